@@ -1,0 +1,47 @@
+# One static library a folder, one program a folder with a main, one test program a folder under tests/.
+
+add_library(tuneband_options INTERFACE)
+target_compile_options(tuneband_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast)
+target_include_directories(tuneband_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_definitions(tuneband_options INTERFACE
+  TUNEBAND_VERSION="${PROJECT_VERSION}" BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION)
+if(TUNEBAND_SANITIZE)
+  target_compile_options(tuneband_options INTERFACE -fsanitize=${TUNEBAND_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(tuneband_options INTERFACE -fsanitize=${TUNEBAND_SANITIZE})
+  if(TUNEBAND_SANITIZE MATCHES "thread")
+    target_compile_options(tuneband_options INTERFACE -Wno-tsan)
+  endif()
+  if(TUNEBAND_SANITIZE MATCHES "undefined")
+    target_compile_options(tuneband_options INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# tuneband_library(NAME [DEPENDS targets...]): every .cpp in this folder, but no main.
+function(tuneband_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  list(FILTER sources EXCLUDE REGEX "/[a-z_]*main\\.cpp$")
+  add_library(${name} STATIC ${sources})
+  target_link_libraries(${name} PUBLIC tuneband_options ${ARG_DEPENDS})
+endfunction()
+
+# tuneband_program(NAME MAIN [DEPENDS targets...]): lands in bin/ of the build folder.
+function(tuneband_program name main)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  add_executable(${name} ${main})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
+endfunction()
+
+# tuneband_test(NAME [DEPENDS targets...]): every *_test.cpp in this folder, as one test program.
+function(tuneband_test name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest_main GTest::gmock)
+  target_compile_definitions(${name} PRIVATE
+    TUNEBAND_SOURCE_DIR="${CMAKE_SOURCE_DIR}" TUNEBAND_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
+  include(GoogleTest)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 300)
+endfunction()

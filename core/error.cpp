@@ -1,0 +1,37 @@
+#include "core/error.hpp"
+
+#include <stdexcept>
+
+namespace tuneband {
+
+std::string_view to_string(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument: return "invalid_argument";
+    case ErrorCode::not_found: return "not_found";
+    case ErrorCode::conflict: return "conflict";
+    case ErrorCode::too_large: return "too_large";
+    case ErrorCode::unavailable: return "unavailable";
+    case ErrorCode::internal: return "internal";
+  }
+  return "internal";
+}
+
+std::string describe(const Error& error) {
+  std::string text = error.path.empty() ? error.message : error.path + ": " + error.message;
+  if (!error.hint.empty()) text += " (" + error.hint + ")";
+  return text;
+}
+
+void throw_exception_from_error(const Error& error, const boost::source_location&) {
+  throw std::runtime_error(describe(error));
+}
+
+void Diagnostics::error(std::string path, std::string message, std::string hint) {
+  errors_.push_back({ErrorCode::invalid_argument, std::move(message), std::move(path), std::move(hint)});
+}
+
+void Diagnostics::warning(std::string path, std::string message, std::string hint) {
+  warnings_.push_back({ErrorCode::invalid_argument, std::move(message), std::move(path), std::move(hint)});
+}
+
+}  // namespace tuneband

@@ -1,0 +1,228 @@
+#include "core/json.hpp"
+
+#include <cmath>
+
+#include "core/text.hpp"
+
+namespace tuneband {
+
+namespace {
+
+std::string range_text(double min, double max, bool min_excluded, bool max_excluded) {
+  const double limit = std::numeric_limits<double>::max();
+  const bool has_min = min > -limit;
+  const bool has_max = max < limit;
+  if (has_min && has_max) {
+    return std::string(" between ") + format_number(min) + (min_excluded ? " (excluded)" : "") + " and " + format_number(max) +
+           (max_excluded ? " (excluded)" : "");
+  }
+  if (has_min) return std::string(min_excluded ? " above " : " of at least ") + format_number(min);
+  if (has_max) return std::string(max_excluded ? " below " : " of at most ") + format_number(max);
+  return "";
+}
+
+std::string range_text(IntegerRange range) {
+  const bool has_min = range.min > std::numeric_limits<std::int64_t>::min();
+  const bool has_max = range.max < std::numeric_limits<std::int64_t>::max();
+  if (has_min && has_max) return " between " + std::to_string(range.min) + " and " + std::to_string(range.max);
+  if (has_min) return " of at least " + std::to_string(range.min);
+  if (has_max) return " of at most " + std::to_string(range.max);
+  return "";
+}
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text) {
+  bool too_deep = false;
+  std::string repeated_key;
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  const Json::parser_callback_t watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth > kJsonDepthMax) too_deep = true;
+    if (too_deep) return false;
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end && !keys.empty()) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.empty()) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (!keys.back().insert(key).second && repeated_key.empty()) repeated_key = key;
+    }
+    return true;
+  };
+  try {
+    Json value = Json::parse(text.begin(), text.end(), watch);
+    if (too_deep) {
+      return Error{ErrorCode::invalid_argument, "the JSON is nested deeper than " + std::to_string(kJsonDepthMax) + " levels", "", ""};
+    }
+    if (!repeated_key.empty()) {
+      return Error{ErrorCode::invalid_argument, "the key `" + repeated_key + "` is given twice in one object", "", "keep one of them"};
+    }
+    return Result<Json>(boost::system::in_place_value, std::move(value));
+  } catch (const Json::exception& e) {
+    std::string message = e.what();
+    // "[json.exception.parse_error.101] parse error at line 1, column 5: ..." -> what follows the bracket
+    if (const auto bracket = message.find("] "); bracket != std::string::npos) message.erase(0, bracket + 2);
+    return Error{ErrorCode::invalid_argument, "not valid JSON: " + valid_utf8(message), "", ""};
+  }
+}
+
+Json number_to_json(double value) {
+  if (std::isfinite(value)) return value;
+  return format_number(value);
+}
+
+std::optional<double> number_from_json(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+    if (text == "inf") return std::numeric_limits<double>::infinity();
+    if (text == "-inf") return -std::numeric_limits<double>::infinity();
+  }
+  return std::nullopt;
+}
+
+std::string excerpt(const Json& value) {
+  constexpr std::size_t kExcerptSizeMax = 60;
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > kExcerptSizeMax) text = valid_utf8(text.substr(0, kExcerptSizeMax)) + "...";
+  return text;
+}
+
+std::string join_path(std::string_view parent, std::string_view field) {
+  return parent.empty() ? std::string(field) : std::string(parent) + "." + std::string(field);
+}
+
+std::string join_path(std::string_view parent, std::size_t index) {
+  return std::string(parent) + "[" + std::to_string(index) + "]";
+}
+
+ObjectReader::ObjectReader(const Json& value, std::string path, Diagnostics& diagnostics)
+    : path_(std::move(path)), diagnostics_(diagnostics) {
+  if (value.is_object()) {
+    object_ = &value;
+  } else {
+    diagnostics_.error(path_, "expected an object, got " + excerpt(value));
+  }
+}
+
+bool ObjectReader::has(const std::string& field) { return find(field) != nullptr; }
+
+const Json* ObjectReader::find(const std::string& field) {
+  known_.insert(field);
+  if (object_ == nullptr) return nullptr;
+  const auto found = object_->find(field);
+  return found == object_->end() ? nullptr : &*found;
+}
+
+const Json* ObjectReader::require(const std::string& field) {
+  require_present(field);
+  return find(field);
+}
+
+void ObjectReader::require_present(const std::string& field) {
+  if (object_ != nullptr && find(field) == nullptr) diagnostics_.error(path_to(field), "is missing");
+}
+
+void ObjectReader::expected(const std::string& field, const std::string& what, const Json& got) {
+  diagnostics_.error(path_to(field), "expected " + what + ", got " + excerpt(got));
+}
+
+std::optional<double> ObjectReader::number(const std::string& field, NumberRange range) {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  const std::string what = "a number" + range_text(range.min, range.max, range.min_excluded, range.max_excluded);
+  if (!value->is_number()) {
+    expected(field, what, *value);
+    return std::nullopt;
+  }
+  const double number = value->get<double>();
+  const bool inside = (range.min_excluded ? number > range.min : number >= range.min) &&
+                      (range.max_excluded ? number < range.max : number <= range.max);
+  if (!inside) {
+    expected(field, what, *value);
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<std::int64_t> ObjectReader::integer(const std::string& field, IntegerRange range) {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  const std::string what = "an integer" + range_text(range);
+  bool readable = value->is_number_integer();
+  if (value->is_number_unsigned() &&
+      value->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    readable = false;
+  }
+  const std::int64_t number = readable ? value->get<std::int64_t>() : 0;
+  if (!readable || number < range.min || number > range.max) {
+    expected(field, what, *value);
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<bool> ObjectReader::boolean(const std::string& field) {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_boolean()) {
+    expected(field, "true or false", *value);
+    return std::nullopt;
+  }
+  return value->get<bool>();
+}
+
+std::optional<std::string> ObjectReader::text(const std::string& field, TextRange range) {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_string()) {
+    expected(field, "a text", *value);
+    return std::nullopt;
+  }
+  const auto& text = value->get_ref<const std::string&>();
+  if (text.size() < range.min || text.size() > range.max) {
+    expected(field, "a text of " + std::to_string(range.min) + " to " + std::to_string(range.max) + " bytes", *value);
+    return std::nullopt;
+  }
+  return text;
+}
+
+std::optional<std::size_t> ObjectReader::word(const std::string& field, const std::vector<std::string>& words) {
+  const Json* value = find(field);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_string()) {
+    const auto& text = value->get_ref<const std::string&>();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == text) return i;
+    }
+    diagnostics_.error(path_to(field), "expected " + one_of(words) + ", got " + excerpt(*value), did_you_mean(text, words));
+    return std::nullopt;
+  }
+  expected(field, one_of(words), *value);
+  return std::nullopt;
+}
+
+double ObjectReader::number_or(const std::string& field, double fallback, NumberRange range) {
+  return number(field, range).value_or(fallback);
+}
+
+std::int64_t ObjectReader::integer_or(const std::string& field, std::int64_t fallback, IntegerRange range) {
+  return integer(field, range).value_or(fallback);
+}
+
+bool ObjectReader::boolean_or(const std::string& field, bool fallback) { return boolean(field).value_or(fallback); }
+
+std::string ObjectReader::text_or(const std::string& field, std::string fallback, TextRange range) {
+  return text(field, range).value_or(std::move(fallback));
+}
+
+void ObjectReader::finish() {
+  if (object_ == nullptr) return;
+  const std::vector<std::string> candidates(known_.begin(), known_.end());
+  for (const auto& [field, value] : object_->items()) {
+    if (known_.contains(field)) continue;
+    const auto hint = did_you_mean(field, candidates);
+    diagnostics_.error(path_to(field), "unknown field", hint.empty() ? "known fields: " + one_of(candidates) : hint);
+  }
+}
+
+}  // namespace tuneband

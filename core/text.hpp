@@ -1,0 +1,30 @@
+// Small text helpers that several layers need.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tuneband {
+
+// Shortest text that reads back as the same double; "nan", "inf", "-inf" for the others.
+std::string format_number(double value);
+
+// The whole text as a double ("nan" and "inf" in any case included), or nothing.
+std::optional<double> parse_number(std::string_view text);
+
+// The candidate closest to `word` by edit distance, when close enough to be what was meant.
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
+
+// "did you mean `x`?" or "".
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+// "a, b or c".
+std::string one_of(std::span<const std::string> words);
+
+// Replaces every invalid UTF-8 byte, so that a log line can go into JSON.
+std::string valid_utf8(std::string_view text);
+
+}  // namespace tuneband
