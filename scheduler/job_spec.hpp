@@ -1,0 +1,77 @@
+// What a user asks for: one tuning job. Parsed strictly; everything the core needs, and the trainer as the text it came in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.hpp"
+#include "search_spaces/sampler.hpp"
+#include "search_spaces/search_space.hpp"
+
+namespace tuneband {
+
+enum class Goal { maximize, minimize };
+
+struct Objective {
+  std::string metric;
+  Goal goal = Goal::maximize;
+  std::optional<double> target;  // reached: the job is complete
+
+  // NaN is worse than everything; infinity of the wrong sign is worse than every finite value.
+  bool better(double a, double b) const;
+};
+
+// hyperband           synchronous brackets (Li et al., JMLR 18 (2018), Algorithm 1)
+// successive_halving  the most exploratory bracket of hyperband, over and over
+// asha_promotion      asynchronous successive halving, pausing at rungs (Li et al., MLSys 2020, Algorithm 2)
+// asha_stopping       the same, deciding when a trial arrives: stop or go on (as in Syne Tune and Ray Tune)
+// none                every trial runs to max_resource
+enum class SchedulerType { hyperband, successive_halving, asha_promotion, asha_stopping, none };
+std::string_view to_string(SchedulerType type);
+
+// How many trials bracket s starts with. algorithm1: ceil(K / (s + 1) * eta^s). table1: floor(K / (s + 1)) * eta^s, the
+// numbers printed in the paper's Table 1.
+enum class BracketRounding { algorithm1, table1 };
+
+struct SchedulerSpec {
+  SchedulerType type = SchedulerType::hyperband;
+  std::int64_t min_resource = 1;
+  std::int64_t max_resource = 1;
+  int eta = 3;
+  std::vector<std::int64_t> rungs;  // the user's own ladder, strictly rising, ending in max_resource; empty: computed
+  BracketRounding rounding = BracketRounding::algorithm1;
+};
+
+struct Limits {
+  std::optional<int> max_trials;
+  int max_parallel_trials = 1000;
+  std::optional<std::int64_t> max_runtime_ms;
+  std::optional<int> max_trials_without_improvement;
+  int max_attempts = 3;              // starts of one trial, counting retries after a lost worker or a crash
+  int max_failures_in_a_row = 5;     // trials that fail with the same class, none succeeding in between: the job fails
+};
+
+struct JobSpec {
+  std::string name;
+  Objective objective;
+  SearchSpace search_space;
+  SamplerSpec sampler;
+  std::vector<Configuration> enqueue;  // tried first, in this order
+  SchedulerSpec scheduler;
+  Limits limits;
+  double weight = 1;        // share of the workers against other jobs
+  Json trainer;             // as submitted; workers/protocol/trainer_spec.hpp reads it
+  std::string data_key;     // jobs with the same key share parsed data in a warm worker; empty: nothing to share
+
+  // Reads a whole job document. The trainer is only required to be an object here. `diagnostics` gets every fault.
+  static JobSpec parse(const Json& json, Diagnostics& diagnostics);
+};
+
+inline constexpr std::int64_t kResourceMax = 1'000'000'000;
+inline constexpr int kTrialsMax = 1'000'000;
+inline constexpr std::size_t kEnqueueMax = 10'000;
+
+}  // namespace tuneband

@@ -1,0 +1,51 @@
+// The table of brackets and rungs, known before anything runs. A pure value: the scheduler, POST /v1/plans and `tuneband plan` share it.
+// Integer arithmetic only: log(R)/log(eta) in floating point loses a bracket at (243, 3) and (1000, 10).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/json.hpp"
+#include "scheduler/job_spec.hpp"
+
+namespace tuneband {
+
+struct PlannedRung {
+  std::int64_t resource = 0;  // level: a trial here has trained for so much in all
+  int trials = 0;             // slots
+};
+
+struct PlannedBracket {
+  int index = 0;      // 0, 1, 2... in the order in which brackets open
+  int s = 0;          // the paper's s: rungs after the first
+  std::vector<PlannedRung> rungs;
+  bool trimmed = false;  // max_trials left it fewer trials than the algorithm asks for
+
+  // sum over rungs of trials x (resource - resource of the rung before): trials go on from their checkpoints
+  std::int64_t total_resource() const;
+};
+
+// K rungs: K = 1 + the largest s with min_resource * eta^s <= max_resource; r_k = round(R / eta^(K-1-k)), the last one R, the first not
+// below min_resource, strictly rising. A ladder that the user gave is returned as it is.
+std::vector<std::int64_t> ladder(const SchedulerSpec& spec);
+
+// Trials that one pass over the brackets starts; what a synchronous job without any limit runs.
+int trials_of_one_pass(const SchedulerSpec& spec);
+
+// The `index`-th bracket of a synchronous scheduler (hyperband cycles s = K-1 ... 0; successive halving repeats s = K-1), given
+// how many trials may still be started.
+PlannedBracket planned_bracket(const SchedulerSpec& spec, int index, std::optional<int> trials_left);
+
+struct Plan {
+  std::vector<std::int64_t> ladder;
+  std::vector<PlannedBracket> brackets;  // asynchronous and none: one, with the trials expected at each rung if the rule keeps 1/eta
+  std::optional<int> trials;             // nothing: until another limit
+  std::int64_t total_resource = 0;       // over `brackets`
+  std::int64_t total_resource_without_stopping = 0;  // every trial to max_resource
+  bool exact = true;                     // false for asynchronous rules: how many go on depends on arrival order
+};
+
+Plan make_plan(const JobSpec& spec);
+Json to_json(const Plan& plan);
+
+}  // namespace tuneband

@@ -1,0 +1,154 @@
+// The rows that a job consists of. The core writes whole rows, the store keeps them, restore() reads them back: there is no
+// other state. db/ maps each struct to one table, field by field, under the same names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/time.hpp"
+#include "search_spaces/value.hpp"
+
+namespace tuneband {
+
+enum class JobState { running, stopping, completed, stopped, failed };
+enum class TrialState { pending, running, paused, completed, stopped, failed, cancelled };
+
+// How a segment of a trial ended.
+enum class ExitClass {
+  completed,  // reached until_resource
+  stopped,    // because the server desired something else, or the worker was told to end; may be resumed
+  out_of_memory,
+  nan_metric,
+  invalid_parameters,
+  data_unreadable,
+  no_metric,
+  crashed,
+  timed_out,
+  worker_lost,
+};
+
+std::string_view to_string(JobState state);
+std::string_view to_string(TrialState state);
+std::string_view to_string(ExitClass exit_class);
+std::optional<JobState> job_state_from(std::string_view text);
+std::optional<TrialState> trial_state_from(std::string_view text);
+std::optional<ExitClass> exit_class_from(std::string_view text);
+
+bool ended(JobState state);
+bool ended(TrialState state);
+
+// Whether another attempt, from the last checkpoint, can help.
+bool retryable(ExitClass exit_class);
+// What a user can do about it, one sentence.
+std::string_view advice(ExitClass exit_class);
+
+// The best value seen and where; by the objective's goal, ties to the lower trial number.
+struct BestRow {
+  int trial = 0;
+  std::int64_t resource = 0;
+  double value = 0;
+  bool operator==(const BestRow&) const = default;
+};
+
+struct JobRow {
+  JobId id;
+  std::string name;
+  std::string spec_json;  // as submitted; written once
+  JobState state = JobState::running;
+  std::string reason;     // why it is stopping or ended, one sentence; "" while running
+  Timestamp created_at;
+  std::optional<Timestamp> ended_at;
+  int trials_created = 0;
+  int trials_completed = 0;
+  int trials_stopped = 0;
+  int trials_failed = 0;
+  int trials_cancelled = 0;
+  std::optional<BestRow> best;             // at max_resource
+  std::optional<BestRow> best_anywhere;    // at any rung
+  std::int64_t resource_spent = 0;         // repeated segments included
+  std::int64_t training_ms = 0;            // repeated segments included
+  bool operator==(const JobRow&) const = default;
+};
+
+struct TrialRow {
+  TrialId id;
+  TrialState state = TrialState::pending;
+  Configuration configuration;
+  std::string origin;                      // "sampler" or "enqueued"
+  int bracket = 0;                         // index into the plan's brackets
+  int rung = 0;                            // the rung it is heading for, or stands at when paused or ended
+  std::int64_t resource = 0;               // trained so far, as far as the server knows
+  std::int64_t checkpoint_resource = 0;    // where the next segment starts; 0: from nothing
+  std::int64_t until_resource = 0;         // the level of `rung`
+  std::optional<double> objective;         // at `objective_resource`, the highest rung reached; nothing: none yet. May be NaN or inf
+  std::int64_t objective_resource = 0;
+  int attempts = 0;                        // starts of the current segment; 0 after a rung was reached
+  int attempts_in_all = 0;                 // segments started
+  Epoch epoch;                             // of the assignment under way; 0: none
+  WorkerId worker;                         // that executes or executed it last; "": none yet
+  std::optional<ExitClass> exit_class;     // why it failed, or why its last attempt did
+  std::string message;                     // what the trainer said of it
+  Timestamp created_at;
+  std::optional<Timestamp> started_at;     // first assigned
+  std::optional<Timestamp> ended_at;
+  std::optional<Timestamp> assigned_at;    // of the assignment under way
+  std::int64_t training_ms = 0;            // as workers measured it
+  std::int64_t assigned_ms = 0;            // wall time under assignments that are over
+  bool operator==(const TrialRow&) const;  // NaN objective equals NaN
+};
+
+// First report for (trial, resource) counts.
+struct ObservationRow {
+  TrialId trial;
+  std::int64_t resource = 0;
+  std::optional<double> objective;         // nothing: the objective's metric was not in this report
+  std::vector<std::pair<std::string, double>> metrics;  // the others, and the objective too
+  Timestamp at;
+};
+
+enum class Verdict { waiting, promoted, stopped, completed };
+std::string_view to_string(Verdict verdict);
+std::optional<Verdict> verdict_from(std::string_view text);
+
+// One filled slot of a rung, and the decision on it with what explains it. Keyed by (trial, rung).
+struct DecisionRow {
+  TrialId trial;
+  int bracket = 0;
+  int rung = 0;
+  std::int64_t resource = 0;               // the rung's level
+  std::int64_t sequence = 0;               // order of arrival in the job, 0, 1, 2...
+  std::optional<double> value;             // nothing: the trial failed before this rung
+  Verdict verdict = Verdict::waiting;
+  int rank = 0;                            // 1 = best, among `filled` when decided; 0 while waiting
+  int filled = 0;                          // slots with a result when decided
+  int slots = 0;                           // slots of the rung; 0: unbounded (asynchronous)
+  int keep = 0;                            // how many the rule lets go on
+  std::optional<double> cutoff;            // the value of the last one that goes on, where there is one
+  std::vector<int> ahead;                  // up to kAheadMax trials ranked before it, best first
+  std::string rule;                        // the rule in words, one sentence
+  Timestamp at;                            // of the verdict; of arrival while waiting
+  bool operator==(const DecisionRow&) const;
+};
+inline constexpr std::size_t kAheadMax = 10;
+
+struct DeleteJob {
+  JobId job;
+};
+
+// A job row's spec_json is stored on insert only; later writes of the same job update everything else.
+using Write = std::variant<JobRow, TrialRow, ObservationRow, DecisionRow, DeleteJob>;
+
+// Everything restore() needs. Ended jobs come without trials and decisions. No observations: their resources are implied by the trials.
+struct Snapshot {
+  std::vector<JobRow> jobs;
+  std::vector<TrialRow> trials;        // by job, number
+  std::vector<DecisionRow> decisions;  // by job, sequence
+};
+
+}  // namespace tuneband

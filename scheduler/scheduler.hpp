@@ -1,0 +1,156 @@
+// The core: one door. Everything that can happen is an event; everything that must happen is a write or a notice.
+//
+// The driver's duties, in this order, for each event:
+//   1. read the clock once and call step(event, now)
+//   2. commit the writes
+//   3. deliver the notices
+// Nothing is told to anyone before it is on disk. If a commit fails, the process ends and starts again from the rows.
+//
+// Pure: no clock, no thread, no file, no network. One thread calls it. restore() of what was written equals the state before, save for
+// workers: those are known again when they sync or when their lease runs out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/ids.hpp"
+#include "core/time.hpp"
+#include "scheduler/job_spec.hpp"
+#include "scheduler/rows.hpp"
+
+namespace tuneband {
+
+// ---- events -------------------------------------------------------------------------------------------------------------------
+
+struct JobSubmitted {
+  JobSpec spec;            // valid: parsed without a fault
+  std::string spec_json;   // canonical dump of the document; the same name with the same text is the same job
+};
+
+struct JobStopRequested {
+  JobId job;
+};
+
+// Running: refused with a conflict. Ended: its rows go.
+struct JobDeleteRequested {
+  JobId job;
+};
+
+struct ReportedObservation {
+  std::int64_t resource = 0;
+  std::vector<std::pair<std::string, double>> metrics;
+};
+
+// What the worker says of the assignment it has or had.
+struct AssignmentReport {
+  Epoch epoch;
+  std::vector<ReportedObservation> observations;  // unacknowledged ones, in order; repeats are harmless
+  std::int64_t checkpoint_resource = 0;           // a checkpoint at this resource is on disk; 0: none
+  std::int64_t training_ms = 0;                   // spent in this assignment so far
+  std::optional<ExitClass> exit;                  // nothing: executing
+  std::string message;                            // of the exit
+};
+
+struct WorkerSynced {
+  WorkerId worker;
+  std::string name;                        // for people
+  std::vector<std::string> data_keys;      // parsed data it holds
+  std::optional<AssignmentReport> report;  // nothing: idle
+  bool draining = false;                   // it wants to end: gives back its trial and is given nothing more
+};
+
+struct WorkerLost {   // its process ended; a lease that ran out is found by TimePassed
+  WorkerId worker;
+  std::string message;
+};
+
+struct TimePassed {};
+
+using Event = std::variant<JobSubmitted, JobStopRequested, JobDeleteRequested, WorkerSynced, WorkerLost, TimePassed>;
+
+// ---- what comes out -----------------------------------------------------------------------------------------------------------
+
+// One trial segment given to one worker: train from `from_resource` (a checkpoint; 0: from nothing) until `until_resource`.
+struct Assignment {
+  Epoch epoch;
+  TrialId trial;
+  Configuration configuration;
+  std::int64_t from_resource = 0;
+  std::int64_t until_resource = 0;
+  std::int64_t max_resource = 0;
+  int attempt = 1;
+  std::shared_ptr<const JobSpec> job;
+};
+
+// What this worker should be doing. Always given in answer to a WorkerSynced with a report; to an idle worker only when there is work
+// or it may go (the driver holds its call); and unasked when it changes for a worker whose call is held.
+struct WorkerReply {
+  enum class Desired { idle, execute, drain };
+  WorkerId worker;
+  Desired desired = Desired::idle;
+  std::optional<Assignment> assignment;  // for execute
+};
+
+struct JobReply {  // to JobSubmitted, JobStopRequested, JobDeleteRequested
+  Result<JobId> job;
+  bool created = false;  // false: the same job was there already
+};
+
+using Notice = std::variant<WorkerReply, JobReply>;
+
+struct Outcome {
+  std::vector<Write> writes;
+  std::vector<Notice> notices;
+};
+
+struct WorkerView {
+  WorkerId id;
+  std::string name;
+  std::optional<TrialId> trial;
+  Epoch epoch;
+  Timestamp last_seen;
+  bool draining = false;
+  std::vector<std::string> data_keys;
+};
+
+struct SchedulerOptions {
+  std::int64_t lease_ms = 15'000;   // a worker not heard of for so long is lost
+  std::size_t jobs_running_max = 1000;
+  std::size_t workers_max = 10'000;
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(SchedulerOptions options = {});
+  ~Scheduler();
+  Scheduler(Scheduler&&) noexcept;
+  Scheduler& operator=(Scheduler&&) noexcept;
+
+  // Called once, before the first step. `specs`: parsed spec_json of every job of the snapshot that has not ended, by job id.
+  void restore(const Snapshot& snapshot, const std::vector<std::pair<JobId, JobSpec>>& specs, Timestamp now);
+
+  Outcome step(const Event& event, Timestamp now);
+
+  // When TimePassed is due at the latest: a lease or a job's max_runtime runs out.
+  std::optional<Timestamp> next_deadline() const;
+
+  std::vector<WorkerView> workers() const;
+
+  // Why a job has trials that wait, by reason ("no worker is free", "max_parallel_trials", "rung not full"), for metrics and describe.
+  std::vector<std::pair<std::string, int>> waiting_by_reason(JobId job) const;
+
+  // Its whole state as rows, for tests: equals what was written.
+  Snapshot rows() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tuneband

@@ -1,0 +1,103 @@
+// Parameter domains and the space they span.
+//
+// A domain maps the unit interval onto its values, so that every sampler works on [0, 1)^d:
+//   float  linear:      min + u (max - min)
+//          log:         exp(log min + u (log max - log min))              min > 0
+//          reverse_log: 1 - the log scale of (1 - max, 1 - min)           0 <= min, max < 1; as SageMaker's ReverseLogarithmic
+//   int    linear, log: the float scale over [min - 0.5, max + 0.5), rounded, so that the ends are as likely as the rest
+//   categorical:        values[floor(u n)]
+//   fixed:              its one value
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/error.hpp"
+#include "search_spaces/value.hpp"
+
+namespace tuneband {
+
+enum class Scale { linear, log, reverse_log };
+
+struct FloatDomain {
+  double min = 0;
+  double max = 1;
+  Scale scale = Scale::linear;
+};
+
+struct IntDomain {
+  std::int64_t min = 0;
+  std::int64_t max = 1;
+  Scale scale = Scale::linear;  // linear or log
+};
+
+struct CategoricalDomain {
+  std::vector<Value> values;
+};
+
+struct FixedDomain {
+  Value value;
+};
+
+using Domain = std::variant<FloatDomain, IntDomain, CategoricalDomain, FixedDomain>;
+
+// The parameter exists only where `parent` is active and has one of `values`.
+struct Condition {
+  std::string parent;
+  std::vector<Value> values;
+};
+
+struct Parameter {
+  std::string name;
+  Domain domain;
+  std::optional<Condition> condition;
+};
+
+// `u` in [0, 1).
+Value value_at(const Domain& domain, double u);
+bool contains(const Domain& domain, const Value& value);
+std::string describe(const Domain& domain);  // "float 0.01..0.3 (log)"
+
+inline constexpr std::size_t kParametersMax = 200;
+inline constexpr std::size_t kCategoriesMax = 1000;
+
+// Parameters in an order in which every parent stands before its children; otherwise by name.
+class SearchSpace {
+ public:
+  SearchSpace() = default;
+
+  // {"eta": {"type": "float", "min": 0, "max": 1, "scale": "linear"}, "rate_drop": {..., "when": {"booster": ["dart"]}},
+  //  "depth": 6}. A bare scalar is a fixed value. Errors: empty, unknown type, min >= max, a log scale that touches 0, a
+  //  condition on itself, in a circle, on an unknown parameter or on a value its parent cannot take.
+  static SearchSpace parse(const Json& json, const std::string& path, Diagnostics& diagnostics);
+  Json to_json() const;
+
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  const Parameter* find(const std::string& name) const;
+
+  // `unit(parameter index)` gives u in [0, 1) for each active parameter.
+  template <class Unit>
+  Configuration at(const Unit& unit) const;
+
+  bool active(const Parameter& parameter, const Configuration& configuration) const;
+
+  // A configuration that a user wrote. Inactive or unknown parameters and values outside their domain are errors; fixed parameters
+  // are filled in; a missing active parameter is an error. An int for a float domain is converted.
+  Configuration check(const Json& json, const std::string& path, Diagnostics& diagnostics) const;
+
+ private:
+  std::vector<Parameter> parameters_;
+};
+
+template <class Unit>
+Configuration SearchSpace::at(const Unit& unit) const {
+  Configuration configuration;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (active(parameters_[i], configuration)) configuration[parameters_[i].name] = value_at(parameters_[i].domain, unit(i));
+  }
+  return configuration;
+}
+
+}  // namespace tuneband

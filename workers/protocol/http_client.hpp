@@ -1,0 +1,49 @@
+// A small blocking HTTP/1.1 client with keep-alive and deadlines, for the worker's sync loop and the CLI.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+
+namespace tuneband::protocol {
+
+struct HttpResponse {
+  int status = 0;
+  std::string body;
+  std::string content_type;
+};
+
+class HttpClient {
+ public:
+  // `url` like "http://127.0.0.1:7070". Errors: not an http URL.
+  static Result<HttpClient> create(std::string_view url);
+  ~HttpClient();
+  HttpClient(HttpClient&&) noexcept;
+  HttpClient& operator=(HttpClient&&) noexcept;
+
+  // One request; connects when needed, and once more when a kept connection turns out closed. `unavailable` when the server cannot be
+  // reached or does not answer within `timeout_ms`. Any HTTP status is a success here.
+  Result<HttpResponse> request(std::string_view method, std::string_view target, std::string_view body, std::int64_t timeout_ms);
+
+  // As request(), but hands over each piece of the body as it comes (server-sent events, a log that is followed). `on_data` returns false
+  // to end. No deadline for the whole; `idle_timeout_ms` for each piece.
+  Result<HttpResponse> stream(std::string_view target, std::int64_t idle_timeout_ms, const std::function<bool(std::string_view)>& on_data);
+
+  // From another thread or a signal handler's pipe: a request under way ends with `unavailable`.
+  void cancel();
+
+ private:
+  struct Connection;
+  explicit HttpClient(std::unique_ptr<Connection> connection);
+  std::unique_ptr<Connection> connection_;
+};
+
+// 2xx: the parsed body. Otherwise the server's error (code, message, path, hint), as sent.
+Result<Json> json_or_error(const Result<HttpResponse>& response);
+
+}  // namespace tuneband::protocol

@@ -1,0 +1,79 @@
+// The worker protocol: POST /v1/workers/{id}/sync, one level-triggered, idempotent call.
+//
+// The worker states what is; the reply states what should be and when to sync at the latest. Any message may be lost or repeated:
+// observations are keyed by (trial, resource) and the first one counts, a stale epoch is answered and changes nothing.
+// An idle worker's call is held by the server until there is work, `hold_ms` at the longest.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+
+namespace tuneband::protocol {
+
+struct Observation {
+  std::int64_t resource = 0;
+  std::vector<std::pair<std::string, double>> metrics;  // NaN and inf travel as "nan", "inf", "-inf"
+};
+
+// The assignment that the worker executes, or has left without an acknowledgement.
+struct AssignmentStatus {
+  std::int64_t epoch = 0;
+  std::vector<Observation> observations;
+  std::int64_t checkpoint_resource = 0;
+  std::int64_t training_ms = 0;
+  std::string exit;      // "" while executing, else an exit class by name ("completed", "out_of_memory", ...)
+  std::string message;   // of the exit: a sentence
+};
+
+struct SyncRequest {
+  std::string name;                    // for people: "local-1"
+  std::string host;
+  std::int64_t pid = 0;
+  std::string version;
+  std::vector<std::string> data_keys;  // parsed data in memory
+  std::optional<AssignmentStatus> assignment;
+  bool draining = false;
+};
+
+struct AssignmentOrder {
+  std::int64_t epoch = 0;
+  std::int64_t job = 0;
+  std::string job_name;
+  int trial = 0;
+  Json configuration;                  // name -> scalar
+  Json trainer;                        // as submitted
+  std::string objective_metric;
+  std::int64_t from_resource = 0;
+  std::int64_t until_resource = 0;
+  std::int64_t max_resource = 0;
+  int attempt = 1;
+  std::uint64_t seed = 0;              // of the trial: hash of job seed and trial number
+  std::string trial_dir;               // absolute; the worker makes it: log.txt, checkpoints, model
+};
+
+struct SyncReply {
+  std::string desired;                 // "idle", "execute", "drain"
+  std::optional<AssignmentOrder> order;  // for execute
+  std::int64_t sync_within_ms = 1000;  // while executing: sync again after so long, or at once when the segment ends
+};
+
+inline constexpr std::size_t kObservationsPerSyncMax = 10'000;
+inline constexpr std::size_t kMetricsPerObservationMax = 100;
+
+Json to_json(const SyncRequest& request);
+Json to_json(const SyncReply& reply);
+SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics);
+SyncReply sync_reply_from_json(const Json& json, Diagnostics& diagnostics);
+
+// Files of a trial, below its trial_dir. The best trial's model is the model of its highest checkpoint.
+inline constexpr const char* kLogFile = "log.txt";
+inline constexpr const char* kModelFile = "model.ubj";          // xgboost: loadable by xgboost itself, written at max_resource and at each checkpoint
+inline constexpr const char* kCheckpointDir = "checkpoint";     // command: its own; xgboost: <resource>.ubj
+
+}  // namespace tuneband::protocol

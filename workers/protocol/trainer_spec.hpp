@@ -1,0 +1,90 @@
+// What a trial executes: `xgboost` or `command`. Read by the server and the CLI for validation, by the worker to act on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+
+namespace tuneband::protocol {
+
+struct SplitSpec {
+  double fraction = 0.2;    // of the rows, for validation; 0 < fraction < 1
+  std::uint64_t seed = 0;
+};
+
+enum class DataFormat { csv, libsvm };
+
+struct DataSpec {
+  DataFormat format = DataFormat::csv;
+  std::string train;                       // path; the server makes it absolute at submit
+  std::variant<SplitSpec, std::string> validation;  // a split of `train`, or a path
+  // csv only:
+  bool header = true;
+  char delimiter = ',';
+  std::string label;                       // column by name (header) or by number from 0
+  std::string positive;                    // label text that means 1 for a two-class text label; "": the texts in sorted order are 0, 1, ...
+  std::vector<std::string> drop;           // columns left out, by name or number
+  std::vector<std::string> categorical;    // columns to encode although they look numeric; text columns are always encoded
+};
+
+struct XgboostSpec {
+  DataSpec data;
+  std::vector<std::pair<std::string, std::string>> parameters;  // fixed ones, by name; no resource among them
+  std::vector<std::string> eval_metrics;   // like "auc", "logloss"; reported as validation-auc, and train-auc where eval_train
+  bool eval_train = false;
+  int threads = 1;                         // nthread
+  std::int64_t checkpoint_interval_ms = 30'000;
+};
+
+struct MetricPattern {
+  std::string name;
+  std::string regex;     // RE2, one group: the value
+};
+
+enum class ResumeMode {
+  checkpoint,            // a resumed command finds what it saved in the checkpoint directory
+  restart,               // a resumed command starts from nothing
+};
+
+struct CommandSpec {
+  std::vector<std::string> argv;           // "{name}" is replaced by a parameter, "{resource}", "{until_resource}", ... see docs
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::string working_dir;                 // "": the trial's directory
+  std::vector<MetricPattern> metrics;      // regular expressions on stdout and stderr; empty: JSON lines
+  std::string resource_regex;              // "": a report of the objective counts one unit
+  ResumeMode resume = ResumeMode::restart;
+  std::int64_t grace_ms = 10'000;          // between SIGTERM and SIGKILL
+  std::optional<std::int64_t> timeout_ms;  // of one segment
+  std::optional<std::int64_t> memory_bytes_max;
+  std::optional<std::int64_t> cpu_ms_max;
+};
+
+using TrainerSpec = std::variant<XgboostSpec, CommandSpec>;
+
+// Reads job.trainer. Relative paths are resolved against `base_dir`.
+TrainerSpec parse_trainer(const Json& json, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics);
+
+// Jobs with equal keys can share parsed data; "" for a command.
+std::string data_key(const TrainerSpec& trainer);
+
+// A parameter of the search space as the trainer sees it.
+struct TunedParameter {
+  std::string name;
+  bool text = false;                       // categorical with texts among its values
+  std::optional<double> min, max;          // of numbers
+  std::vector<std::string> values;         // of categories
+};
+
+// What can be found without touching a file: misspelt XGBoost parameters, ranges outside XGBoost's own, an objective metric that
+// no eval_metric gives, `exact` or GPU where they cannot work, "{name}" in argv without such a parameter.
+// Paths are as in the job document ("search_space.eta.min", "trainer.parameters.etaa", "objective.metric").
+void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
+                   bool maximize, Diagnostics& diagnostics);
+
+}  // namespace tuneband::protocol
