@@ -1,0 +1,128 @@
+#include "scheduler/rows.hpp"
+
+#include <cmath>
+#include <span>
+
+namespace tuneband {
+
+namespace {
+
+template <class Enum>
+using Words = std::span<const std::pair<Enum, std::string_view>>;
+
+template <class Enum>
+std::string_view word_of(Words<Enum> words, Enum value) {
+  for (const auto& [candidate, word] : words) {
+    if (candidate == value) return word;
+  }
+  return "";
+}
+
+template <class Enum>
+std::optional<Enum> value_of(Words<Enum> words, std::string_view text) {
+  for (const auto& [candidate, word] : words) {
+    if (word == text) return candidate;
+  }
+  return std::nullopt;
+}
+
+constexpr std::pair<JobState, std::string_view> kJobStates[] = {
+    {JobState::running, "running"}, {JobState::stopping, "stopping"}, {JobState::completed, "completed"},
+    {JobState::stopped, "stopped"}, {JobState::failed, "failed"},
+};
+
+constexpr std::pair<TrialState, std::string_view> kTrialStates[] = {
+    {TrialState::pending, "pending"},     {TrialState::running, "running"}, {TrialState::paused, "paused"},
+    {TrialState::completed, "completed"}, {TrialState::stopped, "stopped"}, {TrialState::failed, "failed"},
+    {TrialState::cancelled, "cancelled"},
+};
+
+constexpr std::pair<ExitClass, std::string_view> kExitClasses[] = {
+    {ExitClass::completed, "completed"},
+    {ExitClass::stopped, "stopped"},
+    {ExitClass::out_of_memory, "out_of_memory"},
+    {ExitClass::nan_metric, "nan_metric"},
+    {ExitClass::invalid_parameters, "invalid_parameters"},
+    {ExitClass::data_unreadable, "data_unreadable"},
+    {ExitClass::no_metric, "no_metric"},
+    {ExitClass::crashed, "crashed"},
+    {ExitClass::timed_out, "timed_out"},
+    {ExitClass::worker_lost, "worker_lost"},
+};
+
+constexpr std::pair<Verdict, std::string_view> kVerdicts[] = {
+    {Verdict::waiting, "waiting"},
+    {Verdict::promoted, "promoted"},
+    {Verdict::stopped, "stopped"},
+    {Verdict::completed, "completed"},
+};
+
+// NaN equals NaN here: the same row read back is the same row.
+bool same(const std::optional<double>& a, const std::optional<double>& b) {
+  if (a.has_value() != b.has_value()) return false;
+  return !a || *a == *b || (std::isnan(*a) && std::isnan(*b));
+}
+
+}  // namespace
+
+std::string_view to_string(JobState state) { return word_of<JobState>(kJobStates, state); }
+std::string_view to_string(TrialState state) { return word_of<TrialState>(kTrialStates, state); }
+std::string_view to_string(ExitClass exit_class) { return word_of<ExitClass>(kExitClasses, exit_class); }
+std::string_view to_string(Verdict verdict) { return word_of<Verdict>(kVerdicts, verdict); }
+std::optional<JobState> job_state_from(std::string_view text) { return value_of<JobState>(kJobStates, text); }
+std::optional<TrialState> trial_state_from(std::string_view text) { return value_of<TrialState>(kTrialStates, text); }
+std::optional<ExitClass> exit_class_from(std::string_view text) { return value_of<ExitClass>(kExitClasses, text); }
+std::optional<Verdict> verdict_from(std::string_view text) { return value_of<Verdict>(kVerdicts, text); }
+
+bool ended(JobState state) { return state != JobState::running && state != JobState::stopping; }
+
+bool ended(TrialState state) {
+  return state != TrialState::pending && state != TrialState::running && state != TrialState::paused;
+}
+
+bool retryable(ExitClass exit_class) {
+  // A crash may be the machine's fault; wrong parameters, data or metrics are the same the next time.
+  return exit_class == ExitClass::crashed || exit_class == ExitClass::worker_lost;
+}
+
+std::string_view advice(ExitClass exit_class) {
+  switch (exit_class) {
+    case ExitClass::completed:
+    case ExitClass::stopped: return "";
+    case ExitClass::out_of_memory:
+      return "Lower what needs memory (max_depth, max_bin, batch size), run fewer workers on the machine, or raise the trial's limit.";
+    case ExitClass::nan_metric:
+      return "The training diverged: narrow the learning rate or look for NaN in the data.";
+    case ExitClass::invalid_parameters:
+      return "The trainer refused the configuration or the command: correct the search space or the trainer's fields.";
+    case ExitClass::data_unreadable:
+      return "Check that the data file is there for the worker, is readable, and has the label and columns that the job names.";
+    case ExitClass::no_metric:
+      return "The objective's metric was never reported: check its name, and its pattern against the trial's log.";
+    case ExitClass::crashed: return "The trial's log has its last output.";
+    case ExitClass::timed_out: return "Raise the trainer's time limit, or lower max_resource.";
+    case ExitClass::worker_lost:
+      return "The worker's process or machine went away again and again: look at its log and at the machine's memory.";
+  }
+  return "";
+}
+
+bool TrialRow::operator==(const TrialRow& other) const {
+  return id == other.id && state == other.state && configuration == other.configuration && origin == other.origin &&
+         bracket == other.bracket && rung == other.rung && resource == other.resource &&
+         checkpoint_resource == other.checkpoint_resource && until_resource == other.until_resource &&
+         same(objective, other.objective) && objective_resource == other.objective_resource && attempts == other.attempts &&
+         attempts_in_all == other.attempts_in_all && epoch == other.epoch && worker == other.worker &&
+         exit_class == other.exit_class && message == other.message && created_at == other.created_at &&
+         started_at == other.started_at && ended_at == other.ended_at && assigned_at == other.assigned_at &&
+         training_ms == other.training_ms && assigned_ms == other.assigned_ms;
+}
+
+bool DecisionRow::operator==(const DecisionRow& other) const {
+  return trial == other.trial && bracket == other.bracket && rung == other.rung && resource == other.resource &&
+         sequence == other.sequence && same(value, other.value) && verdict == other.verdict && rank == other.rank &&
+         filled == other.filled && slots == other.slots && keep == other.keep && same(cutoff, other.cutoff) &&
+         ahead == other.ahead && rule == other.rule && at == other.at;
+}
+
+}  // namespace tuneband
