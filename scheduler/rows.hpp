@@ -73,6 +73,11 @@ struct JobRow {
   std::optional<BestRow> best_anywhere;    // at any rung
   std::int64_t resource_spent = 0;         // repeated segments included
   std::int64_t training_ms = 0;            // repeated segments included
+  int trials_since_improvement = 0;        // ended in a row without a better `best_anywhere`
+  int failures_in_a_row = 0;               // trials that failed with `failing_with`, none with a value in between
+  std::optional<ExitClass> failing_with;
+  std::optional<JobState> ending_as;       // while stopping: completed, stopped or failed
+  std::int64_t last_epoch = 0;             // the highest that an assignment of this job had
   bool operator==(const JobRow&) const = default;
 };
 
@@ -90,7 +95,7 @@ struct TrialRow {
   std::int64_t objective_resource = 0;
   int attempts = 0;                        // starts of the current segment; 0 after a rung was reached
   int attempts_in_all = 0;                 // segments started
-  Epoch epoch;                             // of the assignment under way; 0: none
+  Epoch epoch;                             // of the assignment under way, or of the last one; 0: none yet
   WorkerId worker;                         // that executes or executed it last; "": none yet
   std::optional<ExitClass> exit_class;     // why it failed, or why its last attempt did
   std::string message;                     // what the trainer said of it
@@ -149,6 +154,7 @@ struct Snapshot {
   std::vector<JobRow> jobs;
   std::vector<TrialRow> trials;        // by job, number
   std::vector<DecisionRow> decisions;  // by job, sequence
+  std::int64_t last_job_id = 0;        // the highest ever given, deleted jobs included: ids are not used twice
 };
 
 }  // namespace tuneband
