@@ -115,7 +115,8 @@ bool TrialRow::operator==(const TrialRow& other) const {
          attempts_in_all == other.attempts_in_all && epoch == other.epoch && worker == other.worker &&
          exit_class == other.exit_class && message == other.message && created_at == other.created_at &&
          started_at == other.started_at && ended_at == other.ended_at && assigned_at == other.assigned_at &&
-         training_ms == other.training_ms && assigned_ms == other.assigned_ms;
+         training_ms == other.training_ms && segment_training_ms == other.segment_training_ms &&
+         assigned_ms == other.assigned_ms;
 }
 
 bool DecisionRow::operator==(const DecisionRow& other) const {

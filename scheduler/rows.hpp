@@ -88,7 +88,7 @@ struct TrialRow {
   std::string origin;                      // "sampler" or "enqueued"
   int bracket = 0;                         // index into the plan's brackets
   int rung = 0;                            // the rung it is heading for, or stands at when paused or ended
-  std::int64_t resource = 0;               // trained so far, as far as the server knows
+  std::int64_t resource = 0;               // trained so far, as far as the server knows; back at the checkpoint after a loss
   std::int64_t checkpoint_resource = 0;    // where the next segment starts; 0: from nothing
   std::int64_t until_resource = 0;         // the level of `rung`
   std::optional<double> objective;         // at `objective_resource`, the highest rung reached; nothing: none yet. May be NaN or inf
@@ -103,7 +103,8 @@ struct TrialRow {
   std::optional<Timestamp> started_at;     // first assigned
   std::optional<Timestamp> ended_at;
   std::optional<Timestamp> assigned_at;    // of the assignment under way
-  std::int64_t training_ms = 0;            // as workers measured it
+  std::int64_t training_ms = 0;            // as workers measured it, repeated segments included
+  std::int64_t segment_training_ms = 0;    // the part of it that is of the assignment under way
   std::int64_t assigned_ms = 0;            // wall time under assignments that are over
   bool operator==(const TrialRow&) const;  // NaN objective equals NaN
 };

@@ -1,0 +1,74 @@
+// What a scheduler decides: which trials go on from a rung, and what a free worker does next. One engine of rungs, results and rulings;
+// each policy is a small file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/job_spec.hpp"
+#include "scheduler/rows.hpp"
+
+namespace tuneband {
+
+// A trial ended its segment at a rung.
+struct Arrival {
+  int trial = 0;
+  int bracket = 0;
+  int rung = 0;
+  std::optional<double> value;  // nothing: it failed on the way
+};
+
+// A verdict on a trial that arrived, with what explains it (the fields of DecisionRow).
+struct Ruling {
+  int trial = 0;
+  int bracket = 0;
+  int rung = 0;
+  Verdict verdict = Verdict::waiting;
+  int rank = 0;
+  int filled = 0;
+  int slots = 0;
+  int keep = 0;
+  std::optional<double> cutoff;
+  std::vector<int> ahead;
+  std::string rule;
+};
+
+// A segment to run: of a promoted trial, or of a new one.
+struct Work {
+  std::optional<int> trial;  // nothing: start a new trial
+  int bracket = 0;
+  int rung = 0;                     // to head for
+  std::int64_t until_resource = 0;  // its level
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  // Appends every verdict that this arrival makes certain, on this trial or on others. A trial without one waits, paused.
+  virtual void arrive(const Arrival& arrival, std::vector<Ruling>& rulings) = 0;
+
+  // Takes the next piece of work; `preferred` is the trial that the worker has in memory, taken when nothing is more urgent. A rule that
+  // promotes only when a worker is free appends that verdict.
+  virtual std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) = 0;
+  virtual bool has_work() const = 0;
+
+  // The job is over: verdicts on the trials that still wait for one.
+  virtual void close(std::vector<Ruling>& rulings) = 0;
+
+  virtual int promoted_waiting() const = 0;  // trials that may go on and have no worker yet
+
+  // Restore, in this order: every trial by number, every decision by sequence (`moved_on`: promoted and its next segment was started),
+  // then recalled().
+  virtual void recall_trial(const TrialRow& trial) = 0;
+  virtual void recall_decision(const DecisionRow& decision, bool moved_on) = 0;
+  virtual void recalled() {}
+};
+
+// `trials_max`: how many trials may be started in all; nothing: no bound.
+std::unique_ptr<Policy> make_policy(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max);
+
+}  // namespace tuneband

@@ -1,0 +1,70 @@
+// A rung: the results that trials reached at one level of resource, always in order.
+//
+// Order: finite values by the goal, then NaN and infinity, then failures; ties by trial number. Every operation is logarithmic in the number
+// of results, so that an asynchronous rung of 100,000 trials costs no more an event than one of ten.
+#pragma once
+
+#include <ext/pb_ds/assoc_container.hpp>
+#include <ext/pb_ds/tree_policy.hpp>
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "scheduler/job_spec.hpp"
+#include "scheduler/policy.hpp"
+
+namespace tuneband {
+
+// Where a result stands; the lesser is the better.
+struct Standing {
+  enum Tier { finite, not_finite, failed } tier = failed;
+  double cost = 0;  // of finite values: the value, negated when it is maximised
+  int trial = 0;
+  auto operator<=>(const Standing&) const = default;
+};
+
+Standing standing_of(const Arrival& arrival, Goal goal);
+double value_of(const Standing& finite, Goal goal);
+
+class Rung {
+ public:
+  // `slots`: how many results close it; 0: unbounded.
+  Rung(std::int64_t level, int slots, Goal goal) : level_(level), slots_(slots), goal_(goal) {}
+
+  std::int64_t level() const { return level_; }
+  int slots() const { return slots_; }
+  void set_slots(int slots) { slots_ = slots; }
+  int filled() const { return static_cast<int>(results_.size()); }
+  int finite() const { return finite_; }
+
+  // Adds a result that waits for a verdict.
+  Standing add(const Arrival& arrival);
+  // Adds a result whose verdict is known (restore).
+  void add_settled(const Arrival& arrival);
+  // The verdict on a waiting result is taken.
+  void settle(const Standing& standing) { waiting_.erase(standing); }
+
+  // Results without a verdict, best first.
+  const std::set<Standing>& waiting() const { return waiting_; }
+
+  // 1 = best.
+  int rank(const Standing& standing) const { return static_cast<int>(results_.order_of_key(standing)) + 1; }
+
+  // The verdict with everything that explains it, as things stand.
+  Ruling rule(const Standing& standing, Verdict verdict, int bracket, int rung, int keep, std::string rule) const;
+
+ private:
+  // A red-black tree with subtree sizes: rank and k-th in logarithmic time.
+  using Results = __gnu_pbds::tree<Standing, __gnu_pbds::null_type, std::less<Standing>, __gnu_pbds::rb_tree_tag,
+                                   __gnu_pbds::tree_order_statistics_node_update>;
+
+  std::int64_t level_;
+  int slots_;
+  Goal goal_;
+  int finite_ = 0;
+  Results results_;
+  std::set<Standing> waiting_;
+};
+
+}  // namespace tuneband
