@@ -1,0 +1,64 @@
+// What executes trial segments: one runner for each trainer type, all behind this interface. The training thread calls run(), one segment
+// after the other; the sync loop's thread reads data_keys() and talks to the reporter from the other side.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workers/exit_class.hpp"
+#include "workers/protocol/sync.hpp"
+#include "workers/trial_log.hpp"
+
+namespace tuneband::workers {
+
+using Metrics = std::vector<std::pair<std::string, double>>;
+
+// A running segment's line to the worker. Every call is cheap, thread-safe and never waits for the network.
+class TrialReporter {
+ public:
+  virtual ~TrialReporter() = default;
+
+  // Values after `resource` units; NaN and infinity are values. Repeats of a resource are harmless: the first one counts.
+  virtual void observe(std::int64_t resource, Metrics metrics) = 0;
+  // A checkpoint from which another worker can go on at `resource` is on disk, whole.
+  virtual void checkpointed(std::int64_t resource) = 0;
+  // End the segment as soon as it can be resumed (XGBoost: after this round, with a checkpoint) and give kExitStopped.
+  virtual bool should_stop() const = 0;
+  // Readable from the moment should_stop() is true; for poll(). Not to be read from or closed.
+  virtual int stop_fd() const = 0;
+};
+
+struct SegmentResult {
+  std::string exit;     // exit_class.hpp
+  std::string message;  // of a failure: one sentence that a user can act on
+};
+
+class TrialRunner {
+ public:
+  virtual ~TrialRunner() = default;
+
+  // Trains order.trial from order.from_resource until order.until_resource, where it has observed the objective. What it still holds in
+  // memory of the same job and trial at from_resource it goes on from, whatever the epoch. Fails by its result; an exception is `crashed`.
+  virtual SegmentResult run(const protocol::AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) = 0;
+
+  // Nothing follows for now: lets go of what is kept only to go on with the last trial. Parsed data stays.
+  virtual void release() {}
+
+  // Keys (protocol::data_key) of the parsed data in memory. Any thread.
+  virtual std::vector<std::string> data_keys() const { return {}; }
+};
+
+struct RunnerOptions {
+  int threads = 1;  // for one trial, at the most
+};
+
+std::unique_ptr<TrialRunner> make_command_runner();                              // command_runner.cpp
+std::unique_ptr<TrialRunner> make_xgboost_runner(const RunnerOptions& options);  // xgboost_runner.cpp
+
+// One runner for all trainer types: looks at order.trainer["type"] and hands on. A change of type releases the one before.
+std::unique_ptr<TrialRunner> make_trial_runner(const RunnerOptions& options);
+
+}  // namespace tuneband::workers
