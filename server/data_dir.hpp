@@ -1,0 +1,56 @@
+// The server's directory: what is where, and the lock that keeps a second server out.
+//
+//   <root>/tuneband.db             SQLite (with -wal and -shm)
+//   <root>/lock                    flock'ed while a server runs
+//   <root>/server.json             {"url", "pid", "port"} of the server that runs, or ran last
+//   <root>/jobs/<id>/trials/<n>/   a trial's log, checkpoints and model (workers/protocol/sync.hpp names them)
+//   <root>/workers/local-<i>.log   what a local worker printed; .json: its pid and start time
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/ids.hpp"
+
+namespace tuneband::server {
+
+struct ServerAddress {
+  std::string url;
+  std::int64_t pid = 0;
+  std::uint16_t port = 0;
+};
+
+class DataDir {
+ public:
+  // Makes the directory (mode 0700) where it is missing and takes its lock. Errors: not a directory, not writable, or `conflict` when
+  // another server holds the lock.
+  static Result<DataDir> open(const std::string& path);
+  // Neither makes nor locks anything: for looking only. Error: `not_found`.
+  static Result<DataDir> look_at(const std::string& path);
+
+  DataDir(DataDir&& other) noexcept;
+  DataDir& operator=(DataDir&&) = delete;
+  ~DataDir();  // gives the lock back
+
+  const std::string& root() const { return root_; }  // absolute
+  std::string database_file() const;
+  std::string jobs_dir() const;
+  std::string job_dir(JobId job) const;
+  std::string trial_dir(TrialId trial) const;
+  std::string worker_log(const std::string& worker_name) const;
+  std::string worker_file(const std::string& worker_name) const;
+  std::string server_file() const;
+
+  std::optional<ServerAddress> read_server_address() const;
+  Result<void> write_server_address(const ServerAddress& address) const;
+
+ private:
+  DataDir(std::string root, int lock_fd) : root_(std::move(root)), lock_fd_(lock_fd) {}
+
+  std::string root_;
+  int lock_fd_ = -1;
+};
+
+}  // namespace tuneband::server

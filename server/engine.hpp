@@ -1,0 +1,147 @@
+// The driver of the core (scheduler/scheduler.hpp): the only thing in the server that decides when a step happens and what is told to whom.
+//
+//   submit() -> queue -> step() of each queued event, in order -> one commit of all their writes -> listeners, callbacks, replies
+//
+// Group commit: while a commit is under way on the writer thread, further events queue up; they make the next batch. So under load
+// many events share one fsync, and nothing is told to anyone before it is on disk. A commit that fails ends the process: the core has
+// moved on and the rows have not, so the only way back is to start again from the rows.
+//
+// Every member is called on the loop thread (the one that runs the io_context), and every callback is called on it, never from within
+// the call that hands it over.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "scheduler/scheduler.hpp"
+#include "server/monotone_clock.hpp"
+#include "workers/protocol/sync.hpp"
+
+namespace tuneband::server {
+
+// What the engine needs of the world outside.
+struct EngineWorld {
+  std::function<void(std::span<const Write>)> commit;              // on the writer thread, one call at a time; throws when it fails
+  std::function<std::string(TrialId)> trial_dir;                   // absolute
+  std::function<Timestamp()> wall_clock = read_wall_clock;
+  std::function<void(const std::string&)> commit_failed;           // on the writer thread; does not return. Empty: logs, then _Exit(kExitCommitFailed)
+};
+
+struct EngineOptions {
+  SchedulerOptions scheduler;
+  std::int64_t hold_ms = 7'000;            // an idle worker's call is held so long; shorter than the lease, or the hold looks like a loss
+  std::int64_t sync_within_ms = 1'000;     // what an executing worker is told
+  std::size_t queue_max = 10'000;          // events that wait for their step
+};
+
+inline constexpr int kExitCommitFailed = 74;  // EX_IOERR of sysexits.h
+
+// Since the start, for /metrics.
+struct EngineStats {
+  std::uint64_t events = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t refused = 0;               // events turned away because the queue was full
+  double commit_seconds = 0;               // spent in commit(), in all
+  double step_seconds = 0;                 // spent in step(), in all
+  std::size_t queue_length = 0;            // now
+  std::size_t held_calls = 0;              // now
+};
+
+class Engine {
+ public:
+  using Committed = std::function<void(const Outcome&)>;                                // this event's own writes and notices
+  using SyncReplied = std::function<void(const protocol::SyncReply&)>;
+  using Listener = std::function<void(std::span<const Write>)>;                         // writes of one batch, in order
+  using SyncListener = std::function<void(const WorkerId&, const protocol::SyncRequest&)>;
+
+  Engine(boost::asio::io_context& loop, EngineOptions options, EngineWorld world);
+  ~Engine();  // waits for a commit under way
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Once, before anything else: the core as the rows say. `specs`: of every job that has not ended.
+  void restore(const Snapshot& snapshot, const std::vector<std::pair<JobId, JobSpec>>& specs);
+
+  // `committed` is called once the event's writes are on disk. Errors: `unavailable` when the queue is full or the engine is stopping;
+  // then nothing happens and `committed` is never called.
+  Result<void> submit(Event event, Committed committed = {});
+
+  // A worker's call. An idle worker's is held until there is something for it or hold_ms have passed; a newer call of the same
+  // worker replaces a held one, which is answered `idle`. Errors as of submit(), and `invalid_argument` for an exit class that
+  // does not exist.
+  Result<void> sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied);
+
+  // Called after each commit, before the callbacks of its events, in the order in which they were added.
+  void add_listener(Listener listener);
+  // Called for each sync() that was taken, before its step.
+  void add_sync_listener(SyncListener listener);
+
+  // No new jobs from now on (unavailable); workers go on.
+  void refuse_jobs();
+  // Takes nothing more, answers the held calls, finishes what is queued, then calls `stopped`.
+  void stop(std::function<void()> stopped);
+
+  const Scheduler& scheduler() const { return scheduler_; }  // for workers() and waiting_by_reason()
+  EngineStats stats() const;
+
+ private:
+  struct Queued {
+    Event event;
+    Committed committed;
+  };
+  struct Stepped {
+    Outcome outcome;
+    Committed committed;
+  };
+  struct HeldCall {
+    SyncReplied replied;
+    std::int64_t sync_within_ms_when_idle = 0;
+    std::uint64_t sequence = 0;
+    boost::asio::steady_timer timer;
+  };
+
+  void schedule_batch();
+  void run_batch();
+  void commit_on_writer(std::vector<Write> writes);
+  void deliver();
+  void deliver_reply(const WorkerReply& reply);
+  protocol::SyncReply to_sync_reply(const WorkerReply& reply, std::int64_t sync_within_ms_when_idle) const;
+  void hold(const WorkerId& worker, std::int64_t sync_within_ms_when_idle, SyncReplied replied);
+  void hold_ran_out(const WorkerId& worker, std::uint64_t sequence);
+  void answer(const WorkerId& worker, const protocol::SyncReply& reply);
+  void arm_deadline();
+  void finish_stop();
+
+  boost::asio::io_context& loop_;
+  EngineOptions options_;
+  EngineWorld world_;
+  Scheduler scheduler_;
+  MonotoneClock clock_;
+  std::deque<Queued> queue_;
+  std::vector<Stepped> batch_;         // stepped, not yet delivered
+  bool batch_scheduled_ = false;       // a batch is posted or under way
+  bool jobs_refused_ = false;
+  bool stopping_ = false;
+  std::function<void()> stopped_;
+  std::map<WorkerId, HeldCall> held_;
+  std::uint64_t held_sequence_ = 0;
+  std::vector<Listener> listeners_;
+  std::vector<SyncListener> sync_listeners_;
+  boost::asio::steady_timer deadline_;
+  bool time_passed_queued_ = false;
+  EngineStats stats_;
+  boost::asio::thread_pool writer_{1};
+};
+
+}  // namespace tuneband::server

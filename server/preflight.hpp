@@ -1,0 +1,42 @@
+// Checks a job against its files before it is stored: runs `tuneband-worker --check-job` (the server itself never opens data or links
+// XGBoost) in a process of its own, with bounded time and memory, off the loop thread.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/error.hpp"
+
+namespace tuneband::server {
+
+struct PreflightOptions {
+  std::string worker_program;                              // path of tuneband-worker
+  std::int64_t timeout_ms = 60'000;
+  std::int64_t memory_bytes_max = 8LL * 1024 * 1024 * 1024;
+  std::size_t waiting_max = 32;                            // checks under way and waiting; more are passed with a warning
+};
+
+class Preflight {
+ public:
+  using Checked = std::function<void(const Diagnostics&)>;
+
+  Preflight(boost::asio::io_context& loop, PreflightOptions options);
+  ~Preflight();  // waits for the check under way, if any
+  Preflight(const Preflight&) = delete;
+  Preflight& operator=(const Preflight&) = delete;
+
+  // `document`: the job's JSON, its paths absolute. `checked` is called on the loop thread. That the program cannot run, runs
+  // out of time or breaks is a warning: the trials will say what is wrong.
+  void check(std::string document, Checked checked);
+
+ private:
+  boost::asio::io_context& loop_;
+  PreflightOptions options_;
+  std::size_t waiting_ = 0;
+  boost::asio::thread_pool runner_{1};
+};
+
+}  // namespace tuneband::server
