@@ -60,7 +60,7 @@ struct EngineStats {
 
 class Engine {
  public:
-  using Committed = std::function<void(const Outcome&)>;                                // this event's own writes and notices
+  using Committed = std::function<void(std::span<const Notice>)>;                       // what the event's own step said
   using SyncReplied = std::function<void(const protocol::SyncReply&)>;
   using Listener = std::function<void(std::span<const Write>)>;                         // writes of one batch, in order
   using SyncListener = std::function<void(const WorkerId&, const protocol::SyncRequest&)>;
@@ -101,25 +101,24 @@ class Engine {
     Committed committed;
   };
   struct Stepped {
-    Outcome outcome;
+    std::vector<Notice> notices;
     Committed committed;
   };
   struct HeldCall {
     SyncReplied replied;
-    std::int64_t sync_within_ms_when_idle = 0;
     std::uint64_t sequence = 0;
     boost::asio::steady_timer timer;
   };
 
   void schedule_batch();
   void run_batch();
-  void commit_on_writer(std::vector<Write> writes);
+  void step_queued();
+  void commit_on_writer();
   void deliver();
   void deliver_reply(const WorkerReply& reply);
-  protocol::SyncReply to_sync_reply(const WorkerReply& reply, std::int64_t sync_within_ms_when_idle) const;
-  void hold(const WorkerId& worker, std::int64_t sync_within_ms_when_idle, SyncReplied replied);
+  void hold(const WorkerId& worker, SyncReplied replied);
   void hold_ran_out(const WorkerId& worker, std::uint64_t sequence);
-  void answer(const WorkerId& worker, const protocol::SyncReply& reply);
+  void answer_held(const WorkerId& worker, const protocol::SyncReply& reply);
   void arm_deadline();
   void finish_stop();
 
@@ -130,6 +129,7 @@ class Engine {
   MonotoneClock clock_;
   std::deque<Queued> queue_;
   std::vector<Stepped> batch_;         // stepped, not yet delivered
+  std::vector<Write> batch_writes_;    // of batch_; while a commit is under way the writer thread reads it and nobody writes it
   bool batch_scheduled_ = false;       // a batch is posted or under way
   bool jobs_refused_ = false;
   bool stopping_ = false;
