@@ -110,15 +110,16 @@ class Engine {
     boost::asio::steady_timer timer;
   };
 
+  void enqueue(Event event, Committed committed);
   void schedule_batch();
   void run_batch();
   void step_queued();
   void commit_on_writer();
   void deliver();
-  void deliver_reply(const WorkerReply& reply);
+  void reply_to_caller(const WorkerId& worker, const SyncReplied& replied, bool executing, std::span<const Notice> notices);
   void hold(const WorkerId& worker, SyncReplied replied);
-  void hold_ran_out(const WorkerId& worker, std::uint64_t sequence);
   void answer_held(const WorkerId& worker, const protocol::SyncReply& reply);
+  protocol::SyncReply to_sync_reply(const WorkerReply& reply) const;
   void arm_deadline();
   void finish_stop();
 

@@ -1,0 +1,258 @@
+#include "server/engine.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+
+#include "core/check.hpp"
+#include "server/log.hpp"
+#include "server/worker_messages.hpp"
+
+namespace tuneband::server {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::size_t kBatchEventsMax = 4'096;
+constexpr std::int64_t kDeadlineWaitMsMin = 5;  // so that a deadline that stays in the past cannot keep the loop busy
+
+double seconds_since(SteadyClock::time_point start) { return std::chrono::duration<double>(SteadyClock::now() - start).count(); }
+
+Timestamp newest_timestamp(const Snapshot& snapshot) {
+  Timestamp newest{0};
+  const auto see = [&newest](std::optional<Timestamp> at) { newest = std::max(newest, at.value_or(Timestamp{0})); };
+  for (const JobRow& job : snapshot.jobs) {
+    see(job.created_at);
+    see(job.ended_at);
+  }
+  for (const TrialRow& trial : snapshot.trials) {
+    see(trial.created_at);
+    see(trial.started_at);
+    see(trial.assigned_at);
+    see(trial.ended_at);
+  }
+  for (const DecisionRow& decision : snapshot.decisions) see(decision.at);
+  return newest;
+}
+
+void end_process_after_failed_commit(const std::string& why) {
+  log_error("a commit failed: the server ends and starts again from what is on disk", {{"reason", why}});
+  std::_Exit(kExitCommitFailed);
+}
+
+Error unavailable(std::string message, std::string hint) {
+  return {ErrorCode::unavailable, std::move(message), "", std::move(hint)};
+}
+
+}  // namespace
+
+Engine::Engine(boost::asio::io_context& loop, EngineOptions options, EngineWorld world)
+    : loop_(loop),
+      options_(options),
+      world_(std::move(world)),
+      scheduler_(options.scheduler),
+      clock_(world_.wall_clock),
+      deadline_(loop) {
+  TUNEBAND_CHECK(world_.commit && world_.trial_dir && world_.wall_clock, "the engine's world is complete");
+  if (!world_.commit_failed) world_.commit_failed = end_process_after_failed_commit;
+}
+
+Engine::~Engine() { writer_.join(); }
+
+void Engine::restore(const Snapshot& snapshot, const std::vector<std::pair<JobId, JobSpec>>& specs) {
+  clock_.not_before(newest_timestamp(snapshot));
+  scheduler_.restore(snapshot, specs, clock_.now());
+  arm_deadline();
+}
+
+Result<void> Engine::submit(Event event, Committed committed) {
+  if (stopping_) return unavailable("the server is stopping", "try again once it is up");
+  if (jobs_refused_ && std::holds_alternative<JobSubmitted>(event)) {
+    return unavailable("the server is stopping and takes no new jobs", "try again once it is up");
+  }
+  if (queue_.size() >= options_.queue_max) {
+    ++stats_.refused;
+    return unavailable("too many requests are waiting", "try again in a moment");
+  }
+  enqueue(std::move(event), std::move(committed));
+  return {};
+}
+
+Result<void> Engine::sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied) {
+  Result<WorkerSynced> event = to_event(worker, request);
+  if (!event) return event.error();
+  const bool executing = event->report && !event->report->exit;
+  const Result<void> taken = submit(std::move(*event), [this, worker, replied = std::move(replied), executing](auto notices) {
+    reply_to_caller(worker, replied, executing, notices);
+  });
+  if (!taken) return taken;
+  for (const SyncListener& listener : sync_listeners_) listener(worker, request);
+  return {};
+}
+
+void Engine::add_listener(Listener listener) { listeners_.push_back(std::move(listener)); }
+
+void Engine::add_sync_listener(SyncListener listener) { sync_listeners_.push_back(std::move(listener)); }
+
+void Engine::refuse_jobs() { jobs_refused_ = true; }
+
+void Engine::stop(std::function<void()> stopped) {
+  stopping_ = true;
+  stopped_ = std::move(stopped);
+  deadline_.cancel();
+  schedule_batch();
+}
+
+EngineStats Engine::stats() const {
+  EngineStats stats = stats_;
+  stats.queue_length = queue_.size();
+  stats.held_calls = held_.size();
+  return stats;
+}
+
+void Engine::enqueue(Event event, Committed committed) {
+  queue_.push_back({std::move(event), std::move(committed)});
+  schedule_batch();
+}
+
+// Posted twice, so that what the loop has already received joins this batch and shares its commit.
+void Engine::schedule_batch() {
+  if (batch_scheduled_) return;
+  batch_scheduled_ = true;
+  boost::asio::post(loop_, [this] { boost::asio::post(loop_, [this] { run_batch(); }); });
+}
+
+void Engine::run_batch() {
+  step_queued();
+  if (batch_writes_.empty()) {
+    deliver();
+  } else {
+    commit_on_writer();
+  }
+}
+
+void Engine::step_queued() {
+  const auto start = SteadyClock::now();
+  const std::size_t count = std::min(queue_.size(), kBatchEventsMax);
+  for (std::size_t i = 0; i < count; ++i) {
+    Queued next = std::move(queue_.front());
+    queue_.pop_front();
+    if (std::holds_alternative<TimePassed>(next.event)) time_passed_queued_ = false;
+    Outcome outcome = scheduler_.step(next.event, clock_.now());
+    std::move(outcome.writes.begin(), outcome.writes.end(), std::back_inserter(batch_writes_));
+    batch_.push_back({std::move(outcome.notices), std::move(next.committed)});
+  }
+  stats_.events += count;
+  stats_.step_seconds += seconds_since(start);
+}
+
+void Engine::commit_on_writer() {
+  boost::asio::post(writer_, [this] {
+    const auto start = SteadyClock::now();
+    try {
+      world_.commit(batch_writes_);
+    } catch (const std::exception& failure) {
+      world_.commit_failed(failure.what());
+    }
+    boost::asio::post(loop_, [this, took = seconds_since(start)] {
+      ++stats_.commits;
+      stats_.writes += batch_writes_.size();
+      stats_.commit_seconds += took;
+      deliver();
+    });
+  });
+}
+
+void Engine::deliver() {
+  if (!batch_writes_.empty()) {
+    for (const Listener& listener : listeners_) listener(batch_writes_);
+  }
+  for (const Stepped& stepped : batch_) {
+    if (stepped.committed) stepped.committed(stepped.notices);
+    for (const Notice& notice : stepped.notices) {
+      if (const auto* reply = std::get_if<WorkerReply>(&notice)) answer_held(reply->worker, to_sync_reply(*reply));
+    }
+  }
+  batch_.clear();
+  batch_writes_.clear();
+  batch_scheduled_ = false;
+  if (!queue_.empty()) {
+    schedule_batch();
+  } else if (stopping_) {
+    finish_stop();
+  }
+  if (!stopping_) arm_deadline();
+}
+
+// The call's own step says what the worker should do, or the call is held. Only its own: another event's reply, delivered to a call whose
+// step is still to be committed, would acknowledge observations that are not on disk.
+void Engine::reply_to_caller(const WorkerId& worker, const SyncReplied& replied, bool executing, std::span<const Notice> notices) {
+  answer_held(worker, {"idle", std::nullopt, options_.sync_within_ms});
+  for (const Notice& notice : notices) {
+    const auto* reply = std::get_if<WorkerReply>(&notice);
+    if (!reply || reply->worker != worker) continue;
+    protocol::SyncReply answer = to_sync_reply(*reply);
+    if (!executing && reply->desired == WorkerReply::Desired::idle) answer.sync_within_ms = 0;  // back at once, to be held
+    replied(answer);
+    return;
+  }
+  if (stopping_) {
+    replied({"idle", std::nullopt, options_.sync_within_ms});
+  } else {
+    hold(worker, replied);
+  }
+}
+
+void Engine::hold(const WorkerId& worker, SyncReplied replied) {
+  const std::uint64_t sequence = ++held_sequence_;
+  HeldCall& call = held_.emplace(worker, HeldCall{std::move(replied), sequence, boost::asio::steady_timer(loop_)}).first->second;
+  call.timer.expires_after(std::chrono::milliseconds(options_.hold_ms));
+  call.timer.async_wait([this, worker, sequence](boost::system::error_code error) {
+    if (error) return;
+    const auto held = held_.find(worker);
+    if (held != held_.end() && held->second.sequence == sequence) answer_held(worker, {"idle", std::nullopt, 0});
+  });
+}
+
+void Engine::answer_held(const WorkerId& worker, const protocol::SyncReply& reply) {
+  const auto held = held_.find(worker);
+  if (held == held_.end()) return;
+  const SyncReplied replied = std::move(held->second.replied);
+  held_.erase(held);
+  replied(reply);
+}
+
+protocol::SyncReply Engine::to_sync_reply(const WorkerReply& reply) const {
+  const std::string trial_dir = reply.assignment ? world_.trial_dir(reply.assignment->trial) : "";
+  return server::to_sync_reply(reply, trial_dir, options_.sync_within_ms);
+}
+
+void Engine::arm_deadline() {
+  const std::optional<Timestamp> deadline = scheduler_.next_deadline();
+  if (!deadline || time_passed_queued_) {
+    deadline_.cancel();
+    return;
+  }
+  const std::int64_t wait_ms = std::max(*deadline - clock_.now(), kDeadlineWaitMsMin);
+  deadline_.expires_after(std::chrono::milliseconds(wait_ms));
+  deadline_.async_wait([this](boost::system::error_code error) {
+    if (error || stopping_ || time_passed_queued_) return;
+    time_passed_queued_ = true;
+    enqueue(TimePassed{}, {});
+  });
+}
+
+void Engine::finish_stop() {
+  while (!held_.empty()) {
+    const WorkerId worker = held_.begin()->first;  // a copy: answering erases the entry
+    answer_held(worker, {"idle", std::nullopt, options_.sync_within_ms});
+  }
+  if (!stopped_) return;
+  const std::function<void()> stopped = std::move(stopped_);
+  stopped_ = nullptr;
+  stopped();
+}
+
+}  // namespace tuneband::server

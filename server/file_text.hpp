@@ -1,0 +1,18 @@
+// Small files as whole texts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace tuneband::server {
+
+// The text, or nothing when the file is missing, unreadable or longer than 1 MiB.
+std::optional<std::string> read_small_file(const std::string& path);
+
+// Readers see the old text or the new one, never a part. Error: `internal`, with the system's reason.
+Result<void> replace_file(const std::string& path, std::string_view text);
+
+}  // namespace tuneband::server

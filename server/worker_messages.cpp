@@ -1,0 +1,75 @@
+#include "server/worker_messages.hpp"
+
+#include "core/check.hpp"
+#include "core/random.hpp"
+
+namespace tuneband::server {
+namespace {
+
+std::string desired_word(WorkerReply::Desired desired) {
+  switch (desired) {
+    case WorkerReply::Desired::idle: return "idle";
+    case WorkerReply::Desired::execute: return "execute";
+    case WorkerReply::Desired::drain: return "drain";
+  }
+  return "idle";
+}
+
+protocol::AssignmentOrder to_order(const Assignment& assignment, const std::string& trial_dir) {
+  protocol::AssignmentOrder order;
+  order.epoch = assignment.epoch.value;
+  order.job = assignment.trial.job.value;
+  order.job_name = assignment.job->name;
+  order.trial = assignment.trial.number;
+  order.configuration = to_json(assignment.configuration);
+  order.trainer = assignment.job->trainer;
+  order.objective_metric = assignment.job->objective.metric;
+  order.from_resource = assignment.from_resource;
+  order.until_resource = assignment.until_resource;
+  order.max_resource = assignment.max_resource;
+  order.attempt = assignment.attempt;
+  order.seed = random_bits(assignment.job->sampler.seed,
+                           {static_cast<std::uint64_t>(assignment.trial.number), stable_hash("trainer")});
+  order.trial_dir = trial_dir;
+  return order;
+}
+
+}  // namespace
+
+Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncRequest& request) {
+  WorkerSynced event;
+  event.worker = worker;
+  event.name = request.name;
+  event.data_keys = request.data_keys;
+  event.draining = request.draining;
+  if (!request.assignment) return event;
+
+  const protocol::AssignmentStatus& status = *request.assignment;
+  AssignmentReport report;
+  report.epoch = Epoch{status.epoch};
+  report.checkpoint_resource = status.checkpoint_resource;
+  report.training_ms = status.training_ms;
+  report.message = status.message;
+  for (const protocol::Observation& seen : status.observations) report.observations.push_back({seen.resource, seen.metrics});
+  if (!status.exit.empty()) {
+    report.exit = exit_class_from(status.exit);
+    if (!report.exit) {
+      return Error{ErrorCode::invalid_argument, "unknown exit class \"" + status.exit + "\"", "assignment.exit", ""};
+    }
+  }
+  event.report = std::move(report);
+  return event;
+}
+
+protocol::SyncReply to_sync_reply(const WorkerReply& reply, const std::string& trial_dir, std::int64_t sync_within_ms) {
+  protocol::SyncReply answer;
+  answer.desired = desired_word(reply.desired);
+  answer.sync_within_ms = sync_within_ms;
+  if (reply.desired == WorkerReply::Desired::execute) {
+    TUNEBAND_CHECK(reply.assignment && reply.assignment->job, "a worker told to execute is told what");
+    answer.order = to_order(*reply.assignment, trial_dir);
+  }
+  return answer;
+}
+
+}  // namespace tuneband::server

@@ -1,0 +1,18 @@
+// Between the worker protocol's wire types and the core's events and notices.
+#pragma once
+
+#include <string>
+
+#include "core/error.hpp"
+#include "scheduler/scheduler.hpp"
+#include "workers/protocol/sync.hpp"
+
+namespace tuneband::server {
+
+// Error: an exit class that does not exist, at `assignment.exit`.
+Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncRequest& request);
+
+// `trial_dir` of the assignment's trial; unused without one.
+protocol::SyncReply to_sync_reply(const WorkerReply& reply, const std::string& trial_dir, std::int64_t sync_within_ms);
+
+}  // namespace tuneband::server
