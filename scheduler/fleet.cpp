@@ -1,0 +1,82 @@
+#include "scheduler/fleet.hpp"
+
+#include <algorithm>
+
+namespace tuneband {
+
+bool Worker::holds(const std::string& data_key) const {
+  return std::find(data_keys.begin(), data_keys.end(), data_key) != data_keys.end();
+}
+
+Worker* Fleet::find(const WorkerId& id) {
+  const auto found = workers_.find(id);
+  return found == workers_.end() ? nullptr : &found->second;
+}
+
+Worker& Fleet::seen(const WorkerId& id, Timestamp now) {
+  auto [entry, added] = workers_.try_emplace(id);
+  Worker& worker = entry->second;
+  if (added) {
+    worker.id = id;
+    update_idle(worker);
+  } else {
+    by_last_seen_.erase({worker.last_seen, id});
+  }
+  worker.last_seen = now;
+  by_last_seen_.insert({now, id});
+  return worker;
+}
+
+void Fleet::update_idle(const Worker& worker) {
+  if (!worker.assignment && !worker.draining) {
+    idle_.insert(worker.id);
+  } else {
+    idle_.erase(worker.id);
+  }
+}
+
+void Fleet::assign(Worker& worker, Assignment assignment) {
+  worker.assignment = std::move(assignment);
+  worker.confirmed = false;
+  update_idle(worker);
+}
+
+void Fleet::unassign(Worker& worker) {
+  worker.assignment.reset();
+  update_idle(worker);
+}
+
+void Fleet::set_draining(Worker& worker) {
+  worker.draining = true;
+  update_idle(worker);
+}
+
+void Fleet::remove(const WorkerId& id) {
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  by_last_seen_.erase({found->second.last_seen, id});
+  idle_.erase(id);
+  workers_.erase(found);
+}
+
+std::optional<std::pair<Timestamp, WorkerId>> Fleet::oldest() const {
+  if (by_last_seen_.empty()) return std::nullopt;
+  return *by_last_seen_.begin();
+}
+
+std::vector<WorkerView> Fleet::views() const {
+  std::vector<WorkerView> views;
+  views.reserve(workers_.size());
+  for (const auto& [id, worker] : workers_) {
+    WorkerView view{id, worker.name, std::nullopt, {}, worker.last_seen, worker.draining, worker.data_keys};
+    if (worker.assignment) {
+      view.trial = worker.assignment->trial;
+      view.epoch = worker.assignment->epoch;
+    }
+    views.push_back(std::move(view));
+  }
+  std::sort(views.begin(), views.end(), [](const WorkerView& a, const WorkerView& b) { return a.name != b.name ? a.name < b.name : a.id < b.id; });
+  return views;
+}
+
+}  // namespace tuneband

@@ -1,0 +1,100 @@
+#include "scheduler/forecast.hpp"
+
+#include <algorithm>
+#include <queue>
+
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "scheduler/plan.hpp"
+#include "scheduler/scheduler.hpp"
+
+namespace tuneband {
+
+namespace {
+
+// One unit of resource takes one simulated millisecond.
+class SimulatedWorkers {
+ public:
+  SimulatedWorkers(const JobSpec& spec, int workers) : metric_(spec.objective.metric), scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
+    scheduler_.step(JobSubmitted{spec, ""}, now_);
+    for (int i = 0; i < workers; ++i) {
+      WorkerSynced idle;
+      idle.worker = WorkerId{std::to_string(i)};
+      deliver(scheduler_.step(idle, now_));
+    }
+  }
+
+  std::int64_t run() {
+    while (!finishing_.empty()) {
+      const Finish finish = finishing_.top();
+      finishing_.pop();
+      now_ = finish.at;
+      WorkerSynced done;
+      done.worker = finish.worker;
+      AssignmentReport report;
+      report.epoch = finish.assignment.epoch;
+      report.checkpoint_resource = finish.assignment.until_resource;
+      report.exit = ExitClass::completed;
+      const double value = random_unit(0, {static_cast<std::uint64_t>(finish.assignment.trial.number)});
+      report.observations.push_back({finish.assignment.until_resource, {{metric_, value}}});
+      done.report = std::move(report);
+      deliver(scheduler_.step(done, now_));
+    }
+    return now_.ms;
+  }
+
+ private:
+  struct Finish {
+    Timestamp at;
+    WorkerId worker;
+    Assignment assignment;
+    // The earliest on top; the order of assignment breaks ties, so that a forecast repeats.
+    bool operator<(const Finish& other) const {
+      return at != other.at ? at > other.at : assignment.epoch > other.assignment.epoch;
+    }
+  };
+
+  void deliver(const Outcome& outcome) {
+    for (const Notice& notice : outcome.notices) {
+      const auto* reply = std::get_if<WorkerReply>(&notice);
+      if (reply == nullptr || !reply->assignment) continue;
+      const Assignment& assignment = *reply->assignment;
+      finishing_.push({now_.plus_ms(assignment.until_resource - assignment.from_resource), reply->worker, assignment});
+    }
+  }
+
+  std::string metric_;
+  Scheduler scheduler_;
+  Timestamp now_;
+  std::priority_queue<Finish> finishing_;
+};
+
+}  // namespace
+
+std::optional<Forecast> forecast(const JobSpec& spec, int workers, double seconds_per_unit) {
+  TUNEBAND_CHECK(workers >= 1 && workers <= kForecastWorkersMax && seconds_per_unit > 0, "the caller checks what a user gave");
+  const auto trials = make_plan(spec).trials;
+  if (!trials || *trials > kForecastTrialsMax) return std::nullopt;
+  JobSpec endless = spec;
+  endless.limits.max_runtime_ms.reset();
+  endless.limits.max_trials_without_improvement.reset();
+  endless.limits.max_trials = *trials;
+  endless.objective.target.reset();
+  const int at_once = std::min(workers, spec.limits.max_parallel_trials);
+  const std::int64_t waves = (*trials + at_once - 1) / at_once;
+  Forecast result;
+  result.workers = workers;
+  result.seconds_per_unit = seconds_per_unit;
+  result.wall_seconds = static_cast<double>(SimulatedWorkers(endless, workers).run()) * seconds_per_unit;
+  result.wall_seconds_without_stopping = static_cast<double>(waves * spec.scheduler.max_resource) * seconds_per_unit;
+  return result;
+}
+
+Json to_json(const Forecast& forecast) {
+  return {{"workers", forecast.workers},
+          {"seconds_per_unit", forecast.seconds_per_unit},
+          {"wall_seconds", forecast.wall_seconds},
+          {"wall_seconds_without_stopping", forecast.wall_seconds_without_stopping}};
+}
+
+}  // namespace tuneband

@@ -1,0 +1,399 @@
+#include "scheduler/job.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "core/text.hpp"
+#include "scheduler/plan.hpp"
+
+namespace tuneband {
+
+namespace {
+
+bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
+
+}  // namespace
+
+Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec)
+    : row_(std::move(row)), spec_(std::move(spec)), sampler_(make_sampler(spec_->sampler, spec_->search_space)) {
+  policy_ = make_policy(spec_->scheduler, spec_->objective.goal, trials_max());
+}
+
+std::optional<int> Job::trials_max() const {
+  const Limits& limits = spec_->limits;
+  std::int64_t most = kTrialsMax;
+  bool bounded = false;
+  const auto bound = [&](std::int64_t trials) {
+    most = std::min(most, trials);
+    bounded = true;
+  };
+  if (limits.max_trials) bound(*limits.max_trials);
+  if (const auto size = sampler_->size()) bound(*size + static_cast<std::int64_t>(spec_->enqueue.size()));
+  const bool other_limit = limits.max_runtime_ms || limits.max_trials_without_improvement || spec_->objective.target;
+  if (!bounded && !other_limit && synchronous(spec_->scheduler.type)) bound(trials_of_one_pass(spec_->scheduler));
+  return static_cast<int>(most);
+}
+
+// ---- restore ------------------------------------------------------------------------------------------------------------------
+
+void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisions) {
+  trials_ = std::move(trials);
+  decisions_ = std::move(decisions);
+  is_new_ = false;
+  row_changed_ = false;
+  for (const TrialRow& trial : trials_) {
+    TUNEBAND_CHECK(trial.id.number == &trial - trials_.data(), "trials are numbered without gaps");
+    policy_->recall_trial(trial);
+    if (trial.state == TrialState::running) running_.insert(trial.id.number);
+    if (trial.state == TrialState::paused) ++paused_;
+    if (trial.state == TrialState::pending) queued_.insert(trial.id.number);
+  }
+  for (std::size_t i = 0; i < decisions_.size(); ++i) {
+    const DecisionRow& decision = decisions_[i];
+    const TrialRow& its = trial(decision.trial.number);
+    if (decision.verdict == Verdict::waiting) undecided_[its.id.number] = i;
+    policy_->recall_decision(decision, its.rung > decision.rung || ended(its.state));
+  }
+  policy_->recalled();
+}
+
+// ---- rows ---------------------------------------------------------------------------------------------------------------------
+
+TrialRow& Job::mutate(int number) {
+  trials_changed_.insert(number);
+  return trials_[static_cast<std::size_t>(number)];
+}
+
+void Job::flush(std::vector<Write>& writes) {
+  if (row_changed_) {
+    JobRow row = row_;
+    if (!is_new_) row.spec_json.clear();
+    writes.emplace_back(std::move(row));
+  }
+  for (const int number : trials_changed_) writes.emplace_back(trial(number));
+  for (ObservationRow& observation : observations_) writes.emplace_back(std::move(observation));
+  for (const std::size_t sequence : decisions_changed_) writes.emplace_back(decisions_[sequence]);
+  is_new_ = row_changed_ = false;
+  trials_changed_.clear();
+  observations_.clear();
+  decisions_changed_.clear();
+}
+
+// ---- what runs next -----------------------------------------------------------------------------------------------------------
+
+bool Job::has_work() const {
+  return row_.state == JobState::running && running() < spec_->limits.max_parallel_trials &&
+         (!queued_.empty() || policy_->has_work());
+}
+
+int Job::take(std::optional<int> preferred, Timestamp now) {
+  if (!queued_.empty()) {
+    const int number = *queued_.begin();
+    queued_.erase(queued_.begin());
+    return number;
+  }
+  std::vector<Ruling> rulings;
+  const auto work = policy_->take(preferred, rulings);
+  TUNEBAND_CHECK(work.has_value(), "a policy that has work gives it");
+  apply(rulings, now);
+  if (!work->trial) return create_trial(*work, now);
+  TrialRow& trial = mutate(*work->trial);
+  trial.rung = work->rung;
+  trial.until_resource = work->until_resource;
+  trial.attempts = 0;
+  return *work->trial;
+}
+
+int Job::create_trial(const Work& work, Timestamp now) {
+  const int number = static_cast<int>(trials_.size());
+  const auto enqueued = static_cast<std::int64_t>(spec_->enqueue.size());
+  TrialRow trial;
+  trial.id = {row_.id, number};
+  trial.configuration =
+      number < enqueued ? spec_->enqueue[static_cast<std::size_t>(number)] : sampler_->suggest(number - enqueued);
+  trial.origin = number < enqueued ? "enqueued" : "sampler";
+  trial.bracket = work.bracket;
+  trial.rung = work.rung;
+  trial.until_resource = work.until_resource;
+  trial.created_at = now;
+  trials_.push_back(std::move(trial));
+  trials_changed_.insert(number);
+  ++row_.trials_created;
+  row_changed_ = true;
+  return number;
+}
+
+void Job::start(int number, const WorkerId& worker, Epoch epoch, Timestamp now) {
+  TrialRow& trial = mutate(number);
+  if (trial.state == TrialState::paused) --paused_;
+  trial.state = TrialState::running;
+  trial.worker = worker;
+  trial.epoch = epoch;
+  trial.resource = trial.checkpoint_resource;
+  trial.segment_training_ms = 0;
+  trial.assigned_at = now;
+  if (!trial.started_at) trial.started_at = now;
+  ++trial.attempts;
+  ++trial.attempts_in_all;
+  running_.insert(number);
+  row_.last_epoch = epoch.value;
+  row_changed_ = true;
+}
+
+// ---- what happened to a segment -----------------------------------------------------------------------------------------------
+
+void Job::report(int number, const AssignmentReport& report, Timestamp now) {
+  TrialRow& trial = mutate(number);
+  for (const ReportedObservation& observation : report.observations) {
+    const bool past_target = observation.resource > trial.until_resource;
+    const bool known = observation.resource <= trial.resource;
+    if (past_target || known) continue;  // an overstepped rung counts with the value at its level; a repeat says nothing new
+    ObservationRow row{trial.id, observation.resource, std::nullopt, observation.metrics, now};
+    for (const auto& [name, value] : observation.metrics) {
+      if (name == spec_->objective.metric) row.objective = value;
+    }
+    if (row.objective && observation.resource == trial.until_resource && trial.objective_resource < trial.until_resource) {
+      trial.objective = row.objective;
+      trial.objective_resource = observation.resource;
+    }
+    row_.resource_spent += observation.resource - trial.resource;
+    trial.resource = observation.resource;
+    observations_.push_back(std::move(row));
+  }
+  if (report.checkpoint_resource > trial.checkpoint_resource && report.checkpoint_resource <= trial.until_resource) {
+    trial.checkpoint_resource = report.checkpoint_resource;
+  }
+  const std::int64_t new_ms = std::max<std::int64_t>(0, report.training_ms - trial.segment_training_ms);
+  trial.training_ms += new_ms;
+  trial.segment_training_ms += new_ms;
+  row_.training_ms += new_ms;
+  row_changed_ = true;
+}
+
+void Job::leave_worker(TrialRow& trial, Timestamp now) {
+  TUNEBAND_CHECK(trial.state == TrialState::running, "only a running trial leaves a worker");
+  if (trial.assigned_at) trial.assigned_ms += std::max<std::int64_t>(0, now - *trial.assigned_at);
+  trial.assigned_at.reset();
+  running_.erase(trial.id.number);
+  row_changed_ = true;
+}
+
+void Job::segment_ended(int number, ExitClass exit, const std::string& message, Timestamp now) {
+  TrialRow& trial = mutate(number);
+  leave_worker(trial, now);
+  const bool reached = exit == ExitClass::completed && trial.objective_resource == trial.until_resource;
+  if (reached) {
+    trial.message = message;
+    arrive(trial, trial.objective, now);
+    if (row_.state == JobState::stopping && !ended(trial.state)) end_trial(trial, TrialState::cancelled, now);
+  } else if (row_.state == JobState::stopping) {
+    end_trial(trial, TrialState::cancelled, now);
+  } else if (exit == ExitClass::completed) {
+    fail(trial, ExitClass::no_metric,
+         message.empty() ? "the trial reached its target without a value of `" + spec_->objective.metric + "`" : message, now);
+  } else if (exit == ExitClass::stopped) {
+    retry_or_fail(trial, ExitClass::worker_lost, "the worker stopped the trial without being asked to", now);
+  } else {
+    retry_or_fail(trial, exit, message, now);
+  }
+  check_limits(now);
+}
+
+void Job::given_back(int number, Timestamp now) {
+  TrialRow& trial = mutate(number);
+  leave_worker(trial, now);
+  if (row_.state == JobState::stopping) {
+    end_trial(trial, TrialState::cancelled, now);
+    return;
+  }
+  --trial.attempts;
+  trial.state = TrialState::pending;
+  queued_.insert(number);
+}
+
+void Job::reclaimed(int number, Timestamp now) {
+  TUNEBAND_CHECK(queued_.erase(number) == 1, "only a waiting trial is reclaimed");
+  TrialRow& trial = mutate(number);
+  trial.state = TrialState::running;
+  trial.assigned_at = now;
+  trial.exit_class.reset();
+  trial.message.clear();
+  running_.insert(number);
+  row_changed_ = true;
+}
+
+void Job::retry_or_fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now) {
+  if (!retryable(exit) || trial.attempts >= spec_->limits.max_attempts) {
+    fail(trial, exit, message, now);
+    return;
+  }
+  trial.exit_class = exit;
+  trial.message = message;
+  trial.state = TrialState::pending;
+  queued_.insert(trial.id.number);
+}
+
+void Job::fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now) {
+  trial.exit_class = exit;
+  trial.message = message;
+  row_.failures_in_a_row = row_.failing_with == exit ? row_.failures_in_a_row + 1 : 1;
+  row_.failing_with = exit;
+  end_trial(trial, TrialState::failed, now);
+  arrive(trial, std::nullopt, now);
+}
+
+void Job::end_trial(TrialRow& trial, TrialState state, Timestamp now) {
+  if (trial.state == TrialState::paused) --paused_;
+  trial.state = state;
+  trial.ended_at = now;
+  if (state == TrialState::completed) ++row_.trials_completed;
+  if (state == TrialState::stopped) ++row_.trials_stopped;
+  if (state == TrialState::failed) ++row_.trials_failed;
+  if (state == TrialState::cancelled) ++row_.trials_cancelled;
+  if (state != TrialState::cancelled) ++row_.trials_since_improvement;
+  trials_changed_.insert(trial.id.number);
+  row_changed_ = true;
+}
+
+// ---- results ------------------------------------------------------------------------------------------------------------------
+
+void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
+  DecisionRow decision;
+  decision.trial = trial.id;
+  decision.bracket = trial.bracket;
+  decision.rung = trial.rung;
+  decision.resource = trial.until_resource;
+  decision.sequence = static_cast<std::int64_t>(decisions_.size());
+  decision.value = value;
+  decision.at = now;
+  undecided_[trial.id.number] = decisions_.size();
+  decisions_changed_.insert(decisions_.size());
+  decisions_.push_back(std::move(decision));
+  if (value) {
+    trial.state = TrialState::paused;
+    trial.attempts = 0;
+    trial.exit_class.reset();
+    ++paused_;
+    row_.failures_in_a_row = 0;
+    row_.failing_with.reset();
+  }
+  const bool at_max_resource = trial.until_resource == spec_->scheduler.max_resource;
+  const bool improved = value && note_value(trial, *value, at_max_resource);
+
+  std::vector<Ruling> rulings;
+  policy_->arrive({trial.id.number, trial.bracket, trial.rung, value}, rulings);
+  apply(rulings, now);
+  if (improved) row_.trials_since_improvement = 0;
+}
+
+bool Job::note_value(const TrialRow& trial, double value, bool at_max_resource) {
+  if (!std::isfinite(value)) return false;
+  const auto better = [&](const std::optional<BestRow>& best) {
+    if (!best || spec_->objective.better(value, best->value)) return true;
+    return value == best->value && trial.id.number < best->trial;
+  };
+  const BestRow best{trial.id.number, trial.until_resource, value};
+  if (at_max_resource && better(row_.best)) row_.best = best;
+  if (!better(row_.best_anywhere)) return false;
+  row_.best_anywhere = best;
+  return true;
+}
+
+void Job::apply(const std::vector<Ruling>& rulings, Timestamp now) {
+  for (const Ruling& ruling : rulings) {
+    const auto waiting = undecided_.find(ruling.trial);
+    TUNEBAND_CHECK(waiting != undecided_.end(), "every verdict is taken once");
+    DecisionRow& decision = decisions_[waiting->second];
+    decisions_changed_.insert(waiting->second);
+    undecided_.erase(waiting);
+    decision.verdict = ruling.verdict;
+    decision.rank = ruling.rank;
+    decision.filled = ruling.filled;
+    decision.slots = ruling.slots;
+    decision.keep = ruling.keep;
+    decision.cutoff = ruling.cutoff;
+    decision.ahead = ruling.ahead;
+    decision.rule = ruling.rule;
+    decision.at = now;
+    TrialRow& trial = mutate(ruling.trial);
+    if (ended(trial.state)) continue;  // failed
+    if (ruling.verdict == Verdict::completed) end_trial(trial, TrialState::completed, now);
+    if (ruling.verdict == Verdict::stopped) end_trial(trial, TrialState::stopped, now);
+  }
+}
+
+// ---- the end ------------------------------------------------------------------------------------------------------------------
+
+std::optional<Timestamp> Job::deadline() const {
+  if (row_.state != JobState::running || !spec_->limits.max_runtime_ms) return std::nullopt;
+  return row_.created_at.plus_ms(*spec_->limits.max_runtime_ms);
+}
+
+void Job::check_limits(Timestamp now) {
+  if (row_.state != JobState::running) return;
+  const Limits& limits = spec_->limits;
+  const Objective& objective = spec_->objective;
+  if (objective.target && row_.best_anywhere && !objective.better(*objective.target, row_.best_anywhere->value)) {
+    begin_stopping(JobState::completed,
+                   "trial " + std::to_string(row_.best_anywhere->trial) + " reached the target " + format_number(*objective.target), now);
+  } else if (limits.max_trials_without_improvement && row_.trials_since_improvement >= *limits.max_trials_without_improvement) {
+    begin_stopping(JobState::completed, std::to_string(row_.trials_since_improvement) + " trials in a row brought no better value", now);
+  } else if (row_.failing_with && row_.failures_in_a_row >= limits.max_failures_in_a_row) {
+    std::string last;
+    for (auto trial = trials_.rbegin(); trial != trials_.rend() && last.empty(); ++trial) {
+      if (trial->state == TrialState::failed && trial->exit_class == row_.failing_with) last = trial->message;
+    }
+    begin_stopping(JobState::failed,
+                   std::to_string(row_.failures_in_a_row) + " trials in a row failed with " + std::string(to_string(*row_.failing_with)) +
+                       (last.empty() ? "" : ": " + last) + ". " + std::string(advice(*row_.failing_with)),
+                   now);
+  }
+}
+
+void Job::begin_stopping(JobState as, std::string reason, Timestamp now) {
+  if (row_.state != JobState::running) return;
+  row_.state = JobState::stopping;
+  row_.ending_as = as;
+  row_.reason = std::move(reason);
+  row_changed_ = true;
+  queued_.clear();
+  for (TrialRow& trial : trials_) {
+    if (trial.state == TrialState::pending || trial.state == TrialState::paused) end_trial(trial, TrialState::cancelled, now);
+  }
+}
+
+bool Job::end_if_done(Timestamp now) {
+  if (ended(row_.state)) return true;
+  if (!running_.empty()) return false;
+  if (row_.state == JobState::running) {
+    if (!queued_.empty() || policy_->has_work()) return false;
+    std::vector<Ruling> rulings;
+    policy_->close(rulings);
+    apply(rulings, now);
+    TUNEBAND_CHECK(paused_ == 0, "a job that has nothing to do has no paused trial");
+    row_.reason = "all " + std::to_string(row_.trials_created) + " trials are done";
+    row_.ending_as = JobState::completed;
+    if (!row_.best_anywhere) {
+      row_.reason = "no trial reached a value";
+      row_.ending_as = JobState::failed;
+    }
+  }
+  row_.state = *row_.ending_as;
+  row_.ending_as.reset();
+  row_.ended_at = now;
+  row_changed_ = true;
+  return true;
+}
+
+std::vector<std::pair<std::string, int>> Job::waiting_by_reason() const {
+  std::vector<std::pair<std::string, int>> reasons;
+  const int ready = static_cast<int>(queued_.size()) + policy_->promoted_waiting();
+  const bool full = running() >= spec_->limits.max_parallel_trials;
+  if (ready > 0) reasons.emplace_back(full ? "max_parallel_trials" : "no free worker", ready);
+  const int undecided = static_cast<int>(undecided_.size());
+  if (undecided > 0) reasons.emplace_back(synchronous(spec_->scheduler.type) ? "rung not full" : "not among the best yet", undecided);
+  return reasons;
+}
+
+}  // namespace tuneband

@@ -1,0 +1,90 @@
+// One job that has not ended: its trials, what its policy ruled, its limits. Told what happened, it changes its rows and remembers which ones
+// to write. It knows trials and results; workers are the fleet's (scheduler.cpp).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "scheduler/policy.hpp"
+#include "scheduler/rows.hpp"
+#include "scheduler/scheduler.hpp"
+
+namespace tuneband {
+
+class Job {
+ public:
+  Job(JobRow row, std::shared_ptr<const JobSpec> spec);
+
+  // Rebuilds from rows: trials by number, decisions by sequence.
+  void restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisions);
+
+  const JobRow& row() const { return row_; }
+  const std::shared_ptr<const JobSpec>& spec() const { return spec_; }
+  const std::vector<TrialRow>& trials() const { return trials_; }
+  const std::vector<DecisionRow>& decisions() const { return decisions_; }
+  const TrialRow& trial(int number) const { return trials_[static_cast<std::size_t>(number)]; }
+  int running() const { return static_cast<int>(running_.size()); }
+  const std::set<int>& running_trials() const { return running_; }
+  std::optional<Timestamp> deadline() const;  // max_runtime
+
+  // Something to run, and the right to run it now.
+  bool has_work() const;
+  // Chooses the trial whose next segment is to run; call only when has_work(). Given back by start() or by nothing: start it at once.
+  int take(std::optional<int> preferred, Timestamp now);
+  void start(int number, const WorkerId& worker, Epoch epoch, Timestamp now);
+
+  // Of the assignment under way.
+  void report(int number, const AssignmentReport& report, Timestamp now);
+  // The segment is over, as the worker says.
+  void segment_ended(int number, ExitClass exit, const std::string& message, Timestamp now);
+  // The worker gave it back unharmed, or never began: it waits, at no charge.
+  void given_back(int number, Timestamp now);
+  // The worker it was taken from was not lost after all, and goes on: from the queue back to running, at no charge.
+  void reclaimed(int number, Timestamp now);
+
+  void begin_stopping(JobState as, std::string reason, Timestamp now);
+  // Ends the job when nothing runs and nothing can; true when it has ended.
+  bool end_if_done(Timestamp now);
+
+  std::vector<std::pair<std::string, int>> waiting_by_reason() const;
+
+  // Appends the rows that changed since the last call, each once.
+  void flush(std::vector<Write>& writes);
+
+ private:
+  TrialRow& mutate(int number);
+  int create_trial(const Work& work, Timestamp now);
+  void leave_worker(TrialRow& trial, Timestamp now);
+  void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
+  void apply(const std::vector<Ruling>& rulings, Timestamp now);
+  void end_trial(TrialRow& trial, TrialState state, Timestamp now);
+  void fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
+  void retry_or_fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
+  bool note_value(const TrialRow& trial, double value, bool at_max_resource);
+  void check_limits(Timestamp now);
+  std::optional<int> trials_max() const;
+
+  JobRow row_;
+  std::shared_ptr<const JobSpec> spec_;
+  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<Policy> policy_;
+  std::vector<TrialRow> trials_;
+  std::vector<DecisionRow> decisions_;             // by sequence
+  std::unordered_map<int, std::size_t> undecided_;  // trial -> its decision that waits
+  std::set<int> queued_;                            // pending trials: to be started again
+  std::set<int> running_;
+  int paused_ = 0;
+
+  // Changed since flush().
+  bool is_new_ = true;
+  bool row_changed_ = true;
+  std::set<int> trials_changed_;
+  std::set<std::size_t> decisions_changed_;
+  std::vector<ObservationRow> observations_;
+};
+
+}  // namespace tuneband

@@ -1,0 +1,426 @@
+#include "scheduler/scheduler.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "core/check.hpp"
+#include "core/random.hpp"
+#include "scheduler/fleet.hpp"
+#include "scheduler/job.hpp"
+
+namespace tuneband {
+
+namespace {
+
+// Every job that was not deleted, ended ones too: for names that are taken and the idempotent create.
+struct KnownJob {
+  JobId id;
+  std::string name;
+  std::uint64_t fingerprint = 0;  // of the document
+};
+
+Error job_error(ErrorCode code, std::string message, std::string path = {}, std::string hint = {}) {
+  return {code, std::move(message), std::move(path), std::move(hint)};
+}
+
+}  // namespace
+
+struct Scheduler::State {
+  SchedulerOptions options;
+  std::map<JobId, Job> jobs;  // not ended
+  std::map<JobId, KnownJob> known;
+  std::unordered_map<std::string, JobId> by_name;
+  Fleet fleet;
+  std::unordered_map<Epoch, TrialId> lost;  // assignments whose lease ran out, while nobody else has the trial
+  std::int64_t last_job_id = 0;
+  std::int64_t last_epoch = 0;
+  std::vector<JobRow> ended_rows;  // of the snapshot, for rows()
+
+  // Of the step under way.
+  Timestamp now;
+  std::set<WorkerId> to_answer;
+  std::optional<JobReply> job_reply;
+  std::vector<Write> deletions;
+
+  Job* find_job(JobId id);
+  void remember(const JobRow& row);
+  void restore_assignments(Job& job);
+
+  void on(const JobSubmitted& event);
+  void on(const JobStopRequested& event);
+  void on(const JobDeleteRequested& event);
+  void on(const WorkerSynced& event);
+  void on(const WorkerLost& event);
+  void on(const TimePassed&);
+
+  void report(Worker& worker, const AssignmentReport& report);
+  void reclaim(Worker& worker, const AssignmentReport& report);
+  void lose(const WorkerId& id, const std::string& message);
+  void give_back(Worker& worker);
+  Assignment assignment_of(const Job& job, const TrialRow& trial) const;
+
+  Job* neediest_job(const Worker& worker);
+  const WorkerId& best_idle_worker(const Job& job);
+  void place(Worker& worker, std::optional<TrialId> just_left);
+  void place_all();
+  void answer_workers_of(const Job& job);
+  WorkerReply reply_to(const Worker& worker) const;
+  Outcome finish_step();
+};
+
+Scheduler::Scheduler(SchedulerOptions options) : state_(std::make_unique<State>()) { state_->options = options; }
+Scheduler::~Scheduler() = default;
+Scheduler::Scheduler(Scheduler&&) noexcept = default;
+Scheduler& Scheduler::operator=(Scheduler&&) noexcept = default;
+
+// ---- restore ------------------------------------------------------------------------------------------------------------------
+
+Job* Scheduler::State::find_job(JobId id) {
+  const auto found = jobs.find(id);
+  return found == jobs.end() ? nullptr : &found->second;
+}
+
+void Scheduler::State::remember(const JobRow& row) {
+  known[row.id] = {row.id, row.name, stable_hash(row.spec_json)};
+  by_name[row.name] = row.id;
+  last_job_id = std::max(last_job_id, row.id.value);
+  last_epoch = std::max(last_epoch, row.last_epoch);
+}
+
+void Scheduler::State::restore_assignments(Job& job) {
+  for (const TrialRow& trial : job.trials()) {
+    if (trial.state == TrialState::running) {
+      Worker& worker = fleet.seen(trial.worker, now);  // its lease begins anew
+      fleet.assign(worker, assignment_of(job, trial));
+    } else if (trial.state == TrialState::pending && trial.exit_class == ExitClass::worker_lost) {
+      lost[trial.epoch] = trial.id;
+    }
+  }
+}
+
+void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<JobId, JobSpec>>& specs, Timestamp now) {
+  State& state = *state_;
+  TUNEBAND_CHECK(state.known.empty(), "restore comes first");
+  state.now = now;
+  state.last_job_id = snapshot.last_job_id;
+  std::map<JobId, std::vector<TrialRow>> trials;
+  std::map<JobId, std::vector<DecisionRow>> decisions;
+  for (const TrialRow& trial : snapshot.trials) trials[trial.id.job].push_back(trial);
+  for (const DecisionRow& decision : snapshot.decisions) decisions[decision.trial.job].push_back(decision);
+  for (const JobRow& row : snapshot.jobs) {
+    state.remember(row);
+    if (ended(row.state)) {
+      state.ended_rows.push_back(row);
+      continue;
+    }
+    const auto spec = std::find_if(specs.begin(), specs.end(), [&](const auto& entry) { return entry.first == row.id; });
+    TUNEBAND_CHECK(spec != specs.end(), "every job that has not ended comes with its spec");
+    Job job(row, std::make_shared<const JobSpec>(spec->second));
+    job.restore(std::move(trials[row.id]), std::move(decisions[row.id]));
+    state.restore_assignments(state.jobs.emplace(row.id, std::move(job)).first->second);
+  }
+}
+
+Snapshot Scheduler::rows() const {
+  Snapshot snapshot;
+  snapshot.last_job_id = state_->last_job_id;
+  snapshot.jobs = state_->ended_rows;
+  for (const auto& [id, job] : state_->jobs) {
+    snapshot.jobs.push_back(job.row());
+    snapshot.trials.insert(snapshot.trials.end(), job.trials().begin(), job.trials().end());
+    snapshot.decisions.insert(snapshot.decisions.end(), job.decisions().begin(), job.decisions().end());
+  }
+  std::sort(snapshot.jobs.begin(), snapshot.jobs.end(), [](const JobRow& a, const JobRow& b) { return a.id < b.id; });
+  return snapshot;
+}
+
+// ---- jobs ---------------------------------------------------------------------------------------------------------------------
+
+void Scheduler::State::on(const JobSubmitted& event) {
+  const auto taken = by_name.find(event.spec.name);
+  if (taken != by_name.end()) {
+    const bool same = known.at(taken->second).fingerprint == stable_hash(event.spec_json);
+    job_reply = JobReply{same ? Result<JobId>(taken->second)
+                              : Result<JobId>(job_error(ErrorCode::conflict, "another job has the name `" + event.spec.name + "`", "name",
+                                                        "choose another name, or delete that job first")),
+                         false};
+    return;
+  }
+  if (jobs.size() >= options.jobs_running_max) {
+    job_reply = JobReply{job_error(ErrorCode::unavailable, std::to_string(jobs.size()) + " jobs are running already", "", "try again later"), false};
+    return;
+  }
+  JobRow row;
+  row.id = JobId{++last_job_id};
+  row.name = event.spec.name;
+  row.spec_json = event.spec_json;
+  row.created_at = now;
+  remember(row);
+  const JobId id = row.id;
+  jobs.emplace(id, Job(std::move(row), std::make_shared<const JobSpec>(event.spec)));
+  job_reply = JobReply{id, true};
+}
+
+void Scheduler::State::on(const JobStopRequested& event) {
+  if (Job* job = find_job(event.job)) {
+    job->begin_stopping(JobState::stopped, "stopped by the user", now);
+    answer_workers_of(*job);
+  } else if (!known.contains(event.job)) {
+    job_reply = JobReply{job_error(ErrorCode::not_found, "there is no job " + std::to_string(event.job.value)), false};
+    return;
+  }
+  job_reply = JobReply{event.job, false};
+}
+
+void Scheduler::State::on(const JobDeleteRequested& event) {
+  const auto found = known.find(event.job);
+  if (found == known.end()) {
+    job_reply = JobReply{job_error(ErrorCode::not_found, "there is no job " + std::to_string(event.job.value)), false};
+    return;
+  }
+  if (find_job(event.job) != nullptr) {
+    job_reply = JobReply{job_error(ErrorCode::conflict, "the job has not ended", "", "stop it first, and wait until it has ended"), false};
+    return;
+  }
+  by_name.erase(found->second.name);
+  known.erase(found);
+  std::erase_if(ended_rows, [&](const JobRow& row) { return row.id == event.job; });
+  deletions.emplace_back(DeleteJob{event.job});
+  job_reply = JobReply{event.job, false};
+}
+
+// ---- workers ------------------------------------------------------------------------------------------------------------------
+
+void Scheduler::State::on(const WorkerSynced& event) {
+  if (fleet.find(event.worker) == nullptr && fleet.size() >= options.workers_max) return;  // its call is held: it tries again
+  Worker& worker = fleet.seen(event.worker, now);
+  worker.name = event.name;
+  worker.data_keys = event.data_keys;
+  if (event.draining) fleet.set_draining(worker);
+
+  const auto had = worker.assignment ? std::optional(worker.assignment->trial) : std::nullopt;
+  if (event.report) {
+    to_answer.insert(worker.id);
+    report(worker, *event.report);
+  } else if (worker.assignment && worker.confirmed) {
+    const TrialId trial = worker.assignment->trial;
+    fleet.unassign(worker);
+    find_job(trial.job)->segment_ended(trial.number, ExitClass::worker_lost, "the worker no longer knew of the trial", now);
+  }
+  if (worker.draining && worker.assignment && !worker.confirmed) give_back(worker);
+  if (!worker.assignment && !worker.draining) place(worker, event.report ? had : std::nullopt);
+  if (worker.assignment || worker.draining) to_answer.insert(worker.id);
+}
+
+void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
+  if (!worker.assignment) reclaim(worker, report);
+  if (!worker.assignment || worker.assignment->epoch != report.epoch) return;  // stale: the answer says what should be
+  worker.confirmed = true;
+  const TrialId trial = worker.assignment->trial;
+  Job& job = *find_job(trial.job);
+  job.report(trial.number, report, now);
+  if (!report.exit) return;
+  fleet.unassign(worker);
+  if (*report.exit == ExitClass::stopped && (worker.draining || job.row().state == JobState::stopping)) {
+    job.given_back(trial.number, now);
+  } else {
+    job.segment_ended(trial.number, *report.exit, report.message, now);
+  }
+  if (job.row().state == JobState::stopping) answer_workers_of(job);
+}
+
+// A worker was silent for longer than its lease, and comes back with the work that was taken from it: when nobody else has begun, it goes on.
+void Scheduler::State::reclaim(Worker& worker, const AssignmentReport& report) {
+  const auto found = lost.find(report.epoch);
+  if (found == lost.end()) return;
+  Job* job = find_job(found->second.job);
+  if (job == nullptr) return;
+  const TrialRow& trial = job->trial(found->second.number);
+  if (trial.state != TrialState::pending || trial.epoch != report.epoch || trial.worker != worker.id) return;
+  lost.erase(found);
+  job->reclaimed(trial.id.number, now);
+  fleet.assign(worker, assignment_of(*job, trial));
+}
+
+void Scheduler::State::give_back(Worker& worker) {
+  const TrialId trial = worker.assignment->trial;
+  fleet.unassign(worker);
+  find_job(trial.job)->given_back(trial.number, now);
+}
+
+void Scheduler::State::on(const WorkerLost& event) { lose(event.worker, event.message); }
+
+void Scheduler::State::lose(const WorkerId& id, const std::string& message) {
+  Worker* worker = fleet.find(id);
+  if (worker == nullptr) return;
+  const auto assignment = worker->assignment;
+  const bool confirmed = worker->confirmed;
+  fleet.remove(id);
+  if (!assignment) return;
+  Job& job = *find_job(assignment->trial.job);
+  if (!confirmed) {
+    job.given_back(assignment->trial.number, now);  // it never began: no attempt was made
+    return;
+  }
+  job.segment_ended(assignment->trial.number, ExitClass::worker_lost, message, now);
+  if (job.trial(assignment->trial.number).state == TrialState::pending) lost[assignment->epoch] = assignment->trial;
+  if (job.row().state == JobState::stopping) answer_workers_of(job);
+}
+
+void Scheduler::State::on(const TimePassed&) {
+  for (auto oldest = fleet.oldest(); oldest && now - oldest->first >= options.lease_ms; oldest = fleet.oldest()) {
+    lose(oldest->second, "the worker was not heard of for " + std::to_string(options.lease_ms / 1000) + " s");
+  }
+  for (auto& [id, job] : jobs) {
+    const auto deadline = job.deadline();
+    if (!deadline || now < *deadline) continue;
+    job.begin_stopping(JobState::completed, "max_runtime is over", now);
+    answer_workers_of(job);
+  }
+}
+
+// ---- placement ----------------------------------------------------------------------------------------------------------------
+
+// The one with the fewest workers for its weight; then one whose data this worker holds; then the oldest.
+Job* Scheduler::State::neediest_job(const Worker& worker) {
+  Job* best = nullptr;
+  double best_share = std::numeric_limits<double>::infinity();
+  bool best_warm = false;
+  for (auto& [id, job] : jobs) {
+    if (!job.has_work()) continue;
+    const double share = (job.running() + 1) / job.spec()->weight;
+    const bool warm = !job.spec()->data_key.empty() && worker.holds(job.spec()->data_key);
+    if (share < best_share || (share == best_share && warm && !best_warm)) {
+      best = &job;
+      best_share = share;
+      best_warm = warm;
+    }
+  }
+  return best;
+}
+
+Assignment Scheduler::State::assignment_of(const Job& job, const TrialRow& trial) const {
+  Assignment assignment;
+  assignment.epoch = trial.epoch;
+  assignment.trial = trial.id;
+  assignment.configuration = trial.configuration;
+  assignment.from_resource = trial.checkpoint_resource;
+  assignment.until_resource = trial.until_resource;
+  assignment.max_resource = job.spec()->scheduler.max_resource;
+  assignment.attempt = trial.attempts;
+  assignment.job = job.spec();
+  return assignment;
+}
+
+void Scheduler::State::place(Worker& worker, std::optional<TrialId> just_left) {
+  Job* job = neediest_job(worker);
+  if (job == nullptr) return;
+  const bool same_job = just_left && just_left->job == job->row().id;
+  const int number = job->take(same_job ? std::optional(just_left->number) : std::nullopt, now);
+  const Epoch epoch{++last_epoch};
+  lost.erase(job->trial(number).epoch);
+  job->start(number, worker.id, epoch, now);
+  fleet.assign(worker, assignment_of(*job, job->trial(number)));
+  to_answer.insert(worker.id);
+}
+
+const WorkerId& Scheduler::State::best_idle_worker(const Job& job) {
+  const std::string& key = job.spec()->data_key;
+  if (!key.empty()) {
+    for (const WorkerId& id : fleet.idle()) {
+      if (fleet.find(id)->holds(key)) return id;
+    }
+  }
+  return *fleet.idle().begin();
+}
+
+void Scheduler::State::place_all() {
+  while (!fleet.idle().empty()) {
+    const Worker none;
+    const Job* job = neediest_job(none);
+    if (job == nullptr) return;
+    place(*fleet.find(best_idle_worker(*job)), std::nullopt);
+  }
+}
+
+// ---- answers ------------------------------------------------------------------------------------------------------------------
+
+void Scheduler::State::answer_workers_of(const Job& job) {
+  for (const int number : job.running_trials()) to_answer.insert(job.trial(number).worker);
+}
+
+WorkerReply Scheduler::State::reply_to(const Worker& worker) const {
+  WorkerReply reply;
+  reply.worker = worker.id;
+  if (worker.assignment) {
+    const auto job = jobs.find(worker.assignment->trial.job);
+    const bool goes_on = job != jobs.end() && job->second.row().state == JobState::running && !worker.draining;
+    if (goes_on) {
+      reply.desired = WorkerReply::Desired::execute;
+      reply.assignment = worker.assignment;
+    }
+  } else if (worker.draining) {
+    reply.desired = WorkerReply::Desired::drain;
+  }
+  return reply;
+}
+
+Outcome Scheduler::State::finish_step() {
+  place_all();
+  Outcome outcome;
+  for (auto entry = jobs.begin(); entry != jobs.end();) {
+    Job& job = entry->second;
+    const bool has_ended = job.end_if_done(now);
+    if (has_ended) {
+      ended_rows.push_back(job.row());
+      std::erase_if(lost, [&](const auto& entry) { return entry.second.job == job.row().id; });
+    }
+    job.flush(outcome.writes);
+    entry = has_ended ? jobs.erase(entry) : std::next(entry);
+  }
+  outcome.writes.insert(outcome.writes.end(), deletions.begin(), deletions.end());
+  for (const WorkerId& id : to_answer) {
+    const Worker* worker = fleet.find(id);
+    if (worker == nullptr) continue;
+    outcome.notices.emplace_back(reply_to(*worker));
+    if (worker->draining && !worker->assignment) fleet.remove(id);
+  }
+  if (job_reply) outcome.notices.emplace_back(*job_reply);
+  return outcome;
+}
+
+// ---- the door -----------------------------------------------------------------------------------------------------------------
+
+Outcome Scheduler::step(const Event& event, Timestamp now) {
+  State& state = *state_;
+  state.now = now;
+  state.to_answer.clear();
+  state.job_reply.reset();
+  state.deletions.clear();
+  std::visit([&](const auto& what) { state.on(what); }, event);
+  return state.finish_step();
+}
+
+std::optional<Timestamp> Scheduler::next_deadline() const {
+  std::optional<Timestamp> next;
+  const auto sooner = [&](Timestamp time) {
+    if (!next || time < *next) next = time;
+  };
+  if (const auto oldest = state_->fleet.oldest()) sooner(oldest->first.plus_ms(state_->options.lease_ms));
+  for (const auto& [id, job] : state_->jobs) {
+    if (const auto deadline = job.deadline()) sooner(*deadline);
+  }
+  return next;
+}
+
+std::vector<WorkerView> Scheduler::workers() const { return state_->fleet.views(); }
+
+std::vector<std::pair<std::string, int>> Scheduler::waiting_by_reason(JobId id) const {
+  const Job* job = state_->find_job(id);
+  return job == nullptr ? std::vector<std::pair<std::string, int>>{} : job->waiting_by_reason();
+}
+
+}  // namespace tuneband

@@ -1,0 +1,62 @@
+// Synchronous brackets: Hyperband (Li et al., JMLR 18 (2018), Algorithm 1) and plain successive halving, with two differences in time and
+// none in result: brackets overlap (a bracket that waits for stragglers lends its workers to the next), and a verdict falls as soon as it is
+// certain whatever the missing results are.
+#pragma once
+
+#include <map>
+
+#include "scheduler/plan.hpp"
+#include "scheduler/policy.hpp"
+#include "scheduler/rung.hpp"
+
+namespace tuneband {
+
+class SynchronousPolicy final : public Policy {
+ public:
+  SynchronousPolicy(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max)
+      : spec_(spec), goal_(goal), trials_max_(trials_max) {}
+
+  void arrive(const Arrival& arrival, std::vector<Ruling>& rulings) override;
+  std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) override;
+  bool has_work() const override;
+  void close(std::vector<Ruling>& rulings) override;
+  int promoted_waiting() const override { return promoted_; }
+  void recall_trial(const TrialRow& trial) override;
+  void recall_decision(const DecisionRow& decision, bool moved_on) override;
+  void recalled() override;
+
+ private:
+  // A promoted trial without a worker: the highest rung first, then the lowest trial number.
+  struct Promoted {
+    int rung_descending = 0;
+    int trial = 0;
+    auto operator<=>(const Promoted&) const = default;
+  };
+  struct Bracket {
+    PlannedBracket plan;
+    std::vector<Rung> rungs;
+    int started = 0;
+    std::set<Promoted> promoted;
+
+    int keep(int rung) const;  // how many the plan lets go on from it
+    bool has_work() const { return !promoted.empty() || started < plan.rungs.front().trials; }
+    bool closed() const;
+  };
+
+  bool next_bracket_has_trials() const;
+  Bracket& open_next();
+  Bracket& bracket(int index);
+  void settle(Bracket& bracket, int rung, std::vector<Ruling>& rulings);
+  std::optional<Work> take_from(Bracket& bracket, std::optional<int> preferred);
+  void drop_if_closed(int index);
+
+  SchedulerSpec spec_;
+  Goal goal_;
+  std::optional<int> trials_max_;
+  std::map<int, Bracket> open_;  // those with something to wait for or to start
+  int opened_ = 0;               // brackets ever opened
+  int trials_planned_ = 0;       // in all of them
+  int promoted_ = 0;
+};
+
+}  // namespace tuneband
