@@ -376,7 +376,7 @@ Outcome Scheduler::State::finish_step() {
     const bool has_ended = job.end_if_done(now);
     if (has_ended) {
       ended_rows.push_back(job.row());
-      std::erase_if(lost, [&](const auto& entry) { return entry.second.job == job.row().id; });
+      std::erase_if(lost, [&](const auto& assignment) { return assignment.second.job == job.row().id; });
     }
     job.flush(outcome.writes);
     entry = has_ended ? jobs.erase(entry) : std::next(entry);
