@@ -1,0 +1,184 @@
+#include "db/connection.hpp"
+
+#include <sqlite3.h>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace tuneband {
+
+namespace {
+
+[[noreturn]] void fail_with(sqlite3* database, int code, const std::string& what) {
+  const std::string why = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
+  throw SqliteError(code, what + ": " + why);
+}
+
+}  // namespace
+
+// ---- statement ----------------------------------------------------------------------------------------------------------------
+
+void Statement::Finalizer::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+void Statement::fail(int code) const {
+  fail_with(sqlite3_db_handle(statement_.get()), code, std::string("database: ") + sqlite3_sql(statement_.get()));
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) fail(code);
+  return false;
+}
+
+void Statement::reset() { sqlite3_reset(statement_.get()); }
+
+void Statement::finish() {
+  while (step()) {
+  }
+  reset();
+}
+
+void Statement::bind_integer(int index, std::int64_t value) {
+  if (const int code = sqlite3_bind_int64(statement_.get(), index + 1, value); code != SQLITE_OK) fail(code);
+}
+
+void Statement::bind(int index, double value) {
+  if (std::isnan(value)) throw std::logic_error("NaN bound to a column that cannot hold it");
+  if (const int code = sqlite3_bind_double(statement_.get(), index + 1, value); code != SQLITE_OK) fail(code);
+}
+
+void Statement::bind(int index, std::string_view value) {
+  // An empty view may have a null pointer, which SQLite would take for NULL.
+  const char* data = value.empty() ? "" : value.data();
+  const int code = sqlite3_bind_text64(statement_.get(), index + 1, data, value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  if (code != SQLITE_OK) fail(code);
+}
+
+void Statement::bind(int index, std::nullopt_t) {
+  if (const int code = sqlite3_bind_null(statement_.get(), index + 1); code != SQLITE_OK) fail(code);
+}
+
+bool Statement::is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
+
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+
+int Statement::small_integer(int column) const {
+  const std::int64_t value = integer(column);
+  if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) {
+    throw SqliteError(SQLITE_MISMATCH, std::string("database: ") + sqlite3_column_name(statement_.get(), column) +
+                                           " is out of range: " + std::to_string(value));
+  }
+  return static_cast<int>(value);
+}
+
+double Statement::number(int column) const { return sqlite3_column_double(statement_.get(), column); }
+
+std::string_view Statement::text(int column) const {
+  const void* data = sqlite3_column_text(statement_.get(), column);
+  if (data == nullptr) return {};
+  return {static_cast<const char*>(data), static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+// ---- connection ---------------------------------------------------------------------------------------------------------------
+
+void Connection::Closer::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+
+Connection::Connection(const std::string& path, int flags) {
+  sqlite3* database = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  database_.reset(database);
+  if (code != SQLITE_OK) fail_with(database, code, "cannot open the database " + path);
+  sqlite3_busy_timeout(database, kBusyTimeoutMs);
+  // A file from elsewhere must not be able to make SQLite do more than hold rows.
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+}
+
+void Connection::check_owner(const std::string& path) {
+  const std::int64_t owner = integer("PRAGMA application_id");
+  if (owner == kApplicationId) return;
+  if (owner == 0 && integer("SELECT count(*) FROM sqlite_master") == 0) return;  // a new file
+  throw SqliteError(SQLITE_NOTADB, path + " is a database of another program; it is left as it is");
+}
+
+Connection Connection::open_to_write(const std::string& path) {
+  Connection connection(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  try {
+    connection.check_owner(path);
+    connection.execute("PRAGMA journal_mode = WAL");
+  } catch (const SqliteError& error) {
+    throw SqliteError(error.code(), "cannot use the database " + path + ": " + error.what());
+  }
+  connection.execute("PRAGMA synchronous = FULL");
+  connection.execute("PRAGMA foreign_keys = ON");
+  connection.execute("PRAGMA wal_autocheckpoint = 1000");  // pages: the log stays at about 4 MB
+  return connection;
+}
+
+Connection Connection::open_to_read(const std::string& path) {
+  Connection connection(path, SQLITE_OPEN_READONLY);
+  try {
+    connection.check_owner(path);
+  } catch (const SqliteError& error) {
+    throw SqliteError(error.code(), "cannot use the database " + path + ": " + error.what());
+  }
+  return connection;
+}
+
+Statement Connection::prepare(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v3(database_.get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                      &statement, nullptr);
+  if (code != SQLITE_OK) fail_with(database_.get(), code, "database: " + std::string(sql));
+  return Statement(statement);
+}
+
+void Connection::execute(const std::string& sql) {
+  const int code = sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail_with(database_.get(), code, "database");
+}
+
+std::int64_t Connection::integer(std::string_view sql) {
+  Statement statement = prepare(sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+int Connection::changes() const { return sqlite3_changes(database_.get()); }
+
+void Connection::copy_to(const std::string& path) {
+  Connection target(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (target.integer("PRAGMA page_count") != 0) {
+    throw SqliteError(SQLITE_CANTOPEN, "the backup " + path + " is there already; name a new file");
+  }
+  sqlite3_backup* backup = sqlite3_backup_init(target.database_.get(), "main", database_.get(), "main");
+  if (backup == nullptr) fail_with(target.database_.get(), SQLITE_ERROR, "cannot back up to " + path);
+  // All pages in one step: in several, a writer beside it makes the copy start again and again.
+  const int stepped = sqlite3_backup_step(backup, -1);
+  const int finished = sqlite3_backup_finish(backup);
+  if (stepped != SQLITE_DONE) fail_with(nullptr, stepped, "cannot back up to " + path);
+  if (finished != SQLITE_OK) fail_with(nullptr, finished, "cannot back up to " + path);
+}
+
+// ---- transaction --------------------------------------------------------------------------------------------------------------
+
+Transaction::Transaction(Connection& connection, Kind kind) : connection_(&connection) {
+  connection.execute(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
+}
+
+Transaction::~Transaction() {
+  if (connection_ == nullptr) return;
+  try {
+    connection_->execute("ROLLBACK");
+  } catch (const SqliteError&) {
+    // SQLite has rolled back by itself, as it does when the disk is full.
+  }
+}
+
+void Transaction::commit() {
+  connection_->execute("COMMIT");
+  connection_ = nullptr;
+}
+
+}  // namespace tuneband

@@ -1,0 +1,52 @@
+#include "db/migrate.hpp"
+
+#include <sqlite3.h>
+
+#include <string>
+
+namespace tuneband {
+
+namespace {
+
+std::int64_t version_of(Connection& connection) { return connection.integer("PRAGMA user_version"); }
+
+void refuse_newer(std::int64_t version, std::size_t known) {
+  if (version < 0 || version > static_cast<std::int64_t>(known)) {
+    throw SqliteError(SQLITE_SCHEMA, "the database was written by a newer version (schema " + std::to_string(version) +
+                                         ", this program knows up to " + std::to_string(known) +
+                                         "); it is left as it is: use the newer program, or another data directory");
+  }
+}
+
+void apply(Connection& connection, const Migration& step, std::size_t version) {
+  Transaction transaction(connection, Transaction::Kind::write);
+  // Another process may have been first.
+  if (version_of(connection) >= static_cast<std::int64_t>(version)) return;
+  try {
+    connection.execute(std::string(step.sql));
+  } catch (const SqliteError& error) {
+    throw SqliteError(error.code(), "migration " + std::string(step.name) + ": " + error.what());
+  }
+  connection.execute("PRAGMA application_id = " + std::to_string(kApplicationId));
+  connection.execute("PRAGMA user_version = " + std::to_string(version));
+  transaction.commit();
+}
+
+}  // namespace
+
+void migrate(Connection& connection, std::span<const Migration> steps) {
+  const std::int64_t version = version_of(connection);
+  refuse_newer(version, steps.size());
+  for (std::size_t done = static_cast<std::size_t>(version); done < steps.size(); ++done) apply(connection, steps[done], done + 1);
+}
+
+void require_current(Connection& connection, std::span<const Migration> steps) {
+  const std::int64_t version = version_of(connection);
+  refuse_newer(version, steps.size());
+  if (version != static_cast<std::int64_t>(steps.size())) {
+    throw SqliteError(SQLITE_SCHEMA, "the database has schema " + std::to_string(version) + " and needs " +
+                                         std::to_string(steps.size()) + ": it has not been opened for writing by this program yet");
+  }
+}
+
+}  // namespace tuneband

@@ -1,0 +1,114 @@
+// Reads for the API, in the shapes of docs/api.md, from a connection of its own: it never delays a decision.
+//
+// JSON comes as text, written straight into a string. Everything that a user names (jobs, cursors, numbers) may be anything: what is
+// wrong comes back as an Error. SqliteError is thrown for failures of the database only.
+// One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "db/connection.hpp"
+#include "scheduler/plan.hpp"
+#include "scheduler/rows.hpp"
+
+namespace tuneband {
+
+inline constexpr int kPageMax = 1000;               // jobs or trials
+inline constexpr int kObservationsMax = 100'000;    // in one reply; more are decimated to so many
+inline constexpr int kObservationPointsMin = 4;     // first, last, lowest, highest
+
+struct JobsQuery {
+  std::optional<JobState> state;
+  int limit = 50;      // 1..kPageMax
+  std::string after;   // `next` of the page before
+};
+
+struct TrialsQuery {
+  enum class Sort { number, objective };  // objective: best first by the job's goal; without a finite value: last, by number
+  std::vector<TrialState> states;         // empty: all
+  std::optional<int> bracket;
+  Sort sort = Sort::number;
+  int limit = 100;     // 1..kPageMax
+  std::string after;   // `next` of the page before, of the same query
+};
+
+// What the reader needs of a job's document, parsed once.
+struct JobFacts {
+  JobSpec spec;
+  Plan plan;
+  std::string resource_name;  // "rounds" for xgboost; what the command's trainer says, or "units"
+};
+
+// Gets text piece by piece, about 64 KiB at a time. Must not block: the database's snapshot is held until the last piece.
+using Sink = std::function<void(std::string_view)>;
+
+class Reader {
+ public:
+  // The database must be there and have this program's schema: Store::open comes first.
+  static Reader open(const std::string& path);
+
+  // "7" or "direct-marketing". Errors: not_found.
+  Result<JobId> find_job(std::string_view id_or_name);
+
+  // {"jobs": [Job], "next": cursor or null}, newest first.
+  Result<std::string> jobs(const JobsQuery& query);
+
+  // Job.
+  Result<std::string> job(JobId job);
+
+  // Job with "spec" and "waiting": {reason: trials}. `waiting` comes from Scheduler::waiting_by_reason.
+  Result<std::string> job_detail(JobId job, std::span<const std::pair<std::string, int>> waiting);
+
+  // Plan, with "actual": rungs as in Analytics.
+  Result<std::string> plan(JobId job);
+
+  // {"trials": [Trial], "next": cursor or null}.
+  Result<std::string> trials(JobId job, const TrialsQuery& query, Timestamp now);
+
+  // Trial.
+  Result<std::string> trial(TrialId trial, Timestamp now);
+
+  // The trial's row, for routes that need its state (log, model).
+  Result<TrialRow> trial_row(TrialId trial);
+  Result<JobRow> job_row(JobId job);
+
+  // The number of the best trial: at max_resource, else at any rung. Errors: not_found, also while nothing has a value.
+  Result<int> best_trial(JobId job);
+
+  // {"trial": Trial, "model": path or null} of best_trial().
+  Result<std::string> best(JobId job, const std::optional<std::string>& model_path, Timestamp now);
+
+  // {"observations": [...]}. With `points` (at least kObservationPointsMin) at most so many: the first, the last, the lowest, the
+  // highest, and the lowest and highest of equal stretches in between.
+  Result<std::string> observations(TrialId trial, std::optional<int> points);
+
+  // {"decisions": [Decision]}, by rung.
+  Result<std::string> decisions(TrialId trial);
+
+  // Analytics, all of one moment.
+  Result<void> analytics_json(JobId job, Timestamp now, const Sink& sink);
+
+  // A row a trial, with a header; RFC 4180, lines end in CRLF.
+  Result<void> analytics_csv(JobId job, Timestamp now, const Sink& sink);
+
+  // The parsed document of a job. Errors: not_found.
+  Result<std::shared_ptr<const JobFacts>> facts(JobId job);
+
+ private:
+  explicit Reader(const std::string& path);
+
+  Connection connection_;
+  std::unordered_map<JobId, std::shared_ptr<const JobFacts>> facts_;
+};
+
+}  // namespace tuneband

@@ -1,0 +1,46 @@
+// How each row struct lies in its table: the columns of a SELECT, and the struct made of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/connection.hpp"
+#include "scheduler/rows.hpp"
+
+namespace tuneband {
+
+// A number that may be NaN or nothing takes two columns: SQLite turns NaN into NULL.
+std::optional<double> storable(const std::optional<double>& number);  // nothing for NaN
+bool is_nan(const std::optional<double>& number);
+std::optional<double> number_from(const Statement& row, int column, int is_nan_column);
+
+std::optional<std::int64_t> optional_integer(const Statement& row, int column);
+std::optional<std::int64_t> optional_ms(const std::optional<Timestamp>& time);
+std::optional<Timestamp> optional_time(const Statement& row, int column);
+
+// For SELECT <columns> FROM <table>, in this order.
+inline constexpr std::string_view kJobColumns =
+    "id, name, state, reason, created_at, ended_at, trials_created, trials_completed, trials_stopped, trials_failed, trials_cancelled, "
+    "best_trial, best_resource, best_value, best_anywhere_trial, best_anywhere_resource, best_anywhere_value, resource_spent, "
+    "training_ms, trials_since_improvement, failures_in_a_row, failing_with, ending_as, last_epoch";
+inline constexpr int kJobColumnCount = 24;
+inline constexpr std::string_view kTrialColumns =
+    "job, number, state, configuration, origin, bracket, rung, resource, checkpoint_resource, until_resource, objective, "
+    "objective_is_nan, objective_resource, attempts, attempts_in_all, epoch, worker, exit_class, message, created_at, started_at, "
+    "ended_at, assigned_at, training_ms, assigned_ms";
+inline constexpr int kTrialConfigurationColumn = 3;
+inline constexpr std::string_view kDecisionColumns =
+    "job, trial, bracket, rung, resource, sequence, value, value_is_nan, verdict, rank, filled, slots, keep, cutoff, cutoff_is_nan, "
+    "ahead, rule, at";
+
+JobRow job_from(const Statement& row);            // without spec_json
+TrialRow trial_from(const Statement& row);        // without the configuration, which many readers want as text
+DecisionRow decision_from(const Statement& row);
+
+std::string configuration_text(const Configuration& configuration);
+Configuration configuration_from_text(std::string_view text);
+std::string numbers_text(const std::vector<int>& numbers);  // "[4,7]"
+
+}  // namespace tuneband

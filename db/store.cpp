@@ -1,0 +1,212 @@
+#include "db/store.hpp"
+
+#include <map>
+#include <utility>
+
+#include "db/json_writer.hpp"
+#include "db/migrate.hpp"
+#include "db/row_columns.hpp"
+
+namespace tuneband {
+
+namespace {
+
+constexpr std::string_view kUpdateJob =
+    "UPDATE jobs SET name = ?, state = ?, reason = ?, created_at = ?, ended_at = ?, trials_created = ?, trials_completed = ?, "
+    "trials_stopped = ?, trials_failed = ?, trials_cancelled = ?, best_trial = ?, best_resource = ?, best_value = ?, "
+    "best_anywhere_trial = ?, best_anywhere_resource = ?, best_anywhere_value = ?, resource_spent = ?, training_ms = ?, "
+    "trials_since_improvement = ?, failures_in_a_row = ?, failing_with = ?, ending_as = ?, last_epoch = ? WHERE id = ?";
+
+constexpr std::string_view kInsertJob =
+    "INSERT INTO jobs (name, state, reason, created_at, ended_at, trials_created, trials_completed, trials_stopped, trials_failed, "
+    "trials_cancelled, best_trial, best_resource, best_value, best_anywhere_trial, best_anywhere_resource, best_anywhere_value, "
+    "resource_spent, training_ms, trials_since_improvement, failures_in_a_row, failing_with, ending_as, last_epoch, id, spec_json) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+constexpr std::string_view kPutTrialValues =
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (job, number) DO UPDATE SET state = excluded.state, configuration = excluded.configuration, "
+    "origin = excluded.origin, bracket = excluded.bracket, rung = excluded.rung, resource = excluded.resource, "
+    "checkpoint_resource = excluded.checkpoint_resource, until_resource = excluded.until_resource, objective = excluded.objective, "
+    "objective_is_nan = excluded.objective_is_nan, objective_resource = excluded.objective_resource, attempts = excluded.attempts, "
+    "attempts_in_all = excluded.attempts_in_all, epoch = excluded.epoch, worker = excluded.worker, "
+    "exit_class = excluded.exit_class, message = excluded.message, created_at = excluded.created_at, "
+    "started_at = excluded.started_at, ended_at = excluded.ended_at, assigned_at = excluded.assigned_at, "
+    "training_ms = excluded.training_ms, assigned_ms = excluded.assigned_ms";
+
+// Not INSERT OR IGNORE, which would also pass over broken constraints.
+constexpr std::string_view kPutObservation =
+    "INSERT INTO observations (job, trial, resource, objective, objective_is_nan, metrics, at) VALUES (?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (job, trial, resource) DO NOTHING";
+
+constexpr std::string_view kPutDecisionValues =
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (job, trial, rung) DO UPDATE SET bracket = excluded.bracket, resource = excluded.resource, "
+    "sequence = excluded.sequence, value = excluded.value, value_is_nan = excluded.value_is_nan, verdict = excluded.verdict, "
+    "rank = excluded.rank, filled = excluded.filled, slots = excluded.slots, keep = excluded.keep, cutoff = excluded.cutoff, "
+    "cutoff_is_nan = excluded.cutoff_is_nan, ahead = excluded.ahead, rule = excluded.rule, at = excluded.at";
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+
+// The objective stands in its own column; its metric's name is in the job's document.
+std::optional<std::string> metrics_text(const ObservationRow& row) {
+  const std::size_t of_the_objective = row.objective ? 1 : 0;
+  if (row.metrics.size() <= of_the_objective) return std::nullopt;
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  for (const auto& [name, value] : row.metrics) json.field(name, value);
+  json.end_object();
+  return text;
+}
+
+std::optional<int> trial_of(const std::optional<BestRow>& best) {
+  return best ? std::optional(best->trial) : std::nullopt;
+}
+std::optional<std::int64_t> resource_of(const std::optional<BestRow>& best) {
+  return best ? std::optional(best->resource) : std::nullopt;
+}
+std::optional<double> value_of_best(const std::optional<BestRow>& best) {
+  return best ? std::optional(best->value) : std::nullopt;
+}
+template <class Word>
+std::optional<std::string_view> word_of_optional(const std::optional<Word>& word) {
+  return word ? std::optional(to_string(*word)) : std::nullopt;
+}
+
+Connection open_current(const std::string& path) {
+  Connection connection = Connection::open_to_write(path);
+  migrate(connection, migrations());
+  return connection;
+}
+
+}  // namespace
+
+// What is left of a batch when each row is written once. Points into the batch.
+struct Store::Batch {
+  std::map<JobId, const JobRow*> jobs;
+  std::map<TrialId, const TrialRow*> trials;
+  std::map<std::pair<TrialId, int>, const DecisionRow*> decisions;  // by trial, rung
+  std::vector<const ObservationRow*> observations;                  // the table keeps the first
+
+  void add(const JobRow& row) { jobs[row.id] = &row; }
+  void add(const TrialRow& row) { trials[row.id] = &row; }
+  void add(const DecisionRow& row) { decisions[{row.trial, row.rung}] = &row; }
+  void add(const ObservationRow& row) { observations.push_back(&row); }
+};
+
+Store::Store(const std::string& path)
+    : path_(path),
+      connection_(open_current(path)),
+      update_job_(connection_.prepare(kUpdateJob)),
+      insert_job_(connection_.prepare(kInsertJob)),
+      put_trial_(connection_.prepare(joined({"INSERT INTO trials (", kTrialColumns, kPutTrialValues}))),
+      put_observation_(connection_.prepare(kPutObservation)),
+      put_decision_(connection_.prepare(joined({"INSERT INTO decisions (", kDecisionColumns, kPutDecisionValues}))),
+      delete_job_(connection_.prepare("DELETE FROM jobs WHERE id = ?")) {}
+
+Store Store::open(const std::string& path) { return Store(path); }
+
+void Store::commit(std::span<const Write> writes) {
+  if (writes.empty()) return;
+  Transaction transaction(connection_, Transaction::Kind::write);
+  Batch batch;
+  for (const Write& write_one : writes) {
+    if (const DeleteJob* deletion = std::get_if<DeleteJob>(&write_one)) {
+      // What came before is written first: a job of that batch uses up its id, and frees its name for one that follows.
+      write(std::exchange(batch, {}));
+      delete_job_.run(deletion->job.value);
+      continue;
+    }
+    std::visit(
+        [&batch](const auto& row) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(row)>, DeleteJob>) batch.add(row);
+        },
+        write_one);
+  }
+  write(batch);
+  transaction.commit();
+}
+
+// Parents before children.
+void Store::write(const Batch& batch) {
+  for (const auto& [id, row] : batch.jobs) write(*row);
+  for (const auto& [id, row] : batch.trials) write(*row);
+  for (const ObservationRow* row : batch.observations) write(*row);
+  for (const auto& [key, row] : batch.decisions) write(*row);
+}
+
+void Store::write(const JobRow& row) {
+  const auto put = [&row](Statement& statement, const auto&... more) {
+    statement.run(row.name, to_string(row.state), row.reason, row.created_at.ms, optional_ms(row.ended_at), row.trials_created,
+                  row.trials_completed, row.trials_stopped, row.trials_failed, row.trials_cancelled, trial_of(row.best),
+                  resource_of(row.best), value_of_best(row.best), trial_of(row.best_anywhere), resource_of(row.best_anywhere),
+                  value_of_best(row.best_anywhere), row.resource_spent, row.training_ms, row.trials_since_improvement,
+                  row.failures_in_a_row, word_of_optional(row.failing_with), word_of_optional(row.ending_as), row.last_epoch,
+                  row.id.value, more...);
+  };
+  put(update_job_);
+  if (connection_.changes() == 0) put(insert_job_, row.spec_json);
+}
+
+void Store::write(const TrialRow& row) {
+  put_trial_.run(row.id.job.value, row.id.number, to_string(row.state), configuration_text(row.configuration), row.origin,
+                 row.bracket, row.rung, row.resource, row.checkpoint_resource, row.until_resource, storable(row.objective),
+                 is_nan(row.objective), row.objective_resource, row.attempts, row.attempts_in_all, row.epoch.value,
+                 row.worker.value, word_of_optional(row.exit_class), row.message, row.created_at.ms, optional_ms(row.started_at),
+                 optional_ms(row.ended_at), optional_ms(row.assigned_at), row.training_ms, row.assigned_ms);
+}
+
+void Store::write(const ObservationRow& row) {
+  put_observation_.run(row.trial.job.value, row.trial.number, row.resource, storable(row.objective), is_nan(row.objective),
+                       metrics_text(row), row.at.ms);
+}
+
+void Store::write(const DecisionRow& row) {
+  put_decision_.run(row.trial.job.value, row.trial.number, row.bracket, row.rung, row.resource, row.sequence, storable(row.value),
+                    is_nan(row.value), to_string(row.verdict), row.rank, row.filled, row.slots, row.keep, storable(row.cutoff),
+                    is_nan(row.cutoff), numbers_text(row.ahead), row.rule, row.at.ms);
+}
+
+Snapshot Store::load() {
+  Transaction moment(connection_, Transaction::Kind::read);
+  Snapshot snapshot;
+  snapshot.last_job_id = connection_.integer("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'");
+
+  Statement jobs = connection_.prepare(joined({"SELECT ", kJobColumns, ", spec_json FROM jobs ORDER BY id"}));
+  Statement trials = connection_.prepare(joined({"SELECT ", kTrialColumns, " FROM trials WHERE job = ? ORDER BY number"}));
+  Statement decisions = connection_.prepare(joined({"SELECT ", kDecisionColumns, " FROM decisions WHERE job = ? ORDER BY sequence"}));
+  while (jobs.step()) {
+    JobRow job = job_from(jobs);
+    job.spec_json = jobs.text(kJobColumnCount);
+    snapshot.jobs.push_back(std::move(job));
+    const JobRow& loaded = snapshot.jobs.back();
+    if (ended(loaded.state)) continue;
+    for (trials.query(loaded.id.value); trials.step();) {
+      snapshot.trials.push_back(trial_from(trials));
+      snapshot.trials.back().configuration = configuration_from_text(trials.text(kTrialConfigurationColumn));
+    }
+    for (decisions.query(loaded.id.value); decisions.step();) snapshot.decisions.push_back(decision_from(decisions));
+  }
+  return snapshot;
+}
+
+void Store::backup(const std::string& path) const { Connection::open_to_read(path_).copy_to(path); }
+
+std::vector<std::string> Store::check() const {
+  std::vector<std::string> faults;
+  Connection connection = Connection::open_to_read(path_);
+  Statement integrity = connection.prepare("PRAGMA integrity_check");
+  while (integrity.step()) {
+    if (integrity.text(0) != "ok") faults.emplace_back(integrity.text(0));
+  }
+  Statement keys = connection.prepare("PRAGMA foreign_key_check");
+  while (keys.step()) faults.push_back("a row of " + std::string(keys.text(0)) + " belongs to nothing in " + std::string(keys.text(2)));
+  return faults;
+}
+
+}  // namespace tuneband

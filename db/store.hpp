@@ -1,0 +1,55 @@
+// The rows on disk: the one writer. What the core wrote is committed in batches, and read back once at the start.
+//
+// Always holds: a batch is there as a whole or not at all; when commit() returns, it survives a power cut.
+// One thread at a time; backup() and check() may be called from any thread, beside everything else.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "db/connection.hpp"
+#include "scheduler/rows.hpp"
+
+namespace tuneband {
+
+class Store {
+ public:
+  // Creates or migrates. Throws SqliteError: another program's file, a newer version's file, a damaged file, no permission.
+  static Store open(const std::string& path);
+
+  // One transaction for the whole batch. Several writes of one row count as the last of them; of several observations at one
+  // resource of a trial the first counts. A job's spec_json is kept from its first write. Throws SqliteError, leaving nothing of
+  // the batch.
+  void commit(std::span<const Write> writes);
+
+  Snapshot load();
+
+  // A copy as of one moment, while everything goes on. `path` must not be there yet.
+  void backup(const std::string& path) const;
+
+  // What SQLite finds wrong with the file; empty: sound. Reads all of it.
+  std::vector<std::string> check() const;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit Store(const std::string& path);
+  struct Batch;
+  void write(const Batch& batch);
+  void write(const JobRow& row);
+  void write(const TrialRow& row);
+  void write(const ObservationRow& row);
+  void write(const DecisionRow& row);
+
+  std::string path_;
+  Connection connection_;
+  Statement update_job_;
+  Statement insert_job_;
+  Statement put_trial_;
+  Statement put_observation_;
+  Statement put_decision_;
+  Statement delete_job_;
+};
+
+}  // namespace tuneband
