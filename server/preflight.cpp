@@ -1,0 +1,166 @@
+#include "server/preflight.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "core/json.hpp"
+#include "server/child_process.hpp"
+
+namespace tuneband::server {
+namespace {
+
+using PreflightClock = std::chrono::steady_clock;
+
+constexpr std::size_t kOutputBytesMax = 1024 * 1024;
+
+class Pipe {
+ public:
+  Pipe() : open_(::pipe2(fds_, O_CLOEXEC) == 0) {}
+  ~Pipe() {
+    close_end(0);
+    close_end(1);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  bool is_open() const { return open_; }
+  int read_end() const { return fds_[0]; }
+  int write_end() const { return fds_[1]; }
+  void close_read_end() { close_end(0); }
+  void close_write_end() { close_end(1); }
+
+ private:
+  void close_end(int end) {
+    if (fds_[end] >= 0) ::close(fds_[end]);
+    fds_[end] = -1;
+  }
+
+  int fds_[2] = {-1, -1};
+  bool open_;
+};
+
+// What the program said, or why nothing came of it.
+struct ProgramRun {
+  std::string output;
+  std::string failure;
+};
+
+// Feeds `input` and gathers the output until the program closes it or `deadline` passes; SIGPIPE is ignored in the whole server.
+ProgramRun converse(Pipe& input_pipe, Pipe& output_pipe, std::string_view input, PreflightClock::time_point deadline) {
+  ProgramRun run;
+  ::fcntl(input_pipe.write_end(), F_SETFL, O_NONBLOCK);
+  char buffer[16 * 1024];
+  for (;;) {
+    if (input.empty()) input_pipe.close_write_end();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - PreflightClock::now()).count();
+    if (left <= 0) return {"", "took too long"};
+    pollfd waiting[2] = {{output_pipe.read_end(), POLLIN, 0}, {input_pipe.write_end(), POLLOUT, 0}};
+    if (::poll(waiting, 2, static_cast<int>(left)) < 0 && errno != EINTR) return {"", "could not be waited for"};
+    if (waiting[1].revents != 0) {
+      const ssize_t written = ::write(input_pipe.write_end(), input.data(), input.size());
+      if (written > 0) input.remove_prefix(static_cast<std::size_t>(written));
+      if (written < 0 && errno != EAGAIN && errno != EINTR) input = {};  // it reads no more; what it says counts
+    }
+    if (waiting[0].revents != 0) {
+      const ssize_t got = ::read(output_pipe.read_end(), buffer, sizeof buffer);
+      if (got == 0) return run;
+      if (got > 0) run.output.append(buffer, static_cast<std::size_t>(got));
+      if (run.output.size() > kOutputBytesMax) return {"", "said too much"};
+    }
+  }
+}
+
+ProgramRun run_check(const PreflightOptions& options, const std::string& document) {
+  Pipe input_pipe;
+  Pipe output_pipe;
+  if (!input_pipe.is_open() || !output_pipe.is_open()) return {"", "could not be started: no pipe"};
+  ChildCommand command;
+  command.program = options.worker_program;
+  command.arguments = {"--check-job"};
+  command.environment = {{"OMP_NUM_THREADS", "1"}, {"OMP_WAIT_POLICY", "passive"}};
+  command.stdin_fd = input_pipe.read_end();
+  command.stdout_fd = output_pipe.write_end();
+  const Result<pid_t> child = spawn(command);
+  if (!child) return {"", "could not be started: " + child.error().message};
+  const rlimit memory{static_cast<rlim_t>(options.memory_bytes_max), static_cast<rlim_t>(options.memory_bytes_max)};
+  ::prlimit(*child, RLIMIT_AS, &memory, nullptr);
+  input_pipe.close_read_end();
+  output_pipe.close_write_end();
+
+  ProgramRun run = converse(input_pipe, output_pipe, document, PreflightClock::now() + std::chrono::milliseconds(options.timeout_ms));
+  if (!run.failure.empty()) ::kill(-*child, SIGKILL);
+  siginfo_t exit{};
+  ::waitid(P_PID, static_cast<id_t>(*child), &exit, WEXITED);
+  if (run.failure.empty() && exit.si_code != CLD_EXITED) run.failure = describe_exit(exit);
+  return run;
+}
+
+// {"errors": [{"path", "message", "hint"}], "warnings": [...]}; false when the text is something else.
+bool read_faults(const std::string& text, Diagnostics& found) {
+  const Result<Json> json = parse_json(text);
+  if (!json || !json->is_object()) return false;
+  for (const char* kind : {"errors", "warnings"}) {
+    const auto faults = json->find(kind);
+    if (faults == json->end() || !faults->is_array()) return false;
+    for (const Json& fault : *faults) {
+      Diagnostics unreadable;
+      ObjectReader reader(fault, "", unreadable);
+      const auto field = [&reader](const char* name) { return reader.text_or(name, "", {0, kOutputBytesMax}); };
+      if (kind == std::string_view("errors")) {
+        found.error(field("path"), field("message"), field("hint"));
+      } else {
+        found.warning(field("path"), field("message"), field("hint"));
+      }
+      if (!unreadable.ok()) return false;
+    }
+  }
+  return true;
+}
+
+Diagnostics not_checked(const std::string& why) {
+  Diagnostics warned;
+  warned.warning("", "the job's files were not checked: " + why, "trials that meet a fault will say so");
+  return warned;
+}
+
+Diagnostics check_now(const PreflightOptions& options, const std::string& document) {
+  const ProgramRun run = run_check(options, document);
+  if (!run.failure.empty()) return not_checked("the check " + run.failure);
+  Diagnostics found;
+  if (!read_faults(run.output, found)) return not_checked("the check gave no answer that can be read");
+  return found;
+}
+
+}  // namespace
+
+Preflight::Preflight(boost::asio::io_context& loop, PreflightOptions options) : loop_(loop), options_(std::move(options)) {}
+
+Preflight::~Preflight() {
+  runner_.stop();
+  runner_.join();
+}
+
+void Preflight::check(std::string document, Checked checked) {
+  if (waiting_ >= options_.waiting_max) {
+    boost::asio::post(loop_, [checked = std::move(checked)] { checked(not_checked("too many jobs are being checked")); });
+    return;
+  }
+  ++waiting_;
+  boost::asio::post(runner_, [this, document = std::move(document), checked = std::move(checked)]() mutable {
+    Diagnostics found = check_now(options_, document);
+    boost::asio::post(loop_, [this, found = std::move(found), checked = std::move(checked)] {
+      --waiting_;
+      checked(found);
+    });
+  });
+}
+
+}  // namespace tuneband::server

@@ -1,0 +1,30 @@
+// Finding a process again that an earlier run of this program started, without mistaking another that got its pid.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace tuneband::server {
+
+struct RecordedProcess {
+  std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;          // since boot, as in /proc/<pid>/stat
+  std::string boot_id;                    // ticks count from there
+  std::string program;                    // file name
+  std::vector<std::string> arguments;
+};
+
+// Writes down a process that runs now. Its program's name comes from the system.
+Result<void> record_process(const std::string& file, pid_t pid, const std::vector<std::string>& arguments);
+std::optional<RecordedProcess> read_recorded_process(const std::string& file);
+
+// A pidfd (close-on-exec) when the recorded process still runs; -1 otherwise.
+int open_if_same_process(const RecordedProcess& recorded);
+
+}  // namespace tuneband::server

@@ -1,0 +1,232 @@
+#include "server/supervisor.hpp"
+
+#include <fcntl.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "core/json.hpp"
+#include "server/child_process.hpp"
+#include "server/file_text.hpp"
+#include "server/log.hpp"
+#include "server/process_identity.hpp"
+
+namespace tuneband::server {
+namespace {
+
+using SupervisorClock = std::chrono::steady_clock;
+
+constexpr std::uintmax_t kWorkerLogBytesMax = 10 * 1024 * 1024;
+constexpr int kSlotsMax = 4'096;  // far above any sensible --workers; bounds the search for workers of an earlier run
+
+std::string worker_name(int index) { return "local-" + std::to_string(index); }
+
+// One earlier log is kept, so that a worker that dies again and again cannot fill the disk.
+int open_worker_log(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) > kWorkerLogBytesMax && !error) std::rename(path.c_str(), (path + ".1").c_str());
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+}  // namespace
+
+struct Supervisor::Slot {
+  Slot(boost::asio::io_context& loop, int slot_index)
+      : index(slot_index), name(worker_name(slot_index)), process(loop), restart(loop) {}
+
+  int index;
+  std::string name;
+  std::int64_t pid = 0;                          // 0: not running
+  boost::asio::posix::stream_descriptor process; // a pidfd, readable once the process has ended
+  boost::asio::steady_timer restart;
+  SupervisorClock::time_point started;
+  bool adopted = false;
+  bool surplus = false;                          // more than --workers asks for: not started again
+  int early_deaths = 0;                          // in a row
+  WorkerId worker;                               // "": has not synced yet
+
+  void send(int signal) {
+    if (pid != 0) ::pidfd_send_signal(process.native_handle(), signal, nullptr, 0);
+  }
+};
+
+Supervisor::Supervisor(boost::asio::io_context& loop, const DataDir& data_dir, SupervisorOptions options, WorkerEnded worker_ended)
+    : loop_(loop), data_dir_(data_dir), options_(std::move(options)), worker_ended_(std::move(worker_ended)), grace_(loop) {}
+
+Supervisor::~Supervisor() = default;
+
+void Supervisor::start() {
+  for (int index = 0; index < options_.workers; ++index) {
+    slots_.push_back(std::make_unique<Slot>(loop_, index));
+    start_or_adopt(*slots_.back());
+  }
+  retire_surplus();
+}
+
+void Supervisor::worker_synced(const WorkerId& worker, const protocol::SyncRequest& request) {
+  for (const auto& slot : slots_) {
+    if (slot->pid != 0 && slot->pid == request.pid && slot->name == request.name) slot->worker = worker;
+  }
+}
+
+void Supervisor::stop(std::function<void()> stopped) {
+  stopping_ = true;
+  stopped_ = std::move(stopped);
+  for (const auto& slot : slots_) {
+    slot->restart.cancel();
+    slot->send(SIGTERM);
+  }
+  grace_.expires_after(std::chrono::milliseconds(options_.grace_ms));
+  grace_.async_wait([this](boost::system::error_code error) {
+    if (error) return;
+    log_warning("local workers did not end in time: they are killed", {{"grace_ms", options_.grace_ms}});
+    kill_all();
+  });
+  finish_if_stopped();
+}
+
+void Supervisor::kill_all() {
+  for (const auto& slot : slots_) slot->send(SIGKILL);
+}
+
+std::vector<Supervisor::View> Supervisor::workers() const {
+  std::vector<View> views;
+  for (const auto& slot : slots_) views.push_back({slot->name, slot->pid, slot->adopted});
+  return views;
+}
+
+void Supervisor::start_or_adopt(Slot& slot) {
+  if (!adopt(slot)) launch(slot);
+}
+
+// A process that runs with other arguments (another address, another number of threads) is ended; its successor starts when it is gone.
+bool Supervisor::adopt(Slot& slot) {
+  const std::optional<RecordedProcess> recorded = read_recorded_process(data_dir_.worker_file(slot.name));
+  if (!recorded) return false;
+  const int pidfd = open_if_same_process(*recorded);
+  if (pidfd < 0) return false;
+  slot.process.assign(pidfd);
+  slot.pid = recorded->pid;
+  slot.adopted = true;
+  slot.started = SupervisorClock::now();
+  const bool as_it_should_be = !slot.surplus && recorded->arguments == arguments_for(slot.name);
+  if (!as_it_should_be) slot.send(SIGTERM);
+  log_info(as_it_should_be ? "local worker found running" : "local worker of an earlier run is told to end",
+           {{"worker", slot.name}, {"pid", slot.pid}});
+  watch(slot);
+  return true;
+}
+
+void Supervisor::launch(Slot& slot) {
+  slot.adopted = false;
+  slot.started = SupervisorClock::now();
+  const int log_fd = open_worker_log(data_dir_.worker_log(slot.name));
+  ChildCommand command;
+  command.program = options_.worker_program;
+  command.arguments = arguments_for(slot.name);
+  // OpenMP reads these when the program is loaded; without the policy its idle threads spin and slow the others down several times.
+  command.environment = {{"OMP_NUM_THREADS", std::to_string(options_.threads_per_worker)}, {"OMP_WAIT_POLICY", "passive"}};
+  command.stdout_fd = log_fd;
+  command.stderr_fd = log_fd;
+  const Result<pid_t> child = spawn(command);
+  if (log_fd >= 0) ::close(log_fd);
+  const int pidfd = child ? ::pidfd_open(*child, 0) : -1;
+  if (pidfd < 0) {
+    log_error("cannot start a local worker",
+              {{"worker", slot.name}, {"reason", child ? std::string(std::strerror(errno)) : child.error().message}});
+    ++slot.early_deaths;
+    restart_later(slot);
+    return;
+  }
+  slot.process.assign(pidfd);
+  slot.pid = *child;
+  const Result<void> recorded = record_process(data_dir_.worker_file(slot.name), *child, command.arguments);
+  if (!recorded) log_warning("a restarted server will not find this worker", {{"worker", slot.name}, {"reason", describe(recorded.error())}});
+  log_info("local worker started", {{"worker", slot.name}, {"pid", slot.pid}});
+  watch(slot);
+}
+
+void Supervisor::watch(Slot& slot) {
+  slot.process.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, &slot](boost::system::error_code error) {
+    if (!error) ended(slot);
+  });
+}
+
+void Supervisor::ended(Slot& slot) {
+  siginfo_t exit{};
+  const bool ours = ::waitid(P_PIDFD, static_cast<id_t>(slot.process.native_handle()), &exit, WEXITED) == 0;
+  const std::string how = ours ? describe_exit(exit) : "ended";  // how an adopted one ended, its new parent alone learns
+  slot.process.close();
+  std::remove(data_dir_.worker_file(slot.name).c_str());
+  const bool expected = stopping_ || slot.surplus;
+  if (expected) {
+    log_info("local worker ended", {{"worker", slot.name}, {"pid", slot.pid}, {"how", how}});
+  } else {
+    log_warning("local worker ended unasked",
+                {{"worker", slot.name}, {"pid", slot.pid}, {"how", how}, {"log", data_dir_.worker_log(slot.name)}});
+  }
+  const WorkerId worker = std::exchange(slot.worker, WorkerId{});
+  if (!worker.value.empty()) worker_ended_(worker, "the worker process " + slot.name + " " + how);
+  slot.pid = 0;
+
+  if (expected) {
+    finish_if_stopped();
+    return;
+  }
+  const bool settled = SupervisorClock::now() - slot.started > std::chrono::milliseconds(options_.settled_ms);
+  slot.early_deaths = settled ? 0 : slot.early_deaths + 1;
+  restart_later(slot);
+}
+
+void Supervisor::restart_later(Slot& slot) {
+  const std::chrono::milliseconds delay = restart_delay(slot);
+  if (delay.count() > 0) {
+    log_warning("a local worker keeps ending: its next start waits",
+                {{"worker", slot.name}, {"early_deaths", slot.early_deaths}, {"delay_ms", delay.count()}});
+  }
+  slot.restart.expires_after(delay);
+  slot.restart.async_wait([this, &slot](boost::system::error_code error) {
+    if (!error && !stopping_) launch(slot);
+  });
+}
+
+// The first early death may be an accident; from the second on the delay doubles.
+std::chrono::milliseconds Supervisor::restart_delay(const Slot& slot) const {
+  if (slot.early_deaths <= 1) return std::chrono::milliseconds(0);
+  const int doublings = std::min(slot.early_deaths - 2, 20);
+  return std::chrono::milliseconds(std::min(options_.restart_delay_ms_min << doublings, options_.restart_delay_ms_max));
+}
+
+// Workers of an earlier run that had more of them.
+void Supervisor::retire_surplus() {
+  for (int index = options_.workers; index < kSlotsMax; ++index) {
+    if (!std::filesystem::exists(data_dir_.worker_file(worker_name(index)))) continue;
+    auto slot = std::make_unique<Slot>(loop_, index);
+    slot->surplus = true;
+    if (adopt(*slot)) slots_.push_back(std::move(slot));
+  }
+}
+
+void Supervisor::finish_if_stopped() {
+  const bool any_left = std::any_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->pid != 0; });
+  if (!stopping_ || any_left || !stopped_) return;
+  grace_.cancel();
+  boost::asio::post(loop_, std::exchange(stopped_, nullptr));
+}
+
+std::vector<std::string> Supervisor::arguments_for(const std::string& name) const {
+  std::vector<std::string> arguments = {"--server", options_.server_url, "--name", name, "--threads",
+                                        std::to_string(options_.threads_per_worker)};
+  if (options_.end_with_parent) arguments.push_back("--end-with-parent");
+  return arguments;
+}
+
+}  // namespace tuneband::server
