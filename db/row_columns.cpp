@@ -121,6 +121,7 @@ TrialRow trial_from(const Statement& row) {
   trial.ended_at = optional_time(row, column++);
   trial.assigned_at = optional_time(row, column++);
   trial.training_ms = row.integer(column++);
+  trial.segment_training_ms = row.integer(column++);
   trial.assigned_ms = row.integer(column++);
   return trial;
 }

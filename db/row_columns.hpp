@@ -29,7 +29,7 @@ inline constexpr int kJobColumnCount = 24;
 inline constexpr std::string_view kTrialColumns =
     "job, number, state, configuration, origin, bracket, rung, resource, checkpoint_resource, until_resource, objective, "
     "objective_is_nan, objective_resource, attempts, attempts_in_all, epoch, worker, exit_class, message, created_at, started_at, "
-    "ended_at, assigned_at, training_ms, assigned_ms";
+    "ended_at, assigned_at, training_ms, segment_training_ms, assigned_ms";
 inline constexpr int kTrialConfigurationColumn = 3;
 inline constexpr std::string_view kDecisionColumns =
     "job, trial, bracket, rung, resource, sequence, value, value_is_nan, verdict, rank, filled, slots, keep, cutoff, cutoff_is_nan, "

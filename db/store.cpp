@@ -24,7 +24,7 @@ constexpr std::string_view kInsertJob =
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 constexpr std::string_view kPutTrialValues =
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (job, number) DO UPDATE SET state = excluded.state, configuration = excluded.configuration, "
     "origin = excluded.origin, bracket = excluded.bracket, rung = excluded.rung, resource = excluded.resource, "
     "checkpoint_resource = excluded.checkpoint_resource, until_resource = excluded.until_resource, objective = excluded.objective, "
@@ -32,7 +32,8 @@ constexpr std::string_view kPutTrialValues =
     "attempts_in_all = excluded.attempts_in_all, epoch = excluded.epoch, worker = excluded.worker, "
     "exit_class = excluded.exit_class, message = excluded.message, created_at = excluded.created_at, "
     "started_at = excluded.started_at, ended_at = excluded.ended_at, assigned_at = excluded.assigned_at, "
-    "training_ms = excluded.training_ms, assigned_ms = excluded.assigned_ms";
+    "training_ms = excluded.training_ms, segment_training_ms = excluded.segment_training_ms, "
+    "assigned_ms = excluded.assigned_ms";
 
 // Not INSERT OR IGNORE, which would also pass over broken constraints.
 constexpr std::string_view kPutObservation =
@@ -88,12 +89,16 @@ Connection open_current(const std::string& path) {
 
 // What is left of a batch when each row is written once. Points into the batch.
 struct Store::Batch {
-  std::map<JobId, const JobRow*> jobs;
+  struct JobWrite {
+    const JobRow* first;  // has the spec_json when the job is new; later rows come without
+    const JobRow* last;
+  };
+  std::map<JobId, JobWrite> jobs;
   std::map<TrialId, const TrialRow*> trials;
   std::map<std::pair<TrialId, int>, const DecisionRow*> decisions;  // by trial, rung
   std::vector<const ObservationRow*> observations;                  // the table keeps the first
 
-  void add(const JobRow& row) { jobs[row.id] = &row; }
+  void add(const JobRow& row) { jobs.try_emplace(row.id, JobWrite{&row, &row}).first->second.last = &row; }
   void add(const TrialRow& row) { trials[row.id] = &row; }
   void add(const DecisionRow& row) { decisions[{row.trial, row.rung}] = &row; }
   void add(const ObservationRow& row) { observations.push_back(&row); }
@@ -134,13 +139,13 @@ void Store::commit(std::span<const Write> writes) {
 
 // Parents before children.
 void Store::write(const Batch& batch) {
-  for (const auto& [id, row] : batch.jobs) write(*row);
+  for (const auto& [id, job] : batch.jobs) write(*job.last, job.first->spec_json);
   for (const auto& [id, row] : batch.trials) write(*row);
   for (const ObservationRow* row : batch.observations) write(*row);
   for (const auto& [key, row] : batch.decisions) write(*row);
 }
 
-void Store::write(const JobRow& row) {
+void Store::write(const JobRow& row, const std::string& spec_json) {
   const auto put = [&row](Statement& statement, const auto&... more) {
     statement.run(row.name, to_string(row.state), row.reason, row.created_at.ms, optional_ms(row.ended_at), row.trials_created,
                   row.trials_completed, row.trials_stopped, row.trials_failed, row.trials_cancelled, trial_of(row.best),
@@ -150,7 +155,7 @@ void Store::write(const JobRow& row) {
                   row.id.value, more...);
   };
   put(update_job_);
-  if (connection_.changes() == 0) put(insert_job_, row.spec_json);
+  if (connection_.changes() == 0) put(insert_job_, spec_json);
 }
 
 void Store::write(const TrialRow& row) {
@@ -158,7 +163,8 @@ void Store::write(const TrialRow& row) {
                  row.bracket, row.rung, row.resource, row.checkpoint_resource, row.until_resource, storable(row.objective),
                  is_nan(row.objective), row.objective_resource, row.attempts, row.attempts_in_all, row.epoch.value,
                  row.worker.value, word_of_optional(row.exit_class), row.message, row.created_at.ms, optional_ms(row.started_at),
-                 optional_ms(row.ended_at), optional_ms(row.assigned_at), row.training_ms, row.assigned_ms);
+                 optional_ms(row.ended_at), optional_ms(row.assigned_at), row.training_ms,
+                 row.segment_training_ms, row.assigned_ms);
 }
 
 void Store::write(const ObservationRow& row) {

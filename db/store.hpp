@@ -37,7 +37,7 @@ class Store {
   explicit Store(const std::string& path);
   struct Batch;
   void write(const Batch& batch);
-  void write(const JobRow& row);
+  void write(const JobRow& row, const std::string& spec_json);
   void write(const TrialRow& row);
   void write(const ObservationRow& row);
   void write(const DecisionRow& row);

@@ -75,6 +75,7 @@ CREATE TABLE trials (
   ended_at INTEGER,
   assigned_at INTEGER,
   training_ms INTEGER NOT NULL CHECK (training_ms >= 0),
+  segment_training_ms INTEGER NOT NULL CHECK (segment_training_ms >= 0),
   assigned_ms INTEGER NOT NULL CHECK (assigned_ms >= 0),
 
   PRIMARY KEY (job, number),
