@@ -16,6 +16,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatchEventsMax = 4'096;
+constexpr std::int64_t kAtOnceMs = 1;           // an idle worker's next call, to be held
 constexpr std::int64_t kDeadlineWaitMsMin = 5;  // so that a deadline that stays in the past cannot keep the loop busy
 
 double seconds_since(SteadyClock::time_point start) { return std::chrono::duration<double>(SteadyClock::now() - start).count(); }
@@ -194,7 +195,7 @@ void Engine::reply_to_caller(const WorkerId& worker, const SyncReplied& replied,
     const auto* reply = std::get_if<WorkerReply>(&notice);
     if (!reply || reply->worker != worker) continue;
     protocol::SyncReply answer = to_sync_reply(*reply);
-    if (!executing && reply->desired == WorkerReply::Desired::idle) answer.sync_within_ms = 0;  // back at once, to be held
+    if (!executing && reply->desired == WorkerReply::Desired::idle) answer.sync_within_ms = kAtOnceMs;
     replied(answer);
     return;
   }
@@ -212,7 +213,7 @@ void Engine::hold(const WorkerId& worker, SyncReplied replied) {
   call.timer.async_wait([this, worker, sequence](boost::system::error_code error) {
     if (error) return;
     const auto held = held_.find(worker);
-    if (held != held_.end() && held->second.sequence == sequence) answer_held(worker, {"idle", std::nullopt, 0});
+    if (held != held_.end() && held->second.sequence == sequence) answer_held(worker, {"idle", std::nullopt, kAtOnceMs});
   });
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "core/json.hpp"
 #include "server/file_text.hpp"
@@ -47,12 +48,13 @@ std::string program_of(std::int64_t pid) {
 
 }  // namespace
 
-Result<void> record_process(const std::string& file, pid_t pid, const std::vector<std::string>& arguments) {
-  const Json json = {{"pid", pid},
-                     {"start_ticks", start_ticks(pid).value_or(0)},
-                     {"boot_id", boot_id()},
-                     {"program", program_of(pid)},
-                     {"arguments", arguments}};
+RecordedProcess identify_process(pid_t pid, std::vector<std::string> arguments) {
+  return {pid, start_ticks(pid).value_or(0), boot_id(), program_of(pid), std::move(arguments), ""};
+}
+
+Result<void> write_recorded_process(const std::string& file, const RecordedProcess& recorded) {
+  const Json json = {{"pid", recorded.pid},         {"start_ticks", recorded.start_ticks}, {"boot_id", recorded.boot_id},
+                     {"program", recorded.program}, {"arguments", recorded.arguments},     {"worker_id", recorded.worker_id}};
   return replace_file(file, json.dump() + "\n");
 }
 
@@ -68,6 +70,7 @@ std::optional<RecordedProcess> read_recorded_process(const std::string& file) {
   recorded.start_ticks = static_cast<std::uint64_t>(reader.integer_or("start_ticks", 0, {0}));
   recorded.boot_id = reader.text_or("boot_id", "");
   recorded.program = reader.text_or("program", "");
+  recorded.worker_id = reader.text_or("worker_id", "", {0, 1000});
   if (const Json* arguments = reader.require("arguments"); arguments != nullptr && arguments->is_array()) {
     for (const Json& argument : *arguments) recorded.arguments.push_back(argument.is_string() ? argument.get<std::string>() : "");
   }

@@ -18,10 +18,13 @@ struct RecordedProcess {
   std::string boot_id;                    // ticks count from there
   std::string program;                    // file name
   std::vector<std::string> arguments;
+  std::string worker_id;                  // under which it syncs; "": not known yet
 };
 
-// Writes down a process that runs now. Its program's name comes from the system.
-Result<void> record_process(const std::string& file, pid_t pid, const std::vector<std::string>& arguments);
+// Of a process that runs now. Its program's name comes from the system: for a script it is the interpreter's.
+RecordedProcess identify_process(pid_t pid, std::vector<std::string> arguments);
+
+Result<void> write_recorded_process(const std::string& file, const RecordedProcess& recorded);
 std::optional<RecordedProcess> read_recorded_process(const std::string& file);
 
 // A pidfd (close-on-exec) when the recorded process still runs; -1 otherwise.

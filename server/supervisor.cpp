@@ -44,17 +44,17 @@ struct Supervisor::Slot {
 
   int index;
   std::string name;
-  std::int64_t pid = 0;                          // 0: not running
+  RecordedProcess recorded;                      // its pid is 0 while none runs; worker_id "": has not synced yet
   boost::asio::posix::stream_descriptor process; // a pidfd, readable once the process has ended
   boost::asio::steady_timer restart;
   SupervisorClock::time_point started;
   bool adopted = false;
   bool surplus = false;                          // more than --workers asks for: not started again
   int early_deaths = 0;                          // in a row
-  WorkerId worker;                               // "": has not synced yet
 
+  bool running() const { return recorded.pid != 0; }
   void send(int signal) {
-    if (pid != 0) ::pidfd_send_signal(process.native_handle(), signal, nullptr, 0);
+    if (running()) ::pidfd_send_signal(process.native_handle(), signal, nullptr, 0);
   }
 };
 
@@ -73,7 +73,10 @@ void Supervisor::start() {
 
 void Supervisor::worker_synced(const WorkerId& worker, const protocol::SyncRequest& request) {
   for (const auto& slot : slots_) {
-    if (slot->pid != 0 && slot->pid == request.pid && slot->name == request.name) slot->worker = worker;
+    const bool is_it = slot->running() && slot->recorded.pid == request.pid && slot->name == request.name;
+    if (!is_it || slot->recorded.worker_id == worker.value) continue;
+    slot->recorded.worker_id = worker.value;
+    write_down(*slot);
   }
 }
 
@@ -99,7 +102,7 @@ void Supervisor::kill_all() {
 
 std::vector<Supervisor::View> Supervisor::workers() const {
   std::vector<View> views;
-  for (const auto& slot : slots_) views.push_back({slot->name, slot->pid, slot->adopted});
+  for (const auto& slot : slots_) views.push_back({slot->name, slot->recorded.pid, slot->adopted});
   return views;
 }
 
@@ -109,18 +112,22 @@ void Supervisor::start_or_adopt(Slot& slot) {
 
 // A process that runs with other arguments (another address, another number of threads) is ended; its successor starts when it is gone.
 bool Supervisor::adopt(Slot& slot) {
-  const std::optional<RecordedProcess> recorded = read_recorded_process(data_dir_.worker_file(slot.name));
+  std::optional<RecordedProcess> recorded = read_recorded_process(data_dir_.worker_file(slot.name));
   if (!recorded) return false;
   const int pidfd = open_if_same_process(*recorded);
-  if (pidfd < 0) return false;
+  if (pidfd < 0) {
+    if (!recorded->worker_id.empty()) worker_ended_({recorded->worker_id}, "the worker process " + slot.name + " ended while the server was down");
+    std::remove(data_dir_.worker_file(slot.name).c_str());
+    return false;
+  }
   slot.process.assign(pidfd);
-  slot.pid = recorded->pid;
+  slot.recorded = std::move(*recorded);
   slot.adopted = true;
   slot.started = SupervisorClock::now();
-  const bool as_it_should_be = !slot.surplus && recorded->arguments == arguments_for(slot.name);
+  const bool as_it_should_be = !slot.surplus && slot.recorded.arguments == arguments_for(slot.name);
   if (!as_it_should_be) slot.send(SIGTERM);
   log_info(as_it_should_be ? "local worker found running" : "local worker of an earlier run is told to end",
-           {{"worker", slot.name}, {"pid", slot.pid}});
+           {{"worker", slot.name}, {"pid", slot.recorded.pid}});
   watch(slot);
   return true;
 }
@@ -147,11 +154,15 @@ void Supervisor::launch(Slot& slot) {
     return;
   }
   slot.process.assign(pidfd);
-  slot.pid = *child;
-  const Result<void> recorded = record_process(data_dir_.worker_file(slot.name), *child, command.arguments);
-  if (!recorded) log_warning("a restarted server will not find this worker", {{"worker", slot.name}, {"reason", describe(recorded.error())}});
-  log_info("local worker started", {{"worker", slot.name}, {"pid", slot.pid}});
+  slot.recorded = identify_process(*child, command.arguments);
+  write_down(slot);
+  log_info("local worker started", {{"worker", slot.name}, {"pid", slot.recorded.pid}});
   watch(slot);
+}
+
+void Supervisor::write_down(const Slot& slot) const {
+  const Result<void> written = write_recorded_process(data_dir_.worker_file(slot.name), slot.recorded);
+  if (!written) log_warning("a restarted server will not find this worker", {{"worker", slot.name}, {"reason", describe(written.error())}});
 }
 
 void Supervisor::watch(Slot& slot) {
@@ -168,14 +179,13 @@ void Supervisor::ended(Slot& slot) {
   std::remove(data_dir_.worker_file(slot.name).c_str());
   const bool expected = stopping_ || slot.surplus;
   if (expected) {
-    log_info("local worker ended", {{"worker", slot.name}, {"pid", slot.pid}, {"how", how}});
+    log_info("local worker ended", {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", how}});
   } else {
     log_warning("local worker ended unasked",
-                {{"worker", slot.name}, {"pid", slot.pid}, {"how", how}, {"log", data_dir_.worker_log(slot.name)}});
+                {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", how}, {"log", data_dir_.worker_log(slot.name)}});
   }
-  const WorkerId worker = std::exchange(slot.worker, WorkerId{});
-  if (!worker.value.empty()) worker_ended_(worker, "the worker process " + slot.name + " " + how);
-  slot.pid = 0;
+  const RecordedProcess gone = std::exchange(slot.recorded, RecordedProcess{});
+  if (!gone.worker_id.empty()) worker_ended_({gone.worker_id}, "the worker process " + slot.name + " " + how);
 
   if (expected) {
     finish_if_stopped();
@@ -216,7 +226,7 @@ void Supervisor::retire_surplus() {
 }
 
 void Supervisor::finish_if_stopped() {
-  const bool any_left = std::any_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->pid != 0; });
+  const bool any_left = std::any_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->running(); });
   if (!stopping_ || any_left || !stopped_) return;
   grace_.cancel();
   boost::asio::post(loop_, std::exchange(stopped_, nullptr));

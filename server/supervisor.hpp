@@ -68,6 +68,7 @@ class Supervisor {
   void start_or_adopt(Slot& slot);
   bool adopt(Slot& slot);
   void launch(Slot& slot);
+  void write_down(const Slot& slot) const;
   void watch(Slot& slot);
   void ended(Slot& slot);
   void restart_later(Slot& slot);

@@ -1,0 +1,32 @@
+// What the operator asks for, by flags or in a configuration file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "server/log.hpp"
+
+namespace tuneband::server {
+
+struct ServerConfig {
+  std::string data_dir = "./tuneband-data";
+  std::string listen = "127.0.0.1";
+  std::uint16_t port = 7070;              // 0: the port of the last run on this directory, else any free one
+  int workers = 0;                        // local ones
+  int worker_threads = 1;                 // for one trial
+  double lease_seconds = 15;
+  LogLevel log_level = LogLevel::info;
+  std::vector<std::string> allowed_hosts; // names besides the address itself under which requests may come
+  std::string worker_program;
+  bool end_with_parent = false;
+  bool check_only = false;                // look at the data directory and end
+};
+
+inline constexpr int kWorkersMax = 1'000;
+
+// The configuration, or the status to exit with: help, version or a fault was printed.
+std::variant<ServerConfig, int> parse_arguments(int argument_count, const char* const* arguments);
+
+}  // namespace tuneband::server

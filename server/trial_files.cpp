@@ -1,0 +1,91 @@
+#include "server/trial_files.hpp"
+
+#include <boost/asio/post.hpp>
+#include <filesystem>
+#include <utility>
+
+#include "server/log.hpp"
+#include "workers/protocol/sync.hpp"
+
+namespace tuneband::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+void remove_all_logged(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) log_warning("cannot remove files that are no longer needed", {{"path", path}, {"reason", error.message()}});
+}
+
+bool cut(TrialState state) { return ended(state) && state != TrialState::completed; }
+
+}  // namespace
+
+TrialFiles::~TrialFiles() { remover_.join(); }
+
+void TrialFiles::restore(const Snapshot& snapshot) {
+  std::set<std::string> known;
+  for (const JobRow& job : snapshot.jobs) {
+    known.insert(std::to_string(job.id.value));
+    if (!ended(job.state) && job.best_anywhere) best_[job.id] = job.best_anywhere->trial;
+  }
+  for (const TrialRow& trial : snapshot.trials) {
+    const auto best = best_.find(trial.id.job);
+    const bool is_best = best != best_.end() && best->second == trial.id.number;
+    if (is_best && cut(trial.state)) kept_[trial.id.job] = trial.id.number;
+  }
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(data_dir_.jobs_dir(), error)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_number = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+    if (is_number && !known.contains(name)) remove(entry.path().string());
+  }
+}
+
+// Bests first: a trial that ends in the same batch as it becomes the best keeps its files.
+void TrialFiles::on_committed(std::span<const Write> writes) {
+  for (const Write& write : writes) {
+    const auto* job = std::get_if<JobRow>(&write);
+    if (job && job->best_anywhere) best_changed(job->id, job->best_anywhere->trial);
+  }
+  for (const Write& write : writes) {
+    if (const auto* trial = std::get_if<TrialRow>(&write); trial && cut(trial->state)) trial_cut(trial->id);
+    if (const auto* deleted = std::get_if<DeleteJob>(&write)) remove(data_dir_.job_dir(deleted->job));
+  }
+  for (const Write& write : writes) {
+    const auto* job = std::get_if<JobRow>(&write);
+    if (!job || !ended(job->state)) continue;
+    best_.erase(job->id);
+    kept_.erase(job->id);
+  }
+}
+
+void TrialFiles::best_changed(JobId job, int best) {
+  best_[job] = best;
+  const auto kept = kept_.find(job);
+  if (kept == kept_.end() || kept->second == best) return;
+  release({job, kept->second});
+  kept_.erase(kept);
+}
+
+void TrialFiles::trial_cut(TrialId trial) {
+  const auto best = best_.find(trial.job);
+  if (best != best_.end() && best->second == trial.number) {
+    kept_[trial.job] = trial.number;
+  } else {
+    release(trial);
+  }
+}
+
+void TrialFiles::release(TrialId trial) {
+  const std::string dir = data_dir_.trial_dir(trial);
+  remove(dir + "/" + protocol::kCheckpointDir);
+  remove(dir + "/" + protocol::kModelFile);
+}
+
+void TrialFiles::remove(std::string path) {
+  boost::asio::post(remover_, [path = std::move(path)] { remove_all_logged(path); });
+}
+
+}  // namespace tuneband::server

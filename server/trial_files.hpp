@@ -1,0 +1,48 @@
+// Gives back the disk that ended trials and deleted jobs no longer need, on a thread of its own.
+//
+//   trial completed         everything stays: its model is the result, or for a command whatever it put beside its checkpoint
+//   trial stopped, failed,  checkpoint and model go, the log stays. The job's best trial at any rung keeps them until another
+//   or cancelled            becomes the best
+//   job deleted             its directory goes
+//
+// Always holds: only files that no trial will read again are removed. What a server that was killed left behind goes with its job.
+// Loop thread only.
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+
+#include "scheduler/rows.hpp"
+#include "server/data_dir.hpp"
+
+namespace tuneband::server {
+
+class TrialFiles {
+ public:
+  explicit TrialFiles(const DataDir& data_dir) : data_dir_(data_dir) {}
+  ~TrialFiles();  // waits for what is queued
+  TrialFiles(const TrialFiles&) = delete;
+  TrialFiles& operator=(const TrialFiles&) = delete;
+
+  // Once, at the start. Removes the directories of jobs that the rows do not know: their ids may not be given out over old files.
+  void restore(const Snapshot& snapshot);
+
+  // A listener of the engine.
+  void on_committed(std::span<const Write> writes);
+
+ private:
+  void best_changed(JobId job, int best);
+  void trial_cut(TrialId trial);
+  void release(TrialId trial);
+  void remove(std::string path);
+
+  const DataDir& data_dir_;
+  std::map<JobId, int> best_;            // trial, at any rung, of jobs that run
+  std::map<JobId, int> kept_;            // trial that ended without completing and keeps its files for being the best
+  boost::asio::thread_pool remover_{1};
+};
+
+}  // namespace tuneband::server
