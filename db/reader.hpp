@@ -18,7 +18,8 @@
 
 #include "core/error.hpp"
 #include "db/connection.hpp"
-#include "scheduler/plan.hpp"
+#include "db/job_facts.hpp"
+#include "db/row_json.hpp"
 #include "scheduler/rows.hpp"
 
 namespace tuneband {
@@ -40,13 +41,6 @@ struct TrialsQuery {
   Sort sort = Sort::number;
   int limit = 100;     // 1..kPageMax
   std::string after;   // `next` of the page before, of the same query
-};
-
-// What the reader needs of a job's document, parsed once.
-struct JobFacts {
-  JobSpec spec;
-  Plan plan;
-  std::string resource_name;  // "rounds" for xgboost; what the command's trainer says, or "units"
 };
 
 // Gets text piece by piece, about 64 KiB at a time. Must not block: the database's snapshot is held until the last piece.
@@ -106,6 +100,13 @@ class Reader {
 
  private:
   explicit Reader(const std::string& path);
+  Result<JobRow> find_row(JobId job);
+  JobSurroundings surroundings(const JobRow& row);
+  std::shared_ptr<const JobFacts> cached_facts(JobId job);  // nothing: no such job, or not readable
+  std::string configuration_of(JobId job, int trial);
+  void write_rungs(JsonWriter& json, JobId job, const JobFacts& facts);
+  void write_best_so_far(JsonWriter& json, const JobRow& row, const JobFacts& facts);
+  void write_summary(JsonWriter& json, const JobRow& row, const JobFacts& facts, Timestamp now);
 
   Connection connection_;
   std::unordered_map<JobId, std::shared_ptr<const JobFacts>> facts_;

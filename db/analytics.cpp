@@ -1,0 +1,264 @@
+// The reads of a whole job: its trials row by row, best so far, rungs, and what early stopping saved.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "core/text.hpp"
+#include "db/reader.hpp"
+#include "db/row_columns.hpp"
+#include "search_spaces/value.hpp"
+
+namespace tuneband {
+
+namespace {
+
+constexpr std::size_t kPieceBytes = 64 * 1024;
+
+// Hands over what has gathered once it is worth a call.
+void hand_over(std::string& text, const Sink& sink, std::size_t from_bytes) {
+  if (text.size() < from_bytes || text.empty()) return;
+  sink(text);
+  text.clear();
+}
+
+Statement select_all_trials(Connection& connection) {
+  return connection.prepare("SELECT " + std::string(kTrialColumns) + " FROM trials WHERE job = ? ORDER BY number");
+}
+
+// ---- rungs --------------------------------------------------------------------------------------------------------------------
+
+struct RungCounts {
+  std::int64_t resource = 0;
+  std::optional<int> planned;  // nothing: how many come depends on the order of arrival
+  int promoted = 0;
+  int stopped = 0;
+  int waiting = 0;
+  int completed = 0;
+  int reached() const { return promoted + stopped + waiting + completed; }
+};
+
+using Rungs = std::map<std::pair<int, int>, RungCounts>;  // by bracket, rung
+
+void add_planned(Rungs& rungs, const PlannedBracket& bracket, bool exact) {
+  for (std::size_t i = 0; i < bracket.rungs.size(); ++i) {
+    RungCounts& rung = rungs[{bracket.index, static_cast<int>(i)}];
+    rung.resource = bracket.rungs[i].resource;
+    if (exact) rung.planned = bracket.rungs[i].trials;
+  }
+}
+
+void count_verdict(RungCounts& rung, Verdict verdict, int trials) {
+  switch (verdict) {
+    case Verdict::waiting: rung.waiting += trials; return;
+    case Verdict::promoted: rung.promoted += trials; return;
+    case Verdict::stopped: rung.stopped += trials; return;
+    case Verdict::completed: rung.completed += trials; return;
+  }
+}
+
+// ---- CSV ----------------------------------------------------------------------------------------------------------------------
+
+void append_cell(std::string& line, std::string_view text) {
+  if (!line.empty()) line += ',';
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    line += text;
+    return;
+  }
+  line += '"';
+  for (const char c : text) {
+    if (c == '"') line += '"';
+    line += c;
+  }
+  line += '"';
+}
+
+std::string time_text(const std::optional<Timestamp>& time) {
+  std::string text;
+  if (time) append_time(text, *time);
+  return text;
+}
+
+std::string csv_header(const SearchSpace& space) {
+  std::string line;
+  append_cell(line, "number");
+  for (const Parameter& parameter : space.parameters()) append_cell(line, "parameter." + parameter.name);
+  for (const std::string_view name : {"state", "bracket", "rung", "objective", "best_resource", "started_at", "ended_at",
+                                      "training_seconds", "queue_seconds", "attempts", "segments", "worker"}) {
+    append_cell(line, name);
+  }
+  return line + "\r\n";
+}
+
+std::string csv_line(const TrialRow& row, const Configuration& configuration, const SearchSpace& space, Timestamp now) {
+  std::string line;
+  append_cell(line, std::to_string(row.id.number));
+  for (const Parameter& parameter : space.parameters()) {
+    const auto value = configuration.find(parameter.name);
+    append_cell(line, value == configuration.end() ? "" : valid_utf8(to_string(value->second)));
+  }
+  append_cell(line, to_string(row.state));
+  append_cell(line, std::to_string(row.bracket));
+  append_cell(line, std::to_string(row.rung));
+  append_cell(line, row.objective ? format_number(*row.objective) : "");
+  append_cell(line, row.objective ? std::to_string(row.objective_resource) : "");
+  append_cell(line, time_text(row.started_at));
+  append_cell(line, time_text(row.ended_at));
+  append_cell(line, format_number(seconds(row.training_ms)));
+  append_cell(line, format_number(seconds(queue_ms(row, now))));
+  append_cell(line, std::to_string(row.attempts));
+  append_cell(line, std::to_string(row.attempts_in_all));
+  append_cell(line, valid_utf8(row.worker.value));
+  return line + "\r\n";
+}
+
+// ---- a trial in Analytics -----------------------------------------------------------------------------------------------------
+
+void write_analytics_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now) {
+  json.begin_object();
+  json.field("number", row.id.number);
+  json.key("parameters").raw(configuration_json);
+  json.field("state", to_string(row.state));
+  json.field("bracket", row.bracket);
+  json.field("rung", row.rung);
+  json.field("objective", row.objective);
+  json.field("objective_resource", row.objective_resource);
+  json.field("resource", row.resource);
+  json.field("started_at", row.started_at);
+  json.field("ended_at", row.ended_at);
+  json.field("training_seconds", seconds(row.training_ms));
+  json.field("queue_seconds", seconds(queue_ms(row, now)));
+  json.field("attempts", row.attempts);
+  json.field("segments", row.attempts_in_all);
+  json.field("worker", row.worker.value);
+  json.end_object();
+}
+
+}  // namespace
+
+void Reader::write_rungs(JsonWriter& json, JobId job, const JobFacts& facts) {
+  Rungs rungs;
+  for (const PlannedBracket& bracket : facts.plan.brackets) add_planned(rungs, bracket, facts.plan.exact);
+  // A trial that failed before the rung fills its slot and did not reach it.
+  Statement rows = connection_.prepare(
+      "SELECT bracket, rung, resource, verdict, count(*) FROM decisions "
+      "WHERE job = ? AND (value IS NOT NULL OR value_is_nan = 1) GROUP BY bracket, rung, resource, verdict");
+  for (rows.query(job.value); rows.step();) {
+    const std::pair<int, int> key{rows.small_integer(0), rows.small_integer(1)};
+    if (facts.plan.exact && !rungs.contains(key)) {
+      add_planned(rungs, planned_bracket(facts.spec.scheduler, key.first, std::nullopt), true);
+    }
+    RungCounts& rung = rungs[key];
+    rung.resource = rows.integer(2);
+    count_verdict(rung, verdict_from(rows.text(3)).value_or(Verdict::waiting), rows.small_integer(4));
+  }
+  json.begin_array();
+  for (const auto& [key, rung] : rungs) {
+    json.begin_object();
+    json.field("bracket", key.first).field("rung", key.second).field("resource", rung.resource).field("planned", rung.planned);
+    json.field("reached", rung.reached()).field("promoted", rung.promoted).field("stopped", rung.stopped);
+    json.field("waiting", rung.waiting);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void Reader::write_best_so_far(JsonWriter& json, const JobRow& row, const JobFacts& facts) {
+  Statement values = connection_.prepare(
+      "SELECT trial, resource, value, at FROM decisions WHERE job = ? AND value IS NOT NULL ORDER BY sequence");
+  // A decision's time is that of the verdict, which may be long after the value came.
+  Statement reported = connection_.prepare("SELECT at FROM observations WHERE job = ? AND trial = ? AND resource = ?");
+  std::optional<double> best;
+  Timestamp at = row.created_at;
+  json.begin_array();
+  for (values.query(row.id.value); values.step();) {
+    const double value = values.number(2);
+    if (!std::isfinite(value) || (best && !facts.spec.objective.better(value, *best))) continue;
+    best = value;
+    const bool known = reported.query(row.id.value, values.integer(0), values.integer(1)).step();
+    at = std::max(at, Timestamp{known ? reported.integer(0) : values.integer(3)});
+    json.begin_object().field("at", at).field("seconds", seconds(at - row.created_at)).field("trial", values.integer(0));
+    json.field("value", value).field("resource", values.integer(1)).end_object();
+  }
+  json.end_array();
+}
+
+// What was saved counts trials that a rung stopped, and those alone: a failed or cancelled trial was not cut to save anything, and one
+// that is still going may yet go all the way.
+void Reader::write_summary(JsonWriter& json, const JobRow& row, const JobFacts& facts, Timestamp now) {
+  Statement saved = connection_.prepare(
+      "SELECT coalesce(sum(?2 - resource), 0), coalesce(sum(training_ms * (?2 * 1.0 / resource - 1)), 0.0) "
+      "FROM trials WHERE job = ?1 AND state = 'stopped' AND resource > 0 AND resource < ?2");
+  saved.query(row.id.value, facts.spec.scheduler.max_resource).step();
+  const std::int64_t resource_saved = saved.integer(0);
+  const std::int64_t training_ms_saved = std::llround(saved.number(1));
+  json.begin_object();
+  json.field("resource_spent", row.resource_spent);
+  json.field("training_seconds", seconds(row.training_ms));
+  json.field("wall_seconds", seconds(std::max<std::int64_t>(0, row.ended_at.value_or(now) - row.created_at)));
+  json.field("resource_without_stopping", row.resource_spent + resource_saved);
+  json.field("training_seconds_without_stopping", seconds(row.training_ms + training_ms_saved));
+  json.field("resource_saved", resource_saved);
+  json.field("training_seconds_saved", seconds(training_ms_saved));
+  json.end_object();
+}
+
+Result<std::string> Reader::plan(JobId job) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  if (!known) return known.error();
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  for (const auto& [name, value] : to_json((*known)->plan).items()) json.key(name).raw(value.dump());
+  json.key("actual");
+  write_rungs(json, job, **known);
+  json.end_object();
+  return text;
+}
+
+Result<void> Reader::analytics_json(JobId job, Timestamp now, const Sink& sink) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  if (!known) return known.error();
+  const Result<JobRow> row = find_row(job);
+  if (!row) return row.error();
+
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("job").begin_object();
+  write_job_fields(json, *row, surroundings(*row));
+  json.end_object().key("trials").begin_array();
+  Statement trials = select_all_trials(connection_);
+  for (trials.query(job.value); trials.step();) {
+    write_analytics_trial(json, trial_from(trials), trials.text(kTrialConfigurationColumn), now);
+    hand_over(text, sink, kPieceBytes);
+  }
+  json.end_array().key("best_so_far");
+  write_best_so_far(json, *row, **known);
+  json.key("rungs");
+  write_rungs(json, job, **known);
+  json.key("summary");
+  write_summary(json, *row, **known, now);
+  json.end_object();
+  hand_over(text, sink, 0);
+  return {};
+}
+
+Result<void> Reader::analytics_csv(JobId job, Timestamp now, const Sink& sink) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  if (!known) return known.error();
+  const SearchSpace& space = (*known)->spec.search_space;
+
+  std::string text = csv_header(space);
+  Statement trials = select_all_trials(connection_);
+  for (trials.query(job.value); trials.step();) {
+    text += csv_line(trial_from(trials), configuration_from_text(trials.text(kTrialConfigurationColumn)), space, now);
+    hand_over(text, sink, kPieceBytes);
+  }
+  hand_over(text, sink, 0);
+  return {};
+}
+
+}  // namespace tuneband

@@ -1,0 +1,403 @@
+#include "db/reader.hpp"
+
+#include <cfloat>
+#include <charconv>
+#include <cmath>
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "db/cursor.hpp"
+#include "db/decimate.hpp"
+#include "db/migrate.hpp"
+#include "db/row_columns.hpp"
+
+namespace tuneband {
+
+namespace {
+
+constexpr std::size_t kFactsMax = 1000;  // parsed documents kept
+
+Error no_such_job(std::string_view job) {
+  return {ErrorCode::not_found, "there is no job " + excerpt(valid_utf8(job)), "", "`tuneband list` shows the jobs"};
+}
+
+Error no_such_trial(TrialId trial) {
+  return {ErrorCode::not_found, "job " + std::to_string(trial.job.value) + " has no trial " + std::to_string(trial.number), "", ""};
+}
+
+Error out_of_range(std::string path, std::int64_t min, std::int64_t max, std::int64_t got) {
+  return {ErrorCode::invalid_argument,
+          "expected a number between " + std::to_string(min) + " and " + std::to_string(max) + ", got " + std::to_string(got),
+          std::move(path), ""};
+}
+
+Error bad_cursor() {
+  return {ErrorCode::invalid_argument, "the cursor is not one of this list", "after",
+          "pass the `next` of the page before, with the same sort, or start without `after`"};
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+Connection open_for_reading(const std::string& path) {
+  Connection connection = Connection::open_to_read(path);
+  require_current(connection, migrations());
+  return connection;
+}
+
+// ---- a page of trials ---------------------------------------------------------------------------------------------------------
+
+// The part of a WHERE that both sort orders share. The words come from enums, the number from an int: nothing of the user's text.
+std::string filters(const TrialsQuery& query, bool may_use_state_index) {
+  std::string sql;
+  if (!query.states.empty()) {
+    // One state has its index, in order of the number. Several would need a sort: the unary plus keeps SQLite on the order asked for.
+    const bool by_index = may_use_state_index && query.states.size() == 1;
+    sql += by_index ? " AND state IN (" : " AND +state IN (";
+    for (std::size_t i = 0; i < query.states.size(); ++i) {
+      if (i > 0) sql += ", ";
+      sql.append("'").append(to_string(query.states[i])).append("'");
+    }
+    sql += ")";
+  }
+  if (query.bracket) sql += " AND bracket = " + std::to_string(*query.bracket);
+  return sql;
+}
+
+std::string select_trials(std::string_view rest) { return "SELECT " + std::string(kTrialColumns) + " FROM trials " + std::string(rest); }
+
+// Writes up to `limit` trials and says where the page ends.
+class TrialsPage {
+ public:
+  TrialsPage(JsonWriter& json, int limit, Timestamp now) : json_(json), left_(limit), now_(now) {}
+
+  bool full() const { return left_ == 0; }
+  bool more() const { return more_; }
+  const std::optional<TrialRow>& last() const { return last_; }
+
+  // `rows` gives one row more than fits, where there is one.
+  void add(Statement& rows) {
+    while (rows.step()) {
+      if (left_ == 0) {
+        more_ = true;
+        return;
+      }
+      TrialRow row = trial_from(rows);
+      write_trial(json_, row, rows.text(kTrialConfigurationColumn), now_);
+      last_ = std::move(row);
+      --left_;
+    }
+  }
+  int left() const { return left_; }
+
+ private:
+  JsonWriter& json_;
+  int left_;
+  Timestamp now_;
+  bool more_ = false;
+  std::optional<TrialRow> last_;
+};
+
+void add_by_number(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, std::int64_t after) {
+  Statement rows = connection.prepare(
+      select_trials("WHERE job = ? AND number > ?" + filters(query, true) + " ORDER BY number LIMIT ?"));
+  page.add(rows.query(job.value, after, page.left() + 1));
+}
+
+void add_by_objective(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, Goal goal,
+                      const std::optional<ValueCursor>& after) {
+  // Infinite values are at the ends of the index and left out by the bounds.
+  const bool up = goal == Goal::minimize;
+  const std::string bounds = up ? "objective >= ? AND objective <= ? AND (objective > ? OR number > ?) "
+                                : "objective <= ? AND objective >= ? AND (objective < ? OR number > ?) ";
+  const std::string order = up ? " ORDER BY objective, number LIMIT ?" : " ORDER BY objective DESC, number LIMIT ?";
+  Statement rows = connection.prepare(
+      select_trials("INDEXED BY trials_by_objective WHERE job = ? AND " + bounds + filters(query, false) + order));
+  const double best = up ? -DBL_MAX : DBL_MAX;
+  const double from = after ? after->value : best;
+  const std::int64_t number = after ? after->number : -1;
+  page.add(rows.query(job.value, from, -best, from, number, page.left() + 1));
+}
+
+void add_valueless(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, std::int64_t after) {
+  Statement rows = connection.prepare(
+      select_trials("WHERE job = ? AND number > ? AND (objective IS NULL OR +objective > ? OR +objective < ?)" +
+                    filters(query, true) + " ORDER BY number LIMIT ?"));
+  page.add(rows.query(job.value, after, DBL_MAX, -DBL_MAX, page.left() + 1));
+}
+
+Cursor cursor_after(const TrialRow& row, TrialsQuery::Sort sort) {
+  if (sort == TrialsQuery::Sort::number) return NumberCursor{row.id.number};
+  if (row.objective && std::isfinite(*row.objective)) return ValueCursor{*row.objective, row.id.number};
+  return ValuelessCursor{row.id.number};
+}
+
+// ---- observations -------------------------------------------------------------------------------------------------------------
+
+CurvePoint point_from(const Statement& row) {
+  CurvePoint point;
+  point.resource = row.integer(0);
+  point.objective = number_from(row, 1, 2);
+  if (!row.is_null(3)) point.metrics = std::string(row.text(3));
+  point.at = Timestamp{row.integer(4)};
+  return point;
+}
+
+void write_point(JsonWriter& json, const CurvePoint& point, const std::string& metric) {
+  json.begin_object().field("resource", point.resource).field("objective", point.objective);
+  json.key("metrics");
+  if (point.metrics) {
+    json.raw(*point.metrics);
+  } else {
+    json.begin_object();
+    if (point.objective) json.field(metric, *point.objective);
+    json.end_object();
+  }
+  json.field("at", point.at).end_object();
+}
+
+}  // namespace
+
+Reader::Reader(const std::string& path) : connection_(open_for_reading(path)) {}
+
+Reader Reader::open(const std::string& path) { return Reader(path); }
+
+// ---- jobs ---------------------------------------------------------------------------------------------------------------------
+
+Result<JobId> Reader::find_job(std::string_view id_or_name) {
+  if (const std::optional<std::int64_t> id = whole_number(id_or_name)) {
+    Statement by_id = connection_.prepare("SELECT id FROM jobs WHERE id = ?");
+    if (by_id.query(*id).step()) return JobId{*id};
+  }
+  Statement by_name = connection_.prepare("SELECT id FROM jobs WHERE name = ?");
+  if (by_name.query(id_or_name).step()) return JobId{by_name.integer(0)};
+  return no_such_job(id_or_name);
+}
+
+Result<JobRow> Reader::find_row(JobId job) {
+  Statement rows = connection_.prepare("SELECT " + std::string(kJobColumns) + " FROM jobs WHERE id = ?");
+  if (!rows.query(job.value).step()) return no_such_job(std::to_string(job.value));
+  return job_from(rows);
+}
+
+std::shared_ptr<const JobFacts> Reader::cached_facts(JobId job) {
+  if (const auto found = facts_.find(job); found != facts_.end()) return found->second;
+  Statement spec = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
+  if (!spec.query(job.value).step()) return nullptr;
+  // A job's document never changes and its id is never used again, so what is kept stays right.
+  if (facts_.size() >= kFactsMax) facts_.clear();
+  return facts_[job] = job_facts(spec.text(0));
+}
+
+Result<std::shared_ptr<const JobFacts>> Reader::facts(JobId job) {
+  if (const Result<JobRow> row = find_row(job); !row) return row.error();
+  std::shared_ptr<const JobFacts> facts = cached_facts(job);
+  if (!facts) {
+    return Error{ErrorCode::internal, "the document of job " + std::to_string(job.value) + " is not one that this version reads", "",
+                 ""};
+  }
+  return facts;
+}
+
+std::string Reader::configuration_of(JobId job, int trial) {
+  Statement rows = connection_.prepare("SELECT configuration FROM trials WHERE job = ? AND number = ?");
+  return rows.query(job.value, trial).step() ? std::string(rows.text(0)) : "{}";
+}
+
+JobSurroundings Reader::surroundings(const JobRow& row) {
+  JobSurroundings around;
+  around.facts = cached_facts(row.id);
+  const int over = row.trials_completed + row.trials_stopped + row.trials_failed + row.trials_cancelled;
+  if (row.trials_created > over) {
+    Statement counts = connection_.prepare(
+        "SELECT state, count(*) FROM trials INDEXED BY trials_by_state "
+        "WHERE job = ? AND state IN ('pending', 'running', 'paused') GROUP BY state");
+    for (counts.query(row.id.value); counts.step();) {
+      const std::string_view state = counts.text(0);
+      (state == "pending" ? around.pending : state == "running" ? around.running : around.paused) = counts.small_integer(1);
+    }
+  }
+  if (row.best) around.best_configuration = configuration_of(row.id, row.best->trial);
+  if (row.best_anywhere) around.best_anywhere_configuration = configuration_of(row.id, row.best_anywhere->trial);
+  return around;
+}
+
+Result<std::string> Reader::jobs(const JobsQuery& query) {
+  if (query.limit < 1 || query.limit > kPageMax) return out_of_range("limit", 1, kPageMax, query.limit);
+  std::int64_t before = std::numeric_limits<std::int64_t>::max();
+  if (!query.after.empty()) {
+    const std::optional<Cursor> cursor = cursor_from(query.after);
+    if (!cursor || !std::holds_alternative<NumberCursor>(*cursor)) return bad_cursor();
+    before = std::get<NumberCursor>(*cursor).number;
+  }
+  Transaction moment(connection_, Transaction::Kind::read);
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("jobs").begin_array();
+  std::optional<JobId> last;
+  bool more = false;
+  Statement rows = connection_.prepare("SELECT " + std::string(kJobColumns) + " FROM jobs WHERE id < ?" +
+                                       (query.state ? " AND state = ?" : "") + " ORDER BY id DESC LIMIT ?");
+  const int limit = query.limit + 1;
+  query.state ? rows.query(before, to_string(*query.state), limit) : rows.query(before, limit);
+  for (int count = 0; rows.step(); ++count) {
+    if (count == query.limit) {
+      more = true;
+      break;
+    }
+    const JobRow row = job_from(rows);
+    json.begin_object();
+    write_job_fields(json, row, surroundings(row));
+    json.end_object();
+    last = row.id;
+  }
+  json.end_array().key("next");
+  more ? json.value(to_text(NumberCursor{last->value})) : json.null();
+  json.end_object();
+  return text;
+}
+
+Result<JobRow> Reader::job_row(JobId job) { return find_row(job); }
+
+Result<std::string> Reader::job(JobId job) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<JobRow> row = find_row(job);
+  if (!row) return row.error();
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  write_job_fields(json, *row, surroundings(*row));
+  json.end_object();
+  return text;
+}
+
+Result<std::string> Reader::job_detail(JobId job, std::span<const std::pair<std::string, int>> waiting) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<JobRow> row = find_row(job);
+  if (!row) return row.error();
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  write_job_fields(json, *row, surroundings(*row));
+  Statement spec = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
+  if (spec.query(job.value).step()) json.key("spec").raw(spec.text(0));
+  json.key("waiting").begin_object();
+  for (const auto& [reason, trials] : waiting) json.field(reason, trials);
+  json.end_object().end_object();
+  return text;
+}
+
+// ---- trials -------------------------------------------------------------------------------------------------------------------
+
+Result<std::string> Reader::trials(JobId job, const TrialsQuery& query, Timestamp now) {
+  if (query.limit < 1 || query.limit > kPageMax) return out_of_range("limit", 1, kPageMax, query.limit);
+  const bool by_number = query.sort == TrialsQuery::Sort::number;
+  std::optional<Cursor> cursor;
+  if (!query.after.empty()) {
+    cursor = cursor_from(query.after);
+    if (!cursor || std::holds_alternative<NumberCursor>(*cursor) != by_number) return bad_cursor();
+  }
+  Transaction moment(connection_, Transaction::Kind::read);
+  if (const Result<JobRow> row = find_row(job); !row) return row.error();
+
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("trials").begin_array();
+  TrialsPage page(json, query.limit, now);
+  if (by_number) {
+    add_by_number(connection_, page, job, query, cursor ? std::get<NumberCursor>(*cursor).number : -1);
+  } else {
+    const auto* valueless = cursor ? std::get_if<ValuelessCursor>(&*cursor) : nullptr;
+    if (!valueless) {
+      const std::shared_ptr<const JobFacts> facts = cached_facts(job);
+      const auto* value = cursor ? std::get_if<ValueCursor>(&*cursor) : nullptr;
+      add_by_objective(connection_, page, job, query, facts ? facts->spec.objective.goal : Goal::maximize,
+                       value ? std::optional(*value) : std::nullopt);
+    }
+    if (!page.more()) add_valueless(connection_, page, job, query, valueless ? valueless->number : -1);
+  }
+  json.end_array().key("next");
+  page.more() && page.last() ? json.value(to_text(cursor_after(*page.last(), query.sort))) : json.null();
+  json.end_object();
+  return text;
+}
+
+Result<TrialRow> Reader::trial_row(TrialId trial) {
+  Statement rows = connection_.prepare(select_trials("WHERE job = ? AND number = ?"));
+  if (!rows.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
+  TrialRow row = trial_from(rows);
+  row.configuration = configuration_from_text(rows.text(kTrialConfigurationColumn));
+  return row;
+}
+
+Result<std::string> Reader::trial(TrialId trial, Timestamp now) {
+  Statement rows = connection_.prepare(select_trials("WHERE job = ? AND number = ?"));
+  if (!rows.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
+  std::string text;
+  JsonWriter json(text);
+  write_trial(json, trial_from(rows), rows.text(kTrialConfigurationColumn), now);
+  return text;
+}
+
+Result<int> Reader::best_trial(JobId job) {
+  const Result<JobRow> row = find_row(job);
+  if (!row) return row.error();
+  if (row->best) return row->best->trial;
+  if (row->best_anywhere) return row->best_anywhere->trial;
+  return Error{ErrorCode::not_found, "no trial of job " + std::to_string(job.value) + " has a value yet", "", ""};
+}
+
+Result<std::string> Reader::best(JobId job, const std::optional<std::string>& model_path, Timestamp now) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<int> number = best_trial(job);
+  if (!number) return number.error();
+  const Result<std::string> best = trial({job, *number}, now);
+  if (!best) return best.error();
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("trial").raw(*best).field("model", model_path).end_object();
+  return text;
+}
+
+Result<std::string> Reader::observations(TrialId trial, std::optional<int> points) {
+  if (points && *points < kObservationPointsMin) return out_of_range("points", kObservationPointsMin, kObservationsMax, *points);
+  if (points && *points > kObservationsMax) return out_of_range("points", kObservationPointsMin, kObservationsMax, *points);
+  Transaction moment(connection_, Transaction::Kind::read);
+  Statement exists = connection_.prepare("SELECT 1 FROM trials WHERE job = ? AND number = ?");
+  if (!exists.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
+  const std::shared_ptr<const JobFacts> facts = cached_facts(trial.job);
+
+  Statement count = connection_.prepare("SELECT count(*) FROM observations WHERE job = ? AND trial = ?");
+  count.query(trial.job.value, trial.number).step();
+  Decimator decimator(count.integer(0), points.value_or(kObservationsMax));
+  Statement rows = connection_.prepare(
+      "SELECT resource, objective, objective_is_nan, metrics, at FROM observations WHERE job = ? AND trial = ? ORDER BY resource");
+  for (rows.query(trial.job.value, trial.number); rows.step();) decimator.add(point_from(rows));
+
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("observations").begin_array();
+  for (const CurvePoint& point : decimator.take()) write_point(json, point, facts ? facts->spec.objective.metric : "objective");
+  json.end_array().end_object();
+  return text;
+}
+
+Result<std::string> Reader::decisions(TrialId trial) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  Statement exists = connection_.prepare("SELECT 1 FROM trials WHERE job = ? AND number = ?");
+  if (!exists.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
+  Statement rows = connection_.prepare("SELECT " + std::string(kDecisionColumns) +
+                                       " FROM decisions WHERE job = ? AND trial = ? ORDER BY rung");
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("decisions").begin_array();
+  for (rows.query(trial.job.value, trial.number); rows.step();) write_decision(json, decision_from(rows));
+  json.end_array().end_object();
+  return text;
+}
+
+}  // namespace tuneband

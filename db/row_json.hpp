@@ -1,0 +1,40 @@
+// Rows as JSON, in the shapes of docs/api.md. Pure: what stands elsewhere (counts, other trials' configurations) is passed in.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "db/job_facts.hpp"
+#include "db/json_writer.hpp"
+#include "scheduler/rows.hpp"
+
+namespace tuneband {
+
+inline double seconds(std::int64_t ms) { return static_cast<double>(ms) / 1000.0; }
+
+// From creation to the end, or to `now`, less the time it was with a worker.
+std::int64_t queue_ms(const TrialRow& trial, Timestamp now);
+
+// What a Job shows besides its row.
+struct JobSurroundings {
+  std::shared_ptr<const JobFacts> facts;               // nothing: this version cannot read the job's document
+  int pending = 0;
+  int running = 0;
+  int paused = 0;
+  std::string best_configuration = "{}";               // JSON
+  std::string best_anywhere_configuration = "{}";
+};
+
+// The fields of a Job, without the braces, so that a caller can add some.
+void write_job_fields(JsonWriter& json, const JobRow& row, const JobSurroundings& around);
+
+void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now);
+void write_decision(JsonWriter& json, const DecisionRow& row);
+
+// For live updates: Trial, Decision, and {"trial": number, "resource", "objective", "metrics", "at"}.
+std::string trial_json(const TrialRow& row, Timestamp now);
+std::string decision_json(const DecisionRow& row);
+std::string observation_json(const ObservationRow& row);
+
+}  // namespace tuneband
