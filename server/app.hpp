@@ -1,0 +1,14 @@
+// The composition root: makes the parts, joins them, runs the loop.
+#pragma once
+
+#include "server/server_config.hpp"
+
+namespace tuneband::server {
+
+// Serves until SIGTERM or SIGINT. Gives the exit status: 0 after an orderly end, 1 when it could not start.
+int run_server(const ServerConfig& config);
+
+// --check: looks at a data directory without changing it, prints what it finds. 0: sound, 1: not.
+int check_data_dir(const ServerConfig& config);
+
+}  // namespace tuneband::server

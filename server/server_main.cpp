@@ -1,0 +1,9 @@
+#include "server/app.hpp"
+#include "server/server_config.hpp"
+
+int main(int argument_count, char** arguments) {
+  const auto parsed = tuneband::server::parse_arguments(argument_count, arguments);
+  if (const int* status = std::get_if<int>(&parsed)) return *status;
+  const auto& config = std::get<tuneband::server::ServerConfig>(parsed);
+  return config.check_only ? tuneband::server::check_data_dir(config) : tuneband::server::run_server(config);
+}

@@ -1,0 +1,369 @@
+#include "server/engine.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <thread>
+
+#include "core/random.hpp"
+#include "db/store.hpp"
+#include "server/log.hpp"
+#include "tests/server/loop_until.hpp"
+#include "tests/server/temporary_directory.hpp"
+
+namespace tuneband::server {
+namespace {
+
+using test::loop_until;
+using test::TemporaryDirectory;
+
+JobSpec small_job(const std::string& name) {
+  Diagnostics faults;
+  JobSpec spec;
+  spec.name = name;
+  spec.objective = {"validation-auc", Goal::maximize, std::nullopt};
+  spec.search_space = SearchSpace::parse(*parse_json(R"({"eta": {"type": "float", "min": 0, "max": 1}})"), "search_space", faults);
+  spec.sampler.seed = 7;
+  spec.scheduler.type = SchedulerType::hyperband;
+  spec.scheduler.max_resource = 9;
+  spec.trainer = {{"type", "command"}, {"argv", {"true"}}};
+  EXPECT_TRUE(faults.ok());
+  return spec;
+}
+
+JobSubmitted submission(const std::string& name) {
+  const JobSpec spec = small_job(name);
+  return {spec, R"({"name":")" + name + R"("})"};
+}
+
+protocol::SyncRequest idle_call() {
+  protocol::SyncRequest request;
+  request.name = "local-0";
+  request.host = "here";
+  request.pid = 1;
+  return request;
+}
+
+protocol::SyncRequest reporting_call(std::int64_t epoch, std::int64_t resource, const std::string& exit) {
+  protocol::SyncRequest request = idle_call();
+  request.assignment = protocol::AssignmentStatus{epoch, {{resource, {{"validation-auc", 0.5}}}}, resource, 10, exit, ""};
+  return request;
+}
+
+// A commit that waits until it is let through, on top of a real store.
+class GatedStore {
+ public:
+  explicit GatedStore(const std::string& path) : store_(Store::open(path)) {}
+
+  void commit(std::span<const Write> writes) {
+    {
+      std::unique_lock lock(mutex_);
+      ++begun_;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return open_; });
+    }
+    store_.commit(writes);
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    open_ = false;
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void wait_until_begun(int commits) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return begun_ >= commits; });
+  }
+  int begun() {
+    const std::lock_guard lock(mutex_);
+    return begun_;
+  }
+  Snapshot load() { return store_.load(); }
+
+ private:
+  Store store_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = true;
+  int begun_ = 0;
+};
+
+class EngineTest : public testing::Test {
+ protected:
+  EngineTest() { set_log_level(LogLevel::off); }
+
+  ~EngineTest() override { store_.open(); }
+
+  EngineWorld world() {
+    EngineWorld world;
+    world.commit = [this](std::span<const Write> writes) { store_.commit(writes); };
+    world.trial_dir = [](TrialId trial) { return "/data/" + std::to_string(trial.job.value) + "/" + std::to_string(trial.number); };
+    return world;
+  }
+
+  Engine& engine(EngineOptions options = {}) {
+    if (!engine_) {
+      engine_ = std::make_unique<Engine>(loop_, options, world());
+      engine_->restore(store_.load(), {});
+    }
+    return *engine_;
+  }
+
+  // Submits a job and runs the loop until it is on disk.
+  JobId job(const std::string& name) {
+    std::optional<JobId> id;
+    EXPECT_TRUE(engine().submit(submission(name), [&](std::span<const Notice> notices) { id = *std::get<JobReply>(notices.back()).job; }));
+    EXPECT_TRUE(loop_until(loop_, [&] { return id.has_value(); }));
+    return *id;
+  }
+
+  protocol::SyncReply answer(const WorkerId& worker, const protocol::SyncRequest& request) {
+    std::optional<protocol::SyncReply> reply;
+    EXPECT_TRUE(engine().sync(worker, request, [&](const protocol::SyncReply& said) { reply = said; }));
+    EXPECT_TRUE(loop_until(loop_, [&] { return reply.has_value(); }));
+    return *reply;
+  }
+
+  // Everything that is ready now runs.
+  void settle() {
+    loop_.restart();
+    while (loop_.poll() > 0) loop_.restart();
+  }
+
+  TemporaryDirectory directory_;
+  boost::asio::io_context loop_;
+  GatedStore store_{directory_ / "tuneband.db"};
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(EngineTest, NothingIsToldBeforeItIsOnDisk) {
+  engine();
+  store_.close();
+  bool told = false;
+  bool listened = false;
+  engine().add_listener([&](std::span<const Write>) { listened = true; });
+  ASSERT_TRUE(engine().submit(submission("first"), [&](std::span<const Notice>) { told = true; }));
+  settle();
+  store_.wait_until_begun(1);
+  settle();
+  EXPECT_FALSE(told);
+  EXPECT_FALSE(listened);
+
+  store_.open();
+  ASSERT_TRUE(loop_until(loop_, [&] { return told; }));
+  EXPECT_TRUE(listened);
+  ASSERT_EQ(store_.load().jobs.size(), 1U);
+  EXPECT_EQ(store_.load().jobs[0].name, "first");
+}
+
+TEST_F(EngineTest, EventsThatArriveDuringACommitShareTheNextOne) {
+  engine();
+  store_.close();
+  int told = 0;
+  ASSERT_TRUE(engine().submit(submission("first"), [&](std::span<const Notice>) { ++told; }));
+  settle();
+  store_.wait_until_begun(1);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(engine().submit(submission("job-" + std::to_string(i)), [&](std::span<const Notice>) { ++told; }));
+  }
+  store_.open();
+  ASSERT_TRUE(loop_until(loop_, [&] { return told == 51; }));
+  EXPECT_EQ(store_.begun(), 2);
+  EXPECT_EQ(engine().stats().events, 51U);
+  EXPECT_EQ(engine().stats().commits, 2U);
+}
+
+TEST_F(EngineTest, AnIdleWorkersCallIsHeldUntilThereIsWork) {
+  std::optional<protocol::SyncReply> reply;
+  ASSERT_TRUE(engine().sync({"w1"}, idle_call(), [&](const protocol::SyncReply& said) { reply = said; }));
+  settle();
+  EXPECT_FALSE(reply);
+  EXPECT_EQ(engine().stats().held_calls, 1U);
+
+  const JobId id = job("first");
+  ASSERT_TRUE(loop_until(loop_, [&] { return reply.has_value(); }));
+  EXPECT_EQ(reply->desired, "execute");
+  ASSERT_TRUE(reply->order);
+  EXPECT_EQ(reply->order->job, id.value);
+  EXPECT_EQ(reply->order->job_name, "first");
+  EXPECT_EQ(reply->order->trial, 0);
+  EXPECT_EQ(reply->order->trial_dir, "/data/1/0");
+  EXPECT_EQ(reply->order->objective_metric, "validation-auc");
+  EXPECT_EQ(reply->order->from_resource, 0);
+  EXPECT_EQ(reply->order->until_resource, 1);
+  EXPECT_EQ(reply->order->max_resource, 9);
+  EXPECT_EQ(reply->order->seed, random_bits(7, {0, stable_hash("trainer")}));
+  EXPECT_EQ(reply->order->trainer.at("type"), "command");
+  EXPECT_EQ(engine().stats().held_calls, 0U);
+}
+
+TEST_F(EngineTest, AHeldCallIsAnsweredIdleWhenItsTimeIsOver) {
+  EngineOptions options;
+  options.hold_ms = 1;
+  engine(options);
+  const protocol::SyncReply reply = answer({"w1"}, idle_call());
+  EXPECT_EQ(reply.desired, "idle");
+  EXPECT_FALSE(reply.order);
+  EXPECT_EQ(engine().stats().held_calls, 0U);
+}
+
+TEST_F(EngineTest, ANewerCallOfTheSameWorkerReplacesTheOlderOne) {
+  std::optional<protocol::SyncReply> older;
+  std::optional<protocol::SyncReply> newer;
+  ASSERT_TRUE(engine().sync({"w1"}, idle_call(), [&](const protocol::SyncReply& said) { older = said; }));
+  settle();
+  ASSERT_TRUE(engine().sync({"w1"}, idle_call(), [&](const protocol::SyncReply& said) { newer = said; }));
+  settle();
+  ASSERT_TRUE(older);
+  EXPECT_EQ(older->desired, "idle");
+  EXPECT_FALSE(newer);
+  EXPECT_EQ(engine().stats().held_calls, 1U);
+
+  job("first");
+  ASSERT_TRUE(loop_until(loop_, [&] { return newer.has_value(); }));
+  EXPECT_EQ(newer->desired, "execute");
+}
+
+TEST_F(EngineTest, AnAnswerThatWasLostIsGivenAgain) {
+  std::optional<protocol::SyncReply> lost;
+  ASSERT_TRUE(engine().sync({"w1"}, idle_call(), [&](const protocol::SyncReply& said) { lost = said; }));
+  job("first");
+  ASSERT_TRUE(loop_until(loop_, [&] { return lost.has_value(); }));
+  const protocol::SyncReply again = answer({"w1"}, idle_call());
+  EXPECT_EQ(again.desired, "execute");
+  ASSERT_TRUE(again.order);
+  EXPECT_EQ(again.order->epoch, lost->order->epoch);
+}
+
+TEST_F(EngineTest, ObservationsAreOnDiskBeforeTheirCallIsAnswered) {
+  job("first");
+  const protocol::SyncReply order = answer({"w1"}, idle_call());
+  ASSERT_TRUE(order.order);
+  store_.close();
+  const int before = store_.begun();
+  std::optional<protocol::SyncReply> reply;
+  ASSERT_TRUE(engine().sync({"w1"}, reporting_call(order.order->epoch, 1, "completed"),
+                            [&](const protocol::SyncReply& said) { reply = said; }));
+  settle();
+  store_.wait_until_begun(before + 1);
+  settle();
+  EXPECT_FALSE(reply);
+  store_.open();
+  ASSERT_TRUE(loop_until(loop_, [&] { return reply.has_value(); }));
+  EXPECT_EQ(reply->desired, "execute");
+  const Snapshot rows = store_.load();
+  ASSERT_FALSE(rows.trials.empty());
+  EXPECT_EQ(rows.trials[0].objective, 0.5);
+  ASSERT_FALSE(rows.decisions.empty());
+}
+
+TEST_F(EngineTest, ACallWithAnUnknownExitClassIsRefused) {
+  const Result<void> taken = engine().sync({"w1"}, reporting_call(1, 1, "exploded"), [](const protocol::SyncReply&) { FAIL(); });
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(taken.error().path, "assignment.exit");
+}
+
+TEST_F(EngineTest, AFullQueueRefusesEvents) {
+  EngineOptions options;
+  options.queue_max = 2;
+  engine(options);
+  EXPECT_TRUE(engine().submit(submission("a")));
+  EXPECT_TRUE(engine().submit(submission("b")));
+  const Result<void> refused = engine().submit(submission("c"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(engine().stats().refused, 1U);
+}
+
+TEST_F(EngineTest, AWorkerThatIsSilentForItsLeaseLosesItsTrial) {
+  EngineOptions options;
+  options.scheduler.lease_ms = 30;
+  engine(options);
+  std::optional<TrialRow> lost;
+  engine().add_listener([&](std::span<const Write> writes) {
+    for (const Write& write : writes) {
+      if (const auto* trial = std::get_if<TrialRow>(&write); trial && trial->exit_class == ExitClass::worker_lost) lost = *trial;
+    }
+  });
+  job("first");
+  const protocol::SyncReply order = answer({"w1"}, idle_call());
+  ASSERT_TRUE(order.order);
+  answer({"w1"}, reporting_call(order.order->epoch, 0, ""));
+  ASSERT_TRUE(loop_until(loop_, [&] { return lost.has_value(); }));
+  EXPECT_EQ(lost->state, TrialState::pending);
+  EXPECT_EQ(lost->id.number, 0);
+}
+
+TEST_F(EngineTest, StoppingFinishesTheQueueAndAnswersHeldCalls) {
+  std::optional<protocol::SyncReply> reply;
+  ASSERT_TRUE(engine().sync({"w1"}, idle_call(), [&](const protocol::SyncReply& said) { reply = said; }));
+  settle();
+  engine().refuse_jobs();
+  EXPECT_FALSE(engine().submit(submission("late")));
+  bool asked = false;
+  ASSERT_TRUE(engine().submit(JobStopRequested{{99}}, [&](std::span<const Notice>) { asked = true; }));
+  bool stopped = false;
+  engine().stop([&] { stopped = true; });
+  EXPECT_FALSE(engine().submit(TimePassed{}));
+  ASSERT_TRUE(loop_until(loop_, [&] { return stopped; }));
+  EXPECT_TRUE(asked);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->desired, "idle");
+}
+
+TEST_F(EngineTest, AnEngineRestoredFromTheRowsEqualsTheOneBefore) {
+  const JobId id = job("first");
+  const protocol::SyncReply order = answer({"w1"}, idle_call());
+  answer({"w1"}, reporting_call(order.order->epoch, 1, "completed"));
+  const Snapshot before = engine().scheduler().rows();
+  engine_.reset();
+
+  Engine restored(loop_, {}, world());
+  restored.restore(store_.load(), {{id, small_job("first")}});
+  const Snapshot after = restored.scheduler().rows();
+  EXPECT_EQ(after.jobs, before.jobs);
+  EXPECT_EQ(after.trials, before.trials);
+  EXPECT_EQ(after.decisions, before.decisions);
+}
+
+TEST(EngineCommitDeathTest, AFailedCommitEndsTheProcessWithAStatusOfItsOwn) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto fail = [] {
+    boost::asio::io_context loop;
+    EngineWorld world;
+    world.commit = [](std::span<const Write>) { throw std::runtime_error("disk full"); };
+    world.trial_dir = [](TrialId) { return std::string(); };
+    Engine engine(loop, {}, std::move(world));
+    (void)engine.submit(submission("first"));
+    loop_until(loop, [] { return false; });
+  };
+  EXPECT_EXIT(fail(), testing::ExitedWithCode(kExitCommitFailed), "disk full");
+}
+
+TEST(MonotoneClock, GoesOnAtTheWallClocksPaceWhenThatFallsBack) {
+  std::int64_t wall_ms = 1000;
+  MonotoneClock clock([&] { return Timestamp{wall_ms}; });
+  EXPECT_EQ(clock.now().ms, 1000);
+  wall_ms = 400;
+  EXPECT_EQ(clock.now().ms, 1000);
+  wall_ms = 450;
+  EXPECT_EQ(clock.now().ms, 1050);
+}
+
+TEST(MonotoneClock, StartsNoEarlierThanTheRows) {
+  std::int64_t wall_ms = 1000;
+  MonotoneClock clock([&] { return Timestamp{wall_ms}; });
+  clock.not_before({5000});
+  EXPECT_EQ(clock.now().ms, 5000);
+  wall_ms = 1007;
+  EXPECT_EQ(clock.now().ms, 5007);
+}
+
+}  // namespace
+}  // namespace tuneband::server
