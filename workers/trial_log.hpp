@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "workers/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -18,9 +19,6 @@ class TrialLog {
  public:
   // Makes `trial_dir` and opens its log for appending. Errors: the directory or file cannot be made.
   static Result<TrialLog> open(const std::string& trial_dir, std::int64_t size_max = kLogSizeMax);
-  ~TrialLog();
-  TrialLog(TrialLog&& other) noexcept;
-  TrialLog& operator=(TrialLog&& other) noexcept;
 
   // Appends as is. Past the bound one line says that the log was cut; the rest is only counted.
   void write(std::string_view text);
@@ -30,10 +28,10 @@ class TrialLog {
   std::int64_t dropped_bytes() const { return dropped_bytes_; }
 
  private:
-  TrialLog(int fd, std::int64_t size, std::int64_t size_max) : fd_(fd), size_(size), size_max_(size_max) {}
+  TrialLog(UniqueFd file, std::int64_t size, std::int64_t size_max) : file_(std::move(file)), size_(size), size_max_(size_max) {}
   void append(std::string_view text);
 
-  int fd_ = -1;
+  UniqueFd file_;
   std::int64_t size_ = 0;
   std::int64_t size_max_ = 0;
   std::int64_t dropped_bytes_ = 0;

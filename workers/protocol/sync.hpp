@@ -65,6 +65,10 @@ struct SyncReply {
 
 inline constexpr std::size_t kObservationsPerSyncMax = 10'000;
 inline constexpr std::size_t kMetricsPerObservationMax = 100;
+inline constexpr std::size_t kMetricNameSizeMax = 200;     // bytes
+inline constexpr std::size_t kDataKeysMax = 1000;
+inline constexpr std::size_t kMessageSizeMax = 4000;       // bytes; a worker cuts what is longer
+inline constexpr std::int64_t kSyncWithinMsMax = 600'000;
 
 Json to_json(const SyncRequest& request);
 Json to_json(const SyncReply& reply);

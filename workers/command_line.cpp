@@ -1,0 +1,127 @@
+#include "workers/command_line.hpp"
+
+#include <unistd.h>
+
+#include <cctype>
+#include <optional>
+
+#include "core/text.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+std::string scalar_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return format_number(value.get<double>());
+  return value.dump();
+}
+
+bool name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.'; }
+
+// The name between the brace at `open` and its closing one, or nothing when that is not a placeholder.
+std::optional<std::string> placeholder_at(const std::string& text, std::size_t open) {
+  std::size_t end = open + 1;
+  while (end < text.size() && name_character(text[end])) ++end;
+  if (end == open + 1 || end == text.size() || text[end] != '}') return std::nullopt;
+  return text.substr(open + 1, end - open - 1);
+}
+
+std::optional<std::string> fill_argument(const std::string& text, const std::map<std::string, std::string>& values) {
+  std::string filled;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if ((c == '{' || c == '}') && i + 1 < text.size() && text[i + 1] == c) {
+      filled += c;
+      i += 2;
+      continue;
+    }
+    if (const auto name = c == '{' ? placeholder_at(text, i) : std::nullopt) {
+      const auto value = values.find(*name);
+      if (value == values.end()) return std::nullopt;
+      filled += value->second;
+      i += name->size() + 2;
+      continue;
+    }
+    filled += c;
+    ++i;
+  }
+  return filled;
+}
+
+std::string environment_name(const std::string& parameter) {
+  std::string name = "TUNEBAND_PARAMETER_";
+  for (const char c : parameter) {
+    const auto byte = static_cast<unsigned char>(c);
+    name += std::isalnum(byte) ? static_cast<char>(std::toupper(byte)) : '_';
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string checkpoint_dir(const protocol::AssignmentOrder& order) { return order.trial_dir + "/" + protocol::kCheckpointDir; }
+
+std::string parameters_file(const protocol::AssignmentOrder& order) { return order.trial_dir + "/parameters.json"; }
+
+std::map<std::string, std::string> template_values(const protocol::AssignmentOrder& order) {
+  std::map<std::string, std::string> values{
+      {"resource", std::to_string(order.until_resource)},
+      {"from_resource", std::to_string(order.from_resource)},
+      {"until_resource", std::to_string(order.until_resource)},
+      {"max_resource", std::to_string(order.max_resource)},
+      {"checkpoint_dir", checkpoint_dir(order)},
+      {"parameters_file", parameters_file(order)},
+      {"trial_dir", order.trial_dir},
+      {"seed", std::to_string(order.seed)},
+      {"job", std::to_string(order.job)},
+      {"trial", std::to_string(order.trial)},
+      {"attempt", std::to_string(order.attempt)},
+  };
+  for (const auto& [name, value] : order.configuration.items()) values[name] = scalar_text(value);
+  return values;
+}
+
+std::vector<std::string> fill_argv(const std::vector<std::string>& templates, const std::map<std::string, std::string>& values) {
+  std::vector<std::string> argv;
+  for (const std::string& text : templates) {
+    if (auto filled = fill_argument(text, values)) argv.push_back(std::move(*filled));
+  }
+  return argv;
+}
+
+std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const protocol::CommandSpec& spec) {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos && !text.starts_with("TUNEBAND_")) variables[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  variables.emplace("PYTHONUNBUFFERED", "1");  // else its reports come all at once, at the end
+  variables["TUNEBAND_JOB"] = std::to_string(order.job);
+  variables["TUNEBAND_TRIAL"] = std::to_string(order.trial);
+  variables["TUNEBAND_ATTEMPT"] = std::to_string(order.attempt);
+  variables["TUNEBAND_SEED"] = std::to_string(order.seed);
+  variables["TUNEBAND_FROM_RESOURCE"] = std::to_string(order.from_resource);
+  variables["TUNEBAND_UNTIL_RESOURCE"] = std::to_string(order.until_resource);
+  variables["TUNEBAND_MAX_RESOURCE"] = std::to_string(order.max_resource);
+  variables["TUNEBAND_TRIAL_DIR"] = order.trial_dir;
+  variables["TUNEBAND_CHECKPOINT_DIR"] = checkpoint_dir(order);
+  variables["TUNEBAND_PARAMETERS_FILE"] = parameters_file(order);
+  for (const auto& [name, value] : order.configuration.items()) variables[environment_name(name)] = scalar_text(value);
+  for (const auto& [name, value] : spec.environment) variables[name] = value;
+
+  std::vector<std::string> environment;
+  environment.reserve(variables.size());
+  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+std::string environment_value(const std::vector<std::string>& environment, const std::string& name) {
+  for (const std::string& entry : environment) {
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') return entry.substr(name.size() + 1);
+  }
+  return "";
+}
+
+}  // namespace tuneband::workers

@@ -1,0 +1,263 @@
+// The `command` trainer: docs/command-trainer.md is what a user may rely on.
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <re2/re2.h>
+
+#include "core/text.hpp"
+#include "workers/command_line.hpp"
+#include "workers/protocol/trainer_spec.hpp"
+#include "workers/running_command.hpp"
+#include "workers/trial_runner.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+using protocol::AssignmentOrder;
+using protocol::CommandSpec;
+using SegmentClock = std::chrono::steady_clock;
+
+constexpr int kSignalExitBase = 128;  // a shell's status for "my child was ended by signal N" is 128 + N
+constexpr int kShellNotFound = 127;
+constexpr int kShellNotExecutable = 126;
+
+// One segment of a command that runs: from its start, or from where it was held, until until_resource.
+class CommandSegment {
+ public:
+  CommandSegment(const AssignmentOrder& order, const CommandSpec& spec, RunningCommand& command, TrialReporter& reporter, TrialLog& log)
+      : order_(order), spec_(spec), command_(command), reporter_(reporter), log_(log) {}
+
+  enum class End { reached, stopped, timed_out, exited };
+
+  End run() {
+    const auto begin = SegmentClock::now();
+    while (true) {
+      if (take_reports()) return End::reached;
+      const auto passed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(SegmentClock::now() - begin).count();
+      const auto left_ms = spec_.timeout_ms ? std::optional<std::int64_t>(*spec_.timeout_ms - passed_ms) : std::nullopt;
+      using Waited = RunningCommand::Waited;
+      const Waited waited = left_ms && *left_ms <= 0 ? Waited::deadline : command_.wait(reporter_.stop_fd(), left_ms, log_);
+      if (waited == Waited::output) continue;
+      if (waited == Waited::ended) return take_reports() ? End::reached : End::exited;
+      command_.end(log_);
+      take_reports();
+      return waited == Waited::stop ? End::stopped : End::timed_out;
+    }
+  }
+
+ private:
+  // Hands the reports on to the worker. True when the value at until_resource is among them; what comes after it stays for later.
+  bool take_reports() {
+    while (!command_.reports().empty()) {
+      const std::int64_t resource = command_.next_resource();
+      if (resource > order_.until_resource) {
+        log_.note("the command reported resource " + std::to_string(resource) + " without one for " +
+                  std::to_string(order_.until_resource) + "; the value counts for it");
+        observe(order_.until_resource, command_.reports().front().metrics);
+        return true;
+      }
+      const bool counted = !command_.reports().front().resource;
+      MetricReport report = command_.take_report();
+      if (resource == 0) continue;
+      // A lone value of a command that does not say its resource is its final one, wherever the segment ends: not told before another comes.
+      if (counted && !first_ && !told_ && resource < order_.until_resource) {
+        first_ = std::move(report);
+        continue;
+      }
+      if (first_) observe(*first_->resource, std::exchange(first_, std::nullopt)->metrics);
+      observe(resource, std::move(report.metrics));
+      if (resource == order_.until_resource) return true;
+    }
+    return false;
+  }
+
+  void observe(std::int64_t resource, Metrics metrics) {
+    told_ = true;
+    reporter_.observe(resource, std::move(metrics));
+    // The command saves first and reports then; that is the agreement.
+    if (spec_.resume == protocol::ResumeMode::checkpoint) reporter_.checkpointed(resource);
+  }
+
+  const AssignmentOrder& order_;
+  const CommandSpec& spec_;
+  RunningCommand& command_;
+  TrialReporter& reporter_;
+  TrialLog& log_;
+  std::optional<MetricReport> first_;
+  bool told_ = false;
+};
+
+std::string joined(const std::deque<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : " | ") + line;
+  return text;
+}
+
+SegmentResult no_metric(const AssignmentOrder& order, const CommandSpec& spec, const RunningCommand& command) {
+  if (command.last_metrics()) {
+    std::string message = "the command ended by itself at resource " + std::to_string(command.position()) + ", before " +
+                          std::to_string(order.until_resource);
+    if (command.said_zero()) message += "; it counts from 0, but a resource is the number of units done: report 1 after the first";
+    return {kExitNoMetric, message};
+  }
+  std::string message = "the command ended without a value of `" + order.objective_metric + "`";
+  const std::string misses = joined(command.near_misses());
+  if (!misses.empty()) {
+    message += "; lines that name it but do not fit: " + misses;
+  } else if (spec.metrics.empty()) {
+    message += R"(; it was expected on a line like {"resource": 1, ")" + order.objective_metric + R"(": 0.5})";
+  }
+  return {kExitNoMetric, message};
+}
+
+bool speaks_of_memory(const std::string& output) {
+  static const RE2 pattern("MemoryError|std::bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory|OutOfMemoryError");
+  return RE2::PartialMatch(output, pattern);
+}
+
+SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
+  const ExitStatus status = command.status();
+  const bool by_shell = status.signal == 0 && status.code > kSignalExitBase && status.code < kSignalExitBase + _NSIG;
+  const int signal = by_shell ? status.code - kSignalExitBase : status.signal;
+  const std::string output = command.last_lines();
+  const std::string said = output.empty() ? "" : "; its last output: " + output;
+
+  if (signal == SIGXCPU || (signal == SIGKILL && spec.cpu_ms_max && !command.machine_ran_out_of_memory())) {
+    return {kExitTimedOut, "the command used more CPU time than its limit of " + std::to_string(spec.cpu_ms_max.value_or(0)) + " ms" + said};
+  }
+  if (signal == SIGKILL && command.machine_ran_out_of_memory()) {
+    return {kExitOutOfMemory, "the kernel killed the command because memory ran out" + said};
+  }
+  if (speaks_of_memory(output)) {
+    const std::string limit = spec.memory_bytes_max ? " (its limit is " + std::to_string(*spec.memory_bytes_max) + " bytes)" : "";
+    return {kExitOutOfMemory, "the command ran out of memory" + limit + said};
+  }
+  if (signal != 0) return {kExitCrashed, "the command was ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")" + said};
+  std::string message = "the command ended with exit status " + std::to_string(status.code);
+  if (status.code == kShellNotFound) message += " (from a shell: a program was not found)";
+  if (status.code == kShellNotExecutable) message += " (from a shell: a program could not be executed)";
+  return {kExitCrashed, message + said};
+}
+
+class CommandRunner final : public TrialRunner {
+ public:
+  ~CommandRunner() override { release(); }
+
+  SegmentResult run(const AssignmentOrder& assigned, TrialReporter& reporter, TrialLog& log) override {
+    Diagnostics diagnostics;
+    const protocol::TrainerSpec trainer = protocol::parse_trainer(assigned.trainer, "trainer", "", diagnostics);
+    const auto* spec = std::get_if<CommandSpec>(&trainer);
+    if (!diagnostics.ok()) return {kExitInvalidParameters, describe(diagnostics.errors().front())};
+    if (spec == nullptr) return {kExitInvalidParameters, "the trainer is not a command"};
+    AssignmentOrder order = assigned;
+    if (spec->resume == protocol::ResumeMode::restart) order.from_resource = 0;
+
+    if (command_ && !goes_on(order)) release();
+    if (command_) {
+      command_->go_on();
+      return run_segment(order, *spec, reporter, log, Begun::before);
+    }
+    return start_and_run(order, *spec, reporter, log);
+  }
+
+  void release() override {
+    if (!command_) return;
+    // Of a job that was deleted nothing is made anew.
+    if (std::filesystem::exists(trial_dir_)) {
+      if (auto log = TrialLog::open(trial_dir_)) command_->end(*log);
+    }
+    command_.reset();
+  }
+
+ private:
+  enum class Begun { now, before };  // whether the command was started for this segment, or goes on from an earlier one
+
+  // What is held stands at or after the checkpoint that the server knows of, and before the segment's end.
+  bool goes_on(const AssignmentOrder& order) const {
+    return order.job == job_ && order.trial == trial_ && order.trial_dir == trial_dir_ && command_->position() >= order.from_resource &&
+           command_->position() < order.until_resource;
+  }
+
+  // Gives the result when it cannot be started.
+  std::optional<SegmentResult> start(const AssignmentOrder& order, const CommandSpec& spec, TrialLog& log) {
+    command_.reset();
+    auto parser = MetricParser::create(spec, order.objective_metric);
+    if (!parser) return SegmentResult{kExitInvalidParameters, describe(parser.error())};
+
+    ProcessSpec process;
+    process.argv = fill_argv(spec.argv, template_values(order));
+    process.environment = command_environment(order, spec);
+    process.working_dir = spec.working_dir.empty() ? order.trial_dir : spec.working_dir;
+    process.memory_bytes_max = spec.memory_bytes_max;
+    process.cpu_ms_max = spec.cpu_ms_max;
+    if (process.argv.empty()) return SegmentResult{kExitInvalidParameters, "the command's argv is empty"};
+
+    std::error_code fault;
+    std::filesystem::create_directories(checkpoint_dir(order), fault);
+    std::ofstream file(parameters_file(order));
+    file << order.configuration.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    file.close();
+    if (fault || !file) return SegmentResult{kExitCrashed, "cannot write into the trial's directory " + order.trial_dir};
+
+    auto executable = find_executable(process.argv.front(), environment_value(process.environment, "PATH"), process.working_dir);
+    if (!executable) return SegmentResult{kExitInvalidParameters, executable.error().message};
+    process.executable = std::move(*executable);
+    auto started = Process::start(process);
+    if (!started) {
+      const bool refused = started.error().code == ErrorCode::invalid_argument;
+      return SegmentResult{refused ? kExitInvalidParameters : kExitCrashed, started.error().message};
+    }
+    command_.emplace(std::move(*started), std::move(*parser), order.from_resource, spec.grace_ms);
+    job_ = order.job;
+    trial_ = order.trial;
+    trial_dir_ = order.trial_dir;
+    log.note("started, resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
+    return std::nullopt;
+  }
+
+  SegmentResult start_and_run(const AssignmentOrder& order, const CommandSpec& spec, TrialReporter& reporter, TrialLog& log) {
+    if (auto fault = start(order, spec, log)) return *fault;
+    return run_segment(order, spec, reporter, log, Begun::now);
+  }
+
+  SegmentResult run_segment(const AssignmentOrder& order, const CommandSpec& spec, TrialReporter& reporter, TrialLog& log, Begun begun) {
+    using End = CommandSegment::End;
+    const End end = CommandSegment(order, spec, *command_, reporter, log).run();
+    if (end == End::reached) {
+      if (order.until_resource < order.max_resource) {
+        command_->hold();
+      } else {
+        command_->let_end(reporter.stop_fd(), log);
+        command_.reset();
+      }
+      return {kExitCompleted, ""};
+    }
+    const RunningCommand command = std::move(*command_);
+    command_.reset();
+    if (end == End::stopped) return {kExitStopped, ""};
+    if (end == End::timed_out) {
+      return {kExitTimedOut, "the segment took longer than its limit of " + std::to_string(*spec.timeout_ms) + " ms"};
+    }
+    if (command.status().signal != 0 || command.status().code != 0) return failure(spec, command);
+    // It was told an earlier until_resource, and has ended there by itself: the rest takes another start.
+    if (begun == Begun::before) return start_and_run(order, spec, reporter, log);
+    if (command.says_resource() || !command.last_metrics()) return no_metric(order, spec, command);
+    // It never said how far it was: what it printed last is its result.
+    reporter.observe(order.until_resource, *command.last_metrics());
+    if (spec.resume == protocol::ResumeMode::checkpoint) reporter.checkpointed(order.until_resource);
+    return {kExitCompleted, ""};
+  }
+
+  std::optional<RunningCommand> command_;  // held, between segments
+  std::int64_t job_ = 0;
+  int trial_ = 0;
+  std::string trial_dir_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrialRunner> make_command_runner() { return std::make_unique<CommandRunner>(); }
+
+}  // namespace tuneband::workers

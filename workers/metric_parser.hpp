@@ -1,0 +1,62 @@
+// Finds a trial's reports in what its command prints: by regular expressions, or as JSON lines such as {"resource": 3, "val_loss": 0.2}.
+//
+// A report is complete on the line that gives the objective; it carries the other metrics seen since the report before. A line ends at
+// a newline or a carriage return (progress bars). Output is hostile: lines are cut at kLineSizeMax, and RE2 works in linear time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "workers/protocol/trainer_spec.hpp"
+#include "workers/trial_runner.hpp"
+
+namespace tuneband::workers {
+
+inline constexpr std::size_t kLineSizeMax = 64 * 1024;  // bytes; of a longer line only so much is looked at
+inline constexpr std::size_t kNearMissesMax = 3;
+
+struct MetricReport {
+  std::optional<std::int64_t> resource;  // nothing: the command does not say
+  Metrics metrics;                       // the objective among them
+};
+
+class MetricParser {
+ public:
+  // Errors (invalid_argument): a pattern that RE2 does not accept or that has no group for the value; `path` below "trainer".
+  static Result<MetricParser> create(const protocol::CommandSpec& spec, const std::string& objective);
+  ~MetricParser();
+  MetricParser(MetricParser&&) noexcept;
+  MetricParser& operator=(MetricParser&&) noexcept;
+
+  // Takes any piece of output; appends the reports that it completes.
+  void feed(std::string_view output, std::deque<MetricReport>& reports);
+  // The output is over: a last line without a newline counts.
+  void finish(std::deque<MetricReport>& reports);
+
+  // Lines that name the objective but gave no value: the latest ones, shortened. For "why was there no metric".
+  const std::deque<std::string>& near_misses() const { return near_misses_; }
+
+ private:
+  struct Patterns;
+  MetricParser(std::unique_ptr<Patterns> patterns, std::string objective);
+
+  void read_line(std::string_view line, std::deque<MetricReport>& reports);
+  void read_patterns(std::string_view line);
+  void read_json(std::string_view line);
+  void set_metric(const std::string& name, double value);
+
+  std::unique_ptr<Patterns> patterns_;  // none in it: JSON lines
+  std::string objective_;
+  std::string line_;                    // begun, not ended
+  bool objective_seen_ = false;         // on this line
+  MetricReport pending_;
+  std::deque<std::string> near_misses_;
+};
+
+}  // namespace tuneband::workers

@@ -1,0 +1,353 @@
+#include "workers/process.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+#include "core/check.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+using ProcessClock = std::chrono::steady_clock;
+
+constexpr int kPipeSize = 1 << 20;  // bytes; a command that prints much is seldom held up by us
+constexpr auto kKillPatience = std::chrono::seconds(5);
+constexpr int kKillPassMs = 50;
+
+UniqueFd open_pidfd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
+
+void send_signal(int pidfd, int signal) { ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0); }
+
+// ---- starting -----------------------------------------------------------------------------------------------------------------
+
+// What the child needs, made ready beforehand: between vfork and exec it shares our memory and may only make system calls.
+struct Launch {
+  const char* executable;
+  char* const* argv;
+  char* const* environment;
+  const char* working_dir;
+  const rlimit* memory;  // null: no limit
+  const rlimit* cpu;     // null: no limit
+  int input;
+  int output;
+  int failure;  // a pipe that exec closes: LaunchFailure is written there when it does not come to that
+  pid_t parent;
+};
+
+struct LaunchFailure {
+  enum class Step { set_up, working_dir, execute } step;
+  int error;
+};
+
+[[noreturn]] void fail_launch(int fd, LaunchFailure::Step step) {
+  const LaunchFailure failure{step, errno};
+  [[maybe_unused]] const ssize_t written = ::write(fd, &failure, sizeof failure);
+  ::_exit(127);
+}
+
+[[noreturn]] void become_command(const Launch& launch) {
+  using Step = LaunchFailure::Step;
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != launch.parent) ::_exit(127);
+
+  if (::dup2(launch.input, STDIN_FILENO) < 0 || ::dup2(launch.output, STDOUT_FILENO) < 0 ||
+      ::dup2(launch.output, STDERR_FILENO) < 0) {
+    fail_launch(launch.failure, Step::set_up);
+  }
+  // Ours are all close-on-exec; a library's may not be. An old kernel lacks the call, and then they leak as they always did.
+  ::syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
+
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  if (launch.cpu != nullptr && ::setrlimit(RLIMIT_CPU, launch.cpu) != 0) fail_launch(launch.failure, Step::set_up);
+  if (launch.memory != nullptr && ::setrlimit(RLIMIT_AS, launch.memory) != 0) fail_launch(launch.failure, Step::set_up);
+  if (::chdir(launch.working_dir) != 0) fail_launch(launch.failure, Step::working_dir);
+
+  // Handlers are meaningless there, and what we ignore (SIGPIPE) it must not inherit.
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < _NSIG; ++signal) ::sigaction(signal, &by_default, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+
+  ::execve(launch.executable, launch.argv, launch.environment);
+  fail_launch(launch.failure, Step::execute);
+}
+
+// vfork: its cost does not grow with our memory, as fork's does (XGBoost workers hold gigabytes).
+__attribute__((noinline)) pid_t spawn_command(const Launch& launch) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours may run in the child
+  const pid_t pid = ::vfork();
+  if (pid == 0) become_command(launch);
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
+}
+
+std::vector<char*> c_strings(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::optional<rlimit> memory_limit(const ProcessSpec& spec) {
+  if (!spec.memory_bytes_max) return std::nullopt;
+  const auto bytes = static_cast<rlim_t>(*spec.memory_bytes_max);
+  return rlimit{bytes, bytes};
+}
+
+// At the soft limit comes SIGXCPU, which says what happened; who ignores that is killed a second later.
+std::optional<rlimit> cpu_limit(const ProcessSpec& spec) {
+  if (!spec.cpu_ms_max) return std::nullopt;
+  const auto seconds = static_cast<rlim_t>((*spec.cpu_ms_max + 999) / 1000);
+  return rlimit{seconds, seconds + 1};
+}
+
+Error launch_error(const ProcessSpec& spec, const LaunchFailure& failure) {
+  const std::string reason = std::strerror(failure.error);
+  switch (failure.step) {
+    case LaunchFailure::Step::working_dir:
+      return Error{ErrorCode::invalid_argument, "cannot enter the working directory " + spec.working_dir + ": " + reason, "", ""};
+    case LaunchFailure::Step::set_up:
+      return Error{ErrorCode::unavailable, "cannot set up the command's process: " + reason, "", ""};
+    case LaunchFailure::Step::execute: break;
+  }
+  Error error{ErrorCode::invalid_argument, "cannot execute " + spec.executable + ": " + reason, "", ""};
+  if (failure.error == ENOENT) {
+    error.message = "cannot execute " + spec.executable + ": the interpreter that its first line names is not there";
+  } else if (failure.error == ENOEXEC) {
+    error.message = "cannot execute " + spec.executable + ": not a program; a script needs a first line like #!/bin/sh";
+  } else if (failure.error == E2BIG) {
+    error.message = "cannot execute " + spec.executable + ": its arguments and environment are too long";
+  } else if (failure.error == ENOMEM || failure.error == EAGAIN) {
+    error.code = ErrorCode::unavailable;
+  }
+  return error;
+}
+
+struct Pipe {
+  UniqueFd read;
+  UniqueFd write;
+};
+
+std::optional<Pipe> make_pipe(int flags) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | flags) != 0) return std::nullopt;
+  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+Error no_room(const char* what) {
+  return Error{ErrorCode::unavailable, std::string("cannot start a process: ") + what + ": " + std::strerror(errno), "", ""};
+}
+
+// ---- the tree below us --------------------------------------------------------------------------------------------------------
+
+struct ProcessInfo {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  char state = '?';
+  std::uint64_t started = 0;  // tells a process from a later one with its number
+};
+
+// The fields of /proc/PID/stat follow the last ')': the name before it may hold anything.
+std::optional<ProcessInfo> read_process(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  if (!std::getline(file, text, '\0')) return std::nullopt;
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  constexpr int kParentField = 2;
+  constexpr int kStartedField = 20;
+  ProcessInfo info{.pid = pid};
+  const char* at = text.c_str() + name_end + 1;
+  for (int field = 1; field <= kStartedField; ++field) {
+    while (*at == ' ') ++at;
+    if (field == 1) info.state = *at;
+    if (field == kParentField) info.parent = static_cast<pid_t>(std::strtol(at, nullptr, 10));
+    if (field == kStartedField) info.started = std::strtoull(at, nullptr, 10);
+    while (*at != ' ' && *at != '\0') ++at;
+  }
+  return info;
+}
+
+std::vector<pid_t> all_pids() {
+  std::vector<pid_t> pids;
+  DIR* folder = ::opendir("/proc");
+  if (folder == nullptr) return pids;
+  while (const dirent* entry = ::readdir(folder)) {
+    const std::string_view name = entry->d_name;
+    pid_t pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error == std::errc{} && end == name.data() + name.size()) pids.push_back(pid);
+  }
+  ::closedir(folder);
+  return pids;
+}
+
+std::vector<ProcessInfo> descendants() {
+  std::multimap<pid_t, ProcessInfo> by_parent;
+  for (const pid_t pid : all_pids()) {
+    if (const auto info = read_process(pid)) by_parent.emplace(info->parent, *info);
+  }
+  std::vector<ProcessInfo> found;
+  std::vector<pid_t> to_visit{::getpid()};
+  while (!to_visit.empty()) {
+    const pid_t parent = to_visit.back();
+    to_visit.pop_back();
+    const auto [begin, end] = by_parent.equal_range(parent);
+    for (auto it = begin; it != end; ++it) {
+      found.push_back(it->second);
+      to_visit.push_back(it->second.pid);
+    }
+    by_parent.erase(begin, end);  // each is visited once, even if numbers were given anew while we read
+  }
+  return found;
+}
+
+bool have_children() {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+// Kills each and waits a moment for one of them to end.
+void kill_once(const std::vector<ProcessInfo>& victims) {
+  std::vector<UniqueFd> handles;
+  std::vector<pollfd> waits;
+  for (const ProcessInfo& victim : victims) {
+    if (victim.state == 'Z') continue;
+    UniqueFd handle = open_pidfd(victim.pid);
+    const auto now = read_process(victim.pid);
+    if (!handle || !now || now->started != victim.started) continue;
+    send_signal(handle.get(), SIGKILL);
+    waits.push_back({handle.get(), POLLIN, 0});
+    handles.push_back(std::move(handle));
+  }
+  if (!waits.empty()) ::poll(waits.data(), waits.size(), kKillPassMs);
+}
+
+}  // namespace
+
+Result<std::string> find_executable(std::string_view name, std::string_view path_variable, const std::string& working_dir) {
+  const auto fault = [](const std::string& message) { return Error{ErrorCode::invalid_argument, message, "", ""}; };
+  const auto runnable = [](const std::string& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0;
+  };
+  if (name.empty()) return fault("the command's program is empty");
+  if (name.find('/') != std::string_view::npos) {
+    const std::string path = name.starts_with('/') || working_dir.empty() ? std::string(name) : working_dir + "/" + std::string(name);
+    if (runnable(path)) return path;
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) return fault("the command " + path + " is not there: " + std::strerror(errno));
+    if (S_ISDIR(info.st_mode)) return fault("the command " + path + " is a directory");
+    return fault("the command " + path + " is not executable (chmod +x makes it so)");
+  }
+  std::size_t begin = 0;
+  while (begin <= path_variable.size()) {
+    const std::size_t end = std::min(path_variable.find(':', begin), path_variable.size());
+    std::string folder(path_variable.substr(begin, end - begin));
+    if (!folder.starts_with('/')) folder = working_dir + "/" + folder;
+    const std::string path = folder + "/" + std::string(name);
+    if (runnable(path)) return path;
+    begin = end + 1;
+  }
+  return fault("the command `" + std::string(name) + "` is on no folder of PATH (" + std::string(path_variable) + ")");
+}
+
+Result<Process> Process::start(const ProcessSpec& spec) {
+  TUNEBAND_CHECK(!spec.argv.empty(), "a command has a name");
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  UniqueFd input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  auto output = make_pipe(0);
+  auto failure = make_pipe(0);
+  if (!input || !output || !failure) return no_room("pipe");
+  ::fcntl(output->write.get(), F_SETPIPE_SZ, kPipeSize);  // an unprivileged user may have no more room; then it stays as it is
+  ::fcntl(output->read.get(), F_SETFL, O_NONBLOCK);
+
+  const std::vector<char*> argv = c_strings(spec.argv);
+  const std::vector<char*> environment = c_strings(spec.environment);
+  const auto memory = memory_limit(spec);
+  const auto cpu = cpu_limit(spec);
+  const Launch launch{.executable = spec.executable.c_str(), .argv = argv.data(), .environment = environment.data(),
+                      .working_dir = spec.working_dir.c_str(), .memory = memory ? &*memory : nullptr, .cpu = cpu ? &*cpu : nullptr,
+                      .input = input.get(), .output = output->write.get(), .failure = failure->write.get(), .parent = ::getpid()};
+  const pid_t pid = spawn_command(launch);
+  if (pid < 0) return no_room("fork");
+  UniqueFd pidfd = open_pidfd(pid);
+  TUNEBAND_CHECK(pidfd, "an unreaped child has a pidfd");
+
+  failure->write.reset();
+  LaunchFailure what{};
+  if (::read(failure->read.get(), &what, sizeof what) == sizeof what) {
+    ::waitpid(pid, nullptr, 0);
+    return launch_error(spec, what);
+  }
+  return Process(pid, std::move(pidfd), std::move(output->read));
+}
+
+Process::Process(Process&& other) noexcept
+    : pid_(std::exchange(other.pid_, 0)), pidfd_(std::move(other.pidfd_)), output_(std::move(other.output_)), status_(other.status_) {}
+
+Process& Process::operator=(Process&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(pidfd_, other.pidfd_);
+  std::swap(output_, other.output_);
+  std::swap(status_, other.status_);
+  return *this;
+}
+
+Process::~Process() {
+  if (pid_ != 0) kill_tree();
+}
+
+std::optional<ExitStatus> Process::poll_exit() {
+  if (status_) return status_;
+  siginfo_t info{};
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG) != 0 || info.si_pid == 0) return std::nullopt;
+  status_ = info.si_code == CLD_EXITED ? ExitStatus{.code = info.si_status} : ExitStatus{.signal = info.si_status};
+  return status_;
+}
+
+void Process::signal_group(int signal) {
+  if (!status_) ::kill(-pid_, signal);
+}
+
+void Process::kill_tree() {
+  signal_group(SIGKILL);
+  const auto deadline = ProcessClock::now() + kKillPatience;
+  // What one pass kills may have started more meanwhile, so until nothing is left.
+  while ((poll_exit(), have_children()) && ProcessClock::now() < deadline) {
+    const std::vector<ProcessInfo> tree = descendants();
+    kill_once(tree);
+    for (const ProcessInfo& process : tree) {
+      if (process.parent == ::getpid() && process.pid != pid_) ::waitpid(process.pid, nullptr, WNOHANG);
+    }
+  }
+}
+
+}  // namespace tuneband::workers

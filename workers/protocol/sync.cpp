@@ -1,0 +1,198 @@
+#include "workers/protocol/sync.hpp"
+
+#include <limits>
+
+namespace tuneband::protocol {
+
+namespace {
+
+constexpr IntegerRange kNotNegative{.min = 0};
+constexpr IntegerRange kPositive{.min = 1};
+constexpr TextRange kNameRange{.min = 1, .max = 200};
+constexpr TextRange kMetricNameRange{.min = 1, .max = kMetricNameSizeMax};
+constexpr TextRange kDataKeyRange{.min = 1, .max = 10'000};
+constexpr TextRange kExitRange{.min = 0, .max = 50};
+constexpr TextRange kPathRange{.min = 1, .max = 4096};
+
+Json metrics_to_json(const Observation& observation) {
+  Json metrics = Json::object();
+  for (const auto& [name, value] : observation.metrics) metrics[name] = number_to_json(value);
+  return metrics;
+}
+
+Json status_to_json(const AssignmentStatus& status) {
+  Json observations = Json::array();
+  for (const Observation& observation : status.observations) {
+    observations.push_back({{"resource", observation.resource}, {"metrics", metrics_to_json(observation)}});
+  }
+  return {{"epoch", status.epoch},
+          {"observations", std::move(observations)},
+          {"checkpoint_resource", status.checkpoint_resource},
+          {"training_ms", status.training_ms},
+          {"exit", status.exit},
+          {"message", status.message}};
+}
+
+Json order_to_json(const AssignmentOrder& order) {
+  return {{"epoch", order.epoch},
+          {"job", order.job},
+          {"job_name", order.job_name},
+          {"trial", order.trial},
+          {"configuration", order.configuration},
+          {"trainer", order.trainer},
+          {"objective_metric", order.objective_metric},
+          {"from_resource", order.from_resource},
+          {"until_resource", order.until_resource},
+          {"max_resource", order.max_resource},
+          {"attempt", order.attempt},
+          {"seed", order.seed},
+          {"trial_dir", order.trial_dir}};
+}
+
+std::string required_text(ObjectReader& reader, const std::string& field, TextRange range) {
+  reader.require_present(field);
+  return reader.text_or(field, "", range);
+}
+
+std::int64_t required_integer(ObjectReader& reader, const std::string& field, IntegerRange range) {
+  reader.require_present(field);
+  return reader.integer_or(field, range.min, range);
+}
+
+// The elements of an array field, none when it is missing; at most `size_max`.
+std::vector<Json> read_array(ObjectReader& reader, const std::string& field, std::size_t size_max) {
+  const Json* array = reader.find(field);
+  if (array == nullptr) return {};
+  if (!array->is_array() || array->size() > size_max) {
+    reader.diagnostics().error(reader.path_to(field), "expected an array of at most " + std::to_string(size_max) + " elements");
+    return {};
+  }
+  return array->get<std::vector<Json>>();
+}
+
+Observation read_observation(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  ObjectReader reader(json, path, diagnostics);
+  Observation observation;
+  observation.resource = required_integer(reader, "resource", kNotNegative);
+  const Json* metrics = reader.require("metrics");
+  reader.finish();
+  if (metrics == nullptr) return observation;
+  const std::string metrics_path = join_path(path, "metrics");
+  if (!metrics->is_object() || metrics->size() > kMetricsPerObservationMax) {
+    diagnostics.error(metrics_path, "expected an object of at most " + std::to_string(kMetricsPerObservationMax) + " metrics");
+    return observation;
+  }
+  for (const auto& [name, value] : metrics->items()) {
+    const auto number = number_from_json(value);
+    if (!number || name.size() > kMetricNameRange.max || name.empty()) {
+      diagnostics.error(join_path(metrics_path, name), "expected a short name and a number, \"nan\", \"inf\" or \"-inf\", got " + excerpt(value));
+      continue;
+    }
+    observation.metrics.emplace_back(name, *number);
+  }
+  return observation;
+}
+
+AssignmentStatus read_status(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  ObjectReader reader(json, path, diagnostics);
+  AssignmentStatus status;
+  status.epoch = required_integer(reader, "epoch", kPositive);
+  const std::vector<Json> observations = read_array(reader, "observations", kObservationsPerSyncMax);
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    status.observations.push_back(read_observation(observations[i], join_path(join_path(path, "observations"), i), diagnostics));
+  }
+  status.checkpoint_resource = reader.integer_or("checkpoint_resource", 0, kNotNegative);
+  status.training_ms = reader.integer_or("training_ms", 0, kNotNegative);
+  status.exit = reader.text_or("exit", "", kExitRange);
+  status.message = reader.text_or("message", "", {.min = 0, .max = kMessageSizeMax});
+  reader.finish();
+  return status;
+}
+
+std::uint64_t read_seed(ObjectReader& reader) {
+  const Json* seed = reader.require("seed");
+  if (seed == nullptr) return 0;
+  if (!seed->is_number_unsigned()) {
+    reader.diagnostics().error(reader.path_to("seed"), "expected an integer of at least 0, got " + excerpt(*seed));
+    return 0;
+  }
+  return seed->get<std::uint64_t>();
+}
+
+Json required_object(ObjectReader& reader, const std::string& field) {
+  const Json* value = reader.require(field);
+  if (value != nullptr && value->is_object()) return *value;
+  if (value != nullptr) reader.diagnostics().error(reader.path_to(field), "expected an object, got " + excerpt(*value));
+  return Json::object();
+}
+
+AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  ObjectReader reader(json, path, diagnostics);
+  AssignmentOrder order;
+  order.epoch = required_integer(reader, "epoch", kPositive);
+  order.job = required_integer(reader, "job", kPositive);
+  order.job_name = required_text(reader, "job_name", kNameRange);
+  order.trial = static_cast<int>(required_integer(reader, "trial", {.min = 0, .max = std::numeric_limits<int>::max()}));
+  order.configuration = required_object(reader, "configuration");
+  order.trainer = required_object(reader, "trainer");
+  order.objective_metric = required_text(reader, "objective_metric", kMetricNameRange);
+  order.from_resource = required_integer(reader, "from_resource", kNotNegative);
+  order.until_resource = required_integer(reader, "until_resource", kPositive);
+  order.max_resource = required_integer(reader, "max_resource", kPositive);
+  order.attempt = static_cast<int>(reader.integer_or("attempt", 1, {.min = 1, .max = std::numeric_limits<int>::max()}));
+  order.seed = read_seed(reader);
+  order.trial_dir = required_text(reader, "trial_dir", kPathRange);
+  reader.finish();
+  return order;
+}
+
+}  // namespace
+
+Json to_json(const SyncRequest& request) {
+  Json json{{"name", request.name},         {"host", request.host},           {"pid", request.pid},
+            {"version", request.version},   {"data_keys", request.data_keys}, {"draining", request.draining}};
+  if (request.assignment) json["assignment"] = status_to_json(*request.assignment);
+  return json;
+}
+
+Json to_json(const SyncReply& reply) {
+  Json json{{"desired", reply.desired}, {"sync_within_ms", reply.sync_within_ms}};
+  if (reply.order) json["order"] = order_to_json(*reply.order);
+  return json;
+}
+
+SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics) {
+  ObjectReader reader(json, "", diagnostics);
+  SyncRequest request;
+  request.name = required_text(reader, "name", kNameRange);
+  request.host = reader.text_or("host", "", {.min = 0, .max = kNameRange.max});
+  request.pid = reader.integer_or("pid", 0, kNotNegative);
+  request.version = reader.text_or("version", "", {.min = 0, .max = kNameRange.max});
+  request.draining = reader.boolean_or("draining", false);
+  const std::vector<Json> keys = read_array(reader, "data_keys", kDataKeysMax);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].is_string() && keys[i].get_ref<const std::string&>().size() <= kDataKeyRange.max) {
+      request.data_keys.push_back(keys[i].get<std::string>());
+    } else {
+      diagnostics.error(join_path("data_keys", i), "expected a text, got " + excerpt(keys[i]));
+    }
+  }
+  if (const Json* assignment = reader.find("assignment")) request.assignment = read_status(*assignment, "assignment", diagnostics);
+  reader.finish();
+  return request;
+}
+
+SyncReply sync_reply_from_json(const Json& json, Diagnostics& diagnostics) {
+  ObjectReader reader(json, "", diagnostics);
+  SyncReply reply;
+  static const std::vector<std::string> kDesired{"idle", "execute", "drain"};
+  reader.require_present("desired");
+  if (const auto index = reader.word("desired", kDesired)) reply.desired = kDesired[*index];
+  reply.sync_within_ms = reader.integer_or("sync_within_ms", reply.sync_within_ms, {.min = 1, .max = kSyncWithinMsMax});
+  if (const Json* order = reader.find("order")) reply.order = read_order(*order, "order", diagnostics);
+  if (reply.desired == "execute" && !reply.order) diagnostics.error("order", "is missing");
+  reader.finish();
+  return reply;
+}
+
+}  // namespace tuneband::protocol

@@ -1,0 +1,59 @@
+#include "workers/trial_log.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "workers/protocol/sync.hpp"
+
+namespace tuneband::workers {
+
+Result<TrialLog> TrialLog::open(const std::string& trial_dir, std::int64_t size_max) {
+  std::error_code failure;
+  std::filesystem::create_directories(trial_dir, failure);
+  if (failure) {
+    return Error{ErrorCode::unavailable, "cannot make the trial's directory " + trial_dir + ": " + failure.message(), "", ""};
+  }
+  const std::string path = trial_dir + "/" + protocol::kLogFile;
+  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644));
+  if (!file) {
+    return Error{ErrorCode::unavailable, "cannot open " + path + ": " + std::strerror(errno), "", ""};
+  }
+  struct stat info {};
+  const std::int64_t size = ::fstat(file.get(), &info) == 0 ? info.st_size : 0;
+  return TrialLog(std::move(file), size, size_max);
+}
+
+void TrialLog::write(std::string_view text) {
+  const std::int64_t room = size_max_ - size_;
+  const auto wanted = static_cast<std::int64_t>(text.size());
+  if (wanted <= room) {
+    append(text);
+    return;
+  }
+  if (room > 0) append(text.substr(0, static_cast<std::size_t>(room)));
+  dropped_bytes_ += wanted - (room > 0 ? room : 0);
+  if (!cut_) append("\n[tuneband] the log has reached its limit of " + std::to_string(size_max_) + " bytes; the rest is left out\n");
+  cut_ = true;
+}
+
+void TrialLog::note(std::string_view text) { write("[tuneband] " + std::string(text) + "\n"); }
+
+void TrialLog::append(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file_.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      dropped_bytes_ += static_cast<std::int64_t>(text.size());
+      return;
+    }
+    size_ += written;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace tuneband::workers
