@@ -20,7 +20,7 @@ struct Objective {
   Goal goal = Goal::maximize;
   std::optional<double> target;  // reached: the job is complete
 
-  // NaN is worse than everything; infinity of the wrong sign is worse than every finite value.
+  // The order of a rung: finite values by the goal, then infinities by the goal, then NaN.
   bool better(double a, double b) const;
 };
 
@@ -66,12 +66,29 @@ struct JobSpec {
   Json trainer;             // as submitted; workers/protocol/trainer_spec.hpp reads it
   std::string data_key;     // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
-  // Reads a whole job document. The trainer is only required to be an object here. `diagnostics` gets every fault.
+  // Reads a whole job document. The trainer is only required to be an object here. `diagnostics` gets every fault; what is returned is
+  // a job only when there is none. A sampler without a seed gets default_seed(name).
   static JobSpec parse(const Json& json, Diagnostics& diagnostics);
 };
 
+// A stable hash of the job's name: the same document gives the same trials.
+std::uint64_t default_seed(std::string_view job_name);
+
+// 1 to kJobNameSizeMax of [A-Za-z0-9._-], beginning with a letter, a digit or `_` (so that it is neither a flag nor `..`), and not only
+// digits (it must differ from an id).
+bool valid_job_name(std::string_view name);
+
+inline constexpr std::size_t kJobNameSizeMax = 64;
+inline constexpr std::size_t kMetricNameSizeMax = 200;  // bytes
 inline constexpr std::int64_t kResourceMax = 1'000'000'000;
 inline constexpr int kTrialsMax = 1'000'000;
 inline constexpr std::size_t kEnqueueMax = 10'000;
+inline constexpr int kEtaMax = 100;
+inline constexpr std::size_t kRungsMax = 30;  // as many as eta 2 makes below kResourceMax
+inline constexpr int kParallelTrialsMax = 10'000;
+inline constexpr int kAttemptsMax = 100;
+inline constexpr double kRuntimeSecondsMax = 10 * 366 * 86400.0;
+inline constexpr double kWeightMin = 0.001;
+inline constexpr double kWeightMax = 1000;
 
 }  // namespace tuneband

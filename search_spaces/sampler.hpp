@@ -11,6 +11,11 @@
 
 namespace tuneband {
 
+inline constexpr std::int64_t kSeedMax = 9'007'199'254'740'991;  // 2^53 - 1: survives a reader that has only doubles
+inline constexpr int kSpaceFillingTrialsMax = 1'000'000;
+inline constexpr int kGridPointsMax = 1000;
+inline constexpr std::int64_t kGridSizeMax = std::int64_t{1} << 62;
+
 enum class SamplerType { random, grid, sobol };
 
 struct SamplerSpec {
@@ -19,7 +24,7 @@ struct SamplerSpec {
   int space_filling_trials = 0;  // random only: so many first trials come from the Sobol sequence
   int grid_points = 5;           // grid only: points on each float (and wide int) axis
 
-  // {"type": "random", "seed": 7, "space_filling_trials": 8}
+  // {"type": "random", "seed": 7, "space_filling_trials": 8}. All may be left out. A field of another type is an error.
   static SamplerSpec parse(const Json& json, const std::string& path, Diagnostics& diagnostics);
   Json to_json() const;
 };
@@ -29,7 +34,8 @@ class Sampler {
   virtual ~Sampler() = default;
   // The configuration of the `index`-th sampled trial (0, 1, 2...; enqueued configurations are not counted).
   virtual Configuration suggest(std::int64_t index) const = 0;
-  // How many different configurations there are, where that is finite: a grid's size. After it there is nothing to suggest.
+  // How many different configurations there are, where that is finite: a grid's size, at most kGridSizeMax. From there
+  // on there is nothing to suggest, and to ask is a programming error.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }
 };
 

@@ -55,13 +55,20 @@ struct Parameter {
   std::optional<Condition> condition;
 };
 
-// `u` in [0, 1).
+// `u` in [0, 1].
 Value value_at(const Domain& domain, double u);
 bool contains(const Domain& domain, const Value& value);
 std::string describe(const Domain& domain);  // "float 0.01..0.3 (log)"
 
+// What a grid tries of it: `points` (2 or more) values over a float's scale, both ends included; all of an int's values when there are no
+// more than `points`, else `points` of them over its scale; every category.
+std::vector<Value> grid_values(const Domain& domain, int points);
+
 inline constexpr std::size_t kParametersMax = 200;
+inline constexpr std::size_t kParameterNameSizeMax = 100;  // bytes
 inline constexpr std::size_t kCategoriesMax = 1000;
+inline constexpr std::int64_t kIntegerMax = 9'007'199'254'740'992;  // 2^53: an int parameter survives a double, as JSON readers have it
+inline constexpr std::size_t kFaultsMax = 100;  // a document with more is not read on
 
 // Parameters in an order in which every parent stands before its children; otherwise by name.
 class SearchSpace {
@@ -70,7 +77,8 @@ class SearchSpace {
 
   // {"eta": {"type": "float", "min": 0, "max": 1, "scale": "linear"}, "rate_drop": {..., "when": {"booster": ["dart"]}},
   //  "depth": 6}. A bare scalar is a fixed value. Errors: empty, unknown type, min >= max, a log scale that touches 0, a
-  //  condition on itself, in a circle, on an unknown parameter or on a value its parent cannot take.
+  //  condition on itself, in a circle, on an unknown or float parameter or on a value its parent cannot take. Names are of
+  //  [A-Za-z0-9._-] and begin with a letter or an underscore.
   static SearchSpace parse(const Json& json, const std::string& path, Diagnostics& diagnostics);
   Json to_json() const;
 

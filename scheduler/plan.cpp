@@ -1,0 +1,181 @@
+#include "scheduler/plan.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace tuneband {
+
+namespace {
+
+bool runs_in_passes(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
+
+// min(a * b, most), for a, b >= 0.
+std::int64_t capped_product(std::int64_t a, std::int64_t b, std::int64_t most) {
+  return b != 0 && a > most / b ? most : std::min(a * b, most);
+}
+
+std::int64_t capped_power(std::int64_t base, int exponent, std::int64_t most) {
+  std::int64_t power = 1;
+  for (int i = 0; i < exponent; ++i) power = capped_product(power, base, most);
+  return power;
+}
+
+// How many brackets one pass has.
+int brackets_of_one_pass(const SchedulerSpec& spec, std::size_t levels) {
+  return spec.type == SchedulerType::hyperband ? static_cast<int>(levels) : 1;
+}
+
+// n0 of bracket s out of K.
+std::int64_t trials_at_start(const SchedulerSpec& spec, int k, int s) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 128;  // so that k times it fits
+  const std::int64_t power = capped_power(spec.eta, s, kMost);
+  const std::int64_t trials = spec.rounding == BracketRounding::table1 ? capped_product(k / (s + 1), power, kMost)
+                                                                       : (capped_product(k, power, kMost) + s) / (s + 1);
+  return std::min<std::int64_t>(trials, std::numeric_limits<int>::max());
+}
+
+int s_of_bracket(const SchedulerSpec& spec, int k, int index) {
+  return spec.type == SchedulerType::hyperband ? k - 1 - index % k : k - 1;
+}
+
+PlannedBracket bracket_on(const std::vector<std::int64_t>& levels, const SchedulerSpec& spec, int index,
+                          std::optional<int> trials_left) {
+  const int k = static_cast<int>(levels.size());
+  PlannedBracket bracket;
+  bracket.index = index;
+  bracket.s = s_of_bracket(spec, k, index);
+  std::int64_t trials = trials_at_start(spec, k, bracket.s);
+  if (trials_left && *trials_left < trials) {
+    trials = *trials_left;
+    bracket.trimmed = true;
+  }
+  for (int level = k - 1 - bracket.s; level < k; ++level) {
+    bracket.rungs.push_back({levels[static_cast<std::size_t>(level)], static_cast<int>(std::max<std::int64_t>(1, trials))});
+    trials /= spec.eta;  // floor(floor(n / eta) / eta) = floor(n / eta^2)
+  }
+  return bracket;
+}
+
+// The brackets of a synchronous job. Equal passes repeat: each bracket is computed when it is needed, and only the first ones are
+// kept.
+void plan_synchronous(const JobSpec& spec, Plan& plan) {
+  const int one_pass = brackets_of_one_pass(spec.scheduler, plan.ladder.size());
+  std::int64_t left = plan.trials.value_or(std::numeric_limits<int>::max());
+  std::int64_t started = 0;
+  for (int index = 0; left > 0 && (plan.trials || index < one_pass); ++index) {
+    PlannedBracket bracket = bracket_on(plan.ladder, spec.scheduler, index, static_cast<int>(left));
+    left -= bracket.rungs.front().trials;
+    started += bracket.rungs.front().trials;
+    plan.total_resource += bracket.total_resource();
+    if (plan.brackets.size() < kPlannedBracketsMax) {
+      plan.brackets.push_back(std::move(bracket));
+    } else {
+      ++plan.brackets_left_out;
+    }
+  }
+  plan.total_resource_without_stopping = started * spec.scheduler.max_resource;
+}
+
+// One bracket with the trials expected at each rung if the rule keeps 1/eta. Without a bound on the trials: as many as leave one
+// at the top.
+void plan_asynchronous(const JobSpec& spec, Plan& plan) {
+  const int top = static_cast<int>(plan.ladder.size()) - 1;
+  std::int64_t trials = plan.trials.value_or(capped_power(spec.scheduler.eta, top, kTrialsMax));
+  plan.total_resource_without_stopping = trials * spec.scheduler.max_resource;
+  PlannedBracket bracket;
+  bracket.s = top;
+  for (const std::int64_t level : plan.ladder) {
+    bracket.rungs.push_back({level, static_cast<int>(std::max<std::int64_t>(1, trials))});
+    trials /= spec.scheduler.eta;
+  }
+  plan.total_resource = bracket.total_resource();
+  plan.exact = plan.ladder.size() == 1;
+  plan.brackets.push_back(std::move(bracket));
+}
+
+Json bracket_to_json(const PlannedBracket& bracket) {
+  Json rungs = Json::array();
+  for (const PlannedRung& rung : bracket.rungs) rungs.push_back({{"resource", rung.resource}, {"trials", rung.trials}});
+  return {{"index", bracket.index},
+          {"s", bracket.s},
+          {"trimmed", bracket.trimmed},
+          {"rungs", std::move(rungs)},
+          {"total_resource", bracket.total_resource()}};
+}
+
+}  // namespace
+
+std::int64_t PlannedBracket::total_resource() const {
+  std::int64_t total = 0;
+  std::int64_t below = 0;
+  for (const PlannedRung& rung : rungs) {
+    total += rung.trials * (rung.resource - below);
+    below = rung.resource;
+  }
+  return total;
+}
+
+std::vector<std::int64_t> ladder(const SchedulerSpec& spec) {
+  if (spec.type == SchedulerType::none) return {spec.max_resource};
+  if (!spec.rungs.empty()) return spec.rungs;
+  std::vector<std::int64_t> levels{spec.max_resource};
+  std::int64_t divisor = spec.eta;
+  for (std::int64_t lowest = spec.min_resource; lowest <= spec.max_resource / spec.eta; lowest *= spec.eta) {
+    const std::int64_t rounded = (2 * spec.max_resource + divisor) / (2 * divisor);
+    levels.push_back(std::max(spec.min_resource, rounded));
+    divisor *= spec.eta;
+  }
+  std::reverse(levels.begin(), levels.end());
+  return levels;
+}
+
+int trials_of_one_pass(const SchedulerSpec& spec) {
+  const int k = static_cast<int>(ladder(spec).size());
+  std::int64_t trials = 0;
+  for (int index = 0; index < brackets_of_one_pass(spec, static_cast<std::size_t>(k)); ++index) {
+    trials += trials_at_start(spec, k, s_of_bracket(spec, k, index));
+  }
+  return static_cast<int>(std::min<std::int64_t>(trials, std::numeric_limits<int>::max()));
+}
+
+std::optional<std::int64_t> trials_bound(const JobSpec& spec) {
+  std::optional<std::int64_t> most;
+  const auto bound = [&](std::int64_t trials) { most = most ? std::min(*most, trials) : trials; };
+  if (spec.limits.max_trials) bound(*spec.limits.max_trials);
+  if (const auto size = make_sampler(spec.sampler, spec.search_space)->size()) {
+    bound(*size + static_cast<std::int64_t>(spec.enqueue.size()));
+  }
+  const bool other_limit = spec.limits.max_runtime_ms || spec.limits.max_trials_without_improvement || spec.objective.target;
+  if (!most && !other_limit && runs_in_passes(spec.scheduler.type)) bound(trials_of_one_pass(spec.scheduler));
+  return most;
+}
+
+PlannedBracket planned_bracket(const SchedulerSpec& spec, int index, std::optional<int> trials_left) {
+  return bracket_on(ladder(spec), spec, index, trials_left);
+}
+
+Plan make_plan(const JobSpec& spec) {
+  Plan plan;
+  plan.ladder = ladder(spec.scheduler);
+  if (const auto bound = trials_bound(spec)) plan.trials = static_cast<int>(std::min<std::int64_t>(*bound, kTrialsMax));
+  if (runs_in_passes(spec.scheduler.type)) {
+    plan_synchronous(spec, plan);
+  } else {
+    plan_asynchronous(spec, plan);
+  }
+  return plan;
+}
+
+Json to_json(const Plan& plan) {
+  Json brackets = Json::array();
+  for (const PlannedBracket& bracket : plan.brackets) brackets.push_back(bracket_to_json(bracket));
+  return {{"ladder", plan.ladder},
+          {"brackets", std::move(brackets)},
+          {"brackets_left_out", plan.brackets_left_out},
+          {"trials", plan.trials ? Json(*plan.trials) : Json(nullptr)},
+          {"total_resource", plan.total_resource},
+          {"total_resource_without_stopping", plan.total_resource_without_stopping},
+          {"exact", plan.exact}};
+}
+
+}  // namespace tuneband

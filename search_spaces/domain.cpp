@@ -1,0 +1,148 @@
+// One parameter's domain: its scale, what it contains, how it looks in a message.
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "search_spaces/search_space.hpp"
+
+namespace tuneband {
+
+namespace {
+
+// Both ends exact for u = 0 and u = 1, and no overflow for the widest ranges.
+double between(double low, double high, double u) { return low * (1 - u) + high * u; }
+
+double scaled(double min, double max, Scale scale, double u) {
+  switch (scale) {
+    case Scale::linear:
+      return between(min, max, u);
+    case Scale::log:
+      return std::exp(between(std::log(min), std::log(max), u));
+    case Scale::reverse_log:
+      return 1 - std::exp(between(std::log1p(-min), std::log1p(-max), u));
+  }
+  return min;
+}
+
+std::size_t position(std::size_t count, double u) {
+  return std::min(count - 1, static_cast<std::size_t>(u * static_cast<double>(count)));
+}
+
+std::int64_t integer_at(const IntDomain& domain, double u) {
+  const double value =
+      std::floor(scaled(static_cast<double>(domain.min) - 0.5, static_cast<double>(domain.max) + 0.5, domain.scale, u) + 0.5);
+  return static_cast<std::int64_t>(std::clamp(value, static_cast<double>(domain.min), static_cast<double>(domain.max)));
+}
+
+const char* scale_suffix(Scale scale) {
+  switch (scale) {
+    case Scale::linear:
+      return "";
+    case Scale::log:
+      return " (log)";
+    case Scale::reverse_log:
+      return " (reverse log)";
+  }
+  return "";
+}
+
+std::string listed(const std::vector<Value>& values) {
+  constexpr std::size_t kListedMax = 10;
+  std::string text;
+  for (std::size_t i = 0; i < values.size() && i < kListedMax; ++i) text += (i == 0 ? " " : ", ") + to_string(values[i]);
+  if (values.size() > kListedMax) text += " and " + std::to_string(values.size() - kListedMax) + " more";
+  return text;
+}
+
+struct ValueAt {
+  double u;
+  Value operator()(const FloatDomain& domain) const {
+    return std::clamp(scaled(domain.min, domain.max, domain.scale, u), domain.min, domain.max);
+  }
+  Value operator()(const IntDomain& domain) const { return integer_at(domain, u); }
+  Value operator()(const CategoricalDomain& domain) const { return domain.values[position(domain.values.size(), u)]; }
+  Value operator()(const FixedDomain& domain) const { return domain.value; }
+};
+
+struct Contains {
+  const Value& value;
+  bool operator()(const FloatDomain& domain) const {
+    const auto* number = std::get_if<double>(&value);
+    const auto* integer = std::get_if<std::int64_t>(&value);
+    if (number == nullptr && integer == nullptr) return false;
+    const double it = number ? *number : static_cast<double>(*integer);
+    return it >= domain.min && it <= domain.max;
+  }
+  bool operator()(const IntDomain& domain) const {
+    const auto* integer = std::get_if<std::int64_t>(&value);
+    return integer != nullptr && *integer >= domain.min && *integer <= domain.max;
+  }
+  bool operator()(const CategoricalDomain& domain) const {
+    return std::any_of(domain.values.begin(), domain.values.end(), [this](const Value& one) { return same(one, value); });
+  }
+  bool operator()(const FixedDomain& domain) const { return same(domain.value, value); }
+};
+
+struct Describe {
+  std::string operator()(const FloatDomain& domain) const {
+    return "float " + format_number(domain.min) + ".." + format_number(domain.max) + scale_suffix(domain.scale);
+  }
+  std::string operator()(const IntDomain& domain) const {
+    return "int " + std::to_string(domain.min) + ".." + std::to_string(domain.max) + scale_suffix(domain.scale);
+  }
+  std::string operator()(const CategoricalDomain& domain) const { return "categorical" + listed(domain.values); }
+  std::string operator()(const FixedDomain& domain) const { return "fixed " + to_string(domain.value); }
+};
+
+}  // namespace
+
+Value value_at(const Domain& domain, double u) { return std::visit(ValueAt{u}, domain); }
+
+bool contains(const Domain& domain, const Value& value) { return std::visit(Contains{value}, domain); }
+
+std::string describe(const Domain& domain) { return std::visit(Describe{}, domain); }
+
+namespace {
+
+// `points` values from min to max, both included; fewer where neighbours fall together.
+template <class Number, class At>
+std::vector<Value> grid_axis(Number min, Number max, int points, const At& at) {
+  std::vector<Value> values{Value(min)};
+  Number last = min;
+  for (int i = 1; i < points; ++i) {
+    const Number value = i + 1 == points ? max : at(static_cast<double>(i) / (points - 1));
+    if (value <= last) continue;
+    values.emplace_back(value);
+    last = value;
+  }
+  return values;
+}
+
+struct GridValues {
+  int points;
+  std::vector<Value> operator()(const FloatDomain& domain) const {
+    const auto at = [&](double u) { return std::min(scaled(domain.min, domain.max, domain.scale, u), domain.max); };
+    return grid_axis(domain.min, domain.max, points, at);
+  }
+  std::vector<Value> operator()(const IntDomain& domain) const {
+    const auto min = static_cast<double>(domain.min);
+    const auto max = static_cast<double>(domain.max);
+    if (domain.max - domain.min < points) {
+      std::vector<Value> all;
+      for (std::int64_t value = domain.min; value <= domain.max; ++value) all.emplace_back(value);
+      return all;
+    }
+    const auto at = [&](double u) {
+      return std::min(static_cast<std::int64_t>(std::llround(scaled(min, max, domain.scale, u))), domain.max);
+    };
+    return grid_axis(domain.min, domain.max, points, at);
+  }
+  std::vector<Value> operator()(const CategoricalDomain& domain) const { return domain.values; }
+  std::vector<Value> operator()(const FixedDomain& domain) const { return {domain.value}; }
+};
+
+}  // namespace
+
+std::vector<Value> grid_values(const Domain& domain, int points) { return std::visit(GridValues{points}, domain); }
+
+}  // namespace tuneband

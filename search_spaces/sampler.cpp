@@ -1,0 +1,54 @@
+#include "search_spaces/sampler.hpp"
+
+#include "search_spaces/samplers.hpp"
+
+namespace tuneband {
+
+namespace {
+
+const std::vector<std::string> kSamplerTypes{"random", "grid", "sobol"};
+
+// A field that only one type of sampler has.
+void only_for(ObjectReader& reader, const std::string& field, bool allowed, const std::string& type) {
+  if (allowed || !reader.has(field)) return;
+  reader.diagnostics().error(reader.path_to(field), "is only for the sampler type `" + type + "`", "leave it out");
+}
+
+}  // namespace
+
+SamplerSpec SamplerSpec::parse(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  SamplerSpec spec;
+  ObjectReader reader(json, path, diagnostics);
+  const auto type = reader.has("type") ? reader.word("type", kSamplerTypes) : std::optional<std::size_t>(0);
+  if (!type) return spec;
+  spec.type = static_cast<SamplerType>(*type);
+  spec.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0, {0, kSeedMax}));
+  spec.space_filling_trials = static_cast<int>(reader.integer_or("space_filling_trials", 0, {0, kSpaceFillingTrialsMax}));
+  spec.grid_points = static_cast<int>(reader.integer_or("grid_points", spec.grid_points, {2, kGridPointsMax}));
+  only_for(reader, "space_filling_trials", spec.type == SamplerType::random, "random");
+  only_for(reader, "grid_points", spec.type == SamplerType::grid, "grid");
+  reader.finish();
+  return spec;
+}
+
+Json SamplerSpec::to_json() const {
+  Json json{{"type", kSamplerTypes[static_cast<std::size_t>(type)]}, {"seed", seed}};
+  if (type == SamplerType::random) json["space_filling_trials"] = space_filling_trials;
+  if (type == SamplerType::grid) json["grid_points"] = grid_points;
+  return json;
+}
+
+std::unique_ptr<Sampler> make_sampler(const SamplerSpec& spec, const SearchSpace& space) {
+  switch (spec.type) {
+    case SamplerType::random:
+      if (spec.space_filling_trials == 0) return std::make_unique<RandomSampler>(space, spec.seed);
+      return std::make_unique<SpaceFillingStart>(space, spec.seed, spec.space_filling_trials);
+    case SamplerType::grid:
+      return std::make_unique<GridSampler>(space, spec.seed, spec.grid_points);
+    case SamplerType::sobol:
+      return std::make_unique<SobolSampler>(space, spec.seed);
+  }
+  return nullptr;
+}
+
+}  // namespace tuneband

@@ -1,0 +1,150 @@
+#include "search_spaces/search_space.hpp"
+
+#include <algorithm>
+
+#include "core/text.hpp"
+
+namespace tuneband {
+
+namespace {
+
+std::string values_text(const std::vector<Value>& values) {
+  std::vector<std::string> words;
+  for (const Value& value : values) words.push_back(excerpt(to_json(value)));
+  return one_of(words);
+}
+
+bool one_among(const std::vector<Value>& values, const Value& value) {
+  return std::any_of(values.begin(), values.end(), [&](const Value& one) { return same(one, value); });
+}
+
+const char* scale_word(Scale scale) {
+  switch (scale) {
+    case Scale::linear:
+      return "linear";
+    case Scale::log:
+      return "log";
+    case Scale::reverse_log:
+      return "reverse_log";
+  }
+  return "linear";
+}
+
+Json values_json(const std::vector<Value>& values) {
+  Json json = Json::array();
+  for (const Value& value : values) json.push_back(to_json(value));
+  return json;
+}
+
+struct DomainJson {
+  Json operator()(const FloatDomain& domain) const {
+    return {{"type", "float"}, {"min", domain.min}, {"max", domain.max}, {"scale", scale_word(domain.scale)}};
+  }
+  Json operator()(const IntDomain& domain) const {
+    return {{"type", "int"}, {"min", domain.min}, {"max", domain.max}, {"scale", scale_word(domain.scale)}};
+  }
+  Json operator()(const CategoricalDomain& domain) const {
+    return {{"type", "categorical"}, {"values", values_json(domain.values)}};
+  }
+  Json operator()(const FixedDomain& domain) const { return {{"type", "fixed"}, {"value", to_json(domain.value)}}; }
+};
+
+// A user's value in the type of its domain: 1 for a float is 1.0, 1.0 for a category 1 is 1.
+Value as_in_domain(const Domain& domain, const Value& value) {
+  if (std::holds_alternative<FloatDomain>(domain)) {
+    const auto* integer = std::get_if<std::int64_t>(&value);
+    return integer ? Value(static_cast<double>(*integer)) : value;
+  }
+  if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) {
+    return *std::find_if(categories->values.begin(), categories->values.end(),
+                         [&](const Value& one) { return same(one, value); });
+  }
+  if (const auto* fixed = std::get_if<FixedDomain>(&domain)) return fixed->value;
+  return value;
+}
+
+// Reads one configuration, parents first. A parameter whose parent could not be read is passed over: one fault, one message.
+class ConfigurationCheck {
+ public:
+  ConfigurationCheck(const SearchSpace& space, ObjectReader& reader) : space_(space), reader_(reader) {}
+
+  void read(const Parameter& parameter) {
+    const Json* given = reader_.find(parameter.name);
+    if (parameter.condition && unreadable_.contains(parameter.condition->parent)) {
+      unreadable_.insert(parameter.name);
+    } else if (!space_.active(parameter, configuration_)) {
+      if (given != nullptr) report_inactive(parameter);
+    } else if (given != nullptr) {
+      read_value(parameter, *given);
+    } else if (const auto* fixed = std::get_if<FixedDomain>(&parameter.domain)) {
+      configuration_[parameter.name] = fixed->value;
+    } else {
+      unreadable_.insert(parameter.name);
+      reader_.diagnostics().error(reader_.path_to(parameter.name), "is missing", "expected " + describe(parameter.domain));
+    }
+  }
+
+  Configuration take() { return std::move(configuration_); }
+
+ private:
+  void report_inactive(const Parameter& parameter) {
+    const Condition& condition = *parameter.condition;
+    const auto parent = configuration_.find(condition.parent);
+    const std::string is =
+        parent == configuration_.end() ? "which is not active" : "which is " + excerpt(to_json(parent->second));
+    reader_.diagnostics().error(
+        reader_.path_to(parameter.name),
+        "is not active here: it needs `" + condition.parent + "` to be " + values_text(condition.values) + ", " + is,
+        "leave it out");
+  }
+
+  void read_value(const Parameter& parameter, const Json& given) {
+    const auto value = value_from_json(given);
+    if (value && contains(parameter.domain, *value)) {
+      configuration_[parameter.name] = as_in_domain(parameter.domain, *value);
+      return;
+    }
+    unreadable_.insert(parameter.name);
+    reader_.diagnostics().error(reader_.path_to(parameter.name),
+                                "expected a value of " + describe(parameter.domain) + ", got " + excerpt(given));
+  }
+
+  const SearchSpace& space_;
+  ObjectReader& reader_;
+  Configuration configuration_;
+  std::set<std::string> unreadable_;
+};
+
+}  // namespace
+
+Json SearchSpace::to_json() const {
+  Json json = Json::object();
+  for (const Parameter& parameter : parameters_) {
+    Json one = std::visit(DomainJson{}, parameter.domain);
+    if (parameter.condition) one["when"] = {{parameter.condition->parent, values_json(parameter.condition->values)}};
+    json[parameter.name] = std::move(one);
+  }
+  return json;
+}
+
+const Parameter* SearchSpace::find(const std::string& name) const {
+  const auto found = std::find_if(parameters_.begin(), parameters_.end(), [&](const Parameter& one) { return one.name == name; });
+  return found == parameters_.end() ? nullptr : &*found;
+}
+
+bool SearchSpace::active(const Parameter& parameter, const Configuration& configuration) const {
+  if (!parameter.condition) return true;
+  const auto parent = configuration.find(parameter.condition->parent);
+  return parent != configuration.end() && one_among(parameter.condition->values, parent->second);
+}
+
+Configuration SearchSpace::check(const Json& json, const std::string& path, Diagnostics& diagnostics) const {
+  ObjectReader reader(json, path, diagnostics);
+  if (!json.is_object()) return {};
+  ConfigurationCheck check(*this, reader);
+  for (const Parameter& parameter : parameters_) check.read(parameter);
+  reader.finish();
+  return check.take();
+}
+
+}  // namespace tuneband
