@@ -43,7 +43,7 @@ struct XgboostSpec {
 };
 
 struct MetricPattern {
-  std::string name;
+  std::string name;      // "": the regex has two groups, name and value, and every match in a line counts
   std::string regex;     // RE2, one group: the value
 };
 
@@ -58,6 +58,7 @@ struct CommandSpec {
   std::string working_dir;                 // "": the trial's directory
   std::vector<MetricPattern> metrics;      // regular expressions on stdout and stderr; empty: JSON lines
   std::string resource_regex;              // "": a report of the objective counts one unit
+  std::string resource_name = "units";     // for people: "epochs"
   ResumeMode resume = ResumeMode::restart;
   std::int64_t grace_ms = 10'000;          // between SIGTERM and SIGKILL
   std::optional<std::int64_t> timeout_ms;  // of one segment
@@ -70,6 +71,12 @@ using TrainerSpec = std::variant<XgboostSpec, CommandSpec>;
 // Reads job.trainer. Relative paths are resolved against `base_dir`.
 TrainerSpec parse_trainer(const Json& json, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics);
 
+// The eval metrics to train with: the spec's, or where it has none what the objective metric ("validation-auc") needs.
+std::vector<std::string> eval_metrics_for(const XgboostSpec& spec, const std::string& objective_metric);
+
+// What the resource counts: "rounds", or what the command's author calls it.
+std::string resource_name(const TrainerSpec& trainer);
+
 // Jobs with equal keys can share parsed data; "" for a command.
 std::string data_key(const TrainerSpec& trainer);
 
@@ -77,8 +84,9 @@ std::string data_key(const TrainerSpec& trainer);
 struct TunedParameter {
   std::string name;
   bool text = false;                       // categorical with texts among its values
+  bool real = false;                       // a float domain: most of its values are no whole numbers
   std::optional<double> min, max;          // of numbers
-  std::vector<std::string> values;         // of categories
+  std::vector<std::string> values;         // of categories and of a fixed value, as texts
 };
 
 // What can be found without touching a file: misspelt XGBoost parameters, ranges outside XGBoost's own, an objective metric that

@@ -1,0 +1,349 @@
+// check_trainer(): the trainer, the search space and the objective against each other.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "core/text.hpp"
+#include "workers/protocol/trainer_spec.hpp"
+#include "workers/protocol/xgboost_parameters.hpp"
+
+namespace tuneband::protocol {
+
+namespace {
+
+constexpr const char* kFixedPath = "trainer.parameters";
+constexpr const char* kTunedPath = "search_space";
+constexpr const char* kMetricPath = "objective.metric";
+
+// A parameter of the job, wherever it stands, with every value that is named in the document.
+struct JobParameter {
+  std::string name;
+  std::string path;
+  const TunedParameter* tuned = nullptr;  // null: fixed
+  std::vector<std::string> values;        // fixed: one; tuned: the categories
+};
+
+std::vector<JobParameter> job_parameters(const XgboostSpec& spec, const std::vector<TunedParameter>& tuned) {
+  std::vector<JobParameter> all;
+  for (const auto& [name, value] : spec.parameters) all.push_back({name, join_path(kFixedPath, name), nullptr, {value}});
+  for (const TunedParameter& parameter : tuned) {
+    all.push_back({parameter.name, join_path(kTunedPath, parameter.name), &parameter, parameter.values});
+  }
+  return all;
+}
+
+// A domain's end may lie on a bound that is itself excluded: a float domain takes that very value with probability 0.
+void check_end(const XgboostParameter& known, const JobParameter& parameter, const char* end, double value, Diagnostics& diagnostics) {
+  const NumberRange& range = known.range;
+  const std::string path = join_path(parameter.path, end);
+  const std::string came = describe_range(known) + ", got " + format_number(value);
+  if (value < range.min || value > range.max) {
+    diagnostics.error(path, "`" + known.name + "` takes " + came);
+  } else if ((range.min_excluded && value == range.min) || (range.max_excluded && value == range.max)) {
+    if (parameter.tuned->real) {
+      diagnostics.warning(path, "`" + known.name + "` takes " + came + "; a value of exactly " + format_number(value) +
+                                    " is not to be expected from a float domain and is kept just inside");
+    } else {
+      diagnostics.error(path, "`" + known.name + "` takes " + came);
+    }
+  } else if (value > known.usual_max) {
+    diagnostics.warning(path, "`" + known.name + "` is documented up to " + format_number(known.usual_max) + ", got " + format_number(value));
+  }
+}
+
+void check_domain(const XgboostParameter& known, const JobParameter& parameter, Diagnostics& diagnostics) {
+  const TunedParameter& tuned = *parameter.tuned;
+  if (!tuned.min && !tuned.max) return;
+  if (!tuned.values.empty()) return;  // each value is checked
+  if (known.kind == ParameterKind::word || known.kind == ParameterKind::text || known.kind == ParameterKind::boolean) {
+    diagnostics.error(parameter.path, "`" + known.name + "` takes " + describe_range(known) + ", not a range of numbers",
+                      "use a categorical domain");
+    return;
+  }
+  if (known.kind == ParameterKind::integer && tuned.real) {
+    diagnostics.error(join_path(parameter.path, "type"), "`" + known.name + "` takes integers only, got a float domain",
+                      "use the type int");
+    return;
+  }
+  if (tuned.min) check_end(known, parameter, "min", *tuned.min, diagnostics);
+  if (tuned.max) check_end(known, parameter, "max", *tuned.max, diagnostics);
+}
+
+void check_values(const XgboostParameter& known, const JobParameter& parameter, Diagnostics& diagnostics) {
+  for (const std::string& value : parameter.values) {
+    const std::string fault = fault_of_value(known, value);
+    const std::string& path = parameter.path;
+    if (!fault.empty()) {
+      diagnostics.error(path, fault, known.name == "objective" ? did_you_mean(value, xgboost_objective_names())
+                                                               : did_you_mean(value, known.words));
+    } else if (const auto number = parse_number(value); number && *number > known.usual_max) {
+      diagnostics.warning(path, "`" + known.name + "` is documented up to " + format_number(known.usual_max) + ", got " + value);
+    }
+  }
+}
+
+void check_names(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  std::map<std::string, const JobParameter*> first;  // by the documented name
+  for (const JobParameter& parameter : parameters) {
+    if (const auto why = refused_xgboost_parameter(parameter.name); !why.empty()) {
+      diagnostics.error(parameter.path, "`" + parameter.name + "` cannot be set here: " + std::string(why));
+      continue;
+    }
+    const XgboostParameter* known = find_xgboost_parameter(parameter.name);
+    if (known == nullptr) {
+      diagnostics.error(parameter.path, "XGBoost has no parameter `" + parameter.name + "`",
+                        did_you_mean(parameter.name, xgboost_parameter_names()));
+      continue;
+    }
+    const auto [before, added] = first.emplace(known->name, &parameter);
+    if (!added) {
+      const JobParameter& other = *before->second;
+      const bool tuned_and_fixed = (other.tuned == nullptr) != (parameter.tuned == nullptr);
+      diagnostics.error(parameter.path, other.name == parameter.name && tuned_and_fixed
+                                            ? "`" + parameter.name + "` is tuned here and fixed at " + other.path
+                                            : "`" + parameter.name + "` is the same parameter as `" + other.name + "` at " + other.path,
+                        "keep one of them");
+    }
+    check_values(*known, parameter, diagnostics);
+    if (parameter.tuned != nullptr) check_domain(*known, parameter, diagnostics);
+  }
+}
+
+const JobParameter* find_parameter(const std::vector<JobParameter>& parameters, std::string_view name) {
+  const auto found = std::find_if(parameters.begin(), parameters.end(), [name](const JobParameter& parameter) {
+    const XgboostParameter* known = find_xgboost_parameter(parameter.name);
+    return known != nullptr && known->name == name;
+  });
+  return found == parameters.end() ? nullptr : &*found;
+}
+
+bool takes(const std::vector<JobParameter>& parameters, std::string_view name, std::string_view value) {
+  const JobParameter* parameter = find_parameter(parameters, name);
+  return parameter != nullptr && std::find(parameter->values.begin(), parameter->values.end(), value) != parameter->values.end();
+}
+
+void check_machine(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  const auto refuse = [&](std::string_view name, std::string_view value, const std::string& instead) {
+    if (!takes(parameters, name, value)) return;
+    diagnostics.error(find_parameter(parameters, name)->path, "`" + std::string(value) + "` needs a GPU, and XGBoost here is built without",
+                      "use " + instead);
+  };
+  refuse("tree_method", "gpu_hist", "hist");
+  refuse("predictor", "gpu_predictor", "cpu_predictor");
+  const JobParameter* gpu_id = find_parameter(parameters, "gpu_id");
+  if (gpu_id != nullptr && gpu_id->values != std::vector<std::string>{"-1"}) {
+    diagnostics.error(gpu_id->path, "XGBoost here is built without GPU support", "leave it out");
+  }
+  for (const char* slow : {"exact", "auto"}) {
+    if (takes(parameters, "tree_method", slow)) {
+      diagnostics.warning(find_parameter(parameters, "tree_method")->path,
+                          std::string("`") + slow + "` is many times slower than `hist` on most tables" +
+                              (std::string_view(slow) == "auto" ? ": it means `exact` below 4 million rows" : ""),
+                          "leave tree_method out to get hist");
+    }
+  }
+}
+
+// What a trial cannot be paused and resumed with, bit for bit.
+void check_resume(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  if (takes(parameters, "process_type", "update")) {
+    diagnostics.error(find_parameter(parameters, "process_type")->path, "`update` changes the trees of a model, and a trial starts without one");
+  }
+  if (const JobParameter* updater = find_parameter(parameters, "updater")) {
+    diagnostics.warning(updater->path, "with `updater` a trial that was paused may go on a little differently than one that never was");
+  }
+  for (const char* off : {"false", "0"}) {
+    if (takes(parameters, "seed_per_iteration", off)) {
+      diagnostics.warning(find_parameter(parameters, "seed_per_iteration")->path,
+                          "is always on, so that a paused trial goes on as if it never was");
+    }
+  }
+}
+
+void check_classes(const std::vector<JobParameter>& parameters, const XgboostObjective& objective, const std::string& path,
+                   Diagnostics& diagnostics) {
+  const JobParameter* classes = find_parameter(parameters, "num_class");
+  const auto count = classes != nullptr && classes->values.size() == 1 ? parse_number(classes->values[0]) : std::nullopt;
+  if (objective.task == XgboostTask::multiclass) {
+    if (classes == nullptr) {
+      diagnostics.error(join_path(kFixedPath, "num_class"), "is missing: " + objective.name + " needs the number of classes");
+    } else if (!count || *count < 2) {
+      diagnostics.error(classes->path, objective.name + " needs one fixed number of classes, 2 or more");
+    }
+  } else if (classes != nullptr && count != 0.0) {
+    diagnostics.error(classes->path, "is for multi:softmax and multi:softprob, not for " + objective.name, "leave it out");
+  }
+  if (objective.name == "survival:aft") {
+    diagnostics.error(path, "survival:aft needs labels that are intervals, which are not supported");
+  }
+}
+
+void check_base_score(const std::vector<JobParameter>& parameters, const XgboostObjective& objective, Diagnostics& diagnostics) {
+  const JobParameter* score = find_parameter(parameters, "base_score");
+  if (score == nullptr || !(objective.name == "binary:logistic" || objective.name == "binary:logitraw" || objective.name == "reg:logistic")) return;
+  for (const std::string& value : score->values) {
+    const auto number = parse_number(value);
+    if (number && !(*number > 0 && *number < 1)) {
+      diagnostics.error(score->path, "expected a number between 0 and 1 (both excluded) for " + objective.name + ", got " + value);
+    }
+  }
+}
+
+void check_ranking_data(const XgboostSpec& spec, const XgboostObjective& objective, const std::string& path, Diagnostics& diagnostics) {
+  if (objective.task != XgboostTask::ranking) return;
+  if (spec.data.format != DataFormat::libsvm) {
+    diagnostics.error(path, objective.name + " needs queries, which only LibSVM files have (qid:1)");
+  } else if (std::holds_alternative<SplitSpec>(spec.data.validation)) {
+    diagnostics.error("trainer.data.validation", "expected a file for " + objective.name + ": a split by rows would tear queries apart");
+  }
+}
+
+void check_eval_metrics(const XgboostSpec& spec, const XgboostObjective* objective, Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < spec.eval_metrics.size(); ++i) {
+    const std::string& name = spec.eval_metrics[i];
+    const std::string path = spec.eval_metrics.size() == 1 ? "trainer.eval_metric" : join_path("trainer.eval_metric", i);
+    const XgboostMetric* metric = find_xgboost_metric(name);
+    if (metric == nullptr) {
+      diagnostics.error(path, "XGBoost has no metric `" + name + "`", did_you_mean(name, xgboost_metric_names()));
+    } else if (objective != nullptr) {
+      if (const std::string fault = fault_of_metric(*metric, *objective); !fault.empty()) diagnostics.error(path, fault);
+    }
+    if (std::find(spec.eval_metrics.begin(), spec.eval_metrics.begin() + static_cast<std::ptrdiff_t>(i), name) !=
+        spec.eval_metrics.begin() + static_cast<std::ptrdiff_t>(i)) {
+      diagnostics.error(path, "`" + name + "` is named twice");
+    }
+  }
+}
+
+std::vector<std::string> observed_names(const XgboostSpec& spec) {
+  std::vector<std::string> names;
+  for (const std::string& metric : spec.eval_metrics) {
+    names.push_back("validation-" + metric);
+    if (spec.eval_train) names.push_back("train-" + metric);
+  }
+  return names;
+}
+
+void check_direction(const XgboostMetric& metric, bool maximize, Diagnostics& diagnostics) {
+  if (metric.maximize == maximize) return;
+  diagnostics.warning("objective.goal", "`" + metric.name + "` is better when it is " + (metric.maximize ? "higher" : "lower") +
+                                            ", and the goal is to " + (maximize ? "maximize" : "minimize") + " it");
+}
+
+void check_objective_metric(const XgboostSpec& spec, const XgboostObjective* objective, const std::string& name, bool maximize,
+                            Diagnostics& diagnostics) {
+  const bool of_validation = name.starts_with("validation-");
+  const bool of_training = name.starts_with("train-");
+  if (!of_validation && !of_training) {
+    const auto names = observed_names(spec);
+    const auto meant = did_you_mean(name, names);
+    const bool metric_alone = find_xgboost_metric(name) != nullptr;
+    diagnostics.error(kMetricPath, "expected `validation-` and a metric of XGBoost, such as validation-auc, got " + excerpt(name),
+                      metric_alone ? "did you mean `validation-" + name + "`?" : meant);
+    return;
+  }
+  if (of_training && !spec.eval_train) {
+    diagnostics.error(kMetricPath, "`" + name + "` is measured only with trainer.eval_train",
+                      "set trainer.eval_train to true, or use validation-" + name.substr(std::string_view("train-").size()));
+  }
+  const std::string metric_name = name.substr(name.find('-') + 1);
+  const XgboostMetric* metric = find_xgboost_metric(metric_name);
+  if (metric == nullptr) {
+    diagnostics.error(kMetricPath, "XGBoost has no metric `" + metric_name + "`", did_you_mean(metric_name, xgboost_metric_names()));
+    return;
+  }
+  check_direction(*metric, maximize, diagnostics);
+  if (!spec.eval_metrics.empty()) {
+    if (std::find(spec.eval_metrics.begin(), spec.eval_metrics.end(), metric_name) != spec.eval_metrics.end()) return;
+    diagnostics.error(kMetricPath, "`" + metric_name + "` is not among trainer.eval_metric (" + one_of(spec.eval_metrics) + ")",
+                      "add it there");
+  } else if (objective != nullptr) {
+    if (const std::string fault = fault_of_metric(*metric, *objective); !fault.empty()) diagnostics.error(kMetricPath, fault);
+  }
+}
+
+void check_xgboost(const XgboostSpec& spec, const std::vector<TunedParameter>& tuned, const std::string& objective_metric, bool maximize,
+                   Diagnostics& diagnostics) {
+  const std::vector<JobParameter> parameters = job_parameters(spec, tuned);
+  check_names(parameters, diagnostics);
+  check_machine(parameters, diagnostics);
+  check_resume(parameters, diagnostics);
+
+  const JobParameter* chosen = find_parameter(parameters, "objective");
+  const std::string path = chosen == nullptr ? join_path(kFixedPath, "objective") : chosen->path;
+  const std::vector<std::string> names = chosen == nullptr ? std::vector<std::string>{kXgboostObjectiveDefault} : chosen->values;
+  for (const std::string& name : names) {
+    const XgboostObjective* objective = find_xgboost_objective(name);
+    if (objective == nullptr) continue;
+    check_classes(parameters, *objective, path, diagnostics);
+    check_base_score(parameters, *objective, diagnostics);
+    check_ranking_data(spec, *objective, path, diagnostics);
+  }
+  const XgboostObjective* only = names.size() == 1 ? find_xgboost_objective(names[0]) : nullptr;
+  check_eval_metrics(spec, only, diagnostics);
+  check_objective_metric(spec, only, objective_metric, maximize, diagnostics);
+}
+
+const std::vector<std::string>& builtin_placeholders() {
+  static const std::vector<std::string> names{"resource",        "from_resource", "until_resource", "max_resource", "checkpoint_dir", "parameters_file",
+                                              "trial_dir", "seed",          "job",            "trial",        "attempt"};
+  return names;
+}
+
+bool placeholder_character(char c) {
+  const bool alphanumeric = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  return alphanumeric || c == '_' || c == '-' || c == '.';
+}
+
+// The names in braces; "{{" and "}}" are braces themselves, and braces around what cannot be a name are text.
+std::vector<std::string> placeholders_in(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((text[i] == '{' || text[i] == '}') && i + 1 < text.size() && text[i + 1] == text[i]) {
+      ++i;
+    } else if (text[i] == '{') {
+      std::size_t end = i + 1;
+      while (end < text.size() && placeholder_character(text[end])) ++end;
+      if (end > i + 1 && end < text.size() && text[end] == '}') {
+        names.push_back(text.substr(i + 1, end - i - 1));
+        i = end;
+      }
+    }
+  }
+  return names;
+}
+
+void check_command(const CommandSpec& spec, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
+                   Diagnostics& diagnostics) {
+  std::vector<std::string> known = builtin_placeholders();
+  for (const TunedParameter& parameter : tuned) known.push_back(parameter.name);
+  for (std::size_t i = 0; i < spec.argv.size(); ++i) {
+    for (const std::string& name : placeholders_in(spec.argv[i])) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      const std::string meant = did_you_mean(name, known);
+      diagnostics.error(join_path("trainer.argv", i), "`{" + name + "}` is no parameter of the search space",
+                        meant.empty() ? "write {{" + name + "}} for the braces themselves" : meant);
+    }
+  }
+  std::vector<std::string> metrics;
+  for (const MetricPattern& pattern : spec.metrics) metrics.push_back(pattern.name);
+  const bool any_name = metrics.empty() || std::find(metrics.begin(), metrics.end(), "") != metrics.end();
+  if (!any_name && std::find(metrics.begin(), metrics.end(), objective_metric) == metrics.end()) {
+    diagnostics.error(kMetricPath, "`" + objective_metric + "` is not among trainer.metrics (" + one_of(metrics) + ")",
+                      did_you_mean(objective_metric, metrics));
+  }
+}
+
+}  // namespace
+
+void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::string& objective_metric, bool maximize,
+                   Diagnostics& diagnostics) {
+  if (const auto* xgboost = std::get_if<XgboostSpec>(&trainer)) {
+    check_xgboost(*xgboost, tuned, objective_metric, maximize, diagnostics);
+  } else {
+    check_command(std::get<CommandSpec>(trainer), tuned, objective_metric, diagnostics);
+  }
+}
+
+}  // namespace tuneband::protocol

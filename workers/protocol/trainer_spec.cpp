@@ -1,0 +1,361 @@
+#include "workers/protocol/trainer_spec.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "workers/protocol/xgboost_parameters.hpp"
+
+namespace tuneband::protocol {
+
+namespace {
+
+constexpr std::size_t kPathSizeMax = 4000;          // bytes
+constexpr std::size_t kFixedParametersMax = 200;
+constexpr std::size_t kEvalMetricsMax = 50;
+constexpr std::size_t kColumnNamesMax = 100'000;
+constexpr std::size_t kArgumentsMax = 1000;
+constexpr std::size_t kArgumentSizeMax = 100'000;   // bytes
+constexpr std::size_t kVariablesMax = 1000;
+constexpr std::size_t kMetricPatternsMax = 100;
+constexpr std::size_t kRegexSizeMax = 2000;         // bytes
+constexpr std::int64_t kThreadsMax = 1024;
+constexpr double kIntervalSecondsMax = 86'400;
+constexpr double kSegmentSecondsMax = 30 * 86'400.0;
+constexpr std::int64_t kMemoryMbMax = 1LL << 24;
+
+std::int64_t to_ms(double seconds) { return static_cast<std::int64_t>(seconds * 1000 + 0.5); }
+
+std::string resolve_path(const std::string& path, const std::string& base_dir) {
+  return (std::filesystem::path(base_dir) / path).lexically_normal().string();
+}
+
+// Argument, path and environment end up as C strings.
+bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+// A text or a whole number: columns go by name or by number.
+std::optional<std::string> column_from(const Json& value, const std::string& path, Diagnostics& diagnostics) {
+  if (value.is_number_unsigned()) return value.dump();
+  if (value.is_string() && !value.get_ref<const std::string&>().empty()) return value.get<std::string>();
+  diagnostics.error(path, "expected a column, by name or by number from 0, got " + excerpt(value));
+  return std::nullopt;
+}
+
+std::optional<std::string> scalar_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return format_number(value.get<double>());
+  if (value.is_number_integer() || value.is_boolean()) return value.dump();
+  return std::nullopt;
+}
+
+std::vector<std::string> read_columns(ObjectReader& reader, const std::string& field) {
+  std::vector<std::string> columns;
+  const Json* list = reader.find(field);
+  if (list == nullptr) return columns;
+  if (!list->is_array() || list->size() > kColumnNamesMax) {
+    reader.diagnostics().error(reader.path_to(field), "expected an array of columns, got " + excerpt(*list));
+    return columns;
+  }
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    if (auto column = column_from((*list)[i], join_path(reader.path_to(field), i), reader.diagnostics())) columns.push_back(std::move(*column));
+  }
+  return columns;
+}
+
+std::optional<DataFormat> format_of_ending(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (ending == ".csv") return DataFormat::csv;
+  if (ending == ".libsvm" || ending == ".svm" || ending == ".svmlight" || ending == ".txt") return DataFormat::libsvm;
+  return std::nullopt;
+}
+
+DataFormat read_format(ObjectReader& reader, const std::string& train) {
+  if (reader.has("format")) {
+    const auto index = reader.word("format", {"csv", "libsvm"});
+    return index == std::size_t{1} ? DataFormat::libsvm : DataFormat::csv;
+  }
+  const auto guessed = format_of_ending(train);
+  if (!guessed && !train.empty()) {
+    reader.diagnostics().error(reader.path_to("format"), "is missing, and the ending of " + excerpt(train) + " does not tell it",
+                               "set it to csv or libsvm");
+  }
+  return guessed.value_or(DataFormat::csv);
+}
+
+std::string read_path(ObjectReader& reader, const std::string& field, const std::string& base_dir) {
+  const auto path = reader.text(field, {1, kPathSizeMax});
+  if (!path) return "";
+  if (has_nul(*path)) reader.diagnostics().error(reader.path_to(field), "has a NUL byte in it");
+  return resolve_path(*path, base_dir);
+}
+
+std::variant<SplitSpec, std::string> read_validation(ObjectReader& data, const std::string& base_dir) {
+  const Json* json = data.find("validation");
+  if (json == nullptr) return SplitSpec{};
+  if (json->is_string()) return read_path(data, "validation", base_dir);
+  if (!json->is_object()) {
+    data.diagnostics().error(data.path_to("validation"), "expected a path or {\"fraction\": ..., \"seed\": ...}, got " + excerpt(*json));
+    return SplitSpec{};
+  }
+  ObjectReader reader(*json, data.path_to("validation"), data.diagnostics());
+  SplitSpec split;
+  split.fraction = reader.number_or("fraction", split.fraction, {0, 1, true, true});
+  split.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0, {0, std::numeric_limits<std::int64_t>::max()}));
+  reader.finish();
+  return split;
+}
+
+bool usable_delimiter(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 128 && c != '"' && c != '\n' && c != '\r' && c != '\0' && c != '.' && c != '-' && c != '+' && !std::isalnum(byte);
+}
+
+void read_csv_fields(ObjectReader& reader, DataSpec& data) {
+  Diagnostics& diagnostics = reader.diagnostics();
+  data.header = reader.boolean_or("header", true);
+  const std::string delimiter = reader.text_or("delimiter", ",", {1, 1});
+  data.delimiter = delimiter[0];
+  if (!usable_delimiter(data.delimiter)) {
+    diagnostics.error(reader.path_to("delimiter"), "expected a character like , or ; or a tab, got " + excerpt(delimiter));
+  }
+  if (const Json* label = reader.require("label")) {
+    data.label = column_from(*label, reader.path_to("label"), diagnostics).value_or("");
+  }
+  if (const Json* positive = reader.find("positive")) {
+    const auto text = scalar_text(*positive);
+    if (!text || text->empty()) diagnostics.error(reader.path_to("positive"), "expected a text or a number, got " + excerpt(*positive));
+    data.positive = text.value_or("");
+  }
+  data.drop = read_columns(reader, "drop");
+  data.categorical = read_columns(reader, "categorical");
+  if (!data.label.empty() && std::find(data.drop.begin(), data.drop.end(), data.label) != data.drop.end()) {
+    diagnostics.error(reader.path_to("drop"), "holds the label's column `" + data.label + "`");
+  }
+  if (data.header) return;
+  const auto check_number = [&](const std::string& column, const std::string& path) {
+    if (column.find_first_not_of("0123456789") == std::string::npos) return;
+    diagnostics.error(path, "a file without a header has no column names, got " + excerpt(column), "give the column's number, from 0");
+  };
+  check_number(data.label, reader.path_to("label"));
+  for (std::size_t i = 0; i < data.drop.size(); ++i) check_number(data.drop[i], join_path(reader.path_to("drop"), i));
+  for (std::size_t i = 0; i < data.categorical.size(); ++i) check_number(data.categorical[i], join_path(reader.path_to("categorical"), i));
+}
+
+void refuse_csv_fields(ObjectReader& reader) {
+  for (const char* field : {"header", "delimiter", "label", "positive", "drop", "categorical"}) {
+    if (reader.has(field)) reader.diagnostics().error(reader.path_to(field), "belongs to CSV files only, and this one is LibSVM");
+  }
+}
+
+DataSpec read_data(ObjectReader& trainer, const std::string& base_dir) {
+  DataSpec data;
+  const Json* json = trainer.require("data");
+  if (json == nullptr) return data;
+  ObjectReader reader(*json, trainer.path_to("data"), trainer.diagnostics());
+  reader.require_present("train");
+  data.train = read_path(reader, "train", base_dir);
+  data.format = read_format(reader, data.train);
+  data.validation = read_validation(reader, base_dir);
+  if (data.format == DataFormat::csv) {
+    read_csv_fields(reader, data);
+  } else {
+    refuse_csv_fields(reader);
+  }
+  reader.finish();
+  return data;
+}
+
+// Names are checked later, together with the search space's.
+std::vector<std::pair<std::string, std::string>> read_parameters(ObjectReader& trainer) {
+  std::vector<std::pair<std::string, std::string>> parameters;
+  const Json* json = trainer.find("parameters");
+  if (json == nullptr) return parameters;
+  const std::string path = trainer.path_to("parameters");
+  if (!json->is_object() || json->size() > kFixedParametersMax) {
+    trainer.diagnostics().error(path, "expected an object of at most " + std::to_string(kFixedParametersMax) + " XGBoost parameters, got " +
+                                          excerpt(*json));
+    return parameters;
+  }
+  for (const auto& [name, value] : json->items()) {
+    if (auto text = scalar_text(value); text && !has_nul(*text)) {
+      parameters.emplace_back(name, std::move(*text));
+    } else {
+      trainer.diagnostics().error(join_path(path, name), "expected a number, a text, true or false, got " + excerpt(value));
+    }
+  }
+  return parameters;
+}
+
+std::vector<std::string> read_eval_metrics(ObjectReader& trainer) {
+  const Json* json = trainer.find("eval_metric");
+  if (json == nullptr) return {};
+  if (json->is_string()) return {trainer.text_or("eval_metric", "")};
+  const std::string path = trainer.path_to("eval_metric");
+  std::vector<std::string> metrics;
+  if (!json->is_array() || json->empty() || json->size() > kEvalMetricsMax) {
+    trainer.diagnostics().error(path, "expected a metric or an array of up to " + std::to_string(kEvalMetricsMax) + ", got " + excerpt(*json));
+    return metrics;
+  }
+  for (std::size_t i = 0; i < json->size(); ++i) {
+    if ((*json)[i].is_string()) {
+      metrics.push_back((*json)[i].get<std::string>());
+    } else {
+      trainer.diagnostics().error(join_path(path, i), "expected a metric's name, got " + excerpt((*json)[i]));
+    }
+  }
+  return metrics;
+}
+
+XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir) {
+  XgboostSpec spec;
+  spec.data = read_data(reader, base_dir);
+  spec.parameters = read_parameters(reader);
+  spec.eval_metrics = read_eval_metrics(reader);
+  spec.eval_train = reader.boolean_or("eval_train", false);
+  spec.threads = static_cast<int>(reader.integer_or("threads", 1, {1, kThreadsMax}));
+  spec.checkpoint_interval_ms =
+      to_ms(reader.number_or("checkpoint_interval_seconds", static_cast<double>(spec.checkpoint_interval_ms) / 1000, {0, kIntervalSecondsMax}));
+  return spec;
+}
+
+std::vector<std::string> read_argv(ObjectReader& reader) {
+  std::vector<std::string> argv;
+  const Json* json = reader.require("argv");
+  if (json == nullptr) return argv;
+  const std::string path = reader.path_to("argv");
+  if (!json->is_array() || json->empty() || json->size() > kArgumentsMax) {
+    reader.diagnostics().error(path, "expected an array of texts, the program first, got " + excerpt(*json));
+    return argv;
+  }
+  for (std::size_t i = 0; i < json->size(); ++i) {
+    const Json& argument = (*json)[i];
+    if (argument.is_string() && argument.get_ref<const std::string&>().size() <= kArgumentSizeMax && !has_nul(argument.get<std::string>())) {
+      argv.push_back(argument.get<std::string>());
+    } else {
+      reader.diagnostics().error(join_path(path, i), "expected a text, got " + excerpt(argument), "numbers go in quotes too");
+    }
+  }
+  if (!argv.empty() && argv[0].empty()) reader.diagnostics().error(join_path(path, std::size_t{0}), "expected a program, got an empty text");
+  return argv;
+}
+
+std::vector<std::pair<std::string, std::string>> read_environment(ObjectReader& reader) {
+  std::vector<std::pair<std::string, std::string>> environment;
+  const Json* json = reader.find("environment");
+  if (json == nullptr) return environment;
+  const std::string path = reader.path_to("environment");
+  if (!json->is_object() || json->size() > kVariablesMax) {
+    reader.diagnostics().error(path, "expected an object of texts, got " + excerpt(*json));
+    return environment;
+  }
+  for (const auto& [name, value] : json->items()) {
+    auto text = scalar_text(value);
+    if (name.empty() || has_nul(name) || name.find('=') != std::string::npos) {
+      reader.diagnostics().error(join_path(path, name), "is not a name for an environment variable");
+    } else if (!text || has_nul(*text)) {
+      reader.diagnostics().error(join_path(path, name), "expected a text, got " + excerpt(value));
+    } else {
+      environment.emplace_back(name, std::move(*text));
+    }
+  }
+  return environment;
+}
+
+// "[3]\tvalid-auc:0.71\ttrain-auc:0.8", as XGBoost prints its evaluations.
+constexpr const char* kXgboostLinePattern = R"(\t([^\s:]+):(\S+))";
+
+void read_metrics(ObjectReader& reader, CommandSpec& spec) {
+  const Json* json = reader.find("metrics");
+  if (json == nullptr) return;
+  const std::string path = reader.path_to("metrics");
+  if (json->is_string()) {
+    if (reader.word("metrics", {"json", "xgboost"}) == std::size_t{1}) spec.metrics.push_back({"", kXgboostLinePattern});
+    return;
+  }
+  if (!json->is_array() || json->empty() || json->size() > kMetricPatternsMax) {
+    reader.diagnostics().error(path, "expected \"json\", \"xgboost\" or an array of {\"name\", \"regex\"}, got " + excerpt(*json));
+    return;
+  }
+  for (std::size_t i = 0; i < json->size(); ++i) {
+    ObjectReader pattern((*json)[i], join_path(path, i), reader.diagnostics());
+    pattern.require_present("name");
+    pattern.require_present("regex");
+    auto name = pattern.text("name", {1, 200});
+    auto regex = pattern.text("regex", {1, kRegexSizeMax});
+    pattern.finish();
+    if (name && regex) spec.metrics.push_back({std::move(*name), std::move(*regex)});
+  }
+}
+
+CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
+  CommandSpec spec;
+  spec.argv = read_argv(reader);
+  spec.environment = read_environment(reader);
+  const std::string working_dir = reader.text_or("working_dir", "", {0, kPathSizeMax});
+  if (!working_dir.empty()) spec.working_dir = resolve_path(working_dir, base_dir);
+  read_metrics(reader, spec);
+  spec.resource_regex = reader.text_or("resource_regex", "", {0, kRegexSizeMax});
+  spec.resource_name = reader.text_or("resource_name", spec.resource_name, {1, 50});
+  if (reader.word("resume", {"checkpoint", "restart"}) == std::size_t{0}) spec.resume = ResumeMode::checkpoint;
+  spec.grace_ms = to_ms(reader.number_or("grace_seconds", static_cast<double>(spec.grace_ms) / 1000, {0, 3600}));
+  if (const auto seconds = reader.number("timeout_seconds", {0, kSegmentSecondsMax, true, false})) spec.timeout_ms = to_ms(*seconds);
+  if (const auto mb = reader.integer("memory_mb", {1, kMemoryMbMax})) spec.memory_bytes_max = *mb * 1024 * 1024;
+  if (const auto seconds = reader.number("cpu_seconds", {0, kSegmentSecondsMax, true, false})) spec.cpu_ms_max = to_ms(*seconds);
+  return spec;
+}
+
+void read_replicas(ObjectReader& reader) {
+  const auto replicas = reader.integer("replicas", {1, 10'000});
+  if (replicas && *replicas > 1) {
+    reader.diagnostics().error(reader.path_to("replicas"), "expected 1, got " + std::to_string(*replicas) + ": a trial runs on one worker",
+                               "use limits.max_parallel_trials to run several trials at once");
+  }
+}
+
+}  // namespace
+
+TrainerSpec parse_trainer(const Json& json, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics) {
+  ObjectReader reader(json, path, diagnostics);
+  reader.require_present("type");
+  const auto type = reader.word("type", {"xgboost", "command"});
+  if (!type) return XgboostSpec{};  // with a fault in the diagnostics; the other fields depend on the type
+  read_replicas(reader);
+  TrainerSpec spec;
+  if (*type == 0) {
+    spec = read_xgboost(reader, base_dir);
+  } else {
+    spec = read_command(reader, base_dir);
+  }
+  reader.finish();
+  return spec;
+}
+
+std::vector<std::string> eval_metrics_for(const XgboostSpec& spec, const std::string& objective_metric) {
+  if (!spec.eval_metrics.empty()) return spec.eval_metrics;
+  const auto dash = objective_metric.find('-');
+  return dash == std::string::npos ? std::vector<std::string>{} : std::vector<std::string>{objective_metric.substr(dash + 1)};
+}
+
+std::string resource_name(const TrainerSpec& trainer) {
+  const auto* command = std::get_if<CommandSpec>(&trainer);
+  return command == nullptr ? "rounds" : command->resource_name;
+}
+
+std::string data_key(const TrainerSpec& trainer) {
+  const auto* xgboost = std::get_if<XgboostSpec>(&trainer);
+  if (xgboost == nullptr) return "";
+  const DataSpec& data = xgboost->data;
+  Json options = {data.format == DataFormat::csv ? "csv" : "libsvm", data.header, std::string(1, data.delimiter), data.label, data.positive,
+                  data.drop, data.categorical};
+  if (const auto* split = std::get_if<SplitSpec>(&data.validation)) {
+    options.push_back({split->fraction, split->seed});
+  } else {
+    options.push_back(std::get<std::string>(data.validation));
+  }
+  return data.train + "#" + std::to_string(stable_hash(options.dump(-1, ' ', true, Json::error_handler_t::replace)));
+}
+
+}  // namespace tuneband::protocol

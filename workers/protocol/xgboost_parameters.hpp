@@ -1,0 +1,67 @@
+// What XGBoost 1.7 accepts: its learning parameters, objectives and metrics. XGBoost itself lets misspelt names, NaN and some values
+// outside its documented ranges pass in silence, so that a job is checked against these tables before anything runs.
+// Source: the "XGBoost Parameters" page of its documentation and the ranges that version 1.7.4 enforces.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.hpp"
+
+namespace tuneband::protocol {
+
+enum class ParameterKind { integer, real, boolean, word, text };
+
+struct XgboostParameter {
+  std::string name;                   // as documented first: "eta"
+  std::vector<std::string> aliases;   // "learning_rate"
+  ParameterKind kind = ParameterKind::real;
+  NumberRange range;                  // of integer and real
+  std::vector<std::string> words;     // of word
+  double usual_max = std::numeric_limits<double>::max();  // documented, but not enforced by XGBoost: beyond it is a warning
+};
+
+// The parameter of this name or alias, or null.
+const XgboostParameter* find_xgboost_parameter(std::string_view name);
+// Names and aliases, for did-you-mean.
+const std::vector<std::string>& xgboost_parameter_names();
+
+// Why `name`, which XGBoost or its Python package knows, cannot stand among the parameters of a job: a sentence. "" when it can.
+std::string_view refused_xgboost_parameter(std::string_view name);
+
+// What is wrong with `value` (as text) for this parameter: "expected a number between 0 and 1, got 3". "" when nothing is.
+std::string fault_of_value(const XgboostParameter& parameter, std::string_view value);
+// "a number between 0 (excluded) and 1".
+std::string describe_range(const XgboostParameter& parameter);
+
+enum class XgboostTask { regression, binary, multiclass, ranking, survival };
+
+struct XgboostObjective {
+  std::string name;
+  XgboostTask task = XgboostTask::regression;
+  NumberRange label;                  // what XGBoost accepts; multiclass: whole numbers below num_class
+};
+
+const XgboostObjective* find_xgboost_objective(std::string_view name);
+const std::vector<std::string>& xgboost_objective_names();
+inline constexpr const char* kXgboostObjectiveDefault = "reg:squarederror";
+
+enum class MetricSuffix { none, optional, required };  // "error" or "error@0.7"; "ams@0.15" only
+
+struct XgboostMetric {
+  std::string name;                   // without suffix
+  bool maximize = false;
+  MetricSuffix suffix = MetricSuffix::none;
+};
+
+// The metric of "auc", "ndcg@10", "map@5-", or null when there is none such or its suffix does not fit.
+const XgboostMetric* find_xgboost_metric(std::string_view name_with_suffix);
+const std::vector<std::string>& xgboost_metric_names();
+
+// Why XGBoost would refuse this metric for this objective: a sentence. "" when it would not.
+std::string fault_of_metric(const XgboostMetric& metric, const XgboostObjective& objective);
+
+}  // namespace tuneband::protocol
