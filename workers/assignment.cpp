@@ -1,0 +1,70 @@
+#include "workers/assignment.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/text.hpp"
+
+namespace tuneband::workers {
+
+Assignment::Assignment(protocol::AssignmentOrder order) : order_(std::move(order)) {}
+
+void Assignment::observe(std::int64_t resource, Metrics metrics) {
+  if (metrics.size() > protocol::kMetricsPerObservationMax) metrics.resize(protocol::kMetricsPerObservationMax);
+  const std::lock_guard lock(mutex_);
+  if (observations_.size() >= kObservationsKeptMax) observations_.pop_back();
+  observations_.push_back({resource, std::move(metrics)});
+}
+
+void Assignment::checkpointed(std::int64_t resource) {
+  const std::lock_guard lock(mutex_);
+  checkpoint_resource_ = std::max(checkpoint_resource_, resource);
+}
+
+void Assignment::finish(SegmentResult result) {
+  const std::lock_guard lock(mutex_);
+  result_ = std::move(result);
+  end_ = Clock::now();
+}
+
+void Assignment::request_stop() {
+  stop_ = true;
+  stop_event_.set();
+}
+
+bool Assignment::finished() const {
+  const std::lock_guard lock(mutex_);
+  return result_.has_value();
+}
+
+protocol::AssignmentStatus Assignment::status() const {
+  const std::lock_guard lock(mutex_);
+  protocol::AssignmentStatus status;
+  status.epoch = order_.epoch;
+  status.checkpoint_resource = checkpoint_resource_;
+  status.training_ms = std::chrono::duration_cast<std::chrono::milliseconds>((result_ ? end_ : Clock::now()) - begin_).count();
+  std::size_t values = 0;
+  for (const protocol::Observation& observation : observations_) {
+    values += observation.metrics.size();
+    if (status.observations.size() == protocol::kObservationsPerSyncMax || values > kMetricValuesPerSyncMax) break;
+    status.observations.push_back(observation);
+  }
+  if (result_ && status.observations.size() == observations_.size()) {
+    status.exit = result_->exit;
+    status.message = valid_utf8(result_->message.substr(0, protocol::kMessageSizeMax / 3));  // a replaced byte becomes three
+  }
+  return status;
+}
+
+void Assignment::acknowledge(const protocol::AssignmentStatus& sent) {
+  const std::lock_guard lock(mutex_);
+  const auto count = static_cast<std::ptrdiff_t>(std::min(sent.observations.size(), observations_.size()));
+  observations_.erase(observations_.begin(), observations_.begin() + count);
+}
+
+bool Assignment::sync_due() const {
+  const std::lock_guard lock(mutex_);
+  return result_.has_value() || observations_.size() >= protocol::kObservationsPerSyncMax;
+}
+
+}  // namespace tuneband::workers

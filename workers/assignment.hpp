@@ -1,0 +1,59 @@
+// The assignment a worker has: what the training thread says of it, kept until the server has it. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "workers/protocol/sync.hpp"
+#include "workers/trial_runner.hpp"
+#include "workers/wake_event.hpp"
+
+namespace tuneband::workers {
+
+// Unacknowledged observations in memory. A command that reports more while the server is away loses the ones in between, not the last.
+inline constexpr std::size_t kObservationsKeptMax = 1'000'000;
+// In one sync, over all its observations: keeps a request around a megabyte.
+inline constexpr std::size_t kMetricValuesPerSyncMax = 20'000;
+
+class Assignment final : public TrialReporter {
+ public:
+  explicit Assignment(protocol::AssignmentOrder order);
+
+  const protocol::AssignmentOrder& order() const { return order_; }
+
+  // The training thread's side.
+  void observe(std::int64_t resource, Metrics metrics) override;
+  void checkpointed(std::int64_t resource) override;
+  bool should_stop() const override { return stop_; }
+  int stop_fd() const override { return stop_event_.fd(); }
+  void finish(SegmentResult result);
+
+  // The sync loop's side. A status holds as many observations as fit, the oldest first; `exit` only together with the last of them.
+  void request_stop();
+  bool finished() const;
+  protocol::AssignmentStatus status() const;
+  // The server has what `sent`, the last status(), holds.
+  void acknowledge(const protocol::AssignmentStatus& sent);
+  // Whether another sync is due at once: the segment is over, or more has piled up than one sync holds.
+  bool sync_due() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const protocol::AssignmentOrder order_;
+  const Clock::time_point begin_ = Clock::now();
+  std::atomic<bool> stop_ = false;
+  WakeEvent stop_event_;
+
+  mutable std::mutex mutex_;
+  std::deque<protocol::Observation> observations_;  // not acknowledged
+  std::int64_t checkpoint_resource_ = 0;
+  std::optional<SegmentResult> result_;
+  Clock::time_point end_;
+};
+
+}  // namespace tuneband::workers

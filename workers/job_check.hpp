@@ -1,0 +1,18 @@
+// `tuneband-worker --check-job`: what a worker can find wrong with a job before anything is trained. Runs where the trials will run, in
+// a process of its own, because it touches files and loads the trainer's libraries.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace tuneband::workers {
+
+// `document` is a job as submitted, paths absolute. Faults and doubts go to `diagnostics`, with paths into the document.
+void check_job(std::string_view document, Diagnostics& diagnostics);
+
+// {"errors": [{"message", "path", "hint"}], "warnings": [...]}
+std::string diagnostics_json(const Diagnostics& diagnostics);
+
+}  // namespace tuneband::workers

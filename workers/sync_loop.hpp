@@ -1,0 +1,82 @@
+// A worker: one thread trains, one keeps the server told (ARCHITECTURE.md, "The worker protocol").
+//
+// Training never waits for the network: it goes on to until_resource by itself while the server is away, and the sync loop tries again
+// for as long as it takes. What the server has not confirmed is kept and sent again.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "workers/assignment.hpp"
+#include "workers/protocol/http_client.hpp"
+#include "workers/trial_runner.hpp"
+#include "workers/wake_event.hpp"
+
+namespace tuneband::workers {
+
+struct WorkerOptions {
+  std::string id;                         // unique for this process; of letters, digits, '-', '_' and '.'
+  std::string name;                       // for people
+  std::int64_t give_up_after_ms = 0;      // without any answer from the server; 0: never
+  std::int64_t held_timeout_ms = 60'000;  // of an idle worker's sync, which the server holds: well above the hold
+  std::int64_t timeout_ms = 10'000;       // of the other syncs
+  std::int64_t retry_ms_min = 100;        // between two attempts, doubling up to the maximum
+  std::int64_t retry_ms_max = 5'000;
+  std::int64_t drain_ms_max = 5'000;      // after the segment's end, for telling the server
+  std::int64_t release_after_ms = 10'000;  // without work: then the last trial is let go of
+  std::function<void(const std::string&)> log = [](const std::string&) {};
+};
+
+class Worker {
+ public:
+  enum class End { drained, gave_up };
+
+  Worker(WorkerOptions options, protocol::HttpClient client, TrialRunner& runner);
+
+  // Works until drain(), the server's word to end, or giving up. Trains on the calling thread. Once.
+  End run();
+
+  // Any thread: end the segment (its trial can be resumed), tell the server, and come home.
+  void drain();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void train();
+  SegmentResult run_segment(Assignment& assignment);
+
+  void sync_until_end();
+  bool sync_once();  // one exchange with the server; whether it succeeded
+  protocol::SyncRequest make_request() const;
+  void apply(const protocol::SyncRequest& sent, protocol::SyncReply reply, Clock::time_point sent_at);
+  std::int64_t wait_ms_after_failure();
+  std::optional<End> end_due();
+
+  const WorkerOptions options_;
+  protocol::HttpClient client_;
+  TrialRunner& runner_;
+  WakeEvent wake_;  // the sync loop has something to tell
+
+  // The sync loop's own.
+  Clock::time_point last_answer_;
+  Clock::time_point next_sync_;
+  std::optional<Clock::time_point> drain_begin_;  // draining, and nothing is being trained any more
+  int failures_ = 0;                              // in a row
+  bool drain_told_ = false;                       // the server has answered a sync that said so
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::shared_ptr<Assignment> current_;   // until the server no longer desires it
+  std::shared_ptr<Assignment> to_train_;  // not yet taken by the training thread
+  bool draining_ = false;
+  bool held_ = false;                     // the server may be holding our sync
+  std::optional<End> end_;
+};
+
+}  // namespace tuneband::workers

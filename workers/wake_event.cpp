@@ -1,0 +1,30 @@
+#include "workers/wake_event.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/check.hpp"
+
+namespace tuneband::workers {
+
+WakeEvent::WakeEvent() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { TUNEBAND_CHECK(fd_, "no file descriptor is left"); }
+
+void WakeEvent::set() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(fd_.get(), &one, sizeof one);  // fails only where it is set already
+}
+
+void WakeEvent::clear() {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(fd_.get(), &count, sizeof count);  // fails only where it is not set
+}
+
+void WakeEvent::wait(std::int64_t timeout_ms) const {
+  pollfd wait{fd_.get(), POLLIN, 0};
+  ::poll(&wait, 1, static_cast<int>(std::clamp<std::int64_t>(timeout_ms, 0, std::numeric_limits<int>::max())));
+}
+
+}  // namespace tuneband::workers

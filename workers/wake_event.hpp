@@ -1,0 +1,24 @@
+// A flag that poll() can wait for, set by one thread and waited for by another.
+#pragma once
+
+#include <cstdint>
+
+#include "workers/unique_fd.hpp"
+
+namespace tuneband::workers {
+
+class WakeEvent {
+ public:
+  WakeEvent();
+
+  void set();                             // any thread
+  void clear();
+  // Until it is set or `timeout_ms` (at least 0) has passed.
+  void wait(std::int64_t timeout_ms) const;
+  int fd() const { return fd_.get(); }    // readable while it is set
+
+ private:
+  UniqueFd fd_;
+};
+
+}  // namespace tuneband::workers

@@ -1,0 +1,176 @@
+// tuneband-worker: executes trials for a server, one after the other.
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cctype>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "workers/job_check.hpp"
+#include "workers/sync_loop.hpp"
+
+namespace {
+
+using tuneband::Diagnostics;
+using tuneband::protocol::HttpClient;
+using tuneband::workers::RunnerOptions;
+using tuneband::workers::Worker;
+using tuneband::workers::WorkerOptions;
+
+constexpr int kExitUsage = 2;
+constexpr int kExitGaveUp = 3;
+constexpr int kNice = 5;  // the server, which decides for many workers, goes first
+constexpr std::size_t kNameSizeMax = 100;
+constexpr const char* kStartedAgain = "TUNEBAND_WORKER_STARTED_AGAIN";
+
+struct Arguments {
+  std::string server = "http://127.0.0.1:7070";
+  std::string name;
+  int threads = 1;
+  bool end_with_parent = false;
+  std::int64_t give_up_after_s = 0;
+  bool check_job = false;
+};
+
+std::string check_name(const std::string& name) {
+  for (const char c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') {
+      return "a name is made of letters, digits, '-', '_' and '.'";
+    }
+  }
+  return name.empty() || name.size() > kNameSizeMax ? "a name has 1 to " + std::to_string(kNameSizeMax) + " characters" : "";
+}
+
+std::string check_server(const std::string& url) {
+  const auto client = HttpClient::create(url);
+  return client ? "" : client.error().message;
+}
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  app.set_version_flag("--version", "tuneband-worker " TUNEBAND_VERSION);
+  app.add_option("--server", arguments.server, "URL of the server")->capture_default_str()->check(check_server);
+  app.add_option("--name", arguments.name, "Name shown to people (default: the host's name)")->check(check_name);
+  app.add_option("--threads", arguments.threads, "Threads for one trial")->capture_default_str()->check(CLI::Range(1, 1024));
+  app.add_flag("--end-with-parent", arguments.end_with_parent, "End when the process that started this one ends");
+  app.add_option("--give-up-after", arguments.give_up_after_s, "End after so many seconds without an answer from the server; 0: never")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 365 * 24 * 3600));
+  app.add_flag("--check-job", arguments.check_job, "Read a job document from standard input, print what is wrong with it, and end");
+}
+
+std::string host_as_name() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::string name = host.data();
+  return check_name(name).empty() ? name : "worker";
+}
+
+std::string random_hex() {
+  std::random_device device;
+  std::array<char, 20> text{};
+  std::snprintf(text.data(), text.size(), "%08x%08x", device(), device());
+  return text.data();
+}
+
+// OpenMP reads its environment when it is loaded, before main: without these, XGBoost's idle threads burn the other workers' time.
+void start_again_with_openmp_settings(const Arguments& arguments, char** argv) {
+  const std::string threads = std::to_string(arguments.threads);
+  const auto is = [](const char* name, const std::string& value) {
+    const char* text = std::getenv(name);
+    return text != nullptr && value == text;
+  };
+  if (std::getenv(kStartedAgain) != nullptr || (is("OMP_NUM_THREADS", threads) && is("OMP_WAIT_POLICY", "passive"))) return;
+  ::setenv("OMP_NUM_THREADS", threads.c_str(), 1);
+  ::setenv("OMP_WAIT_POLICY", "passive", 1);
+  ::setenv(kStartedAgain, "1", 1);
+  std::array<char, 4096> path{};
+  if (::readlink("/proc/self/exe", path.data(), path.size() - 1) > 0) ::execv(path.data(), argv);
+  std::fprintf(stderr, "tuneband-worker: cannot set up OpenMP; training may be slow\n");
+}
+
+void go_behind_the_server() {
+  ::setpriority(PRIO_PROCESS, 0, kNice);
+  const sched_param parameters{};
+  ::sched_setscheduler(0, SCHED_BATCH, &parameters);
+}
+
+// A parent that ended before we could ask for its signal has left us to another.
+void end_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::kill(::getpid(), SIGTERM);
+}
+
+int check_job_on_stdin() {
+  const std::string document((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
+  Diagnostics diagnostics;
+  tuneband::workers::check_job(document, diagnostics);
+  std::cout << tuneband::workers::diagnostics_json(diagnostics) << '\n';
+  return diagnostics.ok() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int work(const Arguments& arguments, const sigset_t& end_signals) {
+  auto client = HttpClient::create(arguments.server);
+  if (!client) {
+    std::fprintf(stderr, "tuneband-worker: %s\n", describe(client.error()).c_str());
+    return kExitUsage;
+  }
+  WorkerOptions options;
+  options.name = arguments.name.empty() ? host_as_name() : arguments.name;
+  options.id = options.name + "-" + random_hex();
+  options.give_up_after_ms = arguments.give_up_after_s * 1000;
+  options.log = [name = options.name](const std::string& line) { std::fprintf(stderr, "%s: %s\n", name.c_str(), line.c_str()); };
+  options.log("worker " + options.id + ", server " + arguments.server);
+
+  const auto runner = tuneband::workers::make_trial_runner(RunnerOptions{arguments.threads});
+  Worker worker(options, std::move(*client), *runner);
+  std::thread([&worker, end_signals] {
+    while (true) {
+      int signal = 0;
+      if (::sigwait(&end_signals, &signal) == 0) worker.drain();
+    }
+  }).detach();
+  const Worker::End end = worker.run();
+  if (end == Worker::End::gave_up) options.log("no answer from the server for too long; ending");
+  std::fflush(nullptr);
+  // The signal's thread may still use the worker; nothing is left to be torn down.
+  ::_exit(end == Worker::End::gave_up ? kExitGaveUp : EXIT_SUCCESS);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const pid_t parent = ::getppid();
+  CLI::App app{"Executes trials for a Tuneband server, one after the other, until it is told to end.", "tuneband-worker"};
+  Arguments arguments;
+  add_options(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? EXIT_SUCCESS : kExitUsage;
+  }
+  start_again_with_openmp_settings(arguments, argv);
+  ::unsetenv(kStartedAgain);
+  ::signal(SIGPIPE, SIG_IGN);
+  if (arguments.check_job) return check_job_on_stdin();
+
+  // Blocked in every thread, so that only the one that waits for them gets them.
+  sigset_t end_signals;
+  ::sigemptyset(&end_signals);
+  ::sigaddset(&end_signals, SIGTERM);
+  ::sigaddset(&end_signals, SIGINT);
+  ::pthread_sigmask(SIG_BLOCK, &end_signals, nullptr);
+  go_behind_the_server();
+  if (arguments.end_with_parent) end_with(parent);
+  return work(arguments, end_signals);
+}
