@@ -1,0 +1,208 @@
+#include "cli/api_types.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "cli/format.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+const Json& field_of(const Json& json, const char* name) {
+  static const Json kNothing;
+  if (!json.is_object()) return kNothing;
+  const auto found = json.find(name);
+  return found == json.end() ? kNothing : *found;
+}
+
+std::string text_of(const Json& json, const char* name) {
+  const Json& value = field_of(json, name);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+std::optional<std::int64_t> maybe_integer(const Json& json, const char* name) {
+  const Json& value = field_of(json, name);
+  if (!value.is_number()) return std::nullopt;
+  return value.get<std::int64_t>();
+}
+
+std::int64_t integer_of(const Json& json, const char* name) { return maybe_integer(json, name).value_or(0); }
+
+int int_of(const Json& json, const char* name) {
+  constexpr std::int64_t kIntMax = std::numeric_limits<int>::max();
+  return static_cast<int>(std::clamp<std::int64_t>(integer_of(json, name), -kIntMax, kIntMax));
+}
+
+double number_of(const Json& json, const char* name) { return number_from_json(field_of(json, name)).value_or(0); }
+
+bool boolean_of(const Json& json, const char* name) {
+  const Json& value = field_of(json, name);
+  return value.is_boolean() && value.get<bool>();
+}
+
+std::optional<std::int64_t> time_of(const Json& json, const char* name) { return parse_time(text_of(json, name)); }
+
+std::optional<BestInfo> best_of(const Json& json, const char* name) {
+  const Json& value = field_of(json, name);
+  if (!value.is_object()) return std::nullopt;
+  BestInfo best;
+  best.trial = int_of(value, "trial");
+  best.value = number_from_json(field_of(value, "value"));
+  best.resource = integer_of(value, "resource");
+  best.configuration = field_of(value, "configuration");
+  return best;
+}
+
+TrialCounts counts_of(const Json& json) {
+  TrialCounts counts;
+  counts.created = integer_of(json, "created");
+  counts.pending = integer_of(json, "pending");
+  counts.running = integer_of(json, "running");
+  counts.paused = integer_of(json, "paused");
+  counts.completed = integer_of(json, "completed");
+  counts.stopped = integer_of(json, "stopped");
+  counts.failed = integer_of(json, "failed");
+  counts.cancelled = integer_of(json, "cancelled");
+  counts.planned = maybe_integer(json, "planned");
+  return counts;
+}
+
+RungInfo rung_from_json(const Json& json) {
+  RungInfo rung;
+  rung.bracket = int_of(json, "bracket");
+  rung.rung = int_of(json, "rung");
+  rung.resource = integer_of(json, "resource");
+  rung.planned = integer_of(json, "planned");
+  rung.reached = integer_of(json, "reached");
+  rung.promoted = integer_of(json, "promoted");
+  rung.stopped = integer_of(json, "stopped");
+  rung.waiting = integer_of(json, "waiting");
+  return rung;
+}
+
+template <class Integer>
+std::vector<Integer> integers_of(const Json& json, const char* name) {
+  std::vector<Integer> values;
+  const Json& list = field_of(json, name);
+  if (!list.is_array()) return values;
+  for (const Json& value : list) {
+    if (value.is_number()) values.push_back(value.get<Integer>());
+  }
+  return values;
+}
+
+}  // namespace
+
+double JobInfo::seconds(std::int64_t now) const {
+  if (!created_ms) return 0;
+  return static_cast<double>(std::max<std::int64_t>(0, ended_ms.value_or(now) - *created_ms)) / 1000;
+}
+
+JobInfo job_from_json(const Json& json) {
+  JobInfo job;
+  job.id = integer_of(json, "id");
+  job.name = text_of(json, "name");
+  job.state = text_of(json, "state");
+  job.reason = text_of(json, "reason");
+  job.created_ms = time_of(json, "created_at");
+  job.ended_ms = time_of(json, "ended_at");
+  job.metric = text_of(field_of(json, "objective"), "metric");
+  job.maximize = text_of(field_of(json, "objective"), "goal") != "minimize";
+  job.scheduler = text_of(json, "scheduler");
+  job.max_resource = integer_of(json, "max_resource");
+  job.resource_name = text_of(json, "resource_name");
+  if (job.resource_name.empty()) job.resource_name = "units";
+  job.trials = counts_of(field_of(json, "trials"));
+  job.best = best_of(json, "best");
+  job.best_anywhere = best_of(json, "best_anywhere");
+  job.resource_spent = integer_of(json, "resource_spent");
+  job.training_seconds = number_of(json, "training_seconds");
+  return job;
+}
+
+PlanInfo plan_from_json(const Json& json) {
+  PlanInfo plan;
+  plan.ladder = integers_of<std::int64_t>(json, "ladder");
+  plan.actual = list_from_json(json, "actual", rung_from_json);
+  plan.total_resource = integer_of(json, "total_resource");
+  plan.total_resource_without_stopping = integer_of(json, "total_resource_without_stopping");
+  plan.exact = boolean_of(json, "exact");
+  return plan;
+}
+
+TrialInfo trial_from_json(const Json& json) {
+  TrialInfo trial;
+  trial.number = int_of(json, "number");
+  trial.state = text_of(json, "state");
+  trial.configuration = field_of(json, "configuration");
+  trial.origin = text_of(json, "origin");
+  trial.bracket = int_of(json, "bracket");
+  trial.rung = int_of(json, "rung");
+  trial.resource = integer_of(json, "resource");
+  trial.until_resource = integer_of(json, "until_resource");
+  trial.objective = number_from_json(field_of(json, "objective"));
+  trial.objective_resource = integer_of(json, "objective_resource");
+  trial.attempts = int_of(json, "attempts");
+  trial.segments = int_of(json, "segments");
+  trial.worker = text_of(json, "worker");
+  trial.exit_class = text_of(json, "exit_class");
+  trial.message = text_of(json, "message");
+  trial.advice = text_of(json, "advice");
+  trial.training_seconds = number_of(json, "training_seconds");
+  trial.queue_seconds = number_of(json, "queue_seconds");
+  return trial;
+}
+
+DecisionInfo decision_from_json(const Json& json) {
+  DecisionInfo decision;
+  decision.trial = int_of(json, "trial");
+  decision.bracket = int_of(json, "bracket");
+  decision.rung = int_of(json, "rung");
+  decision.resource = integer_of(json, "resource");
+  decision.value = number_from_json(field_of(json, "value"));
+  decision.verdict = text_of(json, "verdict");
+  decision.rank = int_of(json, "rank");
+  decision.filled = int_of(json, "filled");
+  decision.slots = int_of(json, "slots");
+  decision.keep = int_of(json, "keep");
+  decision.cutoff = number_from_json(field_of(json, "cutoff"));
+  decision.ahead = integers_of<int>(json, "ahead");
+  decision.rule = text_of(json, "rule");
+  return decision;
+}
+
+SummaryInfo summary_from_json(const Json& json) {
+  SummaryInfo summary;
+  summary.resource_spent = integer_of(json, "resource_spent");
+  summary.training_seconds = number_of(json, "training_seconds");
+  summary.wall_seconds = number_of(json, "wall_seconds");
+  summary.resource_without_stopping = integer_of(json, "resource_without_stopping");
+  summary.training_seconds_without_stopping = number_of(json, "training_seconds_without_stopping");
+  summary.resource_saved = integer_of(json, "resource_saved");
+  summary.training_seconds_saved = number_of(json, "training_seconds_saved");
+  return summary;
+}
+
+WorkerInfo worker_from_json(const Json& json) {
+  WorkerInfo worker;
+  worker.id = text_of(json, "id");
+  worker.name = text_of(json, "name");
+  worker.state = text_of(json, "state");
+  worker.job = maybe_integer(json, "job");
+  worker.trial = maybe_integer(json, "trial");
+  worker.last_seen_ms = time_of(json, "last_seen_at");
+  worker.draining = boolean_of(json, "draining");
+  worker.data_keys = integer_of(json, "data_keys");
+  return worker;
+}
+
+std::string format_resource(std::int64_t resource, const std::string& resource_name) {
+  const bool plural = resource_name.size() > 1 && resource_name.back() == 's';
+  const std::string name = resource == 1 && plural ? resource_name.substr(0, resource_name.size() - 1) : resource_name;
+  return fmt::format("{} {}", resource, name);
+}
+
+}  // namespace tuneband::cli

@@ -1,0 +1,154 @@
+// What the server says (docs/api.md), as far as the command line shows it. Reading is lenient: a field that is missing or of another
+// type gets its default, so that an older or newer server can be talked to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.hpp"
+
+namespace tuneband::cli {
+
+struct BestInfo {
+  int trial = 0;
+  std::optional<double> value;
+  std::int64_t resource = 0;
+  Json configuration;
+};
+
+struct TrialCounts {
+  std::int64_t created = 0;
+  std::int64_t pending = 0;
+  std::int64_t running = 0;
+  std::int64_t paused = 0;
+  std::int64_t completed = 0;
+  std::int64_t stopped = 0;
+  std::int64_t failed = 0;
+  std::int64_t cancelled = 0;
+  std::optional<std::int64_t> planned;
+  std::int64_t ended() const { return completed + stopped + failed + cancelled; }
+};
+
+struct JobInfo {
+  std::int64_t id = 0;
+  std::string name;
+  std::string state;
+  std::string reason;
+  std::optional<std::int64_t> created_ms;
+  std::optional<std::int64_t> ended_ms;
+  std::string metric;
+  bool maximize = true;
+  std::string scheduler;
+  std::int64_t max_resource = 0;
+  std::string resource_name;  // "rounds"
+  TrialCounts trials;
+  std::optional<BestInfo> best;           // at max_resource
+  std::optional<BestInfo> best_anywhere;  // at any rung
+  std::int64_t resource_spent = 0;
+  double training_seconds = 0;
+
+  bool ended() const { return state == "completed" || state == "stopped" || state == "failed"; }
+  bool better(double a, double b) const { return maximize ? a > b : a < b; }
+  // From its start to its end, or to `now`.
+  double seconds(std::int64_t now) const;
+};
+
+struct RungInfo {
+  int bracket = 0;
+  int rung = 0;
+  std::int64_t resource = 0;
+  std::int64_t planned = 0;
+  std::int64_t reached = 0;
+  std::int64_t promoted = 0;
+  std::int64_t stopped = 0;
+  std::int64_t waiting = 0;
+};
+
+struct PlanInfo {
+  std::vector<std::int64_t> ladder;
+  std::vector<RungInfo> actual;  // by bracket, rung
+  std::int64_t total_resource = 0;
+  std::int64_t total_resource_without_stopping = 0;
+  bool exact = false;
+};
+
+struct TrialInfo {
+  int number = 0;
+  std::string state;
+  Json configuration;
+  std::string origin;
+  int bracket = 0;
+  int rung = 0;
+  std::int64_t resource = 0;
+  std::int64_t until_resource = 0;
+  std::optional<double> objective;
+  std::int64_t objective_resource = 0;
+  int attempts = 0;
+  int segments = 0;
+  std::string worker;
+  std::string exit_class;  // "" when it did not fail
+  std::string message;
+  std::string advice;
+  double training_seconds = 0;
+  double queue_seconds = 0;
+};
+
+struct DecisionInfo {
+  int trial = 0;
+  int bracket = 0;
+  int rung = 0;
+  std::int64_t resource = 0;
+  std::optional<double> value;  // nothing: it failed on the way
+  std::string verdict;
+  int rank = 0;
+  int filled = 0;
+  int slots = 0;  // 0: unbounded
+  int keep = 0;
+  std::optional<double> cutoff;
+  std::vector<int> ahead;
+  std::string rule;
+};
+
+struct SummaryInfo {
+  std::int64_t resource_spent = 0;
+  double training_seconds = 0;
+  double wall_seconds = 0;
+  std::int64_t resource_without_stopping = 0;
+  double training_seconds_without_stopping = 0;
+  std::int64_t resource_saved = 0;
+  double training_seconds_saved = 0;
+};
+
+struct WorkerInfo {
+  std::string id;
+  std::string name;
+  std::string state;
+  std::optional<std::int64_t> job;
+  std::optional<std::int64_t> trial;
+  std::optional<std::int64_t> last_seen_ms;
+  bool draining = false;
+  std::int64_t data_keys = 0;
+};
+
+JobInfo job_from_json(const Json& json);
+PlanInfo plan_from_json(const Json& json);
+TrialInfo trial_from_json(const Json& json);
+DecisionInfo decision_from_json(const Json& json);
+SummaryInfo summary_from_json(const Json& json);
+WorkerInfo worker_from_json(const Json& json);
+
+// The elements of json[field], where that is an array; else none.
+template <class T>
+std::vector<T> list_from_json(const Json& json, const char* field, T (*read)(const Json&)) {
+  std::vector<T> items;
+  if (!json.is_object() || !json.contains(field) || !json[field].is_array()) return items;
+  for (const Json& item : json[field]) items.push_back(read(item));
+  return items;
+}
+
+// "9 rounds": `resource` in the job's own unit.
+std::string format_resource(std::int64_t resource, const std::string& resource_name);
+
+}  // namespace tuneband::cli

@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/format.hpp"
+#include "cli/job_file.hpp"
+#include "cli/job_report.hpp"
+#include "cli/watch.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+void note_warnings(Console& console, const Json& answer) {
+  const auto warnings = answer.find("warnings");
+  if (warnings == answer.end() || !warnings->is_array()) return;
+  for (const Json& warning : *warnings) {
+    if (!warning.is_object()) continue;
+    const auto text = [&](const char* field) { return warning.value(field, Json("")).is_string() ? warning.value(field, "") : ""; };
+    console.note("warning: " + describe(Error{ErrorCode::invalid_argument, text("message"), text("path"), text("hint")}));
+  }
+}
+
+Finished wait_for(Session session, const JobInfo& job) {
+  const Interrupts interrupts;
+  const auto view = make_progress_view(session.console);
+  const auto end = watch_job(session.api, job.id, {.interrupts = &interrupts}, *view);
+  view->close();
+  if (!end) return end.error();
+  if (*end == WatchEnd::interrupted) {
+    session.console.note(fmt::format("{} goes on without this terminal; `tuneband stop {}` ends it", job.name, job.name));
+    return kExitInterrupted;
+  }
+  const std::string id = std::to_string(job.id);
+  const auto ended = session.api.job(id);
+  if (!ended) return ended.error();
+  const auto printed = session.console.json() ? print_result_json(session.api, session.console, id)
+                                              : print_result(session.api, session.console, id);
+  if (!printed) return printed.error();
+  return exit_status_of(*ended);
+}
+
+}  // namespace
+
+Outcome<Json> submit_file(Session session, const std::string& job_file) {
+  const auto file = read_job_file(job_file);
+  if (!file) return file.error();
+  auto answer = session.api.post("/v1/jobs?base_dir=" + percent_encoded(file->base_dir), file->text);
+  if (!answer) return answer.error();
+  if (!answer->is_object() || !answer->contains("job")) {
+    return Failure{{{ErrorCode::internal, "the server did not say which job this is", "", "is it a tuneband-server?"}}, kExitFailed};
+  }
+  note_warnings(session.console, *answer);
+  return answer;
+}
+
+Finished submit(Session session, const SubmitOptions& options) {
+  const auto answer = submit_file(session, options.job_file);
+  if (!answer) return answer.error();
+  const JobInfo job = job_from_json((*answer)["job"]);
+  if (!session.console.json()) {
+    const std::string planned = job.trials.planned ? format_count(*job.trials.planned, "trial") + " planned" : "trials without end";
+    session.console.print(fmt::format("{} is job {}: {}, {}, at most {} each", job.name, job.id, job.scheduler, planned,
+                                      format_resource(job.max_resource, job.resource_name)));
+  }
+  if (options.wait) return wait_for(session, job);
+  if (session.console.json()) session.console.print_json(*answer);
+  return kExitOk;
+}
+
+}  // namespace tuneband::cli

@@ -1,0 +1,82 @@
+// The commands, one function each. Each gives the process's exit status, or a failure that main() reports.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "cli/api_client.hpp"
+#include "cli/console.hpp"
+
+namespace tuneband::cli {
+
+using Finished = Outcome<int>;
+
+struct Session {
+  ApiClient& api;
+  Console& console;
+};
+
+struct SubmitOptions {
+  std::string job_file;
+  bool wait = false;
+};
+Finished submit(Session session, const SubmitOptions& options);
+
+struct ListOptions {
+  std::string state;      // "": all
+  std::size_t limit = 0;  // 0: all
+};
+Finished list_jobs(Session session, const ListOptions& options);
+Finished describe_job(Session session, const std::string& job);
+Finished show_best(Session session, const std::string& job);
+Finished stop_job(Session session, const std::string& job);
+Finished delete_job(Session session, const std::string& job);
+Finished list_workers(Session session);
+
+struct TrialsOptions {
+  std::string job;
+  std::string state;  // comma-separated; "": all
+  std::string sort = "number";
+  std::size_t limit = 0;  // 0: all
+};
+Finished list_trials(Session session, const TrialsOptions& options);
+Finished explain_trial(Session session, const std::string& job, int trial);
+
+struct LogsOptions {
+  std::string job;
+  int trial = 0;
+  bool follow = false;
+};
+Finished show_log(Session session, const LogsOptions& options);
+
+struct ExportOptions {
+  std::string job;
+  std::string output;  // "": standard output
+  bool csv = true;     // else JSON
+};
+Finished export_job(Session session, const ExportOptions& options);
+
+// Without a server: the plan is a pure function of the document.
+struct PlanOptions {
+  std::string job_file;
+  std::optional<int> workers;
+  std::optional<double> seconds_per_unit;
+};
+Finished show_plan(Console& console, const PlanOptions& options);
+
+// With a server of its own.
+struct RunOptions {
+  std::string job_file;
+  std::optional<int> workers;
+  std::string data_dir;  // "": a new directory below kRunsDir
+  bool keep = false;     // the server stays up after the job's end, until Ctrl-C
+  std::string server_program;
+};
+inline constexpr const char* kRunsDir = "tuneband-runs";
+Finished run_job(Console& console, const RunOptions& options);
+
+// POST /v1/jobs; prints the warnings. Gives the server's whole answer.
+Outcome<Json> submit_file(Session session, const std::string& job_file);
+
+}  // namespace tuneband::cli

@@ -1,0 +1,49 @@
+// A private tuneband-server for one command: started on a free port of the loopback, taken down with the command.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/failure.hpp"
+
+namespace tuneband::cli {
+
+struct EmbeddedServerOptions {
+  std::string program;   // path of tuneband-server
+  std::string data_dir;
+  std::optional<int> workers;
+};
+
+class EmbeddedServer {
+ public:
+  // Starts it and waits until it listens. On the main thread: the server ends when the thread that started it ends.
+  static Outcome<std::unique_ptr<EmbeddedServer>> start(const EmbeddedServerOptions& options);
+  ~EmbeddedServer();  // stop()
+  EmbeddedServer(const EmbeddedServer&) = delete;
+  EmbeddedServer& operator=(const EmbeddedServer&) = delete;
+
+  const std::string& url() const { return url_; }
+  const std::string& log_file() const { return log_file_; }
+
+  // SIGTERM, and SIGKILL when it is still there after kStopGraceMs.
+  void stop();
+
+ private:
+  EmbeddedServer(pid_t pid, int output, std::string log_file) : pid_(pid), output_(output), log_file_(std::move(log_file)) {}
+  Outcome<void> wait_until_listening();
+  bool wait_for_end(int timeout_ms);
+  std::string last_log_line() const;
+
+  pid_t pid_;    // 0 once it was reaped
+  int output_;   // its stdout
+  std::string url_;
+  std::string log_file_;
+};
+
+// `name` beside the running executable.
+std::string program_beside_this(const std::string& name);
+
+}  // namespace tuneband::cli

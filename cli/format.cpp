@@ -1,0 +1,122 @@
+#include "cli/format.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+
+#include "core/text.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr int kValueDigits = 6;
+constexpr int kParameterDigits = 4;
+
+std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) {
+  if (at + count > text.size()) return std::nullopt;
+  int value = 0;
+  const char* end = text.data() + at + count;
+  const auto [stopped, error] = std::from_chars(text.data() + at, end, value);
+  if (error != std::errc{} || stopped != end) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::string format_value(double value, Precision precision) {
+  if (precision == Precision::exact || !std::isfinite(value)) return format_number(value);
+  return fmt::format("{:.{}g}", value, kValueDigits);
+}
+
+std::string format_value(const std::optional<double>& value, Precision precision) {
+  return value ? format_value(*value, precision) : "-";
+}
+
+std::string format_parameter(const Json& value, Precision precision) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) {
+    const double number = value.get<double>();
+    return precision == Precision::exact ? format_number(number) : fmt::format("{:.{}g}", number, kParameterDigits);
+  }
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<std::string> format_configuration(const Json& configuration, Precision precision) {
+  std::vector<std::string> words;
+  if (!configuration.is_object()) return words;
+  for (const auto& [name, value] : configuration.items()) words.push_back(name + "=" + format_parameter(value, precision));
+  return words;
+}
+
+std::string format_duration(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) return "-";
+  if (seconds < 1) return fmt::format("{:.2f} s", seconds);
+  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string format_clock(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::isfinite(seconds) && seconds > 0 ? seconds : 0);
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole % 3600 / 60, whole % 60);
+}
+
+std::string format_count(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string format_percent(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : "0 %";
+}
+
+std::string join(const std::vector<std::string>& words, std::string_view separator) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += separator;
+    text += words[i];
+  }
+  return text;
+}
+
+std::string join_and(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+std::optional<std::int64_t> parse_time(std::string_view text) {
+  if (text.size() < 20 || text[10] != 'T' || text.back() != 'Z') return std::nullopt;
+  const auto year = digits(text, 0, 4);
+  const auto month = digits(text, 5, 2);
+  const auto day = digits(text, 8, 2);
+  const auto hour = digits(text, 11, 2);
+  const auto minute = digits(text, 14, 2);
+  const auto second = digits(text, 17, 2);
+  const auto ms = text.size() == 24 ? digits(text, 20, 3) : 0;
+  if (!year || !month || !day || !hour || !minute || !second || !ms) return std::nullopt;
+  std::tm parts{};
+  parts.tm_year = *year - 1900;
+  parts.tm_mon = *month - 1;
+  parts.tm_mday = *day;
+  parts.tm_hour = *hour;
+  parts.tm_min = *minute;
+  parts.tm_sec = *second;
+  return static_cast<std::int64_t>(timegm(&parts)) * 1000 + *ms;
+}
+
+std::int64_t now_ms() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+}
+
+}  // namespace tuneband::cli

@@ -1,0 +1,33 @@
+// A job document on disk.
+#pragma once
+
+#include <string>
+
+#include "cli/failure.hpp"
+#include "core/json.hpp"
+#include "scheduler/job_spec.hpp"
+
+namespace tuneband::cli {
+
+inline constexpr std::size_t kJobFileSizeMax = 16u * 1024 * 1024;  // bytes
+
+struct JobFile {
+  std::string path;
+  std::string text;
+  Json document;
+  std::string base_dir;  // absolute: what relative paths in the document start from
+};
+
+// Reads and parses. Failures: not there, not readable, too large, not JSON.
+Outcome<JobFile> read_job_file(const std::string& path);
+
+// The document as the scheduler reads it. Failures: every fault, with its path in the document.
+Outcome<JobSpec> parse_job(const JobFile& file);
+
+// What its trainer calls a unit of resource: "rounds" for xgboost.
+std::string resource_name(const Json& document);
+
+// Its name, fit to name a directory; "job" when there is none.
+std::string directory_name(const Json& document);
+
+}  // namespace tuneband::cli

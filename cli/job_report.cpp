@@ -1,0 +1,185 @@
+#include "cli/job_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/format.hpp"
+#include "cli/progress_frame.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr std::size_t kFailuresReadMax = 10'000;
+constexpr std::size_t kBracketsShownInReport = 20;
+
+void print_parameters(Console& console, const Json& configuration) {
+  if (!configuration.is_object()) return;
+  std::size_t width = 0;
+  for (const auto& [name, value] : configuration.items()) width = std::max(width, display_width(name));
+  for (const auto& [name, value] : configuration.items()) {
+    const std::string text = format_parameter(value, Precision::exact);
+    if (console.terminal().interactive) {
+      console.print_line({{fmt::format("{:<{}}{:<{}}  ", "", kFieldNameWidth, name, width), Style::dim}, {text}});
+    } else {
+      console.field(name, text);
+    }
+  }
+}
+
+std::string counts_text(const TrialCounts& trials) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::int64_t count, const char* what) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  };
+  add(trials.completed, "completed");
+  add(trials.stopped, "stopped early");
+  add(trials.failed, "failed");
+  add(trials.cancelled, "cancelled");
+  add(trials.running, "running");
+  add(trials.paused, "paused");
+  add(trials.pending, "queued");
+  return fmt::format("{}{}{}", format_count(trials.created, "trial"), parts.empty() ? "" : ": ", join(parts, ", "));
+}
+
+void print_rungs(Console& console, const PlanInfo& plan, const JobInfo& job) {
+  if (console.terminal().interactive) {
+    const Table table = rung_table(plan, job.resource_name, kBracketsShownInReport);
+    if (table.empty()) return;
+    console.print("");
+    console.print_line({{plan.exact ? "trials at each rung, and planned" : "trials at each rung", Style::dim}});
+    console.print_table(table);
+    return;
+  }
+  Table table({{"bracket"}, {"rung"}, {job.resource_name}, {"planned"}, {"reached"}, {"promoted"}, {"stopped"}, {"waiting"}});
+  for (const RungInfo& rung : plan.actual) {
+    table.add_row({std::to_string(rung.bracket), std::to_string(rung.rung), std::to_string(rung.resource), std::to_string(rung.planned),
+                   std::to_string(rung.reached), std::to_string(rung.promoted), std::to_string(rung.stopped),
+                   std::to_string(rung.waiting)});
+  }
+  if (!table.empty()) console.print_table(table);
+}
+
+}  // namespace
+
+Outcome<std::optional<BestReport>> fetch_best(ApiClient& api, std::string_view job) {
+  auto document = api.get(job_path(job) + "/best");
+  if (!document) {
+    // A job without a value answers "not found"; so does a job that is not there, which the caller has just seen.
+    const bool none = document.error().exit_status == kExitBadInput;
+    if (none) return std::optional<BestReport>();
+    return document.error();
+  }
+  BestReport best;
+  best.trial = trial_from_json(document->contains("trial") ? (*document)["trial"] : Json());
+  const auto model = document->find("model");
+  if (model != document->end() && model->is_string()) best.model = model->get<std::string>();
+  best.document = std::move(*document);
+  return std::optional<BestReport>(std::move(best));
+}
+
+void print_best(Console& console, const JobInfo& job, const BestReport& best) {
+  const TrialInfo& trial = best.trial;
+  const bool readable = console.terminal().interactive;
+  const std::string value = format_value(trial.objective, readable ? Precision::readable : Precision::exact);
+  const std::string where = fmt::format("trial {} at {}", trial.number, format_resource(trial.objective_resource, job.resource_name));
+  if (readable) {
+    console.print_line({{fmt::format("{:<{}}", "best", kFieldNameWidth), Style::dim},
+                        {value, Style::good},
+                        {fmt::format("  {}, {}", job.metric, where)}});
+  } else {
+    console.field("best", value);
+    console.field("metric", job.metric);
+    console.field("trial", std::to_string(trial.number));
+    console.field(job.resource_name, std::to_string(trial.objective_resource));
+  }
+  print_parameters(console, trial.configuration);
+  if (!best.model.empty()) console.field("model", best.model);
+}
+
+std::string saved_text(const SummaryInfo& summary, const JobInfo& job) {
+  if (summary.resource_saved <= 0) return "early stopping saved nothing";
+  return fmt::format("early stopping saved {} of {} ({}), about {} of training", summary.resource_saved,
+                     format_resource(summary.resource_without_stopping, job.resource_name),
+                     format_percent(static_cast<double>(summary.resource_saved), static_cast<double>(summary.resource_without_stopping)),
+                     format_duration(summary.training_seconds_saved));
+}
+
+std::vector<FailureGroup> group_failures(const std::vector<TrialInfo>& failed) {
+  std::vector<FailureGroup> groups;
+  for (const TrialInfo& trial : failed) {
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.exit_class == trial.exit_class; });
+    if (group == groups.end()) {
+      groups.push_back({trial.exit_class, 0, trial.number, trial.message, trial.advice});
+      group = std::prev(groups.end());
+    }
+    ++group->trials;
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.trials > b.trials; });
+  return groups;
+}
+
+Outcome<void> print_failures(ApiClient& api, Console& console, const JobInfo& job) {
+  if (job.trials.failed == 0) return {};
+  const auto failed = api.trials(std::to_string(job.id), "state=failed", kFailuresReadMax);
+  if (!failed) return failed.error();
+  for (const FailureGroup& group : group_failures(*failed)) {
+    const std::string which = group.trials == 1 ? fmt::format("trial {}", group.example)
+                                                : fmt::format("{}, for example {}", format_count(group.trials, "trial"), group.example);
+    console.field("failed", fmt::format("{}: {}", group.exit_class, which), Style::bad);
+    const std::size_t room = console.terminal().interactive ? console.terminal().width - std::min(console.terminal().width - 1, kFieldNameWidth)
+                                                            : static_cast<std::size_t>(-1);
+    for (const std::string& sentence : {group.message, group.advice}) {
+      if (sentence.empty()) continue;
+      for (const std::string& line : wrap(words_of(sentence), room)) console.field("", line);
+    }
+  }
+  return {};
+}
+
+Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job_name) {
+  const auto job = api.job(job_name);
+  if (!job) return job.error();
+  const auto best = fetch_best(api, job_name);
+  if (!best) return best.error();
+  const auto summary = api.summary(job_name);
+  if (!summary) return summary.error();
+  const auto plan = api.plan(job_name);
+  if (!plan) return plan.error();
+
+  if (*best) {
+    print_best(console, *job, **best);
+    const bool low = (*best)->trial.objective_resource < job->max_resource;
+    if (low) console.field("", fmt::format("no trial has reached {} yet", format_resource(job->max_resource, job->resource_name)));
+  } else {
+    console.field("best", "nothing yet: no trial has a value");
+  }
+  console.field("state", job->reason.empty() ? job->state : fmt::format("{}: {}", job->state, job->reason));
+  console.field("trials", counts_text(job->trials));
+  console.field("spent", fmt::format("{}, {} of training in {}", format_resource(job->resource_spent, job->resource_name),
+                                     format_duration(job->training_seconds), format_duration(job->seconds(now_ms()))));
+  console.field("saved", saved_text(*summary, *job));
+  if (const auto failures = print_failures(api, console, *job); !failures) return failures.error();
+  print_rungs(console, *plan, *job);
+  return {};
+}
+
+Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job_name) {
+  auto job = api.get(job_path(job_name));
+  if (!job) return job.error();
+  auto best = fetch_best(api, job_name);
+  if (!best) return best.error();
+  auto analytics = api.get(job_path(job_name) + "/analytics");
+  if (!analytics) return analytics.error();
+  Json document = Json::object();
+  document["job"] = std::move(*job);
+  document["best"] = *best ? std::move((**best).document) : Json();
+  document["summary"] = analytics->contains("summary") ? (*analytics)["summary"] : Json();
+  console.print_json(document);
+  return {};
+}
+
+int exit_status_of(const JobInfo& job) { return job.state == "completed" ? kExitOk : kExitFailed; }
+
+}  // namespace tuneband::cli

@@ -1,0 +1,96 @@
+#include "cli/progress_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/format.hpp"
+#include "cli/interrupts.hpp"
+#include "cli/progress_frame.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr const char* kHideCursor = "\x1b[?25l";
+constexpr const char* kShowCursor = "\x1b[?25h";
+constexpr const char* kClearToEnd = "\x1b[J";
+constexpr const char* kClearLine = "\x1b[K";
+
+}  // namespace
+
+std::unique_ptr<ProgressView> make_progress_view(Console& console) {
+  if (console.json()) return std::make_unique<SilentView>();
+  if (console.terminal().interactive) return std::make_unique<LiveView>(console);
+  return std::make_unique<LogView>(console);
+}
+
+// ---- in place -----------------------------------------------------------------------------------------------------------------
+
+LiveView::LiveView(Console& console) : console_(console) {}
+
+LiveView::~LiveView() { close(); }
+
+// Up to where the frame began. A window that became narrower has wrapped the lines since.
+void LiveView::erase(std::size_t width_now) {
+  std::size_t rows = 0;
+  for (const std::size_t columns : drawn_) rows += columns == 0 ? 1 : (columns + width_now - 1) / width_now;
+  if (rows > 0) console_.out() << fmt::format("\r\x1b[{}A", rows);
+  drawn_.clear();
+}
+
+void LiveView::show(const Snapshot& snapshot) {
+  const Terminal terminal = detect_terminal();  // the window may have changed its size
+  const std::vector<Line> lines = progress_frame(snapshot, terminal);
+  if (!cursor_hidden_) {
+    note_cursor_hidden(true);
+    cursor_hidden_ = true;
+    console_.out() << kHideCursor;
+  }
+  erase(terminal.width);
+  for (const Line& line : lines) {
+    console_.out() << render(line, terminal) << kClearLine << '\n';
+    drawn_.push_back(std::min(display_width(line), terminal.width));
+  }
+  console_.out() << kClearToEnd << std::flush;
+}
+
+void LiveView::close() {
+  if (!cursor_hidden_) return;
+  erase(detect_terminal().width);
+  console_.out() << kClearToEnd << kShowCursor << std::flush;
+  cursor_hidden_ = false;
+  note_cursor_hidden(false);
+}
+
+// ---- lines --------------------------------------------------------------------------------------------------------------------
+
+void LogView::say(std::string_view text) { console_.print(fmt::format("{:>6}  {}", format_clock(elapsed_seconds_), text)); }
+
+void LogView::show(const Snapshot& snapshot) {
+  const JobInfo& job = snapshot.job;
+  elapsed_seconds_ = job.seconds(snapshot.at_ms);
+  const auto& best = job.best_anywhere;
+  const bool is_new = best && (!best_ || best_->trial != best->trial || best_->value != best->value);
+  if (is_new) {
+    say(fmt::format("best {} at {}, trial {}: {}", format_value(best->value, Precision::readable),
+                    format_resource(best->resource, job.resource_name), best->trial,
+                    join(format_configuration(best->configuration, Precision::readable), " ")));
+    best_ = best;
+  }
+  for (const RungInfo& rung : snapshot.plan.actual) {
+    if (!closed(rung, snapshot.plan) || !closed_.insert({rung.bracket, rung.rung}).second) continue;
+    say(fmt::format("bracket {}: {} reached {}, {}", rung.bracket, format_count(rung.reached, "trial"),
+                    format_resource(rung.resource, job.resource_name),
+                    rung.resource == job.max_resource ? "the end of the bracket" : fmt::format("{} go on", rung.promoted)));
+  }
+  if (job.ended()) say(job.reason.empty() ? job.state : fmt::format("{}: {}", job.state, job.reason));
+}
+
+void LogView::show_failures(const std::vector<TrialInfo>& trials) {
+  for (const TrialInfo& trial : trials) {
+    say(fmt::format("trial {} failed ({}): {}", trial.number, trial.exit_class, trial.message));
+  }
+}
+
+}  // namespace tuneband::cli

@@ -1,0 +1,174 @@
+#include "cli/terminal.hpp"
+
+#include <langinfo.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <clocale>
+#include <cstdlib>
+#include <cwchar>
+
+#include "core/text.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr std::size_t kWidthMin = 20;  // narrower than this nothing can be laid out; lines are cut there
+constexpr char32_t kReplacement = 0xfffd;
+
+// Takes one code point off the front of valid UTF-8.
+char32_t next_code_point(std::string_view& text) {
+  const auto byte = static_cast<unsigned char>(text.front());
+  std::size_t size = 1;
+  char32_t point = byte;
+  if (byte >= 0xf0) {
+    size = 4;
+    point = byte & 0x07u;
+  } else if (byte >= 0xe0) {
+    size = 3;
+    point = byte & 0x0fu;
+  } else if (byte >= 0xc0) {
+    size = 2;
+    point = byte & 0x1fu;
+  }
+  if (size > text.size()) {
+    text = {};
+    return kReplacement;
+  }
+  for (std::size_t i = 1; i < size; ++i) point = (point << 6) | (static_cast<unsigned char>(text[i]) & 0x3fu);
+  text.remove_prefix(size);
+  return point;
+}
+
+std::size_t columns_of(char32_t point) {
+  if (point < 0x80) return 1;
+  const int columns = wcwidth(static_cast<wchar_t>(point));
+  return columns < 0 ? 1 : static_cast<std::size_t>(columns);
+}
+
+std::string_view escape_of(Style style) {
+  switch (style) {
+    case Style::plain: return "";
+    case Style::bold: return "\x1b[1m";
+    case Style::dim: return "\x1b[2m";
+    case Style::good: return "\x1b[32m";
+    case Style::warning: return "\x1b[33m";
+    case Style::bad: return "\x1b[31m";
+    case Style::accent: return "\x1b[36m";
+  }
+  return "";
+}
+
+std::string text_from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+Terminal detect_terminal() {
+  Terminal terminal;
+  std::setlocale(LC_CTYPE, "");
+  terminal.utf8 = std::string_view(nl_langinfo(CODESET)) == "UTF-8";
+  const std::string kind = text_from_environment("TERM");
+  terminal.interactive = isatty(STDOUT_FILENO) == 1 && kind != "dumb" && !kind.empty();
+  terminal.color = terminal.interactive && text_from_environment("NO_COLOR").empty();
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+    if (size.ws_col > 0) terminal.width = std::max<std::size_t>(size.ws_col, kWidthMin);
+    if (size.ws_row > 0) terminal.height = size.ws_row;
+  }
+  return terminal;
+}
+
+std::string printable(std::string_view text, const Terminal& terminal) {
+  const std::string valid = valid_utf8(text);
+  std::string_view rest = valid;
+  std::string result;
+  result.reserve(valid.size());
+  while (!rest.empty()) {
+    const std::string_view before = rest;
+    const char32_t point = next_code_point(rest);
+    const bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
+    if (control) {
+      result += ' ';
+    } else if (point >= 0x80 && !terminal.utf8) {
+      result += '?';
+    } else {
+      result += before.substr(0, before.size() - rest.size());
+    }
+  }
+  return result;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) columns += columns_of(next_code_point(text));
+  return columns;
+}
+
+std::size_t display_width(const Line& line) {
+  std::size_t columns = 0;
+  for (const Span& span : line) columns += display_width(span.text);
+  return columns;
+}
+
+std::string cut(std::string_view text, std::size_t columns, const Terminal& terminal) {
+  if (display_width(text) <= columns) return std::string(text);
+  if (columns == 0) return "";
+  std::string_view rest = text;
+  std::size_t used = 0;
+  std::size_t bytes = 0;
+  while (!rest.empty()) {
+    used += columns_of(next_code_point(rest));
+    if (used > columns - 1) break;
+    bytes = text.size() - rest.size();
+  }
+  return std::string(text.substr(0, bytes)) + (terminal.utf8 ? "\u2026" : "~");
+}
+
+std::string render(const Line& line, const Terminal& terminal) {
+  std::string result;
+  std::size_t left = terminal.interactive ? terminal.width : static_cast<std::size_t>(-1);
+  for (const Span& span : line) {
+    const std::string text = cut(printable(span.text, terminal), left, terminal);
+    if (text.empty()) continue;
+    left -= display_width(text);
+    const std::string_view escape = terminal.color ? escape_of(span.style) : "";
+    result += escape;
+    result += text;
+    if (!escape.empty()) result += "\x1b[0m";
+  }
+  return result;
+}
+
+std::vector<std::string> words_of(std::string_view sentence) {
+  std::vector<std::string> words(1);
+  for (const char c : sentence) {
+    const bool space = c == ' ' || c == '\n' || c == '\t';
+    if (!space) {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+std::vector<std::string> wrap(const std::vector<std::string>& words, std::size_t width) {
+  std::vector<std::string> lines;
+  for (const std::string& word : words) {
+    const bool fits = !lines.empty() && display_width(lines.back()) + 1 + display_width(word) <= width;
+    if (fits) {
+      lines.back() += " " + word;
+    } else {
+      lines.push_back(word);
+    }
+  }
+  return lines;
+}
+
+}  // namespace tuneband::cli

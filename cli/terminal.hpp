@@ -1,0 +1,48 @@
+// What the terminal can show, and text that is cut and coloured to fit it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tuneband::cli {
+
+struct Terminal {
+  bool interactive = false;  // stdout is a terminal whose cursor can be moved
+  bool color = false;
+  bool utf8 = false;
+  std::size_t width = 80;    // columns
+  std::size_t height = 24;   // rows
+};
+
+// Of stdout. Honours NO_COLOR, TERM=dumb and the locale. Sets the process's character locale, so that widths are known.
+Terminal detect_terminal();
+
+enum class Style { plain, bold, dim, good, warning, bad, accent };
+
+struct Span {
+  std::string text;
+  Style style = Style::plain;
+};
+using Line = std::vector<Span>;
+
+// No control characters, whoever wrote the text; without UTF-8 no bytes above 127 either ("?" stands for them).
+std::string printable(std::string_view text, const Terminal& terminal);
+
+// Columns that printable text takes.
+std::size_t display_width(std::string_view text);
+std::size_t display_width(const Line& line);
+
+// The first `columns` columns of a printable text, the last of them an ellipsis when something was cut.
+std::string cut(std::string_view text, std::size_t columns, const Terminal& terminal);
+
+// One line, no newline: printable, cut to the width where the terminal is interactive, coloured where it has colours.
+std::string render(const Line& line, const Terminal& terminal);
+
+std::vector<std::string> words_of(std::string_view sentence);
+
+// Words laid out in lines of at most `width` columns; a longer word has a line of its own.
+std::vector<std::string> wrap(const std::vector<std::string>& words, std::size_t width);
+
+}  // namespace tuneband::cli

@@ -1,0 +1,188 @@
+// The command line: reads the arguments, calls the command, reports its failure.
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <iostream>
+
+#include "cli/commands.hpp"
+#include "cli/embedded_server.hpp"
+
+namespace {
+
+using namespace std::string_literals;
+using tuneband::cli::ApiClient;
+using tuneband::cli::Console;
+using tuneband::cli::Finished;
+using tuneband::cli::Session;
+
+constexpr int kWorkersMax = 1000;
+
+struct Arguments {
+  std::string server = "http://127.0.0.1:7070";
+  bool json = false;
+  std::string job;  // id or name
+  int trial = 0;
+  tuneband::cli::SubmitOptions submit;
+  tuneband::cli::ListOptions list;
+  tuneband::cli::TrialsOptions trials;
+  tuneband::cli::LogsOptions logs;
+  tuneband::cli::ExportOptions exported;
+  tuneband::cli::PlanOptions plan;
+  tuneband::cli::RunOptions run;
+};
+
+using Command = std::function<Finished(Console&)>;
+
+// A command that talks to the server of --server.
+template <class Function>
+Command with_server(const Arguments& arguments, Function function) {
+  return [&arguments, function](Console& console) -> Finished {
+    auto api = ApiClient::create(arguments.server);
+    if (!api) return api.error();
+    return function(Session{*api, console});
+  };
+}
+
+CLI::App* add_command(CLI::App& app, Command& chosen, const std::string& name, const std::string& about, Command command) {
+  CLI::App* sub = app.add_subcommand(name, about);
+  sub->callback([&chosen, command = std::move(command)] { chosen = command; });
+  return sub;
+}
+
+void add_job(CLI::App* command, Arguments& arguments) {
+  command->add_option("JOB", arguments.job, "The job's name or number")->required();
+}
+
+void add_trial(CLI::App* command, Arguments& arguments) {
+  command->add_option("TRIAL", arguments.trial, "The trial's number")->required()->check(CLI::NonNegativeNumber);
+}
+
+void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
+  auto* submit = add_command(app, chosen, "submit", "Start a job from its document", with_server(arguments, [&](Session session) {
+                               return tuneband::cli::submit(session, arguments.submit);
+                             }));
+  submit->add_option("FILE", arguments.submit.job_file, "The job's JSON document")->required()->type_name("JOB.json");
+  submit->add_flag("-w,--wait", arguments.submit.wait, "Show its progress until it ends; exit status 0 when it completed");
+
+  auto* list = add_command(app, chosen, "list", "Jobs, newest first", with_server(arguments, [&](Session session) {
+                             return tuneband::cli::list_jobs(session, arguments.list);
+                           }));
+  list->add_option("--state", arguments.list.state, "Only those in this state")
+      ->check(CLI::IsMember({"running", "stopping", "completed", "stopped", "failed"}));
+  list->add_option("--limit", arguments.list.limit, "At most so many")->type_name("N");
+
+  add_job(add_command(app, chosen, "describe", "A job: its best trial, its state, plan against actual, what was saved, failures",
+                      with_server(arguments, [&](Session s) { return tuneband::cli::describe_job(s, arguments.job); })),
+          arguments);
+  add_job(add_command(app, chosen, "best", "The best trial: value, parameters, model file",
+                      with_server(arguments, [&](Session s) { return tuneband::cli::show_best(s, arguments.job); })),
+          arguments);
+  add_job(add_command(app, chosen, "stop", "Stop a job; what it found is kept",
+                      with_server(arguments, [&](Session s) { return tuneband::cli::stop_job(s, arguments.job); })),
+          arguments);
+  add_job(add_command(app, chosen, "delete", "Delete a job that has ended, with its logs and models",
+                      with_server(arguments, [&](Session s) { return tuneband::cli::delete_job(s, arguments.job); })),
+          arguments);
+}
+
+void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
+  auto* trials = add_command(app, chosen, "trials", "The trials of a job", with_server(arguments, [&](Session session) {
+                               arguments.trials.job = arguments.job;
+                               return tuneband::cli::list_trials(session, arguments.trials);
+                             }));
+  add_job(trials, arguments);
+  trials->add_option("--state", arguments.trials.state, "Only those in these states, separated by commas")->type_name("STATES");
+  trials->add_option("--sort", arguments.trials.sort, "By number, or the best objective first")
+      ->check(CLI::IsMember({"number", "objective"}))
+      ->capture_default_str();
+  trials->add_option("--limit", arguments.trials.limit, "At most so many")->type_name("N");
+
+  auto* explain = add_command(app, chosen, "explain", "Why a trial was promoted or stopped at each rung",
+                              with_server(arguments, [&](Session session) {
+                                return tuneband::cli::explain_trial(session, arguments.job, arguments.trial);
+                              }));
+  add_job(explain, arguments);
+  add_trial(explain, arguments);
+
+  auto* logs = add_command(app, chosen, "logs", "What a trial printed", with_server(arguments, [&](Session session) {
+                             arguments.logs.job = arguments.job;
+                             arguments.logs.trial = arguments.trial;
+                             return tuneband::cli::show_log(session, arguments.logs);
+                           }));
+  add_job(logs, arguments);
+  add_trial(logs, arguments);
+  logs->add_flag("-f,--follow", arguments.logs.follow, "Go on until the trial ends");
+
+  auto* exported = add_command(app, chosen, "export", "A row a trial, for a spreadsheet or a program",
+                               with_server(arguments, [&](Session session) {
+                                 arguments.exported.job = arguments.job;
+                                 arguments.exported.csv = !arguments.json;
+                                 return tuneband::cli::export_job(session, arguments.exported);
+                               }));
+  add_job(exported, arguments);
+  exported->add_flag("--csv", arguments.exported.csv, "CSV; this is the default");
+  exported->add_option("-o,--output", arguments.exported.output, "Write this file instead of standard output")->type_name("FILE");
+}
+
+void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
+  auto* plan = add_command(app, chosen, "plan", "Brackets, rungs, trials and cost of a job before it runs; needs no server",
+                           [&](Console& console) { return tuneband::cli::show_plan(console, arguments.plan); });
+  plan->add_option("FILE", arguments.plan.job_file, "The job's JSON document")->required()->type_name("JOB.json");
+  plan->add_option("--workers", arguments.plan.workers, "Workers to reckon with; default: one a core")
+      ->check(CLI::Range(1, kWorkersMax))
+      ->type_name("N");
+  plan->add_option("--seconds-per-unit", arguments.plan.seconds_per_unit, "Seconds that one unit of resource takes")
+      ->check(CLI::PositiveNumber)
+      ->type_name("S");
+
+  add_command(app, chosen, "workers", "The server's workers and what they do",
+              with_server(arguments, [](Session session) { return tuneband::cli::list_workers(session); }));
+
+  auto* run = add_command(app, chosen, "run", "Run one job from start to end with a private server; Ctrl-C stops it and keeps what it found",
+                          [&](Console& console) { return tuneband::cli::run_job(console, arguments.run); });
+  run->add_option("FILE", arguments.run.job_file, "The job's JSON document")->required()->type_name("JOB.json");
+  run->add_option("--workers", arguments.run.workers, "Local workers; default: one a core")
+      ->check(CLI::Range(1, kWorkersMax))
+      ->type_name("N");
+  run->add_option("--data-dir", arguments.run.data_dir,
+                  "Where jobs, logs and models are kept; default: a new directory below ./tuneband-runs. A run that was cut short goes "
+                  "on when it is given its directory again")
+      ->type_name("DIR");
+  run->add_flag("--keep", arguments.run.keep, "Keep the server up after the job's end, until Ctrl-C");
+}
+
+}  // namespace
+
+int main(int argument_count, char** argument_values) {
+  Arguments arguments;
+  arguments.run.server_program = tuneband::cli::program_beside_this("tuneband-server");
+  Command chosen;
+
+  CLI::App app("Hyperparameter tuning that stops weak trials early.", "tuneband");
+  app.set_version_flag("--version", "tuneband "s + TUNEBAND_VERSION);
+  app.add_option("--server", arguments.server, "The server's address")
+      ->envname("TUNEBAND_SERVER")
+      ->capture_default_str()
+      ->type_name("URL");
+  app.add_flag("--json", arguments.json, "Print JSON");
+  app.fallthrough();
+  app.require_subcommand(1);
+  app.footer("Exit status: 0 done (with --wait and run: the job completed), 1 the job failed or was stopped, 2 bad input,\n"
+             "3 no server, 130 interrupted.");
+  add_job_commands(app, chosen, arguments);
+  add_trial_commands(app, chosen, arguments);
+  add_planning_commands(app, chosen, arguments);
+  try {
+    app.parse(argument_count, argument_values);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "tuneband: " << error.what() << " (see tuneband --help)\n";
+    return tuneband::cli::kExitBadInput;
+  }
+
+  Console console(tuneband::cli::detect_terminal(), std::cout, std::cerr, arguments.json);
+  const Finished finished = chosen(console);
+  if (finished) return *finished;
+  console.report(finished.error());
+  return finished.error().exit_status;
+}
