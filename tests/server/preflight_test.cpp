@@ -1,0 +1,91 @@
+#include "server/preflight.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <fstream>
+#include <optional>
+
+#include "tests/server/loop_until.hpp"
+#include "tests/server/temporary_directory.hpp"
+
+namespace tuneband::server {
+namespace {
+
+class PreflightTest : public testing::Test {
+ protected:
+  PreflightTest() { std::signal(SIGPIPE, SIG_IGN); }
+
+  // Checks `document` with a program of this text.
+  Diagnostics check(const std::string& program, const std::string& document = "{}") {
+    options_.worker_program = directory_ / "check.sh";
+    std::ofstream(options_.worker_program) << "#!/bin/sh\n" << program;
+    ::chmod(options_.worker_program.c_str(), 0700);
+    return check_with_options(document);
+  }
+
+  Diagnostics check_with_options(const std::string& document = "{}") {
+    boost::asio::io_context loop;
+    Preflight preflight(loop, options_);
+    std::optional<Diagnostics> found;
+    preflight.check(document, [&](const Diagnostics& diagnostics) { found = diagnostics; });
+    EXPECT_TRUE(test::loop_until(loop, [&] { return found.has_value(); }));
+    return *found;
+  }
+
+  static void expect_one_warning(const Diagnostics& found, const std::string& part) {
+    EXPECT_TRUE(found.ok());
+    ASSERT_EQ(found.warnings().size(), 1U);
+    EXPECT_NE(found.warnings()[0].message.find(part), std::string::npos) << found.warnings()[0].message;
+  }
+
+  test::TemporaryDirectory directory_;
+  PreflightOptions options_;
+};
+
+TEST_F(PreflightTest, FaultsOfTheJobComeBackWithTheirPaths) {
+  const Diagnostics found = check(R"(cat > /dev/null
+echo '{"errors": [{"path": "trainer.data.train", "message": "no such file", "hint": "look"}], "warnings": [{"path": "", "message": "slow", "hint": ""}]}'
+)");
+  ASSERT_EQ(found.errors().size(), 1U);
+  EXPECT_EQ(found.errors()[0].path, "trainer.data.train");
+  EXPECT_EQ(found.errors()[0].message, "no such file");
+  EXPECT_EQ(found.errors()[0].hint, "look");
+  ASSERT_EQ(found.warnings().size(), 1U);
+  EXPECT_EQ(found.warnings()[0].message, "slow");
+}
+
+TEST_F(PreflightTest, TheProgramReadsTheWholeDocument) {
+  const std::string document(300'000, 'x');
+  const Diagnostics found = check(R"(n=$(wc -c)
+echo '{"errors": [], "warnings": [{"path": "", "message": "'$n'", "hint": ""}]}'
+)",
+                                  document);
+  expect_one_warning(found, "300000");
+}
+
+TEST_F(PreflightTest, AProgramThatReadsNothingCanStillAnswer) {
+  const Diagnostics found = check("exec <&-\necho '{\"errors\": [], \"warnings\": []}'\n", std::string(300'000, 'x'));
+  EXPECT_TRUE(found.ok());
+  EXPECT_TRUE(found.warnings().empty());
+}
+
+TEST_F(PreflightTest, AMissingProgramIsAWarning) {
+  options_.worker_program = directory_ / "nowhere";
+  expect_one_warning(check_with_options(), "cannot run");
+}
+
+TEST_F(PreflightTest, AProgramThatHangsIsKilledAndIsAWarning) {
+  options_.timeout_ms = 50;
+  expect_one_warning(check("sleep 1000\n"), "took too long");
+}
+
+TEST_F(PreflightTest, AProgramThatIsKilledIsAWarning) { expect_one_warning(check("kill -9 $$\n"), "signal 9 (SIGKILL)"); }
+
+TEST_F(PreflightTest, AnAnswerThatIsNotJsonIsAWarning) { expect_one_warning(check("echo hello\n"), "no answer that can be read"); }
+
+TEST_F(PreflightTest, AProgramThatSaysTooMuchIsAWarning) { expect_one_warning(check("exec yes\n"), "said too much"); }
+
+}  // namespace
+}  // namespace tuneband::server

@@ -1,0 +1,216 @@
+#include "server/supervisor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "server/log.hpp"
+#include "tests/server/loop_until.hpp"
+#include "tests/server/temporary_directory.hpp"
+
+namespace tuneband::server {
+namespace {
+
+using test::loop_until;
+using test::TemporaryDirectory;
+
+// The process control is under test here, not the worker: a shell that waits on a fifo for ever is easier to make misbehave.
+constexpr const char* kWaits = "#!/bin/sh\necho started\nread line < \"$(dirname \"$0\")/fifo\"\n";
+constexpr const char* kIgnoresTerm = "#!/bin/sh\ntrap '' TERM\necho started\nread line < \"$(dirname \"$0\")/fifo\"\n";
+constexpr const char* kDiesAtOnce = "#!/bin/sh\necho started\nexit 3\n";
+
+class SupervisorTest : public testing::Test {
+ protected:
+  SupervisorTest() {
+    set_log_level(LogLevel::off);
+    ::mkfifo((directory_ / "fifo").c_str(), 0600);
+  }
+
+  ~SupervisorTest() override {
+    if (supervisor_) stop_all();
+  }
+
+  std::string program(const std::string& text) {
+    const std::string path = directory_ / "worker.sh";
+    std::ofstream(path) << text;
+    ::chmod(path.c_str(), 0700);
+    return path;
+  }
+
+  Supervisor& start(SupervisorOptions options, const std::string& program_text = kWaits) {
+    options.worker_program = program(program_text);
+    if (options.server_url.empty()) options.server_url = "http://127.0.0.1:1";
+    supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options, [this](const WorkerId& worker, const std::string& message) {
+      ended_.emplace_back(worker.value, message);
+    });
+    supervisor_->start();
+    return *supervisor_;
+  }
+
+  static SupervisorOptions with_workers(int workers) {
+    SupervisorOptions options;
+    options.workers = workers;
+    options.restart_delay_ms_min = 1;
+    options.restart_delay_ms_max = 4;
+    return options;
+  }
+
+  void worker_syncs(int index, const std::string& id) {
+    protocol::SyncRequest request;
+    request.name = "local-" + std::to_string(index);
+    request.pid = supervisor_->workers()[static_cast<std::size_t>(index)].pid;
+    supervisor_->worker_synced({id}, request);
+  }
+
+  bool stop_all() {
+    bool stopped = false;
+    supervisor_->stop([&] { stopped = true; });
+    return loop_until(loop_, [&] { return stopped; });
+  }
+
+  std::int64_t pid(std::size_t index) { return supervisor_->workers().at(index).pid; }
+
+  std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  TemporaryDirectory directory_;
+  boost::asio::io_context loop_;
+  DataDir data_dir_ = *DataDir::open(directory_ / "data");
+  std::vector<std::pair<std::string, std::string>> ended_;
+  std::unique_ptr<Supervisor> supervisor_;
+};
+
+TEST_F(SupervisorTest, AKilledWorkerIsReportedAndReplaced) {
+  start(with_workers(2));
+  worker_syncs(1, "local-1-abc");
+  const std::int64_t other = pid(0);
+  const std::int64_t killed = pid(1);
+  ASSERT_EQ(::kill(static_cast<pid_t>(killed), SIGKILL), 0);
+  ASSERT_TRUE(loop_until(loop_, [&] { return pid(1) != killed && pid(1) != 0; }));
+  EXPECT_EQ(pid(0), other);
+  ASSERT_EQ(ended_.size(), 1U);
+  EXPECT_EQ(ended_[0].first, "local-1-abc");
+  EXPECT_EQ(ended_[0].second, "the worker process local-1 was killed by signal 9 (SIGKILL), perhaps out of memory");
+}
+
+TEST_F(SupervisorTest, StoppingEndsEveryWorkerAndForgetsIt) {
+  start(with_workers(3));
+  const std::int64_t first = pid(0);
+  EXPECT_TRUE(stop_all());
+  EXPECT_NE(::kill(static_cast<pid_t>(first), 0), 0);
+  EXPECT_FALSE(std::filesystem::exists(data_dir_.worker_file("local-0")));
+  EXPECT_TRUE(std::all_of(ended_.begin(), ended_.end(), [](const auto& end) { return end.first.empty(); }));
+}
+
+TEST_F(SupervisorTest, AWorkerThatIgnoresSigtermIsKilledAfterTheGracePeriod) {
+  SupervisorOptions options = with_workers(1);
+  options.grace_ms = 20;
+  start(options, kIgnoresTerm);
+  EXPECT_TRUE(stop_all());
+}
+
+TEST_F(SupervisorTest, ARestartedServerAdoptsTheLivingWorkersAndStartsTheMissing) {
+  start(with_workers(2));
+  const std::int64_t first = pid(0);
+  const std::int64_t second = pid(1);
+  supervisor_.reset();
+
+  start(with_workers(3));
+  EXPECT_EQ(pid(0), first);
+  EXPECT_EQ(pid(1), second);
+  EXPECT_TRUE(supervisor_->workers()[0].adopted);
+  EXPECT_TRUE(supervisor_->workers()[1].adopted);
+  EXPECT_FALSE(supervisor_->workers()[2].adopted);
+  EXPECT_NE(pid(2), 0);
+}
+
+TEST_F(SupervisorTest, AnAdoptedWorkerIsWatchedLikeAnyOther) {
+  start(with_workers(1));
+  supervisor_.reset();
+  start(with_workers(1));
+  worker_syncs(0, "local-0-abc");
+  const std::int64_t adopted = pid(0);
+  ASSERT_EQ(::kill(static_cast<pid_t>(adopted), SIGKILL), 0);
+  ASSERT_TRUE(loop_until(loop_, [&] { return pid(0) != adopted && pid(0) != 0; }));
+  ASSERT_EQ(ended_.size(), 1U);
+  EXPECT_EQ(ended_[0].first, "local-0-abc");
+}
+
+TEST_F(SupervisorTest, AWorkerThatDiedWhileTheServerWasDownIsReportedAtTheStart) {
+  start(with_workers(1));
+  worker_syncs(0, "local-0-abc");
+  const std::int64_t died = pid(0);
+  supervisor_.reset();
+  ASSERT_EQ(::kill(static_cast<pid_t>(died), SIGKILL), 0);
+  siginfo_t exit{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(died), &exit, WEXITED), 0);
+
+  start(with_workers(1));
+  ASSERT_EQ(ended_.size(), 1U);
+  EXPECT_EQ(ended_[0].first, "local-0-abc");
+  EXPECT_NE(pid(0), 0);
+}
+
+TEST_F(SupervisorTest, WorkersBeyondTheNumberAskedForAreEnded) {
+  start(with_workers(3));
+  supervisor_.reset();
+  start(with_workers(1));
+  ASSERT_EQ(supervisor_->workers().size(), 3U);
+  EXPECT_TRUE(loop_until(loop_, [&] { return pid(1) == 0 && pid(2) == 0; }));
+  EXPECT_NE(pid(0), 0);
+}
+
+TEST_F(SupervisorTest, AWorkerOfAnotherAddressIsReplaced) {
+  start(with_workers(1));
+  const std::int64_t before = pid(0);
+  supervisor_.reset();
+  SupervisorOptions options = with_workers(1);
+  options.server_url = "http://127.0.0.1:2";
+  start(options);
+  EXPECT_EQ(pid(0), before);
+  EXPECT_TRUE(loop_until(loop_, [&] { return pid(0) != before && pid(0) != 0; }));
+}
+
+TEST_F(SupervisorTest, AProcessThatGotTheOldPidIsLeftAlone) {
+  start(with_workers(1));
+  ASSERT_TRUE(stop_all());
+  supervisor_.reset();
+  std::ofstream(data_dir_.worker_file("local-0")) << R"({"pid": )" << ::getpid() << R"(, "start_ticks": 1, "boot_id": "x",
+    "program": "server_test", "arguments": [], "worker_id": ""})";
+  start(with_workers(1));
+  EXPECT_NE(pid(0), ::getpid());
+  EXPECT_FALSE(supervisor_->workers()[0].adopted);
+}
+
+TEST_F(SupervisorTest, AWorkerThatDiesAtOnceIsStartedAgainAndAgain) {
+  start(with_workers(1), kDiesAtOnce);
+  const auto starts = [&] {
+    const std::string log = text_of(data_dir_.worker_log("local-0"));
+    return std::count(log.begin(), log.end(), '\n');
+  };
+  EXPECT_TRUE(loop_until(loop_, [&] { return starts() >= 5; }));
+}
+
+TEST_F(SupervisorTest, AWorkerProgramThatIsMissingDoesNotEndTheServer) {
+  SupervisorOptions options = with_workers(1);
+  options.worker_program = directory_ / "nowhere";
+  options.server_url = "http://127.0.0.1:1";
+  supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options, [](const WorkerId&, const std::string&) {});
+  supervisor_->start();
+  EXPECT_EQ(pid(0), 0);
+  EXPECT_TRUE(stop_all());
+}
+
+}  // namespace
+}  // namespace tuneband::server

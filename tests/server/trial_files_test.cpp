@@ -1,0 +1,106 @@
+#include "server/trial_files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "tests/server/temporary_directory.hpp"
+
+namespace tuneband::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TrialFilesTest : public testing::Test {
+ protected:
+  void make_trial(JobId job, int number) {
+    const fs::path dir = data_dir_.trial_dir({job, number});
+    fs::create_directories(dir / "checkpoint");
+    for (const char* name : {"log.txt", "model.ubj", "checkpoint/3.ubj"}) std::ofstream(dir / name) << "x";
+  }
+
+  bool has(JobId job, int number, const std::string& file) { return fs::exists(data_dir_.trial_dir({job, number}) + "/" + file); }
+
+  static TrialRow trial(int number, TrialState state) {
+    TrialRow row;
+    row.id = {kJob, number};
+    row.state = state;
+    return row;
+  }
+
+  static JobRow job_with_best(int trial_number) {
+    JobRow row;
+    row.id = kJob;
+    row.best_anywhere = BestRow{trial_number, 3, 0.5};
+    return row;
+  }
+
+  // Commits one batch after the other and waits until the files are gone.
+  void commit(const std::vector<std::vector<Write>>& batches, const Snapshot& snapshot = {}) {
+    TrialFiles files(data_dir_);
+    Snapshot known = snapshot;
+    JobRow job;
+    job.id = kJob;
+    if (known.jobs.empty()) known.jobs.push_back(job);
+    files.restore(known);
+    for (const std::vector<Write>& batch : batches) files.on_committed(batch);
+  }
+
+  static constexpr JobId kJob{3};
+  test::TemporaryDirectory directory_;
+  DataDir data_dir_ = *DataDir::open(directory_.path());
+};
+
+TEST_F(TrialFilesTest, ATrialThatIsCutKeepsItsLogAlone) {
+  for (int number = 0; number < 3; ++number) make_trial(kJob, number);
+  commit({{trial(0, TrialState::stopped), trial(1, TrialState::failed), trial(2, TrialState::cancelled)}});
+  for (int number = 0; number < 3; ++number) {
+    EXPECT_TRUE(has(kJob, number, "log.txt"));
+    EXPECT_FALSE(has(kJob, number, "model.ubj"));
+    EXPECT_FALSE(has(kJob, number, "checkpoint"));
+  }
+}
+
+TEST_F(TrialFilesTest, CompletedAndPausedTrialsKeepEverything) {
+  make_trial(kJob, 0);
+  make_trial(kJob, 1);
+  commit({{trial(0, TrialState::completed), trial(1, TrialState::paused)}});
+  EXPECT_TRUE(has(kJob, 0, "model.ubj"));
+  EXPECT_TRUE(has(kJob, 0, "checkpoint/3.ubj"));
+  EXPECT_TRUE(has(kJob, 1, "checkpoint/3.ubj"));
+}
+
+TEST_F(TrialFilesTest, TheBestSoFarKeepsItsFilesUntilAnotherIsBetter) {
+  make_trial(kJob, 0);
+  commit({{trial(0, TrialState::stopped), job_with_best(0)}});
+  EXPECT_TRUE(has(kJob, 0, "model.ubj"));
+  EXPECT_TRUE(has(kJob, 0, "checkpoint/3.ubj"));
+
+  Snapshot snapshot;
+  snapshot.jobs.push_back(job_with_best(0));
+  snapshot.trials.push_back(trial(0, TrialState::stopped));
+  commit({{job_with_best(4)}}, snapshot);
+  EXPECT_FALSE(has(kJob, 0, "model.ubj"));
+  EXPECT_FALSE(has(kJob, 0, "checkpoint"));
+}
+
+TEST_F(TrialFilesTest, ADeletedJobsDirectoryGoes) {
+  make_trial(kJob, 0);
+  commit({{DeleteJob{kJob}}});
+  EXPECT_FALSE(fs::exists(data_dir_.job_dir(kJob)));
+}
+
+TEST_F(TrialFilesTest, DirectoriesOfUnknownJobsGoAtTheStart) {
+  make_trial(kJob, 0);
+  make_trial(JobId{99}, 0);
+  std::ofstream(data_dir_.jobs_dir() + "/notes.txt") << "mine";
+  commit({});
+  EXPECT_TRUE(has(kJob, 0, "log.txt"));
+  EXPECT_FALSE(fs::exists(data_dir_.job_dir(JobId{99})));
+  EXPECT_TRUE(fs::exists(data_dir_.jobs_dir() + "/notes.txt"));
+}
+
+}  // namespace
+}  // namespace tuneband::server
