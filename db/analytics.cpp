@@ -210,7 +210,8 @@ Result<std::string> Reader::plan(JobId job) {
   std::string text;
   JsonWriter json(text);
   json.begin_object();
-  for (const auto& [name, value] : to_json((*known)->plan).items()) json.key(name).raw(value.dump());
+  const Json plan = to_json((*known)->plan);
+  for (const auto& [name, value] : plan.items()) json.key(name).raw(value.dump());
   json.key("actual");
   write_rungs(json, job, **known);
   json.end_object();

@@ -1,0 +1,310 @@
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "db_fixture.hpp"
+
+namespace tuneband::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class StoreTest : public DbTest {};
+
+// A job with every field away from its default.
+JobRow full_job(std::int64_t id, const std::string& name) {
+  JobRow job = running_job(id, name);
+  job.state = JobState::stopping;
+  job.reason = "wegen Überfüllung geschlossen 🚧 \"quoted\", line\nbreak";
+  job.trials_created = 12;
+  job.trials_completed = 1;
+  job.trials_stopped = 2;
+  job.trials_failed = 3;
+  job.trials_cancelled = 4;
+  job.best = BestRow{3, 9, -0.0};
+  job.best_anywhere = BestRow{5, 1, kInfinity};
+  job.resource_spent = std::int64_t{1} << 62;
+  job.training_ms = 123'456'789'012;
+  job.trials_since_improvement = 6;
+  job.failures_in_a_row = 2;
+  job.failing_with = ExitClass::out_of_memory;
+  job.ending_as = JobState::failed;
+  job.last_epoch = 77;
+  return job;
+}
+
+TrialRow full_trial(std::int64_t job, int number) {
+  TrialRow trial = running_trial(job, number);
+  trial.configuration = {{"tiefe", std::int64_t{-9'007'199'254'740'993}},
+                         {"wert", 0.1 + 0.2},
+                         {"ganz", 3.0},
+                         {"klein", 5e-324},
+                         {"flag", true},
+                         {"text", std::string("naïve 试验 \"x\" \\ \n\t\x01")}};
+  trial.origin = "enqueued";
+  trial.bracket = 2;
+  trial.rung = 1;
+  trial.resource = 5;
+  trial.checkpoint_resource = 4;
+  trial.until_resource = 9;
+  trial.objective = 1.0 / 3;
+  trial.objective_resource = 3;
+  trial.attempts = 2;
+  trial.attempts_in_all = 4;
+  trial.epoch = Epoch{std::numeric_limits<std::int64_t>::max()};
+  trial.exit_class = ExitClass::worker_lost;
+  trial.message = std::string("null\0byte", 9);
+  trial.training_ms = 1;
+  trial.segment_training_ms = 2;
+  trial.assigned_ms = 3;
+  return trial;
+}
+
+TEST_F(StoreTest, GivesBackEveryFieldThatWasWritten) {
+  const JobRow job = full_job(41, "überall");
+  TrialRow failed = ended_trial(41, 1, TrialState::failed, std::nullopt, 0);
+  const std::vector<TrialRow> trials = {full_trial(41, 0), failed};
+  DecisionRow row = decision(41, 0, 1, 0.25, Verdict::promoted, 0);
+  row.bracket = 3;
+  {
+    Store store = Store::open(path());
+    commit(store, {job, trials[0], trials[1], row});
+  }
+  Store store = Store::open(path());
+  const Snapshot snapshot = store.load();
+  EXPECT_THAT(snapshot.jobs, ElementsAre(job));
+  EXPECT_EQ(snapshot.trials, trials);
+  EXPECT_THAT(snapshot.decisions, ElementsAre(row));
+  EXPECT_EQ(snapshot.last_job_id, 41);
+}
+
+TEST_F(StoreTest, TellsNothingNanInfinityAndNumbersApart) {
+  Store store = Store::open(path());
+  const std::vector<std::optional<double>> values = {std::nullopt, kNan, kInfinity, -kInfinity, 0.0,
+                                                     std::numeric_limits<double>::max(), 5e-324};
+  std::vector<Write> writes = {running_job(1, "numbers")};
+  std::get<JobRow>(writes[0]).trials_created = static_cast<int>(values.size());
+  std::vector<TrialRow> trials;
+  std::vector<DecisionRow> decisions;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const int number = static_cast<int>(i);
+    TrialRow trial = ended_trial(1, number, TrialState::stopped, values[i], 3);
+    DecisionRow row = decision(1, number, 0, values[i], Verdict::stopped, number);
+    row.cutoff = values[i];
+    trials.push_back(trial);
+    decisions.push_back(row);
+    writes.emplace_back(trial);
+    writes.emplace_back(row);
+  }
+  commit(store, writes);
+  const Snapshot snapshot = store.load();
+  EXPECT_EQ(snapshot.trials, trials);
+  EXPECT_EQ(snapshot.decisions, decisions);
+}
+
+TEST_F(StoreTest, UpdatesARowThatIsThere) {
+  Store store = Store::open(path());
+  commit(store, {full_job(1, "a"), full_trial(1, 0), decision(1, 0, 0, 0.5, Verdict::waiting, 0)});
+  JobRow job = full_job(1, "a");
+  job.state = JobState::running;
+  job.reason = "";
+  job.ending_as.reset();
+  job.best.reset();
+  job.failing_with.reset();
+  job.failures_in_a_row = 0;
+  const TrialRow trial = running_trial(1, 0);
+  const DecisionRow decided = decision(1, 0, 0, 0.5, Verdict::stopped, 0);
+  commit(store, {job, trial, decided});
+  const Snapshot snapshot = store.load();
+  EXPECT_THAT(snapshot.jobs, ElementsAre(job));
+  EXPECT_THAT(snapshot.trials, ElementsAre(trial));
+  EXPECT_THAT(snapshot.decisions, ElementsAre(decided));
+}
+
+TEST_F(StoreTest, KeepsTheDocumentOfTheFirstWrite) {
+  Store store = Store::open(path());
+  JobRow job = running_job(1, "a");
+  const std::string document = job.spec_json;
+  JobRow later = job;
+  later.spec_json.clear();
+  later.trials_created = 1;
+  commit(store, {job, later});  // one batch, folded into one write
+  later.trials_created = 2;
+  commit(store, {later});
+  const Snapshot snapshot = store.load();
+  ASSERT_EQ(snapshot.jobs.size(), 1U);
+  EXPECT_EQ(snapshot.jobs[0].spec_json, document);
+  EXPECT_EQ(snapshot.jobs[0].trials_created, 2);
+}
+
+TEST_F(StoreTest, CountsTheLastOfSeveralWritesInABatch) {
+  Store store = Store::open(path());
+  TrialRow first = pending_trial(1, 0);
+  TrialRow last = running_trial(1, 0);
+  const DecisionRow waiting = decision(1, 0, 0, 0.5, Verdict::waiting, 0);
+  const DecisionRow promoted = decision(1, 0, 0, 0.5, Verdict::promoted, 0);
+  commit(store, {running_job(1, "a"), first, waiting, last, promoted});
+  const Snapshot snapshot = store.load();
+  EXPECT_THAT(snapshot.trials, ElementsAre(last));
+  EXPECT_THAT(snapshot.decisions, ElementsAre(promoted));
+}
+
+TEST_F(StoreTest, TakesTheRowsOfABatchInAnyOrder) {
+  Store store = Store::open(path());
+  commit(store, {observation(1, 0, 1, 0.5), decision(1, 0, 0, 0.5, Verdict::waiting, 0), pending_trial(1, 0), running_job(1, "a")});
+  EXPECT_EQ(store.load().trials.size(), 1U);
+}
+
+TEST_F(StoreTest, KeepsTheFirstObservationAtAResource) {
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a"), pending_trial(1, 0), observation(1, 0, 1, 0.5), observation(1, 0, 1, 0.6)});
+  commit(store, {observation(1, 0, 1, 0.7)});
+  Connection connection = Connection::open_to_read(path());
+  Statement rows = connection.prepare("SELECT objective FROM observations");
+  ASSERT_TRUE(rows.step());
+  EXPECT_EQ(rows.number(0), 0.5);
+  EXPECT_FALSE(rows.step());
+}
+
+TEST_F(StoreTest, DeletesAJobWithEverythingThatBelongsToIt) {
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a"), pending_trial(1, 0), observation(1, 0, 1, 0.5), decision(1, 0, 0, 0.5, Verdict::waiting, 0),
+                 running_job(2, "b"), pending_trial(2, 0)});
+  commit(store, {DeleteJob{JobId{1}}});
+  const Snapshot snapshot = store.load();
+  ASSERT_EQ(snapshot.jobs.size(), 1U);
+  EXPECT_EQ(snapshot.jobs[0].id, JobId{2});
+  Connection connection = Connection::open_to_read(path());
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM trials"), 1);
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM observations"), 0);
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM decisions"), 0);
+}
+
+TEST_F(StoreTest, FreesTheNameOfADeletedJobWithinTheSameBatch) {
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a")});
+  commit(store, {DeleteJob{JobId{1}}, running_job(2, "a")});
+  EXPECT_EQ(store.load().jobs.at(0).id, JobId{2});
+}
+
+TEST_F(StoreTest, RemembersTheHighestIdEverGiven) {
+  Store store = Store::open(path());
+  EXPECT_EQ(store.load().last_job_id, 0);
+  commit(store, {running_job(7, "a"), DeleteJob{JobId{7}}});
+  EXPECT_EQ(store.load().last_job_id, 7);
+  EXPECT_THAT(store.load().jobs, IsEmpty());
+}
+
+TEST_F(StoreTest, LoadsEndedJobsWithoutTheirTrials) {
+  Store store = Store::open(path());
+  JobRow ended_job = running_job(1, "a");
+  ended_job.state = JobState::completed;
+  ended_job.ended_at = kStart.plus_ms(10);
+  commit(store, {ended_job, ended_trial(1, 0, TrialState::completed, 0.5, 9), decision(1, 0, 2, 0.5, Verdict::completed, 0),
+                 running_job(2, "b"), pending_trial(2, 1), pending_trial(2, 0)});
+  const Snapshot snapshot = store.load();
+  ASSERT_EQ(snapshot.jobs.size(), 2U);
+  EXPECT_THAT(snapshot.trials, ElementsAre(pending_trial(2, 0), pending_trial(2, 1)));
+  EXPECT_THAT(snapshot.decisions, IsEmpty());
+}
+
+TEST_F(StoreTest, LoadsDecisionsInOrderOfArrival) {
+  Store store = Store::open(path());
+  const DecisionRow late = decision(1, 0, 0, 0.5, Verdict::waiting, 9);
+  const DecisionRow early = decision(1, 1, 0, 0.5, Verdict::waiting, 2);
+  commit(store, {running_job(1, "a"), pending_trial(1, 0), pending_trial(1, 1), late, early});
+  EXPECT_THAT(store.load().decisions, ElementsAre(early, late));
+}
+
+TEST_F(StoreTest, LeavesNothingOfABatchThatFails) {
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a")});
+  TrialRow impossible = pending_trial(1, 1);
+  impossible.state = TrialState::running;  // without epoch and worker
+  EXPECT_THROW(commit(store, {pending_trial(1, 0), impossible, running_job(2, "b")}), SqliteError);
+  EXPECT_EQ(store.load().jobs.size(), 1U);
+  EXPECT_THAT(store.load().trials, IsEmpty());
+  commit(store, {pending_trial(1, 0)});  // and goes on
+  EXPECT_EQ(store.load().trials.size(), 1U);
+}
+
+TEST_F(StoreTest, LeavesNothingOfABatchWhoseDeletionCameBeforeTheFailure) {
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a")});
+  EXPECT_THROW(commit(store, {DeleteJob{JobId{1}}, observation(5, 0, 1, 0.5)}), SqliteError);
+  EXPECT_EQ(store.load().jobs.size(), 1U);
+}
+
+TEST_F(StoreTest, RefusesTwoJobsOfOneName) {
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a")});
+  EXPECT_THROW(commit(store, {running_job(2, "a")}), SqliteError);
+}
+
+TEST_F(StoreTest, BacksUpBesideAWriter) {
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a"), pending_trial(1, 0)});
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (int resource = 1; !done; ++resource) commit(store, {observation(1, 0, resource, 0.5)});
+  });
+  const std::string copy = path() + ".copy";
+  store.backup(copy);
+  done = true;
+  writer.join();
+  Store copied = Store::open(copy);
+  EXPECT_EQ(copied.load().jobs, store.load().jobs);
+  EXPECT_THAT(copied.check(), IsEmpty());
+}
+
+TEST_F(StoreTest, DoesNotBackUpOverAFileThatIsThere) {
+  Store store = Store::open(path());
+  const std::string copy = path() + ".copy";
+  store.backup(copy);
+  EXPECT_THROW(store.backup(copy), SqliteError);
+  EXPECT_THROW(store.backup(path()), SqliteError);
+}
+
+TEST_F(StoreTest, FindsNoFaultInASoundFile) {
+  Store store = Store::open(path());
+  commit(store, {full_job(1, "a"), full_trial(1, 0), observation(1, 0, 1, kNan)});
+  EXPECT_THAT(store.check(), IsEmpty());
+}
+
+TEST_F(StoreTest, FindsARowThatBelongsToNothing) {
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a"), pending_trial(1, 0)});
+  Connection other = Connection::open_to_write(path());
+  other.execute("PRAGMA foreign_keys = OFF; DELETE FROM jobs");
+  EXPECT_THAT(store.check(), ElementsAre(HasSubstr("trials")));
+}
+
+TEST_F(StoreTest, ReadersSeeWholeBatchesBesideTheWriter) {
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a")});
+  Reader reader = Reader::open(path());
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (int number = 0; number < 200; ++number) {
+      JobRow job = running_job(1, "a");
+      job.trials_created = number + 1;
+      commit(store, {job, pending_trial(1, number)});
+    }
+    done = true;
+  });
+  while (!done) {
+    const Result<std::string> text = reader.job(JobId{1});
+    ASSERT_TRUE(text);
+    const Json job = Json::parse(*text);
+    EXPECT_EQ(job["trials"]["created"], job["trials"]["pending"]);
+  }
+  writer.join();
+}
+
+}  // namespace
+}  // namespace tuneband::testing
