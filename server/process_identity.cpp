@@ -1,6 +1,5 @@
 #include "server/process_identity.hpp"
 
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -10,6 +9,7 @@
 
 #include "core/json.hpp"
 #include "server/file_text.hpp"
+#include "server/pidfd.hpp"
 
 namespace tuneband::server {
 namespace {

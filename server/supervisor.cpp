@@ -1,7 +1,6 @@
 #include "server/supervisor.hpp"
 
 #include <fcntl.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,10 +12,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/json.hpp"
 #include "server/child_process.hpp"
 #include "server/file_text.hpp"
 #include "server/log.hpp"
+#include "server/pidfd.hpp"
 #include "server/process_identity.hpp"
 
 namespace tuneband::server {
@@ -50,11 +49,16 @@ struct Supervisor::Slot {
   SupervisorClock::time_point started;
   bool adopted = false;
   bool surplus = false;                          // more than --workers asks for: not started again
+  bool told_to_end = false;
   int early_deaths = 0;                          // in a row
 
   bool running() const { return recorded.pid != 0; }
   void send(int signal) {
     if (running()) ::pidfd_send_signal(process.native_handle(), signal, nullptr, 0);
+  }
+  void tell_to_end() {
+    told_to_end = true;
+    send(SIGTERM);
   }
 };
 
@@ -85,7 +89,7 @@ void Supervisor::stop(std::function<void()> stopped) {
   stopped_ = std::move(stopped);
   for (const auto& slot : slots_) {
     slot->restart.cancel();
-    slot->send(SIGTERM);
+    slot->tell_to_end();
   }
   grace_.expires_after(std::chrono::milliseconds(options_.grace_ms));
   grace_.async_wait([this](boost::system::error_code error) {
@@ -125,7 +129,7 @@ bool Supervisor::adopt(Slot& slot) {
   slot.adopted = true;
   slot.started = SupervisorClock::now();
   const bool as_it_should_be = !slot.surplus && slot.recorded.arguments == arguments_for(slot.name);
-  if (!as_it_should_be) slot.send(SIGTERM);
+  if (!as_it_should_be) slot.tell_to_end();
   log_info(as_it_should_be ? "local worker found running" : "local worker of an earlier run is told to end",
            {{"worker", slot.name}, {"pid", slot.recorded.pid}});
   watch(slot);
@@ -177,8 +181,8 @@ void Supervisor::ended(Slot& slot) {
   const std::string how = ours ? describe_exit(exit) : "ended";  // how an adopted one ended, its new parent alone learns
   slot.process.close();
   std::remove(data_dir_.worker_file(slot.name).c_str());
-  const bool expected = stopping_ || slot.surplus;
-  if (expected) {
+  const bool asked = std::exchange(slot.told_to_end, false);
+  if (asked) {
     log_info("local worker ended", {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", how}});
   } else {
     log_warning("local worker ended unasked",
@@ -187,11 +191,11 @@ void Supervisor::ended(Slot& slot) {
   const RecordedProcess gone = std::exchange(slot.recorded, RecordedProcess{});
   if (!gone.worker_id.empty()) worker_ended_({gone.worker_id}, "the worker process " + slot.name + " " + how);
 
-  if (expected) {
+  if (stopping_ || slot.surplus) {
     finish_if_stopped();
     return;
   }
-  const bool settled = SupervisorClock::now() - slot.started > std::chrono::milliseconds(options_.settled_ms);
+  const bool settled = asked || SupervisorClock::now() - slot.started > std::chrono::milliseconds(options_.settled_ms);
   slot.early_deaths = settled ? 0 : slot.early_deaths + 1;
   restart_later(slot);
 }

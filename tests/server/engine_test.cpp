@@ -95,7 +95,7 @@ class GatedStore {
 
 class EngineTest : public testing::Test {
  protected:
-  EngineTest() { set_log_level(LogLevel::off); }
+  EngineTest() { set_log_level(LogLevel::error); }
 
   ~EngineTest() override { store_.open(); }
 
