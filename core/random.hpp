@@ -17,7 +17,7 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
 
 // 64 uniform bits for this seed and these counters.
 constexpr std::uint64_t random_bits(std::uint64_t seed, std::initializer_list<std::uint64_t> counters) {
-  std::uint64_t state = mix64(seed);
+  std::uint64_t state = mix64(mix64(seed));  // twice: else seed and first counter could be exchanged
   for (const std::uint64_t counter : counters) state = mix64(state ^ mix64(counter));
   return state;
 }

@@ -1,0 +1,67 @@
+#include "core/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace tuneband {
+namespace {
+
+TEST(FormatNumber, IsShortAndReadsBackTheSame) {
+  EXPECT_EQ(format_number(0.1), "0.1");
+  EXPECT_EQ(format_number(3), "3");
+  EXPECT_EQ(format_number(-0.0), "-0");
+  EXPECT_EQ(format_number(std::nan("")), "nan");
+  EXPECT_EQ(format_number(-std::nan("")), "nan");
+  EXPECT_EQ(format_number(HUGE_VAL), "inf");
+  EXPECT_EQ(format_number(-HUGE_VAL), "-inf");
+  for (const double value : {0.1 + 0.2, 1e-300, 5e-324, -1.7976931348623157e308, 123456789.123}) {
+    EXPECT_EQ(parse_number(format_number(value)), value);
+  }
+}
+
+TEST(ParseNumber, TakesTheWholeTextOrNothing) {
+  EXPECT_EQ(parse_number("0.5"), 0.5);
+  EXPECT_EQ(parse_number("+0.5"), 0.5);
+  EXPECT_EQ(parse_number("-1e3"), -1000.0);
+  EXPECT_TRUE(std::isnan(parse_number("nan").value()));
+  EXPECT_TRUE(std::isnan(parse_number("NaN").value()));
+  EXPECT_EQ(parse_number("inf"), HUGE_VAL);
+  EXPECT_EQ(parse_number("-Infinity"), -HUGE_VAL);
+  for (const char* text : {"", "+", "-", "x", "1x", " 1", "1 ", "1,5", "0x10", "--1"})
+    EXPECT_EQ(parse_number(text), std::nullopt) << text;
+}
+
+TEST(ParseNumber, ReadsWhatIsBeyondADoubleAsInfinityOrZero) {
+  EXPECT_EQ(parse_number("1e999"), HUGE_VAL);
+  EXPECT_EQ(parse_number("-1e999"), -HUGE_VAL);
+  EXPECT_EQ(parse_number("1e-999"), 0.0);
+}
+
+TEST(Nearest, FindsASlipOfThePenAndNothingElse) {
+  const std::vector<std::string> words{"max_trials", "max_attempts", "eta"};
+  EXPECT_EQ(nearest("max_trial", words), "max_trials");
+  EXPECT_EQ(nearest("etaa", words), "eta");
+  EXPECT_EQ(nearest("something_else", words), std::nullopt);
+  EXPECT_EQ(nearest(std::string(5000, 'x'), words), std::nullopt);
+  EXPECT_EQ(did_you_mean("max_atempts", words), "did you mean `max_attempts`?");
+  EXPECT_EQ(did_you_mean("unrelated", words), "");
+}
+
+TEST(OneOf, ReadsAsASentence) {
+  EXPECT_EQ(one_of(std::vector<std::string>{"a"}), "a");
+  EXPECT_EQ(one_of(std::vector<std::string>{"a", "b"}), "a or b");
+  EXPECT_EQ(one_of(std::vector<std::string>{"a", "b", "c"}), "a, b or c");
+}
+
+TEST(ValidUtf8, ReplacesOnlyWhatIsInvalid) {
+  EXPECT_EQ(valid_utf8("plain \"text\" \\ with é and \n"), "plain \"text\" \\ with é and \n");
+  for (const std::string text : {"\xff", "a\xc3", "\xed\xa0\x80", "\xf8\x88\x80\x80\x80"}) {
+    EXPECT_NO_THROW(nlohmann::json(valid_utf8(text)).dump());
+    EXPECT_NE(valid_utf8(text), text);
+  }
+}
+
+}  // namespace
+}  // namespace tuneband
