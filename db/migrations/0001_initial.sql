@@ -98,7 +98,7 @@ CREATE TABLE observations (
   resource INTEGER NOT NULL CHECK (resource >= 0),
   objective REAL,
   objective_is_nan INTEGER NOT NULL CHECK (objective_is_nan IN (0, 1)),
-  metrics TEXT CHECK (json_valid(metrics)),  -- NULL: the objective was the only one
+  metrics TEXT CHECK (metrics IS NULL OR json_valid(metrics)),  -- NULL: the objective was the only one
   at INTEGER NOT NULL,
 
   PRIMARY KEY (job, trial, resource),
