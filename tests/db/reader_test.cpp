@@ -1,0 +1,543 @@
+#include "db/reader.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "db_fixture.hpp"
+
+namespace tuneband::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr Timestamp kNow{kStart.ms + 5000};
+constexpr JobId kJob{1};
+
+Json parsed(const Result<std::string>& text) {
+  if (!text) throw std::runtime_error(describe(text.error()));
+  return Json::parse(*text);
+}
+
+// Every name in `shape` is in `value`, at every depth; of a list the first element counts.
+void expect_names(const Json& shape, const Json& value, const std::string& path) {
+  if (shape.is_array() && value.is_array() && !shape.empty() && !value.empty()) expect_names(shape[0], value[0], path + "[0]");
+  if (!shape.is_object() || !value.is_object()) return;
+  for (const auto& [name, inner] : shape.items()) {
+    const bool of_the_example = path.ends_with("configuration") || path.ends_with("parameters");
+    if (of_the_example) continue;
+    EXPECT_TRUE(value.contains(name)) << path << "." << name;
+    if (value.contains(name)) expect_names(inner, value[name], path + "." + name);
+  }
+}
+
+// The example of docs/api.md under the heading "**name**".
+Json documented(const std::string& name) {
+  const std::string text = read_text(std::string(TUNEBAND_SOURCE_DIR) + "/docs/api.md");
+  const std::size_t heading = text.find("**" + name + "**");
+  const std::size_t begin = text.find("```json\n", heading) + 8;
+  std::string example = text.substr(begin, text.find("```", begin) - begin);
+  if (const std::size_t job = example.find("\"job\": Job"); job != std::string::npos) example.replace(job, 10, "\"job\": {}");
+  return Json::parse(example);
+}
+
+class ReaderTest : public DbTest {
+ protected:
+  void SetUp() override { store_.emplace(Store::open(path())); }
+
+  void write(const std::vector<Write>& writes) { store_->commit(writes); }
+  Reader& reader() {
+    if (!reader_) reader_.emplace(Reader::open(path()));
+    return *reader_;
+  }
+
+  // Job 1 with `values` as the objectives of its trials 0, 1, 2...
+  void write_trials(const std::vector<std::optional<double>>& values, const std::string& goal = "maximize") {
+    JobRow job = running_job(1, "a");
+    job.spec_json = spec_text("a", goal);
+    job.trials_created = job.trials_stopped = static_cast<int>(values.size());
+    std::vector<Write> writes = {job};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      writes.emplace_back(ended_trial(1, static_cast<int>(i), TrialState::stopped, values[i], 3));
+    }
+    write(writes);
+  }
+
+  // Follows `next` to the end. Fails on a number that comes twice.
+  std::vector<int> numbers_by_pages(TrialsQuery query) {
+    std::vector<int> numbers;
+    for (int pages = 0; pages < 100; ++pages) {
+      const Json page = parsed(reader().trials(kJob, query, kNow));
+      EXPECT_LE(page["trials"].size(), static_cast<std::size_t>(query.limit));
+      for (const Json& trial : page["trials"]) numbers.push_back(trial["number"]);
+      if (page["next"].is_null()) break;
+      query.after = page["next"];
+    }
+    EXPECT_EQ(std::set<int>(numbers.begin(), numbers.end()).size(), numbers.size());
+    return numbers;
+  }
+
+ private:
+  std::optional<Store> store_;
+  std::optional<Reader> reader_;
+};
+
+// ---- jobs ---------------------------------------------------------------------------------------------------------------------
+
+TEST_F(ReaderTest, FindsAJobByItsIdAndByItsName) {
+  write({running_job(7, "direct-marketing")});
+  EXPECT_EQ(*reader().find_job("7"), JobId{7});
+  EXPECT_EQ(*reader().find_job("direct-marketing"), JobId{7});
+  for (const std::string name : {"8", "", "direct", "7 ", "-1", "99999999999999999999", "x' OR 1=1 --", "\xff\xfe"}) {
+    const Result<JobId> found = reader().find_job(name);
+    ASSERT_FALSE(found) << name;
+    EXPECT_EQ(found.error().code, ErrorCode::not_found);
+  }
+}
+
+TEST_F(ReaderTest, ShowsAJobAsDocumented) {
+  JobRow job = running_job(1, "a");
+  job.trials_created = 4;
+  job.trials_stopped = job.trials_completed = 1;
+  job.best = BestRow{0, 9, 0.75};
+  job.best_anywhere = BestRow{1, 3, 0.8};
+  job.resource_spent = 13;
+  job.training_ms = 1500;
+  write({job, ended_trial(1, 0, TrialState::completed, 0.75, 9), ended_trial(1, 1, TrialState::stopped, 0.8, 3), running_trial(1, 2),
+         pending_trial(1, 3)});
+  const Json json = parsed(reader().job(kJob));
+  expect_names(documented("Job"), json, "Job");
+  EXPECT_EQ(json["created_at"], "2026-03-01T12:00:00.000Z");
+  EXPECT_EQ(json["ended_at"], nullptr);
+  EXPECT_EQ(json["objective"], Json::parse(R"({"metric": "validation-auc", "goal": "maximize"})"));
+  EXPECT_EQ(json["scheduler"], "hyperband");
+  EXPECT_EQ(json["resource_name"], "rounds");
+  EXPECT_EQ(json["max_resource"], 9);
+  EXPECT_EQ(json["trials"]["running"], 1);
+  EXPECT_EQ(json["trials"]["pending"], 1);
+  EXPECT_EQ(json["trials"]["paused"], 0);
+  EXPECT_EQ(json["trials"]["planned"], 9 + 5 + 3);
+  EXPECT_EQ(json["best"]["value"], 0.75);
+  EXPECT_EQ(json["best"]["configuration"]["booster"], "gbtree");
+  EXPECT_EQ(json["best_anywhere"]["trial"], 1);
+  EXPECT_EQ(json["training_seconds"], 1.5);
+}
+
+TEST_F(ReaderTest, ShowsTheDocumentAndWhatWaitsInTheDetail) {
+  write({running_job(1, "a")});
+  const std::vector<std::pair<std::string, int>> waiting = {{"no free worker", 3}, {"rung \"not\" full", 2}};
+  const Json json = parsed(reader().job_detail(kJob, waiting));
+  EXPECT_EQ(json["spec"], Json::parse(spec_text("a")));
+  EXPECT_EQ(json["waiting"]["no free worker"], 3);
+  EXPECT_EQ(json["waiting"]["rung \"not\" full"], 2);
+  EXPECT_EQ(json["best"], nullptr);
+}
+
+TEST_F(ReaderTest, ShowsAJobWhoseDocumentThisVersionDoesNotTake) {
+  JobRow job = running_job(1, "a");
+  job.spec_json = R"({"name": "a", "from": "the future"})";
+  write({job});
+  EXPECT_EQ(parsed(reader().job(kJob))["name"], "a");
+  EXPECT_THAT(parsed(reader().jobs({}))["jobs"], SizeIs(1));
+  EXPECT_EQ(reader().plan(kJob).error().code, ErrorCode::internal);
+}
+
+TEST_F(ReaderTest, ListsJobsNewestFirstByPages) {
+  std::vector<Write> writes;
+  for (int id = 1; id <= 5; ++id) {
+    JobRow job = running_job(id, "job-" + std::to_string(id));
+    if (id % 2 == 0) {
+      job.state = JobState::failed;
+      job.ended_at = kNow;
+    }
+    writes.emplace_back(job);
+  }
+  write(writes);
+  JobsQuery query;
+  query.limit = 2;
+  std::vector<int> ids;
+  std::vector<std::size_t> sizes;
+  for (;;) {
+    const Json page = parsed(reader().jobs(query));
+    for (const Json& job : page["jobs"]) ids.push_back(job["id"]);
+    sizes.push_back(page["jobs"].size());
+    if (page["next"].is_null()) break;
+    query.after = page["next"];
+  }
+  EXPECT_THAT(ids, ElementsAre(5, 4, 3, 2, 1));
+  EXPECT_THAT(sizes, ElementsAre(2, 2, 1));
+
+  const Json failed = parsed(reader().jobs({JobState::failed, 50, ""}));
+  ASSERT_THAT(failed["jobs"], SizeIs(2));
+  EXPECT_EQ(failed["jobs"][0]["id"], 4);
+}
+
+// ---- trials -------------------------------------------------------------------------------------------------------------------
+
+TEST_F(ReaderTest, ShowsATrialAsDocumented) {
+  TrialRow failed = ended_trial(1, 1, TrialState::failed, std::nullopt, 0);
+  failed.message = "\"quoted\"\n\x01 \xff text";
+  write({running_job(1, "a"), ended_trial(1, 0, TrialState::completed, 0.75, 9), failed});
+  const Json json = parsed(reader().trial({kJob, 0}, kNow));
+  expect_names(documented("Trial"), json, "Trial");
+  EXPECT_EQ(json["state"], "completed");
+  EXPECT_EQ(json["configuration"]["eta"], 0.1);
+  EXPECT_EQ(json["exit_class"], nullptr);
+  EXPECT_EQ(json["advice"], "");
+  EXPECT_EQ(json["segments"], 1);
+  EXPECT_EQ(json["training_seconds"], 0.3);
+  EXPECT_EQ(json["queue_seconds"], 0.6);  // 1.0 s from creation to end, 0.4 s of it with a worker
+
+  const Json other = parsed(reader().trial({kJob, 1}, kNow));
+  EXPECT_EQ(other["exit_class"], "no_metric");
+  EXPECT_EQ(other["advice"], std::string(advice(ExitClass::no_metric)));
+  EXPECT_EQ(other["message"], "\"quoted\"\n\x01 \xef\xbf\xbd text");
+  EXPECT_EQ(other["objective"], nullptr);
+}
+
+TEST_F(ReaderTest, CountsTheTimeOfARunningTrialUpToNow) {
+  write({running_job(1, "a"), running_trial(1, 0), pending_trial(1, 1)});
+  EXPECT_EQ(parsed(reader().trial({kJob, 0}, kNow))["queue_seconds"], 0.1);
+  EXPECT_EQ(parsed(reader().trial({kJob, 1}, kNow))["queue_seconds"], 5.0);
+}
+
+TEST_F(ReaderTest, GivesATrialsRowBack) {
+  const TrialRow row = running_trial(1, 0);
+  write({running_job(1, "a"), row});
+  EXPECT_EQ(*reader().trial_row({kJob, 0}), row);
+}
+
+TEST_F(ReaderTest, WritesNanAndInfinityAsTexts) {
+  write_trials({kNan, kInfinity, -kInfinity});
+  EXPECT_EQ(parsed(reader().trial({kJob, 0}, kNow))["objective"], "nan");
+  EXPECT_EQ(parsed(reader().trial({kJob, 1}, kNow))["objective"], "inf");
+  EXPECT_EQ(parsed(reader().trial({kJob, 2}, kNow))["objective"], "-inf");
+}
+
+TEST_F(ReaderTest, ListsTrialsByNumberByPages) {
+  write_trials({0.1, 0.2, 0.3, 0.4, 0.5});
+  for (int limit = 1; limit <= 6; ++limit) {
+    TrialsQuery query;
+    query.limit = limit;
+    EXPECT_THAT(numbers_by_pages(query), ElementsAre(0, 1, 2, 3, 4)) << limit;
+  }
+}
+
+TEST_F(ReaderTest, ListsTrialsBestFirstAndThoseWithoutAFiniteValueLast) {
+  const std::vector<std::optional<double>> values = {0.5, kNan, 0.9, std::nullopt, 0.5, kInfinity, -0.1, -kInfinity, 0.9};
+  write_trials(values);
+  TrialsQuery query;
+  query.sort = TrialsQuery::Sort::objective;
+  for (int limit = 1; limit <= 10; ++limit) {
+    query.limit = limit;
+    EXPECT_THAT(numbers_by_pages(query), ElementsAre(2, 8, 0, 4, 6, 1, 3, 5, 7)) << limit;
+  }
+}
+
+TEST_F(ReaderTest, ListsTheLowestFirstWhenMinimizing) {
+  write_trials({0.5, kNan, 0.9, 0.5, -0.1}, "minimize");
+  TrialsQuery query;
+  query.sort = TrialsQuery::Sort::objective;
+  for (int limit = 1; limit <= 6; ++limit) {
+    query.limit = limit;
+    EXPECT_THAT(numbers_by_pages(query), ElementsAre(4, 0, 3, 2, 1)) << limit;
+  }
+}
+
+TEST_F(ReaderTest, FiltersTrialsByStateAndBracket) {
+  TrialRow elsewhere = ended_trial(1, 3, TrialState::stopped, 0.4, 1);
+  elsewhere.bracket = 1;
+  write({running_job(1, "a"), ended_trial(1, 0, TrialState::completed, 0.9, 9), running_trial(1, 1),
+         ended_trial(1, 2, TrialState::stopped, 0.2, 1), elsewhere, pending_trial(1, 4)});
+  for (const auto sort : {TrialsQuery::Sort::number, TrialsQuery::Sort::objective}) {
+    for (const int limit : {1, 100}) {
+      TrialsQuery query;
+      query.sort = sort;
+      query.limit = limit;
+      query.states = {TrialState::completed};
+      EXPECT_THAT(numbers_by_pages(query), ElementsAre(0));
+      query.states = {TrialState::stopped, TrialState::completed};
+      EXPECT_THAT(numbers_by_pages(query), ::testing::UnorderedElementsAre(0, 2, 3));
+      query.states.clear();
+      query.bracket = 1;
+      EXPECT_THAT(numbers_by_pages(query), ElementsAre(3));
+      query.states = {TrialState::cancelled};
+      EXPECT_THAT(numbers_by_pages(query), IsEmpty());
+    }
+  }
+}
+
+TEST_F(ReaderTest, NamesTheBestTrialAtMaxResourceElseAtAnyRung) {
+  JobRow job = running_job(1, "a");
+  write({job, ended_trial(1, 0, TrialState::completed, 0.7, 9), ended_trial(1, 1, TrialState::stopped, 0.8, 3)});
+  EXPECT_EQ(reader().best(kJob, std::nullopt, kNow).error().code, ErrorCode::not_found);
+  job.best_anywhere = BestRow{1, 3, 0.8};
+  write({job});
+  EXPECT_EQ(parsed(reader().best(kJob, std::nullopt, kNow))["trial"]["number"], 1);
+  job.best = BestRow{0, 9, 0.7};
+  write({job});
+  const Json best = parsed(reader().best(kJob, "/data/model.ubj", kNow));
+  EXPECT_EQ(best["trial"]["number"], 0);
+  EXPECT_EQ(best["model"], "/data/model.ubj");
+}
+
+// ---- what users send ----------------------------------------------------------------------------------------------------------
+
+TEST_F(ReaderTest, RefusesCursorsThatAreNotItsOwn) {
+  write_trials({0.1, 0.2});
+  for (const std::string cursor : {"x", "n-", "n-x", "n--1", "n-99999999999999999999", "v-7ff0000000000000-1", "v-7ff8000000000000-1",
+                                   "v--1", "v-3ff0000000000000", "v-3ff0000000000000-", "v-3ff00000000000000000-1", "v-zz-1", "q-1", "-",
+                                   "n-1 ", "'; DROP TABLE trials; --", "\xff\xfe\xfd"}) {
+    TrialsQuery query;
+    query.after = cursor;
+    for (const auto sort : {TrialsQuery::Sort::number, TrialsQuery::Sort::objective}) {
+      query.sort = sort;
+      const auto page = reader().trials(kJob, query, kNow);
+      ASSERT_FALSE(page) << cursor;
+      EXPECT_EQ(page.error().code, ErrorCode::invalid_argument);
+      EXPECT_EQ(page.error().path, "after");
+    }
+    EXPECT_FALSE(reader().jobs({std::nullopt, 50, cursor})) << cursor;
+  }
+}
+
+TEST_F(ReaderTest, RefusesTheCursorOfAnotherSort) {
+  write_trials({0.1, 0.2});
+  TrialsQuery query;
+  query.limit = 1;
+  query.after = parsed(reader().trials(kJob, query, kNow))["next"];
+  query.sort = TrialsQuery::Sort::objective;
+  EXPECT_FALSE(reader().trials(kJob, query, kNow));
+}
+
+TEST_F(ReaderTest, RefusesLimitsOutOfRange) {
+  write_trials({0.1});
+  for (const int limit : {0, -1, kPageMax + 1}) {
+    TrialsQuery query;
+    query.limit = limit;
+    EXPECT_EQ(reader().trials(kJob, query, kNow).error().path, "limit");
+    EXPECT_EQ(reader().jobs({std::nullopt, limit, ""}).error().path, "limit");
+  }
+  for (const int points : {0, -1, 3, kObservationsMax + 1}) {
+    EXPECT_EQ(reader().observations({kJob, 0}, points).error().path, "points");
+  }
+}
+
+TEST_F(ReaderTest, SaysWhatIsNotThere) {
+  write_trials({0.1});
+  const Timestamp now = kNow;
+  const Sink ignore = [](std::string_view) {};
+  const JobId none{9};
+  EXPECT_EQ(reader().job(none).error().code, ErrorCode::not_found);
+  EXPECT_EQ(reader().job_row(none).error().code, ErrorCode::not_found);
+  EXPECT_EQ(reader().job_detail(none, {}).error().code, ErrorCode::not_found);
+  EXPECT_EQ(reader().plan(none).error().code, ErrorCode::not_found);
+  EXPECT_EQ(reader().trials(none, {}, now).error().code, ErrorCode::not_found);
+  EXPECT_EQ(reader().best(none, std::nullopt, now).error().code, ErrorCode::not_found);
+  EXPECT_EQ(reader().analytics_json(none, now, ignore).error().code, ErrorCode::not_found);
+  EXPECT_EQ(reader().analytics_csv(none, now, ignore).error().code, ErrorCode::not_found);
+  for (const TrialId trial : {TrialId{kJob, 1}, TrialId{kJob, -1}, TrialId{none, 0}}) {
+    EXPECT_EQ(reader().trial(trial, now).error().code, ErrorCode::not_found);
+    EXPECT_EQ(reader().trial_row(trial).error().code, ErrorCode::not_found);
+    EXPECT_EQ(reader().observations(trial, std::nullopt).error().code, ErrorCode::not_found);
+    EXPECT_EQ(reader().decisions(trial).error().code, ErrorCode::not_found);
+  }
+}
+
+// ---- observations and decisions -----------------------------------------------------------------------------------------------
+
+TEST_F(ReaderTest, ShowsObservationsWithTheirMetrics) {
+  ObservationRow more = observation(1, 0, 2, 0.6);
+  more.metrics = {{"validation-auc", 0.6}, {"train \"loss\"", kNan}};
+  write({running_job(1, "a"), running_trial(1, 0), more, observation(1, 0, 1, 0.5), observation(1, 0, 3, kNan),
+         observation(1, 0, 4, std::nullopt)});
+  const Json json = parsed(reader().observations({kJob, 0}, std::nullopt))["observations"];
+  ASSERT_THAT(json, SizeIs(4));
+  EXPECT_EQ(json[0], Json::parse(
+                         R"({"resource": 1, "objective": 0.5, "metrics": {"validation-auc": 0.5}, "at": "2026-03-01T12:00:00.201Z"})"));
+  EXPECT_EQ(json[1]["metrics"], Json::parse(R"({"validation-auc": 0.6, "train \"loss\"": "nan"})"));
+  EXPECT_EQ(json[2]["objective"], "nan");
+  EXPECT_EQ(json[3]["objective"], nullptr);
+  EXPECT_EQ(json[3]["metrics"], Json::object());
+}
+
+TEST_F(ReaderTest, DecimatesObservationsAndKeepsTheExtremes) {
+  std::vector<Write> writes = {running_job(1, "a"), running_trial(1, 0)};
+  for (int resource = 1; resource <= 1000; ++resource) {
+    const double value = resource == 333 ? 9.0 : resource == 334 ? -9.0 : 0.001 * resource;
+    writes.emplace_back(observation(1, 0, resource, value));
+  }
+  write(writes);
+  for (const int points : {4, 5, 10, 200, 999}) {
+    const Json json = parsed(reader().observations({kJob, 0}, points))["observations"];
+    EXPECT_LE(json.size(), static_cast<std::size_t>(points));
+    EXPECT_GE(json.size(), 4U);
+    std::vector<int> resources;
+    for (const Json& one : json) resources.push_back(one["resource"]);
+    EXPECT_TRUE(std::is_sorted(resources.begin(), resources.end()));
+    EXPECT_EQ(resources.front(), 1);
+    EXPECT_EQ(resources.back(), 1000);
+    EXPECT_THAT(resources, ::testing::Contains(333));
+    EXPECT_THAT(resources, ::testing::Contains(334));
+  }
+  EXPECT_THAT(parsed(reader().observations({kJob, 0}, 1000))["observations"], SizeIs(1000));
+  EXPECT_THAT(parsed(reader().observations({kJob, 0}, std::nullopt))["observations"], SizeIs(1000));
+}
+
+TEST_F(ReaderTest, ShowsDecisionsAsDocumented) {
+  DecisionRow failed = decision(1, 0, 1, std::nullopt, Verdict::stopped, 1);
+  failed.cutoff = kNan;
+  failed.ahead.clear();
+  write({running_job(1, "a"), running_trial(1, 0), failed, decision(1, 0, 0, 0.77, Verdict::promoted, 0)});
+  const Json json = parsed(reader().decisions({kJob, 0}))["decisions"];
+  ASSERT_THAT(json, SizeIs(2));
+  expect_names(documented("Decision"), json[0], "Decision");
+  EXPECT_EQ(json[0]["verdict"], "promoted");
+  EXPECT_EQ(json[0]["ahead"], Json::parse("[4, 7]"));
+  EXPECT_EQ(json[1]["value"], nullptr);
+  EXPECT_EQ(json[1]["cutoff"], "nan");
+  EXPECT_EQ(json[1]["ahead"], Json::array());
+}
+
+// ---- analytics ----------------------------------------------------------------------------------------------------------------
+
+class AnalyticsTest : public ReaderTest {
+ protected:
+  // Three trials through rungs 1, 3, 9: one completed, one stopped at 3, one failed before 1; and one running.
+  void write_story(const std::string& scheduler = "hyperband") {
+    JobRow job = running_job(1, "a");
+    job.spec_json = spec_text("a", "maximize", scheduler);
+    job.trials_created = 4;
+    job.trials_completed = job.trials_stopped = job.trials_failed = 1;
+    job.best = job.best_anywhere = BestRow{0, 9, 0.9};
+    job.resource_spent = 9 + 3;
+    job.training_ms = 1200;
+    TrialRow stopped = ended_trial(1, 1, TrialState::stopped, 0.8, 3);
+    stopped.rung = 1;
+    stopped.configuration["booster"] = std::string("dart, \"quoted\"");
+    ObservationRow reported = observation(1, 0, 1, 0.7);
+    write({job, ended_trial(1, 0, TrialState::completed, 0.9, 9), stopped, ended_trial(1, 2, TrialState::failed, std::nullopt, 0),
+           running_trial(1, 3), reported, decision(1, 0, 0, 0.7, Verdict::promoted, 0), decision(1, 1, 0, 0.6, Verdict::promoted, 1),
+           decision(1, 2, 0, std::nullopt, Verdict::stopped, 2), decision(1, 1, 1, 0.8, Verdict::stopped, 3),
+           decision(1, 0, 1, 0.8, Verdict::promoted, 4), decision(1, 0, 2, 0.9, Verdict::completed, 5)});
+  }
+  Json analytics() {
+    std::string text;
+    const auto done = reader().analytics_json(kJob, kNow, [&](std::string_view piece) { text += piece; });
+    if (!done) throw std::runtime_error(describe(done.error()));
+    return Json::parse(text);
+  }
+  std::string csv() {
+    std::string text;
+    const auto done = reader().analytics_csv(kJob, kNow, [&](std::string_view piece) { text += piece; });
+    if (!done) throw std::runtime_error(describe(done.error()));
+    return text;
+  }
+};
+
+TEST_F(AnalyticsTest, HasTheDocumentedShape) {
+  write_story();
+  const Json json = analytics();
+  expect_names(documented("Analytics"), json, "Analytics");
+  expect_names(documented("Job"), json["job"], "Job");
+  ASSERT_THAT(json["trials"], SizeIs(4));
+  EXPECT_EQ(json["trials"][1]["parameters"]["booster"], "dart, \"quoted\"");
+}
+
+TEST_F(AnalyticsTest, FollowsTheBestInOrderOfArrival) {
+  write_story();
+  const Json best = analytics()["best_so_far"];
+  ASSERT_THAT(best, SizeIs(3));
+  EXPECT_EQ(best[0], Json::parse(R"({"at": "2026-03-01T12:00:00.201Z", "seconds": 0.201, "trial": 0, "value": 0.7, "resource": 1})"));
+  EXPECT_EQ(best[1]["trial"], 1);  // 0.8 first came from here; trial 0 only equalled it
+  EXPECT_EQ(best[2]["value"], 0.9);
+}
+
+TEST_F(AnalyticsTest, CountsEachRungAgainstThePlan) {
+  write_story();
+  const Json rungs = analytics()["rungs"];
+  EXPECT_EQ(rungs[0], Json::parse(R"({"bracket": 0, "rung": 0, "resource": 1, "planned": 9, "reached": 2, "promoted": 2, "stopped": 0,
+                                      "waiting": 0})"));
+  EXPECT_EQ(rungs[1], Json::parse(R"({"bracket": 0, "rung": 1, "resource": 3, "planned": 3, "reached": 2, "promoted": 1, "stopped": 1,
+                                      "waiting": 0})"));
+  EXPECT_EQ(rungs[2]["reached"], 1);
+  EXPECT_EQ(rungs.back()["bracket"], 2);  // planned, not begun
+  EXPECT_EQ(rungs.back()["reached"], 0);
+}
+
+TEST_F(AnalyticsTest, PlansNoNumbersWhereTheOrderOfArrivalDecides) {
+  write_story("asha_promotion");
+  const Json rungs = analytics()["rungs"];
+  EXPECT_EQ(rungs[0]["planned"], nullptr);
+  EXPECT_EQ(rungs[0]["reached"], 2);
+}
+
+TEST_F(AnalyticsTest, PlansBracketsBeyondThePlanToo) {
+  JobRow job = running_job(1, "a");
+  TrialRow trial = ended_trial(1, 0, TrialState::stopped, 0.5, 1);
+  trial.bracket = 3;  // the first of hyperband's second pass
+  DecisionRow row = decision(1, 0, 0, 0.5, Verdict::stopped, 0);
+  row.bracket = 3;
+  write({job, trial, row});
+  for (const Json& rung : analytics()["rungs"]) {
+    if (rung["bracket"] == 3 && rung["rung"] == 0) {
+      EXPECT_EQ(rung["planned"], 9);
+      EXPECT_EQ(rung["reached"], 1);
+      return;
+    }
+  }
+  FAIL() << "no such rung";
+}
+
+TEST_F(AnalyticsTest, SumsUpWhatWasSavedByStoppingAtRungsAlone) {
+  write_story();
+  const Json summary = analytics()["summary"];
+  EXPECT_EQ(summary["resource_spent"], 12);
+  EXPECT_EQ(summary["resource_saved"], 6);  // the stopped trial from 3 to 9; not the failed and not the running one
+  EXPECT_EQ(summary["resource_without_stopping"], 18);
+  EXPECT_EQ(summary["training_seconds_saved"], 0.6);  // 0.3 s for 3 of 9
+  EXPECT_EQ(summary["training_seconds_without_stopping"], 1.8);
+  EXPECT_EQ(summary["wall_seconds"], 5.0);
+}
+
+TEST_F(AnalyticsTest, ShowsThePlanWithWhatCameOfIt) {
+  write_story();
+  const Json json = parsed(reader().plan(kJob));
+  EXPECT_EQ(json["ladder"], Json::parse("[1, 3, 9]"));
+  EXPECT_EQ(json["trials"], 17);
+  EXPECT_EQ(json["actual"][0]["reached"], 2);
+}
+
+TEST_F(AnalyticsTest, WritesARowATrialAsCsv) {
+  write_story();
+  EXPECT_EQ(csv(),
+            "number,parameter.booster,parameter.eta,state,bracket,rung,objective,best_resource,started_at,ended_at,training_seconds,"
+            "queue_seconds,attempts,segments,worker\r\n"
+            "0,gbtree,0.1,completed,0,0,0.9,9,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a\r\n"
+            "1,\"dart, \"\"quoted\"\"\",0.11,stopped,0,1,0.8,3,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,"
+            "local-1-3f2a\r\n"
+            "2,gbtree,0.12000000000000001,failed,0,0,,,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a\r\n"
+            "3,gbtree,0.13,running,0,0,,,2026-03-01T12:00:00.100Z,,0,0.1,1,1,local-1-3f2a\r\n");
+}
+
+TEST_F(AnalyticsTest, StreamsManyTrialsInPieces) {
+  std::vector<Write> writes = {running_job(1, "a")};
+  constexpr int kMany = 3000;
+  for (int number = 0; number < kMany; ++number) writes.emplace_back(ended_trial(1, number, TrialState::stopped, 0.5, 3));
+  write(writes);
+  std::string text;
+  int pieces = 0;
+  ASSERT_TRUE(reader().analytics_json(kJob, kNow, [&](std::string_view piece) {
+    EXPECT_LT(piece.size(), 100'000U);
+    text += piece;
+    ++pieces;
+  }));
+  EXPECT_GT(pieces, 5);
+  EXPECT_THAT(Json::parse(text)["trials"], SizeIs(kMany));
+}
+
+}  // namespace
+}  // namespace tuneband::testing
