@@ -9,10 +9,13 @@ namespace tuneband {
 
 namespace {
 
-// Both ends exact for u = 0 and u = 1, and no overflow for the widest ranges.
+// Without overflow for the widest ranges.
 double between(double low, double high, double u) { return low * (1 - u) + high * u; }
 
+// Both ends exact; exp(log(max)) need not be max.
 double scaled(double min, double max, Scale scale, double u) {
+  if (u <= 0) return min;
+  if (u >= 1) return max;
   switch (scale) {
     case Scale::linear:
       return between(min, max, u);

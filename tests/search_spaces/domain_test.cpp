@@ -1,0 +1,181 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "search_spaces/search_space.hpp"
+
+namespace tuneband {
+namespace {
+
+using testing::ElementsAre;
+
+double number(const Domain& domain, double u) { return std::get<double>(value_at(domain, u)); }
+std::int64_t integer(const Domain& domain, double u) { return std::get<std::int64_t>(value_at(domain, u)); }
+
+std::vector<double> numbers(const std::vector<Value>& values) {
+  std::vector<double> read;
+  for (const Value& value : values) {
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    read.push_back(whole ? static_cast<double>(*whole) : std::get<double>(value));
+  }
+  return read;
+}
+
+// How often each value comes for evenly spread u.
+std::map<std::string, int> histogram(const Domain& domain, int draws) {
+  std::map<std::string, int> counts;
+  for (int i = 0; i < draws; ++i) ++counts[to_string(value_at(domain, (i + 0.5) / draws))];
+  return counts;
+}
+
+TEST(LinearFloat, GoesEvenlyFromMinToMax) {
+  const FloatDomain domain{-1, 3, Scale::linear};
+  EXPECT_EQ(number(domain, 0), -1);
+  EXPECT_EQ(number(domain, 0.25), 0);
+  EXPECT_EQ(number(domain, 1), 3);
+}
+
+TEST(LinearFloat, SpansTheWholeOfDoubleWithoutOverflow) {
+  const double most = std::numeric_limits<double>::max();
+  const FloatDomain domain{-most, most, Scale::linear};
+  EXPECT_EQ(number(domain, 0.5), 0);
+  EXPECT_TRUE(std::isfinite(number(domain, 0.999999)));
+}
+
+TEST(LogFloat, GivesEachDecadeTheSameShare) {
+  const FloatDomain domain{1e-4, 1, Scale::log};
+  EXPECT_DOUBLE_EQ(number(domain, 0.25), 1e-3);
+  EXPECT_DOUBLE_EQ(number(domain, 0.5), 1e-2);
+  EXPECT_EQ(number(domain, 0), 1e-4);
+  EXPECT_EQ(number(domain, 1), 1);
+}
+
+TEST(ReverseLogFloat, CrowdsTowardsOne) {
+  const FloatDomain domain{0, 0.9999, Scale::reverse_log};
+  EXPECT_NEAR(number(domain, 0.25), 0.9, 1e-12);
+  EXPECT_NEAR(number(domain, 0.5), 0.99, 1e-12);
+  EXPECT_EQ(number(domain, 0), 0);
+  EXPECT_NEAR(number(domain, 1), 0.9999, 1e-15);
+}
+
+TEST(FloatScales, RiseAndStayWithinTheirEnds) {
+  for (const FloatDomain& domain :
+       {FloatDomain{-5, 5, Scale::linear}, FloatDomain{1e-300, 1e300, Scale::log}, FloatDomain{0.1, 0.3, Scale::log},
+        FloatDomain{0, 1 - 1e-16, Scale::reverse_log}, FloatDomain{0.2, 0.7, Scale::reverse_log}}) {
+    double last = domain.min;
+    for (int i = 0; i <= 1000; ++i) {
+      const double value = number(domain, i / 1000.0);
+      EXPECT_TRUE(contains(domain, value)) << describe(Domain(domain)) << " " << i;
+      EXPECT_GE(value, last);
+      last = value;
+    }
+  }
+}
+
+TEST(FloatScales, StayWithinTheNarrowestRange) {
+  const double next = std::nextafter(0.1, 1);
+  for (const Scale scale : {Scale::linear, Scale::log, Scale::reverse_log}) {
+    const Domain domain = FloatDomain{0.1, next, scale};
+    for (int i = 0; i <= 1000; ++i) EXPECT_TRUE(contains(domain, value_at(domain, i / 1000.0)));
+  }
+}
+
+TEST(LinearInt, GivesItsEndsTheShareOfTheOthers) {
+  const auto counts = histogram(IntDomain{1, 10}, 10'000);
+  EXPECT_EQ(counts.size(), 10u);
+  for (const auto& [value, count] : counts) EXPECT_NEAR(count, 1000, 1) << value;
+}
+
+TEST(LinearInt, CoversNegativeValues) {
+  const auto counts = histogram(IntDomain{-2, 1}, 4000);
+  EXPECT_EQ(counts.size(), 4u);
+  for (const auto& [value, count] : counts) EXPECT_NEAR(count, 1000, 1) << value;
+}
+
+TEST(LogInt, GivesDoublingsTheSameShare) {
+  const IntDomain domain{1, 1024, Scale::log};
+  EXPECT_EQ(integer(domain, 0), 1);
+  EXPECT_EQ(integer(domain, 1), 1024);
+  std::map<int, int> doublings;
+  for (int i = 0; i < 11'000; ++i) ++doublings[static_cast<int>(std::log2(static_cast<double>(integer(domain, i / 11'000.0))))];
+  for (int doubling = 2; doubling < 10; ++doubling) EXPECT_NEAR(doublings[doubling], 1000, 120) << doubling;
+}
+
+TEST(Ints, StayWithinTheWidestRange) {
+  const IntDomain widest{-kIntegerMax, kIntegerMax};
+  EXPECT_EQ(integer(widest, 0), -kIntegerMax);
+  EXPECT_EQ(integer(widest, 1), kIntegerMax);
+  const IntDomain log{1, kIntegerMax, Scale::log};
+  EXPECT_EQ(integer(log, 1), kIntegerMax);
+}
+
+TEST(Categories, HaveEqualShares) {
+  const auto counts = histogram(CategoricalDomain{{std::string("gbtree"), std::string("dart"), true}}, 3000);
+  EXPECT_EQ(counts, (std::map<std::string, int>{{"gbtree", 1000}, {"dart", 1000}, {"true", 1000}}));
+  EXPECT_EQ(value_at(CategoricalDomain{{std::int64_t{1}, std::int64_t{2}}}, 1.0), Value(std::int64_t{2}));
+}
+
+TEST(Contains, ComparesNumbersAsNumbersAndTextsAsTexts) {
+  const Domain categories = CategoricalDomain{{std::int64_t{1}, 0.5, std::string("x"), false}};
+  EXPECT_TRUE(contains(categories, 1.0));
+  EXPECT_TRUE(contains(categories, std::int64_t{1}));
+  EXPECT_TRUE(contains(categories, false));
+  EXPECT_FALSE(contains(categories, true));
+  EXPECT_FALSE(contains(categories, std::string("1")));
+  EXPECT_FALSE(contains(categories, std::string("X")));
+}
+
+TEST(Contains, IncludesBothEnds) {
+  const Domain floats = FloatDomain{0, 1};
+  EXPECT_TRUE(contains(floats, 0.0));
+  EXPECT_TRUE(contains(floats, std::int64_t{1}));
+  EXPECT_FALSE(contains(floats, 1.0000001));
+  EXPECT_FALSE(contains(floats, std::nan("")));
+  EXPECT_FALSE(contains(floats, std::string("0")));
+  EXPECT_FALSE(contains(floats, true));
+  const Domain ints = IntDomain{1, 10};
+  EXPECT_TRUE(contains(ints, std::int64_t{10}));
+  EXPECT_FALSE(contains(ints, std::int64_t{11}));
+  EXPECT_FALSE(contains(ints, 3.0));
+}
+
+TEST(DescribeDomain, IsWhatAMessageShows) {
+  EXPECT_EQ(describe(Domain(FloatDomain{0.01, 0.3, Scale::log})), "float 0.01..0.3 (log)");
+  EXPECT_EQ(describe(Domain(IntDomain{1, 10})), "int 1..10");
+  EXPECT_EQ(describe(Domain(FixedDomain{true})), "fixed true");
+  EXPECT_EQ(describe(Domain(CategoricalDomain{{std::string("a"), std::int64_t{2}}})), "categorical a, 2");
+  EXPECT_LT(describe(Domain(CategoricalDomain{std::vector<Value>(1000, Value(std::string("abc")))})).size(), 100u);
+}
+
+TEST(GridValues, SpaceFloatsOverTheirScaleWithBothEnds) {
+  EXPECT_THAT(numbers(grid_values(FloatDomain{0, 1}, 5)), ElementsAre(0, 0.25, 0.5, 0.75, 1));
+  const auto logs = numbers(grid_values(FloatDomain{0.001, 1, Scale::log}, 4));
+  ASSERT_EQ(logs.size(), 4u);
+  EXPECT_EQ(logs.front(), 0.001);
+  EXPECT_NEAR(logs[1], 0.01, 1e-15);
+  EXPECT_NEAR(logs[2], 0.1, 1e-15);
+  EXPECT_EQ(logs.back(), 1);
+  EXPECT_THAT(numbers(grid_values(FloatDomain{0.3, 0.7}, 2)), ElementsAre(0.3, 0.7));
+}
+
+TEST(GridValues, TakeEveryIntWhenThereAreFew) {
+  EXPECT_THAT(numbers(grid_values(IntDomain{3, 7}, 5)), ElementsAre(3, 4, 5, 6, 7));
+  EXPECT_THAT(numbers(grid_values(IntDomain{3, 5}, 10)), ElementsAre(3, 4, 5));
+}
+
+TEST(GridValues, SpaceManyIntsOverTheirScale) {
+  EXPECT_THAT(numbers(grid_values(IntDomain{0, 100}, 5)), ElementsAre(0, 25, 50, 75, 100));
+  EXPECT_THAT(numbers(grid_values(IntDomain{1, 10'000, Scale::log}, 5)), ElementsAre(1, 10, 100, 1000, 10'000));
+  EXPECT_THAT(numbers(grid_values(IntDomain{1, 6, Scale::log}, 5)), ElementsAre(1, 2, 4, 6));  // 1.57 and 2.45 fall together
+}
+
+TEST(GridValues, NeverRepeatAValueHoweverNarrowTheRange) {
+  const double next = std::nextafter(0.1, 1);
+  EXPECT_THAT(numbers(grid_values(FloatDomain{0.1, next}, 5)), ElementsAre(0.1, next));
+}
+
+}  // namespace
+}  // namespace tuneband

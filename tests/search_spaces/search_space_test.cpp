@@ -1,0 +1,102 @@
+#include "search_spaces/search_space.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "spaces.hpp"
+
+namespace tuneband {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_spaces::boosters;
+using testing_spaces::space_of;
+
+std::vector<std::string> names(const SearchSpace& space) {
+  std::vector<std::string> found;
+  for (const Parameter& parameter : space.parameters()) found.push_back(parameter.name);
+  return found;
+}
+
+std::vector<std::string> faults_of(const SearchSpace& space, const char* configuration) {
+  Diagnostics diagnostics;
+  space.check(Json::parse(configuration), "enqueue[0]", diagnostics);
+  std::vector<std::string> faults;
+  for (const Error& error : diagnostics.errors()) faults.push_back(describe(error));
+  return faults;
+}
+
+TEST(SearchSpaceOrder, PutsParentsBeforeChildrenAndElseGoesByName) {
+  EXPECT_THAT(names(boosters()), ElementsAre("booster", "eta", "lambda", "max_depth", "normalize_type", "a_drop"));
+}
+
+TEST(SearchSpaceOrder, DoesNotDependOnTheOrderInTheDocument) {
+  EXPECT_THAT(names(space_of(R"({"c": 1, "a": {"type": "float", "min": 0, "max": 1, "when": {"z": 1}}, "z": 1, "b": 2})")),
+              ElementsAre("b", "c", "z", "a"));
+}
+
+TEST(SearchSpace, ReadsItsOwnJsonBackTheSame) {
+  const SearchSpace space = boosters();
+  EXPECT_EQ(space_of(space.to_json().dump()).to_json(), space.to_json());
+}
+
+TEST(SearchSpace, FindsAParameterByName) {
+  const SearchSpace space = boosters();
+  EXPECT_EQ(space.find("eta")->name, "eta");
+  EXPECT_EQ(space.find("etaa"), nullptr);
+}
+
+TEST(SearchSpaceAt, LeavesOutWhatIsNotActive) {
+  const SearchSpace space = boosters();
+  const auto with = [&](double booster_u) { return space.at([&](std::size_t i) { return i == 0 ? booster_u : 0.75; }); };
+  EXPECT_EQ(to_json(with(0.0)).dump(), R"({"booster":"gbtree","eta":0.316227766016838,"lambda":1,"max_depth":4})");
+  EXPECT_EQ(with(0.5).size(), 6u);
+  EXPECT_FALSE(with(0.9).contains("max_depth"));
+  EXPECT_FALSE(with(0.9).contains("a_drop"));  // its parent is not active
+}
+
+TEST(ConfigurationCheck, FillsInFixedValuesAndConvertsIntsToFloats) {
+  Diagnostics diagnostics;
+  const auto configuration = boosters().check(Json::parse(R"({"booster": "gblinear", "eta": 1})"), "enqueue[0]", diagnostics);
+  EXPECT_TRUE(diagnostics.ok());
+  EXPECT_EQ(configuration, (Configuration{{"booster", std::string("gblinear")}, {"eta", 1.0}, {"lambda", std::int64_t{1}}}));
+}
+
+TEST(ConfigurationCheck, TakesACategoryInItsOwnType) {
+  Diagnostics diagnostics;
+  const SearchSpace space = space_of(R"({"n": {"type": "categorical", "values": [1, 2]}, "f": 3})");
+  EXPECT_EQ(space.check(Json::parse(R"({"n": 2.0, "f": 3.0})"), "", diagnostics),
+            (Configuration{{"n", std::int64_t{2}}, {"f", std::int64_t{3}}}));
+  EXPECT_TRUE(diagnostics.ok());
+}
+
+TEST(ConfigurationCheck, NamesEveryFault) {
+  EXPECT_THAT(
+      faults_of(boosters(), R"({"booster": "gbtree", "eta": 3, "max_dept": 2, "lambda": 2})"),
+      ElementsAre("enqueue[0].eta: expected a value of float 0.01..1 (log), got 3",
+                  "enqueue[0].lambda: expected a value of fixed 1, got 2", "enqueue[0].max_depth: is missing (expected int 1..4)",
+                  "enqueue[0].max_dept: unknown field (did you mean `max_depth`?)"));
+}
+
+TEST(ConfigurationCheck, SaysWhyAParameterIsNotActive) {
+  EXPECT_THAT(
+      faults_of(boosters(), R"({"booster": "gblinear", "eta": 1, "max_depth": 2, "a_drop": 0.5})"),
+      ElementsAre("enqueue[0].max_depth: is not active here: it needs `booster` to be \"gbtree\" or \"dart\", which is "
+                  "\"gblinear\" (leave it out)",
+                  "enqueue[0].a_drop: is not active here: it needs `normalize_type` to be \"forest\", which is not active "
+                  "(leave it out)"));
+}
+
+TEST(ConfigurationCheck, DoesNotComplainOfChildrenWhenTheParentIsWrong) {
+  EXPECT_THAT(faults_of(boosters(), R"({"booster": "dartt", "eta": 1, "a_drop": 0.5})"),
+              ElementsAre(HasSubstr("enqueue[0].booster: expected a value of categorical gbtree, dart, gblinear")));
+  EXPECT_THAT(faults_of(boosters(), R"({"eta": 1})"), ElementsAre(HasSubstr("enqueue[0].booster: is missing")));
+}
+
+TEST(ConfigurationCheck, WantsAnObject) {
+  EXPECT_THAT(faults_of(boosters(), "[]"), ElementsAre("enqueue[0]: expected an object, got []"));
+}
+
+}  // namespace
+}  // namespace tuneband
