@@ -1,0 +1,257 @@
+// Server, workers and XGBoost together, as processes, with the faults that happen: killed servers, killed workers, commands that fail.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "tests/e2e/running_server.hpp"
+#include "tests/server/temporary_directory.hpp"
+
+namespace tuneband::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WholeStackTest : public testing::Test {
+ protected:
+  // Two classes that the columns tell apart only in part, so that configurations differ.
+  std::string table() {
+    const std::string path = directory_ / "table.csv";
+    if (fs::exists(path)) return path;
+    std::ofstream file(path);
+    file << "a,b,c,d,label\n";
+    for (std::uint64_t row = 0; row < 1500; ++row) {
+      double sum = 0;
+      for (std::uint64_t column = 0; column < 4; ++column) {
+        const double value = random_unit(11, {row, column});
+        sum += value * static_cast<double>(column + 1);
+        file << format_number(value) << ',';
+      }
+      file << (sum + 2 * random_unit(11, {row, 99}) > 6 ? 1 : 0) << '\n';
+    }
+    return path;
+  }
+
+  Json xgboost_job(const std::string& name) {
+    return Json::parse(R"({
+      "name": "", "objective": {"metric": "validation-auc", "goal": "maximize"},
+      "search_space": {"eta": {"type": "float", "min": 0.01, "max": 1, "scale": "log"}, "max_depth": {"type": "int", "min": 1, "max": 6},
+                       "subsample": {"type": "float", "min": 0.5, "max": 1}},
+      "sampler": {"type": "random", "seed": 5},
+      "scheduler": {"type": "hyperband", "max_resource": 27},
+      "trainer": {"type": "xgboost", "parameters": {"objective": "binary:logistic"}, "eval_metric": ["auc"],
+                  "data": {"train": "", "label": "label", "validation": {"fraction": 0.3, "seed": 1}}}})")
+        .patch(Json::parse(R"([{"op": "replace", "path": "/name", "value": ")" + name + R"("},
+                               {"op": "replace", "path": "/trainer/data/train", "value": ")" + table() + R"("}])"));
+  }
+
+  // `script` is a shell's.
+  Json command_job(const std::string& name, const std::string& script) {
+    const std::string path = directory_ / (name + ".sh");
+    std::ofstream(path) << "#!/bin/sh\n" << script;
+    ::chmod(path.c_str(), 0700);
+    return {{"name", name},
+            {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
+            {"search_space", {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
+            {"sampler", {{"type", "random"}, {"seed", 5}}},
+            {"scheduler", {{"type", "hyperband"}, {"max_resource", 9}}},
+            {"trainer", {{"type", "command"}, {"argv", {path, "{x}"}}, {"grace_seconds", 1}}}};
+  }
+
+  // One report a unit of resource, the same value whenever and wherever it runs.
+  static std::string reports(const std::string& before = "") {
+    return before + R"(i=0
+while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do
+  i=$((i + 1))
+  echo "{\"resource\": $i, \"loss\": $(awk -v x="$1" -v i=$i 'BEGIN { printf "%.9f", x + 1 / i }')}"
+done
+)";
+  }
+
+  // What must not depend on what happened on the way.
+  static std::vector<std::string> outcome(RunningServer& server, const std::string& job) {
+    std::vector<std::string> rows;
+    const Json page = server.get("/v1/jobs/" + job + "/trials?limit=1000");
+    for (const Json& trial : page.value("trials", Json::array())) {
+      Json row;
+      for (const char* field : {"number", "configuration", "state", "bracket", "rung", "resource", "objective"}) row[field] = trial.at(field);
+      rows.push_back(row.dump());
+    }
+    return rows;
+  }
+
+  static std::vector<std::string> verdicts(RunningServer& server, const std::string& job, std::size_t trials) {
+    std::vector<std::string> rows;
+    for (std::size_t number = 0; number < trials; ++number) {
+      const Json page = server.get("/v1/jobs/" + job + "/trials/" + std::to_string(number) + "/decisions");
+      for (const Json& decision : page.value("decisions", Json::array())) {
+        rows.push_back(std::to_string(number) + " " + decision.at("rung").dump() + " " + decision.at("verdict").get<std::string>() + " " +
+                       decision.at("rank").dump());
+      }
+    }
+    return rows;
+  }
+
+  static std::string submit(RunningServer& server, const Json& job) {
+    const Json created = server.post("/v1/jobs", job.dump());
+    return created.is_null() ? "0" : created.at("job").at("id").dump();
+  }
+
+  static auto nth_decision(int count) {
+    return [count](const ServerEvent& event) mutable { return event.type == "decision" && --count == 0; };
+  }
+
+  std::string data(const std::string& name) { return directory_ / name; }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(WholeStackTest, AnXgboostJobCompletesWithAModelOnDisk) {
+  RunningServer server(data("data"), 2);
+  const std::string job = submit(server, xgboost_job("first"));
+  const Json ended = server.wait_for_end(job);
+  EXPECT_EQ(ended.at("state"), "completed") << ended;
+  EXPECT_EQ(ended.at("trials").at("failed"), 0);
+  ASSERT_FALSE(ended.at("best").is_null());
+  EXPECT_EQ(ended.at("best").at("resource"), 27);
+  EXPECT_GT(ended.at("best").at("value").get<double>(), 0.7);
+  const Json best = server.get("/v1/jobs/" + job + "/best");
+  ASSERT_TRUE(best.at("model").is_string()) << best;
+  const std::string model = data("data") + "/jobs/" + job + "/trials/" + ended.at("best").at("trial").dump() + "/model.ubj";
+  EXPECT_TRUE(fs::exists(model));
+  EXPECT_EQ(server.raw("GET", "/v1/jobs/" + job + "/trials/" + ended.at("best").at("trial").dump() + "/model", "").body.size(),
+            fs::file_size(model));
+}
+
+class RestartTest : public WholeStackTest {
+ protected:
+  // Runs the job undisturbed and then disturbed after some decisions, on servers of their own.
+  void expect_same_outcome(const Json& job, const std::function<void(std::unique_ptr<RunningServer>&)>& disturb) {
+    std::vector<std::string> expected;
+    std::vector<std::string> expected_verdicts;
+    {
+      RunningServer undisturbed(data("undisturbed"), 2);
+      const std::string id = submit(undisturbed, job);
+      EXPECT_EQ(undisturbed.wait_for_end(id).at("state"), "completed");
+      expected = outcome(undisturbed, id);
+      expected_verdicts = verdicts(undisturbed, id, expected.size());
+    }
+    auto server = std::make_unique<RunningServer>(data("disturbed"), 2);
+    const std::string id = submit(*server, job);
+    for (const int decisions : {3, 9}) {
+      EXPECT_TRUE(server->follow(id, nth_decision(decisions)));
+      disturb(server);
+    }
+    const Json ended = server->wait_for_end(id);
+    EXPECT_EQ(ended.at("state"), "completed") << ended;
+    EXPECT_THAT(outcome(*server, id), testing::ElementsAreArray(expected));
+    EXPECT_THAT(verdicts(*server, id, expected.size()), testing::ElementsAreArray(expected_verdicts));
+  }
+};
+
+TEST_F(RestartTest, AServerKilledInTheMiddleOfAJobGoesOnToTheSameResult) {
+  expect_same_outcome(xgboost_job("killed"), [this](std::unique_ptr<RunningServer>& server) {
+    const std::string url = server->url();
+    const std::int64_t worker = server->worker_pid(0);
+    server->kill();
+    // The destructor of the old one ends the workers; they are to live on.
+    (void)server.release();
+    server = std::make_unique<RunningServer>(data("disturbed"), 2);
+    EXPECT_EQ(server->url(), url) << "the port is the one of the run before";
+    EXPECT_EQ(server->worker_pid(0), worker) << "workers outlive the server";
+  });
+}
+
+TEST_F(RestartTest, AServerToldToEndGoesOnToTheSameResult) {
+  expect_same_outcome(xgboost_job("told"), [this](std::unique_ptr<RunningServer>& server) {
+    server->send(SIGTERM);
+    EXPECT_EQ(server->wait(), 0);
+    EXPECT_EQ(server->worker_pid(0), 0) << "its workers end with it";
+    server = std::make_unique<RunningServer>(data("disturbed"), 2);
+  });
+}
+
+TEST_F(RestartTest, AKilledWorkerChangesNothingInTheResult) {
+  expect_same_outcome(xgboost_job("worker"), [](std::unique_ptr<RunningServer>& server) {
+    ::kill(static_cast<pid_t>(server->worker_pid(0)), SIGKILL);
+  });
+}
+
+TEST_F(RestartTest, KilledCommandsGoOnToTheSameResult) {
+  expect_same_outcome(command_job("command", reports()), [this](std::unique_ptr<RunningServer>& server) {
+    server->kill();
+    (void)server.release();
+    server = std::make_unique<RunningServer>(data("disturbed"), 2);
+  });
+}
+
+TEST_F(WholeStackTest, ATrialWhoseWorkerIsKilledHasOneAttemptMore) {
+  RunningServer server(data("data"), 1);
+  const std::string once = "if [ $TUNEBAND_TRIAL = 1 ] && mkdir \"" + (directory_ / "once") + "\" 2>/dev/null; then kill -9 $PPID; exit; fi\n";
+  const std::string job = submit(server, command_job("lost", reports(once)));
+  const Json ended = server.wait_for_end(job);
+  EXPECT_EQ(ended.at("state"), "completed") << ended;
+  EXPECT_EQ(ended.at("trials").at("failed"), 0);
+  EXPECT_TRUE(fs::exists(directory_ / "once"));
+  const Json trial = server.get("/v1/jobs/" + job + "/trials/1");
+  const Json decisions = server.get("/v1/jobs/" + job + "/trials/1/decisions");
+  // One segment for each rung it stood at, and the one that was lost.
+  EXPECT_EQ(trial.at("segments").get<std::size_t>(), decisions.at("decisions").size() + 1) << trial;
+}
+
+TEST_F(WholeStackTest, AStoppedJobEndsItsTrialsAndKeepsTheBest) {
+  RunningServer server(data("data"), 2);
+  const std::string job = submit(server, command_job("stopped", "echo '{\"resource\": 1, \"loss\": 0.5}'\nsleep 1000\n"));
+  ASSERT_TRUE(server.follow(job, [](const ServerEvent& event) { return event.type == "observation"; }));
+  server.post("/v1/jobs/" + job + "/stop", "");
+  const Json ended = server.wait_for_end(job);
+  EXPECT_EQ(ended.at("state"), "stopped");
+  EXPECT_EQ(ended.at("trials").at("running"), 0);
+  EXPECT_EQ(ended.at("trials").at("pending"), 0);
+  EXPECT_EQ(server.raw("DELETE", "/v1/jobs/" + job, "").status, 204);
+  EXPECT_EQ(server.raw("GET", "/v1/jobs/" + job, "").status, 404);
+}
+
+TEST_F(WholeStackTest, TrialsThatAllFailTheSameWayEndTheJobEarlyWithTheReason) {
+  RunningServer server(data("data"), 2);
+  const std::string job = submit(server, command_job("failing", "echo 'no such module: foo' >&2\nexit 7\n"));
+  const Json ended = server.wait_for_end(job);
+  EXPECT_EQ(ended.at("state"), "failed") << ended;
+  EXPECT_NE(ended.at("reason").get<std::string>().find("crashed"), std::string::npos) << ended;
+  EXPECT_LT(ended.at("trials").at("created").get<int>(), 12);
+  const Json trial = server.get("/v1/jobs/" + job + "/trials/0");
+  EXPECT_EQ(trial.at("state"), "failed");
+  EXPECT_EQ(trial.at("exit_class"), "crashed");
+  EXPECT_FALSE(trial.at("advice").get<std::string>().empty());
+  EXPECT_NE(server.raw("GET", "/v1/jobs/" + job + "/trials/0/log", "").body.find("no such module: foo"), std::string::npos);
+}
+
+TEST_F(WholeStackTest, AJobWithAMissingFileIsRefusedAtSubmit) {
+  RunningServer server(data("data"), 1);
+  Json job = xgboost_job("missing");
+  job["trainer"]["data"]["train"] = directory_ / "nowhere.csv";
+  const protocol::HttpResponse response = server.raw("POST", "/v1/jobs", job.dump());
+  EXPECT_EQ(response.status, 400) << response.body;
+  EXPECT_NE(response.body.find("trainer.data.train"), std::string::npos) << response.body;
+}
+
+TEST_F(WholeStackTest, ASecondServerOnTheSameDirectorySaysSo) {
+  RunningServer first(data("data"), 0);
+  const std::string command = std::string(TUNEBAND_BIN_DIR) + "/tuneband-server --port 0 --workers 0 --data-dir " + data("data") + " 2>&1";
+  std::string said;
+  FILE* second = ::popen(command.c_str(), "r");
+  ASSERT_NE(second, nullptr);
+  for (int c = std::fgetc(second); c != EOF; c = std::fgetc(second)) said += static_cast<char>(c);
+  EXPECT_NE(::pclose(second), 0);
+  EXPECT_NE(said.find("another tuneband-server is running"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace tuneband::test
