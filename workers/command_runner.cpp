@@ -113,7 +113,7 @@ SegmentResult no_metric(const AssignmentOrder& order, const CommandSpec& spec, c
 }
 
 bool speaks_of_memory(const std::string& output) {
-  static const RE2 pattern("MemoryError|std::bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory|OutOfMemoryError");
+  static const RE2 pattern("MemoryError|std::bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory|OutOfMemoryError|memory exhausted");
   return RE2::PartialMatch(output, pattern);
 }
 

@@ -65,27 +65,32 @@ RE2::Options pattern_options() {
 }
 
 struct NamedPattern {
-  std::string name;
+  std::string name;  // "": the regex captures it, before the value
   std::unique_ptr<RE2> regex;
 };
 
-Result<std::unique_ptr<RE2>> compile(const std::string& regex, const std::string& path) {
+Result<std::unique_ptr<RE2>> compile(const std::string& regex, int groups, const std::string& path) {
   auto compiled = std::make_unique<RE2>(regex, pattern_options());
   if (!compiled->ok()) {
     return Error{ErrorCode::invalid_argument, "the regular expression `" + regex + "` is not valid: " + compiled->error(), path, ""};
   }
-  if (compiled->NumberOfCapturingGroups() < 1) {
-    return Error{ErrorCode::invalid_argument, "the regular expression `" + regex + "` has no group for the value", path,
+  if (compiled->NumberOfCapturingGroups() < groups) {
+    const std::string lacks = groups == 1 ? "no group for the value" : "no two groups, for the name and the value";
+    return Error{ErrorCode::invalid_argument, "the regular expression `" + regex + "` has " + lacks, path,
                  "put the part that is the value into parentheses"};
   }
   return compiled;
 }
 
-// The first group that took part, as a number.
+std::optional<double> captured_number(const re2::StringPiece& text) {
+  if (text.data() == nullptr) return std::nullopt;  // the group took no part
+  return parse_number(trimmed({text.data(), text.size()}));
+}
+
 std::optional<double> match_number(const RE2& regex, std::string_view line) {
   re2::StringPiece value;
-  if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), regex, &value) || value.data() == nullptr) return std::nullopt;
-  return parse_number(trimmed({value.data(), value.size()}));
+  if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), regex, &value)) return std::nullopt;
+  return captured_number(value);
 }
 
 }  // namespace
@@ -104,12 +109,12 @@ MetricParser& MetricParser::operator=(MetricParser&&) noexcept = default;
 Result<MetricParser> MetricParser::create(const protocol::CommandSpec& spec, const std::string& objective) {
   auto patterns = std::make_unique<Patterns>();
   for (std::size_t i = 0; i < spec.metrics.size(); ++i) {
-    auto regex = compile(spec.metrics[i].regex, join_path(join_path("trainer.metrics", i), "regex"));
+    auto regex = compile(spec.metrics[i].regex, spec.metrics[i].name.empty() ? 2 : 1, join_path(join_path("trainer.metrics", i), "regex"));
     if (!regex) return regex.error();
     patterns->metrics.push_back({spec.metrics[i].name, std::move(*regex)});
   }
   if (!spec.resource_regex.empty()) {
-    auto regex = compile(spec.resource_regex, "trainer.resource_regex");
+    auto regex = compile(spec.resource_regex, 1, "trainer.resource_regex");
     if (!regex) return regex.error();
     patterns->resource = std::move(*regex);
   }
@@ -157,7 +162,23 @@ void MetricParser::read_patterns(std::string_view line) {
     if (resource && resource != pending_.resource) pending_ = {resource, {}};  // what was seen before belongs to another resource
   }
   for (const NamedPattern& pattern : patterns_->metrics) {
-    if (const auto value = match_number(*pattern.regex, line)) set_metric(pattern.name, *value);
+    if (pattern.name.empty()) {
+      read_named_pairs(*pattern.regex, line);
+    } else if (const auto value = match_number(*pattern.regex, line)) {
+      set_metric(pattern.name, *value);
+    }
+  }
+}
+
+void MetricParser::read_named_pairs(const re2::RE2& regex, std::string_view line) {
+  re2::StringPiece rest(line.data(), line.size());
+  re2::StringPiece name;
+  re2::StringPiece value;
+  for (std::size_t before = rest.size(); RE2::FindAndConsume(&rest, regex, &name, &value); before = rest.size()) {
+    const auto number = captured_number(value);
+    if (number && name.data() != nullptr) set_metric(valid_utf8({name.data(), name.size()}), *number);
+    if (rest.empty()) return;
+    if (rest.size() == before) rest.remove_prefix(1);  // a match of nothing does not move on by itself
   }
 }
 

@@ -16,6 +16,10 @@
 #include "workers/protocol/trainer_spec.hpp"
 #include "workers/trial_runner.hpp"
 
+namespace re2 {
+class RE2;
+}
+
 namespace tuneband::workers {
 
 inline constexpr std::size_t kLineSizeMax = 64 * 1024;  // bytes; of a longer line only so much is looked at
@@ -48,6 +52,7 @@ class MetricParser {
 
   void read_line(std::string_view line, std::deque<MetricReport>& reports);
   void read_patterns(std::string_view line);
+  void read_named_pairs(const re2::RE2& regex, std::string_view line);
   void read_json(std::string_view line);
   void set_metric(const std::string& name, double value);
 
