@@ -482,7 +482,8 @@ TEST_F(AnalyticsTest, PlansBracketsBeyondThePlanToo) {
   DecisionRow row = decision(1, 0, 0, 0.5, Verdict::stopped, 0);
   row.bracket = 3;
   write({job, trial, row});
-  for (const Json& rung : analytics()["rungs"]) {
+  const Json rungs = analytics()["rungs"];
+  for (const Json& rung : rungs) {
     if (rung["bracket"] == 3 && rung["rung"] == 0) {
       EXPECT_EQ(rung["planned"], 9);
       EXPECT_EQ(rung["reached"], 1);
