@@ -50,10 +50,18 @@ void add_planned(Rungs& rungs, const PlannedBracket& bracket, bool exact) {
 
 void count_verdict(RungCounts& rung, Verdict verdict, int trials) {
   switch (verdict) {
-    case Verdict::waiting: rung.waiting += trials; return;
-    case Verdict::promoted: rung.promoted += trials; return;
-    case Verdict::stopped: rung.stopped += trials; return;
-    case Verdict::completed: rung.completed += trials; return;
+    case Verdict::waiting:
+      rung.waiting += trials;
+      return;
+    case Verdict::promoted:
+      rung.promoted += trials;
+      return;
+    case Verdict::stopped:
+      rung.stopped += trials;
+      return;
+    case Verdict::completed:
+      rung.completed += trials;
+      return;
   }
 }
 
@@ -183,8 +191,8 @@ void Reader::write_best_so_far(JsonWriter& json, const JobRow& row, const JobFac
   json.end_array();
 }
 
-// What was saved counts trials that a rung stopped, and those alone: a failed or cancelled trial was not cut to save anything, and one
-// that is still going may yet go all the way.
+// What was saved counts trials that a rung stopped, and those alone: a failed or cancelled trial was not cut to save anything,
+// and one that is still going may yet go all the way.
 void Reader::write_summary(JsonWriter& json, const JobRow& row, const JobFacts& facts, Timestamp now) {
   Statement saved = connection_.prepare(
       "SELECT coalesce(sum(?2 - resource), 0), coalesce(sum(training_ms * (?2 * 1.0 / resource - 1)), 0.0) "

@@ -29,7 +29,8 @@ class SqliteError : public std::runtime_error {
 inline constexpr std::int32_t kApplicationId = 0x54554E42;
 inline constexpr int kBusyTimeoutMs = 10'000;
 
-// A prepared statement. Parameters and columns count from 0. Text is copied when bound; a column's text lives until the next step().
+// A prepared statement. Parameters and columns count from 0. Text is copied when bound; a column's text lives until the next
+// step().
 class Statement {
  public:
   Statement() = default;
@@ -103,7 +104,8 @@ class Connection {
   std::int64_t integer(std::string_view sql);  // the first column of the first row; 0 without a row
   int changes() const;                         // rows that the last statement touched
 
-  // A copy of the whole database, as of one moment, into a file that is not there yet. Other connections go on reading and writing.
+  // A copy of the whole database, as of one moment, into a file that is not there yet. Other connections go on reading and
+  // writing.
   void copy_to(const std::string& path);
 
  private:

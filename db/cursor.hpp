@@ -1,4 +1,5 @@
-// Cursors of pages: where the page before ended, as a text that is safe in a URL. Clients treat them as opaque, and may send anything.
+// Cursors of pages: where the page before ended, as a text that is safe in a URL. Clients treat them as opaque, and may send
+// anything.
 #pragma once
 
 #include <cstdint>

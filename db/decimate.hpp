@@ -1,5 +1,5 @@
-// Fewer points of a curve, with its shape kept: the first, the last, and of equal stretches in between the lowest and the highest.
-// So the lowest and the highest of all are among them.
+// Fewer points of a curve, with its shape kept: the first, the last, and of equal stretches in between the lowest and the
+// highest. So the lowest and the highest of all are among them.
 #pragma once
 
 #include <cstdint>

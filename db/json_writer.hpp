@@ -26,18 +26,15 @@ class JsonWriter {
   JsonWriter& key(std::string_view name);
 
   JsonWriter& null();
-  JsonWriter& raw(std::string_view json);      // JSON that is there already
+  JsonWriter& raw(std::string_view json);  // JSON that is there already
   JsonWriter& value(bool flag);
-  JsonWriter& value(double number);            // reads back as the same double; "nan", "inf", "-inf" for the others
-  JsonWriter& value(std::string_view text);    // bytes that are not UTF-8 are replaced
+  JsonWriter& value(double number);          // reads back as the same double; "nan", "inf", "-inf" for the others
+  JsonWriter& value(std::string_view text);  // bytes that are not UTF-8 are replaced
   JsonWriter& value(const std::string& text) { return value(std::string_view(text)); }
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(Timestamp time);
   template <std::integral Integer>
-    requires(!std::same_as<Integer, bool>)
-  JsonWriter& value(Integer number) {
-    return integer(static_cast<std::int64_t>(number));
-  }
+  requires(!std::same_as<Integer, bool>) JsonWriter& value(Integer number) { return integer(static_cast<std::int64_t>(number)); }
   template <class T>
   JsonWriter& value(const std::optional<T>& maybe) {
     return maybe ? value(*maybe) : null();

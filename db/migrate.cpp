@@ -37,7 +37,8 @@ void apply(Connection& connection, const Migration& step, std::size_t version) {
 void migrate(Connection& connection, std::span<const Migration> steps) {
   const std::int64_t version = version_of(connection);
   refuse_newer(version, steps.size());
-  for (std::size_t done = static_cast<std::size_t>(version); done < steps.size(); ++done) apply(connection, steps[done], done + 1);
+  for (std::size_t done = static_cast<std::size_t>(version); done < steps.size(); ++done)
+    apply(connection, steps[done], done + 1);
 }
 
 void require_current(Connection& connection, std::span<const Migration> steps) {
@@ -45,7 +46,8 @@ void require_current(Connection& connection, std::span<const Migration> steps) {
   refuse_newer(version, steps.size());
   if (version != static_cast<std::int64_t>(steps.size())) {
     throw SqliteError(SQLITE_SCHEMA, "the database has schema " + std::to_string(version) + " and needs " +
-                                         std::to_string(steps.size()) + ": it has not been opened for writing by this program yet");
+                                         std::to_string(steps.size()) +
+                                         ": it has not been opened for writing by this program yet");
   }
 }
 

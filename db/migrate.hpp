@@ -1,5 +1,5 @@
-// The schema's history: numbered migrations, each applied once, in order, in a transaction of its own. PRAGMA user_version says how
-// many a database has had.
+// The schema's history: numbered migrations, each applied once, in order, in a transaction of its own. PRAGMA user_version says
+// how many a database has had.
 #pragma once
 
 #include <span>

@@ -3,6 +3,7 @@
 #include <cfloat>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -22,7 +23,8 @@ Error no_such_job(std::string_view job) {
 }
 
 Error no_such_trial(TrialId trial) {
-  return {ErrorCode::not_found, "job " + std::to_string(trial.job.value) + " has no trial " + std::to_string(trial.number), "", ""};
+  return {ErrorCode::not_found, "job " + std::to_string(trial.job.value) + " has no trial " + std::to_string(trial.number), "",
+          ""};
 }
 
 Error out_of_range(std::string path, std::int64_t min, std::int64_t max, std::int64_t got) {
@@ -55,7 +57,8 @@ Connection open_for_reading(const std::string& path) {
 std::string filters(const TrialsQuery& query, bool may_use_state_index) {
   std::string sql;
   if (!query.states.empty()) {
-    // One state has its index, in order of the number. Several would need a sort: the unary plus keeps SQLite on the order asked for.
+    // One state has its index, in order of the number. Several would need a sort: the unary plus keeps SQLite on the order asked
+    // for.
     const bool by_index = may_use_state_index && query.states.size() == 1;
     sql += by_index ? " AND state IN (" : " AND +state IN (";
     for (std::size_t i = 0; i < query.states.size(); ++i) {
@@ -68,7 +71,9 @@ std::string filters(const TrialsQuery& query, bool may_use_state_index) {
   return sql;
 }
 
-std::string select_trials(std::string_view rest) { return "SELECT " + std::string(kTrialColumns) + " FROM trials " + std::string(rest); }
+std::string select_trials(std::string_view rest) {
+  return "SELECT " + std::string(kTrialColumns) + " FROM trials " + std::string(rest);
+}
 
 // Writes up to `limit` trials and says where the page ends.
 class TrialsPage {
@@ -103,8 +108,8 @@ class TrialsPage {
 };
 
 void add_by_number(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, std::int64_t after) {
-  Statement rows = connection.prepare(
-      select_trials("WHERE job = ? AND number > ?" + filters(query, true) + " ORDER BY number LIMIT ?"));
+  Statement rows =
+      connection.prepare(select_trials("WHERE job = ? AND number > ?" + filters(query, true) + " ORDER BY number LIMIT ?"));
   page.add(rows.query(job.value, after, page.left() + 1));
 }
 
@@ -197,8 +202,8 @@ Result<std::shared_ptr<const JobFacts>> Reader::facts(JobId job) {
   if (const Result<JobRow> row = find_row(job); !row) return row.error();
   std::shared_ptr<const JobFacts> facts = cached_facts(job);
   if (!facts) {
-    return Error{ErrorCode::internal, "the document of job " + std::to_string(job.value) + " is not one that this version reads", "",
-                 ""};
+    return Error{ErrorCode::internal, "the document of job " + std::to_string(job.value) + " is not one that this version reads",
+                 "", ""};
   }
   return facts;
 }
@@ -375,7 +380,8 @@ Result<std::string> Reader::observations(TrialId trial, std::optional<int> point
   count.query(trial.job.value, trial.number).step();
   Decimator decimator(count.integer(0), points.value_or(kObservationsMax));
   Statement rows = connection_.prepare(
-      "SELECT resource, objective, objective_is_nan, metrics, at FROM observations WHERE job = ? AND trial = ? ORDER BY resource");
+      "SELECT resource, objective, objective_is_nan, metrics, at FROM observations WHERE job = ? AND trial = ? ORDER BY "
+      "resource");
   for (rows.query(trial.job.value, trial.number); rows.step();) decimator.add(point_from(rows));
 
   std::string text;

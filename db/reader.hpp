@@ -1,8 +1,7 @@
 // Reads for the API, in the shapes of docs/api.md, from a connection of its own: it never delays a decision.
 //
-// JSON comes as text, written straight into a string. Everything that a user names (jobs, cursors, numbers) may be anything: what is
-// wrong comes back as an Error. SqliteError is thrown for failures of the database only.
-// One thread at a time.
+// JSON comes as text, written straight into a string. Everything that a user names (jobs, cursors, numbers) may be anything: what
+// is wrong comes back as an Error. SqliteError is thrown for failures of the database only. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +23,14 @@
 
 namespace tuneband {
 
-inline constexpr int kPageMax = 1000;               // jobs or trials
-inline constexpr int kObservationsMax = 100'000;    // in one reply; more are decimated to so many
-inline constexpr int kObservationPointsMin = 4;     // first, last, lowest, highest
+inline constexpr int kPageMax = 1000;             // jobs or trials
+inline constexpr int kObservationsMax = 100'000;  // in one reply; more are decimated to so many
+inline constexpr int kObservationPointsMin = 4;   // first, last, lowest, highest
 
 struct JobsQuery {
   std::optional<JobState> state;
-  int limit = 50;      // 1..kPageMax
-  std::string after;   // `next` of the page before
+  int limit = 50;     // 1..kPageMax
+  std::string after;  // `next` of the page before
 };
 
 struct TrialsQuery {
@@ -39,8 +38,8 @@ struct TrialsQuery {
   std::vector<TrialState> states;         // empty: all
   std::optional<int> bracket;
   Sort sort = Sort::number;
-  int limit = 100;     // 1..kPageMax
-  std::string after;   // `next` of the page before, of the same query
+  int limit = 100;    // 1..kPageMax
+  std::string after;  // `next` of the page before, of the same query
 };
 
 // Gets text piece by piece, about 64 KiB at a time. Must not block: the database's snapshot is held until the last piece.

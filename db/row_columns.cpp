@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <cmath>
+#include <limits>
 
 #include "core/json.hpp"
 

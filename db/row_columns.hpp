@@ -20,23 +20,31 @@ std::optional<std::int64_t> optional_integer(const Statement& row, int column);
 std::optional<std::int64_t> optional_ms(const std::optional<Timestamp>& time);
 std::optional<Timestamp> optional_time(const Statement& row, int column);
 
+template <class Word>
+std::optional<std::string_view> word_of(const std::optional<Word>& word) {
+  return word ? std::optional(to_string(*word)) : std::nullopt;
+}
+
 // For SELECT <columns> FROM <table>, in this order.
 inline constexpr std::string_view kJobColumns =
-    "id, name, state, reason, created_at, ended_at, trials_created, trials_completed, trials_stopped, trials_failed, trials_cancelled, "
+    "id, name, state, reason, created_at, ended_at, trials_created, trials_completed, trials_stopped, trials_failed, "
+    "trials_cancelled, "
     "best_trial, best_resource, best_value, best_anywhere_trial, best_anywhere_resource, best_anywhere_value, resource_spent, "
     "training_ms, trials_since_improvement, failures_in_a_row, failing_with, ending_as, last_epoch";
 inline constexpr int kJobColumnCount = 24;
 inline constexpr std::string_view kTrialColumns =
     "job, number, state, configuration, origin, bracket, rung, resource, checkpoint_resource, until_resource, objective, "
-    "objective_is_nan, objective_resource, attempts, attempts_in_all, epoch, worker, exit_class, message, created_at, started_at, "
+    "objective_is_nan, objective_resource, attempts, attempts_in_all, epoch, worker, exit_class, message, created_at, "
+    "started_at, "
     "ended_at, assigned_at, training_ms, segment_training_ms, assigned_ms";
 inline constexpr int kTrialConfigurationColumn = 3;
 inline constexpr std::string_view kDecisionColumns =
-    "job, trial, bracket, rung, resource, sequence, value, value_is_nan, verdict, rank, filled, slots, keep, cutoff, cutoff_is_nan, "
+    "job, trial, bracket, rung, resource, sequence, value, value_is_nan, verdict, rank, filled, slots, keep, cutoff, "
+    "cutoff_is_nan, "
     "ahead, rule, at";
 
-JobRow job_from(const Statement& row);            // without spec_json
-TrialRow trial_from(const Statement& row);        // without the configuration, which many readers want as text
+JobRow job_from(const Statement& row);      // without spec_json
+TrialRow trial_from(const Statement& row);  // without the configuration, which many readers want as text
 DecisionRow decision_from(const Statement& row);
 
 std::string configuration_text(const Configuration& configuration);

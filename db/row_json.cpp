@@ -39,11 +39,6 @@ void write_best(JsonWriter& json, std::string_view name, const std::optional<Bes
   json.key("configuration").raw(configuration).end_object();
 }
 
-template <class Word>
-std::optional<std::string_view> word_or_nothing(const std::optional<Word>& word) {
-  return word ? std::optional(to_string(*word)) : std::nullopt;
-}
-
 }  // namespace
 
 std::int64_t queue_ms(const TrialRow& trial, Timestamp now) {
@@ -87,7 +82,7 @@ void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configu
   json.field("attempts", row.attempts);
   json.field("segments", row.attempts_in_all);
   json.field("worker", row.worker.value);
-  json.field("exit_class", word_or_nothing(row.exit_class));
+  json.field("exit_class", word_of(row.exit_class));
   json.field("message", row.message);
   json.field("advice", row.state == TrialState::failed && row.exit_class ? advice(*row.exit_class) : "");
   json.field("created_at", row.created_at);

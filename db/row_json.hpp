@@ -18,11 +18,11 @@ std::int64_t queue_ms(const TrialRow& trial, Timestamp now);
 
 // What a Job shows besides its row.
 struct JobSurroundings {
-  std::shared_ptr<const JobFacts> facts;               // nothing: this version cannot read the job's document
+  std::shared_ptr<const JobFacts> facts;  // nothing: this version cannot read the job's document
   int pending = 0;
   int running = 0;
   int paused = 0;
-  std::string best_configuration = "{}";               // JSON
+  std::string best_configuration = "{}";  // JSON
   std::string best_anywhere_configuration = "{}";
 };
 

@@ -18,17 +18,21 @@ constexpr std::string_view kUpdateJob =
     "trials_since_improvement = ?, failures_in_a_row = ?, failing_with = ?, ending_as = ?, last_epoch = ? WHERE id = ?";
 
 constexpr std::string_view kInsertJob =
-    "INSERT INTO jobs (name, state, reason, created_at, ended_at, trials_created, trials_completed, trials_stopped, trials_failed, "
+    "INSERT INTO jobs (name, state, reason, created_at, ended_at, trials_created, trials_completed, trials_stopped, "
+    "trials_failed, "
     "trials_cancelled, best_trial, best_resource, best_value, best_anywhere_trial, best_anywhere_resource, best_anywhere_value, "
-    "resource_spent, training_ms, trials_since_improvement, failures_in_a_row, failing_with, ending_as, last_epoch, id, spec_json) "
+    "resource_spent, training_ms, trials_since_improvement, failures_in_a_row, failing_with, ending_as, last_epoch, id, "
+    "spec_json) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 constexpr std::string_view kPutTrialValues =
     ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (job, number) DO UPDATE SET state = excluded.state, configuration = excluded.configuration, "
     "origin = excluded.origin, bracket = excluded.bracket, rung = excluded.rung, resource = excluded.resource, "
-    "checkpoint_resource = excluded.checkpoint_resource, until_resource = excluded.until_resource, objective = excluded.objective, "
-    "objective_is_nan = excluded.objective_is_nan, objective_resource = excluded.objective_resource, attempts = excluded.attempts, "
+    "checkpoint_resource = excluded.checkpoint_resource, until_resource = excluded.until_resource, objective = "
+    "excluded.objective, "
+    "objective_is_nan = excluded.objective_is_nan, objective_resource = excluded.objective_resource, attempts = "
+    "excluded.attempts, "
     "attempts_in_all = excluded.attempts_in_all, epoch = excluded.epoch, worker = excluded.worker, "
     "exit_class = excluded.exit_class, message = excluded.message, created_at = excluded.created_at, "
     "started_at = excluded.started_at, ended_at = excluded.ended_at, assigned_at = excluded.assigned_at, "
@@ -65,18 +69,12 @@ std::optional<std::string> metrics_text(const ObservationRow& row) {
   return text;
 }
 
-std::optional<int> trial_of(const std::optional<BestRow>& best) {
-  return best ? std::optional(best->trial) : std::nullopt;
-}
+std::optional<int> trial_of(const std::optional<BestRow>& best) { return best ? std::optional(best->trial) : std::nullopt; }
 std::optional<std::int64_t> resource_of(const std::optional<BestRow>& best) {
   return best ? std::optional(best->resource) : std::nullopt;
 }
 std::optional<double> value_of_best(const std::optional<BestRow>& best) {
   return best ? std::optional(best->value) : std::nullopt;
-}
-template <class Word>
-std::optional<std::string_view> word_of_optional(const std::optional<Word>& word) {
-  return word ? std::optional(to_string(*word)) : std::nullopt;
 }
 
 Connection open_current(const std::string& path) {
@@ -151,8 +149,8 @@ void Store::write(const JobRow& row, const std::string& spec_json) {
                   row.trials_completed, row.trials_stopped, row.trials_failed, row.trials_cancelled, trial_of(row.best),
                   resource_of(row.best), value_of_best(row.best), trial_of(row.best_anywhere), resource_of(row.best_anywhere),
                   value_of_best(row.best_anywhere), row.resource_spent, row.training_ms, row.trials_since_improvement,
-                  row.failures_in_a_row, word_of_optional(row.failing_with), word_of_optional(row.ending_as), row.last_epoch,
-                  row.id.value, more...);
+                  row.failures_in_a_row, word_of(row.failing_with), word_of(row.ending_as), row.last_epoch, row.id.value,
+                  more...);
   };
   put(update_job_);
   if (connection_.changes() == 0) put(insert_job_, spec_json);
@@ -162,9 +160,9 @@ void Store::write(const TrialRow& row) {
   put_trial_.run(row.id.job.value, row.id.number, to_string(row.state), configuration_text(row.configuration), row.origin,
                  row.bracket, row.rung, row.resource, row.checkpoint_resource, row.until_resource, storable(row.objective),
                  is_nan(row.objective), row.objective_resource, row.attempts, row.attempts_in_all, row.epoch.value,
-                 row.worker.value, word_of_optional(row.exit_class), row.message, row.created_at.ms, optional_ms(row.started_at),
-                 optional_ms(row.ended_at), optional_ms(row.assigned_at), row.training_ms,
-                 row.segment_training_ms, row.assigned_ms);
+                 row.worker.value, word_of(row.exit_class), row.message, row.created_at.ms, optional_ms(row.started_at),
+                 optional_ms(row.ended_at), optional_ms(row.assigned_at), row.training_ms, row.segment_training_ms,
+                 row.assigned_ms);
 }
 
 void Store::write(const ObservationRow& row) {
@@ -185,7 +183,8 @@ Snapshot Store::load() {
 
   Statement jobs = connection_.prepare(joined({"SELECT ", kJobColumns, ", spec_json FROM jobs ORDER BY id"}));
   Statement trials = connection_.prepare(joined({"SELECT ", kTrialColumns, " FROM trials WHERE job = ? ORDER BY number"}));
-  Statement decisions = connection_.prepare(joined({"SELECT ", kDecisionColumns, " FROM decisions WHERE job = ? ORDER BY sequence"}));
+  Statement decisions =
+      connection_.prepare(joined({"SELECT ", kDecisionColumns, " FROM decisions WHERE job = ? ORDER BY sequence"}));
   while (jobs.step()) {
     JobRow job = job_from(jobs);
     job.spec_json = jobs.text(kJobColumnCount);
@@ -211,7 +210,8 @@ std::vector<std::string> Store::check() const {
     if (integrity.text(0) != "ok") faults.emplace_back(integrity.text(0));
   }
   Statement keys = connection.prepare("PRAGMA foreign_key_check");
-  while (keys.step()) faults.push_back("a row of " + std::string(keys.text(0)) + " belongs to nothing in " + std::string(keys.text(2)));
+  while (keys.step())
+    faults.push_back("a row of " + std::string(keys.text(0)) + " belongs to nothing in " + std::string(keys.text(2)));
   return faults;
 }
 

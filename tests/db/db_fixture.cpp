@@ -79,7 +79,8 @@ TrialRow ended_trial(std::int64_t job, int number, TrialState state, std::option
   return trial;
 }
 
-DecisionRow decision(std::int64_t job, int number, int rung, std::optional<double> value, Verdict verdict, std::int64_t sequence) {
+DecisionRow decision(std::int64_t job, int number, int rung, std::optional<double> value, Verdict verdict,
+                     std::int64_t sequence) {
   constexpr std::array<std::int64_t, 3> kLadder = {1, 3, 9};
   DecisionRow row;
   row.trial = {JobId{job}, number};

@@ -106,8 +106,8 @@ TEST_F(ReaderTest, ShowsAJobAsDocumented) {
   job.best_anywhere = BestRow{1, 3, 0.8};
   job.resource_spent = 13;
   job.training_ms = 1500;
-  write({job, ended_trial(1, 0, TrialState::completed, 0.75, 9), ended_trial(1, 1, TrialState::stopped, 0.8, 3), running_trial(1, 2),
-         pending_trial(1, 3)});
+  write({job, ended_trial(1, 0, TrialState::completed, 0.75, 9), ended_trial(1, 1, TrialState::stopped, 0.8, 3),
+         running_trial(1, 2), pending_trial(1, 3)});
   const Json json = parsed(reader().job(kJob));
   expect_names(documented("Job"), json, "Job");
   EXPECT_EQ(json["created_at"], "2026-03-01T12:00:00.000Z");
@@ -288,9 +288,10 @@ TEST_F(ReaderTest, NamesTheBestTrialAtMaxResourceElseAtAnyRung) {
 
 TEST_F(ReaderTest, RefusesCursorsThatAreNotItsOwn) {
   write_trials({0.1, 0.2});
-  for (const std::string cursor : {"x", "n-", "n-x", "n--1", "n-99999999999999999999", "v-7ff0000000000000-1", "v-7ff8000000000000-1",
-                                   "v--1", "v-3ff0000000000000", "v-3ff0000000000000-", "v-3ff00000000000000000-1", "v-zz-1", "q-1", "-",
-                                   "n-1 ", "'; DROP TABLE trials; --", "\xff\xfe\xfd"}) {
+  for (const std::string cursor :
+       {"x", "n-", "n-x", "n--1", "n-99999999999999999999", "v-7ff0000000000000-1", "v-7ff8000000000000-1", "v--1",
+        "v-3ff0000000000000", "v-3ff0000000000000-", "v-3ff00000000000000000-1", "v-zz-1", "q-1", "-", "n-1 ",
+        "'; DROP TABLE trials; --", "\xff\xfe\xfd"}) {
     TrialsQuery query;
     query.after = cursor;
     for (const auto sort : {TrialsQuery::Sort::number, TrialsQuery::Sort::objective}) {
@@ -356,8 +357,9 @@ TEST_F(ReaderTest, ShowsObservationsWithTheirMetrics) {
          observation(1, 0, 4, std::nullopt)});
   const Json json = parsed(reader().observations({kJob, 0}, std::nullopt))["observations"];
   ASSERT_THAT(json, SizeIs(4));
-  EXPECT_EQ(json[0], Json::parse(
-                         R"({"resource": 1, "objective": 0.5, "metrics": {"validation-auc": 0.5}, "at": "2026-03-01T12:00:00.201Z"})"));
+  EXPECT_EQ(
+      json[0],
+      Json::parse(R"({"resource": 1, "objective": 0.5, "metrics": {"validation-auc": 0.5}, "at": "2026-03-01T12:00:00.201Z"})"));
   EXPECT_EQ(json[1]["metrics"], Json::parse(R"({"validation-auc": 0.6, "train \"loss\"": "nan"})"));
   EXPECT_EQ(json[2]["objective"], "nan");
   EXPECT_EQ(json[3]["objective"], nullptr);
@@ -420,9 +422,10 @@ class AnalyticsTest : public ReaderTest {
     stopped.configuration["booster"] = std::string("dart, \"quoted\"");
     ObservationRow reported = observation(1, 0, 1, 0.7);
     write({job, ended_trial(1, 0, TrialState::completed, 0.9, 9), stopped, ended_trial(1, 2, TrialState::failed, std::nullopt, 0),
-           running_trial(1, 3), reported, decision(1, 0, 0, 0.7, Verdict::promoted, 0), decision(1, 1, 0, 0.6, Verdict::promoted, 1),
-           decision(1, 2, 0, std::nullopt, Verdict::stopped, 2), decision(1, 1, 1, 0.8, Verdict::stopped, 3),
-           decision(1, 0, 1, 0.8, Verdict::promoted, 4), decision(1, 0, 2, 0.9, Verdict::completed, 5)});
+           running_trial(1, 3), reported, decision(1, 0, 0, 0.7, Verdict::promoted, 0),
+           decision(1, 1, 0, 0.6, Verdict::promoted, 1), decision(1, 2, 0, std::nullopt, Verdict::stopped, 2),
+           decision(1, 1, 1, 0.8, Verdict::stopped, 3), decision(1, 0, 1, 0.8, Verdict::promoted, 4),
+           decision(1, 0, 2, 0.9, Verdict::completed, 5)});
   }
   Json analytics() {
     std::string text;
@@ -451,7 +454,8 @@ TEST_F(AnalyticsTest, FollowsTheBestInOrderOfArrival) {
   write_story();
   const Json best = analytics()["best_so_far"];
   ASSERT_THAT(best, SizeIs(3));
-  EXPECT_EQ(best[0], Json::parse(R"({"at": "2026-03-01T12:00:00.201Z", "seconds": 0.201, "trial": 0, "value": 0.7, "resource": 1})"));
+  EXPECT_EQ(best[0],
+            Json::parse(R"({"at": "2026-03-01T12:00:00.201Z", "seconds": 0.201, "trial": 0, "value": 0.7, "resource": 1})"));
   EXPECT_EQ(best[1]["trial"], 1);  // 0.8 first came from here; trial 0 only equalled it
   EXPECT_EQ(best[2]["value"], 0.9);
 }
@@ -459,9 +463,11 @@ TEST_F(AnalyticsTest, FollowsTheBestInOrderOfArrival) {
 TEST_F(AnalyticsTest, CountsEachRungAgainstThePlan) {
   write_story();
   const Json rungs = analytics()["rungs"];
-  EXPECT_EQ(rungs[0], Json::parse(R"({"bracket": 0, "rung": 0, "resource": 1, "planned": 9, "reached": 2, "promoted": 2, "stopped": 0,
+  EXPECT_EQ(rungs[0],
+            Json::parse(R"({"bracket": 0, "rung": 0, "resource": 1, "planned": 9, "reached": 2, "promoted": 2, "stopped": 0,
                                       "waiting": 0})"));
-  EXPECT_EQ(rungs[1], Json::parse(R"({"bracket": 0, "rung": 1, "resource": 3, "planned": 3, "reached": 2, "promoted": 1, "stopped": 1,
+  EXPECT_EQ(rungs[1],
+            Json::parse(R"({"bracket": 0, "rung": 1, "resource": 3, "planned": 3, "reached": 2, "promoted": 1, "stopped": 1,
                                       "waiting": 0})"));
   EXPECT_EQ(rungs[2]["reached"], 1);
   EXPECT_EQ(rungs.back()["bracket"], 2);  // planned, not begun
@@ -514,14 +520,15 @@ TEST_F(AnalyticsTest, ShowsThePlanWithWhatCameOfIt) {
 
 TEST_F(AnalyticsTest, WritesARowATrialAsCsv) {
   write_story();
-  EXPECT_EQ(csv(),
-            "number,parameter.booster,parameter.eta,state,bracket,rung,objective,best_resource,started_at,ended_at,training_seconds,"
-            "queue_seconds,attempts,segments,worker\r\n"
-            "0,gbtree,0.1,completed,0,0,0.9,9,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a\r\n"
-            "1,\"dart, \"\"quoted\"\"\",0.11,stopped,0,1,0.8,3,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,"
-            "local-1-3f2a\r\n"
-            "2,gbtree,0.12000000000000001,failed,0,0,,,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a\r\n"
-            "3,gbtree,0.13,running,0,0,,,2026-03-01T12:00:00.100Z,,0,0.1,1,1,local-1-3f2a\r\n");
+  EXPECT_EQ(
+      csv(),
+      "number,parameter.booster,parameter.eta,state,bracket,rung,objective,best_resource,started_at,ended_at,training_seconds,"
+      "queue_seconds,attempts,segments,worker\r\n"
+      "0,gbtree,0.1,completed,0,0,0.9,9,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a\r\n"
+      "1,\"dart, \"\"quoted\"\"\",0.11,stopped,0,1,0.8,3,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,"
+      "local-1-3f2a\r\n"
+      "2,gbtree,0.12000000000000001,failed,0,0,,,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a\r\n"
+      "3,gbtree,0.13,running,0,0,,,2026-03-01T12:00:00.100Z,,0,0.1,1,1,local-1-3f2a\r\n");
 }
 
 TEST_F(AnalyticsTest, StreamsManyTrialsInPieces) {

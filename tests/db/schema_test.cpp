@@ -17,7 +17,8 @@ class SchemaTest : public DbTest {
   // A database with one job, one running trial, one observation, one decision.
   void fill() {
     Store store = Store::open(path());
-    commit(store, {running_job(1, "a"), running_trial(1, 0), observation(1, 0, 1, 0.5), decision(1, 0, 0, 0.5, Verdict::promoted, 0)});
+    commit(store,
+           {running_job(1, "a"), running_trial(1, 0), observation(1, 0, 1, 0.5), decision(1, 0, 0, 0.5, Verdict::promoted, 0)});
   }
   void execute(const std::string& sql) { Connection::open_to_write(path()).execute(sql); }
 };
@@ -39,7 +40,8 @@ TEST_F(SchemaTest, IsTheGoldenOne) {
   while (rows.step()) schema += std::string(rows.text(0)) + ";\n";
   const std::string golden = std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/schema.golden";
   if (std::getenv("TUNEBAND_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << schema;
-  EXPECT_EQ(schema, read_text(golden)) << "a released schema changes by a new migration; TUNEBAND_UPDATE_GOLDEN=1 rewrites " << golden;
+  EXPECT_EQ(schema, read_text(golden)) << "a released schema changes by a new migration; TUNEBAND_UPDATE_GOLDEN=1 rewrites "
+                                       << golden;
 }
 
 struct IllegalChange {
@@ -63,41 +65,42 @@ TEST_P(IllegalChangeTest, IsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     Constraints, IllegalChangeTest,
-    ::testing::Values(
-        IllegalChange{"an unknown job state", "UPDATE jobs SET state = 'paused'"},
-        IllegalChange{"a running job with an end", "UPDATE jobs SET ended_at = 1"},
-        IllegalChange{"an ended job without one", "UPDATE jobs SET state = 'completed'"},
-        IllegalChange{"a stopping job that does not know its end", "UPDATE jobs SET state = 'stopping'"},
-        IllegalChange{"a running job that ends as something", "UPDATE jobs SET ending_as = 'stopped'"},
-        IllegalChange{"a job that ended as something else", "UPDATE jobs SET state = 'failed', ended_at = 1, ending_as = 'stopped'"},
-        IllegalChange{"more trials ended than created", "UPDATE jobs SET trials_failed = 1"},
-        IllegalChange{"a best trial without its value", "UPDATE jobs SET best_trial = 1, best_resource = 1"},
-        IllegalChange{"a best value without its trial", "UPDATE jobs SET best_anywhere_value = 1"},
-        IllegalChange{"failures without a class", "UPDATE jobs SET failures_in_a_row = 1"},
-        IllegalChange{"a job without a name", "UPDATE jobs SET name = ''"},
-        IllegalChange{"a document that is not JSON", "UPDATE jobs SET spec_json = '{'"},
-        IllegalChange{"text in a number", "UPDATE jobs SET training_ms = 'x'"},
-        IllegalChange{"an unknown trial state", "UPDATE trials SET state = 'promoted'"},
-        IllegalChange{"a running trial without an epoch", "UPDATE trials SET epoch = 0"},
-        IllegalChange{"a running trial without a worker", "UPDATE trials SET worker = ''"},
-        IllegalChange{"a running trial without its start", "UPDATE trials SET started_at = NULL"},
-        IllegalChange{"a running trial that is not assigned", "UPDATE trials SET assigned_at = NULL"},
-        IllegalChange{"a pending trial that is assigned", "UPDATE trials SET state = 'pending'"},
-        IllegalChange{"a running trial with an end", "UPDATE trials SET ended_at = 1"},
-        IllegalChange{"a stopped trial without one", "UPDATE trials SET state = 'stopped', assigned_at = NULL"},
-        IllegalChange{"a failed trial without a class", "UPDATE trials SET state = 'failed', assigned_at = NULL, ended_at = 1"},
-        IllegalChange{"an unknown class", "UPDATE trials SET exit_class = 'bored'"},
-        IllegalChange{"an unknown origin", "UPDATE trials SET origin = 'somewhere'"},
-        IllegalChange{"a number and NaN at once", "UPDATE trials SET objective = 1, objective_is_nan = 1"},
-        IllegalChange{"more attempts than in all", "UPDATE trials SET attempts = 5"},
-        IllegalChange{"a negative resource", "UPDATE trials SET resource = -1"},
-        IllegalChange{"a configuration that is not JSON", "UPDATE trials SET configuration = 'eta=1'"},
-        IllegalChange{"a trial of no job", "UPDATE trials SET job = 2"},
-        IllegalChange{"an observation of no trial", "UPDATE observations SET trial = 5"},
-        IllegalChange{"metrics that are not JSON", "UPDATE observations SET metrics = 'x'"},
-        IllegalChange{"an unknown verdict", "UPDATE decisions SET verdict = 'pruned'"},
-        IllegalChange{"a rank while waiting", "UPDATE decisions SET verdict = 'waiting'"},
-        IllegalChange{"a decision on no trial", "UPDATE decisions SET trial = 5"}));
+    ::testing::Values(IllegalChange{"an unknown job state", "UPDATE jobs SET state = 'paused'"},
+                      IllegalChange{"a running job with an end", "UPDATE jobs SET ended_at = 1"},
+                      IllegalChange{"an ended job without one", "UPDATE jobs SET state = 'completed'"},
+                      IllegalChange{"a stopping job that does not know its end", "UPDATE jobs SET state = 'stopping'"},
+                      IllegalChange{"a running job that ends as something", "UPDATE jobs SET ending_as = 'stopped'"},
+                      IllegalChange{"a job that ended as something else",
+                                    "UPDATE jobs SET state = 'failed', ended_at = 1, ending_as = 'stopped'"},
+                      IllegalChange{"more trials ended than created", "UPDATE jobs SET trials_failed = 1"},
+                      IllegalChange{"a best trial without its value", "UPDATE jobs SET best_trial = 1, best_resource = 1"},
+                      IllegalChange{"a best value without its trial", "UPDATE jobs SET best_anywhere_value = 1"},
+                      IllegalChange{"failures without a class", "UPDATE jobs SET failures_in_a_row = 1"},
+                      IllegalChange{"a job without a name", "UPDATE jobs SET name = ''"},
+                      IllegalChange{"a document that is not JSON", "UPDATE jobs SET spec_json = '{'"},
+                      IllegalChange{"text in a number", "UPDATE jobs SET training_ms = 'x'"},
+                      IllegalChange{"an unknown trial state", "UPDATE trials SET state = 'promoted'"},
+                      IllegalChange{"a running trial without an epoch", "UPDATE trials SET epoch = 0"},
+                      IllegalChange{"a running trial without a worker", "UPDATE trials SET worker = ''"},
+                      IllegalChange{"a running trial without its start", "UPDATE trials SET started_at = NULL"},
+                      IllegalChange{"a running trial that is not assigned", "UPDATE trials SET assigned_at = NULL"},
+                      IllegalChange{"a pending trial that is assigned", "UPDATE trials SET state = 'pending'"},
+                      IllegalChange{"a running trial with an end", "UPDATE trials SET ended_at = 1"},
+                      IllegalChange{"a stopped trial without one", "UPDATE trials SET state = 'stopped', assigned_at = NULL"},
+                      IllegalChange{"a failed trial without a class",
+                                    "UPDATE trials SET state = 'failed', assigned_at = NULL, ended_at = 1"},
+                      IllegalChange{"an unknown class", "UPDATE trials SET exit_class = 'bored'"},
+                      IllegalChange{"an unknown origin", "UPDATE trials SET origin = 'somewhere'"},
+                      IllegalChange{"a number and NaN at once", "UPDATE trials SET objective = 1, objective_is_nan = 1"},
+                      IllegalChange{"more attempts than in all", "UPDATE trials SET attempts = 5"},
+                      IllegalChange{"a negative resource", "UPDATE trials SET resource = -1"},
+                      IllegalChange{"a configuration that is not JSON", "UPDATE trials SET configuration = 'eta=1'"},
+                      IllegalChange{"a trial of no job", "UPDATE trials SET job = 2"},
+                      IllegalChange{"an observation of no trial", "UPDATE observations SET trial = 5"},
+                      IllegalChange{"metrics that are not JSON", "UPDATE observations SET metrics = 'x'"},
+                      IllegalChange{"an unknown verdict", "UPDATE decisions SET verdict = 'pruned'"},
+                      IllegalChange{"a rank while waiting", "UPDATE decisions SET verdict = 'waiting'"},
+                      IllegalChange{"a decision on no trial", "UPDATE decisions SET trial = 5"}));
 
 // ---- whose file it is ---------------------------------------------------------------------------------------------------------
 

@@ -40,12 +40,9 @@ JobRow full_job(std::int64_t id, const std::string& name) {
 
 TrialRow full_trial(std::int64_t job, int number) {
   TrialRow trial = running_trial(job, number);
-  trial.configuration = {{"tiefe", std::int64_t{-9'007'199'254'740'993}},
-                         {"wert", 0.1 + 0.2},
-                         {"ganz", 3.0},
-                         {"klein", 5e-324},
-                         {"flag", true},
-                         {"text", std::string("naïve 试验 \"x\" \\ \n\t\x01")}};
+  trial.configuration = {
+      {"tiefe", std::int64_t{-9'007'199'254'740'993}},      {"wert", 0.1 + 0.2}, {"ganz", 3.0}, {"klein", 5e-324}, {"flag", true},
+      {"text", std::string("naïve 试验 \"x\" \\ \n\t\x01")}};
   trial.origin = "enqueued";
   trial.bracket = 2;
   trial.rung = 1;
@@ -85,8 +82,8 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasWritten) {
 
 TEST_F(StoreTest, TellsNothingNanInfinityAndNumbersApart) {
   Store store = Store::open(path());
-  const std::vector<std::optional<double>> values = {std::nullopt, kNan, kInfinity, -kInfinity, 0.0,
-                                                     std::numeric_limits<double>::max(), 5e-324};
+  const std::vector<std::optional<double>> values = {
+      std::nullopt, kNan, kInfinity, -kInfinity, 0.0, std::numeric_limits<double>::max(), 5e-324};
   std::vector<Write> writes = {running_job(1, "numbers")};
   std::get<JobRow>(writes[0]).trials_created = static_cast<int>(values.size());
   std::vector<TrialRow> trials;
@@ -156,7 +153,8 @@ TEST_F(StoreTest, CountsTheLastOfSeveralWritesInABatch) {
 
 TEST_F(StoreTest, TakesTheRowsOfABatchInAnyOrder) {
   Store store = Store::open(path());
-  commit(store, {observation(1, 0, 1, 0.5), decision(1, 0, 0, 0.5, Verdict::waiting, 0), pending_trial(1, 0), running_job(1, "a")});
+  commit(store,
+         {observation(1, 0, 1, 0.5), decision(1, 0, 0, 0.5, Verdict::waiting, 0), pending_trial(1, 0), running_job(1, "a")});
   EXPECT_EQ(store.load().trials.size(), 1U);
 }
 
