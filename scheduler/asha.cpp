@@ -17,14 +17,15 @@ AshaPolicy::AshaPolicy(const SchedulerSpec& spec, Goal goal, std::optional<int> 
 void AshaPolicy::arrive(const Arrival& arrival, std::vector<Ruling>& rulings) {
   Rung& rung = rungs_[static_cast<std::size_t>(arrival.rung)];
   const Standing standing = rung.add(arrival);
-  const int keep = rung.filled() / eta_;
+  const bool last = arrival.rung + 1 == static_cast<int>(rungs_.size());
+  const int keep = last ? 0 : rung.filled() / eta_;
   const auto settle = [&](Verdict verdict, const char* rule) {
     rung.settle(standing);
     rulings.push_back(rung.rule(standing, verdict, 0, arrival.rung, keep, rule));
   };
   if (standing.tier == Standing::failed) {
     settle(Verdict::stopped, "it failed before it reached this rung");
-  } else if (arrival.rung + 1 == static_cast<int>(rungs_.size())) {
+  } else if (last) {
     settle(Verdict::completed, "it reached max_resource");
   } else if (standing.tier == Standing::not_finite) {
     settle(Verdict::stopped, "its value is not a finite number: such a trial never goes on");

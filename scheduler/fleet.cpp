@@ -28,7 +28,7 @@ Worker& Fleet::seen(const WorkerId& id, Timestamp now) {
 }
 
 void Fleet::update_idle(const Worker& worker) {
-  if (!worker.assignment && !worker.draining) {
+  if (!worker.assignment && !worker.draining && !worker.occupied) {
     idle_.insert(worker.id);
   } else {
     idle_.erase(worker.id);
@@ -48,6 +48,11 @@ void Fleet::unassign(Worker& worker) {
 
 void Fleet::set_draining(Worker& worker) {
   worker.draining = true;
+  update_idle(worker);
+}
+
+void Fleet::set_occupied(Worker& worker, bool occupied) {
+  worker.occupied = occupied;
   update_idle(worker);
 }
 

@@ -22,6 +22,7 @@ struct Worker {
   bool draining = false;
   std::optional<Assignment> assignment;  // the one it has, or is about to hear of
   bool confirmed = false;                // it has reported the assignment's epoch
+  bool occupied = false;                 // it still executes something that is no longer its own
 
   bool holds(const std::string& data_key) const;
 };
@@ -34,6 +35,7 @@ class Fleet {
   void assign(Worker& worker, Assignment assignment);
   void unassign(Worker& worker);
   void set_draining(Worker& worker);
+  void set_occupied(Worker& worker, bool occupied);
   void remove(const WorkerId& id);
 
   std::size_t size() const { return workers_.size(); }

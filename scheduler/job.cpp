@@ -74,7 +74,7 @@ void Job::flush(std::vector<Write>& writes) {
   for (const int number : trials_changed_) writes.emplace_back(trial(number));
   for (ObservationRow& observation : observations_) writes.emplace_back(std::move(observation));
   for (const std::size_t sequence : decisions_changed_) writes.emplace_back(decisions_[sequence]);
-  is_new_ = row_changed_ = false;
+  is_new_ = row_changed_ = began_stopping_ = false;
   trials_changed_.clear();
   observations_.clear();
   decisions_changed_.clear();
@@ -82,10 +82,11 @@ void Job::flush(std::vector<Write>& writes) {
 
 // ---- what runs next -----------------------------------------------------------------------------------------------------------
 
-bool Job::has_work() const {
-  return row_.state == JobState::running && running() < spec_->limits.max_parallel_trials &&
-         (!queued_.empty() || policy_->has_work());
+bool Job::may_run_one_more() const {
+  return row_.state == JobState::running && running() < spec_->limits.max_parallel_trials;
 }
+
+bool Job::has_work() const { return may_run_one_more() && (!queued_.empty() || policy_->has_work()); }
 
 int Job::take(std::optional<int> preferred, Timestamp now) {
   if (!queued_.empty()) {
@@ -124,12 +125,13 @@ int Job::create_trial(const Work& work, Timestamp now) {
   return number;
 }
 
-void Job::start(int number, const WorkerId& worker, Epoch epoch, Timestamp now) {
+void Job::start(int number, const WorkerId& worker, Timestamp now) {
   TrialRow& trial = mutate(number);
+  row_.last_epoch = std::max(row_.last_epoch, row_.id.value * kEpochsPerJob) + 1;
   if (trial.state == TrialState::paused) --paused_;
   trial.state = TrialState::running;
   trial.worker = worker;
-  trial.epoch = epoch;
+  trial.epoch = Epoch{row_.last_epoch};
   trial.resource = trial.checkpoint_resource;
   trial.segment_training_ms = 0;
   trial.assigned_at = now;
@@ -137,37 +139,49 @@ void Job::start(int number, const WorkerId& worker, Epoch epoch, Timestamp now) 
   ++trial.attempts;
   ++trial.attempts_in_all;
   running_.insert(number);
-  row_.last_epoch = epoch.value;
   row_changed_ = true;
 }
 
 // ---- what happened to a segment -----------------------------------------------------------------------------------------------
 
+// False: it says nothing new.
+bool Job::observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now) {
+  const bool past_target = observation.resource > trial.until_resource;
+  const bool known = observation.resource <= trial.resource;
+  if (past_target || known) return false;  // an overstepped rung counts with the value at its level
+  ObservationRow row{trial.id, observation.resource, std::nullopt, observation.metrics, now};
+  for (const auto& [name, value] : observation.metrics) {
+    if (name == spec_->objective.metric) row.objective = value;
+  }
+  if (row.objective && observation.resource == trial.until_resource && trial.objective_resource < trial.until_resource) {
+    trial.objective = row.objective;
+    trial.objective_resource = observation.resource;
+  }
+  row_.resource_spent += observation.resource - trial.resource;
+  trial.resource = observation.resource;
+  observations_.push_back(std::move(row));
+  return true;
+}
+
 void Job::report(int number, const AssignmentReport& report, Timestamp now) {
-  TrialRow& trial = mutate(number);
-  for (const ReportedObservation& observation : report.observations) {
-    const bool past_target = observation.resource > trial.until_resource;
-    const bool known = observation.resource <= trial.resource;
-    if (past_target || known) continue;  // an overstepped rung counts with the value at its level; a repeat says nothing new
-    ObservationRow row{trial.id, observation.resource, std::nullopt, observation.metrics, now};
-    for (const auto& [name, value] : observation.metrics) {
-      if (name == spec_->objective.metric) row.objective = value;
-    }
-    if (row.objective && observation.resource == trial.until_resource && trial.objective_resource < trial.until_resource) {
-      trial.objective = row.objective;
-      trial.objective_resource = observation.resource;
-    }
-    row_.resource_spent += observation.resource - trial.resource;
-    trial.resource = observation.resource;
-    observations_.push_back(std::move(row));
-  }
-  if (report.checkpoint_resource > trial.checkpoint_resource && report.checkpoint_resource <= trial.until_resource) {
+  TrialRow& trial = trials_[static_cast<std::size_t>(number)];
+  bool news = false;
+  for (const ReportedObservation& observation : report.observations) news |= observe(trial, observation, now);
+  // From a checkpoint at its target a trial could not report the value there any more: that counts only together with the value.
+  const bool usable = report.checkpoint_resource < trial.until_resource ||
+                      (report.checkpoint_resource == trial.until_resource && trial.objective_resource == trial.until_resource);
+  if (usable && report.checkpoint_resource > trial.checkpoint_resource) {
     trial.checkpoint_resource = report.checkpoint_resource;
+    news = true;
   }
-  const std::int64_t new_ms = std::max<std::int64_t>(0, report.training_ms - trial.segment_training_ms);
-  trial.training_ms += new_ms;
-  trial.segment_training_ms += new_ms;
-  row_.training_ms += new_ms;
+  if (const std::int64_t new_ms = report.training_ms - trial.segment_training_ms; new_ms > 0) {
+    trial.training_ms += new_ms;
+    trial.segment_training_ms += new_ms;
+    row_.training_ms += new_ms;
+    news = true;
+  }
+  if (!news) return;  // nothing to write
+  trials_changed_.insert(number);
   row_changed_ = true;
 }
 
@@ -208,8 +222,19 @@ void Job::given_back(int number, Timestamp now) {
     return;
   }
   --trial.attempts;
+  trial.exit_class.reset();  // of an earlier attempt: this one's end is nobody's fault
+  trial.message.clear();
   trial.state = TrialState::pending;
   queued_.insert(number);
+}
+
+std::optional<int> Job::reclaimable(const WorkerId& worker, Epoch epoch) const {
+  if (!may_run_one_more()) return std::nullopt;
+  const auto found = std::find_if(queued_.begin(), queued_.end(), [&](int number) {
+    const TrialRow& its = trial(number);
+    return its.epoch == epoch && its.worker == worker && its.exit_class == ExitClass::worker_lost;
+  });
+  return found == queued_.end() ? std::nullopt : std::optional(*found);
 }
 
 void Job::reclaimed(int number, Timestamp now) {
@@ -340,15 +365,19 @@ void Job::check_limits(Timestamp now) {
   } else if (limits.max_trials_without_improvement && row_.trials_since_improvement >= *limits.max_trials_without_improvement) {
     begin_stopping(JobState::completed, std::to_string(row_.trials_since_improvement) + " trials in a row brought no better value", now);
   } else if (row_.failing_with && row_.failures_in_a_row >= limits.max_failures_in_a_row) {
-    std::string last;
-    for (auto trial = trials_.rbegin(); trial != trials_.rend() && last.empty(); ++trial) {
-      if (trial->state == TrialState::failed && trial->exit_class == row_.failing_with) last = trial->message;
-    }
     begin_stopping(JobState::failed,
-                   std::to_string(row_.failures_in_a_row) + " trials in a row failed with " + std::string(to_string(*row_.failing_with)) +
-                       (last.empty() ? "" : ": " + last) + ". " + std::string(advice(*row_.failing_with)),
-                   now);
+                   std::to_string(row_.failures_in_a_row) + " trials in a row failed with " + last_failure(*row_.failing_with), now);
   }
+}
+
+// "crashed: what the trainer said. What to do."
+std::string Job::last_failure(ExitClass exit) const {
+  std::string text(to_string(exit));
+  const auto last = std::find_if(trials_.rbegin(), trials_.rend(), [&](const TrialRow& trial) {
+    return trial.state == TrialState::failed && trial.exit_class == exit && !trial.message.empty();
+  });
+  if (last != trials_.rend()) text += ": " + last->message;
+  return text + ". " + std::string(advice(exit));
 }
 
 void Job::begin_stopping(JobState as, std::string reason, Timestamp now) {
@@ -356,7 +385,7 @@ void Job::begin_stopping(JobState as, std::string reason, Timestamp now) {
   row_.state = JobState::stopping;
   row_.ending_as = as;
   row_.reason = std::move(reason);
-  row_changed_ = true;
+  row_changed_ = began_stopping_ = true;
   queued_.clear();
   for (TrialRow& trial : trials_) {
     if (trial.state == TrialState::pending || trial.state == TrialState::paused) end_trial(trial, TrialState::cancelled, now);
@@ -376,6 +405,7 @@ bool Job::end_if_done(Timestamp now) {
     row_.ending_as = JobState::completed;
     if (!row_.best_anywhere) {
       row_.reason = "no trial reached a value";
+      if (row_.failing_with) row_.reason += "; the last one failed with " + last_failure(*row_.failing_with);
       row_.ending_as = JobState::failed;
     }
   }

@@ -15,6 +15,10 @@
 
 namespace tuneband {
 
+// Epochs are unique for ever: those of job 7 begin at 7'000'000'001, and ids of jobs are not used twice.
+inline constexpr std::int64_t kEpochsPerJob = 1'000'000'000;
+inline JobId job_of(Epoch epoch) { return JobId{epoch.value / kEpochsPerJob}; }
+
 class Job {
  public:
   Job(JobRow row, std::shared_ptr<const JobSpec> spec);
@@ -35,7 +39,8 @@ class Job {
   bool has_work() const;
   // Chooses the trial whose next segment is to run; call only when has_work(). Given back by start() or by nothing: start it at once.
   int take(std::optional<int> preferred, Timestamp now);
-  void start(int number, const WorkerId& worker, Epoch epoch, Timestamp now);
+  // Gives it a new epoch.
+  void start(int number, const WorkerId& worker, Timestamp now);
 
   // Of the assignment under way.
   void report(int number, const AssignmentReport& report, Timestamp now);
@@ -43,10 +48,13 @@ class Job {
   void segment_ended(int number, ExitClass exit, const std::string& message, Timestamp now);
   // The worker gave it back unharmed, or never began: it waits, at no charge.
   void given_back(int number, Timestamp now);
-  // The worker it was taken from was not lost after all, and goes on: from the queue back to running, at no charge.
+  // The trial that was taken from this worker as lost and waits since, if it may run again now.
+  std::optional<int> reclaimable(const WorkerId& worker, Epoch epoch) const;
+  // The worker was not lost after all, and goes on with the same attempt: from the queue back to running.
   void reclaimed(int number, Timestamp now);
 
   void begin_stopping(JobState as, std::string reason, Timestamp now);
+  bool began_stopping() const { return began_stopping_; }  // since the last flush()
   // Ends the job when nothing runs and nothing can; true when it has ended.
   bool end_if_done(Timestamp now);
 
@@ -57,6 +65,8 @@ class Job {
 
  private:
   TrialRow& mutate(int number);
+  bool may_run_one_more() const;
+  bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
   int create_trial(const Work& work, Timestamp now);
   void leave_worker(TrialRow& trial, Timestamp now);
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
@@ -66,6 +76,7 @@ class Job {
   void retry_or_fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   bool note_value(const TrialRow& trial, double value, bool at_max_resource);
   void check_limits(Timestamp now);
+  std::string last_failure(ExitClass exit) const;
   std::optional<int> trials_max() const;
 
   JobRow row_;
@@ -82,6 +93,7 @@ class Job {
   // Changed since flush().
   bool is_new_ = true;
   bool row_changed_ = true;
+  bool began_stopping_ = false;
   std::set<int> trials_changed_;
   std::set<std::size_t> decisions_changed_;
   std::vector<ObservationRow> observations_;

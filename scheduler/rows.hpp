@@ -77,7 +77,7 @@ struct JobRow {
   int failures_in_a_row = 0;               // trials that failed with `failing_with`, none with a value in between
   std::optional<ExitClass> failing_with;
   std::optional<JobState> ending_as;       // while stopping: completed, stopped or failed
-  std::int64_t last_epoch = 0;             // the highest that an assignment of this job had
+  std::int64_t last_epoch = 0;             // the highest that an assignment of this job had; 0: none yet
   bool operator==(const JobRow&) const = default;
 };
 

@@ -34,9 +34,7 @@ struct Scheduler::State {
   std::map<JobId, KnownJob> known;
   std::unordered_map<std::string, JobId> by_name;
   Fleet fleet;
-  std::unordered_map<Epoch, TrialId> lost;  // assignments whose lease ran out, while nobody else has the trial
   std::int64_t last_job_id = 0;
-  std::int64_t last_epoch = 0;
   std::vector<JobRow> ended_rows;  // of the snapshot, for rows()
 
   // Of the step under way.
@@ -87,17 +85,13 @@ void Scheduler::State::remember(const JobRow& row) {
   known[row.id] = {row.id, row.name, stable_hash(row.spec_json)};
   by_name[row.name] = row.id;
   last_job_id = std::max(last_job_id, row.id.value);
-  last_epoch = std::max(last_epoch, row.last_epoch);
 }
 
 void Scheduler::State::restore_assignments(Job& job) {
-  for (const TrialRow& trial : job.trials()) {
-    if (trial.state == TrialState::running) {
-      Worker& worker = fleet.seen(trial.worker, now);  // its lease begins anew
-      fleet.assign(worker, assignment_of(job, trial));
-    } else if (trial.state == TrialState::pending && trial.exit_class == ExitClass::worker_lost) {
-      lost[trial.epoch] = trial.id;
-    }
+  for (const int number : job.running_trials()) {
+    const TrialRow& trial = job.trial(number);
+    Worker& worker = fleet.seen(trial.worker, now);  // its lease begins anew
+    fleet.assign(worker, assignment_of(job, trial));
   }
 }
 
@@ -167,7 +161,6 @@ void Scheduler::State::on(const JobSubmitted& event) {
 void Scheduler::State::on(const JobStopRequested& event) {
   if (Job* job = find_job(event.job)) {
     job->begin_stopping(JobState::stopped, "stopped by the user", now);
-    answer_workers_of(*job);
   } else if (!known.contains(event.job)) {
     job_reply = JobReply{job_error(ErrorCode::not_found, "there is no job " + std::to_string(event.job.value)), false};
     return;
@@ -211,7 +204,10 @@ void Scheduler::State::on(const WorkerSynced& event) {
     find_job(trial.job)->segment_ended(trial.number, ExitClass::worker_lost, "the worker no longer knew of the trial", now);
   }
   if (worker.draining && worker.assignment && !worker.confirmed) give_back(worker);
-  if (!worker.assignment && !worker.draining) place(worker, event.report ? had : std::nullopt);
+  const bool executes = event.report && !event.report->exit;
+  const bool its_own = worker.assignment && executes && worker.assignment->epoch == event.report->epoch;
+  fleet.set_occupied(worker, executes && !its_own);
+  if (!worker.assignment && !worker.draining && !worker.occupied) place(worker, event.report ? had : std::nullopt);
   if (worker.assignment || worker.draining) to_answer.insert(worker.id);
 }
 
@@ -229,20 +225,18 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   } else {
     job.segment_ended(trial.number, *report.exit, report.message, now);
   }
-  if (job.row().state == JobState::stopping) answer_workers_of(job);
 }
 
 // A worker was silent for longer than its lease, and comes back with the work that was taken from it: when nobody else has begun, it goes on.
+// A segment that it has ended meanwhile counts when it reached its target; else the attempt is already written off.
 void Scheduler::State::reclaim(Worker& worker, const AssignmentReport& report) {
-  const auto found = lost.find(report.epoch);
-  if (found == lost.end()) return;
-  Job* job = find_job(found->second.job);
+  if (report.exit && *report.exit != ExitClass::completed) return;
+  Job* job = find_job(job_of(report.epoch));
   if (job == nullptr) return;
-  const TrialRow& trial = job->trial(found->second.number);
-  if (trial.state != TrialState::pending || trial.epoch != report.epoch || trial.worker != worker.id) return;
-  lost.erase(found);
-  job->reclaimed(trial.id.number, now);
-  fleet.assign(worker, assignment_of(*job, trial));
+  const auto number = job->reclaimable(worker.id, report.epoch);
+  if (!number) return;
+  job->reclaimed(*number, now);
+  fleet.assign(worker, assignment_of(*job, job->trial(*number)));
 }
 
 void Scheduler::State::give_back(Worker& worker) {
@@ -253,21 +247,15 @@ void Scheduler::State::give_back(Worker& worker) {
 
 void Scheduler::State::on(const WorkerLost& event) { lose(event.worker, event.message); }
 
+// An attempt is charged even when the worker had not said a word of the assignment yet: it may have died of it, and a trial that kills every
+// worker it is given to must come to an end.
 void Scheduler::State::lose(const WorkerId& id, const std::string& message) {
-  Worker* worker = fleet.find(id);
+  const Worker* worker = fleet.find(id);
   if (worker == nullptr) return;
   const auto assignment = worker->assignment;
-  const bool confirmed = worker->confirmed;
   fleet.remove(id);
   if (!assignment) return;
-  Job& job = *find_job(assignment->trial.job);
-  if (!confirmed) {
-    job.given_back(assignment->trial.number, now);  // it never began: no attempt was made
-    return;
-  }
-  job.segment_ended(assignment->trial.number, ExitClass::worker_lost, message, now);
-  if (job.trial(assignment->trial.number).state == TrialState::pending) lost[assignment->epoch] = assignment->trial;
-  if (job.row().state == JobState::stopping) answer_workers_of(job);
+  find_job(assignment->trial.job)->segment_ended(assignment->trial.number, ExitClass::worker_lost, message, now);
 }
 
 void Scheduler::State::on(const TimePassed&) {
@@ -276,9 +264,7 @@ void Scheduler::State::on(const TimePassed&) {
   }
   for (auto& [id, job] : jobs) {
     const auto deadline = job.deadline();
-    if (!deadline || now < *deadline) continue;
-    job.begin_stopping(JobState::completed, "max_runtime is over", now);
-    answer_workers_of(job);
+    if (deadline && now >= *deadline) job.begin_stopping(JobState::completed, "max_runtime is over", now);
   }
 }
 
@@ -320,9 +306,7 @@ void Scheduler::State::place(Worker& worker, std::optional<TrialId> just_left) {
   if (job == nullptr) return;
   const bool same_job = just_left && just_left->job == job->row().id;
   const int number = job->take(same_job ? std::optional(just_left->number) : std::nullopt, now);
-  const Epoch epoch{++last_epoch};
-  lost.erase(job->trial(number).epoch);
-  job->start(number, worker.id, epoch, now);
+  job->start(number, worker.id, now);
   fleet.assign(worker, assignment_of(*job, job->trial(number)));
   to_answer.insert(worker.id);
 }
@@ -373,11 +357,9 @@ Outcome Scheduler::State::finish_step() {
   Outcome outcome;
   for (auto entry = jobs.begin(); entry != jobs.end();) {
     Job& job = entry->second;
+    if (job.began_stopping()) answer_workers_of(job);
     const bool has_ended = job.end_if_done(now);
-    if (has_ended) {
-      ended_rows.push_back(job.row());
-      std::erase_if(lost, [&](const auto& assignment) { return assignment.second.job == job.row().id; });
-    }
+    if (has_ended) ended_rows.push_back(job.row());
     job.flush(outcome.writes);
     entry = has_ended ? jobs.erase(entry) : std::next(entry);
   }

@@ -1,0 +1,149 @@
+#include "tests/rows/row_text.hpp"
+
+#include "core/text.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+constexpr const char* kNothing = "-";
+
+template <class Number>
+std::string number(Number value) {
+  return std::to_string(value);
+}
+
+std::string value(const std::optional<double>& value) { return value ? format_number(*value) : kNothing; }
+std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+
+std::string best_text(const std::optional<BestRow>& best) {
+  return best ? format_number(best->value) + "@" + number(best->resource) + "(trial " + number(best->trial) + ")" : kNothing;
+}
+
+template <class Word>
+std::string word(const std::optional<Word>& value) {
+  return value ? std::string(to_string(*value)) : kNothing;
+}
+
+std::string list(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int one : numbers) text += (text.empty() ? "" : ",") + number(one);
+  return "[" + text + "]";
+}
+
+std::string metrics_text(const std::vector<std::pair<std::string, double>>& metrics) {
+  std::string text;
+  for (const auto& [name, metric] : metrics) text += " " + name + "=" + format_number(metric);
+  return text;
+}
+
+std::string describe_event(const JobSubmitted& event) { return "submit " + event.spec_json; }
+std::string describe_event(const JobStopRequested& event) { return "stop job " + number(event.job.value); }
+std::string describe_event(const JobDeleteRequested& event) { return "delete job " + number(event.job.value); }
+std::string describe_event(const WorkerLost& event) { return event.worker.value + " lost: " + event.message; }
+std::string describe_event(const TimePassed&) { return "time passed"; }
+
+std::string describe_event(const WorkerSynced& event) {
+  std::string text = event.worker.value + " says:";
+  if (event.draining) text += " draining,";
+  if (!event.report) return text + " idle";
+  const AssignmentReport& report = *event.report;
+  text += (report.exit ? " exit " + std::string(to_string(*report.exit)) + " of" : std::string(" executing")) + " epoch " +
+          number(report.epoch.value);
+  for (const ReportedObservation& one : report.observations) text += ", " + number(one.resource) + ":" + metrics_text(one.metrics);
+  if (report.checkpoint_resource > 0) text += ", checkpoint " + number(report.checkpoint_resource);
+  return text;
+}
+
+std::string describe_notice(const WorkerReply& reply) {
+  const std::string worker = "tell " + reply.worker.value + ": ";
+  if (reply.desired == WorkerReply::Desired::idle) return worker + "idle";
+  if (reply.desired == WorkerReply::Desired::drain) return worker + "drain";
+  const Assignment& assignment = *reply.assignment;
+  return worker + "execute " + name_of(assignment.trial) + " from " + number(assignment.from_resource) + " until " +
+         number(assignment.until_resource) + ", epoch " + number(assignment.epoch.value) + ", attempt " + number(assignment.attempt);
+}
+
+std::string describe_notice(const JobReply& reply) {
+  if (!reply.job) return "reply " + std::string(to_string(reply.job.error().code)) + ": " + tuneband::describe(reply.job.error());
+  return "reply job " + number(reply.job->value) + (reply.created ? " created" : "");
+}
+
+}  // namespace
+
+std::string name_of(TrialId trial) { return number(trial.job.value) + "/" + number(trial.number); }
+std::string name_of(const JobRow& row) { return "job " + number(row.id.value); }
+std::string name_of(const TrialRow& row) { return "trial " + name_of(row.id); }
+std::string name_of(const DecisionRow& row) { return "decision " + name_of(row.trial) + " at rung " + number(row.rung); }
+
+Fields fields_of(const JobRow& row) {
+  return {{"name", row.name},
+          {"state", std::string(to_string(row.state))},
+          {"reason", quoted(row.reason)},
+          {"created", number(row.trials_created)},
+          {"completed", number(row.trials_completed)},
+          {"stopped", number(row.trials_stopped)},
+          {"failed", number(row.trials_failed)},
+          {"cancelled", number(row.trials_cancelled)},
+          {"best", best_text(row.best)},
+          {"best_anywhere", best_text(row.best_anywhere)},
+          {"spent", number(row.resource_spent)},
+          {"training_ms", number(row.training_ms)},
+          {"since_improvement", number(row.trials_since_improvement)},
+          {"failures_in_a_row", number(row.failures_in_a_row)},
+          {"failing_with", word(row.failing_with)},
+          {"ending_as", word(row.ending_as)},
+          {"last_epoch", number(row.last_epoch)}};
+}
+
+Fields fields_of(const TrialRow& row) {
+  return {{"state", std::string(to_string(row.state))},
+          {"configuration", to_json(row.configuration).dump()},
+          {"origin", row.origin},
+          {"bracket", number(row.bracket)},
+          {"rung", number(row.rung)},
+          {"resource", number(row.resource)},
+          {"checkpoint", number(row.checkpoint_resource)},
+          {"until", number(row.until_resource)},
+          {"objective", value(row.objective)},
+          {"objective_resource", number(row.objective_resource)},
+          {"attempts", number(row.attempts)},
+          {"attempts_in_all", number(row.attempts_in_all)},
+          {"epoch", number(row.epoch.value)},
+          {"worker", row.worker.value.empty() ? kNothing : row.worker.value},
+          {"exit_class", word(row.exit_class)},
+          {"message", quoted(row.message)},
+          {"training_ms", number(row.training_ms)},
+          {"segment_training_ms", number(row.segment_training_ms)},
+          {"assigned_ms", number(row.assigned_ms)}};
+}
+
+Fields fields_of(const DecisionRow& row) {
+  return {{"verdict", std::string(to_string(row.verdict))},
+          {"value", value(row.value)},
+          {"bracket", number(row.bracket)},
+          {"resource", number(row.resource)},
+          {"sequence", number(row.sequence)},
+          {"rank", number(row.rank)},
+          {"filled", number(row.filled)},
+          {"slots", number(row.slots)},
+          {"keep", number(row.keep)},
+          {"cutoff", value(row.cutoff)},
+          {"ahead", list(row.ahead)},
+          {"rule", quoted(row.rule)}};
+}
+
+std::string describe(const ObservationRow& row) {
+  return "observation " + name_of(row.trial) + " at " + number(row.resource) + ":" + metrics_text(row.metrics) +
+         (row.objective ? "" : " (no objective)");
+}
+
+std::string describe(const Notice& notice) {
+  return std::visit([](const auto& what) { return describe_notice(what); }, notice);
+}
+
+std::string describe(const Event& event) {
+  return std::visit([](const auto& what) { return describe_event(what); }, event);
+}
+
+}  // namespace tuneband::test

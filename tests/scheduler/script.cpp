@@ -1,0 +1,257 @@
+#include "tests/scheduler/script.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+#include "core/text.hpp"
+#include "tests/rows/row_store.hpp"
+#include "tests/rows/row_text.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+constexpr std::int64_t kStartMs = 1'000'000;
+
+Json small_job() {
+  return Json::parse(R"({"name": "small", "objective": {"metric": "value", "goal": "maximize"},
+      "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "sampler": {"type": "random", "seed": 1},
+      "trainer": {"type": "command"}, "scheduler": {"max_resource": 1}})");
+}
+
+// {"observations": {"3": 0.5}, "checkpoint": 3, "training_ms": 100}
+void report_of(const Json& said, AssignmentReport& report) {
+  const Json observations = said.value("observations", Json::object());
+  for (const auto& [resource, value] : observations.items()) {
+    report.observations.push_back({std::stoll(resource), {{"value", value.get<double>()}}});
+  }
+  report.checkpoint_resource = said.value("checkpoint", std::int64_t{0});
+  report.training_ms = said.value("training_ms", std::int64_t{0});
+}
+
+// A worker as far as a script needs one: what it was told to execute last.
+struct ScriptWorker {
+  std::optional<Assignment> assignment;
+  std::optional<WorkerSynced> last_message;
+  bool draining = false;
+};
+
+class ScriptRunner {
+ public:
+  // The lines that come out of one command.
+  std::vector<std::string> run(const std::string& command);
+
+ private:
+  void submit(const Json& overlay);
+  void worker_command(const std::string& verb, std::istringstream& words);
+  void send(const WorkerSynced& message, bool heard);
+  void step(const Event& event, const WorkerId& deaf = {});
+  void show(const Write& write);
+  template <class Row>
+  void show_change(const Row* before, const Row& after);
+  void show(const JobRow& row);
+  void show(const TrialRow& row);
+  void show(const DecisionRow& row);
+  void hear(const WorkerReply& reply);
+  void check_rows();
+  void restart();
+  void show_workers();
+
+  Scheduler scheduler_;
+  RowStore store_;
+  Timestamp now_{kStartMs};
+  std::map<WorkerId, ScriptWorker> workers_;
+  std::vector<std::string> lines_;
+};
+
+std::vector<std::string> ScriptRunner::run(const std::string& command) {
+  lines_.clear();
+  std::istringstream words(command);
+  std::string verb;
+  words >> verb;
+  std::int64_t number = 0;
+  if (verb == "submit") {
+    submit(Json::parse(command.substr(verb.size())));
+  } else if (verb == "stop" && words >> number) {
+    step(JobStopRequested{JobId{number}});
+  } else if (verb == "delete" && words >> number) {
+    step(JobDeleteRequested{JobId{number}});
+  } else if (verb == "waiting" && words >> number) {
+    for (const auto& [reason, trials] : scheduler_.waiting_by_reason(JobId{number})) {
+      lines_.push_back(std::to_string(trials) + " wait: " + reason);
+    }
+  } else if (verb == "advance" && words >> number) {
+    now_ = now_.plus_ms(number * 1000);
+    step(TimePassed{});
+  } else if (verb == "workers") {
+    show_workers();
+  } else if (verb == "restart") {
+    restart();
+  } else {
+    worker_command(verb, words);
+  }
+  check_rows();
+  return lines_;
+}
+
+void ScriptRunner::submit(const Json& overlay) {
+  Json document = small_job();
+  document.merge_patch(overlay);
+  Diagnostics diagnostics;
+  JobSubmitted event{JobSpec::parse(document, diagnostics), document.dump()};
+  for (const Error& error : diagnostics.errors()) lines_.push_back("refused: " + describe(error));
+  if (diagnostics.ok()) step(event);
+}
+
+void ScriptRunner::worker_command(const std::string& verb, std::istringstream& words) {
+  WorkerSynced message;
+  words >> message.worker.value;
+  message.name = message.worker.value;
+  ScriptWorker& worker = workers_[message.worker];
+  if (verb == "lose") {
+    worker = {};
+    step(WorkerLost{message.worker, "its process ended"});
+    return;
+  }
+  if (worker.assignment) message.report = AssignmentReport{worker.assignment->epoch, {}, 0, 0, std::nullopt, ""};
+  std::string word;
+  if (verb == "say" && message.report) {
+    std::getline(words, word);
+    report_of(Json::parse(word), *message.report);
+  } else if (verb == "resend") {
+    message = *worker.last_message;
+  } else if (verb == "drain") {
+    worker.draining = true;
+  } else if (verb == "report" && words >> word && message.report) {
+    message.report->observations.push_back({worker.assignment->until_resource, {{"value", *parse_number(word)}}});
+    message.report->checkpoint_resource = worker.assignment->until_resource;
+    message.report->exit = ExitClass::completed;
+  } else if (verb == "observe" && message.report) {
+    std::int64_t resource = 0;
+    words >> resource >> word;
+    message.report->observations.push_back({resource, {{"value", *parse_number(word)}}});
+  } else if (verb == "exit" && words >> word && message.report) {
+    message.report->exit = exit_class_from(word);
+  } else if (verb != "sync") {
+    ADD_FAILURE() << "the script says `" << verb << "`, which is no command, or its worker has nothing to report on";
+    return;
+  }
+  bool heard = true;
+  std::string rest;
+  while (words >> word) {
+    if (word == "unheard") {
+      heard = false;
+    } else if (word == "checkpoint" && message.report && !message.report->observations.empty()) {
+      message.report->checkpoint_resource = message.report->observations.back().resource;
+    } else {
+      rest += (rest.empty() ? "" : " ") + word;
+    }
+  }
+  message.draining = worker.draining;
+  if (message.report && verb == "exit") message.report->message = rest;
+  send(message, heard);
+}
+
+void ScriptRunner::send(const WorkerSynced& message, bool heard) {
+  workers_[message.worker].last_message = message;
+  step(message, heard ? WorkerId{} : message.worker);
+}
+
+void ScriptRunner::step(const Event& event, const WorkerId& deaf) {
+  const Outcome outcome = scheduler_.step(event, now_);
+  for (const Write& write : outcome.writes) {
+    show(write);
+    store_.commit({&write, 1});
+  }
+  for (const Notice& notice : outcome.notices) {
+    lines_.push_back(describe(notice));
+    const auto* reply = std::get_if<WorkerReply>(&notice);
+    if (reply == nullptr) continue;
+    if (reply->worker == deaf) {
+      lines_.back() += " (unheard)";
+    } else {
+      hear(*reply);
+    }
+  }
+}
+
+// A worker that executes and should do something else ends its segment first: the script says when.
+void ScriptRunner::hear(const WorkerReply& reply) {
+  ScriptWorker& worker = workers_[reply.worker];
+  const auto last = worker.last_message ? worker.last_message->report : std::nullopt;
+  const bool executes = worker.assignment && !(last && last->exit && last->epoch == worker.assignment->epoch);
+  const bool same = executes && reply.assignment && reply.assignment->epoch == worker.assignment->epoch;
+  if (!executes || same) worker.assignment = reply.assignment;
+}
+
+void ScriptRunner::show(const Write& write) {
+  if (const auto* job = std::get_if<JobRow>(&write)) show(*job);
+  if (const auto* trial = std::get_if<TrialRow>(&write)) show(*trial);
+  if (const auto* decision = std::get_if<DecisionRow>(&write)) show(*decision);
+  if (const auto* observation = std::get_if<ObservationRow>(&write)) lines_.push_back(describe(*observation));
+  if (const auto* deletion = std::get_if<DeleteJob>(&write)) lines_.push_back("delete job " + std::to_string(deletion->job.value));
+}
+
+template <class Row>
+void ScriptRunner::show_change(const Row* before, const Row& after) {
+  const Row none;
+  const std::string line = describe_change(before == nullptr ? none : *before, after);
+  lines_.push_back(line.ends_with(':') ? line + " nothing but times" : line);
+}
+
+void ScriptRunner::show(const JobRow& row) {
+  const auto found = store_.jobs().find(row.id);
+  show_change(found == store_.jobs().end() ? nullptr : &found->second, row);
+}
+
+void ScriptRunner::show(const TrialRow& row) {
+  const auto found = store_.trials().find(row.id);
+  show_change(found == store_.trials().end() ? nullptr : &found->second, row);
+}
+
+void ScriptRunner::show(const DecisionRow& row) {
+  const auto found = store_.decisions().find({row.trial, row.rung});
+  show_change(found == store_.decisions().end() ? nullptr : &found->second, row);
+}
+
+void ScriptRunner::check_rows() {
+  const Snapshot written = store_.load();
+  EXPECT_EQ(difference(written, scheduler_.rows()), "") << "the rows that were written are not the core's";
+  Scheduler restored;
+  restored.restore(written, specs_of(written), now_);
+  EXPECT_EQ(difference(written, restored.rows()), "") << "a restored core has other rows";
+}
+
+void ScriptRunner::restart() {
+  const Snapshot written = store_.load();
+  scheduler_ = Scheduler();
+  scheduler_.restore(written, specs_of(written), now_);
+}
+
+void ScriptRunner::show_workers() {
+  for (const WorkerView& worker : scheduler_.workers()) {
+    lines_.push_back(worker.id.value + (worker.trial ? " has " + name_of(*worker.trial) + ", epoch " + std::to_string(worker.epoch.value)
+                                                     : " is free") +
+                     (worker.draining ? ", draining" : ""));
+  }
+}
+
+}  // namespace
+
+std::string run_script(const std::string& script) {
+  ScriptRunner runner;
+  std::istringstream lines(script);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("  ")) continue;  // output of another time
+    result += line + "\n";
+    if (!line.starts_with("> ")) continue;
+    SCOPED_TRACE(line);
+    for (const std::string& output : runner.run(line.substr(2))) result += "  " + output + "\n";
+  }
+  return result;
+}
+
+}  // namespace tuneband::test

@@ -1,0 +1,44 @@
+#include "tests/scheduler/script.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace tuneband::test {
+
+namespace {
+
+constexpr const char* kRewrite = "TUNEBAND_REWRITE_SCRIPTS";
+
+std::vector<std::filesystem::path> scripts() {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(TUNEBAND_SOURCE_DIR "/tests/scheduler/scripts")) {
+    if (entry.path().extension() == ".txt") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+class Script : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(Script, GivesTheOutputThatIsWrittenInIt) {
+  std::ifstream file(GetParam());
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string now = run_script(text.str());
+  if (std::getenv(kRewrite) != nullptr) {
+    std::ofstream(GetParam()) << now;
+  } else {
+    EXPECT_EQ(now, text.str()) << "when the new output is right, run once with " << kRewrite << "=1 and read the difference";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scheduler, Script, testing::ValuesIn(scripts()), [](const auto& script) { return script.param.stem().string(); });
+
+}  // namespace
+
+}  // namespace tuneband::test
