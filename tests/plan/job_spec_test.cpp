@@ -1,0 +1,214 @@
+// Job documents as data: specs/*.json. A case gives the document as `text`, as `spec`, or as a `change` (a JSON merge patch, RFC
+// 7396) of specs/base.json, and the errors that are expected, in order: none means valid.
+#include "scheduler/job_spec.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+namespace tuneband {
+namespace {
+
+using testing::HasSubstr;
+
+Json read_file(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return Json::parse(file);
+}
+
+std::filesystem::path specs_dir() { return std::filesystem::path(TUNEBAND_SOURCE_DIR) / "tests/plan/specs"; }
+
+struct SpecCase {
+  std::string file;
+  int number = 0;
+  Json body;
+};
+
+void PrintTo(const SpecCase& spec_case, std::ostream* out) {
+  *out << spec_case.file << ": " << spec_case.body["case"].get<std::string>();
+}
+
+std::vector<SpecCase> all_cases() {
+  std::vector<SpecCase> cases;
+  for (const auto& entry : std::filesystem::directory_iterator(specs_dir())) {
+    const std::string file = entry.path().stem();
+    if (file == "base") continue;
+    int number = 0;
+    for (const Json& body : read_file(entry.path())) cases.push_back({file, number++, body});
+  }
+  std::sort(cases.begin(), cases.end(),
+            [](const SpecCase& a, const SpecCase& b) { return std::tie(a.file, a.number) < std::tie(b.file, b.number); });
+  return cases;
+}
+
+std::string case_name(const testing::TestParamInfo<SpecCase>& info) {
+  std::string name = info.param.file + "_" + info.param.body["case"].get<std::string>();
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name;
+}
+
+std::string document_of(const Json& body) {
+  if (body.contains("text")) return body["text"].get<std::string>();
+  if (body.contains("spec")) return body["spec"].dump();
+  Json document = read_file(specs_dir() / "base.json");
+  document.merge_patch(body["change"]);
+  return document.dump();
+}
+
+JobSpec parse_document(const std::string& text, Diagnostics& diagnostics) {
+  const auto json = parse_json(text);
+  if (json) return JobSpec::parse(*json, diagnostics);
+  diagnostics.error(json.error().path, json.error().message, json.error().hint);
+  return {};
+}
+
+class Spec : public testing::TestWithParam<SpecCase> {};
+INSTANTIATE_TEST_SUITE_P(, Spec, testing::ValuesIn(all_cases()), case_name);
+
+TEST_P(Spec, GivesTheExpectedErrors) {
+  const Json& body = GetParam().body;
+  Diagnostics diagnostics;
+  parse_document(document_of(body), diagnostics);
+  std::string told;
+  for (const Error& error : diagnostics.errors()) told += describe(error) + "\n";
+  ASSERT_EQ(diagnostics.errors().size(), body["errors"].size()) << told;
+  for (std::size_t i = 0; i < diagnostics.errors().size(); ++i) {
+    const Json& expected = body["errors"][i];
+    EXPECT_EQ(diagnostics.errors()[i].path, expected["path"].get<std::string>()) << told;
+    EXPECT_THAT(diagnostics.errors()[i].message, HasSubstr(expected["message_contains"].get<std::string>()));
+    EXPECT_THAT(diagnostics.errors()[i].hint, HasSubstr(expected.value("hint_contains", "")));
+  }
+}
+
+JobSpec base_with(const Json& change) {
+  Diagnostics diagnostics;
+  JobSpec spec = parse_document(document_of({{"change", change}}), diagnostics);
+  for (const Error& error : diagnostics.errors()) ADD_FAILURE() << describe(error);
+  return spec;
+}
+
+TEST(JobSpec, HoldsWhatTheDocumentSays) {
+  const JobSpec spec = base_with(Json::object());
+  EXPECT_EQ(spec.name, "direct-marketing");
+  EXPECT_EQ(spec.objective.metric, "validation-auc");
+  EXPECT_EQ(spec.objective.goal, Goal::maximize);
+  EXPECT_EQ(spec.objective.target, 0.8);
+  EXPECT_EQ(spec.search_space.parameters().size(), 6u);
+  EXPECT_EQ(spec.sampler.seed, 7u);
+  EXPECT_EQ(spec.sampler.space_filling_trials, 8);
+  ASSERT_EQ(spec.enqueue.size(), 1u);
+  EXPECT_EQ(spec.enqueue[0].at("lambda"), Value(std::int64_t{1}));
+  EXPECT_EQ(spec.scheduler.type, SchedulerType::hyperband);
+  EXPECT_EQ(spec.scheduler.rungs, (std::vector<std::int64_t>{1, 3, 9, 27}));
+  EXPECT_EQ(spec.limits.max_trials, 30);
+  EXPECT_EQ(spec.limits.max_parallel_trials, 4);
+  EXPECT_EQ(spec.limits.max_runtime_ms, 600'000);
+  EXPECT_EQ(spec.limits.max_trials_without_improvement, 20);
+  EXPECT_EQ(spec.trainer, Json({{"type", "xgboost"}}));
+}
+
+TEST(JobSpec, HasDefaultsForWhatIsLeftOut) {
+  const JobSpec spec = base_with(
+      {{"sampler", nullptr},
+       {"enqueue", nullptr},
+       {"limits", nullptr},
+       {"weight", nullptr},
+       {"scheduler",
+        {{"type", nullptr}, {"eta", nullptr}, {"rungs", nullptr}, {"min_resource", nullptr}, {"bracket_rounding", nullptr}}}});
+  EXPECT_EQ(spec.scheduler.type, SchedulerType::hyperband);
+  EXPECT_EQ(spec.scheduler.eta, 3);
+  EXPECT_EQ(spec.scheduler.min_resource, 1);
+  EXPECT_EQ(spec.scheduler.rounding, BracketRounding::algorithm1);
+  EXPECT_EQ(spec.sampler.type, SamplerType::random);
+  EXPECT_EQ(spec.limits.max_trials, std::nullopt);
+  EXPECT_EQ(spec.limits.max_attempts, 3);
+  EXPECT_EQ(spec.limits.max_failures_in_a_row, 5);
+  EXPECT_EQ(spec.weight, 1);
+}
+
+TEST(JobSpec, GetsItsSeedFromItsNameWhenItHasNone) {
+  const auto seed_of = [](const char* name, const Json& sampler) {
+    return base_with({{"name", name}, {"sampler", sampler}}).sampler.seed;
+  };
+  EXPECT_EQ(seed_of("a", nullptr), seed_of("a", {{"seed", nullptr}}));
+  EXPECT_NE(seed_of("a", nullptr), seed_of("b", nullptr));
+  EXPECT_EQ(seed_of("a", nullptr), default_seed("a"));
+  EXPECT_EQ(seed_of("a", {{"seed", 0}}), 0u);
+  EXPECT_LE(default_seed("a"), static_cast<std::uint64_t>(kSeedMax));
+}
+
+TEST(JobSpec, RoundsTheShortestRuntimeUp) {
+  EXPECT_EQ(base_with({{"limits", {{"max_runtime_seconds", 1e-9}}}}).limits.max_runtime_ms, 1);
+}
+
+TEST(JobSpec, TakesItsFirstRungAsMinResource) {
+  EXPECT_EQ(base_with({{"scheduler", {{"rungs", {2, 5, 27}}, {"min_resource", nullptr}}}}).scheduler.min_resource, 2);
+}
+
+TEST(JobSpec, WarnsOfWhatIsOddButPossible) {
+  Diagnostics diagnostics;
+  parse_document(document_of({{"spec",
+                               {{"name", "odd"},
+                                {"objective", {{"metric", "auc"}, {"goal", "maximize"}}},
+                                {"search_space", {{"a", 1}}},
+                                {"trainer", Json::object()},
+                                {"scheduler", {{"max_resource", 2}}}}}}),
+                 diagnostics);
+  EXPECT_TRUE(diagnostics.ok());
+  ASSERT_EQ(diagnostics.warnings().size(), 2u);
+  EXPECT_EQ(diagnostics.warnings()[0].path, "search_space");
+  EXPECT_EQ(diagnostics.warnings()[1].path, "scheduler.max_resource");
+}
+
+TEST(JobSpec, StopsReadingAfterMoreFaultsThanAnyoneReads) {
+  Json enqueue = Json::array();
+  for (std::size_t i = 0; i < kEnqueueMax; ++i) enqueue.push_back({{"wrong", 1}});
+  Diagnostics diagnostics;
+  parse_document(document_of({{"change", {{"enqueue", enqueue}}}}), diagnostics);
+  EXPECT_GT(diagnostics.errors().size(), kFaultsMax);
+  EXPECT_LT(diagnostics.errors().size(), 2 * kFaultsMax);
+}
+
+TEST(JobSpec, ReadsTextOfAnyBytesWithoutAFaultOfItsOwn) {
+  const std::string document = document_of({{"change", Json::object()}});
+  for (std::size_t i = 0; i < document.size(); ++i) {
+    for (const char replacement : {'\0', '\xff', '9', '{', '"', '-'}) {
+      std::string broken = document;
+      broken[i] = replacement;
+      Diagnostics diagnostics;
+      EXPECT_NO_THROW(parse_document(broken, diagnostics)) << broken;
+      for (const Error& error : diagnostics.errors()) EXPECT_NO_THROW(Json(describe(error)).dump());
+    }
+  }
+}
+
+TEST(SchedulerTypes, HaveTheWordsOfTheDocument) {
+  EXPECT_EQ(to_string(SchedulerType::hyperband), "hyperband");
+  EXPECT_EQ(to_string(SchedulerType::successive_halving), "successive_halving");
+  EXPECT_EQ(to_string(SchedulerType::asha_promotion), "asha_promotion");
+  EXPECT_EQ(to_string(SchedulerType::asha_stopping), "asha_stopping");
+  EXPECT_EQ(to_string(SchedulerType::none), "none");
+}
+
+TEST(Objective, OrdersFiniteValuesFirstThenInfinitiesThenNaN) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::nan("");
+  const std::vector<double> maximized{2, 1, -1e308, inf, -inf, nan};
+  const std::vector<double> minimized{-1e308, 1, 2, -inf, inf, nan};
+  for (const auto& [goal, order] : {std::pair{Goal::maximize, maximized}, std::pair{Goal::minimize, minimized}}) {
+    const Objective objective{"m", goal, std::nullopt};
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      for (std::size_t j = 0; j < order.size(); ++j)
+        EXPECT_EQ(objective.better(order[i], order[j]), i < j) << order[i] << " " << order[j];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tuneband

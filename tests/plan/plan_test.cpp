@@ -1,0 +1,290 @@
+#include "scheduler/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+namespace tuneband {
+namespace {
+
+SchedulerSpec spec_of(std::int64_t max_resource, std::int64_t min_resource, int eta,
+                      SchedulerType type = SchedulerType::hyperband) {
+  SchedulerSpec spec;
+  spec.type = type;
+  spec.min_resource = min_resource;
+  spec.max_resource = max_resource;
+  spec.eta = eta;
+  return spec;
+}
+
+JobSpec job_of(const SchedulerSpec& scheduler, std::optional<int> max_trials = std::nullopt) {
+  JobSpec job;
+  Diagnostics diagnostics;
+  job.search_space =
+      SearchSpace::parse(Json::parse(R"({"x": {"type": "float", "min": 0, "max": 1}})"), "search_space", diagnostics);
+  job.scheduler = scheduler;
+  job.limits.max_trials = max_trials;
+  return job;
+}
+
+// "27 9 3 1 / 12 4 1 / 6 2 / 4"
+std::string trials_text(const std::vector<PlannedBracket>& brackets) {
+  std::ostringstream text;
+  for (const PlannedBracket& bracket : brackets) {
+    text << (bracket.index == 0 ? "" : " / ");
+    for (std::size_t i = 0; i < bracket.rungs.size(); ++i) text << (i == 0 ? "" : " ") << bracket.rungs[i].trials;
+  }
+  return text.str();
+}
+
+std::string ladder_text(const SchedulerSpec& spec) {
+  std::ostringstream text;
+  for (const std::int64_t level : ladder(spec)) text << level << " ";
+  return text.str();
+}
+
+struct Golden {
+  std::int64_t max_resource;
+  std::int64_t min_resource;
+  int eta;
+  const char* ladder;
+  const char* brackets;  // of one pass
+};
+
+class Table : public testing::TestWithParam<Golden> {};
+INSTANTIATE_TEST_SUITE_P(
+    , Table,
+    testing::Values(Golden{81, 1, 3, "1 3 9 27 81 ", "81 27 9 3 1 / 34 11 3 1 / 15 5 1 / 8 2 / 5"},
+                    Golden{27, 1, 3, "1 3 9 27 ", "27 9 3 1 / 12 4 1 / 6 2 / 4"},
+                    Golden{30, 1, 3, "1 3 10 30 ", "27 9 3 1 / 12 4 1 / 6 2 / 4"},
+                    Golden{243, 1, 3, "1 3 9 27 81 243 ", "243 81 27 9 3 1 / 98 32 10 3 1 / 41 13 4 1 / 18 6 2 / 9 3 / 6"},
+                    Golden{1000, 1, 10, "1 10 100 1000 ", "1000 100 10 1 / 134 13 1 / 20 2 / 4"},
+                    Golden{16, 1, 4, "1 4 16 ", "16 4 1 / 6 1 / 3"},                                       //
+                    Golden{256, 1, 4, "1 4 16 64 256 ", "256 64 16 4 1 / 80 20 5 1 / 27 6 1 / 10 2 / 5"},  //
+                    Golden{300, 1, 4, "1 5 19 75 300 ", "256 64 16 4 1 / 80 20 5 1 / 27 6 1 / 10 2 / 5"},  //
+                    Golden{8, 1, 2, "1 2 4 8 ", "8 4 2 1 / 6 3 1 / 4 2 / 4"},                              //
+                    Golden{100, 5, 3, "11 33 100 ", "9 3 1 / 5 1 / 3"},                                    // 100 / 9 = 11.1
+                    Golden{52, 3, 3, "6 17 52 ", "9 3 1 / 5 1 / 3"}, Golden{2, 1, 3, "2 ", "1"},  // eta does not fit in: one rung
+                    Golden{1, 1, 3, "1 ", "1"}, Golden{7, 7, 2, "7 ", "1"}));
+
+TEST_P(Table, IsAsPublished) {
+  const Golden& golden = GetParam();
+  const SchedulerSpec spec = spec_of(golden.max_resource, golden.min_resource, golden.eta);
+  EXPECT_EQ(ladder_text(spec), golden.ladder);
+  const Plan plan = make_plan(job_of(spec));
+  EXPECT_EQ(trials_text(plan.brackets), golden.brackets);
+  EXPECT_EQ(plan.trials, trials_of_one_pass(spec));
+  EXPECT_TRUE(plan.exact);
+}
+
+// Li et al. 2018, Table 1: R = 81, eta = 3. The printed rows are (n_i, r_i): 81 27 9 3 1 / 27 9 3 1 / 9 3 1 / 6 2 / 5.
+TEST(PaperTable1, IsGivenByItsOwnRounding) {
+  SchedulerSpec spec = spec_of(81, 1, 3);
+  spec.rounding = BracketRounding::table1;
+  const Plan plan = make_plan(job_of(spec));
+  EXPECT_EQ(trials_text(plan.brackets), "81 27 9 3 1 / 27 9 3 1 / 9 3 1 / 6 2 / 5");
+  EXPECT_EQ(plan.brackets[1].rungs.front().resource, 3);
+  EXPECT_EQ(plan.brackets[4].rungs.front().resource, 81);
+  EXPECT_EQ(plan.trials, 81 + 27 + 9 + 6 + 5);
+}
+
+TEST(Brackets, HaveTheResourcesOfTheirRungs) {
+  const PlannedBracket bracket = planned_bracket(spec_of(30, 1, 3), 1, std::nullopt);
+  EXPECT_EQ(bracket.s, 2);
+  ASSERT_EQ(bracket.rungs.size(), 3u);
+  EXPECT_EQ(bracket.rungs[0].resource, 3);
+  EXPECT_EQ(bracket.rungs[1].resource, 10);
+  EXPECT_EQ(bracket.rungs[2].resource, 30);
+}
+
+TEST(Brackets, CountResourceFromCheckpoints) {
+  // 27 x 1 + 9 x (3 - 1) + 3 x (9 - 3) + 1 x (27 - 9)
+  EXPECT_EQ(planned_bracket(spec_of(27, 1, 3), 0, std::nullopt).total_resource(), 27 + 18 + 18 + 18);
+  const Plan plan = make_plan(job_of(spec_of(27, 1, 3)));
+  std::int64_t total = 0;
+  for (const PlannedBracket& bracket : plan.brackets) total += bracket.total_resource();
+  EXPECT_EQ(plan.total_resource, total);
+  EXPECT_EQ(plan.total_resource_without_stopping, 49 * 27);
+}
+
+TEST(Brackets, RepeatAfterOnePass) {
+  const SchedulerSpec spec = spec_of(27, 1, 3);
+  for (int index = 0; index < 4; ++index) {
+    const PlannedBracket first = planned_bracket(spec, index, std::nullopt);
+    const PlannedBracket again = planned_bracket(spec, index + 4, std::nullopt);
+    EXPECT_EQ(again.index, index + 4);
+    EXPECT_EQ(again.s, first.s);
+    EXPECT_EQ(again.total_resource(), first.total_resource());
+  }
+}
+
+TEST(Brackets, OfSuccessiveHalvingAreAlwaysTheFirst) {
+  const SchedulerSpec spec = spec_of(27, 1, 3, SchedulerType::successive_halving);
+  EXPECT_EQ(trials_of_one_pass(spec), 27);
+  EXPECT_EQ(planned_bracket(spec, 5, std::nullopt).s, 3);
+  EXPECT_EQ(trials_text(make_plan(job_of(spec, 54)).brackets), "27 9 3 1 / 27 9 3 1");
+}
+
+TEST(Brackets, AreTrimmedToTheTrialsLeft) {
+  const PlannedBracket bracket = planned_bracket(spec_of(27, 1, 3), 0, 10);
+  EXPECT_TRUE(bracket.trimmed);
+  EXPECT_EQ(trials_text({bracket}), "10 3 1 1");
+  EXPECT_EQ(trials_text({planned_bracket(spec_of(27, 1, 3), 0, 1)}), "1 1 1 1");
+  EXPECT_FALSE(planned_bracket(spec_of(27, 1, 3), 0, 27).trimmed);
+}
+
+TEST(Brackets, NeverHaveMoreTrialsOnAHigherRung) {
+  for (int eta = 2; eta <= 5; ++eta) {
+    for (int left = 1; left <= 100; ++left) {
+      for (int index = 0; index < 5; ++index) {
+        const PlannedBracket bracket = planned_bracket(spec_of(100, 1, eta), index, left);
+        for (std::size_t i = 1; i < bracket.rungs.size(); ++i) {
+          EXPECT_LE(bracket.rungs[i].trials, bracket.rungs[i - 1].trials);
+          EXPECT_GE(bracket.rungs[i].trials, 1);
+        }
+      }
+    }
+  }
+}
+
+TEST(Ladder, IsTheUsersOwnWhenGiven) {
+  SchedulerSpec spec = spec_of(27, 2, 3);
+  spec.rungs = {2, 5, 27};
+  EXPECT_EQ(ladder_text(spec), "2 5 27 ");
+  EXPECT_EQ(trials_text(make_plan(job_of(spec)).brackets), "9 3 1 / 5 1 / 3");
+}
+
+TEST(Ladder, OfASearchWithoutStoppingIsItsTop) { EXPECT_EQ(ladder_text(spec_of(27, 1, 3, SchedulerType::none)), "27 "); }
+
+// Every power of eta, and its neighbours: where a logarithm in floating point is off by one.
+TEST(Ladder, LosesNoRungAtAPowerOfEta) {
+  for (int eta = 2; eta <= kEtaMax; ++eta) {
+    std::size_t exponent = 1;
+    for (std::int64_t power = eta; power <= kResourceMax; power *= eta, ++exponent) {
+      EXPECT_EQ(ladder(spec_of(power, 1, eta)).size(), exponent + 1) << eta << "^" << exponent;
+      EXPECT_EQ(ladder(spec_of(power - 1, 1, eta)).size(), exponent) << eta << "^" << exponent << " - 1";
+    }
+  }
+}
+
+TEST(Ladder, RisesStrictlyFromMinToMax) {
+  for (int eta = 2; eta <= 7; ++eta) {
+    for (std::int64_t max = 1; max <= 400; ++max) {
+      for (std::int64_t min = 1; min <= max; min += 1 + min / 5) {
+        const auto levels = ladder(spec_of(max, min, eta));
+        ASSERT_GE(levels.front(), min);
+        ASSERT_EQ(levels.back(), max);
+        for (std::size_t i = 1; i < levels.size(); ++i) ASSERT_LT(levels[i - 1], levels[i]) << max << " " << min << " " << eta;
+      }
+    }
+  }
+}
+
+TEST(Ladder, RoundsEachLevelToTheNearest) {
+  for (std::int64_t max = 1; max <= 3000; max += 7) {
+    const auto levels = ladder(spec_of(max, 1, 3));
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      const double exact = static_cast<double>(max) / std::pow(3.0, static_cast<double>(levels.size() - 1 - i));
+      EXPECT_LE(std::abs(static_cast<double>(levels[i]) - exact), 0.5 + 1e-9);
+    }
+  }
+}
+
+TEST(Plans, HoldForTheLargestResource) {
+  for (int eta = 2; eta <= kEtaMax; ++eta) {
+    const SchedulerSpec spec = spec_of(kResourceMax, 1, eta);
+    const Plan plan = make_plan(job_of(spec, kTrialsMax));
+    EXPECT_EQ(plan.trials, kTrialsMax);
+    EXPECT_GT(plan.total_resource, 0);
+    EXPECT_EQ(plan.total_resource_without_stopping, std::int64_t{kTrialsMax} * kResourceMax);
+    EXPECT_GT(trials_of_one_pass(spec), 0);
+  }
+  SchedulerSpec steep = spec_of(kResourceMax, 1, kEtaMax);
+  for (std::int64_t level = 1; level < static_cast<std::int64_t>(kRungsMax); ++level) steep.rungs.push_back(level);
+  steep.rungs.push_back(kResourceMax);
+  EXPECT_EQ(trials_of_one_pass(steep), std::numeric_limits<int>::max());
+  EXPECT_EQ(make_plan(job_of(steep, kTrialsMax)).brackets.front().rungs.front().trials, kTrialsMax);
+}
+
+TEST(Plans, AreTrimmedVisiblyToMaxTrials) {
+  const Plan plan = make_plan(job_of(spec_of(27, 1, 3), 30));
+  EXPECT_EQ(plan.trials, 30);
+  EXPECT_EQ(trials_text(plan.brackets), "27 9 3 1 / 3 1 1");
+  EXPECT_FALSE(plan.brackets[0].trimmed);
+  EXPECT_TRUE(plan.brackets[1].trimmed);
+}
+
+TEST(Plans, StartExactlyMaxTrials) {
+  for (int max_trials = 1; max_trials <= 150; ++max_trials) {
+    int started = 0;
+    for (const PlannedBracket& bracket : make_plan(job_of(spec_of(27, 1, 3), max_trials)).brackets) {
+      started += bracket.rungs.front().trials;
+    }
+    EXPECT_EQ(started, max_trials);
+  }
+}
+
+TEST(Plans, ShowOnePassWhenAnotherLimitEndsTheJob) {
+  JobSpec job = job_of(spec_of(27, 1, 3));
+  job.limits.max_runtime_ms = 1000;
+  const Plan plan = make_plan(job);
+  EXPECT_EQ(plan.trials, std::nullopt);
+  EXPECT_EQ(plan.brackets.size(), 4u);
+  EXPECT_TRUE(to_json(plan)["trials"].is_null());
+}
+
+TEST(Plans, EndWithTheGrid) {
+  JobSpec job = job_of(spec_of(27, 1, 3));
+  job.sampler.type = SamplerType::grid;
+  job.sampler.grid_points = 20;
+  job.enqueue.resize(2);
+  EXPECT_EQ(trials_text(make_plan(job).brackets), "22 7 2 1");
+  job.limits.max_trials = 5;
+  EXPECT_EQ(make_plan(job).trials, 5);
+}
+
+TEST(Plans, OfAsynchronousRulesExpectOneInEtaToGoOn) {
+  for (const SchedulerType type : {SchedulerType::asha_promotion, SchedulerType::asha_stopping}) {
+    const Plan plan = make_plan(job_of(spec_of(27, 1, 3, type), 100));
+    EXPECT_EQ(trials_text(plan.brackets), "100 33 11 3");
+    EXPECT_EQ(plan.trials, 100);
+    EXPECT_FALSE(plan.exact);
+    EXPECT_EQ(plan.total_resource, 100 + 33 * 2 + 11 * 6 + 3 * 18);
+    EXPECT_EQ(plan.total_resource_without_stopping, 2700);
+  }
+  JobSpec unbounded = job_of(spec_of(27, 1, 3, SchedulerType::asha_promotion));
+  unbounded.objective.target = 1;
+  EXPECT_EQ(trials_text(make_plan(unbounded).brackets), "27 9 3 1");
+  EXPECT_EQ(make_plan(unbounded).trials, std::nullopt);
+}
+
+TEST(Plans, WithoutStoppingRunEveryTrialToTheTop) {
+  const Plan plan = make_plan(job_of(spec_of(27, 1, 3, SchedulerType::none), 12));
+  EXPECT_EQ(trials_text(plan.brackets), "12");
+  EXPECT_TRUE(plan.exact);
+  EXPECT_EQ(plan.total_resource, 12 * 27);
+  EXPECT_EQ(plan.total_resource_without_stopping, 12 * 27);
+}
+
+TEST(Plans, ListABoundedNumberOfBracketsAndCountThemAll) {
+  const Plan plan = make_plan(job_of(spec_of(2, 1, 2), 100'000));
+  EXPECT_EQ(plan.brackets.size(), kPlannedBracketsMax);
+  // one pass: 2 trials from resource 1 (1 goes on) and 2 at resource 2
+  EXPECT_EQ(static_cast<std::int64_t>(plan.brackets.size()) + plan.brackets_left_out, 50'000);
+  EXPECT_EQ(plan.total_resource, 25'000 * (3 + 4));
+  EXPECT_EQ(to_json(plan)["brackets_left_out"], plan.brackets_left_out);
+}
+
+TEST(PlanJson, HasThePublishedShape) {
+  EXPECT_EQ(to_json(make_plan(job_of(spec_of(9, 1, 3), 10))), Json::parse(R"({
+      "ladder": [1, 3, 9],
+      "brackets": [{"index": 0, "s": 2, "trimmed": false, "total_resource": 21,
+                    "rungs": [{"resource": 1, "trials": 9}, {"resource": 3, "trials": 3}, {"resource": 9, "trials": 1}]},
+                   {"index": 1, "s": 1, "trimmed": true, "total_resource": 9,
+                    "rungs": [{"resource": 3, "trials": 1}, {"resource": 9, "trials": 1}]}],
+      "brackets_left_out": 0, "trials": 10, "total_resource": 30, "total_resource_without_stopping": 90, "exact": true})"));
+}
+
+}  // namespace
+}  // namespace tuneband
