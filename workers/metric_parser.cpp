@@ -41,8 +41,11 @@ std::string with_quoted_specials(std::string_view line) {
       i += special->first.size();
       continue;
     }
-    if (in_string && line[i] == '\\' && i + 1 < line.size()) text += line[i++];
-    if (line[i] == '"') in_string = !in_string;
+    if (in_string && line[i] == '\\' && i + 1 < line.size()) {
+      text += line[i++];
+    } else if (line[i] == '"') {
+      in_string = !in_string;
+    }
     text += line[i++];
   }
   return text;

@@ -23,8 +23,8 @@ struct ProcessSpec {
   std::vector<std::string> argv;                  // not empty
   std::vector<std::string> environment;           // "NAME=value", the whole of it
   std::string working_dir;
-  std::optional<std::int64_t> memory_bytes_max;   // address space of each of its processes (RLIMIT_AS)
-  std::optional<std::int64_t> cpu_ms_max;         // CPU time of each of its processes, rounded up to seconds (RLIMIT_CPU)
+  std::optional<std::int64_t> memory_bytes_max = {};   // address space of each of its processes (RLIMIT_AS)
+  std::optional<std::int64_t> cpu_ms_max = {};         // CPU time of each of its processes, rounded up to seconds (RLIMIT_CPU)
 };
 
 struct ExitStatus {

@@ -1,0 +1,279 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "tests/workers/recording_reporter.hpp"
+#include "tests/workers/temporary_dir.hpp"
+#include "workers/trial_runner.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+using test::read_text;
+using test::RecordingReporter;
+using test::TemporaryDir;
+using test::write_text;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// A trial whose command is a shell script; each segment runs it as a worker would.
+class CommandRunnerTest : public testing::Test {
+ protected:
+  CommandRunnerTest() {
+    order.epoch = 1;
+    order.job = 7;
+    order.configuration = {{"eta", 0.5}};
+    order.objective_metric = "loss";
+    order.until_resource = 3;
+    order.max_resource = 9;
+    order.trial_dir = dir / "trial";
+  }
+
+  void script(const std::string& text) { order.trainer = {{"type", "command"}, {"argv", {"/bin/sh", "-c", text}}}; }
+
+  SegmentResult run() {
+    auto log = TrialLog::open(order.trial_dir);
+    return runner->run(order, reporter, *log);
+  }
+
+  SegmentResult run_until(std::int64_t until) {
+    order.from_resource = reporter.checkpoint();
+    order.until_resource = until;
+    return run();
+  }
+
+  std::string log_text() const { return read_text(dir / "trial/log.txt"); }
+
+  static bool no_children_left() { return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
+
+  TemporaryDir dir;
+  protocol::AssignmentOrder order;
+  RecordingReporter reporter;
+  std::unique_ptr<TrialRunner> runner = make_command_runner();
+};
+
+// Prints a report for each resource up to `max`, as JSON lines, starting after the checkpoint in $TUNEBAND_CHECKPOINT_DIR.
+constexpr const char* kCountingScript = R"(
+  at=0; [ -e "$TUNEBAND_CHECKPOINT_DIR/at" ] && at=$(cat "$TUNEBAND_CHECKPOINT_DIR/at")
+  echo "begin $at"
+  while [ $at -lt $TUNEBAND_MAX_RESOURCE ]; do
+    at=$((at + 1)); echo $at > "$TUNEBAND_CHECKPOINT_DIR/at"; echo "{\"resource\": $at, \"loss\": $((10 - at))}"
+  done)";
+
+TEST_F(CommandRunnerTest, ACommandThatPrintsItsFinalMetricIsTheSimplestUse) {
+  order.trainer = {{"type", "command"}, {"argv", {"/bin/sh", "-c", "echo \"{\\\"loss\\\": {eta}}\""}}};
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("3: loss=0.5"));
+  EXPECT_TRUE(no_children_left());
+}
+
+TEST_F(CommandRunnerTest, ASimpleCommandIsStartedAgainForEachSegment) {
+  script("echo \"{\\\"loss\\\": $TUNEBAND_UNTIL_RESOURCE}\"");
+  for (const int until : {1, 3, 9}) {
+    ASSERT_EQ(run_until(until).exit, "completed");
+    EXPECT_THAT(reporter.take_seen(), ElementsAre(std::to_string(until) + ": loss=" + std::to_string(until)));
+  }
+}
+
+TEST_F(CommandRunnerTest, PatternsFindTheMetricsInOrdinaryOutput) {
+  order.trainer = {{"type", "command"},
+                   {"argv", {"/bin/sh", "-c", "for i in 1 2 3; do echo \"epoch $i acc 0.$i\" >&2; echo \"loss: $i.5\"; done"}},
+                   {"metrics", {{{"name", "loss"}, {"regex", "loss: (.*)"}}, {{"name", "acc"}, {"regex", "acc (\\S+)"}}}},
+                   {"resource_regex", "epoch ([0-9]+)"}};
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: acc=0.1 loss=1.5", "2: acc=0.2 loss=2.5", "3: acc=0.3 loss=3.5"));
+}
+
+TEST_F(CommandRunnerTest, IsHeldAtTheRungAndGoesOnWhereItStood) {
+  script(kCountingScript);
+  ASSERT_EQ(run_until(3).exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=9", "2: loss=8", "3: loss=7"));
+  ASSERT_EQ(run_until(9).exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=6", "5: loss=5", "6: loss=4", "7: loss=3", "8: loss=2", "9: loss=1"));
+  EXPECT_THAT(log_text(), Not(HasSubstr("begin 3")));
+  EXPECT_THAT(log_text(), HasSubstr("begin 0"));
+  EXPECT_TRUE(no_children_left());
+}
+
+TEST_F(CommandRunnerTest, GoesOnFromItsCheckpointWhenItWasLetGoOf) {
+  // Each step waits for a word, so that it has not run ahead of the rung when it is ended.
+  script(R"(at=0; [ -e "$TUNEBAND_CHECKPOINT_DIR/at" ] && at=$(cat "$TUNEBAND_CHECKPOINT_DIR/at")
+    echo "begin $at from $TUNEBAND_FROM_RESOURCE"
+    while [ $at -lt $TUNEBAND_UNTIL_RESOURCE ]; do
+      at=$((at + 1)); echo $at > "$TUNEBAND_CHECKPOINT_DIR/at"; echo "{\"resource\": $at, \"loss\": $at}"
+    done; while :; do sleep 100; done)");
+  order.trainer["resume"] = "checkpoint";
+  ASSERT_EQ(run_until(3).exit, "completed");
+  EXPECT_EQ(reporter.checkpoint(), 3);
+  runner->release();
+  EXPECT_TRUE(no_children_left());
+  reporter.take_seen();
+  ASSERT_EQ(run_until(5).exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=4", "5: loss=5"));
+  EXPECT_THAT(log_text(), HasSubstr("begin 3 from 3"));
+}
+
+TEST_F(CommandRunnerTest, ACommandThatStartsFromNothingIsToldSo) {
+  script("echo from $TUNEBAND_FROM_RESOURCE; echo '{\"resource\": 3, \"loss\": 1}'");
+  order.from_resource = 1;
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(log_text(), HasSubstr("from 0"));
+  EXPECT_EQ(reporter.checkpoint(), 0);
+}
+
+TEST_F(CommandRunnerTest, AnotherTrialEndsTheOneThatIsHeld) {
+  script("echo '{\"resource\": 3, \"loss\": 1}'; trap 'echo saved; exit 0' TERM; while :; do sleep 0.01; done");
+  ASSERT_EQ(run().exit, "completed");
+  order.trial = 1;
+  order.trial_dir = dir / "other";
+  script("echo '{\"loss\": 1}'");
+  ASSERT_EQ(run().exit, "completed");
+  runner->release();
+  EXPECT_TRUE(no_children_left());
+}
+
+TEST_F(CommandRunnerTest, OversteppingTheRungCountsForItAndIsNotLost) {
+  script("for i in 2 4 6; do echo \"{\\\"resource\\\": $i, \\\"loss\\\": $i}\"; done");
+  ASSERT_EQ(run_until(3).exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("2: loss=2", "3: loss=4"));
+  ASSERT_EQ(run_until(6).exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=4", "6: loss=6"));
+}
+
+TEST_F(CommandRunnerTest, StopsByAWordAndReportsWhatItHad) {
+  script("echo '{\"resource\": 1, \"loss\": 1}'; trap 'echo {\\\"resource\\\": 2, \\\"loss\\\": 2}; exit 7' TERM; while :; do sleep 0.01; done");
+  reporter.on_observation = [&](std::int64_t) { reporter.stop(); };
+  const SegmentResult result = run();
+  EXPECT_EQ(result.exit, "stopped");
+  EXPECT_THAT(reporter.take_seen(), testing::Contains("1: loss=1"));
+  EXPECT_TRUE(no_children_left());
+}
+
+TEST_F(CommandRunnerTest, KillsACommandThatIgnoresSigtermWithAllItsChildren) {
+  script(R"(trap '' TERM
+    setsid sh -c "trap '' TERM; echo \$\$ > stray.new; mv stray.new stray; while :; do sleep 100; done" &
+    while [ ! -e stray ]; do :; done; echo '{"resource": 1, "loss": 1}'; while :; do sleep 100; done)");
+  order.trainer["grace_seconds"] = 0.05;
+  reporter.on_observation = [&](std::int64_t) { reporter.stop(); };
+  EXPECT_EQ(run().exit, "stopped");
+  const pid_t stray = std::stoi(read_text(dir / "trial/stray"));
+  EXPECT_TRUE(::kill(stray, 0) != 0 && errno == ESRCH);
+  EXPECT_TRUE(no_children_left());
+  EXPECT_THAT(log_text(), HasSubstr("is killed"));
+}
+
+TEST_F(CommandRunnerTest, LetsACommandFinishByItselfAtTheEnd) {
+  script("echo '{\"resource\": 9, \"loss\": 1}'; echo saving; echo done > model");
+  ASSERT_EQ(run_until(9).exit, "completed");
+  EXPECT_EQ(read_text(dir / "trial/model"), "done\n");
+}
+
+TEST_F(CommandRunnerTest, SaysHowACommandCrashed) {
+  script("echo going; echo 'Traceback: boom' >&2; exit 3");
+  const SegmentResult result = run();
+  EXPECT_EQ(result.exit, "crashed");
+  EXPECT_THAT(result.message, HasSubstr("exit status 3"));
+  EXPECT_THAT(result.message, HasSubstr("going | Traceback: boom"));
+  script("kill -SEGV $$");
+  EXPECT_THAT(run().message, HasSubstr("signal 11"));
+  EXPECT_EQ(run().exit, "crashed");
+}
+
+TEST_F(CommandRunnerTest, KnowsAnAllocationThatFailed) {
+  order.trainer = {{"type", "command"}, {"argv", {"/bin/sh", "-c", "tail /dev/zero"}}, {"memory_mb", 64}};
+  const SegmentResult result = run();
+  EXPECT_EQ(result.exit, "out_of_memory") << result.message;
+  script("echo 'MemoryError' >&2; exit 1");
+  EXPECT_EQ(run().exit, "out_of_memory");
+}
+
+TEST_F(CommandRunnerTest, EndsAtItsTimeLimitsOfBothKinds) {
+  script("while :; do sleep 100; done");
+  order.trainer["timeout_seconds"] = 0.05;
+  const SegmentResult result = run();
+  EXPECT_EQ(result.exit, "timed_out");
+  EXPECT_THAT(result.message, HasSubstr("50 ms"));
+  script("while :; do :; done");
+  order.trainer["cpu_seconds"] = 1;
+  EXPECT_EQ(run().exit, "timed_out");
+  EXPECT_TRUE(no_children_left());
+}
+
+TEST_F(CommandRunnerTest, ShowsTheLinesThatAlmostFit) {
+  script("echo 'valid loss 0.5'; echo other");
+  const SegmentResult result = run();
+  EXPECT_EQ(result.exit, "no_metric");
+  EXPECT_THAT(result.message, HasSubstr("valid loss 0.5"));
+  EXPECT_THAT(result.message, Not(HasSubstr("other")));
+  script("true");
+  EXPECT_THAT(run().message, HasSubstr(R"({"resource": 1, "loss": 0.5})"));
+}
+
+TEST_F(CommandRunnerTest, SaysWhenACommandEndsBeforeItsResource) {
+  script("for i in 0 1 2; do echo \"{\\\"resource\\\": $i, \\\"loss\\\": $i}\"; done");
+  const SegmentResult result = run();
+  EXPECT_EQ(result.exit, "no_metric");
+  EXPECT_THAT(result.message, HasSubstr("resource 2, before 3"));
+  EXPECT_THAT(result.message, HasSubstr("counts from 0"));
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=1", "2: loss=2"));
+}
+
+TEST_F(CommandRunnerTest, ANanObjectiveIsAValue) {
+  script("echo '{\"resource\": 3, \"loss\": NaN}'");
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("3: loss=nan"));
+}
+
+TEST_F(CommandRunnerTest, RefusesACommandThatCannotBeStarted) {
+  const auto message_of = [&](const Json& trainer) {
+    order.trainer = trainer;
+    const SegmentResult result = run();
+    EXPECT_EQ(result.exit, "invalid_parameters");
+    return result.message;
+  };
+  EXPECT_THAT(message_of({{"type", "command"}, {"argv", {"no-such-program-anywhere"}}}), HasSubstr("on no folder of PATH"));
+  EXPECT_THAT(message_of({{"type", "command"}, {"argv", {"/no/such/program"}}}), HasSubstr("not there"));
+  EXPECT_THAT(message_of({{"type", "command"}, {"argv", {"/etc/passwd"}}}), HasSubstr("not executable"));
+  EXPECT_THAT(message_of({{"type", "command"}, {"argv", {"true"}}, {"working_dir", "/no/such/dir"}}), HasSubstr("working directory"));
+  EXPECT_THAT(message_of({{"type", "command"}, {"argv", {"true"}}, {"resource_regex", "("}}), HasSubstr("regular expression"));
+  EXPECT_THAT(message_of({{"type", "command"}}), HasSubstr("argv"));
+}
+
+TEST_F(CommandRunnerTest, SurvivesOutputWithoutMeasure) {
+  script(R"(head -c 3000000 /dev/urandom; echo; head -c 3000000 /dev/zero | tr '\0' x; echo; echo '{"resource": 3, "loss": 1}')");
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("3: loss=1"));
+  EXPECT_GT(log_text().size(), 6'000'000U);
+}
+
+TEST_F(CommandRunnerTest, ACommandThatPrintsForEverCanBeStopped) {
+  script("echo '{\"resource\": 1, \"loss\": 1}'; yes");
+  reporter.on_observation = [&](std::int64_t) { reporter.stop(); };
+  EXPECT_EQ(run().exit, "stopped");
+  EXPECT_TRUE(no_children_left());
+}
+
+TEST_F(CommandRunnerTest, GivesTheParametersAsAFile) {
+  script("cat \"$TUNEBAND_PARAMETERS_FILE\"; echo '{\"loss\": 1}'");
+  order.configuration = {{"eta", 0.5}, {"name", "a \"b\""}};
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_EQ(*parse_json(read_text(dir / "trial/parameters.json")), order.configuration);
+  EXPECT_THAT(log_text(), HasSubstr("\"eta\": 0.5"));
+}
+
+TEST_F(CommandRunnerTest, AHeldCommandThatDiedMeanwhileIsReportedAsSuch) {
+  script("echo $$ > pid; echo '{\"resource\": 3, \"loss\": 1}'; while :; do sleep 100; done");
+  ASSERT_EQ(run_until(3).exit, "completed");
+  ::kill(std::stoi(read_text(dir / "trial/pid")), SIGKILL);
+  EXPECT_EQ(run_until(9).exit, "crashed");
+  EXPECT_TRUE(no_children_left());
+}
+
+}  // namespace
+}  // namespace tuneband::workers

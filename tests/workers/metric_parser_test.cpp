@@ -1,0 +1,135 @@
+#include "workers/metric_parser.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tuneband::workers {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+MetricParser parser_for(std::vector<protocol::MetricPattern> metrics, std::string resource_regex = "", const std::string& objective = "loss") {
+  protocol::CommandSpec spec;
+  spec.metrics = std::move(metrics);
+  spec.resource_regex = std::move(resource_regex);
+  auto parser = MetricParser::create(spec, objective);
+  EXPECT_TRUE(parser);
+  return std::move(*parser);
+}
+
+std::deque<MetricReport> reports_of(MetricParser parser, std::string_view output) {
+  std::deque<MetricReport> reports;
+  parser.feed(output, reports);
+  parser.finish(reports);
+  return reports;
+}
+
+// "3: loss=0.5 acc=0.9"; "-" for a resource that is not told.
+std::vector<std::string> texts(const std::deque<MetricReport>& reports) {
+  std::vector<std::string> lines;
+  for (const MetricReport& report : reports) {
+    std::string line = (report.resource ? std::to_string(*report.resource) : "-") + ":";
+    for (const auto& [name, value] : report.metrics) {
+      char number[40];
+      std::snprintf(number, sizeof number, "%g", value);
+      line += " " + name + "=" + number;
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(MetricParser, ReadsJsonLinesWithAndWithoutAResource) {
+  EXPECT_THAT(texts(reports_of(parser_for({}), "starting\n{\"resource\": 1, \"loss\": 0.5, \"acc\": 0.9}\n  {\"loss\": 0.25}  \n")),
+              ElementsAre("1: acc=0.9 loss=0.5", "-: loss=0.25"));
+}
+
+TEST(MetricParser, ReadsNanAndInfinityAsPythonAndOthersWriteThem) {
+  const auto reports = reports_of(parser_for({}),
+                                  "{\"loss\": NaN}\n{\"loss\": -Infinity}\n{\"loss\": \"inf\"}\n{\"note\": \"NaN \\\" Infinity\", \"loss\": Infinity}\n");
+  EXPECT_THAT(texts(reports), ElementsAre("-: loss=nan", "-: loss=-inf", "-: loss=inf", "-: loss=inf"));
+}
+
+TEST(MetricParser, ReadsNanAndInfinityThatAPatternCaptured) {
+  const auto reports = reports_of(parser_for({{"loss", R"(loss=(\S+))"}}), "loss=nan\nloss=NaN\nloss=-inf\nloss=Infinity\nloss=+1e3\n");
+  EXPECT_THAT(texts(reports), ElementsAre("-: loss=nan", "-: loss=nan", "-: loss=-inf", "-: loss=inf", "-: loss=1000"));
+}
+
+TEST(MetricParser, JoinsWhatWasSeenSinceTheResourceToTheObjective) {
+  const auto parser = [] { return parser_for({{"loss", "^loss (.*)"}, {"acc", "acc (.*)"}}, "^epoch ([0-9]+)"); };
+  EXPECT_THAT(texts(reports_of(parser(), "epoch 1\nacc 0.5\nloss 2\nepoch 2\nacc 0.75\nloss 1\n")),
+              ElementsAre("1: acc=0.5 loss=2", "2: acc=0.75 loss=1"));
+  // What came after the objective belongs to no later resource.
+  EXPECT_THAT(texts(reports_of(parser(), "epoch 1\nloss 2\nacc 0.5\nepoch 2\nloss 1\n")), ElementsAre("1: loss=2", "2: loss=1"));
+}
+
+TEST(MetricParser, ReadsAllNamedPairsOfALine) {
+  const auto reports = reports_of(parser_for({{"", R"(\t([^\s:]+):(\S+))"}}, R"(^\[([0-9]+)\])", "valid-auc"),
+                                  "[1]\ttrain-auc:0.8\tvalid-auc:0.7\n[2]\ttrain-auc:0.9\tvalid-auc:0.75\n");
+  EXPECT_THAT(texts(reports), ElementsAre("1: train-auc=0.8 valid-auc=0.7", "2: train-auc=0.9 valid-auc=0.75"));
+}
+
+TEST(MetricParser, APatternThatMatchesNothingAtAllEnds) {
+  EXPECT_THAT(texts(reports_of(parser_for({{"", "([a-z]*)=?([0-9]*)"}}), "== loss=3 ==\n")), ElementsAre("-: loss=3"));
+}
+
+TEST(MetricParser, TakesPiecesOfAnySize) {
+  const std::string output = "{\"loss\": 1}\r\n50%\r{\"loss\": 2}\r100%\n{\"loss\": 3}";
+  for (std::size_t size = 1; size < output.size(); ++size) {
+    MetricParser parser = parser_for({});
+    std::deque<MetricReport> reports;
+    for (std::size_t i = 0; i < output.size(); i += size) parser.feed(std::string_view(output).substr(i, size), reports);
+    parser.finish(reports);
+    EXPECT_THAT(texts(reports), ElementsAre("-: loss=1", "-: loss=2", "-: loss=3")) << "pieces of " << size;
+  }
+}
+
+TEST(MetricParser, SurvivesGarbageAndLinesWithoutEnd) {
+  MetricParser parser = parser_for({{"loss", "loss=([0-9.]+)"}});
+  std::deque<MetricReport> reports;
+  std::string garbage(1000, '\0');
+  for (std::size_t i = 0; i < garbage.size(); ++i) garbage[i] = static_cast<char>(i * 37 % 256);
+  parser.feed(garbage + "\n", reports);
+  for (int i = 0; i < 200; ++i) parser.feed(std::string(100'000, 'x'), reports);
+  parser.feed("loss=1\n\xff\xfe loss=2 \xc3\n", reports);
+  EXPECT_THAT(texts(reports), ElementsAre("-: loss=2"));
+}
+
+TEST(MetricParser, IgnoresJsonThatIsNoReport) {
+  EXPECT_TRUE(reports_of(parser_for({}), "{}\n{\"loss\"}\n[1]\n{\"loss\": {\"a\": 1}}\n{\"loss\": \"high\"}\n{\"loss\": null}\nloss 3\n").empty());
+  const std::string deep = std::string(100'000, '[') + "\n{\"a\":" + std::string(50'000, '[') + "}\n";
+  EXPECT_TRUE(reports_of(parser_for({}), deep).empty());
+}
+
+TEST(MetricParser, KeepsTheLinesThatNameTheObjectiveButDoNotFit) {
+  MetricParser parser = parser_for({{"valid-rmse", "valid-rmse=([0-9.]+)"}}, "", "valid-rmse");
+  std::deque<MetricReport> reports;
+  parser.feed("hello\n[0]\tVALID-RMSE:0.35\n[1]\tvalid-rmse:0.34\n[2]\tvalid-rmse:0.33\n[3]\tvalid-rmse:0.32\n", reports);
+  EXPECT_TRUE(reports.empty());
+  EXPECT_THAT(parser.near_misses(), ElementsAre(HasSubstr("0.34"), HasSubstr("0.33"), HasSubstr("0.32")));
+}
+
+TEST(MetricParser, IgnoresAResourceThatIsNoCount) {
+  EXPECT_THAT(texts(reports_of(parser_for({}), "{\"resource\": 1.5, \"loss\": 1}\n{\"resource\": -2, \"loss\": 2}\n{\"resource\": 3.0, \"loss\": 3}\n")),
+              ElementsAre("-: loss=1", "-: loss=2", "3: loss=3"));
+}
+
+TEST(MetricParser, RefusesPatternsThatCannotWork) {
+  const auto error_of = [](protocol::CommandSpec spec) { return MetricParser::create(spec, "loss").error(); };
+  protocol::CommandSpec spec;
+  spec.metrics = {{"acc", "acc=(.*)"}, {"loss", "loss=("}};
+  EXPECT_EQ(error_of(spec).path, "trainer.metrics[1].regex");
+  spec.metrics = {{"loss", "loss=.*"}};
+  EXPECT_THAT(error_of(spec).message, HasSubstr("no group"));
+  spec.metrics = {{"", "(a)"}};
+  EXPECT_THAT(error_of(spec).message, HasSubstr("no two groups"));
+  spec.metrics = {};
+  spec.resource_regex = "[";
+  EXPECT_EQ(error_of(spec).path, "trainer.resource_regex");
+}
+
+}  // namespace
+}  // namespace tuneband::workers

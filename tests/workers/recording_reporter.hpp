@@ -1,0 +1,56 @@
+// What a runner reports, kept for the test; can be waited for, and told to stop.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "workers/trial_runner.hpp"
+#include "workers/wake_event.hpp"
+
+namespace tuneband::test {
+
+class RecordingReporter final : public workers::TrialReporter {
+ public:
+  void observe(std::int64_t resource, workers::Metrics metrics) override {
+    std::string text = std::to_string(resource) + ":";
+    for (const auto& [name, value] : metrics) {
+      char number[40];
+      std::snprintf(number, sizeof number, "%g", value);
+      text += " " + name + "=" + number;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      seen_.push_back(text);
+    }
+    if (on_observation) on_observation(resource);
+  }
+  void checkpointed(std::int64_t resource) override { checkpoint_ = resource; }
+  bool should_stop() const override { return stop_; }
+  int stop_fd() const override { return stop_event_.fd(); }
+
+  void stop() {
+    stop_ = true;
+    stop_event_.set();
+  }
+  // "1: loss=0.5", in order; and forgets them.
+  std::vector<std::string> take_seen() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(seen_, {});
+  }
+  std::int64_t checkpoint() const { return checkpoint_; }
+
+  std::function<void(std::int64_t resource)> on_observation;  // called on the runner's thread
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> seen_;
+  std::int64_t checkpoint_ = 0;
+  bool stop_ = false;
+  workers::WakeEvent stop_event_;
+};
+
+}  // namespace tuneband::test

@@ -1,0 +1,41 @@
+#include "workers/trial_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/workers/temporary_dir.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+using test::read_text;
+using test::TemporaryDir;
+using test::write_text;
+
+TEST(TrialLog, MakesTheDirectoryAndAppendsOverSegments) {
+  const TemporaryDir dir;
+  TrialLog::open(dir / "a/b")->write("one\n");
+  TrialLog::open(dir / "a/b")->note("two");
+  EXPECT_EQ(read_text(dir / "a/b/log.txt"), "one\n[tuneband] two\n");
+}
+
+TEST(TrialLog, IsCutAtItsLimitAndSaysSoOnce) {
+  const TemporaryDir dir;
+  auto log = TrialLog::open(dir.path(), 10);
+  for (int i = 0; i < 5; ++i) log->write("1234567");
+  const std::string text = read_text(dir / "log.txt");
+  EXPECT_EQ(text.substr(0, 10), "1234567123");
+  EXPECT_NE(text.find("limit of 10 bytes"), std::string::npos);
+  EXPECT_LT(text.size(), 200U);
+  EXPECT_EQ(log->dropped_bytes(), 25);
+}
+
+TEST(TrialLog, IsRefusedWhereNoDirectoryCanBeMade) {
+  const TemporaryDir dir;
+  write_text(dir / "file", "");
+  const auto log = TrialLog::open(dir / "file/trial");
+  ASSERT_FALSE(log);
+  EXPECT_NE(log.error().message.find("file/trial"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tuneband::workers
