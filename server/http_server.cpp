@@ -1,0 +1,408 @@
+#include "server/http_server.hpp"
+
+#include <algorithm>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/url/parse.hpp>
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <set>
+
+#include "server/gzip.hpp"
+#include "server/log.hpp"
+
+namespace tuneband::server {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
+using BeastError = beast::error_code;
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+std::string without_port(std::string_view host) {
+  if (host.starts_with('[')) return std::string(host.substr(0, host.find(']') + 1));
+  return std::string(host.substr(0, host.find(':')));
+}
+
+// Nothing: not a target that can be understood.
+std::optional<HttpRequest> to_plain(http::request<http::string_body>&& message) {
+  HttpRequest request;
+  request.method = message.method() == http::verb::head ? "GET" : std::string(message.method_string());
+  const auto target = boost::urls::parse_origin_form(message.target());
+  if (!target) return std::nullopt;
+  request.path = target->path();
+  for (const auto& parameter : target->params()) request.query.emplace_back(parameter.key, parameter.value);
+  for (const auto& field : message) request.headers.emplace_back(lower(field.name_string()), std::string(field.value()));
+  request.body = std::move(message.body());
+  return request;
+}
+
+}  // namespace
+
+bool host_allowed(std::string_view host, const std::vector<std::string>& allowed) {
+  const std::string name = lower(without_port(host));
+  if (name == "localhost" || name == "127.0.0.1" || name == "[::1]") return true;
+  return std::any_of(allowed.begin(), allowed.end(), [&](const std::string& other) { return lower(other) == name; });
+}
+
+class HttpSession;
+
+struct HttpServer::State : std::enable_shared_from_this<State> {
+  State(asio::io_context& loop_, const tcp::endpoint& listen, HttpServerOptions options_, HttpHandler handler_)
+      : loop(loop_), acceptor(loop_, listen), retry(loop_), options(std::move(options_)), handler(std::move(handler_)) {
+    check_host = acceptor.local_endpoint().address().is_loopback() || !options.hosts_allowed.empty();
+  }
+
+  void accept();
+
+  asio::io_context& loop;
+  tcp::acceptor acceptor;
+  asio::steady_timer retry;
+  HttpServerOptions options;
+  HttpHandler handler;
+  bool check_host = true;
+  bool accepting = true;
+  std::set<HttpSession*> sessions;
+};
+
+// ---- one connection -------------------------------------------------------------------------------------------------------------
+
+// Reads a request, hands it over, waits for its answer to be written, reads the next.
+class HttpSession : public std::enable_shared_from_this<HttpSession> {
+ public:
+  HttpSession(std::shared_ptr<HttpServer::State> state, tcp::socket socket) : state_(std::move(state)), stream_(std::move(socket)) {
+    state_->sessions.insert(this);
+  }
+  ~HttpSession() { state_->sessions.erase(this); }
+  HttpSession(const HttpSession&) = delete;
+  HttpSession& operator=(const HttpSession&) = delete;
+
+  void read_next();
+  void close();
+  void send(HttpReply reply);
+  void send_head(HttpReply head, std::optional<std::uint64_t> length, std::function<void(bool)> sent);
+  void send_piece(std::string piece, std::function<void(bool)> sent);
+  void send_last(std::function<void(bool)> sent);
+  void finish(bool keep);
+  bool bodiless() const { return head_request_; }
+
+ private:
+  using Parser = http::request_parser<http::string_body>;
+
+  void read_request();
+  void on_read(const BeastError& error);
+  void dispatch();
+  void expire_after(std::int64_t ms) { stream_.expires_after(std::chrono::milliseconds(ms)); }
+  bool may_gzip(const HttpReply& reply) const;
+
+  std::shared_ptr<HttpServer::State> state_;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  std::optional<Parser> parser_;
+  std::optional<http::response<http::string_body>> response_;
+  std::optional<http::response<http::empty_body>> head_;
+  std::optional<http::response_serializer<http::empty_body>> head_serializer_;
+  std::string piece_;
+  bool head_request_ = false;
+  bool keep_alive_ = false;
+  bool accepts_gzip_ = false;
+  bool chunked_ = false;
+  unsigned version_ = 11;
+};
+
+// The answer's side of a session. A responder that is dropped without an answer closes the connection.
+class SessionStream final : public HttpStream, public std::enable_shared_from_this<SessionStream> {
+ public:
+  explicit SessionStream(std::shared_ptr<HttpSession> session) : session_(std::move(session)) {}
+
+  void begin(HttpReply head, std::optional<std::uint64_t> length) {
+    writing_ = true;
+    std::string first = std::move(head.body);
+    head.body.clear();
+    if (!first.empty()) enqueue(std::move(first));
+    session_->send_head(std::move(head), length, [self = shared_from_this()](bool ok) { self->written(ok); });
+  }
+
+  void write(std::string piece) override {
+    if (!session_ || ending_ || piece.empty()) return;
+    enqueue(std::move(piece));
+    write_next();
+  }
+
+  void end() override {
+    if (!session_ || ending_) return;
+    ending_ = true;
+    write_next();
+  }
+
+  bool open() const override { return session_ != nullptr && !ending_; }
+  std::size_t queued_bytes() const override { return queued_; }
+  void on_drained(std::function<void()> drained) override { drained_ = std::move(drained); }
+  void on_closed(std::function<void()> closed) override { closed_ = std::move(closed); }
+
+ private:
+  void enqueue(std::string piece) {
+    queued_ += piece.size();
+    if (!session_->bodiless()) pieces_.push_back(std::move(piece));
+  }
+
+  void write_next() {
+    if (writing_ || !session_) return;
+    if (pieces_.empty()) {
+      queued_ = 0;
+      if (!ending_) return;
+      writing_ = true;
+      session_->send_last([self = shared_from_this()](bool ok) { self->over(ok); });
+      return;
+    }
+    writing_ = true;
+    std::string piece = std::move(pieces_.front());
+    pieces_.pop_front();
+    queued_ -= piece.size();
+    session_->send_piece(std::move(piece), [self = shared_from_this()](bool ok) { self->written(ok); });
+  }
+
+  void written(bool ok) {
+    writing_ = false;
+    if (!ok) return over(false);
+    write_next();
+    if (!writing_ && session_ && drained_) {
+      const auto drained = drained_;  // it may replace itself
+      drained();
+    }
+  }
+
+  void over(bool ok) {
+    const auto session = std::move(session_);
+    session_ = nullptr;
+    pieces_.clear();
+    queued_ = 0;
+    drained_ = nullptr;
+    if (session) session->finish(ok);
+    if (const auto closed = std::move(closed_)) closed();
+  }
+
+  std::shared_ptr<HttpSession> session_;
+  std::deque<std::string> pieces_;
+  std::size_t queued_ = 0;
+  bool writing_ = false;
+  bool ending_ = false;
+  std::function<void()> drained_;
+  std::function<void()> closed_;
+};
+
+class SessionResponder final : public HttpResponder {
+ public:
+  explicit SessionResponder(std::shared_ptr<HttpSession> session) : session_(std::move(session)) {}
+  ~SessionResponder() override {
+    if (session_) session_->close();
+  }
+  SessionResponder(const SessionResponder&) = delete;
+  SessionResponder& operator=(const SessionResponder&) = delete;
+
+  void reply(HttpReply reply) override {
+    if (const auto session = std::exchange(session_, nullptr)) session->send(std::move(reply));
+  }
+
+  std::shared_ptr<HttpStream> stream(HttpReply head, std::optional<std::uint64_t> length) override {
+    const auto session = std::exchange(session_, nullptr);
+    auto stream = std::make_shared<SessionStream>(session);
+    if (session) stream->begin(std::move(head), length);
+    return stream;
+  }
+
+ private:
+  std::shared_ptr<HttpSession> session_;
+};
+
+void HttpSession::read_next() {
+  parser_.emplace();
+  parser_->header_limit(state_->options.header_bytes_max);
+  parser_->body_limit(state_->options.body_bytes_max);
+  if (buffer_.size() > 0) return read_request();
+  // Until the first byte the connection is idle; from then on the deadline is the request's.
+  constexpr std::size_t kFirstReadSize = 4'096;
+  expire_after(state_->options.idle_ms);
+  stream_.async_read_some(buffer_.prepare(kFirstReadSize), [self = shared_from_this()](const BeastError& error, std::size_t size) {
+    if (error) return self->close();
+    self->buffer_.commit(size);
+    self->read_request();
+  });
+}
+
+void HttpSession::read_request() {
+  expire_after(state_->options.read_ms);
+  http::async_read(stream_, buffer_, *parser_,
+                   [self = shared_from_this()](const BeastError& error, std::size_t) { self->on_read(error); });
+}
+
+void HttpSession::on_read(const BeastError& error) {
+  if (!error) return dispatch();
+  keep_alive_ = false;
+  if (error == http::error::body_limit) {
+    return send(error_reply(413, "too_large", "the body is larger than " + std::to_string(state_->options.body_bytes_max) + " bytes"));
+  }
+  if (error == http::error::header_limit) {
+    return send(error_reply(431, "too_large", "the header is larger than " + std::to_string(state_->options.header_bytes_max) + " bytes"));
+  }
+  const bool malformed = error.category() == make_error_code(http::error::bad_method).category() &&
+                         error != http::error::end_of_stream && error != http::error::partial_message;
+  if (malformed) return send(error_reply(400, "invalid_argument", "not an HTTP request: " + error.message()));
+  close();
+}
+
+void HttpSession::dispatch() {
+  auto message = parser_->release();
+  head_request_ = message.method() == http::verb::head;
+  keep_alive_ = message.keep_alive() && state_->accepting;
+  version_ = message.version();
+  accepts_gzip_ = message[http::field::accept_encoding].find("gzip") != std::string_view::npos;
+  const std::string host(message[http::field::host]);
+  auto request = to_plain(std::move(message));
+  if (!request) return send(error_reply(400, "invalid_argument", "the request's target cannot be understood"));
+  if (state_->check_host && !host_allowed(host, state_->options.hosts_allowed)) {
+    return send(error_reply(403, "forbidden", "the server does not answer under the host name `" + host + "`",
+                            "use its address, or start it with --allow-host"));
+  }
+  const auto responder = std::make_shared<SessionResponder>(shared_from_this());
+  try {
+    state_->handler(*request, responder);
+  } catch (const std::exception& e) {
+    log_error("request failed", {{"path", request->path}, {"why", e.what()}});
+    responder->reply(error_reply(500, "internal", "the server failed to answer", "its log says more"));
+  }
+}
+
+// ---- replies --------------------------------------------------------------------------------------------------------------------
+
+bool HttpSession::may_gzip(const HttpReply& reply) const {
+  return accepts_gzip_ && reply.body.size() >= state_->options.gzip_bytes_min &&
+         (reply.content_type.starts_with("application/json") || reply.content_type.starts_with("text/"));
+}
+
+void HttpSession::send(HttpReply reply) {
+  const bool zipped = may_gzip(reply);
+  if (zipped) reply.body = gzip(reply.body);
+  response_.emplace(static_cast<http::status>(reply.status), version_);
+  response_->set(http::field::content_type, reply.content_type);
+  if (zipped) response_->set(http::field::content_encoding, "gzip");
+  for (const auto& [name, value] : reply.headers) response_->set(name, value);
+  response_->keep_alive(keep_alive_);
+  const std::size_t size = reply.body.size();
+  if (!head_request_) response_->body() = std::move(reply.body);
+  const bool has_body = reply.status != 204 && reply.status != 304;
+  if (has_body) response_->content_length(size);
+  expire_after(state_->options.write_ms);
+  http::async_write(stream_, *response_, [self = shared_from_this()](const BeastError& error, std::size_t) { self->finish(!error); });
+}
+
+void HttpSession::send_head(HttpReply head, std::optional<std::uint64_t> length, std::function<void(bool)> sent) {
+  chunked_ = !length && version_ >= 11;
+  head_.emplace(static_cast<http::status>(head.status), version_);
+  head_->set(http::field::content_type, head.content_type);
+  for (const auto& [name, value] : head.headers) head_->set(name, value);
+  if (length) {
+    head_->content_length(*length);
+  } else if (chunked_) {
+    head_->chunked(true);
+  } else {
+    keep_alive_ = false;  // HTTP/1.0: the end of the connection is the end of the body
+  }
+  head_->keep_alive(keep_alive_);
+  head_serializer_.emplace(*head_);
+  expire_after(state_->options.write_ms);
+  http::async_write_header(stream_, *head_serializer_, [self = shared_from_this(), sent = std::move(sent)](const BeastError& error, std::size_t) {
+    sent(!error);
+  });
+}
+
+void HttpSession::send_piece(std::string piece, std::function<void(bool)> sent) {
+  piece_ = std::move(piece);
+  expire_after(state_->options.write_ms);
+  const auto written = [self = shared_from_this(), sent = std::move(sent)](const BeastError& error, std::size_t) { sent(!error); };
+  if (chunked_) {
+    asio::async_write(stream_, http::make_chunk(asio::buffer(piece_)), written);
+  } else {
+    asio::async_write(stream_, asio::buffer(piece_), written);
+  }
+}
+
+void HttpSession::send_last(std::function<void(bool)> sent) {
+  if (!chunked_ || head_request_) return asio::post(stream_.get_executor(), [self = shared_from_this(), sent = std::move(sent)] { sent(true); });
+  expire_after(state_->options.write_ms);
+  asio::async_write(stream_, http::make_chunk_last(),
+                    [self = shared_from_this(), sent = std::move(sent)](const BeastError& error, std::size_t) { sent(!error); });
+}
+
+void HttpSession::finish(bool written) {
+  if (written && keep_alive_ && state_->accepting) return read_next();
+  close();
+}
+
+void HttpSession::close() {
+  BeastError ignored;
+  stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  stream_.close();
+}
+
+// ---- the listener ---------------------------------------------------------------------------------------------------------------
+
+void HttpServer::State::accept() {
+  acceptor.async_accept([weak = weak_from_this()](const BeastError& error, tcp::socket socket) {
+    const auto state = weak.lock();
+    if (!state || !state->accepting) return;
+    if (error == asio::error::operation_aborted) return;
+    if (error) {  // no file descriptors left, say: again in a while
+      constexpr auto kRetryAfter = std::chrono::milliseconds(100);
+      state->retry.expires_after(kRetryAfter);
+      return state->retry.async_wait([weak](const BeastError& cancelled) {
+        const auto alive = weak.lock();
+        if (!cancelled && alive) alive->accept();
+      });
+    }
+    if (state->sessions.size() < state->options.connections_max) {
+      BeastError ignored;
+      socket.set_option(tcp::no_delay(true), ignored);
+      std::make_shared<HttpSession>(state, std::move(socket))->read_next();
+    }
+    state->accept();
+  });
+}
+
+HttpServer::HttpServer(asio::io_context& loop, const tcp::endpoint& listen, HttpServerOptions options, HttpHandler handler)
+    : state_(std::make_shared<State>(loop, listen, std::move(options), std::move(handler))) {
+  state_->accept();
+}
+
+HttpServer::~HttpServer() { close(); }
+
+std::uint16_t HttpServer::port() const { return state_->acceptor.local_endpoint().port(); }
+std::size_t HttpServer::connections() const { return state_->sessions.size(); }
+
+void HttpServer::stop_accepting() {
+  state_->accepting = false;
+  BeastError ignored;
+  state_->acceptor.close(ignored);
+}
+
+void HttpServer::close() {
+  stop_accepting();
+  const std::vector<HttpSession*> sessions(state_->sessions.begin(), state_->sessions.end());
+  for (HttpSession* session : sessions) {
+    if (state_->sessions.contains(session)) session->shared_from_this()->close();
+  }
+}
+
+}  // namespace tuneband::server
