@@ -1,0 +1,94 @@
+#include "tests/scheduler/policy_driver.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "scheduler/plan.hpp"
+
+namespace tuneband::test {
+
+PolicyDriver::PolicyDriver(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max, int workers, Outcomes outcomes)
+    : policy_(make_policy(spec, goal, trials_max)), workers_(workers), outcomes_(std::move(outcomes)) {
+  fill_workers();
+}
+
+void PolicyDriver::finish(std::size_t index) {
+  const Segment segment = running_[index];
+  running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
+  std::vector<Ruling> rulings;
+  waiting_.insert({segment.trial, segment.rung});
+  policy_->arrive({segment.trial, segment.bracket, segment.rung, outcomes_(segment.trial, segment.until_resource)}, rulings);
+  apply(rulings);
+  just_ended_ = segment.trial;
+  fill_workers();
+}
+
+void PolicyDriver::close() {
+  std::vector<Ruling> rulings;
+  policy_->close(rulings);
+  apply(rulings);
+}
+
+void PolicyDriver::apply(const std::vector<Ruling>& rulings) {
+  for (const Ruling& ruling : rulings) {
+    TUNEBAND_CHECK(waiting_.erase({ruling.trial, ruling.rung}) == 1, "one verdict for each arrival");
+    Sets& sets = ruling.verdict == Verdict::promoted ? promoted_ : ruling.verdict == Verdict::stopped ? stopped_ : completed_;
+    sets[{ruling.bracket, ruling.rung}].insert(ruling.trial);
+    rulings_.push_back(ruling);
+  }
+}
+
+void PolicyDriver::fill_workers() {
+  while (static_cast<int>(running_.size()) < workers_ && policy_->has_work()) {
+    std::vector<Ruling> rulings;
+    const auto work = policy_->take(just_ended_, rulings);
+    TUNEBAND_CHECK(work.has_value(), "a policy that has work gives it");
+    apply(rulings);
+    running_.push_back({work->trial ? *work->trial : trials_++, work->bracket, work->rung, work->until_resource});
+    started_.push_back(running_.back());
+  }
+}
+
+BarrierResult barrier_rule(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max, const Outcomes& outcomes) {
+  BarrierResult result;
+  int first = 0;
+  for (int index = 0; !trials_max || first < *trials_max; ++index) {
+    const PlannedBracket bracket = planned_bracket(spec, index, trials_max ? std::optional(*trials_max - first) : std::nullopt);
+    std::vector<int> trials;
+    for (int i = 0; i < bracket.rungs.front().trials; ++i) trials.push_back(first + i);
+    first += bracket.rungs.front().trials;
+    for (std::size_t rung = 0; rung < bracket.rungs.size(); ++rung) {
+      const std::pair key{index, static_cast<int>(rung)};
+      const bool last = rung + 1 == bracket.rungs.size();
+      std::vector<std::pair<double, int>> finite;  // cost, trial
+      for (const int trial : trials) {
+        const auto value = outcomes(trial, bracket.rungs[rung].resource);
+        if (last && value) result.completed[key].insert(trial);
+        if (!value || (!last && !std::isfinite(*value))) result.stopped[key].insert(trial);
+        if (!last && value && std::isfinite(*value)) finite.emplace_back(goal == Goal::maximize ? -*value : *value, trial);
+      }
+      std::sort(finite.begin(), finite.end());
+      trials.clear();
+      for (std::size_t i = 0; i < finite.size(); ++i) {
+        const bool keeps = static_cast<int>(i) < bracket.rungs[rung + 1].trials;
+        (keeps ? result.promoted : result.stopped)[key].insert(finite[i].second);
+        if (keeps) trials.push_back(finite[i].second);
+      }
+    }
+    if (!trials_max) break;
+  }
+  return result;
+}
+
+std::string text_of(const PolicyDriver::Sets& sets) {
+  std::string text;
+  for (const auto& [key, trials] : sets) {
+    text += "bracket " + std::to_string(key.first) + " rung " + std::to_string(key.second) + ":";
+    for (const int trial : trials) text += " " + std::to_string(trial);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace tuneband::test
