@@ -24,16 +24,17 @@ Error error_in(const Json& json) {
 }
 
 Failure unreachable(const Error& error) {
-  return {{{ErrorCode::unavailable, error.message, "", "start one with tuneband-server, or name another with --server or TUNEBAND_SERVER"}},
+  return {{{ErrorCode::unavailable, error.message, "",
+            "start one with tuneband-server, or name another with --server or TUNEBAND_SERVER"}},
           kExitUnreachable};
 }
 
 Outcome<Json> parsed(const std::string& body) {
   auto json = parse_json(body);
   if (json) return Outcome<Json>(boost::system::in_place_value, std::move(*json));
-  return Failure{{{ErrorCode::internal, "the server's answer cannot be read: " + json.error().message, "",
-                   "is it a tuneband-server?"}},
-                 kExitFailed};
+  return Failure{
+      {{ErrorCode::internal, "the server's answer cannot be read: " + json.error().message, "", "is it a tuneband-server?"}},
+      kExitFailed};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What the server says (docs/api.md), as far as the command line shows it. Reading is lenient: a field that is missing or of another
-// type gets its default, so that an older or newer server can be talked to.
+// What the server says (docs/api.md), as far as the command line shows it. Reading is lenient: a field that is missing or of
+// another type gets its default, so that an older or newer server can be talked to.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,8 @@ Outcome<void> export_to(ApiClient& api, const ExportOptions& options, std::ostre
   });
   if (!ended) return ended.error();
   out.flush();
-  if (!out.good()) return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is the disk full?");
+  if (!out.good())
+    return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is the disk full?");
   return {};
 }
 
@@ -32,7 +33,8 @@ Finished export_job(Session session, const ExportOptions& options) {
   // A file of that name is there only once it is whole.
   const std::string unfinished = options.output + ".part";
   std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
-  if (!file) return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is its directory there?");
+  if (!file)
+    return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is its directory there?");
   const auto written = export_to(session.api, options, file);
   file.close();
   if (!written) {

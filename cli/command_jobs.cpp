@@ -20,7 +20,9 @@ Cell state_cell(const std::string& state) {
   return {state};
 }
 
-Precision precision_for(const Console& console) { return console.terminal().interactive ? Precision::readable : Precision::exact; }
+Precision precision_for(const Console& console) {
+  return console.terminal().interactive ? Precision::readable : Precision::exact;
+}
 
 std::string or_dash(const std::optional<std::int64_t>& number) { return number ? std::to_string(*number) : "-"; }
 
@@ -40,14 +42,21 @@ Finished list_jobs(Session session, const ListOptions& options) {
     session.console.print_json({{"jobs", array_of(*items)}});
     return kExitOk;
   }
-  Table table({{"id", Align::right}, {"name"}, {"state"}, {"trials", Align::right}, {"best", Align::right}, {"metric"}, {"scheduler"},
+  Table table({{"id", Align::right},
+               {"name"},
+               {"state"},
+               {"trials", Align::right},
+               {"best", Align::right},
+               {"metric"},
+               {"scheduler"},
                {"submitted"}});
   for (const Json& item : *items) {
     const JobInfo job = job_from_json(item);
     const auto& best = job.best ? job.best : job.best_anywhere;
     const std::string planned = job.trials.planned ? fmt::format("/{}", *job.trials.planned) : "";
     table.add_row({std::to_string(job.id), job.name, state_cell(job.state), fmt::format("{}{}", job.trials.ended(), planned),
-                   best ? format_value(best->value, precision_for(session.console)) : "-", job.metric, job.scheduler, age_of(job)});
+                   best ? format_value(best->value, precision_for(session.console)) : "-", job.metric, job.scheduler,
+                   age_of(job)});
   }
   if (table.empty() && session.console.terminal().interactive) {
     session.console.print("no jobs yet: `tuneband submit JOB.json` starts one");
@@ -81,7 +90,9 @@ Finished show_best(Session session, const std::string& job) {
   if (!info) return info.error();
   const auto best = fetch_best(session.api, job);
   if (!best) return best.error();
-  if (!*best) return bad_input("no trial of " + info->name + " has a value yet", "", "`tuneband describe " + info->name + "` says how far it is");
+  if (!*best)
+    return bad_input("no trial of " + info->name + " has a value yet", "",
+                     "`tuneband describe " + info->name + "` says how far it is");
   if (session.console.json()) {
     session.console.print_json((**best).document);
   } else {
@@ -116,11 +127,13 @@ Finished list_workers(Session session) {
     session.console.print_json(*answer);
     return kExitOk;
   }
-  Table table({{"name"}, {"state"}, {"job", Align::right}, {"trial", Align::right}, {"last seen"}, {"data", Align::right}, {"id"}});
+  Table table(
+      {{"name"}, {"state"}, {"job", Align::right}, {"trial", Align::right}, {"last seen"}, {"data", Align::right}, {"id"}});
   for (const WorkerInfo& worker : list_from_json(*answer, "workers", worker_from_json)) {
-    const auto seen = worker.last_seen_ms
-                          ? format_duration(static_cast<double>(std::max<std::int64_t>(0, now_ms() - *worker.last_seen_ms)) / 1000) + " ago"
-                          : "-";
+    const auto seen =
+        worker.last_seen_ms
+            ? format_duration(static_cast<double>(std::max<std::int64_t>(0, now_ms() - *worker.last_seen_ms)) / 1000) + " ago"
+            : "-";
     table.add_row({worker.name, state_cell(worker.draining ? worker.state + ", draining" : worker.state), or_dash(worker.job),
                    or_dash(worker.trial), seen, std::to_string(worker.data_keys), worker.id});
   }

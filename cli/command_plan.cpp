@@ -21,7 +21,8 @@ Table plan_table(const Plan& plan, const std::string& resource_name) {
   for (const PlannedBracket& bracket : plan.brackets) {
     std::vector<Cell> row{fmt::format("{} (s={}{})", bracket.index, bracket.s, bracket.trimmed ? ", trimmed" : "")};
     for (const std::int64_t level : plan.ladder) {
-      const auto rung = std::find_if(bracket.rungs.begin(), bracket.rungs.end(), [&](const auto& r) { return r.resource == level; });
+      const auto rung =
+          std::find_if(bracket.rungs.begin(), bracket.rungs.end(), [&](const auto& r) { return r.resource == level; });
       row.push_back(rung == bracket.rungs.end() ? Cell("") : Cell(std::to_string(rung->trials)));
     }
     row.push_back(std::to_string(bracket.total_resource()));
@@ -64,10 +65,11 @@ Finished show_plan(Console& console, const PlanOptions& options) {
   const std::string unit = resource_name(file->document);
   console.print_table(plan_table(plan, unit));
   console.field("trials", trials_text(plan));
-  console.field("resource", fmt::format("{}{}; {} if every trial ran to the end: {} saved", plan.exact ? "" : "about ",
-                                        format_resource(plan.total_resource, unit), plan.total_resource_without_stopping,
-                                        format_percent(static_cast<double>(plan.total_resource_without_stopping - plan.total_resource),
-                                                       static_cast<double>(plan.total_resource_without_stopping))));
+  console.field("resource",
+                fmt::format("{}{}; {} if every trial ran to the end: {} saved", plan.exact ? "" : "about ",
+                            format_resource(plan.total_resource, unit), plan.total_resource_without_stopping,
+                            format_percent(static_cast<double>(plan.total_resource_without_stopping - plan.total_resource),
+                                           static_cast<double>(plan.total_resource_without_stopping))));
   if (expected) console.field("time", forecast_text(*expected, options, unit));
   return kExitOk;
 }

@@ -83,7 +83,8 @@ void wait_for_interrupt(const Interrupts& interrupts) {
 Finished run_job(Console& console, const RunOptions& options) {
   const auto file = read_job_file(options.job_file);
   if (!file) return file.error();
-  const auto directory = options.data_dir.empty() ? new_directory(directory_name(file->document)) : make_directory(options.data_dir);
+  const auto directory =
+      options.data_dir.empty() ? new_directory(directory_name(file->document)) : make_directory(options.data_dir);
   if (!directory) return directory.error();
   const Interrupts interrupts;
   const auto server = EmbeddedServer::start({options.server_program, directory->path, options.workers});
@@ -94,7 +95,8 @@ Finished run_job(Console& console, const RunOptions& options) {
   auto finished = run_on({*api, console}, options, interrupts);
   const bool refused = !finished && finished.error().exit_status == kExitBadInput;
   if (!finished && finished.error().exit_status == kExitUnreachable) {
-    return Failure{{{ErrorCode::unavailable, "the private server went away", "", "see " + (*server)->log_file()}}, kExitUnreachable};
+    return Failure{{{ErrorCode::unavailable, "the private server went away", "", "see " + (*server)->log_file()}},
+                   kExitUnreachable};
   }
   if (!refused && !console.json()) console.field("kept in", directory->path);
   if (options.keep && !refused && !interrupts.came()) {

@@ -15,7 +15,9 @@ void note_warnings(Console& console, const Json& answer) {
   if (warnings == answer.end() || !warnings->is_array()) return;
   for (const Json& warning : *warnings) {
     if (!warning.is_object()) continue;
-    const auto text = [&](const char* field) { return warning.value(field, Json("")).is_string() ? warning.value(field, "") : ""; };
+    const auto text = [&](const char* field) {
+      return warning.value(field, Json("")).is_string() ? warning.value(field, "") : "";
+    };
     console.note("warning: " + describe(Error{ErrorCode::invalid_argument, text("message"), text("path"), text("hint")}));
   }
 }
@@ -47,7 +49,8 @@ Outcome<Json> submit_file(Session session, const std::string& job_file) {
   auto answer = session.api.post("/v1/jobs?base_dir=" + percent_encoded(file->base_dir), file->text);
   if (!answer) return answer.error();
   if (!answer->is_object() || !answer->contains("job")) {
-    return Failure{{{ErrorCode::internal, "the server did not say which job this is", "", "is it a tuneband-server?"}}, kExitFailed};
+    return Failure{{{ErrorCode::internal, "the server did not say which job this is", "", "is it a tuneband-server?"}},
+                   kExitFailed};
   }
   note_warnings(session.console, *answer);
   return answer;
@@ -58,7 +61,8 @@ Finished submit(Session session, const SubmitOptions& options) {
   if (!answer) return answer.error();
   const JobInfo job = job_from_json((*answer)["job"]);
   if (!session.console.json()) {
-    const std::string planned = job.trials.planned ? format_count(*job.trials.planned, "trial") + " planned" : "trials without end";
+    const std::string planned =
+        job.trials.planned ? format_count(*job.trials.planned, "trial") + " planned" : "trials without end";
     session.console.print(fmt::format("{} is job {}: {}, {}, at most {} each", job.name, job.id, job.scheduler, planned,
                                       format_resource(job.max_resource, job.resource_name)));
   }

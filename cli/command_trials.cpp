@@ -28,7 +28,8 @@ Style style_of(const TrialInfo& trial) {
 
 Table trials_table(const std::vector<TrialInfo>& trials, Precision precision) {
   const std::vector<std::string> names = parameter_names(trials);
-  std::vector<Column> columns{{"trial", Align::right}, {"state"}, {"bracket", Align::right}, {"rung", Align::right},
+  std::vector<Column> columns{{"trial", Align::right},    {"state"},
+                              {"bracket", Align::right},  {"rung", Align::right},
                               {"resource", Align::right}, {"objective", Align::right}};
   for (const std::string& name : names) columns.push_back({name, Align::right});
   for (const char* title : {"training", "queued", "attempts"}) columns.push_back({title, Align::right});
@@ -38,8 +39,9 @@ Table trials_table(const std::vector<TrialInfo>& trials, Precision precision) {
     return precision == Precision::exact ? format_value(value, precision) : format_duration(value);
   };
   for (const TrialInfo& trial : trials) {
-    std::vector<Cell> row{std::to_string(trial.number), Cell(trial.state, style_of(trial)), std::to_string(trial.bracket),
-                          std::to_string(trial.rung), std::to_string(trial.resource), format_value(trial.objective, precision)};
+    std::vector<Cell> row{std::to_string(trial.number),   Cell(trial.state, style_of(trial)),
+                          std::to_string(trial.bracket),  std::to_string(trial.rung),
+                          std::to_string(trial.resource), format_value(trial.objective, precision)};
     for (const std::string& name : names) {
       const bool has = trial.configuration.is_object() && trial.configuration.contains(name);
       row.push_back(has ? format_parameter(trial.configuration[name], precision) : "-");
@@ -98,7 +100,8 @@ Finished explain_trial(Session session, const std::string& job_name, int number)
   const bool readable = console.terminal().interactive;
   console.print_line({{fmt::format("Trial {} of {}", trial.number, job->name), Style::bold},
                       {fmt::format(": {}{}", trial.state, trial.origin == "enqueued" ? ", an enqueued configuration" : "")}});
-  print_sentence(console, join(format_configuration(trial.configuration, readable ? Precision::readable : Precision::exact), " "));
+  print_sentence(console,
+                 join(format_configuration(trial.configuration, readable ? Precision::readable : Precision::exact), " "));
   for (const DecisionInfo& decision : list_from_json(*decisions_json, "decisions", decision_from_json)) {
     print_sentence(console, explain_decision(decision, *job));
   }

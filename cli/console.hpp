@@ -23,10 +23,10 @@ class Console {
 
   void print_line(const Line& line);
   void print(std::string_view text);
-  void print_table(const Table& table);  // by what `out` is
+  void print_table(const Table& table);   // by what `out` is
   void print_json(const Json& document);  // indented
-  void note(std::string_view text);    // on `err`
-  void report(const Failure& failure);  // on `err`, a line an error
+  void note(std::string_view text);       // on `err`
+  void report(const Failure& failure);    // on `err`, a line an error
 
   // "name      value": aligned in a terminal, tab-separated in a pipe.
   void field(std::string_view name, std::string_view value, Style style = Style::plain);

@@ -12,7 +12,7 @@
 namespace tuneband::cli {
 
 struct EmbeddedServerOptions {
-  std::string program;   // path of tuneband-server
+  std::string program;  // path of tuneband-server
   std::string data_dir;
   std::optional<int> workers;
 };
@@ -37,8 +37,8 @@ class EmbeddedServer {
   bool wait_for_end(int timeout_ms);
   std::string last_log_line() const;
 
-  pid_t pid_;    // 0 once it was reaped
-  int output_;   // its stdout
+  pid_t pid_;   // 0 once it was reaped
+  int output_;  // its stdout
   std::string url_;
   std::string log_file_;
 };

@@ -1,5 +1,5 @@
-// Listens to a job's server-sent events on a thread of its own, and tells by a file descriptor that something happened. What happened is
-// asked for afterwards: events are a reason to look, not the state.
+// Listens to a job's server-sent events on a thread of its own, and tells by a file descriptor that something happened. What
+// happened is asked for afterwards: events are a reason to look, not the state.
 #pragma once
 
 #include <atomic>

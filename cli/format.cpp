@@ -72,9 +72,7 @@ std::string format_count(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string format_percent(double part, double whole) {
-  return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : "0 %";
-}
+std::string format_percent(double part, double whole) { return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : "0 %"; }
 
 std::string join(const std::vector<std::string>& words, std::string_view separator) {
   std::string text;

@@ -16,14 +16,14 @@ enum class Precision {
   exact,     // the shortest text that reads back as the same number, for a pipe
 };
 
-std::string format_value(double value, Precision precision);                       // an objective
+std::string format_value(double value, Precision precision);                        // an objective
 std::string format_value(const std::optional<double>& value, Precision precision);  // "-" where there is none
 std::string format_parameter(const Json& value, Precision precision);
 // {"eta=0.21", "max_depth=6"}
 std::vector<std::string> format_configuration(const Json& configuration, Precision precision);
 
-std::string format_duration(double seconds);  // "0.41 s", "42 s", "5 min 12 s", "2 h 05 min"
-std::string format_clock(double seconds);     // "0:42", "1:02:03"
+std::string format_duration(double seconds);                          // "0.41 s", "42 s", "5 min 12 s", "2 h 05 min"
+std::string format_clock(double seconds);                             // "0:42", "1:02:03"
 std::string format_count(std::int64_t count, std::string_view noun);  // "1 trial", "2 trials"
 std::string format_percent(double part, double whole);                // "74 %"
 std::string join(const std::vector<std::string>& words, std::string_view separator);

@@ -38,7 +38,8 @@ Outcome<JobSpec> parse_job(const JobFile& file) {
 std::string resource_name(const Json& document) {
   const Json trainer = document.is_object() && document.contains("trainer") ? document["trainer"] : Json();
   if (!trainer.is_object()) return "units";
-  if (trainer.contains("resource_name") && trainer["resource_name"].is_string()) return trainer["resource_name"].get<std::string>();
+  if (trainer.contains("resource_name") && trainer["resource_name"].is_string())
+    return trainer["resource_name"].get<std::string>();
   return trainer.contains("type") && trainer["type"] == "xgboost" ? "rounds" : "units";
 }
 
@@ -46,7 +47,8 @@ std::string directory_name(const Json& document) {
   if (!document.is_object() || !document.contains("name") || !document["name"].is_string()) return "job";
   std::string name = document["name"].get<std::string>();
   for (char& c : name) {
-    const bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    const bool safe =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
     if (!safe) c = '-';
   }
   constexpr std::size_t kNameSizeMax = 100;

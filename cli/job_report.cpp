@@ -54,9 +54,9 @@ void print_rungs(Console& console, const PlanInfo& plan, const JobInfo& job) {
   }
   Table table({{"bracket"}, {"rung"}, {job.resource_name}, {"planned"}, {"reached"}, {"promoted"}, {"stopped"}, {"waiting"}});
   for (const RungInfo& rung : plan.actual) {
-    table.add_row({std::to_string(rung.bracket), std::to_string(rung.rung), std::to_string(rung.resource), std::to_string(rung.planned),
-                   std::to_string(rung.reached), std::to_string(rung.promoted), std::to_string(rung.stopped),
-                   std::to_string(rung.waiting)});
+    table.add_row({std::to_string(rung.bracket), std::to_string(rung.rung), std::to_string(rung.resource),
+                   std::to_string(rung.planned), std::to_string(rung.reached), std::to_string(rung.promoted),
+                   std::to_string(rung.stopped), std::to_string(rung.waiting)});
   }
   if (!table.empty()) console.print_table(table);
 }
@@ -83,7 +83,8 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   const TrialInfo& trial = best.trial;
   const bool readable = console.terminal().interactive;
   const std::string value = format_value(trial.objective, readable ? Precision::readable : Precision::exact);
-  const std::string where = fmt::format("trial {} at {}", trial.number, format_resource(trial.objective_resource, job.resource_name));
+  const std::string where =
+      fmt::format("trial {} at {}", trial.number, format_resource(trial.objective_resource, job.resource_name));
   if (readable) {
     console.print_line({{fmt::format("{:<{}}", "best", kFieldNameWidth), Style::dim},
                         {value, Style::good},
@@ -100,10 +101,11 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
 
 std::string saved_text(const SummaryInfo& summary, const JobInfo& job) {
   if (summary.resource_saved <= 0) return "early stopping saved nothing";
-  return fmt::format("early stopping saved {} of {} ({}), about {} of training", summary.resource_saved,
-                     format_resource(summary.resource_without_stopping, job.resource_name),
-                     format_percent(static_cast<double>(summary.resource_saved), static_cast<double>(summary.resource_without_stopping)),
-                     format_duration(summary.training_seconds_saved));
+  return fmt::format(
+      "early stopping saved {} of {} ({}), about {} of training", summary.resource_saved,
+      format_resource(summary.resource_without_stopping, job.resource_name),
+      format_percent(static_cast<double>(summary.resource_saved), static_cast<double>(summary.resource_without_stopping)),
+      format_duration(summary.training_seconds_saved));
 }
 
 std::vector<FailureGroup> group_failures(const std::vector<TrialInfo>& failed) {
@@ -125,11 +127,13 @@ Outcome<void> print_failures(ApiClient& api, Console& console, const JobInfo& jo
   const auto failed = api.trials(std::to_string(job.id), "state=failed", kFailuresReadMax);
   if (!failed) return failed.error();
   for (const FailureGroup& group : group_failures(*failed)) {
-    const std::string which = group.trials == 1 ? fmt::format("trial {}", group.example)
-                                                : fmt::format("{}, for example {}", format_count(group.trials, "trial"), group.example);
+    const std::string which = group.trials == 1
+                                  ? fmt::format("trial {}", group.example)
+                                  : fmt::format("{}, for example {}", format_count(group.trials, "trial"), group.example);
     console.field("failed", fmt::format("{}: {}", group.exit_class, which), Style::bad);
-    const std::size_t room = console.terminal().interactive ? console.terminal().width - std::min(console.terminal().width - 1, kFieldNameWidth)
-                                                            : static_cast<std::size_t>(-1);
+    const std::size_t room = console.terminal().interactive
+                                 ? console.terminal().width - std::min(console.terminal().width - 1, kFieldNameWidth)
+                                 : static_cast<std::size_t>(-1);
     for (const std::string& sentence : {group.message, group.advice}) {
       if (sentence.empty()) continue;
       for (const std::string& line : wrap(words_of(sentence), room)) console.field("", line);
@@ -151,7 +155,8 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   if (*best) {
     print_best(console, *job, **best);
     const bool low = (*best)->trial.objective_resource < job->max_resource;
-    if (low) console.field("", fmt::format("no trial has reached {} yet", format_resource(job->max_resource, job->resource_name)));
+    if (low)
+      console.field("", fmt::format("no trial has reached {} yet", format_resource(job->max_resource, job->resource_name)));
   } else {
     console.field("best", "nothing yet: no trial has a value");
   }

@@ -88,9 +88,10 @@ void add_best(const JobInfo& job, const Terminal& terminal, std::vector<Line>& l
     lines.push_back({label("best"), {"nothing yet", Style::dim}});
     return;
   }
-  lines.push_back({label("best"),
-                   {format_value(best->value, Precision::readable), Style::good},
-                   {fmt::format("  {} at {}, trial {}", job.metric, format_resource(best->resource, job.resource_name), best->trial)}});
+  lines.push_back(
+      {label("best"),
+       {format_value(best->value, Precision::readable), Style::good},
+       {fmt::format("  {} at {}, trial {}", job.metric, format_resource(best->resource, job.resource_name), best->trial)}});
   const std::size_t room = terminal.width > kFieldNameWidth ? terminal.width - kFieldNameWidth : 1;
   const auto parameters = wrap(format_configuration(best->configuration, Precision::readable), room);
   for (std::size_t i = 0; i < std::min(parameters.size(), kParameterLinesMax); ++i) lines.push_back({indent(), {parameters[i]}});
@@ -109,11 +110,14 @@ Line saved_line(const Snapshot& snapshot) {
 }
 
 Table running_table(const Snapshot& snapshot) {
-  Table table({{"trial", Align::right}, {"worker"}, {snapshot.job.resource_name, Align::right}, {"until", Align::right},
+  Table table({{"trial", Align::right},
+               {"worker"},
+               {snapshot.job.resource_name, Align::right},
+               {"until", Align::right},
                {"last value", Align::right}});
   for (const TrialInfo& trial : snapshot.running) {
-    table.add_row({std::to_string(trial.number), trial.worker, std::to_string(trial.resource), std::to_string(trial.until_resource),
-                   format_value(trial.objective, Precision::readable)});
+    table.add_row({std::to_string(trial.number), trial.worker, std::to_string(trial.resource),
+                   std::to_string(trial.until_resource), format_value(trial.objective, Precision::readable)});
   }
   return table;
 }
@@ -138,7 +142,8 @@ Table rung_table(const PlanInfo& plan, const std::string& resource_name, std::si
   // Which brackets to leave out when there are too many: the first closed ones, then the last ones, which have not begun.
   std::size_t surplus = brackets.size() > rows_max ? brackets.size() - rows_max : 0;
   for (auto it = brackets.begin(); surplus > 0 && it != brackets.end();) {
-    const bool is_closed = std::all_of(it->second.begin(), it->second.end(), [&](const RungInfo& rung) { return closed(rung, plan); });
+    const bool is_closed =
+        std::all_of(it->second.begin(), it->second.end(), [&](const RungInfo& rung) { return closed(rung, plan); });
     if (!is_closed) break;
     it = brackets.erase(it);
     --surplus;
@@ -149,7 +154,8 @@ Table rung_table(const PlanInfo& plan, const std::string& resource_name, std::si
   for (const auto& [index, rungs] : brackets) {
     std::vector<Cell> cells{std::to_string(index)};
     for (const std::int64_t level : plan.ladder) {
-      const auto at_level = std::find_if(rungs.begin(), rungs.end(), [&](const RungInfo& rung) { return rung.resource == level; });
+      const auto at_level =
+          std::find_if(rungs.begin(), rungs.end(), [&](const RungInfo& rung) { return rung.resource == level; });
       cells.push_back(at_level == rungs.end() ? Cell("") : occupancy(*at_level, plan));
     }
     table.add_row(std::move(cells));

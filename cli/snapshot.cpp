@@ -31,7 +31,7 @@ std::optional<double> fraction_done(const Snapshot& snapshot) {
 }
 
 std::optional<double> seconds_left(const Snapshot& snapshot) {
-  constexpr double kSecondsMin = 1;     // before that, the start-up weighs more than the work
+  constexpr double kSecondsMin = 1;  // before that, the start-up weighs more than the work
   constexpr double kFractionMin = 0.02;
   const auto done = fraction_done(snapshot);
   const double elapsed = snapshot.job.seconds(snapshot.at_ms);

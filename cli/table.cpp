@@ -10,7 +10,7 @@ namespace tuneband::cli {
 
 namespace {
 
-constexpr std::size_t kGap = 2;          // columns between two columns
+constexpr std::size_t kGap = 2;  // columns between two columns
 constexpr std::size_t kCellWidthMax = 60;
 
 Span padded(const std::string& text, std::size_t width, Align align, bool last, Style style) {
@@ -60,8 +60,9 @@ std::vector<Line> Table::aligned(const Terminal& terminal) const {
   for (const auto& row : rows_) lines.push_back(line_of([&](std::size_t c) { return row[c]; }));
   if (columns_shown < columns_.size()) {
     const std::size_t missing = columns_.size() - columns_shown;
-    lines.push_back({{fmt::format("({} more {}: widen the terminal, or use --json)", missing, missing == 1 ? "column" : "columns"),
-                      Style::dim}});
+    lines.push_back(
+        {{fmt::format("({} more {}: widen the terminal, or use --json)", missing, missing == 1 ? "column" : "columns"),
+          Style::dim}});
   }
   return lines;
 }

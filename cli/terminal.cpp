@@ -50,13 +50,20 @@ std::size_t columns_of(char32_t point) {
 
 std::string_view escape_of(Style style) {
   switch (style) {
-    case Style::plain: return "";
-    case Style::bold: return "\x1b[1m";
-    case Style::dim: return "\x1b[2m";
-    case Style::good: return "\x1b[32m";
-    case Style::warning: return "\x1b[33m";
-    case Style::bad: return "\x1b[31m";
-    case Style::accent: return "\x1b[36m";
+    case Style::plain:
+      return "";
+    case Style::bold:
+      return "\x1b[1m";
+    case Style::dim:
+      return "\x1b[2m";
+    case Style::good:
+      return "\x1b[32m";
+    case Style::warning:
+      return "\x1b[33m";
+    case Style::bad:
+      return "\x1b[31m";
+    case Style::accent:
+      return "\x1b[36m";
   }
   return "";
 }

@@ -12,8 +12,8 @@ struct Terminal {
   bool interactive = false;  // stdout is a terminal whose cursor can be moved
   bool color = false;
   bool utf8 = false;
-  std::size_t width = 80;    // columns
-  std::size_t height = 24;   // rows
+  std::size_t width = 80;   // columns
+  std::size_t height = 24;  // rows
 };
 
 // Of stdout. Honours NO_COLOR, TERM=dumb and the locale. Sets the process's character locale, so that widths are known.

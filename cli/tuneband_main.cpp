@@ -8,7 +8,6 @@
 
 namespace {
 
-using namespace std::string_literals;
 using tuneband::cli::ApiClient;
 using tuneband::cli::Console;
 using tuneband::cli::Finished;
@@ -57,15 +56,15 @@ void add_trial(CLI::App* command, Arguments& arguments) {
 }
 
 void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
-  auto* submit = add_command(app, chosen, "submit", "Start a job from its document", with_server(arguments, [&](Session session) {
-                               return tuneband::cli::submit(session, arguments.submit);
-                             }));
+  auto* submit =
+      add_command(app, chosen, "submit", "Start a job from its document",
+                  with_server(arguments, [&](Session session) { return tuneband::cli::submit(session, arguments.submit); }));
   submit->add_option("FILE", arguments.submit.job_file, "The job's JSON document")->required()->type_name("JOB.json");
   submit->add_flag("-w,--wait", arguments.submit.wait, "Show its progress until it ends; exit status 0 when it completed");
 
-  auto* list = add_command(app, chosen, "list", "Jobs, newest first", with_server(arguments, [&](Session session) {
-                             return tuneband::cli::list_jobs(session, arguments.list);
-                           }));
+  auto* list =
+      add_command(app, chosen, "list", "Jobs, newest first",
+                  with_server(arguments, [&](Session session) { return tuneband::cli::list_jobs(session, arguments.list); }));
   list->add_option("--state", arguments.list.state, "Only those in this state")
       ->check(CLI::IsMember({"running", "stopping", "completed", "stopped", "failed"}));
   list->add_option("--limit", arguments.list.limit, "At most so many")->type_name("N");
@@ -137,15 +136,17 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
   add_command(app, chosen, "workers", "The server's workers and what they do",
               with_server(arguments, [](Session session) { return tuneband::cli::list_workers(session); }));
 
-  auto* run = add_command(app, chosen, "run", "Run one job from start to end with a private server; Ctrl-C stops it and keeps what it found",
+  auto* run = add_command(app, chosen, "run",
+                          "Run one job from start to end with a private server; Ctrl-C stops it and keeps what it found",
                           [&](Console& console) { return tuneband::cli::run_job(console, arguments.run); });
   run->add_option("FILE", arguments.run.job_file, "The job's JSON document")->required()->type_name("JOB.json");
   run->add_option("--workers", arguments.run.workers, "Local workers; default: one a core")
       ->check(CLI::Range(1, kWorkersMax))
       ->type_name("N");
-  run->add_option("--data-dir", arguments.run.data_dir,
-                  "Where jobs, logs and models are kept; default: a new directory below ./tuneband-runs. A run that was cut short goes "
-                  "on when it is given its directory again")
+  run->add_option(
+         "--data-dir", arguments.run.data_dir,
+         "Where jobs, logs and models are kept; default: a new directory below ./tuneband-runs. A run that was cut short goes "
+         "on when it is given its directory again")
       ->type_name("DIR");
   run->add_flag("--keep", arguments.run.keep, "Keep the server up after the job's end, until Ctrl-C");
 }
@@ -158,7 +159,7 @@ int main(int argument_count, char** argument_values) {
   Command chosen;
 
   CLI::App app("Hyperparameter tuning that stops weak trials early.", "tuneband");
-  app.set_version_flag("--version", "tuneband "s + TUNEBAND_VERSION);
+  app.set_version_flag("--version", "tuneband " TUNEBAND_VERSION);
   app.add_option("--server", arguments.server, "The server's address")
       ->envname("TUNEBAND_SERVER")
       ->capture_default_str()
@@ -166,8 +167,9 @@ int main(int argument_count, char** argument_values) {
   app.add_flag("--json", arguments.json, "Print JSON");
   app.fallthrough();
   app.require_subcommand(1);
-  app.footer("Exit status: 0 done (with --wait and run: the job completed), 1 the job failed or was stopped, 2 bad input,\n"
-             "3 no server, 130 interrupted.");
+  app.footer(
+      "Exit status: 0 done (with --wait and run: the job completed), 1 the job failed or was stopped, 2 bad input,\n"
+      "3 no server, 130 interrupted.");
   add_job_commands(app, chosen, arguments);
   add_trial_commands(app, chosen, arguments);
   add_planning_commands(app, chosen, arguments);

@@ -11,8 +11,8 @@ namespace tuneband::cli {
 
 namespace {
 
-constexpr int kRefreshMinMs = 150;   // between two looks, however much happens
-constexpr int kRetryMs = 1000;       // after the server did not answer
+constexpr int kRefreshMinMs = 150;  // between two looks, however much happens
+constexpr int kRetryMs = 1000;      // after the server did not answer
 constexpr std::size_t kFailuresShownMax = 1000;
 
 enum class WaitEnd { interrupted, time_to_look };

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A training program that Tuneband runs as a command: logistic regression by gradient descent, on rings that the program makes itself.
+"""A training program that Tuneband runs as a command: logistic regression by gradient descent, on data that the program
+makes itself.
 
-Nothing here knows Tuneband: parameters come as flags, a line is printed after each epoch, and what is needed to go on is kept in the
-checkpoint directory. Only Python's standard library is used.
+Nothing here knows Tuneband: parameters come as flags, a line is printed after each epoch, and what is needed to go on is kept
+in the checkpoint directory. Only Python's standard library is used.
 """
 import argparse
 import json
@@ -11,7 +12,7 @@ import os
 import random
 
 
-def rings(count, seed):
+def disc(count, seed):
     """Points inside and outside of a circle; one label in ten is wrong."""
     rng = random.Random(seed)
     for _ in range(count):
@@ -65,7 +66,7 @@ def main():
     parser.add_argument("--checkpoint-dir", default=".")
     options = parser.parse_args()
 
-    training, validation = list(rings(2000, seed=1)), list(rings(1000, seed=2))
+    training, validation = list(disc(2000, seed=1)), list(disc(1000, seed=2))
     checkpoint = os.path.join(options.checkpoint_dir, "state.json")
     state = load(checkpoint)
     for epoch in range(state["epoch"] + 1, options.epochs + 1):

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Makes a table like the public UCI bank-marketing set: same columns, categories, quoting and size, similar frequencies and difficulty.
+"""Makes a table like the public UCI bank-marketing set: same columns, categories, quoting and size, similar frequencies
+and difficulty.
 
-Every row is drawn at random; the same seed gives the same file. The columns after `campaign` that describe the economy, and `duration`,
-tell the outcome as in the original (they are known only after the call, or stand for the date), so the example's job drops them.
+Every row is drawn at random; the same seed gives the same file. `duration` and the last five columns, which describe the
+economy, tell the outcome as in the original (they are known only after the call, or stand for the date), so the example's
+job drops them.
 
 usage: generate.py [--rows N] [--seed S] [FILE]     (default: bank.csv beside this program)
 """
@@ -17,25 +19,40 @@ ROWS = 41188
 SEED = 1729
 BASE_RATE = 0.1127
 
-HEADER = ["age", "job", "marital", "education", "default", "housing", "loan", "contact", "month", "day_of_week", "duration", "campaign",
-          "pdays", "previous", "poutcome", "emp.var.rate", "cons.price.idx", "cons.conf.idx", "euribor3m", "nr.employed", "y"]
+HEADER = ["age", "job", "marital", "education", "default", "housing", "loan", "contact", "month", "day_of_week", "duration",
+          "campaign", "pdays", "previous", "poutcome", "emp.var.rate", "cons.price.idx", "cons.conf.idx", "euribor3m",
+          "nr.employed", "y"]
 
-# Months of the campaign: name, calls, how willing people were (log odds), share of calls to mobile phones, share of people called in an
-# earlier campaign, then the economy: employment variation, price index, confidence index, Euribor, thousands employed.
+# Months of the campaign: name, calls, how willing people were (log odds), share of calls to mobile phones, share of people
+# called in an earlier campaign, then the economy: employment variation, price index, confidence index, Euribor, thousands
+# employed.
 MONTHS = [
-    ("may", 7700, -1.15, 0.02, 0.00, 1.1, 94.0, -36.5, 4.86, 5191), ("jun", 4700, -0.70, 0.03, 0.00, 1.4, 94.5, -42.0, 4.92, 5228),
-    ("jul", 6700, -0.75, 0.85, 0.02, 1.4, 93.9, -42.5, 4.96, 5228), ("aug", 5200, -0.85, 0.97, 0.03, 1.4, 93.4, -36.0, 4.97, 5228),
-    ("oct", 70, 0.40, 0.60, 0.10, -0.1, 93.8, -40.5, 4.70, 5196), ("nov", 3600, -0.85, 0.95, 0.22, -0.1, 93.2, -42.0, 4.15, 5196),
-    ("dec", 20, 0.50, 0.50, 0.20, -0.2, 92.8, -50.0, 3.20, 5176), ("mar", 290, 1.40, 0.90, 0.25, -1.8, 92.8, -50.0, 1.70, 5099),
-    ("apr", 2450, 0.30, 0.95, 0.25, -1.8, 93.1, -47.0, 1.40, 5099), ("may", 5800, -0.40, 0.92, 0.27, -1.8, 92.9, -46.0, 1.30, 5099),
-    ("jun", 250, 1.10, 0.85, 0.25, -2.9, 92.9, -41.0, 1.20, 5076), ("jul", 330, 1.20, 0.85, 0.30, -2.9, 93.0, -39.0, 1.00, 5076),
-    ("aug", 440, 1.15, 0.85, 0.32, -2.9, 92.2, -31.5, 0.85, 5076), ("sep", 300, 1.25, 0.85, 0.40, -3.4, 92.4, -30.0, 0.80, 5018),
-    ("oct", 370, 1.25, 0.80, 0.40, -3.4, 92.4, -27.0, 0.74, 5018), ("nov", 410, 1.15, 0.85, 0.42, -3.4, 92.6, -30.0, 0.71, 5018),
-    ("dec", 160, 1.30, 0.85, 0.40, -3.0, 92.7, -33.0, 0.71, 5024), ("mar", 250, 1.35, 0.88, 0.42, -1.8, 93.4, -34.5, 0.64, 5008),
-    ("apr", 180, 1.25, 0.85, 0.40, -1.8, 93.7, -34.0, 0.65, 5008), ("may", 250, 1.25, 0.85, 0.42, -1.8, 93.9, -40.0, 0.67, 5008),
-    ("jun", 380, 1.15, 0.80, 0.45, -1.7, 94.1, -39.5, 0.72, 4992), ("jul", 150, 1.25, 0.80, 0.45, -1.7, 94.2, -40.0, 0.82, 4992),
-    ("aug", 540, 1.10, 0.80, 0.45, -1.7, 94.0, -38.0, 0.88, 4992), ("sep", 270, 1.20, 0.82, 0.45, -1.1, 94.2, -37.5, 0.88, 4964),
-    ("oct", 280, 1.20, 0.80, 0.45, -1.1, 94.6, -49.5, 1.00, 4964), ("nov", 100, 1.15, 0.80, 0.45, -1.1, 94.8, -50.5, 1.05, 4964),
+    ("may", 7700, -1.15, 0.02, 0.00, 1.1, 94.0, -36.5, 4.86, 5191),
+    ("jun", 4700, -0.70, 0.03, 0.00, 1.4, 94.5, -42.0, 4.92, 5228),
+    ("jul", 6700, -0.75, 0.85, 0.02, 1.4, 93.9, -42.5, 4.96, 5228),
+    ("aug", 5200, -0.85, 0.97, 0.03, 1.4, 93.4, -36.0, 4.97, 5228),
+    ("oct", 70, 0.40, 0.60, 0.10, -0.1, 93.8, -40.5, 4.70, 5196),
+    ("nov", 3600, -0.85, 0.95, 0.22, -0.1, 93.2, -42.0, 4.15, 5196),
+    ("dec", 20, 0.50, 0.50, 0.20, -0.2, 92.8, -50.0, 3.20, 5176),
+    ("mar", 290, 1.40, 0.90, 0.25, -1.8, 92.8, -50.0, 1.70, 5099),
+    ("apr", 2450, 0.30, 0.95, 0.25, -1.8, 93.1, -47.0, 1.40, 5099),
+    ("may", 5800, -0.40, 0.92, 0.27, -1.8, 92.9, -46.0, 1.30, 5099),
+    ("jun", 250, 1.10, 0.85, 0.25, -2.9, 92.9, -41.0, 1.20, 5076),
+    ("jul", 330, 1.20, 0.85, 0.30, -2.9, 93.0, -39.0, 1.00, 5076),
+    ("aug", 440, 1.15, 0.85, 0.32, -2.9, 92.2, -31.5, 0.85, 5076),
+    ("sep", 300, 1.25, 0.85, 0.40, -3.4, 92.4, -30.0, 0.80, 5018),
+    ("oct", 370, 1.25, 0.80, 0.40, -3.4, 92.4, -27.0, 0.74, 5018),
+    ("nov", 410, 1.15, 0.85, 0.42, -3.4, 92.6, -30.0, 0.71, 5018),
+    ("dec", 160, 1.30, 0.85, 0.40, -3.0, 92.7, -33.0, 0.71, 5024),
+    ("mar", 250, 1.35, 0.88, 0.42, -1.8, 93.4, -34.5, 0.64, 5008),
+    ("apr", 180, 1.25, 0.85, 0.40, -1.8, 93.7, -34.0, 0.65, 5008),
+    ("may", 250, 1.25, 0.85, 0.42, -1.8, 93.9, -40.0, 0.67, 5008),
+    ("jun", 380, 1.15, 0.80, 0.45, -1.7, 94.1, -39.5, 0.72, 4992),
+    ("jul", 150, 1.25, 0.80, 0.45, -1.7, 94.2, -40.0, 0.82, 4992),
+    ("aug", 540, 1.10, 0.80, 0.45, -1.7, 94.0, -38.0, 0.88, 4992),
+    ("sep", 270, 1.20, 0.82, 0.45, -1.1, 94.2, -37.5, 0.88, 4964),
+    ("oct", 280, 1.20, 0.80, 0.45, -1.1, 94.6, -49.5, 1.00, 4964),
+    ("nov", 100, 1.15, 0.80, 0.45, -1.1, 94.8, -50.5, 1.05, 4964),
 ]
 
 # Job: share, mean age, spread of age, log odds.
@@ -48,12 +65,18 @@ JOBS = {
 EDUCATION = {"university.degree": 0.08, "high.school": 0.0, "basic.9y": -0.1, "professional.course": 0.02, "basic.4y": -0.05,
              "basic.6y": -0.08, "unknown": 0.06, "illiterate": 0.3}
 SCHOOLING = {  # shares of EDUCATION, in its order
-    "admin.": (0.55, 0.32, 0.05, 0.03, 0.01, 0.015, 0.025, 0.0), "blue-collar": (0.01, 0.1, 0.39, 0.05, 0.25, 0.15, 0.049, 0.001),
-    "technician": (0.27, 0.13, 0.06, 0.49, 0.01, 0.01, 0.03, 0.0), "services": (0.04, 0.68, 0.1, 0.05, 0.03, 0.06, 0.04, 0.0),
-    "management": (0.71, 0.1, 0.06, 0.03, 0.03, 0.03, 0.04, 0.0), "retired": (0.17, 0.16, 0.08, 0.14, 0.35, 0.04, 0.058, 0.002),
-    "entrepreneur": (0.42, 0.16, 0.14, 0.09, 0.1, 0.05, 0.039, 0.001), "self-employed": (0.54, 0.08, 0.15, 0.12, 0.07, 0.02, 0.018, 0.002),
-    "housemaid": (0.13, 0.16, 0.09, 0.06, 0.45, 0.07, 0.039, 0.001), "unemployed": (0.26, 0.26, 0.18, 0.14, 0.11, 0.03, 0.02, 0.0),
-    "student": (0.19, 0.41, 0.11, 0.05, 0.03, 0.02, 0.19, 0.0), "unknown": (0.14, 0.11, 0.09, 0.04, 0.16, 0.06, 0.4, 0.0),
+    "admin.": (0.55, 0.32, 0.05, 0.03, 0.01, 0.015, 0.025, 0.0),
+    "blue-collar": (0.01, 0.1, 0.39, 0.05, 0.25, 0.15, 0.049, 0.001),
+    "technician": (0.27, 0.13, 0.06, 0.49, 0.01, 0.01, 0.03, 0.0),
+    "services": (0.04, 0.68, 0.1, 0.05, 0.03, 0.06, 0.04, 0.0),
+    "management": (0.71, 0.1, 0.06, 0.03, 0.03, 0.03, 0.04, 0.0),
+    "retired": (0.17, 0.16, 0.08, 0.14, 0.35, 0.04, 0.058, 0.002),
+    "entrepreneur": (0.42, 0.16, 0.14, 0.09, 0.1, 0.05, 0.039, 0.001),
+    "self-employed": (0.54, 0.08, 0.15, 0.12, 0.07, 0.02, 0.018, 0.002),
+    "housemaid": (0.13, 0.16, 0.09, 0.06, 0.45, 0.07, 0.039, 0.001),
+    "unemployed": (0.26, 0.26, 0.18, 0.14, 0.11, 0.03, 0.02, 0.0),
+    "student": (0.19, 0.41, 0.11, 0.05, 0.03, 0.02, 0.19, 0.0),
+    "unknown": (0.14, 0.11, 0.09, 0.04, 0.16, 0.06, 0.4, 0.0),
 }
 DAYS = {"mon": -0.15, "tue": 0.03, "wed": 0.05, "thu": 0.06, "fri": 0.0}
 NOISE = 0.1  # spread of what no column tells, log odds
@@ -179,7 +202,8 @@ def make_rows(count, seed):
         says_yes = rng.random() < 1 / (1 + math.exp(-(odds + intercept)))
         duration = int(rng.lognormvariate(6.15, 0.62) if says_yes else rng.lognormvariate(5.05, 0.85))
         euribor = round(economy[3] + rng.gauss(0, 0.004), 3)
-        yield known_before + [min(duration, 4918)] + of_campaigns + economy[:3] + [euribor, economy[4]] + ["yes" if says_yes else "no"]
+        outcome = "yes" if says_yes else "no"
+        yield known_before + [min(duration, 4918)] + of_campaigns + economy[:3] + [euribor, economy[4], outcome]
 
 
 def main():

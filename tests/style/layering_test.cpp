@@ -1,0 +1,111 @@
+// Reads the includes of every file and holds them against the table of ARCHITECTURE.md.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tests/style/source_tree.hpp"
+
+namespace tuneband::style {
+
+namespace {
+
+// Folder -> folders that it may include from, itself aside.
+const std::map<std::string, std::set<std::string>> kMayUse = {
+    {"core", {}},
+    {"search_spaces", {"core"}},
+    {"scheduler", {"search_spaces", "core"}},
+    {"db", {"scheduler", "search_spaces", "core"}},
+    {"workers/protocol", {"core"}},
+    {"workers", {"workers/protocol", "core"}},
+    {"server", {"scheduler", "search_spaces", "db", "workers/protocol", "core"}},
+    {"cli", {"workers/protocol", "scheduler", "search_spaces", "core"}},
+};
+
+const std::set<std::string> kPureFolders = {"core", "search_spaces", "scheduler"};
+
+// What a pure folder has no use for: sockets, files, clocks, threads, the library's random numbers.
+const std::vector<std::string> kImpure = {
+    "boost/asio", "boost/beast", "sqlite3.h", "thread",   "mutex",   "shared_mutex", "condition_variable",
+    "future",     "atomic",      "chrono",    "random",   "fstream", "ctime",        "time.h",
+    "filesystem", "unistd.h",    "sys/",      "netinet/", "fcntl.h", "spawn.h",      "csignal",
+    "signal.h",   "iostream",    "spdlog",    "xgboost",
+};
+
+bool is_impure(const std::string& include) {
+  return std::any_of(kImpure.begin(), kImpure.end(), [&](const std::string& banned) {
+    if (include == banned) return true;
+    const bool whole_folder =
+        banned.ends_with('/') || banned.find('/') != std::string::npos || banned == "spdlog" || banned == "xgboost";
+    return whole_folder && include.starts_with(banned);
+  });
+}
+
+std::string place(const SourceFile& file, const Include& include) { return file.path + ":" + std::to_string(include.line); }
+
+}  // namespace
+
+TEST(Layering, IncludesPointOnlyWhereTheArchitectureAllows) {
+  for (const SourceFile& file : source_tree()) {
+    const auto rule = kMayUse.find(folder_of(file.path));
+    if (!is_cpp(file) || rule == kMayUse.end()) continue;
+    for (const Include& include : includes_of(file)) {
+      if (include.angled) continue;
+      const std::string folder = folder_of(include.path);
+      const bool allowed = folder == rule->first || rule->second.contains(folder);
+      EXPECT_TRUE(allowed) << place(file, include) << ": " << rule->first << " may not include " << include.path;
+    }
+  }
+}
+
+TEST(Layering, EveryFolderOfCodeHasARule) {
+  for (const SourceFile& file : source_tree()) {
+    const std::string folder = folder_of(file.path);
+    const bool ruled_elsewhere =
+        folder.starts_with("tests") || folder.starts_with("benchmarks") || folder.starts_with("examples");
+    if (!is_cpp(file) || ruled_elsewhere) continue;
+    EXPECT_TRUE(kMayUse.contains(folder)) << file.path << ": give " << folder << " a row in ARCHITECTURE.md and here";
+  }
+}
+
+TEST(Layering, PureFoldersKnowNoSocketFileClockThreadOrRandomDevice) {
+  for (const SourceFile& file : source_tree()) {
+    if (!is_cpp(file) || !kPureFolders.contains(folder_of(file.path))) continue;
+    for (const Include& include : includes_of(file)) {
+      EXPECT_FALSE(is_impure(include.path)) << place(file, include) << ": " << folder_of(file.path) << " is pure, but includes "
+                                            << include.path;
+    }
+  }
+}
+
+TEST(Layering, OnlyTheWorkersKnowXgboostAndOnlyTheDatabaseKnowsSqlite) {
+  for (const SourceFile& file : source_tree()) {
+    const std::string folder = folder_of(file.path);
+    if (!is_cpp(file) || !kMayUse.contains(folder)) continue;
+    for (const Include& include : includes_of(file)) {
+      const bool xgboost = include.path.starts_with("xgboost/");
+      EXPECT_TRUE(!xgboost || folder == "workers") << place(file, include) << ": only workers may include " << include.path;
+      const bool sqlite = include.path == "sqlite3.h";
+      EXPECT_TRUE(!sqlite || folder == "db") << place(file, include) << ": only db may include " << include.path;
+    }
+  }
+}
+
+TEST(Layering, OwnFilesAreIncludedFromTheRootAndHeadersOnce) {
+  for (const SourceFile& file : source_tree()) {
+    if (!is_cpp(file)) continue;
+    const bool may_be_local = !kMayUse.contains(folder_of(file.path));  // a helper beside a test
+    for (const Include& include : includes_of(file)) {
+      if (include.angled || may_be_local) continue;
+      EXPECT_NE(include.path.find('/'), std::string::npos)
+          << place(file, include) << ": include " << include.path << " from the root";
+    }
+    if (file.path.ends_with(".hpp")) {
+      const bool once = std::find(file.lines.begin(), file.lines.end(), "#pragma once") != file.lines.end();
+      EXPECT_TRUE(once) << file.path << ": #pragma once is missing";
+    }
+  }
+}
+
+}  // namespace tuneband::style

@@ -1,0 +1,66 @@
+#include "tests/style/source_tree.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace tuneband::style {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const char* const kFolders[] = {"core", "search_spaces", "scheduler",  "db",       "workers", "server",
+                                "cli",  "tests",         "benchmarks", "examples", "scripts", "cmake"};
+const char* const kExtensions[] = {".cpp", ".hpp", ".cmake", ".sql", ".py", ".sh", ".txt", ".in", ""};
+
+bool is_source(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  const bool known = std::find(std::begin(kExtensions), std::end(kExtensions), extension) != std::end(kExtensions);
+  return known && (extension != ".txt" || path.filename() == "CMakeLists.txt") && path.filename().string().front() != '.';
+}
+
+std::vector<std::string> read_lines(const fs::path& path) {
+  std::ifstream in(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace
+
+std::vector<SourceFile> source_tree() {
+  const fs::path root = TUNEBAND_SOURCE_DIR;
+  std::vector<SourceFile> files{{"CMakeLists.txt", read_lines(root / "CMakeLists.txt")}};
+  for (const char* folder : kFolders) {
+    if (!fs::exists(root / folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+      files.push_back({entry.path().lexically_relative(root).string(), read_lines(entry.path())});
+    }
+  }
+  return files;
+}
+
+std::vector<Include> includes_of(const SourceFile& file) {
+  std::vector<Include> includes;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    const std::string& line = file.lines[i];
+    if (!line.starts_with("#include")) continue;
+    const auto begin = line.find_first_of("<\"");
+    if (begin == std::string::npos) continue;
+    const auto end = line.find(line[begin] == '<' ? '>' : '"', begin + 1);
+    if (end == std::string::npos) continue;
+    includes.push_back({line.substr(begin + 1, end - begin - 1), line[begin] == '<', i + 1});
+  }
+  return includes;
+}
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+bool is_cpp(const SourceFile& file) { return file.path.ends_with(".cpp") || file.path.ends_with(".hpp"); }
+
+}  // namespace tuneband::style
