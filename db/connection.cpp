@@ -146,6 +146,19 @@ std::int64_t Connection::integer(std::string_view sql) {
 
 int Connection::changes() const { return sqlite3_changes(database_.get()); }
 
+std::vector<std::string> Connection::faults() {
+  std::vector<std::string> found;
+  Statement integrity = prepare("PRAGMA integrity_check");
+  while (integrity.step()) {
+    if (integrity.text(0) != "ok") found.emplace_back(integrity.text(0));
+  }
+  Statement orphans = prepare("PRAGMA foreign_key_check");
+  while (orphans.step()) {
+    found.push_back("a row of " + std::string(orphans.text(0)) + " belongs to nothing in " + std::string(orphans.text(2)));
+  }
+  return found;
+}
+
 void Connection::copy_to(const std::string& path) {
   Connection target(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (target.integer("PRAGMA page_count") != 0) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -103,6 +104,9 @@ class Connection {
   void execute(const std::string& sql);        // any number of statements, without parameters
   std::int64_t integer(std::string_view sql);  // the first column of the first row; 0 without a row
   int changes() const;                         // rows that the last statement touched
+
+  // What SQLite finds wrong with the file, a line each; empty: sound. Reads all of it.
+  std::vector<std::string> faults();
 
   // A copy of the whole database, as of one moment, into a file that is not there yet. Other connections go on reading and
   // writing.

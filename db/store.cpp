@@ -202,17 +202,6 @@ Snapshot Store::load() {
 
 void Store::backup(const std::string& path) const { Connection::open_to_read(path_).copy_to(path); }
 
-std::vector<std::string> Store::check() const {
-  std::vector<std::string> faults;
-  Connection connection = Connection::open_to_read(path_);
-  Statement integrity = connection.prepare("PRAGMA integrity_check");
-  while (integrity.step()) {
-    if (integrity.text(0) != "ok") faults.emplace_back(integrity.text(0));
-  }
-  Statement keys = connection.prepare("PRAGMA foreign_key_check");
-  while (keys.step())
-    faults.push_back("a row of " + std::string(keys.text(0)) + " belongs to nothing in " + std::string(keys.text(2)));
-  return faults;
-}
+std::vector<std::string> Store::check() const { return Connection::open_to_read(path_).faults(); }
 
 }  // namespace tuneband
