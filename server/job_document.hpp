@@ -1,0 +1,26 @@
+// From the text of a job document to the job that the core takes. Pure: no file is opened.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "scheduler/job_spec.hpp"
+
+namespace tuneband::server {
+
+struct JobDocument {
+  JobSpec spec;
+  std::string text;  // canonical: keys sorted, paths absolute
+};
+
+// Reads and checks everything that can be checked without the files. Relative paths start from `base_dir`; without one ("") they
+// are an error. Nothing when there is a fault; warnings stand in `diagnostics` either way.
+std::optional<JobDocument> read_job_document(std::string_view text, const std::string& base_dir, Diagnostics& diagnostics);
+
+// A document that was accepted before, maybe by an earlier version: only what the core needs is read. Nothing when this version
+// cannot read it.
+std::optional<JobSpec> reread_job_document(std::string_view text);
+
+}  // namespace tuneband::server
