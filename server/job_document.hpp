@@ -1,7 +1,6 @@
 // From the text of a job document to the job that the core takes. Pure: no file is opened.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,15 +11,11 @@ namespace tuneband::server {
 
 struct JobDocument {
   JobSpec spec;
-  std::string text;  // canonical: keys sorted, paths absolute
+  std::string canonical;  // keys sorted, paths absolute
 };
 
 // Reads and checks everything that can be checked without the files. Relative paths start from `base_dir`; without one ("") they
-// are an error. Nothing when there is a fault; warnings stand in `diagnostics` either way.
-std::optional<JobDocument> read_job_document(std::string_view text, const std::string& base_dir, Diagnostics& diagnostics);
-
-// A document that was accepted before, maybe by an earlier version: only what the core needs is read. Nothing when this version
-// cannot read it.
-std::optional<JobSpec> reread_job_document(std::string_view text);
+// are an error. What is returned is a job only when `diagnostics` has no fault.
+JobDocument parse_job_document(std::string_view text, const std::string& base_dir, Diagnostics& diagnostics);
 
 }  // namespace tuneband::server

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "core/error.hpp"
@@ -20,48 +20,54 @@ class ReadThread {
  public:
   static constexpr std::size_t kWaitingMax = 1'000;
 
-  ReadThread(boost::asio::io_context& loop, std::string database_file);
-  ~ReadThread();  // waits for the work under way
+  // Throws SqliteError when the database cannot be opened.
+  ReadThread(boost::asio::io_context& loop, const std::string& database_file) : loop_(loop), reader_(Reader::open(database_file)) {}
+  ~ReadThread() {
+    thread_.stop();
+    thread_.join();
+  }
   ReadThread(const ReadThread&) = delete;
   ReadThread& operator=(const ReadThread&) = delete;
 
-  // Loop thread. `done` gets what `work` gave, `unavailable` when too much is waiting, `internal` when `work` threw. It is never
-  // called from within run(), and always destroyed on the loop thread.
-  template <class T>
-  void run(std::function<Result<T>(Reader&)> work, std::function<void(const Result<T>&)> done);
+  // Loop thread. `work(Reader&)` gives a Result<T> on the read thread, `done(const Result<T>&)` gets it on the loop thread, never from
+  // within run(): `unavailable` when too much is waiting, `internal` when `work` threw.
+  template <class Work, class Done>
+  void run(Work work, Done done) {
+    using Answer = std::invoke_result_t<Work&, Reader&>;
+    if (waiting_ >= kWaitingMax) {
+      boost::asio::post(loop_, [done = std::move(done)]() mutable {
+        done(Answer(Error{ErrorCode::unavailable, "too many reads are waiting", "", "try again in a moment"}));
+      });
+      return;
+    }
+    ++waiting_;
+    boost::asio::post(thread_, [this, work = std::move(work), done = std::move(done)]() mutable {
+      // `done` may hold what belongs to the loop: it is moved on, never destroyed here.
+      boost::asio::post(loop_, [this, answer = attempt<Answer>(work), done = std::move(done)]() mutable {
+        --waiting_;
+        done(answer);
+      });
+    });
+  }
 
   std::size_t waiting() const { return waiting_; }
 
  private:
-  using Completion = std::function<void()>;                   // for the loop thread
-  using Job = std::function<Completion(Reader*, const Error*)>;  // a reader, or why there is none
+  static Error database_error(const std::exception& failure);
 
-  void post(Job job);
-  Reader* reader(Error& failure);
+  template <class Answer, class Work>
+  Answer attempt(Work& work) {
+    try {
+      return work(reader_);
+    } catch (const std::exception& failure) {
+      return database_error(failure);
+    }
+  }
 
   boost::asio::io_context& loop_;
-  std::string database_file_;
-  std::size_t waiting_ = 0;       // loop thread only
-  std::optional<Reader> reader_;  // read thread only
+  Reader reader_;  // read thread only, once constructed
+  std::size_t waiting_ = 0;
   boost::asio::thread_pool thread_{1};
 };
-
-// What an exception said, in the log; an `internal` error for the client.
-Error failed_read(const std::exception& failure);
-
-template <class T>
-void ReadThread::run(std::function<Result<T>(Reader&)> work, std::function<void(const Result<T>&)> done) {
-  post([work = std::move(work), done = std::move(done)](Reader* reader, const Error* failure) mutable -> Completion {
-    const auto attempt = [&]() -> Result<T> {
-      if (reader == nullptr) return *failure;
-      try {
-        return work(*reader);
-      } catch (const std::exception& thrown) {
-        return failed_read(thrown);
-      }
-    };
-    return [done = std::exchange(done, nullptr), result = std::make_shared<Result<T>>(attempt())] { done(*result); };
-  });
-}
 
 }  // namespace tuneband::server
