@@ -45,7 +45,7 @@ class ReadThread {
       // `done` may hold what belongs to the loop: it is moved on, never destroyed here.
       boost::asio::post(loop_, [this, answer = attempt<Answer>(work), done = std::move(done)]() mutable {
         --waiting_;
-        done(answer);
+        done(std::move(answer));
       });
     });
   }
