@@ -1,0 +1,402 @@
+#include "workers/sync_loop.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <future>
+
+#include "tests/protocol/loopback_server.hpp"
+#include "tests/workers/temporary_dir.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+using protocol::AssignmentOrder;
+using protocol::SyncReply;
+using protocol::SyncRequest;
+using test::LoopbackAnswer;
+using test::LoopbackServer;
+using test::TemporaryDir;
+using testing::ElementsAre;
+
+// A runner that does what the test says; by default it waits for the word to stop.
+class ScriptedRunner final : public TrialRunner {
+ public:
+  using Script = std::function<SegmentResult(const AssignmentOrder&, TrialReporter&)>;
+  Script script = [](const AssignmentOrder&, TrialReporter& reporter) { return wait_for_stop(reporter); };
+
+  SegmentResult run(const AssignmentOrder& order, TrialReporter& reporter, TrialLog&) override { return script(order, reporter); }
+  std::vector<std::string> data_keys() const override { return {"warm"}; }
+
+  static SegmentResult wait_for_stop(TrialReporter& reporter) {
+    pollfd stop{reporter.stop_fd(), POLLIN, 0};
+    ::poll(&stop, 1, -1);
+    return {kExitStopped, ""};
+  }
+};
+
+// The server's side of the protocol: what it desires, which of its replies get lost, and all that it was told.
+class SyncServer {
+ public:
+  ~SyncServer() { stop(); }
+
+  void start() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = false;
+    }
+    http_ = std::make_unique<LoopbackServer>([this](const auto& request) { return answer(request); }, port_);
+    port_ = http_->port();
+  }
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+      changed_.notify_all();
+    }
+    http_.reset();
+  }
+  std::string url() const { return http_->url(); }
+
+  void desire(std::optional<AssignmentOrder> order) {
+    const std::lock_guard lock(mutex_);
+    desired_ = std::move(order);
+    changed_.notify_all();
+  }
+  void desire_drain() {
+    const std::lock_guard lock(mutex_);
+    drain_ = true;
+    changed_.notify_all();
+  }
+  void lose_replies(int count) {
+    const std::lock_guard lock(mutex_);
+    lose_ = count;
+  }
+  // Counts from the first report of an exit on.
+  void lose_replies_to_exit(int count) {
+    const std::lock_guard lock(mutex_);
+    lose_to_exit_ = count;
+  }
+  // What the server does on an exit before it answers, for "the next order comes with the reply".
+  void on_exit(std::function<std::optional<AssignmentOrder>(const protocol::AssignmentStatus&)> next) {
+    const std::lock_guard lock(mutex_);
+    on_exit_ = std::move(next);
+  }
+
+  // Waits until some request fulfils `wanted`; all of them are kept.
+  SyncRequest wait_for(const std::function<bool(const SyncRequest&)>& wanted) {
+    std::unique_lock lock(mutex_);
+    SyncRequest found;
+    changed_.wait(lock, [&] {
+      for (const SyncRequest& request : requests_) {
+        if (!wanted(request)) continue;
+        found = request;
+        return true;
+      }
+      return false;
+    });
+    return found;
+  }
+  SyncRequest wait_for_exit(std::int64_t epoch) {
+    return wait_for([epoch](const SyncRequest& r) { return r.assignment && r.assignment->epoch == epoch && !r.assignment->exit.empty(); });
+  }
+  std::vector<SyncRequest> requests() const {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+
+ private:
+  std::optional<LoopbackAnswer> answer(const LoopbackServer::Request& http) {
+    Diagnostics diagnostics;
+    const SyncRequest request = protocol::sync_request_from_json(*parse_json(http.body()), diagnostics);
+    EXPECT_TRUE(diagnostics.ok());
+    EXPECT_EQ(http.target(), "/v1/workers/w-1/sync");
+
+    std::unique_lock lock(mutex_);
+    requests_.push_back(request);
+    if (request.assignment && !request.assignment->exit.empty() && desired_ && desired_->epoch == request.assignment->epoch) {
+      desired_ = on_exit_ ? on_exit_(*request.assignment) : std::nullopt;
+      lose_ += std::exchange(lose_to_exit_, 0);
+    }
+    changed_.notify_all();
+    const bool idle = !request.assignment && !request.draining;
+    if (idle) changed_.wait(lock, [this] { return desired_ || drain_ || stopping_; });
+    if (stopping_) return std::nullopt;
+    if (lose_ > 0) {
+      --lose_;
+      return std::nullopt;
+    }
+    SyncReply reply{.desired = drain_ ? "drain" : desired_ && !request.draining ? "execute" : "idle", .order = {}, .sync_within_ms = 5};
+    if (reply.desired == "execute") reply.order = desired_;
+    return LoopbackAnswer{.body = to_json(reply).dump()};
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<SyncRequest> requests_;
+  std::optional<AssignmentOrder> desired_;
+  std::function<std::optional<AssignmentOrder>(const protocol::AssignmentStatus&)> on_exit_;
+  bool drain_ = false;
+  bool stopping_ = false;
+  int lose_ = 0;
+  int lose_to_exit_ = 0;
+  unsigned short port_ = 0;
+  std::unique_ptr<LoopbackServer> http_;
+};
+
+class SyncLoopTest : public testing::Test {
+ protected:
+  SyncLoopTest() {
+    server.start();
+    options.id = "w-1";
+    options.name = "w";
+    options.retry_ms_min = 1;
+    options.retry_ms_max = 5;
+  }
+
+  AssignmentOrder order_of(std::int64_t epoch, std::int64_t until = 3) {
+    AssignmentOrder order;
+    order.epoch = epoch;
+    order.job = 1;
+    order.job_name = "job";
+    order.configuration = Json::object();
+    order.trainer = {{"type", "command"}};
+    order.objective_metric = "loss";
+    order.until_resource = until;
+    order.max_resource = 9;
+    order.trial_dir = dir / "trial";
+    return order;
+  }
+
+  void start_worker() {
+    worker.emplace(options, std::move(*protocol::HttpClient::create(server.url())), runner);
+    ended = std::async(std::launch::async, [this] { return worker->run(); });
+  }
+
+  Worker::End drain() {
+    worker->drain();
+    return ended.get();
+  }
+
+  TemporaryDir dir;
+  SyncServer server;
+  ScriptedRunner runner;
+  WorkerOptions options;
+  std::optional<Worker> worker;
+  std::future<Worker::End> ended;
+};
+
+bool executing(const SyncRequest& request) { return request.assignment && request.assignment->exit.empty(); }
+bool idle(const SyncRequest& request) { return !request.assignment && !request.draining; }
+
+TEST_F(SyncLoopTest, AnIdleWorkerIsHeldUntilThereIsWorkAndGoesFromOneSegmentToTheNext) {
+  runner.script = [](const AssignmentOrder& order, TrialReporter& reporter) {
+    reporter.observe(order.until_resource, {{"loss", 0.5}});
+    reporter.checkpointed(order.until_resource);
+    return SegmentResult{kExitCompleted, ""};
+  };
+  server.on_exit([this](const auto& status) { return status.epoch == 1 ? std::optional(order_of(2, 9)) : std::nullopt; });
+  start_worker();
+  server.wait_for(idle);
+  server.desire(order_of(1));
+  const SyncRequest first = server.wait_for_exit(1);
+  EXPECT_EQ(first.assignment->exit, "completed");
+  EXPECT_EQ(first.assignment->checkpoint_resource, 3);
+  EXPECT_THAT(first.data_keys, ElementsAre("warm"));
+  const SyncRequest second = server.wait_for_exit(2);
+  ASSERT_EQ(second.assignment->observations.size(), 1U);
+  EXPECT_EQ(second.assignment->observations[0].resource, 9);
+  EXPECT_EQ(drain(), Worker::End::drained);
+}
+
+TEST_F(SyncLoopTest, ObservationsAreSentUntilTheyAreAcknowledgedAndNotAgain) {
+  std::promise<void> told;
+  runner.script = [&](const AssignmentOrder&, TrialReporter& reporter) {
+    reporter.observe(1, {{"loss", 0.5}});
+    told.get_future().wait();
+    reporter.observe(2, {{"loss", 0.25}});
+    return ScriptedRunner::wait_for_stop(reporter);
+  };
+  server.desire(order_of(1));
+  start_worker();
+  const auto holds = [](std::int64_t resource) {
+    return [resource](const SyncRequest& r) {
+      return r.assignment && !r.assignment->observations.empty() && r.assignment->observations.back().resource == resource;
+    };
+  };
+  server.wait_for(holds(1));
+  server.lose_replies(3);
+  told.set_value();
+  EXPECT_EQ(server.wait_for(holds(2)).assignment->observations.front().resource, 2);
+  server.wait_for([](const SyncRequest& r) { return executing(r) && r.assignment->observations.empty(); });
+  server.desire(std::nullopt);
+  EXPECT_EQ(server.wait_for_exit(1).assignment->exit, "stopped");
+  drain();
+  int sent = 0;
+  for (const SyncRequest& request : server.requests()) sent += holds(2)(request) ? 1 : 0;
+  EXPECT_GE(sent, 2) << "a lost reply is no acknowledgement";
+}
+
+TEST_F(SyncLoopTest, AnExitIsSentAgainUntilTheServerNoLongerDesiresItsEpoch) {
+  runner.script = [](const AssignmentOrder&, TrialReporter&) { return SegmentResult{kExitCrashed, "boom"}; };
+  server.on_exit([this](const auto& status) { return status.epoch == 1 ? std::optional(order_of(2)) : std::nullopt; });
+  server.lose_replies_to_exit(3);
+  server.desire(order_of(1));
+  start_worker();
+  EXPECT_EQ(server.wait_for_exit(2).assignment->message, "boom");
+  drain();
+  int told = 0;
+  for (const SyncRequest& request : server.requests()) {
+    told += request.assignment && request.assignment->epoch == 1 && !request.assignment->exit.empty() ? 1 : 0;
+  }
+  EXPECT_EQ(told, 4) << "three lost, one answered";
+}
+
+TEST_F(SyncLoopTest, ASegmentThatIsNoLongerDesiredIsStoppedBeforeTheNextBegins) {
+  std::atomic<int> running = 0;
+  std::atomic<int> running_max = 0;
+  runner.script = [&](const AssignmentOrder& order, TrialReporter& reporter) {
+    running_max = std::max<int>(running_max, ++running);
+    const SegmentResult result = order.epoch == 1 ? ScriptedRunner::wait_for_stop(reporter) : SegmentResult{kExitCompleted, ""};
+    --running;
+    return result;
+  };
+  server.desire(order_of(1));
+  start_worker();
+  server.wait_for(executing);
+  server.desire(order_of(2));
+  EXPECT_EQ(server.wait_for_exit(1).assignment->exit, "stopped");
+  EXPECT_EQ(server.wait_for_exit(2).assignment->exit, "completed");
+  EXPECT_EQ(running_max, 1);
+  drain();
+}
+
+TEST_F(SyncLoopTest, TrainingGoesOnWhileTheServerIsAwayAndItsResultIsDeliveredLater) {
+  std::promise<void> server_is_away;
+  std::promise<void> segment_is_over;
+  runner.script = [&](const AssignmentOrder& order, TrialReporter& reporter) {
+    server_is_away.get_future().wait();
+    reporter.observe(order.until_resource, {{"loss", 0.5}});
+    segment_is_over.set_value();
+    return SegmentResult{kExitCompleted, ""};
+  };
+  server.desire(order_of(1));
+  start_worker();
+  server.wait_for(executing);
+  server.stop();
+  server_is_away.set_value();
+  segment_is_over.get_future().wait();
+  server.start();
+  const SyncRequest request = server.wait_for_exit(1);
+  EXPECT_EQ(request.assignment->exit, "completed");
+  EXPECT_EQ(request.assignment->observations.size(), 1U);
+  EXPECT_EQ(drain(), Worker::End::drained);
+}
+
+TEST_F(SyncLoopTest, AnIdleWorkerComesBackToAServerThatWasStartedAnew) {
+  start_worker();
+  server.wait_for(idle);
+  server.stop();
+  server.start();
+  server.desire(order_of(1));
+  server.wait_for(executing);
+  EXPECT_EQ(drain(), Worker::End::drained);
+  EXPECT_EQ(server.wait_for_exit(1).assignment->exit, "stopped");
+}
+
+TEST_F(SyncLoopTest, GivesUpOnAServerThatStaysAwayAfterStoppingItsSegment) {
+  options.give_up_after_ms = 1;
+  std::atomic<bool> stopped = false;
+  runner.script = [&](const AssignmentOrder&, TrialReporter& reporter) {
+    const SegmentResult result = ScriptedRunner::wait_for_stop(reporter);
+    stopped = true;
+    return result;
+  };
+  server.desire(order_of(1));
+  start_worker();
+  server.wait_for(executing);
+  server.stop();
+  EXPECT_EQ(ended.get(), Worker::End::gave_up);
+  EXPECT_TRUE(stopped);
+}
+
+TEST_F(SyncLoopTest, DrainingEndsAHeldSyncAndTellsTheServer) {
+  start_worker();
+  server.wait_for(idle);
+  EXPECT_EQ(drain(), Worker::End::drained);
+  const auto requests = server.requests();
+  EXPECT_TRUE(requests.back().draining);
+  EXPECT_FALSE(requests.back().assignment);
+}
+
+TEST_F(SyncLoopTest, DrainingStopsTheSegmentAndTellsTheServerBoth) {
+  server.desire(order_of(1));
+  start_worker();
+  server.wait_for(executing);
+  server.lose_replies(2);
+  EXPECT_EQ(drain(), Worker::End::drained);
+  const SyncRequest exit = server.wait_for_exit(1);
+  EXPECT_TRUE(exit.draining);
+  EXPECT_EQ(exit.assignment->exit, "stopped");
+}
+
+TEST_F(SyncLoopTest, DrainingDoesNotWaitForEverForAServerThatIsAway) {
+  options.drain_ms_max = 20;
+  server.desire(order_of(1));
+  start_worker();
+  server.wait_for(executing);
+  server.stop();
+  EXPECT_EQ(drain(), Worker::End::drained);
+}
+
+TEST_F(SyncLoopTest, TheServerCanSendAWorkerHome) {
+  start_worker();
+  server.wait_for(idle);
+  server.desire_drain();
+  EXPECT_EQ(ended.get(), Worker::End::drained);
+}
+
+TEST_F(SyncLoopTest, ALongBacklogGoesOutInPiecesAndTheExitWithTheLast) {
+  constexpr std::int64_t kCount = 25'000;
+  runner.script = [](const AssignmentOrder&, TrialReporter& reporter) {
+    for (std::int64_t i = 1; i <= kCount; ++i) reporter.observe(i, {{"loss", 0.5}});
+    return SegmentResult{kExitCompleted, ""};
+  };
+  server.desire(order_of(1, kCount));
+  start_worker();
+  server.wait_for_exit(1);
+  drain();
+  std::int64_t next = 1;
+  for (const SyncRequest& request : server.requests()) {
+    if (!request.assignment) continue;
+    for (const auto& observation : request.assignment->observations) ASSERT_EQ(observation.resource, next++);
+    EXPECT_TRUE(request.assignment->exit.empty() || next == kCount + 1);
+  }
+}
+
+TEST_F(SyncLoopTest, AnExceptionOfATrainerIsACrashOfItsTrialOnly) {
+  runner.script = [](const AssignmentOrder& order, TrialReporter&) -> SegmentResult {
+    if (order.epoch == 1) throw std::runtime_error("unexpected");
+    throw std::bad_alloc();
+  };
+  server.on_exit([this](const auto& status) { return status.epoch == 1 ? std::optional(order_of(2)) : std::nullopt; });
+  server.desire(order_of(1));
+  start_worker();
+  const SyncRequest crash = server.wait_for_exit(1);
+  EXPECT_EQ(crash.assignment->exit, "crashed");
+  EXPECT_THAT(crash.assignment->message, testing::HasSubstr("unexpected"));
+  EXPECT_EQ(server.wait_for_exit(2).assignment->exit, "out_of_memory");
+  drain();
+}
+
+TEST_F(SyncLoopTest, AMessageThatIsLongAndNoUtf8StillReachesTheServer) {
+  runner.script = [](const AssignmentOrder&, TrialReporter&) { return SegmentResult{kExitCrashed, std::string(100'000, '\xff')}; };
+  server.desire(order_of(1));
+  start_worker();
+  EXPECT_LE(server.wait_for_exit(1).assignment->message.size(), protocol::kMessageSizeMax);
+  drain();
+}
+
+}  // namespace
+}  // namespace tuneband::workers
