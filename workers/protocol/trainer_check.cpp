@@ -34,7 +34,8 @@ std::vector<JobParameter> job_parameters(const XgboostSpec& spec, const std::vec
 }
 
 // A domain's end may lie on a bound that is itself excluded: a float domain takes that very value with probability 0.
-void check_end(const XgboostParameter& known, const JobParameter& parameter, const char* end, double value, Diagnostics& diagnostics) {
+void check_end(const XgboostParameter& known, const JobParameter& parameter, const char* end, double value,
+               Diagnostics& diagnostics) {
   const NumberRange& range = known.range;
   const std::string path = join_path(parameter.path, end);
   const std::string came = describe_range(known) + ", got " + format_number(value);
@@ -48,7 +49,8 @@ void check_end(const XgboostParameter& known, const JobParameter& parameter, con
       diagnostics.error(path, "`" + known.name + "` takes " + came);
     }
   } else if (value > known.usual_max) {
-    diagnostics.warning(path, "`" + known.name + "` is documented up to " + format_number(known.usual_max) + ", got " + format_number(value));
+    diagnostics.warning(
+        path, "`" + known.name + "` is documented up to " + format_number(known.usual_max) + ", got " + format_number(value));
   }
 }
 
@@ -75,8 +77,9 @@ void check_values(const XgboostParameter& known, const JobParameter& parameter, 
     const std::string fault = fault_of_value(known, value);
     const std::string& path = parameter.path;
     if (!fault.empty()) {
-      diagnostics.error(path, fault, known.name == "objective" ? did_you_mean(value, xgboost_objective_names())
-                                                               : did_you_mean(value, known.words));
+      diagnostics.error(
+          path, fault,
+          known.name == "objective" ? did_you_mean(value, xgboost_objective_names()) : did_you_mean(value, known.words));
     } else if (const auto number = parse_number(value); number && *number > known.usual_max) {
       diagnostics.warning(path, "`" + known.name + "` is documented up to " + format_number(known.usual_max) + ", got " + value);
     }
@@ -100,9 +103,10 @@ void check_names(const std::vector<JobParameter>& parameters, Diagnostics& diagn
     if (!added) {
       const JobParameter& other = *before->second;
       const bool tuned_and_fixed = (other.tuned == nullptr) != (parameter.tuned == nullptr);
-      diagnostics.error(parameter.path, other.name == parameter.name && tuned_and_fixed
-                                            ? "`" + parameter.name + "` is tuned here and fixed at " + other.path
-                                            : "`" + parameter.name + "` is the same parameter as `" + other.name + "` at " + other.path,
+      diagnostics.error(parameter.path,
+                        other.name == parameter.name && tuned_and_fixed
+                            ? "`" + parameter.name + "` is tuned here and fixed at " + other.path
+                            : "`" + parameter.name + "` is the same parameter as `" + other.name + "` at " + other.path,
                         "keep one of them");
     }
     check_values(*known, parameter, diagnostics);
@@ -126,8 +130,8 @@ bool takes(const std::vector<JobParameter>& parameters, std::string_view name, s
 void check_machine(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
   const auto refuse = [&](std::string_view name, std::string_view value, const std::string& instead) {
     if (!takes(parameters, name, value)) return;
-    diagnostics.error(find_parameter(parameters, name)->path, "`" + std::string(value) + "` needs a GPU, and XGBoost here is built without",
-                      "use " + instead);
+    diagnostics.error(find_parameter(parameters, name)->path,
+                      "`" + std::string(value) + "` needs a GPU, and XGBoost here is built without", "use " + instead);
   };
   refuse("tree_method", "gpu_hist", "hist");
   refuse("predictor", "gpu_predictor", "cpu_predictor");
@@ -148,10 +152,12 @@ void check_machine(const std::vector<JobParameter>& parameters, Diagnostics& dia
 // What a trial cannot be paused and resumed with, bit for bit.
 void check_resume(const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
   if (takes(parameters, "process_type", "update")) {
-    diagnostics.error(find_parameter(parameters, "process_type")->path, "`update` changes the trees of a model, and a trial starts without one");
+    diagnostics.error(find_parameter(parameters, "process_type")->path,
+                      "`update` changes the trees of a model, and a trial starts without one");
   }
   if (const JobParameter* updater = find_parameter(parameters, "updater")) {
-    diagnostics.warning(updater->path, "with `updater` a trial that was paused may go on a little differently than one that never was");
+    diagnostics.warning(updater->path,
+                        "with `updater` a trial that was paused may go on a little differently than one that never was");
   }
   for (const char* off : {"false", "0"}) {
     if (takes(parameters, "seed_per_iteration", off)) {
@@ -181,21 +187,26 @@ void check_classes(const std::vector<JobParameter>& parameters, const XgboostObj
 
 void check_base_score(const std::vector<JobParameter>& parameters, const XgboostObjective& objective, Diagnostics& diagnostics) {
   const JobParameter* score = find_parameter(parameters, "base_score");
-  if (score == nullptr || !(objective.name == "binary:logistic" || objective.name == "binary:logitraw" || objective.name == "reg:logistic")) return;
+  if (score == nullptr ||
+      !(objective.name == "binary:logistic" || objective.name == "binary:logitraw" || objective.name == "reg:logistic"))
+    return;
   for (const std::string& value : score->values) {
     const auto number = parse_number(value);
     if (number && !(*number > 0 && *number < 1)) {
-      diagnostics.error(score->path, "expected a number between 0 and 1 (both excluded) for " + objective.name + ", got " + value);
+      diagnostics.error(score->path,
+                        "expected a number between 0 and 1 (both excluded) for " + objective.name + ", got " + value);
     }
   }
 }
 
-void check_ranking_data(const XgboostSpec& spec, const XgboostObjective& objective, const std::string& path, Diagnostics& diagnostics) {
+void check_ranking_data(const XgboostSpec& spec, const XgboostObjective& objective, const std::string& path,
+                        Diagnostics& diagnostics) {
   if (objective.task != XgboostTask::ranking) return;
   if (spec.data.format != DataFormat::libsvm) {
     diagnostics.error(path, objective.name + " needs queries, which only LibSVM files have (qid:1)");
   } else if (std::holds_alternative<SplitSpec>(spec.data.validation)) {
-    diagnostics.error("trainer.data.validation", "expected a file for " + objective.name + ": a split by rows would tear queries apart");
+    diagnostics.error("trainer.data.validation",
+                      "expected a file for " + objective.name + ": a split by rows would tear queries apart");
   }
 }
 
@@ -250,7 +261,8 @@ void check_objective_metric(const XgboostSpec& spec, const XgboostObjective* obj
   const std::string metric_name = name.substr(name.find('-') + 1);
   const XgboostMetric* metric = find_xgboost_metric(metric_name);
   if (metric == nullptr) {
-    diagnostics.error(kMetricPath, "XGBoost has no metric `" + metric_name + "`", did_you_mean(metric_name, xgboost_metric_names()));
+    diagnostics.error(kMetricPath, "XGBoost has no metric `" + metric_name + "`",
+                      did_you_mean(metric_name, xgboost_metric_names()));
     return;
   }
   check_direction(*metric, maximize, diagnostics);
@@ -263,8 +275,8 @@ void check_objective_metric(const XgboostSpec& spec, const XgboostObjective* obj
   }
 }
 
-void check_xgboost(const XgboostSpec& spec, const std::vector<TunedParameter>& tuned, const std::string& objective_metric, bool maximize,
-                   Diagnostics& diagnostics) {
+void check_xgboost(const XgboostSpec& spec, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
+                   bool maximize, Diagnostics& diagnostics) {
   const std::vector<JobParameter> parameters = job_parameters(spec, tuned);
   check_names(parameters, diagnostics);
   check_machine(parameters, diagnostics);
@@ -286,8 +298,9 @@ void check_xgboost(const XgboostSpec& spec, const std::vector<TunedParameter>& t
 }
 
 const std::vector<std::string>& builtin_placeholders() {
-  static const std::vector<std::string> names{"resource",        "from_resource", "until_resource", "max_resource", "checkpoint_dir", "parameters_file",
-                                              "trial_dir", "seed",          "job",            "trial",        "attempt"};
+  static const std::vector<std::string> names{
+      "resource", "from_resource", "until_resource", "max_resource", "checkpoint_dir", "parameters_file", "trial_dir",
+      "seed",     "job",           "trial",          "attempt"};
   return names;
 }
 
@@ -337,8 +350,8 @@ void check_command(const CommandSpec& spec, const std::vector<TunedParameter>& t
 
 }  // namespace
 
-void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::string& objective_metric, bool maximize,
-                   Diagnostics& diagnostics) {
+void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
+                   bool maximize, Diagnostics& diagnostics) {
   if (const auto* xgboost = std::get_if<XgboostSpec>(&trainer)) {
     check_xgboost(*xgboost, tuned, objective_metric, maximize, diagnostics);
   } else {

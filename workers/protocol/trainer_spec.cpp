@@ -12,15 +12,15 @@ namespace tuneband::protocol {
 
 namespace {
 
-constexpr std::size_t kPathSizeMax = 4000;          // bytes
+constexpr std::size_t kPathSizeMax = 4000;  // bytes
 constexpr std::size_t kFixedParametersMax = 200;
 constexpr std::size_t kEvalMetricsMax = 50;
 constexpr std::size_t kColumnNamesMax = 100'000;
 constexpr std::size_t kArgumentsMax = 1000;
-constexpr std::size_t kArgumentSizeMax = 100'000;   // bytes
+constexpr std::size_t kArgumentSizeMax = 100'000;  // bytes
 constexpr std::size_t kVariablesMax = 1000;
 constexpr std::size_t kMetricPatternsMax = 100;
-constexpr std::size_t kRegexSizeMax = 2000;         // bytes
+constexpr std::size_t kRegexSizeMax = 2000;  // bytes
 constexpr std::int64_t kThreadsMax = 1024;
 constexpr double kIntervalSecondsMax = 86'400;
 constexpr double kSegmentSecondsMax = 30 * 86'400.0;
@@ -59,14 +59,16 @@ std::vector<std::string> read_columns(ObjectReader& reader, const std::string& f
     return columns;
   }
   for (std::size_t i = 0; i < list->size(); ++i) {
-    if (auto column = column_from((*list)[i], join_path(reader.path_to(field), i), reader.diagnostics())) columns.push_back(std::move(*column));
+    if (auto column = column_from((*list)[i], join_path(reader.path_to(field), i), reader.diagnostics()))
+      columns.push_back(std::move(*column));
   }
   return columns;
 }
 
 std::optional<DataFormat> format_of_ending(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (ending == ".csv") return DataFormat::csv;
   if (ending == ".libsvm" || ending == ".svm" || ending == ".svmlight" || ending == ".txt") return DataFormat::libsvm;
   return std::nullopt;
@@ -97,7 +99,8 @@ std::variant<SplitSpec, std::string> read_validation(ObjectReader& data, const s
   if (json == nullptr) return SplitSpec{};
   if (json->is_string()) return read_path(data, "validation", base_dir);
   if (!json->is_object()) {
-    data.diagnostics().error(data.path_to("validation"), "expected a path or {\"fraction\": ..., \"seed\": ...}, got " + excerpt(*json));
+    data.diagnostics().error(data.path_to("validation"),
+                             "expected a path or {\"fraction\": ..., \"seed\": ...}, got " + excerpt(*json));
     return SplitSpec{};
   }
   ObjectReader reader(*json, data.path_to("validation"), data.diagnostics());
@@ -126,7 +129,8 @@ void read_csv_fields(ObjectReader& reader, DataSpec& data) {
   }
   if (const Json* positive = reader.find("positive")) {
     const auto text = scalar_text(*positive);
-    if (!text || text->empty()) diagnostics.error(reader.path_to("positive"), "expected a text or a number, got " + excerpt(*positive));
+    if (!text || text->empty())
+      diagnostics.error(reader.path_to("positive"), "expected a text or a number, got " + excerpt(*positive));
     data.positive = text.value_or("");
   }
   data.drop = read_columns(reader, "drop");
@@ -137,11 +141,13 @@ void read_csv_fields(ObjectReader& reader, DataSpec& data) {
   if (data.header) return;
   const auto check_number = [&](const std::string& column, const std::string& path) {
     if (column.find_first_not_of("0123456789") == std::string::npos) return;
-    diagnostics.error(path, "a file without a header has no column names, got " + excerpt(column), "give the column's number, from 0");
+    diagnostics.error(path, "a file without a header has no column names, got " + excerpt(column),
+                      "give the column's number, from 0");
   };
   check_number(data.label, reader.path_to("label"));
   for (std::size_t i = 0; i < data.drop.size(); ++i) check_number(data.drop[i], join_path(reader.path_to("drop"), i));
-  for (std::size_t i = 0; i < data.categorical.size(); ++i) check_number(data.categorical[i], join_path(reader.path_to("categorical"), i));
+  for (std::size_t i = 0; i < data.categorical.size(); ++i)
+    check_number(data.categorical[i], join_path(reader.path_to("categorical"), i));
 }
 
 void refuse_csv_fields(ObjectReader& reader) {
@@ -175,8 +181,8 @@ std::vector<std::pair<std::string, std::string>> read_parameters(ObjectReader& t
   if (json == nullptr) return parameters;
   const std::string path = trainer.path_to("parameters");
   if (!json->is_object() || json->size() > kFixedParametersMax) {
-    trainer.diagnostics().error(path, "expected an object of at most " + std::to_string(kFixedParametersMax) + " XGBoost parameters, got " +
-                                          excerpt(*json));
+    trainer.diagnostics().error(path, "expected an object of at most " + std::to_string(kFixedParametersMax) +
+                                          " XGBoost parameters, got " + excerpt(*json));
     return parameters;
   }
   for (const auto& [name, value] : json->items()) {
@@ -196,7 +202,8 @@ std::vector<std::string> read_eval_metrics(ObjectReader& trainer) {
   const std::string path = trainer.path_to("eval_metric");
   std::vector<std::string> metrics;
   if (!json->is_array() || json->empty() || json->size() > kEvalMetricsMax) {
-    trainer.diagnostics().error(path, "expected a metric or an array of up to " + std::to_string(kEvalMetricsMax) + ", got " + excerpt(*json));
+    trainer.diagnostics().error(
+        path, "expected a metric or an array of up to " + std::to_string(kEvalMetricsMax) + ", got " + excerpt(*json));
     return metrics;
   }
   for (std::size_t i = 0; i < json->size(); ++i) {
@@ -216,8 +223,8 @@ XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir) {
   spec.eval_metrics = read_eval_metrics(reader);
   spec.eval_train = reader.boolean_or("eval_train", false);
   spec.threads = static_cast<int>(reader.integer_or("threads", 1, {1, kThreadsMax}));
-  spec.checkpoint_interval_ms =
-      to_ms(reader.number_or("checkpoint_interval_seconds", static_cast<double>(spec.checkpoint_interval_ms) / 1000, {0, kIntervalSecondsMax}));
+  spec.checkpoint_interval_ms = to_ms(reader.number_or(
+      "checkpoint_interval_seconds", static_cast<double>(spec.checkpoint_interval_ms) / 1000, {0, kIntervalSecondsMax}));
   return spec;
 }
 
@@ -232,13 +239,15 @@ std::vector<std::string> read_argv(ObjectReader& reader) {
   }
   for (std::size_t i = 0; i < json->size(); ++i) {
     const Json& argument = (*json)[i];
-    if (argument.is_string() && argument.get_ref<const std::string&>().size() <= kArgumentSizeMax && !has_nul(argument.get<std::string>())) {
+    if (argument.is_string() && argument.get_ref<const std::string&>().size() <= kArgumentSizeMax &&
+        !has_nul(argument.get<std::string>())) {
       argv.push_back(argument.get<std::string>());
     } else {
       reader.diagnostics().error(join_path(path, i), "expected a text, got " + excerpt(argument), "numbers go in quotes too");
     }
   }
-  if (!argv.empty() && argv[0].empty()) reader.diagnostics().error(join_path(path, std::size_t{0}), "expected a program, got an empty text");
+  if (!argv.empty() && argv[0].empty())
+    reader.diagnostics().error(join_path(path, std::size_t{0}), "expected a program, got an empty text");
   return argv;
 }
 
@@ -276,7 +285,8 @@ void read_metrics(ObjectReader& reader, CommandSpec& spec) {
     return;
   }
   if (!json->is_array() || json->empty() || json->size() > kMetricPatternsMax) {
-    reader.diagnostics().error(path, "expected \"json\", \"xgboost\" or an array of {\"name\", \"regex\"}, got " + excerpt(*json));
+    reader.diagnostics().error(path,
+                               "expected \"json\", \"xgboost\" or an array of {\"name\", \"regex\"}, got " + excerpt(*json));
     return;
   }
   for (std::size_t i = 0; i < json->size(); ++i) {
@@ -301,7 +311,8 @@ CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
   spec.resource_name = reader.text_or("resource_name", spec.resource_name, {1, 50});
   if (reader.word("resume", {"checkpoint", "restart"}) == std::size_t{0}) spec.resume = ResumeMode::checkpoint;
   spec.grace_ms = to_ms(reader.number_or("grace_seconds", static_cast<double>(spec.grace_ms) / 1000, {0, 3600}));
-  if (const auto seconds = reader.number("timeout_seconds", {0, kSegmentSecondsMax, true, false})) spec.timeout_ms = to_ms(*seconds);
+  if (const auto seconds = reader.number("timeout_seconds", {0, kSegmentSecondsMax, true, false}))
+    spec.timeout_ms = to_ms(*seconds);
   if (const auto mb = reader.integer("memory_mb", {1, kMemoryMbMax})) spec.memory_bytes_max = *mb * 1024 * 1024;
   if (const auto seconds = reader.number("cpu_seconds", {0, kSegmentSecondsMax, true, false})) spec.cpu_ms_max = to_ms(*seconds);
   return spec;
@@ -310,7 +321,8 @@ CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
 void read_replicas(ObjectReader& reader) {
   const auto replicas = reader.integer("replicas", {1, 10'000});
   if (replicas && *replicas > 1) {
-    reader.diagnostics().error(reader.path_to("replicas"), "expected 1, got " + std::to_string(*replicas) + ": a trial runs on one worker",
+    reader.diagnostics().error(reader.path_to("replicas"),
+                               "expected 1, got " + std::to_string(*replicas) + ": a trial runs on one worker",
                                "use limits.max_parallel_trials to run several trials at once");
   }
 }
@@ -348,8 +360,13 @@ std::string data_key(const TrainerSpec& trainer) {
   const auto* xgboost = std::get_if<XgboostSpec>(&trainer);
   if (xgboost == nullptr) return "";
   const DataSpec& data = xgboost->data;
-  Json options = {data.format == DataFormat::csv ? "csv" : "libsvm", data.header, std::string(1, data.delimiter), data.label, data.positive,
-                  data.drop, data.categorical};
+  Json options = {data.format == DataFormat::csv ? "csv" : "libsvm",
+                  data.header,
+                  std::string(1, data.delimiter),
+                  data.label,
+                  data.positive,
+                  data.drop,
+                  data.categorical};
   if (const auto* split = std::get_if<SplitSpec>(&data.validation)) {
     options.push_back({split->fraction, split->seed});
   } else {

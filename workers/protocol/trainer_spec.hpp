@@ -14,7 +14,7 @@
 namespace tuneband::protocol {
 
 struct SplitSpec {
-  double fraction = 0.2;    // of the rows, for validation; 0 < fraction < 1
+  double fraction = 0.2;  // of the rows, for validation; 0 < fraction < 1
   std::uint64_t seed = 0;
 };
 
@@ -22,43 +22,43 @@ enum class DataFormat { csv, libsvm };
 
 struct DataSpec {
   DataFormat format = DataFormat::csv;
-  std::string train;                       // path; the server makes it absolute at submit
+  std::string train;                                // path; the server makes it absolute at submit
   std::variant<SplitSpec, std::string> validation;  // a split of `train`, or a path
   // csv only:
   bool header = true;
   char delimiter = ',';
-  std::string label;                       // column by name (header) or by number from 0
-  std::string positive;                    // label text that means 1 for a two-class text label; "": the texts in sorted order are 0, 1, ...
-  std::vector<std::string> drop;           // columns left out, by name or number
-  std::vector<std::string> categorical;    // columns to encode although they look numeric; text columns are always encoded
+  std::string label;     // column by name (header) or by number from 0
+  std::string positive;  // label text that means 1 for a two-class text label; "": the texts in sorted order are 0, 1, ...
+  std::vector<std::string> drop;         // columns left out, by name or number
+  std::vector<std::string> categorical;  // columns to encode although they look numeric; text columns are always encoded
 };
 
 struct XgboostSpec {
   DataSpec data;
   std::vector<std::pair<std::string, std::string>> parameters;  // fixed ones, by name; no resource among them
-  std::vector<std::string> eval_metrics;   // like "auc", "logloss"; reported as validation-auc, and train-auc where eval_train
+  std::vector<std::string> eval_metrics;  // like "auc", "logloss"; reported as validation-auc, and train-auc where eval_train
   bool eval_train = false;
-  int threads = 1;                         // nthread
+  int threads = 1;  // nthread
   std::int64_t checkpoint_interval_ms = 30'000;
 };
 
 struct MetricPattern {
-  std::string name;      // "": the regex has two groups, name and value, and every match in a line counts
-  std::string regex;     // RE2, one group: the value
+  std::string name;   // "": the regex has two groups, name and value, and every match in a line counts
+  std::string regex;  // RE2, one group: the value
 };
 
 enum class ResumeMode {
-  checkpoint,            // a resumed command finds what it saved in the checkpoint directory
-  restart,               // a resumed command starts from nothing
+  checkpoint,  // a resumed command finds what it saved in the checkpoint directory
+  restart,     // a resumed command starts from nothing
 };
 
 struct CommandSpec {
-  std::vector<std::string> argv;           // "{name}" is replaced by a parameter, "{resource}", "{until_resource}", ... see docs
+  std::vector<std::string> argv;  // "{name}" is replaced by a parameter, "{resource}", "{until_resource}", ... see docs
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string working_dir;                 // "": the trial's directory
-  std::vector<MetricPattern> metrics;      // regular expressions on stdout and stderr; empty: JSON lines
-  std::string resource_regex;              // "": a report of the objective counts one unit
-  std::string resource_name = "units";     // for people: "epochs"
+  std::string working_dir;              // "": the trial's directory
+  std::vector<MetricPattern> metrics;   // regular expressions on stdout and stderr; empty: JSON lines
+  std::string resource_regex;           // "": a report of the objective counts one unit
+  std::string resource_name = "units";  // for people: "epochs"
   ResumeMode resume = ResumeMode::restart;
   std::int64_t grace_ms = 10'000;          // between SIGTERM and SIGKILL
   std::optional<std::int64_t> timeout_ms;  // of one segment
@@ -83,10 +83,10 @@ std::string data_key(const TrainerSpec& trainer);
 // A parameter of the search space as the trainer sees it.
 struct TunedParameter {
   std::string name;
-  bool text = false;                       // categorical with texts among its values
-  bool real = false;                       // a float domain: most of its values are no whole numbers
-  std::optional<double> min, max;          // of numbers
-  std::vector<std::string> values;         // of categories and of a fixed value, as texts
+  bool text = false;                // categorical with texts among its values
+  bool real = false;                // a float domain: most of its values are no whole numbers
+  std::optional<double> min, max;   // of numbers
+  std::vector<std::string> values;  // of categories and of a fixed value, as texts
 };
 
 // What can be found without touching a file: misspelt XGBoost parameters, ranges outside XGBoost's own, an objective metric that

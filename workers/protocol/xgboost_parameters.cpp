@@ -30,8 +30,8 @@ XgboostParameter word(std::string name, std::vector<std::string> words) {
 XgboostParameter free_text(std::string name) { return {std::move(name), {}, ParameterKind::text, {}, {}}; }
 
 constexpr NumberRange kNotNegative{0, kNoLimit};
-constexpr NumberRange kShare{0, 1};                          // a share that may be nothing
-constexpr NumberRange kSampledShare{0, 1, true, false};      // documented as (0, 1]; XGBoost lets 0 pass and then learns nothing
+constexpr NumberRange kShare{0, 1};                      // a share that may be nothing
+constexpr NumberRange kSampledShare{0, 1, true, false};  // documented as (0, 1]; XGBoost lets 0 pass and then learns nothing
 
 const std::vector<XgboostParameter>& parameters() {
   static const std::vector<XgboostParameter> table{
@@ -126,16 +126,26 @@ const std::vector<XgboostObjective>& objectives() {
 
 const std::vector<XgboostMetric>& metrics() {
   static const std::vector<XgboostMetric> table{
-      {"rmse", false, MetricSuffix::none},           {"rmsle", false, MetricSuffix::none},
-      {"mae", false, MetricSuffix::none},            {"mape", false, MetricSuffix::none},
-      {"mphe", false, MetricSuffix::none},           {"logloss", false, MetricSuffix::none},
-      {"error", false, MetricSuffix::optional},      {"merror", false, MetricSuffix::none},
-      {"mlogloss", false, MetricSuffix::none},       {"auc", true, MetricSuffix::none},
-      {"aucpr", true, MetricSuffix::none},           {"pre", true, MetricSuffix::optional},
-      {"ndcg", true, MetricSuffix::optional},        {"map", true, MetricSuffix::optional},
-      {"poisson-nloglik", false, MetricSuffix::none}, {"gamma-nloglik", false, MetricSuffix::none},
-      {"gamma-deviance", false, MetricSuffix::none}, {"tweedie-nloglik", false, MetricSuffix::required},
-      {"cox-nloglik", false, MetricSuffix::none},    {"aft-nloglik", false, MetricSuffix::none},
+      {"rmse", false, MetricSuffix::none},
+      {"rmsle", false, MetricSuffix::none},
+      {"mae", false, MetricSuffix::none},
+      {"mape", false, MetricSuffix::none},
+      {"mphe", false, MetricSuffix::none},
+      {"logloss", false, MetricSuffix::none},
+      {"error", false, MetricSuffix::optional},
+      {"merror", false, MetricSuffix::none},
+      {"mlogloss", false, MetricSuffix::none},
+      {"auc", true, MetricSuffix::none},
+      {"aucpr", true, MetricSuffix::none},
+      {"pre", true, MetricSuffix::optional},
+      {"ndcg", true, MetricSuffix::optional},
+      {"map", true, MetricSuffix::optional},
+      {"poisson-nloglik", false, MetricSuffix::none},
+      {"gamma-nloglik", false, MetricSuffix::none},
+      {"gamma-deviance", false, MetricSuffix::none},
+      {"tweedie-nloglik", false, MetricSuffix::required},
+      {"cox-nloglik", false, MetricSuffix::none},
+      {"aft-nloglik", false, MetricSuffix::none},
       {"interval-regression-accuracy", true, MetricSuffix::none},
       {"ams", true, MetricSuffix::required},
   };
@@ -186,7 +196,8 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 }
 
 bool inside(const NumberRange& range, double value) {
-  return (range.min_excluded ? value > range.min : value >= range.min) && (range.max_excluded ? value < range.max : value <= range.max);
+  return (range.min_excluded ? value > range.min : value >= range.min) &&
+         (range.max_excluded ? value < range.max : value <= range.max);
 }
 
 std::string describe_numbers(std::string_view what, const NumberRange& range) {
@@ -194,8 +205,8 @@ std::string describe_numbers(std::string_view what, const NumberRange& range) {
   const bool has_max = range.max < kInt32Max;
   std::string text(what);
   if (has_min && has_max) {
-    text += " between " + format_number(range.min) + (range.min_excluded ? " (excluded)" : "") + " and " + format_number(range.max) +
-            (range.max_excluded ? " (excluded)" : "");
+    text += " between " + format_number(range.min) + (range.min_excluded ? " (excluded)" : "") + " and " +
+            format_number(range.max) + (range.max_excluded ? " (excluded)" : "");
   } else if (has_min) {
     text += (range.min_excluded ? " above " : " of at least ") + format_number(range.min);
   } else if (has_max) {
@@ -232,7 +243,8 @@ const Row* find_named(const std::vector<Row>& table, std::string_view name) {
 
 const XgboostParameter* find_xgboost_parameter(std::string_view name) {
   const auto found = std::find_if(parameters().begin(), parameters().end(), [name](const XgboostParameter& parameter) {
-    return parameter.name == name || std::find(parameter.aliases.begin(), parameter.aliases.end(), name) != parameter.aliases.end();
+    return parameter.name == name ||
+           std::find(parameter.aliases.begin(), parameter.aliases.end(), name) != parameter.aliases.end();
   });
   return found == parameters().end() ? nullptr : &*found;
 }
@@ -250,7 +262,8 @@ const std::vector<std::string>& xgboost_parameter_names() {
 }
 
 std::string_view refused_xgboost_parameter(std::string_view name) {
-  const auto found = std::find_if(kRefused.begin(), kRefused.end(), [name](const RefusedParameter& refused) { return refused.name == name; });
+  const auto found =
+      std::find_if(kRefused.begin(), kRefused.end(), [name](const RefusedParameter& refused) { return refused.name == name; });
   return found == kRefused.end() ? std::string_view{} : found->why;
 }
 

@@ -1,5 +1,5 @@
-// What XGBoost 1.7 accepts: its learning parameters, objectives and metrics. XGBoost itself lets misspelt names, NaN and some values
-// outside its documented ranges pass in silence, so that a job is checked against these tables before anything runs.
+// What XGBoost 1.7 accepts: its learning parameters, objectives and metrics. XGBoost itself lets misspelt names, NaN and some
+// values outside its documented ranges pass in silence, so that a job is checked against these tables before anything runs.
 // Source: the "XGBoost Parameters" page of its documentation and the ranges that version 1.7.4 enforces.
 #pragma once
 
@@ -16,11 +16,11 @@ namespace tuneband::protocol {
 enum class ParameterKind { integer, real, boolean, word, text };
 
 struct XgboostParameter {
-  std::string name;                   // as documented first: "eta"
-  std::vector<std::string> aliases;   // "learning_rate"
+  std::string name;                  // as documented first: "eta"
+  std::vector<std::string> aliases;  // "learning_rate"
   ParameterKind kind = ParameterKind::real;
-  NumberRange range;                  // of integer and real
-  std::vector<std::string> words;     // of word
+  NumberRange range;                                      // of integer and real
+  std::vector<std::string> words;                         // of word
   double usual_max = std::numeric_limits<double>::max();  // documented, but not enforced by XGBoost: beyond it is a warning
 };
 
@@ -42,7 +42,7 @@ enum class XgboostTask { regression, binary, multiclass, ranking, survival };
 struct XgboostObjective {
   std::string name;
   XgboostTask task = XgboostTask::regression;
-  NumberRange label;                  // what XGBoost accepts; multiclass: whole numbers below num_class
+  NumberRange label;  // what XGBoost accepts; multiclass: whole numbers below num_class
 };
 
 const XgboostObjective* find_xgboost_objective(std::string_view name);
@@ -52,7 +52,7 @@ inline constexpr const char* kXgboostObjectiveDefault = "reg:squarederror";
 enum class MetricSuffix { none, optional, required };  // "error" or "error@0.7"; "ams@0.15" only
 
 struct XgboostMetric {
-  std::string name;                   // without suffix
+  std::string name;  // without suffix
   bool maximize = false;
   MetricSuffix suffix = MetricSuffix::none;
 };

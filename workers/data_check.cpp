@@ -1,0 +1,91 @@
+#include "workers/data_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <optional>
+
+#include "core/text.hpp"
+#include "workers/data_table.hpp"
+#include "workers/label_check.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+std::string text_of_scalar(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+// Every value that the job gives a parameter, fixed in the trainer or in the search space, or chosen from.
+std::vector<std::string> values_of(const protocol::XgboostSpec& spec, const Json& job, const std::string& name) {
+  for (const auto& [fixed, value] : spec.parameters) {
+    if (fixed == name) return {value};
+  }
+  const auto space = job.find("search_space");
+  if (space == job.end() || !space->is_object()) return {};
+  const Json domain = space->value(name, Json());
+  if (domain.is_string() || domain.is_number()) return {text_of_scalar(domain)};
+  if (!domain.is_object()) return {};
+  std::vector<std::string> values;
+  if (domain.contains("value")) values.push_back(text_of_scalar(domain["value"]));
+  for (const Json& value : domain.value("values", Json::array())) values.push_back(text_of_scalar(value));
+  return values;
+}
+
+int class_count(const protocol::XgboostSpec& spec, const Json& job) {
+  const auto values = values_of(spec, job, "num_class");
+  const auto number = values.empty() ? std::nullopt : parse_number(values[0]);
+  constexpr double kClassesMax = 1e6;
+  return number && *number >= 0 && *number <= kClassesMax ? static_cast<int>(*number) : 0;
+}
+
+void check_objectives(const protocol::XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+  std::vector<std::string> names = values_of(spec, job, "objective");
+  if (names.empty()) names = {protocol::kXgboostObjectiveDefault};
+  const LabelFacts train = label_facts(tables.train);
+  const LabelFacts validation = label_facts(tables.validation);
+  for (const std::string& name : names) {
+    const auto* objective = protocol::find_xgboost_objective(name);
+    if (objective == nullptr) continue;  // said by check_trainer()
+    const auto checked = check_labels(*objective, class_count(spec, job), tables.encoding.label, train, validation);
+    if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
+    if (checked && objective->task == protocol::XgboostTask::binary && validation.min == validation.max) {
+      diagnostics.warning("trainer.data.validation", "every row of the validation data has the label " +
+                                                         format_number(validation.min) + ": auc will be NaN");
+    }
+  }
+}
+
+void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
+  std::vector<std::string> ordinal;
+  for (const FeatureColumn& feature : tables.encoding.features) {
+    if (feature.kind == ColumnKind::ordinal)
+      ordinal.push_back(feature.name + " (" + std::to_string(feature.categories.size()) + ")");
+  }
+  if (ordinal.empty()) return;
+  constexpr std::size_t kColumnsShownMax = 8;
+  if (ordinal.size() > kColumnsShownMax) ordinal.resize(kColumnsShownMax);
+  std::string list;
+  for (const std::string& column : ordinal) list += (list.empty() ? "" : ", ") + column;
+  diagnostics.warning("trainer.data.train",
+                      "columns with more than " + std::to_string(kOneHotCategoriesMax) +
+                          " different texts become one number each, the text's place in sorted order: " + list,
+                      "drop those that are free text or ids, or numbers written with a decimal comma");
+}
+
+}  // namespace
+
+void check_data(const protocol::XgboostSpec& spec, const Json& job, Diagnostics& diagnostics) {
+  try {
+    const auto tables = load_tables(spec.data);
+    if (!tables) {
+      diagnostics.error(tables.error().path, tables.error().message, tables.error().hint);
+      return;
+    }
+    check_objectives(spec, job, *tables, diagnostics);
+    check_columns(*tables, diagnostics);
+  } catch (const std::bad_alloc&) {
+    diagnostics.warning("trainer.data.train", "the data is too large to be checked beforehand");
+  }
+}
+
+}  // namespace tuneband::workers

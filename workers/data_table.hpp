@@ -1,0 +1,74 @@
+// Rows of numbers with labels, as XGBoost takes them, read from CSV or LibSVM files.
+//
+// CSV columns become features like this. A column is numeric when every cell of the training file that is not missing is a
+// number. Any other, and any the user names, is categorical: one feature of 0 and 1 for each category where these are at most
+// kOneHotCategoriesMax, else one feature with the category's place in sorted order. Missing cells (empty, NA, N/A, nan, null, ?)
+// are NaN in every feature of their column, and so are categories that only the validation file has. A column that is numeric but
+// for a few cells is an error, since those are dirt.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "workers/protocol/trainer_spec.hpp"
+
+namespace tuneband::workers {
+
+inline constexpr std::size_t kOneHotCategoriesMax = 32;
+inline constexpr std::size_t kColumnCategoriesMax = 100'000;
+inline constexpr std::size_t kLabelClassesMax = 10'000;
+inline constexpr std::size_t kFeaturesMax = 10'000'000;
+
+struct Table {
+  std::size_t columns = 0;
+  std::vector<float> labels;            // one a row
+  std::vector<float> values;            // dense: rows x columns, row after row, NaN = missing; sparse: the entries
+  bool sparse = false;                  // then also:
+  std::vector<std::size_t> row_starts;  // into values; rows + 1
+  std::vector<unsigned> entry_columns;  // of each value
+  std::vector<unsigned> query_sizes;    // rows of each query (qid), one after the other; empty: no queries
+
+  std::size_t rows() const { return labels.size(); }
+};
+
+enum class ColumnKind { numeric, one_hot, ordinal };
+
+struct FeatureColumn {
+  std::size_t source = 0;  // column of the file, from 0
+  std::string name;
+  ColumnKind kind = ColumnKind::numeric;
+  std::vector<std::string> categories;  // sorted
+};
+
+struct LabelColumn {
+  std::size_t source = 0;
+  std::string name;
+  std::vector<std::string> classes;  // of a text label, sorted: 0, 1, ...; empty: numbers
+  std::string positive;              // not "": 1 for this text, 0 for the others
+};
+
+// How the cells of a CSV file become numbers; learnt from the training file alone, and deterministic.
+struct CsvEncoding {
+  std::vector<std::string> columns;  // of the file, by name; "column3" where there is no header
+  std::vector<FeatureColumn> features;
+  LabelColumn label;
+
+  std::size_t width() const;
+  // One for each feature: "age", "job=admin.".
+  std::vector<std::string> feature_names() const;
+};
+
+struct LoadedTables {
+  Table train;
+  Table validation;
+  CsvEncoding encoding;  // of csv; else empty
+};
+
+// Reads what `spec` names. Errors: invalid_argument with a path like "trainer.data.label" and the line and column in the message.
+Result<LoadedTables> load_tables(const protocol::DataSpec& spec);
+
+}  // namespace tuneband::workers

@@ -1,0 +1,125 @@
+#include "workers/model_files.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "core/random.hpp"
+#include "workers/protocol/sync.hpp"
+#include "workers/unique_fd.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kModelEnding = ".ubj";
+constexpr std::string_view kChecksumEnding = ".sum";
+
+Error write_error(const std::string& path, int error_number) {
+  return {ErrorCode::unavailable, "cannot write " + path + ": " + std::generic_category().message(error_number), "", ""};
+}
+
+// A name of its own for each process: a worker thought lost may still be writing the same file.
+std::string aside(const std::string& path) { return path + ".tmp" + std::to_string(::getpid()); }
+
+Result<void> write_whole(const std::string& path, std::string_view bytes) {
+  const std::string temporary = aside(path);
+  {
+    const UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!file) return write_error(path, errno);
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) {
+        const Error error = write_error(path, errno);
+        ::unlink(temporary.c_str());
+        return error;
+      }
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) return write_error(path, errno);
+  return {};
+}
+
+// A second name for the checkpoint where the file system can, else a copy.
+Result<void> link_whole(const std::string& existing, const std::string& path, std::string_view bytes) {
+  const std::string temporary = aside(path);
+  ::unlink(temporary.c_str());
+  if (::link(existing.c_str(), temporary.c_str()) != 0) return write_whole(path, bytes);
+  if (::rename(temporary.c_str(), path.c_str()) != 0) return write_error(path, errno);
+  ::unlink(temporary.c_str());  // still there when both were the same file already
+  return {};
+}
+
+std::string checksum(std::string_view bytes) {
+  return std::to_string(bytes.size()) + " " + std::to_string(stable_hash(bytes)) + "\n";
+}
+
+std::string checkpoint_path(const std::string& trial_dir, std::int64_t resource, std::string_view ending) {
+  return trial_dir + "/" + protocol::kCheckpointDir + "/" + std::to_string(resource) + std::string(ending);
+}
+
+// The resources that have a checkpoint, the most first.
+std::vector<std::int64_t> stored_resources(const std::string& trial_dir) {
+  std::vector<std::int64_t> resources;
+  std::error_code error;
+  for (fs::directory_iterator entry(trial_dir + "/" + protocol::kCheckpointDir, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() != kModelEnding) continue;
+    const std::string stem = entry->path().stem().string();
+    std::int64_t resource = 0;
+    const auto [rest, fault] = std::from_chars(stem.data(), stem.data() + stem.size(), resource);
+    if (fault == std::errc{} && rest == stem.data() + stem.size() && resource > 0) resources.push_back(resource);
+  }
+  std::sort(resources.rbegin(), resources.rend());
+  return resources;
+}
+
+std::optional<std::string> read_whole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace
+
+Result<void> store_model(const std::string& trial_dir, std::int64_t resource, std::string_view model) {
+  std::error_code error;
+  fs::create_directories(trial_dir + "/" + protocol::kCheckpointDir, error);
+  if (error) return write_error(trial_dir, error.value());
+  const std::string path = checkpoint_path(trial_dir, resource, kModelEnding);
+  if (auto written = write_whole(checkpoint_path(trial_dir, resource, kChecksumEnding), checksum(model)); !written)
+    return written;
+  if (auto written = write_whole(path, model); !written) return written;
+  if (auto linked = link_whole(path, trial_dir + "/" + protocol::kModelFile, model); !linked) return linked;
+  for (const std::int64_t older : stored_resources(trial_dir)) {
+    if (older >= resource) continue;
+    fs::remove(checkpoint_path(trial_dir, older, kModelEnding), error);
+    fs::remove(checkpoint_path(trial_dir, older, kChecksumEnding), error);
+  }
+  return {};
+}
+
+std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64_t resource_max,
+                                        std::vector<std::string>& notes) {
+  for (const std::int64_t resource : stored_resources(trial_dir)) {
+    if (resource > resource_max) continue;
+    auto bytes = read_whole(checkpoint_path(trial_dir, resource, kModelEnding));
+    const auto sum = read_whole(checkpoint_path(trial_dir, resource, kChecksumEnding));
+    if (bytes && sum && *sum == checksum(*bytes)) return StoredModel{resource, std::move(*bytes)};
+    notes.push_back("the checkpoint of " + std::to_string(resource) + " rounds is damaged and is not used");
+  }
+  return std::nullopt;
+}
+
+}  // namespace tuneband::workers

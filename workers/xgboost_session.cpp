@@ -1,0 +1,198 @@
+#include "workers/xgboost_session.hpp"
+
+#include <xgboost/c_api.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+#include "core/text.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+constexpr std::size_t kBytesPerValue = 16;  // XGBoost's entry (8), its histogram index and column pages
+constexpr std::size_t kMessageLinesMax = 100;
+constexpr std::size_t kXgboostMessageSizeMax = 500;  // bytes
+
+std::string_view trim_blanks(std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ':'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// "[02:45:16] ./src/metric/metric.cc:49: Unknown metric function x\nStack trace:\n..." -> "Unknown metric function x"
+std::string readable(std::string_view message) {
+  message = message.substr(0, message.find("Stack trace"));
+  if (message.starts_with('[')) {
+    const std::size_t source = message.find(": ");  // behind the time and the line of the source
+    if (source != std::string_view::npos) message.remove_prefix(source + 2);
+  }
+  return valid_utf8(trim_blanks(message).substr(0, kXgboostMessageSizeMax));
+}
+
+Error last_error() {
+  const std::string_view raw = XGBGetLastError();
+  const bool memory = raw.find("bad_alloc") != std::string_view::npos || raw.find("bad allocation") != std::string_view::npos ||
+                      raw.find("Cannot allocate memory") != std::string_view::npos;
+  if (memory) return {kOutOfMemory, "XGBoost ran out of memory", "", ""};
+  return {ErrorCode::invalid_argument, "XGBoost: " + readable(raw), "", ""};
+}
+
+Result<void> checked(int status) {
+  if (status != 0) return last_error();
+  return {};
+}
+
+thread_local std::vector<std::string>* message_lines = nullptr;
+
+void take_message(const char* message) {
+  if (message_lines == nullptr || message_lines->size() >= kMessageLinesMax) return;
+  std::string line = readable(message);
+  if (!line.empty()) message_lines->push_back(std::move(line));
+}
+
+Result<void> create_handle(const Table& table, DMatrixHandle* handle) {
+  if (!table.sparse) {
+    constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+    return checked(XGDMatrixCreateFromMat(table.values.data(), table.rows(), table.columns, kMissing, handle));
+  }
+  return checked(XGDMatrixCreateFromCSREx(table.row_starts.data(), table.entry_columns.data(), table.values.data(),
+                                          table.row_starts.size(), table.values.size(), table.columns, handle));
+}
+
+std::string_view parameter_or(const XgboostParameters& parameters, std::string_view name, std::string_view fallback) {
+  const auto found =
+      std::find_if(parameters.begin(), parameters.end(), [name](const auto& parameter) { return parameter.first == name; });
+  return found == parameters.end() ? fallback : std::string_view(found->second);
+}
+
+}  // namespace
+
+XgboostMessages::XgboostMessages(std::vector<std::string>& lines) {
+  XGBRegisterLogCallback(take_message);  // for the whole process; a thread without a listener drops its messages
+  message_lines = &lines;
+}
+XgboostMessages::~XgboostMessages() { message_lines = nullptr; }
+
+void XgboostMatrix::Free::operator()(void* handle) const { XGDMatrixFree(handle); }
+
+Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
+  DMatrixHandle handle = nullptr;
+  if (auto created = create_handle(table, &handle); !created) return created.error();
+  XgboostMatrix matrix;
+  matrix.handle_.reset(handle);
+  matrix.rows_ = table.rows();
+  matrix.size_bytes_ = table.values.size() * kBytesPerValue + table.rows() * sizeof(float);
+  if (auto set = checked(XGDMatrixSetFloatInfo(handle, "label", table.labels.data(), table.rows())); !set) return set.error();
+  if (!table.query_sizes.empty()) {
+    const auto set = checked(XGDMatrixSetUIntInfo(handle, "group", table.query_sizes.data(), table.query_sizes.size()));
+    if (!set) return set.error();
+  }
+  return matrix;
+}
+
+void XgboostBooster::Free::operator()(void* handle) const { XGBoosterFree(handle); }
+
+Result<XgboostBooster> XgboostBooster::create(const XgboostMatrix& train, std::vector<EvaluationSet> evaluated,
+                                              XgboostParameters parameters) {
+  std::vector<DMatrixHandle> cached{train.handle()};
+  for (const EvaluationSet& set : evaluated) {
+    if (set.matrix != &train) cached.push_back(set.matrix->handle());
+  }
+  BoosterHandle handle = nullptr;
+  if (auto created = checked(XGBoosterCreate(cached.data(), cached.size(), &handle)); !created) return created.error();
+  XgboostBooster booster;
+  booster.handle_.reset(handle);
+  booster.train_ = &train;
+  booster.evaluated_ = std::move(evaluated);
+  booster.parameters_ = std::move(parameters);
+  if (auto set = booster.set_parameters(); !set) return set.error();
+  return booster;
+}
+
+Result<void> XgboostBooster::set_parameters() {
+  for (const auto& [name, value] : parameters_) {
+    if (auto set = checked(XGBoosterSetParam(handle_.get(), name.c_str(), value.c_str())); !set) return set;
+  }
+  return {};
+}
+
+Result<void> XgboostBooster::set_feature_names(const std::vector<std::string>& names) {
+  std::vector<const char*> texts;
+  for (const std::string& name : names) texts.push_back(name.c_str());
+  return checked(XGBoosterSetStrFeatureInfo(handle_.get(), "feature_name", texts.data(), texts.size()));
+}
+
+Result<void> XgboostBooster::set_attribute(const std::string& name, const std::string& value) {
+  return checked(XGBoosterSetAttr(handle_.get(), name.c_str(), value.c_str()));
+}
+
+Result<std::string> XgboostBooster::save() {
+  bst_ulong size = 0;
+  const char* bytes = nullptr;
+  if (auto saved = checked(XGBoosterSaveModelToBuffer(handle_.get(), R"({"format": "ubj"})", &size, &bytes)); !saved)
+    return saved.error();
+  return std::string(bytes, size);
+}
+
+Result<void> XgboostBooster::load(std::string_view model, int rounds) {
+  if (auto loaded = checked(XGBoosterLoadModelFromBuffer(handle_.get(), model.data(), model.size())); !loaded) return loaded;
+  int held = 0;
+  if (auto counted = checked(XGBoosterBoostedRounds(handle_.get(), &held)); !counted) return counted;
+  if (held != rounds) {
+    return Error{ErrorCode::invalid_argument,
+                 "the model holds " + std::to_string(held) + " rounds, not " + std::to_string(rounds), "", ""};
+  }
+  return set_parameters();
+}
+
+// The tree updaters keep a column sampler whose generator is not part of a saved model. A change of tree_method that is really
+// configured makes XGBoost build new updaters, seeded for this round (seed_per_iteration) as they are after a load. The
+// configuration resets other parameters, so all of them have to be set again.
+Result<void> XgboostBooster::forget_updaters() {
+  const std::string_view method = parameter_or(parameters_, "tree_method", "hist");
+  const char* other = method == "approx" ? "hist" : "approx";
+  if (auto set = checked(XGBoosterSetParam(handle_.get(), "tree_method", other)); !set) return set;
+  bst_ulong size = 0;
+  const char* config = nullptr;
+  if (auto configured = checked(XGBoosterSaveJsonConfig(handle_.get(), &size, &config)); !configured) return configured;
+  return set_parameters();
+}
+
+Result<void> XgboostBooster::train_round(int round) {
+  if (auto forgotten = forget_updaters(); !forgotten) return forgotten;
+  return checked(XGBoosterUpdateOneIter(handle_.get(), round, train_->handle()));
+}
+
+Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate(int round) {
+  std::vector<DMatrixHandle> matrices;
+  std::vector<const char*> names;
+  for (const EvaluationSet& set : evaluated_) {
+    matrices.push_back(set.matrix->handle());
+    names.push_back(set.name);
+  }
+  const char* text = nullptr;
+  const int status = XGBoosterEvalOneIter(handle_.get(), round, matrices.data(), names.data(), matrices.size(), &text);
+  if (status != 0) return last_error();
+  return parse_evaluation(text);
+}
+
+std::vector<std::pair<std::string, double>> parse_evaluation(std::string_view text) {
+  std::vector<std::pair<std::string, double>> values;
+  text.remove_prefix(std::min(text.size(), text.find('\t')));
+  while (!text.empty()) {
+    text.remove_prefix(1);
+    const std::string_view part = text.substr(0, text.find('\t'));
+    text.remove_prefix(part.size());
+    const std::size_t colon = part.rfind(':');
+    if (colon == std::string_view::npos) continue;
+    if (const auto value = parse_number(part.substr(colon + 1))) values.emplace_back(part.substr(0, colon), *value);
+  }
+  return values;
+}
+
+}  // namespace tuneband::workers
