@@ -50,8 +50,8 @@ struct Limits {
   int max_parallel_trials = 1000;
   std::optional<std::int64_t> max_runtime_ms;
   std::optional<int> max_trials_without_improvement;
-  int max_attempts = 3;              // starts of one trial, counting retries after a lost worker or a crash
-  int max_failures_in_a_row = 5;     // trials that fail with the same class, none succeeding in between: the job fails
+  int max_attempts = 3;           // starts of one trial, counting retries after a lost worker or a crash
+  int max_failures_in_a_row = 5;  // trials that fail with the same class, none succeeding in between: the job fails
 };
 
 struct JobSpec {
@@ -62,20 +62,20 @@ struct JobSpec {
   std::vector<Configuration> enqueue;  // tried first, in this order
   SchedulerSpec scheduler;
   Limits limits;
-  double weight = 1;        // share of the workers against other jobs
-  Json trainer;             // as submitted; workers/protocol/trainer_spec.hpp reads it
-  std::string data_key;     // jobs with the same key share parsed data in a warm worker; empty: nothing to share
+  double weight = 1;     // share of the workers against other jobs
+  Json trainer;          // as submitted; workers/protocol/trainer_spec.hpp reads it
+  std::string data_key;  // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
-  // Reads a whole job document. The trainer is only required to be an object here. `diagnostics` gets every fault; what is returned is
-  // a job only when there is none. A sampler without a seed gets default_seed(name).
+  // Reads a whole job document. The trainer is only required to be an object here. `diagnostics` gets every fault; what is
+  // returned is a job only when there is none. A sampler without a seed gets default_seed(name).
   static JobSpec parse(const Json& json, Diagnostics& diagnostics);
 };
 
 // A stable hash of the job's name: the same document gives the same trials.
 std::uint64_t default_seed(std::string_view job_name);
 
-// 1 to kJobNameSizeMax of [A-Za-z0-9._-], beginning with a letter, a digit or `_` (so that it is neither a flag nor `..`), and not only
-// digits (it must differ from an id).
+// 1 to kJobNameSizeMax of [A-Za-z0-9._-], beginning with a letter, a digit or `_` (so that it is neither a flag nor `..`), and
+// not only digits (it must differ from an id).
 bool valid_job_name(std::string_view name);
 
 inline constexpr std::size_t kJobNameSizeMax = 64;

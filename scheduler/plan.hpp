@@ -1,5 +1,5 @@
-// The table of brackets and rungs, known before anything runs. A pure value: the scheduler, POST /v1/plans and `tuneband plan` share it.
-// Integer arithmetic only: log(R)/log(eta) in floating point loses a bracket at (243, 3) and (1000, 10).
+// The table of brackets and rungs, known before anything runs. A pure value: the scheduler, POST /v1/plans and `tuneband plan`
+// share it. Integer arithmetic only: log(R)/log(eta) in floating point loses a bracket at (243, 3) and (1000, 10).
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct PlannedRung {
 };
 
 struct PlannedBracket {
-  int index = 0;      // 0, 1, 2... in the order in which brackets open
-  int s = 0;          // the paper's s: rungs after the first
+  int index = 0;  // 0, 1, 2... in the order in which brackets open
+  int s = 0;      // the paper's s: rungs after the first
   std::vector<PlannedRung> rungs;
   bool trimmed = false;  // max_trials left it fewer trials than the algorithm asks for
 
@@ -26,33 +26,35 @@ struct PlannedBracket {
   std::int64_t total_resource() const;
 };
 
-// K rungs: K = 1 + the largest s with min_resource * eta^s <= max_resource; r_k = round(R / eta^(K-1-k)), the last one R, the first not
-// below min_resource, strictly rising. A ladder that the user gave is returned as it is. For `none`: max_resource alone.
+// K rungs: K = 1 + the largest s with min_resource * eta^s <= max_resource; r_k = round(R / eta^(K-1-k)), the last one R, the
+// first not below min_resource, strictly rising. A ladder that the user gave is returned as it is. For `none`: max_resource
+// alone.
 std::vector<std::int64_t> ladder(const SchedulerSpec& spec);
 
 // Trials that one pass over the brackets starts; what a synchronous job without any limit runs. At most the largest int.
 int trials_of_one_pass(const SchedulerSpec& spec);
 
-// How many trials the job starts at most: the least of max_trials, a grid's size (with the enqueued ones on top) and, for a synchronous
-// job without any limit, one pass. Nothing: another limit ends it. May be above kTrialsMax, which bounds every job.
+// How many trials the job starts at most: the least of max_trials, a grid's size (with the enqueued ones on top) and, for a
+// synchronous job without any limit, one pass. Nothing: another limit ends it. May be above kTrialsMax, which bounds every job.
 std::optional<std::int64_t> trials_bound(const JobSpec& spec);
 
 // The `index`-th bracket of a synchronous scheduler (hyperband cycles s = K-1 ... 0; successive halving repeats s = K-1), given
-// how many trials may still be started (at least 1). Bracket s of K starts at rung K-1-s with n0 trials (BracketRounding, or what is
-// left), and floor(n0 / eta^i), at least 1, reach its i-th rung.
+// how many trials may still be started (at least 1). Bracket s of K starts at rung K-1-s with n0 trials (BracketRounding, or what
+// is left), and floor(n0 / eta^i), at least 1, reach its i-th rung.
 PlannedBracket planned_bracket(const SchedulerSpec& spec, int index, std::optional<int> trials_left);
 
 inline constexpr std::size_t kPlannedBracketsMax = 1000;
 
 struct Plan {
   std::vector<std::int64_t> ladder;
-  std::vector<PlannedBracket> brackets;  // asynchronous and none: one, with the trials expected at each rung if the rule keeps 1/eta.
-                                         // Synchronous without a bound on the trials: one pass. At most kPlannedBracketsMax
-  std::int64_t brackets_left_out = 0;    // of more; the totals count them
-  std::optional<int> trials;             // nothing: until another limit
-  std::int64_t total_resource = 0;       // over all of them
+  // Asynchronous and none: one, with the trials expected at each rung if the rule keeps 1/eta. Synchronous without a bound on the
+  // trials: one pass. At most kPlannedBracketsMax.
+  std::vector<PlannedBracket> brackets;
+  std::int64_t brackets_left_out = 0;                // further ones; the totals count them
+  std::optional<int> trials;                         // nothing: until another limit
+  std::int64_t total_resource = 0;                   // over all of them
   std::int64_t total_resource_without_stopping = 0;  // every trial to max_resource
-  bool exact = true;                     // false for asynchronous rules: how many go on depends on arrival order
+  bool exact = true;                                 // false for asynchronous rules: how many go on depends on arrival order
 };
 
 Plan make_plan(const JobSpec& spec);

@@ -60,15 +60,15 @@ Value value_at(const Domain& domain, double u);
 bool contains(const Domain& domain, const Value& value);
 std::string describe(const Domain& domain);  // "float 0.01..0.3 (log)"
 
-// What a grid tries of it: `points` (2 or more) values over a float's scale, both ends included; all of an int's values when there are no
-// more than `points`, else `points` of them over its scale; every category.
+// What a grid tries of it: `points` (2 or more) values over a float's scale, both ends included; all of an int's values when
+// there are no more than `points`, else `points` of them over its scale; every category.
 std::vector<Value> grid_values(const Domain& domain, int points);
 
 inline constexpr std::size_t kParametersMax = 200;
 inline constexpr std::size_t kParameterNameSizeMax = 100;  // bytes
 inline constexpr std::size_t kCategoriesMax = 1000;
-inline constexpr std::int64_t kIntegerMax = 9'007'199'254'740'992;  // 2^53: an int parameter survives a double, as JSON readers have it
-inline constexpr std::size_t kFaultsMax = 100;  // a document with more is not read on
+inline constexpr std::int64_t kIntegerMax = 9'007'199'254'740'992;  // 2^53, so that an int survives readers with doubles only
+inline constexpr std::size_t kFaultsMax = 100;                      // a document with more is not read on
 
 // Parameters in an order in which every parent stands before its children; otherwise by name.
 class SearchSpace {
@@ -91,8 +91,8 @@ class SearchSpace {
 
   bool active(const Parameter& parameter, const Configuration& configuration) const;
 
-  // A configuration that a user wrote. Inactive or unknown parameters and values outside their domain are errors; fixed parameters
-  // are filled in; a missing active parameter is an error. An int for a float domain is converted.
+  // A configuration that a user wrote. Inactive or unknown parameters and values outside their domain are errors; fixed
+  // parameters are filled in; a missing active parameter is an error. An int for a float domain is converted.
   Configuration check(const Json& json, const std::string& path, Diagnostics& diagnostics) const;
 
  private:

@@ -22,8 +22,8 @@ Json to_json(const Configuration& configuration);
 
 inline constexpr std::size_t kValueTextSizeMax = 1000;  // bytes
 
-// A scalar, or nothing: a finite number, a boolean, or a text of at most kValueTextSizeMax bytes without a NUL (a command's argument or
-// an XGBoost parameter could not carry one). An integer beyond 64 bits with sign is nothing too.
+// A scalar, or nothing: a finite number, a boolean, or a text of at most kValueTextSizeMax bytes without a NUL (a command's
+// argument or an XGBoost parameter could not carry one). An integer beyond 64 bits with sign is nothing too.
 std::optional<Value> value_from_json(const Json& json);
 
 // The inverse of to_json for documents that we wrote ourselves. Aborts on anything else.

@@ -118,7 +118,8 @@ double discrepancy(const Sampler& sampler, int count, const std::vector<std::str
 
 TEST(SobolSampler, FillsTheSpaceBetterThanRandomForEverySeed) {
   const SearchSpace space = space_of(R"({"a": {"type": "float", "min": 0, "max": 1}, "b": {"type": "float", "min": 0, "max": 1},
-                                         "c": {"type": "float", "min": 0, "max": 1}, "d": {"type": "float", "min": 0, "max": 1}})");
+                                         "c": {"type": "float", "min": 0, "max": 1},
+                                         "d": {"type": "float", "min": 0, "max": 1}})");
   for (const int count : {16, 64, 256}) {
     double sobol = 0, random = 0;
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -183,7 +184,8 @@ TEST(GridSampler, CoversEveryCombinationOnceAndConditionalOnesOnlyWhereActive) {
 
 TEST(GridSampler, CoversTwoConditionalBranchesUnderOneValue) {
   const auto grid = sampler_of(SamplerType::grid, 1, space_of(R"({"on": {"type": "categorical", "values": [true, false]},
-      "a": {"type": "int", "min": 1, "max": 3, "when": {"on": true}}, "b": {"type": "int", "min": 1, "max": 2, "when": {"on": true}}})"));
+      "a": {"type": "int", "min": 1, "max": 3, "when": {"on": true}},
+      "b": {"type": "int", "min": 1, "max": 2, "when": {"on": true}}})"));
   ASSERT_EQ(grid->size(), 3 * 2 + 1);
   const auto trials = first(*grid, 7);
   EXPECT_EQ(std::set<std::string>(trials.begin(), trials.end()).size(), 7u);
