@@ -5,6 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/embedded_server.hpp"
+#include "core/text.hpp"
 
 namespace {
 
@@ -151,6 +152,18 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
   run->add_flag("--keep", arguments.run.keep, "Keep the server up after the job's end, until Ctrl-C");
 }
 
+// CLI11 sees a word that is no command as a missing one.
+std::optional<std::string> unknown_command(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> words = app.remaining(true);
+  const bool of_ours = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  if (!of_ours || words.empty() || words.front().starts_with('-')) return std::nullopt;
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    commands.push_back(command->get_name());
+  const std::string hint = tuneband::did_you_mean(words.front(), commands);
+  return "there is no command `" + words.front() + "` (" + (hint.empty() ? "see tuneband --help" : hint) + ")";
+}
+
 }  // namespace
 
 int main(int argument_count, char** argument_values) {
@@ -178,7 +191,8 @@ int main(int argument_count, char** argument_values) {
   } catch (const CLI::Success& success) {
     return app.exit(success);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    std::cerr << "tuneband: " << error.what() << " (see tuneband --help)\n";
+    const std::string fault = unknown_command(app, error).value_or(std::string(error.what()) + " (see tuneband --help)");
+    std::cerr << "tuneband: " << tuneband::cli::printable(fault, tuneband::cli::detect_terminal()) << '\n';
     return tuneband::cli::kExitBadInput;
   }
 

@@ -1,0 +1,28 @@
+// A server that gives prepared answers, and remembers what it was asked.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tuneband::test {
+
+class CannedServer {
+ public:
+  CannedServer();
+  ~CannedServer();
+
+  // The answer to `request` ("GET /v1/jobs"). Several for the same request are given one after the other, the last one for ever.
+  // What nothing was prepared for is answered with 404.
+  void answer(const std::string& request, std::string body, int status = 200);
+
+  std::string url() const;
+  std::vector<std::string> requests() const;  // "POST /v1/jobs?base_dir=..."
+  std::string last_body() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tuneband::test

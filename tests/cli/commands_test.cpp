@@ -1,0 +1,239 @@
+// The commands against prepared answers.
+#include "cli/commands.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/interrupts.hpp"
+#include "tests/cli/canned_server.hpp"
+#include "tests/cli/examples.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+class Commands : public testing::Test {
+ protected:
+  Commands() {
+    server_.answer("GET /v1/jobs/7", test::example_job().dump());
+    server_.answer("GET /v1/jobs/direct-marketing", test::example_job().dump());
+    for (const std::string job : {"/v1/jobs/7", "/v1/jobs/direct-marketing"}) {
+      server_.answer("GET " + job + "/plan", test::example_plan().dump());
+      server_.answer("GET " + job + "/best",
+                     Json{{"trial", test::example_trial(11, "completed")}, {"model", "/data/model.ubj"}}.dump());
+      server_.answer("GET " + job + "/analytics", R"({"summary": {"resource_saved": 599, "resource_without_stopping": 810,
+                     "training_seconds_saved": 34.7}})");
+      server_.answer(
+          "GET " + job + "/trials?state=failed&limit=1000",
+          Json{{"trials", {test::failed_trial(4, "out_of_memory"), test::failed_trial(9, "out_of_memory")}}, {"next", nullptr}}
+              .dump());
+    }
+    std::filesystem::create_directories(directory_);
+  }
+  ~Commands() override { std::filesystem::remove_all(directory_); }
+
+  std::string write_job(const std::string& text) {
+    const std::string path = directory_ + "/job.json";
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  Session session() { return {api_, console_}; }
+
+  test::CannedServer server_;
+  ApiClient api_ = std::move(ApiClient::create(server_.url()).value());
+  std::ostringstream out_;
+  std::ostringstream err_;
+  Console console_{Terminal{}, out_, err_, false};
+  Console json_console_{Terminal{}, out_, err_, true};
+  std::string directory_ = testing::TempDir() + "cli_commands_" + std::to_string(getpid());
+};
+
+}  // namespace
+
+TEST_F(Commands, DescribeBeginsWithTheBestTrial) {
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  const std::string expected =
+      "job\t7\nname\tdirect-marketing\nbest\t0.7912345678\nmetric\tvalidation-auc\ntrial\t11\nrounds\t9\neta\t0.2134567\nmax_"
+      "depth\t6\n"
+      "model\t/data/model.ubj\n";
+  EXPECT_EQ(out_.str().substr(0, expected.size()), expected);
+  EXPECT_NE(out_.str().find("saved\tearly stopping saved 599 of 810 rounds (74 %), about 35 s of training\n"), std::string::npos);
+  EXPECT_NE(out_.str().find("failed\tout_of_memory: 2 trials, for example 4\n\tthe memory limit of 1 GB was reached\n"
+                            "\tLower what needs memory.\n"),
+            std::string::npos);
+  EXPECT_NE(out_.str().find("bracket\trung\trounds\tplanned\treached\tpromoted\tstopped\twaiting\n0\t0\t3\t27\t27\t9\t18\t0\n"),
+            std::string::npos);
+}
+
+TEST_F(Commands, BestInJsonIsWhatTheServerSaid) {
+  ASSERT_TRUE(show_best({api_, json_console_}, "7"));
+  const Json printed = Json::parse(out_.str());
+  EXPECT_EQ(printed["model"], "/data/model.ubj");
+  EXPECT_EQ(printed["trial"]["number"], 11);
+}
+
+TEST_F(Commands, BestOfAJobWithoutAValueSaysSo) {
+  Json job = test::example_job();
+  job["name"] = "fresh";
+  server_.answer("GET /v1/jobs/fresh", job.dump());
+  const auto finished = show_best(session(), "fresh");
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().exit_status, kExitBadInput);
+  EXPECT_EQ(finished.error().errors[0].message, "no trial of fresh has a value yet");
+}
+
+TEST_F(Commands, ListFollowsThePages) {
+  Json second = test::example_job();
+  second["id"] = 6;
+  server_.answer("GET /v1/jobs?limit=1000", Json{{"jobs", {test::example_job()}}, {"next", "a b"}}.dump());
+  server_.answer("GET /v1/jobs?limit=1000&after=a%20b", Json{{"jobs", {second}}, {"next", nullptr}}.dump());
+  ASSERT_TRUE(list_jobs(session(), {}));
+  EXPECT_EQ(out_.str().substr(0, out_.str().find('\n')), "id\tname\tstate\ttrials\tbest\tmetric\tscheduler\tsubmitted");
+  EXPECT_NE(out_.str().find("\n7\tdirect-marketing\trunning\t22/30\t0.7912\tvalidation-auc\thyperband\t"), std::string::npos);
+  EXPECT_NE(out_.str().find("\n6\tdirect-marketing\t"), std::string::npos);
+}
+
+TEST_F(Commands, TrialsHaveAColumnForEachParameter) {
+  server_.answer(
+      "GET /v1/jobs/7/trials?sort=objective&state=stopped,completed&limit=2",
+      Json{{"trials", {test::example_trial(11, "completed"), test::example_trial(3, "stopped")}}, {"next", nullptr}}.dump());
+  ASSERT_TRUE(list_trials(session(), {"7", "stopped,completed", "objective", 2}));
+  EXPECT_EQ(out_.str(),
+            "trial\tstate\tbracket\trung\tresource\tobjective\teta\tmax_depth\ttraining\tqueued\tattempts\tworker\n"
+            "11\tcompleted\t0\t1\t9\t0.7912345678\t0.2134567\t6\t0.41\t0.2\t1\tlocal-2\n"
+            "3\tstopped\t0\t1\t9\t0.7912345678\t0.2134567\t6\t0.41\t0.2\t1\tlocal-2\n");
+}
+
+TEST_F(Commands, SubmitSendsTheDocumentAsItIsAndWhereItLies) {
+  const std::string path = write_job(R"({"name": "direct-marketing"})");
+  server_.answer("POST /v1/jobs?base_dir=" + percent_encoded(directory_),
+                 Json{{"job", test::example_job()},
+                      {"plan", test::example_plan()},
+                      {"warnings", {{{"path", "trainer.data"}, {"message", "has no header"}, {"hint", "set header"}}}}}
+                     .dump(),
+                 201);
+  ASSERT_TRUE(submit(session(), {path, false}));
+  EXPECT_EQ(server_.last_body(), R"({"name": "direct-marketing"})");
+  EXPECT_EQ(out_.str(), "direct-marketing is job 7: hyperband, 30 trials planned, at most 27 rounds each\n");
+  EXPECT_EQ(err_.str(), "tuneband: warning: trainer.data: has no header (set header)\n");
+}
+
+TEST_F(Commands, WaitingShowsChangesThenTheResultAndTheStatusOfTheJob) {
+  Json running = test::example_job();
+  running["id"] = 8;
+  Json ended = running;
+  ended["state"] = "failed";
+  ended["reason"] = "five trials failed in a row";
+  const std::string path = write_job(R"({"name": "x"})");
+  server_.answer("POST /v1/jobs?base_dir=" + percent_encoded(directory_), Json{{"job", running}}.dump(), 201);
+  server_.answer("GET /v1/jobs/8", running.dump());
+  server_.answer("GET /v1/jobs/8", ended.dump());
+  server_.answer("GET /v1/jobs/8/plan", test::example_plan().dump());
+  server_.answer("GET /v1/jobs/8/analytics", "{}");
+  server_.answer("GET /v1/jobs/8/events", "event: job\ndata: {}\n\n");
+  server_.answer("GET /v1/jobs/8/trials?state=running&limit=8", R"({"trials": [], "next": null})");
+  server_.answer("GET /v1/jobs/8/trials?state=failed&limit=1000",
+                 Json{{"trials", {test::failed_trial(4, "crashed")}}, {"next", nullptr}}.dump());
+  const auto finished = submit(session(), {path, true});
+  ASSERT_TRUE(finished) << describe(finished.error().errors[0]);
+  EXPECT_EQ(*finished, kExitFailed);
+  EXPECT_NE(out_.str().find("trial 4 failed (crashed)"), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("failed: five trials failed in a row\n"), std::string::npos) << out_.str();
+  EXPECT_EQ(out_.str().find('\x1b'), std::string::npos);
+}
+
+TEST_F(Commands, EveryFaultOfADocumentIsALine) {
+  const std::string path = write_job(R"({"name": "x"})");
+  server_.answer("POST /v1/jobs?base_dir=" + percent_encoded(directory_),
+                 R"({"error": {"code": "invalid_argument", "message": "two faults", "path": "", "hint": "", "details": [
+                    {"path": "search_space.eta.max", "message": "expected a number between 0 and 1, got 3", "hint": "lower it"},
+                    {"path": "limits.max_trial", "message": "unknown field", "hint": "did you mean `max_trials`?"}]}})",
+                 400);
+  const auto finished = submit(session(), {path, false});
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().exit_status, kExitBadInput);
+  console_.report(finished.error());
+  EXPECT_EQ(err_.str(),
+            "tuneband: search_space.eta.max: expected a number between 0 and 1, got 3 (lower it)\n"
+            "tuneband: limits.max_trial: unknown field (did you mean `max_trials`?)\n");
+}
+
+TEST_F(Commands, FilesThatCannotBeJobsAreSaidSoWithTheirName) {
+  const auto missing = submit(session(), {directory_ + "/none.json", false});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().errors[0].path, directory_ + "/none.json");
+  EXPECT_EQ(missing.error().errors[0].message, "cannot be read: No such file or directory");
+  const auto folder = submit(session(), {directory_, false});
+  ASSERT_FALSE(folder);
+  EXPECT_EQ(folder.error().errors[0].message, "is a directory");
+  const auto broken = submit(session(), {write_job("{"), false});
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().errors[0].message.substr(0, 14), "not valid JSON");
+}
+
+TEST_F(Commands, AServerThatIsNotThereHasAStatusOfItsOwn) {
+  auto api = ApiClient::create("http://127.0.0.1:1");
+  const auto finished = list_workers({*api, console_});
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().exit_status, kExitUnreachable);
+  EXPECT_FALSE(ApiClient::create("ftp://x"));
+}
+
+TEST_F(Commands, ExportWritesTheFileWholeOrNotAtAll) {
+  server_.answer("GET /v1/jobs/7/analytics?format=csv", "number,eta\r\n0,0.1\r\n");
+  const std::string path = directory_ + "/trials.csv";
+  ASSERT_TRUE(export_job(session(), {"7", path, true}));
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "number,eta\r\n0,0.1\r\n");
+
+  const std::string none = directory_ + "/none.csv";
+  EXPECT_FALSE(export_job(session(), {"nobody", none, true}));
+  EXPECT_FALSE(std::filesystem::exists(none));
+  EXPECT_FALSE(std::filesystem::exists(none + ".part"));
+}
+
+TEST_F(Commands, LogsAreHandedOnUnchanged) {
+  server_.answer("GET /v1/jobs/7/trials/3/log?follow=true", "step 1\r\x1b[2Kstep 2\n");
+  ASSERT_TRUE(show_log(session(), {"7", 3, true}));
+  EXPECT_EQ(out_.str(), "step 1\r\x1b[2Kstep 2\n");
+}
+
+TEST_F(Commands, StopAndDeleteSayWhatHappened) {
+  Json stopping = test::example_job();
+  stopping["state"] = "stopping";
+  server_.answer("POST /v1/jobs/7/stop", stopping.dump(), 202);
+  server_.answer("DELETE /v1/jobs/7", "", 204);
+  ASSERT_TRUE(stop_job(session(), "7"));
+  ASSERT_TRUE(delete_job(session(), "7"));
+  EXPECT_EQ(out_.str(), "direct-marketing (job 7) is stopping\n7 is deleted, with its trials, logs and models\n");
+}
+
+TEST_F(Commands, ANameWithOddLettersIsOneSegmentOfThePath) {
+  EXPECT_FALSE(show_best(session(), "a/b c?d"));
+  EXPECT_EQ(server_.requests().back(), "GET /v1/jobs/a%2Fb%20c%3Fd");
+}
+
+TEST_F(Commands, ThePlanNeedsNoServer) {
+  const std::string path = write_job(R"({"name": "p", "objective": {"metric": "m", "goal": "maximize"},
+    "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "trainer": {"type": "command", "argv": ["true"]},
+    "scheduler": {"type": "hyperband", "min_resource": 1, "max_resource": 9, "eta": 3}})");
+  ASSERT_TRUE(show_plan(console_, {path, 2, 0.5}));
+  const std::string expected =
+      "bracket\t1 unit\t3 units\t9 units\tin all\n0 (s=2)\t9\t3\t1\t21\n1 (s=1)\t\t5\t1\t21\n2 (s=0)\t\t\t3\t27\n";
+  EXPECT_EQ(out_.str().substr(0, expected.size()), expected) << out_.str();
+  EXPECT_NE(out_.str().find("\ntrials\t17\n"), std::string::npos) << out_.str();
+}
+
+TEST_F(Commands, ThePlanOfABrokenDocumentListsEveryFault) {
+  const auto finished = show_plan(console_, {write_job(R"({"name": "p", "sheduler": {}})"), {}, {}});
+  ASSERT_FALSE(finished);
+  EXPECT_GT(finished.error().errors.size(), 1u);
+  EXPECT_EQ(finished.error().exit_status, kExitBadInput);
+}
+
+}  // namespace tuneband::cli

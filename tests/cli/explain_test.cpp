@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include "cli/explain_text.hpp"
+#include "tests/cli/examples.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+DecisionInfo example_decision(const std::string& verdict) {
+  DecisionInfo decision;
+  decision.trial = 11;
+  decision.rung = 1;
+  decision.resource = 9;
+  decision.value = 0.75;
+  decision.verdict = verdict;
+  decision.rank = 5;
+  decision.filled = 9;
+  decision.slots = 9;
+  decision.keep = 3;
+  decision.cutoff = 0.765;
+  decision.ahead = {4, 7, 2, 1};
+  decision.rule = "the rung is full: the best 3 go on";
+  return decision;
+}
+
+const JobInfo& example_job_info() {
+  static const JobInfo job = job_from_json(test::example_job());
+  return job;
+}
+
+}  // namespace
+
+TEST(Explain, AStoppedTrialIsToldItsRankTheCutoffAndWhoWasAhead) {
+  EXPECT_EQ(
+      explain_decision(example_decision("stopped"), example_job_info()),
+      "Rung 1 of bracket 0 (9 rounds): validation-auc was 0.75, rank 5 of 9. It was stopped: the rung is full: the best 3 go on. "
+      "The last value to go on was 0.765: its own was 0.015 worse. Ahead of it: trials 4, 7, 2 and 1.");
+}
+
+TEST(Explain, APromotedTrialIsToldByHowMuch) {
+  DecisionInfo decision = example_decision("promoted");
+  decision.value = 0.78;
+  decision.rank = 1;
+  decision.ahead = {};
+  EXPECT_EQ(explain_decision(decision, example_job_info()),
+            "Rung 1 of bracket 0 (9 rounds): validation-auc was 0.78, rank 1 of 9. It was promoted to the next rung: the rung is "
+            "full: the "
+            "best 3 go on. The last value to go on was 0.765: its own was 0.015 better. Nothing was ahead of it.");
+}
+
+TEST(Explain, WhenMinimizingLessIsBetter) {
+  JobInfo job = example_job_info();
+  job.maximize = false;
+  const std::string text = explain_decision(example_decision("promoted"), job);
+  EXPECT_NE(text.find("its own was 0.015 better"), std::string::npos) << text;
+}
+
+TEST(Explain, AnEarlyVerdictSaysHowManyWereStillToCome) {
+  DecisionInfo decision = example_decision("stopped");
+  decision.slots = 12;
+  decision.ahead = {4};
+  const std::string text = explain_decision(decision, example_job_info());
+  EXPECT_NE(text.find("rank 5 of 9 (3 still to come)"), std::string::npos) << text;
+  EXPECT_NE(text.find("Ahead of it: trials 4 and 3 more."), std::string::npos) << text;
+}
+
+TEST(Explain, WaitingFailedAndCompletedHaveTheirOwnSentences) {
+  EXPECT_EQ(explain_decision(example_decision("waiting"), example_job_info()),
+            "Rung 1 of bracket 0 (9 rounds): validation-auc was 0.75. It waits: the verdict is not certain until more trials "
+            "have arrived at "
+            "this rung.");
+  DecisionInfo failed = example_decision("stopped");
+  failed.value.reset();
+  EXPECT_EQ(explain_decision(failed, example_job_info()),
+            "Rung 1 of bracket 0 (9 rounds): it failed on the way, and its slot was given up.");
+  DecisionInfo completed = example_decision("completed");
+  completed.rule = "it reached max_resource";
+  completed.rank = 1;
+  completed.filled = 1;
+  completed.slots = 1;
+  completed.ahead = {};
+  EXPECT_EQ(explain_decision(completed, example_job_info()),
+            "Rung 1 of bracket 0 (9 rounds): validation-auc was 0.75, rank 1 of 1. It was completed: it reached max_resource.");
+}
+
+TEST(Explain, AFailedTrialComesWithAdvice) {
+  const auto sentences = explain_state(trial_from_json(test::failed_trial(4, "out_of_memory")), example_job_info());
+  EXPECT_EQ(sentences, (std::vector<std::string>{"It failed after 9 rounds (out_of_memory): the memory limit of 1 GB was reached",
+                                                 "Lower what needs memory."}));
+}
+
+}  // namespace tuneband::cli

@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "cli/progress_frame.hpp"
+#include "cli/progress_view.hpp"
+#include "tests/cli/examples.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+std::vector<std::string> frame_of(const Snapshot& snapshot, std::size_t width, std::size_t height) {
+  const Terminal terminal{.interactive = true, .color = false, .utf8 = false, .width = width, .height = height};
+  std::vector<std::string> lines;
+  for (const Line& line : progress_frame(snapshot, terminal)) lines.push_back(render(line, terminal));
+  return lines;
+}
+
+struct PlainConsole {
+  std::ostringstream out;
+  std::ostringstream err;
+  Console console{Terminal{}, out, err, false};
+};
+
+}  // namespace
+
+TEST(Progress, TheFrameShowsWhatIsDoneBestRungsAndWhoTrains) {
+  EXPECT_EQ(frame_of(test::example_snapshot(), 90, 40),
+            (std::vector<std::string>{
+                "direct-marketing  job 7  running  0:20",
+                "progress   ####################....................  106 of 212 rounds, about 0:20 left",
+                "trials     22 of 30 ended, 2 running, 6 paused, 2 failed",
+                "best       0.792  validation-auc at 9 rounds, trial 12",
+                "           eta=0.5 max_depth=3",
+                "saved      450 rounds by stopping 19 trials early, about 53 s of training",
+                "",
+                "bracket  3 rounds  9 rounds  27 rounds",
+                "0           27/27       4/9        0/3",
+                "1                                  0/3",
+                "",
+                "trial  worker   rounds  until  last value",
+                "    3  local-2       9     27    0.791235",
+                "    5  local-2       9     27    0.791235",
+            }));
+}
+
+TEST(Progress, ANarrowTerminalGetsShorterLinesAndNoBar) {
+  for (const std::string& line : frame_of(test::example_snapshot(), 40, 40)) EXPECT_LE(line.size(), 40u) << line;
+  EXPECT_EQ(frame_of(test::example_snapshot(), 40, 40)[1], "progress   106 of 212 rounds, about 0:2~");
+}
+
+TEST(Progress, AFrameNeverFillsMoreThanTheScreen) {
+  EXPECT_EQ(frame_of(test::example_snapshot(), 80, 8).size(), 7u);
+  EXPECT_EQ(frame_of(test::example_snapshot(), 80, 1).size(), 1u);
+}
+
+TEST(Progress, BeforeTheFirstValueNothingIsClaimed) {
+  Snapshot snapshot = test::example_snapshot();
+  snapshot.job.best.reset();
+  snapshot.job.best_anywhere.reset();
+  snapshot.job.resource_spent = 0;
+  snapshot.running.clear();
+  const auto lines = frame_of(snapshot, 90, 40);
+  EXPECT_EQ(lines[1], "progress   ........................................  0 of 212 rounds");
+  EXPECT_EQ(lines[3], "best       nothing yet");
+}
+
+TEST(Progress, WithoutABoundOnTrialsThereIsNoBarAndNoTimeLeft) {
+  Snapshot snapshot = test::example_snapshot();
+  snapshot.plan.exact = false;
+  snapshot.job.trials.planned.reset();
+  EXPECT_EQ(frame_of(snapshot, 90, 40)[1], "progress   106 rounds");
+  EXPECT_FALSE(seconds_left(snapshot));
+}
+
+TEST(Progress, OfManyBracketsThoseUnderWayAreShown) {
+  PlanInfo plan;
+  plan.ladder = {1};
+  plan.exact = true;
+  for (int bracket = 0; bracket < 10; ++bracket) plan.actual.push_back({bracket, 0, 1, 3, bracket < 4 ? 3 : 0, 0, 0, 0});
+  const std::string text = rung_table(plan, "rounds", 3).tab_separated();
+  EXPECT_EQ(text, "bracket\t1 round\n4\t0/3\n5\t0/3\n6\t0/3\n");
+}
+
+TEST(Progress, APipeGetsALineForEachChangeAndNoEscapeCodes) {
+  PlainConsole plain;
+  LogView view(plain.console);
+  Snapshot snapshot = test::example_snapshot();
+  view.show(snapshot);
+  view.show(snapshot);
+  snapshot.at_ms += 1000;
+  snapshot.job.best_anywhere->value = 0.8;
+  view.show(snapshot);
+  view.show_failures({trial_from_json(test::failed_trial(4, "out_of_memory"))});
+  snapshot.job.state = "completed";
+  snapshot.job.reason = "every trial ended";
+  view.show(snapshot);
+  EXPECT_EQ(plain.out.str(),
+            "  0:20  best 0.792 at 9 rounds, trial 12: eta=0.5 max_depth=3\n"
+            "  0:20  bracket 0: 27 trials reached 3 rounds, 9 go on\n"
+            "  0:21  best 0.8 at 9 rounds, trial 12: eta=0.5 max_depth=3\n"
+            "  0:21  trial 4 failed (out_of_memory): the memory limit of 1 GB was reached\n"
+            "  0:21  completed: every trial ended\n");
+}
+
+}  // namespace tuneband::cli

@@ -1,0 +1,69 @@
+#include "cli/terminal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <clocale>
+
+namespace tuneband::cli {
+
+namespace {
+
+Terminal terminal_of(std::size_t width, bool utf8) {
+  std::setlocale(LC_CTYPE, utf8 ? "C.UTF-8" : "C");
+  return {.interactive = true, .color = false, .utf8 = utf8, .width = width, .height = 24};
+}
+
+}  // namespace
+
+TEST(Terminal, ControlCharactersNeverReachTheScreen) {
+  const Terminal terminal = terminal_of(80, true);
+  EXPECT_EQ(printable("a\x1b[31mred\x07\n\xc2\x9b", terminal), "a [31mred   ");
+  EXPECT_EQ(printable("\xff\xfe ok", terminal), "\ufffd\ufffd ok");
+}
+
+TEST(Terminal, WithoutUtf8OtherLettersBecomeQuestionMarks) {
+  EXPECT_EQ(printable("Zürich → ok", terminal_of(80, false)), "Z?rich ? ok");
+  EXPECT_EQ(printable("Zürich → ok", terminal_of(80, true)), "Zürich → ok");
+}
+
+TEST(Terminal, WidthCountsColumnsNotBytes) {
+  terminal_of(80, true);
+  EXPECT_EQ(display_width("abc"), 3u);
+  EXPECT_EQ(display_width("Zürich"), 6u);
+  EXPECT_EQ(display_width("日本"), 4u);
+  EXPECT_EQ(display_width(""), 0u);
+}
+
+TEST(Terminal, CutTextSaysThatItWasCut) {
+  EXPECT_EQ(cut("a long line", 6, terminal_of(80, true)), "a lon…");
+  EXPECT_EQ(cut("a long line", 6, terminal_of(80, false)), "a lon~");
+  EXPECT_EQ(cut("short", 5, terminal_of(80, true)), "short");
+  EXPECT_EQ(cut("日本語", 4, terminal_of(80, true)), "日…");
+  EXPECT_EQ(cut("x", 0, terminal_of(80, true)), "");
+}
+
+TEST(Terminal, ALineIsCutAtTheWidthAcrossItsSpans) {
+  const Line line{{"best  "}, {"0.7912", Style::good}, {" and a long rest"}};
+  EXPECT_EQ(render(line, terminal_of(14, false)), "best  0.7912 ~");
+}
+
+TEST(Terminal, ColourIsOnlyWhereTheTerminalHasIt) {
+  Terminal terminal = terminal_of(80, true);
+  EXPECT_EQ(render({{"x", Style::bad}}, terminal), "x");
+  terminal.color = true;
+  EXPECT_EQ(render({{"x", Style::bad}, {"y"}}, terminal), "\x1b[31mx\x1b[0my");
+}
+
+TEST(Terminal, APipeGetsWholeLines) {
+  Terminal pipe = terminal_of(20, true);
+  pipe.interactive = false;
+  EXPECT_EQ(render({{"a line that is longer than twenty columns"}}, pipe), "a line that is longer than twenty columns");
+}
+
+TEST(Terminal, WrappedWordsFillLinesUpToTheWidth) {
+  EXPECT_EQ(wrap(words_of("one two  three\nfour"), 9), (std::vector<std::string>{"one two", "three", "four"}));
+  EXPECT_EQ(wrap({"incomprehensibilities", "a"}, 9), (std::vector<std::string>{"incomprehensibilities", "a"}));
+  EXPECT_TRUE(wrap({}, 9).empty());
+}
+
+}  // namespace tuneband::cli
