@@ -6,17 +6,15 @@
 
 #include <future>
 
-#include "tests/protocol/loopback_server.hpp"
+#include "tests/workers/sync_server.hpp"
 #include "tests/workers/temporary_dir.hpp"
 
 namespace tuneband::workers {
 namespace {
 
 using protocol::AssignmentOrder;
-using protocol::SyncReply;
 using protocol::SyncRequest;
-using test::LoopbackAnswer;
-using test::LoopbackServer;
+using test::SyncServer;
 using test::TemporaryDir;
 using testing::ElementsAre;
 
@@ -34,115 +32,6 @@ class ScriptedRunner final : public TrialRunner {
     ::poll(&stop, 1, -1);
     return {kExitStopped, ""};
   }
-};
-
-// The server's side of the protocol: what it desires, which of its replies get lost, and all that it was told.
-class SyncServer {
- public:
-  ~SyncServer() { stop(); }
-
-  void start() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = false;
-    }
-    http_ = std::make_unique<LoopbackServer>([this](const auto& request) { return answer(request); }, port_);
-    port_ = http_->port();
-  }
-  void stop() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-      changed_.notify_all();
-    }
-    http_.reset();
-  }
-  std::string url() const { return http_->url(); }
-
-  void desire(std::optional<AssignmentOrder> order) {
-    const std::lock_guard lock(mutex_);
-    desired_ = std::move(order);
-    changed_.notify_all();
-  }
-  void desire_drain() {
-    const std::lock_guard lock(mutex_);
-    drain_ = true;
-    changed_.notify_all();
-  }
-  void lose_replies(int count) {
-    const std::lock_guard lock(mutex_);
-    lose_ = count;
-  }
-  // Counts from the first report of an exit on.
-  void lose_replies_to_exit(int count) {
-    const std::lock_guard lock(mutex_);
-    lose_to_exit_ = count;
-  }
-  // What the server does on an exit before it answers, for "the next order comes with the reply".
-  void on_exit(std::function<std::optional<AssignmentOrder>(const protocol::AssignmentStatus&)> next) {
-    const std::lock_guard lock(mutex_);
-    on_exit_ = std::move(next);
-  }
-
-  // Waits until some request fulfils `wanted`; all of them are kept.
-  SyncRequest wait_for(const std::function<bool(const SyncRequest&)>& wanted) {
-    std::unique_lock lock(mutex_);
-    SyncRequest found;
-    changed_.wait(lock, [&] {
-      for (const SyncRequest& request : requests_) {
-        if (!wanted(request)) continue;
-        found = request;
-        return true;
-      }
-      return false;
-    });
-    return found;
-  }
-  SyncRequest wait_for_exit(std::int64_t epoch) {
-    return wait_for([epoch](const SyncRequest& r) { return r.assignment && r.assignment->epoch == epoch && !r.assignment->exit.empty(); });
-  }
-  std::vector<SyncRequest> requests() const {
-    const std::lock_guard lock(mutex_);
-    return requests_;
-  }
-
- private:
-  std::optional<LoopbackAnswer> answer(const LoopbackServer::Request& http) {
-    Diagnostics diagnostics;
-    const SyncRequest request = protocol::sync_request_from_json(*parse_json(http.body()), diagnostics);
-    EXPECT_TRUE(diagnostics.ok());
-    EXPECT_EQ(http.target(), "/v1/workers/w-1/sync");
-
-    std::unique_lock lock(mutex_);
-    requests_.push_back(request);
-    if (request.assignment && !request.assignment->exit.empty() && desired_ && desired_->epoch == request.assignment->epoch) {
-      desired_ = on_exit_ ? on_exit_(*request.assignment) : std::nullopt;
-      lose_ += std::exchange(lose_to_exit_, 0);
-    }
-    changed_.notify_all();
-    const bool idle = !request.assignment && !request.draining;
-    if (idle) changed_.wait(lock, [this] { return desired_ || drain_ || stopping_; });
-    if (stopping_) return std::nullopt;
-    if (lose_ > 0) {
-      --lose_;
-      return std::nullopt;
-    }
-    SyncReply reply{.desired = drain_ ? "drain" : desired_ && !request.draining ? "execute" : "idle", .order = {}, .sync_within_ms = 5};
-    if (reply.desired == "execute") reply.order = desired_;
-    return LoopbackAnswer{.body = to_json(reply).dump()};
-  }
-
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<SyncRequest> requests_;
-  std::optional<AssignmentOrder> desired_;
-  std::function<std::optional<AssignmentOrder>(const protocol::AssignmentStatus&)> on_exit_;
-  bool drain_ = false;
-  bool stopping_ = false;
-  int lose_ = 0;
-  int lose_to_exit_ = 0;
-  unsigned short port_ = 0;
-  std::unique_ptr<LoopbackServer> http_;
 };
 
 class SyncLoopTest : public testing::Test {

@@ -1,0 +1,176 @@
+// tuneband-worker as a process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "core/json.hpp"
+#include "tests/workers/sync_server.hpp"
+#include "tests/workers/temporary_dir.hpp"
+#include "workers/process.hpp"
+
+extern char** environ;
+
+namespace tuneband::workers {
+namespace {
+
+using protocol::AssignmentOrder;
+using protocol::SyncRequest;
+using test::read_text;
+using test::SyncServer;
+using test::TemporaryDir;
+using testing::HasSubstr;
+
+const std::string kWorkerProgram = TUNEBAND_BIN_DIR "/tuneband-worker";
+
+struct Finished {
+  std::string output;
+  ExitStatus status;
+};
+
+Finished finish(Process& process) {
+  Finished finished;
+  pollfd wait{process.output_fd(), POLLIN, 0};
+  char buffer[4096];
+  for (ssize_t count = 1; count != 0;) {
+    ::poll(&wait, 1, -1);
+    count = ::read(process.output_fd(), buffer, sizeof buffer);
+    if (count > 0) finished.output.append(buffer, static_cast<std::size_t>(count));
+  }
+  pollfd ended{process.exit_fd(), POLLIN, 0};
+  ::poll(&ended, 1, -1);
+  finished.status = *process.poll_exit();
+  return finished;
+}
+
+class WorkerProgramTest : public testing::Test {
+ protected:
+  // `$WORKER` is the program.
+  Process shell(const std::string& script) {
+    ProcessSpec spec{.executable = "/bin/sh", .argv = {"sh", "-c", script}, .environment = {}, .working_dir = dir.path()};
+    for (char** entry = environ; *entry != nullptr; ++entry) spec.environment.emplace_back(*entry);
+    spec.environment.push_back("WORKER=" + kWorkerProgram);
+    auto process = Process::start(spec);
+    EXPECT_TRUE(process);
+    return std::move(*process);
+  }
+
+  AssignmentOrder order_of(const std::string& script) {
+    AssignmentOrder order;
+    order.epoch = 1;
+    order.job = 1;
+    order.job_name = "job";
+    order.configuration = {{"eta", 0.5}};
+    order.trainer = {{"type", "command"}, {"argv", {"sh", "-c", script}}};
+    order.objective_metric = "loss";
+    order.until_resource = 3;
+    order.max_resource = 3;
+    order.trial_dir = dir / "trial";
+    return order;
+  }
+
+  TemporaryDir dir;
+  SyncServer server;
+};
+
+// Waits until the process that wrote its number into `file` has ended.
+void wait_until_gone(const std::string& file) {
+  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, std::stoi(read_text(file)), 0));
+  if (pidfd < 0) return;
+  pollfd wait{pidfd, POLLIN, 0};
+  ::poll(&wait, 1, -1);
+  ::close(pidfd);
+}
+
+TEST_F(WorkerProgramTest, TellsItsVersionAndItsFlags) {
+  Process version = shell("$WORKER --version");
+  EXPECT_EQ(finish(version).output, "tuneband-worker " TUNEBAND_VERSION "\n");
+  Process help = shell("$WORKER --help");
+  const Finished finished = finish(help);
+  EXPECT_EQ(finished.status.code, 0);
+  for (const char* flag : {"--server", "--name", "--threads", "--end-with-parent", "--give-up-after", "--check-job"}) {
+    EXPECT_THAT(finished.output, HasSubstr(flag));
+  }
+}
+
+TEST_F(WorkerProgramTest, RefusesFlagsThatMakeNoSense) {
+  for (const char* flags : {"--threads 0", "--server https://a", "--server nonsense", "--name 'a b'", "--name ''", "--give-up-after -1", "--nmae x"}) {
+    Process process = shell(std::string("$WORKER ") + flags);
+    const Finished finished = finish(process);
+    EXPECT_EQ(finished.status.code, 2) << flags;
+    EXPECT_NE(finished.output, "") << flags;
+  }
+}
+
+TEST_F(WorkerProgramTest, ChecksAJobFromStandardInput) {
+  Process good = shell(R"(echo '{"objective": {"metric": "loss"}, "trainer": {"type": "command", "argv": ["sh"]}}' | $WORKER --check-job)");
+  const Finished fine = finish(good);
+  EXPECT_EQ(fine.status.code, 0);
+  EXPECT_EQ(*parse_json(fine.output), *parse_json(R"({"errors": [], "warnings": []})"));
+  Process bad = shell(R"(echo '{"trainer": {"type": "command", "argv": ["nothing-like-it"]}}' | $WORKER --check-job)");
+  const Finished faulty = finish(bad);
+  EXPECT_EQ(faulty.status.code, 1);
+  EXPECT_EQ((*parse_json(faulty.output))["errors"][0]["path"], "trainer.argv[0]");
+}
+
+TEST_F(WorkerProgramTest, RunsATrialWithOpenMpSetUpAndEndsCleanlyOnSigterm) {
+  server.start();
+  server.desire(order_of("echo omp $OMP_WAIT_POLICY $OMP_NUM_THREADS; echo '{\"loss\": {eta}}'"));
+  Process worker = shell("exec $WORKER --name w --threads 2 --server " + server.url());
+  const SyncRequest exit = server.wait_for_exit(1);
+  EXPECT_EQ(exit.assignment->exit, "completed") << exit.assignment->message;
+  EXPECT_EQ(exit.assignment->observations.at(0).resource, 3);
+  EXPECT_EQ(exit.name, "w");
+  EXPECT_THAT(read_text(dir / "trial/log.txt"), HasSubstr("omp passive 2"));
+  worker.signal_group(SIGTERM);
+  EXPECT_EQ(finish(worker).status.code, 0);
+  EXPECT_TRUE(server.requests().back().draining);
+}
+
+TEST_F(WorkerProgramTest, SigtermStopsTheCommandAndTellsTheServer) {
+  server.start();
+  server.desire(order_of("echo $$ > pid.new; mv pid.new pid; echo '{\"resource\": 1, \"loss\": 1}'; while :; do sleep 100; done"));
+  Process worker = shell("exec $WORKER --name w --server " + server.url());
+  server.wait_for([](const SyncRequest& r) { return r.assignment && !r.assignment->observations.empty(); });
+  worker.signal_group(SIGTERM);
+  EXPECT_EQ(finish(worker).status.code, 0);
+  const SyncRequest exit = server.wait_for_exit(1);
+  EXPECT_EQ(exit.assignment->exit, "stopped");
+  EXPECT_TRUE(exit.draining);
+  wait_until_gone(dir / "trial/pid");
+}
+
+TEST_F(WorkerProgramTest, ItsCommandDoesNotOutliveAWorkerThatIsKilled) {
+  server.start();
+  server.desire(order_of("echo $$ > pid.new; mv pid.new pid; echo '{\"resource\": 1, \"loss\": 1}'; while :; do sleep 100; done"));
+  Process worker = shell("exec $WORKER --name w --server " + server.url());
+  server.wait_for([](const SyncRequest& r) { return r.assignment && !r.assignment->observations.empty(); });
+  worker.signal_group(SIGKILL);
+  wait_until_gone(dir / "trial/pid");
+}
+
+TEST_F(WorkerProgramTest, EndsWithItsParentWhenToldTo) {
+  server.start();
+  Process parent = shell("$WORKER --name w --end-with-parent --server " + server.url() + " & echo $! > worker; wait");
+  server.wait_for([](const SyncRequest& r) { return !r.assignment; });
+  const pid_t worker_pid = std::stoi(read_text(dir / "worker"));
+  ::kill(::getpgid(worker_pid), SIGKILL);  // the group's leader alone: the shell
+  server.wait_for([](const SyncRequest& r) { return r.draining; });
+  wait_until_gone(dir / "worker");
+}
+
+TEST_F(WorkerProgramTest, GivesUpOnAServerThatIsNotThere) {
+  server.start();
+  const std::string url = server.url();
+  server.stop();
+  Process worker = shell("exec $WORKER --give-up-after 1 --server " + url);
+  const Finished finished = finish(worker);
+  EXPECT_EQ(finished.status.code, 3);
+  EXPECT_THAT(finished.output, HasSubstr("cannot reach the server"));
+}
+
+}  // namespace
+}  // namespace tuneband::workers
