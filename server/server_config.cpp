@@ -1,8 +1,10 @@
 #include "server/server_config.hpp"
 
+#include <arpa/inet.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <thread>
 
 #include "server/child_process.hpp"
@@ -10,7 +12,65 @@
 namespace tuneband::server {
 namespace {
 
+const std::vector<std::string> kLevelNames = {"debug", "info", "warning", "error", "off"};  // in the order of LogLevel
+
 int core_count() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kWorkersMax); }
+
+std::string check_address(const std::string& text) {
+  in6_addr ignored{};
+  const bool is_address = ::inet_pton(AF_INET, text.c_str(), &ignored) == 1 || ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
+  return is_address ? "" : "expected an address like 127.0.0.1 or ::1, got " + text;
+}
+
+std::string check_level(const std::string& text) {
+  const bool is_level = std::find(kLevelNames.begin(), kLevelNames.end(), text) != kLevelNames.end();
+  return is_level ? "" : "expected debug, info, warning, error or off, got " + text;
+}
+
+LogLevel level_named(const std::string& name) {
+  return static_cast<LogLevel>(std::distance(kLevelNames.begin(), std::find(kLevelNames.begin(), kLevelNames.end(), name)));
+}
+
+template <class Number>
+CLI::Validator between(Number min, Number max) {
+  return CLI::Range(min, max).description("");  // without "INT in [..]" in the help
+}
+
+void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
+  app.set_version_flag("--version", "tuneband-server " TUNEBAND_VERSION);
+  app.add_option("--data-dir", config.data_dir, "Where jobs, logs and models are kept; made when missing")
+      ->capture_default_str()
+      ->type_name("DIR");
+  app.add_option("--listen", config.listen, "Address to listen on; there is no authentication, so think before opening it up")
+      ->capture_default_str()
+      ->check(CLI::Validator(check_address, ""))
+      ->type_name("ADDRESS");
+  app.add_option("--port", config.port, "0: the one of the last run on this data directory, else any free one")
+      ->capture_default_str()
+      ->type_name("PORT");
+  app.add_option("--workers", config.workers, "Local workers to keep running (default: one a core)")
+      ->check(between(0, kWorkersMax))
+      ->type_name("N");
+  app.add_option("--worker-threads", config.worker_threads, "Threads that one trial may use")
+      ->capture_default_str()
+      ->check(between(1, kWorkerThreadsMax))
+      ->type_name("N");
+  app.add_option("--lease-seconds", config.lease_seconds, "A worker that is silent for so long is given up for lost")
+      ->capture_default_str()
+      ->check(between(0.5, 3600.0))
+      ->type_name("SECONDS");
+  app.add_option("--allow-host", config.allowed_hosts, "Further host names under which clients may reach this server")->type_name("NAME");
+  app.add_option("--log-level", level, "debug, info, warning, error or off")
+      ->capture_default_str()
+      ->check(CLI::Validator(check_level, ""))
+      ->type_name("LEVEL");
+  app.add_option("--worker-program", config.worker_program, "The worker to start (default: tuneband-worker beside this program)")
+      ->type_name("FILE");
+  app.add_flag("--end-with-parent", config.end_with_parent, "End when the process that started this one ends");
+  app.add_flag("--check", config.check_only, "Check the data directory for damage, say what is in it, and end");
+  app.set_config("--config", "", "Read options from this file: lines like `workers = 4`")->type_name("FILE");
+  app.allow_config_extras(CLI::config_extras_mode::error);
+}
 
 }  // namespace
 
@@ -18,43 +78,15 @@ std::variant<ServerConfig, int> parse_arguments(int argument_count, const char* 
   ServerConfig config;
   config.workers = core_count();
   config.worker_program = program_beside_this_one("tuneband-worker");
-
+  std::string level = "info";
   CLI::App app("Keeps tuning jobs, schedules their trials and runs local workers.", "tuneband-server");
-  app.set_version_flag("--version", "tuneband-server " TUNEBAND_VERSION);
-  app.option_defaults()->always_capture_default();
-  app.add_option("--data-dir", config.data_dir, "Where jobs, logs and models are kept; made when missing")->type_name("DIR");
-  app.add_option("--listen", config.listen, "Address to listen on; there is no authentication, so think before opening it up")
-      ->check(CLI::ValidIPV4 | CLI::Validator([](std::string& text) { return text == "::1" || text == "::" ? "" : "not an IP address"; }, "IP"))
-      ->type_name("ADDRESS");
-  app.add_option("--port", config.port, "0: the one of the last run on this data directory, else any free one")->type_name("PORT");
-  app.add_option("--workers", config.workers, "Local workers to keep running; default: one a core")
-      ->check(CLI::Range(0, kWorkersMax))
-      ->type_name("N");
-  app.add_option("--worker-threads", config.worker_threads, "Threads that one trial may use")->check(CLI::Range(1, 256))->type_name("N");
-  app.add_option("--lease-seconds", config.lease_seconds, "A worker that is silent for so long is given up for lost")
-      ->check(CLI::Range(0.5, 3600.0))
-      ->type_name("SECONDS");
-  app.add_option("--allow-host", config.allowed_hosts, "Further host names under which clients may reach this server")->type_name("NAME");
-  static const std::map<std::string, LogLevel> kLevels = {{"debug", LogLevel::debug},
-                                                          {"info", LogLevel::info},
-                                                          {"warning", LogLevel::warning},
-                                                          {"error", LogLevel::error},
-                                                          {"off", LogLevel::off}};
-  app.add_option("--log-level", config.log_level, "debug, info, warning, error or off")
-      ->transform(CLI::CheckedTransformer(kLevels, CLI::ignore_case))
-      ->default_str("info")
-      ->type_name("LEVEL");
-  app.add_option("--worker-program", config.worker_program, "The worker to start; default: tuneband-worker beside this program")
-      ->type_name("FILE");
-  app.add_flag("--end-with-parent", config.end_with_parent, "End when the process that started this one ends");
-  app.add_flag("--check", config.check_only, "Check the data directory for damage, say what is in it, and end");
-  app.set_config("--config", "", "Read options from this file: lines like `workers = 4`");
-  app.allow_config_extras(CLI::config_extras_mode::error);
+  add_options(app, config, level);
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error);
+    return app.exit(error) == 0 ? 0 : kExitUsage;
   }
+  config.log_level = level_named(level);
   return config;
 }
 

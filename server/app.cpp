@@ -1,0 +1,271 @@
+#include "server/app.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "db/store.hpp"
+#include "server/activity_log.hpp"
+#include "server/api.hpp"
+#include "server/data_dir.hpp"
+#include "server/engine.hpp"
+#include "server/http_server.hpp"
+#include "server/job_document.hpp"
+#include "server/log.hpp"
+#include "server/preflight.hpp"
+#include "server/supervisor.hpp"
+#include "server/trial_files.hpp"
+
+namespace tuneband::server {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::int64_t kHoldMsMax = 10'000;
+constexpr std::int64_t kSyncWithinMsMost = 1'000;
+constexpr std::int64_t kSyncsPerLease = 5;      // of an executing worker: some may be lost before the lease is
+constexpr std::int64_t kLastRepliesMs = 100;    // for replies that are on their way when everything else has ended
+constexpr int kSignalExitBase = 128;
+
+EngineOptions engine_options(const ServerConfig& config) {
+  EngineOptions options;
+  options.scheduler.lease_ms = static_cast<std::int64_t>(config.lease_seconds * 1000);
+  options.hold_ms = std::min(kHoldMsMax, options.scheduler.lease_ms / 2);
+  options.sync_within_ms = std::min(kSyncWithinMsMost, options.scheduler.lease_ms / kSyncsPerLease);
+  return options;
+}
+
+EngineWorld engine_world(Store& store, const DataDir& data_dir) {
+  EngineWorld world;
+  world.commit = [&store](std::span<const Write> writes) { store.commit(writes); };
+  world.trial_dir = [&data_dir](TrialId trial) { return data_dir.trial_dir(trial); };
+  return world;
+}
+
+std::vector<std::pair<JobId, JobSpec>> specs_of_running_jobs(const Snapshot& snapshot) {
+  std::vector<std::pair<JobId, JobSpec>> specs;
+  for (const JobRow& job : snapshot.jobs) {
+    if (ended(job.state)) continue;
+    std::optional<JobSpec> spec = reread_job_document(job.spec_json);
+    if (!spec) throw std::runtime_error("the document of job " + std::to_string(job.id.value) + " (" + job.name + ") cannot be read by this version");
+    specs.emplace_back(job.id, std::move(*spec));
+  }
+  return specs;
+}
+
+// As a program on this machine reaches it: a server on every address is reached by loopback.
+std::string local_url(const asio::ip::address& listen, std::uint16_t port) {
+  asio::ip::address address = listen;
+  if (listen.is_unspecified() && listen.is_v4()) address = asio::ip::address_v4::loopback();
+  if (listen.is_unspecified() && listen.is_v6()) address = asio::ip::address_v6::loopback();
+  const std::string host = address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
+  return "http://" + host + ":" + std::to_string(port);
+}
+
+class App {
+ public:
+  App(const ServerConfig& config, DataDir data_dir);
+  int run();
+
+ private:
+  void restore();
+  void listen();
+  std::unique_ptr<HttpServer> try_port(std::uint16_t port);
+  std::unique_ptr<HttpServer> port_or_throw();
+  void say_where();
+  void start_workers();
+  void wait_for_signal();
+  void signalled(int signal);
+  void end_orderly();
+
+  const ServerConfig& config_;
+  DataDir data_dir_;
+  asio::io_context loop_{1};
+  Store store_;
+  TrialFiles trial_files_;
+  Engine engine_;
+  Preflight preflight_;
+  Api api_;
+  std::unique_ptr<HttpServer> http_;
+  std::string url_;
+  std::unique_ptr<Supervisor> supervisor_;
+  asio::signal_set signals_;
+  asio::steady_timer last_replies_;
+  bool ending_ = false;
+};
+
+App::App(const ServerConfig& config, DataDir data_dir)
+    : config_(config),
+      data_dir_(std::move(data_dir)),
+      store_(Store::open(data_dir_.database_file())),
+      trial_files_(data_dir_),
+      engine_(loop_, engine_options(config), engine_world(store_, data_dir_)),
+      preflight_(loop_, PreflightOptions{.worker_program = config.worker_program}),
+      api_(loop_, {engine_, preflight_, data_dir_}),
+      signals_(loop_, SIGTERM, SIGINT),
+      last_replies_(loop_) {}
+
+int App::run() {
+  restore();
+  listen();
+  wait_for_signal();
+  say_where();
+  start_workers();
+  loop_.run();
+  log_info("ended");
+  return 0;
+}
+
+void App::restore() {
+  const Snapshot snapshot = store_.load();
+  const auto specs = specs_of_running_jobs(snapshot);
+  engine_.add_listener(log_activity);
+  engine_.add_listener([this](std::span<const Write> writes) { trial_files_.on_committed(writes); });
+  trial_files_.restore(snapshot);
+  api_.restore(snapshot);
+  engine_.restore(snapshot, specs);
+  log_info("data read", {{"data_dir", data_dir_.root()}, {"jobs", snapshot.jobs.size()}, {"running_jobs", specs.size()}});
+}
+
+// Workers that outlived the last server look for it at the old port: with --port 0 that one is tried first.
+void App::listen() {
+  const std::optional<ServerAddress> last = data_dir_.read_server_address();
+  if (config_.port == 0 && last && last->port != 0) {
+    try {
+      http_ = try_port(last->port);
+    } catch (const boost::system::system_error&) {
+      log_info("the port of the last run is taken: another is used", {{"port", last->port}});
+    }
+  }
+  if (!http_) http_ = port_or_throw();
+  api_.set_connections([this] { return http_->connections(); });
+}
+
+std::unique_ptr<HttpServer> App::port_or_throw() {
+  try {
+    return try_port(config_.port);
+  } catch (const boost::system::system_error& error) {
+    throw std::runtime_error("cannot listen on " + config_.listen + " port " + std::to_string(config_.port) + ": " + error.code().message() +
+                             " (choose another with --port, or --port 0 for any free one)");
+  }
+}
+
+std::unique_ptr<HttpServer> App::try_port(std::uint16_t port) {
+  HttpServerOptions options;
+  options.hosts_allowed = config_.allowed_hosts;
+  return std::make_unique<HttpServer>(loop_, asio::ip::tcp::endpoint(asio::ip::make_address(config_.listen), port), options, api_.handler());
+}
+
+void App::say_where() {
+  const asio::ip::address address = asio::ip::make_address(config_.listen);
+  url_ = local_url(address, http_->port());
+  if (!address.is_loopback()) {
+    log_warning("there is no authentication: whoever reaches this address can run commands here", {{"listen", config_.listen}});
+  }
+  const Result<void> written = data_dir_.write_server_address({url_, ::getpid(), http_->port()});
+  if (!written) throw std::runtime_error(describe(written.error()));
+  std::printf("tuneband-server listening on %s\n", url_.c_str());
+  std::fflush(stdout);
+}
+
+void App::start_workers() {
+  SupervisorOptions options;
+  options.worker_program = config_.worker_program;
+  options.server_url = url_;
+  options.workers = config_.workers;
+  options.threads_per_worker = config_.worker_threads;
+  options.end_with_parent = config_.end_with_parent;
+  supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options, [this](const WorkerId& worker, const std::string& message) {
+    const Result<void> taken = engine_.submit(WorkerLost{worker, message});
+    if (!taken) log_warning("a lost worker is noticed by its lease only", {{"worker", worker.value}, {"reason", describe(taken.error())}});
+  });
+  engine_.add_sync_listener([this](const WorkerId& worker, const protocol::SyncRequest& request) {
+    supervisor_->worker_synced(worker, request);
+  });
+  supervisor_->start();
+}
+
+void App::wait_for_signal() {
+  signals_.async_wait([this](boost::system::error_code error, int signal) {
+    if (error) return;
+    signalled(signal);
+    wait_for_signal();
+  });
+}
+
+void App::signalled(int signal) {
+  if (ending_) {
+    log_warning("told to end again: ending at once", {{"signal", signal}});
+    supervisor_->kill_all();
+    std::_Exit(kSignalExitBase + signal);
+  }
+  ending_ = true;
+  log_info("told to end: workers give back their trials", {{"signal", signal}});
+  end_orderly();
+}
+
+// The workers need the server to the last: their trials come back, with checkpoints, by syncs.
+void App::end_orderly() {
+  engine_.refuse_jobs();
+  supervisor_->stop([this] {
+    engine_.stop([this] {
+      api_.close_streams();
+      http_->stop_accepting();
+      last_replies_.expires_after(std::chrono::milliseconds(kLastRepliesMs));
+      last_replies_.async_wait([this](boost::system::error_code) {
+        http_->close();
+        loop_.stop();
+      });
+    });
+  });
+}
+
+// A parent that ended before the system was asked to tell has left this process to another.
+void end_with_parent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::raise(SIGTERM);
+}
+
+void allow_many_connections() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+}  // namespace
+
+int run_server(const ServerConfig& config) {
+  const pid_t parent = ::getppid();
+  ::signal(SIGPIPE, SIG_IGN);
+  set_log_level(config.log_level);
+  allow_many_connections();
+  if (config.end_with_parent) end_with_parent(parent);
+  Result<DataDir> data_dir = DataDir::open(config.data_dir);
+  if (!data_dir) {
+    std::fprintf(stderr, "tuneband-server: %s\n", describe(data_dir.error()).c_str());
+    return 1;
+  }
+  try {
+    return App(config, std::move(*data_dir)).run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tuneband-server: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace tuneband::server

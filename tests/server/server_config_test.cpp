@@ -1,0 +1,83 @@
+#include "server/server_config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/server/temporary_directory.hpp"
+
+namespace tuneband::server {
+namespace {
+
+std::variant<ServerConfig, int> parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "tuneband-server");
+  return parse_arguments(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(ServerConfig, WithoutArgumentsListensOnLoopbackWithAWorkerACore) {
+  const auto parsed = parse({});
+  ASSERT_TRUE(std::holds_alternative<ServerConfig>(parsed));
+  const auto& config = std::get<ServerConfig>(parsed);
+  EXPECT_EQ(config.listen, "127.0.0.1");
+  EXPECT_EQ(config.port, 7070);
+  EXPECT_GE(config.workers, 1);
+  EXPECT_FALSE(config.check_only);
+}
+
+TEST(ServerConfig, FlagsAreRead) {
+  const auto parsed = parse({"--data-dir", "/x", "--listen", "0.0.0.0", "--port", "0", "--workers", "3", "--worker-threads", "2",
+                             "--lease-seconds", "1.5", "--log-level", "debug", "--allow-host", "a", "b", "--end-with-parent"});
+  ASSERT_TRUE(std::holds_alternative<ServerConfig>(parsed));
+  const auto& config = std::get<ServerConfig>(parsed);
+  EXPECT_EQ(config.data_dir, "/x");
+  EXPECT_EQ(config.listen, "0.0.0.0");
+  EXPECT_EQ(config.port, 0);
+  EXPECT_EQ(config.workers, 3);
+  EXPECT_EQ(config.worker_threads, 2);
+  EXPECT_EQ(config.lease_seconds, 1.5);
+  EXPECT_EQ(config.log_level, LogLevel::debug);
+  EXPECT_EQ(config.allowed_hosts, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(config.end_with_parent);
+}
+
+TEST(ServerConfig, FaultyFlagsAreRefused) {
+  for (const std::vector<const char*>& arguments :
+       {std::vector<const char*>{"--port", "70000"}, {"--workers", "-1"}, {"--listen", "everywhere"}, {"--lease-seconds", "0"},
+        {"--log-level", "loud"}, {"--unknown"}, {"extra"}}) {
+    const auto parsed = parse(arguments);
+    ASSERT_TRUE(std::holds_alternative<int>(parsed)) << arguments[0];
+    EXPECT_NE(std::get<int>(parsed), 0) << arguments[0];
+  }
+}
+
+TEST(ServerConfig, HelpAndVersionEndWithSuccess) {
+  EXPECT_EQ(std::get<int>(parse({"--help"})), 0);
+  EXPECT_EQ(std::get<int>(parse({"--version"})), 0);
+}
+
+TEST(ServerConfig, AFileGivesOptionsAndFlagsWinOverIt) {
+  const test::TemporaryDirectory directory;
+  const std::string file = directory / "server.toml";
+  std::ofstream(file) << "workers = 5\nport = 9000\nallow-host = [\"a\", \"b\"]\nlog-level = \"warning\"\n";
+  const auto parsed = parse({"--config", file.c_str(), "--port", "9001"});
+  ASSERT_TRUE(std::holds_alternative<ServerConfig>(parsed));
+  const auto& config = std::get<ServerConfig>(parsed);
+  EXPECT_EQ(config.workers, 5);
+  EXPECT_EQ(config.port, 9001);
+  EXPECT_EQ(config.allowed_hosts, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(config.log_level, LogLevel::warning);
+}
+
+TEST(ServerConfig, AnUnknownKeyOrAMissingFileIsAnError) {
+  const test::TemporaryDirectory directory;
+  const std::string file = directory / "server.toml";
+  std::ofstream(file) << "wrokers = 5\n";
+  EXPECT_NE(std::get<int>(parse({"--config", file.c_str()})), 0);
+  const std::string nowhere = directory / "nowhere";
+  EXPECT_NE(std::get<int>(parse({"--config", nowhere.c_str()})), 0);
+}
+
+}  // namespace
+}  // namespace tuneband::server
