@@ -27,7 +27,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kNanRoundsMax = 10;                         // in a row; then the trial is given up
 constexpr double kInsideExcludedBound = 1e-6;             // how far a tuned value moves off a bound that XGBoost's range excludes
-constexpr std::uint64_t kSeedMask = 0x7fffffff;           // XGBoost multiplies its seed
+constexpr std::uint64_t kSeedMask = 0x7fffffff;           // of a trial's seed: what XGBoost can take
 constexpr std::size_t kDescriptionSizeMax = 1024 * 1024;  // bytes, of the features in a model file
 constexpr const char* kFeaturesAttribute = "tuneband_features";
 

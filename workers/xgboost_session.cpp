@@ -13,7 +13,8 @@ namespace tuneband::workers {
 
 namespace {
 
-constexpr std::size_t kBytesPerValue = 16;  // XGBoost's entry (8), its histogram index and column pages
+constexpr std::size_t kBytesPerValue = 16;     // XGBoost's entry (8), its histogram index and column pages
+constexpr std::int64_t kSeedSpan = 1LL << 40;  // XGBoost multiplies seeds
 constexpr std::size_t kMessageLinesMax = 100;
 constexpr std::size_t kXgboostMessageSizeMax = 500;  // bytes
 
@@ -110,6 +111,7 @@ Result<XgboostBooster> XgboostBooster::create(const XgboostMatrix& train, std::v
   booster.train_ = &train;
   booster.evaluated_ = std::move(evaluated);
   booster.parameters_ = std::move(parameters);
+  booster.seed_ = static_cast<std::int64_t>(parse_number(parameter_or(booster.parameters_, "seed", "0")).value_or(0)) % kSeedSpan;
   if (auto set = booster.set_parameters(); !set) return set.error();
   return booster;
 }
@@ -151,8 +153,8 @@ Result<void> XgboostBooster::load(std::string_view model, int rounds) {
 }
 
 // The tree updaters keep a column sampler whose generator is not part of a saved model. A change of tree_method that is really
-// configured makes XGBoost build new updaters, seeded for this round (seed_per_iteration) as they are after a load. The
-// configuration resets other parameters, so all of them have to be set again.
+// configured makes XGBoost build new updaters, as a load does. The configuration resets other parameters, so all of them have to
+// be set again.
 Result<void> XgboostBooster::forget_updaters() {
   const std::string_view method = parameter_or(parameters_, "tree_method", "hist");
   const char* other = method == "approx" ? "hist" : "approx";
@@ -163,8 +165,12 @@ Result<void> XgboostBooster::forget_updaters() {
   return set_parameters();
 }
 
+// Another seed than the round before makes XGBoost seed its generator before it builds the updaters, some of which draw from it
+// at once; seed_per_iteration seeds it again for what is drawn later.
 Result<void> XgboostBooster::train_round(int round) {
   if (auto forgotten = forget_updaters(); !forgotten) return forgotten;
+  const std::string seed = std::to_string(seed_ + round + 1);
+  if (auto seeded = checked(XGBoosterSetParam(handle_.get(), "seed", seed.c_str())); !seeded) return seeded;
   return checked(XGBoosterUpdateOneIter(handle_.get(), round, train_->handle()));
 }
 

@@ -4,6 +4,7 @@
 // when the process starts.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -58,8 +59,8 @@ class XgboostBooster {
   // Errors: it holds another number of rounds than `rounds`. The bytes must be whole: XGBoost does not survive a damaged model.
   Result<void> load(std::string_view model, int rounds);
 
-  // Boosts round `round` (from 0). The model's bytes depend on the data, the parameters and the rounds so far alone, not on where
-  // the training was interrupted, saved and loaded.
+  // Boosts round `round` (from 0), which must be the next. The model's bytes depend on the data, the parameters and the rounds so
+  // far alone, not on where the training was interrupted, saved and loaded.
   Result<void> train_round(int round);
 
   // Each metric on each set: {"validation-auc", 0.71}.
@@ -76,6 +77,7 @@ class XgboostBooster {
   const XgboostMatrix* train_ = nullptr;
   std::vector<EvaluationSet> evaluated_;
   XgboostParameters parameters_;
+  std::int64_t seed_ = 0;
 };
 
 // "[3]\tvalidation-auc:0.71\ttrain-auc:-nan" -> names and values.

@@ -1,0 +1,117 @@
+// Small made-up data, a trial directory of its own for each test, and a reporter that keeps what it is told.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/random.hpp"
+#include "workers/trial_runner.hpp"
+
+namespace tuneband::workers::test {
+
+class TemporaryDir {
+ public:
+  TemporaryDir() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tuneband-xgboost-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TemporaryDir() { std::filesystem::remove_all(path_); }
+  TemporaryDir(const TemporaryDir&) = delete;
+  TemporaryDir& operator=(const TemporaryDir&) = delete;
+
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+    return path(name);
+  }
+
+ private:
+  std::string path_;
+};
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// "a,b,city,y": two numbers with gaps, a text, and a label of `classes` classes that depends on all of them, with noise.
+inline std::string made_up_csv(std::size_t rows, int classes = 2) {
+  constexpr const char* kCities[] = {"Oslo", "Lima", "Kyoto", "Accra"};
+  std::string text = "a,b,city,y\n";
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto unit = [row](std::uint64_t which) { return random_unit(11, {row, which}); };
+    const auto city = static_cast<std::size_t>(unit(2) * 4);
+    const double score = unit(0) + unit(1) * unit(0) + (city == 2 ? 0.5 : 0) + 0.4 * unit(3);
+    const int label = std::min(classes - 1, static_cast<int>(score * classes / 2.2));
+    text += std::to_string(unit(0)) + "," + (row % 17 == 0 ? std::string("NA") : std::to_string(unit(1))) + "," + kCities[city] +
+            "," + std::to_string(label) + "\n";
+  }
+  return text;
+}
+
+class RecordingReporter final : public TrialReporter {
+ public:
+  void observe(std::int64_t resource, Metrics metrics) override {
+    observations[resource] = std::move(metrics);
+    if (stop_after > 0 && resource >= stop_after) stopping = true;
+  }
+  void checkpointed(std::int64_t resource) override { checkpoints.push_back(resource); }
+  bool should_stop() const override { return stopping; }
+  int stop_fd() const override { return -1; }
+
+  std::map<std::int64_t, Metrics> observations;
+  std::vector<std::int64_t> checkpoints;
+  std::int64_t stop_after = 0;  // 0: never
+  bool stopping = false;
+};
+
+struct TrialOutcome {
+  SegmentResult result;
+  RecordingReporter reporter;
+};
+
+// A trial of one trainer document in a directory of its own.
+class TrialUnderTest {
+ public:
+  TrialUnderTest(Json trainer, Json configuration, std::string objective = "validation-logloss") {
+    order_.job = 1;
+    order_.job_name = "test";
+    order_.trainer = std::move(trainer);
+    order_.configuration = std::move(configuration);
+    order_.objective_metric = std::move(objective);
+    order_.max_resource = 27;
+    order_.seed = 1234567;
+    order_.trial_dir = dir_.path("trial");
+    std::filesystem::create_directories(order_.trial_dir);
+  }
+
+  TrialOutcome run(TrialRunner& runner, std::int64_t from, std::int64_t until, std::int64_t stop_after = 0) {
+    order_.from_resource = from;
+    order_.until_resource = until;
+    ++order_.epoch;
+    TrialOutcome outcome;
+    outcome.reporter.stop_after = stop_after;
+    auto log = TrialLog::open(order_.trial_dir);
+    outcome.result = runner.run(order_, outcome.reporter, *log);
+    return outcome;
+  }
+
+  std::string model() const { return read_file(order_.trial_dir + "/model.ubj"); }
+  std::string log() const { return read_file(order_.trial_dir + "/log.txt"); }
+  std::string file(const std::string& name) const { return order_.trial_dir + "/" + name; }
+  protocol::AssignmentOrder& order() { return order_; }
+
+ private:
+  TemporaryDir dir_;
+  protocol::AssignmentOrder order_;
+};
+
+}  // namespace tuneband::workers::test
