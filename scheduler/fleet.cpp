@@ -73,7 +73,7 @@ std::vector<WorkerView> Fleet::views() const {
   std::vector<WorkerView> views;
   views.reserve(workers_.size());
   for (const auto& [id, worker] : workers_) {
-    WorkerView view{id, worker.name, std::nullopt, {}, worker.last_seen, worker.draining, worker.data_keys};
+    WorkerView view{id, worker.name, std::nullopt, {}, worker.last_seen, worker.draining, worker.occupied, worker.data_keys};
     if (worker.assignment) {
       view.trial = worker.assignment->trial;
       view.epoch = worker.assignment->epoch;

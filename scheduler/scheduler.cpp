@@ -65,6 +65,7 @@ struct Scheduler::State {
   void place(Worker& worker, std::optional<TrialId> just_left);
   void place_all();
   void answer_workers_of(const Job& job);
+  bool may_execute(const Worker& worker) const;  // call only with an assignment
   WorkerReply reply_to(const Worker& worker) const;
   Outcome finish_step();
 };
@@ -203,7 +204,8 @@ void Scheduler::State::on(const WorkerSynced& event) {
     fleet.unassign(worker);
     find_job(trial.job)->segment_ended(trial.number, ExitClass::worker_lost, "the worker no longer knew of the trial", now);
   }
-  if (worker.draining && worker.assignment && !worker.confirmed) give_back(worker);
+  // It has not heard of its assignment, and is not to hear of it any more.
+  if (worker.assignment && !worker.confirmed && !may_execute(worker)) give_back(worker);
   const bool executes = event.report && !event.report->exit;
   const bool its_own = worker.assignment && executes && worker.assignment->epoch == event.report->epoch;
   fleet.set_occupied(worker, executes && !its_own);
@@ -336,13 +338,15 @@ void Scheduler::State::answer_workers_of(const Job& job) {
   for (const int number : job.running_trials()) to_answer.insert(job.trial(number).worker);
 }
 
+bool Scheduler::State::may_execute(const Worker& worker) const {
+  return !worker.draining && jobs.at(worker.assignment->trial.job).row().state == JobState::running;
+}
+
 WorkerReply Scheduler::State::reply_to(const Worker& worker) const {
   WorkerReply reply;
   reply.worker = worker.id;
   if (worker.assignment) {
-    const auto job = jobs.find(worker.assignment->trial.job);
-    const bool goes_on = job != jobs.end() && job->second.row().state == JobState::running && !worker.draining;
-    if (goes_on) {
+    if (may_execute(worker)) {
       reply.desired = WorkerReply::Desired::execute;
       reply.assignment = worker.assignment;
     }

@@ -116,6 +116,7 @@ struct WorkerView {
   Epoch epoch;
   Timestamp last_seen;
   bool draining = false;
+  bool occupied = false;  // still ends something that is no longer its own: not free
   std::vector<std::string> data_keys;
 };
 

@@ -1,0 +1,202 @@
+#include "tests/simulation/invariants.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scheduler/plan.hpp"
+#include "tests/rows/row_text.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+void require(bool holds, const std::string& sentence) {
+  if (!holds) throw Broken(sentence);
+}
+
+template <class Map, class Key>
+auto find_row(const Map& map, const Key& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+bool allowed(TrialState from, TrialState to) {
+  using S = TrialState;
+  switch (from) {
+    case S::pending: return true;  // within one step it may run through several
+    case S::running: return true;
+    case S::paused: return to == S::paused || to == S::running || to == S::stopped || to == S::completed || to == S::cancelled;
+    case S::completed:
+    case S::stopped:
+    case S::failed:
+    case S::cancelled: return to == from;
+  }
+  return false;
+}
+
+bool allowed(JobState from, JobState to) {
+  if (from == to) return true;
+  if (from == JobState::running) return true;
+  return from == JobState::stopping && ended(to);
+}
+
+}  // namespace
+
+void Invariants::check_step(const RowStore& before, std::span<const Write> writes) {
+  std::map<TrialId, std::int64_t> seen;  // the highest resource observed in this step
+  for (const Write& write : writes) {
+    if (const auto* row = std::get_if<ObservationRow>(&write)) seen[row->trial] = std::max(seen[row->trial], row->resource);
+  }
+  // Trials that leave a worker, before those that take one.
+  for (const Write& write : writes) {
+    if (const auto* row = std::get_if<JobRow>(&write)) check_job(find_row(before.jobs(), row->id), *row);
+    if (const auto* row = std::get_if<TrialRow>(&write)) {
+      const TrialRow* old = find_row(before.trials(), row->id);
+      if (old != nullptr && old->state == TrialState::running) {
+        executing_.erase(old->worker);
+        jobs_.at(row->id.job).running.erase(row->id.number);
+      }
+    }
+  }
+  for (const Write& write : writes) {
+    if (const auto* row = std::get_if<TrialRow>(&write)) {
+      const auto found = seen.find(row->id);
+      check_trial(find_row(before.trials(), row->id), *row, found == seen.end() ? 0 : found->second);
+    }
+    if (const auto* row = std::get_if<DecisionRow>(&write)) {
+      check_decision(find_row(before.decisions(), std::pair(row->trial, row->rung)), *row);
+    }
+    if (const auto* row = std::get_if<DeleteJob>(&write)) jobs_.erase(row->job);
+  }
+  for (const Write& write : writes) {
+    const auto* row = std::get_if<JobRow>(&write);
+    if (row == nullptr) continue;
+    const JobFacts& facts = jobs_.at(row->id);
+    require(static_cast<int>(facts.running.size()) <= facts.spec.limits.max_parallel_trials, name_of(*row) + " runs more than max_parallel_trials");
+    require(row->resource_spent == facts.reached + facts.repeated,
+            name_of(*row) + " says it spent " + std::to_string(row->resource_spent) + ", its trials reached " + std::to_string(facts.reached) +
+                " and repeated " + std::to_string(facts.repeated));
+  }
+}
+
+void Invariants::check_job(const JobRow* before, const JobRow& after) {
+  const std::string name = name_of(after);
+  if (before == nullptr) {
+    Diagnostics diagnostics;
+    jobs_[after.id].spec = JobSpec::parse(Json::parse(after.spec_json), diagnostics);
+  } else {
+    require(allowed(before->state, after.state), name + " goes from " + std::string(to_string(before->state)) + " to " + std::string(to_string(after.state)));
+    require(!ended(before->state), name + " changes after its end");
+    require(before->resource_spent <= after.resource_spent && before->training_ms <= after.training_ms && before->last_epoch <= after.last_epoch,
+            name + " takes something back that it has counted");
+  }
+  require(ended(after.state) == after.ended_at.has_value(), name + " has ended without a time, or the other way round");
+  require((after.state == JobState::running) == after.reason.empty(), name + " has no reason for its state");
+  require((after.state == JobState::stopping) == after.ending_as.has_value(), name + " does not say what it is to end as");
+  const auto& limits = jobs_.at(after.id).spec.limits;
+  require(!limits.max_trials || after.trials_created <= *limits.max_trials, name + " starts more than max_trials");
+}
+
+void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std::int64_t seen_in_step) {
+  const std::string name = name_of(after);
+  JobFacts& facts = jobs_.at(after.id.job);
+  const TrialRow none;
+  const TrialRow& old = before == nullptr ? none : *before;
+  if (before != nullptr) {
+    require(allowed(old.state, after.state), name + " goes from " + std::string(to_string(old.state)) + " to " + std::string(to_string(after.state)));
+    require(!ended(old.state) || old == after, name + " changes after its end");
+    require(old.configuration == after.configuration && old.bracket == after.bracket, name + " becomes another one");
+    require(after.rung >= old.rung && after.objective_resource >= old.objective_resource, name + " goes down a rung");
+    require(after.checkpoint_resource >= old.checkpoint_resource, name + " loses a checkpoint");
+  }
+  require(after.resource <= after.until_resource && after.checkpoint_resource <= after.until_resource, name + " overstepped its rung");
+  require(after.attempts >= 0 && after.attempts <= facts.spec.limits.max_attempts, name + " has an impossible count of attempts");
+  require(after.attempts_in_all >= after.attempts, name + " had more attempts than attempts in all");
+  require(ended(after.state) == after.ended_at.has_value(), name + " has ended without a time, or the other way round");
+  require((after.state == TrialState::running) == after.assigned_at.has_value(), name + " runs without an assignment, or the other way round");
+  require(after.state != TrialState::failed || after.exit_class.has_value(), name + " failed without a class");
+  if (after.epoch != old.epoch) {
+    require(epochs_.insert(after.epoch).second, name + " has an epoch that was given before: " + std::to_string(after.epoch.value));
+    const std::int64_t reached = std::max(old.resource, seen_in_step);
+    facts.repeated += reached - after.resource;
+    facts.reached += reached - old.resource;
+    facts.reached -= reached - after.resource;
+  } else {
+    facts.reached += after.resource - old.resource;
+  }
+  if (after.state == TrialState::running) {
+    facts.running.insert(after.id.number);
+    const auto [entry, added] = executing_.try_emplace(after.worker, after.id);
+    require(added || entry->second == after.id, after.worker.value + " has both " + name + " and trial " + name_of(entry->second));
+  }
+}
+
+void Invariants::check_decision(const DecisionRow* before, const DecisionRow& after) {
+  const std::string name = name_of(after);
+  JobFacts& facts = jobs_.at(after.trial.job);
+  if (before != nullptr) {
+    require(before->verdict == Verdict::waiting, name + " is taken twice");
+    require(before->sequence == after.sequence && before->bracket == after.bracket, name + " moves");
+    return;
+  }
+  const int arrived = ++facts.arrivals[{after.bracket, after.rung}];
+  const SchedulerType type = facts.spec.scheduler.type;
+  if (type != SchedulerType::hyperband && type != SchedulerType::successive_halving) return;
+  const PlannedBracket planned = planned_bracket(facts.spec.scheduler, after.bracket, std::nullopt);
+  require(arrived <= planned.rungs.at(static_cast<std::size_t>(after.rung)).trials, name + " fills a slot that its rung does not have");
+}
+
+void Invariants::check_no_idle_worker(const RowStore& rows, const Scheduler& scheduler) const {
+  const auto workers = scheduler.workers();
+  const auto idle = std::find_if(workers.begin(), workers.end(), [](const WorkerView& worker) {
+    return !worker.trial && !worker.draining && !worker.occupied;
+  });
+  if (idle == workers.end()) return;
+  for (const auto& [id, facts] : jobs_) {
+    const JobRow& job = rows.jobs().at(id);
+    if (job.state != JobState::running || static_cast<int>(facts.running.size()) >= facts.spec.limits.max_parallel_trials) continue;
+    for (const auto& [reason, trials] : scheduler.waiting_by_reason(id)) {
+      require(reason != "no free worker", idle->id.value + " is free and " + name_of(job) + " has trials that wait for a worker");
+    }
+    const auto bound = trials_bound(facts.spec);
+    require(bound && job.trials_created >= *bound, idle->id.value + " is free and " + name_of(job) + " could start a trial");
+  }
+}
+
+void Invariants::check_ended_job(const RowStore& rows, JobId id) const {
+  const JobRow& job = rows.jobs().at(id);
+  const std::string name = name_of(job);
+  std::map<TrialState, int> counts;
+  int trials = 0;
+  for (auto trial = rows.trials().lower_bound({id, 0}); trial != rows.trials().end() && trial->first.job == id; ++trial) {
+    ++counts[trial->second.state];
+    require(trial->first.number == trials++, name + " has a gap in its trials");
+  }
+  require(job.trials_created == trials && job.trials_completed == counts[TrialState::completed] &&
+              job.trials_stopped == counts[TrialState::stopped] && job.trials_failed == counts[TrialState::failed] &&
+              job.trials_cancelled == counts[TrialState::cancelled],
+          name + " counts its trials wrongly");
+  require(counts[TrialState::pending] + counts[TrialState::running] + counts[TrialState::paused] == 0, name + " ended before its trials");
+
+  const JobFacts& facts = jobs_.at(id);
+  std::optional<BestRow> best;
+  std::optional<double> best_anywhere;
+  for (const auto& [key, decision] : rows.decisions()) {
+    if (decision.trial.job != id || !decision.value || !std::isfinite(*decision.value)) continue;
+    const auto better = [&](double than) { return facts.spec.objective.better(*decision.value, than); };
+    if (!best_anywhere || better(*best_anywhere)) best_anywhere = decision.value;
+    if (decision.resource == facts.spec.scheduler.max_resource && (!best || better(best->value))) {
+      best = BestRow{decision.trial.number, decision.resource, *decision.value};
+    }
+  }
+  require(job.best == best, name + " has another best trial than its decisions say");
+  require(job.best_anywhere.has_value() == best_anywhere.has_value() && (!best_anywhere || job.best_anywhere->value == *best_anywhere),
+          name + " has another best value anywhere than its decisions say");
+  const bool all_done = job.state == JobState::completed && job.reason.starts_with("all ");
+  for (const auto& [key, decision] : rows.decisions()) {
+    if (decision.trial.job != id) continue;
+    require(!all_done || decision.verdict != Verdict::waiting, name_of(decision) + " was never taken though the job is complete");
+  }
+}
+
+}  // namespace tuneband::test

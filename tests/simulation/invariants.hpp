@@ -1,0 +1,51 @@
+// What must hold after every step of the core, whatever happened. Fed with each batch of writes, it throws a Broken with a sentence.
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "scheduler/job_spec.hpp"
+#include "scheduler/rows.hpp"
+#include "scheduler/scheduler.hpp"
+#include "tests/rows/row_store.hpp"
+
+namespace tuneband::test {
+
+class Broken : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Invariants {
+ public:
+  // `before`: the rows before these writes, which are those of one step.
+  void check_step(const RowStore& before, std::span<const Write> writes);
+
+  // No worker is free while a running job within its limits has something to do.
+  void check_no_idle_worker(const RowStore& rows, const Scheduler& scheduler) const;
+
+  // Of a job that has ended: its counters and bests are what its rows say.
+  void check_ended_job(const RowStore& rows, JobId job) const;
+
+ private:
+  struct JobFacts {
+    JobSpec spec;
+    std::map<std::pair<int, int>, int> arrivals;  // by bracket, rung
+    std::set<int> running;
+    std::int64_t reached = 0;   // sum over trials of the resource they are known to have
+    std::int64_t repeated = 0;  // trained again after a loss
+  };
+
+  void check_job(const JobRow* before, const JobRow& after);
+  void check_trial(const TrialRow* before, const TrialRow& after, std::int64_t seen_in_step);
+  void check_decision(const DecisionRow* before, const DecisionRow& after);
+
+  std::map<JobId, JobFacts> jobs_;
+  std::map<WorkerId, TrialId> executing_;
+  std::set<Epoch> epochs_;
+};
+
+}  // namespace tuneband::test

@@ -1,0 +1,192 @@
+#include "tests/simulation/simulated_server.hpp"
+
+#include "tests/rows/row_text.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+constexpr std::int64_t kHoldMs = 7'000;
+constexpr std::int64_t kBatchAfterMs = 1;
+constexpr std::int64_t kBatchEventsMax = 4;
+constexpr std::int64_t kDownMsMax = 25'000;  // longer than a lease
+constexpr std::int64_t kJumpMsMax = 100'000;
+
+WorkerReply idle_reply(const WorkerId& worker) { return {worker, WorkerReply::Desired::idle, std::nullopt}; }
+
+}  // namespace
+
+SimulatedServer::SimulatedServer(SimulatedClock& clock, Draw& draw, const Faults& faults, Story& story, const std::string& store_path)
+    : clock_(clock), draw_(draw), faults_(faults), story_(story), scheduler_(std::in_place) {
+  if (!store_path.empty()) store_.emplace(Store::open(store_path));
+}
+
+void SimulatedServer::sync(const WorkerSynced& message, WorkerReplied replied) { enqueue({message, std::move(replied), {}}); }
+void SimulatedServer::ask(const Event& event, JobReplied replied) { enqueue({event, {}, std::move(replied)}); }
+void SimulatedServer::tell(const Event& event) { enqueue({event, {}, {}}); }
+
+void SimulatedServer::enqueue(Queued queued) {
+  if (!scheduler_) return refuse(queued);
+  queue_.push_back(std::move(queued));
+  if (batch_scheduled_) return;
+  batch_scheduled_ = true;
+  clock_.after_ms(kBatchAfterMs, [this, life = life_] {
+    if (life == life_) run_batch();
+  });
+}
+
+void SimulatedServer::refuse(const Queued& queued) {
+  if (queued.worker_replied) queued.worker_replied(std::nullopt);
+  if (queued.job_replied) queued.job_replied(std::nullopt);
+}
+
+// ---- step, commit, deliver ------------------------------------------------------------------------------------------------------
+
+void SimulatedServer::run_batch() {
+  batch_scheduled_ = false;
+  if (draw_.chance(faults_.clock_jumps)) {
+    jumped_ms_ += draw_.between(1, kJumpMsMax);
+    story_.tell(clock_.now_ms(), [] { return "the clock jumps"; });
+  }
+  const Kill death = draw_.chance(faults_.server_killed) ? draw_.one_of(Kill::before_commit, Kill::after_commit, Kill::while_delivering) : Kill::none;
+  std::vector<Write> writes;
+  const std::vector<Stepped> batch = step_queued(writes, death != Kill::before_commit);
+  if (death == Kill::before_commit) {
+    for (const Stepped& stepped : batch) refuse(stepped.queued);
+    return kill();
+  }
+  commit(writes);
+  std::size_t delivered = batch.size();
+  if (death == Kill::after_commit) delivered = 0;
+  if (death == Kill::while_delivering) delivered = static_cast<std::size_t>(draw_.between(0, static_cast<std::int64_t>(batch.size())));
+  deliver(batch, delivered);
+  for (std::size_t i = delivered; i < batch.size(); ++i) refuse(batch[i].queued);
+  if (death != Kill::none) return kill();
+  arm_deadline();
+  if (queue_.empty() || batch_scheduled_) return;
+  batch_scheduled_ = true;
+  clock_.after_ms(kBatchAfterMs, [this, life = life_] {
+    if (life == life_) run_batch();
+  });
+}
+
+std::vector<SimulatedServer::Stepped> SimulatedServer::step_queued(std::vector<Write>& writes, bool committed) {
+  std::vector<Stepped> batch;
+  for (std::int64_t room = draw_.between(1, kBatchEventsMax); room > 0 && !queue_.empty(); --room) {
+    Queued next = std::move(queue_.front());
+    queue_.pop_front();
+    Outcome outcome;
+    if (committed) {
+      step_checked(next.event, outcome);
+      writes.insert(writes.end(), outcome.writes.begin(), outcome.writes.end());
+    } else {
+      outcome = scheduler_->step(next.event, now());  // nobody will hear of it
+    }
+    batch.push_back({std::move(next), std::move(outcome.notices)});
+  }
+  return batch;
+}
+
+void SimulatedServer::step_checked(const Event& event, Outcome& outcome) {
+  story_.tell(clock_.now_ms(), [&] { return describe(event); });
+  outcome = scheduler_->step(event, now());
+  for (const Notice& notice : outcome.notices) {
+    story_.tell(clock_.now_ms(), [&] { return "    " + describe(notice); });
+  }
+  invariants_.check_step(rows_, outcome.writes);
+  std::vector<JobId> ended_jobs;
+  for (const Write& write : outcome.writes) {
+    const auto* job = std::get_if<JobRow>(&write);
+    if (job == nullptr) continue;
+    if (ended(job->state)) ended_jobs.push_back(job->id);
+    story_.tell(clock_.now_ms(), [&] { return "    " + name_of(*job) + " is " + std::string(to_string(job->state)) + " " + job->reason; });
+  }
+  rows_.commit(outcome.writes);
+  invariants_.check_no_idle_worker(rows_, *scheduler_);
+  for (const JobId job : ended_jobs) invariants_.check_ended_job(rows_, job);
+}
+
+void SimulatedServer::commit(const std::vector<Write>& writes) {
+  if (store_) store_->commit(writes);
+}
+
+void SimulatedServer::deliver(const std::vector<Stepped>& batch, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const Stepped& stepped = batch[i];
+    if (stepped.queued.job_replied) {
+      for (const Notice& notice : stepped.notices) {
+        if (const auto* reply = std::get_if<JobReply>(&notice)) stepped.queued.job_replied(*reply);
+      }
+    }
+    if (stepped.queued.worker_replied) {
+      const WorkerId& worker = std::get<WorkerSynced>(stepped.queued.event).worker;
+      answer_held(worker, idle_reply(worker));
+      const WorkerReply* own = nullptr;
+      for (const Notice& notice : stepped.notices) {
+        const auto* reply = std::get_if<WorkerReply>(&notice);
+        if (reply != nullptr && reply->worker == worker) own = reply;
+      }
+      if (own != nullptr) {
+        stepped.queued.worker_replied(*own);
+      } else {
+        hold(worker, stepped.queued.worker_replied);
+      }
+    }
+    for (const Notice& notice : stepped.notices) {
+      if (const auto* reply = std::get_if<WorkerReply>(&notice)) answer_held(reply->worker, *reply);
+    }
+  }
+}
+
+void SimulatedServer::hold(const WorkerId& worker, WorkerReplied replied) {
+  held_[worker] = {std::move(replied), ++held_sequence_};
+  clock_.after_ms(kHoldMs, [this, worker, sequence = held_sequence_] {
+    const auto held = held_.find(worker);
+    if (held != held_.end() && held->second.sequence == sequence) answer_held(worker, idle_reply(worker));
+  });
+}
+
+void SimulatedServer::answer_held(const WorkerId& worker, const WorkerReply& reply) {
+  const auto held = held_.find(worker);
+  if (held == held_.end()) return;
+  const WorkerReplied replied = std::move(held->second.replied);
+  held_.erase(held);
+  replied(reply);
+}
+
+void SimulatedServer::arm_deadline() {
+  const auto deadline = scheduler_->next_deadline();
+  const std::uint64_t armed = ++deadline_;
+  if (!deadline) return;
+  clock_.after_ms(std::max<std::int64_t>(1, *deadline - now()), [this, armed] {
+    if (armed == deadline_ && scheduler_) tell(TimePassed{});
+  });
+}
+
+// ---- death and restart ----------------------------------------------------------------------------------------------------------
+
+void SimulatedServer::kill() {
+  story_.tell(clock_.now_ms(), [] { return "THE SERVER IS KILLED"; });
+  ++kills_;
+  ++life_;
+  ++deadline_;
+  batch_scheduled_ = false;
+  scheduler_.reset();
+  for (const Queued& queued : std::exchange(queue_, {})) refuse(queued);
+  for (const auto& [worker, held] : std::exchange(held_, {})) held.replied(std::nullopt);
+  clock_.after_ms(draw_.between(1, kDownMsMax), [this] { restart(); });
+}
+
+Snapshot SimulatedServer::load() { return store_ ? store_->load() : rows_.load(); }
+
+void SimulatedServer::restart() {
+  story_.tell(clock_.now_ms(), [] { return "THE SERVER IS BACK"; });
+  const Snapshot snapshot = load();
+  if (const std::string text = difference(rows_.load(), snapshot); !text.empty()) throw Broken("the store has other rows than were committed: " + text);
+  scheduler_.emplace();
+  scheduler_->restore(snapshot, specs_of(snapshot), now());
+  if (const std::string text = difference(snapshot, scheduler_->rows()); !text.empty()) throw Broken("the restored core has other rows: " + text);
+  arm_deadline();
+}
+
+}  // namespace tuneband::test

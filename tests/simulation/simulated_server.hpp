@@ -1,0 +1,90 @@
+// The driver of the core as the server's engine is one (step, commit, deliver; calls of idle workers are held), on a simulated clock, with the
+// real store or rows in memory. It may be killed at any batch: before the commit, after it, or between two deliveries. Then a new core is
+// restored from the rows. After every step the invariants are checked.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store.hpp"
+#include "scheduler/scheduler.hpp"
+#include "tests/rows/row_store.hpp"
+#include "tests/simulation/draw.hpp"
+#include "tests/simulation/faults.hpp"
+#include "tests/simulation/invariants.hpp"
+#include "tests/simulation/simulated_clock.hpp"
+#include "tests/simulation/story.hpp"
+
+namespace tuneband::test {
+
+class SimulatedServer {
+ public:
+  using WorkerReplied = std::function<void(const std::optional<WorkerReply>&)>;  // nothing: the connection was refused or broke
+  using JobReplied = std::function<void(const std::optional<JobReply>&)>;
+
+  // `store_path`: empty for rows in memory.
+  SimulatedServer(SimulatedClock& clock, Draw& draw, const Faults& faults, Story& story, const std::string& store_path);
+
+  void sync(const WorkerSynced& message, WorkerReplied replied);
+  void ask(const Event& event, JobReplied replied);
+  void tell(const Event& event);  // a worker's process ended
+
+  const RowStore& rows() const { return rows_; }
+  int kills() const { return kills_; }
+
+ private:
+  struct Queued {
+    Event event;
+    WorkerReplied worker_replied;
+    JobReplied job_replied;
+  };
+  struct Held {
+    WorkerReplied replied;
+    std::uint64_t sequence = 0;
+  };
+  struct Stepped {
+    Queued queued;
+    std::vector<Notice> notices;
+  };
+  enum class Kill { none, before_commit, after_commit, while_delivering };
+
+  Timestamp now() const { return Timestamp{kEpochMs + clock_.now_ms() + jumped_ms_}; }
+  void enqueue(Queued queued);
+  void refuse(const Queued& queued);
+  void run_batch();
+  std::vector<Stepped> step_queued(std::vector<Write>& writes, bool committed);
+  void step_checked(const Event& event, Outcome& outcome);
+  void commit(const std::vector<Write>& writes);
+  void deliver(const std::vector<Stepped>& batch, std::size_t count);
+  void hold(const WorkerId& worker, WorkerReplied replied);
+  void answer_held(const WorkerId& worker, const WorkerReply& reply);
+  void arm_deadline();
+  void kill();
+  void restart();
+  Snapshot load();
+
+  static constexpr std::int64_t kEpochMs = 1'700'000'000'000;
+
+  SimulatedClock& clock_;
+  Draw& draw_;
+  const Faults& faults_;
+  Story& story_;
+  std::optional<Store> store_;
+  RowStore rows_;
+  Invariants invariants_;
+  std::optional<Scheduler> scheduler_;  // nothing: the server is down
+  std::deque<Queued> queue_;
+  std::map<WorkerId, Held> held_;
+  std::uint64_t held_sequence_ = 0;
+  std::uint64_t life_ = 0;       // of the server's process: what an earlier one wanted to do does not happen
+  std::uint64_t deadline_ = 0;
+  bool batch_scheduled_ = false;
+  std::int64_t jumped_ms_ = 0;
+  int kills_ = 0;
+};
+
+}  // namespace tuneband::test

@@ -1,0 +1,146 @@
+#include "tests/simulation/simulated_worker.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace tuneband::test {
+
+namespace {
+
+constexpr std::int64_t kSyncEveryMs = 1'000;
+constexpr std::int64_t kCallTimeoutMs = 10'000;  // longer than the server holds an idle call
+constexpr std::int64_t kRetryMs = 500;
+constexpr std::int64_t kStopMsMax = 3'000;
+constexpr std::int64_t kUnheardMsMax = 60'000;
+
+}  // namespace
+
+double objective_value(const Configuration& configuration, std::int64_t resource, double not_finite_share) {
+  const std::uint64_t seed = stable_hash(to_json(configuration).dump());
+  const auto counter = static_cast<std::uint64_t>(resource);
+  if (random_unit(seed, {1, counter}) < not_finite_share) {
+    return random_unit(seed, {2, counter}) < 0.5 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+  }
+  return random_unit(seed, {3, counter});
+}
+
+SimulatedWorker::SimulatedWorker(std::string id, SimulatedClock& clock, Draw& draw, const Faults& faults, Send send, Died died)
+    : id_{std::move(id)},
+      clock_(clock),
+      draw_(draw),
+      faults_(faults),
+      send_(std::move(send)),
+      died_(std::move(died)),
+      unit_ms_(draw.between(20, 800)),
+      checkpoint_every_(draw.between(1, 4)) {}
+
+// ---- calls --------------------------------------------------------------------------------------------------------------------
+
+WorkerSynced SimulatedWorker::message() const {
+  WorkerSynced message;
+  message.worker = id_;
+  message.name = id_.value;
+  message.draining = draining_;
+  if (run_) {
+    message.report = AssignmentReport{run_->assignment.epoch, run_->unacknowledged, run_->checkpoint, run_->training_ms, run_->exit, run_->message};
+  }
+  return message;
+}
+
+void SimulatedWorker::call() {
+  if (!alive_ || call_open_) return;
+  const std::uint64_t call = ++last_call_;
+  call_open_ = true;
+  observations_sent_ = run_ ? run_->unacknowledged.size() : 0;
+  epoch_sent_ = run_ ? run_->assignment.epoch : Epoch{};
+  exit_sent_ = run_ && run_->exit;
+  send_(*this, message(), call);
+  clock_.after_ms(kCallTimeoutMs, [this, call] {
+    if (call == last_call_ && call_open_) hear(call, std::nullopt);
+  });
+}
+
+void SimulatedWorker::call_after_ms(std::int64_t delay_ms) {
+  clock_.after_ms(delay_ms, [this, after = last_call_] {
+    if (after == last_call_) call();
+  });
+}
+
+void SimulatedWorker::hear(std::uint64_t call_heard, const std::optional<WorkerReply>& reply) {
+  if (!alive_ || call_heard != last_call_ || !call_open_) return;
+  call_open_ = false;
+  if (!reply) return call_after_ms(kRetryMs);
+  if (run_) {
+    if (run_->assignment.epoch == epoch_sent_) {
+      run_->unacknowledged.erase(run_->unacknowledged.begin(), run_->unacknowledged.begin() + static_cast<std::ptrdiff_t>(observations_sent_));
+    }
+    const bool desired = reply->assignment && reply->assignment->epoch == run_->assignment.epoch;
+    if (desired || !exit_sent_) {
+      if (!desired) stop_run();
+      const bool at_once = run_->exit && !exit_sent_;
+      return call_after_ms(at_once ? 0 : kSyncEveryMs);
+    }
+    run_.reset();
+  }
+  if (reply->desired == WorkerReply::Desired::drain) {
+    alive_ = false;  // it ends as it was told
+    return;
+  }
+  if (reply->assignment && !draining_) execute(*reply->assignment);
+  call_after_ms(run_ ? kSyncEveryMs : 1);
+}
+
+// ---- training -----------------------------------------------------------------------------------------------------------------
+
+void SimulatedWorker::execute(const Assignment& assignment) {
+  if (draw_.chance(faults_.worker_dies_at_start)) return die();
+  run_ = Run{assignment, assignment.from_resource, assignment.from_resource, 0, {}, std::nullopt, "", false};
+  const Epoch epoch = assignment.epoch;
+  clock_.after_ms(unit_ms_, [this, epoch] { train_one_unit(epoch); });
+}
+
+void SimulatedWorker::train_one_unit(Epoch epoch) {
+  if (!alive_ || !run_ || run_->assignment.epoch != epoch || run_->exit) return;
+  if (draw_.chance(faults_.worker_dies)) return die();
+  if (draw_.chance(faults_.worker_silent)) unheard_until_ms_ = clock_.now_ms() + draw_.between(1, kUnheardMsMax);
+  if (draw_.chance(faults_.worker_drains)) {
+    draining_ = true;
+    stop_run();
+  }
+  if (draw_.chance(faults_.trial_crashes)) return end_run(ExitClass::crashed, "it crashed");
+  if (draw_.chance(faults_.trial_fails)) {
+    return end_run(draw_.one_of(ExitClass::out_of_memory, ExitClass::invalid_parameters, ExitClass::timed_out), "it failed");
+  }
+  run_->training_ms += unit_ms_;
+  if (run_->resource < run_->assignment.until_resource) {
+    ++run_->resource;
+    const double value = objective_value(run_->assignment.configuration, run_->resource, faults_.value_is_not_finite);
+    run_->unacknowledged.push_back({run_->resource, {{"value", value}}});
+  }
+  const bool reached = run_->resource == run_->assignment.until_resource;
+  if (reached || run_->resource % checkpoint_every_ == 0) run_->checkpoint = run_->resource;
+  if (reached) return end_run(ExitClass::completed, "");
+  clock_.after_ms(unit_ms_, [this, epoch] { train_one_unit(epoch); });
+}
+
+void SimulatedWorker::end_run(ExitClass exit, std::string text) {
+  run_->exit = exit;
+  run_->message = std::move(text);
+  call();  // at once; when a call is open, its answer brings the next
+}
+
+void SimulatedWorker::stop_run() {
+  if (!run_ || run_->exit || run_->stopping) return;
+  run_->stopping = true;
+  clock_.after_ms(draw_.between(0, kStopMsMax), [this, epoch = run_->assignment.epoch] {
+    if (alive_ && run_ && run_->assignment.epoch == epoch && !run_->exit) end_run(ExitClass::stopped, "");
+  });
+}
+
+void SimulatedWorker::die() {
+  alive_ = false;
+  run_.reset();
+  died_(*this);
+}
+
+}  // namespace tuneband::test

@@ -1,0 +1,77 @@
+// A worker as the protocol describes it, on a simulated clock: it trains, reports, forgets nothing until it is acknowledged, and does as
+// it is told. Faults happen to it as drawn.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/scheduler.hpp"
+#include "tests/simulation/draw.hpp"
+#include "tests/simulation/faults.hpp"
+#include "tests/simulation/simulated_clock.hpp"
+
+namespace tuneband::test {
+
+// The value that a configuration has at a resource, the same whenever and wherever it is trained.
+double objective_value(const Configuration& configuration, std::int64_t resource, double not_finite_share);
+
+class SimulatedWorker {
+ public:
+  // Carries the worker's call to the server; may lose it.
+  using Send = std::function<void(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call)>;
+  using Died = std::function<void(SimulatedWorker& worker)>;
+
+  SimulatedWorker(std::string id, SimulatedClock& clock, Draw& draw, const Faults& faults, Send send, Died died);
+
+  const WorkerId& id() const { return id_; }
+  bool alive() const { return alive_; }
+  bool unheard() const { return clock_.now_ms() < unheard_until_ms_; }
+  void begin() { call(); }
+
+  // The answer to a call; nothing: the connection was refused. Answers to calls that it gave up are ignored.
+  void hear(std::uint64_t call, const std::optional<WorkerReply>& reply);
+
+ private:
+  // What it executes, or has ended without an acknowledgement.
+  struct Run {
+    Assignment assignment;
+    std::int64_t resource = 0;
+    std::int64_t checkpoint = 0;
+    std::int64_t training_ms = 0;
+    std::vector<ReportedObservation> unacknowledged;
+    std::optional<ExitClass> exit;
+    std::string message;
+    bool stopping = false;
+  };
+
+  void call();
+  void call_after_ms(std::int64_t delay_ms);
+  WorkerSynced message() const;
+  void execute(const Assignment& assignment);
+  void train_one_unit(Epoch epoch);
+  void end_run(ExitClass exit, std::string message);
+  void stop_run();
+  void die();
+
+  WorkerId id_;
+  SimulatedClock& clock_;
+  Draw& draw_;
+  const Faults& faults_;
+  Send send_;
+  Died died_;
+  std::int64_t unit_ms_;
+  std::int64_t checkpoint_every_;
+  std::optional<Run> run_;
+  bool alive_ = true;
+  bool draining_ = false;
+  std::int64_t unheard_until_ms_ = 0;
+  std::uint64_t last_call_ = 0;
+  bool call_open_ = false;
+  std::size_t observations_sent_ = 0;  // with the open call
+  Epoch epoch_sent_;
+  bool exit_sent_ = false;
+};
+
+}  // namespace tuneband::test

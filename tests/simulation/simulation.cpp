@@ -1,0 +1,244 @@
+#include "tests/simulation/simulation.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "core/text.hpp"
+#include "tests/rows/row_text.hpp"
+#include "tests/simulation/simulated_server.hpp"
+#include "tests/simulation/simulated_worker.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+constexpr std::int64_t kFaultsMs = 60'000;          // then everything goes well
+constexpr std::int64_t kPatienceMs = 30 * 60'000;   // from then on, until every job must have ended
+constexpr std::int64_t kHappeningsMax = 300'000;    // more is going round in circles
+constexpr std::int64_t kSubmitMsMax = 20'000;
+constexpr std::int64_t kLateMsMax = 60'000;
+constexpr std::int64_t kKeeperMs = 2'000;
+
+Faults drawn_faults(Draw& draw, SimulationKind kind) {
+  const auto some = [&](double most) { return draw.chance(0.5) ? most * static_cast<double>(draw.between(1, 10)) / 10 : 0; };
+  Faults faults;
+  faults.message_lost = some(0.2);
+  faults.message_repeated = some(0.2);
+  faults.message_late = some(0.05);
+  faults.worker_dies = some(0.03);
+  faults.worker_dies_at_start = some(0.05);
+  faults.worker_silent = some(0.02);
+  faults.worker_drains = some(0.02);
+  faults.server_killed = some(0.02);
+  faults.clock_jumps = some(0.01);
+  faults.trial_crashes = some(0.03);
+  faults.value_is_not_finite = some(0.1);
+  if (kind == SimulationKind::anything) faults.trial_fails = some(0.05);
+  return faults;
+}
+
+Json drawn_scheduler(Draw& draw, SimulationKind kind) {
+  const bool any = kind == SimulationKind::anything;
+  const std::string type = any ? draw.one_of("hyperband", "successive_halving", "asha_promotion", "asha_stopping", "none")
+                               : draw.one_of("hyperband", "hyperband", "successive_halving", "none");
+  Json scheduler{{"type", type}, {"max_resource", draw.between(1, 12)}};
+  if (type != "none") scheduler["eta"] = draw.between(2, 4);
+  return scheduler;
+}
+
+Json drawn_job(Draw& draw, SimulationKind kind, int number) {
+  Json job{{"name", "job-" + std::to_string(number)},
+           {"objective", {{"metric", "value"}, {"goal", draw.one_of("maximize", "minimize")}}},
+           {"search_space", {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
+           {"sampler", {{"type", "random"}, {"seed", draw.between(0, 1'000'000)}}},
+           {"trainer", {{"type", "command"}}},
+           {"scheduler", drawn_scheduler(draw, kind)},
+           {"limits", {{"max_trials", draw.between(1, 24)}, {"max_attempts", kind == SimulationKind::anything ? draw.between(1, 3) : 100}}}};
+  if (draw.chance(0.3)) job["limits"]["max_parallel_trials"] = draw.between(1, 4);
+  if (kind == SimulationKind::same_result) {
+    job["limits"]["max_failures_in_a_row"] = 1000;
+    return job;
+  }
+  if (draw.chance(0.1)) job["limits"]["max_trials_without_improvement"] = draw.between(1, 10);
+  if (draw.chance(0.1)) job["limits"]["max_runtime_seconds"] = draw.between(1, 100);
+  if (draw.chance(0.2)) job["limits"]["max_failures_in_a_row"] = draw.between(1, 4);
+  if (draw.chance(0.1)) job["objective"]["target"] = 0.9;
+  if (draw.chance(0.3)) job["weight"] = draw.between(1, 5);
+  if (draw.chance(0.2)) job["enqueue"] = Json::array({{{"x", 0.5}}});
+  return job;
+}
+
+class Simulation {
+ public:
+  Simulation(std::uint64_t seed, const SimulationOptions& options);
+  SimulationResult run();
+
+ private:
+  struct User {
+    JobSubmitted job;
+    std::optional<JobId> id;
+    bool deleted = false;
+  };
+
+  void submit(std::size_t user);
+  void stop_later(std::size_t user);
+  void delete_later(std::size_t user);
+  void carry(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call);
+  void carry_once(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call, std::int64_t delay_ms);
+  void keep_workers();
+  bool all_ended() const;
+  std::string table() const;
+
+  Draw draw_;
+  SimulationOptions options_;
+  Faults faults_;
+  Story story_;
+  SimulatedClock clock_;
+  SimulatedServer server_;
+  std::vector<std::unique_ptr<SimulatedWorker>> workers_;  // dead ones too: what they had scheduled finds them
+  std::vector<User> users_;
+  std::size_t workers_wanted_;
+};
+
+Simulation::Simulation(std::uint64_t seed, const SimulationOptions& options)
+    : draw_(seed), options_(options), faults_(), story_(options.story), server_(clock_, draw_, faults_, story_, options.store_path), workers_wanted_(0) {
+  const std::size_t jobs = options.kind == SimulationKind::anything ? static_cast<std::size_t>(draw_.between(1, 3)) : 1;
+  for (std::size_t i = 0; i < jobs; ++i) {
+    const Json document = drawn_job(draw_, options.kind, static_cast<int>(i));
+    Diagnostics diagnostics;
+    users_.push_back({{JobSpec::parse(document, diagnostics), document.dump()}, std::nullopt, false});
+    for (const Error& error : diagnostics.errors()) throw Broken("the simulation drew a bad job: " + describe(error));
+  }
+  workers_wanted_ = static_cast<std::size_t>(draw_.between(1, 8));
+  faults_ = drawn_faults(draw_, options.kind);
+  if (!options.faults) {
+    const double not_finite = faults_.value_is_not_finite;  // a property of the configurations
+    faults_ = Faults{};
+    faults_.value_is_not_finite = not_finite;
+  }
+  for (std::size_t i = 0; i < jobs; ++i) clock_.after_ms(draw_.between(0, kSubmitMsMax), [this, i] { submit(i); });
+  keep_workers();
+  clock_.after_ms(kFaultsMs, [this] {
+    story_.tell(clock_.now_ms(), [] { return "FROM HERE ON NOTHING GOES WRONG"; });
+    const double not_finite = faults_.value_is_not_finite;
+    faults_ = Faults{};
+    faults_.value_is_not_finite = not_finite;
+  });
+}
+
+// ---- users ----------------------------------------------------------------------------------------------------------------------
+
+void Simulation::submit(std::size_t user) {
+  server_.ask(users_[user].job, [this, user](const std::optional<JobReply>& reply) {
+    const bool heard = reply && !draw_.chance(faults_.message_lost);
+    if (!heard) return clock_.after_ms(1'000, [this, user] { submit(user); });
+    if (!reply->job) throw Broken("a job was refused: " + reply->job.error().message);
+    users_[user].id = *reply->job;
+    if (options_.kind != SimulationKind::anything) return;
+    if (draw_.chance(0.15)) stop_later(user);
+    if (draw_.chance(0.2)) delete_later(user);
+  });
+}
+
+void Simulation::stop_later(std::size_t user) {
+  clock_.after_ms(draw_.between(0, 40'000), [this, user] {
+    if (!users_[user].deleted) server_.ask(JobStopRequested{*users_[user].id}, {});
+  });
+}
+
+void Simulation::delete_later(std::size_t user) {
+  clock_.after_ms(draw_.between(1, 60'000), [this, user] {
+    server_.ask(JobDeleteRequested{*users_[user].id}, [this, user](const std::optional<JobReply>& reply) {
+      if (!reply) return delete_later(user);
+      const auto job = server_.rows().jobs().find(*users_[user].id);
+      users_[user].deleted = job == server_.rows().jobs().end();
+      if (users_[user].deleted != reply->job.has_value() && reply->job.error().code != ErrorCode::not_found) {
+        throw Broken("the answer to a deletion is not what happened");
+      }
+    });
+  });
+}
+
+// ---- workers and the network between ----------------------------------------------------------------------------------------------
+
+void Simulation::keep_workers() {
+  const auto alive = std::count_if(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->alive(); });
+  for (auto count = static_cast<std::size_t>(alive); count < workers_wanted_; ++count) {
+    workers_.push_back(std::make_unique<SimulatedWorker>(
+        "w" + std::to_string(workers_.size() + 1), clock_, draw_, faults_,
+        [this](SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call) { carry(from, message, call); },
+        [this](SimulatedWorker& dead) {
+          story_.tell(clock_.now_ms(), [&] { return dead.id().value + " dies"; });
+          if (draw_.chance(0.5)) {
+            clock_.after_ms(draw_.between(1, 1'000), [this, id = dead.id()] { server_.tell(WorkerLost{id, "its process ended"}); });
+          }
+        }));
+    workers_.back()->begin();
+  }
+  clock_.after_ms(kKeeperMs, [this] { keep_workers(); });
+}
+
+void Simulation::carry(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call) {
+  if (from.unheard() || draw_.chance(faults_.message_lost)) return;
+  carry_once(from, message, call, draw_.chance(faults_.message_late) ? draw_.between(1'000, kLateMsMax) : draw_.between(1, 10));
+  if (draw_.chance(faults_.message_repeated)) carry_once(from, message, call, draw_.between(1, 20'000));
+}
+
+void Simulation::carry_once(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call, std::int64_t delay_ms) {
+  clock_.after_ms(delay_ms, [this, &from, message, call] {
+    server_.sync(message, [this, &from, call](const std::optional<WorkerReply>& reply) {
+      if (from.unheard() || draw_.chance(faults_.message_lost)) return;
+      clock_.after_ms(draw_.between(1, 10), [&from, call, reply] { from.hear(call, reply); });
+    });
+  });
+}
+
+// ---- the run --------------------------------------------------------------------------------------------------------------------
+
+bool Simulation::all_ended() const {
+  return std::all_of(users_.begin(), users_.end(), [&](const User& user) {
+    if (!user.id) return false;
+    const auto job = server_.rows().jobs().find(*user.id);
+    return job == server_.rows().jobs().end() || ended(job->second.state);
+  });
+}
+
+std::string Simulation::table() const {
+  std::string text;
+  for (const auto& [id, job] : server_.rows().jobs()) {
+    text += job.name + " " + std::string(to_string(job.state)) + " best " + (job.best ? std::to_string(job.best->trial) : "-") + "\n";
+  }
+  for (const auto& [id, trial] : server_.rows().trials()) {
+    text += name_of(id) + " " + to_json(trial.configuration).dump() + " " + std::string(to_string(trial.state)) + " bracket " +
+            std::to_string(trial.bracket) + " objective " + (trial.objective ? format_number(*trial.objective) : "-") + " at " +
+            std::to_string(trial.objective_resource) + "\n";
+  }
+  for (const auto& [key, decision] : server_.rows().decisions()) {
+    text += name_of(decision) + ": " + (decision.value ? format_number(*decision.value) : "-") + " " + std::string(to_string(decision.verdict)) + "\n";
+  }
+  return text;
+}
+
+SimulationResult Simulation::run() {
+  SimulationResult result;
+  try {
+    while (!all_ended()) {
+      if (!clock_.run_one()) throw Broken("nothing will ever happen again, and there are jobs that have not ended");
+      if (clock_.now_ms() > kFaultsMs + kPatienceMs) throw Broken("a job has not ended long after everything went well");
+      if (++result.happenings > kHappeningsMax) throw Broken("too much happens: something goes round in circles");
+    }
+  } catch (const Broken& broken) {
+    result.broken = broken.what();
+  }
+  result.story = story_.text();
+  result.table = table();
+  result.kills = server_.kills();
+  return result;
+}
+
+}  // namespace
+
+SimulationResult simulate(std::uint64_t seed, const SimulationOptions& options) { return Simulation(seed, options).run(); }
+
+}  // namespace tuneband::test

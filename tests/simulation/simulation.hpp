@@ -1,0 +1,31 @@
+// One simulation: jobs, users, workers and a server, drawn from a seed, run until every job has ended.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tuneband::test {
+
+enum class SimulationKind {
+  anything,     // every scheduler, limits, several jobs, failures, users who stop and delete
+  same_result,  // one job whose result depends on nothing but its document: whatever goes wrong, the same table
+};
+
+struct SimulationOptions {
+  SimulationKind kind = SimulationKind::anything;
+  bool faults = true;
+  bool story = false;      // tell what happened
+  std::string store_path;  // of the real store; empty: rows in memory
+};
+
+struct SimulationResult {
+  std::string broken;  // the sentence that does not hold; empty: all is well
+  std::string story;   // the last lines of it
+  std::string table;   // trials, decisions and values, without anything that depends on time
+  int kills = 0;
+  std::int64_t happenings = 0;
+};
+
+SimulationResult simulate(std::uint64_t seed, const SimulationOptions& options);
+
+}  // namespace tuneband::test
