@@ -1,0 +1,101 @@
+#include "server/api.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "server/monotone_clock.hpp"
+
+namespace tuneband::server {
+
+Api::Api(boost::asio::io_context& loop, ApiParts parts)
+    : loop_(loop), parts_(parts), reads_(loop, parts.data_dir.database_file()), events_(loop, reads_), logs_(loop) {
+  add_job_routes();
+  add_trial_routes();
+  add_system_routes();
+  parts_.engine.add_listener([this](std::span<const Write> writes) {
+    metrics_.on_committed(writes);
+    events_.on_committed(writes, read_wall_clock());
+    logs_.on_committed(writes);
+  });
+}
+
+HttpHandler Api::handler() {
+  return [this](const HttpRequest& request, const Respond& respond) { handle(request, respond); };
+}
+
+void Api::handle(const HttpRequest& request, const Respond& respond) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Route* route = router_.handle(request, respond);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  metrics_.request_handled(route != nullptr ? route->method : "other", route != nullptr ? route->pattern : "", seconds);
+}
+
+void Api::close_streams() {
+  events_.close();
+  logs_.close();
+}
+
+RouteHandler Api::with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then) {
+  return [this, then = std::move(then)](const HttpRequest& request, const PathParameters& path, const Respond& respond) {
+    const auto find = [name = path.at("job")](Reader& reader) { return reader.find_job(name); };
+    reads_.run(find, [then, request, respond](const Result<JobId>& job) {
+      if (!job) return respond->reply(error_reply(job.error()));
+      then(request, *job, respond);
+    });
+  };
+}
+
+RouteHandler Api::with_trial(std::function<void(const HttpRequest&, TrialId, const Respond&)> then) {
+  return [this, then = std::move(then)](const HttpRequest& request, const PathParameters& path, const Respond& respond) {
+    const auto find = [name = path.at("job"), text = path.at("trial")](Reader& reader) -> Result<TrialId> {
+      const auto job = reader.find_job(name);
+      if (!job) return job.error();
+      const auto number = parse_number(text);
+      if (!number || *number < 0 || *number > kTrialsMax || *number != std::floor(*number)) {
+        return Error{ErrorCode::not_found, "there is no trial `" + valid_utf8(text) + "`", "", "trials are numbered from 0"};
+      }
+      return TrialId{*job, static_cast<int>(*number)};
+    };
+    reads_.run(find, [then, request, respond](const Result<TrialId>& trial) {
+      if (!trial) return respond->reply(error_reply(trial.error()));
+      then(request, *trial, respond);
+    });
+  };
+}
+
+void Api::read_json(std::function<Result<std::string>(Reader&)> read, const Respond& respond, int status) {
+  reads_.run(std::move(read), [respond, status](Result<std::string>&& json) {
+    if (!json) return respond->reply(error_reply(json.error()));
+    HttpReply reply;
+    reply.status = status;
+    reply.body = std::move(*json);
+    respond->reply(std::move(reply));
+  });
+}
+
+std::optional<std::int64_t> query_integer(const HttpRequest& request, const std::string& name, std::int64_t min, std::int64_t max,
+                                          Diagnostics& diagnostics) {
+  const auto text = request.query_value(name);
+  if (!text) return std::nullopt;
+  const auto number = parse_number(*text);
+  const bool inside = number && *number >= static_cast<double>(min) && *number <= static_cast<double>(max) && *number == std::floor(*number);
+  if (!inside) {
+    diagnostics.error(name, "expected an integer between " + std::to_string(min) + " and " + std::to_string(max) + ", got " + excerpt(*text));
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(*number);
+}
+
+std::optional<double> query_number(const HttpRequest& request, const std::string& name, Diagnostics& diagnostics) {
+  const auto text = request.query_value(name);
+  if (!text) return std::nullopt;
+  const auto number = parse_number(*text);
+  if (!number || !std::isfinite(*number) || *number <= 0) {
+    diagnostics.error(name, "expected a number above 0, got " + excerpt(*text));
+    return std::nullopt;
+  }
+  return number;
+}
+
+}  // namespace tuneband::server

@@ -1,0 +1,96 @@
+// The REST API: what each route does with the engine, the reader, the preflight and the live updates. docs/api.md has the contract.
+// Handlers run on the loop thread; reads go to the read thread and come back.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "server/data_dir.hpp"
+#include "server/engine.hpp"
+#include "server/event_hub.hpp"
+#include "server/log_stream.hpp"
+#include "server/preflight.hpp"
+#include "server/read_thread.hpp"
+#include "server/router.hpp"
+#include "server/server_metrics.hpp"
+
+namespace tuneband::server {
+
+struct ApiParts {
+  Engine& engine;
+  Preflight& preflight;
+  const DataDir& data_dir;
+};
+
+class Api {
+ public:
+  // Joins the engine's listeners. Throws SqliteError when the database cannot be opened for reading.
+  Api(boost::asio::io_context& loop, ApiParts parts);
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
+
+  // Once, with what the engine was given.
+  void restore(const Snapshot& snapshot) { metrics_.restore(snapshot); }
+  HttpHandler handler();
+  std::span<const Route> routes() const { return router_.routes(); }
+
+  // For /metrics: open connections.
+  void set_connections(std::function<std::size_t()> connections) { connections_ = std::move(connections); }
+  // Ends the streams that would go on: events and followed logs.
+  void close_streams();
+
+ private:
+  // routes_jobs.cpp
+  void add_job_routes();
+  void create_job(const HttpRequest& request, const Respond& respond);
+  void submit_job(const std::string& text, JobSpec spec, const Diagnostics& found, const Respond& respond);
+  void reply_created(JobId job, bool created, const JobSpec& spec, const Diagnostics& found, const Respond& respond);
+  void list_jobs(const HttpRequest& request, const Respond& respond);
+  void get_job(JobId job, const Respond& respond);
+  void stop_job(JobId job, const Respond& respond);
+  void delete_job(JobId job, const Respond& respond);
+  void make_plan_of(const HttpRequest& request, const Respond& respond);
+  void watch_job(JobId job, const Respond& respond);
+  void analytics(const HttpRequest& request, JobId job, const Respond& respond);
+
+  // routes_trials.cpp
+  void add_trial_routes();
+  void list_trials(const HttpRequest& request, JobId job, const Respond& respond);
+  void get_observations(const HttpRequest& request, TrialId trial, const Respond& respond);
+  void get_log(const HttpRequest& request, TrialId trial, const Respond& respond);
+  void get_model(TrialId trial, const Respond& respond);
+  void get_best(JobId job, const Respond& respond);
+
+  // routes_system.cpp
+  void add_system_routes();
+  void sync_worker(const HttpRequest& request, const std::string& worker, const Respond& respond);
+  void list_workers(const Respond& respond);
+
+  // For routes below /v1/jobs/{job}: finds the job by id or name, then goes on.
+  RouteHandler with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then);
+  // The same for routes below /v1/jobs/{job}/trials/{trial}; the trial may still not be there.
+  RouteHandler with_trial(std::function<void(const HttpRequest&, TrialId, const Respond&)> then);
+  // Reads JSON text and replies with it.
+  void read_json(std::function<Result<std::string>(Reader&)> read, const Respond& respond, int status = 200);
+
+  void handle(const HttpRequest& request, const Respond& respond);
+
+  boost::asio::io_context& loop_;
+  ApiParts parts_;
+  ReadThread reads_;
+  EventHub events_;
+  LogFollowers logs_;
+  ServerMetrics metrics_;
+  std::function<std::size_t()> connections_ = [] { return std::size_t{0}; };
+  Router router_;
+};
+
+// Reads an integer query parameter; nothing when it is not given. Faults go to `diagnostics` under its name.
+std::optional<std::int64_t> query_integer(const HttpRequest& request, const std::string& name, std::int64_t min, std::int64_t max,
+                                          Diagnostics& diagnostics);
+// A finite number above 0.
+std::optional<double> query_number(const HttpRequest& request, const std::string& name, Diagnostics& diagnostics);
+
+}  // namespace tuneband::server

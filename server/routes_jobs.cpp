@@ -1,0 +1,179 @@
+#include "core/text.hpp"
+#include "scheduler/forecast.hpp"
+#include "scheduler/plan.hpp"
+#include "server/api.hpp"
+#include "server/job_document.hpp"
+#include "server/monotone_clock.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+HttpReply json_text(std::string body, int status = 200) {
+  HttpReply reply;
+  reply.status = status;
+  reply.body = std::move(body);
+  return reply;
+}
+
+Json warnings_json(const Diagnostics& found) {
+  Json warnings = Json::array();
+  for (const Error& warning : found.warnings()) {
+    warnings.push_back({{"message", warning.message}, {"path", warning.path}, {"hint", warning.hint}});
+  }
+  return warnings;
+}
+
+void add_all(const Diagnostics& from, Diagnostics& to) {
+  for (const Error& error : from.errors()) to.error(error.path, error.message, error.hint);
+  for (const Error& warning : from.warnings()) to.warning(warning.path, warning.message, warning.hint);
+}
+
+}  // namespace
+
+void Api::add_job_routes() {
+  const auto plain = [this](auto method) {
+    return [this, method](const HttpRequest& request, const PathParameters&, const Respond& respond) { (this->*method)(request, respond); };
+  };
+  const auto of_job = [this](auto method) {
+    return with_job([this, method](const HttpRequest&, JobId job, const Respond& respond) { (this->*method)(job, respond); });
+  };
+  router_.add({"POST", "/v1/jobs", {"base_dir", "preflight"}, plain(&Api::create_job)});
+  router_.add({"GET", "/v1/jobs", {"state", "limit", "after"}, plain(&Api::list_jobs)});
+  router_.add({"POST", "/v1/plans", {"base_dir", "workers", "seconds_per_unit"}, plain(&Api::make_plan_of)});
+  router_.add({"GET", "/v1/jobs/{job}", {}, of_job(&Api::get_job)});
+  router_.add({"DELETE", "/v1/jobs/{job}", {}, of_job(&Api::delete_job)});
+  router_.add({"POST", "/v1/jobs/{job}/stop", {}, of_job(&Api::stop_job)});
+  router_.add({"GET", "/v1/jobs/{job}/events", {}, of_job(&Api::watch_job)});
+  router_.add({"GET", "/v1/jobs/{job}/best", {}, of_job(&Api::get_best)});
+  router_.add({"GET", "/v1/jobs/{job}/plan", {}, with_job([this](const HttpRequest&, JobId job, const Respond& respond) {
+                 read_json([job](Reader& reader) { return reader.plan(job); }, respond);
+               })});
+  router_.add({"GET", "/v1/jobs/{job}/analytics", {"format"}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
+                 analytics(request, job, respond);
+               })});
+}
+
+void Api::create_job(const HttpRequest& request, const Respond& respond) {
+  Diagnostics found;
+  const std::string preflight = request.query_value("preflight").value_or("on");
+  if (preflight != "on" && preflight != "off") found.error("preflight", "expected on or off, got " + excerpt(preflight));
+  JobDocument document = parse_job_document(request.body, request.query_value("base_dir").value_or(""), found);
+  if (!found.ok()) return respond->reply(error_reply(found));
+  if (preflight == "off") return submit_job(document.canonical, std::move(document.spec), found, respond);
+  const auto checked = [this, spec = std::move(document.spec), text = document.canonical, found, respond](const Diagnostics& by_worker) mutable {
+    add_all(by_worker, found);
+    if (!found.ok()) return respond->reply(error_reply(found));
+    submit_job(text, std::move(spec), found, respond);
+  };
+  parts_.preflight.check(document.canonical, checked);
+}
+
+void Api::submit_job(const std::string& text, JobSpec spec, const Diagnostics& found, const Respond& respond) {
+  JobSubmitted event{spec, text};
+  const auto committed = [this, spec = std::move(spec), found, respond](std::span<const Notice> notices) {
+    for (const Notice& notice : notices) {
+      const auto* reply = std::get_if<JobReply>(&notice);
+      if (reply == nullptr) continue;
+      if (!reply->job) return respond->reply(error_reply(reply->job.error()));
+      return reply_created(*reply->job, reply->created, spec, found, respond);
+    }
+  };
+  if (const auto taken = parts_.engine.submit(std::move(event), committed); !taken) respond->reply(error_reply(taken.error()));
+}
+
+void Api::reply_created(JobId job, bool created, const JobSpec& spec, const Diagnostics& found, const Respond& respond) {
+  const std::string rest = ",\"plan\":" + to_json(make_plan(spec)).dump() + ",\"warnings\":" + warnings_json(found).dump() + "}";
+  const auto read = [job, rest](Reader& reader) -> Result<std::string> {
+    auto json = reader.job(job);
+    if (!json) return json.error();
+    return "{\"job\":" + *json + rest;
+  };
+  read_json(read, respond, created ? 201 : 200);
+}
+
+void Api::list_jobs(const HttpRequest& request, const Respond& respond) {
+  Diagnostics diagnostics;
+  JobsQuery query;
+  if (const auto state = request.query_value("state")) {
+    query.state = job_state_from(*state);
+    if (!query.state) diagnostics.error("state", "expected running, stopping, completed, stopped or failed, got " + excerpt(*state));
+  }
+  query.limit = static_cast<int>(query_integer(request, "limit", 1, kPageMax, diagnostics).value_or(query.limit));
+  query.after = request.query_value("after").value_or("");
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  read_json([query](Reader& reader) { return reader.jobs(query); }, respond);
+}
+
+void Api::get_job(JobId job, const Respond& respond) {
+  const auto waiting = parts_.engine.scheduler().waiting_by_reason(job);
+  read_json([job, waiting](Reader& reader) { return reader.job_detail(job, waiting); }, respond);
+}
+
+void Api::stop_job(JobId job, const Respond& respond) {
+  const auto committed = [this, job, respond](std::span<const Notice>) {
+    read_json([job](Reader& reader) { return reader.job(job); }, respond, 202);
+  };
+  if (const auto taken = parts_.engine.submit(JobStopRequested{job}, committed); !taken) respond->reply(error_reply(taken.error()));
+}
+
+void Api::delete_job(JobId job, const Respond& respond) {
+  const auto committed = [respond](std::span<const Notice> notices) {
+    for (const Notice& notice : notices) {
+      const auto* reply = std::get_if<JobReply>(&notice);
+      if (reply == nullptr) continue;
+      respond->reply(reply->job ? json_text("", 204) : error_reply(reply->job.error()));
+    }
+  };
+  if (const auto taken = parts_.engine.submit(JobDeleteRequested{job}, committed); !taken) respond->reply(error_reply(taken.error()));
+}
+
+void Api::make_plan_of(const HttpRequest& request, const Respond& respond) {
+  Diagnostics diagnostics;
+  const JobDocument document = parse_job_document(request.body, request.query_value("base_dir").value_or(""), diagnostics);
+  const auto workers = query_integer(request, "workers", 1, kForecastWorkersMax, diagnostics);
+  const auto seconds_per_unit = query_number(request, "seconds_per_unit", diagnostics);
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  // A forecast of a large job takes a while: not on the loop thread.
+  const auto plan = [spec = document.spec, workers, seconds_per_unit](Reader&) -> Result<std::string> {
+    Json json = to_json(make_plan(spec));
+    if (workers) {
+      const auto expected = forecast(spec, static_cast<int>(*workers), seconds_per_unit.value_or(1));
+      json["forecast"] = expected ? to_json(*expected) : Json();
+    }
+    return json.dump();
+  };
+  read_json(plan, respond);
+}
+
+void Api::watch_job(JobId job, const Respond& respond) {
+  HttpReply head;
+  head.content_type = "text/event-stream";
+  head.headers.emplace_back("Cache-Control", "no-store");
+  events_.subscribe(job, respond->stream(std::move(head)));
+}
+
+// The reader must not be held up by a slow client: the text is collected on its thread and sent from here.
+void Api::analytics(const HttpRequest& request, JobId job, const Respond& respond) {
+  const std::string format = request.query_value("format").value_or("json");
+  if (format != "json" && format != "csv") {
+    return respond->reply(error_reply(Error{ErrorCode::invalid_argument, "expected json or csv, got " + excerpt(format), "format", ""}));
+  }
+  const bool csv = format == "csv";
+  const auto read = [job, csv, now = read_wall_clock()](Reader& reader) -> Result<std::string> {
+    std::string text;
+    const Sink sink = [&text](std::string_view piece) { text += piece; };
+    const auto done = csv ? reader.analytics_csv(job, now, sink) : reader.analytics_json(job, now, sink);
+    if (!done) return done.error();
+    return text;
+  };
+  reads_.run(read, [respond, csv](Result<std::string>&& text) {
+    if (!text) return respond->reply(error_reply(text.error()));
+    HttpReply reply;
+    if (csv) reply.content_type = "text/csv; charset=utf-8";
+    reply.body = std::move(*text);
+    respond->reply(std::move(reply));
+  });
+}
+
+}  // namespace tuneband::server

@@ -1,0 +1,151 @@
+#include "server/server_metrics.hpp"
+
+#include "core/text.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+// One family of the text format: its head, then a line a sample.
+class Page {
+ public:
+  void family(std::string_view name, std::string_view type, std::string_view help) {
+    name_ = name;
+    text_ += "# HELP tuneband_" + name_ + " " + std::string(help) + "\n# TYPE tuneband_" + name_ + " " + std::string(type) + "\n";
+  }
+  void sample(double value, const std::string& labels = {}, std::string_view suffix = {}) {
+    text_ += "tuneband_" + name_ + std::string(suffix) + (labels.empty() ? "" : "{" + labels + "}") + " " + format_number(value) + "\n";
+  }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  std::string name_;
+  std::string text_;
+};
+
+// Values come from fixed words and route patterns: nothing in them needs escaping.
+std::string label(std::string_view name, std::string_view value) {
+  return std::string(name) + "=\"" + std::string(value) + "\"";
+}
+
+template <class Number>
+double real(Number number) {
+  return static_cast<double>(number);
+}
+
+}  // namespace
+
+void ServerMetrics::request_handled(const std::string& method, const std::string& route, double seconds) {
+  Handled& handled = requests_[{method, route}];
+  ++handled.count;
+  handled.seconds += seconds;
+  for (std::size_t i = 0; i < kBucketsSeconds.size(); ++i) {
+    if (seconds <= kBucketsSeconds[i]) ++handled.within[i];
+  }
+}
+
+void ServerMetrics::restore(const Snapshot& snapshot) {
+  for (JobRow row : snapshot.jobs) {
+    row.spec_json.clear();
+    jobs_[row.id] = std::move(row);
+  }
+}
+
+void ServerMetrics::on_committed(std::span<const Write> writes) {
+  for (const Write& write : writes) {
+    if (const auto* job = std::get_if<JobRow>(&write)) {
+      jobs_[job->id] = *job;
+      jobs_[job->id].spec_json.clear();
+    } else if (const auto* deleted = std::get_if<DeleteJob>(&write)) {
+      jobs_.erase(deleted->job);
+    } else if (std::holds_alternative<ObservationRow>(write)) {
+      ++observations_;
+    } else if (const auto* decision = std::get_if<DecisionRow>(&write)) {
+      if (decision->verdict != Verdict::waiting) ++decisions_;
+    }
+  }
+}
+
+std::string ServerMetrics::page(const Engine& engine, std::size_t connections) const {
+  Page page;
+  page.family("build_info", "gauge", "Always 1; the version is the label.");
+  page.sample(1, label("version", TUNEBAND_VERSION));
+
+  std::map<JobState, int> jobs;
+  for (const JobState state : {JobState::running, JobState::stopping, JobState::completed, JobState::stopped, JobState::failed}) jobs[state] = 0;
+  std::int64_t completed = 0, stopped = 0, failed = 0, cancelled = 0, open = 0, resource = 0, training_ms = 0;
+  std::map<std::string, int> waiting;
+  for (const auto& [id, job] : jobs_) {
+    ++jobs[job.state];
+    completed += job.trials_completed;
+    stopped += job.trials_stopped;
+    failed += job.trials_failed;
+    cancelled += job.trials_cancelled;
+    open += job.trials_created - job.trials_completed - job.trials_stopped - job.trials_failed - job.trials_cancelled;
+    resource += job.resource_spent;
+    training_ms += job.training_ms;
+    if (ended(job.state)) continue;
+    for (const auto& [reason, count] : engine.scheduler().waiting_by_reason(id)) waiting[reason] += count;
+  }
+  page.family("jobs", "gauge", "Jobs by state.");
+  for (const auto& [state, count] : jobs) page.sample(count, label("state", to_string(state)));
+  page.family("trials", "gauge", "Trials of all jobs by state; open: pending, running or paused.");
+  page.sample(real(open), label("state", "open"));
+  page.sample(real(completed), label("state", "completed"));
+  page.sample(real(stopped), label("state", "stopped"));
+  page.sample(real(failed), label("state", "failed"));
+  page.sample(real(cancelled), label("state", "cancelled"));
+  page.family("trials_waiting", "gauge", "Trials that could go on, by what they wait for.");
+  for (const auto& [reason, count] : waiting) page.sample(count, label("reason", reason));
+  page.family("resource_spent", "gauge", "Units of resource that trials of all jobs have trained.");
+  page.sample(real(resource));
+  page.family("training_seconds", "gauge", "Seconds that workers trained for all jobs.");
+  page.sample(real(training_ms) / 1000);
+
+  int idle = 0, executing = 0, draining = 0;
+  for (const WorkerView& worker : engine.scheduler().workers()) {
+    ++(worker.draining ? draining : worker.trial ? executing : idle);
+  }
+  page.family("workers", "gauge", "Workers by state.");
+  page.sample(idle, label("state", "idle"));
+  page.sample(executing, label("state", "executing"));
+  page.sample(draining, label("state", "draining"));
+
+  const EngineStats stats = engine.stats();
+  page.family("events_total", "counter", "Events that the scheduler stepped through.");
+  page.sample(real(stats.events));
+  page.family("events_refused_total", "counter", "Events turned away because the queue was full.");
+  page.sample(real(stats.refused));
+  page.family("event_queue_length", "gauge", "Events that wait for their step.");
+  page.sample(real(stats.queue_length));
+  page.family("step_seconds_total", "counter", "Seconds spent deciding.");
+  page.sample(stats.step_seconds);
+  page.family("commits_total", "counter", "Transactions committed; events share them.");
+  page.sample(real(stats.commits));
+  page.family("commit_seconds_total", "counter", "Seconds spent committing.");
+  page.sample(stats.commit_seconds);
+  page.family("rows_written_total", "counter", "Rows written.");
+  page.sample(real(stats.writes));
+  page.family("observations_total", "counter", "Observations reported since the start.");
+  page.sample(real(observations_));
+  page.family("decisions_total", "counter", "Verdicts at rungs since the start.");
+  page.sample(real(decisions_));
+  page.family("held_calls", "gauge", "Idle workers whose call is held.");
+  page.sample(real(stats.held_calls));
+
+  page.family("connections", "gauge", "Open HTTP connections.");
+  page.sample(real(connections));
+  page.family("request_seconds", "histogram", "Seconds until a request's handler was done, by route.");
+  for (const auto& [key, handled] : requests_) {
+    const std::string labels = label("method", key.first) + "," + label("route", key.second);
+    for (std::size_t i = 0; i < kBucketsSeconds.size(); ++i) {
+      page.sample(real(handled.within[i]), labels + "," + label("le", format_number(kBucketsSeconds[i])), "_bucket");
+    }
+    page.sample(real(handled.count), labels + "," + label("le", "+Inf"), "_bucket");
+    page.sample(handled.seconds, labels, "_sum");
+    page.sample(real(handled.count), labels, "_count");
+  }
+  return std::move(page).text();
+}
+
+}  // namespace tuneband::server

@@ -1,0 +1,40 @@
+// What /metrics shows of the requests; the rest it asks the engine for when it is read.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "scheduler/rows.hpp"
+#include "server/engine.hpp"
+
+namespace tuneband::server {
+
+class ServerMetrics {
+ public:
+  // `route`: its pattern, or "" where none fits.
+  void request_handled(const std::string& method, const std::string& route, double seconds);
+  void on_committed(std::span<const Write> writes);
+  void restore(const Snapshot& snapshot);
+
+  // Prometheus text format 0.0.4.
+  std::string page(const Engine& engine, std::size_t connections) const;
+
+ private:
+  static constexpr std::array<double, 5> kBucketsSeconds{0.0005, 0.005, 0.05, 0.5, 5};
+  struct Handled {
+    std::array<std::uint64_t, kBucketsSeconds.size()> within{};
+    std::uint64_t count = 0;
+    double seconds = 0;
+  };
+
+  std::map<std::pair<std::string, std::string>, Handled> requests_;  // by method and route
+  std::map<JobId, JobRow> jobs_;  // all of them, without their documents
+  std::uint64_t observations_ = 0;
+  std::uint64_t decisions_ = 0;
+};
+
+}  // namespace tuneband::server
