@@ -38,6 +38,7 @@ std::string foreign_format(std::string_view start) {
   if (start.starts_with("PK\x03\x04"sv)) return "is a zip archive or a spreadsheet";
   if (start.starts_with("PAR1"sv)) return "is a Parquet file";
   if (start.starts_with("\xff\xfe"sv) || start.starts_with("\xfe\xff"sv)) return "is text in UTF-16";
+  if (start.find('\0') != std::string_view::npos) return "is no text";
   return "";
 }
 

@@ -25,7 +25,7 @@ constexpr std::string_view kModelEnding = ".ubj";
 constexpr std::string_view kChecksumEnding = ".sum";
 
 Error write_error(const std::string& path, int error_number) {
-  return {ErrorCode::unavailable, "cannot write " + path + ": " + std::generic_category().message(error_number), "", ""};
+  return {ErrorCode::internal, "cannot write " + path + ": " + std::generic_category().message(error_number), "", ""};
 }
 
 // A name of its own for each process: a worker thought lost may still be writing the same file.

@@ -181,9 +181,10 @@ class Segment {
     log_.write(describe_round(training_.resource, *metrics));
     const auto objective = find_metric(*metrics, order_.objective_metric);
     if (!objective) {
+      std::string names;
+      for (const auto& [name, value] : *metrics) names += (names.empty() ? "" : ", ") + name;
       return SegmentResult{kExitNoMetric,
-                           "no evaluation is called `" + order_.objective_metric + "`: XGBoost gave" +
-                               describe_round(training_.resource, *metrics).substr(std::string_view("round").size())};
+                           "XGBoost evaluates " + names + ", and the objective is `" + order_.objective_metric + "`"};
     }
     nan_rounds_ = std::isnan(*objective) ? nan_rounds_ + 1 : 0;
     reporter_.observe(training_.resource, std::move(*metrics));

@@ -18,21 +18,29 @@ constexpr std::int64_t kSeedSpan = 1LL << 40;  // XGBoost multiplies seeds
 constexpr std::size_t kMessageLinesMax = 100;
 constexpr std::size_t kXgboostMessageSizeMax = 500;  // bytes
 
-std::string_view trim_blanks(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ':'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
+// Behind "[02:45:16] WARNING: ./src/learner.cc:767: ", which only some messages have.
+std::string_view without_source(std::string_view message) {
+  if (!message.starts_with('[')) return message;
+  for (const std::string_view ending : {".cc:", ".cu:", ".h:"}) {
+    const std::size_t source = message.find(ending);
+    if (source == std::string_view::npos) continue;
+    const std::size_t end = message.find(':', source + ending.size());  // behind the line's number
+    if (end != std::string_view::npos) return message.substr(end + 1);
+  }
+  return message;
+}
+
+std::string_view first_line(std::string_view text) {
+  constexpr std::string_view kBlanks = " \n\r\t";
+  text.remove_prefix(std::min(text.size(), text.find_first_not_of(kBlanks)));
+  text = text.substr(0, text.find('\n'));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
 // "[02:45:16] ./src/metric/metric.cc:49: Unknown metric function x\nStack trace:\n..." -> "Unknown metric function x"
 std::string readable(std::string_view message) {
-  message = message.substr(0, message.find("Stack trace"));
-  if (message.starts_with('[')) {
-    const std::size_t source = message.find(": ");  // behind the time and the line of the source
-    if (source != std::string_view::npos) message.remove_prefix(source + 2);
-  }
-  return valid_utf8(trim_blanks(message).substr(0, kXgboostMessageSizeMax));
+  message = without_source(message.substr(0, message.find("Stack trace")));
+  return valid_utf8(first_line(message).substr(0, kXgboostMessageSizeMax));
 }
 
 Error last_error() {
@@ -53,7 +61,9 @@ thread_local std::vector<std::string>* message_lines = nullptr;
 void take_message(const char* message) {
   if (message_lines == nullptr || message_lines->size() >= kMessageLinesMax) return;
   std::string line = readable(message);
-  if (!line.empty()) message_lines->push_back(std::move(line));
+  const bool known =
+      std::find(message_lines->begin(), message_lines->end(), line) != message_lines->end();  // it comes every round
+  if (!line.empty() && !known) message_lines->push_back(std::move(line));
 }
 
 Result<void> create_handle(const Table& table, DMatrixHandle* handle) {

@@ -247,11 +247,10 @@ void check_objective_metric(const XgboostSpec& spec, const XgboostObjective* obj
   const bool of_validation = name.starts_with("validation-");
   const bool of_training = name.starts_with("train-");
   if (!of_validation && !of_training) {
-    const auto names = observed_names(spec);
-    const auto meant = did_you_mean(name, names);
-    const bool metric_alone = find_xgboost_metric(name) != nullptr;
+    const std::string behind_prefix = name.substr(name.find_first_of("-_:/. ") + 1);  // "valid-auc", "val_auc", "auc"
+    const bool meant = find_xgboost_metric(behind_prefix) != nullptr;
     diagnostics.error(kMetricPath, "expected `validation-` and a metric of XGBoost, such as validation-auc, got " + excerpt(name),
-                      metric_alone ? "did you mean `validation-" + name + "`?" : meant);
+                      meant ? "did you mean `validation-" + behind_prefix + "`?" : did_you_mean(name, observed_names(spec)));
     return;
   }
   if (of_training && !spec.eval_train) {

@@ -37,7 +37,7 @@ bool has_nul(const std::string& text) { return text.find('\0') != std::string::n
 
 // A text or a whole number: columns go by name or by number.
 std::optional<std::string> column_from(const Json& value, const std::string& path, Diagnostics& diagnostics) {
-  if (value.is_number_unsigned()) return value.dump();
+  if (value.is_number_integer() && value >= 0) return value.dump();
   if (value.is_string() && !value.get_ref<const std::string&>().empty()) return value.get<std::string>();
   diagnostics.error(path, "expected a column, by name or by number from 0, got " + excerpt(value));
   return std::nullopt;

@@ -1,0 +1,223 @@
+// CSV and LibSVM files to tables of numbers, and what is wrong with those that cannot be.
+#include "workers/data_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/xgboost/fixtures.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+using protocol::DataFormat;
+using protocol::DataSpec;
+using protocol::SplitSpec;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class DataTable : public testing::Test {
+ protected:
+  // Train and validation are the same file unless a test says otherwise.
+  DataSpec csv(const std::string& text) {
+    DataSpec spec;
+    spec.train = dir_.write("train.csv", text);
+    spec.validation = spec.train;
+    spec.label = "y";
+    return spec;
+  }
+  DataSpec libsvm(const std::string& text) {
+    DataSpec spec;
+    spec.format = DataFormat::libsvm;
+    spec.train = dir_.write("train.libsvm", text);
+    spec.validation = spec.train;
+    return spec;
+  }
+  static std::string fault(const DataSpec& spec) {
+    const auto tables = load_tables(spec);
+    return tables ? "" : describe(tables.error());
+  }
+  static std::vector<float> row(const Table& table, std::size_t number) {
+    const auto start = table.values.begin() + static_cast<std::ptrdiff_t>(number * table.columns);
+    return {start, start + static_cast<std::ptrdiff_t>(table.columns)};
+  }
+
+  test::TemporaryDir dir_;
+};
+
+TEST_F(DataTable, NumbersStayAndMissingCellsAreNan) {
+  const auto tables = load_tables(csv("a,b,y\n1,2.5,0\n,-3e2,1\nNA,?,0\nnan, 7 ,1\n"));
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->train.labels, ElementsAre(0, 1, 0, 1));
+  EXPECT_THAT(row(tables->train, 0), ElementsAre(1, 2.5));
+  EXPECT_TRUE(std::isnan(row(tables->train, 1)[0]));
+  EXPECT_EQ(row(tables->train, 1)[1], -300);
+  EXPECT_TRUE(std::isnan(row(tables->train, 2)[1]));
+  EXPECT_EQ(row(tables->train, 3)[1], 7);
+}
+
+TEST_F(DataTable, FewTextsBecomeOneFeatureEachInSortedOrder) {
+  const auto tables = load_tables(csv("city,y\nOslo,0\nLima,1\n,0\n\"A, B\",1\n"));
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->encoding.feature_names(), ElementsAre("city=A, B", "city=Lima", "city=Oslo"));
+  EXPECT_THAT(row(tables->train, 0), ElementsAre(0, 0, 1));
+  EXPECT_THAT(row(tables->train, 1), ElementsAre(0, 1, 0));
+  for (const float value : row(tables->train, 2)) EXPECT_TRUE(std::isnan(value));
+  EXPECT_THAT(row(tables->train, 3), ElementsAre(1, 0, 0));
+}
+
+TEST_F(DataTable, ManyTextsBecomeTheirPlaceInSortedOrder) {
+  std::string text = "name,y\n";
+  for (int i = 99; i >= 0; --i)
+    text += "n" + std::string(i < 10 ? "0" : "") + std::to_string(i) + "," + std::to_string(i % 2) + "\n";
+  const auto tables = load_tables(csv(text));
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_EQ(tables->encoding.features[0].kind, ColumnKind::ordinal);
+  EXPECT_EQ(tables->train.values.front(), 99);
+  EXPECT_EQ(tables->train.values.back(), 0);
+}
+
+TEST_F(DataTable, ANumericColumnIsEncodedWhenTheUserSaysSo) {
+  DataSpec spec = csv("zip,y\n10,0\n9,1\n10,1\n");
+  spec.categorical = {"zip"};
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->encoding.feature_names(), ElementsAre("zip=10", "zip=9"));
+}
+
+TEST_F(DataTable, ATextLabelGetsItsClassesInSortedOrder) {
+  const auto tables = load_tables(csv("a,y\n1,no\n2,yes\n3,maybe\n"));
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->train.labels, ElementsAre(1, 2, 0));
+}
+
+TEST_F(DataTable, ThePositiveTextIsOneAndAllOthersZero) {
+  DataSpec spec = csv("a,y\n1,no\n2,yes\n3,maybe\n");
+  spec.positive = "yes";
+  EXPECT_THAT(load_tables(spec)->train.labels, ElementsAre(0, 1, 0));
+  spec.positive = "yess";
+  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.positive: the label's column has no `yess`"));
+  DataSpec numbers = csv("a,y\n1,1\n2,2\n3,2.0\n");
+  numbers.positive = "2";
+  EXPECT_THAT(load_tables(numbers)->train.labels, ElementsAre(0, 1, 1));
+}
+
+TEST_F(DataTable, ColumnsGoByNumberWhereThereIsNoHeader) {
+  DataSpec spec = csv("1;5;0\n0;6;9\n");
+  spec.header = false;
+  spec.delimiter = ';';
+  spec.label = "0";
+  spec.drop = {"2"};
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->train.labels, ElementsAre(1, 0));
+  EXPECT_THAT(tables->train.values, ElementsAre(5, 6));
+  EXPECT_THAT(tables->encoding.feature_names(), ElementsAre("column1"));
+}
+
+TEST_F(DataTable, ByteOrderMarkCrlfTabsAndAMissingLastNewlineAreRead) {
+  DataSpec spec = csv("\xef\xbb\xbfy\ta\r\n1\t2\r\n\r\n0\t\"3\"");
+  spec.delimiter = '\t';
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->train.labels, ElementsAre(1, 0));
+  EXPECT_THAT(tables->train.values, ElementsAre(2, 3));
+}
+
+TEST_F(DataTable, TheSplitDependsOnSeedAndRowAlone) {
+  DataSpec spec = csv(test::made_up_csv(1000));
+  spec.validation = SplitSpec{0.3, 5};
+  const auto once = load_tables(spec);
+  const auto again = load_tables(spec);
+  EXPECT_EQ(once->train.rows() + once->validation.rows(), 1000);
+  EXPECT_NEAR(static_cast<double>(once->validation.rows()), 300, 50);
+  EXPECT_EQ(once->train.labels, again->train.labels);
+  spec.validation = SplitSpec{0.3, 6};
+  EXPECT_NE(load_tables(spec)->train.labels, once->train.labels);
+}
+
+TEST_F(DataTable, CategoriesOfTheValidationFileThatTrainingLacksAreMissing) {
+  DataSpec spec = csv("city,y\nOslo,0\nLima,1\n");
+  spec.validation = dir_.write("valid.csv", "city,y\nParis,0\n");
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  for (const float value : tables->validation.values) EXPECT_TRUE(std::isnan(value));
+}
+
+TEST_F(DataTable, AFaultNamesLineColumnAndCell) {
+  std::string dirty = "a,y\n";
+  for (int i = 0; i < 300; ++i) dirty += i == 200 ? "12x,1\n" : std::to_string(i) + ",0\n";
+  EXPECT_THAT(fault(csv(dirty)), HasSubstr("trainer.data.train: line 202, column `a`: expected a number, got `12x`"));
+  EXPECT_THAT(fault(csv("a,y\n1,0\n2\n")), HasSubstr("line 3 has 1 cells, the first line has 2"));
+  EXPECT_THAT(fault(csv("a,y\n1,0\n2,\n")), HasSubstr("line 3, column `y`: expected a label"));
+  EXPECT_THAT(fault(csv("a,y\ninf,0\n2,1\n")),
+              HasSubstr("line 2, column `a`: expected a number that fits 32-bit floats, got `inf`"));
+  EXPECT_THAT(fault(csv("a,y\n1e39,0\n2,1\n")), HasSubstr("got `1e39`"));
+  EXPECT_THAT(fault(csv("a,y\n1\"2,0\n")), HasSubstr("line 2 has a quote in the middle of a cell"));
+  EXPECT_THAT(fault(csv("a,y\n\"12,0\n")), HasSubstr("a quote is never closed"));
+  EXPECT_THAT(fault(csv("a,y\n")), HasSubstr("has no rows below its header"));
+  EXPECT_THAT(fault(csv("")), HasSubstr("has no rows"));
+  EXPECT_THAT(fault(csv("y\n1\n0\n")), HasSubstr("no column is left"));
+  EXPECT_THAT(fault(csv("a,z\n1,0\n")), HasSubstr("trainer.data.label: the file has no column `y`"));
+  EXPECT_THAT(fault(csv("y,y\n1,0\n")), HasSubstr("more than one column `y`"));
+  EXPECT_THAT(fault(csv("\x1f\x8b\x08")), HasSubstr("is compressed with gzip"));
+  EXPECT_THAT(fault(csv(std::string("a,y\n\0\0\n", 7))), HasSubstr("is no text"));
+}
+
+TEST_F(DataTable, AHeaderTakenForARowIsRecognised) {
+  std::string text = "age,y\n";
+  for (int i = 0; i < 200; ++i) text += std::to_string(i) + "," + std::to_string(i % 2) + "\n";
+  DataSpec spec = csv(text);
+  spec.header = false;
+  spec.label = "1";
+  EXPECT_THAT(fault(spec), HasSubstr("is line 1 a header?"));
+}
+
+TEST_F(DataTable, FilesAndColumnsThatDoNotFitAreNamed) {
+  DataSpec spec = csv("a,b,y\n1,2,0\n3,4,1\n");
+  spec.drop = {"bb"};
+  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.drop[0]: the file has no column `bb` (did you mean `b`?)"));
+  spec.drop = {"7"};
+  EXPECT_THAT(fault(spec), HasSubstr("no column 7"));
+  spec.drop = {};
+  spec.validation = dir_.write("valid.csv", "b,a,y\n1,2,0\n");
+  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.validation: column 0 is `b`, and in the training file it is `a`"));
+  spec.validation = dir_.path("absent.csv");
+  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.validation: cannot open"));
+  spec.validation = SplitSpec{0.000001, 0};
+  EXPECT_THAT(fault(spec), HasSubstr("leaves none for validation"));
+  spec.train = "/";
+  EXPECT_THAT(fault(spec), HasSubstr("is no regular file"));
+}
+
+TEST_F(DataTable, LibsvmRowsAreSparse) {
+  const auto tables = load_tables(libsvm("1 0:0.5 3:2 # a comment\n\n0 1:1\n0\n"));
+  ASSERT_TRUE(tables) << describe(tables.error());
+  const Table& table = tables->train;
+  EXPECT_EQ(table.columns, 4);
+  EXPECT_THAT(table.labels, ElementsAre(1, 0, 0));
+  EXPECT_THAT(table.row_starts, ElementsAre(0, 2, 3, 3));
+  EXPECT_THAT(table.entry_columns, ElementsAre(0, 3, 1));
+}
+
+TEST_F(DataTable, LibsvmQueriesAreCounted) {
+  const auto tables = load_tables(libsvm("1 qid:7 0:1\n0 qid:7 0:2\n2 qid:9 0:3\n"));
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->train.query_sizes, ElementsAre(2, 1));
+  EXPECT_THAT(fault(libsvm("1 qid:7 0:1\n0 0:2\n")), HasSubstr("some have none"));
+}
+
+TEST_F(DataTable, LibsvmFaultsNameTheLine) {
+  EXPECT_THAT(fault(libsvm("1 0:1\nx 0:2\n")),
+              HasSubstr("trainer.data.train: line 2: expected a label, a number, in front, got `x`"));
+  EXPECT_THAT(fault(libsvm("1 3:1 2:1\n")), HasSubstr("columns must rise"));
+  EXPECT_THAT(fault(libsvm("1 5\n")), HasSubstr("expected column:value, got `5`"));
+  EXPECT_THAT(fault(libsvm("1 -1:5\n")), HasSubstr("got `-1:5`"));
+  EXPECT_THAT(fault(libsvm("1 0:inf\n")), HasSubstr("finite"));
+  EXPECT_THAT(fault(libsvm("nan 0:1\n")), HasSubstr("expected a label"));
+  EXPECT_THAT(fault(libsvm("1 99999999999:1\n")), HasSubstr("with a column from 0"));
+}
+
+}  // namespace
+}  // namespace tuneband::workers

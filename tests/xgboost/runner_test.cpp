@@ -1,0 +1,316 @@
+// A trial of the trainer xgboost from its order to its observations, files and end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <xgboost/c_api.h>
+
+#include <filesystem>
+
+#include "tests/xgboost/fixtures.hpp"
+#include "workers/data_cache.hpp"
+#include "workers/data_check.hpp"
+#include "workers/model_files.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+using test::TrialOutcome;
+using test::TrialUnderTest;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::StartsWith;
+
+std::vector<std::string> faults_of(const std::vector<Error>& errors) {
+  std::vector<std::string> texts;
+  for (const Error& error : errors) texts.push_back(describe(error));
+  return texts;
+}
+
+class XgboostRunner : public testing::Test {
+ protected:
+  Json trainer(const std::string& csv = test::made_up_csv(300)) {
+    return {{"type", "xgboost"},
+            {"data", {{"train", data_.write("data.csv", csv)}, {"label", "y"}, {"validation", {{"fraction", 0.3}, {"seed", 1}}}}},
+            {"parameters", {{"objective", "binary:logistic"}}}};
+  }
+  TrialOutcome run(TrialUnderTest& trial, std::int64_t from = 0, std::int64_t until = 3) {
+    return trial.run(*runner_, from, until);
+  }
+  SegmentResult result_of(const Json& document, const Json& configuration = Json::object(),
+                          const std::string& metric = "validation-logloss") {
+    TrialUnderTest trial(document, configuration, metric);
+    return run(trial).result;
+  }
+
+  test::TemporaryDir data_;
+  std::unique_ptr<TrialRunner> runner_ = make_xgboost_runner({});
+};
+
+TEST_F(XgboostRunner, ObservesEveryRoundAndLeavesAModelAndALog) {
+  Json document = trainer();
+  document["eval_metric"] = {"auc", "error@0.7"};
+  document["eval_train"] = true;
+  TrialUnderTest trial(document, {{"eta", 0.3}, {"max_depth", 3}}, "validation-auc");
+  const auto outcome = run(trial);
+  EXPECT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
+  ASSERT_EQ(outcome.reporter.observations.size(), 3);
+  EXPECT_THAT(outcome.reporter.observations.at(3),
+              ElementsAre(Pair("validation-auc", testing::Gt(0.5)), Pair("validation-error@0.7", testing::Lt(0.6)),
+                          Pair("train-auc", testing::Gt(0.5)), Pair("train-error@0.7", testing::Lt(0.6))));
+  EXPECT_THAT(outcome.reporter.checkpoints, ElementsAre(3));
+  EXPECT_THAT(trial.log(), HasSubstr("eta=0.3 max_depth=3"));
+  EXPECT_THAT(trial.log(), HasSubstr("\nround 3  validation-auc 0."));
+  EXPECT_TRUE(std::filesystem::exists(trial.file("checkpoint/3.ubj")));
+}
+
+TEST_F(XgboostRunner, TheModelFileIsReadByXgboostItselfAndDescribesItsFeatures) {
+  TrialUnderTest trial(trainer(), {{"eta", 0.3}});
+  run(trial);
+  BoosterHandle booster = nullptr;
+  ASSERT_EQ(XGBoosterCreate(nullptr, 0, &booster), 0);
+  ASSERT_EQ(XGBoosterLoadModel(booster, trial.file("model.ubj").c_str()), 0) << XGBGetLastError();
+  int rounds = 0;
+  XGBoosterBoostedRounds(booster, &rounds);
+  EXPECT_EQ(rounds, 3);
+  bst_ulong count = 0;
+  const char** names = nullptr;
+  XGBoosterGetStrFeatureInfo(booster, "feature_name", &count, &names);
+  EXPECT_THAT(std::vector<std::string>(names, names + count),
+              ElementsAre("a", "b", "city=Accra", "city=Kyoto", "city=Lima", "city=Oslo"));
+  const char* described = nullptr;
+  int found = 0;
+  XGBoosterGetAttr(booster, "tuneband_features", &described, &found);
+  ASSERT_EQ(found, 1);
+  EXPECT_EQ(Json::parse(described)["features"][2]["categories"][0], "Accra");
+  XGBoosterFree(booster);
+}
+
+TEST_F(XgboostRunner, KeepsOnlyTheLatestCheckpoint) {
+  TrialUnderTest trial(trainer(), {{"eta", 0.3}});
+  run(trial, 0, 1);
+  run(trial, 1, 3);
+  EXPECT_FALSE(std::filesystem::exists(trial.file("checkpoint/1.ubj")));
+  EXPECT_TRUE(std::filesystem::exists(trial.file("checkpoint/3.ubj")));
+}
+
+TEST_F(XgboostRunner, ChecksPointsBetweenRungsAtTheInterval) {
+  Json document = trainer();
+  document["checkpoint_interval_seconds"] = 0;
+  TrialUnderTest trial(document, {{"eta", 0.3}});
+  EXPECT_THAT(run(trial, 0, 4).reporter.checkpoints, ElementsAre(1, 2, 3, 4));
+}
+
+TEST_F(XgboostRunner, StopsBetweenTwoRoundsWithACheckpoint) {
+  TrialUnderTest trial(trainer(), {{"eta", 0.3}});
+  const auto outcome = trial.run(*runner_, 0, 27, 4);
+  EXPECT_EQ(outcome.result.exit, kExitStopped);
+  EXPECT_EQ(outcome.reporter.observations.rbegin()->first, 4);
+  EXPECT_THAT(outcome.reporter.checkpoints, ElementsAre(4));
+}
+
+TEST_F(XgboostRunner, ADamagedCheckpointIsNotUsedAndTheResultIsTheSame) {
+  TrialUnderTest whole(trainer(), {{"eta", 0.3}});
+  run(whole, 0, 6);
+  for (const std::string& damage : {std::string(), std::string("garbage"), std::string(3000, '\0')}) {
+    TrialUnderTest trial(trainer(), {{"eta", 0.3}});
+    run(trial, 0, 3);
+    std::filesystem::remove(trial.file("checkpoint/3.ubj"));
+    std::ofstream(trial.file("checkpoint/3.ubj"), std::ios::binary) << damage;
+    runner_ = make_xgboost_runner({});
+    EXPECT_EQ(run(trial, 3, 6).result.exit, kExitCompleted);
+    EXPECT_THAT(trial.log(), HasSubstr("the checkpoint of 3 rounds is damaged"));
+    EXPECT_TRUE(trial.model() == whole.model());
+  }
+}
+
+TEST_F(XgboostRunner, AMissingCheckpointMeansTrainingFromTheNewestThereIs) {
+  TrialUnderTest trial(trainer(), {{"eta", 0.3}});
+  run(trial, 0, 2);
+  runner_ = make_xgboost_runner({});
+  const auto outcome = run(trial, 4, 6);
+  EXPECT_EQ(outcome.result.exit, kExitCompleted);
+  EXPECT_EQ(outcome.reporter.observations.begin()->first, 3);
+  EXPECT_THAT(trial.log(), HasSubstr("there is no checkpoint of 4 rounds: goes on from 2"));
+}
+
+TEST_F(XgboostRunner, ASegmentThatWasReachedBeforeIsObservedAgain) {
+  TrialUnderTest trial(trainer(), {{"eta", 0.3}});
+  const auto first = run(trial, 0, 3);
+  runner_ = make_xgboost_runner({});
+  const auto again = run(trial, 3, 3);
+  EXPECT_EQ(again.result.exit, kExitCompleted);
+  EXPECT_EQ(again.reporter.observations.at(3), first.reporter.observations.at(3));
+}
+
+TEST_F(XgboostRunner, DataIsKeptWarmUntilItsFileChanges) {
+  const Json document = trainer();
+  TrialUnderTest trial(document, {{"eta", 0.3}});
+  run(trial);
+  EXPECT_EQ(runner_->data_keys().size(), 1);
+  TrialUnderTest second(document, {{"eta", 0.4}});
+  run(second);
+  EXPECT_THAT(second.log(), HasSubstr("features, in memory"));
+  data_.write("data.csv", test::made_up_csv(200));
+  TrialUnderTest third(document, {{"eta", 0.4}});
+  run(third);
+  EXPECT_THAT(third.log(), HasSubstr("features, read"));
+  EXPECT_EQ(runner_->data_keys().size(), 1);
+}
+
+TEST_F(XgboostRunner, SaysWhatIsWrongWithTheParameters) {
+  const auto bad = [this](const Json& configuration) { return result_of(trainer(), configuration); };
+  EXPECT_EQ(bad({{"max_depth", -1}}).exit, kExitInvalidParameters);
+  EXPECT_EQ(bad({{"max_depth", -1}}).message, "XGBoost: value -1 for Parameter max_depth should be greater equal to 0");
+  EXPECT_EQ(bad({{"booster", "x"}}).exit, kExitInvalidParameters);
+  EXPECT_EQ(result_of(trainer(), {}, "validation-nonsense").exit, kExitInvalidParameters);
+  EXPECT_THAT(result_of(trainer(), {}, "validation-nonsense").message, "XGBoost: Unknown metric function nonsense");
+  Json document = trainer();
+  document["datta"] = 1;
+  EXPECT_THAT(result_of(document).message, HasSubstr("trainer.datta: unknown field"));
+}
+
+TEST_F(XgboostRunner, AnObjectiveMetricThatIsNotEvaluatedIsNoMetric) {
+  Json document = trainer();
+  document["eval_metric"] = "auc";
+  const auto result = result_of(document, {}, "validation-logloss");
+  EXPECT_EQ(result.exit, kExitNoMetric);
+  EXPECT_EQ(result.message, "XGBoost evaluates validation-auc, and the objective is `validation-logloss`");
+}
+
+TEST_F(XgboostRunner, AMetricThatStaysNanEndsTheTrial) {
+  std::string csv = "a,y\n";
+  for (int i = 0; i < 40; ++i) csv += std::to_string(i) + "," + std::to_string(i % 2) + "\n";
+  Json document = trainer(csv);
+  document["data"]["validation"] = data_.write("valid.csv", "a,y\n1,1\n2,1\n");
+  TrialUnderTest trial(document, {}, "validation-auc");
+  const auto short_run = run(trial, 0, 3);
+  EXPECT_EQ(short_run.result.exit, kExitCompleted);
+  EXPECT_TRUE(std::isnan(short_run.reporter.observations.at(3).at(0).second));
+  const auto long_run = run(trial, 3, 27);
+  EXPECT_EQ(long_run.result.exit, kExitNanMetric);
+  EXPECT_THAT(long_run.result.message, HasSubstr("was NaN for 10 rounds in a row"));
+}
+
+TEST_F(XgboostRunner, LabelsThatDoNotSuitTheObjectiveAreUnreadableData) {
+  const auto with = [this](const Json& parameters, const std::string& csv) {
+    Json document = trainer(csv);
+    document["parameters"] = parameters;
+    const auto result = result_of(document, {}, "validation-rmse");
+    EXPECT_EQ(result.exit, kExitDataUnreadable) << result.message;
+    return result.message;
+  };
+  std::string numbers = "a,y\n";
+  std::string texts = "a,y\n";
+  std::string constant = "a,y\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string a = std::to_string(i) + ",";
+    numbers += a + std::to_string(i % 3) + "\n";
+    texts += a + (i % 3 == 0 ? "x" : i % 3 == 1 ? "y" : "z") + "\n";
+    constant += a + "1\n";
+  }
+  EXPECT_THAT(with({{"objective", "binary:logistic"}}, numbers),
+              HasSubstr("has the label 2, and binary:logistic needs labels between 0 and 1"));
+  EXPECT_THAT(with({{"objective", "binary:logistic"}}, texts),
+              HasSubstr("has the texts x, y, z, and binary:logistic needs two classes"));
+  EXPECT_THAT(with({{"objective", "binary:logistic"}}, constant), HasSubstr("nothing to tell apart"));
+  EXPECT_THAT(with({{"objective", "reg:squarederror"}}, texts), HasSubstr("needs numbers"));
+  EXPECT_THAT(with({{"objective", "reg:gamma"}}, numbers), HasSubstr("needs labels above 0"));
+  EXPECT_THAT(with({{"objective", "multi:softprob"}, {"num_class", 2}}, numbers), HasSubstr("set num_class to 3"));
+  EXPECT_THAT(with({{"objective", "rank:ndcg"}}, numbers), HasSubstr("needs queries"));
+}
+
+TEST_F(XgboostRunner, AFileThatIsNotThereIsUnreadableData) {
+  Json document = trainer();
+  document["data"]["train"] = data_.path("absent.csv");
+  EXPECT_EQ(result_of(document).exit, kExitDataUnreadable);
+  EXPECT_THAT(result_of(document).message, HasSubstr("absent.csv: No such file"));
+}
+
+TEST_F(XgboostRunner, LibsvmAndRankingTrain) {
+  std::string text;
+  for (int row = 0; row < 120; ++row) {
+    text += std::to_string(row % 3) + " qid:" + std::to_string(row / 10) + " 0:" + std::to_string(row % 3 + 0.1 * (row % 7)) +
+            " 5:1\n";
+  }
+  const std::string file = data_.write("rank.libsvm", text);
+  const Json document{{"type", "xgboost"},
+                      {"data", {{"train", file}, {"validation", file}}},
+                      {"parameters", {{"objective", "rank:ndcg"}}},
+                      {"eval_metric", "ndcg@3"}};
+  TrialUnderTest trial(document, {{"eta", 0.5}}, "validation-ndcg@3");
+  const auto outcome = run(trial);
+  ASSERT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
+  EXPECT_GT(outcome.reporter.observations.at(3).at(0).second, 0.9);
+}
+
+TEST_F(XgboostRunner, AnUnwritableTrialDirectoryIsSaid) {
+  TrialUnderTest trial(trainer(), {{"eta", 0.3}});
+  std::ofstream(trial.file("checkpoint")) << "in the way";
+  const auto result = run(trial).result;
+  EXPECT_EQ(result.exit, kExitCrashed);
+  EXPECT_THAT(result.message, HasSubstr("cannot write"));
+}
+
+TEST(DataCache, ForgetsTheLeastRecentlyUsed) {
+  const test::TemporaryDir dir;
+  const auto spec = [&dir](const std::string& name) {
+    protocol::XgboostSpec all;
+    all.data.train = dir.write(name, test::made_up_csv(200));
+    all.data.label = "y";
+    return all;
+  };
+  const auto first = spec("1.csv");
+  const auto second = spec("2.csv");
+  const auto third = spec("3.csv");
+  DataCache measure;
+  const auto one = measure.get(first);
+  DataCache cache(2 * (one->data->train.size_bytes() + one->data->validation.size_bytes()));
+  cache.get(first);
+  cache.get(second);
+  EXPECT_TRUE(cache.get(first)->warm);
+  cache.get(third);
+  EXPECT_THAT(cache.keys(), ElementsAre(protocol::data_key(third), protocol::data_key(first)));
+  EXPECT_FALSE(cache.get(second)->warm);
+}
+
+TEST(Evaluation, IsReadWithNanAndInfinity) {
+  const auto values = parse_evaluation("[3]\tvalidation-auc:0.71\ttrain-auc:-nan\ttrain-mape:inf\tvalidation-error@0.7:1e-3");
+  ASSERT_EQ(values.size(), 4);
+  EXPECT_EQ(values[0], (std::pair<std::string, double>{"validation-auc", 0.71}));
+  EXPECT_TRUE(std::isnan(values[1].second));
+  EXPECT_TRUE(std::isinf(values[2].second));
+  EXPECT_EQ(values[3].first, "validation-error@0.7");
+  EXPECT_THAT(parse_evaluation(""), IsEmpty());
+  EXPECT_THAT(parse_evaluation("[3]"), IsEmpty());
+}
+
+TEST(DataCheck, FindsWhatATrialWouldMeet) {
+  const test::TemporaryDir dir;
+  const auto check = [&dir](const std::string& csv, const Json& job) {
+    protocol::XgboostSpec spec;
+    spec.data.train = dir.write("data.csv", csv);
+    spec.data.validation = spec.data.train;
+    spec.data.label = "y";
+    Diagnostics diagnostics;
+    check_data(spec, job, diagnostics);
+    auto texts = faults_of(diagnostics.errors());
+    for (const std::string& warning : faults_of(diagnostics.warnings())) texts.push_back("warning " + warning);
+    return texts;
+  };
+  const Json binary{{"search_space", {{"objective", "binary:logistic"}}}};
+  const Json either{{"search_space", {{"objective", {{"type", "categorical"}, {"values", {"binary:logistic", "reg:gamma"}}}}}}};
+  EXPECT_THAT(check("a,y\n1,0\n2,1\n", binary), IsEmpty());
+  EXPECT_THAT(check("a,y\n1,0\n2,1\n", Json{{"search_space", 3}}), IsEmpty());
+  EXPECT_THAT(check("a,y\n1,0\n2,5\n", binary), ElementsAre(StartsWith("trainer.data.label: the training data has the label 5")));
+  EXPECT_THAT(check("a,y\n1,0\n2,1\n", either), ElementsAre(HasSubstr("reg:gamma needs labels above 0")));
+  EXPECT_THAT(check("a,z\n1,0\n2,1\n", binary), ElementsAre(StartsWith("trainer.data.label: the file has no column `y`")));
+  std::string ids = "a,y\n";
+  for (int i = 0; i < 50; ++i) ids += "id" + std::to_string(i) + "," + std::to_string(i % 2) + "\n";
+  EXPECT_THAT(check(ids, binary),
+              ElementsAre(AllOf(StartsWith("warning trainer.data.train: columns with more than 32"), HasSubstr("a (50)"))));
+}
+
+}  // namespace
+}  // namespace tuneband::workers

@@ -1,0 +1,349 @@
+// The trainer document, read strictly, and held against the search space and XGBoost's own tables.
+#include "workers/protocol/trainer_spec.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "workers/protocol/xgboost_parameters.hpp"
+
+namespace tuneband::protocol {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+std::vector<std::string> described(const std::vector<Error>& errors) {
+  std::vector<std::string> texts;
+  for (const Error& error : errors) texts.push_back(describe(error));
+  return texts;
+}
+
+Json xgboost() {
+  return {{"type", "xgboost"},
+          {"data", {{"train", "data/bank.csv"}, {"label", "y"}}},
+          {"parameters", {{"objective", "binary:logistic"}}},
+          {"eval_metric", "auc"}};
+}
+
+Json command() { return {{"type", "command"}, {"argv", {"python3", "train.py", "--lr", "{lr}"}}}; }
+
+struct Parsed {
+  TrainerSpec spec;
+  std::vector<std::string> errors;
+};
+
+Parsed parse(const Json& json) {
+  Diagnostics diagnostics;
+  Parsed parsed{parse_trainer(json, "trainer", "/jobs", diagnostics), {}};
+  parsed.errors = described(diagnostics.errors());
+  return parsed;
+}
+
+TEST(TrainerSpec, ReadsAnXgboostTrainerWithDefaults) {
+  const auto [spec, errors] = parse(xgboost());
+  EXPECT_THAT(errors, IsEmpty());
+  const auto& read = std::get<XgboostSpec>(spec);
+  EXPECT_EQ(read.data.train, "/jobs/data/bank.csv");
+  EXPECT_EQ(read.data.format, DataFormat::csv);
+  EXPECT_EQ(std::get<SplitSpec>(read.data.validation).fraction, 0.2);
+  EXPECT_THAT(read.eval_metrics, ElementsAre("auc"));
+  EXPECT_EQ(read.threads, 1);
+  EXPECT_EQ(resource_name(spec), "rounds");
+}
+
+TEST(TrainerSpec, ReadsEveryFieldOfAnXgboostTrainer) {
+  Json json = xgboost();
+  json["data"] = {{"train", "/d/bank.txt"}, {"format", "csv"},    {"header", false},
+                  {"delimiter", ";"},       {"label", 20},        {"positive", 1},
+                  {"drop", {10, "11"}},     {"categorical", {3}}, {"validation", "v/../valid.csv"}};
+  json["parameters"] = {{"eta", 0.1}, {"max_depth", 6}, {"one_drop", true}};
+  json["eval_metric"] = {"auc", "logloss"};
+  json["eval_train"] = true;
+  json["threads"] = 2;
+  json["checkpoint_interval_seconds"] = 0.5;
+  json["replicas"] = 1;
+  const auto [spec, errors] = parse(json);
+  EXPECT_THAT(errors, IsEmpty());
+  const auto& read = std::get<XgboostSpec>(spec);
+  EXPECT_EQ(read.data.label, "20");
+  EXPECT_EQ(read.data.positive, "1");
+  EXPECT_THAT(read.data.drop, ElementsAre("10", "11"));
+  EXPECT_EQ(std::get<std::string>(read.data.validation), "/jobs/valid.csv");
+  EXPECT_THAT(read.parameters, ElementsAre(std::pair{"eta", "0.1"}, std::pair{"max_depth", "6"}, std::pair{"one_drop", "true"}));
+  EXPECT_EQ(read.checkpoint_interval_ms, 500);
+}
+
+TEST(TrainerSpec, GuessesTheFormatFromTheEnding) {
+  Json json = xgboost();
+  json["data"] = {{"train", "a.libsvm"}};
+  EXPECT_EQ(std::get<XgboostSpec>(parse(json).spec).data.format, DataFormat::libsvm);
+  json["data"] = {{"train", "a.parquet"}};
+  EXPECT_THAT(parse(json).errors, Contains(StartsWith("trainer.data.format: is missing, and the ending")));
+}
+
+TEST(TrainerSpec, NamesEveryFault) {
+  const auto error_of = [](const std::string& pointer, const Json& value) {
+    Json json = xgboost();
+    json[Json::json_pointer(pointer)] = value;
+    return parse(json).errors;
+  };
+  EXPECT_THAT(error_of("/type", "xgbost"), ElementsAre(AllOf(StartsWith("trainer.type:"), HasSubstr("did you mean `xgboost`?"))));
+  EXPECT_THAT(error_of("/evalmetric", "auc"),
+              ElementsAre(AllOf(StartsWith("trainer.evalmetric: unknown field"), HasSubstr("eval_metric"))));
+  EXPECT_THAT(error_of("/data/lable", "y"),
+              ElementsAre(AllOf(StartsWith("trainer.data.lable: unknown field"), HasSubstr("label"))));
+  EXPECT_THAT(error_of("/data/delimiter", "::"), ElementsAre(StartsWith("trainer.data.delimiter:")));
+  EXPECT_THAT(error_of("/data/delimiter", "\""), ElementsAre(StartsWith("trainer.data.delimiter:")));
+  EXPECT_THAT(error_of("/data/validation", {{"fraction", 1}}), ElementsAre(StartsWith("trainer.data.validation.fraction:")));
+  EXPECT_THAT(error_of("/data/validation", 3), ElementsAre(StartsWith("trainer.data.validation:")));
+  EXPECT_THAT(error_of("/data/header", false), ElementsAre(StartsWith("trainer.data.label: a file without a header")));
+  EXPECT_THAT(error_of("/data/drop", {"y"}), ElementsAre(StartsWith("trainer.data.drop: holds the label's column")));
+  EXPECT_THAT(error_of("/data/drop", {-1}), ElementsAre(StartsWith("trainer.data.drop[0]:")));
+  EXPECT_THAT(error_of("/parameters/eta", {1, 2}), ElementsAre(StartsWith("trainer.parameters.eta:")));
+  EXPECT_THAT(error_of("/eval_metric", Json::array()), ElementsAre(StartsWith("trainer.eval_metric:")));
+  EXPECT_THAT(error_of("/threads", 0), ElementsAre(StartsWith("trainer.threads:")));
+  EXPECT_THAT(error_of("/replicas", 3),
+              ElementsAre(AllOf(StartsWith("trainer.replicas: expected 1, got 3"), HasSubstr("max_parallel_trials"))));
+  EXPECT_THAT(parse(Json(3)).errors, ElementsAre(StartsWith("trainer: expected an object")));
+}
+
+TEST(TrainerSpec, CsvFieldsAreRefusedForLibsvm) {
+  Json json = xgboost();
+  json["data"] = {{"train", "a.libsvm"}, {"label", "y"}, {"header", true}};
+  EXPECT_THAT(parse(json).errors,
+              ElementsAre(StartsWith("trainer.data.header: belongs to CSV"), StartsWith("trainer.data.label: belongs to CSV")));
+}
+
+TEST(TrainerSpec, ReadsACommandTrainer) {
+  Json json = command();
+  json["environment"] = {{"SEED", 3}};
+  json["working_dir"] = "code";
+  json["metrics"] = {{{"name", "val_loss"}, {"regex", "val_loss=([^ ]+)"}}};
+  json["resource_regex"] = "epoch=(\\d+)";
+  json["resource_name"] = "epochs";
+  json["resume"] = "checkpoint";
+  json["grace_seconds"] = 1.5;
+  json["timeout_seconds"] = 60;
+  json["memory_mb"] = 100;
+  json["cpu_seconds"] = 30;
+  const auto [spec, errors] = parse(json);
+  EXPECT_THAT(errors, IsEmpty());
+  const auto& read = std::get<CommandSpec>(spec);
+  EXPECT_EQ(read.working_dir, "/jobs/code");
+  EXPECT_EQ(read.metrics.at(0).name, "val_loss");
+  EXPECT_EQ(read.resume, ResumeMode::checkpoint);
+  EXPECT_EQ(read.grace_ms, 1500);
+  EXPECT_EQ(read.memory_bytes_max, 100 * 1024 * 1024);
+  EXPECT_EQ(resource_name(spec), "epochs");
+  EXPECT_EQ(data_key(spec), "");
+}
+
+TEST(TrainerSpec, MetricsOfACommandHavePresets) {
+  Json json = command();
+  json["metrics"] = "json";
+  EXPECT_THAT(std::get<CommandSpec>(parse(json).spec).metrics, IsEmpty());
+  json["metrics"] = "xgboost";
+  EXPECT_EQ(std::get<CommandSpec>(parse(json).spec).metrics.at(0).name, "");
+  json["metrics"] = "jsn";
+  EXPECT_THAT(parse(json).errors, ElementsAre(AllOf(StartsWith("trainer.metrics:"), HasSubstr("did you mean `json`?"))));
+}
+
+TEST(TrainerSpec, NamesTheFaultsOfACommand) {
+  const auto error_of = [](const std::string& field, const Json& value) {
+    Json json = command();
+    json[field] = value;
+    return parse(json).errors;
+  };
+  EXPECT_THAT(error_of("argv", Json::array()), ElementsAre(StartsWith("trainer.argv:")));
+  EXPECT_THAT(error_of("argv", {"a", 3}), ElementsAre(StartsWith("trainer.argv[1]: expected a text, got 3")));
+  EXPECT_THAT(error_of("argv", {""}), ElementsAre(StartsWith("trainer.argv[0]:")));
+  EXPECT_THAT(error_of("environment", {{"A=B", "x"}}), ElementsAre(HasSubstr("is not a name")));
+  EXPECT_THAT(error_of("metrics", {{{"name", "x"}}}), ElementsAre(StartsWith("trainer.metrics[0].regex: is missing")));
+  EXPECT_THAT(error_of("timeout_seconds", 0), ElementsAre(StartsWith("trainer.timeout_seconds:")));
+  EXPECT_THAT(error_of("data", {}), ElementsAre(StartsWith("trainer.data: unknown field")));
+}
+
+TEST(TrainerSpec, TheDataKeyTellsDataApartAndNothingElse) {
+  const auto key = [](const Json& json) { return data_key(parse(json).spec); };
+  Json other = xgboost();
+  other["parameters"]["eta"] = 0.5;
+  other["threads"] = 2;
+  EXPECT_EQ(key(xgboost()), key(other));
+  const Json changes{{"label", "z"}, {"drop", {"a"}}, {"delimiter", ";"}, {"positive", "yes"}, {"validation", {{"seed", 9}}}};
+  for (const auto& [field, value] : changes.items()) {
+    Json changed = xgboost();
+    changed["data"][field] = value;
+    EXPECT_NE(key(xgboost()), key(changed)) << field;
+  }
+}
+
+struct Checked {
+  std::vector<std::string> errors;
+  std::vector<std::string> warnings;
+};
+
+Checked check(const Json& trainer, const std::vector<TunedParameter>& tuned = {}, const std::string& metric = "validation-auc",
+              bool maximize = true) {
+  Diagnostics diagnostics;
+  const TrainerSpec spec = parse_trainer(trainer, "trainer", "/jobs", diagnostics);
+  EXPECT_THAT(described(diagnostics.errors()), IsEmpty());
+  check_trainer(spec, tuned, metric, maximize, diagnostics);
+  return {described(diagnostics.errors()), described(diagnostics.warnings())};
+}
+
+Checked with_parameter(const std::string& name, const Json& value) {
+  Json json = xgboost();
+  json["parameters"][name] = value;
+  return check(json);
+}
+
+TunedParameter real(std::string name, double min, double max) { return {std::move(name), false, true, min, max, {}}; }
+TunedParameter integer(std::string name, double min, double max) { return {std::move(name), false, false, min, max, {}}; }
+
+TEST(TrainerCheck, TheDirectMarketingSpaceOnlyWarnsOfTheEndsThatXgboostExcludes) {
+  const auto checked =
+      check(xgboost(), {real("eta", 0, 1), real("alpha", 0, 2), real("min_child_weight", 1, 10), integer("max_depth", 1, 10),
+                        real("colsample_bylevel", 0, 1), real("colsample_bytree", 0, 1)});
+  EXPECT_THAT(checked.errors, IsEmpty());
+  EXPECT_THAT(checked.warnings,
+              ElementsAre(StartsWith("search_space.colsample_bylevel.min:"), StartsWith("search_space.colsample_bytree.min:")));
+}
+
+TEST(TrainerCheck, MisspeltParametersAreErrors) {
+  EXPECT_THAT(with_parameter("max_dept", 3).errors,
+              ElementsAre(AllOf(StartsWith("trainer.parameters.max_dept: XGBoost has no parameter `max_dept`"),
+                                HasSubstr("did you mean `max_depth`?"))));
+  EXPECT_THAT(check(xgboost(), {real("subsamples", 0.5, 1)}).errors,
+              ElementsAre(StartsWith("search_space.subsamples: XGBoost has no parameter")));
+}
+
+TEST(TrainerCheck, RoundsThreadsAndMetricsAreNoParameters) {
+  for (const char* name : {"num_round", "n_estimators"}) {
+    EXPECT_THAT(with_parameter(name, 100).errors, ElementsAre(HasSubstr("scheduler.max_resource"))) << name;
+  }
+  EXPECT_THAT(with_parameter("nthread", 4).errors, ElementsAre(HasSubstr("trainer.threads")));
+  EXPECT_THAT(with_parameter("eval_metric", "auc").errors, ElementsAre(HasSubstr("trainer.eval_metric")));
+}
+
+TEST(TrainerCheck, OneParameterUnderTwoNamesIsAnError) {
+  Json json = xgboost();
+  json["parameters"]["eta"] = 0.1;
+  EXPECT_THAT(check(json, {real("learning_rate", 0, 1)}).errors,
+              ElementsAre(StartsWith("search_space.learning_rate: `learning_rate` is the same parameter as `eta`")));
+  EXPECT_THAT(check(json, {real("eta", 0, 1)}).errors,
+              ElementsAre(StartsWith("search_space.eta: `eta` is tuned here and fixed at trainer.parameters.eta")));
+  EXPECT_THAT(check(xgboost(), {real("lambda", 0, 1), real("reg_lambda", 0, 1)}).errors,
+              ElementsAre(HasSubstr("same parameter")));
+}
+
+TEST(TrainerCheck, ValuesOutsideXgboostsRangesAreErrors) {
+  EXPECT_THAT(with_parameter("max_depth", -1).errors, ElementsAre(HasSubstr("expected an integer of at least 0, got -1")));
+  EXPECT_THAT(with_parameter("max_depth", 3.5).errors, ElementsAre(HasSubstr("got 3.5")));
+  EXPECT_THAT(with_parameter("eta", "nan").errors, ElementsAre(HasSubstr("expected a number of at least 0, got nan")));
+  EXPECT_THAT(with_parameter("eta", "inf").errors, ElementsAre(HasSubstr("got inf")));
+  EXPECT_THAT(with_parameter("subsample", 0).errors, ElementsAre(HasSubstr("between 0 (excluded) and 1, got 0")));
+  EXPECT_THAT(with_parameter("booster", "gbtre").errors, ElementsAre(HasSubstr("did you mean `gbtree`?")));
+  EXPECT_THAT(with_parameter("one_drop", "maybe").errors, ElementsAre(HasSubstr("true or false")));
+  EXPECT_THAT(with_parameter("eta", 1.5).errors, IsEmpty());
+  EXPECT_THAT(with_parameter("eta", 1.5).warnings, ElementsAre(HasSubstr("documented up to 1")));
+  EXPECT_THAT(check(xgboost(), {real("gamma", -1, 1)}).errors,
+              ElementsAre(StartsWith("search_space.gamma.min: `gamma` takes a number of at least 0, got -1")));
+  EXPECT_THAT(check(xgboost(), {real("subsample", 0.5, 1.2)}).errors, ElementsAre(StartsWith("search_space.subsample.max:")));
+  EXPECT_THAT(check(xgboost(), {real("max_depth", 1, 10)}).errors,
+              ElementsAre(AllOf(StartsWith("search_space.max_depth.type:"), HasSubstr("use the type int"))));
+  EXPECT_THAT(check(xgboost(), {real("booster", 0, 1)}).errors, ElementsAre(HasSubstr("use a categorical domain")));
+  EXPECT_THAT(check(xgboost(), {{"grow_policy", true, false, {}, {}, {"depthwise", "lossguied"}}}).errors,
+              ElementsAre(HasSubstr("did you mean `lossguide`?")));
+}
+
+TEST(TrainerCheck, GpuAndUpdatesAreRefusedAndExactIsWarnedOf) {
+  EXPECT_THAT(with_parameter("tree_method", "gpu_hist").errors, ElementsAre(HasSubstr("needs a GPU")));
+  EXPECT_THAT(with_parameter("predictor", "gpu_predictor").errors, ElementsAre(HasSubstr("needs a GPU")));
+  EXPECT_THAT(with_parameter("gpu_id", 0).errors, ElementsAre(HasSubstr("without GPU")));
+  EXPECT_THAT(with_parameter("device", "cuda").errors, ElementsAre(HasSubstr("CPU only")));
+  EXPECT_THAT(with_parameter("process_type", "update").errors, ElementsAre(HasSubstr("starts without one")));
+  EXPECT_THAT(with_parameter("tree_method", "exact").errors, IsEmpty());
+  EXPECT_THAT(with_parameter("tree_method", "exact").warnings, ElementsAre(HasSubstr("slower than `hist`")));
+  EXPECT_THAT(with_parameter("updater", "grow_colmaker").warnings, ElementsAre(HasSubstr("paused")));
+}
+
+TEST(TrainerCheck, ObjectivesNeedTheirClassesAndTheirData) {
+  EXPECT_THAT(with_parameter("objective", "binary:logistc").errors, ElementsAre(HasSubstr("did you mean `binary:logistic`?")));
+  EXPECT_THAT(with_parameter("num_class", 3).errors, ElementsAre(HasSubstr("not for binary:logistic")));
+  EXPECT_THAT(with_parameter("base_score", 2).errors, ElementsAre(HasSubstr("both excluded")));
+  Json json = xgboost();
+  json["parameters"] = {{"objective", "multi:softprob"}};
+  json["eval_metric"] = "mlogloss";
+  EXPECT_THAT(check(json, {}, "validation-mlogloss", false).errors,
+              ElementsAre(StartsWith("trainer.parameters.num_class: is missing")));
+  json["parameters"]["num_class"] = 1;
+  EXPECT_THAT(check(json, {}, "validation-mlogloss", false).errors, ElementsAre(HasSubstr("2 or more")));
+  json["parameters"] = {{"objective", "rank:ndcg"}};
+  json["eval_metric"] = "ndcg@5";
+  EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors, ElementsAre(HasSubstr("only LibSVM files have")));
+}
+
+TEST(TrainerCheck, TheObjectiveMetricMustBeMeasured) {
+  const auto metric = [](const std::string& name, bool maximize = true) { return check(xgboost(), {}, name, maximize); };
+  EXPECT_THAT(metric("validation-auc").errors, IsEmpty());
+  EXPECT_THAT(metric("auc").errors, ElementsAre(HasSubstr("did you mean `validation-auc`?")));
+  EXPECT_THAT(metric("valid-auc").errors, ElementsAre(HasSubstr("did you mean `validation-auc`?")));
+  EXPECT_THAT(metric("validation-acu").errors, ElementsAre(HasSubstr("did you mean `auc`?")));
+  EXPECT_THAT(metric("validation-logloss", false).errors, ElementsAre(HasSubstr("is not among trainer.eval_metric (auc)")));
+  EXPECT_THAT(metric("train-auc").errors, ElementsAre(HasSubstr("trainer.eval_train")));
+  EXPECT_THAT(metric("validation-auc", false).warnings,
+              ElementsAre(StartsWith("objective.goal: `auc` is better when it is higher")));
+}
+
+TEST(TrainerCheck, EvalMetricsAreKnownAndSuitTheObjective) {
+  const auto metrics = [](const Json& list) {
+    Json json = xgboost();
+    json["eval_metric"] = list;
+    return check(json).errors;
+  };
+  EXPECT_THAT(metrics({"auc", "error@0.7", "ndcg@5-", "tweedie-nloglik@1.5"}), IsEmpty());
+  EXPECT_THAT(metrics({"auc", "roc"}), ElementsAre(StartsWith("trainer.eval_metric[1]: XGBoost has no metric `roc`")));
+  EXPECT_THAT(metrics({"auc", "rmse@3"}), ElementsAre(HasSubstr("no metric `rmse@3`")));
+  EXPECT_THAT(metrics({"auc", "ams"}), ElementsAre(HasSubstr("no metric `ams`")));
+  EXPECT_THAT(metrics({"auc", "mlogloss"}), ElementsAre(HasSubstr("more than two classes")));
+  EXPECT_THAT(metrics({"auc", "auc"}), ElementsAre(HasSubstr("named twice")));
+}
+
+TEST(TrainerCheck, WithoutEvalMetricsTheObjectivesOwnIsTaken) {
+  Json json = xgboost();
+  json.erase("eval_metric");
+  EXPECT_THAT(check(json, {}, "validation-aucpr").errors, IsEmpty());
+  Diagnostics diagnostics;
+  const auto spec = std::get<XgboostSpec>(parse_trainer(json, "trainer", "/", diagnostics));
+  EXPECT_THAT(eval_metrics_for(spec, "validation-poisson-nloglik"), ElementsAre("poisson-nloglik"));
+  EXPECT_THAT(check(json, {}, "validation-merror", false).errors,
+              ElementsAre(StartsWith("objective.metric: `merror` is for objectives")));
+}
+
+TEST(TrainerCheck, PlaceholdersOfACommandNeedTheirParameter) {
+  Json json = command();
+  EXPECT_THAT(check(json, {real("lr", 0, 1)}, "loss").errors, IsEmpty());
+  EXPECT_THAT(check(json, {real("lrr", 0, 1)}, "loss").errors,
+              ElementsAre(AllOf(StartsWith("trainer.argv[3]: `{lr}` is no parameter"), HasSubstr("did you mean `lrr`?"))));
+  json["argv"] = {"a", "{{lr}}", "{checkpoint_dir}/x", "{ not one }", "{"};
+  EXPECT_THAT(check(json, {}, "loss").errors, IsEmpty());
+  json["metrics"] = {{{"name", "los"}, {"regex", "(x)"}}};
+  EXPECT_THAT(
+      check(json, {}, "loss").errors,
+      ElementsAre(AllOf(StartsWith("objective.metric: `loss` is not among trainer.metrics"), HasSubstr("did you mean `los`?"))));
+  json["metrics"] = "xgboost";
+  EXPECT_THAT(check(json, {}, "valid-auc").errors, IsEmpty());
+}
+
+TEST(XgboostTables, DescribeRanges) {
+  EXPECT_EQ(describe_range(*find_xgboost_parameter("subsample")), "a number between 0 (excluded) and 1");
+  EXPECT_EQ(describe_range(*find_xgboost_parameter("reg_alpha")), "a number of at least 0");
+  EXPECT_EQ(describe_range(*find_xgboost_parameter("max_bin")), "an integer of at least 2");
+  EXPECT_EQ(find_xgboost_parameter("learning_rate"), find_xgboost_parameter("eta"));
+}
+
+}  // namespace
+}  // namespace tuneband::protocol
