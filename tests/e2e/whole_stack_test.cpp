@@ -87,13 +87,13 @@ done
     return rows;
   }
 
+  // Without ranks: a trial that cannot be among the best any more is stopped at once, ranked among those that came before it.
   static std::vector<std::string> verdicts(RunningServer& server, const std::string& job, std::size_t trials) {
     std::vector<std::string> rows;
     for (std::size_t number = 0; number < trials; ++number) {
       const Json page = server.get("/v1/jobs/" + job + "/trials/" + std::to_string(number) + "/decisions");
       for (const Json& decision : page.value("decisions", Json::array())) {
-        rows.push_back(std::to_string(number) + " " + decision.at("rung").dump() + " " + decision.at("verdict").get<std::string>() + " " +
-                       decision.at("rank").dump());
+        rows.push_back(std::to_string(number) + " " + decision.at("rung").dump() + " " + decision.at("verdict").get<std::string>());
       }
     }
     return rows;
