@@ -36,6 +36,11 @@ std::optional<OpenFile> OpenFile::open(const std::string& path) {
 
 OpenFile::OpenFile(OpenFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 
+OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
 OpenFile::~OpenFile() {
   if (fd_ >= 0) ::close(fd_);
 }

@@ -22,7 +22,7 @@ class OpenFile {
   // Nothing: not there, not a regular file, not readable.
   static std::optional<OpenFile> open(const std::string& path);
   OpenFile(OpenFile&& other) noexcept;
-  OpenFile& operator=(OpenFile&&) = delete;
+  OpenFile& operator=(OpenFile&& other) noexcept;
   ~OpenFile();
 
   std::uint64_t size() const;  // now
