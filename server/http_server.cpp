@@ -1,5 +1,7 @@
 #include "server/http_server.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -7,6 +9,7 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/url/parse.hpp>
+#include <cerrno>
 #include <chrono>
 #include <deque>
 #include <optional>
@@ -25,6 +28,11 @@ using BeastError = beast::error_code;
 
 namespace {
 
+constexpr std::int64_t kLingerMs = 2'000;                   // for a client that still sends while its last reply is on the way
+constexpr std::size_t kLingerBytesMax = 64 * 1024 * 1024;
+constexpr std::int64_t kReplyBytesPerMsMin = 32;            // a client that takes a long reply more slowly is let go
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+
 std::string lower(std::string_view text) {
   std::string result(text);
   std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -34,6 +42,29 @@ std::string lower(std::string_view text) {
 std::string without_port(std::string_view host) {
   if (host.starts_with('[')) return std::string(host.substr(0, host.find(']') + 1));
   return std::string(host.substr(0, host.find(':')));
+}
+
+// "gzip" without "q=0" among the codings that the client takes (RFC 9110, section 12.5.3).
+bool takes_gzip(std::string_view accept_encoding) {
+  const std::string codings = lower(accept_encoding);
+  for (const auto& coding : http::ext_list(codings)) {
+    if (coding.first != "gzip" && coding.first != "*") continue;
+    for (const auto& [name, value] : coding.second) {
+      if (name == "q" && value.find_first_not_of("0.") == std::string_view::npos) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+// A browser says which page asks. Pages of other servers may not change anything here: they need not see the answer to do harm.
+bool from_foreign_page(const http::request<http::string_body>& message) {
+  if (message.method() == http::verb::get || message.method() == http::verb::head) return false;
+  const auto origin = message.find(http::field::origin);
+  if (origin == message.end()) return false;
+  const std::string page = lower(origin->value());
+  const std::size_t scheme_end = page.find("://");
+  return scheme_end == std::string::npos || page.substr(scheme_end + 3) != lower(message[http::field::host]);
 }
 
 // Nothing: not a target that can be understood.
@@ -97,13 +128,19 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void send_last(std::function<void(bool)> sent);
   void finish(bool keep);
   bool bodiless() const { return head_request_; }
+  // Until finish(): calls back once when the connection is closed, by either side.
+  void watch(std::function<void()> gone);
 
  private:
   using Parser = http::request_parser<http::string_body>;
 
-  void read_request();
+  void read_header();
+  void read_body();
+  void send_continue();
   void on_read(const BeastError& error);
   void dispatch();
+  void linger(std::size_t bytes_left);
+  bool client_closed();
   void expire_after(std::int64_t ms) { stream_.expires_after(std::chrono::milliseconds(ms)); }
   bool may_gzip(const HttpReply& reply) const;
 
@@ -115,6 +152,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::optional<http::response<http::empty_body>> head_;
   std::optional<http::response_serializer<http::empty_body>> head_serializer_;
   std::string piece_;
+  std::uint64_t requests_ = 0;
+  std::function<void()> gone_;
   bool head_request_ = false;
   bool keep_alive_ = false;
   bool accepts_gzip_ = false;
@@ -133,6 +172,9 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
     head.body.clear();
     if (!first.empty()) enqueue(std::move(first));
     session_->send_head(std::move(head), length, [self = shared_from_this()](bool ok) { self->written(ok); });
+    session_->watch([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->gone();
+    });
   }
 
   void write(std::string piece) override {
@@ -176,7 +218,7 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
 
   void written(bool ok) {
     writing_ = false;
-    if (!ok) return over(false);
+    if (!ok || gone_) return over(false);
     write_next();
     if (!writing_ && session_ && drained_) {
       const auto drained = drained_;  // it may replace itself
@@ -184,9 +226,13 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
     }
   }
 
+  void gone() {
+    gone_ = true;
+    if (!writing_) over(false);
+  }
+
   void over(bool ok) {
-    const auto session = std::move(session_);
-    session_ = nullptr;
+    const auto session = std::exchange(session_, nullptr);
     pieces_.clear();
     queued_ = 0;
     drained_ = nullptr;
@@ -199,6 +245,7 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
   std::size_t queued_ = 0;
   bool writing_ = false;
   bool ending_ = false;
+  bool gone_ = false;
   std::function<void()> drained_;
   std::function<void()> closed_;
 };
@@ -231,19 +278,34 @@ void HttpSession::read_next() {
   parser_.emplace();
   parser_->header_limit(state_->options.header_bytes_max);
   parser_->body_limit(state_->options.body_bytes_max);
-  if (buffer_.size() > 0) return read_request();
+  if (buffer_.size() > 0) return read_header();
   // Until the first byte the connection is idle; from then on the deadline is the request's.
   constexpr std::size_t kFirstReadSize = 4'096;
   expire_after(state_->options.idle_ms);
   stream_.async_read_some(buffer_.prepare(kFirstReadSize), [self = shared_from_this()](const BeastError& error, std::size_t size) {
     if (error) return self->close();
     self->buffer_.commit(size);
-    self->read_request();
+    self->read_header();
   });
 }
 
-void HttpSession::read_request() {
+// One deadline from the first byte to the last: it is not set anew for the body.
+void HttpSession::read_header() {
   expire_after(state_->options.read_ms);
+  http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](const BeastError& error, std::size_t) {
+    if (error || self->parser_->is_done()) return self->on_read(error);
+    const std::string expect = lower(self->parser_->get()[http::field::expect]);
+    expect == "100-continue" ? self->send_continue() : self->read_body();
+  });
+}
+
+void HttpSession::send_continue() {
+  asio::async_write(stream_, asio::buffer(kContinue), [self = shared_from_this()](const BeastError& error, std::size_t) {
+    error ? self->close() : self->read_body();
+  });
+}
+
+void HttpSession::read_body() {
   http::async_read(stream_, buffer_, *parser_,
                    [self = shared_from_this()](const BeastError& error, std::size_t) { self->on_read(error); });
 }
@@ -263,19 +325,36 @@ void HttpSession::on_read(const BeastError& error) {
   close();
 }
 
+void HttpSession::watch(std::function<void()> gone) {
+  gone_ = std::move(gone);
+  stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), request = requests_](const BeastError& error) {
+    if (!error && self->gone_ && request == self->requests_ && self->client_closed()) self->close();
+  });
+}
+
+// False also when it sends ahead: it then goes unwatched until a write fails.
+bool HttpSession::client_closed() {
+  char byte = 0;
+  const ssize_t got = ::recv(stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 void HttpSession::dispatch() {
+  ++requests_;
   auto message = parser_->release();
   head_request_ = message.method() == http::verb::head;
   keep_alive_ = message.keep_alive() && state_->accepting;
   version_ = message.version();
-  accepts_gzip_ = message[http::field::accept_encoding].find("gzip") != std::string_view::npos;
+  accepts_gzip_ = takes_gzip(message[http::field::accept_encoding]);
   const std::string host(message[http::field::host]);
+  const bool foreign = from_foreign_page(message);
   auto request = to_plain(std::move(message));
   if (!request) return send(error_reply(400, "invalid_argument", "the request's target cannot be understood"));
   if (state_->check_host && !host_allowed(host, state_->options.hosts_allowed)) {
     return send(error_reply(403, "forbidden", "the server does not answer under the host name `" + host + "`",
                             "use its address, or start it with --allow-host"));
   }
+  if (foreign) return send(error_reply(403, "forbidden", "a page of another server may not ask for this"));
   const auto responder = std::make_shared<SessionResponder>(shared_from_this());
   try {
     state_->handler(*request, responder);
@@ -304,7 +383,7 @@ void HttpSession::send(HttpReply reply) {
   if (!head_request_) response_->body() = std::move(reply.body);
   const bool has_body = reply.status != 204 && reply.status != 304;
   if (has_body) response_->content_length(size);
-  expire_after(state_->options.write_ms);
+  expire_after(state_->options.write_ms + static_cast<std::int64_t>(size) / kReplyBytesPerMsMin);
   http::async_write(stream_, *response_, [self = shared_from_this()](const BeastError& error, std::size_t) { self->finish(!error); });
 }
 
@@ -347,14 +426,31 @@ void HttpSession::send_last(std::function<void(bool)> sent) {
 }
 
 void HttpSession::finish(bool written) {
-  if (written && keep_alive_ && state_->accepting) return read_next();
-  close();
+  response_.reset();
+  gone_ = nullptr;
+  if (!written) return close();
+  if (keep_alive_ && state_->accepting) return read_next();
+  BeastError ignored;
+  stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  expire_after(kLingerMs);
+  linger(kLingerBytesMax);
+}
+
+// Closing with input unread would reset the connection, and the client might never see the reply: what it still sends is thrown away.
+void HttpSession::linger(std::size_t bytes_left) {
+  constexpr std::size_t kReadSize = 64 * 1024;
+  buffer_.clear();
+  stream_.async_read_some(buffer_.prepare(kReadSize), [self = shared_from_this(), bytes_left](const BeastError& error, std::size_t size) {
+    if (error || size >= bytes_left) return self->close();
+    self->linger(bytes_left - size);
+  });
 }
 
 void HttpSession::close() {
   BeastError ignored;
   stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
   stream_.close();
+  if (const auto gone = std::exchange(gone_, nullptr)) gone();
 }
 
 // ---- the listener ---------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,550 @@
+// The HTTP layer against real sockets: limits, slow and hostile clients, replies that come later, streams.
+#include "server/http_server.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <future>
+#include <stdexcept>
+#include <thread>
+
+#include "core/json.hpp"
+#include "tests/http/raw_client.hpp"
+
+namespace tuneband::test {
+namespace {
+
+using server::HttpReply;
+using server::HttpRequest;
+using server::HttpServer;
+using server::HttpServerOptions;
+using server::HttpStream;
+using server::Respond;
+
+constexpr std::chrono::seconds kAnswerPatience{60};
+
+HttpReply text_reply(std::string body) {
+  HttpReply reply;
+  reply.content_type = "text/plain";
+  reply.body = std::move(body);
+  return reply;
+}
+
+// A server whose loop runs on a thread of its own.
+class ServedLoop {
+ public:
+  ServedLoop(HttpServerOptions options, server::HttpHandler handler)
+      : work_(boost::asio::make_work_guard(loop_)),
+        server_(std::make_unique<HttpServer>(loop_, boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address("127.0.0.1"), 0),
+                                             std::move(options), std::move(handler))),
+        port_(server_->port()),
+        thread_([this] { loop_.run(); }) {}
+
+  ~ServedLoop() {
+    run([this] { server_.reset(); });
+    work_.reset();
+    thread_.join();
+  }
+
+  std::uint16_t port() const { return port_; }
+  RawClient client(int receive_buffer_bytes = 0) { return RawClient(port_, receive_buffer_bytes); }
+  HttpServer& server() { return *server_; }
+
+  // On the loop thread; waits for it.
+  void run(std::function<void()> action) {
+    std::promise<void> done;
+    boost::asio::post(loop_, [&] {
+      action();
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
+  void run_later(std::function<void()> action) { boost::asio::post(loop_, std::move(action)); }
+
+ private:
+  boost::asio::io_context loop_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  std::unique_ptr<HttpServer> server_;
+  std::uint16_t port_;
+  std::thread thread_;
+};
+
+// What the server understood, as text.
+void echo(const HttpRequest& request, const Respond& respond) {
+  std::string text = request.method + " " + request.path;
+  for (const auto& [name, value] : request.query) text += " " + name + "=" + value;
+  respond->reply(text_reply(text + "|" + request.body));
+}
+
+std::string code_of(const RawReply& reply) {
+  const auto json = parse_json(reply.body);
+  return json && json->contains("error") ? (*json)["error"].value("code", "") : "not an error: " + reply.body;
+}
+
+std::string gunzipped(const std::string& zipped, std::size_t size) {
+  std::string text(size, '\0');
+  z_stream stream{};
+  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zipped.data()));
+  stream.avail_in = static_cast<uInt>(zipped.size());
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = static_cast<uInt>(text.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  inflateEnd(&stream);
+  return text;
+}
+
+// ---- requests -------------------------------------------------------------------------------------------------------------------
+
+TEST(HttpServerTest, HandsOverMethodPathQueryAndBodyDecoded) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  EXPECT_EQ(client.get("/v1/a%20b?x=1&y=%C3%A4+c").body, "GET /v1/a b x=1 y=\xC3\xA4 c|");
+  EXPECT_EQ(client.post("/v1/jobs", "{\"a\": 1}").body, "POST /v1/jobs|{\"a\": 1}");
+}
+
+TEST(HttpServerTest, KeepsAConnectionForManyRequests) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(client.get("/" + std::to_string(i)).body, "GET /" + std::to_string(i) + "|");
+}
+
+TEST(HttpServerTest, AnswersRequestsThatWereSentAheadInTheirOrder) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  std::string ahead;
+  for (int i = 0; i < 50; ++i) ahead += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  client.send(ahead);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(client.receive().body, "GET /" + std::to_string(i) + "|");
+}
+
+TEST(HttpServerTest, ClosesWhenTheClientAsksForIt) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  EXPECT_EQ(client.get("/", "Connection: close\r\n").status, 200);
+  EXPECT_TRUE(client.closed_by_server());
+}
+
+TEST(HttpServerTest, AnswersAClientThatHasClosedItsSendingSide) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  client.send("GET /half HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  client.close_sending();
+  EXPECT_EQ(client.receive().body, "GET /half|");
+  EXPECT_TRUE(client.closed_by_server());
+}
+
+TEST(HttpServerTest, HeadHasTheLengthOfTheBodyAndNoBody) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  client.send("HEAD /x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const RawReply reply = client.receive(true);
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.header("content-length"), "7");
+  EXPECT_EQ(client.get("/x").body, "GET /x|") << "the next reply comes right after";
+}
+
+TEST(HttpServerTest, TakesAChunkedBody) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+  EXPECT_EQ(client.receive().body, "POST /|abcde");
+}
+
+TEST(HttpServerTest, TellsAClientThatWaitsToGoOn) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+  EXPECT_EQ(client.receive_head().status, 100);
+  client.send("abc");
+  EXPECT_EQ(client.receive().body, "POST /|abc");
+}
+
+TEST(HttpServerTest, SpeaksHttp10) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  client.send("GET /old HTTP/1.0\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.receive().body, "GET /old|");
+  EXPECT_TRUE(client.closed_by_server());
+}
+
+// ---- hostile requests -----------------------------------------------------------------------------------------------------------
+
+TEST(HttpServerTest, RefusesWhatIsNotARequestInTheShapeOfEveryError) {
+  ServedLoop served({}, echo);
+  for (const std::string& bytes :
+       {std::string("this is not http\r\n\r\n"), std::string("GET / HTTP/9.9\r\n\r\n"), std::string("GET  /  HTTP/1.1\r\n\r\n"),
+        std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11), std::string("\0\0\0\0\0\0\0\0", 8),
+        std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n"),
+        std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n"),
+        std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+        std::string("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
+        std::string("GET / HTTP/1.1\r\nHost: localhost\r\nA B: c\r\n\r\n"), std::string("GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        std::string("GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n"), std::string("GET /\xff\xfe HTTP/1.1\r\nHost: localhost\r\n\r\n")}) {
+    RawClient client = served.client();
+    client.send(bytes);
+    const RawReply reply = client.receive();
+    EXPECT_EQ(reply.status, 400) << excerpt(bytes);
+    EXPECT_EQ(code_of(reply), "invalid_argument") << excerpt(bytes);
+  }
+  EXPECT_EQ(served.client().get("/").status, 200) << "the others are served as before";
+}
+
+TEST(HttpServerTest, RefusesALargeHeader) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n");
+  const RawReply reply = client.receive();
+  EXPECT_EQ(reply.status, 431);
+  EXPECT_EQ(code_of(reply), "too_large");
+  EXPECT_TRUE(client.closed_by_server());
+}
+
+TEST(HttpServerTest, RefusesALongTarget) {
+  ServedLoop served({}, echo);
+  const RawReply reply = served.client().get("/" + std::string(20'000, 'x'));
+  EXPECT_EQ(reply.status, 431);
+}
+
+TEST(HttpServerTest, RefusesALargeBodyBeforeItComes) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8388609\r\n\r\n");
+  const RawReply reply = client.receive();
+  EXPECT_EQ(reply.status, 413);
+  EXPECT_EQ(code_of(reply), "too_large");
+}
+
+TEST(HttpServerTest, AClientThatSendsALargeBodyInOneGoStillGetsTheReply) {
+  ServedLoop served({}, echo);
+  EXPECT_EQ(served.client().post("/", std::string(20'000'000, 'x')).status, 413);
+}
+
+TEST(HttpServerTest, RefusesAChunkedBodyThatGrowsTooLarge) {
+  HttpServerOptions options;
+  options.body_bytes_max = 1'000;
+  ServedLoop served(options, echo);
+  RawClient client = served.client();
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" + std::string(2'000, 'x') + "\r\n0\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 413);
+}
+
+TEST(HttpServerTest, LetsGoOfAClientThatSendsItsHeaderTooSlowly) {
+  HttpServerOptions options;
+  options.read_ms = 50;
+  ServedLoop served(options, echo);
+  RawClient client = served.client();
+  client.send("GET / HTTP/1.1\r\nHost: lo");
+  EXPECT_TRUE(client.closed_by_server());
+}
+
+TEST(HttpServerTest, LetsGoOfAClientThatSendsItsBodyTooSlowly) {
+  HttpServerOptions options;
+  options.read_ms = 50;
+  ServedLoop served(options, echo);
+  RawClient client = served.client();
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc");
+  EXPECT_TRUE(client.closed_by_server());
+}
+
+TEST(HttpServerTest, LetsGoOfAnIdleConnection) {
+  HttpServerOptions options;
+  options.idle_ms = 50;
+  ServedLoop served(options, echo);
+  RawClient fresh = served.client();
+  EXPECT_TRUE(fresh.closed_by_server());
+  RawClient used = served.client();
+  EXPECT_EQ(used.get("/").status, 200);
+  EXPECT_TRUE(used.closed_by_server());
+}
+
+TEST(HttpServerTest, TakesNoMoreConnectionsThanItMay) {
+  HttpServerOptions options;
+  options.connections_max = 2;
+  ServedLoop served(options, echo);
+  RawClient first = served.client();
+  RawClient second = served.client();
+  EXPECT_EQ(first.get("/").status, 200);
+  EXPECT_EQ(second.get("/").status, 200);
+  EXPECT_TRUE(served.client().closed_by_server());
+  EXPECT_EQ(first.get("/").status, 200);
+}
+
+// ---- browsers -------------------------------------------------------------------------------------------------------------------
+
+TEST(HttpServerTest, OnLoopbackOnlyLoopbackNamesAndThoseAllowedReachIt) {
+  HttpServerOptions options;
+  options.hosts_allowed = {"tuner.example"};
+  ServedLoop served(options, echo);
+  const auto status_for = [&](const std::string& host) {
+    RawClient client = served.client();
+    client.send("GET / HTTP/1.1\r\n" + host + "\r\n");
+    return client.receive().status;
+  };
+  for (const char* host : {"localhost", "LOCALHOST:7070", "127.0.0.1", "127.0.0.1:1", "[::1]:7070", "tuner.example:80", "Tuner.Example"}) {
+    EXPECT_EQ(status_for("Host: " + std::string(host) + "\r\n"), 200) << host;
+  }
+  for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::2]", "0.0.0.0"}) {
+    EXPECT_EQ(status_for("Host: " + std::string(host) + "\r\n"), 403) << host;
+  }
+  EXPECT_EQ(status_for(""), 403) << "without a Host";
+}
+
+TEST(HttpServerTest, AForeignPageMayNotChangeAnything) {
+  ServedLoop served({}, echo);
+  EXPECT_EQ(served.client().post("/", "x", "Origin: http://evil.example\r\n").status, 403);
+  EXPECT_EQ(served.client().post("/", "x", "Origin: null\r\n").status, 403);
+  EXPECT_EQ(served.client().post("/", "x", "Origin: http://localhost:9\r\n").status, 403) << "another port is another server";
+  EXPECT_EQ(served.client().post("/", "x", "Origin: http://localhost\r\n").status, 200);
+  EXPECT_EQ(served.client().post("/", "x").status, 200) << "no browser";
+}
+
+// ---- replies --------------------------------------------------------------------------------------------------------------------
+
+TEST(HttpServerTest, RepliesLater) {
+  std::promise<Respond> handed;
+  ServedLoop served({}, [&](const HttpRequest&, const Respond& respond) { handed.set_value(respond); });
+  RawClient client = served.client();
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  Respond respond = handed.get_future().get();
+  served.run([&] { std::exchange(respond, nullptr)->reply(text_reply("later")); });
+  EXPECT_EQ(client.receive().body, "later");
+}
+
+TEST(HttpServerTest, HoldsManyCallsAtOnce) {
+  constexpr std::size_t kCalls = 200;
+  std::vector<Respond> held;
+  std::promise<void> all_held;
+  ServedLoop served({}, [&](const HttpRequest&, const Respond& respond) {
+    held.push_back(respond);
+    if (held.size() == kCalls) all_held.set_value();
+  });
+  std::vector<RawClient> clients;
+  for (std::size_t i = 0; i < kCalls; ++i) {
+    clients.push_back(served.client());
+    clients.back().send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+  ASSERT_EQ(all_held.get_future().wait_for(kAnswerPatience), std::future_status::ready);
+  served.run([&] {
+    for (const Respond& respond : held) respond->reply(text_reply("now"));
+    held.clear();
+  });
+  for (RawClient& client : clients) EXPECT_EQ(client.receive().body, "now");
+}
+
+TEST(HttpServerTest, AReplyToAClientThatWentIsDropped) {
+  std::promise<Respond> handed;
+  ServedLoop served({}, [&](const HttpRequest& request, const Respond& respond) {
+    request.path == "/hold" ? handed.set_value(respond) : echo(request, respond);
+  });
+  {
+    RawClient client = served.client();
+    client.send("GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    Respond respond = handed.get_future().get();
+    client.close();
+    served.run([&] { std::exchange(respond, nullptr)->reply(text_reply(std::string(5'000'000, 'x'))); });
+  }
+  EXPECT_EQ(served.client().get("/").status, 200);
+}
+
+TEST(HttpServerTest, AHandlerThatNeverAnswersClosesTheConnection) {
+  ServedLoop served({}, [](const HttpRequest&, const Respond&) {});
+  EXPECT_EQ(served.client().get("/").status, 0);
+}
+
+TEST(HttpServerTest, AHandlerThatThrowsIsAnInternalError) {
+  ServedLoop served({}, [](const HttpRequest& request, const Respond& respond) {
+    if (request.path == "/throw") throw std::runtime_error("secret");
+    echo(request, respond);
+  });
+  RawClient client = served.client();
+  const RawReply reply = client.get("/throw");
+  EXPECT_EQ(reply.status, 500);
+  EXPECT_EQ(code_of(reply), "internal");
+  EXPECT_EQ(reply.body.find("secret"), std::string::npos);
+  EXPECT_EQ(client.get("/").status, 200);
+}
+
+TEST(HttpServerTest, ZipsLargeRepliesForClientsThatTakeIt) {
+  const std::string text(100'000, 'a');
+  ServedLoop served({}, [&](const HttpRequest& request, const Respond& respond) {
+    respond->reply(text_reply(request.path == "/large" ? text : "small"));
+  });
+  RawClient client = served.client();
+  const RawReply zipped = client.get("/large", "Accept-Encoding: br, gzip\r\n");
+  EXPECT_EQ(zipped.header("content-encoding"), "gzip");
+  EXPECT_LT(zipped.body.size(), 2'000u);
+  EXPECT_EQ(gunzipped(zipped.body, text.size()), text);
+  EXPECT_EQ(client.get("/large").body, text);
+  EXPECT_EQ(client.get("/large", "Accept-Encoding: gzip;q=0\r\n").body, text);
+  EXPECT_EQ(client.get("/small", "Accept-Encoding: gzip\r\n").body, "small");
+}
+
+TEST(HttpServerTest, LetsGoOfAClientThatDoesNotTakeItsReply) {
+  HttpServerOptions options;
+  options.write_ms = 50;
+  std::promise<void> gone;
+  ServedLoop served(options, [&](const HttpRequest&, const Respond& respond) {
+    const auto stream = respond->stream(text_reply(""));
+    stream->on_closed([&] { gone.set_value(); });
+    for (int i = 0; i < 400; ++i) stream->write(std::string(100'000, 'x'));
+  });
+  RawClient client = served.client(4'096);
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(gone.get_future().wait_for(kAnswerPatience), std::future_status::ready);
+}
+
+// ---- streams --------------------------------------------------------------------------------------------------------------------
+
+TEST(HttpServerTest, StreamsPieceByPiece) {
+  std::promise<std::shared_ptr<HttpStream>> handed;
+  ServedLoop served({}, [&](const HttpRequest& request, const Respond& respond) {
+    if (request.path != "/stream") return echo(request, respond);
+    handed.set_value(respond->stream(text_reply("first")));
+  });
+  RawClient client = served.client();
+  client.send("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  auto stream = handed.get_future().get();
+  EXPECT_EQ(client.receive_head().header("transfer-encoding"), "chunked");
+  EXPECT_EQ(client.receive_chunk(), "first");
+  served.run([&] { stream->write("second"); });
+  EXPECT_EQ(client.receive_chunk(), "second");
+  served.run([&] {
+    stream->write("third");
+    stream->end();
+    stream.reset();
+  });
+  EXPECT_EQ(client.receive_chunk(), "third");
+  EXPECT_EQ(client.receive_chunk(), "");
+  EXPECT_EQ(client.get("/after").body, "GET /after|") << "the connection is kept";
+}
+
+TEST(HttpServerTest, StreamsABodyOfKnownLengthWithoutChunks) {
+  ServedLoop served({}, [](const HttpRequest&, const Respond& respond) {
+    const auto stream = respond->stream(text_reply("ab"), 6);
+    stream->write("cd");
+    stream->write("ef");
+    stream->end();
+  });
+  RawClient client = served.client();
+  const RawReply reply = client.get("/");
+  EXPECT_EQ(reply.header("content-length"), "6");
+  EXPECT_EQ(reply.body, "abcdef");
+  EXPECT_EQ(client.get("/").body, "abcdef");
+}
+
+TEST(HttpServerTest, AStreamForHeadHasNoBody) {
+  ServedLoop served({}, [](const HttpRequest&, const Respond& respond) {
+    const auto stream = respond->stream(text_reply("ab"), 2);
+    stream->end();
+  });
+  RawClient client = served.client();
+  client.send("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.receive(true).header("content-length"), "2");
+  EXPECT_EQ(client.get("/").body, "ab");
+}
+
+TEST(HttpServerTest, AStreamForHttp10EndsWithTheConnection) {
+  ServedLoop served({}, [](const HttpRequest&, const Respond& respond) {
+    const auto stream = respond->stream(text_reply("ab"));
+    stream->write("cd");
+    stream->end();
+  });
+  RawClient client = served.client();
+  client.send("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.receive_head().header("transfer-encoding"), "");
+  EXPECT_EQ(client.receive_rest(), "abcd");
+}
+
+TEST(HttpServerTest, TellsAStreamAtOnceThatItsClientWent) {
+  std::promise<std::shared_ptr<HttpStream>> handed;
+  std::promise<void> closed;
+  ServedLoop served({}, [&](const HttpRequest&, const Respond& respond) {
+    auto stream = respond->stream(text_reply("first"));
+    stream->on_closed([&] { closed.set_value(); });
+    handed.set_value(stream);
+  });
+  RawClient client = served.client();
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  auto stream = handed.get_future().get();
+  client.receive_head();
+  client.close();
+  ASSERT_EQ(closed.get_future().wait_for(kAnswerPatience), std::future_status::ready) << "without anything being written";
+  served.run([&] {
+    EXPECT_FALSE(stream->open());
+    stream->write("into the void");
+    stream->end();
+    stream.reset();
+  });
+}
+
+TEST(HttpServerTest, AStreamSaysHowMuchIsQueuedAndWhenItRanEmpty) {
+  std::promise<std::shared_ptr<HttpStream>> handed;
+  std::promise<void> drained;
+  ServedLoop served({}, [&](const HttpRequest&, const Respond& respond) {
+    auto stream = respond->stream(text_reply(""));
+    for (int i = 0; i < 200; ++i) stream->write(std::string(100'000, 'x'));
+    EXPECT_GT(stream->queued_bytes(), 10'000'000u);
+    stream->on_drained([&, stream] {
+      EXPECT_EQ(stream->queued_bytes(), 0u);
+      stream->end();
+      drained.set_value();
+    });
+    handed.set_value(stream);
+  });
+  RawClient client = served.client();
+  EXPECT_EQ(client.get("/").body.size(), 20'000'000u);
+  EXPECT_EQ(drained.get_future().wait_for(kAnswerPatience), std::future_status::ready);
+}
+
+// ---- the end --------------------------------------------------------------------------------------------------------------------
+
+TEST(HttpServerTest, AfterItStopsAcceptingTheReplyUnderWayIsTheLast) {
+  std::promise<Respond> handed;
+  ServedLoop served({}, [&](const HttpRequest&, const Respond& respond) { handed.set_value(respond); });
+  RawClient client = served.client();
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  Respond respond = handed.get_future().get();
+  served.run([&] {
+    served.server().stop_accepting();
+    std::exchange(respond, nullptr)->reply(text_reply("last"));
+  });
+  EXPECT_EQ(client.receive().body, "last");
+  EXPECT_TRUE(client.closed_by_server());
+}
+
+TEST(HttpServerTest, ClosingEndsHeldCallsStreamsAndIdleConnections) {
+  std::vector<Respond> held;
+  std::vector<std::shared_ptr<HttpStream>> streams;
+  std::promise<void> both;
+  ServedLoop served({}, [&](const HttpRequest& request, const Respond& respond) {
+    if (request.path == "/hold") held.push_back(respond);
+    if (request.path == "/stream") streams.push_back(respond->stream(text_reply("first")));
+    if (request.path == "/idle") echo(request, respond);
+    if (held.size() == 1 && streams.size() == 1) both.set_value();
+  });
+  RawClient idle = served.client();
+  EXPECT_EQ(idle.get("/idle").status, 200);
+  RawClient holding = served.client();
+  holding.send("GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  RawClient streaming = served.client();
+  streaming.send("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  both.get_future().wait();
+  served.run([&] { served.server().close(); });
+  EXPECT_TRUE(idle.closed_by_server());
+  EXPECT_TRUE(holding.closed_by_server());
+  streaming.receive_rest();
+  served.run([&] {
+    held.clear();
+    for (const auto& stream : streams) stream->write("late");
+    streams.clear();
+    EXPECT_EQ(served.server().connections(), 0u);
+  });
+}
+
+}  // namespace
+}  // namespace tuneband::test
