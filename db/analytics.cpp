@@ -114,7 +114,7 @@ std::string csv_line(const TrialRow& row, const Configuration& configuration, co
   append_cell(line, time_text(row.ended_at));
   append_cell(line, format_number(seconds(row.training_ms)));
   append_cell(line, format_number(seconds(queue_ms(row, now))));
-  append_cell(line, std::to_string(row.attempts));
+  append_cell(line, std::to_string(attempts_shown(row)));
   append_cell(line, std::to_string(row.attempts_in_all));
   append_cell(line, valid_utf8(row.worker.value));
   return line + "\r\n";
@@ -136,7 +136,7 @@ void write_analytics_trial(JsonWriter& json, const TrialRow& row, std::string_vi
   json.field("ended_at", row.ended_at);
   json.field("training_seconds", seconds(row.training_ms));
   json.field("queue_seconds", seconds(queue_ms(row, now)));
-  json.field("attempts", row.attempts);
+  json.field("attempts", attempts_shown(row));
   json.field("segments", row.attempts_in_all);
   json.field("worker", row.worker.value);
   json.end_object();

@@ -79,7 +79,7 @@ void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configu
   json.field("until_resource", row.until_resource);
   json.field("objective", row.objective);
   json.field("objective_resource", row.objective_resource);
-  json.field("attempts", row.attempts);
+  json.field("attempts", attempts_shown(row));
   json.field("segments", row.attempts_in_all);
   json.field("worker", row.worker.value);
   json.field("exit_class", word_of(row.exit_class));
