@@ -72,14 +72,6 @@ Finished describe_job(Session session, const std::string& job) {
     if (!printed) return printed.error();
     return kExitOk;
   }
-  const auto info = session.api.job(job);
-  if (!info) return info.error();
-  if (session.console.terminal().interactive) {
-    session.console.print_line({{info->name, Style::bold}, {fmt::format("  job {}", info->id), Style::dim}});
-  } else {
-    session.console.field("job", std::to_string(info->id));
-    session.console.field("name", info->name);
-  }
   const auto printed = print_result(session.api, session.console, job);
   if (!printed) return printed.error();
   return kExitOk;

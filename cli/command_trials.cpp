@@ -49,7 +49,7 @@ Table trials_table(const std::vector<TrialInfo>& trials, Precision precision) {
     row.push_back(seconds(trial.training_seconds));
     row.push_back(seconds(trial.queue_seconds));
     row.push_back(std::to_string(trial.attempts));
-    row.push_back(trial.worker);
+    row.push_back(precision == Precision::exact ? trial.worker : short_worker(trial.worker));
     table.add_row(std::move(row));
   }
   return table;

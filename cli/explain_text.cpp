@@ -36,6 +36,12 @@ std::string rank_text(const DecisionInfo& decision) {
   return text;
 }
 
+// The rule stands after a colon; another one within it would read badly.
+std::string in_one_clause(std::string rule) {
+  if (const auto colon = rule.find(": "); colon != std::string::npos) rule.replace(colon, 2, "; ");
+  return rule;
+}
+
 std::string verdict_text(const DecisionInfo& decision) {
   if (decision.verdict == "promoted") return "promoted to the next rung";
   if (decision.verdict == "completed") return "completed";
@@ -52,7 +58,7 @@ std::string explain_decision(const DecisionInfo& decision, const JobInfo& job) {
   if (decision.verdict == "waiting") {
     return where + value + ". It waits: the verdict is not certain until more trials have arrived at this rung.";
   }
-  const std::string reason = decision.rule.empty() ? "" : ": " + decision.rule;
+  const std::string reason = decision.rule.empty() ? "" : ": " + in_one_clause(decision.rule);
   if (decision.verdict == "completed") {
     return fmt::format("{}{}, {}. It was completed{}.{}", where, value, rank_text(decision), reason, ahead_text(decision));
   }
@@ -64,7 +70,8 @@ std::vector<std::string> explain_state(const TrialInfo& trial, const JobInfo& jo
   const std::string so_far = format_resource(trial.resource, job.resource_name);
   std::vector<std::string> sentences;
   if (trial.state == "running") {
-    sentences.push_back(fmt::format("It is running on {}: {} so far, until {}.", trial.worker, so_far, trial.until_resource));
+    sentences.push_back(
+        fmt::format("It is running on {}: {} so far, until {}.", short_worker(trial.worker), so_far, trial.until_resource));
   } else if (trial.state == "paused") {
     sentences.push_back(fmt::format("It is paused after {}, its checkpoint kept.", so_far));
   } else if (trial.state == "pending") {

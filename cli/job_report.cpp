@@ -40,7 +40,16 @@ std::string counts_text(const TrialCounts& trials) {
   add(trials.running, "running");
   add(trials.paused, "paused");
   add(trials.pending, "queued");
-  return fmt::format("{}{}{}", format_count(trials.created, "trial"), parts.empty() ? "" : ": ", join(parts, ", "));
+  return fmt::format("{}{}{}", trials.created, parts.empty() ? "" : ": ", join(parts, ", "));
+}
+
+void print_heading(Console& console, const JobInfo& job) {
+  if (console.terminal().interactive) {
+    console.print_line({{job.name, Style::bold}, {fmt::format("  job {}", job.id), Style::dim}});
+  } else {
+    console.field("job", std::to_string(job.id));
+    console.field("name", job.name);
+  }
 }
 
 void print_rungs(Console& console, const PlanInfo& plan, const JobInfo& job) {
@@ -152,18 +161,20 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   const auto plan = api.plan(job_name);
   if (!plan) return plan.error();
 
+  print_heading(console, *job);
   if (*best) {
     print_best(console, *job, **best);
     const bool low = (*best)->trial.objective_resource < job->max_resource;
-    if (low)
-      console.field("", fmt::format("no trial has reached {} yet", format_resource(job->max_resource, job->resource_name)));
+    const std::string top = format_resource(job->max_resource, job->resource_name);
+    if (low) console.field("", job->ended() ? "no trial reached " + top : "no trial has reached " + top + " yet");
   } else {
     console.field("best", "nothing yet: no trial has a value");
   }
   console.field("state", job->reason.empty() ? job->state : fmt::format("{}: {}", job->state, job->reason));
   console.field("trials", counts_text(job->trials));
-  console.field("spent", fmt::format("{}, {} of training in {}", format_resource(job->resource_spent, job->resource_name),
-                                     format_duration(job->training_seconds), format_duration(job->seconds(now_ms()))));
+  console.field("spent",
+                fmt::format("{}, {} of training, {} from start to end", format_resource(job->resource_spent, job->resource_name),
+                            format_duration(job->training_seconds), format_duration(job->seconds(now_ms()))));
   console.field("saved", saved_text(*summary, *job));
   if (const auto failures = print_failures(api, console, *job); !failures) return failures.error();
   print_rungs(console, *plan, *job);

@@ -100,9 +100,10 @@ void add_best(const JobInfo& job, const Terminal& terminal, std::vector<Line>& l
 Line saved_line(const Snapshot& snapshot) {
   const JobInfo& job = snapshot.job;
   const std::int64_t saved = resource_saved(snapshot);
+  if (saved == 0) return {label("saved"), {"nothing yet", Style::dim}};
   std::string text = fmt::format("{} by stopping {} early", format_resource(saved, job.resource_name),
                                  format_count(job.trials.stopped, "trial"));
-  if (saved > 0 && job.resource_spent > 0) {
+  if (job.resource_spent > 0) {
     const double seconds_per_unit = job.training_seconds / static_cast<double>(job.resource_spent);
     text += fmt::format(", about {} of training", format_duration(seconds_per_unit * static_cast<double>(saved)));
   }
@@ -116,7 +117,7 @@ Table running_table(const Snapshot& snapshot) {
                {"until", Align::right},
                {"last value", Align::right}});
   for (const TrialInfo& trial : snapshot.running) {
-    table.add_row({std::to_string(trial.number), trial.worker, std::to_string(trial.resource),
+    table.add_row({std::to_string(trial.number), short_worker(trial.worker), std::to_string(trial.resource),
                    std::to_string(trial.until_resource), format_value(trial.objective, Precision::readable)});
   }
   return table;

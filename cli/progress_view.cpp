@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/format.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/progress_frame.hpp"
@@ -15,6 +13,7 @@ namespace {
 constexpr const char* kHideCursor = "\x1b[?25l";
 constexpr const char* kShowCursor = "\x1b[?25h";
 constexpr const char* kClearToEnd = "\x1b[J";
+constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
 constexpr const char* kClearLine = "\x1b[K";
 
 }  // namespace
@@ -31,12 +30,17 @@ LiveView::LiveView(Console& console) : console_(console) {}
 
 LiveView::~LiveView() { close(); }
 
-// Up to where the frame began. A window that became narrower has wrapped the lines since.
-void LiveView::erase(std::size_t width_now) {
-  std::size_t rows = 0;
-  for (const std::size_t columns : drawn_) rows += columns == 0 ? 1 : (columns + width_now - 1) / width_now;
-  if (rows > 0) console_.out() << fmt::format("\r\x1b[{}A", rows);
-  drawn_.clear();
+// Up to where the frame began. A window of another size has moved the lines about, nobody knows where to: then all of it is
+// cleared.
+void LiveView::erase(const Terminal& now) {
+  const bool resized = now.width != drawn_on_.width || now.height != drawn_on_.height;
+  if (lines_drawn_ > 0 && resized) {
+    console_.out() << kClearScreen;
+  } else if (lines_drawn_ > 0) {
+    console_.out() << fmt::format("\r\x1b[{}A", lines_drawn_);
+  }
+  lines_drawn_ = 0;
+  drawn_on_ = now;
 }
 
 void LiveView::show(const Snapshot& snapshot) {
@@ -47,17 +51,15 @@ void LiveView::show(const Snapshot& snapshot) {
     cursor_hidden_ = true;
     console_.out() << kHideCursor;
   }
-  erase(terminal.width);
-  for (const Line& line : lines) {
-    console_.out() << render(line, terminal) << kClearLine << '\n';
-    drawn_.push_back(std::min(display_width(line), terminal.width));
-  }
+  erase(terminal);
+  for (const Line& line : lines) console_.out() << render(line, terminal) << kClearLine << '\n';
+  lines_drawn_ = lines.size();
   console_.out() << kClearToEnd << std::flush;
 }
 
 void LiveView::close() {
   if (!cursor_hidden_) return;
-  erase(detect_terminal().width);
+  erase(detect_terminal());
   console_.out() << kClearToEnd << kShowCursor << std::flush;
   cursor_hidden_ = false;
   note_cursor_hidden(false);

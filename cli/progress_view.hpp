@@ -33,10 +33,11 @@ class LiveView final : public ProgressView {
   int interval_ms() const override { return 500; }
 
  private:
-  void erase(std::size_t width_now);
+  void erase(const Terminal& now);
 
   Console& console_;
-  std::vector<std::size_t> drawn_;  // columns of each line on the screen
+  std::size_t lines_drawn_ = 0;
+  Terminal drawn_on_;
   bool cursor_hidden_ = false;
 };
 

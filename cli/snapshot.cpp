@@ -21,13 +21,10 @@ Outcome<Snapshot> take_snapshot(ApiClient& api, std::int64_t job_id) {
 std::optional<double> fraction_done(const Snapshot& snapshot) {
   const JobInfo& job = snapshot.job;
   if (job.ended()) return 1;
-  if (snapshot.plan.exact && snapshot.plan.total_resource > 0) {
-    return std::min(1.0, static_cast<double>(job.resource_spent) / static_cast<double>(snapshot.plan.total_resource));
-  }
-  if (job.trials.planned.value_or(0) > 0) {
-    return std::min(1.0, static_cast<double>(job.trials.ended()) / static_cast<double>(*job.trials.planned));
-  }
-  return std::nullopt;
+  constexpr double kUntilItEnds = 0.99;  // asynchronous rules may spend more than was expected
+  const bool bounded = job.trials.planned.has_value() && snapshot.plan.total_resource > 0;
+  if (!bounded) return std::nullopt;
+  return std::min(kUntilItEnds, static_cast<double>(job.resource_spent) / static_cast<double>(snapshot.plan.total_resource));
 }
 
 std::optional<double> seconds_left(const Snapshot& snapshot) {

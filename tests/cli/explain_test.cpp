@@ -34,7 +34,7 @@ const JobInfo& example_job_info() {
 TEST(Explain, AStoppedTrialIsToldItsRankTheCutoffAndWhoWasAhead) {
   EXPECT_EQ(
       explain_decision(example_decision("stopped"), example_job_info()),
-      "Rung 1 of bracket 0 (9 rounds): validation-auc was 0.75, rank 5 of 9. It was stopped: the rung is full: the best 3 go on. "
+      "Rung 1 of bracket 0 (9 rounds): validation-auc was 0.75, rank 5 of 9. It was stopped: the rung is full; the best 3 go on. "
       "The last value to go on was 0.765: its own was 0.015 worse. Ahead of it: trials 4, 7, 2 and 1.");
 }
 
