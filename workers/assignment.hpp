@@ -14,10 +14,11 @@
 
 namespace tuneband::workers {
 
-// Unacknowledged observations in memory. A command that reports more while the server is away loses the ones in between, not the last.
+// Unacknowledged observations in memory. A command that reports more while the server is away loses the ones in between, not the
+// last.
 inline constexpr std::size_t kObservationsKeptMax = 1'000'000;
-// In one sync, over all its observations: keeps a request around a megabyte.
-inline constexpr std::size_t kMetricValuesPerSyncMax = 20'000;
+// In one sync, over all its observations: keeps a request below the server's limit of 8 MiB, whatever the names.
+inline constexpr std::size_t kMetricValuesPerSyncMax = 10'000;
 
 class Assignment final : public TrialReporter {
  public:
@@ -32,7 +33,8 @@ class Assignment final : public TrialReporter {
   int stop_fd() const override { return stop_event_.fd(); }
   void finish(SegmentResult result);
 
-  // The sync loop's side. A status holds as many observations as fit, the oldest first; `exit` only together with the last of them.
+  // The sync loop's side. A status holds as many observations as fit, the oldest first; `exit` only together with the last of
+  // them.
   void request_stop();
   bool finished() const;
   protocol::AssignmentStatus status() const;

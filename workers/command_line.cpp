@@ -95,7 +95,8 @@ std::vector<std::string> command_environment(const protocol::AssignmentOrder& or
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     const std::size_t equals = text.find('=');
-    if (equals != std::string::npos && !text.starts_with("TUNEBAND_")) variables[text.substr(0, equals)] = text.substr(equals + 1);
+    if (equals != std::string::npos && !text.starts_with("TUNEBAND_"))
+      variables[text.substr(0, equals)] = text.substr(equals + 1);
   }
   variables.emplace("PYTHONUNBUFFERED", "1");  // else its reports come all at once, at the end
   variables["TUNEBAND_JOB"] = std::to_string(order.job);

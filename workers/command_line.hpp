@@ -1,4 +1,5 @@
-// What a command is started with: its arguments, its environment and the file with its parameters. docs/command-trainer.md is the user's side.
+// What a command is started with: its arguments, its environment and the file with its parameters. docs/command-trainer.md is the
+// user's side.
 #pragma once
 
 #include <map>
@@ -13,8 +14,8 @@ namespace tuneband::workers {
 // "{name}" -> text, for the built-in names (until_resource, trial_dir, ...) and the configuration's parameters; a parameter wins.
 std::map<std::string, std::string> template_values(const protocol::AssignmentOrder& order);
 
-// Replaces every "{name}"; "{{" and "}}" give literal braces, and braces around what cannot be a name stay. An argument with a name that
-// has no value (a conditional parameter that is inactive) is left out whole.
+// Replaces every "{name}"; "{{" and "}}" give literal braces, and braces around what cannot be a name stay. An argument with a
+// name that has no value (a conditional parameter that is inactive) is left out whole.
 std::vector<std::string> fill_argv(const std::vector<std::string>& templates, const std::map<std::string, std::string>& values);
 
 // "NAME=value": this process's environment, TUNEBAND_* for the segment, and the job's own on top.

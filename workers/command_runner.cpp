@@ -1,9 +1,10 @@
 // The `command` trainer: docs/command-trainer.md is what a user may rely on.
+#include <re2/re2.h>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <re2/re2.h>
 
 #include "core/text.hpp"
 #include "workers/command_line.hpp"
@@ -26,7 +27,8 @@ constexpr int kShellNotExecutable = 126;
 // One segment of a command that runs: from its start, or from where it was held, until until_resource.
 class CommandSegment {
  public:
-  CommandSegment(const AssignmentOrder& order, const CommandSpec& spec, RunningCommand& command, TrialReporter& reporter, TrialLog& log)
+  CommandSegment(const AssignmentOrder& order, const CommandSpec& spec, RunningCommand& command, TrialReporter& reporter,
+                 TrialLog& log)
       : order_(order), spec_(spec), command_(command), reporter_(reporter), log_(log) {}
 
   enum class End { reached, stopped, timed_out, exited };
@@ -61,7 +63,8 @@ class CommandSegment {
       const bool counted = !command_.reports().front().resource;
       MetricReport report = command_.take_report();
       if (resource == 0) continue;
-      // A lone value of a command that does not say its resource is its final one, wherever the segment ends: not told before another comes.
+      // A lone value of a command that does not say its resource is its final one, wherever the segment ends: not told before
+      // another comes.
       if (counted && !first_ && !told_ && resource < order_.until_resource) {
         first_ = std::move(report);
         continue;
@@ -99,7 +102,8 @@ SegmentResult no_metric(const AssignmentOrder& order, const CommandSpec& spec, c
   if (command.last_metrics()) {
     std::string message = "the command ended by itself at resource " + std::to_string(command.position()) + ", before " +
                           std::to_string(order.until_resource);
-    if (command.said_zero()) message += "; it counts from 0, but a resource is the number of units done: report 1 after the first";
+    if (command.said_zero())
+      message += "; it counts from 0, but a resource is the number of units done: report 1 after the first";
     return {kExitNoMetric, message};
   }
   std::string message = "the command ended without a value of `" + order.objective_metric + "`";
@@ -113,7 +117,8 @@ SegmentResult no_metric(const AssignmentOrder& order, const CommandSpec& spec, c
 }
 
 bool speaks_of_memory(const std::string& output) {
-  static const RE2 pattern("MemoryError|std::bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory|OutOfMemoryError|memory exhausted");
+  static const RE2 pattern(
+      "MemoryError|std::bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory|OutOfMemoryError|memory exhausted");
   return RE2::PartialMatch(output, pattern);
 }
 
@@ -125,7 +130,8 @@ SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
   const std::string said = output.empty() ? "" : "; its last output: " + output;
 
   if (signal == SIGXCPU || (signal == SIGKILL && spec.cpu_ms_max && !command.machine_ran_out_of_memory())) {
-    return {kExitTimedOut, "the command used more CPU time than its limit of " + std::to_string(spec.cpu_ms_max.value_or(0)) + " ms" + said};
+    return {kExitTimedOut,
+            "the command used more CPU time than its limit of " + std::to_string(spec.cpu_ms_max.value_or(0)) + " ms" + said};
   }
   if (signal == SIGKILL && command.machine_ran_out_of_memory()) {
     return {kExitOutOfMemory, "the kernel killed the command because memory ran out" + said};
@@ -134,7 +140,8 @@ SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
     const std::string limit = spec.memory_bytes_max ? " (its limit is " + std::to_string(*spec.memory_bytes_max) + " bytes)" : "";
     return {kExitOutOfMemory, "the command ran out of memory" + limit + said};
   }
-  if (signal != 0) return {kExitCrashed, "the command was ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")" + said};
+  if (signal != 0)
+    return {kExitCrashed, "the command was ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")" + said};
   std::string message = "the command ended with exit status " + std::to_string(status.code);
   if (status.code == kShellNotFound) message += " (from a shell: a program was not found)";
   if (status.code == kShellNotExecutable) message += " (from a shell: a program could not be executed)";
@@ -176,8 +183,8 @@ class CommandRunner final : public TrialRunner {
 
   // What is held stands at or after the checkpoint that the server knows of, and before the segment's end.
   bool goes_on(const AssignmentOrder& order) const {
-    return order.job == job_ && order.trial == trial_ && order.trial_dir == trial_dir_ && command_->position() >= order.from_resource &&
-           command_->position() < order.until_resource;
+    return order.job == job_ && order.trial == trial_ && order.trial_dir == trial_dir_ && held_at_ >= order.from_resource &&
+           held_at_ < order.until_resource;
   }
 
   // Gives the result when it cannot be started.
@@ -222,12 +229,14 @@ class CommandRunner final : public TrialRunner {
     return run_segment(order, spec, reporter, log, Begun::now);
   }
 
-  SegmentResult run_segment(const AssignmentOrder& order, const CommandSpec& spec, TrialReporter& reporter, TrialLog& log, Begun begun) {
+  SegmentResult run_segment(const AssignmentOrder& order, const CommandSpec& spec, TrialReporter& reporter, TrialLog& log,
+                            Begun begun) {
     using End = CommandSegment::End;
     const End end = CommandSegment(order, spec, *command_, reporter, log).run();
     if (end == End::reached) {
       if (order.until_resource < order.max_resource) {
         command_->hold();
+        held_at_ = order.until_resource;
       } else {
         command_->let_end(reporter.stop_fd(), log);
         command_.reset();
@@ -251,6 +260,7 @@ class CommandRunner final : public TrialRunner {
   }
 
   std::optional<RunningCommand> command_;  // held, between segments
+  std::int64_t held_at_ = 0;               // its resource there
   std::int64_t job_ = 0;
   int trial_ = 0;
   std::string trial_dir_;

@@ -26,7 +26,8 @@ void check_program(const protocol::CommandSpec& spec, Diagnostics& diagnostics) 
   }
   const bool of_trial_dir = spec.working_dir.empty() && program.find('/') != std::string::npos && !program.starts_with('/');
   if (of_trial_dir) {
-    diagnostics.error("trainer.argv[0]", "the command `" + program + "` is relative to the trial's own directory, where nothing is yet",
+    diagnostics.error("trainer.argv[0]",
+                      "the command `" + program + "` is relative to the trial's own directory, where nothing is yet",
                       "give an absolute path, or set trainer.working_dir");
     return;
   }

@@ -1,5 +1,5 @@
-// `tuneband-worker --check-job`: what a worker can find wrong with a job before anything is trained. Runs where the trials will run, in
-// a process of its own, because it touches files and loads the trainer's libraries.
+// `tuneband-worker --check-job`: what a worker can find wrong with a job before anything is trained. Runs where the trials will
+// run, in a process of its own, because it touches files and loads the trainer's libraries.
 #pragma once
 
 #include <string>

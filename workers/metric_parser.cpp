@@ -35,7 +35,8 @@ std::string with_quoted_specials(std::string_view line) {
   std::string text;
   bool in_string = false;
   for (std::size_t i = 0; i < line.size();) {
-    const auto special = std::find_if(kSpecials.begin(), kSpecials.end(), [&](const auto& s) { return line.substr(i).starts_with(s.first); });
+    const auto special =
+        std::find_if(kSpecials.begin(), kSpecials.end(), [&](const auto& s) { return line.substr(i).starts_with(s.first); });
     if (!in_string && special != kSpecials.end()) {
       text += special->second;
       i += special->first.size();
@@ -49,6 +50,11 @@ std::string with_quoted_specials(std::string_view line) {
     text += line[i++];
   }
   return text;
+}
+
+bool usable_name(const std::string& name) {
+  const auto control = [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; };
+  return !name.empty() && name.size() <= protocol::kMetricNameSizeMax && std::none_of(name.begin(), name.end(), control);
 }
 
 // Resource counts come as "3", and from some languages as "3.0".
@@ -75,7 +81,8 @@ struct NamedPattern {
 Result<std::unique_ptr<RE2>> compile(const std::string& regex, int groups, const std::string& path) {
   auto compiled = std::make_unique<RE2>(regex, pattern_options());
   if (!compiled->ok()) {
-    return Error{ErrorCode::invalid_argument, "the regular expression `" + regex + "` is not valid: " + compiled->error(), path, ""};
+    return Error{ErrorCode::invalid_argument, "the regular expression `" + regex + "` is not valid: " + compiled->error(), path,
+                 ""};
   }
   if (compiled->NumberOfCapturingGroups() < groups) {
     const std::string lacks = groups == 1 ? "no group for the value" : "no two groups, for the name and the value";
@@ -112,7 +119,8 @@ MetricParser& MetricParser::operator=(MetricParser&&) noexcept = default;
 Result<MetricParser> MetricParser::create(const protocol::CommandSpec& spec, const std::string& objective) {
   auto patterns = std::make_unique<Patterns>();
   for (std::size_t i = 0; i < spec.metrics.size(); ++i) {
-    auto regex = compile(spec.metrics[i].regex, spec.metrics[i].name.empty() ? 2 : 1, join_path(join_path("trainer.metrics", i), "regex"));
+    auto regex =
+        compile(spec.metrics[i].regex, spec.metrics[i].name.empty() ? 2 : 1, join_path(join_path("trainer.metrics", i), "regex"));
     if (!regex) return regex.error();
     patterns->metrics.push_back({spec.metrics[i].name, std::move(*regex)});
   }
@@ -191,7 +199,8 @@ void MetricParser::read_json(std::string_view line) {
   if (!parsed) parsed = parse_json(with_quoted_specials(line));
   if (!parsed || !parsed->is_object()) return;
   std::optional<std::int64_t> resource;
-  if (const auto found = parsed->find("resource"); found != parsed->end() && found->is_number()) resource = to_resource(found->get<double>());
+  if (const auto found = parsed->find("resource"); found != parsed->end() && found->is_number())
+    resource = to_resource(found->get<double>());
   if (resource != pending_.resource) pending_ = {resource, {}};
   for (const auto& [name, value] : parsed->items()) {
     if (name == "resource") continue;
@@ -200,9 +209,10 @@ void MetricParser::read_json(std::string_view line) {
 }
 
 void MetricParser::set_metric(const std::string& name, double value) {
-  if (name.empty() || name.size() > protocol::kMetricNameSizeMax) return;
+  if (!usable_name(name)) return;
   objective_seen_ = objective_seen_ || name == objective_;
-  const auto found = std::find_if(pending_.metrics.begin(), pending_.metrics.end(), [&](const auto& metric) { return metric.first == name; });
+  const auto found =
+      std::find_if(pending_.metrics.begin(), pending_.metrics.end(), [&](const auto& metric) { return metric.first == name; });
   if (found != pending_.metrics.end()) {
     found->second = value;
   } else if (pending_.metrics.size() < protocol::kMetricsPerObservationMax || name == objective_) {

@@ -1,7 +1,9 @@
-// Finds a trial's reports in what its command prints: by regular expressions, or as JSON lines such as {"resource": 3, "val_loss": 0.2}.
+// Finds a trial's reports in what its command prints: by regular expressions, or as JSON lines such as {"resource": 3,
+// "val_loss": 0.2}.
 //
-// A report is complete on the line that gives the objective; it carries the other metrics seen since the report before. A line ends at
-// a newline or a carriage return (progress bars). Output is hostile: lines are cut at kLineSizeMax, and RE2 works in linear time.
+// A report is complete on the line that gives the objective; it carries the other metrics seen since the report before. A line
+// ends at a newline or a carriage return (progress bars). Output is hostile: lines are cut at kLineSizeMax, and RE2 works in
+// linear time.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +60,8 @@ class MetricParser {
 
   std::unique_ptr<Patterns> patterns_;  // none in it: JSON lines
   std::string objective_;
-  std::string line_;                    // begun, not ended
-  bool objective_seen_ = false;         // on this line
+  std::string line_;             // begun, not ended
+  bool objective_seen_ = false;  // on this line
   MetricReport pending_;
   std::deque<std::string> near_misses_;
 };

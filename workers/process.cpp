@@ -135,7 +135,8 @@ Error launch_error(const ProcessSpec& spec, const LaunchFailure& failure) {
       return Error{ErrorCode::invalid_argument, "cannot enter the working directory " + spec.working_dir + ": " + reason, "", ""};
     case LaunchFailure::Step::set_up:
       return Error{ErrorCode::unavailable, "cannot set up the command's process: " + reason, "", ""};
-    case LaunchFailure::Step::execute: break;
+    case LaunchFailure::Step::execute:
+      break;
   }
   Error error{ErrorCode::invalid_argument, "cannot execute " + spec.executable + ": " + reason, "", ""};
   if (failure.error == ENOENT) {
@@ -260,7 +261,8 @@ Result<std::string> find_executable(std::string_view name, std::string_view path
   };
   if (name.empty()) return fault("the command's program is empty");
   if (name.find('/') != std::string_view::npos) {
-    const std::string path = name.starts_with('/') || working_dir.empty() ? std::string(name) : working_dir + "/" + std::string(name);
+    const std::string path =
+        name.starts_with('/') || working_dir.empty() ? std::string(name) : working_dir + "/" + std::string(name);
     if (runnable(path)) return path;
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0) return fault("the command " + path + " is not there: " + std::strerror(errno));
@@ -293,9 +295,16 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   const std::vector<char*> environment = c_strings(spec.environment);
   const auto memory = memory_limit(spec);
   const auto cpu = cpu_limit(spec);
-  const Launch launch{.executable = spec.executable.c_str(), .argv = argv.data(), .environment = environment.data(),
-                      .working_dir = spec.working_dir.c_str(), .memory = memory ? &*memory : nullptr, .cpu = cpu ? &*cpu : nullptr,
-                      .input = input.get(), .output = output->write.get(), .failure = failure->write.get(), .parent = ::getpid()};
+  const Launch launch{.executable = spec.executable.c_str(),
+                      .argv = argv.data(),
+                      .environment = environment.data(),
+                      .working_dir = spec.working_dir.c_str(),
+                      .memory = memory ? &*memory : nullptr,
+                      .cpu = cpu ? &*cpu : nullptr,
+                      .input = input.get(),
+                      .output = output->write.get(),
+                      .failure = failure->write.get(),
+                      .parent = ::getpid()};
   const pid_t pid = spawn_command(launch);
   if (pid < 0) return no_room("fork");
   UniqueFd pidfd = open_pidfd(pid);
@@ -311,7 +320,10 @@ Result<Process> Process::start(const ProcessSpec& spec) {
 }
 
 Process::Process(Process&& other) noexcept
-    : pid_(std::exchange(other.pid_, 0)), pidfd_(std::move(other.pidfd_)), output_(std::move(other.output_)), status_(other.status_) {}
+    : pid_(std::exchange(other.pid_, 0)),
+      pidfd_(std::move(other.pidfd_)),
+      output_(std::move(other.output_)),
+      status_(other.status_) {}
 
 Process& Process::operator=(Process&& other) noexcept {
   std::swap(pid_, other.pid_);

@@ -1,8 +1,9 @@
 // One command as a process: started cheaply from a large parent, bounded, and ended with everything it started.
 //
-// Requires: at most one Process at a time in this process, and no other children. start() makes this process the reaper of orphans
-// (PR_SET_CHILD_SUBREAPER), so that whatever the command starts, even in a session of its own, stays below us and can be found.
-// One thread. The command is killed when the thread that started it ends (PR_SET_PDEATHSIG), so that thread must live as long as it should.
+// Requires: at most one Process at a time in this process, and no other children. start() makes this process the reaper of
+// orphans (PR_SET_CHILD_SUBREAPER), so that whatever the command starts, even in a session of its own, stays below us and can be
+// found. One thread. The command is killed when the thread that started it ends (PR_SET_PDEATHSIG), so that thread must live as
+// long as it should.
 #pragma once
 
 #include <sys/types.h>
@@ -19,12 +20,12 @@
 namespace tuneband::workers {
 
 struct ProcessSpec {
-  std::string executable;                         // path, as find_executable() gives it
-  std::vector<std::string> argv;                  // not empty
-  std::vector<std::string> environment;           // "NAME=value", the whole of it
+  std::string executable;                // path, as find_executable() gives it
+  std::vector<std::string> argv;         // not empty
+  std::vector<std::string> environment;  // "NAME=value", the whole of it
   std::string working_dir;
-  std::optional<std::int64_t> memory_bytes_max = {};   // address space of each of its processes (RLIMIT_AS)
-  std::optional<std::int64_t> cpu_ms_max = {};         // CPU time of each of its processes, rounded up to seconds (RLIMIT_CPU)
+  std::optional<std::int64_t> memory_bytes_max = {};  // address space of each of its processes (RLIMIT_AS)
+  std::optional<std::int64_t> cpu_ms_max = {};        // CPU time of each of its processes, rounded up to seconds (RLIMIT_CPU)
 };
 
 struct ExitStatus {
@@ -32,8 +33,8 @@ struct ExitStatus {
   int signal = 0;  // not 0: ended by this signal
 };
 
-// Where `name` is: itself when it holds a slash (relative to `working_dir`), else the first executable of that name on `path_variable`
-// (as $PATH). Errors (invalid_argument): not there, a directory, not executable; a sentence for the user.
+// Where `name` is: itself when it holds a slash (relative to `working_dir`), else the first executable of that name on
+// `path_variable` (as $PATH). Errors (invalid_argument): not there, a directory, not executable; a sentence for the user.
 Result<std::string> find_executable(std::string_view name, std::string_view path_variable, const std::string& working_dir);
 
 class Process {
@@ -52,7 +53,8 @@ class Process {
   std::optional<ExitStatus> poll_exit();
   // To its process group. Nothing when it has ended and been polled.
   void signal_group(int signal);
-  // Ends it and all its descendants at once, and reaps them. Gives up on those that the kernel does not let go within a few seconds.
+  // Ends it and all its descendants at once, and reaps them. Gives up on those that the kernel does not let go within a few
+  // seconds.
   void kill_tree();
 
  private:

@@ -20,11 +20,11 @@ namespace {
 
 using CommandClock = std::chrono::steady_clock;
 
-constexpr std::size_t kReadSize = 64 * 1024;           // bytes
+constexpr std::size_t kReadSize = 64 * 1024;              // bytes
 constexpr std::size_t kLastOutputMax = 64 * 1024 * 1024;  // bytes read after the end, should anything still write
-constexpr std::size_t kTailSize = 4096;                // bytes of output kept for messages
+constexpr std::size_t kTailSize = 4096;                   // bytes of output kept for messages
 constexpr std::size_t kLastLinesMax = 5;
-constexpr std::size_t kLastLinesSizeMax = 1000;        // bytes
+constexpr std::size_t kLastLinesSizeMax = 1000;  // bytes
 
 // How many processes the kernel has killed for want of memory, on the machine and in its containers. 0 where it does not say.
 std::int64_t count_oom_kills() {
@@ -53,8 +53,10 @@ RunningCommand::RunningCommand(Process process, MetricParser parser, std::int64_
 
 RunningCommand::Waited RunningCommand::wait(int stop_fd, std::optional<std::int64_t> timeout_ms, TrialLog& log) {
   if (status_) return Waited::ended;
-  std::array<pollfd, 3> waits{{{process_.exit_fd(), POLLIN, 0}, {output_open_ ? process_.output_fd() : -1, POLLIN, 0}, {stop_fd, POLLIN, 0}}};
-  const int timeout = timeout_ms ? static_cast<int>(std::clamp<std::int64_t>(*timeout_ms, 0, std::numeric_limits<int>::max())) : -1;
+  std::array<pollfd, 3> waits{
+      {{process_.exit_fd(), POLLIN, 0}, {output_open_ ? process_.output_fd() : -1, POLLIN, 0}, {stop_fd, POLLIN, 0}}};
+  const int timeout =
+      timeout_ms ? static_cast<int>(std::clamp<std::int64_t>(*timeout_ms, 0, std::numeric_limits<int>::max())) : -1;
   const int ready = ::poll(waits.data(), waits.size(), timeout);
   if (ready == 0) return Waited::deadline;
   if (ready < 0) return Waited::output;  // interrupted: the caller comes again

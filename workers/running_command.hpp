@@ -21,12 +21,12 @@ class RunningCommand {
 
   enum class Waited { output, ended, stop, deadline };
 
-  // Waits for output, the command's end, `stop_fd` (-1: none) to be readable, or the deadline (nothing: none), and takes in one piece of
-  // output into `log` and reports(). After `ended` all its output is in, and all that it had started is gone.
+  // Waits for output, the command's end, `stop_fd` (-1: none) to be readable, or the deadline (nothing: none), and takes in one
+  // piece of output into `log` and reports(). After `ended` all its output is in, and all that it had started is gone.
   Waited wait(int stop_fd, std::optional<std::int64_t> timeout_ms, TrialLog& log);
 
-  void hold();       // SIGSTOP
-  void go_on();      // SIGCONT
+  void hold();   // SIGSTOP
+  void go_on();  // SIGCONT
   // Waits for it to end by itself, the grace period at the longest or until `stop_fd` is readable; then end().
   void let_end(int stop_fd, TrialLog& log);
   // SIGTERM, then after the grace period SIGKILL, to all that it has started. Its last output is taken in.
@@ -39,13 +39,13 @@ class RunningCommand {
 
   bool ended() const { return status_.has_value(); }
   const ExitStatus& status() const { return *status_; }
-  std::int64_t position() const { return position_; }          // the highest resource of a report that was taken
+  std::int64_t position() const { return position_; }  // the highest resource of a report that was taken
   bool says_resource() const { return says_resource_; }
-  bool said_zero() const { return said_zero_; }                // a report for resource 0: it counts from there
+  bool said_zero() const { return said_zero_; }  // a report for resource 0: it counts from there
   const std::optional<Metrics>& last_metrics() const { return last_metrics_; }
   const std::deque<std::string>& near_misses() const { return parser_.near_misses(); }
-  std::string last_lines() const;                              // of its output, for a message
-  bool machine_ran_out_of_memory() const;                      // since it was started, the kernel killed something for that
+  std::string last_lines() const;          // of its output, for a message
+  bool machine_ran_out_of_memory() const;  // since it was started, the kernel killed something for that
 
  private:
   Waited wait_for_end(int stop_fd, TrialLog& log);

@@ -126,7 +126,8 @@ bool Worker::sync_once() {
   const std::lock_guard lock(mutex_);
   held_ = false;
   if (!answer || !diagnostics.ok()) {
-    const std::string fault = answer ? "the server's answer is not understood: " + describe(diagnostics.errors().front()) : describe(answer.error());
+    const std::string fault =
+        answer ? "the server's answer is not understood: " + describe(diagnostics.errors().front()) : describe(answer.error());
     if (failures_++ == 0 && !draining_) options_.log(fault + "; trying again");
     return false;
   }

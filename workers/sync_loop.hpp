@@ -1,7 +1,7 @@
 // A worker: one thread trains, one keeps the server told (ARCHITECTURE.md, "The worker protocol").
 //
-// Training never waits for the network: it goes on to until_resource by itself while the server is away, and the sync loop tries again
-// for as long as it takes. What the server has not confirmed is kept and sent again.
+// Training never waits for the network: it goes on to until_resource by itself while the server is away, and the sync loop tries
+// again for as long as it takes. What the server has not confirmed is kept and sent again.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ struct WorkerOptions {
   std::int64_t timeout_ms = 10'000;       // of the other syncs
   std::int64_t retry_ms_min = 100;        // between two attempts, doubling up to the maximum
   std::int64_t retry_ms_max = 5'000;
-  std::int64_t drain_ms_max = 5'000;      // after the segment's end, for telling the server
+  std::int64_t drain_ms_max = 5'000;       // after the segment's end, for telling the server
   std::int64_t release_after_ms = 10'000;  // without work: then the last trial is let go of
   std::function<void(const std::string&)> log = [](const std::string&) {};
 };
@@ -75,7 +75,7 @@ class Worker {
   std::shared_ptr<Assignment> current_;   // until the server no longer desires it
   std::shared_ptr<Assignment> to_train_;  // not yet taken by the training thread
   bool draining_ = false;
-  bool held_ = false;                     // the server may be holding our sync
+  bool held_ = false;  // the server may be holding our sync
   std::optional<End> end_;
 };
 

@@ -37,7 +37,8 @@ void TrialLog::write(std::string_view text) {
   }
   if (room > 0) append(text.substr(0, static_cast<std::size_t>(room)));
   dropped_bytes_ += wanted - (room > 0 ? room : 0);
-  if (!cut_) append("\n[tuneband] the log has reached its limit of " + std::to_string(size_max_) + " bytes; the rest is left out\n");
+  if (!cut_)
+    append("\n[tuneband] the log has reached its limit of " + std::to_string(size_max_) + " bytes; the rest is left out\n");
   cut_ = true;
 }
 

@@ -1,5 +1,5 @@
-// A trial's log file: what its segments print, one after the other, for the user to read. Bounded, so that a trial which prints without
-// end does not fill the disk. A full disk or a lost file never stops training: what cannot be written is dropped.
+// A trial's log file: what its segments print, one after the other, for the user to read. Bounded, so that a trial which prints
+// without end does not fill the disk. A full disk or a lost file never stops training: what cannot be written is dropped.
 //
 // One thread at a time. Every write reaches the kernel before it returns, so that a follower sees it and a crash loses nothing.
 #pragma once

@@ -6,7 +6,8 @@ namespace {
 
 class RunnerOfAllTypes final : public TrialRunner {
  public:
-  explicit RunnerOfAllTypes(const RunnerOptions& options) : xgboost_(make_xgboost_runner(options)), command_(make_command_runner()) {}
+  explicit RunnerOfAllTypes(const RunnerOptions& options)
+      : xgboost_(make_xgboost_runner(options)), command_(make_command_runner()) {}
 
   SegmentResult run(const protocol::AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) override {
     const auto type = order.trainer.find("type");
@@ -33,6 +34,8 @@ class RunnerOfAllTypes final : public TrialRunner {
 
 }  // namespace
 
-std::unique_ptr<TrialRunner> make_trial_runner(const RunnerOptions& options) { return std::make_unique<RunnerOfAllTypes>(options); }
+std::unique_ptr<TrialRunner> make_trial_runner(const RunnerOptions& options) {
+  return std::make_unique<RunnerOfAllTypes>(options);
+}
 
 }  // namespace tuneband::workers

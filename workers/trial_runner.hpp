@@ -1,5 +1,5 @@
-// What executes trial segments: one runner for each trainer type, all behind this interface. The training thread calls run(), one segment
-// after the other; the sync loop's thread reads data_keys() and talks to the reporter from the other side.
+// What executes trial segments: one runner for each trainer type, all behind this interface. The training thread calls run(), one
+// segment after the other; the sync loop's thread reads data_keys() and talks to the reporter from the other side.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,9 @@ class TrialRunner {
  public:
   virtual ~TrialRunner() = default;
 
-  // Trains order.trial from order.from_resource until order.until_resource, where it has observed the objective. What it still holds in
-  // memory of the same job and trial at from_resource it goes on from, whatever the epoch. Fails by its result; an exception is `crashed`.
+  // Trains order.trial from order.from_resource until order.until_resource, where it has observed the objective. What it still
+  // holds in memory of the same job and trial at from_resource it goes on from, whatever the epoch. Fails by its result; an
+  // exception is `crashed`.
   virtual SegmentResult run(const protocol::AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) = 0;
 
   // Nothing follows for now: lets go of what is kept only to go on with the last trial. Parsed data stays.

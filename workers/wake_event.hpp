@@ -11,11 +11,11 @@ class WakeEvent {
  public:
   WakeEvent();
 
-  void set();                             // any thread
+  void set();  // any thread
   void clear();
   // Until it is set or `timeout_ms` (at least 0) has passed.
   void wait(std::int64_t timeout_ms) const;
-  int fd() const { return fd_.get(); }    // readable while it is set
+  int fd() const { return fd_.get(); }  // readable while it is set
 
  private:
   UniqueFd fd_;

@@ -63,10 +63,12 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--name", arguments.name, "Name shown to people (default: the host's name)")->check(check_name);
   app.add_option("--threads", arguments.threads, "Threads for one trial")->capture_default_str()->check(CLI::Range(1, 1024));
   app.add_flag("--end-with-parent", arguments.end_with_parent, "End when the process that started this one ends");
-  app.add_option("--give-up-after", arguments.give_up_after_s, "End after so many seconds without an answer from the server; 0: never")
+  app.add_option("--give-up-after", arguments.give_up_after_s,
+                 "End after so many seconds without an answer from the server; 0: never")
       ->capture_default_str()
       ->check(CLI::Range(0, 365 * 24 * 3600));
-  app.add_flag("--check-job", arguments.check_job, "Read a job document from standard input, print what is wrong with it, and end");
+  app.add_flag("--check-job", arguments.check_job,
+               "Read a job document from standard input, print what is wrong with it, and end");
 }
 
 std::string host_as_name() {
@@ -83,7 +85,8 @@ std::string random_hex() {
   return text.data();
 }
 
-// OpenMP reads its environment when it is loaded, before main: without these, XGBoost's idle threads burn the other workers' time.
+// OpenMP reads its environment when it is loaded, before main: without these, XGBoost's idle threads burn the other workers'
+// time.
 void start_again_with_openmp_settings(const Arguments& arguments, char** argv) {
   const std::string threads = std::to_string(arguments.threads);
   const auto is = [](const char* name, const std::string& value) {

@@ -21,7 +21,8 @@ HttpClient client_of(const LoopbackServer& server) { return std::move(*HttpClien
 
 TEST(HttpClient, SendsMethodTargetAndBodyAndKeepsTheConnection) {
   LoopbackServer server([](const LoopbackServer::Request& request) {
-    return LoopbackAnswer{.status = 201, .body = std::string(request.method_string()) + " " + std::string(request.target()) + " " + request.body()};
+    return LoopbackAnswer{
+        .status = 201, .body = std::string(request.method_string()) + " " + std::string(request.target()) + " " + request.body()};
   });
   HttpClient client = client_of(server);
   for (int i = 0; i < 3; ++i) {
@@ -137,7 +138,8 @@ TEST(HttpClient, ACancelThatComesEarlyEndsTheNextRequest) {
 TEST(HttpClient, StreamsABodyPieceByPieceAndStopsWhenToldTo) {
   const std::string body = "5\r\nhello\r\n7\r\n, world\r\n0\r\n\r\n";
   LoopbackServer server([&](const auto&) {
-    return LoopbackAnswer{.raw = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" + body};
+    return LoopbackAnswer{.raw =
+                              "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" + body};
   });
   HttpClient client = client_of(server);
   std::string all;
@@ -155,7 +157,9 @@ TEST(HttpClient, StreamsABodyPieceByPieceAndStopsWhenToldTo) {
 }
 
 TEST(HttpClient, GivesTheBodyOfARefusedStream) {
-  LoopbackServer server([](const auto&) { return LoopbackAnswer{.status = 404, .body = R"({"error": {"code": "not_found", "message": "no job 7"}})"}; });
+  LoopbackServer server([](const auto&) {
+    return LoopbackAnswer{.status = 404, .body = R"({"error": {"code": "not_found", "message": "no job 7"}})"};
+  });
   HttpClient client = client_of(server);
   const auto response = client.stream("/", kPatienceMs, [](std::string_view) { return true; });
   const auto json = json_or_error(response);
@@ -165,7 +169,8 @@ TEST(HttpClient, GivesTheBodyOfARefusedStream) {
 }
 
 TEST(HttpClient, RefusesAnAnswerWithoutEnd) {
-  LoopbackServer server([](const auto&) { return LoopbackAnswer{.raw = "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n{}"}; });
+  LoopbackServer server(
+      [](const auto&) { return LoopbackAnswer{.raw = "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n{}"}; });
   HttpClient client = client_of(server);
   EXPECT_FALSE(client.request("GET", "/", "", kPatienceMs));
 }
@@ -180,7 +185,8 @@ TEST(HttpClient, TakesOnlyPlainServerUrls) {
   for (const char* good : {"http://127.0.0.1:7070", "http://localhost", "http://[::1]:80/", "http://example.com:1"}) {
     EXPECT_TRUE(HttpClient::create(good)) << good;
   }
-  for (const char* bad : {"", "127.0.0.1:7070", "https://a", "ftp://a", "http://", "http://a/b", "http://u:p@a", "http://a?x", "http://a b"}) {
+  for (const char* bad :
+       {"", "127.0.0.1:7070", "https://a", "ftp://a", "http://", "http://a/b", "http://u:p@a", "http://a?x", "http://a b"}) {
     const auto client = HttpClient::create(bad);
     ASSERT_FALSE(client) << bad;
     EXPECT_EQ(client.error().code, ErrorCode::invalid_argument);
@@ -188,8 +194,8 @@ TEST(HttpClient, TakesOnlyPlainServerUrls) {
 }
 
 TEST(JsonOrError, GivesTheServersErrorAsSent) {
-  const Result<HttpResponse> refused =
-      HttpResponse{400, R"({"error": {"code": "invalid_argument", "message": "m", "path": "a.b", "hint": "h"}})", "application/json"};
+  const Result<HttpResponse> refused = HttpResponse{
+      400, R"({"error": {"code": "invalid_argument", "message": "m", "path": "a.b", "hint": "h"}})", "application/json"};
   const auto json = json_or_error(refused);
   ASSERT_FALSE(json);
   EXPECT_EQ(json.error().code, ErrorCode::invalid_argument);

@@ -1,5 +1,5 @@
-// A real HTTP server on a loopback port, one thread a connection, for tests of the client side. The handler gives the answer, or nothing
-// to close the connection without one (a lost reply).
+// A real HTTP server on a loopback port, one thread a connection, for tests of the client side. The handler gives the answer, or
+// nothing to close the connection without one (a lost reply).
 #pragma once
 
 #include <sys/socket.h>

@@ -100,7 +100,8 @@ TEST_P(SyncRefuses, AFaultyRequestAtItsPath) {
 INSTANTIATE_TEST_SUITE_P(
     Requests, SyncRefuses,
     testing::Values(BadRequest{"NoName", R"({"name": null})", "name"}, BadRequest{"NumberAsName", R"({"name": 3})", "name"},
-                    BadRequest{"UnknownField", R"({"nmae": "x"})", "nmae"}, BadRequest{"EpochZero", R"({"assignment": {"epoch": 0}})", "assignment.epoch"},
+                    BadRequest{"UnknownField", R"({"nmae": "x"})", "nmae"},
+                    BadRequest{"EpochZero", R"({"assignment": {"epoch": 0}})", "assignment.epoch"},
                     BadRequest{"NoEpoch", R"({"assignment": {"epoch": null}})", "assignment.epoch"},
                     BadRequest{"AssignmentIsText", R"({"assignment": "x"})", "assignment"},
                     BadRequest{"ObservationsIsObject", R"({"assignment": {"observations": {}}})", "assignment.observations"},

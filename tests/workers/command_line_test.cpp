@@ -28,10 +28,12 @@ protocol::AssignmentOrder some_order() {
 }
 
 TEST(CommandLine, FillsParametersAndBuiltInNames) {
-  EXPECT_THAT(fill_argv({"train", "--eta={eta}", "{depth}/{dart}", "{booster}", "{from_resource}-{until_resource}-{max_resource}-{resource}", "{seed}"},
+  EXPECT_THAT(fill_argv({"train", "--eta={eta}", "{depth}/{dart}", "{booster}",
+                         "{from_resource}-{until_resource}-{max_resource}-{resource}", "{seed}"},
                         template_values(some_order())),
               ElementsAre("train", "--eta=0.1", "6/true", "gb tree", "3-9-27-9", "18446744073709551615"));
-  EXPECT_THAT(fill_argv({"{checkpoint_dir}", "{parameters_file}", "{trial_dir}", "{job}.{trial}.{attempt}"}, template_values(some_order())),
+  EXPECT_THAT(fill_argv({"{checkpoint_dir}", "{parameters_file}", "{trial_dir}", "{job}.{trial}.{attempt}"},
+                        template_values(some_order())),
               ElementsAre("/t/checkpoint", "/t/parameters.json", "/t", "7.3.2"));
 }
 
@@ -41,7 +43,8 @@ TEST(CommandLine, KeepsBracesThatAreNoPlaceholder) {
 }
 
 TEST(CommandLine, LeavesOutAnArgumentWhoseParameterIsInactive) {
-  EXPECT_THAT(fill_argv({"train", "--rate={rate_drop}", "--eta={eta}"}, template_values(some_order())), ElementsAre("train", "--eta=0.1"));
+  EXPECT_THAT(fill_argv({"train", "--rate={rate_drop}", "--eta={eta}"}, template_values(some_order())),
+              ElementsAre("train", "--eta=0.1"));
 }
 
 TEST(CommandLine, AParameterOfTheSameNameWinsOverABuiltInOne) {
@@ -58,11 +61,12 @@ TEST(CommandLine, GivesTheSegmentAsEnvironmentAndLetsTheJobsOwnWin) {
   const auto environment = command_environment(some_order(), spec);
   ::unsetenv("TUNEBAND_TRIAL");
   ::unsetenv("TUNEBAND_LEFT_OVER");
-  for (const char* entry : {"TUNEBAND_JOB=7", "TUNEBAND_TRIAL=3", "TUNEBAND_ATTEMPT=2", "TUNEBAND_FROM_RESOURCE=3", "TUNEBAND_UNTIL_RESOURCE=9",
-                            "TUNEBAND_MAX_RESOURCE=27", "TUNEBAND_TRIAL_DIR=/t", "TUNEBAND_CHECKPOINT_DIR=/t/checkpoint",
-                            "TUNEBAND_PARAMETERS_FILE=/t/parameters.json", "TUNEBAND_SEED=18446744073709551615", "TUNEBAND_PARAMETER_ETA=0.1",
-                            "TUNEBAND_PARAMETER_BOOSTER=gb tree", "TUNEBAND_PARAMETER_DROP_RATE_X=0.5", "OMP_NUM_THREADS=4", "PATH=/only",
-                            "PYTHONUNBUFFERED=1"}) {
+  for (const char* entry :
+       {"TUNEBAND_JOB=7", "TUNEBAND_TRIAL=3", "TUNEBAND_ATTEMPT=2", "TUNEBAND_FROM_RESOURCE=3", "TUNEBAND_UNTIL_RESOURCE=9",
+        "TUNEBAND_MAX_RESOURCE=27", "TUNEBAND_TRIAL_DIR=/t", "TUNEBAND_CHECKPOINT_DIR=/t/checkpoint",
+        "TUNEBAND_PARAMETERS_FILE=/t/parameters.json", "TUNEBAND_SEED=18446744073709551615", "TUNEBAND_PARAMETER_ETA=0.1",
+        "TUNEBAND_PARAMETER_BOOSTER=gb tree", "TUNEBAND_PARAMETER_DROP_RATE_X=0.5", "OMP_NUM_THREADS=4", "PATH=/only",
+        "PYTHONUNBUFFERED=1"}) {
     EXPECT_THAT(environment, Contains(entry));
   }
   EXPECT_THAT(environment, Not(Contains(StartsWith("TUNEBAND_LEFT_OVER"))));

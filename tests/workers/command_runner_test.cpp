@@ -140,14 +140,17 @@ TEST_F(CommandRunnerTest, AnotherTrialEndsTheOneThatIsHeld) {
 
 TEST_F(CommandRunnerTest, OversteppingTheRungCountsForItAndIsNotLost) {
   script("for i in 2 4 6; do echo \"{\\\"resource\\\": $i, \\\"loss\\\": $i}\"; done");
+  order.trainer["resume"] = "checkpoint";
   ASSERT_EQ(run_until(3).exit, "completed");
   EXPECT_THAT(reporter.take_seen(), ElementsAre("2: loss=2", "3: loss=4"));
   ASSERT_EQ(run_until(6).exit, "completed");
-  EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=4", "6: loss=6"));
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=4", "6: loss=6")) << "it was not started again";
 }
 
 TEST_F(CommandRunnerTest, StopsByAWordAndReportsWhatItHad) {
-  script("echo '{\"resource\": 1, \"loss\": 1}'; trap 'echo {\\\"resource\\\": 2, \\\"loss\\\": 2}; exit 7' TERM; while :; do sleep 0.01; done");
+  script(
+      "echo '{\"resource\": 1, \"loss\": 1}'; trap 'echo {\\\"resource\\\": 2, \\\"loss\\\": 2}; exit 7' TERM; while :; do sleep "
+      "0.01; done");
   reporter.on_observation = [&](std::int64_t) { reporter.stop(); };
   const SegmentResult result = run();
   EXPECT_EQ(result.exit, "stopped");
@@ -240,7 +243,8 @@ TEST_F(CommandRunnerTest, RefusesACommandThatCannotBeStarted) {
   EXPECT_THAT(message_of({{"type", "command"}, {"argv", {"no-such-program-anywhere"}}}), HasSubstr("on no folder of PATH"));
   EXPECT_THAT(message_of({{"type", "command"}, {"argv", {"/no/such/program"}}}), HasSubstr("not there"));
   EXPECT_THAT(message_of({{"type", "command"}, {"argv", {"/etc/passwd"}}}), HasSubstr("not executable"));
-  EXPECT_THAT(message_of({{"type", "command"}, {"argv", {"true"}}, {"working_dir", "/no/such/dir"}}), HasSubstr("working directory"));
+  EXPECT_THAT(message_of({{"type", "command"}, {"argv", {"true"}}, {"working_dir", "/no/such/dir"}}),
+              HasSubstr("working directory"));
   EXPECT_THAT(message_of({{"type", "command"}, {"argv", {"true"}}, {"resource_regex", "("}}), HasSubstr("regular expression"));
   EXPECT_THAT(message_of({{"type", "command"}}), HasSubstr("argv"));
 }

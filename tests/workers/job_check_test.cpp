@@ -20,13 +20,15 @@ std::string fault_of(const Json& trainer) {
 
 TEST(JobCheck, FindsNothingWrongWithACommandThatIsThere) {
   EXPECT_EQ(fault_of({{"type", "command"}, {"argv", {"sh", "-c", "true"}}}), "");
-  EXPECT_EQ(fault_of({{"type", "command"}, {"argv", {"/bin/sh"}}, {"metrics", {{{"name", "loss"}, {"regex", "loss=(.*)"}}}}}), "");
+  EXPECT_EQ(fault_of({{"type", "command"}, {"argv", {"/bin/sh"}}, {"metrics", {{{"name", "loss"}, {"regex", "loss=(.*)"}}}}}),
+            "");
   EXPECT_EQ(fault_of({{"type", "command"}, {"argv", {"./sh"}}, {"working_dir", "/bin"}}), "");
   EXPECT_EQ(fault_of({{"type", "command"}, {"argv", {"{interpreter}"}}}), "") << "differs from trial to trial";
 }
 
 TEST(JobCheck, FindsACommandThatIsNotThere) {
-  EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"no-such-program"}}}), HasSubstr("trainer.argv[0]: the command `no-such-program`"));
+  EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"no-such-program"}}}),
+              HasSubstr("trainer.argv[0]: the command `no-such-program`"));
   EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"./train.sh"}}}), HasSubstr("trial's own directory"));
   EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"sh"}}, {"environment", {{"PATH", "/nowhere"}}}}), HasSubstr("/nowhere"));
   EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"sh"}}, {"working_dir", "/nowhere"}}), HasSubstr("trainer.working_dir"));

@@ -11,7 +11,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-MetricParser parser_for(std::vector<protocol::MetricPattern> metrics, std::string resource_regex = "", const std::string& objective = "loss") {
+MetricParser parser_for(std::vector<protocol::MetricPattern> metrics, std::string resource_regex = "",
+                        const std::string& objective = "loss") {
   protocol::CommandSpec spec;
   spec.metrics = std::move(metrics);
   spec.resource_regex = std::move(resource_regex);
@@ -43,18 +44,21 @@ std::vector<std::string> texts(const std::deque<MetricReport>& reports) {
 }
 
 TEST(MetricParser, ReadsJsonLinesWithAndWithoutAResource) {
-  EXPECT_THAT(texts(reports_of(parser_for({}), "starting\n{\"resource\": 1, \"loss\": 0.5, \"acc\": 0.9}\n  {\"loss\": 0.25}  \n")),
-              ElementsAre("1: acc=0.9 loss=0.5", "-: loss=0.25"));
+  EXPECT_THAT(
+      texts(reports_of(parser_for({}), "starting\n{\"resource\": 1, \"loss\": 0.5, \"acc\": 0.9}\n  {\"loss\": 0.25}  \n")),
+      ElementsAre("1: acc=0.9 loss=0.5", "-: loss=0.25"));
 }
 
 TEST(MetricParser, ReadsNanAndInfinityAsPythonAndOthersWriteThem) {
-  const auto reports = reports_of(parser_for({}),
-                                  "{\"loss\": NaN}\n{\"loss\": -Infinity}\n{\"loss\": \"inf\"}\n{\"note\": \"NaN \\\" Infinity\", \"loss\": Infinity}\n");
+  const auto reports = reports_of(
+      parser_for({}),
+      "{\"loss\": NaN}\n{\"loss\": -Infinity}\n{\"loss\": \"inf\"}\n{\"note\": \"NaN \\\" Infinity\", \"loss\": Infinity}\n");
   EXPECT_THAT(texts(reports), ElementsAre("-: loss=nan", "-: loss=-inf", "-: loss=inf", "-: loss=inf"));
 }
 
 TEST(MetricParser, ReadsNanAndInfinityThatAPatternCaptured) {
-  const auto reports = reports_of(parser_for({{"loss", R"(loss=(\S+))"}}), "loss=nan\nloss=NaN\nloss=-inf\nloss=Infinity\nloss=+1e3\n");
+  const auto reports =
+      reports_of(parser_for({{"loss", R"(loss=(\S+))"}}), "loss=nan\nloss=NaN\nloss=-inf\nloss=Infinity\nloss=+1e3\n");
   EXPECT_THAT(texts(reports), ElementsAre("-: loss=nan", "-: loss=nan", "-: loss=-inf", "-: loss=inf", "-: loss=1000"));
 }
 
@@ -99,7 +103,9 @@ TEST(MetricParser, SurvivesGarbageAndLinesWithoutEnd) {
 }
 
 TEST(MetricParser, IgnoresJsonThatIsNoReport) {
-  EXPECT_TRUE(reports_of(parser_for({}), "{}\n{\"loss\"}\n[1]\n{\"loss\": {\"a\": 1}}\n{\"loss\": \"high\"}\n{\"loss\": null}\nloss 3\n").empty());
+  EXPECT_TRUE(
+      reports_of(parser_for({}), "{}\n{\"loss\"}\n[1]\n{\"loss\": {\"a\": 1}}\n{\"loss\": \"high\"}\n{\"loss\": null}\nloss 3\n")
+          .empty());
   const std::string deep = std::string(100'000, '[') + "\n{\"a\":" + std::string(50'000, '[') + "}\n";
   EXPECT_TRUE(reports_of(parser_for({}), deep).empty());
 }
@@ -113,8 +119,10 @@ TEST(MetricParser, KeepsTheLinesThatNameTheObjectiveButDoNotFit) {
 }
 
 TEST(MetricParser, IgnoresAResourceThatIsNoCount) {
-  EXPECT_THAT(texts(reports_of(parser_for({}), "{\"resource\": 1.5, \"loss\": 1}\n{\"resource\": -2, \"loss\": 2}\n{\"resource\": 3.0, \"loss\": 3}\n")),
-              ElementsAre("-: loss=1", "-: loss=2", "3: loss=3"));
+  EXPECT_THAT(
+      texts(reports_of(parser_for({}),
+                       "{\"resource\": 1.5, \"loss\": 1}\n{\"resource\": -2, \"loss\": 2}\n{\"resource\": 3.0, \"loss\": 3}\n")),
+      ElementsAre("-: loss=1", "-: loss=2", "3: loss=3"));
 }
 
 TEST(MetricParser, RefusesPatternsThatCannotWork) {

@@ -1,8 +1,8 @@
 #include "workers/process.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -46,7 +46,8 @@ bool no_children_left() { return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno 
 
 TEST(Process, RunsInItsDirectoryAndGroupWithItsOutputInOrder) {
   const TemporaryDir dir;
-  auto process = Process::start(shell("pwd; echo err >&2; echo $$; read -r _ _ _ _ group _ < /proc/$$/stat; echo $group; cat; exit 3", dir.path()));
+  auto process = Process::start(
+      shell("pwd; echo err >&2; echo $$; read -r _ _ _ _ group _ < /proc/$$/stat; echo $group; cat; exit 3", dir.path()));
   ASSERT_TRUE(process) << process.error().message;
   const auto [output, status] = outcome_of(*process);
   std::istringstream lines(output);
@@ -89,10 +90,11 @@ TEST(Process, ReportsTheSignalThatEndedIt) {
 
 TEST(Process, KillTreeEndsChildrenThatHaveTheirOwnSessionAndIgnoreSigterm) {
   const TemporaryDir dir;
-  auto process = Process::start(shell(
-      "trap '' TERM; for i in 1 2; do setsid sh -c \"trap '' TERM; echo \\$\\$ > t$i; mv t$i stray$i; while :; do sleep 100; done\" & done;"
-      "while [ ! -e stray1 ] || [ ! -e stray2 ]; do :; done; echo ready; while :; do sleep 100; done",
-      dir.path()));
+  auto process =
+      Process::start(shell("trap '' TERM; for i in 1 2; do setsid sh -c \"trap '' TERM; echo \\$\\$ > t$i; mv t$i stray$i; while "
+                           ":; do sleep 100; done\" & done;"
+                           "while [ ! -e stray1 ] || [ ! -e stray2 ]; do :; done; echo ready; while :; do sleep 100; done",
+                           dir.path()));
   ASSERT_TRUE(process);
   pollfd wait{process->output_fd(), POLLIN, 0};
   ::poll(&wait, 1, -1);
@@ -109,7 +111,8 @@ TEST(Process, KillTreeEndsChildrenThatHaveTheirOwnSessionAndIgnoreSigterm) {
 
 TEST(Process, KillTreeEndsWhatACommandLeftBehindWhenItEnded) {
   const TemporaryDir dir;
-  auto process = Process::start(shell("setsid sh -c 'echo $$ > t; mv t stray; exec sleep 1000' & while [ ! -e stray ]; do :; done", dir.path()));
+  auto process = Process::start(
+      shell("setsid sh -c 'echo $$ > t; mv t stray; exec sleep 1000' & while [ ! -e stray ]; do :; done", dir.path()));
   pollfd ended{process->exit_fd(), POLLIN, 0};
   ::poll(&ended, 1, -1);
   EXPECT_EQ(process->poll_exit()->code, 0);
@@ -147,14 +150,16 @@ TEST(Process, SaysWhyAProgramCannotBeExecuted) {
   const auto message_of = [&](const std::string& text) {
     write_text(dir / "program", text);
     ::chmod((dir / "program").c_str(), 0755);
-    const auto process = Process::start({.executable = dir / "program", .argv = {"program"}, .environment = {}, .working_dir = dir.path()});
+    const auto process =
+        Process::start({.executable = dir / "program", .argv = {"program"}, .environment = {}, .working_dir = dir.path()});
     EXPECT_FALSE(process);
     EXPECT_EQ(process.error().code, ErrorCode::invalid_argument);
     return process.error().message;
   };
   EXPECT_THAT(message_of("#!/no/such/interpreter\n"), HasSubstr("interpreter"));
   EXPECT_THAT(message_of("echo no first line\n"), HasSubstr("#!/bin/sh"));
-  const auto nowhere = Process::start({.executable = "/bin/true", .argv = {"true"}, .environment = {}, .working_dir = dir / "none"});
+  const auto nowhere =
+      Process::start({.executable = "/bin/true", .argv = {"true"}, .environment = {}, .working_dir = dir / "none"});
   ASSERT_FALSE(nowhere);
   EXPECT_THAT(nowhere.error().message, HasSubstr("working directory"));
   EXPECT_TRUE(no_children_left());

@@ -280,7 +280,9 @@ TEST_F(SyncLoopTest, AnExceptionOfATrainerIsACrashOfItsTrialOnly) {
 }
 
 TEST_F(SyncLoopTest, AMessageThatIsLongAndNoUtf8StillReachesTheServer) {
-  runner.script = [](const AssignmentOrder&, TrialReporter&) { return SegmentResult{kExitCrashed, std::string(100'000, '\xff')}; };
+  runner.script = [](const AssignmentOrder&, TrialReporter&) {
+    return SegmentResult{kExitCrashed, std::string(100'000, '\xff')};
+  };
   server.desire(order_of(1));
   start_worker();
   EXPECT_LE(server.wait_for_exit(1).assignment->message.size(), protocol::kMessageSizeMax);

@@ -80,7 +80,9 @@ class SyncServer {
     return found;
   }
   protocol::SyncRequest wait_for_exit(std::int64_t epoch) {
-    return wait_for([epoch](const protocol::SyncRequest& r) { return r.assignment && r.assignment->epoch == epoch && !r.assignment->exit.empty(); });
+    return wait_for([epoch](const protocol::SyncRequest& r) {
+      return r.assignment && r.assignment->epoch == epoch && !r.assignment->exit.empty();
+    });
   }
   std::vector<protocol::SyncRequest> requests() const {
     const std::lock_guard lock(mutex_);
@@ -108,7 +110,11 @@ class SyncServer {
       --lose_;
       return std::nullopt;
     }
-    protocol::SyncReply reply{.desired = drain_ ? "drain" : desired_ && !request.draining ? "execute" : "idle", .order = {}, .sync_within_ms = 5};
+    protocol::SyncReply reply{.desired = drain_                          ? "drain"
+                                         : desired_ && !request.draining ? "execute"
+                                                                         : "idle",
+                              .order = {},
+                              .sync_within_ms = 5};
     if (reply.desired == "execute") reply.order = desired_;
     return LoopbackAnswer{.body = to_json(reply).dump()};
   }

@@ -97,7 +97,8 @@ TEST_F(WorkerProgramTest, TellsItsVersionAndItsFlags) {
 }
 
 TEST_F(WorkerProgramTest, RefusesFlagsThatMakeNoSense) {
-  for (const char* flags : {"--threads 0", "--server https://a", "--server nonsense", "--name 'a b'", "--name ''", "--give-up-after -1", "--nmae x"}) {
+  for (const char* flags : {"--threads 0", "--server https://a", "--server nonsense", "--name 'a b'", "--name ''",
+                            "--give-up-after -1", "--nmae x"}) {
     Process process = shell(std::string("$WORKER ") + flags);
     const Finished finished = finish(process);
     EXPECT_EQ(finished.status.code, 2) << flags;
@@ -106,7 +107,8 @@ TEST_F(WorkerProgramTest, RefusesFlagsThatMakeNoSense) {
 }
 
 TEST_F(WorkerProgramTest, ChecksAJobFromStandardInput) {
-  Process good = shell(R"(echo '{"objective": {"metric": "loss"}, "trainer": {"type": "command", "argv": ["sh"]}}' | $WORKER --check-job)");
+  Process good =
+      shell(R"(echo '{"objective": {"metric": "loss"}, "trainer": {"type": "command", "argv": ["sh"]}}' | $WORKER --check-job)");
   const Finished fine = finish(good);
   EXPECT_EQ(fine.status.code, 0);
   EXPECT_EQ(*parse_json(fine.output), *parse_json(R"({"errors": [], "warnings": []})"));
@@ -132,7 +134,8 @@ TEST_F(WorkerProgramTest, RunsATrialWithOpenMpSetUpAndEndsCleanlyOnSigterm) {
 
 TEST_F(WorkerProgramTest, SigtermStopsTheCommandAndTellsTheServer) {
   server.start();
-  server.desire(order_of("echo $$ > pid.new; mv pid.new pid; echo '{\"resource\": 1, \"loss\": 1}'; while :; do sleep 100; done"));
+  server.desire(
+      order_of("echo $$ > pid.new; mv pid.new pid; echo '{\"resource\": 1, \"loss\": 1}'; while :; do sleep 100; done"));
   Process worker = shell("exec $WORKER --name w --server " + server.url());
   server.wait_for([](const SyncRequest& r) { return r.assignment && !r.assignment->observations.empty(); });
   worker.signal_group(SIGTERM);
@@ -145,7 +148,8 @@ TEST_F(WorkerProgramTest, SigtermStopsTheCommandAndTellsTheServer) {
 
 TEST_F(WorkerProgramTest, ItsCommandDoesNotOutliveAWorkerThatIsKilled) {
   server.start();
-  server.desire(order_of("echo $$ > pid.new; mv pid.new pid; echo '{\"resource\": 1, \"loss\": 1}'; while :; do sleep 100; done"));
+  server.desire(
+      order_of("echo $$ > pid.new; mv pid.new pid; echo '{\"resource\": 1, \"loss\": 1}'; while :; do sleep 100; done"));
   Process worker = shell("exec $WORKER --name w --server " + server.url());
   server.wait_for([](const SyncRequest& r) { return r.assignment && !r.assignment->observations.empty(); });
   worker.signal_group(SIGKILL);

@@ -28,19 +28,21 @@ constexpr std::size_t kStreamPieceSize = 16 * 1024;              // bytes
 constexpr const char* kDefaultPort = "80";
 
 struct Address {
-  std::string host;       // as in the Host header and for the resolver, an IPv6 address without brackets
+  std::string host;  // as in the Host header and for the resolver, an IPv6 address without brackets
   std::string port;
   std::string authority;  // host:port as written
 };
 
 Result<Address> read_address(std::string_view text) {
   const auto fault = [&](const std::string& message) {
-    return Error{ErrorCode::invalid_argument, message + ", got `" + std::string(text) + "`", "", "a server's address looks like http://127.0.0.1:7070"};
+    return Error{ErrorCode::invalid_argument, message + ", got `" + std::string(text) + "`", "",
+                 "a server's address looks like http://127.0.0.1:7070"};
   };
   const auto url = boost::urls::parse_uri(text);
   if (!url) return fault("expected a URL");
   if (url->scheme_id() != boost::urls::scheme::http) return fault("expected an http:// URL");
-  if (url->has_userinfo() || url->has_query() || url->has_fragment() || (!url->encoded_path().empty() && url->encoded_path() != "/")) {
+  if (url->has_userinfo() || url->has_query() || url->has_fragment() ||
+      (!url->encoded_path().empty() && url->encoded_path() != "/")) {
     return fault("expected no more than a host and a port");
   }
   Address address;
@@ -51,12 +53,14 @@ Result<Address> read_address(std::string_view text) {
   return address;
 }
 
-std::string reason_of(const error_code& error) { return error == http::error::end_of_stream ? "it closed the connection" : error.message(); }
+std::string reason_of(const error_code& error) {
+  return error == http::error::end_of_stream ? "it closed the connection" : error.message();
+}
 
 }  // namespace
 
-// The blocking call on top of asynchronous operations: each is started, then the caller's thread runs the context until the operation
-// is over, its deadline passes, or cancel() comes. An operation that is given up is ended by closing the socket.
+// The blocking call on top of asynchronous operations: each is started, then the caller's thread runs the context until the
+// operation is over, its deadline passes, or cancel() comes. An operation that is given up is ended by closing the socket.
 struct HttpClient::Connection {
   explicit Connection(Address where) : address(std::move(where)) {}
 
@@ -79,8 +83,8 @@ struct HttpClient::Connection {
     buffer.clear();
   }
 
-  // `start` is given a handler to call with the operation's error_code. The socket's operations end soon after it is closed; a name look-up
-  // may take its time, so nothing is waited for there (`abandon`).
+  // `start` is given a handler to call with the operation's error_code. The socket's operations end soon after it is closed; a
+  // name look-up may take its time, so nothing is waited for there (`abandon`).
   template <class Start>
   Outcome perform(HttpClock::time_point deadline, bool abandon, const Start& start) {
     const auto result = std::make_shared<std::optional<error_code>>();
@@ -112,10 +116,11 @@ struct HttpClient::Connection {
     const auto resolver = std::make_shared<Resolver>(context);
     const auto endpoints = std::make_shared<Resolver::results_type>();
     const Outcome resolved = perform(deadline, true, [&](auto handler) {
-      resolver->async_resolve(address.host, address.port, [resolver, endpoints, handler](error_code error, Resolver::results_type found) {
-        *endpoints = std::move(found);
-        handler(error);
-      });
+      resolver->async_resolve(address.host, address.port,
+                              [resolver, endpoints, handler](error_code error, Resolver::results_type found) {
+                                *endpoints = std::move(found);
+                                handler(error);
+                              });
     });
     if (resolved) return resolved;
     const Outcome connected = perform(deadline, false, [&](auto handler) {
@@ -166,9 +171,12 @@ struct HttpClient::Connection {
   Error error_of(const Failure& failure) const {
     const std::string server = "the server at http://" + address.authority;
     switch (failure.cause) {
-      case Failure::Cause::timeout: return Error{ErrorCode::unavailable, server + " does not answer in time", "", ""};
-      case Failure::Cause::cancelled: return Error{ErrorCode::unavailable, "the request was cancelled", "", ""};
-      case Failure::Cause::error: break;
+      case Failure::Cause::timeout:
+        return Error{ErrorCode::unavailable, server + " does not answer in time", "", ""};
+      case Failure::Cause::cancelled:
+        return Error{ErrorCode::unavailable, "the request was cancelled", "", ""};
+      case Failure::Cause::error:
+        break;
     }
     return Error{ErrorCode::unavailable, "cannot reach " + server + ": " + reason_of(failure.error), "", ""};
   }
@@ -185,24 +193,28 @@ Result<HttpClient> HttpClient::create(std::string_view url) {
   return HttpClient(std::make_unique<Connection>(std::move(*address)));
 }
 
-Result<HttpResponse> HttpClient::request(std::string_view method, std::string_view target, std::string_view body, std::int64_t timeout_ms) {
+Result<HttpResponse> HttpClient::request(std::string_view method, std::string_view target, std::string_view body,
+                                         std::int64_t timeout_ms) {
   const http::verb verb = http::string_to_verb(method);
-  if (verb == http::verb::unknown) return Error{ErrorCode::invalid_argument, "unknown HTTP method " + std::string(method), "", ""};
+  if (verb == http::verb::unknown)
+    return Error{ErrorCode::invalid_argument, "unknown HTTP method " + std::string(method), "", ""};
   Connection& connection = *connection_;
   const auto deadline = HttpClock::now() + std::chrono::milliseconds(timeout_ms);
   const auto request = connection.make_request(verb, target, body);
 
   std::optional<http::response_parser<http::string_body>> parser;
-  auto failed = connection.exchange(request, deadline, [&]() -> auto& {
-    parser.emplace();
-    parser->header_limit(kResponseHeaderMax);
-    parser->body_limit(kResponseBodyMax);
-    parser->skip(verb == http::verb::head);
-    return *parser;
-  });
+  auto failed = connection.exchange(
+      request, deadline, [&]() -> auto& {
+        parser.emplace();
+        parser->header_limit(kResponseHeaderMax);
+        parser->body_limit(kResponseBodyMax);
+        parser->skip(verb == http::verb::head);
+        return *parser;
+      });
   if (!failed) {
     failed = connection.perform(deadline, false, [&](auto handler) {
-      http::async_read(connection.socket, connection.buffer, *parser, [handler](error_code error, std::size_t) { handler(error); });
+      http::async_read(connection.socket, connection.buffer, *parser,
+                       [handler](error_code error, std::size_t) { handler(error); });
     });
   }
   if (failed) {
@@ -211,7 +223,8 @@ Result<HttpResponse> HttpClient::request(std::string_view method, std::string_vi
   }
   if (!parser->get().keep_alive()) connection.close();
   auto response = parser->release();
-  return HttpResponse{static_cast<int>(response.result_int()), std::move(response.body()), std::string(response[http::field::content_type])};
+  return HttpResponse{static_cast<int>(response.result_int()), std::move(response.body()),
+                      std::string(response[http::field::content_type])};
 }
 
 Result<HttpResponse> HttpClient::stream(std::string_view target, std::int64_t idle_timeout_ms,
@@ -221,12 +234,13 @@ Result<HttpResponse> HttpClient::stream(std::string_view target, std::int64_t id
   const auto request = connection.make_request(http::verb::get, target, "");
 
   std::optional<http::response_parser<http::buffer_body>> parser;
-  auto failed = connection.exchange(request, deadline(), [&]() -> auto& {
-    parser.emplace();
-    parser->header_limit(kResponseHeaderMax);
-    parser->body_limit(boost::none);
-    return *parser;
-  });
+  auto failed = connection.exchange(
+      request, deadline(), [&]() -> auto& {
+        parser.emplace();
+        parser->header_limit(kResponseHeaderMax);
+        parser->body_limit(boost::none);
+        return *parser;
+      });
   if (failed) {
     connection.close();
     return connection.error_of(*failed);
@@ -267,7 +281,8 @@ void HttpClient::cancel() {
 Result<Json> json_or_error(const Result<HttpResponse>& response) {
   if (!response) return response.error();
   const bool success = response->status >= 200 && response->status < 300;
-  auto body = response->body.empty() && success ? Result<Json>(boost::system::in_place_value, Json::object()) : parse_json(response->body);
+  auto body = response->body.empty() && success ? Result<Json>(boost::system::in_place_value, Json::object())
+                                                : parse_json(response->body);
   if (success) {
     if (!body) return Error{ErrorCode::internal, "the server's answer is not JSON: " + body.error().message, "", ""};
     return body;
@@ -277,7 +292,9 @@ Result<Json> json_or_error(const Result<HttpResponse>& response) {
   if (response->status == 503) error.code = ErrorCode::unavailable;
   if (!body || !body->is_object() || !body->contains("error") || !(*body)["error"].is_object()) return error;
   const Json& sent = (*body)["error"];
-  const auto text = [&](const char* field) { return sent.contains(field) && sent[field].is_string() ? sent[field].get<std::string>() : ""; };
+  const auto text = [&](const char* field) {
+    return sent.contains(field) && sent[field].is_string() ? sent[field].get<std::string>() : "";
+  };
   constexpr ErrorCode kCodes[] = {ErrorCode::invalid_argument, ErrorCode::not_found,   ErrorCode::conflict,
                                   ErrorCode::too_large,        ErrorCode::unavailable, ErrorCode::internal};
   for (const ErrorCode code : kCodes) {

@@ -26,13 +26,15 @@ class HttpClient {
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;
 
-  // One request; connects when needed, and once more when a kept connection turns out closed. `unavailable` when the server cannot be
-  // reached or does not answer within `timeout_ms`. Any HTTP status is a success here.
+  // One request; connects when needed, and once more when a kept connection turns out closed. `unavailable` when the server
+  // cannot be reached or does not answer within `timeout_ms`. Any HTTP status is a success here.
   Result<HttpResponse> request(std::string_view method, std::string_view target, std::string_view body, std::int64_t timeout_ms);
 
-  // As request(), but hands over each piece of the body as it comes (server-sent events, a log that is followed). `on_data` returns false
-  // to end. No deadline for the whole; `idle_timeout_ms` for each piece. The body of a status other than 2xx is in the response instead.
-  Result<HttpResponse> stream(std::string_view target, std::int64_t idle_timeout_ms, const std::function<bool(std::string_view)>& on_data);
+  // As request(), but hands over each piece of the body as it comes (server-sent events, a log that is followed). `on_data`
+  // returns false to end. No deadline for the whole; `idle_timeout_ms` for each piece. The body of a status other than 2xx is in
+  // the response instead.
+  Result<HttpResponse> stream(std::string_view target, std::int64_t idle_timeout_ms,
+                              const std::function<bool(std::string_view)>& on_data);
 
   // From another thread: the request under way, or else the next one, ends with `unavailable`.
   void cancel();

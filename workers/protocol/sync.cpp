@@ -85,7 +85,8 @@ Observation read_observation(const Json& json, const std::string& path, Diagnost
   for (const auto& [name, value] : metrics->items()) {
     const auto number = number_from_json(value);
     if (!number || name.size() > kMetricNameRange.max || name.empty()) {
-      diagnostics.error(join_path(metrics_path, name), "expected a short name and a number, \"nan\", \"inf\" or \"-inf\", got " + excerpt(value));
+      diagnostics.error(join_path(metrics_path, name),
+                        "expected a short name and a number, \"nan\", \"inf\" or \"-inf\", got " + excerpt(value));
       continue;
     }
     observation.metrics.emplace_back(name, *number);
@@ -149,8 +150,8 @@ AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostic
 }  // namespace
 
 Json to_json(const SyncRequest& request) {
-  Json json{{"name", request.name},         {"host", request.host},           {"pid", request.pid},
-            {"version", request.version},   {"data_keys", request.data_keys}, {"draining", request.draining}};
+  Json json{{"name", request.name},       {"host", request.host},           {"pid", request.pid},
+            {"version", request.version}, {"data_keys", request.data_keys}, {"draining", request.draining}};
   if (request.assignment) json["assignment"] = status_to_json(*request.assignment);
   return json;
 }
@@ -177,7 +178,8 @@ SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics) {
       diagnostics.error(join_path("data_keys", i), "expected a text, got " + excerpt(keys[i]));
     }
   }
-  if (const Json* assignment = reader.find("assignment")) request.assignment = read_status(*assignment, "assignment", diagnostics);
+  if (const Json* assignment = reader.find("assignment"))
+    request.assignment = read_status(*assignment, "assignment", diagnostics);
   reader.finish();
   return request;
 }

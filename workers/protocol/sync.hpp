@@ -27,12 +27,12 @@ struct AssignmentStatus {
   std::vector<Observation> observations;
   std::int64_t checkpoint_resource = 0;
   std::int64_t training_ms = 0;
-  std::string exit;      // "" while executing, else an exit class by name ("completed", "out_of_memory", ...)
-  std::string message;   // of the exit: a sentence
+  std::string exit;     // "" while executing, else an exit class by name ("completed", "out_of_memory", ...)
+  std::string message;  // of the exit: a sentence
 };
 
 struct SyncRequest {
-  std::string name;                    // for people: "local-1"
+  std::string name;  // for people: "local-1"
   std::string host;
   std::int64_t pid = 0;
   std::string version;
@@ -46,28 +46,28 @@ struct AssignmentOrder {
   std::int64_t job = 0;
   std::string job_name;
   int trial = 0;
-  Json configuration;                  // name -> scalar
-  Json trainer;                        // as submitted
+  Json configuration;  // name -> scalar
+  Json trainer;        // as submitted
   std::string objective_metric;
   std::int64_t from_resource = 0;
   std::int64_t until_resource = 0;
   std::int64_t max_resource = 0;
   int attempt = 1;
-  std::uint64_t seed = 0;              // of the trial: hash of job seed and trial number
-  std::string trial_dir;               // absolute; the worker makes it: log.txt, checkpoints, model
+  std::uint64_t seed = 0;  // of the trial: hash of job seed and trial number
+  std::string trial_dir;   // absolute; the worker makes it: log.txt, checkpoints, model
 };
 
 struct SyncReply {
-  std::string desired;                 // "idle", "execute", "drain"
+  std::string desired;                   // "idle", "execute", "drain"
   std::optional<AssignmentOrder> order;  // for execute
-  std::int64_t sync_within_ms = 1000;  // while executing: sync again after so long, or at once when the segment ends
+  std::int64_t sync_within_ms = 1000;    // while executing: sync again after so long, or at once when the segment ends
 };
 
 inline constexpr std::size_t kObservationsPerSyncMax = 10'000;
 inline constexpr std::size_t kMetricsPerObservationMax = 100;
-inline constexpr std::size_t kMetricNameSizeMax = 200;     // bytes
+inline constexpr std::size_t kMetricNameSizeMax = 200;  // bytes
 inline constexpr std::size_t kDataKeysMax = 1000;
-inline constexpr std::size_t kMessageSizeMax = 4000;       // bytes; a worker cuts what is longer
+inline constexpr std::size_t kMessageSizeMax = 4000;  // bytes; a worker cuts what is longer
 inline constexpr std::int64_t kSyncWithinMsMax = 600'000;
 
 Json to_json(const SyncRequest& request);
@@ -77,7 +77,8 @@ SyncReply sync_reply_from_json(const Json& json, Diagnostics& diagnostics);
 
 // Files of a trial, below its trial_dir. The best trial's model is the model of its highest checkpoint.
 inline constexpr const char* kLogFile = "log.txt";
-inline constexpr const char* kModelFile = "model.ubj";          // xgboost: loadable by xgboost itself, written at max_resource and at each checkpoint
-inline constexpr const char* kCheckpointDir = "checkpoint";     // command: its own; xgboost: <resource>.ubj
+inline constexpr const char* kModelFile =
+    "model.ubj";  // xgboost: loadable by xgboost itself, written at max_resource and at each checkpoint
+inline constexpr const char* kCheckpointDir = "checkpoint";  // command: its own; xgboost: <resource>.ubj
 
 }  // namespace tuneband::protocol
