@@ -29,7 +29,7 @@ XgboostParameter word(std::string name, std::vector<std::string> words) {
 }
 XgboostParameter free_text(std::string name) { return {std::move(name), {}, ParameterKind::text, {}, {}}; }
 
-constexpr NumberRange kNotNegative{0, kNoLimit};
+constexpr NumberRange kZeroOrMore{0, kNoLimit};
 constexpr NumberRange kShare{0, 1};                      // a share that may be nothing
 constexpr NumberRange kSampledShare{0, 1, true, false};  // documented as (0, 1]; XGBoost lets 0 pass and then learns nothing
 
@@ -45,16 +45,16 @@ const std::vector<XgboostParameter>& parameters() {
       integer("gpu_id", {}, -1),
       boolean("fail_on_invalid_gpu_id"),
       // trees
-      real("eta", {"learning_rate"}, kNotNegative, 1),
-      real("gamma", {"min_split_loss"}, kNotNegative),
+      real("eta", {"learning_rate"}, kZeroOrMore, 1),
+      real("gamma", {"min_split_loss"}, kZeroOrMore),
       integer("max_depth", {}, 0),
       integer("max_leaves", {}, 0),
       integer("max_bin", {}, 2),
       word("grow_policy", {"depthwise", "lossguide"}),
-      real("min_child_weight", {}, kNotNegative),
-      real("max_delta_step", {}, kNotNegative),
-      real("lambda", {"reg_lambda"}, kNotNegative),
-      real("alpha", {"reg_alpha"}, kNotNegative),
+      real("min_child_weight", {}, kZeroOrMore),
+      real("max_delta_step", {}, kZeroOrMore),
+      real("lambda", {"reg_lambda"}, kZeroOrMore),
+      real("alpha", {"reg_alpha"}, kZeroOrMore),
       real("subsample", {}, kSampledShare),
       word("sampling_method", {"uniform", "gradient_based"}),
       real("colsample_bytree", {}, kSampledShare),
@@ -70,7 +70,7 @@ const std::vector<XgboostParameter>& parameters() {
       free_text("interaction_constraints"),
       integer("max_cat_to_onehot", {}, 1),
       integer("max_cat_threshold", {}, 1),
-      real("sketch_ratio", {}, kNotNegative),
+      real("sketch_ratio", {}, kZeroOrMore),
       real("sparse_threshold", {}, kShare),
       // dart
       word("sample_type", {"uniform", "weighted"}),
@@ -81,16 +81,16 @@ const std::vector<XgboostParameter>& parameters() {
       // gblinear
       word("feature_selector", {"cyclic", "shuffle", "random", "greedy", "thrifty"}),
       integer("top_k", {}, 0),
-      real("tolerance", {}, kNotNegative),
+      real("tolerance", {}, kZeroOrMore),
       // learning task
       word("objective", {}),  // words: the table of objectives
       real("base_score", {}, {}),
       integer("num_class", {}, 0),
-      real("scale_pos_weight", {}, kNotNegative),
+      real("scale_pos_weight", {}, kZeroOrMore),
       real("tweedie_variance_power", {}, {1, 2, true, true}),
       real("huber_slope", {}, {}),
       integer("num_pairsample", {}, 1),
-      real("fix_list_weight", {}, kNotNegative),
+      real("fix_list_weight", {}, kZeroOrMore),
       word("aft_loss_distribution", {"normal", "logistic", "extreme"}),
       real("aft_loss_distribution_scale", {}, {0, kNoLimit, true, false}),
   };
