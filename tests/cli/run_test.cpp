@@ -1,0 +1,209 @@
+// `tuneband run` as a program, with a real server and real workers.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cli/terminal.hpp"
+#include "core/json.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A child whose output is read here: through a pipe, or through a terminal of a given width.
+class Child {
+ public:
+  Child(const std::vector<std::string>& arguments, const std::string& directory, unsigned short terminal_width) {
+    int fds[2] = {-1, -1};
+    winsize size{};
+    size.ws_col = terminal_width;
+    size.ws_row = 20;
+    const bool in_terminal = terminal_width > 0;
+    if (!in_terminal && pipe2(fds, O_CLOEXEC) != 0) return;
+    pid_ = in_terminal ? forkpty(&output_, nullptr, nullptr, &size) : fork();
+    if (pid_ == 0) {
+      if (!in_terminal) {
+        dup2(fds[1], STDOUT_FILENO);
+        dup2(fds[1], STDERR_FILENO);
+      }
+      execute(arguments, directory);
+    }
+    if (in_terminal) return;
+    output_ = fds[0];
+    close(fds[1]);
+  }
+
+  ~Child() {
+    if (!ended_) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    close(output_);
+  }
+
+  void interrupt() const { kill(pid_, SIGINT); }
+
+  // Reads until `text` came. False when the output ended before.
+  bool read_until(const std::string& text) {
+    while (said_.find(text) == std::string::npos) {
+      if (!read_more()) return false;
+    }
+    return true;
+  }
+
+  // Reads to the end: the exit status.
+  int wait() {
+    while (read_more()) {
+    }
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    ended_ = true;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  const std::string& said() const { return said_; }
+
+ private:
+  [[noreturn]] static void execute(const std::vector<std::string>& arguments, const std::string& directory) {
+    const std::string program = std::string(TUNEBAND_BIN_DIR) + "/tuneband";
+    std::vector<char*> argv{const_cast<char*>(program.c_str())};
+    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    setenv("TERM", "xterm", 1);
+    setenv("LC_ALL", "C", 1);
+    if (chdir(directory.c_str()) == 0) execv(program.c_str(), argv.data());
+    _exit(127);
+  }
+
+  bool read_more() {
+    std::array<char, 4096> buffer{};
+    const ssize_t size = read(output_, buffer.data(), buffer.size());
+    if (size <= 0) return false;  // a terminal whose other side is gone says EIO
+    said_.append(buffer.data(), static_cast<std::size_t>(size));
+    return true;
+  }
+
+  pid_t pid_ = -1;
+  int output_ = -1;
+  bool ended_ = false;
+  std::string said_;
+};
+
+class Run : public testing::Test {
+ protected:
+  Run() { fs::create_directories(directory_); }
+  ~Run() override { fs::remove_all(directory_); }
+
+  // A job over x in 0.1..0.9 whose command reports x as the loss of every step.
+  std::string write_job(const std::string& script, const Json& limits) const {
+    const Json document = {
+        {"name", "steps"},
+        {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
+        {"search_space", {{"x", {{"type", "float"}, {"min", 0.1}, {"max", 0.9}}}}},
+        {"sampler", {{"type", "random"}, {"seed", 1}}},
+        {"trainer",
+         {{"type", "command"},
+          {"argv", {"sh", "-c", script}},
+          {"metrics", {{{"name", "loss"}, {"regex", "loss=([^ ]+)"}}}},
+          {"resource_regex", "step=(\\d+)"},
+          {"resource_name", "steps"}}},
+        {"scheduler", {{"type", "successive_halving"}, {"min_resource", 1}, {"max_resource", 2}, {"eta", 2}}},
+        {"limits", limits},
+    };
+    std::ofstream(directory_ + "/job.json") << document.dump(2);
+    return "job.json";
+  }
+
+  Child start(const std::vector<std::string>& arguments, unsigned short terminal_width = 0) const {
+    return Child(arguments, directory_, terminal_width);
+  }
+
+  std::string directory_ = testing::TempDir() + "cli_run_" + std::to_string(getpid());
+};
+
+constexpr const char* kTwoSteps = "echo step=1 loss={x}; echo step=2 loss={x}";
+constexpr const char* kHangsAfterOneStep = "echo step=1 loss={x}; exec sleep 1000";
+
+// Drawn text without escape sequences, line by line.
+std::vector<std::string> screen_lines(const std::string& said) {
+  std::vector<std::string> lines(1);
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    if (said[i] == '\x1b') {
+      while (i + 1 < said.size() && !std::isalpha(static_cast<unsigned char>(said[i]))) ++i;
+    } else if (said[i] == '\n') {
+      lines.emplace_back();
+    } else if (said[i] != '\r') {
+      lines.back() += said[i];
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_F(Run, CompletesAJobAndTakesEverythingDown) {
+  Child child = start({"run", write_job(kTwoSteps, {{"max_trials", 4}}), "--workers", "2"});
+  EXPECT_EQ(child.wait(), 0) << child.said();
+  EXPECT_NE(child.said().find("state\tcompleted"), std::string::npos) << child.said();
+  EXPECT_EQ(child.said().find('\x1b'), std::string::npos) << "no escape codes in a pipe";
+  EXPECT_TRUE(fs::exists(directory_ + "/tuneband-runs/steps/tuneband.db"));
+  EXPECT_EQ(start({"run", "job.json", "--workers", "2"}).wait(), 0);
+  EXPECT_TRUE(fs::exists(directory_ + "/tuneband-runs/steps-2/tuneband.db")) << "another run has a directory of its own";
+}
+
+TEST_F(Run, JsonIsOneDocumentWithTheBestTrial) {
+  Child child = start({"run", write_job(kTwoSteps, {{"max_trials", 4}}), "--workers", "1", "--json"});
+  EXPECT_EQ(child.wait(), 0) << child.said();
+  const Json document = Json::parse(child.said());
+  EXPECT_EQ(document["job"]["state"], "completed");
+  EXPECT_EQ(document["best"]["trial"]["objective"], document["best"]["trial"]["configuration"]["x"]);
+  EXPECT_TRUE(document["summary"].contains("resource_saved"));
+}
+
+TEST_F(Run, AJobThatFailsHasStatusOne) {
+  Child child = start({"run", write_job("exit 3", {{"max_trials", 4}, {"max_failures_in_a_row", 2}}), "--workers", "1"});
+  EXPECT_EQ(child.wait(), 1);
+  EXPECT_NE(child.said().find("state\tfailed"), std::string::npos) << child.said();
+}
+
+TEST_F(Run, ARefusedJobHasStatusTwoAndLeavesNothingBehind) {
+  Child child = start({"run", write_job(kTwoSteps, {{"max_trail", 4}})});
+  EXPECT_EQ(child.wait(), 2);
+  EXPECT_EQ(child.said(), "tuneband: limits.max_trail: unknown field (did you mean `max_trials`?)\n");
+  EXPECT_FALSE(fs::exists(directory_ + "/tuneband-runs/steps"));
+}
+
+TEST_F(Run, AnInterruptStopsTheJobAndKeepsWhatItFound) {
+  Child child = start({"run", write_job(kHangsAfterOneStep, {{"max_trials", 2}}), "--workers", "1"});
+  ASSERT_TRUE(child.read_until("best ")) << child.said();
+  child.interrupt();
+  EXPECT_EQ(child.wait(), 130) << child.said();
+  EXPECT_NE(child.said().find("state\tstopped"), std::string::npos) << child.said();
+  EXPECT_NE(child.said().find("best\t0."), std::string::npos) << child.said();
+}
+
+TEST_F(Run, ATerminalGetsAViewThatFitsItAndItsCursorBack) {
+  constexpr unsigned short kWidth = 44;
+  Child child = start({"run", write_job(kTwoSteps, {{"max_trials", 6}}), "--workers", "2"}, kWidth);
+  EXPECT_EQ(child.wait(), 0) << child.said();
+  const auto hidden = child.said().find("\x1b[?25l");
+  ASSERT_NE(hidden, std::string::npos);
+  EXPECT_GT(child.said().rfind("\x1b[?25h"), hidden);
+  for (const std::string& line : screen_lines(child.said())) {
+    EXPECT_LE(display_width(line), kWidth) << line;
+  }
+}
+
+}  // namespace tuneband::cli
