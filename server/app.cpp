@@ -37,8 +37,8 @@ namespace asio = boost::asio;
 
 constexpr std::int64_t kHoldMsMax = 10'000;
 constexpr std::int64_t kSyncWithinMsMost = 1'000;
-constexpr std::int64_t kSyncsPerLease = 5;      // of an executing worker: some may be lost before the lease is
-constexpr std::int64_t kLastRepliesMs = 100;    // for replies that are on their way when everything else has ended
+constexpr std::int64_t kSyncsPerLease = 5;    // of an executing worker: some may be lost before the lease is
+constexpr std::int64_t kLastRepliesMs = 100;  // for replies that are on their way when everything else has ended
 constexpr int kSignalExitBase = 128;
 
 EngineOptions engine_options(const ServerConfig& config) {
@@ -61,7 +61,9 @@ std::vector<std::pair<JobId, JobSpec>> specs_of_running_jobs(const Snapshot& sna
   for (const JobRow& job : snapshot.jobs) {
     if (ended(job.state)) continue;
     std::optional<JobSpec> spec = reread_job_document(job.spec_json);
-    if (!spec) throw std::runtime_error("the document of job " + std::to_string(job.id.value) + " (" + job.name + ") cannot be read by this version");
+    if (!spec)
+      throw std::runtime_error("the document of job " + std::to_string(job.id.value) + " (" + job.name +
+                               ") cannot be read by this version");
     specs.emplace_back(job.id, std::move(*spec));
   }
   return specs;
@@ -159,15 +161,16 @@ std::unique_ptr<HttpServer> App::port_or_throw() {
   try {
     return try_port(config_.port);
   } catch (const boost::system::system_error& error) {
-    throw std::runtime_error("cannot listen on " + config_.listen + " port " + std::to_string(config_.port) + ": " + error.code().message() +
-                             " (choose another with --port, or --port 0 for any free one)");
+    throw std::runtime_error("cannot listen on " + config_.listen + " port " + std::to_string(config_.port) + ": " +
+                             error.code().message() + " (choose another with --port, or --port 0 for any free one)");
   }
 }
 
 std::unique_ptr<HttpServer> App::try_port(std::uint16_t port) {
   HttpServerOptions options;
   options.hosts_allowed = config_.allowed_hosts;
-  return std::make_unique<HttpServer>(loop_, asio::ip::tcp::endpoint(asio::ip::make_address(config_.listen), port), options, api_.handler());
+  return std::make_unique<HttpServer>(loop_, asio::ip::tcp::endpoint(asio::ip::make_address(config_.listen), port), options,
+                                      api_.handler());
 }
 
 void App::say_where() {
@@ -189,13 +192,14 @@ void App::start_workers() {
   options.workers = config_.workers;
   options.threads_per_worker = config_.worker_threads;
   options.end_with_parent = config_.end_with_parent;
-  supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options, [this](const WorkerId& worker, const std::string& message) {
+  supervisor_ = std::make_unique<
+      Supervisor>(loop_, data_dir_, options, [this](const WorkerId& worker, const std::string& message) {
     const Result<void> taken = engine_.submit(WorkerLost{worker, message});
-    if (!taken) log_warning("a lost worker is noticed by its lease only", {{"worker", worker.value}, {"reason", describe(taken.error())}});
+    if (!taken)
+      log_warning("a lost worker is noticed by its lease only", {{"worker", worker.value}, {"reason", describe(taken.error())}});
   });
-  engine_.add_sync_listener([this](const WorkerId& worker, const protocol::SyncRequest& request) {
-    supervisor_->worker_synced(worker, request);
-  });
+  engine_.add_sync_listener(
+      [this](const WorkerId& worker, const protocol::SyncRequest& request) { supervisor_->worker_synced(worker, request); });
   supervisor_->start();
 }
 

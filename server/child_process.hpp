@@ -13,10 +13,10 @@
 namespace tuneband::server {
 
 struct ChildCommand {
-  std::string program;                                            // path
-  std::vector<std::string> arguments;                             // without argv[0]
-  std::vector<std::pair<std::string, std::string>> environment;   // set on top of the server's own
-  int stdin_fd = -1;                                              // -1: /dev/null
+  std::string program;                                           // path
+  std::vector<std::string> arguments;                            // without argv[0]
+  std::vector<std::pair<std::string, std::string>> environment;  // set on top of the server's own
+  int stdin_fd = -1;                                             // -1: /dev/null
   int stdout_fd = -1;
   int stderr_fd = -1;
 };

@@ -29,7 +29,9 @@ int print_damage(Connection& connection) {
 }
 
 void print_contents(Connection& connection) {
-  const auto count = [&connection](const char* what) { return static_cast<long long>(connection.integer(std::string("SELECT count(*) FROM ") + what)); };
+  const auto count = [&connection](const char* what) {
+    return static_cast<long long>(connection.integer(std::string("SELECT count(*) FROM ") + what));
+  };
   std::printf("jobs: %lld, of which %lld have not ended\n", count("jobs"), count("jobs WHERE ended_at IS NULL"));
   std::printf("trials: %lld, observations: %lld, decisions: %lld\n", count("trials"), count("observations"), count("decisions"));
 }

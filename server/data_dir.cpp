@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "core/json.hpp"
@@ -17,6 +19,9 @@ namespace tuneband::server {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kLockPatience{500};
+constexpr std::chrono::milliseconds kLockRetry{10};
 
 Error cannot(const std::string& what, const std::string& path, const std::string& why, std::string hint = {}) {
   return {ErrorCode::invalid_argument, "cannot " + what + " " + path + ": " + why, "", std::move(hint)};
@@ -33,11 +38,21 @@ Result<void> make_private_dir(const std::string& path) {
   return {};
 }
 
+// A server that was killed a moment ago may still hold it: that is waited for.
+int lock_with_patience(int fd) {
+  const auto end = std::chrono::steady_clock::now() + kLockPatience;
+  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() > end) return errno;
+    std::this_thread::sleep_for(kLockRetry);
+  }
+  return 0;
+}
+
 Result<int> take_lock(const std::string& file, const std::string& root) {
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return cannot("open", file, std::strerror(errno), "the data directory must be writable");
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-  const int why = errno;
+  const int why = lock_with_patience(fd);
+  if (why == 0) return fd;
   ::close(fd);
   if (why != EWOULDBLOCK) return cannot("lock", file, std::strerror(why));
   return Error{ErrorCode::conflict, "another tuneband-server is running on " + root, "",

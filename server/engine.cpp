@@ -187,9 +187,10 @@ void Engine::deliver() {
   if (!stopping_) arm_deadline();
 }
 
-// The call's own step says what the worker should do, or the call is held. Only its own: another event's reply, delivered to a call whose
-// step is still to be committed, would acknowledge observations that are not on disk.
-void Engine::reply_to_caller(const WorkerId& worker, const SyncReplied& replied, bool executing, std::span<const Notice> notices) {
+// The call's own step says what the worker should do, or the call is held. Only its own: another event's reply, delivered to a
+// call whose step is still to be committed, would acknowledge observations that are not on disk.
+void Engine::reply_to_caller(const WorkerId& worker, const SyncReplied& replied, bool executing,
+                             std::span<const Notice> notices) {
   answer_held(worker, {"idle", std::nullopt, options_.sync_within_ms});
   for (const Notice& notice : notices) {
     const auto* reply = std::get_if<WorkerReply>(&notice);

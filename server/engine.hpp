@@ -1,13 +1,14 @@
-// The driver of the core (scheduler/scheduler.hpp): the only thing in the server that decides when a step happens and what is told to whom.
+// The driver of the core (scheduler/scheduler.hpp): the only thing in the server that decides when a step happens and what is
+// told to whom.
 //
 //   submit() -> queue -> step() of each queued event, in order -> one commit of all their writes -> listeners, callbacks, replies
 //
-// Group commit: while a commit is under way on the writer thread, further events queue up; they make the next batch. So under load
-// many events share one fsync, and nothing is told to anyone before it is on disk. A commit that fails ends the process: the core has
-// moved on and the rows have not, so the only way back is to start again from the rows.
+// Group commit: while a commit is under way on the writer thread, further events queue up; they make the next batch. So under
+// load many events share one fsync, and nothing is told to anyone before it is on disk. A commit that fails ends the process: the
+// core has moved on and the rows have not, so the only way back is to start again from the rows.
 //
-// Every member is called on the loop thread (the one that runs the io_context), and every callback is called on it, never from within
-// the call that hands it over.
+// Every member is called on the loop thread (the one that runs the io_context), and every callback is called on it, never from
+// within the call that hands it over.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -31,17 +32,18 @@ namespace tuneband::server {
 
 // What the engine needs of the world outside.
 struct EngineWorld {
-  std::function<void(std::span<const Write>)> commit;              // on the writer thread, one call at a time; throws when it fails
-  std::function<std::string(TrialId)> trial_dir;                   // absolute
+  std::function<void(std::span<const Write>)> commit;  // on the writer thread, one call at a time; throws when it fails
+  std::function<std::string(TrialId)> trial_dir;       // absolute
   std::function<Timestamp()> wall_clock = read_wall_clock;
-  std::function<void(const std::string&)> commit_failed;           // on the writer thread; does not return. Empty: logs, then _Exit(kExitCommitFailed)
+  std::function<void(const std::string&)>
+      commit_failed;  // on the writer thread; does not return. Empty: logs, then _Exit(kExitCommitFailed)
 };
 
 struct EngineOptions {
   SchedulerOptions scheduler;
-  std::int64_t hold_ms = 7'000;            // an idle worker's call is held so long; shorter than the lease, or the hold looks like a loss
-  std::int64_t sync_within_ms = 1'000;     // what an executing worker is told
-  std::size_t queue_max = 10'000;          // events that wait for their step
+  std::int64_t hold_ms = 7'000;  // an idle worker's call is held so long; shorter than the lease, or the hold looks like a loss
+  std::int64_t sync_within_ms = 1'000;  // what an executing worker is told
+  std::size_t queue_max = 10'000;       // events that wait for their step
 };
 
 inline constexpr int kExitCommitFailed = 74;  // EX_IOERR of sysexits.h
@@ -51,18 +53,18 @@ struct EngineStats {
   std::uint64_t events = 0;
   std::uint64_t commits = 0;
   std::uint64_t writes = 0;
-  std::uint64_t refused = 0;               // events turned away because the queue was full
-  double commit_seconds = 0;               // spent in commit(), in all
-  double step_seconds = 0;                 // spent in step(), in all
-  std::size_t queue_length = 0;            // now
-  std::size_t held_calls = 0;              // now
+  std::uint64_t refused = 0;     // events turned away because the queue was full
+  double commit_seconds = 0;     // spent in commit(), in all
+  double step_seconds = 0;       // spent in step(), in all
+  std::size_t queue_length = 0;  // now
+  std::size_t held_calls = 0;    // now
 };
 
 class Engine {
  public:
-  using Committed = std::function<void(std::span<const Notice>)>;                       // what the event's own step said
+  using Committed = std::function<void(std::span<const Notice>)>;  // what the event's own step said
   using SyncReplied = std::function<void(const protocol::SyncReply&)>;
-  using Listener = std::function<void(std::span<const Write>)>;                         // writes of one batch, in order
+  using Listener = std::function<void(std::span<const Write>)>;  // writes of one batch, in order
   using SyncListener = std::function<void(const WorkerId&, const protocol::SyncRequest&)>;
 
   Engine(boost::asio::io_context& loop, EngineOptions options, EngineWorld world);
@@ -73,8 +75,8 @@ class Engine {
   // Once, before anything else: the core as the rows say. `specs`: of every job that has not ended.
   void restore(const Snapshot& snapshot, const std::vector<std::pair<JobId, JobSpec>>& specs);
 
-  // `committed` is called once the event's writes are on disk. Errors: `unavailable` when the queue is full or the engine is stopping;
-  // then nothing happens and `committed` is never called.
+  // `committed` is called once the event's writes are on disk. Errors: `unavailable` when the queue is full or the engine is
+  // stopping; then nothing happens and `committed` is never called.
   Result<void> submit(Event event, Committed committed = {});
 
   // A worker's call. An idle worker's is held until there is something for it or hold_ms have passed; a newer call of the same
@@ -129,9 +131,9 @@ class Engine {
   Scheduler scheduler_;
   MonotoneClock clock_;
   std::deque<Queued> queue_;
-  std::vector<Stepped> batch_;         // stepped, not yet delivered
-  std::vector<Write> batch_writes_;    // of batch_; while a commit is under way the writer thread reads it and nobody writes it
-  bool batch_scheduled_ = false;       // a batch is posted or under way
+  std::vector<Stepped> batch_;       // stepped, not yet delivered
+  std::vector<Write> batch_writes_;  // of batch_; while a commit is under way the writer thread reads it and nobody writes it
+  bool batch_scheduled_ = false;     // a batch is posted or under way
   bool jobs_refused_ = false;
   bool stopping_ = false;
   std::function<void()> stopped_;

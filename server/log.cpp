@@ -12,11 +12,16 @@ namespace {
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
-    case LogLevel::debug: return spdlog::level::debug;
-    case LogLevel::info: return spdlog::level::info;
-    case LogLevel::warning: return spdlog::level::warn;
-    case LogLevel::error: return spdlog::level::err;
-    case LogLevel::off: return spdlog::level::off;
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warning:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+    case LogLevel::off:
+      return spdlog::level::off;
   }
   return spdlog::level::info;
 }
@@ -32,7 +37,8 @@ spdlog::logger& stderr_logger() {
 }
 
 bool needs_quotes(std::string_view value) {
-  return value.empty() || std::any_of(value.begin(), value.end(), [](unsigned char c) { return c <= ' ' || c == '"' || c == '=' || c == 127; });
+  return value.empty() ||
+         std::any_of(value.begin(), value.end(), [](unsigned char c) { return c <= ' ' || c == '"' || c == '=' || c == 127; });
 }
 
 // Values come from users and workers: what could forge a line is escaped.
@@ -83,7 +89,9 @@ bool log_enabled(LogLevel level) { return stderr_logger().should_log(to_spdlog(l
 
 void log_debug(std::string_view message, std::initializer_list<LogField> fields) { write_line(LogLevel::debug, message, fields); }
 void log_info(std::string_view message, std::initializer_list<LogField> fields) { write_line(LogLevel::info, message, fields); }
-void log_warning(std::string_view message, std::initializer_list<LogField> fields) { write_line(LogLevel::warning, message, fields); }
+void log_warning(std::string_view message, std::initializer_list<LogField> fields) {
+  write_line(LogLevel::warning, message, fields);
+}
 void log_error(std::string_view message, std::initializer_list<LogField> fields) { write_line(LogLevel::error, message, fields); }
 
 }  // namespace tuneband::server

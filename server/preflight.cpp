@@ -95,7 +95,8 @@ ProgramRun run_check(const PreflightOptions& options, const std::string& documen
   input_pipe.close_read_end();
   output_pipe.close_write_end();
 
-  ProgramRun run = converse(input_pipe, output_pipe, document, PreflightClock::now() + std::chrono::milliseconds(options.timeout_ms));
+  ProgramRun run =
+      converse(input_pipe, output_pipe, document, PreflightClock::now() + std::chrono::milliseconds(options.timeout_ms));
   if (!run.failure.empty()) ::kill(-*child, SIGKILL);
   siginfo_t exit{};
   ::waitid(P_PID, static_cast<id_t>(*child), &exit, WEXITED);

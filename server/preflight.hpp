@@ -1,5 +1,5 @@
-// Checks a job against its files before it is stored: runs `tuneband-worker --check-job` (the server itself never opens data or links
-// XGBoost) in a process of its own, with bounded time and memory, off the loop thread.
+// Checks a job against its files before it is stored: runs `tuneband-worker --check-job` (the server itself never opens data or
+// links XGBoost) in a process of its own, with bounded time and memory, off the loop thread.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -13,10 +13,10 @@
 namespace tuneband::server {
 
 struct PreflightOptions {
-  std::string worker_program;                              // path of tuneband-worker
+  std::string worker_program;  // path of tuneband-worker
   std::int64_t timeout_ms = 60'000;
   std::int64_t memory_bytes_max = 8LL * 1024 * 1024 * 1024;
-  std::size_t waiting_max = 32;                            // checks under way and waiting; more are passed with a warning
+  std::size_t waiting_max = 32;  // checks under way and waiting; more are passed with a warning
 };
 
 class Preflight {

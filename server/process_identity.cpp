@@ -14,7 +14,7 @@
 namespace tuneband::server {
 namespace {
 
-constexpr int kStartTimeField = 22;   // of /proc/<pid>/stat, counted from 1 (proc(5))
+constexpr int kStartTimeField = 22;  // of /proc/<pid>/stat, counted from 1 (proc(5))
 constexpr int kFieldAfterName = 3;
 
 std::string first_line(const std::string& path) {
@@ -77,8 +77,8 @@ std::optional<RecordedProcess> read_recorded_process(const std::string& file) {
   return faults.ok() && recorded.pid > 0 ? std::optional(recorded) : std::nullopt;
 }
 
-// The pidfd is taken first: what is compared after that is the process it stands for, or that process is gone and the comparison fails
-// or the pidfd reports its end at once.
+// The pidfd is taken first: what is compared after that is the process it stands for, or that process is gone and the comparison
+// fails or the pidfd reports its end at once.
 int open_if_same_process(const RecordedProcess& recorded) {
   const int pidfd = ::pidfd_open(static_cast<pid_t>(recorded.pid), 0);
   if (pidfd < 0) return -1;

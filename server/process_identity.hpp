@@ -14,11 +14,11 @@ namespace tuneband::server {
 
 struct RecordedProcess {
   std::int64_t pid = 0;
-  std::uint64_t start_ticks = 0;          // since boot, as in /proc/<pid>/stat
-  std::string boot_id;                    // ticks count from there
-  std::string program;                    // file name
+  std::uint64_t start_ticks = 0;  // since boot, as in /proc/<pid>/stat
+  std::string boot_id;            // ticks count from there
+  std::string program;            // file name
   std::vector<std::string> arguments;
-  std::string worker_id;                  // under which it syncs; "": not known yet
+  std::string worker_id;  // under which it syncs; "": not known yet
 };
 
 // Of a process that runs now. Its program's name comes from the system: for a script it is the interpreter's.

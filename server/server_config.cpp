@@ -59,7 +59,8 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->capture_default_str()
       ->check(between(0.5, 3600.0))
       ->type_name("SECONDS");
-  app.add_option("--allow-host", config.allowed_hosts, "Further host names under which clients may reach this server")->type_name("NAME");
+  app.add_option("--allow-host", config.allowed_hosts, "Further host names under which clients may reach this server")
+      ->type_name("NAME");
   app.add_option("--log-level", level, "debug, info, warning, error or off")
       ->capture_default_str()
       ->check(CLI::Validator(check_level, ""))

@@ -13,15 +13,15 @@ namespace tuneband::server {
 struct ServerConfig {
   std::string data_dir = "./tuneband-data";
   std::string listen = "127.0.0.1";
-  std::uint16_t port = 7070;              // 0: the port of the last run on this directory, else any free one
-  int workers = 0;                        // local ones
-  int worker_threads = 1;                 // for one trial
+  std::uint16_t port = 7070;  // 0: the port of the last run on this directory, else any free one
+  int workers = 0;            // local ones
+  int worker_threads = 1;     // for one trial
   double lease_seconds = 15;
   LogLevel log_level = LogLevel::info;
-  std::vector<std::string> allowed_hosts; // names besides the address itself under which requests may come
+  std::vector<std::string> allowed_hosts;  // names besides the address itself under which requests may come
   std::string worker_program;
   bool end_with_parent = false;
-  bool check_only = false;                // look at the data directory and end
+  bool check_only = false;  // look at the data directory and end
 };
 
 inline constexpr int kWorkersMax = 1'000;

@@ -43,14 +43,14 @@ struct Supervisor::Slot {
 
   int index;
   std::string name;
-  RecordedProcess recorded;                      // its pid is 0 while none runs; worker_id "": has not synced yet
-  boost::asio::posix::stream_descriptor process; // a pidfd, readable once the process has ended
+  RecordedProcess recorded;                       // its pid is 0 while none runs; worker_id "": has not synced yet
+  boost::asio::posix::stream_descriptor process;  // a pidfd, readable once the process has ended
   boost::asio::steady_timer restart;
   SupervisorClock::time_point started;
   bool adopted = false;
-  bool surplus = false;                          // more than --workers asks for: not started again
+  bool surplus = false;  // more than --workers asks for: not started again
   bool told_to_end = false;
-  int early_deaths = 0;                          // in a row
+  int early_deaths = 0;  // in a row
 
   bool running() const { return recorded.pid != 0; }
   void send(int signal) {
@@ -62,7 +62,8 @@ struct Supervisor::Slot {
   }
 };
 
-Supervisor::Supervisor(boost::asio::io_context& loop, const DataDir& data_dir, SupervisorOptions options, WorkerEnded worker_ended)
+Supervisor::Supervisor(boost::asio::io_context& loop, const DataDir& data_dir, SupervisorOptions options,
+                       WorkerEnded worker_ended)
     : loop_(loop), data_dir_(data_dir), options_(std::move(options)), worker_ended_(std::move(worker_ended)), grace_(loop) {}
 
 Supervisor::~Supervisor() = default;
@@ -114,13 +115,15 @@ void Supervisor::start_or_adopt(Slot& slot) {
   if (!adopt(slot)) launch(slot);
 }
 
-// A process that runs with other arguments (another address, another number of threads) is ended; its successor starts when it is gone.
+// A process that runs with other arguments (another address, another number of threads) is ended; its successor starts when it is
+// gone.
 bool Supervisor::adopt(Slot& slot) {
   std::optional<RecordedProcess> recorded = read_recorded_process(data_dir_.worker_file(slot.name));
   if (!recorded) return false;
   const int pidfd = open_if_same_process(*recorded);
   if (pidfd < 0) {
-    if (!recorded->worker_id.empty()) worker_ended_({recorded->worker_id}, "the worker process " + slot.name + " ended while the server was down");
+    if (!recorded->worker_id.empty())
+      worker_ended_({recorded->worker_id}, "the worker process " + slot.name + " ended while the server was down");
     std::remove(data_dir_.worker_file(slot.name).c_str());
     return false;
   }
@@ -143,7 +146,8 @@ void Supervisor::launch(Slot& slot) {
   ChildCommand command;
   command.program = options_.worker_program;
   command.arguments = arguments_for(slot.name);
-  // OpenMP reads these when the program is loaded; without the policy its idle threads spin and slow the others down several times.
+  // OpenMP reads these when the program is loaded; without the policy its idle threads spin and slow the others down several
+  // times.
   command.environment = {{"OMP_NUM_THREADS", std::to_string(options_.threads_per_worker)}, {"OMP_WAIT_POLICY", "passive"}};
   command.stdout_fd = log_fd;
   command.stderr_fd = log_fd;
@@ -166,7 +170,8 @@ void Supervisor::launch(Slot& slot) {
 
 void Supervisor::write_down(const Slot& slot) const {
   const Result<void> written = write_recorded_process(data_dir_.worker_file(slot.name), slot.recorded);
-  if (!written) log_warning("a restarted server will not find this worker", {{"worker", slot.name}, {"reason", describe(written.error())}});
+  if (!written)
+    log_warning("a restarted server will not find this worker", {{"worker", slot.name}, {"reason", describe(written.error())}});
 }
 
 void Supervisor::watch(Slot& slot) {
@@ -237,8 +242,10 @@ void Supervisor::finish_if_stopped() {
 }
 
 std::vector<std::string> Supervisor::arguments_for(const std::string& name) const {
-  std::vector<std::string> arguments = {"--server", options_.server_url, "--name", name, "--threads",
-                                        std::to_string(options_.threads_per_worker)};
+  std::vector<std::string> arguments = {"--server",        options_.server_url,
+                                        "--name",          name,
+                                        "--threads",       std::to_string(options_.threads_per_worker),
+                                        "--give-up-after", std::to_string(options_.orphaned_s_max)};
   if (options_.end_with_parent) arguments.push_back("--end-with-parent");
   return arguments;
 }

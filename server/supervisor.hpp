@@ -1,10 +1,10 @@
 // The local workers: starts them, keeps them alive, reaps them.
 //
-// Workers outlive a server that is killed. What runs is written down in the data directory (pid and start time), and a server that
-// starts again adopts the living ones and starts only those that are missing.
+// Workers outlive a server that is killed. What runs is written down in the data directory (pid and start time), and a server
+// that starts again adopts the living ones and starts only those that are missing.
 //
-// Loop thread only. The thread must live as long as the process: with end_with_parent the system ends the workers when the thread that
-// started them ends.
+// Loop thread only. The thread must live as long as the process: with end_with_parent the system ends the workers when the thread
+// that started them ends.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -24,14 +24,15 @@
 namespace tuneband::server {
 
 struct SupervisorOptions {
-  std::string worker_program;              // path of tuneband-worker
+  std::string worker_program;  // path of tuneband-worker
   std::string server_url;
   int workers = 1;
   int threads_per_worker = 1;
   bool end_with_parent = false;
-  std::int64_t grace_ms = 15'000;          // between SIGTERM and SIGKILL when stopping
-  std::int64_t settled_ms = 10'000;        // a worker that ran for so long is restarted at once
-  std::int64_t restart_delay_ms_min = 250; // doubled with each early death in a row
+  std::int64_t orphaned_s_max = 600;        // a worker whose server does not come back for so long ends by itself
+  std::int64_t grace_ms = 15'000;           // between SIGTERM and SIGKILL when stopping
+  std::int64_t settled_ms = 10'000;         // a worker that ran for so long is restarted at once
+  std::int64_t restart_delay_ms_min = 250;  // doubled with each early death in a row
   std::int64_t restart_delay_ms_max = 30'000;
 };
 

@@ -5,8 +5,8 @@
 //   or cancelled            becomes the best
 //   job deleted             its directory goes
 //
-// Always holds: only files that no trial will read again are removed. What a server that was killed left behind goes with its job.
-// Loop thread only.
+// Always holds: only files that no trial will read again are removed. What a server that was killed left behind goes with its
+// job. Loop thread only.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
@@ -40,8 +40,8 @@ class TrialFiles {
   void remove(std::string path);
 
   const DataDir& data_dir_;
-  std::map<JobId, int> best_;            // trial, at any rung, of jobs that run
-  std::map<JobId, int> kept_;            // trial that ended without completing and keeps its files for being the best
+  std::map<JobId, int> best_;  // trial, at any rung, of jobs that run
+  std::map<JobId, int> kept_;  // trial that ended without completing and keeps its files for being the best
   boost::asio::thread_pool remover_{1};
 };
 

@@ -8,9 +8,12 @@ namespace {
 
 std::string desired_word(WorkerReply::Desired desired) {
   switch (desired) {
-    case WorkerReply::Desired::idle: return "idle";
-    case WorkerReply::Desired::execute: return "execute";
-    case WorkerReply::Desired::drain: return "drain";
+    case WorkerReply::Desired::idle:
+      return "idle";
+    case WorkerReply::Desired::execute:
+      return "execute";
+    case WorkerReply::Desired::drain:
+      return "drain";
   }
   return "idle";
 }
@@ -28,8 +31,8 @@ protocol::AssignmentOrder to_order(const Assignment& assignment, const std::stri
   order.until_resource = assignment.until_resource;
   order.max_resource = assignment.max_resource;
   order.attempt = assignment.attempt;
-  order.seed = random_bits(assignment.job->sampler.seed,
-                           {static_cast<std::uint64_t>(assignment.trial.number), stable_hash("trainer")});
+  order.seed =
+      random_bits(assignment.job->sampler.seed, {static_cast<std::uint64_t>(assignment.trial.number), stable_hash("trainer")});
   order.trial_dir = trial_dir;
   return order;
 }

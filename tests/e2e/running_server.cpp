@@ -59,7 +59,8 @@ class EventReader {
 
 }  // namespace
 
-RunningServer::RunningServer(std::string data_dir, int workers, std::vector<std::string> more_arguments) : data_dir_(std::move(data_dir)) {
+RunningServer::RunningServer(std::string data_dir, int workers, std::vector<std::string> more_arguments)
+    : data_dir_(std::move(data_dir)) {
   int out[2] = {-1, -1};
   EXPECT_EQ(::pipe2(out, O_CLOEXEC), 0);
   const int log = ::open((data_dir_ + ".log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -82,7 +83,8 @@ RunningServer::RunningServer(std::string data_dir, int workers, std::vector<std:
 RunningServer::~RunningServer() {
   if (testing::Test::HasFailure()) {
     const std::string log = server::read_small_file(data_dir_ + ".log").value_or("");
-    std::fprintf(stderr, "--- the end of the server's log ---\n%s\n", log.substr(log.size() > 6000 ? log.size() - 6000 : 0).c_str());
+    std::fprintf(stderr, "--- the end of the server's log ---\n%s\n",
+                 log.substr(log.size() > 6000 ? log.size() - 6000 : 0).c_str());
   }
   if (pid_ != 0) kill();
   for (int index = 0; worker_pid(index) > 0; ++index) ::kill(static_cast<pid_t>(worker_pid(index)), SIGKILL);

@@ -1,4 +1,5 @@
-// Server, workers and XGBoost together, as processes, with the faults that happen: killed servers, killed workers, commands that fail.
+// Server, workers and XGBoost together, as processes, with the faults that happen: killed servers, killed workers, commands that
+// fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -49,7 +50,8 @@ class WholeStackTest : public testing::Test {
       "trainer": {"type": "xgboost", "parameters": {"objective": "binary:logistic"}, "eval_metric": ["auc"],
                   "data": {"train": "", "label": "label", "validation": {"fraction": 0.3, "seed": 1}}}})")
         .patch(Json::parse(R"([{"op": "replace", "path": "/name", "value": ")" + name + R"("},
-                               {"op": "replace", "path": "/trainer/data/train", "value": ")" + table() + R"("}])"));
+                               {"op": "replace", "path": "/trainer/data/train", "value": ")" +
+                           table() + R"("}])"));
   }
 
   // `script` is a shell's.
@@ -81,7 +83,8 @@ done
     const Json page = server.get("/v1/jobs/" + job + "/trials?limit=1000");
     for (const Json& trial : page.value("trials", Json::array())) {
       Json row;
-      for (const char* field : {"number", "configuration", "state", "bracket", "rung", "resource", "objective"}) row[field] = trial.at(field);
+      for (const char* field : {"number", "configuration", "state", "bracket", "rung", "resource", "objective"})
+        row[field] = trial.at(field);
       rows.push_back(row.dump());
     }
     return rows;
@@ -93,7 +96,8 @@ done
     for (std::size_t number = 0; number < trials; ++number) {
       const Json page = server.get("/v1/jobs/" + job + "/trials/" + std::to_string(number) + "/decisions");
       for (const Json& decision : page.value("decisions", Json::array())) {
-        rows.push_back(std::to_string(number) + " " + decision.at("rung").dump() + " " + decision.at("verdict").get<std::string>());
+        rows.push_back(std::to_string(number) + " " + decision.at("rung").dump() + " " +
+                       decision.at("verdict").get<std::string>());
       }
     }
     return rows;
@@ -179,9 +183,8 @@ TEST_F(RestartTest, AServerToldToEndGoesOnToTheSameResult) {
 }
 
 TEST_F(RestartTest, AKilledWorkerChangesNothingInTheResult) {
-  expect_same_outcome(xgboost_job("worker"), [](std::unique_ptr<RunningServer>& server) {
-    ::kill(static_cast<pid_t>(server->worker_pid(0)), SIGKILL);
-  });
+  expect_same_outcome(xgboost_job("worker"),
+                      [](std::unique_ptr<RunningServer>& server) { ::kill(static_cast<pid_t>(server->worker_pid(0)), SIGKILL); });
 }
 
 TEST_F(RestartTest, KilledCommandsGoOnToTheSameResult) {
@@ -194,7 +197,8 @@ TEST_F(RestartTest, KilledCommandsGoOnToTheSameResult) {
 
 TEST_F(WholeStackTest, ATrialWhoseWorkerIsKilledHasOneAttemptMore) {
   RunningServer server(data("data"), 1);
-  const std::string once = "if [ $TUNEBAND_TRIAL = 1 ] && mkdir \"" + (directory_ / "once") + "\" 2>/dev/null; then kill -9 $PPID; exit; fi\n";
+  const std::string once =
+      "if [ $TUNEBAND_TRIAL = 1 ] && mkdir \"" + (directory_ / "once") + "\" 2>/dev/null; then kill -9 $PPID; exit; fi\n";
   const std::string job = submit(server, command_job("lost", reports(once)));
   const Json ended = server.wait_for_end(job);
   EXPECT_EQ(ended.at("state"), "completed") << ended;
@@ -244,7 +248,8 @@ TEST_F(WholeStackTest, AJobWithAMissingFileIsRefusedAtSubmit) {
 
 TEST_F(WholeStackTest, ASecondServerOnTheSameDirectorySaysSo) {
   RunningServer first(data("data"), 0);
-  const std::string command = std::string(TUNEBAND_BIN_DIR) + "/tuneband-server --port 0 --workers 0 --data-dir " + data("data") + " 2>&1";
+  const std::string command =
+      std::string(TUNEBAND_BIN_DIR) + "/tuneband-server --port 0 --workers 0 --data-dir " + data("data") + " 2>&1";
   std::string said;
   FILE* second = ::popen(command.c_str(), "r");
   ASSERT_NE(second, nullptr);

@@ -24,7 +24,8 @@ JobSpec small_job(const std::string& name) {
   JobSpec spec;
   spec.name = name;
   spec.objective = {"validation-auc", Goal::maximize, std::nullopt};
-  spec.search_space = SearchSpace::parse(*parse_json(R"({"eta": {"type": "float", "min": 0, "max": 1}})"), "search_space", faults);
+  spec.search_space =
+      SearchSpace::parse(*parse_json(R"({"eta": {"type": "float", "min": 0, "max": 1}})"), "search_space", faults);
   spec.sampler.seed = 7;
   spec.scheduler.type = SchedulerType::hyperband;
   spec.scheduler.max_resource = 9;
@@ -102,7 +103,9 @@ class EngineTest : public testing::Test {
   EngineWorld world() {
     EngineWorld world;
     world.commit = [this](std::span<const Write> writes) { store_.commit(writes); };
-    world.trial_dir = [](TrialId trial) { return "/data/" + std::to_string(trial.job.value) + "/" + std::to_string(trial.number); };
+    world.trial_dir = [](TrialId trial) {
+      return "/data/" + std::to_string(trial.job.value) + "/" + std::to_string(trial.number);
+    };
     return world;
   }
 
@@ -117,7 +120,8 @@ class EngineTest : public testing::Test {
   // Submits a job and runs the loop until it is on disk.
   JobId job(const std::string& name) {
     std::optional<JobId> id;
-    EXPECT_TRUE(engine().submit(submission(name), [&](std::span<const Notice> notices) { id = *std::get<JobReply>(notices.back()).job; }));
+    EXPECT_TRUE(engine().submit(submission(name),
+                                [&](std::span<const Notice> notices) { id = *std::get<JobReply>(notices.back()).job; }));
     EXPECT_TRUE(loop_until(loop_, [&] { return id.has_value(); }));
     return *id;
   }

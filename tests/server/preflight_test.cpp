@@ -83,7 +83,9 @@ TEST_F(PreflightTest, AProgramThatHangsIsKilledAndIsAWarning) {
 
 TEST_F(PreflightTest, AProgramThatIsKilledIsAWarning) { expect_one_warning(check("kill -9 $$\n"), "signal 9 (SIGKILL)"); }
 
-TEST_F(PreflightTest, AnAnswerThatIsNotJsonIsAWarning) { expect_one_warning(check("echo hello\n"), "no answer that can be read"); }
+TEST_F(PreflightTest, AnAnswerThatIsNotJsonIsAWarning) {
+  expect_one_warning(check("echo hello\n"), "no answer that can be read");
+}
 
 TEST_F(PreflightTest, AProgramThatSaysTooMuchIsAWarning) { expect_one_warning(check("exec yes\n"), "said too much"); }
 

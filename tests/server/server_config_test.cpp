@@ -43,9 +43,13 @@ TEST(ServerConfig, FlagsAreRead) {
 }
 
 TEST(ServerConfig, FaultyFlagsAreRefused) {
-  for (const std::vector<const char*>& arguments :
-       {std::vector<const char*>{"--port", "70000"}, {"--workers", "-1"}, {"--listen", "everywhere"}, {"--lease-seconds", "0"},
-        {"--log-level", "loud"}, {"--unknown"}, {"extra"}}) {
+  for (const std::vector<const char*>& arguments : {std::vector<const char*>{"--port", "70000"},
+                                                    {"--workers", "-1"},
+                                                    {"--listen", "everywhere"},
+                                                    {"--lease-seconds", "0"},
+                                                    {"--log-level", "loud"},
+                                                    {"--unknown"},
+                                                    {"extra"}}) {
     const auto parsed = parse(arguments);
     ASSERT_TRUE(std::holds_alternative<int>(parsed)) << arguments[0];
     EXPECT_NE(std::get<int>(parsed), 0) << arguments[0];

@@ -49,9 +49,9 @@ class SupervisorTest : public testing::Test {
   Supervisor& start(SupervisorOptions options, const std::string& program_text = kWaits) {
     options.worker_program = program(program_text);
     if (options.server_url.empty()) options.server_url = "http://127.0.0.1:1";
-    supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options, [this](const WorkerId& worker, const std::string& message) {
-      ended_.emplace_back(worker.value, message);
-    });
+    supervisor_ = std::make_unique<Supervisor>(
+        loop_, data_dir_, options,
+        [this](const WorkerId& worker, const std::string& message) { ended_.emplace_back(worker.value, message); });
     supervisor_->start();
     return *supervisor_;
   }
