@@ -82,11 +82,10 @@ void Job::flush(std::vector<Write>& writes) {
 
 // ---- what runs next -----------------------------------------------------------------------------------------------------------
 
-bool Job::may_run_one_more() const {
-  return row_.state == JobState::running && running() < spec_->limits.max_parallel_trials;
+bool Job::has_work() const {
+  return row_.state == JobState::running && running() < spec_->limits.max_parallel_trials &&
+         (!queued_.empty() || policy_->has_work());
 }
-
-bool Job::has_work() const { return may_run_one_more() && (!queued_.empty() || policy_->has_work()); }
 
 int Job::take(std::optional<int> preferred, Timestamp now) {
   if (!queued_.empty()) {
@@ -229,7 +228,6 @@ void Job::given_back(int number, Timestamp now) {
 }
 
 std::optional<int> Job::reclaimable(const WorkerId& worker, Epoch epoch) const {
-  if (!may_run_one_more()) return std::nullopt;
   const auto found = std::find_if(queued_.begin(), queued_.end(), [&](int number) {
     const TrialRow& its = trial(number);
     return its.epoch == epoch && its.worker == worker && its.exit_class == ExitClass::worker_lost;

@@ -48,7 +48,8 @@ class Job {
   void segment_ended(int number, ExitClass exit, const std::string& message, Timestamp now);
   // The worker gave it back unharmed, or never began: it waits, at no charge.
   void given_back(int number, Timestamp now);
-  // The trial that was taken from this worker as lost and waits since, if it may run again now.
+  // The trial that was taken from this worker as lost and waits since. It may run again at any time: those that wait run before anything
+  // new, so together with those that run they are never more than max_parallel_trials.
   std::optional<int> reclaimable(const WorkerId& worker, Epoch epoch) const;
   // The worker was not lost after all, and goes on with the same attempt: from the queue back to running.
   void reclaimed(int number, Timestamp now);
@@ -65,7 +66,6 @@ class Job {
 
  private:
   TrialRow& mutate(int number);
-  bool may_run_one_more() const;
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
   int create_trial(const Work& work, Timestamp now);
   void leave_worker(TrialRow& trial, Timestamp now);

@@ -23,6 +23,7 @@ SynchronousPolicy::Bracket& SynchronousPolicy::open_next() {
   bracket.plan = planned_bracket(spec_, opened_, left);
   for (const PlannedRung& rung : bracket.plan.rungs) bracket.rungs.emplace_back(rung.resource, rung.trials, goal_);
   trials_planned_ += bracket.plan.rungs.front().trials;
+  ready_.insert(opened_);
   return open_.emplace(opened_++, std::move(bracket)).first->second;
 }
 
@@ -62,6 +63,7 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Ruling>& rul
     if (standing.tier != Standing::finite || rung.rank(standing) + missing > keep) break;
     rung.settle(standing);
     its.promoted.insert({-index, standing.trial});
+    ready_.insert(its.plan.index);
     ++promoted_;
     rulings.push_back(rung.rule(standing, Verdict::promoted, its.plan.index, index, keep,
                                 missing == 0 ? "the rung is full: " + best
@@ -85,7 +87,7 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Ruling>& rul
   }
 }
 
-std::optional<Work> SynchronousPolicy::take_from(Bracket& its, std::optional<int> preferred) {
+Work SynchronousPolicy::take_from(Bracket& its, std::optional<int> preferred) {
   Work work;
   work.bracket = its.plan.index;
   if (!its.promoted.empty()) {
@@ -99,27 +101,21 @@ std::optional<Work> SynchronousPolicy::take_from(Bracket& its, std::optional<int
     work.rung = -chosen->rung_descending + 1;
     its.promoted.erase(chosen);
     --promoted_;
-  } else if (its.started < its.plan.rungs.front().trials) {
-    ++its.started;
   } else {
-    return std::nullopt;
+    ++its.started;
   }
+  if (!its.has_work()) ready_.erase(its.plan.index);
   work.until_resource = its.rungs[static_cast<std::size_t>(work.rung)].level();
   return work;
 }
 
 std::optional<Work> SynchronousPolicy::take(std::optional<int> preferred, std::vector<Ruling>&) {
-  for (auto& [index, its] : open_) {
-    if (auto work = take_from(its, preferred)) return work;
-  }
+  if (!ready_.empty()) return take_from(open_.at(*ready_.begin()), preferred);
   if (!next_bracket_has_trials()) return std::nullopt;
   return take_from(open_next(), preferred);
 }
 
-bool SynchronousPolicy::has_work() const {
-  return next_bracket_has_trials() ||
-         std::any_of(open_.begin(), open_.end(), [](const auto& entry) { return entry.second.has_work(); });
-}
+bool SynchronousPolicy::has_work() const { return !ready_.empty() || next_bracket_has_trials(); }
 
 void SynchronousPolicy::close(std::vector<Ruling>&) {}  // a full rung has no trial without a verdict
 
@@ -151,6 +147,7 @@ void SynchronousPolicy::recalled() {
     std::vector<Ruling> none;
     for (int rung = 0; rung < static_cast<int>(its.rungs.size()); ++rung) settle(its, rung, none);  // closes what is full
     TUNEBAND_CHECK(none.empty(), "a verdict that was certain had not been written");
+    if (!its.has_work()) ready_.erase(entry->first);
     entry = its.closed() ? open_.erase(entry) : std::next(entry);
   }
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "scheduler/plan.hpp"
 #include "scheduler/policy.hpp"
@@ -47,13 +48,14 @@ class SynchronousPolicy final : public Policy {
   Bracket& open_next();
   Bracket& bracket(int index);
   void settle(Bracket& bracket, int rung, std::vector<Ruling>& rulings);
-  std::optional<Work> take_from(Bracket& bracket, std::optional<int> preferred);
+  Work take_from(Bracket& bracket, std::optional<int> preferred);  // that has work
   void drop_if_closed(int index);
 
   SchedulerSpec spec_;
   Goal goal_;
   std::optional<int> trials_max_;
   std::map<int, Bracket> open_;  // those with something to wait for or to start
+  std::set<int> ready_;          // those of them that have work
   int opened_ = 0;               // brackets ever opened
   int trials_planned_ = 0;       // in all of them
   int promoted_ = 0;

@@ -50,7 +50,8 @@ std::string describe_event(const WorkerSynced& event) {
   const AssignmentReport& report = *event.report;
   text += (report.exit ? " exit " + std::string(to_string(*report.exit)) + " of" : std::string(" executing")) + " epoch " +
           number(report.epoch.value);
-  for (const ReportedObservation& one : report.observations) text += ", " + number(one.resource) + ":" + metrics_text(one.metrics);
+  for (const ReportedObservation& one : report.observations)
+    text += ", " + number(one.resource) + ":" + metrics_text(one.metrics);
   if (report.checkpoint_resource > 0) text += ", checkpoint " + number(report.checkpoint_resource);
   return text;
 }
@@ -61,7 +62,8 @@ std::string describe_notice(const WorkerReply& reply) {
   if (reply.desired == WorkerReply::Desired::drain) return worker + "drain";
   const Assignment& assignment = *reply.assignment;
   return worker + "execute " + name_of(assignment.trial) + " from " + number(assignment.from_resource) + " until " +
-         number(assignment.until_resource) + ", epoch " + number(assignment.epoch.value) + ", attempt " + number(assignment.attempt);
+         number(assignment.until_resource) + ", epoch " + number(assignment.epoch.value) + ", attempt " +
+         number(assignment.attempt);
 }
 
 std::string describe_notice(const JobReply& reply) {

@@ -44,7 +44,8 @@ class Reference {
     if (spec_.type != SchedulerType::asha_stopping || result.tier != 0 || segment.rung + 1 == top()) return;
     const auto rank = std::find(rung.begin(), rung.end(), result) - rung.begin() + 1;
     const auto count = static_cast<int>(rung.size());
-    if (count < spec_.eta || rank <= count / spec_.eta) going_on_.push_back({segment.trial, 0, segment.rung + 1, level(segment.rung + 1)});
+    if (count < spec_.eta || rank <= count / spec_.eta)
+      going_on_.push_back({segment.trial, 0, segment.rung + 1, level(segment.rung + 1)});
   }
 
   // What a free worker may take: nothing when there is nothing to do.
@@ -59,7 +60,8 @@ class Reference {
         const auto& results = rungs_[static_cast<std::size_t>(rung)];
         auto& promoted = promoted_[static_cast<std::size_t>(rung)];
         for (std::size_t i = 0; i < results.size() / static_cast<std::size_t>(spec_.eta); ++i) {
-          if (results[i].tier == 0 && promoted.insert(results[i].trial).second) return Segment{results[i].trial, 0, rung + 1, level(rung + 1)};
+          if (results[i].tier == 0 && promoted.insert(results[i].trial).second)
+            return Segment{results[i].trial, 0, rung + 1, level(rung + 1)};
         }
       }
     }
@@ -127,7 +129,9 @@ TEST(AshaExhaustive, EveryOrderOfFiveTrialsOnThreeWorkersFollowsTheRules) {
 TEST(AshaRandomOrder, EveryStepFollowsTheRulesWithTiesAndFaults) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     std::uint64_t count = 0;
-    const auto draw = [&](int options) { return static_cast<int>(random_bits(seed, {++count}) % static_cast<std::uint64_t>(options)); };
+    const auto draw = [&](int options) {
+      return static_cast<int>(random_bits(seed, {++count}) % static_cast<std::uint64_t>(options));
+    };
     const SchedulerType type = draw(2) == 0 ? SchedulerType::asha_promotion : SchedulerType::asha_stopping;
     const SchedulerSpec spec = asha_spec(type, std::int64_t{1} << draw(6), 2 + draw(3));
     const Outcomes outcomes = [seed](int trial, std::int64_t resource) -> std::optional<double> {

@@ -1,4 +1,5 @@
-// Runs a test for every sequence of choices it can make: pick(n) gives 0..n-1, and next() moves to the sequence after, until all are done.
+// Runs a test for every sequence of choices it can make: pick(n) gives 0..n-1, and next() moves to the sequence after, until all
+// are done.
 #pragma once
 
 #include <cstddef>

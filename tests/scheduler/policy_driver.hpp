@@ -1,5 +1,5 @@
-// Drives a policy as a job does, with numbered trials and workers that are only counted. What a trial's value is at each rung is known
-// beforehand, so that the order in which segments end is the only thing that varies.
+// Drives a policy as a job does, with numbered trials and workers that are only counted. What a trial's value is at each rung is
+// known beforehand, so that the order in which segments end is the only thing that varies.
 #pragma once
 
 #include <functional>

@@ -191,7 +191,8 @@ void ScriptRunner::show(const Write& write) {
   if (const auto* trial = std::get_if<TrialRow>(&write)) show(*trial);
   if (const auto* decision = std::get_if<DecisionRow>(&write)) show(*decision);
   if (const auto* observation = std::get_if<ObservationRow>(&write)) lines_.push_back(describe(*observation));
-  if (const auto* deletion = std::get_if<DeleteJob>(&write)) lines_.push_back("delete job " + std::to_string(deletion->job.value));
+  if (const auto* deletion = std::get_if<DeleteJob>(&write))
+    lines_.push_back("delete job " + std::to_string(deletion->job.value));
 }
 
 template <class Row>
@@ -232,9 +233,10 @@ void ScriptRunner::restart() {
 
 void ScriptRunner::show_workers() {
   for (const WorkerView& worker : scheduler_.workers()) {
-    lines_.push_back(worker.id.value + (worker.trial ? " has " + name_of(*worker.trial) + ", epoch " + std::to_string(worker.epoch.value)
-                                                     : " is free") +
-                     (worker.draining ? ", draining" : ""));
+    lines_.push_back(
+        worker.id.value +
+        (worker.trial ? " has " + name_of(*worker.trial) + ", epoch " + std::to_string(worker.epoch.value) : " is free") +
+        (worker.draining ? ", draining" : ""));
   }
 }
 

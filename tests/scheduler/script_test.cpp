@@ -37,7 +37,8 @@ TEST_P(Script, GivesTheOutputThatIsWrittenInIt) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Scheduler, Script, testing::ValuesIn(scripts()), [](const auto& script) { return script.param.stem().string(); });
+INSTANTIATE_TEST_SUITE_P(Scheduler, Script, testing::ValuesIn(scripts()),
+                         [](const auto& script) { return script.param.stem().string(); });
 
 }  // namespace
 

@@ -91,7 +91,9 @@ TEST(SynchronousExhaustive, EveryOrderOfABracketOf421GivesTheBarriersResultWithE
 TEST(SynchronousExhaustive, EveryOrderOfARungOfSixGivesTheBarriersResult) {
   const SchedulerSpec spec = spec_of(SchedulerType::successive_halving, 9, 3);  // trimmed to six: 6, 2, 1
   for (const Goal goal : {Goal::maximize, Goal::minimize}) {
-    const Outcomes values = [](int trial, std::int64_t resource) -> std::optional<double> { return shuffled_value(3, trial, resource); };
+    const Outcomes values = [](int trial, std::int64_t resource) -> std::optional<double> {
+      return shuffled_value(3, trial, resource);
+    };
     EXPECT_GE(run_every_order(spec, goal, 6, 6, values), 720);
   }
 }
@@ -114,7 +116,9 @@ TEST(SynchronousRandomOrder, HyperbandGivesTheBarriersResultWithManyWorkersAndFa
   for (std::uint64_t seed = 0; seed < 600; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::uint64_t count = 0;
-    const auto draw = [&](int options) { return static_cast<int>(random_bits(seed, {++count}) % static_cast<std::uint64_t>(options)); };
+    const auto draw = [&](int options) {
+      return static_cast<int>(random_bits(seed, {++count}) % static_cast<std::uint64_t>(options));
+    };
     const SchedulerSpec spec = spec_of(draw(4) == 0 ? SchedulerType::successive_halving : SchedulerType::hyperband,
                                        std::int64_t{1} << draw(5), 2 + draw(3));
     const int faults_percent = draw(3) * 20;
@@ -191,7 +195,8 @@ TEST(Synchronous, AVerdictSaysWhoWasAheadAndWhereTheCutWas) {
   const Outcomes values = by_table({{1, {0.9, 0.5, 0.7, 0.6}}, {2, {1, 1, 1, 1}}, {4, {1, 1, 1, 1}}});
   PolicyDriver driver(spec_of(SchedulerType::successive_halving, 4, 2), Goal::maximize, 4, 4, values);
   for (int i = 0; i < 4; ++i) driver.finish(0);
-  const auto of_trial_3 = std::find_if(driver.rulings().begin(), driver.rulings().end(), [](const Ruling& r) { return r.trial == 3; });
+  const auto of_trial_3 =
+      std::find_if(driver.rulings().begin(), driver.rulings().end(), [](const Ruling& r) { return r.trial == 3; });
   ASSERT_NE(of_trial_3, driver.rulings().end());
   EXPECT_EQ(of_trial_3->verdict, Verdict::stopped);
   EXPECT_EQ(of_trial_3->rank, 3);
@@ -208,7 +213,9 @@ TEST(SynchronousGolden, HyperbandOf27And1And3PromotesTheTrialsOfTheGoldenFile) {
   const SchedulerSpec spec = spec_of(SchedulerType::hyperband, 27, 3);
   const int trials = trials_of_one_pass(spec);
   ASSERT_EQ(trials, 49);
-  const Outcomes values = [](int trial, std::int64_t resource) -> std::optional<double> { return shuffled_value(27, trial, resource); };
+  const Outcomes values = [](int trial, std::int64_t resource) -> std::optional<double> {
+    return shuffled_value(27, trial, resource);
+  };
   std::ifstream file(TUNEBAND_SOURCE_DIR "/tests/scheduler/golden/hyperband_27_1_3.txt");
   std::stringstream golden;
   golden << file.rdbuf();

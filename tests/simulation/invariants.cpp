@@ -23,13 +23,17 @@ auto find_row(const Map& map, const Key& key) {
 bool allowed(TrialState from, TrialState to) {
   using S = TrialState;
   switch (from) {
-    case S::pending: return true;  // within one step it may run through several
-    case S::running: return true;
-    case S::paused: return to == S::paused || to == S::running || to == S::stopped || to == S::completed || to == S::cancelled;
+    case S::pending:
+      return true;  // within one step it may run through several
+    case S::running:
+      return true;
+    case S::paused:
+      return to == S::paused || to == S::running || to == S::stopped || to == S::completed || to == S::cancelled;
     case S::completed:
     case S::stopped:
     case S::failed:
-    case S::cancelled: return to == from;
+    case S::cancelled:
+      return to == from;
   }
   return false;
 }
@@ -72,10 +76,11 @@ void Invariants::check_step(const RowStore& before, std::span<const Write> write
     const auto* row = std::get_if<JobRow>(&write);
     if (row == nullptr) continue;
     const JobFacts& facts = jobs_.at(row->id);
-    require(static_cast<int>(facts.running.size()) <= facts.spec.limits.max_parallel_trials, name_of(*row) + " runs more than max_parallel_trials");
+    require(static_cast<int>(facts.running.size()) <= facts.spec.limits.max_parallel_trials,
+            name_of(*row) + " runs more than max_parallel_trials");
     require(row->resource_spent == facts.reached + facts.repeated,
-            name_of(*row) + " says it spent " + std::to_string(row->resource_spent) + ", its trials reached " + std::to_string(facts.reached) +
-                " and repeated " + std::to_string(facts.repeated));
+            name_of(*row) + " says it spent " + std::to_string(row->resource_spent) + ", its trials reached " +
+                std::to_string(facts.reached) + " and repeated " + std::to_string(facts.repeated));
   }
 }
 
@@ -85,9 +90,11 @@ void Invariants::check_job(const JobRow* before, const JobRow& after) {
     Diagnostics diagnostics;
     jobs_[after.id].spec = JobSpec::parse(Json::parse(after.spec_json), diagnostics);
   } else {
-    require(allowed(before->state, after.state), name + " goes from " + std::string(to_string(before->state)) + " to " + std::string(to_string(after.state)));
+    require(allowed(before->state, after.state),
+            name + " goes from " + std::string(to_string(before->state)) + " to " + std::string(to_string(after.state)));
     require(!ended(before->state), name + " changes after its end");
-    require(before->resource_spent <= after.resource_spent && before->training_ms <= after.training_ms && before->last_epoch <= after.last_epoch,
+    require(before->resource_spent <= after.resource_spent && before->training_ms <= after.training_ms &&
+                before->last_epoch <= after.last_epoch,
             name + " takes something back that it has counted");
   }
   require(ended(after.state) == after.ended_at.has_value(), name + " has ended without a time, or the other way round");
@@ -103,20 +110,26 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
   const TrialRow none;
   const TrialRow& old = before == nullptr ? none : *before;
   if (before != nullptr) {
-    require(allowed(old.state, after.state), name + " goes from " + std::string(to_string(old.state)) + " to " + std::string(to_string(after.state)));
+    require(allowed(old.state, after.state),
+            name + " goes from " + std::string(to_string(old.state)) + " to " + std::string(to_string(after.state)));
     require(!ended(old.state) || old == after, name + " changes after its end");
     require(old.configuration == after.configuration && old.bracket == after.bracket, name + " becomes another one");
     require(after.rung >= old.rung && after.objective_resource >= old.objective_resource, name + " goes down a rung");
     require(after.checkpoint_resource >= old.checkpoint_resource, name + " loses a checkpoint");
   }
-  require(after.resource <= after.until_resource && after.checkpoint_resource <= after.until_resource, name + " overstepped its rung");
+  require(after.resource <= after.until_resource && after.checkpoint_resource <= after.until_resource,
+          name + " overstepped its rung");
   require(after.attempts >= 0 && after.attempts <= facts.spec.limits.max_attempts, name + " has an impossible count of attempts");
   require(after.attempts_in_all >= after.attempts, name + " had more attempts than attempts in all");
   require(ended(after.state) == after.ended_at.has_value(), name + " has ended without a time, or the other way round");
-  require((after.state == TrialState::running) == after.assigned_at.has_value(), name + " runs without an assignment, or the other way round");
+  require((after.state == TrialState::running) == after.assigned_at.has_value(),
+          name + " runs without an assignment, or the other way round");
   require(after.state != TrialState::failed || after.exit_class.has_value(), name + " failed without a class");
   if (after.epoch != old.epoch) {
-    require(epochs_.insert(after.epoch).second, name + " has an epoch that was given before: " + std::to_string(after.epoch.value));
+    require(epochs_.insert(after.epoch).second,
+            name + " has an epoch that was given before: " + std::to_string(after.epoch.value));
+    require(after.state != TrialState::running || after.resource == after.checkpoint_resource,
+            name + " does not start from its checkpoint");
     const std::int64_t reached = std::max(old.resource, seen_in_step);
     facts.repeated += reached - after.resource;
     facts.reached += reached - old.resource;
@@ -127,7 +140,8 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
   if (after.state == TrialState::running) {
     facts.running.insert(after.id.number);
     const auto [entry, added] = executing_.try_emplace(after.worker, after.id);
-    require(added || entry->second == after.id, after.worker.value + " has both " + name + " and trial " + name_of(entry->second));
+    require(added || entry->second == after.id,
+            after.worker.value + " has both " + name + " and trial " + name_of(entry->second));
   }
 }
 
@@ -143,18 +157,19 @@ void Invariants::check_decision(const DecisionRow* before, const DecisionRow& af
   const SchedulerType type = facts.spec.scheduler.type;
   if (type != SchedulerType::hyperband && type != SchedulerType::successive_halving) return;
   const PlannedBracket planned = planned_bracket(facts.spec.scheduler, after.bracket, std::nullopt);
-  require(arrived <= planned.rungs.at(static_cast<std::size_t>(after.rung)).trials, name + " fills a slot that its rung does not have");
+  require(arrived <= planned.rungs.at(static_cast<std::size_t>(after.rung)).trials,
+          name + " fills a slot that its rung does not have");
 }
 
 void Invariants::check_no_idle_worker(const RowStore& rows, const Scheduler& scheduler) const {
   const auto workers = scheduler.workers();
-  const auto idle = std::find_if(workers.begin(), workers.end(), [](const WorkerView& worker) {
-    return !worker.trial && !worker.draining && !worker.occupied;
-  });
+  const auto idle = std::find_if(workers.begin(), workers.end(),
+                                 [](const WorkerView& worker) { return !worker.trial && !worker.draining && !worker.occupied; });
   if (idle == workers.end()) return;
   for (const auto& [id, facts] : jobs_) {
     const JobRow& job = rows.jobs().at(id);
-    if (job.state != JobState::running || static_cast<int>(facts.running.size()) >= facts.spec.limits.max_parallel_trials) continue;
+    if (job.state != JobState::running || static_cast<int>(facts.running.size()) >= facts.spec.limits.max_parallel_trials)
+      continue;
     for (const auto& [reason, trials] : scheduler.waiting_by_reason(id)) {
       require(reason != "no free worker", idle->id.value + " is free and " + name_of(job) + " has trials that wait for a worker");
     }
@@ -176,7 +191,8 @@ void Invariants::check_ended_job(const RowStore& rows, JobId id) const {
               job.trials_stopped == counts[TrialState::stopped] && job.trials_failed == counts[TrialState::failed] &&
               job.trials_cancelled == counts[TrialState::cancelled],
           name + " counts its trials wrongly");
-  require(counts[TrialState::pending] + counts[TrialState::running] + counts[TrialState::paused] == 0, name + " ended before its trials");
+  require(counts[TrialState::pending] + counts[TrialState::running] + counts[TrialState::paused] == 0,
+          name + " ended before its trials");
 
   const JobFacts& facts = jobs_.at(id);
   std::optional<BestRow> best;
@@ -190,7 +206,8 @@ void Invariants::check_ended_job(const RowStore& rows, JobId id) const {
     }
   }
   require(job.best == best, name + " has another best trial than its decisions say");
-  require(job.best_anywhere.has_value() == best_anywhere.has_value() && (!best_anywhere || job.best_anywhere->value == *best_anywhere),
+  require(job.best_anywhere.has_value() == best_anywhere.has_value() &&
+              (!best_anywhere || job.best_anywhere->value == *best_anywhere),
           name + " has another best value anywhere than its decisions say");
   const bool all_done = job.state == JobState::completed && job.reason.starts_with("all ");
   for (const auto& [key, decision] : rows.decisions()) {

@@ -1,4 +1,5 @@
-// What must hold after every step of the core, whatever happened. Fed with each batch of writes, it throws a Broken with a sentence.
+// What must hold after every step of the core, whatever happened. Fed with each batch of writes, it throws a Broken with a
+// sentence.
 #pragma once
 
 #include <map>

@@ -16,7 +16,8 @@ WorkerReply idle_reply(const WorkerId& worker) { return {worker, WorkerReply::De
 
 }  // namespace
 
-SimulatedServer::SimulatedServer(SimulatedClock& clock, Draw& draw, const Faults& faults, Story& story, const std::string& store_path)
+SimulatedServer::SimulatedServer(SimulatedClock& clock, Draw& draw, const Faults& faults, Story& story,
+                                 const std::string& store_path)
     : clock_(clock), draw_(draw), faults_(faults), story_(story), scheduler_(std::in_place) {
   if (!store_path.empty()) store_.emplace(Store::open(store_path));
 }
@@ -40,7 +41,8 @@ void SimulatedServer::refuse(const Queued& queued) {
   if (queued.job_replied) queued.job_replied(std::nullopt);
 }
 
-// ---- step, commit, deliver ------------------------------------------------------------------------------------------------------
+// ---- step, commit, deliver
+// ------------------------------------------------------------------------------------------------------
 
 void SimulatedServer::run_batch() {
   batch_scheduled_ = false;
@@ -48,7 +50,9 @@ void SimulatedServer::run_batch() {
     jumped_ms_ += draw_.between(1, kJumpMsMax);
     story_.tell(clock_.now_ms(), [] { return "the clock jumps"; });
   }
-  const Kill death = draw_.chance(faults_.server_killed) ? draw_.one_of(Kill::before_commit, Kill::after_commit, Kill::while_delivering) : Kill::none;
+  const Kill death = draw_.chance(faults_.server_killed)
+                         ? draw_.one_of(Kill::before_commit, Kill::after_commit, Kill::while_delivering)
+                         : Kill::none;
   std::vector<Write> writes;
   const std::vector<Stepped> batch = step_queued(writes, death != Kill::before_commit);
   if (death == Kill::before_commit) {
@@ -58,7 +62,8 @@ void SimulatedServer::run_batch() {
   commit(writes);
   std::size_t delivered = batch.size();
   if (death == Kill::after_commit) delivered = 0;
-  if (death == Kill::while_delivering) delivered = static_cast<std::size_t>(draw_.between(0, static_cast<std::int64_t>(batch.size())));
+  if (death == Kill::while_delivering)
+    delivered = static_cast<std::size_t>(draw_.between(0, static_cast<std::int64_t>(batch.size())));
   deliver(batch, delivered);
   for (std::size_t i = delivered; i < batch.size(); ++i) refuse(batch[i].queued);
   if (death != Kill::none) return kill();
@@ -99,7 +104,8 @@ void SimulatedServer::step_checked(const Event& event, Outcome& outcome) {
     const auto* job = std::get_if<JobRow>(&write);
     if (job == nullptr) continue;
     if (ended(job->state)) ended_jobs.push_back(job->id);
-    story_.tell(clock_.now_ms(), [&] { return "    " + name_of(*job) + " is " + std::string(to_string(job->state)) + " " + job->reason; });
+    story_.tell(clock_.now_ms(),
+                [&] { return "    " + name_of(*job) + " is " + std::string(to_string(job->state)) + " " + job->reason; });
   }
   rows_.commit(outcome.writes);
   invariants_.check_no_idle_worker(rows_, *scheduler_);
@@ -163,7 +169,8 @@ void SimulatedServer::arm_deadline() {
   });
 }
 
-// ---- death and restart ----------------------------------------------------------------------------------------------------------
+// ---- death and restart
+// ----------------------------------------------------------------------------------------------------------
 
 void SimulatedServer::kill() {
   story_.tell(clock_.now_ms(), [] { return "THE SERVER IS KILLED"; });
@@ -182,10 +189,12 @@ Snapshot SimulatedServer::load() { return store_ ? store_->load() : rows_.load()
 void SimulatedServer::restart() {
   story_.tell(clock_.now_ms(), [] { return "THE SERVER IS BACK"; });
   const Snapshot snapshot = load();
-  if (const std::string text = difference(rows_.load(), snapshot); !text.empty()) throw Broken("the store has other rows than were committed: " + text);
+  if (const std::string text = difference(rows_.load(), snapshot); !text.empty())
+    throw Broken("the store has other rows than were committed: " + text);
   scheduler_.emplace();
   scheduler_->restore(snapshot, specs_of(snapshot), now());
-  if (const std::string text = difference(snapshot, scheduler_->rows()); !text.empty()) throw Broken("the restored core has other rows: " + text);
+  if (const std::string text = difference(snapshot, scheduler_->rows()); !text.empty())
+    throw Broken("the restored core has other rows: " + text);
   arm_deadline();
 }
 

@@ -1,6 +1,6 @@
-// The driver of the core as the server's engine is one (step, commit, deliver; calls of idle workers are held), on a simulated clock, with the
-// real store or rows in memory. It may be killed at any batch: before the commit, after it, or between two deliveries. Then a new core is
-// restored from the rows. After every step the invariants are checked.
+// The driver of the core as the server's engine is one (step, commit, deliver; calls of idle workers are held), on a simulated
+// clock, with the real store or rows in memory. It may be killed at any batch: before the commit, after it, or between two
+// deliveries. Then a new core is restored from the rows. After every step the invariants are checked.
 #pragma once
 
 #include <deque>
@@ -80,7 +80,7 @@ class SimulatedServer {
   std::deque<Queued> queue_;
   std::map<WorkerId, Held> held_;
   std::uint64_t held_sequence_ = 0;
-  std::uint64_t life_ = 0;       // of the server's process: what an earlier one wanted to do does not happen
+  std::uint64_t life_ = 0;  // of the server's process: what an earlier one wanted to do does not happen
   std::uint64_t deadline_ = 0;
   bool batch_scheduled_ = false;
   std::int64_t jumped_ms_ = 0;

@@ -1,6 +1,6 @@
 #include "tests/simulation/simulated_worker.hpp"
 
-#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tuneband::test {
@@ -12,6 +12,7 @@ constexpr std::int64_t kCallTimeoutMs = 10'000;  // longer than the server holds
 constexpr std::int64_t kRetryMs = 500;
 constexpr std::int64_t kStopMsMax = 3'000;
 constexpr std::int64_t kUnheardMsMax = 60'000;
+constexpr double kLevels = 32;  // of values: few enough for ties
 
 }  // namespace
 
@@ -19,9 +20,10 @@ double objective_value(const Configuration& configuration, std::int64_t resource
   const std::uint64_t seed = stable_hash(to_json(configuration).dump());
   const auto counter = static_cast<std::uint64_t>(resource);
   if (random_unit(seed, {1, counter}) < not_finite_share) {
-    return random_unit(seed, {2, counter}) < 0.5 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    return random_unit(seed, {2, counter}) < 0.5 ? std::numeric_limits<double>::quiet_NaN()
+                                                 : std::numeric_limits<double>::infinity();
   }
-  return random_unit(seed, {3, counter});
+  return std::floor(random_unit(seed, {3, counter}) * kLevels) / kLevels;
 }
 
 SimulatedWorker::SimulatedWorker(std::string id, SimulatedClock& clock, Draw& draw, const Faults& faults, Send send, Died died)
@@ -42,7 +44,8 @@ WorkerSynced SimulatedWorker::message() const {
   message.name = id_.value;
   message.draining = draining_;
   if (run_) {
-    message.report = AssignmentReport{run_->assignment.epoch, run_->unacknowledged, run_->checkpoint, run_->training_ms, run_->exit, run_->message};
+    message.report = AssignmentReport{run_->assignment.epoch, run_->unacknowledged, run_->checkpoint,
+                                      run_->training_ms,      run_->exit,           run_->message};
   }
   return message;
 }
@@ -72,7 +75,8 @@ void SimulatedWorker::hear(std::uint64_t call_heard, const std::optional<WorkerR
   if (!reply) return call_after_ms(kRetryMs);
   if (run_) {
     if (run_->assignment.epoch == epoch_sent_) {
-      run_->unacknowledged.erase(run_->unacknowledged.begin(), run_->unacknowledged.begin() + static_cast<std::ptrdiff_t>(observations_sent_));
+      run_->unacknowledged.erase(run_->unacknowledged.begin(),
+                                 run_->unacknowledged.begin() + static_cast<std::ptrdiff_t>(observations_sent_));
     }
     const bool desired = reply->assignment && reply->assignment->epoch == run_->assignment.epoch;
     if (desired || !exit_sent_) {

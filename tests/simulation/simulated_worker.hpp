@@ -1,5 +1,5 @@
-// A worker as the protocol describes it, on a simulated clock: it trains, reports, forgets nothing until it is acknowledged, and does as
-// it is told. Faults happen to it as drawn.
+// A worker as the protocol describes it, on a simulated clock: it trains, reports, forgets nothing until it is acknowledged, and
+// does as it is told. Faults happen to it as drawn.
 #pragma once
 
 #include <functional>

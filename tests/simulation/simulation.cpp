@@ -13,9 +13,9 @@ namespace tuneband::test {
 
 namespace {
 
-constexpr std::int64_t kFaultsMs = 60'000;          // then everything goes well
-constexpr std::int64_t kPatienceMs = 30 * 60'000;   // from then on, until every job must have ended
-constexpr std::int64_t kHappeningsMax = 300'000;    // more is going round in circles
+constexpr std::int64_t kFaultsMs = 120'000;        // then everything goes well
+constexpr std::int64_t kPatienceMs = 30 * 60'000;  // from then on, until every job must have ended
+constexpr std::int64_t kHappeningsMax = 300'000;   // more is going round in circles
 constexpr std::int64_t kSubmitMsMax = 20'000;
 constexpr std::int64_t kLateMsMax = 60'000;
 constexpr std::int64_t kKeeperMs = 2'000;
@@ -25,12 +25,12 @@ Faults drawn_faults(Draw& draw, SimulationKind kind) {
   Faults faults;
   faults.message_lost = some(0.2);
   faults.message_repeated = some(0.2);
-  faults.message_late = some(0.05);
+  faults.message_late = some(0.1);
   faults.worker_dies = some(0.03);
   faults.worker_dies_at_start = some(0.05);
-  faults.worker_silent = some(0.02);
+  faults.worker_silent = some(0.04);
   faults.worker_drains = some(0.02);
-  faults.server_killed = some(0.02);
+  faults.server_killed = some(0.06);
   faults.clock_jumps = some(0.01);
   faults.trial_crashes = some(0.03);
   faults.value_is_not_finite = some(0.1);
@@ -42,7 +42,7 @@ Json drawn_scheduler(Draw& draw, SimulationKind kind) {
   const bool any = kind == SimulationKind::anything;
   const std::string type = any ? draw.one_of("hyperband", "successive_halving", "asha_promotion", "asha_stopping", "none")
                                : draw.one_of("hyperband", "hyperband", "successive_halving", "none");
-  Json scheduler{{"type", type}, {"max_resource", draw.between(1, 12)}};
+  Json scheduler{{"type", type}, {"max_resource", draw.between(1, draw.chance(0.3) ? 40 : 12)}};
   if (type != "none") scheduler["eta"] = draw.between(2, 4);
   return scheduler;
 }
@@ -54,7 +54,9 @@ Json drawn_job(Draw& draw, SimulationKind kind, int number) {
            {"sampler", {{"type", "random"}, {"seed", draw.between(0, 1'000'000)}}},
            {"trainer", {{"type", "command"}}},
            {"scheduler", drawn_scheduler(draw, kind)},
-           {"limits", {{"max_trials", draw.between(1, 24)}, {"max_attempts", kind == SimulationKind::anything ? draw.between(1, 3) : 100}}}};
+           {"limits",
+            {{"max_trials", draw.between(1, draw.chance(0.3) ? 80 : 24)},
+             {"max_attempts", kind == SimulationKind::anything ? draw.between(1, 3) : 100}}}};
   if (draw.chance(0.3)) job["limits"]["max_parallel_trials"] = draw.between(1, 4);
   if (kind == SimulationKind::same_result) {
     job["limits"]["max_failures_in_a_row"] = 1000;
@@ -102,7 +104,12 @@ class Simulation {
 };
 
 Simulation::Simulation(std::uint64_t seed, const SimulationOptions& options)
-    : draw_(seed), options_(options), faults_(), story_(options.story), server_(clock_, draw_, faults_, story_, options.store_path), workers_wanted_(0) {
+    : draw_(seed),
+      options_(options),
+      faults_(),
+      story_(options.story),
+      server_(clock_, draw_, faults_, story_, options.store_path),
+      workers_wanted_(0) {
   const std::size_t jobs = options.kind == SimulationKind::anything ? static_cast<std::size_t>(draw_.between(1, 3)) : 1;
   for (std::size_t i = 0; i < jobs; ++i) {
     const Json document = drawn_job(draw_, options.kind, static_cast<int>(i));
@@ -127,7 +134,8 @@ Simulation::Simulation(std::uint64_t seed, const SimulationOptions& options)
   });
 }
 
-// ---- users ----------------------------------------------------------------------------------------------------------------------
+// ---- users
+// ----------------------------------------------------------------------------------------------------------------------
 
 void Simulation::submit(std::size_t user) {
   server_.ask(users_[user].job, [this, user](const std::optional<JobReply>& reply) {
@@ -160,7 +168,8 @@ void Simulation::delete_later(std::size_t user) {
   });
 }
 
-// ---- workers and the network between ----------------------------------------------------------------------------------------------
+// ---- workers and the network between
+// ----------------------------------------------------------------------------------------------
 
 void Simulation::keep_workers() {
   const auto alive = std::count_if(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->alive(); });
@@ -171,7 +180,9 @@ void Simulation::keep_workers() {
         [this](SimulatedWorker& dead) {
           story_.tell(clock_.now_ms(), [&] { return dead.id().value + " dies"; });
           if (draw_.chance(0.5)) {
-            clock_.after_ms(draw_.between(1, 1'000), [this, id = dead.id()] { server_.tell(WorkerLost{id, "its process ended"}); });
+            clock_.after_ms(draw_.between(1, 1'000), [this, id = dead.id()] {
+              server_.tell(WorkerLost{id, "its process ended"});
+            });
           }
         }));
     workers_.back()->begin();
@@ -194,7 +205,8 @@ void Simulation::carry_once(SimulatedWorker& from, const WorkerSynced& message, 
   });
 }
 
-// ---- the run --------------------------------------------------------------------------------------------------------------------
+// ---- the run
+// --------------------------------------------------------------------------------------------------------------------
 
 bool Simulation::all_ended() const {
   return std::all_of(users_.begin(), users_.end(), [&](const User& user) {
@@ -207,7 +219,8 @@ bool Simulation::all_ended() const {
 std::string Simulation::table() const {
   std::string text;
   for (const auto& [id, job] : server_.rows().jobs()) {
-    text += job.name + " " + std::string(to_string(job.state)) + " best " + (job.best ? std::to_string(job.best->trial) : "-") + "\n";
+    text +=
+        job.name + " " + std::string(to_string(job.state)) + " best " + (job.best ? std::to_string(job.best->trial) : "-") + "\n";
   }
   for (const auto& [id, trial] : server_.rows().trials()) {
     text += name_of(id) + " " + to_json(trial.configuration).dump() + " " + std::string(to_string(trial.state)) + " bracket " +
@@ -215,7 +228,8 @@ std::string Simulation::table() const {
             std::to_string(trial.objective_resource) + "\n";
   }
   for (const auto& [key, decision] : server_.rows().decisions()) {
-    text += name_of(decision) + ": " + (decision.value ? format_number(*decision.value) : "-") + " " + std::string(to_string(decision.verdict)) + "\n";
+    text += name_of(decision) + ": " + (decision.value ? format_number(*decision.value) : "-") + " " +
+            std::string(to_string(decision.verdict)) + "\n";
   }
   return text;
 }

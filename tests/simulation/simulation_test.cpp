@@ -1,4 +1,5 @@
-// Seeded simulations of the core with its store, workers, users and a bad network. A failing seed prints itself and what happened last.
+// Seeded simulations of the core with its store, workers, users and a bad network. A failing seed prints itself and what happened
+// last.
 //
 //   TUNEBAND_SIMULATION_FIRST_SEED=17 TUNEBAND_SIMULATION_SEEDS=1   runs one seed
 //   TUNEBAND_SIMULATION_SEEDS=100000                                runs many
@@ -24,9 +25,7 @@ std::uint64_t number_of(const char* variable, std::uint64_t fallback) {
 
 // For a check of the core that aborts: says which seed it was.
 char seed_text[100];
-void say_seed(int) {
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, seed_text, std::strlen(seed_text));
-}
+void say_seed(int) { [[maybe_unused]] const auto written = ::write(STDERR_FILENO, seed_text, std::strlen(seed_text)); }
 
 void begin_seed(std::uint64_t seed) {
   std::snprintf(seed_text, sizeof seed_text, "aborted in the simulation of seed %llu\n", static_cast<unsigned long long>(seed));
@@ -61,7 +60,7 @@ SimulationResult simulate_and_tell(std::uint64_t seed, SimulationOptions options
 TEST(Simulation, EveryInvariantHoldsAndEveryJobEndsWhateverGoesWrong) {
   int kills = 0;
   std::int64_t happenings = 0;
-  for_each_seed(600, [&](std::uint64_t seed) {
+  for_each_seed(1000, [&](std::uint64_t seed) {
     const SimulationResult result = simulate_and_tell(seed, {});
     ASSERT_EQ(result.broken, "") << "seed " << seed << "\n" << result.story;
     kills += result.kills;
@@ -72,7 +71,7 @@ TEST(Simulation, EveryInvariantHoldsAndEveryJobEndsWhateverGoesWrong) {
 }
 
 TEST(Simulation, ASynchronousJobHasTheSameTableWhateverGoesWrong) {
-  for_each_seed(300, [&](std::uint64_t seed) {
+  for_each_seed(600, [&](std::uint64_t seed) {
     SimulationOptions options;
     options.kind = SimulationKind::same_result;
     const SimulationResult disturbed = simulate_and_tell(seed, options);
