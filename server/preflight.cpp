@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <chrono>
@@ -13,6 +15,7 @@
 
 #include "core/json.hpp"
 #include "server/child_process.hpp"
+#include "server/pidfd.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -53,17 +56,30 @@ struct ProgramRun {
   std::string failure;
 };
 
-// Feeds `input` and gathers the output until the program closes it or `deadline` passes; SIGPIPE is ignored in the whole server.
-ProgramRun converse(Pipe& input_pipe, Pipe& output_pipe, std::string_view input, PreflightClock::time_point deadline) {
+struct CheckBounds {
+  PreflightClock::time_point deadline;
+  int ending_fd;  // readable: cut it short
+
+  int ms_left() const {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - PreflightClock::now()).count();
+    return static_cast<int>(std::max<std::int64_t>(left, 0));
+  }
+};
+
+// Feeds `input` and gathers the output until the program closes it or a bound is met; SIGPIPE is ignored in the whole server.
+ProgramRun converse(Pipe& input_pipe, Pipe& output_pipe, std::string_view input, const CheckBounds& bounds) {
   ProgramRun run;
   ::fcntl(input_pipe.write_end(), F_SETFL, O_NONBLOCK);
   char buffer[16 * 1024];
   for (;;) {
     if (input.empty()) input_pipe.close_write_end();
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - PreflightClock::now()).count();
-    if (left <= 0) return {"", "took too long"};
-    pollfd waiting[2] = {{output_pipe.read_end(), POLLIN, 0}, {input_pipe.write_end(), POLLOUT, 0}};
-    if (::poll(waiting, 2, static_cast<int>(left)) < 0 && errno != EINTR) return {"", "could not be waited for"};
+    pollfd waiting[3] = {
+        {output_pipe.read_end(), POLLIN, 0}, {input_pipe.write_end(), POLLOUT, 0}, {bounds.ending_fd, POLLIN, 0}};
+    const int ready = ::poll(waiting, 3, bounds.ms_left());
+    if (ready == 0) return {"", "took too long"};
+    if (ready < 0 && errno != EINTR) return {"", "could not be waited for"};
+    if (ready < 0) continue;
+    if (waiting[2].revents != 0) return {"", "was cut short: the server is stopping"};
     if (waiting[1].revents != 0) {
       const ssize_t written = ::write(input_pipe.write_end(), input.data(), input.size());
       if (written > 0) input.remove_prefix(static_cast<std::size_t>(written));
@@ -78,7 +94,18 @@ ProgramRun converse(Pipe& input_pipe, Pipe& output_pipe, std::string_view input,
   }
 }
 
-ProgramRun run_check(const PreflightOptions& options, const std::string& document) {
+// Its end, by force where it does not end by itself.
+siginfo_t reap(pid_t child, bool kill_now, const CheckBounds& bounds) {
+  const int pidfd = ::pidfd_open(child, 0);
+  pollfd ended{pidfd, POLLIN, 0};
+  if (kill_now || pidfd < 0 || ::poll(&ended, 1, bounds.ms_left()) != 1) ::kill(-child, SIGKILL);
+  if (pidfd >= 0) ::close(pidfd);
+  siginfo_t exit{};
+  ::waitid(P_PID, static_cast<id_t>(child), &exit, WEXITED);
+  return exit;
+}
+
+ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::string& document) {
   Pipe input_pipe;
   Pipe output_pipe;
   if (!input_pipe.is_open() || !output_pipe.is_open()) return {"", "could not be started: no pipe"};
@@ -95,11 +122,9 @@ ProgramRun run_check(const PreflightOptions& options, const std::string& documen
   input_pipe.close_read_end();
   output_pipe.close_write_end();
 
-  ProgramRun run =
-      converse(input_pipe, output_pipe, document, PreflightClock::now() + std::chrono::milliseconds(options.timeout_ms));
-  if (!run.failure.empty()) ::kill(-*child, SIGKILL);
-  siginfo_t exit{};
-  ::waitid(P_PID, static_cast<id_t>(*child), &exit, WEXITED);
+  const CheckBounds bounds{PreflightClock::now() + std::chrono::milliseconds(options.timeout_ms), ending_fd};
+  ProgramRun run = converse(input_pipe, output_pipe, document, bounds);
+  const siginfo_t exit = reap(*child, !run.failure.empty(), bounds);
   if (run.failure.empty() && exit.si_code != CLD_EXITED) run.failure = describe_exit(exit);
   return run;
 }
@@ -132,8 +157,8 @@ Diagnostics not_checked(const std::string& why) {
   return warned;
 }
 
-Diagnostics check_now(const PreflightOptions& options, const std::string& document) {
-  const ProgramRun run = run_check(options, document);
+Diagnostics check_now(const PreflightOptions& options, int ending_fd, const std::string& document) {
+  const ProgramRun run = run_check(options, ending_fd, document);
   if (!run.failure.empty()) return not_checked("the check " + run.failure);
   Diagnostics found;
   if (!read_faults(run.output, found)) return not_checked("the check gave no answer that can be read");
@@ -142,11 +167,14 @@ Diagnostics check_now(const PreflightOptions& options, const std::string& docume
 
 }  // namespace
 
-Preflight::Preflight(boost::asio::io_context& loop, PreflightOptions options) : loop_(loop), options_(std::move(options)) {}
+Preflight::Preflight(boost::asio::io_context& loop, PreflightOptions options)
+    : loop_(loop), options_(std::move(options)), ending_fd_(::eventfd(0, EFD_CLOEXEC)) {}
 
 Preflight::~Preflight() {
+  ::eventfd_write(ending_fd_, 1);
   runner_.stop();
   runner_.join();
+  ::close(ending_fd_);
 }
 
 void Preflight::check(std::string document, Checked checked) {
@@ -156,7 +184,7 @@ void Preflight::check(std::string document, Checked checked) {
   }
   ++waiting_;
   boost::asio::post(runner_, [this, document = std::move(document), checked = std::move(checked)]() mutable {
-    Diagnostics found = check_now(options_, document);
+    Diagnostics found = check_now(options_, ending_fd_, document);
     boost::asio::post(loop_, [this, found = std::move(found), checked = std::move(checked)] {
       --waiting_;
       checked(found);

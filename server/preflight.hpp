@@ -24,7 +24,7 @@ class Preflight {
   using Checked = std::function<void(const Diagnostics&)>;
 
   Preflight(boost::asio::io_context& loop, PreflightOptions options);
-  ~Preflight();  // waits for the check under way, if any
+  ~Preflight();  // cuts a check under way short
   Preflight(const Preflight&) = delete;
   Preflight& operator=(const Preflight&) = delete;
 
@@ -36,6 +36,7 @@ class Preflight {
   boost::asio::io_context& loop_;
   PreflightOptions options_;
   std::size_t waiting_ = 0;
+  int ending_fd_;  // readable once this ends
   boost::asio::thread_pool runner_{1};
 };
 

@@ -1,10 +1,14 @@
 // Server, workers and XGBoost together, as processes, with the faults that happen: killed servers, killed workers, commands that
 // fail.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -12,6 +16,7 @@
 
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "server/child_process.hpp"
 #include "tests/e2e/running_server.hpp"
 #include "tests/server/temporary_directory.hpp"
 
@@ -55,7 +60,7 @@ class WholeStackTest : public testing::Test {
   }
 
   // `script` is a shell's.
-  Json command_job(const std::string& name, const std::string& script) {
+  Json command_job(const std::string& name, const std::string& script, int grace_seconds = 1) {
     const std::string path = directory_ / (name + ".sh");
     std::ofstream(path) << "#!/bin/sh\n" << script;
     ::chmod(path.c_str(), 0700);
@@ -64,7 +69,7 @@ class WholeStackTest : public testing::Test {
             {"search_space", {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
             {"sampler", {{"type", "random"}, {"seed", 5}}},
             {"scheduler", {{"type", "hyperband"}, {"max_resource", 9}}},
-            {"trainer", {{"type", "command"}, {"argv", {path, "{x}"}}, {"grace_seconds", 1}}}};
+            {"trainer", {{"type", "command"}, {"argv", {path, "{x}"}}, {"grace_seconds", grace_seconds}}}};
   }
 
   // One report a unit of resource, the same value whenever and wherever it runs.
@@ -110,6 +115,17 @@ done
 
   static auto nth_decision(int count) {
     return [count](const ServerEvent& event) mutable { return event.type == "decision" && --count == 0; };
+  }
+
+  // Runs tuneband-server to its end: its status and what it printed.
+  static std::pair<int, std::string> run_server_program(const std::string& arguments) {
+    const std::string command = std::string(TUNEBAND_BIN_DIR) + "/tuneband-server " + arguments + " 2>&1";
+    std::string said;
+    FILE* program = ::popen(command.c_str(), "r");
+    if (program == nullptr) return {-1, ""};
+    for (int c = std::fgetc(program); c != EOF; c = std::fgetc(program)) said += static_cast<char>(c);
+    const int status = ::pclose(program);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, said};
   }
 
   std::string data(const std::string& name) { return directory_ / name; }
@@ -248,14 +264,70 @@ TEST_F(WholeStackTest, AJobWithAMissingFileIsRefusedAtSubmit) {
 
 TEST_F(WholeStackTest, ASecondServerOnTheSameDirectorySaysSo) {
   RunningServer first(data("data"), 0);
-  const std::string command =
-      std::string(TUNEBAND_BIN_DIR) + "/tuneband-server --port 0 --workers 0 --data-dir " + data("data") + " 2>&1";
-  std::string said;
-  FILE* second = ::popen(command.c_str(), "r");
-  ASSERT_NE(second, nullptr);
-  for (int c = std::fgetc(second); c != EOF; c = std::fgetc(second)) said += static_cast<char>(c);
-  EXPECT_NE(::pclose(second), 0);
+  const auto [status, said] = run_server_program("--port 0 --workers 0 --data-dir " + data("data"));
+  EXPECT_NE(status, 0);
   EXPECT_NE(said.find("another tuneband-server is running"), std::string::npos) << said;
+}
+
+TEST_F(WholeStackTest, APortThatIsTakenIsNamed) {
+  RunningServer first(data("data"), 0);
+  const std::string port = first.url().substr(first.url().rfind(':') + 1);
+  const auto [status, said] = run_server_program("--workers 0 --port " + port + " --data-dir " + data("other"));
+  EXPECT_EQ(status, 1);
+  EXPECT_NE(said.find("cannot listen on 127.0.0.1 port " + port), std::string::npos) << said;
+}
+
+TEST_F(WholeStackTest, ASecondSignalEndsTheServerAtOnce) {
+  RunningServer server(data("data"), 1);
+  const std::string job = submit(
+      server, command_job("deaf", "trap '' TERM\necho '{\"resource\": 1, \"loss\": 0.5}'\nsleep 1000 & wait; wait\n", 600));
+  ASSERT_TRUE(server.follow(job, [](const ServerEvent& event) { return event.type == "observation"; }));
+  server.send(SIGTERM);
+  server.send(SIGINT);
+  const int status = server.wait();
+  EXPECT_TRUE(status == 128 + SIGTERM || status == 128 + SIGINT) << status;
+}
+
+TEST_F(WholeStackTest, AServerEndsWithTheProcessThatStartedIt) {
+  int out[2] = {-1, -1};
+  ASSERT_EQ(::pipe2(out, O_CLOEXEC), 0);
+  server::ChildCommand shell;
+  shell.program = "/bin/sh";
+  shell.arguments = {"-c", std::string(TUNEBAND_BIN_DIR) + "/tuneband-server --end-with-parent --port 0 --workers 1 --data-dir " +
+                               data("data") + "; true"};
+  shell.stdout_fd = out[1];
+  const Result<pid_t> parent = server::spawn(shell);
+  ASSERT_TRUE(parent);
+  ::close(out[1]);
+  char c = 0;
+  while (::read(out[0], &c, 1) == 1 && c != '\n') continue;
+  EXPECT_EQ(::kill(*parent, SIGKILL), 0);
+  EXPECT_EQ(::read(out[0], &c, 1), 0) << "the server has ended, and with it its side of the pipe";
+  EXPECT_FALSE(fs::exists(data("data") + "/workers/local-0.json")) << "its worker was told to end";
+  ::close(out[0]);
+  int status = 0;
+  ::waitpid(*parent, &status, 0);
+}
+
+TEST_F(WholeStackTest, ADataDirectoryIsCheckedWithoutAServer) {
+  {
+    RunningServer server(data("data"), 1);
+    server.wait_for_end(submit(server, command_job("checked", reports())));
+  }
+  const auto [sound, contents] = run_server_program("--check --data-dir " + data("data"));
+  EXPECT_EQ(sound, 0) << contents;
+  EXPECT_NE(contents.find("jobs: 1, of which 0 have not ended"), std::string::npos) << contents;
+
+  for (const char* journal : {"-wal", "-shm"}) fs::remove(data("data") + "/tuneband.db" + journal);
+  std::fstream database(data("data") + "/tuneband.db", std::ios::in | std::ios::out | std::ios::binary);
+  database.seekp(static_cast<std::streamoff>(fs::file_size(data("data") + "/tuneband.db") / 2));
+  database << std::string(8192, '#');
+  database.close();
+  const auto [damaged, said] = run_server_program("--check --data-dir " + data("data"));
+  EXPECT_EQ(damaged, 1) << said;
+  const auto [missing, words] = run_server_program("--check --data-dir " + data("nowhere"));
+  EXPECT_EQ(missing, 1);
+  EXPECT_NE(words.find("there is no directory"), std::string::npos) << words;
 }
 
 }  // namespace

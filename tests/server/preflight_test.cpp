@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <optional>
@@ -85,6 +86,25 @@ TEST_F(PreflightTest, AProgramThatIsKilledIsAWarning) { expect_one_warning(check
 
 TEST_F(PreflightTest, AnAnswerThatIsNotJsonIsAWarning) {
   expect_one_warning(check("echo hello\n"), "no answer that can be read");
+}
+
+TEST_F(PreflightTest, AProgramThatStaysAfterItsAnswerIsKilled) {
+  options_.timeout_ms = 50;
+  const Diagnostics found = check("echo '{\"errors\": [], \"warnings\": []}'\nexec >&-\nsleep 1000\n");
+  expect_one_warning(found, "signal 9");
+}
+
+TEST_F(PreflightTest, ACheckUnderWayDoesNotDelayTheEndOfTheServer) {
+  options_.worker_program = directory_ / "check.sh";
+  std::ofstream(options_.worker_program) << "#!/bin/sh\nsleep 1000\n";
+  ::chmod(options_.worker_program.c_str(), 0700);
+  boost::asio::io_context loop;
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    Preflight preflight(loop, options_);
+    preflight.check("{}", [](const Diagnostics&) {});
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
 TEST_F(PreflightTest, AProgramThatSaysTooMuchIsAWarning) { expect_one_warning(check("exec yes\n"), "said too much"); }
