@@ -30,38 +30,63 @@ std::string range_text(IntegerRange range) {
   return "";
 }
 
-}  // namespace
+Error not_json(const std::string& message) { return Error{ErrorCode::invalid_argument, message, "", ""}; }
 
-Result<Json> parse_json(std::string_view text) {
-  bool too_deep = false;
-  std::string repeated_key;
-  std::vector<std::set<std::string>> keys;  // of the objects that are open
-  const Json::parser_callback_t watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kJsonDepthMax) too_deep = true;
-    if (too_deep) return false;
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end && !keys.empty()) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.empty()) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!keys.back().insert(key).second && repeated_key.empty()) repeated_key = key;
+// Goes through a document without building it: whether it is JSON, how deep it is, and whether a key is given twice.
+class StructureCheck final : public nlohmann::json_sax<Json> {
+ public:
+  std::optional<Error> fault;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_array() override { return close(); }
+  bool start_object(std::size_t) override { return open(); }
+  bool end_object() override { return close(); }
+
+  bool key(string_t& name) override {
+    if (!keys_.back().insert(name).second && !fault) {
+      fault = Error{ErrorCode::invalid_argument, "the key `" + name + "` is given twice in one object", "", "keep one of them"};
     }
     return true;
-  };
-  try {
-    Json value = Json::parse(text.begin(), text.end(), watch);
-    if (too_deep) {
-      return Error{ErrorCode::invalid_argument, "the JSON is nested deeper than " + std::to_string(kJsonDepthMax) + " levels", "", ""};
-    }
-    if (!repeated_key.empty()) {
-      return Error{ErrorCode::invalid_argument, "the key `" + repeated_key + "` is given twice in one object", "", "keep one of them"};
-    }
-    return Result<Json>(boost::system::in_place_value, std::move(value));
-  } catch (const Json::exception& e) {
+  }
+
+  bool parse_error(std::size_t, const std::string&, const Json::exception& e) override {
     std::string message = e.what();
     // "[json.exception.parse_error.101] parse error at line 1, column 5: ..." -> what follows the bracket
     if (const auto bracket = message.find("] "); bracket != std::string::npos) message.erase(0, bracket + 2);
-    return Error{ErrorCode::invalid_argument, "not valid JSON: " + valid_utf8(message), "", ""};
+    fault = not_json("not valid JSON: " + valid_utf8(message));
+    return false;
   }
+
+ private:
+  bool open() {
+    keys_.emplace_back();
+    if (keys_.size() <= kJsonDepthMax) return true;
+    fault = not_json("the JSON is nested deeper than " + std::to_string(kJsonDepthMax) + " levels");
+    return false;
+  }
+  bool close() {
+    keys_.pop_back();
+    return true;
+  }
+
+  std::vector<std::set<std::string>> keys_;  // of the objects and arrays that are open
+};
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text) {
+  // Two passes: nlohmann's own parser callback looks through the whole array each time an element of it ends, which is quadratic.
+  StructureCheck check;
+  if (!Json::sax_parse(text.begin(), text.end(), &check)) return *check.fault;
+  if (check.fault) return *check.fault;
+  return Result<Json>(boost::system::in_place_value, Json::parse(text.begin(), text.end()));
 }
 
 Json number_to_json(double value) {
