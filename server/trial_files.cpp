@@ -1,7 +1,11 @@
 #include "server/trial_files.hpp"
 
 #include <boost/asio/post.hpp>
+#include <charconv>
 #include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "server/log.hpp"
@@ -18,6 +22,21 @@ void remove_all_logged(const std::string& path) {
   if (error) log_warning("cannot remove files that are no longer needed", {{"path", path}, {"reason", error.message()}});
 }
 
+std::optional<JobId> job_of_directory(const std::string& name) {
+  JobId job;
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), job.value);
+  const bool is_number = read.ec == std::errc() && read.ptr == name.data() + name.size();
+  return is_number && job.value > 0 ? std::optional(job) : std::nullopt;
+}
+
+void move_aside(const fs::path& dir) {
+  const fs::path aside = dir.string() + ".orphan";
+  std::error_code error;
+  fs::remove_all(aside, error);
+  fs::rename(dir, aside, error);
+  log_warning("files of a job that the database does not know are moved aside", {{"path", aside.string()}});
+}
+
 bool cut(TrialState state) { return ended(state) && state != TrialState::completed; }
 
 }  // namespace
@@ -25,9 +44,7 @@ bool cut(TrialState state) { return ended(state) && state != TrialState::complet
 TrialFiles::~TrialFiles() { remover_.join(); }
 
 void TrialFiles::restore(const Snapshot& snapshot) {
-  std::set<std::string> known;
   for (const JobRow& job : snapshot.jobs) {
-    known.insert(std::to_string(job.id.value));
     if (!ended(job.state) && job.best_anywhere) best_[job.id] = job.best_anywhere->trial;
   }
   for (const TrialRow& trial : snapshot.trials) {
@@ -35,11 +52,21 @@ void TrialFiles::restore(const Snapshot& snapshot) {
     const bool is_best = best != best_.end() && best->second == trial.id.number;
     if (is_best && cut(trial.state)) kept_[trial.id.job] = trial.id.number;
   }
+  sweep(snapshot);
+}
+
+void TrialFiles::sweep(const Snapshot& snapshot) {
+  std::set<JobId> known;
+  for (const JobRow& job : snapshot.jobs) known.insert(job.id);
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(data_dir_.jobs_dir(), error)) {
-    const std::string name = entry.path().filename().string();
-    const bool is_number = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
-    if (is_number && !known.contains(name)) remove(entry.path().string());
+    const std::optional<JobId> job = job_of_directory(entry.path().filename().string());
+    if (!job || known.contains(*job)) continue;
+    if (job->value <= snapshot.last_job_id) {
+      remove(entry.path().string());
+    } else {
+      move_aside(entry.path());
+    }
   }
 }
 

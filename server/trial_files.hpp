@@ -27,7 +27,8 @@ class TrialFiles {
   TrialFiles(const TrialFiles&) = delete;
   TrialFiles& operator=(const TrialFiles&) = delete;
 
-  // Once, at the start. Removes the directories of jobs that the rows do not know: their ids may not be given out over old files.
+  // Once, at the start. No id may be given out over old files: directories of deleted jobs that are still there go, and those of
+  // jobs that this database never had (another one was here before) are moved aside, to <id>.orphan.
   void restore(const Snapshot& snapshot);
 
   // A listener of the engine.
@@ -37,6 +38,7 @@ class TrialFiles {
   void best_changed(JobId job, int best);
   void trial_cut(TrialId trial);
   void release(TrialId trial);
+  void sweep(const Snapshot& snapshot);
   void remove(std::string path);
 
   const DataDir& data_dir_;

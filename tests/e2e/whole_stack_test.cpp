@@ -48,7 +48,8 @@ class WholeStackTest : public testing::Test {
   Json xgboost_job(const std::string& name) {
     return Json::parse(R"({
       "name": "", "objective": {"metric": "validation-auc", "goal": "maximize"},
-      "search_space": {"eta": {"type": "float", "min": 0.01, "max": 1, "scale": "log"}, "max_depth": {"type": "int", "min": 1, "max": 6},
+      "search_space": {"eta": {"type": "float", "min": 0.01, "max": 1, "scale": "log"},
+                       "max_depth": {"type": "int", "min": 1, "max": 6},
                        "subsample": {"type": "float", "min": 0.5, "max": 1}},
       "sampler": {"type": "random", "seed": 5},
       "scheduler": {"type": "hyperband", "max_resource": 27},

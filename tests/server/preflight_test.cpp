@@ -47,7 +47,8 @@ class PreflightTest : public testing::Test {
 
 TEST_F(PreflightTest, FaultsOfTheJobComeBackWithTheirPaths) {
   const Diagnostics found = check(R"(cat > /dev/null
-echo '{"errors": [{"path": "trainer.data.train", "message": "no such file", "hint": "look"}], "warnings": [{"path": "", "message": "slow", "hint": ""}]}'
+echo '{"errors": [{"path": "trainer.data.train", "message": "no such file", "hint": "look"}],'
+echo '"warnings": [{"path": "", "message": "slow", "hint": ""}]}'
 )");
   ASSERT_EQ(found.errors().size(), 1U);
   EXPECT_EQ(found.errors()[0].path, "trainer.data.train");

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <vector>
 
+#include "server/log.hpp"
 #include "tests/server/temporary_directory.hpp"
 
 namespace tuneband::server {
@@ -15,6 +16,8 @@ namespace fs = std::filesystem;
 
 class TrialFilesTest : public testing::Test {
  protected:
+  TrialFilesTest() { set_log_level(LogLevel::error); }
+
   void make_trial(JobId job, int number) {
     const fs::path dir = data_dir_.trial_dir({job, number});
     fs::create_directories(dir / "checkpoint");
@@ -92,14 +95,24 @@ TEST_F(TrialFilesTest, ADeletedJobsDirectoryGoes) {
   EXPECT_FALSE(fs::exists(data_dir_.job_dir(kJob)));
 }
 
-TEST_F(TrialFilesTest, DirectoriesOfUnknownJobsGoAtTheStart) {
+TEST_F(TrialFilesTest, DirectoriesOfDeletedJobsGoAtTheStart) {
   make_trial(kJob, 0);
-  make_trial(JobId{99}, 0);
+  make_trial(JobId{2}, 0);
   std::ofstream(data_dir_.jobs_dir() + "/notes.txt") << "mine";
-  commit({});
+  Snapshot snapshot;
+  snapshot.jobs.push_back(job_with_best(0));
+  snapshot.last_job_id = kJob.value;
+  commit({}, snapshot);
   EXPECT_TRUE(has(kJob, 0, "log.txt"));
-  EXPECT_FALSE(fs::exists(data_dir_.job_dir(JobId{99})));
+  EXPECT_FALSE(fs::exists(data_dir_.job_dir(JobId{2})));
   EXPECT_TRUE(fs::exists(data_dir_.jobs_dir() + "/notes.txt"));
+}
+
+TEST_F(TrialFilesTest, DirectoriesOfJobsThatTheDatabaseNeverHadAreMovedAside) {
+  make_trial(JobId{99}, 0);
+  commit({});
+  EXPECT_FALSE(fs::exists(data_dir_.job_dir(JobId{99})));
+  EXPECT_TRUE(fs::exists(data_dir_.job_dir(JobId{99}) + ".orphan/trials/0/model.ubj"));
 }
 
 }  // namespace
