@@ -52,6 +52,16 @@ void print_heading(Console& console, const JobInfo& job) {
   }
 }
 
+// A value at a lower rung that the trials at max_resource did not reach.
+void note_better_lower(Console& console, const JobInfo& job, const TrialInfo& best) {
+  const auto& lower = job.best_anywhere;
+  if (!lower || !lower->value || !best.objective || !job.better(*lower->value, *best.objective)) return;
+  console.field("lower rung",
+                fmt::format("{} at {}, trial {}: better than any at {}", format_value(*lower->value, Precision::readable),
+                            format_resource(lower->resource, job.resource_name), lower->trial,
+                            format_resource(best.objective_resource, job.resource_name)));
+}
+
 void print_rungs(Console& console, const PlanInfo& plan, const JobInfo& job) {
   if (console.terminal().interactive) {
     const Table table = rung_table(plan, job.resource_name, kBracketsShownInReport);
@@ -167,6 +177,7 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
     const bool low = (*best)->trial.objective_resource < job->max_resource;
     const std::string top = format_resource(job->max_resource, job->resource_name);
     if (low) console.field("", job->ended() ? "no trial reached " + top : "no trial has reached " + top + " yet");
+    note_better_lower(console, *job, (*best)->trial);
   } else {
     console.field("best", "nothing yet: no trial has a value");
   }
