@@ -94,16 +94,15 @@ std::optional<Work> AshaPromotion::take_promoted(std::optional<int>, std::vector
   Rung& rung = rungs_[static_cast<std::size_t>(*index)];
   const Standing standing = *rung.waiting().begin();
   rung.settle(standing);
-  rulings.push_back(rung.rule(standing, Verdict::promoted, 0, *index, rung.filled() / eta_,
-                              "a worker was free and it was the best not yet promoted among the top 1 in " + std::to_string(eta_)));
+  rulings.push_back(
+      rung.rule(standing, Verdict::promoted, 0, *index, rung.filled() / eta_,
+                "a worker was free and it was the best not yet promoted among the top 1 in " + std::to_string(eta_)));
   return work_of(standing.trial, *index + 1);
 }
 
 int AshaPromotion::promoted_waiting() const { return has_promoted() ? 1 : 0; }
 
-void AshaPromotion::recall_promoted(const DecisionRow&) {
-  TUNEBAND_CHECK(false, "a promoted trial without its next segment");
-}
+void AshaPromotion::recall_promoted(const DecisionRow&) { TUNEBAND_CHECK(false, "a promoted trial without its next segment"); }
 
 // ---- stopping -----------------------------------------------------------------------------------------------------------------
 
@@ -124,7 +123,8 @@ std::optional<Work> AshaStopping::take_promoted(std::optional<int> preferred, st
   if (promoted_.empty()) return std::nullopt;
   auto chosen = promoted_.begin();
   if (preferred) {
-    const auto same = std::find_if(promoted_.begin(), promoted_.end(), [&](const auto& entry) { return entry.second == *preferred; });
+    const auto same =
+        std::find_if(promoted_.begin(), promoted_.end(), [&](const auto& entry) { return entry.second == *preferred; });
     if (same != promoted_.end()) chosen = same;
   }
   const auto [rung_descending, trial] = *chosen;
@@ -139,10 +139,13 @@ void AshaStopping::recall_promoted(const DecisionRow& decision) { promoted_.inse
 std::unique_ptr<Policy> make_policy(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max) {
   switch (spec.type) {
     case SchedulerType::hyperband:
-    case SchedulerType::successive_halving: return std::make_unique<SynchronousPolicy>(spec, goal, trials_max);
-    case SchedulerType::asha_promotion: return std::make_unique<AshaPromotion>(spec, goal, trials_max);
+    case SchedulerType::successive_halving:
+      return std::make_unique<SynchronousPolicy>(spec, goal, trials_max);
+    case SchedulerType::asha_promotion:
+      return std::make_unique<AshaPromotion>(spec, goal, trials_max);
     case SchedulerType::asha_stopping:
-    case SchedulerType::none: return std::make_unique<AshaStopping>(spec, goal, trials_max);
+    case SchedulerType::none:
+      return std::make_unique<AshaStopping>(spec, goal, trials_max);
   }
   TUNEBAND_CHECK(false, "unknown scheduler type");
 }

@@ -1,9 +1,9 @@
 // Asynchronous successive halving (ASHA) in both rules, and no early stopping at all, which is its ladder of one rung.
 //
-// promotion (Li et al., MLSys 2020, Algorithm 2): a trial pauses at each rung; a free worker takes the best trial that is within the top
-// floor(n / eta) of its rung and was not promoted yet, from the highest rung that has one, else it starts a new trial.
-// stopping (as in Syne Tune and Ray Tune): a trial that arrives goes on when it is within the top floor(n / eta) of the n results of its
-// rung, itself included; while n < eta every finite value goes on.
+// promotion (Li et al., MLSys 2020, Algorithm 2): a trial pauses at each rung; a free worker takes the best trial that is within
+// the top floor(n / eta) of its rung and was not promoted yet, from the highest rung that has one, else it starts a new trial.
+// stopping (as in Syne Tune and Ray Tune): a trial that arrives goes on when it is within the top floor(n / eta) of the n results
+// of its rung, itself included; while n < eta every finite value goes on.
 #pragma once
 
 #include <set>

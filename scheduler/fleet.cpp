@@ -80,7 +80,8 @@ std::vector<WorkerView> Fleet::views() const {
     }
     views.push_back(std::move(view));
   }
-  std::sort(views.begin(), views.end(), [](const WorkerView& a, const WorkerView& b) { return a.name != b.name ? a.name < b.name : a.id < b.id; });
+  std::sort(views.begin(), views.end(),
+            [](const WorkerView& a, const WorkerView& b) { return a.name != b.name ? a.name < b.name : a.id < b.id; });
   return views;
 }
 

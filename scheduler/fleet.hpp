@@ -1,5 +1,5 @@
-// The workers that are known, what each executes, and whose lease runs out next. Nothing of it is stored: workers say who they are when
-// they sync, and a running trial's row says which worker has it.
+// The workers that are known, what each executes, and whose lease runs out next. Nothing of it is stored: workers say who they
+// are when they sync, and a running trial's row says which worker has it.
 #pragma once
 
 #include <optional>

@@ -15,7 +15,8 @@ namespace {
 // One unit of resource takes one simulated millisecond.
 class SimulatedWorkers {
  public:
-  SimulatedWorkers(const JobSpec& spec, int workers) : metric_(spec.objective.metric), scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
+  SimulatedWorkers(const JobSpec& spec, int workers)
+      : metric_(spec.objective.metric), scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
     scheduler_.step(JobSubmitted{spec, ""}, now_);
     for (int i = 0; i < workers; ++i) {
       WorkerSynced idle;

@@ -11,6 +11,8 @@ namespace tuneband {
 
 namespace {
 
+constexpr std::int64_t kSegmentTrainingMsMax = 1'000'000'000'000;  // 30 years: a worker's word must not overflow the sums
+
 bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
 
 }  // namespace
@@ -173,7 +175,7 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
     trial.checkpoint_resource = report.checkpoint_resource;
     news = true;
   }
-  if (const std::int64_t new_ms = report.training_ms - trial.segment_training_ms; new_ms > 0) {
+  if (const std::int64_t new_ms = std::min(report.training_ms, kSegmentTrainingMsMax) - trial.segment_training_ms; new_ms > 0) {
     trial.training_ms += new_ms;
     trial.segment_training_ms += new_ms;
     row_.training_ms += new_ms;
@@ -358,13 +360,16 @@ void Job::check_limits(Timestamp now) {
   const Limits& limits = spec_->limits;
   const Objective& objective = spec_->objective;
   if (objective.target && row_.best_anywhere && !objective.better(*objective.target, row_.best_anywhere->value)) {
-    begin_stopping(JobState::completed,
-                   "trial " + std::to_string(row_.best_anywhere->trial) + " reached the target " + format_number(*objective.target), now);
+    begin_stopping(
+        JobState::completed,
+        "trial " + std::to_string(row_.best_anywhere->trial) + " reached the target " + format_number(*objective.target), now);
   } else if (limits.max_trials_without_improvement && row_.trials_since_improvement >= *limits.max_trials_without_improvement) {
-    begin_stopping(JobState::completed, std::to_string(row_.trials_since_improvement) + " trials in a row brought no better value", now);
+    begin_stopping(JobState::completed,
+                   std::to_string(row_.trials_since_improvement) + " trials in a row brought no better value", now);
   } else if (row_.failing_with && row_.failures_in_a_row >= limits.max_failures_in_a_row) {
     begin_stopping(JobState::failed,
-                   std::to_string(row_.failures_in_a_row) + " trials in a row failed with " + last_failure(*row_.failing_with), now);
+                   std::to_string(row_.failures_in_a_row) + " trials in a row failed with " + last_failure(*row_.failing_with),
+                   now);
   }
 }
 
@@ -420,7 +425,8 @@ std::vector<std::pair<std::string, int>> Job::waiting_by_reason() const {
   const bool full = running() >= spec_->limits.max_parallel_trials;
   if (ready > 0) reasons.emplace_back(full ? "max_parallel_trials" : "no free worker", ready);
   const int undecided = static_cast<int>(undecided_.size());
-  if (undecided > 0) reasons.emplace_back(synchronous(spec_->scheduler.type) ? "rung not full" : "not among the best yet", undecided);
+  if (undecided > 0)
+    reasons.emplace_back(synchronous(spec_->scheduler.type) ? "rung not full" : "not among the best yet", undecided);
   return reasons;
 }
 

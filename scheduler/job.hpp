@@ -1,5 +1,5 @@
-// One job that has not ended: its trials, what its policy ruled, its limits. Told what happened, it changes its rows and remembers which ones
-// to write. It knows trials and results; workers are the fleet's (scheduler.cpp).
+// One job that has not ended: its trials, what its policy ruled, its limits. Told what happened, it changes its rows and
+// remembers which ones to write. It knows trials and results; workers are the fleet's (scheduler.cpp).
 #pragma once
 
 #include <memory>
@@ -37,7 +37,8 @@ class Job {
 
   // Something to run, and the right to run it now.
   bool has_work() const;
-  // Chooses the trial whose next segment is to run; call only when has_work(). Given back by start() or by nothing: start it at once.
+  // Chooses the trial whose next segment is to run; call only when has_work(). Given back by start() or by nothing: start it at
+  // once.
   int take(std::optional<int> preferred, Timestamp now);
   // Gives it a new epoch.
   void start(int number, const WorkerId& worker, Timestamp now);
@@ -48,8 +49,8 @@ class Job {
   void segment_ended(int number, ExitClass exit, const std::string& message, Timestamp now);
   // The worker gave it back unharmed, or never began: it waits, at no charge.
   void given_back(int number, Timestamp now);
-  // The trial that was taken from this worker as lost and waits since. It may run again at any time: those that wait run before anything
-  // new, so together with those that run they are never more than max_parallel_trials.
+  // The trial that was taken from this worker as lost and waits since. It may run again at any time: those that wait run before
+  // anything new, so together with those that run they are never more than max_parallel_trials.
   std::optional<int> reclaimable(const WorkerId& worker, Epoch epoch) const;
   // The worker was not lost after all, and goes on with the same attempt: from the queue back to running.
   void reclaimed(int number, Timestamp now);
@@ -84,7 +85,7 @@ class Job {
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<Policy> policy_;
   std::vector<TrialRow> trials_;
-  std::vector<DecisionRow> decisions_;             // by sequence
+  std::vector<DecisionRow> decisions_;              // by sequence
   std::unordered_map<int, std::size_t> undecided_;  // trial -> its decision that waits
   std::set<int> queued_;                            // pending trials: to be started again
   std::set<int> running_;

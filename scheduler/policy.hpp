@@ -1,5 +1,5 @@
-// What a scheduler decides: which trials go on from a rung, and what a free worker does next. One engine of rungs, results and rulings;
-// each policy is a small file.
+// What a scheduler decides: which trials go on from a rung, and what a free worker does next. One engine of rungs, results and
+// rulings; each policy is a small file.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,8 @@ class Policy {
   // Appends every verdict that this arrival makes certain, on this trial or on others. A trial without one waits, paused.
   virtual void arrive(const Arrival& arrival, std::vector<Ruling>& rulings) = 0;
 
-  // Takes the next piece of work; `preferred` is the trial that the worker has in memory, taken when nothing is more urgent. A rule that
-  // promotes only when a worker is free appends that verdict.
+  // Takes the next piece of work; `preferred` is the trial that the worker has in memory, taken when nothing is more urgent. A
+  // rule that promotes only when a worker is free appends that verdict.
   virtual std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) = 0;
   virtual bool has_work() const = 0;
 
@@ -61,8 +61,8 @@ class Policy {
 
   virtual int promoted_waiting() const = 0;  // trials that may go on and have no worker yet
 
-  // Restore, in this order: every trial by number, every decision by sequence (`moved_on`: promoted and its next segment was started),
-  // then recalled().
+  // Restore, in this order: every trial by number, every decision by sequence (`moved_on`: promoted and its next segment was
+  // started), then recalled().
   virtual void recall_trial(const TrialRow& trial) = 0;
   virtual void recall_decision(const DecisionRow& decision, bool moved_on) = 0;
   virtual void recalled() {}

@@ -1,7 +1,7 @@
 // A rung: the results that trials reached at one level of resource, always in order.
 //
-// Order: finite values by the goal, then NaN and infinity, then failures; ties by trial number. Every operation is logarithmic in the number
-// of results, so that an asynchronous rung of 100,000 trials costs no more an event than one of ten.
+// Order: finite values by the goal, then NaN and infinity, then failures; ties by trial number. Every operation is logarithmic in
+// the number of results, so that an asynchronous rung of 100,000 trials costs no more an event than one of ten.
 #pragma once
 
 #include <ext/pb_ds/assoc_container.hpp>

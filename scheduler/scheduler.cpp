@@ -139,13 +139,15 @@ void Scheduler::State::on(const JobSubmitted& event) {
   if (taken != by_name.end()) {
     const bool same = known.at(taken->second).fingerprint == stable_hash(event.spec_json);
     job_reply = JobReply{same ? Result<JobId>(taken->second)
-                              : Result<JobId>(job_error(ErrorCode::conflict, "another job has the name `" + event.spec.name + "`", "name",
-                                                        "choose another name, or delete that job first")),
+                              : Result<JobId>(job_error(ErrorCode::conflict, "another job has the name `" + event.spec.name + "`",
+                                                        "name", "choose another name, or delete that job first")),
                          false};
     return;
   }
   if (jobs.size() >= options.jobs_running_max) {
-    job_reply = JobReply{job_error(ErrorCode::unavailable, std::to_string(jobs.size()) + " jobs are running already", "", "try again later"), false};
+    job_reply = JobReply{
+        job_error(ErrorCode::unavailable, std::to_string(jobs.size()) + " jobs are running already", "", "try again later"),
+        false};
     return;
   }
   JobRow row;
@@ -176,7 +178,8 @@ void Scheduler::State::on(const JobDeleteRequested& event) {
     return;
   }
   if (find_job(event.job) != nullptr) {
-    job_reply = JobReply{job_error(ErrorCode::conflict, "the job has not ended", "", "stop it first, and wait until it has ended"), false};
+    job_reply = JobReply{
+        job_error(ErrorCode::conflict, "the job has not ended", "", "stop it first, and wait until it has ended"), false};
     return;
   }
   by_name.erase(found->second.name);
@@ -229,8 +232,8 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   }
 }
 
-// A worker was silent for longer than its lease, and comes back with the work that was taken from it: when nobody else has begun, it goes on.
-// A segment that it has ended meanwhile counts when it reached its target; else the attempt is already written off.
+// A worker was silent for longer than its lease, and comes back with the work that was taken from it: when nobody else has begun,
+// it goes on. A segment that it has ended meanwhile counts when it reached its target; else the attempt is already written off.
 void Scheduler::State::reclaim(Worker& worker, const AssignmentReport& report) {
   if (report.exit && *report.exit != ExitClass::completed) return;
   Job* job = find_job(job_of(report.epoch));
@@ -249,8 +252,8 @@ void Scheduler::State::give_back(Worker& worker) {
 
 void Scheduler::State::on(const WorkerLost& event) { lose(event.worker, event.message); }
 
-// An attempt is charged even when the worker had not said a word of the assignment yet: it may have died of it, and a trial that kills every
-// worker it is given to must come to an end.
+// An attempt is charged even when the worker had not said a word of the assignment yet: it may have died of it, and a trial that
+// kills every worker it is given to must come to an end.
 void Scheduler::State::lose(const WorkerId& id, const std::string& message) {
   const Worker* worker = fleet.find(id);
   if (worker == nullptr) return;

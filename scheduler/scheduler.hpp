@@ -6,8 +6,8 @@
 //   3. deliver the notices
 // Nothing is told to anyone before it is on disk. If a commit fails, the process ends and starts again from the rows.
 //
-// Pure: no clock, no thread, no file, no network. One thread calls it. restore() of what was written equals the state before, save for
-// workers: those are known again when they sync or when their lease runs out.
+// Pure: no clock, no thread, no file, no network. One thread calls it. restore() of what was written equals the state before,
+// save for workers: those are known again when they sync or when their lease runs out.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ namespace tuneband {
 // ---- events -------------------------------------------------------------------------------------------------------------------
 
 struct JobSubmitted {
-  JobSpec spec;            // valid: parsed without a fault
-  std::string spec_json;   // canonical dump of the document; the same name with the same text is the same job
+  JobSpec spec;           // valid: parsed without a fault
+  std::string spec_json;  // canonical dump of the document; the same name with the same text is the same job
 };
 
 struct JobStopRequested {
@@ -65,7 +65,7 @@ struct WorkerSynced {
   bool draining = false;                   // it wants to end: gives back its trial and is given nothing more
 };
 
-struct WorkerLost {   // its process ended; a lease that ran out is found by TimePassed
+struct WorkerLost {  // its process ended; a lease that ran out is found by TimePassed
   WorkerId worker;
   std::string message;
 };
@@ -88,8 +88,8 @@ struct Assignment {
   std::shared_ptr<const JobSpec> job;
 };
 
-// What this worker should be doing. Always given in answer to a WorkerSynced with a report; to an idle worker only when there is work
-// or it may go (the driver holds its call); and unasked when it changes for a worker whose call is held.
+// What this worker should be doing. Always given in answer to a WorkerSynced with a report; to an idle worker only when there is
+// work or it may go (the driver holds its call); and unasked when it changes for a worker whose call is held.
 struct WorkerReply {
   enum class Desired { idle, execute, drain };
   WorkerId worker;
@@ -121,7 +121,7 @@ struct WorkerView {
 };
 
 struct SchedulerOptions {
-  std::int64_t lease_ms = 15'000;   // a worker not heard of for so long is lost
+  std::int64_t lease_ms = 15'000;  // a worker not heard of for so long is lost
   std::size_t jobs_running_max = 1000;
   std::size_t workers_max = 10'000;
 };
@@ -143,7 +143,8 @@ class Scheduler {
 
   std::vector<WorkerView> workers() const;
 
-  // Why a job has trials that wait, by reason ("no worker is free", "max_parallel_trials", "rung not full"), for metrics and describe.
+  // Why a job has trials that wait, by reason ("no worker is free", "max_parallel_trials", "rung not full"), for metrics and
+  // describe.
   std::vector<std::pair<std::string, int>> waiting_by_reason(JobId job) const;
 
   // Its whole state as rows, for tests: equals what was written.

@@ -65,9 +65,9 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Ruling>& rul
     its.promoted.insert({-index, standing.trial});
     ready_.insert(its.plan.index);
     ++promoted_;
-    rulings.push_back(rung.rule(standing, Verdict::promoted, its.plan.index, index, keep,
-                                missing == 0 ? "the rung is full: " + best
-                                             : best + ", and the missing results cannot push it out"));
+    rulings.push_back(
+        rung.rule(standing, Verdict::promoted, its.plan.index, index, keep,
+                  missing == 0 ? "the rung is full: " + best : best + ", and the missing results cannot push it out"));
   }
   while (!rung.waiting().empty()) {  // certain losers
     const Standing standing = *rung.waiting().rbegin();

@@ -1,6 +1,6 @@
-// Synchronous brackets: Hyperband (Li et al., JMLR 18 (2018), Algorithm 1) and plain successive halving, with two differences in time and
-// none in result: brackets overlap (a bracket that waits for stragglers lends its workers to the next), and a verdict falls as soon as it is
-// certain whatever the missing results are.
+// Synchronous brackets: Hyperband (Li et al., JMLR 18 (2018), Algorithm 1) and plain successive halving, with two differences in
+// time and none in result: brackets overlap (a bracket that waits for stragglers lends its workers to the next), and a verdict
+// falls as soon as it is certain whatever the missing results are.
 #pragma once
 
 #include <map>
