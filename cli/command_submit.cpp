@@ -22,6 +22,14 @@ void note_warnings(Console& console, const Json& answer) {
   }
 }
 
+std::string introduction(const JobInfo& job) {
+  const bool known = job.ended() || job.trials.created > 0;
+  if (known) return fmt::format("{} is job {}, submitted before: {}", job.name, job.id, job.state);
+  const std::string planned = job.trials.planned ? format_count(*job.trials.planned, "trial") + " planned" : "trials without end";
+  return fmt::format("{} is job {}: {}, {}, at most {} each", job.name, job.id, job.scheduler, planned,
+                     format_resource(job.max_resource, job.resource_name));
+}
+
 Finished wait_for(Session session, const JobInfo& job) {
   const Interrupts interrupts;
   const auto view = make_progress_view(session.console);
@@ -61,10 +69,7 @@ Finished submit(Session session, const SubmitOptions& options) {
   if (!answer) return answer.error();
   const JobInfo job = job_from_json((*answer)["job"]);
   if (!session.console.json()) {
-    const std::string planned =
-        job.trials.planned ? format_count(*job.trials.planned, "trial") + " planned" : "trials without end";
-    session.console.print(fmt::format("{} is job {}: {}, {}, at most {} each", job.name, job.id, job.scheduler, planned,
-                                      format_resource(job.max_resource, job.resource_name)));
+    session.console.print(introduction(job));
   }
   if (options.wait) return wait_for(session, job);
   if (session.console.json()) session.console.print_json(*answer);

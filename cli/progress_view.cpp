@@ -57,6 +57,11 @@ void LiveView::show(const Snapshot& snapshot) {
   console_.out() << kClearToEnd << std::flush;
 }
 
+void LiveView::show_lost() {
+  console_.print_line({{kLostText, Style::warning}});
+  ++lines_drawn_;
+}
+
 void LiveView::close() {
   if (!cursor_hidden_) return;
   erase(detect_terminal());

@@ -11,12 +11,16 @@
 
 namespace tuneband::cli {
 
+inline constexpr const char* kLostText = "the server does not answer: waiting for it";
+
 class ProgressView {
  public:
   virtual ~ProgressView() = default;
   virtual void show(const Snapshot& snapshot) = 0;
   // Trials that failed since the last call, as far as the view wants them.
   virtual void show_failures(const std::vector<TrialInfo>&) {}
+  // The server does not answer, and is waited for. Called once each time.
+  virtual void show_lost() {}
   // The view goes away; what is printed next stands alone.
   virtual void close() {}
   // How often to look when nothing is heard of.
@@ -29,6 +33,7 @@ class LiveView final : public ProgressView {
   explicit LiveView(Console& console);
   ~LiveView() override;
   void show(const Snapshot& snapshot) override;
+  void show_lost() override;
   void close() override;
   int interval_ms() const override { return 500; }
 
@@ -47,6 +52,7 @@ class LogView final : public ProgressView {
   explicit LogView(Console& console) : console_(console) {}
   void show(const Snapshot& snapshot) override;
   void show_failures(const std::vector<TrialInfo>& trials) override;
+  void show_lost() override { say(kLostText); }
   int interval_ms() const override { return 5000; }
 
  private:

@@ -56,17 +56,21 @@ Outcome<WatchEnd> watch_job(ApiClient& api, std::int64_t job, const WatchOptions
   std::int64_t failed_before = 0;
   std::vector<int> failures_known;
   std::int64_t answered_ms = now_ms();
+  bool lost = false;
   while (true) {
     if (came(options.interrupts)) return WatchEnd::interrupted;
     const auto snapshot = take_snapshot(api, job);
     if (!snapshot) {
       const bool gone = snapshot.error().exit_status == kExitUnreachable;
       if (!gone || now_ms() - answered_ms > options.server_gone_max_ms) return snapshot.error();
+      if (!lost) view.show_lost();
+      lost = true;
       pollfd interrupted{fd_of(options.interrupts), POLLIN, 0};
       poll(&interrupted, 1, kRetryMs);
       continue;
     }
     answered_ms = now_ms();
+    lost = false;
     show_new_failures(api, *snapshot, failed_before, failures_known, view);
     view.show(*snapshot);
     if (snapshot->job.ended()) return WatchEnd::job_ended;

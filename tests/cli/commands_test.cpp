@@ -111,8 +111,10 @@ TEST_F(Commands, TrialsHaveAColumnForEachParameter) {
 
 TEST_F(Commands, SubmitSendsTheDocumentAsItIsAndWhereItLies) {
   const std::string path = write_job(R"({"name": "direct-marketing"})");
+  Json fresh = test::example_job();
+  fresh["trials"]["created"] = 0;
   server_.answer("POST /v1/jobs?base_dir=" + percent_encoded(directory_),
-                 Json{{"job", test::example_job()},
+                 Json{{"job", fresh},
                       {"plan", test::example_plan()},
                       {"warnings", {{{"path", "trainer.data"}, {"message", "has no header"}, {"hint", "set header"}}}}}
                      .dump(),
@@ -121,6 +123,13 @@ TEST_F(Commands, SubmitSendsTheDocumentAsItIsAndWhereItLies) {
   EXPECT_EQ(server_.last_body(), R"({"name": "direct-marketing"})");
   EXPECT_EQ(out_.str(), "direct-marketing is job 7: hyperband, 30 trials planned, at most 27 rounds each\n");
   EXPECT_EQ(err_.str(), "tuneband: warning: trainer.data: has no header (set header)\n");
+}
+
+TEST_F(Commands, SubmittingTheSameAgainSaysSo) {
+  const std::string path = write_job(R"({"name": "direct-marketing"})");
+  server_.answer("POST /v1/jobs?base_dir=" + percent_encoded(directory_), Json{{"job", test::example_job()}}.dump());
+  ASSERT_TRUE(submit(session(), {path, false}));
+  EXPECT_EQ(out_.str(), "direct-marketing is job 7, submitted before: running\n");
 }
 
 TEST_F(Commands, WaitingShowsChangesThenTheResultAndTheStatusOfTheJob) {
