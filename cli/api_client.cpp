@@ -97,10 +97,12 @@ Outcome<Json> ApiClient::get(const std::string& target) {
   return parsed(response->body);
 }
 
-Outcome<Json> ApiClient::post(const std::string& target, std::string_view body) {
+Outcome<Answer> ApiClient::post(const std::string& target, std::string_view body) {
   const auto response = request("POST", target, body);
   if (!response) return response.error();
-  return parsed(response->body);
+  auto json = parsed(response->body);
+  if (!json) return json.error();
+  return Answer{response->status, std::move(*json)};
 }
 
 Outcome<void> ApiClient::remove(const std::string& target) {

@@ -20,6 +20,11 @@ std::string percent_encoded(std::string_view text);
 std::string job_path(std::string_view job);
 std::string trial_path(std::string_view job, int trial);
 
+struct Answer {
+  int status = 0;  // 2xx
+  Json body;
+};
+
 class ApiClient {
  public:
   // Connects with the first request. Fails when `url` is not an http URL.
@@ -28,7 +33,7 @@ class ApiClient {
   const std::string& url() const { return url_; }
 
   Outcome<Json> get(const std::string& target);
-  Outcome<Json> post(const std::string& target, std::string_view body);
+  Outcome<Answer> post(const std::string& target, std::string_view body);
   Outcome<void> remove(const std::string& target);
 
   // The elements of `field` over all pages, at most `limit`; 0: all.

@@ -97,10 +97,10 @@ Finished stop_job(Session session, const std::string& job) {
   const auto answer = session.api.post(job_path(job) + "/stop", "");
   if (!answer) return answer.error();
   if (session.console.json()) {
-    session.console.print_json(*answer);
+    session.console.print_json(answer->body);
     return kExitOk;
   }
-  const JobInfo info = job_from_json(*answer);
+  const JobInfo info = job_from_json(answer->body);
   session.console.print(fmt::format("{} (job {}) is {}", info.name, info.id, info.state));
   return kExitOk;
 }

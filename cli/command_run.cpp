@@ -58,7 +58,7 @@ Outcome<WatchEnd> watch_and_stop(Session session, const JobInfo& job, const Inte
 Finished run_on(Session session, const RunOptions& options, const Interrupts& interrupts) {
   const auto answer = submit_file(session, options.job_file);
   if (!answer) return answer.error();
-  const JobInfo job = job_from_json((*answer)["job"]);
+  const JobInfo job = job_from_json(answer->body["job"]);
   const auto end = watch_and_stop(session, job, interrupts);
   if (!end) return end.error();
   const std::string id = std::to_string(job.id);

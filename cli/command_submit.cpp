@@ -10,6 +10,8 @@ namespace tuneband::cli {
 
 namespace {
 
+constexpr int kStatusCreated = 201;
+
 void note_warnings(Console& console, const Json& answer) {
   const auto warnings = answer.find("warnings");
   if (warnings == answer.end() || !warnings->is_array()) return;
@@ -22,9 +24,8 @@ void note_warnings(Console& console, const Json& answer) {
   }
 }
 
-std::string introduction(const JobInfo& job) {
-  const bool known = job.ended() || job.trials.created > 0;
-  if (known) return fmt::format("{} is job {}, submitted before: {}", job.name, job.id, job.state);
+std::string introduction(const JobInfo& job, bool is_new) {
+  if (!is_new) return fmt::format("{} is job {}, submitted before: {}", job.name, job.id, job.state);
   const std::string planned = job.trials.planned ? format_count(*job.trials.planned, "trial") + " planned" : "trials without end";
   return fmt::format("{} is job {}: {}, {}, at most {} each", job.name, job.id, job.scheduler, planned,
                      format_resource(job.max_resource, job.resource_name));
@@ -51,28 +52,28 @@ Finished wait_for(Session session, const JobInfo& job) {
 
 }  // namespace
 
-Outcome<Json> submit_file(Session session, const std::string& job_file) {
+Outcome<Answer> submit_file(Session session, const std::string& job_file) {
   const auto file = read_job_file(job_file);
   if (!file) return file.error();
   auto answer = session.api.post("/v1/jobs?base_dir=" + percent_encoded(file->base_dir), file->text);
   if (!answer) return answer.error();
-  if (!answer->is_object() || !answer->contains("job")) {
+  if (!answer->body.is_object() || !answer->body.contains("job")) {
     return Failure{{{ErrorCode::internal, "the server did not say which job this is", "", "is it a tuneband-server?"}},
                    kExitFailed};
   }
-  note_warnings(session.console, *answer);
+  note_warnings(session.console, answer->body);
   return answer;
 }
 
 Finished submit(Session session, const SubmitOptions& options) {
   const auto answer = submit_file(session, options.job_file);
   if (!answer) return answer.error();
-  const JobInfo job = job_from_json((*answer)["job"]);
+  const JobInfo job = job_from_json(answer->body["job"]);
   if (!session.console.json()) {
-    session.console.print(introduction(job));
+    session.console.print(introduction(job, answer->status == kStatusCreated));
   }
   if (options.wait) return wait_for(session, job);
-  if (session.console.json()) session.console.print_json(*answer);
+  if (session.console.json()) session.console.print_json(answer->body);
   return kExitOk;
 }
 

@@ -76,7 +76,7 @@ struct RunOptions {
 inline constexpr const char* kRunsDir = "tuneband-runs";
 Finished run_job(Console& console, const RunOptions& options);
 
-// POST /v1/jobs; prints the warnings. Gives the server's whole answer.
-Outcome<Json> submit_file(Session session, const std::string& job_file);
+// POST /v1/jobs; prints the warnings. Gives the server's whole answer, whose body has a job.
+Outcome<Answer> submit_file(Session session, const std::string& job_file);
 
 }  // namespace tuneband::cli

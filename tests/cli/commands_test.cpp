@@ -111,10 +111,8 @@ TEST_F(Commands, TrialsHaveAColumnForEachParameter) {
 
 TEST_F(Commands, SubmitSendsTheDocumentAsItIsAndWhereItLies) {
   const std::string path = write_job(R"({"name": "direct-marketing"})");
-  Json fresh = test::example_job();
-  fresh["trials"]["created"] = 0;
   server_.answer("POST /v1/jobs?base_dir=" + percent_encoded(directory_),
-                 Json{{"job", fresh},
+                 Json{{"job", test::example_job()},
                       {"plan", test::example_plan()},
                       {"warnings", {{{"path", "trainer.data"}, {"message", "has no header"}, {"hint", "set header"}}}}}
                      .dump(),
