@@ -4,9 +4,54 @@
 #include <cmath>
 
 #include "core/text.hpp"
+#include "server/log.hpp"
 #include "server/monotone_clock.hpp"
 
 namespace tuneband::server {
+
+namespace {
+
+// Passes an answer on and tells of it once both are known: which route it is of, and how it was answered.
+class ObservedResponder final : public HttpResponder {
+ public:
+  using Observer = std::function<void(const Route* route, int status, double seconds)>;
+  ObservedResponder(Respond inner, Observer observer) : inner_(std::move(inner)), observer_(std::move(observer)) {}
+
+  void reply(HttpReply reply) override {
+    answered(reply.status);
+    inner_->reply(std::move(reply));
+  }
+  std::shared_ptr<HttpStream> stream(HttpReply head, std::optional<std::uint64_t> length) override {
+    answered(head.status);
+    return inner_->stream(std::move(head), length);
+  }
+  void routed(const Route* route) {
+    route_ = route;
+    routed_ = true;
+    tell();
+  }
+
+ private:
+  void answered(int status) {
+    if (status_) return;
+    status_ = status;
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    tell();
+  }
+  void tell() {
+    if (routed_ && status_) observer_(route_, *status_, seconds_);
+  }
+
+  Respond inner_;
+  Observer observer_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool routed_ = false;
+  const Route* route_ = nullptr;
+  std::optional<int> status_;
+  double seconds_ = 0;
+};
+
+}  // namespace
 
 Api::Api(boost::asio::io_context& loop, ApiParts parts)
     : loop_(loop), parts_(parts), reads_(loop, parts.data_dir.database_file()), events_(loop, reads_), logs_(loop) {
@@ -25,10 +70,17 @@ HttpHandler Api::handler() {
 }
 
 void Api::handle(const HttpRequest& request, const Respond& respond) {
-  const auto begin = std::chrono::steady_clock::now();
-  const Route* route = router_.handle(request, respond);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  metrics_.request_handled(route != nullptr ? route->method : "other", route != nullptr ? route->pattern : "", seconds);
+  const auto observed = std::make_shared<ObservedResponder>(respond, [this](const Route* route, int status, double seconds) {
+    metrics_.request_answered(route != nullptr ? route->method : "other", route != nullptr ? route->pattern : "", status,
+                              seconds);
+  });
+  try {
+    observed->routed(router_.handle(request, observed));
+  } catch (const std::exception& failure) {
+    log_error("request failed", {{"path", request.path}, {"why", failure.what()}});
+    observed->reply(error_reply(500, "internal", "the server failed to answer", "its log says more"));
+    observed->routed(nullptr);
+  }
 }
 
 void Api::close_streams() {
@@ -79,9 +131,11 @@ std::optional<std::int64_t> query_integer(const HttpRequest& request, const std:
   const auto text = request.query_value(name);
   if (!text) return std::nullopt;
   const auto number = parse_number(*text);
-  const bool inside = number && *number >= static_cast<double>(min) && *number <= static_cast<double>(max) && *number == std::floor(*number);
+  const bool inside =
+      number && *number >= static_cast<double>(min) && *number <= static_cast<double>(max) && *number == std::floor(*number);
   if (!inside) {
-    diagnostics.error(name, "expected an integer between " + std::to_string(min) + " and " + std::to_string(max) + ", got " + excerpt(*text));
+    diagnostics.error(
+        name, "expected an integer between " + std::to_string(min) + " and " + std::to_string(max) + ", got " + excerpt(*text));
     return std::nullopt;
   }
   return static_cast<std::int64_t>(*number);

@@ -1,5 +1,5 @@
-// The REST API: what each route does with the engine, the reader, the preflight and the live updates. docs/api.md has the contract.
-// Handlers run on the loop thread; reads go to the read thread and come back.
+// The REST API: what each route does with the engine, the reader, the preflight and the live updates. docs/api.md has the
+// contract. Handlers run on the loop thread; reads go to the read thread and come back.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -10,6 +10,7 @@
 #include "server/data_dir.hpp"
 #include "server/engine.hpp"
 #include "server/event_hub.hpp"
+#include "server/job_document.hpp"
 #include "server/log_stream.hpp"
 #include "server/preflight.hpp"
 #include "server/read_thread.hpp"
@@ -45,7 +46,14 @@ class Api {
   // routes_jobs.cpp
   void add_job_routes();
   void create_job(const HttpRequest& request, const Respond& respond);
-  void submit_job(const std::string& text, JobSpec spec, const Diagnostics& found, const Respond& respond);
+  struct ReadDocument {
+    JobDocument document;
+    Diagnostics found;
+  };
+  // `then` gets the body as a job document, or why it is none.
+  void read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond);
+  // `found`: warnings, for the reply.
+  void submit_job(const ReadDocument& read, const Diagnostics& found, const Respond& respond);
   void reply_created(JobId job, bool created, const JobSpec& spec, const Diagnostics& found, const Respond& respond);
   void list_jobs(const HttpRequest& request, const Respond& respond);
   void get_job(JobId job, const Respond& respond);

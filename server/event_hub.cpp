@@ -21,7 +21,9 @@ std::string event_text(std::string_view event, const std::string& json) {
 EventHub::EventHub(boost::asio::io_context& loop, ReadThread& reads, std::int64_t heartbeat_ms)
     : reads_(reads), heartbeat_(loop), heartbeat_ms_(heartbeat_ms) {}
 
-void EventHub::drop_closed(Topic& topic) { std::erase_if(topic.streams, [](const auto& stream) { return !stream->open(); }); }
+void EventHub::drop_closed(Topic& topic) {
+  std::erase_if(topic.streams, [](const auto& stream) { return !stream->open(); });
+}
 
 std::size_t EventHub::subscribers() const {
   std::size_t count = 0;

@@ -11,7 +11,8 @@ std::string gzip(std::string_view text) {
   constexpr int kGzipWindowBits = 15 + 16;
   constexpr int kMemoryLevel = 8;
   z_stream stream{};
-  TUNEBAND_CHECK(deflateInit2(&stream, kLevel, Z_DEFLATED, kGzipWindowBits, kMemoryLevel, Z_DEFAULT_STRATEGY) == Z_OK, "zlib starts");
+  TUNEBAND_CHECK(deflateInit2(&stream, kLevel, Z_DEFLATED, kGzipWindowBits, kMemoryLevel, Z_DEFAULT_STRATEGY) == Z_OK,
+                 "zlib starts");
   std::string zipped(deflateBound(&stream, text.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
   stream.avail_in = static_cast<uInt>(text.size());

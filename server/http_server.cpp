@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
@@ -28,14 +30,16 @@ using BeastError = beast::error_code;
 
 namespace {
 
-constexpr std::int64_t kLingerMs = 2'000;                   // for a client that still sends while its last reply is on the way
+constexpr std::int64_t kLingerMs = 2'000;  // for a client that still sends while its last reply is on the way
 constexpr std::size_t kLingerBytesMax = 64 * 1024 * 1024;
-constexpr std::int64_t kReplyBytesPerMsMin = 32;            // a client that takes a long reply more slowly is let go
+constexpr std::int64_t kReplyBytesPerMsMin = 32;        // a client that takes a long reply more slowly is let go
+constexpr std::size_t kZipOnLoopBytesMax = 256 * 1024;  // larger replies would keep the loop busy for milliseconds
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return result;
 }
 
@@ -106,14 +110,17 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   bool check_host = true;
   bool accepting = true;
   std::set<HttpSession*> sessions;
+  asio::thread_pool zipper{1};
 };
 
-// ---- one connection -------------------------------------------------------------------------------------------------------------
+// ---- one connection
+// -------------------------------------------------------------------------------------------------------------
 
 // Reads a request, hands it over, waits for its answer to be written, reads the next.
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
-  HttpSession(std::shared_ptr<HttpServer::State> state, tcp::socket socket) : state_(std::move(state)), stream_(std::move(socket)) {
+  HttpSession(std::shared_ptr<HttpServer::State> state, tcp::socket socket)
+      : state_(std::move(state)), stream_(std::move(socket)) {
     state_->sessions.insert(this);
   }
   ~HttpSession() { state_->sessions.erase(this); }
@@ -142,6 +149,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void linger(std::size_t bytes_left);
   bool client_closed();
   void expire_after(std::int64_t ms) { stream_.expires_after(std::chrono::milliseconds(ms)); }
+  void send_zipped_elsewhere(HttpReply reply);
+  void send_as_is(HttpReply reply);
   bool may_gzip(const HttpReply& reply) const;
 
   std::shared_ptr<HttpServer::State> state_;
@@ -171,6 +180,7 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
     std::string first = std::move(head.body);
     head.body.clear();
     if (!first.empty()) enqueue(std::move(first));
+    ending_ = session_->bodiless();
     session_->send_head(std::move(head), length, [self = shared_from_this()](bool ok) { self->written(ok); });
     session_->watch([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->gone();
@@ -282,11 +292,12 @@ void HttpSession::read_next() {
   // Until the first byte the connection is idle; from then on the deadline is the request's.
   constexpr std::size_t kFirstReadSize = 4'096;
   expire_after(state_->options.idle_ms);
-  stream_.async_read_some(buffer_.prepare(kFirstReadSize), [self = shared_from_this()](const BeastError& error, std::size_t size) {
-    if (error) return self->close();
-    self->buffer_.commit(size);
-    self->read_header();
-  });
+  stream_.async_read_some(buffer_.prepare(kFirstReadSize),
+                          [self = shared_from_this()](const BeastError& error, std::size_t size) {
+                            if (error) return self->close();
+                            self->buffer_.commit(size);
+                            self->read_header();
+                          });
 }
 
 // One deadline from the first byte to the last: it is not set anew for the body.
@@ -314,10 +325,12 @@ void HttpSession::on_read(const BeastError& error) {
   if (!error) return dispatch();
   keep_alive_ = false;
   if (error == http::error::body_limit) {
-    return send(error_reply(413, "too_large", "the body is larger than " + std::to_string(state_->options.body_bytes_max) + " bytes"));
+    return send(
+        error_reply(413, "too_large", "the body is larger than " + std::to_string(state_->options.body_bytes_max) + " bytes"));
   }
   if (error == http::error::header_limit) {
-    return send(error_reply(431, "too_large", "the header is larger than " + std::to_string(state_->options.header_bytes_max) + " bytes"));
+    return send(error_reply(431, "too_large",
+                            "the header is larger than " + std::to_string(state_->options.header_bytes_max) + " bytes"));
   }
   const bool malformed = error.category() == make_error_code(http::error::bad_method).category() &&
                          error != http::error::end_of_stream && error != http::error::partial_message;
@@ -364,7 +377,8 @@ void HttpSession::dispatch() {
   }
 }
 
-// ---- replies --------------------------------------------------------------------------------------------------------------------
+// ---- replies
+// --------------------------------------------------------------------------------------------------------------------
 
 bool HttpSession::may_gzip(const HttpReply& reply) const {
   return accepts_gzip_ && reply.body.size() >= state_->options.gzip_bytes_min &&
@@ -372,11 +386,26 @@ bool HttpSession::may_gzip(const HttpReply& reply) const {
 }
 
 void HttpSession::send(HttpReply reply) {
-  const bool zipped = may_gzip(reply);
-  if (zipped) reply.body = gzip(reply.body);
+  if (!may_gzip(reply)) return send_as_is(std::move(reply));
+  if (reply.body.size() > kZipOnLoopBytesMax) return send_zipped_elsewhere(std::move(reply));
+  reply.body = gzip(reply.body);
+  reply.headers.emplace_back("Content-Encoding", "gzip");
+  send_as_is(std::move(reply));
+}
+
+// The session is moved from thread to thread, so that it can only be destroyed on the loop's.
+void HttpSession::send_zipped_elsewhere(HttpReply reply) {
+  asio::post(state_->zipper, [self = shared_from_this(), reply = std::move(reply)]() mutable {
+    reply.body = gzip(reply.body);
+    reply.headers.emplace_back("Content-Encoding", "gzip");
+    asio::io_context& loop = self->state_->loop;
+    asio::post(loop, [self = std::move(self), reply = std::move(reply)]() mutable { self->send_as_is(std::move(reply)); });
+  });
+}
+
+void HttpSession::send_as_is(HttpReply reply) {
   response_.emplace(static_cast<http::status>(reply.status), version_);
   response_->set(http::field::content_type, reply.content_type);
-  if (zipped) response_->set(http::field::content_encoding, "gzip");
   for (const auto& [name, value] : reply.headers) response_->set(name, value);
   response_->keep_alive(keep_alive_);
   const std::size_t size = reply.body.size();
@@ -384,7 +413,8 @@ void HttpSession::send(HttpReply reply) {
   const bool has_body = reply.status != 204 && reply.status != 304;
   if (has_body) response_->content_length(size);
   expire_after(state_->options.write_ms + static_cast<std::int64_t>(size) / kReplyBytesPerMsMin);
-  http::async_write(stream_, *response_, [self = shared_from_this()](const BeastError& error, std::size_t) { self->finish(!error); });
+  http::async_write(stream_, *response_,
+                    [self = shared_from_this()](const BeastError& error, std::size_t) { self->finish(!error); });
 }
 
 void HttpSession::send_head(HttpReply head, std::optional<std::uint64_t> length, std::function<void(bool)> sent) {
@@ -402,15 +432,17 @@ void HttpSession::send_head(HttpReply head, std::optional<std::uint64_t> length,
   head_->keep_alive(keep_alive_);
   head_serializer_.emplace(*head_);
   expire_after(state_->options.write_ms);
-  http::async_write_header(stream_, *head_serializer_, [self = shared_from_this(), sent = std::move(sent)](const BeastError& error, std::size_t) {
-    sent(!error);
-  });
+  http::async_write_header(
+      stream_, *head_serializer_,
+      [self = shared_from_this(), sent = std::move(sent)](const BeastError& error, std::size_t) { sent(!error); });
 }
 
 void HttpSession::send_piece(std::string piece, std::function<void(bool)> sent) {
   piece_ = std::move(piece);
   expire_after(state_->options.write_ms);
-  const auto written = [self = shared_from_this(), sent = std::move(sent)](const BeastError& error, std::size_t) { sent(!error); };
+  const auto written = [self = shared_from_this(), sent = std::move(sent)](const BeastError& error, std::size_t) {
+    sent(!error);
+  };
   if (chunked_) {
     asio::async_write(stream_, http::make_chunk(asio::buffer(piece_)), written);
   } else {
@@ -419,7 +451,8 @@ void HttpSession::send_piece(std::string piece, std::function<void(bool)> sent) 
 }
 
 void HttpSession::send_last(std::function<void(bool)> sent) {
-  if (!chunked_ || head_request_) return asio::post(stream_.get_executor(), [self = shared_from_this(), sent = std::move(sent)] { sent(true); });
+  if (!chunked_ || head_request_)
+    return asio::post(stream_.get_executor(), [self = shared_from_this(), sent = std::move(sent)] { sent(true); });
   expire_after(state_->options.write_ms);
   asio::async_write(stream_, http::make_chunk_last(),
                     [self = shared_from_this(), sent = std::move(sent)](const BeastError& error, std::size_t) { sent(!error); });
@@ -436,14 +469,16 @@ void HttpSession::finish(bool written) {
   linger(kLingerBytesMax);
 }
 
-// Closing with input unread would reset the connection, and the client might never see the reply: what it still sends is thrown away.
+// Closing with input unread would reset the connection, and the client might never see the reply: what it still sends is thrown
+// away.
 void HttpSession::linger(std::size_t bytes_left) {
   constexpr std::size_t kReadSize = 64 * 1024;
   buffer_.clear();
-  stream_.async_read_some(buffer_.prepare(kReadSize), [self = shared_from_this(), bytes_left](const BeastError& error, std::size_t size) {
-    if (error || size >= bytes_left) return self->close();
-    self->linger(bytes_left - size);
-  });
+  stream_.async_read_some(buffer_.prepare(kReadSize),
+                          [self = shared_from_this(), bytes_left](const BeastError& error, std::size_t size) {
+                            if (error || size >= bytes_left) return self->close();
+                            self->linger(bytes_left - size);
+                          });
 }
 
 void HttpSession::close() {
@@ -453,7 +488,8 @@ void HttpSession::close() {
   if (const auto gone = std::exchange(gone_, nullptr)) gone();
 }
 
-// ---- the listener ---------------------------------------------------------------------------------------------------------------
+// ---- the listener
+// ---------------------------------------------------------------------------------------------------------------
 
 void HttpServer::State::accept() {
   acceptor.async_accept([weak = weak_from_this()](const BeastError& error, tcp::socket socket) {

@@ -36,12 +36,18 @@ std::optional<std::string> HttpRequest::query_value(std::string_view name) const
 
 int http_status(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_argument: return 400;
-    case ErrorCode::not_found: return 404;
-    case ErrorCode::conflict: return 409;
-    case ErrorCode::too_large: return 413;
-    case ErrorCode::unavailable: return 503;
-    case ErrorCode::internal: return 500;
+    case ErrorCode::invalid_argument:
+      return 400;
+    case ErrorCode::not_found:
+      return 404;
+    case ErrorCode::conflict:
+      return 409;
+    case ErrorCode::too_large:
+      return 413;
+    case ErrorCode::unavailable:
+      return 503;
+    case ErrorCode::internal:
+      return 500;
   }
   return 500;
 }

@@ -31,7 +31,8 @@ protocol::TunedParameter tuned(const Parameter& parameter) {
 }
 
 // The paths that a trainer has, each made absolute where it stands.
-void make_absolute(Json& json, const std::string& field, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics) {
+void make_absolute(Json& json, const std::string& field, const std::string& path, const std::string& base_dir,
+                   Diagnostics& diagnostics) {
   const auto found = json.find(field);
   if (found == json.end() || !found->is_string()) return;
   const std::filesystem::path written(found->get_ref<const std::string&>());

@@ -87,7 +87,8 @@ void send_file(OpenFile file, ByteRange range, HttpReply head, const Respond& re
     const auto its = weak.lock();
     if (!its || !its->open()) return;
     const std::uint64_t left = range.to - *offset;
-    std::string piece = left == 0 ? "" : shared->read(*offset, static_cast<std::size_t>(std::min<std::uint64_t>(left, kPieceSize)));
+    std::string piece =
+        left == 0 ? "" : shared->read(*offset, static_cast<std::size_t>(std::min<std::uint64_t>(left, kPieceSize)));
     if (piece.empty()) return its->end();
     *offset += piece.size();
     its->write(std::move(piece));
@@ -95,15 +96,19 @@ void send_file(OpenFile file, ByteRange range, HttpReply head, const Respond& re
   stream->on_drained(next);
 }
 
-void LogFollowers::follow(TrialId trial, std::string path, std::uint64_t from, bool trial_ended, std::shared_ptr<HttpStream> stream) {
-  auto follower = std::make_unique<Follower>();
+void LogFollowers::follow(TrialId trial, std::string path, std::uint64_t from, bool trial_ended,
+                          std::shared_ptr<HttpStream> stream) {
+  const auto follower = std::make_shared<Follower>();
   follower->trial = trial;
   follower->path = std::move(path);
   follower->offset = from;
   follower->trial_ended = trial_ended;
   follower->stream = std::move(stream);
-  advance(*follower);
-  followers_.push_back(std::move(follower));
+  // What is there already is sent as fast as the client takes it; then the timer looks for more.
+  follower->stream->on_drained([weak = std::weak_ptr(follower)] {
+    if (const auto its = weak.lock()) advance(*its);
+  });
+  followers_.push_back(follower);
   if (followers_.size() == 1) arm();
 }
 
@@ -123,10 +128,18 @@ void LogFollowers::on_committed(std::span<const Write> writes) {
   if (followers_.empty()) return;
   for (const Write& write : writes) {
     const auto* trial = std::get_if<TrialRow>(&write);
-    if (trial == nullptr || !ended(trial->state)) continue;
+    if (trial != nullptr && ended(trial->state)) trial_over(trial->id);
+    const auto* deleted = std::get_if<DeleteJob>(&write);
+    if (deleted == nullptr) continue;
     for (const auto& follower : followers_) {
-      if (follower->trial == trial->id) follower->trial_ended = true;
+      if (follower->trial.job == deleted->job) follower->trial_ended = true;
     }
+  }
+}
+
+void LogFollowers::trial_over(TrialId trial) {
+  for (const auto& follower : followers_) {
+    if (follower->trial == trial) follower->trial_ended = true;
   }
 }
 

@@ -1,5 +1,6 @@
-// Files of trials as bodies: whole, a range, the tail, or followed while they grow. Paths are made by the server, never from a user's text;
-// only regular files are opened, never through a symbolic link at the last step. Loop thread only: the pieces are small.
+// Files of trials as bodies: whole, a range, the tail, or followed while they grow. Paths are made by the server, never from a
+// user's text; only regular files are opened, never through a symbolic link at the last step. Loop thread only: the pieces are
+// small.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -39,8 +40,8 @@ struct ByteRange {
   std::uint64_t to = 0;  // past the last byte
 };
 
-// A Range header against a file of `size` bytes (RFC 9110, section 14): one range of bytes. Nothing: ignore the header, as the RFC allows for what
-// is not understood; an empty range: it cannot be satisfied.
+// A Range header against a file of `size` bytes (RFC 9110, section 14): one range of bytes. Nothing: ignore the header, as the
+// RFC allows for what is not understood; an empty range: it cannot be satisfied.
 std::optional<ByteRange> parse_range(std::string_view header, std::uint64_t size);
 
 // Answers with these bytes, piece by piece as the client takes them.
@@ -53,6 +54,8 @@ class LogFollowers {
 
   // `path` may not be there yet. `stream` has its head sent.
   void follow(TrialId trial, std::string path, std::uint64_t from, bool trial_ended, std::shared_ptr<HttpStream> stream);
+  // Its log will not grow any more.
+  void trial_over(TrialId trial);
   void on_committed(std::span<const Write> writes);
   void close();
 
@@ -66,10 +69,10 @@ class LogFollowers {
     std::shared_ptr<HttpStream> stream;
   };
 
-  void advance(Follower& follower);
+  static void advance(Follower& follower);
   void arm();
 
-  std::vector<std::unique_ptr<Follower>> followers_;
+  std::vector<std::shared_ptr<Follower>> followers_;
   boost::asio::steady_timer timer_;
 };
 

@@ -1,4 +1,5 @@
-// The one thread that reads the database for the API, and does other work that would keep the loop busy (parsing and planning jobs).
+// The one thread that reads the database for the API, and does other work that would keep the loop busy (parsing and planning
+// jobs).
 //
 // Work and what it captures must not touch anything of the loop's; its result is handed over on the loop thread.
 #pragma once
@@ -21,7 +22,8 @@ class ReadThread {
   static constexpr std::size_t kWaitingMax = 1'000;
 
   // Throws SqliteError when the database cannot be opened.
-  ReadThread(boost::asio::io_context& loop, const std::string& database_file) : loop_(loop), reader_(Reader::open(database_file)) {}
+  ReadThread(boost::asio::io_context& loop, const std::string& database_file)
+      : loop_(loop), reader_(Reader::open(database_file)) {}
   ~ReadThread() {
     thread_.stop();
     thread_.join();
@@ -29,8 +31,8 @@ class ReadThread {
   ReadThread(const ReadThread&) = delete;
   ReadThread& operator=(const ReadThread&) = delete;
 
-  // Loop thread. `work(Reader&)` gives a Result<T> on the read thread, `done(const Result<T>&)` gets it on the loop thread, never from
-  // within run(): `unavailable` when too much is waiting, `internal` when `work` threw.
+  // Loop thread. `work(Reader&)` gives a Result<T> on the read thread, `done(const Result<T>&)` gets it on the loop thread, never
+  // from within run(): `unavailable` when too much is waiting, `internal` when `work` threw.
   template <class Work, class Done>
   void run(Work work, Done done) {
     using Answer = std::invoke_result_t<Work&, Reader&>;
@@ -41,11 +43,11 @@ class ReadThread {
       return;
     }
     ++waiting_;
-    boost::asio::post(thread_, [this, work = std::move(work), done = std::move(done)]() mutable {
-      // `done` may hold what belongs to the loop: it is moved on, never destroyed here.
-      boost::asio::post(loop_, [this, answer = attempt<Answer>(work), done = std::move(done)]() mutable {
+    // `done` may hold what belongs to the loop: behind a pointer it is moved on, never copied or destroyed on the other thread.
+    boost::asio::post(thread_, [this, work = std::move(work), owned = std::make_unique<Done>(std::move(done))]() mutable {
+      boost::asio::post(loop_, [this, answer = attempt<Answer>(work), owned = std::move(owned)]() mutable {
         --waiting_;
-        done(std::move(answer));
+        (*owned)(std::move(answer));
       });
     });
   }

@@ -73,7 +73,8 @@ const Route* Router::handle(const HttpRequest& request, const Respond& respond) 
     return &route;
   }
   if (other_methods.empty()) {
-    respond->reply(error_reply(404, "not_found", "there is nothing at " + valid_utf8(request.path), "GET /openapi.json lists what is there"));
+    respond->reply(error_reply(404, "not_found", "there is nothing at " + valid_utf8(request.path),
+                               "GET /openapi.json lists what is there"));
     return nullptr;
   }
   std::string allowed;

@@ -33,7 +33,9 @@ void add_all(const Diagnostics& from, Diagnostics& to) {
 
 void Api::add_job_routes() {
   const auto plain = [this](auto method) {
-    return [this, method](const HttpRequest& request, const PathParameters&, const Respond& respond) { (this->*method)(request, respond); };
+    return [this, method](const HttpRequest& request, const PathParameters&, const Respond& respond) {
+      (this->*method)(request, respond);
+    };
   };
   const auto of_job = [this](auto method) {
     return with_job([this, method](const HttpRequest&, JobId job, const Respond& respond) { (this->*method)(job, respond); });
@@ -49,29 +51,50 @@ void Api::add_job_routes() {
   router_.add({"GET", "/v1/jobs/{job}/plan", {}, with_job([this](const HttpRequest&, JobId job, const Respond& respond) {
                  read_json([job](Reader& reader) { return reader.plan(job); }, respond);
                })});
-  router_.add({"GET", "/v1/jobs/{job}/analytics", {"format"}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
-                 analytics(request, job, respond);
-               })});
+  router_.add(
+      {"GET",
+       "/v1/jobs/{job}/analytics",
+       {"format"},
+       with_job([this](const HttpRequest& request, JobId job, const Respond& respond) { analytics(request, job, respond); })});
 }
 
 void Api::create_job(const HttpRequest& request, const Respond& respond) {
   Diagnostics found;
   const std::string preflight = request.query_value("preflight").value_or("on");
   if (preflight != "on" && preflight != "off") found.error("preflight", "expected on or off, got " + excerpt(preflight));
-  JobDocument document = parse_job_document(request.body, request.query_value("base_dir").value_or(""), found);
   if (!found.ok()) return respond->reply(error_reply(found));
-  if (preflight == "off") return submit_job(document.canonical, std::move(document.spec), found, respond);
-  const auto checked = [this, spec = std::move(document.spec), text = document.canonical, found, respond](const Diagnostics& by_worker) mutable {
-    add_all(by_worker, found);
-    if (!found.ok()) return respond->reply(error_reply(found));
-    submit_job(text, std::move(spec), found, respond);
-  };
-  parts_.preflight.check(document.canonical, checked);
+  read_document(
+      request,
+      [this, preflight, respond](const ReadDocument& read) {
+        if (!read.found.ok()) return respond->reply(error_reply(read.found));
+        if (preflight == "off") return submit_job(read, read.found, respond);
+        parts_.preflight.check(read.document.canonical, [this, read, respond](const Diagnostics& by_worker) {
+          Diagnostics all = read.found;
+          add_all(by_worker, all);
+          if (!all.ok()) return respond->reply(error_reply(all));
+          submit_job(read, all, respond);
+        });
+      },
+      respond);
 }
 
-void Api::submit_job(const std::string& text, JobSpec spec, const Diagnostics& found, const Respond& respond) {
-  JobSubmitted event{spec, text};
-  const auto committed = [this, spec = std::move(spec), found, respond](std::span<const Notice> notices) {
+// A document may be as large as a body: it is parsed off the loop thread.
+void Api::read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond) {
+  const auto parse = [body = request.body,
+                      base_dir = request.query_value("base_dir").value_or("")](Reader&) -> Result<ReadDocument> {
+    ReadDocument read;
+    read.document = parse_job_document(body, base_dir, read.found);
+    return read;
+  };
+  reads_.run(parse, [then = std::move(then), respond](const Result<ReadDocument>& read) {
+    if (!read) return respond->reply(error_reply(read.error()));
+    then(*read);
+  });
+}
+
+void Api::submit_job(const ReadDocument& read, const Diagnostics& found, const Respond& respond) {
+  JobSubmitted event{read.document.spec, read.document.canonical};
+  const auto committed = [this, spec = read.document.spec, found, respond](std::span<const Notice> notices) {
     for (const Notice& notice : notices) {
       const auto* reply = std::get_if<JobReply>(&notice);
       if (reply == nullptr) continue;
@@ -97,7 +120,8 @@ void Api::list_jobs(const HttpRequest& request, const Respond& respond) {
   JobsQuery query;
   if (const auto state = request.query_value("state")) {
     query.state = job_state_from(*state);
-    if (!query.state) diagnostics.error("state", "expected running, stopping, completed, stopped or failed, got " + excerpt(*state));
+    if (!query.state)
+      diagnostics.error("state", "expected running, stopping, completed, stopped or failed, got " + excerpt(*state));
   }
   query.limit = static_cast<int>(query_integer(request, "limit", 1, kPageMax, diagnostics).value_or(query.limit));
   query.after = request.query_value("after").value_or("");
@@ -114,7 +138,8 @@ void Api::stop_job(JobId job, const Respond& respond) {
   const auto committed = [this, job, respond](std::span<const Notice>) {
     read_json([job](Reader& reader) { return reader.job(job); }, respond, 202);
   };
-  if (const auto taken = parts_.engine.submit(JobStopRequested{job}, committed); !taken) respond->reply(error_reply(taken.error()));
+  if (const auto taken = parts_.engine.submit(JobStopRequested{job}, committed); !taken)
+    respond->reply(error_reply(taken.error()));
 }
 
 void Api::delete_job(JobId job, const Respond& respond) {
@@ -125,25 +150,31 @@ void Api::delete_job(JobId job, const Respond& respond) {
       respond->reply(reply->job ? json_text("", 204) : error_reply(reply->job.error()));
     }
   };
-  if (const auto taken = parts_.engine.submit(JobDeleteRequested{job}, committed); !taken) respond->reply(error_reply(taken.error()));
+  if (const auto taken = parts_.engine.submit(JobDeleteRequested{job}, committed); !taken)
+    respond->reply(error_reply(taken.error()));
 }
 
 void Api::make_plan_of(const HttpRequest& request, const Respond& respond) {
   Diagnostics diagnostics;
-  const JobDocument document = parse_job_document(request.body, request.query_value("base_dir").value_or(""), diagnostics);
   const auto workers = query_integer(request, "workers", 1, kForecastWorkersMax, diagnostics);
   const auto seconds_per_unit = query_number(request, "seconds_per_unit", diagnostics);
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
-  // A forecast of a large job takes a while: not on the loop thread.
-  const auto plan = [spec = document.spec, workers, seconds_per_unit](Reader&) -> Result<std::string> {
-    Json json = to_json(make_plan(spec));
-    if (workers) {
-      const auto expected = forecast(spec, static_cast<int>(*workers), seconds_per_unit.value_or(1));
-      json["forecast"] = expected ? to_json(*expected) : Json();
-    }
-    return json.dump();
-  };
-  read_json(plan, respond);
+  read_document(
+      request,
+      [this, workers, seconds_per_unit, respond](const ReadDocument& read) {
+        if (!read.found.ok()) return respond->reply(error_reply(read.found));
+        // A forecast of a large job takes a while: not on the loop thread either.
+        const auto plan = [spec = read.document.spec, workers, seconds_per_unit](Reader&) -> Result<std::string> {
+          Json json = to_json(make_plan(spec));
+          if (workers) {
+            const auto expected = forecast(spec, static_cast<int>(*workers), seconds_per_unit.value_or(1));
+            json["forecast"] = expected ? to_json(*expected) : Json();
+          }
+          return json.dump();
+        };
+        read_json(plan, respond);
+      },
+      respond);
 }
 
 void Api::watch_job(JobId job, const Respond& respond) {
@@ -157,7 +188,8 @@ void Api::watch_job(JobId job, const Respond& respond) {
 void Api::analytics(const HttpRequest& request, JobId job, const Respond& respond) {
   const std::string format = request.query_value("format").value_or("json");
   if (format != "json" && format != "csv") {
-    return respond->reply(error_reply(Error{ErrorCode::invalid_argument, "expected json or csv, got " + excerpt(format), "format", ""}));
+    return respond->reply(
+        error_reply(Error{ErrorCode::invalid_argument, "expected json or csv, got " + excerpt(format), "format", ""}));
   }
   const bool csv = format == "csv";
   const auto read = [job, csv, now = read_wall_clock()](Reader& reader) -> Result<std::string> {

@@ -34,8 +34,13 @@ bool is_worker_id(const std::string& text) {
 }  // namespace
 
 void Api::add_system_routes() {
-  router_.add({"GET", "/v1/workers", {}, [this](const HttpRequest&, const PathParameters&, const Respond& respond) { list_workers(respond); }});
-  router_.add({"POST", "/v1/workers/{worker}/sync", {}, [this](const HttpRequest& request, const PathParameters& path, const Respond& respond) {
+  router_.add({"GET", "/v1/workers", {}, [this](const HttpRequest&, const PathParameters&, const Respond& respond) {
+                 list_workers(respond);
+               }});
+  router_.add({"POST",
+               "/v1/workers/{worker}/sync",
+               {},
+               [this](const HttpRequest& request, const PathParameters& path, const Respond& respond) {
                  sync_worker(request, path.at("worker"), respond);
                }});
   router_.add({"GET", "/healthz", {}, [](const HttpRequest&, const PathParameters&, const Respond& respond) {
@@ -56,10 +61,10 @@ void Api::add_system_routes() {
 
 void Api::sync_worker(const HttpRequest& request, const std::string& worker, const Respond& respond) {
   if (!is_worker_id(worker)) {
-    return respond->reply(error_reply(Error{ErrorCode::invalid_argument,
-                                            "expected a worker id of 1 to " + std::to_string(kWorkerIdSizeMax) +
-                                                " letters, digits, dots, dashes or underscores",
-                                            "", ""}));
+    return respond->reply(error_reply(Error{
+        ErrorCode::invalid_argument,
+        "expected a worker id of 1 to " + std::to_string(kWorkerIdSizeMax) + " letters, digits, dots, dashes or underscores", "",
+        ""}));
   }
   Diagnostics diagnostics;
   const auto json = parse_json(request.body);
@@ -75,7 +80,9 @@ void Api::list_workers(const Respond& respond) {
   for (const WorkerView& worker : parts_.engine.scheduler().workers()) {
     Json json = {{"id", worker.id.value},
                  {"name", worker.name},
-                 {"state", worker.draining ? "draining" : worker.trial ? "executing" : "idle"},
+                 {"state", worker.draining ? "draining"
+                           : worker.trial  ? "executing"
+                                           : "idle"},
                  {"job", nullptr},
                  {"trial", nullptr},
                  {"last_seen_at", time_text(worker.last_seen)},

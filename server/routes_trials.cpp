@@ -35,8 +35,8 @@ HttpReply file_head(const std::string& content_type, ByteRange range, std::uint6
   head.content_type = content_type;
   head.headers.emplace_back("Accept-Ranges", "bytes");
   if (part) {
-    head.headers.emplace_back("Content-Range",
-                              "bytes " + std::to_string(range.from) + "-" + std::to_string(range.to - 1) + "/" + std::to_string(size));
+    head.headers.emplace_back(
+        "Content-Range", "bytes " + std::to_string(range.from) + "-" + std::to_string(range.to - 1) + "/" + std::to_string(size));
   }
   return head;
 }
@@ -50,23 +50,36 @@ void Api::add_trial_routes() {
     });
   };
   const std::string one = "/v1/jobs/{job}/trials/{trial}";
-  router_.add({"GET", "/v1/jobs/{job}/trials", {"state", "bracket", "sort", "limit", "after"},
-               with_job([this](const HttpRequest& request, JobId job, const Respond& respond) { list_trials(request, job, respond); })});
+  router_.add(
+      {"GET",
+       "/v1/jobs/{job}/trials",
+       {"state", "bracket", "sort", "limit", "after"},
+       with_job([this](const HttpRequest& request, JobId job, const Respond& respond) { list_trials(request, job, respond); })});
   router_.add({"GET", one, {}, of_trial([](Reader& reader, TrialId trial) { return reader.trial(trial, read_wall_clock()); })});
   router_.add({"GET", one + "/decisions", {}, of_trial([](Reader& reader, TrialId trial) { return reader.decisions(trial); })});
-  router_.add({"GET", one + "/observations", {"points"},
-               with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) { get_observations(request, trial, respond); })});
-  router_.add({"GET", one + "/log", {"tail", "follow"},
-               with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) { get_log(request, trial, respond); })});
-  router_.add({"GET", one + "/model", {},
-               with_trial([this](const HttpRequest&, TrialId trial, const Respond& respond) { get_model(trial, respond); })});
+  router_.add({"GET",
+               one + "/observations",
+               {"points"},
+               with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
+                 get_observations(request, trial, respond);
+               })});
+  router_.add({"GET",
+               one + "/log",
+               {"tail", "follow"},
+               with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
+                 get_log(request, trial, respond);
+               })});
+  router_.add({"GET", one + "/model", {}, with_trial([this](const HttpRequest&, TrialId trial, const Respond& respond) {
+                 get_model(trial, respond);
+               })});
 }
 
 void Api::list_trials(const HttpRequest& request, JobId job, const Respond& respond) {
   Diagnostics diagnostics;
   TrialsQuery query;
   if (const auto states = request.query_value("state")) query.states = states_of(*states, diagnostics);
-  if (const auto bracket = query_integer(request, "bracket", 0, kTrialsMax, diagnostics)) query.bracket = static_cast<int>(*bracket);
+  if (const auto bracket = query_integer(request, "bracket", 0, kTrialsMax, diagnostics))
+    query.bracket = static_cast<int>(*bracket);
   const std::string sort = request.query_value("sort").value_or("number");
   if (sort == "objective") query.sort = TrialsQuery::Sort::objective;
   if (sort != "objective" && sort != "number") diagnostics.error("sort", "expected number or objective, got " + excerpt(sort));
@@ -79,7 +92,8 @@ void Api::list_trials(const HttpRequest& request, JobId job, const Respond& resp
 void Api::get_observations(const HttpRequest& request, TrialId trial, const Respond& respond) {
   Diagnostics diagnostics;
   std::optional<int> points;
-  if (const auto given = query_integer(request, "points", kObservationPointsMin, kObservationsMax, diagnostics)) points = static_cast<int>(*given);
+  if (const auto given = query_integer(request, "points", kObservationPointsMin, kObservationsMax, diagnostics))
+    points = static_cast<int>(*given);
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   read_json([trial, points](Reader& reader) { return reader.observations(trial, points); }, respond);
 }
@@ -102,12 +116,18 @@ void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& resp
     if (follows) {
       HttpReply head;
       head.content_type = kText;
-      return logs_.follow(trial, path, tail_begin, ended(row->state), respond->stream(std::move(head)));
+      logs_.follow(trial, path, tail_begin, ended(row->state), respond->stream(std::move(head)));
+      // It may have ended after its row was read and before it was followed.
+      return reads_.run([trial](Reader& reader) { return reader.trial_row(trial); },
+                        [this, trial](const Result<TrialRow>& again) {
+                          if (!again || ended(again->state)) logs_.trial_over(trial);
+                        });
     }
     const auto part = parse_range(range_header, size);
     const ByteRange range = part.value_or(ByteRange{tail_begin, size});
     if (part && range.from == range.to) {
-      HttpReply reply = error_reply(416, "invalid_argument", "the log has " + std::to_string(size) + " bytes: none in this range");
+      HttpReply reply =
+          error_reply(416, "invalid_argument", "the log has " + std::to_string(size) + " bytes: none in this range");
       reply.headers.emplace_back("Content-Range", "bytes */" + std::to_string(size));
       return respond->reply(std::move(reply));
     }
@@ -127,8 +147,9 @@ void Api::get_model(TrialId trial, const Respond& respond) {
     if (!row) return respond->reply(error_reply(row.error()));
     auto file = OpenFile::open(path);
     if (!file) {
-      return respond->reply(error_reply(Error{ErrorCode::not_found, "the trial has no model", "",
-                                              "models are of xgboost trials; those of stopped trials are given back, save the best one's"}));
+      return respond->reply(
+          error_reply(Error{ErrorCode::not_found, "the trial has no model", "",
+                            "models are of xgboost trials; those of stopped trials are given back, save the best one's"}));
     }
     const ByteRange whole{0, file->size()};
     send_file(std::move(*file), whole, file_head("application/octet-stream", whole, whole.to, false), respond);

@@ -4,17 +4,16 @@
 
 namespace tuneband::server {
 
-namespace {
-
 // One family of the text format: its head, then a line a sample.
-class Page {
+class MetricsPage {
  public:
   void family(std::string_view name, std::string_view type, std::string_view help) {
     name_ = name;
     text_ += "# HELP tuneband_" + name_ + " " + std::string(help) + "\n# TYPE tuneband_" + name_ + " " + std::string(type) + "\n";
   }
   void sample(double value, const std::string& labels = {}, std::string_view suffix = {}) {
-    text_ += "tuneband_" + name_ + std::string(suffix) + (labels.empty() ? "" : "{" + labels + "}") + " " + format_number(value) + "\n";
+    text_ += "tuneband_" + name_ + std::string(suffix) + (labels.empty() ? "" : "{" + labels + "}") + " " + format_number(value) +
+             "\n";
   }
   std::string text() && { return std::move(text_); }
 
@@ -23,10 +22,10 @@ class Page {
   std::string text_;
 };
 
+namespace {
+
 // Values come from fixed words and route patterns: nothing in them needs escaping.
-std::string label(std::string_view name, std::string_view value) {
-  return std::string(name) + "=\"" + std::string(value) + "\"";
-}
+std::string label(std::string_view name, std::string_view value) { return std::string(name) + "=\"" + std::string(value) + "\""; }
 
 template <class Number>
 double real(Number number) {
@@ -35,12 +34,13 @@ double real(Number number) {
 
 }  // namespace
 
-void ServerMetrics::request_handled(const std::string& method, const std::string& route, double seconds) {
-  Handled& handled = requests_[{method, route}];
-  ++handled.count;
-  handled.seconds += seconds;
+void ServerMetrics::request_answered(const std::string& method, const std::string& route, int status, double seconds) {
+  Answered& answered = requests_[{method, route}];
+  ++answered.count;
+  ++answered.by_status[status];
+  answered.seconds += seconds;
   for (std::size_t i = 0; i < kBucketsSeconds.size(); ++i) {
-    if (seconds <= kBucketsSeconds[i]) ++handled.within[i];
+    if (seconds <= kBucketsSeconds[i]) ++answered.within[i];
   }
 }
 
@@ -67,12 +67,13 @@ void ServerMetrics::on_committed(std::span<const Write> writes) {
 }
 
 std::string ServerMetrics::page(const Engine& engine, std::size_t connections) const {
-  Page page;
+  MetricsPage page;
   page.family("build_info", "gauge", "Always 1; the version is the label.");
   page.sample(1, label("version", TUNEBAND_VERSION));
 
   std::map<JobState, int> jobs;
-  for (const JobState state : {JobState::running, JobState::stopping, JobState::completed, JobState::stopped, JobState::failed}) jobs[state] = 0;
+  for (const JobState state : {JobState::running, JobState::stopping, JobState::completed, JobState::stopped, JobState::failed})
+    jobs[state] = 0;
   std::int64_t completed = 0, stopped = 0, failed = 0, cancelled = 0, open = 0, resource = 0, training_ms = 0;
   std::map<std::string, int> waiting;
   for (const auto& [id, job] : jobs_) {
@@ -135,17 +136,28 @@ std::string ServerMetrics::page(const Engine& engine, std::size_t connections) c
 
   page.family("connections", "gauge", "Open HTTP connections.");
   page.sample(real(connections));
-  page.family("request_seconds", "histogram", "Seconds until a request's handler was done, by route.");
-  for (const auto& [key, handled] : requests_) {
-    const std::string labels = label("method", key.first) + "," + label("route", key.second);
-    for (std::size_t i = 0; i < kBucketsSeconds.size(); ++i) {
-      page.sample(real(handled.within[i]), labels + "," + label("le", format_number(kBucketsSeconds[i])), "_bucket");
-    }
-    page.sample(real(handled.count), labels + "," + label("le", "+Inf"), "_bucket");
-    page.sample(handled.seconds, labels, "_sum");
-    page.sample(real(handled.count), labels, "_count");
-  }
+  add_requests(page);
   return std::move(page).text();
+}
+
+void ServerMetrics::add_requests(MetricsPage& page) const {
+  const auto labels_of = [](const auto& key) { return label("method", key.first) + "," + label("route", key.second); };
+  page.family("requests_total", "counter", "Requests answered, by route and status.");
+  for (const auto& [key, answered] : requests_) {
+    for (const auto& [status, count] : answered.by_status) {
+      page.sample(real(count), labels_of(key) + "," + label("status", std::to_string(status)));
+    }
+  }
+  page.family("request_seconds", "histogram", "Seconds until a request was answered, by route; calls of idle workers are held.");
+  for (const auto& [key, answered] : requests_) {
+    const std::string labels = labels_of(key);
+    for (std::size_t i = 0; i < kBucketsSeconds.size(); ++i) {
+      page.sample(real(answered.within[i]), labels + "," + label("le", format_number(kBucketsSeconds[i])), "_bucket");
+    }
+    page.sample(real(answered.count), labels + "," + label("le", "+Inf"), "_bucket");
+    page.sample(answered.seconds, labels, "_sum");
+    page.sample(real(answered.count), labels, "_count");
+  }
 }
 
 }  // namespace tuneband::server

@@ -13,10 +13,12 @@
 
 namespace tuneband::server {
 
+class MetricsPage;
+
 class ServerMetrics {
  public:
-  // `route`: its pattern, or "" where none fits.
-  void request_handled(const std::string& method, const std::string& route, double seconds);
+  // `route`: its pattern, or "" where none fits. `seconds`: until the answer, or a stream's first byte, was given.
+  void request_answered(const std::string& method, const std::string& route, int status, double seconds);
   void on_committed(std::span<const Write> writes);
   void restore(const Snapshot& snapshot);
 
@@ -25,14 +27,17 @@ class ServerMetrics {
 
  private:
   static constexpr std::array<double, 5> kBucketsSeconds{0.0005, 0.005, 0.05, 0.5, 5};
-  struct Handled {
+  struct Answered {
     std::array<std::uint64_t, kBucketsSeconds.size()> within{};
     std::uint64_t count = 0;
     double seconds = 0;
+    std::map<int, std::uint64_t> by_status;
   };
 
-  std::map<std::pair<std::string, std::string>, Handled> requests_;  // by method and route
-  std::map<JobId, JobRow> jobs_;  // all of them, without their documents
+  void add_requests(MetricsPage& page) const;
+
+  std::map<std::pair<std::string, std::string>, Answered> requests_;  // by method and route
+  std::map<JobId, JobRow> jobs_;                                      // all of them, without their documents
   std::uint64_t observations_ = 0;
   std::uint64_t decisions_ = 0;
 };

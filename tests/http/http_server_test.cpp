@@ -97,7 +97,8 @@ std::string gunzipped(const std::string& zipped, std::size_t size) {
   return text;
 }
 
-// ---- requests -------------------------------------------------------------------------------------------------------------------
+// ---- requests
+// -------------------------------------------------------------------------------------------------------------------
 
 TEST(HttpServerTest, HandsOverMethodPathQueryAndBodyDecoded) {
   ServedLoop served({}, echo);
@@ -171,7 +172,8 @@ TEST(HttpServerTest, SpeaksHttp10) {
   EXPECT_TRUE(client.closed_by_server());
 }
 
-// ---- hostile requests -----------------------------------------------------------------------------------------------------------
+// ---- hostile requests
+// -----------------------------------------------------------------------------------------------------------
 
 TEST(HttpServerTest, RefusesWhatIsNotARequestInTheShapeOfEveryError) {
   ServedLoop served({}, echo);
@@ -183,8 +185,10 @@ TEST(HttpServerTest, RefusesWhatIsNotARequestInTheShapeOfEveryError) {
         std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
         std::string("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
-        std::string("GET / HTTP/1.1\r\nHost: localhost\r\nA B: c\r\n\r\n"), std::string("GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
-        std::string("GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n"), std::string("GET /\xff\xfe HTTP/1.1\r\nHost: localhost\r\n\r\n")}) {
+        std::string("GET / HTTP/1.1\r\nHost: localhost\r\nA B: c\r\n\r\n"),
+        std::string("GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        std::string("GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        std::string("GET /\xff\xfe HTTP/1.1\r\nHost: localhost\r\n\r\n")}) {
     RawClient client = served.client();
     client.send(bytes);
     const RawReply reply = client.receive();
@@ -229,7 +233,8 @@ TEST(HttpServerTest, RefusesAChunkedBodyThatGrowsTooLarge) {
   options.body_bytes_max = 1'000;
   ServedLoop served(options, echo);
   RawClient client = served.client();
-  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" + std::string(2'000, 'x') + "\r\n0\r\n\r\n");
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" + std::string(2'000, 'x') +
+              "\r\n0\r\n\r\n");
   EXPECT_EQ(client.receive().status, 413);
 }
 
@@ -274,7 +279,8 @@ TEST(HttpServerTest, TakesNoMoreConnectionsThanItMay) {
   EXPECT_EQ(first.get("/").status, 200);
 }
 
-// ---- browsers -------------------------------------------------------------------------------------------------------------------
+// ---- browsers
+// -------------------------------------------------------------------------------------------------------------------
 
 TEST(HttpServerTest, OnLoopbackOnlyLoopbackNamesAndThoseAllowedReachIt) {
   HttpServerOptions options;
@@ -285,7 +291,8 @@ TEST(HttpServerTest, OnLoopbackOnlyLoopbackNamesAndThoseAllowedReachIt) {
     client.send("GET / HTTP/1.1\r\n" + host + "\r\n");
     return client.receive().status;
   };
-  for (const char* host : {"localhost", "LOCALHOST:7070", "127.0.0.1", "127.0.0.1:1", "[::1]:7070", "tuner.example:80", "Tuner.Example"}) {
+  for (const char* host :
+       {"localhost", "LOCALHOST:7070", "127.0.0.1", "127.0.0.1:1", "[::1]:7070", "tuner.example:80", "Tuner.Example"}) {
     EXPECT_EQ(status_for("Host: " + std::string(host) + "\r\n"), 200) << host;
   }
   for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::2]", "0.0.0.0"}) {
@@ -303,7 +310,8 @@ TEST(HttpServerTest, AForeignPageMayNotChangeAnything) {
   EXPECT_EQ(served.client().post("/", "x").status, 200) << "no browser";
 }
 
-// ---- replies --------------------------------------------------------------------------------------------------------------------
+// ---- replies
+// --------------------------------------------------------------------------------------------------------------------
 
 TEST(HttpServerTest, RepliesLater) {
   std::promise<Respond> handed;
@@ -370,18 +378,20 @@ TEST(HttpServerTest, AHandlerThatThrowsIsAnInternalError) {
 }
 
 TEST(HttpServerTest, ZipsLargeRepliesForClientsThatTakeIt) {
-  const std::string text(100'000, 'a');
-  ServedLoop served({}, [&](const HttpRequest& request, const Respond& respond) {
-    respond->reply(text_reply(request.path == "/large" ? text : "small"));
+  ServedLoop served({}, [](const HttpRequest& request, const Respond& respond) {
+    respond->reply(text_reply(std::string(std::stoul(request.path.substr(1)), 'a')));
   });
   RawClient client = served.client();
-  const RawReply zipped = client.get("/large", "Accept-Encoding: br, gzip\r\n");
-  EXPECT_EQ(zipped.header("content-encoding"), "gzip");
-  EXPECT_LT(zipped.body.size(), 2'000u);
-  EXPECT_EQ(gunzipped(zipped.body, text.size()), text);
-  EXPECT_EQ(client.get("/large").body, text);
-  EXPECT_EQ(client.get("/large", "Accept-Encoding: gzip;q=0\r\n").body, text);
-  EXPECT_EQ(client.get("/small", "Accept-Encoding: gzip\r\n").body, "small");
+  for (const std::size_t size : {100'000u, 5'000'000u}) {
+    const std::string target = "/" + std::to_string(size);
+    const RawReply zipped = client.get(target, "Accept-Encoding: br, gzip\r\n");
+    EXPECT_EQ(zipped.header("content-encoding"), "gzip");
+    EXPECT_LT(zipped.body.size(), size / 50);
+    EXPECT_EQ(gunzipped(zipped.body, size), std::string(size, 'a'));
+    EXPECT_EQ(client.get(target).body.size(), size);
+    EXPECT_EQ(client.get(target, "Accept-Encoding: gzip;q=0\r\n").body.size(), size);
+  }
+  EXPECT_EQ(client.get("/10", "Accept-Encoding: gzip\r\n").body.size(), 10u);
 }
 
 TEST(HttpServerTest, LetsGoOfAClientThatDoesNotTakeItsReply) {
@@ -398,7 +408,8 @@ TEST(HttpServerTest, LetsGoOfAClientThatDoesNotTakeItsReply) {
   EXPECT_EQ(gone.get_future().wait_for(kAnswerPatience), std::future_status::ready);
 }
 
-// ---- streams --------------------------------------------------------------------------------------------------------------------
+// ---- streams
+// --------------------------------------------------------------------------------------------------------------------
 
 TEST(HttpServerTest, StreamsPieceByPiece) {
   std::promise<std::shared_ptr<HttpStream>> handed;
@@ -446,6 +457,19 @@ TEST(HttpServerTest, AStreamForHeadHasNoBody) {
   client.send("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(client.receive(true).header("content-length"), "2");
   EXPECT_EQ(client.get("/").body, "ab");
+}
+
+TEST(HttpServerTest, AStreamThatNeverEndsIsOverForHead) {
+  std::promise<std::shared_ptr<HttpStream>> handed;
+  ServedLoop served({}, [&](const HttpRequest& request, const Respond& respond) {
+    request.path == "/stream" ? handed.set_value(respond->stream(text_reply("first"))) : echo(request, respond);
+  });
+  RawClient client = served.client();
+  client.send("HEAD /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.receive(true).status, 200);
+  EXPECT_EQ(client.get("/next").body, "GET /next|");
+  auto stream = handed.get_future().get();
+  served.run([&] { EXPECT_FALSE(std::exchange(stream, nullptr)->open()); });
 }
 
 TEST(HttpServerTest, AStreamForHttp10EndsWithTheConnection) {
@@ -501,7 +525,8 @@ TEST(HttpServerTest, AStreamSaysHowMuchIsQueuedAndWhenItRanEmpty) {
   EXPECT_EQ(drained.get_future().wait_for(kAnswerPatience), std::future_status::ready);
 }
 
-// ---- the end --------------------------------------------------------------------------------------------------------------------
+// ---- the end
+// --------------------------------------------------------------------------------------------------------------------
 
 TEST(HttpServerTest, AfterItStopsAcceptingTheReplyUnderWayIsTheLast) {
   std::promise<Respond> handed;

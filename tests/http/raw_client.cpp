@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 namespace tuneband::test {
@@ -47,7 +48,10 @@ void RawClient::send(std::string_view bytes) {
 
 bool RawClient::fill() {
   char piece[16 * 1024];
-  const ssize_t got = ::recv(fd_, piece, sizeof piece, 0);
+  ssize_t got = -1;
+  do {
+    got = ::recv(fd_, piece, sizeof piece, 0);
+  } while (got < 0 && errno == EINTR);
   if (got <= 0) return false;
   buffer_.append(piece, static_cast<std::size_t>(got));
   return true;
@@ -125,8 +129,8 @@ RawReply RawClient::get(const std::string& target, const std::string& more_heade
 }
 
 RawReply RawClient::post(const std::string& target, const std::string& body, const std::string& more_headers) {
-  send("POST " + target + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + more_headers +
-       "\r\n" + body);
+  send("POST " + target + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+       more_headers + "\r\n" + body);
   return receive();
 }
 

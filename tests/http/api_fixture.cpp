@@ -1,0 +1,135 @@
+#include "tests/http/api_fixture.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <future>
+
+#include "server/log.hpp"
+
+namespace tuneband::test {
+namespace {
+
+server::EngineOptions api_engine_options() {
+  server::EngineOptions options;
+  options.scheduler.lease_ms = 600'000;
+  options.hold_ms = 100;
+  return options;
+}
+
+}  // namespace
+
+ApiTest::ApiTest()
+    : work_(boost::asio::make_work_guard(loop_)),
+      data_dir_(std::move(*server::DataDir::open(directory_ / "data"))),
+      store_(Store::open(data_dir_.database_file())) {
+  server::set_log_level(server::LogLevel::off);
+  server::EngineWorld world;
+  world.commit = [this](std::span<const Write> writes) { store_.commit(writes); };
+  world.trial_dir = [this](TrialId trial) { return data_dir_.trial_dir(trial); };
+  engine_.emplace(loop_, api_engine_options(), std::move(world));
+  preflight_.emplace(loop_, server::PreflightOptions{.worker_program = directory_ / "no-such-program"});
+  api_.emplace(loop_, server::ApiParts{*engine_, *preflight_, data_dir_});
+  const boost::asio::ip::tcp::endpoint endpoint(boost::asio::ip::make_address("127.0.0.1"), 0);
+  http_ = std::make_unique<server::HttpServer>(loop_, endpoint, server::HttpServerOptions{}, api_->handler());
+  port_ = http_->port();
+  api_->set_connections([this] { return http_->connections(); });
+  thread_ = std::thread([this] { loop_.run(); });
+}
+
+ApiTest::~ApiTest() {
+  std::promise<void> stopped;
+  on_loop([&] { engine_->stop([&] { stopped.set_value(); }); });
+  stopped.get_future().wait();
+  on_loop([this] {
+    api_->close_streams();
+    http_->close();
+  });
+  work_.reset();
+  loop_.stop();
+  thread_.join();
+  http_.reset();
+}
+
+void ApiTest::on_loop(const std::function<void()>& action) {
+  std::promise<void> done;
+  boost::asio::post(loop_, [&] {
+    action();
+    done.set_value();
+  });
+  done.get_future().wait();
+}
+
+RawReply ApiTest::remove(const std::string& target) {
+  RawClient connection = client();
+  connection.send("DELETE " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  return connection.receive();
+}
+
+Json ApiTest::get_json(const std::string& target) {
+  const RawReply reply = get(target);
+  EXPECT_EQ(reply.status, 200) << target << ": " << reply.body;
+  EXPECT_EQ(reply.header("content-type"), "application/json") << target;
+  const auto json = parse_json(reply.body);
+  return json ? *json : Json();
+}
+
+Json ApiTest::job_document(const std::string& name) {
+  return {{"name", name},
+          {"objective", {{"metric", "x"}, {"goal", "maximize"}}},
+          {"search_space", {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
+          {"sampler", {{"type", "random"}, {"seed", 5}}},
+          {"scheduler", {{"type", "hyperband"}, {"max_resource", 9}}},
+          {"trainer", {{"type", "command"}, {"argv", {"true", "{x}"}}}}};
+}
+
+std::string ApiTest::submit(const Json& document) {
+  const RawReply reply = post("/v1/jobs", document.dump());
+  EXPECT_EQ(reply.status, 201) << reply.body;
+  return reply.status == 201 ? Json::parse(reply.body).at("job").at("id").dump() : "0";
+}
+
+Json ApiTest::sync(const std::string& worker, const Json& status) {
+  Json request = {{"name", worker}, {"host", "here"}, {"pid", 1}, {"version", "1"}};
+  if (!status.is_null()) request["assignment"] = status;
+  const RawReply reply = post("/v1/workers/" + worker + "/sync", request.dump());
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  return reply.status == 200 ? Json::parse(reply.body) : Json();
+}
+
+RawClient ApiTest::hold(const std::string& worker) {
+  const std::string body = R"({"name": ")" + worker + R"("})";
+  RawClient connection = client();
+  connection.send("POST /v1/workers/" + worker +
+                  "/sync HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  return connection;
+}
+
+Json ApiTest::reached(const Json& order, double value) {
+  const Json resource = order.at("until_resource");
+  return {{"epoch", order.at("epoch")},
+          {"observations", Json::array({{{"resource", resource}, {"metrics", {{"x", value}}}}})},
+          {"checkpoint_resource", resource},
+          {"training_ms", 10},
+          {"exit", "completed"},
+          {"message", ""}};
+}
+
+void ApiTest::work_until_idle(const std::string& worker) {
+  Json reply = sync(worker);
+  while (reply.value("desired", "") == "execute") {
+    const Json& order = reply.at("order");
+    reply = sync(worker, reached(order, order.at("configuration").at("x").get<double>()));
+    if (reply.value("desired", "") == "idle") reply = sync(worker);
+  }
+}
+
+std::string ApiTest::trial_dir(const std::string& job, int trial) const {
+  return data_dir_.trial_dir({JobId{std::stoll(job)}, trial});
+}
+
+std::string ApiTest::code_of(const RawReply& reply) {
+  const auto json = parse_json(reply.body);
+  return json && json->is_object() && json->contains("error") ? (*json)["error"].value("code", "") : "";
+}
+
+}  // namespace tuneband::test

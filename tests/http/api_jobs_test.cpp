@@ -1,0 +1,180 @@
+// Jobs over HTTP: created, found, listed, planned, stopped, deleted; and everything a document can have wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/http/api_fixture.hpp"
+
+namespace tuneband::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(ApiTest, ACreatedJobComesWithItsPlanAndWarnings) {
+  const RawReply reply = post("/v1/jobs", job_document("first").dump());
+  ASSERT_EQ(reply.status, 201) << reply.body;
+  const Json created = Json::parse(reply.body);
+  EXPECT_EQ(created.at("job").at("name"), "first");
+  EXPECT_EQ(created.at("job").at("state"), "running");
+  EXPECT_EQ(created.at("plan").at("ladder"), Json({1, 3, 9}));
+  EXPECT_EQ(created.at("job").at("trials").at("planned"), created.at("plan").at("trials"));
+  ASSERT_EQ(created.at("warnings").size(), 1u) << "the checking program is not there";
+  EXPECT_THAT(created.at("warnings")[0].at("message").get<std::string>(), HasSubstr("not checked"));
+}
+
+TEST_F(ApiTest, WithoutPreflightNoFileIsLookedAt) {
+  const RawReply reply = post("/v1/jobs?preflight=off", job_document("first").dump());
+  ASSERT_EQ(reply.status, 201) << reply.body;
+  EXPECT_EQ(Json::parse(reply.body).at("warnings"), Json::array());
+  EXPECT_EQ(code_of(post("/v1/jobs?preflight=maybe", job_document("second").dump())), "invalid_argument");
+}
+
+TEST_F(ApiTest, TheSameDocumentAgainIsTheSameJobAndAnotherIsAConflict) {
+  const std::string id = submit(job_document("same"));
+  const RawReply again = post("/v1/jobs", job_document("same").dump(4));
+  EXPECT_EQ(again.status, 200) << "written with other spaces";
+  EXPECT_EQ(Json::parse(again.body).at("job").at("id").dump(), id);
+  Json other = job_document("same");
+  other["scheduler"]["max_resource"] = 27;
+  const RawReply refused = post("/v1/jobs", other.dump());
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(code_of(refused), "conflict");
+}
+
+TEST_F(ApiTest, EveryFaultOfADocumentIsNamedWithItsPath) {
+  Json document = job_document("bad");
+  document["search_space"]["x"]["max"] = -1;
+  document["objective"]["goal"] = "upwards";
+  document["max_trials"] = 3;
+  const RawReply reply = post("/v1/jobs", document.dump());
+  EXPECT_EQ(reply.status, 400);
+  std::vector<std::string> paths;
+  const Json body = Json::parse(reply.body);
+  for (const Json& fault : body.at("error").at("details")) paths.push_back(fault.at("path"));
+  EXPECT_THAT(paths, testing::IsSupersetOf({std::string("objective.goal"), std::string("max_trials")}));
+  EXPECT_THAT(paths, testing::Contains(HasSubstr("search_space.x")));
+  EXPECT_EQ(get_json("/v1/jobs").at("jobs").size(), 0u) << "nothing was stored";
+}
+
+TEST_F(ApiTest, ABodyThatIsNoJsonIsRefusedWithTheReason) {
+  const std::string cases[] = {
+      "", "{", "[]", "null", "{\"a\": 1, \"a\": 2}", std::string(100'000, '['), "{\"name\": \"\xff\xfe\"}", "1e999"};
+  for (const std::string& body : cases) {
+    for (const char* target : {"/v1/jobs", "/v1/plans", "/v1/workers/w/sync"}) {
+      const RawReply reply = post(target, body);
+      EXPECT_EQ(reply.status, 400) << target << " " << excerpt(body) << reply.body;
+      EXPECT_EQ(code_of(reply), "invalid_argument");
+    }
+  }
+}
+
+TEST_F(ApiTest, RelativePathsStartFromTheDirectoryThatTheClientNames) {
+  Json document = job_document("paths");
+  document["trainer"]["working_dir"] = "scripts/../here";
+  const RawReply refused = post("/v1/jobs", document.dump());
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("trainer.working_dir"));
+  EXPECT_EQ(post("/v1/jobs?base_dir=not/absolute", document.dump()).status, 400);
+  ASSERT_EQ(post("/v1/jobs?base_dir=%2Fsome%20where", document.dump()).status, 201);
+  EXPECT_EQ(get_json("/v1/jobs/paths").at("spec").at("trainer").at("working_dir"), "/some where/here");
+}
+
+TEST_F(ApiTest, AJobIsFoundByItsNumberAndByItsName) {
+  const std::string id = submit(job_document("by-name"));
+  const Json by_id = get_json("/v1/jobs/" + id);
+  EXPECT_EQ(get_json("/v1/jobs/by-name"), by_id);
+  EXPECT_EQ(by_id.at("spec"), job_document("by-name"));
+  EXPECT_TRUE(by_id.at("waiting").is_object());
+}
+
+TEST_F(ApiTest, WhatIsNotThereIsNotFound) {
+  submit(job_document("there"));
+  for (const char* target : {"/v1/jobs/999",
+                             "/v1/jobs/nobody",
+                             "/v1/jobs/%00",
+                             "/v1/jobs/..",
+                             "/v1/jobs/99999999999999999999",
+                             "/v1/jobs/nobody/trials",
+                             "/v1/jobs/nobody/plan",
+                             "/v1/jobs/nobody/events",
+                             "/v1/jobs/nobody/analytics",
+                             "/v1/jobs/nobody/best",
+                             "/v1/jobs/there/best",
+                             "/v1/jobs/there/trials/77",
+                             "/v1/jobs/there/trials/-1",
+                             "/v1/jobs/there/trials/x",
+                             "/v1/jobs/there/trials/99999999999999999999",
+                             "/v1/jobs/there/trials/77/log",
+                             "/v1/jobs/there/trials/77/model",
+                             "/v1/jobs/there/trials/77/log?follow=true",
+                             "/v1/jobs/there/trials/77/decisions",
+                             "/v1/nothing",
+                             "/",
+                             "/v1/jobs/",
+                             "/v2/jobs"}) {
+    const RawReply reply = get(target);
+    EXPECT_EQ(reply.status, 404) << target << " " << reply.body;
+    EXPECT_EQ(code_of(reply), "not_found") << target;
+  }
+}
+
+TEST_F(ApiTest, AMethodThatAPathDoesNotHaveIsNamedWithThoseItHas) {
+  const RawReply reply = remove("/v1/jobs");
+  EXPECT_EQ(reply.status, 405);
+  EXPECT_EQ(code_of(reply), "method_not_allowed");
+  EXPECT_THAT(reply.header("allow"), testing::AllOf(HasSubstr("GET"), HasSubstr("POST")));
+}
+
+TEST_F(ApiTest, QueryParametersThatNobodyAskedForAreRefusedWithASuggestion) {
+  const RawReply reply = get("/v1/jobs?limits=3");
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_THAT(reply.body, HasSubstr("limit"));
+  EXPECT_THAT(reply.body, HasSubstr("did you mean"));
+  for (const char* target :
+       {"/v1/jobs?limit=3&limit=4", "/v1/jobs?limit=0", "/v1/jobs?limit=1001", "/v1/jobs?limit=x", "/v1/jobs?limit=1.5",
+        "/v1/jobs?limit=nan", "/v1/jobs?state=sleeping", "/v1/jobs?after=xyz", "/healthz?x=1"}) {
+    EXPECT_EQ(get(target).status, 400) << target;
+  }
+}
+
+TEST_F(ApiTest, JobsAreListedNewestFirstPageByPage) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) submit(job_document(name));
+  std::vector<std::string> names;
+  std::string after;
+  do {
+    const Json page = get_json("/v1/jobs?limit=2" + (after.empty() ? "" : "&after=" + after));
+    for (const Json& job : page.at("jobs")) names.push_back(job.at("name"));
+    after = page.at("next").is_null() ? "" : page.at("next").get<std::string>();
+  } while (!after.empty());
+  EXPECT_THAT(names, testing::ElementsAre("e", "d", "c", "b", "a"));
+  EXPECT_EQ(get_json("/v1/jobs?state=running").at("jobs").size(), 5u);
+  EXPECT_EQ(get_json("/v1/jobs?state=completed").at("jobs").size(), 0u);
+}
+
+TEST_F(ApiTest, APlanNeedsNoJobAndStoresNone) {
+  const RawReply reply = post("/v1/plans?workers=4&seconds_per_unit=0.5", job_document("planned").dump());
+  ASSERT_EQ(reply.status, 200) << reply.body;
+  const Json plan = Json::parse(reply.body);
+  EXPECT_EQ(plan.at("ladder"), Json({1, 3, 9}));
+  EXPECT_GT(plan.at("forecast").at("wall_seconds").get<double>(), 0);
+  EXPECT_FALSE(Json::parse(post("/v1/plans", job_document("planned").dump()).body).contains("forecast"));
+  EXPECT_EQ(get_json("/v1/jobs").at("jobs").size(), 0u);
+  EXPECT_EQ(post("/v1/plans?workers=0", job_document("planned").dump()).status, 400);
+  EXPECT_EQ(post("/v1/plans?workers=1&seconds_per_unit=inf", job_document("planned").dump()).status, 400);
+}
+
+TEST_F(ApiTest, ARunningJobIsStoppedAndOnlyThenDeleted) {
+  const std::string id = submit(job_document("short"));
+  EXPECT_EQ(remove("/v1/jobs/" + id).status, 409);
+  const RawReply stopped = post("/v1/jobs/short/stop");
+  EXPECT_EQ(stopped.status, 202);
+  EXPECT_EQ(Json::parse(stopped.body).at("state"), "stopped") << "nothing was running";
+  EXPECT_EQ(post("/v1/jobs/short/stop").status, 202) << "again is harmless";
+  const RawReply deleted = remove("/v1/jobs/short");
+  EXPECT_EQ(deleted.status, 204);
+  EXPECT_EQ(deleted.body, "");
+  EXPECT_EQ(get("/v1/jobs/short").status, 404);
+  EXPECT_EQ(remove("/v1/jobs/short").status, 404);
+}
+
+}  // namespace
+}  // namespace tuneband::test

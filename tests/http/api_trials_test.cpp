@@ -1,0 +1,227 @@
+// A job from its first call to its end, as workers and users see it; trials, curves, logs, models, tables.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/text.hpp"
+#include "tests/http/api_fixture.hpp"
+#include "workers/protocol/sync.hpp"
+
+namespace tuneband::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ApiTrialsTest : public ApiTest {
+ protected:
+  void write_file(int trial, const std::string& name, const std::string& text, bool append = false) {
+    std::filesystem::create_directories(trial_dir(job_, trial));
+    std::ofstream(trial_dir(job_, trial) + "/" + name, append ? std::ios::app : std::ios::trunc) << text;
+  }
+  std::string trial(int number) const { return "/v1/jobs/" + job_ + "/trials/" + std::to_string(number); }
+  RawReply log_of(int number, const std::string& query, const std::string& headers = "") {
+    return client().get(trial(number) + "/log" + query, headers);
+  }
+  void run_job() {
+    job_ = submit(job_document("whole"));
+    work_until_idle("worker-1");
+  }
+
+  std::string job_;
+};
+
+TEST_F(ApiTrialsTest, AWorkerPlaysAWholeJobAndEverythingAboutItCanBeRead) {
+  run_job();
+  const Json job = get_json("/v1/jobs/whole");
+  ASSERT_EQ(job.at("state"), "completed") << job;
+  const int trials = job.at("trials").at("created").get<int>();
+  EXPECT_EQ(job.at("trials").at("created"), job.at("trials").at("planned"));
+
+  const Json best = get_json("/v1/jobs/whole/best");
+  EXPECT_EQ(best.at("trial").at("objective"), job.at("best").at("value"));
+  EXPECT_TRUE(best.at("model").is_null());
+
+  const Json ranked = get_json("/v1/jobs/whole/trials?sort=objective&limit=1000").at("trials");
+  ASSERT_EQ(static_cast<int>(ranked.size()), trials);
+  for (std::size_t i = 1; i < ranked.size(); ++i)
+    EXPECT_GE(ranked[i - 1].at("objective").get<double>(), ranked[i].at("objective").get<double>());
+  const Json completed = get_json("/v1/jobs/whole/trials?state=completed&limit=1000").at("trials");
+  EXPECT_EQ(completed.size(), job.at("trials").at("completed").get<std::size_t>());
+  EXPECT_EQ(get_json("/v1/jobs/whole/trials?state=completed,stopped&limit=1000").at("trials").size(), ranked.size());
+
+  const std::string one = "/v1/jobs/whole/trials/" + best.at("trial").at("number").dump();
+  EXPECT_EQ(get_json(one), best.at("trial"));
+  EXPECT_EQ(get_json(one + "/observations").at("observations").back().at("resource"), 9);
+  EXPECT_EQ(get_json(one + "/decisions").at("decisions").back().at("verdict"), "completed");
+
+  const Json analytics = get_json("/v1/jobs/whole/analytics");
+  EXPECT_EQ(static_cast<int>(analytics.at("trials").size()), trials);
+  EXPECT_GT(analytics.at("summary").at("resource_saved").get<int>(), 0);
+  EXPECT_EQ(get_json("/v1/jobs/whole/plan").at("actual"), analytics.at("rungs"));
+}
+
+TEST_F(ApiTrialsTest, AnalyticsComeAsCsvWithARowATrial) {
+  run_job();
+  const RawReply csv = get("/v1/jobs/whole/analytics?format=csv");
+  EXPECT_EQ(csv.status, 200);
+  EXPECT_THAT(csv.header("content-type"), HasSubstr("text/csv"));
+  const auto lines = std::count(csv.body.begin(), csv.body.end(), '\n');
+  EXPECT_EQ(lines, 1 + get_json("/v1/jobs/whole").at("trials").at("created").get<int>());
+  EXPECT_EQ(get("/v1/jobs/whole/analytics?format=xml").status, 400);
+}
+
+TEST_F(ApiTrialsTest, BadFiltersOfTrialsAreNamed) {
+  run_job();
+  for (const char* query :
+       {"?state=asleep", "?state=", "?state=completed,", "?bracket=-1", "?bracket=x", "?sort=size", "?limit=0", "?after=zz"}) {
+    EXPECT_EQ(get("/v1/jobs/whole/trials" + std::string(query)).status, 400) << query;
+  }
+  for (const char* query : {"?points=3", "?points=x", "?points=100001"})
+    EXPECT_EQ(get(trial(0) + "/observations" + query).status, 400) << query;
+}
+
+// ---- logs and models
+// ------------------------------------------------------------------------------------------------------------
+
+TEST_F(ApiTrialsTest, ALogIsServedWholeInPartAndFromItsEnd) {
+  run_job();
+  EXPECT_EQ(log_of(0, "").status, 200) << "not written yet";
+  EXPECT_EQ(log_of(0, "").body, "");
+  write_file(0, protocol::kLogFile, "0123456789");
+  const RawReply whole = log_of(0, "");
+  EXPECT_EQ(whole.body, "0123456789");
+  EXPECT_THAT(whole.header("content-type"), HasSubstr("text/plain"));
+  EXPECT_EQ(log_of(0, "?tail=3").body, "789");
+  EXPECT_EQ(log_of(0, "?tail=100").body, "0123456789");
+  EXPECT_EQ(log_of(0, "?tail=0").body, "");
+
+  const RawReply part = log_of(0, "", "Range: bytes=2-4\r\n");
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.body, "234");
+  EXPECT_EQ(part.header("content-range"), "bytes 2-4/10");
+  EXPECT_EQ(log_of(0, "", "Range: bytes=8-\r\n").body, "89");
+  EXPECT_EQ(log_of(0, "", "Range: bytes=8-100\r\n").body, "89");
+  EXPECT_EQ(log_of(0, "", "Range: bytes=-2\r\n").body, "89");
+  const RawReply beyond = log_of(0, "", "Range: bytes=10-\r\n");
+  EXPECT_EQ(beyond.status, 416);
+  EXPECT_EQ(beyond.header("content-range"), "bytes */10");
+  for (const char* odd :
+       {"bytes=4-2", "bytes=a-b", "lines=1-2", "bytes=1-2,4-5", "bytes=", "bytes=-", "bytes=99999999999999999999-"}) {
+    EXPECT_EQ(log_of(0, "", "Range: " + std::string(odd) + "\r\n").body, "0123456789") << odd << ": not understood, so ignored";
+  }
+}
+
+TEST_F(ApiTrialsTest, ALargeLogIsServedWhole) {
+  run_job();
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += "line " + std::to_string(i) + "\n";
+  write_file(1, protocol::kLogFile, text);
+  EXPECT_EQ(log_of(1, "").body, text);
+  EXPECT_EQ(log_of(1, "?follow=true").body, text) << "its trial has ended";
+}
+
+TEST_F(ApiTrialsTest, AFollowedLogGoesOnUntilItsTrialEnds) {
+  Json document = job_document("followed");
+  document["scheduler"] = {{"type", "none"}, {"max_resource", 1}};
+  document["limits"] = {{"max_trials", 1}};
+  job_ = submit(document);
+  const Json order = sync("worker-1").at("order");
+  RawClient reader = client();
+  reader.send("GET " + trial(0) + "/log?follow=true HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(reader.receive_head().header("transfer-encoding"), "chunked") << "before there is a file";
+  write_file(0, protocol::kLogFile, "first\n");
+  EXPECT_EQ(reader.receive_chunk(), "first\n");
+  write_file(0, protocol::kLogFile, "second\n", true);
+  EXPECT_EQ(reader.receive_chunk(), "second\n");
+  write_file(0, protocol::kLogFile, "last\n", true);
+  sync("worker-1", reached(order, 0.5));
+  EXPECT_EQ(reader.receive_chunk(), "last\n");
+  EXPECT_EQ(reader.receive_chunk(), "");
+}
+
+TEST_F(ApiTrialsTest, OnlyRegularFilesOfTheTrialAreServed) {
+  run_job();
+  write_file(0, "secret", "do not show");
+  const std::string log = trial_dir(job_, 0) + "/" + protocol::kLogFile;
+  ASSERT_EQ(::symlink((trial_dir(job_, 0) + "/secret").c_str(), log.c_str()), 0);
+  EXPECT_EQ(log_of(0, "").body, "");
+  std::filesystem::create_directories(trial_dir(job_, 1) + "/" + protocol::kLogFile);
+  EXPECT_EQ(log_of(1, "").body, "") << "a directory";
+}
+
+TEST_F(ApiTrialsTest, AModelIsServedAsItIs) {
+  run_job();
+  EXPECT_EQ(get(trial(0) + "/model").status, 404);
+  const std::string bytes = std::string("binary\0\xff", 8) + std::string(500'000, 'm');
+  write_file(0, protocol::kModelFile, bytes);
+  const RawReply model = client().get(trial(0) + "/model", "Accept-Encoding: gzip\r\n");
+  EXPECT_EQ(model.header("content-type"), "application/octet-stream");
+  EXPECT_EQ(model.header("content-length"), std::to_string(bytes.size()));
+  EXPECT_EQ(model.body, bytes);
+
+  const int best = get_json("/v1/jobs/whole").at("best").at("trial").get<int>();
+  write_file(best, protocol::kModelFile, bytes);
+  EXPECT_EQ(get_json("/v1/jobs/whole/best").at("model"), trial_dir(job_, best) + "/" + protocol::kModelFile);
+}
+
+// ---- workers
+// --------------------------------------------------------------------------------------------------------------------
+
+TEST_F(ApiTrialsTest, AnIdleWorkersCallIsHeldUntilThereIsWork) {
+  std::vector<RawClient> workers;
+  for (int i = 0; i < 5; ++i) workers.push_back(hold("worker-" + std::to_string(i)));
+  job_ = submit(job_document("awaited"));
+  int executing = 0;
+  for (int i = 0; i < 5; ++i) {
+    Json reply = Json::parse(workers[static_cast<std::size_t>(i)].receive().body);
+    // A short hold may have ended before the job came; the next call then has the work.
+    if (reply.at("desired") == "idle") reply = sync("worker-" + std::to_string(i));
+    if (reply.at("desired") == "execute") ++executing;
+  }
+  EXPECT_EQ(executing, 5);
+  EXPECT_EQ(get_json("/v1/jobs/awaited").at("trials").at("running"), 5);
+  const Json listed = get_json("/v1/workers").at("workers");
+  ASSERT_EQ(listed.size(), 5u);
+  for (const Json& worker : listed) EXPECT_EQ(worker.at("state"), "executing") << worker;
+}
+
+TEST_F(ApiTrialsTest, AWorkersFaultsAreNamed) {
+  EXPECT_THAT(post("/v1/workers/w/sync", "{\"name\": 1}").body, HasSubstr("\"path\":\"name\""));
+  EXPECT_EQ(post("/v1/workers/has%20space/sync", "{\"name\": \"w\"}").status, 400);
+  EXPECT_EQ(post("/v1/workers/" + std::string(300, 'w') + "/sync", "{\"name\": \"w\"}").status, 400);
+  const RawReply unknown = post("/v1/workers/w/sync", R"({"name": "w", "assignment": {"epoch": 1, "exit": "bored"}})");
+  EXPECT_EQ(unknown.status, 400);
+  EXPECT_THAT(unknown.body, HasSubstr("assignment.exit"));
+}
+
+// ---- the server itself
+// ----------------------------------------------------------------------------------------------------------
+
+TEST_F(ApiTrialsTest, MetricsAreLinesOfThePrometheusFormat) {
+  run_job();
+  const RawReply page = get("/metrics");
+  EXPECT_EQ(page.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  std::size_t begin = 0;
+  while (begin < page.body.size()) {
+    const std::size_t end = page.body.find('\n', begin);
+    ASSERT_NE(end, std::string::npos) << "the last line ends";
+    const std::string line = page.body.substr(begin, end - begin);
+    EXPECT_THAT(line, testing::AnyOf(testing::StartsWith("# HELP tuneband_"), testing::StartsWith("# TYPE tuneband_"),
+                                     testing::StartsWith("tuneband_")));
+    if (line[0] != '#') {
+      EXPECT_TRUE(parse_number(line.substr(line.rfind(' ') + 1))) << line;
+    }
+    begin = end + 1;
+  }
+  EXPECT_THAT(page.body, HasSubstr("tuneband_jobs{state=\"completed\"} 1\n"));
+  EXPECT_THAT(page.body, HasSubstr("tuneband_requests_total{method=\"POST\",route=\"/v1/jobs\",status=\"201\"} 1\n"));
+  EXPECT_THAT(page.body, HasSubstr("tuneband_workers{state=\"idle\"} 1\n"));
+}
+
+TEST_F(ApiTrialsTest, TheServerSaysThatItIsWell) { EXPECT_EQ(get_json("/healthz"), Json({{"status", "ok"}})); }
+
+}  // namespace
+}  // namespace tuneband::test

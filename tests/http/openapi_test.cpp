@@ -1,0 +1,121 @@
+// The machine-readable description against the routes: neither has what the other has not.
+#include "server/openapi.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "tests/http/api_fixture.hpp"
+
+namespace tuneband::test {
+namespace {
+
+class OpenapiTest : public ApiTest {
+ protected:
+  static std::string upper(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return text;
+  }
+  const Json& resolved(const Json& value) const {
+    if (!value.contains("$ref")) return value;
+    return document_.at(Json::json_pointer(value.at("$ref").get<std::string>().substr(1)));
+  }
+  std::set<std::string> parameters(const Json& operation, const std::string& place) const {
+    std::set<std::string> names;
+    for (const Json& listed : operation.value("parameters", Json::array())) {
+      const Json& parameter = resolved(listed);
+      if (parameter.at("in") == place) names.insert(parameter.at("name").get<std::string>());
+    }
+    return names;
+  }
+  static std::set<std::string> names_in(const std::string& pattern) {
+    std::set<std::string> names;
+    for (std::size_t begin = 0; (begin = pattern.find('{', begin)) != std::string::npos; ++begin) {
+      names.insert(pattern.substr(begin + 1, pattern.find('}', begin) - begin - 1));
+    }
+    return names;
+  }
+  void expect_references_resolve(const Json& value) {
+    if (value.is_object() && value.contains("$ref")) {
+      EXPECT_TRUE(document_.contains(Json::json_pointer(value.at("$ref").get<std::string>().substr(1)))) << value;
+    }
+    for (const Json& child : value) {
+      if (child.is_structured()) expect_references_resolve(child);
+    }
+  }
+
+  const Json document_ = *parse_json(server::openapi_document());
+};
+
+TEST_F(OpenapiTest, HasExactlyTheRoutesAndTheirParameters) {
+  std::set<std::string> described;
+  for (const auto& [path, operations] : document_.at("paths").items()) {
+    for (const auto& [method, operation] : operations.items()) described.insert(upper(method) + " " + path);
+  }
+  std::set<std::string> routed;
+  for (const server::Route& route : api_->routes()) {
+    const std::string name = route.method + " " + route.pattern;
+    routed.insert(name);
+    std::string method = route.method;
+    std::transform(method.begin(), method.end(), method.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (!described.contains(name)) continue;
+    const Json& operation = document_.at("paths").at(route.pattern).at(method);
+    EXPECT_EQ(parameters(operation, "query"), std::set<std::string>(route.query.begin(), route.query.end())) << name;
+    EXPECT_EQ(parameters(operation, "path"), names_in(route.pattern)) << name;
+  }
+  EXPECT_EQ(described, routed);
+}
+
+TEST_F(OpenapiTest, HasUniqueNamesAndReferencesThatResolve) {
+  expect_references_resolve(document_);
+  std::set<std::string> names;
+  for (const Json& operations : document_.at("paths")) {
+    for (const Json& operation : operations) {
+      EXPECT_TRUE(names.insert(operation.at("operationId").get<std::string>()).second) << operation.at("operationId");
+      EXPECT_FALSE(operation.at("responses").empty());
+    }
+  }
+}
+
+TEST_F(OpenapiTest, IsServed) { EXPECT_EQ(get_json("/openapi.json"), document_); }
+
+// The fields that a shape must have, and those that a reply has.
+TEST_F(OpenapiTest, DescribesTheShapesThatAreSent) {
+  submit(job_document("shape"));
+  work_until_idle("worker-1");
+  const auto expect_shape = [&](const Json& sent, const std::string& shape) {
+    const Json& schema = document_.at("components").at("schemas").at(shape);
+    for (const Json& field : schema.at("required"))
+      EXPECT_TRUE(sent.contains(field.get<std::string>())) << shape << " lacks " << field;
+    for (const auto& [field, value] : sent.items())
+      EXPECT_TRUE(schema.at("properties").contains(field)) << shape << " has no " << field;
+  };
+  expect_shape(get_json("/v1/jobs").at("jobs").at(0), "Job");
+  expect_shape(get_json("/v1/jobs/shape/trials/0"), "Trial");
+  expect_shape(get_json("/v1/jobs/shape/trials/0/observations").at("observations").at(0), "Observation");
+  expect_shape(get_json("/v1/jobs/shape/trials/0/decisions").at("decisions").at(0), "Decision");
+  expect_shape(get_json("/v1/jobs/shape/plan"), "Plan");
+  expect_shape(get_json("/v1/jobs/shape/plan").at("actual").at(0), "Rung");
+  expect_shape(get_json("/v1/jobs/shape/analytics"), "Analytics");
+  expect_shape(get_json("/v1/workers").at("workers").at(0), "Worker");
+  expect_shape(sync("worker-1"), "SyncReply");
+  expect_shape(Json::parse(get("/v1/jobs/nobody").body), "Error");
+}
+
+// docs/api.md names the routes for people.
+TEST_F(OpenapiTest, TheGuideForPeopleNamesEveryRoute) {
+  std::ifstream file(TUNEBAND_SOURCE_DIR "/docs/api.md");
+  std::stringstream guide;
+  guide << file.rdbuf();
+  for (const server::Route& route : api_->routes()) {
+    EXPECT_THAT(guide.str(), testing::HasSubstr("`" + route.method + " " + route.pattern + "`"));
+  }
+}
+
+}  // namespace
+}  // namespace tuneband::test
