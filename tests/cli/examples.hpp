@@ -10,7 +10,8 @@ inline Json example_job() {
   return Json::parse(R"({
     "id": 7, "name": "direct-marketing", "state": "running", "reason": "",
     "created_at": "2026-03-01T12:00:00.000Z", "ended_at": null,
-    "objective": {"metric": "validation-auc", "goal": "maximize"}, "scheduler": "hyperband", "max_resource": 27, "resource_name": "rounds",
+    "objective": {"metric": "validation-auc", "goal": "maximize"},
+    "scheduler": "hyperband", "max_resource": 27, "resource_name": "rounds",
     "trials": {"created": 30, "pending": 0, "running": 2, "paused": 6, "completed": 1, "stopped": 19, "failed": 2, "cancelled": 0,
                "planned": 30},
     "best": {"trial": 11, "value": 0.7912, "resource": 27, "configuration": {"eta": 0.2134567, "max_depth": 6}},
