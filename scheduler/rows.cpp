@@ -90,7 +90,8 @@ std::string_view advice(ExitClass exit_class) {
     case ExitClass::completed:
     case ExitClass::stopped: return "";
     case ExitClass::out_of_memory:
-      return "Lower what needs memory (max_depth, max_bin, batch size), run fewer workers on the machine, or raise the trial's limit.";
+      return "Lower what needs memory (max_depth, max_bin, batch size), run fewer workers on the machine, or raise the trial's "
+             "limit.";
     case ExitClass::nan_metric:
       return "The training diverged: narrow the learning rate or look for NaN in the data.";
     case ExitClass::invalid_parameters:

@@ -91,7 +91,7 @@ struct TrialRow {
   std::int64_t resource = 0;               // trained so far, as far as the server knows; back at the checkpoint after a loss
   std::int64_t checkpoint_resource = 0;    // where the next segment starts; 0: from nothing
   std::int64_t until_resource = 0;         // the level of `rung`
-  std::optional<double> objective;         // at `objective_resource`, the highest rung reached; nothing: none yet. May be NaN or inf
+  std::optional<double> objective;         // at `objective_resource`, the highest rung reached; nothing: none yet; may be NaN
   std::int64_t objective_resource = 0;
   int attempts = 0;                        // starts of the current segment; 0 after a rung was reached
   int attempts_in_all = 0;                 // segments started
@@ -150,7 +150,7 @@ struct DeleteJob {
 // A job row's spec_json is stored on insert only; later writes of the same job update everything else.
 using Write = std::variant<JobRow, TrialRow, ObservationRow, DecisionRow, DeleteJob>;
 
-// Everything restore() needs. Ended jobs come without trials and decisions. No observations: their resources are implied by the trials.
+// Everything restore() needs. Ended jobs come without trials and decisions. No observations: the trials' resources imply them.
 struct Snapshot {
   std::vector<JobRow> jobs;
   std::vector<TrialRow> trials;        // by job, number
