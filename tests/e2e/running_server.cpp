@@ -86,9 +86,10 @@ RunningServer::~RunningServer() {
     std::fprintf(stderr, "--- the end of the server's log ---\n%s\n",
                  log.substr(log.size() > 6000 ? log.size() - 6000 : 0).c_str());
   }
-  if (pid_ != 0) kill();
-  for (int index = 0; worker_pid(index) > 0; ++index) ::kill(static_cast<pid_t>(worker_pid(index)), SIGKILL);
   ::close(stdout_fd_);
+  if (pid_ == 0) return;
+  kill();
+  for (int index = 0; worker_pid(index) > 0; ++index) ::kill(static_cast<pid_t>(worker_pid(index)), SIGKILL);
 }
 
 protocol::HttpResponse RunningServer::raw(const std::string& method, const std::string& target, const std::string& body) {

@@ -22,7 +22,7 @@ class RunningServer {
  public:
   // Starts it and waits for the line that says where it listens. Its log goes to <data_dir>.log.
   RunningServer(std::string data_dir, int workers, std::vector<std::string> more_arguments = {});
-  // SIGKILL, to it and to the workers on its data directory.
+  // When it still runs: SIGKILL, to it and to its workers. Workers of one that has ended belong to the next one on the directory.
   ~RunningServer();
   RunningServer(const RunningServer&) = delete;
   RunningServer& operator=(const RunningServer&) = delete;

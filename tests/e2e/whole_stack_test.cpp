@@ -114,9 +114,16 @@ done
     return created.is_null() ? "0" : created.at("job").at("id").dump();
   }
 
-  static auto nth_decision(int count) {
-    return [count](const ServerEvent& event) mutable { return event.type == "decision" && --count == 0; };
+  // The stream begins with the job as it is: what is asked of it cannot have been missed.
+  static auto cut_or_completed(int count) {
+    return [count](const ServerEvent& event) {
+      if (event.type != "job") return false;
+      const Json& trials = event.data.at("trials");
+      return trials.at("stopped").get<int>() + trials.at("completed").get<int>() >= count;
+    };
   }
+
+  static bool has_a_value(const ServerEvent& event) { return event.type == "job" && !event.data.at("best_anywhere").is_null(); }
 
   // Runs tuneband-server to its end: its status and what it printed.
   static std::pair<int, std::string> run_server_program(const std::string& arguments) {
@@ -166,8 +173,8 @@ class RestartTest : public WholeStackTest {
     }
     auto server = std::make_unique<RunningServer>(data("disturbed"), 2);
     const std::string id = submit(*server, job);
-    for (const int decisions : {3, 9}) {
-      EXPECT_TRUE(server->follow(id, nth_decision(decisions)));
+    for (const int trials : {3, 9}) {
+      EXPECT_TRUE(server->follow(id, cut_or_completed(trials)));
       disturb(server);
     }
     const Json ended = server->wait_for_end(id);
@@ -182,8 +189,6 @@ TEST_F(RestartTest, AServerKilledInTheMiddleOfAJobGoesOnToTheSameResult) {
     const std::string url = server->url();
     const std::int64_t worker = server->worker_pid(0);
     server->kill();
-    // The destructor of the old one ends the workers; they are to live on.
-    (void)server.release();
     server = std::make_unique<RunningServer>(data("disturbed"), 2);
     EXPECT_EQ(server->url(), url) << "the port is the one of the run before";
     EXPECT_EQ(server->worker_pid(0), worker) << "workers outlive the server";
@@ -207,9 +212,50 @@ TEST_F(RestartTest, AKilledWorkerChangesNothingInTheResult) {
 TEST_F(RestartTest, KilledCommandsGoOnToTheSameResult) {
   expect_same_outcome(command_job("command", reports()), [this](std::unique_ptr<RunningServer>& server) {
     server->kill();
-    (void)server.release();
     server = std::make_unique<RunningServer>(data("disturbed"), 2);
   });
+}
+
+// One trial that trains for long enough to be interrupted in the middle of its only segment.
+class LongTrialTest : public WholeStackTest {
+ protected:
+  static constexpr int kRounds = 1500;
+
+  Json long_job(const std::string& name) {
+    Json job = xgboost_job(name);
+    job["scheduler"] = {{"type", "none"}, {"max_resource", kRounds}};
+    job["limits"] = {{"max_trials", 1}};
+    return job;
+  }
+
+  static bool observed(const ServerEvent& event) { return event.type == "observation"; }
+
+  void expect_trained_once(RunningServer& server, const std::string& job, int segments) {
+    const Json ended = server.wait_for_end(job);
+    EXPECT_EQ(ended.at("state"), "completed") << ended;
+    EXPECT_EQ(ended.at("resource_spent"), kRounds) << "no round was trained twice";
+    EXPECT_EQ(server.get("/v1/jobs/" + job + "/trials/0").at("segments"), segments);
+    EXPECT_EQ(server.get("/v1/jobs/" + job + "/trials/0/observations").at("observations").size(), kRounds);
+  }
+};
+
+TEST_F(LongTrialTest, GoesOnFromItsCheckpointAfterTheServerWasToldToEnd) {
+  auto server = std::make_unique<RunningServer>(data("data"), 1);
+  const std::string job = submit(*server, long_job("told"));
+  ASSERT_TRUE(server->follow(job, observed));
+  server->send(SIGTERM);
+  ASSERT_EQ(server->wait(), 0);
+  server = std::make_unique<RunningServer>(data("data"), 1);
+  expect_trained_once(*server, job, 2);
+}
+
+TEST_F(LongTrialTest, GoesOnUnderItsWorkerWhileTheServerIsKilledAndStartedAgain) {
+  auto server = std::make_unique<RunningServer>(data("data"), 1);
+  const std::string job = submit(*server, long_job("killed"));
+  ASSERT_TRUE(server->follow(job, observed));
+  server->kill();
+  server = std::make_unique<RunningServer>(data("data"), 1);
+  expect_trained_once(*server, job, 1);
 }
 
 TEST_F(WholeStackTest, ATrialWhoseWorkerIsKilledHasOneAttemptMore) {
@@ -230,7 +276,7 @@ TEST_F(WholeStackTest, ATrialWhoseWorkerIsKilledHasOneAttemptMore) {
 TEST_F(WholeStackTest, AStoppedJobEndsItsTrialsAndKeepsTheBest) {
   RunningServer server(data("data"), 2);
   const std::string job = submit(server, command_job("stopped", "echo '{\"resource\": 1, \"loss\": 0.5}'\nsleep 1000\n"));
-  ASSERT_TRUE(server.follow(job, [](const ServerEvent& event) { return event.type == "observation"; }));
+  ASSERT_TRUE(server.follow(job, has_a_value));
   server.post("/v1/jobs/" + job + "/stop", "");
   const Json ended = server.wait_for_end(job);
   EXPECT_EQ(ended.at("state"), "stopped");
@@ -282,7 +328,7 @@ TEST_F(WholeStackTest, ASecondSignalEndsTheServerAtOnce) {
   RunningServer server(data("data"), 1);
   const std::string job = submit(
       server, command_job("deaf", "trap '' TERM\necho '{\"resource\": 1, \"loss\": 0.5}'\nsleep 1000 & wait; wait\n", 600));
-  ASSERT_TRUE(server.follow(job, [](const ServerEvent& event) { return event.type == "observation"; }));
+  ASSERT_TRUE(server.follow(job, has_a_value));
   server.send(SIGTERM);
   server.send(SIGINT);
   const int status = server.wait();
