@@ -219,13 +219,17 @@ TEST_F(RestartTest, KilledCommandsGoOnToTheSameResult) {
 // One trial that trains for long enough to be interrupted in the middle of its only segment.
 class LongTrialTest : public WholeStackTest {
  protected:
-  static constexpr int kRounds = 1500;
+  static constexpr int kRounds = 6000;  // seconds of training; a worker reports every 0.6 s of it
 
   Json long_job(const std::string& name) {
     Json job = xgboost_job(name);
     job["scheduler"] = {{"type", "none"}, {"max_resource", kRounds}};
     job["limits"] = {{"max_trials", 1}};
     return job;
+  }
+
+  std::unique_ptr<RunningServer> start() {
+    return std::make_unique<RunningServer>(data("data"), 1, std::vector<std::string>{"--lease-seconds", "3"});
   }
 
   static bool observed(const ServerEvent& event) { return event.type == "observation"; }
@@ -240,21 +244,21 @@ class LongTrialTest : public WholeStackTest {
 };
 
 TEST_F(LongTrialTest, GoesOnFromItsCheckpointAfterTheServerWasToldToEnd) {
-  auto server = std::make_unique<RunningServer>(data("data"), 1);
+  auto server = start();
   const std::string job = submit(*server, long_job("told"));
   ASSERT_TRUE(server->follow(job, observed));
   server->send(SIGTERM);
   ASSERT_EQ(server->wait(), 0);
-  server = std::make_unique<RunningServer>(data("data"), 1);
+  server = start();
   expect_trained_once(*server, job, 2);
 }
 
 TEST_F(LongTrialTest, GoesOnUnderItsWorkerWhileTheServerIsKilledAndStartedAgain) {
-  auto server = std::make_unique<RunningServer>(data("data"), 1);
+  auto server = start();
   const std::string job = submit(*server, long_job("killed"));
   ASSERT_TRUE(server->follow(job, observed));
   server->kill();
-  server = std::make_unique<RunningServer>(data("data"), 1);
+  server = start();
   expect_trained_once(*server, job, 1);
 }
 
