@@ -15,13 +15,6 @@ namespace tuneband {
 
 namespace {
 
-// Every job that was not deleted, ended ones too: for names that are taken and the idempotent create.
-struct KnownJob {
-  JobId id;
-  std::string name;
-  std::uint64_t fingerprint = 0;  // of the document
-};
-
 Error job_error(ErrorCode code, std::string message, std::string path = {}, std::string hint = {}) {
   return {code, std::move(message), std::move(path), std::move(hint)};
 }
@@ -29,6 +22,13 @@ Error job_error(ErrorCode code, std::string message, std::string path = {}, std:
 }  // namespace
 
 struct Scheduler::State {
+  // Every job that was not deleted, ended ones too: for names that are taken and the idempotent create.
+  struct KnownJob {
+    JobId id;
+    std::string name;
+    std::uint64_t fingerprint = 0;  // of the document
+  };
+
   SchedulerOptions options;
   std::map<JobId, Job> jobs;  // not ended
   std::map<JobId, KnownJob> known;

@@ -22,11 +22,11 @@ SchedulerSpec asha_spec(SchedulerType type, std::int64_t max_resource, int eta) 
   return spec;
 }
 
-struct Result {
+struct Ranked {
   int tier = 0;  // 0 finite, 1 not finite, 2 failed
   double cost = 0;
   int trial = 0;
-  auto operator<=>(const Result&) const = default;
+  auto operator<=>(const Ranked&) const = default;
 };
 
 class Reference {
@@ -38,7 +38,7 @@ class Reference {
 
   void arrive(const Segment& segment, std::optional<double> value) {
     auto& rung = rungs_[static_cast<std::size_t>(segment.rung)];
-    const Result result{!value ? 2 : std::isfinite(*value) ? 0 : 1, value && std::isfinite(*value) ? -*value : 0, segment.trial};
+    const Ranked result{!value ? 2 : std::isfinite(*value) ? 0 : 1, value && std::isfinite(*value) ? -*value : 0, segment.trial};
     rung.push_back(result);
     std::sort(rung.begin(), rung.end());
     if (spec_.type != SchedulerType::asha_stopping || result.tier != 0 || segment.rung + 1 == top()) return;
@@ -76,7 +76,7 @@ class Reference {
   SchedulerSpec spec_;
   int trials_max_;
   std::vector<std::int64_t> levels_;
-  std::vector<std::vector<Result>> rungs_;
+  std::vector<std::vector<Ranked>> rungs_;
   std::vector<std::set<int>> promoted_;
   std::vector<Segment> going_on_;
 };
