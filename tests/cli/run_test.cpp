@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A child whose output is read here: through a pipe, or through a terminal of a given width.
+// A child whose standard output is read here; what it writes to the other one is in notes.txt. Through a pipe, or through a
+// terminal of a given width.
 class Child {
  public:
   Child(const std::vector<std::string>& arguments, const std::string& directory, unsigned short terminal_width) {
@@ -36,7 +37,6 @@ class Child {
     if (pid_ == 0) {
       if (!in_terminal) {
         dup2(fds[1], STDOUT_FILENO);
-        dup2(fds[1], STDERR_FILENO);
       }
       execute(arguments, directory);
     }
@@ -83,6 +83,9 @@ class Child {
     argv.push_back(nullptr);
     setenv("TERM", "xterm", 1);
     setenv("LC_ALL", "C", 1);
+    const std::string notes = directory + "/notes.txt";
+    const int notes_fd = open(notes.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (notes_fd >= 0) dup2(notes_fd, STDERR_FILENO);
     if (chdir(directory.c_str()) == 0) execv(program.c_str(), argv.data());
     _exit(127);
   }
@@ -181,7 +184,9 @@ TEST_F(Run, AJobThatFailsHasStatusOne) {
 TEST_F(Run, ARefusedJobHasStatusTwoAndLeavesNothingBehind) {
   Child child = start({"run", write_job(kTwoSteps, {{"max_trail", 4}})});
   EXPECT_EQ(child.wait(), 2);
-  EXPECT_EQ(child.said(), "tuneband: limits.max_trail: unknown field (did you mean `max_trials`?)\n");
+  std::ifstream notes(directory_ + "/notes.txt");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(notes), {}),
+            "tuneband: limits.max_trail: unknown field (did you mean `max_trials`?)\n");
   EXPECT_FALSE(fs::exists(directory_ + "/tuneband-runs/steps"));
 }
 
