@@ -1,5 +1,5 @@
-// Events a second through the scheduler's one door, with 10 and with 100,000 trials in the job. The cost of an event must not grow with the
-// number of trials: the last column is the cost with 100,000 against the cost with 10 (the baseline).
+// Events a second through the scheduler's one door, with 10 and with 100,000 trials in the job. The cost of an event must not
+// grow with the number of trials: the last column is the cost with 100,000 against the cost with 10 (the baseline).
 #include <fmt/core.h>
 
 #include <chrono>
@@ -47,7 +47,8 @@ class Load {
     report.epoch = assignment.epoch;
     report.checkpoint_resource = assignment.until_resource;
     report.exit = ExitClass::completed;
-    const double value = random_unit(1, {static_cast<std::uint64_t>(assignment.trial.number), static_cast<std::uint64_t>(assignment.until_resource)});
+    const double value = random_unit(
+        1, {static_cast<std::uint64_t>(assignment.trial.number), static_cast<std::uint64_t>(assignment.until_resource)});
     report.observations.push_back({assignment.until_resource, {{"value", value}}});
     done.report = std::move(report);
     now_.ms += 1;

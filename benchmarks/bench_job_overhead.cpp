@@ -1,5 +1,6 @@
-// What Tuneband adds to training, on real jobs: the time in which a worker does not train between two trials, against the training time of
-// such a trial; and the wall time of a Hyperband job against its training time divided by its workers (1.00 would be perfect).
+// What Tuneband adds to training, on real jobs: the time in which a worker does not train between two trials, against the
+// training time of such a trial; and the wall time of a Hyperband job against its training time divided by its workers (1.00
+// would be perfect).
 //
 //   bench_job_overhead DATA.csv      a file as examples/direct-marketing/generate.py makes it
 #include <fmt/core.h>
@@ -28,12 +29,18 @@ constexpr std::int64_t kTimeoutMs = 600'000;
 Json job_of(const std::string& name, const std::string& data, const Json& scheduler, int trials) {
   return {{"name", name},
           {"objective", {{"metric", "validation-auc"}, {"goal", "maximize"}}},
-          {"search_space", {{"eta", {{"type", "float"}, {"min", 0.01}, {"max", 0.5}}}, {"max_depth", {{"type", "int"}, {"min", 2}, {"max", 8}}}}},
+          {"search_space",
+           {{"eta", {{"type", "float"}, {"min", 0.01}, {"max", 0.5}}}, {"max_depth", {{"type", "int"}, {"min", 2}, {"max", 8}}}}},
           {"sampler", {{"type", "random"}, {"seed", 1}}},
           {"trainer",
            {{"type", "xgboost"},
             {"data",
-             {{"train", data}, {"format", "csv"}, {"header", true}, {"delimiter", ";"}, {"label", "y"}, {"positive", "yes"},
+             {{"train", data},
+              {"format", "csv"},
+              {"header", true},
+              {"delimiter", ";"},
+              {"label", "y"},
+              {"positive", "yes"},
               {"validation", {{"fraction", 0.2}, {"seed", 1}}}}},
             {"parameters", {{"objective", "binary:logistic"}}},
             {"eval_metric", {"auc"}}}},
@@ -76,8 +83,9 @@ void print_idle_time(const std::string& url, const std::string& data) {
       training_ms.push_back(1000 * trained);
     }
   }
-  fmt::print("idle time of a worker between two trials of 3 rounds: median {:.1f} ms; such a trial trains {:.1f} ms (ratio {:.2f})\n",
-             median(idle_ms), median(training_ms), median(idle_ms) / median(training_ms));
+  fmt::print(
+      "idle time of a worker between two trials of 3 rounds: median {:.1f} ms; such a trial trains {:.1f} ms (ratio {:.2f})\n",
+      median(idle_ms), median(training_ms), median(idle_ms) / median(training_ms));
 }
 
 void print_wall_time(const std::string& url, const std::string& data, int workers) {
@@ -86,7 +94,8 @@ void print_wall_time(const std::string& url, const std::string& data, int worker
   const Json& summary = analytics.at("summary");
   const double wall = summary.at("wall_seconds");
   const double ideal = summary.at("training_seconds").get<double>() / workers;
-  fmt::print("Hyperband, 200 trials, {} workers: wall {:.2f} s, training / workers {:.2f} s: ratio {:.2f}\n", workers, wall, ideal, wall / ideal);
+  fmt::print("Hyperband, 200 trials, {} workers: wall {:.2f} s, training / workers {:.2f} s: ratio {:.2f}\n", workers, wall,
+             ideal, wall / ideal);
 }
 
 }  // namespace

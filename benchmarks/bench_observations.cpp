@@ -1,5 +1,5 @@
-// Durable observations a second, each in a request of its own, through HTTP, the scheduler and the store with its group commit; against a bare
-// loop that commits the same rows to SQLite one by one (the baseline).
+// Durable observations a second, each in a request of its own, through HTTP, the scheduler and the store with its group commit;
+// against a bare loop that commits the same rows to SQLite one by one (the baseline).
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -103,7 +103,8 @@ int main() {
   fmt::print("{:<38} {:>16.0f} {:>7.2f}x\n", "bare SQLite loop, a commit each", bare, 1.0);
   for (const int workers : {1, 4, 16, 64}) {
     const double rate = through_http((*server)->url(), workers, fmt::format("bench-{}", workers));
-    fmt::print("{:<38} {:>16.0f} {:>7.2f}x\n", fmt::format("HTTP, {} worker{}", workers, workers == 1 ? "" : "s"), rate, rate / bare);
+    fmt::print("{:<38} {:>16.0f} {:>7.2f}x\n", fmt::format("HTTP, {} worker{}", workers, workers == 1 ? "" : "s"), rate,
+               rate / bare);
   }
   (*server)->stop();
   std::filesystem::remove_all(dir);

@@ -1,5 +1,5 @@
-// Time of a trial of 1, 3, 9 and 27 rounds: in a worker that keeps its data warm, and in a new process a trial (the baseline), which reads
-// the CSV file and builds XGBoost's index each time. Both run the same code on the same data.
+// Time of a trial of 1, 3, 9 and 27 rounds: in a worker that keeps its data warm, and in a new process a trial (the baseline),
+// which reads the CSV file and builds XGBoost's index each time. Both run the same code on the same data.
 //
 //   bench_warm_worker DATA.csv       a file as examples/direct-marketing/generate.py makes it
 #include <fmt/core.h>
@@ -42,7 +42,12 @@ protocol::AssignmentOrder order_of(const std::string& data, const std::string& d
   order.configuration = {{"eta", 0.1 + 0.01 * trial}, {"max_depth", 6}};
   order.trainer = {{"type", "xgboost"},
                    {"data",
-                    {{"train", data}, {"format", "csv"}, {"header", true}, {"delimiter", ";"}, {"label", "y"}, {"positive", "yes"},
+                    {{"train", data},
+                     {"format", "csv"},
+                     {"header", true},
+                     {"delimiter", ";"},
+                     {"label", "y"},
+                     {"positive", "yes"},
                      {"validation", {{"fraction", 0.2}, {"seed", 1}}}}},
                    {"parameters", {{"objective", "binary:logistic"}}},
                    {"eval_metric", {"auc"}}};

@@ -19,7 +19,8 @@ using Json = nlohmann::json;
 
 inline constexpr int kJsonDepthMax = 32;
 
-// Parses `text`. Errors: syntax (with line and column), a number that no double holds, depth above kJsonDepthMax, a key given twice.
+// Parses `text`. Errors: syntax (with line and column), a number that no double holds, depth above kJsonDepthMax, a key given
+// twice.
 Result<Json> parse_json(std::string_view text);
 
 // JSON has no NaN and no infinity; these travel as "nan", "inf" and "-inf".
@@ -58,8 +59,8 @@ class ObjectReader {
   ObjectReader(const Json& value, std::string path, Diagnostics& diagnostics);
 
   bool has(const std::string& field);
-  const Json* find(const std::string& field);            // nothing said when it is missing
-  const Json* require(const std::string& field);         // missing: reported
+  const Json* find(const std::string& field);     // nothing said when it is missing
+  const Json* require(const std::string& field);  // missing: reported
   const std::string& path() const { return path_; }
   std::string path_to(std::string_view field) const { return join_path(path_, field); }
   Diagnostics& diagnostics() { return diagnostics_; }

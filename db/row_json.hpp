@@ -16,8 +16,8 @@ inline double seconds(std::int64_t ms) { return static_cast<double>(ms) / 1000.0
 // From creation to the end, or to `now`, less the time it was with a worker.
 std::int64_t queue_ms(const TrialRow& trial, Timestamp now);
 
-// 1 and how often a segment had to be started again, after a lost worker or a crash; 0: never started. A trial heads for `rung` after one
-// segment for each rung below, so what was started beyond those are attempts.
+// 1 and how often a segment had to be started again, after a lost worker or a crash; 0: never started. A trial heads for `rung`
+// after one segment for each rung below, so what was started beyond those are attempts.
 inline int attempts_shown(const TrialRow& trial) { return trial.attempts_in_all - (trial.attempts_in_all > 0 ? trial.rung : 0); }
 
 // What a Job shows besides its row.

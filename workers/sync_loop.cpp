@@ -194,7 +194,9 @@ std::optional<Worker::End> Worker::end_due() {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   const bool training = current_ && !current_->finished();
-  if (options_.give_up_after_ms > 0 && now - last_answer_ > milliseconds(options_.give_up_after_ms)) {
+  // A call must have failed: between two calls, or at the start, silence means nothing.
+  const bool away = failures_ > 0 && now - last_answer_ > milliseconds(options_.give_up_after_ms);
+  if (options_.give_up_after_ms > 0 && away) {
     if (!training) return End::gave_up;
     current_->request_stop();
   }

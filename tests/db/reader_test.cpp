@@ -419,6 +419,7 @@ class AnalyticsTest : public ReaderTest {
     job.training_ms = 1200;
     TrialRow stopped = ended_trial(1, 1, TrialState::stopped, 0.8, 3);
     stopped.rung = 1;
+    stopped.attempts_in_all = 2;  // a segment for each rung
     stopped.configuration["booster"] = std::string("dart, \"quoted\"");
     ObservationRow reported = observation(1, 0, 1, 0.7);
     write({job, ended_trial(1, 0, TrialState::completed, 0.9, 9), stopped, ended_trial(1, 2, TrialState::failed, std::nullopt, 0),
@@ -525,7 +526,7 @@ TEST_F(AnalyticsTest, WritesARowATrialAsCsv) {
       "number,parameter.booster,parameter.eta,state,bracket,rung,objective,best_resource,started_at,ended_at,training_seconds,"
       "queue_seconds,attempts,segments,worker\r\n"
       "0,gbtree,0.1,completed,0,0,0.9,9,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a\r\n"
-      "1,\"dart, \"\"quoted\"\"\",0.11,stopped,0,1,0.8,3,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,"
+      "1,\"dart, \"\"quoted\"\"\",0.11,stopped,0,1,0.8,3,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,2,"
       "local-1-3f2a\r\n"
       "2,gbtree,0.12000000000000001,failed,0,0,,,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a\r\n"
       "3,gbtree,0.13,running,0,0,,,2026-03-01T12:00:00.100Z,,0,0.1,1,1,local-1-3f2a\r\n");
