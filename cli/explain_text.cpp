@@ -83,7 +83,7 @@ std::vector<std::string> explain_state(const TrialInfo& trial, const JobInfo& jo
     if (!trial.advice.empty()) sentences.push_back(trial.advice);
   }
   if (trial.attempts > 1 && trial.state != "failed") {
-    sentences.push_back(fmt::format("Its present segment was started {} times.", trial.attempts));
+    sentences.push_back(fmt::format("A part of its training had to be started again: {} attempts.", trial.attempts));
   }
   return sentences;
 }
