@@ -86,12 +86,6 @@ std::optional<HttpRequest> to_plain(http::request<http::string_body>&& message) 
 
 }  // namespace
 
-bool host_allowed(std::string_view host, const std::vector<std::string>& allowed) {
-  const std::string name = lower(without_port(host));
-  if (name == "localhost" || name == "127.0.0.1" || name == "[::1]") return true;
-  return std::any_of(allowed.begin(), allowed.end(), [&](const std::string& other) { return lower(other) == name; });
-}
-
 class HttpSession;
 
 struct HttpServer::State : std::enable_shared_from_this<State> {
@@ -107,7 +101,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   asio::steady_timer retry;
   HttpServerOptions options;
   HttpHandler handler;
-  bool check_host = true;
+  bool check_host = true;  // a foreign name may come to loopback, and to a server that was given its names
   bool accepting = true;
   std::set<HttpSession*> sessions;
   asio::thread_pool zipper{1};
@@ -148,6 +142,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void dispatch();
   void linger(std::size_t bytes_left);
   bool client_closed();
+  bool host_allowed(std::string_view host) const;
   void expire_after(std::int64_t ms) { stream_.expires_after(std::chrono::milliseconds(ms)); }
   void send_zipped_elsewhere(HttpReply reply);
   void send_as_is(HttpReply reply);
@@ -352,6 +347,19 @@ bool HttpSession::client_closed() {
   return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
+// Loopback, the address that the client has reached (a page can give itself a name, not an address) and the names of the options.
+bool HttpSession::host_allowed(std::string_view host) const {
+  const std::string name = lower(without_port(host));
+  if (name == "localhost" || name == "127.0.0.1" || name == "[::1]") return true;
+  BeastError gone;
+  asio::ip::address reached = stream_.socket().local_endpoint(gone).address();
+  if (reached.is_v6() && reached.to_v6().is_v4_mapped())
+    reached = asio::ip::make_address_v4(asio::ip::v4_mapped, reached.to_v6());
+  if (!gone && name == (reached.is_v6() ? "[" + reached.to_string() + "]" : reached.to_string())) return true;
+  const std::vector<std::string>& allowed = state_->options.hosts_allowed;
+  return std::any_of(allowed.begin(), allowed.end(), [&](const std::string& other) { return lower(other) == name; });
+}
+
 void HttpSession::dispatch() {
   ++requests_;
   auto message = parser_->release();
@@ -363,7 +371,7 @@ void HttpSession::dispatch() {
   const bool foreign = from_foreign_page(message);
   auto request = to_plain(std::move(message));
   if (!request) return send(error_reply(400, "invalid_argument", "the request's target cannot be understood"));
-  if (state_->check_host && !host_allowed(host, state_->options.hosts_allowed)) {
+  if (state_->check_host && !host_allowed(host)) {
     return send(error_reply(403, "forbidden", "the server does not answer under the host name `" + host + "`",
                             "use its address, or start it with --allow-host"));
   }

@@ -24,11 +24,12 @@ struct HttpServerOptions {
   std::size_t connections_max = 5'000;
   std::uint32_t header_bytes_max = 16 * 1024;
   std::uint64_t body_bytes_max = 8 * 1024 * 1024;
-  std::int64_t read_ms = 30'000;           // a request, from its first byte to its last
-  std::int64_t idle_ms = 120'000;          // between two requests
-  std::int64_t write_ms = 60'000;          // a reply, or a piece of a stream, that the client does not take
-  std::size_t gzip_bytes_min = 4'096;      // smaller replies are sent as they are
-  std::vector<std::string> hosts_allowed;  // Host headers besides loopback names and addresses; empty and not on loopback: any
+  std::int64_t read_ms = 30'000;       // a request, from its first byte to its last
+  std::int64_t idle_ms = 120'000;      // between two requests
+  std::int64_t write_ms = 60'000;      // a reply, or a piece of a stream, that the client does not take
+  std::size_t gzip_bytes_min = 4'096;  // smaller replies are sent as they are
+  std::vector<std::string>
+      hosts_allowed;  // names it answers under, besides loopback and its address; empty and not on loopback: any
 };
 
 class HttpSession;
@@ -54,8 +55,5 @@ class HttpServer {
   struct State;
   std::shared_ptr<State> state_;
 };
-
-// Whether a Host header may reach a server that listens on loopback.
-bool host_allowed(std::string_view host, const std::vector<std::string>& allowed);
 
 }  // namespace tuneband::server

@@ -36,9 +36,9 @@ HttpReply text_reply(std::string body) {
 // A server whose loop runs on a thread of its own.
 class ServedLoop {
  public:
-  ServedLoop(HttpServerOptions options, server::HttpHandler handler)
+  ServedLoop(HttpServerOptions options, server::HttpHandler handler, const char* listen = "127.0.0.1")
       : work_(boost::asio::make_work_guard(loop_)),
-        server_(std::make_unique<HttpServer>(loop_, boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address("127.0.0.1"), 0),
+        server_(std::make_unique<HttpServer>(loop_, boost::asio::ip::tcp::endpoint(boost::asio::ip::make_address(listen), 0),
                                              std::move(options), std::move(handler))),
         port_(server_->port()),
         thread_([this] { loop_.run(); }) {}
@@ -299,6 +299,27 @@ TEST(HttpServerTest, OnLoopbackOnlyLoopbackNamesAndThoseAllowedReachIt) {
     EXPECT_EQ(status_for("Host: " + std::string(host) + "\r\n"), 403) << host;
   }
   EXPECT_EQ(status_for(""), 403) << "without a Host";
+}
+
+TEST(HttpServerTest, TheAddressThatTheClientReachedIsANameOfTheServer) {
+  HttpServerOptions options;
+  options.hosts_allowed = {"tuner.example"};
+  ServedLoop served(options, echo, "0.0.0.0");
+  const auto status_for = [&](const std::string& host) {
+    RawClient client(served.port(), 0, "127.0.0.2");
+    client.send("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    return client.receive().status;
+  };
+  EXPECT_EQ(status_for("127.0.0.2:7070"), 200);
+  EXPECT_EQ(status_for("127.0.0.3"), 403);
+  EXPECT_EQ(status_for("evil.example"), 403);
+}
+
+TEST(HttpServerTest, WithoutNamesAServerForTheNetworkAnswersUnderAny) {
+  ServedLoop served({}, echo, "0.0.0.0");
+  RawClient client = served.client();
+  client.send("GET / HTTP/1.1\r\nHost: anything.example\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 200);
 }
 
 TEST(HttpServerTest, AForeignPageMayNotChangeAnything) {

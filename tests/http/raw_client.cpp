@@ -23,14 +23,15 @@ std::string RawReply::header(const std::string& name) const {
   return found == headers.end() ? "" : found->second;
 }
 
-RawClient::RawClient(std::uint16_t port, int receive_buffer_bytes) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+RawClient::RawClient(std::uint16_t port, int receive_buffer_bytes, const char* server)
+    : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   if (receive_buffer_bytes > 0) ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
   ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &kRawPatience, sizeof kRawPatience);
   ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &kRawPatience, sizeof kRawPatience);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::inet_pton(AF_INET, server, &address.sin_addr), 1);
   EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
 }
 

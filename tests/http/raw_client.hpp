@@ -20,7 +20,7 @@ struct RawReply {
 class RawClient {
  public:
   // `receive_buffer_bytes`: of the socket; 0 leaves the system's choice.
-  explicit RawClient(std::uint16_t port, int receive_buffer_bytes = 0);
+  explicit RawClient(std::uint16_t port, int receive_buffer_bytes = 0, const char* address = "127.0.0.1");
   ~RawClient();
   RawClient(RawClient&& other) noexcept;
   RawClient& operator=(RawClient&&) = delete;
