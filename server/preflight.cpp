@@ -105,6 +105,14 @@ siginfo_t reap(pid_t child, bool kill_now, const CheckBounds& bounds) {
   return exit;
 }
 
+// A sanitizer's shadow memory alone is terabytes of addresses: a program built with one cannot be limited so.
+void limit_memory([[maybe_unused]] pid_t child, [[maybe_unused]] std::int64_t bytes_max) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const rlimit memory{static_cast<rlim_t>(bytes_max), static_cast<rlim_t>(bytes_max)};
+  ::prlimit(child, RLIMIT_AS, &memory, nullptr);
+#endif
+}
+
 ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::string& document) {
   Pipe input_pipe;
   Pipe output_pipe;
@@ -117,8 +125,7 @@ ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::
   command.stdout_fd = output_pipe.write_end();
   const Result<pid_t> child = spawn(command);
   if (!child) return {"", "could not be started: " + child.error().message};
-  const rlimit memory{static_cast<rlim_t>(options.memory_bytes_max), static_cast<rlim_t>(options.memory_bytes_max)};
-  ::prlimit(*child, RLIMIT_AS, &memory, nullptr);
+  limit_memory(*child, options.memory_bytes_max);
   input_pipe.close_read_end();
   output_pipe.close_write_end();
 
