@@ -108,7 +108,7 @@ int main(int argument_count, char** arguments) {
   constexpr int kWorkers = 2;
   const std::string data = std::filesystem::absolute(arguments[1]).string();
   const std::filesystem::path dir = std::filesystem::current_path() / fmt::format("bench-job-{}", getpid());
-  std::filesystem::create_directories(dir);
+  std::filesystem::create_directories(dir / "server");
   auto server = cli::EmbeddedServer::start({TUNEBAND_BIN_DIR "/tuneband-server", (dir / "server").string(), kWorkers});
   if (!server) give_up("the server did not start");
   print_idle_time((*server)->url(), data);

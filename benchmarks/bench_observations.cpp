@@ -95,7 +95,7 @@ double through_http(const std::string& url, int workers, const std::string& name
 
 int main() {
   const std::filesystem::path dir = std::filesystem::current_path() / fmt::format("bench-observations-{}", getpid());
-  std::filesystem::create_directories(dir);
+  std::filesystem::create_directories(dir / "server");
   const double bare = bare_loop((dir / "bare.db").string());
   auto server = cli::EmbeddedServer::start({TUNEBAND_BIN_DIR "/tuneband-server", (dir / "server").string(), 0});
   if (!server) give_up("the server did not start");
