@@ -19,22 +19,8 @@ bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband |
 
 Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec)
     : row_(std::move(row)), spec_(std::move(spec)), sampler_(make_sampler(spec_->sampler, spec_->search_space)) {
-  policy_ = make_policy(spec_->scheduler, spec_->objective.goal, trials_max());
-}
-
-std::optional<int> Job::trials_max() const {
-  const Limits& limits = spec_->limits;
-  std::int64_t most = kTrialsMax;
-  bool bounded = false;
-  const auto bound = [&](std::int64_t trials) {
-    most = std::min(most, trials);
-    bounded = true;
-  };
-  if (limits.max_trials) bound(*limits.max_trials);
-  if (const auto size = sampler_->size()) bound(*size + static_cast<std::int64_t>(spec_->enqueue.size()));
-  const bool other_limit = limits.max_runtime_ms || limits.max_trials_without_improvement || spec_->objective.target;
-  if (!bounded && !other_limit && synchronous(spec_->scheduler.type)) bound(trials_of_one_pass(spec_->scheduler));
-  return static_cast<int>(most);
+  const auto most = std::min<std::int64_t>(trials_bound(*spec_).value_or(kTrialsMax), kTrialsMax);
+  policy_ = make_policy(spec_->scheduler, spec_->objective.goal, static_cast<int>(most));
 }
 
 // ---- restore ------------------------------------------------------------------------------------------------------------------

@@ -78,7 +78,6 @@ class Job {
   bool note_value(const TrialRow& trial, double value, bool at_max_resource);
   void check_limits(Timestamp now);
   std::string last_failure(ExitClass exit) const;
-  std::optional<int> trials_max() const;
 
   JobRow row_;
   std::shared_ptr<const JobSpec> spec_;
