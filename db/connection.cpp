@@ -154,7 +154,7 @@ std::vector<std::string> Connection::faults() {
   }
   Statement orphans = prepare("PRAGMA foreign_key_check");
   while (orphans.step()) {
-    found.push_back("a row of " + std::string(orphans.text(0)) + " belongs to nothing in " + std::string(orphans.text(2)));
+    found.push_back("a row of table " + std::string(orphans.text(0)) + " belongs to no row of " + std::string(orphans.text(2)));
   }
   return found;
 }

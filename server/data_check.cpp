@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "db/connection.hpp"
 #include "db/migrate.hpp"
@@ -8,25 +9,6 @@
 
 namespace tuneband::server {
 namespace {
-
-// SQLite's own findings, a line each; none: sound.
-int print_damage(Connection& connection) {
-  int found = 0;
-  Statement integrity = connection.prepare("PRAGMA integrity_check");
-  for (integrity.query(); integrity.step();) {
-    const std::string line(integrity.text(0));
-    if (line == "ok") continue;
-    std::printf("damage: %s\n", line.c_str());
-    ++found;
-  }
-  Statement orphans = connection.prepare("PRAGMA foreign_key_check");
-  for (orphans.query(); orphans.step();) {
-    std::printf("damage: a row of table %s belongs to no row of %s\n", std::string(orphans.text(0)).c_str(),
-                std::string(orphans.text(2)).c_str());
-    ++found;
-  }
-  return found;
-}
 
 void print_contents(Connection& connection) {
   const auto count = [&connection](const char* what) {
@@ -47,11 +29,12 @@ int check_data_dir(const ServerConfig& config) {
   try {
     Connection connection = Connection::open_to_read(dir->database_file());
     std::printf("data directory: %s\n", dir->root().c_str());
-    const int damage = print_damage(connection);
+    const std::vector<std::string> damage = connection.faults();
+    for (const std::string& fault : damage) std::printf("damage: %s\n", fault.c_str());
     require_current(connection, migrations());
     print_contents(connection);
-    std::printf("%s\n", damage == 0 ? "sound" : "damaged: restore a backup");
-    return damage == 0 ? 0 : 1;
+    std::printf("%s\n", damage.empty() ? "sound" : "damaged: restore a backup");
+    return damage.empty() ? 0 : 1;
   } catch (const SqliteError& error) {
     std::fprintf(stderr, "tuneband-server: %s: %s\n", dir->database_file().c_str(), error.what());
     return 1;
