@@ -18,7 +18,10 @@ bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband |
 }  // namespace
 
 Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec)
-    : row_(std::move(row)), spec_(std::move(spec)), sampler_(make_sampler(spec_->sampler, spec_->search_space)) {
+    : row_(std::move(row)),
+      spec_(std::move(spec)),
+      history_(ladder(spec_->scheduler)),
+      sampler_(make_sampler(spec_->sampler, spec_->search_space)) {
   const auto most = std::min<std::int64_t>(trials_bound(*spec_).value_or(kTrialsMax), kTrialsMax);
   policy_ = make_policy(spec_->scheduler, spec_->objective.goal, static_cast<int>(most));
 }
@@ -33,6 +36,7 @@ void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisio
   for (const TrialRow& trial : trials_) {
     TUNEBAND_CHECK(trial.id.number == &trial - trials_.data(), "trials are numbered without gaps");
     policy_->recall_trial(trial);
+    history_.add_trial(trial.configuration);
     if (trial.state == TrialState::running) running_.insert(trial.id.number);
     if (trial.state == TrialState::paused) ++paused_;
     if (trial.state == TrialState::pending) queued_.insert(trial.id.number);
@@ -42,6 +46,10 @@ void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisio
     const TrialRow& its = trial(decision.trial.number);
     if (decision.verdict == Verdict::waiting) undecided_[its.id.number] = i;
     policy_->recall_decision(decision, its.rung > decision.rung || ended(its.state));
+    learn(decision);
+  }
+  for (const TrialRow& trial : trials_) {
+    if (ended(trial.state)) history_.end_trial(trial.id.number, trial.state == TrialState::failed);
   }
   policy_->recalled();
 }
@@ -99,12 +107,13 @@ int Job::create_trial(const Work& work, Timestamp now) {
   TrialRow trial;
   trial.id = {row_.id, number};
   trial.configuration =
-      number < enqueued ? spec_->enqueue[static_cast<std::size_t>(number)] : sampler_->suggest(number - enqueued);
+      number < enqueued ? spec_->enqueue[static_cast<std::size_t>(number)] : sampler_->suggest(number - enqueued, history_);
   trial.origin = number < enqueued ? "enqueued" : "sampler";
   trial.bracket = work.bracket;
   trial.rung = work.rung;
   trial.until_resource = work.until_resource;
   trial.created_at = now;
+  history_.add_trial(trial.configuration);
   trials_.push_back(std::move(trial));
   trials_changed_.insert(number);
   ++row_.trials_created;
@@ -258,6 +267,7 @@ void Job::end_trial(TrialRow& trial, TrialState state, Timestamp now) {
   if (trial.state == TrialState::paused) --paused_;
   trial.state = state;
   trial.ended_at = now;
+  history_.end_trial(trial.id.number, state == TrialState::failed);
   if (state == TrialState::completed) ++row_.trials_completed;
   if (state == TrialState::stopped) ++row_.trials_stopped;
   if (state == TrialState::failed) ++row_.trials_failed;
@@ -280,6 +290,7 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
   decision.at = now;
   undecided_[trial.id.number] = decisions_.size();
   decisions_changed_.insert(decisions_.size());
+  learn(decision);
   decisions_.push_back(std::move(decision));
   if (value) {
     trial.state = TrialState::paused;
@@ -296,6 +307,12 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
   policy_->arrive({trial.id.number, trial.bracket, trial.rung, value}, rulings);
   apply(rulings, now);
   if (improved) row_.trials_since_improvement = 0;
+}
+
+void Job::learn(const DecisionRow& decision) {
+  if (!decision.value) return;
+  const bool maximize = spec_->objective.goal == Goal::maximize;
+  history_.add_result(decision.trial.number, decision.resource, maximize ? -*decision.value : *decision.value);
 }
 
 bool Job::note_value(const TrialRow& trial, double value, bool at_max_resource) {

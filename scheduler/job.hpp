@@ -73,6 +73,7 @@ class Job {
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
   void apply(const std::vector<Ruling>& rulings, Timestamp now);
   void end_trial(TrialRow& trial, TrialState state, Timestamp now);
+  void learn(const DecisionRow& decision);
   void fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   void retry_or_fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   bool note_value(const TrialRow& trial, double value, bool at_max_resource);
@@ -81,6 +82,7 @@ class Job {
 
   JobRow row_;
   std::shared_ptr<const JobSpec> spec_;
+  History history_;
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<Policy> policy_;
   std::vector<TrialRow> trials_;

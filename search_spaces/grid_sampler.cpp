@@ -45,7 +45,7 @@ GridSampler::GridSampler(const SearchSpace& space, std::uint64_t seed, int point
   }
 }
 
-Configuration GridSampler::suggest(std::int64_t index) const {
+Configuration GridSampler::suggest(std::int64_t index, const History&) {
   TUNEBAND_CHECK(index >= 0 && static_cast<std::uint64_t>(index) < size_, "the grid has no such configuration");
   std::uint64_t position = permuted(static_cast<std::uint64_t>(index), size_, seed_);
   Configuration configuration;

@@ -1,5 +1,4 @@
-// Where configurations come from. A suggestion is a pure function of (space, seed, trial number): nothing to store, nothing that
-// depends on the timing of workers.
+// Where configurations come from. A suggestion is a pure function of (space, seed, trial number, history): nothing to store.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "search_spaces/history.hpp"
 #include "search_spaces/search_space.hpp"
 
 namespace tuneband {
@@ -32,8 +32,9 @@ struct SamplerSpec {
 class Sampler {
  public:
   virtual ~Sampler() = default;
-  // The configuration of the `index`-th sampled trial (0, 1, 2...; enqueued configurations are not counted).
-  virtual Configuration suggest(std::int64_t index) const = 0;
+  // The configuration of the `index`-th sampled trial (0, 1, 2...; enqueued configurations are not counted), given what is known.
+  // What it caches between calls must follow from the same history: after a restart it has to suggest the same.
+  virtual Configuration suggest(std::int64_t index, const History& history) = 0;
   // How many different configurations there are, where that is finite: a grid's size, at most kGridSizeMax. From there
   // on there is nothing to suggest, and to ask is a programming error.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }

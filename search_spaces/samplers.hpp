@@ -14,7 +14,7 @@ namespace tuneband {
 class RandomSampler final : public Sampler {
  public:
   RandomSampler(const SearchSpace& space, std::uint64_t seed);
-  Configuration suggest(std::int64_t index) const override;
+  Configuration suggest(std::int64_t index, const History& history) override;
 
  private:
   SearchSpace space_;
@@ -29,7 +29,7 @@ class RandomSampler final : public Sampler {
 class SobolSampler final : public Sampler {
  public:
   SobolSampler(const SearchSpace& space, std::uint64_t seed);
-  Configuration suggest(std::int64_t index) const override;
+  Configuration suggest(std::int64_t index, const History& history) override;
 
  private:
   using Engine = boost::random::sobol_engine<std::uint32_t, 32>;
@@ -45,8 +45,8 @@ class SpaceFillingStart final : public Sampler {
  public:
   SpaceFillingStart(const SearchSpace& space, std::uint64_t seed, int count)
       : first_(space, seed), then_(space, seed), count_(count) {}
-  Configuration suggest(std::int64_t index) const override {
-    return index < count_ ? first_.suggest(index) : then_.suggest(index);
+  Configuration suggest(std::int64_t index, const History& history) override {
+    return index < count_ ? first_.suggest(index, history) : then_.suggest(index, history);
   }
 
  private:
@@ -61,7 +61,7 @@ class SpaceFillingStart final : public Sampler {
 class GridSampler final : public Sampler {
  public:
   GridSampler(const SearchSpace& space, std::uint64_t seed, int points);
-  Configuration suggest(std::int64_t index) const override;
+  Configuration suggest(std::int64_t index, const History& history) override;
   // A grid of more than kGridSizeMax counts as so large; the sampler then visits so many of its configurations.
   std::optional<std::int64_t> size() const override { return static_cast<std::int64_t>(size_); }
 

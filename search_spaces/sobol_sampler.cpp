@@ -28,7 +28,7 @@ SobolSampler::SobolSampler(const SearchSpace& space, std::uint64_t seed) : space
   }
 }
 
-Configuration SobolSampler::suggest(std::int64_t index) const {
+Configuration SobolSampler::suggest(std::int64_t index, const History&) {
   TUNEBAND_CHECK(index >= 0 && index < std::numeric_limits<std::uint32_t>::max(), "the Sobol sequence has 2^32 - 1 points");
   std::vector<std::uint32_t> point(shifts_.size(), 0);
   if (index > 0) {  // the engine leaves out the first point, all zero, without which the first 2^k points are not even

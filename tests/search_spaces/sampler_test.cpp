@@ -19,9 +19,9 @@ std::unique_ptr<Sampler> sampler_of(SamplerType type, std::uint64_t seed, const 
   return make_sampler({.type = type, .seed = seed, .grid_points = 4}, space);
 }
 
-std::vector<std::string> first(const Sampler& sampler, std::int64_t count) {
+std::vector<std::string> first(Sampler& sampler, std::int64_t count) {
   std::vector<std::string> trials;
-  for (std::int64_t i = 0; i < count; ++i) trials.push_back(to_json(sampler.suggest(i)).dump());
+  for (std::int64_t i = 0; i < count; ++i) trials.push_back(to_json(sampler.suggest(i, {})).dump());
   return trials;
 }
 
@@ -43,7 +43,7 @@ TEST_P(EverySampler, GivesOtherTrialsForAnotherSeed) {
 TEST_P(EverySampler, DoesNotDependOnTheOrderOfAsking) {
   const auto sampler = sampler_of(GetParam(), 7, boosters());
   const auto trials = first(*sampler, 40);
-  for (std::int64_t i = 39; i >= 0; --i) EXPECT_EQ(to_json(sampler->suggest(i)).dump(), trials[static_cast<std::size_t>(i)]);
+  for (std::int64_t i = 39; i >= 0; --i) EXPECT_EQ(to_json(sampler->suggest(i, {})).dump(), trials[static_cast<std::size_t>(i)]);
 }
 
 // SearchSpace::check says whether a configuration is complete, within its domains and without inactive parameters.
@@ -52,7 +52,7 @@ TEST_P(EverySampler, StaysWithinTheSpace) {
   const auto sampler = sampler_of(GetParam(), 3, space);
   for (std::int64_t i = 0; i < sampler->size().value_or(1000); ++i) {
     Diagnostics diagnostics;
-    const Configuration suggested = sampler->suggest(i);
+    const Configuration suggested = sampler->suggest(i, {});
     EXPECT_EQ(space.check(to_json(suggested), "", diagnostics), suggested);
     for (const Error& error : diagnostics.errors()) ADD_FAILURE() << describe(error) << " in " << to_json(suggested);
   }
@@ -60,13 +60,13 @@ TEST_P(EverySampler, StaysWithinTheSpace) {
 
 TEST_P(EverySampler, WorksWhenNothingIsTuned) {
   const auto sampler = sampler_of(GetParam(), 3, space_of(R"({"a": 1})"));
-  EXPECT_EQ(to_json(sampler->suggest(0)).dump(), R"({"a":1})");
+  EXPECT_EQ(to_json(sampler->suggest(0, {})).dump(), R"({"a":1})");
 }
 
 TEST(RandomSampler, KeepsAParametersValuesWhenAnotherIsAdded) {
   const auto before = sampler_of(SamplerType::random, 7, space_of(R"({"x": {"type": "float", "min": 0, "max": 1}})"));
   const auto after = sampler_of(SamplerType::random, 7, unit_square());
-  for (std::int64_t i = 0; i < 100; ++i) EXPECT_EQ(before->suggest(i).at("x"), after->suggest(i).at("x"));
+  for (std::int64_t i = 0; i < 100; ++i) EXPECT_EQ(before->suggest(i, {}).at("x"), after->suggest(i, {}).at("x"));
 }
 
 TEST(RandomSampler, DrawsParametersIndependently) {
@@ -74,7 +74,7 @@ TEST(RandomSampler, DrawsParametersIndependently) {
   double sum_xy = 0, sum_x = 0, sum_y = 0;
   constexpr int kDraws = 20'000;
   for (std::int64_t i = 0; i < kDraws; ++i) {
-    const auto configuration = sampler->suggest(i);
+    const auto configuration = sampler->suggest(i, {});
     const double x = std::get<double>(configuration.at("x"));
     const double y = std::get<double>(configuration.at("y"));
     sum_xy += x * y;
@@ -89,15 +89,15 @@ TEST(RandomSampler, IsUniformOnTheScaleOfItsDomain) {
   const auto sampler =
       sampler_of(SamplerType::random, 1, space_of(R"({"x": {"type": "float", "min": 1e-4, "max": 1, "scale": "log"}})"));
   int below = 0;
-  for (std::int64_t i = 0; i < 20'000; ++i) below += std::get<double>(sampler->suggest(i).at("x")) < 1e-3;
+  for (std::int64_t i = 0; i < 20'000; ++i) below += std::get<double>(sampler->suggest(i, {}).at("x")) < 1e-3;
   EXPECT_NEAR(below, 5000, 250);
 }
 
 // Warnock's formula for the L2 star discrepancy.
-double discrepancy(const Sampler& sampler, int count, const std::vector<std::string>& axes) {
+double discrepancy(Sampler& sampler, int count, const std::vector<std::string>& axes) {
   std::vector<std::vector<double>> points;
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto configuration = sampler.suggest(i);
+    const auto configuration = sampler.suggest(i, {});
     std::vector<double>& point = points.emplace_back();
     for (const std::string& axis : axes) point.push_back(std::get<double>(configuration.at(axis)));
   }
@@ -137,7 +137,8 @@ TEST(SobolSampler, HasOnePointInEachIntervalOfEveryAxis) {
   const auto sampler = sampler_of(SamplerType::sobol, 5, space_of(text + "}"));
   std::map<std::string, std::set<int>> intervals;
   for (std::int64_t i = 0; i < 64; ++i) {
-    for (const auto& [name, value] : sampler->suggest(i)) intervals[name].insert(static_cast<int>(std::get<double>(value) * 64));
+    for (const auto& [name, value] : sampler->suggest(i, {}))
+      intervals[name].insert(static_cast<int>(std::get<double>(value) * 64));
   }
   ASSERT_EQ(intervals.size(), 50u);
   for (const auto& [name, filled] : intervals) EXPECT_EQ(filled.size(), 64u) << name;
@@ -147,8 +148,8 @@ TEST(SobolSampler, TakesTheWidestSpaceAndTheLastTrialOfAJob) {
   Json widest = Json::object();
   for (std::size_t i = 0; i < kParametersMax; ++i) widest["p" + std::to_string(i)] = {{"type", "float"}, {"min", 0}, {"max", 1}};
   const auto sampler = sampler_of(SamplerType::sobol, 5, space_of(widest.dump()));
-  EXPECT_EQ(sampler->suggest(999'999).size(), kParametersMax);
-  EXPECT_NE(sampler->suggest(999'999), sampler->suggest(999'998));
+  EXPECT_EQ(sampler->suggest(999'999, {}).size(), kParametersMax);
+  EXPECT_NE(sampler->suggest(999'999, {}), sampler->suggest(999'998, {}));
 }
 
 // Pinned: stored jobs must go on with the same trials after an upgrade.
@@ -169,7 +170,7 @@ TEST(SpaceFillingStart, TakesTheFirstTrialsFromSobolAndTheOthersAtRandom) {
   const auto mixed = make_sampler({.type = SamplerType::random, .seed = 7, .space_filling_trials = 8}, boosters());
   const auto sobol = sampler_of(SamplerType::sobol, 7, boosters());
   const auto random = sampler_of(SamplerType::random, 7, boosters());
-  for (std::int64_t i = 0; i < 16; ++i) EXPECT_EQ(mixed->suggest(i), (i < 8 ? sobol : random)->suggest(i)) << i;
+  for (std::int64_t i = 0; i < 16; ++i) EXPECT_EQ(mixed->suggest(i, {}), (i < 8 ? sobol : random)->suggest(i, {})) << i;
   EXPECT_EQ(mixed->size(), std::nullopt);
 }
 
@@ -196,7 +197,7 @@ TEST(GridSampler, VisitsTheGridInAMixedOrder) {
   ASSERT_EQ(grid->size(), 10'000);
   int left = 0, low = 0;
   for (std::int64_t i = 0; i < 200; ++i) {
-    const auto configuration = grid->suggest(i);
+    const auto configuration = grid->suggest(i, {});
     left += std::get<double>(configuration.at("x")) < 0.5;
     low += std::get<double>(configuration.at("y")) < 0.5;
   }
@@ -211,12 +212,12 @@ TEST(GridSampler, SaturatesItsSizeAndStaysWithinTheSpace) {
   EXPECT_EQ(grid->size(), kGridSizeMax);
   const auto trials = first(*grid, 1000);
   EXPECT_EQ(std::set<std::string>(trials.begin(), trials.end()).size(), 1000u);
-  EXPECT_EQ(grid->suggest(kGridSizeMax - 1).size(), kParametersMax);
+  EXPECT_EQ(grid->suggest(kGridSizeMax - 1, {}).size(), kParametersMax);
 }
 
 TEST(GridSamplerDeathTest, HasNothingToSuggestBeyondItsEnd) {
   const auto grid = sampler_of(SamplerType::grid, 5, unit_square());
-  EXPECT_DEATH(grid->suggest(16), "no such configuration");
+  EXPECT_DEATH(grid->suggest(16, {}), "no such configuration");
 }
 
 TEST(Permuted, IsAPermutationForEverySize) {
