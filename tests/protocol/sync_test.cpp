@@ -23,6 +23,7 @@ AssignmentOrder some_order() {
   order.attempt = 2;
   order.seed = std::numeric_limits<std::uint64_t>::max();
   order.trial_dir = "/var/lib/tuneband/jobs/7/trials/11";
+  order.group = GroupPlace{2, 3, 5, "10.0.0.7", 4711, "10.0.0.1", 4712};
   return order;
 }
 
@@ -34,6 +35,8 @@ SyncRequest some_request() {
   request.version = "0.1.0";
   request.data_keys = {"a", "b"};
   request.draining = true;
+  request.address = "10.0.0.7";
+  request.free_port = 4711;
   AssignmentStatus status;
   status.epoch = 9;
   status.observations = {{1, {{"auc", 0.5}}}, {2, {{"auc", 0.75}, {"loss", 1e-300}}}};

@@ -13,6 +13,8 @@ constexpr TextRange kMetricNameRange{.min = 1, .max = kMetricNameSizeMax};
 constexpr TextRange kDataKeyRange{.min = 1, .max = 10'000};
 constexpr TextRange kExitRange{.min = 0, .max = 50};
 constexpr TextRange kPathRange{.min = 1, .max = 4096};
+constexpr TextRange kAddressRange{.min = 0, .max = 255};
+constexpr IntegerRange kPortRange{.min = 0, .max = 65'535};
 
 Json metrics_to_json(const Observation& observation) {
   Json metrics = Json::object();
@@ -33,20 +35,32 @@ Json status_to_json(const AssignmentStatus& status) {
           {"message", status.message}};
 }
 
+Json place_to_json(const GroupPlace& place) {
+  return {{"rank", place.rank},
+          {"world_size", place.world_size},
+          {"session", place.session},
+          {"master_address", place.master_address},
+          {"master_port", place.master_port},
+          {"tracker_host", place.tracker_host},
+          {"tracker_port", place.tracker_port}};
+}
+
 Json order_to_json(const AssignmentOrder& order) {
-  return {{"epoch", order.epoch},
-          {"job", order.job},
-          {"job_name", order.job_name},
-          {"trial", order.trial},
-          {"configuration", order.configuration},
-          {"trainer", order.trainer},
-          {"objective_metric", order.objective_metric},
-          {"from_resource", order.from_resource},
-          {"until_resource", order.until_resource},
-          {"max_resource", order.max_resource},
-          {"attempt", order.attempt},
-          {"seed", order.seed},
-          {"trial_dir", order.trial_dir}};
+  Json json{{"epoch", order.epoch},
+            {"job", order.job},
+            {"job_name", order.job_name},
+            {"trial", order.trial},
+            {"configuration", order.configuration},
+            {"trainer", order.trainer},
+            {"objective_metric", order.objective_metric},
+            {"from_resource", order.from_resource},
+            {"until_resource", order.until_resource},
+            {"max_resource", order.max_resource},
+            {"attempt", order.attempt},
+            {"seed", order.seed},
+            {"trial_dir", order.trial_dir}};
+  if (order.group) json["group"] = place_to_json(*order.group);
+  return json;
 }
 
 std::string required_text(ObjectReader& reader, const std::string& field, TextRange range) {
@@ -127,6 +141,20 @@ Json required_object(ObjectReader& reader, const std::string& field) {
   return Json::object();
 }
 
+GroupPlace read_place(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  ObjectReader reader(json, path, diagnostics);
+  GroupPlace place;
+  place.world_size = static_cast<int>(required_integer(reader, "world_size", {.min = 2, .max = kWorldSizeMax}));
+  place.rank = static_cast<int>(required_integer(reader, "rank", {.min = 0, .max = place.world_size - 1}));
+  place.session = required_integer(reader, "session", kPositive);
+  place.master_address = reader.text_or("master_address", "", kAddressRange);
+  place.master_port = static_cast<int>(reader.integer_or("master_port", 0, kPortRange));
+  place.tracker_host = reader.text_or("tracker_host", "", kAddressRange);
+  place.tracker_port = static_cast<int>(reader.integer_or("tracker_port", 0, kPortRange));
+  reader.finish();
+  return place;
+}
+
 AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   ObjectReader reader(json, path, diagnostics);
   AssignmentOrder order;
@@ -143,6 +171,7 @@ AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostic
   order.attempt = static_cast<int>(reader.integer_or("attempt", 1, {.min = 1, .max = std::numeric_limits<int>::max()}));
   order.seed = read_seed(reader);
   order.trial_dir = required_text(reader, "trial_dir", kPathRange);
+  if (const Json* group = reader.find("group")) order.group = read_place(*group, join_path(path, "group"), diagnostics);
   reader.finish();
   return order;
 }
@@ -151,7 +180,8 @@ AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostic
 
 Json to_json(const SyncRequest& request) {
   Json json{{"name", request.name},       {"host", request.host},           {"pid", request.pid},
-            {"version", request.version}, {"data_keys", request.data_keys}, {"draining", request.draining}};
+            {"version", request.version}, {"data_keys", request.data_keys}, {"draining", request.draining},
+            {"address", request.address}, {"free_port", request.free_port}};
   if (request.assignment) json["assignment"] = status_to_json(*request.assignment);
   return json;
 }
@@ -170,6 +200,8 @@ SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics) {
   request.pid = reader.integer_or("pid", 0, kNotNegative);
   request.version = reader.text_or("version", "", {.min = 0, .max = kNameRange.max});
   request.draining = reader.boolean_or("draining", false);
+  request.address = reader.text_or("address", "", kAddressRange);
+  request.free_port = static_cast<int>(reader.integer_or("free_port", 0, kPortRange));
   const std::vector<Json> keys = read_array(reader, "data_keys", kDataKeysMax);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i].is_string() && keys[i].get_ref<const std::string&>().size() <= kDataKeyRange.max) {

@@ -37,8 +37,26 @@ struct SyncRequest {
   std::int64_t pid = 0;
   std::string version;
   std::vector<std::string> data_keys;  // parsed data in memory
+  std::string address;                 // where the other ranks of a group reach it; "": nowhere
+  int free_port = 0;                   // was free there a moment ago; 0: none found
   std::optional<AssignmentStatus> assignment;
   bool draining = false;
+};
+
+// A rank's place in a distributed trial. All ranks of a segment have one epoch, and the same order but for the rank.
+//
+// Every rank reports its own exit, and is done with the order when the server no longer desires it: when all ranks have ended, or
+// one has failed. Observations and checkpoints are taken from the rank that the job names (0).
+struct GroupPlace {
+  int rank = 0;
+  int world_size = 2;
+  // Orders of one session go to the same workers in the same ranks, one after the other, as long as none of them fails: what the
+  // ranks have set up together serves on. Another number: set it up anew.
+  std::int64_t session = 0;
+  std::string master_address;  // of rank 0, as its worker said
+  int master_port = 0;         // was free there a moment ago: MASTER_PORT
+  std::string tracker_host;    // "": the host of the server's URL
+  int tracker_port = 0;
 };
 
 struct AssignmentOrder {
@@ -53,8 +71,9 @@ struct AssignmentOrder {
   std::int64_t until_resource = 0;
   std::int64_t max_resource = 0;
   int attempt = 1;
-  std::uint64_t seed = 0;  // of the trial: hash of job seed and trial number
-  std::string trial_dir;   // absolute; the worker makes it: log.txt, checkpoints, model
+  std::uint64_t seed = 0;           // of the trial: hash of job seed and trial number
+  std::string trial_dir;            // absolute; the worker makes it: log.txt, checkpoints, model
+  std::optional<GroupPlace> group;  // nothing: it runs on one worker
 };
 
 struct SyncReply {
@@ -68,6 +87,7 @@ inline constexpr std::size_t kMetricsPerObservationMax = 100;
 inline constexpr std::size_t kMetricNameSizeMax = 200;  // bytes
 inline constexpr std::size_t kDataKeysMax = 1000;
 inline constexpr std::size_t kMessageSizeMax = 4000;  // bytes; a worker cuts what is longer
+inline constexpr int kWorldSizeMax = 1'000;
 inline constexpr std::int64_t kSyncWithinMsMax = 600'000;
 
 Json to_json(const SyncRequest& request);
@@ -76,7 +96,7 @@ SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics);
 SyncReply sync_reply_from_json(const Json& json, Diagnostics& diagnostics);
 
 // Files of a trial, below its trial_dir. The best trial's model is the model of its highest checkpoint.
-inline constexpr const char* kLogFile = "log.txt";
+inline constexpr const char* kLogFile = "log.txt";  // of rank 0; rank 2 writes log-2.txt
 inline constexpr const char* kModelFile =
     "model.ubj";  // xgboost: loadable by xgboost itself, written at max_resource and at each checkpoint
 inline constexpr const char* kCheckpointDir = "checkpoint";  // command: its own; xgboost: <resource>.ubj
