@@ -115,6 +115,7 @@ TrialRow trial_from(const Statement& row) {
   trial.attempts_in_all = row.small_integer(column++);
   trial.epoch = Epoch{row.integer(column++)};
   trial.worker = WorkerId{std::string(row.text(column++))};
+  for (const Json& peer : stored_json(row.text(column++))) trial.peers.push_back(WorkerId{peer.get<std::string>()});
   trial.exit_class = optional_word(row, column++, exit_class_from);
   trial.message = row.text(column++);
   trial.created_at = Timestamp{row.integer(column++)};
@@ -156,6 +157,12 @@ DecisionRow decision_from(const Statement& row) {
 std::string configuration_text(const Configuration& configuration) { return to_json(configuration).dump(); }
 
 Configuration configuration_from_text(std::string_view text) { return configuration_from_json(stored_json(text)); }
+
+std::string workers_text(const std::vector<WorkerId>& workers) {
+  Json ids = Json::array();
+  for (const WorkerId& worker : workers) ids.push_back(worker.value);
+  return ids.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string numbers_text(const std::vector<int>& numbers) {
   std::string text = "[";

@@ -34,7 +34,7 @@ inline constexpr std::string_view kJobColumns =
 inline constexpr int kJobColumnCount = 24;
 inline constexpr std::string_view kTrialColumns =
     "job, number, state, configuration, origin, bracket, rung, resource, checkpoint_resource, until_resource, objective, "
-    "objective_is_nan, objective_resource, attempts, attempts_in_all, epoch, worker, exit_class, message, created_at, "
+    "objective_is_nan, objective_resource, attempts, attempts_in_all, epoch, worker, peers, exit_class, message, created_at, "
     "started_at, "
     "ended_at, assigned_at, training_ms, segment_training_ms, assigned_ms";
 inline constexpr int kTrialConfigurationColumn = 3;
@@ -49,6 +49,7 @@ DecisionRow decision_from(const Statement& row);
 
 std::string configuration_text(const Configuration& configuration);
 Configuration configuration_from_text(std::string_view text);
-std::string numbers_text(const std::vector<int>& numbers);  // "[4,7]"
+std::string workers_text(const std::vector<WorkerId>& workers);  // ["w1","w2"]
+std::string numbers_text(const std::vector<int>& numbers);       // "[4,7]"
 
 }  // namespace tuneband

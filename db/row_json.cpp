@@ -82,6 +82,12 @@ void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configu
   json.field("attempts", attempts_shown(row));
   json.field("segments", row.attempts_in_all);
   json.field("worker", row.worker.value);
+  json.field("replicas", row.replicas());
+  json.key("workers").begin_array();
+  for (const WorkerId& worker : row.ranks()) {
+    if (!worker.value.empty()) json.value(worker.value);
+  }
+  json.end_array();
   json.field("exit_class", word_of(row.exit_class));
   json.field("message", row.message);
   json.field("advice", row.state == TrialState::failed && row.exit_class ? advice(*row.exit_class) : "");

@@ -26,14 +26,14 @@ constexpr std::string_view kInsertJob =
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 constexpr std::string_view kPutTrialValues =
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (job, number) DO UPDATE SET state = excluded.state, configuration = excluded.configuration, "
     "origin = excluded.origin, bracket = excluded.bracket, rung = excluded.rung, resource = excluded.resource, "
     "checkpoint_resource = excluded.checkpoint_resource, until_resource = excluded.until_resource, objective = "
     "excluded.objective, "
     "objective_is_nan = excluded.objective_is_nan, objective_resource = excluded.objective_resource, attempts = "
     "excluded.attempts, "
-    "attempts_in_all = excluded.attempts_in_all, epoch = excluded.epoch, worker = excluded.worker, "
+    "attempts_in_all = excluded.attempts_in_all, epoch = excluded.epoch, worker = excluded.worker, peers = excluded.peers, "
     "exit_class = excluded.exit_class, message = excluded.message, created_at = excluded.created_at, "
     "started_at = excluded.started_at, ended_at = excluded.ended_at, assigned_at = excluded.assigned_at, "
     "training_ms = excluded.training_ms, segment_training_ms = excluded.segment_training_ms, "
@@ -160,9 +160,9 @@ void Store::write(const TrialRow& row) {
   put_trial_.run(row.id.job.value, row.id.number, to_string(row.state), configuration_text(row.configuration), row.origin,
                  row.bracket, row.rung, row.resource, row.checkpoint_resource, row.until_resource, storable(row.objective),
                  is_nan(row.objective), row.objective_resource, row.attempts, row.attempts_in_all, row.epoch.value,
-                 row.worker.value, word_of(row.exit_class), row.message, row.created_at.ms, optional_ms(row.started_at),
-                 optional_ms(row.ended_at), optional_ms(row.assigned_at), row.training_ms, row.segment_training_ms,
-                 row.assigned_ms);
+                 row.worker.value, workers_text(row.peers), word_of(row.exit_class), row.message, row.created_at.ms,
+                 optional_ms(row.started_at), optional_ms(row.ended_at), optional_ms(row.assigned_at), row.training_ms,
+                 row.segment_training_ms, row.assigned_ms);
 }
 
 void Store::write(const ObservationRow& row) {

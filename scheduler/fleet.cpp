@@ -36,8 +36,10 @@ void Fleet::update_idle(const Worker& worker) {
 }
 
 void Fleet::assign(Worker& worker, Assignment assignment) {
+  if (worker.session != assignment.session) end_session(worker.session);
   worker.assignment = std::move(assignment);
-  worker.confirmed = false;
+  worker.confirmed = worker.restored = false;
+  worker.exit.reset();
   update_idle(worker);
 }
 
@@ -46,7 +48,22 @@ void Fleet::unassign(Worker& worker) {
   update_idle(worker);
 }
 
+void Fleet::begin_session(std::int64_t session, const std::vector<WorkerId>& ranks) {
+  for (const WorkerId& id : ranks) workers_.at(id).session = session;
+  sessions_[session] = ranks;
+}
+
+void Fleet::end_session(std::int64_t session) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) return;
+  for (const WorkerId& id : found->second) {
+    if (Worker* worker = find(id)) worker->session = 0;
+  }
+  sessions_.erase(found);
+}
+
 void Fleet::set_draining(Worker& worker) {
+  if (!worker.draining) ++draining_;
   worker.draining = true;
   update_idle(worker);
 }
@@ -61,6 +78,8 @@ void Fleet::remove(const WorkerId& id) {
   if (found == workers_.end()) return;
   by_last_seen_.erase({found->second.last_seen, id});
   idle_.erase(id);
+  if (found->second.draining) --draining_;
+  end_session(found->second.session);
   workers_.erase(found);
 }
 
@@ -73,8 +92,16 @@ std::vector<WorkerView> Fleet::views() const {
   std::vector<WorkerView> views;
   views.reserve(workers_.size());
   for (const auto& [id, worker] : workers_) {
-    WorkerView view{id, worker.name, std::nullopt, {}, worker.last_seen, worker.draining, worker.occupied, worker.data_keys};
+    WorkerView view;
+    view.id = id;
+    view.name = worker.name;
+    view.last_seen = worker.last_seen;
+    view.draining = worker.draining;
+    view.occupied = worker.occupied;
+    view.data_keys = worker.data_keys;
     if (worker.assignment) {
+      view.rank = worker.assignment->rank;
+      view.world_size = worker.assignment->world_size;
       view.trial = worker.assignment->trial;
       view.epoch = worker.assignment->epoch;
     }

@@ -2,6 +2,7 @@
 // are when they sync, and a running trial's row says which worker has it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,7 +23,13 @@ struct Worker {
   bool draining = false;
   std::optional<Assignment> assignment;  // the one it has, or is about to hear of
   bool confirmed = false;                // it has reported the assignment's epoch
-  bool occupied = false;                 // it still executes something that is no longer its own
+  bool restored = false;                 // the assignment is from before a restart: whether it heard of it is not known
+  std::optional<ExitClass> exit;         // of its segment, while other ranks go on
+  std::string exit_message;
+  std::int64_t session = 0;  // of the group that it is warm for; 0: none
+  std::string address;
+  int free_port = 0;
+  bool occupied = false;  // it still executes something that is no longer its own
 
   bool holds(const std::string& data_key) const;
 };
@@ -30,15 +37,21 @@ struct Worker {
 class Fleet {
  public:
   Worker* find(const WorkerId& id);
+  const Worker& at(const WorkerId& id) const { return workers_.at(id); }
   // Adds it when it is new; it was seen now.
   Worker& seen(const WorkerId& id, Timestamp now);
   void assign(Worker& worker, Assignment assignment);
   void unassign(Worker& worker);
   void set_draining(Worker& worker);
+  // These workers, by rank, keep what they set up together until one of them is lost, fails, or does something else.
+  void begin_session(std::int64_t session, const std::vector<WorkerId>& ranks);
+  void end_session(std::int64_t session);
+  const std::map<std::int64_t, std::vector<WorkerId>>& sessions() const { return sessions_; }
   void set_occupied(Worker& worker, bool occupied);
   void remove(const WorkerId& id);
 
   std::size_t size() const { return workers_.size(); }
+  int usable() const { return static_cast<int>(workers_.size()) - draining_; }
   // Free for work, in order of their ids.
   const std::set<WorkerId>& idle() const { return idle_; }
   // The one not heard of for longest.
@@ -50,6 +63,8 @@ class Fleet {
 
   std::unordered_map<WorkerId, Worker> workers_;
   std::set<WorkerId> idle_;
+  std::map<std::int64_t, std::vector<WorkerId>> sessions_;
+  int draining_ = 0;
   std::set<std::pair<Timestamp, WorkerId>> by_last_seen_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "core/check.hpp"
 #include "core/text.hpp"
+#include "scheduler/candidates.hpp"
 #include "scheduler/plan.hpp"
 
 namespace tuneband {
@@ -21,7 +22,7 @@ Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec)
     : row_(std::move(row)),
       spec_(std::move(spec)),
       history_(ladder(spec_->scheduler)),
-      sampler_(make_sampler(spec_->sampler, spec_->search_space)) {
+      sampler_(make_sampler(*spec_)) {
   const auto most = std::min<std::int64_t>(trials_bound(*spec_).value_or(kTrialsMax), kTrialsMax);
   policy_ = make_policy(spec_->scheduler, spec_->objective.goal, static_cast<int>(most));
 }
@@ -37,7 +38,10 @@ void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisio
     TUNEBAND_CHECK(trial.id.number == &trial - trials_.data(), "trials are numbered without gaps");
     policy_->recall_trial(trial);
     history_.add_trial(trial.configuration);
-    if (trial.state == TrialState::running) running_.insert(trial.id.number);
+    if (trial.state == TrialState::running) {
+      running_.insert(trial.id.number);
+      workers_busy_ += trial.replicas();
+    }
     if (trial.state == TrialState::paused) ++paused_;
     if (trial.state == TrialState::pending) queued_.insert(trial.id.number);
   }
@@ -78,17 +82,44 @@ void Job::flush(std::vector<Write>& writes) {
 
 // ---- what runs next -----------------------------------------------------------------------------------------------------------
 
-bool Job::has_work() const {
-  return row_.state == JobState::running && running() < spec_->limits.max_parallel_trials &&
-         (!queued_.empty() || policy_->has_work());
+bool Job::has_work(int usable) const {
+  if (row_.state != JobState::running || running() >= spec_->limits.max_parallel_trials) return false;
+  if (first_queued(usable)) return true;
+  return queued_.empty() && policy_->has_work() && spec_->replicas.front() <= usable;
 }
 
-int Job::take(std::optional<int> preferred, Timestamp now) {
-  if (!queued_.empty()) {
-    const int number = *queued_.begin();
-    queued_.erase(queued_.begin());
-    return number;
+std::optional<int> Job::first_queued(int usable) const {
+  const auto found = std::find_if(queued_.begin(), queued_.end(),
+                                  [&](int number) { return spec_->replicas_of(trial(number).configuration) <= usable; });
+  return found == queued_.end() ? std::nullopt : std::optional(*found);
+}
+
+int Job::replicas_at_least() const {
+  return queued_.empty() ? spec_->replicas.front() : spec_->replicas_of(trial(*queued_.begin()).configuration);
+}
+
+std::optional<int> Job::next_replicas(int usable, Timestamp now) {
+  if (queued_.empty() && spec_->replicas.size() == 1) return spec_->replicas.front();
+  if (queued_.empty()) {
+    const int number = choose(std::nullopt, now);
+    TrialRow& trial = mutate(number);
+    if (trial.state == TrialState::paused) --paused_;
+    trial.state = TrialState::pending;
+    queued_.insert(number);
   }
+  const auto next = first_queued(usable);
+  return next ? std::optional(spec_->replicas_of(trial(*next).configuration)) : std::nullopt;
+}
+
+int Job::take(std::optional<int> preferred, int usable, Timestamp now) {
+  if (const auto number = first_queued(usable)) {
+    queued_.erase(*number);
+    return *number;
+  }
+  return choose(preferred, now);
+}
+
+int Job::choose(std::optional<int> preferred, Timestamp now) {
   std::vector<Ruling> rulings;
   const auto work = policy_->take(preferred, rulings);
   TUNEBAND_CHECK(work.has_value(), "a policy that has work gives it");
@@ -121,12 +152,13 @@ int Job::create_trial(const Work& work, Timestamp now) {
   return number;
 }
 
-void Job::start(int number, const WorkerId& worker, Timestamp now) {
+void Job::start(int number, const std::vector<WorkerId>& ranks, Timestamp now) {
   TrialRow& trial = mutate(number);
   row_.last_epoch = std::max(row_.last_epoch, row_.id.value * kEpochsPerJob) + 1;
   if (trial.state == TrialState::paused) --paused_;
   trial.state = TrialState::running;
-  trial.worker = worker;
+  trial.worker = ranks.front();
+  trial.peers.assign(ranks.begin() + 1, ranks.end());
   trial.epoch = Epoch{row_.last_epoch};
   trial.resource = trial.checkpoint_resource;
   trial.segment_training_ms = 0;
@@ -135,6 +167,7 @@ void Job::start(int number, const WorkerId& worker, Timestamp now) {
   ++trial.attempts;
   ++trial.attempts_in_all;
   running_.insert(number);
+  workers_busy_ += trial.replicas();
   row_changed_ = true;
 }
 
@@ -173,7 +206,7 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
   if (const std::int64_t new_ms = std::min(report.training_ms, kSegmentTrainingMsMax) - trial.segment_training_ms; new_ms > 0) {
     trial.training_ms += new_ms;
     trial.segment_training_ms += new_ms;
-    row_.training_ms += new_ms;
+    row_.training_ms += new_ms * trial.replicas();
     news = true;
   }
   if (!news) return;  // nothing to write
@@ -186,6 +219,7 @@ void Job::leave_worker(TrialRow& trial, Timestamp now) {
   if (trial.assigned_at) trial.assigned_ms += std::max<std::int64_t>(0, now - *trial.assigned_at);
   trial.assigned_at.reset();
   running_.erase(trial.id.number);
+  workers_busy_ -= trial.replicas();
   row_changed_ = true;
 }
 
@@ -227,7 +261,7 @@ void Job::given_back(int number, Timestamp now) {
 std::optional<int> Job::reclaimable(const WorkerId& worker, Epoch epoch) const {
   const auto found = std::find_if(queued_.begin(), queued_.end(), [&](int number) {
     const TrialRow& its = trial(number);
-    return its.epoch == epoch && its.worker == worker && its.exit_class == ExitClass::worker_lost;
+    return its.epoch == epoch && its.worker == worker && its.peers.empty() && its.exit_class == ExitClass::worker_lost;
   });
   return found == queued_.end() ? std::nullopt : std::optional(*found);
 }
@@ -240,6 +274,7 @@ void Job::reclaimed(int number, Timestamp now) {
   trial.exit_class.reset();
   trial.message.clear();
   running_.insert(number);
+  ++workers_busy_;
   row_changed_ = true;
 }
 
@@ -422,11 +457,16 @@ bool Job::end_if_done(Timestamp now) {
   return true;
 }
 
-std::vector<std::pair<std::string, int>> Job::waiting_by_reason() const {
+std::vector<std::pair<std::string, int>> Job::waiting_by_reason(int usable) const {
   std::vector<std::pair<std::string, int>> reasons;
   const int ready = static_cast<int>(queued_.size()) + policy_->promoted_waiting();
   const bool full = running() >= spec_->limits.max_parallel_trials;
-  if (ready > 0) reasons.emplace_back(full ? "max_parallel_trials" : "no free worker", ready);
+  const bool too_wide = queued_.empty() ? policy_->has_work() && spec_->replicas.front() > usable : !first_queued(usable);
+  if (too_wide && row_.state == JobState::running) {
+    reasons.emplace_back("fewer workers than replicas", std::max(1, ready));
+  } else if (ready > 0) {
+    reasons.emplace_back(full ? "max_parallel_trials" : "no free worker", ready);
+  }
   const int undecided = static_cast<int>(undecided_.size());
   if (undecided > 0)
     reasons.emplace_back(synchronous(spec_->scheduler.type) ? "rung not full" : "not among the best yet", undecided);

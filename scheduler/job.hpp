@@ -32,16 +32,22 @@ class Job {
   const std::vector<DecisionRow>& decisions() const { return decisions_; }
   const TrialRow& trial(int number) const { return trials_[static_cast<std::size_t>(number)]; }
   int running() const { return static_cast<int>(running_.size()); }
+  int workers_busy() const { return workers_busy_; }
   const std::set<int>& running_trials() const { return running_; }
   std::optional<Timestamp> deadline() const;  // max_runtime
 
-  // Something to run, and the right to run it now.
-  bool has_work() const;
-  // Chooses the trial whose next segment is to run; call only when has_work(). Given back by start() or by nothing: start it at
-  // once.
-  int take(std::optional<int> preferred, Timestamp now);
-  // Gives it a new epoch.
-  void start(int number, const WorkerId& worker, Timestamp now);
+  // Something to run for which `usable` workers are enough, and the right to run it now.
+  bool has_work(int usable) const;
+  // A guess for shares: how many workers its next segment needs, or more.
+  int replicas_at_least() const;
+  // How many workers the next segment needs, at most `usable`. Where the trials differ in that, the next one has to be chosen now
+  // and waits for its workers; it may turn out to need more than `usable`: nothing, and has_work(usable) no longer holds.
+  std::optional<int> next_replicas(int usable, Timestamp now);
+  // Chooses the trial whose next segment is to run, which needs next_replicas(usable). Given back by start() or by nothing: start
+  // it at once.
+  int take(std::optional<int> preferred, int usable, Timestamp now);
+  // Gives it a new epoch. `ranks`: one worker, or those of a group.
+  void start(int number, const std::vector<WorkerId>& ranks, Timestamp now);
 
   // Of the assignment under way.
   void report(int number, const AssignmentReport& report, Timestamp now);
@@ -60,7 +66,7 @@ class Job {
   // Ends the job when nothing runs and nothing can; true when it has ended.
   bool end_if_done(Timestamp now);
 
-  std::vector<std::pair<std::string, int>> waiting_by_reason() const;
+  std::vector<std::pair<std::string, int>> waiting_by_reason(int usable) const;
 
   // Appends the rows that changed since the last call, each once.
   void flush(std::vector<Write>& writes);
@@ -68,6 +74,8 @@ class Job {
  private:
   TrialRow& mutate(int number);
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
+  std::optional<int> first_queued(int usable) const;
+  int choose(std::optional<int> preferred, Timestamp now);
   int create_trial(const Work& work, Timestamp now);
   void leave_worker(TrialRow& trial, Timestamp now);
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
@@ -88,9 +96,10 @@ class Job {
   std::vector<TrialRow> trials_;
   std::vector<DecisionRow> decisions_;              // by sequence
   std::unordered_map<int, std::size_t> undecided_;  // trial -> its decision that waits
-  std::set<int> queued_;                            // pending trials: to be started again
+  std::set<int> queued_;                            // pending trials: to be started again, or chosen to be started
   std::set<int> running_;
   int paused_ = 0;
+  int workers_busy_ = 0;
 
   // Changed since flush().
   bool is_new_ = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/random.hpp"
 #include "scheduler/plan.hpp"
@@ -131,11 +132,11 @@ Limits read_limits(const Json& json, const std::string& path, Diagnostics& diagn
   return limits;
 }
 
-std::vector<Configuration> read_enqueue(const Json& json, const SearchSpace& space, const std::string& path,
-                                        Diagnostics& diagnostics) {
-  if (!json.is_array() || json.size() > kEnqueueMax) {
+std::vector<Configuration> read_configurations(const Json& json, const SearchSpace& space, std::size_t most,
+                                               const std::string& path, Diagnostics& diagnostics) {
+  if (!json.is_array() || json.size() > most) {
     const std::string got = json.is_array() ? std::to_string(json.size()) : excerpt(json);
-    diagnostics.error(path, "expected a list of at most " + std::to_string(kEnqueueMax) + " configurations, got " + got);
+    diagnostics.error(path, "expected a list of at most " + std::to_string(most) + " configurations, got " + got);
     return {};
   }
   std::vector<Configuration> configurations;
@@ -152,6 +153,56 @@ SamplerSpec read_sampler(ObjectReader& reader, const std::string& job_name) {
   if (json != nullptr) spec = SamplerSpec::parse(*json, reader.path_to("sampler"), reader.diagnostics());
   if (json == nullptr || !json->is_object() || !json->contains("seed")) spec.seed = default_seed(job_name);
   return spec;
+}
+
+// Whatever its type, a trainer says on how many workers a trial runs: one number, or several to choose from.
+void read_replicas(const Json& trainer, JobSpec& spec, Diagnostics& diagnostics) {
+  if (!trainer.is_object()) return;
+  const std::string path = join_path("trainer", kReplicasParameter);
+  const std::string expected = "expected an integer from 1 to " + std::to_string(kReplicasMax) + ", got ";
+  std::set<int> replicas;
+  const auto add = [&](const Json& json, const std::string& where) {
+    const auto value = value_from_json(json);
+    const auto* count = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+    if (count == nullptr || *count < 1 || *count > kReplicasMax) {
+      diagnostics.error(where, expected + excerpt(json));
+    } else if (!replicas.insert(static_cast<int>(*count)).second) {
+      diagnostics.error(where, excerpt(json) + " stands twice in the list");
+    }
+  };
+  const auto found = trainer.find(kReplicasParameter);
+  if (found != trainer.end() && found->is_array()) {
+    if (found->empty() || found->size() > kReplicasListMax) {
+      diagnostics.error(path,
+                        "expected 1 to " + std::to_string(kReplicasListMax) + " numbers of workers, got " + excerpt(*found));
+      return;
+    }
+    for (std::size_t i = 0; i < found->size(); ++i) add((*found)[i], join_path(path, i));
+  } else if (found != trainer.end()) {
+    add(*found, path);
+  }
+  if (!replicas.empty()) spec.replicas.assign(replicas.begin(), replicas.end());
+
+  const auto rank = trainer.find("metric_rank");
+  if (rank == trainer.end()) return;
+  if (!rank->is_number_integer() || *rank < 0 || *rank >= spec.replicas.front()) {
+    diagnostics.error("trainer.metric_rank", "expected a rank from 0 to " + std::to_string(spec.replicas.front() - 1) +
+                                                 ", below the least of `replicas`, got " + excerpt(*rank));
+    return;
+  }
+  spec.metric_rank = rank->get<int>();
+}
+
+// Several numbers of replicas are one more thing to tune.
+void tune_replicas(JobSpec& spec, Diagnostics& diagnostics) {
+  if (spec.search_space.find(kReplicasParameter) != nullptr) {
+    diagnostics.error(join_path("search_space", kReplicasParameter), "is taken: trainer.replicas lists what to choose from",
+                      "leave it out here");
+    return;
+  }
+  CategoricalDomain domain;
+  for (const int count : spec.replicas) domain.values.emplace_back(std::int64_t{count});
+  spec.search_space.add({kReplicasParameter, std::move(domain), std::nullopt});
 }
 
 // What only the whole document shows. Called for one without faults.
@@ -196,6 +247,11 @@ bool Objective::better(double a, double b) const {
   return goal == Goal::maximize ? a > b : a < b;
 }
 
+int JobSpec::replicas_of(const Configuration& configuration) const {
+  if (replicas.size() == 1) return replicas.front();
+  return static_cast<int>(std::get<std::int64_t>(configuration.at(kReplicasParameter)));
+}
+
 std::string_view to_string(SchedulerType type) { return kSchedulerTypes[static_cast<std::size_t>(type)]; }
 
 std::uint64_t default_seed(std::string_view job_name) { return stable_hash(job_name) & static_cast<std::uint64_t>(kSeedMax); }
@@ -215,13 +271,18 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   if (const Json* space = reader.require("search_space")) {
     spec.search_space = SearchSpace::parse(*space, "search_space", diagnostics);
   }
-  spec.sampler = read_sampler(reader, spec.name);
-  if (const Json* enqueue = reader.find("enqueue")) {
-    spec.enqueue = read_enqueue(*enqueue, spec.search_space, "enqueue", diagnostics);
-  }
   if (const Json* trainer = reader.require("trainer")) {
     ObjectReader only_an_object(*trainer, "trainer", diagnostics);
     spec.trainer = *trainer;
+    read_replicas(*trainer, spec, diagnostics);
+  }
+  if (spec.replicas.size() > 1) tune_replicas(spec, diagnostics);
+  spec.sampler = read_sampler(reader, spec.name);
+  if (const Json* enqueue = reader.find("enqueue")) {
+    spec.enqueue = read_configurations(*enqueue, spec.search_space, kEnqueueMax, "enqueue", diagnostics);
+  }
+  if (const Json* candidates = reader.find("candidates")) {
+    spec.candidates = read_configurations(*candidates, spec.search_space, kCandidatesMax, "candidates", diagnostics);
   }
   if (const Json* scheduler = reader.require("scheduler")) spec.scheduler = read_scheduler(*scheduler, "scheduler", diagnostics);
   if (const Json* limits = reader.find("limits")) spec.limits = read_limits(*limits, "limits", diagnostics);

@@ -59,14 +59,19 @@ struct JobSpec {
   Objective objective;
   SearchSpace search_space;
   SamplerSpec sampler;
-  std::vector<Configuration> enqueue;  // tried first, in this order
+  std::vector<Configuration> enqueue;     // tried first, in this order
+  std::vector<Configuration> candidates;  // what the sampler chooses from (scheduler/candidates.hpp); empty: the whole space
   SchedulerSpec scheduler;
   Limits limits;
   double weight = 1;     // share of the workers against other jobs
   Json trainer;          // as submitted; workers/protocol/trainer_spec.hpp reads it
+  std::vector<int> replicas{1};  // trainer.replicas, ascending: workers of a trial; several: tuned as the parameter `replicas`
+  int metric_rank = 0;           // trainer.metric_rank: whose observations count
   std::string data_key;  // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
-  // Reads a whole job document. The trainer is only required to be an object here. `diagnostics` gets every fault; what is
+  int replicas_of(const Configuration& configuration) const;
+
+  // Reads a whole job document. Of the trainer only `replicas` and `metric_rank` are read here. `diagnostics` gets every fault; what is
   // returned is a job only when there is none. A sampler without a seed gets default_seed(name).
   static JobSpec parse(const Json& json, Diagnostics& diagnostics);
 };
@@ -83,6 +88,10 @@ inline constexpr std::size_t kMetricNameSizeMax = 200;  // bytes
 inline constexpr std::int64_t kResourceMax = 1'000'000'000;
 inline constexpr int kTrialsMax = 1'000'000;
 inline constexpr std::size_t kEnqueueMax = 10'000;
+inline constexpr std::size_t kCandidatesMax = 10'000;
+inline constexpr int kReplicasMax = 1000;
+inline constexpr std::size_t kReplicasListMax = 20;
+inline constexpr const char* kReplicasParameter = "replicas";
 inline constexpr int kEtaMax = 100;
 inline constexpr std::size_t kRungsMax = 30;  // as many as eta 2 makes below kResourceMax
 inline constexpr int kParallelTrialsMax = 10'000;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "scheduler/candidates.hpp"
+
 namespace tuneband {
 
 namespace {
@@ -142,7 +144,7 @@ std::optional<std::int64_t> trials_bound(const JobSpec& spec) {
   std::optional<std::int64_t> most;
   const auto bound = [&](std::int64_t trials) { most = most ? std::min(*most, trials) : trials; };
   if (spec.limits.max_trials) bound(*spec.limits.max_trials);
-  if (const auto size = make_sampler(spec.sampler, spec.search_space)->size()) {
+  if (const auto size = make_sampler(spec)->size()) {
     bound(*size + static_cast<std::int64_t>(spec.enqueue.size()));
   }
   const bool other_limit = spec.limits.max_runtime_ms || spec.limits.max_trials_without_improvement || spec.objective.target;

@@ -88,7 +88,8 @@ bool retryable(ExitClass exit_class) {
 std::string_view advice(ExitClass exit_class) {
   switch (exit_class) {
     case ExitClass::completed:
-    case ExitClass::stopped: return "";
+    case ExitClass::stopped:
+      return "";
     case ExitClass::out_of_memory:
       return "Lower what needs memory (max_depth, max_bin, batch size), run fewer workers on the machine, or raise the trial's "
              "limit.";
@@ -100,8 +101,10 @@ std::string_view advice(ExitClass exit_class) {
       return "Check that the data file is there for the worker, is readable, and has the label and columns that the job names.";
     case ExitClass::no_metric:
       return "The objective's metric was never reported: check its name, and its pattern against the trial's log.";
-    case ExitClass::crashed: return "The trial's log has its last output.";
-    case ExitClass::timed_out: return "Raise the trainer's time limit, or lower max_resource.";
+    case ExitClass::crashed:
+      return "The trial's log has its last output.";
+    case ExitClass::timed_out:
+      return "Raise the trainer's time limit, or lower max_resource.";
     case ExitClass::worker_lost:
       return "The worker's process or machine went away again and again: look at its log and at the machine's memory.";
   }
@@ -113,11 +116,16 @@ bool TrialRow::operator==(const TrialRow& other) const {
          bracket == other.bracket && rung == other.rung && resource == other.resource &&
          checkpoint_resource == other.checkpoint_resource && until_resource == other.until_resource &&
          same(objective, other.objective) && objective_resource == other.objective_resource && attempts == other.attempts &&
-         attempts_in_all == other.attempts_in_all && epoch == other.epoch && worker == other.worker &&
+         attempts_in_all == other.attempts_in_all && epoch == other.epoch && worker == other.worker && peers == other.peers &&
          exit_class == other.exit_class && message == other.message && created_at == other.created_at &&
          started_at == other.started_at && ended_at == other.ended_at && assigned_at == other.assigned_at &&
-         training_ms == other.training_ms && segment_training_ms == other.segment_training_ms &&
-         assigned_ms == other.assigned_ms;
+         training_ms == other.training_ms && segment_training_ms == other.segment_training_ms && assigned_ms == other.assigned_ms;
+}
+
+std::vector<WorkerId> TrialRow::ranks() const {
+  std::vector<WorkerId> ranks{worker};
+  ranks.insert(ranks.end(), peers.begin(), peers.end());
+  return ranks;
 }
 
 bool DecisionRow::operator==(const DecisionRow& other) const {

@@ -72,7 +72,7 @@ struct JobRow {
   std::optional<BestRow> best;             // at max_resource
   std::optional<BestRow> best_anywhere;    // at any rung
   std::int64_t resource_spent = 0;         // repeated segments included
-  std::int64_t training_ms = 0;            // repeated segments included
+  std::int64_t training_ms = 0;            // of all workers together; repeated segments included
   int trials_since_improvement = 0;        // ended in a row without a better `best_anywhere`
   int failures_in_a_row = 0;               // trials that failed with `failing_with`, none with a value in between
   std::optional<ExitClass> failing_with;
@@ -96,17 +96,21 @@ struct TrialRow {
   int attempts = 0;                        // starts of the current segment; 0 after a rung was reached
   int attempts_in_all = 0;                 // segments started
   Epoch epoch;                             // of the assignment under way, or of the last one; 0: none yet
-  WorkerId worker;                         // that executes or executed it last; "": none yet
+  WorkerId worker;                         // that executes or executed it last, of a group rank 0; "": none yet
+  std::vector<WorkerId> peers;             // of a group: ranks 1, 2, ...
   std::optional<ExitClass> exit_class;     // why it failed, or why its last attempt did
   std::string message;                     // what the trainer said of it
   Timestamp created_at;
   std::optional<Timestamp> started_at;     // first assigned
   std::optional<Timestamp> ended_at;
   std::optional<Timestamp> assigned_at;    // of the assignment under way
-  std::int64_t training_ms = 0;            // as workers measured it, repeated segments included
+  std::int64_t training_ms = 0;            // as workers measured it, of a group one rank; repeated segments included
   std::int64_t segment_training_ms = 0;    // the part of it that is of the assignment under way
   std::int64_t assigned_ms = 0;            // wall time under assignments that are over
   bool operator==(const TrialRow&) const;  // NaN objective equals NaN
+
+  int replicas() const { return 1 + static_cast<int>(peers.size()); }  // of the last assignment
+  std::vector<WorkerId> ranks() const;
 };
 
 // First report for (trial, resource) counts.

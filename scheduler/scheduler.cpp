@@ -36,10 +36,12 @@ struct Scheduler::State {
   Fleet fleet;
   std::int64_t last_job_id = 0;
   std::vector<JobRow> ended_rows;  // of the snapshot, for rows()
+  std::optional<JobId> gathering;  // the next free workers are this job's, until they are enough for a group
 
   // Of the step under way.
   Timestamp now;
   std::set<WorkerId> to_answer;
+  std::optional<TrialId> just_left;  // its workers have it in memory
   std::optional<JobReply> job_reply;
   std::vector<Write> deletions;
 
@@ -56,14 +58,19 @@ struct Scheduler::State {
 
   void report(Worker& worker, const AssignmentReport& report);
   void reclaim(Worker& worker, const AssignmentReport& report);
+  std::optional<ExitClass> exit_of_group(const TrialRow& trial);
+  void end_segment(TrialId id, ExitClass exit, const std::string& message);
+  std::vector<WorkerId> release(const TrialRow& trial);
   void lose(const WorkerId& id, const std::string& message);
   void give_back(Worker& worker);
   Assignment assignment_of(const Job& job, const TrialRow& trial) const;
+  void assign(const Job& job, const TrialRow& trial, std::int64_t session);
 
-  Job* neediest_job(const Worker& worker);
-  const WorkerId& best_idle_worker(const Job& job);
-  void place(Worker& worker, std::optional<TrialId> just_left);
-  void place_all();
+  Job* neediest_job(const Worker* asking);
+  const WorkerId& best_idle_worker(const Job& job) const;
+  bool all_idle(const std::vector<WorkerId>& ranks) const;
+  std::vector<WorkerId> choose_group(const TrialRow& trial, std::size_t replicas);
+  bool place_next(const Worker* asking);
   void answer_workers_of(const Job& job);
   bool may_execute(const Worker& worker) const;  // call only with an assignment
   WorkerReply reply_to(const Worker& worker) const;
@@ -91,8 +98,11 @@ void Scheduler::State::remember(const JobRow& row) {
 void Scheduler::State::restore_assignments(Job& job) {
   for (const int number : job.running_trials()) {
     const TrialRow& trial = job.trial(number);
-    Worker& worker = fleet.seen(trial.worker, now);  // its lease begins anew
-    fleet.assign(worker, assignment_of(job, trial));
+    for (const WorkerId& id : trial.ranks()) fleet.seen(id, now);  // their leases begin anew
+    assign(job, trial, trial.epoch.value);
+    for (const WorkerId& id : trial.ranks()) fleet.find(id)->restored = true;
+    // Which session they were of is not stored: the next group is set up anew.
+    fleet.end_session(trial.epoch.value);
   }
 }
 
@@ -196,23 +206,24 @@ void Scheduler::State::on(const WorkerSynced& event) {
   Worker& worker = fleet.seen(event.worker, now);
   worker.name = event.name;
   worker.data_keys = event.data_keys;
+  worker.address = event.address;
+  worker.free_port = event.free_port;
   if (event.draining) fleet.set_draining(worker);
 
-  const auto had = worker.assignment ? std::optional(worker.assignment->trial) : std::nullopt;
   if (event.report) {
     to_answer.insert(worker.id);
     report(worker, *event.report);
   } else if (worker.assignment && worker.confirmed) {
-    const TrialId trial = worker.assignment->trial;
-    fleet.unassign(worker);
-    find_job(trial.job)->segment_ended(trial.number, ExitClass::worker_lost, "the worker no longer knew of the trial", now);
+    end_segment(worker.assignment->trial, ExitClass::worker_lost, "the worker no longer knew of the trial");
+  } else if (worker.assignment && worker.restored && worker.assignment->world_size > 1) {
+    give_back(worker);  // its peers may have begun without it
   }
   // It has not heard of its assignment, and is not to hear of it any more.
   if (worker.assignment && !worker.confirmed && !may_execute(worker)) give_back(worker);
   const bool executes = event.report && !event.report->exit;
   const bool its_own = worker.assignment && executes && worker.assignment->epoch == event.report->epoch;
   fleet.set_occupied(worker, executes && !its_own);
-  if (!worker.assignment && !worker.draining && !worker.occupied) place(worker, event.report ? had : std::nullopt);
+  if (fleet.idle().contains(worker.id)) place_next(&worker);
   if (worker.assignment || worker.draining) to_answer.insert(worker.id);
 }
 
@@ -220,16 +231,64 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   if (!worker.assignment) reclaim(worker, report);
   if (!worker.assignment || worker.assignment->epoch != report.epoch) return;  // stale: the answer says what should be
   worker.confirmed = true;
-  const TrialId trial = worker.assignment->trial;
-  Job& job = *find_job(trial.job);
-  job.report(trial.number, report, now);
+  const Assignment& assignment = *worker.assignment;
+  Job& job = *find_job(assignment.trial.job);
+  if (assignment.rank == job.spec()->metric_rank) job.report(assignment.trial.number, report, now);
   if (!report.exit) return;
-  fleet.unassign(worker);
-  if (*report.exit == ExitClass::stopped && (worker.draining || job.row().state == JobState::stopping)) {
-    job.given_back(trial.number, now);
-  } else {
-    job.segment_ended(trial.number, *report.exit, report.message, now);
+  const bool group = assignment.world_size > 1;
+  worker.exit = report.exit;
+  worker.exit_message = report.message;
+  if (group && !report.message.empty()) worker.exit_message.insert(0, "rank " + std::to_string(assignment.rank) + ": ");
+  const TrialId trial = assignment.trial;
+  const auto exit = exit_of_group(job.trial(trial.number));
+  if (!exit) return;
+  const std::string message = *exit == *report.exit ? worker.exit_message : "";
+  just_left = trial;
+  end_segment(trial, *exit, message);
+}
+
+// How the segment has ended, now that one more rank has: by the first failure, or when all of them are done.
+std::optional<ExitClass> Scheduler::State::exit_of_group(const TrialRow& trial) {
+  std::optional<ExitClass> result = ExitClass::completed;
+  for (const WorkerId& id : trial.ranks()) {
+    const auto exit = fleet.find(id)->exit;
+    if (exit && *exit != ExitClass::completed && *exit != ExitClass::stopped) return exit;
+    if (!exit) result.reset();
+    if (exit == ExitClass::stopped && result) result = exit;
   }
+  return result;
+}
+
+void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string& message) {
+  Job& job = *find_job(id.job);
+  const auto ranks = release(job.trial(id.number));
+  const bool failed = exit != ExitClass::completed && exit != ExitClass::stopped;
+  bool draining = false;
+  for (const WorkerId& rank : ranks) {
+    const Worker* worker = fleet.find(rank);
+    if (failed && worker != nullptr) fleet.end_session(worker->session);
+    draining = draining || (worker != nullptr && worker->draining);
+  }
+  if (exit == ExitClass::stopped && (draining || job.row().state == JobState::stopping)) {
+    job.given_back(id.number, now);
+  } else {
+    job.segment_ended(id.number, exit, message, now);
+  }
+}
+
+// Takes the trial from its workers. A rank that is still at it ends when it hears so, and is occupied until then.
+std::vector<WorkerId> Scheduler::State::release(const TrialRow& trial) {
+  const auto ranks = trial.ranks();
+  for (const WorkerId& id : ranks) {
+    Worker* worker = fleet.find(id);
+    if (worker == nullptr || !worker->assignment || worker->assignment->epoch != trial.epoch) continue;
+    const bool executes = (worker->confirmed || worker->restored) && !worker->exit;
+    fleet.unassign(*worker);
+    if (ranks.size() == 1) continue;
+    fleet.set_occupied(*worker, executes);
+    to_answer.insert(id);
+  }
+  return ranks;
 }
 
 // A worker was silent for longer than its lease, and comes back with the work that was taken from it: when nobody else has begun,
@@ -241,13 +300,16 @@ void Scheduler::State::reclaim(Worker& worker, const AssignmentReport& report) {
   const auto number = job->reclaimable(worker.id, report.epoch);
   if (!number) return;
   job->reclaimed(*number, now);
-  fleet.assign(worker, assignment_of(*job, job->trial(*number)));
+  assign(*job, job->trial(*number), 0);
 }
 
 void Scheduler::State::give_back(Worker& worker) {
   const TrialId trial = worker.assignment->trial;
-  fleet.unassign(worker);
-  find_job(trial.job)->given_back(trial.number, now);
+  Job& job = *find_job(trial.job);
+  for (const WorkerId& rank : release(job.trial(trial.number))) {
+    if (const Worker* its = fleet.find(rank)) fleet.end_session(its->session);
+  }
+  job.given_back(trial.number, now);
 }
 
 void Scheduler::State::on(const WorkerLost& event) { lose(event.worker, event.message); }
@@ -260,7 +322,9 @@ void Scheduler::State::lose(const WorkerId& id, const std::string& message) {
   const auto assignment = worker->assignment;
   fleet.remove(id);
   if (!assignment) return;
-  find_job(assignment->trial.job)->segment_ended(assignment->trial.number, ExitClass::worker_lost, message, now);
+  const bool group = assignment->world_size > 1;
+  end_segment(assignment->trial, ExitClass::worker_lost,
+              group ? "rank " + std::to_string(assignment->rank) + ": " + message : message);
 }
 
 void Scheduler::State::on(const TimePassed&) {
@@ -275,15 +339,15 @@ void Scheduler::State::on(const TimePassed&) {
 
 // ---- placement ----------------------------------------------------------------------------------------------------------------
 
-// The one with the fewest workers for its weight; then one whose data this worker holds; then the oldest.
-Job* Scheduler::State::neediest_job(const Worker& worker) {
+// The one with the fewest workers for its weight; then one whose data the worker that asks holds; then the oldest.
+Job* Scheduler::State::neediest_job(const Worker* asking) {
   Job* best = nullptr;
   double best_share = std::numeric_limits<double>::infinity();
   bool best_warm = false;
   for (auto& [id, job] : jobs) {
-    if (!job.has_work()) continue;
-    const double share = (job.running() + 1) / job.spec()->weight;
-    const bool warm = !job.spec()->data_key.empty() && worker.holds(job.spec()->data_key);
+    if (!job.has_work(fleet.usable())) continue;
+    const double share = (job.workers_busy() + job.replicas_at_least()) / job.spec()->weight;
+    const bool warm = asking != nullptr && !job.spec()->data_key.empty() && asking->holds(job.spec()->data_key);
     if (share < best_share || (share == best_share && warm && !best_warm)) {
       best = &job;
       best_share = share;
@@ -306,39 +370,96 @@ Assignment Scheduler::State::assignment_of(const Job& job, const TrialRow& trial
   return assignment;
 }
 
-void Scheduler::State::place(Worker& worker, std::optional<TrialId> just_left) {
-  Job* job = neediest_job(worker);
-  if (job == nullptr) return;
-  const bool same_job = just_left && just_left->job == job->row().id;
-  const int number = job->take(same_job ? std::optional(just_left->number) : std::nullopt, now);
-  job->start(number, worker.id, now);
-  fleet.assign(worker, assignment_of(*job, job->trial(number)));
-  to_answer.insert(worker.id);
+// Each worker of the trial gets its rank; the others of a group are to answer to the first.
+void Scheduler::State::assign(const Job& job, const TrialRow& trial, std::int64_t session) {
+  const auto ranks = trial.ranks();
+  Assignment assignment = assignment_of(job, trial);
+  if (ranks.size() > 1) {
+    const Worker& first = *fleet.find(ranks.front());
+    assignment.world_size = static_cast<int>(ranks.size());
+    assignment.session = session;
+    assignment.master_address = first.address;
+    assignment.master_port = first.free_port;
+  }
+  for (const WorkerId& id : ranks) {
+    fleet.assign(*fleet.find(id), assignment);
+    ++assignment.rank;
+    to_answer.insert(id);
+  }
+  if (ranks.size() > 1) fleet.begin_session(session, ranks);
 }
 
-const WorkerId& Scheduler::State::best_idle_worker(const Job& job) {
+bool Scheduler::State::all_idle(const std::vector<WorkerId>& ranks) const {
+  return std::all_of(ranks.begin(), ranks.end(), [&](const WorkerId& id) { return fleet.idle().contains(id); });
+}
+
+// One that holds the job's data; else one that is not warm for a group.
+const WorkerId& Scheduler::State::best_idle_worker(const Job& job) const {
   const std::string& key = job.spec()->data_key;
-  if (!key.empty()) {
-    for (const WorkerId& id : fleet.idle()) {
-      if (fleet.find(id)->holds(key)) return id;
-    }
+  const WorkerId* best = nullptr;
+  for (const WorkerId& id : fleet.idle()) {
+    const Worker& worker = fleet.at(id);
+    if (!key.empty() && worker.holds(key)) return id;
+    if (best == nullptr && worker.session == 0) best = &id;
+    if (best != nullptr && key.empty()) break;
   }
-  return *fleet.idle().begin();
+  return best != nullptr ? *best : *fleet.idle().begin();
 }
 
-void Scheduler::State::place_all() {
-  while (!fleet.idle().empty()) {
-    const Worker none;
-    const Job* job = neediest_job(none);
-    if (job == nullptr) return;
-    place(*fleet.find(best_idle_worker(*job)), std::nullopt);
+// The trial's own workers, which have it in memory; else workers that are set up as a group of this size; else any.
+std::vector<WorkerId> Scheduler::State::choose_group(const TrialRow& trial, std::size_t replicas) {
+  const auto serves = [&](const std::vector<WorkerId>& ranks) { return ranks.size() == replicas && all_idle(ranks); };
+  const auto& sessions = fleet.sessions();
+  const Worker* first = fleet.find(trial.worker);
+  const auto own = first == nullptr ? sessions.end() : sessions.find(first->session);
+  if (own != sessions.end() && own->second == trial.ranks() && serves(own->second)) return own->second;
+  const auto ready = std::find_if(sessions.begin(), sessions.end(), [&](const auto& entry) { return serves(entry.second); });
+  if (ready != sessions.end()) return ready->second;
+  std::vector<WorkerId> ids(fleet.idle().begin(), fleet.idle().end());
+  std::stable_partition(ids.begin(), ids.end(), [&](const WorkerId& id) { return fleet.at(id).session == 0; });
+  ids.resize(replicas);
+  return ids;
+}
+
+// Gives the neediest job's next segment to free workers; `asking` is one that may have its data, or its trial, in memory. A job
+// whose group is larger than what is free gets the workers that become free next, so that no narrower one can starve it.
+bool Scheduler::State::place_next(const Worker* asking) {
+  if (fleet.idle().empty()) return false;
+  const int usable = fleet.usable();
+  Job* job = nullptr;
+  std::optional<int> replicas;
+  while (!replicas) {
+    job = gathering ? find_job(*gathering) : nullptr;
+    gathering.reset();
+    if (job == nullptr || !job->has_work(usable)) job = neediest_job(asking);
+    if (job == nullptr) return false;
+    replicas = job->next_replicas(usable, now);
   }
+  if (static_cast<std::size_t>(*replicas) > fleet.idle().size()) {
+    gathering = job->row().id;
+    return false;
+  }
+  const bool same_job = just_left && just_left->job == job->row().id;
+  const int number = job->take(same_job ? std::optional(just_left->number) : std::nullopt, usable, now);
+  std::vector<WorkerId> ranks;
+  if (*replicas > 1) {
+    ranks = choose_group(job->trial(number), static_cast<std::size_t>(*replicas));
+  } else {
+    ranks = {asking != nullptr ? asking->id : best_idle_worker(*job)};
+  }
+  const std::int64_t session = fleet.find(ranks.front())->session;
+  const bool set_up = session != 0 && fleet.sessions().at(session) == ranks;
+  job->start(number, ranks, now);
+  assign(*job, job->trial(number), set_up ? session : job->trial(number).epoch.value);
+  return true;
 }
 
 // ---- answers ------------------------------------------------------------------------------------------------------------------
 
 void Scheduler::State::answer_workers_of(const Job& job) {
-  for (const int number : job.running_trials()) to_answer.insert(job.trial(number).worker);
+  for (const int number : job.running_trials()) {
+    for (const WorkerId& id : job.trial(number).ranks()) to_answer.insert(id);
+  }
 }
 
 bool Scheduler::State::may_execute(const Worker& worker) const {
@@ -349,9 +470,10 @@ WorkerReply Scheduler::State::reply_to(const Worker& worker) const {
   WorkerReply reply;
   reply.worker = worker.id;
   if (worker.assignment) {
-    if (may_execute(worker)) {
+    if (worker.exit || may_execute(worker)) {
       reply.desired = WorkerReply::Desired::execute;
       reply.assignment = worker.assignment;
+      reply.waits = worker.exit.has_value();
     }
   } else if (worker.draining) {
     reply.desired = WorkerReply::Desired::drain;
@@ -360,7 +482,8 @@ WorkerReply Scheduler::State::reply_to(const Worker& worker) const {
 }
 
 Outcome Scheduler::State::finish_step() {
-  place_all();
+  while (place_next(nullptr)) {
+  }
   Outcome outcome;
   for (auto entry = jobs.begin(); entry != jobs.end();) {
     Job& job = entry->second;
@@ -387,6 +510,7 @@ Outcome Scheduler::step(const Event& event, Timestamp now) {
   State& state = *state_;
   state.now = now;
   state.to_answer.clear();
+  state.just_left.reset();
   state.job_reply.reset();
   state.deletions.clear();
   std::visit([&](const auto& what) { state.on(what); }, event);
@@ -409,7 +533,7 @@ std::vector<WorkerView> Scheduler::workers() const { return state_->fleet.views(
 
 std::vector<std::pair<std::string, int>> Scheduler::waiting_by_reason(JobId id) const {
   const Job* job = state_->find_job(id);
-  return job == nullptr ? std::vector<std::pair<std::string, int>>{} : job->waiting_by_reason();
+  return job == nullptr ? std::vector<std::pair<std::string, int>>{} : job->waiting_by_reason(std::max(1, state_->fleet.usable()));
 }
 
 }  // namespace tuneband

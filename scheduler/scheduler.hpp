@@ -61,6 +61,8 @@ struct WorkerSynced {
   WorkerId worker;
   std::string name;                        // for people
   std::vector<std::string> data_keys;      // parsed data it holds
+  std::string address;                     // where the ranks of a group reach it; "": nowhere
+  int free_port = 0;                       // free there a moment ago
   std::optional<AssignmentReport> report;  // nothing: idle
   bool draining = false;                   // it wants to end: gives back its trial and is given nothing more
 };
@@ -76,7 +78,8 @@ using Event = std::variant<JobSubmitted, JobStopRequested, JobDeleteRequested, W
 
 // ---- what comes out -----------------------------------------------------------------------------------------------------------
 
-// One trial segment given to one worker: train from `from_resource` (a checkpoint; 0: from nothing) until `until_resource`.
+// One trial segment given to one worker, or to each rank of a group: train from `from_resource` (a checkpoint; 0: from nothing)
+// until `until_resource`.
 struct Assignment {
   Epoch epoch;
   TrialId trial;
@@ -85,6 +88,11 @@ struct Assignment {
   std::int64_t until_resource = 0;
   std::int64_t max_resource = 0;
   int attempt = 1;
+  int rank = 0;
+  int world_size = 1;
+  std::int64_t session = 0;    // of a group: the epoch with which these workers began, in these ranks, without a failure since
+  std::string master_address;  // of rank 0
+  int master_port = 0;
   std::shared_ptr<const JobSpec> job;
 };
 
@@ -95,6 +103,7 @@ struct WorkerReply {
   WorkerId worker;
   Desired desired = Desired::idle;
   std::optional<Assignment> assignment;  // for execute
+  bool waits = false;  // its segment is over, and the other ranks' are not: the driver holds the call, as an idle worker's
 };
 
 struct JobReply {  // to JobSubmitted, JobStopRequested, JobDeleteRequested
@@ -114,6 +123,8 @@ struct WorkerView {
   std::string name;
   std::optional<TrialId> trial;
   Epoch epoch;
+  int rank = 0;
+  int world_size = 1;
   Timestamp last_seen;
   bool draining = false;
   bool occupied = false;  // still ends something that is no longer its own: not free

@@ -127,6 +127,8 @@ Json SearchSpace::to_json() const {
   return json;
 }
 
+void SearchSpace::add(Parameter parameter) { parameters_.push_back(std::move(parameter)); }
+
 const Parameter* SearchSpace::find(const std::string& name) const {
   const auto found = std::find_if(parameters_.begin(), parameters_.end(), [&](const Parameter& one) { return one.name == name; });
   return found == parameters_.end() ? nullptr : &*found;

@@ -84,6 +84,8 @@ class SearchSpace {
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const Parameter* find(const std::string& name) const;
+  // Without a condition, and of a new name.
+  void add(Parameter parameter);
 
   // `unit(parameter index)` gives u in [0, 1) for each active parameter.
   template <class Unit>

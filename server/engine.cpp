@@ -173,7 +173,8 @@ void Engine::deliver() {
   for (const Stepped& stepped : batch_) {
     if (stepped.committed) stepped.committed(stepped.notices);
     for (const Notice& notice : stepped.notices) {
-      if (const auto* reply = std::get_if<WorkerReply>(&notice)) answer_held(reply->worker, to_sync_reply(*reply));
+      const auto* reply = std::get_if<WorkerReply>(&notice);
+      if (reply != nullptr && !reply->waits) answer_held(reply->worker, to_sync_reply(*reply));
     }
   }
   batch_.clear();
@@ -191,30 +192,34 @@ void Engine::deliver() {
 // call whose step is still to be committed, would acknowledge observations that are not on disk.
 void Engine::reply_to_caller(const WorkerId& worker, const SyncReplied& replied, bool executing,
                              std::span<const Notice> notices) {
-  answer_held(worker, {"idle", std::nullopt, options_.sync_within_ms});
+  answer_held_at_last(worker, options_.sync_within_ms);
+  protocol::SyncReply at_last{"idle", std::nullopt, 0};
   for (const Notice& notice : notices) {
     const auto* reply = std::get_if<WorkerReply>(&notice);
     if (!reply || reply->worker != worker) continue;
     protocol::SyncReply answer = to_sync_reply(*reply);
+    if (reply->waits) {
+      at_last = std::move(answer);
+      break;
+    }
     if (!executing && reply->desired == WorkerReply::Desired::idle) answer.sync_within_ms = kAtOnceMs;
     replied(answer);
     return;
   }
-  if (stopping_) {
-    replied({"idle", std::nullopt, options_.sync_within_ms});
-  } else {
-    hold(worker, replied);
-  }
+  hold(worker, replied, std::move(at_last));
+  if (stopping_) answer_held_at_last(worker, options_.sync_within_ms);
 }
 
-void Engine::hold(const WorkerId& worker, SyncReplied replied) {
+void Engine::hold(const WorkerId& worker, SyncReplied replied, protocol::SyncReply at_last) {
   const std::uint64_t sequence = ++held_sequence_;
-  HeldCall& call = held_.emplace(worker, HeldCall{std::move(replied), sequence, boost::asio::steady_timer(loop_)}).first->second;
+  HeldCall& call =
+      held_.emplace(worker, HeldCall{std::move(replied), std::move(at_last), sequence, boost::asio::steady_timer(loop_)})
+          .first->second;
   call.timer.expires_after(std::chrono::milliseconds(options_.hold_ms));
   call.timer.async_wait([this, worker, sequence](boost::system::error_code error) {
     if (error) return;
     const auto held = held_.find(worker);
-    if (held != held_.end() && held->second.sequence == sequence) answer_held(worker, {"idle", std::nullopt, kAtOnceMs});
+    if (held != held_.end() && held->second.sequence == sequence) answer_held_at_last(worker, kAtOnceMs);
   });
 }
 
@@ -226,9 +231,17 @@ void Engine::answer_held(const WorkerId& worker, const protocol::SyncReply& repl
   replied(reply);
 }
 
+void Engine::answer_held_at_last(const WorkerId& worker, std::int64_t sync_within_ms) {
+  const auto held = held_.find(worker);
+  if (held == held_.end()) return;
+  protocol::SyncReply reply = std::move(held->second.at_last);
+  reply.sync_within_ms = sync_within_ms;
+  answer_held(worker, reply);
+}
+
 protocol::SyncReply Engine::to_sync_reply(const WorkerReply& reply) const {
   const std::string trial_dir = reply.assignment ? world_.trial_dir(reply.assignment->trial) : "";
-  return server::to_sync_reply(reply, trial_dir, options_.sync_within_ms);
+  return server::to_sync_reply(reply, trial_dir, world_.tracker, options_.sync_within_ms);
 }
 
 void Engine::arm_deadline() {
@@ -249,7 +262,7 @@ void Engine::arm_deadline() {
 void Engine::finish_stop() {
   while (!held_.empty()) {
     const WorkerId worker = held_.begin()->first;  // a copy: answering erases the entry
-    answer_held(worker, {"idle", std::nullopt, options_.sync_within_ms});
+    answer_held_at_last(worker, options_.sync_within_ms);
   }
   if (!stopped_) return;
   const std::function<void()> stopped = std::move(stopped_);

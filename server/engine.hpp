@@ -26,6 +26,7 @@
 #include "core/error.hpp"
 #include "scheduler/scheduler.hpp"
 #include "server/monotone_clock.hpp"
+#include "server/worker_messages.hpp"
 #include "workers/protocol/sync.hpp"
 
 namespace tuneband::server {
@@ -34,6 +35,7 @@ namespace tuneband::server {
 struct EngineWorld {
   std::function<void(std::span<const Write>)> commit;  // on the writer thread, one call at a time; throws when it fails
   std::function<std::string(TrialId)> trial_dir;       // absolute
+  TrackerAddress tracker;                              // for the ranks of distributed trials
   std::function<Timestamp()> wall_clock = read_wall_clock;
   std::function<void(const std::string&)>
       commit_failed;  // on the writer thread; does not return. Empty: logs, then _Exit(kExitCommitFailed)
@@ -79,9 +81,9 @@ class Engine {
   // stopping; then nothing happens and `committed` is never called.
   Result<void> submit(Event event, Committed committed = {});
 
-  // A worker's call. An idle worker's is held until there is something for it or hold_ms have passed; a newer call of the same
-  // worker replaces a held one, which is answered `idle`. Errors as of submit(), and `invalid_argument` for an exit class that
-  // does not exist.
+  // A worker's call. An idle worker's, or one of a rank that waits for its peers, is held until there is something for it or
+  // hold_ms have passed; a newer call of the same worker replaces a held one. Errors as of submit(), and `invalid_argument` for
+  // an exit class that does not exist.
   Result<void> sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied);
 
   // Called after each commit, before the callbacks of its events, in the order in which they were added.
@@ -108,6 +110,7 @@ class Engine {
   };
   struct HeldCall {
     SyncReplied replied;
+    protocol::SyncReply at_last;  // the answer when nothing comes
     std::uint64_t sequence = 0;
     boost::asio::steady_timer timer;
   };
@@ -119,7 +122,8 @@ class Engine {
   void commit_on_writer();
   void deliver();
   void reply_to_caller(const WorkerId& worker, const SyncReplied& replied, bool executing, std::span<const Notice> notices);
-  void hold(const WorkerId& worker, SyncReplied replied);
+  void hold(const WorkerId& worker, SyncReplied replied, protocol::SyncReply at_last);
+  void answer_held_at_last(const WorkerId& worker, std::int64_t sync_within_ms);
   void answer_held(const WorkerId& worker, const protocol::SyncReply& reply);
   protocol::SyncReply to_sync_reply(const WorkerReply& reply) const;
   void arm_deadline();

@@ -18,7 +18,19 @@ std::string desired_word(WorkerReply::Desired desired) {
   return "idle";
 }
 
-protocol::AssignmentOrder to_order(const Assignment& assignment, const std::string& trial_dir) {
+protocol::GroupPlace to_place(const Assignment& assignment, const TrackerAddress& tracker) {
+  protocol::GroupPlace place;
+  place.rank = assignment.rank;
+  place.world_size = assignment.world_size;
+  place.session = assignment.session;
+  place.master_address = assignment.master_address;
+  place.master_port = assignment.master_port;
+  place.tracker_host = tracker.host;
+  place.tracker_port = tracker.port;
+  return place;
+}
+
+protocol::AssignmentOrder to_order(const Assignment& assignment, const std::string& trial_dir, const TrackerAddress& tracker) {
   protocol::AssignmentOrder order;
   order.epoch = assignment.epoch.value;
   order.job = assignment.trial.job.value;
@@ -34,6 +46,7 @@ protocol::AssignmentOrder to_order(const Assignment& assignment, const std::stri
   order.seed =
       random_bits(assignment.job->sampler.seed, {static_cast<std::uint64_t>(assignment.trial.number), stable_hash("trainer")});
   order.trial_dir = trial_dir;
+  if (assignment.world_size > 1) order.group = to_place(assignment, tracker);
   return order;
 }
 
@@ -45,6 +58,8 @@ Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncReques
   event.name = request.name;
   event.data_keys = request.data_keys;
   event.draining = request.draining;
+  event.address = request.address;
+  event.free_port = request.free_port;
   if (!request.assignment) return event;
 
   const protocol::AssignmentStatus& status = *request.assignment;
@@ -64,13 +79,14 @@ Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncReques
   return event;
 }
 
-protocol::SyncReply to_sync_reply(const WorkerReply& reply, const std::string& trial_dir, std::int64_t sync_within_ms) {
+protocol::SyncReply to_sync_reply(const WorkerReply& reply, const std::string& trial_dir, const TrackerAddress& tracker,
+                                  std::int64_t sync_within_ms) {
   protocol::SyncReply answer;
   answer.desired = desired_word(reply.desired);
   answer.sync_within_ms = sync_within_ms;
   if (reply.desired == WorkerReply::Desired::execute) {
     TUNEBAND_CHECK(reply.assignment && reply.assignment->job, "a worker told to execute is told what");
-    answer.order = to_order(*reply.assignment, trial_dir);
+    answer.order = to_order(*reply.assignment, trial_dir, tracker);
   }
   return answer;
 }

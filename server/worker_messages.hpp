@@ -9,10 +9,17 @@
 
 namespace tuneband::server {
 
+// Where the ranks of a distributed trial meet.
+struct TrackerAddress {
+  std::string host;  // "": the host of the server's URL
+  int port = 0;
+};
+
 // Error: an exit class that does not exist, at `assignment.exit`.
 Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncRequest& request);
 
 // `trial_dir` of the assignment's trial; unused without one.
-protocol::SyncReply to_sync_reply(const WorkerReply& reply, const std::string& trial_dir, std::int64_t sync_within_ms);
+protocol::SyncReply to_sync_reply(const WorkerReply& reply, const std::string& trial_dir, const TrackerAddress& tracker,
+                                  std::int64_t sync_within_ms);
 
 }  // namespace tuneband::server

@@ -60,7 +60,9 @@ class CoreRowsTest : public DbTest, public ::testing::WithParamInterface<int> {
   // One call of one worker: a bit of training, or the end of its segment.
   void sync(int number) {
     const WorkerId worker{"worker-" + std::to_string(number)};
-    WorkerSynced event{worker, worker.value, {}, std::nullopt, false};
+    WorkerSynced event;
+    event.worker = worker;
+    event.name = worker.value;
     auto& executing = executing_[worker];
     if (executing) event.report = report(*executing);
     const bool over = event.report && event.report->exit;

@@ -31,6 +31,12 @@ std::string list(const std::vector<int>& numbers) {
   return "[" + text + "]";
 }
 
+std::string ids_text(const std::vector<WorkerId>& workers) {
+  std::string text;
+  for (const WorkerId& one : workers) text += (text.empty() ? "" : ",") + one.value;
+  return text.empty() ? kNothing : text;
+}
+
 std::string metrics_text(const std::vector<std::pair<std::string, double>>& metrics) {
   std::string text;
   for (const auto& [name, metric] : metrics) text += " " + name + "=" + format_number(metric);
@@ -56,6 +62,11 @@ std::string describe_event(const WorkerSynced& event) {
   return text;
 }
 
+std::string place_text(const Assignment& assignment) {
+  if (assignment.world_size == 1) return "";
+  return ", rank " + number(assignment.rank) + " of " + number(assignment.world_size) + ", session " + number(assignment.session);
+}
+
 std::string describe_notice(const WorkerReply& reply) {
   const std::string worker = "tell " + reply.worker.value + ": ";
   if (reply.desired == WorkerReply::Desired::idle) return worker + "idle";
@@ -63,7 +74,7 @@ std::string describe_notice(const WorkerReply& reply) {
   const Assignment& assignment = *reply.assignment;
   return worker + "execute " + name_of(assignment.trial) + " from " + number(assignment.from_resource) + " until " +
          number(assignment.until_resource) + ", epoch " + number(assignment.epoch.value) + ", attempt " +
-         number(assignment.attempt);
+         number(assignment.attempt) + place_text(assignment) + (reply.waits ? ", waits for its peers" : "");
 }
 
 std::string describe_notice(const JobReply& reply) {
@@ -113,6 +124,7 @@ Fields fields_of(const TrialRow& row) {
           {"attempts_in_all", number(row.attempts_in_all)},
           {"epoch", number(row.epoch.value)},
           {"worker", row.worker.value.empty() ? kNothing : row.worker.value},
+          {"peers", ids_text(row.peers)},
           {"exit_class", word(row.exit_class)},
           {"message", quoted(row.message)},
           {"training_ms", number(row.training_ms)},

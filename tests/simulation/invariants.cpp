@@ -28,7 +28,9 @@ bool allowed(TrialState from, TrialState to) {
     case S::running:
       return true;
     case S::paused:
-      return to == S::paused || to == S::running || to == S::stopped || to == S::completed || to == S::cancelled;
+      // Pending: promoted, and it waits for all workers of its group.
+      return to == S::paused || to == S::pending || to == S::running || to == S::stopped || to == S::completed ||
+             to == S::cancelled;
     case S::completed:
     case S::stopped:
     case S::failed:
@@ -57,7 +59,7 @@ void Invariants::check_step(const RowStore& before, std::span<const Write> write
     if (const auto* row = std::get_if<TrialRow>(&write)) {
       const TrialRow* old = find_row(before.trials(), row->id);
       if (old != nullptr && old->state == TrialState::running) {
-        executing_.erase(old->worker);
+        for (const WorkerId& worker : old->ranks()) executing_.erase(worker);
         jobs_.at(row->id.job).running.erase(row->id.number);
       }
     }
@@ -139,9 +141,11 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
   }
   if (after.state == TrialState::running) {
     facts.running.insert(after.id.number);
-    const auto [entry, added] = executing_.try_emplace(after.worker, after.id);
-    require(added || entry->second == after.id,
-            after.worker.value + " has both " + name + " and trial " + name_of(entry->second));
+    require(after.replicas() == facts.spec.replicas_of(after.configuration), name + " runs on another number of workers");
+    for (const WorkerId& worker : after.ranks()) {
+      const auto [entry, added] = executing_.try_emplace(worker, after.id);
+      require(added || entry->second == after.id, worker.value + " has both " + name + " and trial " + name_of(entry->second));
+    }
   }
 }
 
@@ -163,9 +167,13 @@ void Invariants::check_decision(const DecisionRow* before, const DecisionRow& af
 
 void Invariants::check_no_idle_worker(const RowStore& rows, const Scheduler& scheduler) const {
   const auto workers = scheduler.workers();
-  const auto idle = std::find_if(workers.begin(), workers.end(),
-                                 [](const WorkerView& worker) { return !worker.trial && !worker.draining && !worker.occupied; });
-  if (idle == workers.end()) return;
+  const auto is_idle = [](const WorkerView& worker) { return !worker.trial && !worker.draining && !worker.occupied; };
+  const auto idle = std::find_if(workers.begin(), workers.end(), is_idle);
+  int widest = 1;  // free workers may wait for others, to be enough for a group
+  for (const auto& [id, facts] : jobs_) {
+    if (!ended(rows.jobs().at(id).state)) widest = std::max(widest, facts.spec.replicas.back());
+  }
+  if (std::count_if(workers.begin(), workers.end(), is_idle) < widest) return;
   for (const auto& [id, facts] : jobs_) {
     const JobRow& job = rows.jobs().at(id);
     if (job.state != JobState::running || static_cast<int>(facts.running.size()) >= facts.spec.limits.max_parallel_trials)

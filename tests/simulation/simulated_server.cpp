@@ -126,29 +126,31 @@ void SimulatedServer::deliver(const std::vector<Stepped>& batch, std::size_t cou
     }
     if (stepped.queued.worker_replied) {
       const WorkerId& worker = std::get<WorkerSynced>(stepped.queued.event).worker;
-      answer_held(worker, idle_reply(worker));
+      answer_held_at_last(worker);
       const WorkerReply* own = nullptr;
       for (const Notice& notice : stepped.notices) {
         const auto* reply = std::get_if<WorkerReply>(&notice);
         if (reply != nullptr && reply->worker == worker) own = reply;
       }
-      if (own != nullptr) {
-        stepped.queued.worker_replied(*own);
+      if (own == nullptr || own->waits) {
+        hold(stepped.queued.worker_replied, own == nullptr ? idle_reply(worker) : *own);
       } else {
-        hold(worker, stepped.queued.worker_replied);
+        stepped.queued.worker_replied(*own);
       }
     }
     for (const Notice& notice : stepped.notices) {
-      if (const auto* reply = std::get_if<WorkerReply>(&notice)) answer_held(reply->worker, *reply);
+      const auto* reply = std::get_if<WorkerReply>(&notice);
+      if (reply != nullptr && !reply->waits) answer_held(reply->worker, *reply);
     }
   }
 }
 
-void SimulatedServer::hold(const WorkerId& worker, WorkerReplied replied) {
-  held_[worker] = {std::move(replied), ++held_sequence_};
+void SimulatedServer::hold(WorkerReplied replied, WorkerReply at_last) {
+  const WorkerId worker = at_last.worker;
+  held_[worker] = {std::move(replied), std::move(at_last), ++held_sequence_};
   clock_.after_ms(kHoldMs, [this, worker, sequence = held_sequence_] {
     const auto held = held_.find(worker);
-    if (held != held_.end() && held->second.sequence == sequence) answer_held(worker, idle_reply(worker));
+    if (held != held_.end() && held->second.sequence == sequence) answer_held_at_last(worker);
   });
 }
 
@@ -158,6 +160,11 @@ void SimulatedServer::answer_held(const WorkerId& worker, const WorkerReply& rep
   const WorkerReplied replied = std::move(held->second.replied);
   held_.erase(held);
   replied(reply);
+}
+
+void SimulatedServer::answer_held_at_last(const WorkerId& worker) {
+  const auto held = held_.find(worker);
+  if (held != held_.end()) answer_held(worker, WorkerReply(held->second.at_last));
 }
 
 void SimulatedServer::arm_deadline() {

@@ -44,6 +44,7 @@ class SimulatedServer {
   };
   struct Held {
     WorkerReplied replied;
+    WorkerReply at_last;  // when nothing comes
     std::uint64_t sequence = 0;
   };
   struct Stepped {
@@ -60,7 +61,8 @@ class SimulatedServer {
   void step_checked(const Event& event, Outcome& outcome);
   void commit(const std::vector<Write>& writes);
   void deliver(const std::vector<Stepped>& batch, std::size_t count);
-  void hold(const WorkerId& worker, WorkerReplied replied);
+  void hold(WorkerReplied replied, WorkerReply at_last);
+  void answer_held_at_last(const WorkerId& worker);
   void answer_held(const WorkerId& worker, const WorkerReply& reply);
   void arm_deadline();
   void kill();

@@ -38,6 +38,8 @@ Faults drawn_faults(Draw& draw, SimulationKind kind) {
   return faults;
 }
 
+constexpr std::int64_t kReplicasDrawnMax = 3;
+
 Json drawn_scheduler(Draw& draw, SimulationKind kind) {
   const bool any = kind == SimulationKind::anything;
   const std::string type = any ? draw.one_of("hyperband", "successive_halving", "asha_promotion", "asha_stopping", "none")
@@ -58,6 +60,7 @@ Json drawn_job(Draw& draw, SimulationKind kind, int number) {
             {{"max_trials", draw.between(1, draw.chance(0.3) ? 80 : 24)},
              {"max_attempts", kind == SimulationKind::anything ? draw.between(1, 3) : 100}}}};
   if (draw.chance(0.3)) job["limits"]["max_parallel_trials"] = draw.between(1, 4);
+  if (draw.chance(0.3)) job["trainer"]["replicas"] = draw.between(1, kReplicasDrawnMax);
   if (kind == SimulationKind::same_result) {
     job["limits"]["max_failures_in_a_row"] = 1000;
     return job;
@@ -67,7 +70,11 @@ Json drawn_job(Draw& draw, SimulationKind kind, int number) {
   if (draw.chance(0.2)) job["limits"]["max_failures_in_a_row"] = draw.between(1, 4);
   if (draw.chance(0.1)) job["objective"]["target"] = 0.9;
   if (draw.chance(0.3)) job["weight"] = draw.between(1, 5);
-  if (draw.chance(0.2)) job["enqueue"] = Json::array({{{"x", 0.5}}});
+  if (draw.chance(0.2)) {
+    job["enqueue"] = Json::array({{{"x", 0.5}}});
+  } else if (draw.chance(0.1)) {
+    job["trainer"]["replicas"] = Json::array({1, kReplicasDrawnMax});
+  }
   return job;
 }
 
@@ -118,6 +125,9 @@ Simulation::Simulation(std::uint64_t seed, const SimulationOptions& options)
     for (const Error& error : diagnostics.errors()) throw Broken("the simulation drew a bad job: " + describe(error));
   }
   workers_wanted_ = static_cast<std::size_t>(draw_.between(1, 8));
+  for (const User& user : users_) {
+    workers_wanted_ = std::max(workers_wanted_, static_cast<std::size_t>(user.job.spec.replicas.back()));
+  }
   faults_ = drawn_faults(draw_, options.kind);
   if (!options.faults) {
     const double not_finite = faults_.value_is_not_finite;  // a property of the configurations

@@ -1,0 +1,123 @@
+#include "scheduler/candidates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/check.hpp"
+
+namespace tuneband {
+
+namespace {
+
+double scaled(double value, double min, double max, Scale scale) {
+  switch (scale) {
+    case Scale::linear: return (value - min) / (max - min);
+    case Scale::log: return std::log(value / min) / std::log(max / min);
+    case Scale::reverse_log: return 1 - scaled(1 - value, 1 - max, 1 - min, Scale::log);
+  }
+  return 0;
+}
+
+double number_of(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  return std::get<double>(value);
+}
+
+class CandidateSampler final : public Sampler {
+ public:
+  CandidateSampler(const SearchSpace& space, std::vector<Configuration> candidates, std::unique_ptr<Sampler> inner)
+      : space_(space), candidates_(std::move(candidates)), inner_(std::move(inner)), taken_(candidates_.size(), false) {
+    for (const Configuration& candidate : candidates_) points_.push_back(point_of(candidate));
+    for (std::size_t i = candidates_.size(); i-- > 0;) by_configuration_[candidates_[i]].push_back(i);
+  }
+
+  Configuration suggest(std::int64_t index, const History& history) override {
+    take_notice(history);
+    const Configuration proposal = inner_->suggest(index, history);
+    const std::vector<double> point = point_of(proposal);
+    std::size_t nearest = candidates_.size();
+    double nearest_distance = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (taken_[i]) continue;
+      const double distance = squared_distance(point, points_[i], nearest_distance);
+      if (distance >= nearest_distance) continue;
+      nearest = i;
+      nearest_distance = distance;
+    }
+    TUNEBAND_CHECK(nearest < candidates_.size(), "a job starts no more trials than it has candidates");
+    return candidates_[nearest];
+  }
+
+  std::optional<std::int64_t> size() const override {
+    const auto count = static_cast<std::int64_t>(candidates_.size());
+    return std::min(count, inner_->size().value_or(count));
+  }
+
+ private:
+  static constexpr double kInactive = -1;
+
+  // Trials of this job that are new since the last call. Of several equal candidates, one for each trial.
+  void take_notice(const History& history) {
+    for (; seen_ < history.trials().size(); ++seen_) {
+      const auto found = by_configuration_.find(history.trials()[seen_].configuration);
+      if (found == by_configuration_.end() || found->second.empty()) continue;
+      taken_[found->second.back()] = true;
+      found->second.pop_back();
+    }
+  }
+
+  std::vector<double> point_of(const Configuration& configuration) const {
+    std::vector<double> point;
+    for (const Parameter& parameter : space_.parameters()) {
+      const auto value = configuration.find(parameter.name);
+      point.push_back(value == configuration.end() ? kInactive : unit_position(parameter.domain, value->second));
+    }
+    return point;
+  }
+
+  // Two categories, or active and inactive, are one unit apart. Given up at `limit`.
+  double squared_distance(const std::vector<double>& a, const std::vector<double>& b, double limit) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size() && sum < limit; ++i) {
+      const bool apart = (a[i] == kInactive) != (b[i] == kInactive) ||
+                         std::holds_alternative<CategoricalDomain>(space_.parameters()[i].domain);
+      const double difference = apart ? (a[i] == b[i] ? 0 : 1) : a[i] - b[i];
+      sum += difference * difference;
+    }
+    return sum;
+  }
+
+  SearchSpace space_;
+  std::vector<Configuration> candidates_;
+  std::unique_ptr<Sampler> inner_;
+  std::vector<std::vector<double>> points_;                            // by candidate, a coordinate a parameter
+  std::map<Configuration, std::vector<std::size_t>> by_configuration_;  // those not taken, the first one last
+  std::vector<bool> taken_;
+  std::size_t seen_ = 0;  // trials of the history
+};
+
+}  // namespace
+
+double unit_position(const Domain& domain, const Value& value) {
+  if (const auto* real = std::get_if<FloatDomain>(&domain)) return scaled(number_of(value), real->min, real->max, real->scale);
+  if (const auto* integer = std::get_if<IntDomain>(&domain)) {
+    return scaled(number_of(value), static_cast<double>(integer->min) - 0.5, static_cast<double>(integer->max) + 0.5,
+                  integer->scale);
+  }
+  if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) {
+    const auto found = std::find_if(categories->values.begin(), categories->values.end(),
+                                    [&](const Value& one) { return same(one, value); });
+    return static_cast<double>(found - categories->values.begin()) / static_cast<double>(categories->values.size());
+  }
+  return 0;
+}
+
+std::unique_ptr<Sampler> make_sampler(const JobSpec& spec) {
+  auto sampler = make_sampler(spec.sampler, spec.search_space);
+  if (spec.candidates.empty()) return sampler;
+  return std::make_unique<CandidateSampler>(spec.search_space, spec.candidates, std::move(sampler));
+}
+
+}  // namespace tuneband

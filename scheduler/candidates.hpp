@@ -1,0 +1,20 @@
+// A job may have a fixed list of configurations to choose from (`candidates`): those of a design, or those that somebody has
+// measured already. The sampler proposes freely; what runs is the candidate closest to its proposal that this job has not run.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "scheduler/job_spec.hpp"
+#include "search_spaces/sampler.hpp"
+
+namespace tuneband {
+
+// The job's sampler; with candidates, snapped to them. Those that were enqueued count as run.
+std::unique_ptr<Sampler> make_sampler(const JobSpec& spec);
+
+// Where a value lies on its domain's scale, in [0, 1]: the inverse of value_at() for numbers, of categories the index over their
+// number.
+double unit_position(const Domain& domain, const Value& value);
+
+}  // namespace tuneband

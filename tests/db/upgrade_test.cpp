@@ -1,0 +1,171 @@
+// Databases that older versions wrote, kept as SQL in fixtures/version_<n>.sql, migrate with nothing lost, and their jobs go on.
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <map>
+
+#include "db/migrate.hpp"
+#include "db_fixture.hpp"
+#include "scheduler/scheduler.hpp"
+
+namespace tuneband::testing {
+namespace {
+
+constexpr int kSyncsMax = 2'000;
+
+class UpgradeTest : public DbTest, public ::testing::WithParamInterface<int> {
+ protected:
+  void SetUp() override {
+    const std::string sql = read_text(fixture(GetParam()));
+    ASSERT_FALSE(sql.empty()) << fixture(GetParam());
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+    sqlite3_close(database);
+  }
+
+  static std::string fixture(int version) {
+    return std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/fixtures/version_" + std::to_string(version) + ".sql";
+  }
+
+  // What each table's query gives, cell by cell, doubles with all their digits.
+  static std::string contents(Connection& connection, const std::map<std::string, std::string>& queries) {
+    std::string text;
+    for (const auto& [table, query] : queries) {
+      text += table + "\n";
+      Statement rows = connection.prepare(query);
+      while (rows.step()) text += "  " + std::string(rows.text(0)) + "\n";
+    }
+    return text;
+  }
+
+  // One text a row, of the columns that the tables have now.
+  static std::map<std::string, std::string> queries_of(Connection& connection) {
+    std::map<std::string, std::string> queries;
+    for (const std::string table : {"jobs", "trials", "observations", "decisions", "sqlite_sequence"}) {
+      std::string row;
+      std::string order;
+      Statement columns = connection.prepare("SELECT name, pk FROM pragma_table_info('" + table + "') ORDER BY cid");
+      while (columns.step()) {
+        const std::string name(columns.text(0));
+        row += (row.empty() ? "" : " || ' ' || ") + ("'" + name + "=' || quote(" + name + ")");
+        if (columns.integer(1) > 0) order += (order.empty() ? " ORDER BY " : ", ") + name;
+      }
+      queries[table] = "SELECT " + row + " FROM " + table + order;
+    }
+    return queries;
+  }
+
+  static std::vector<std::pair<JobId, JobSpec>> specs_of(const Snapshot& snapshot) {
+    std::vector<std::pair<JobId, JobSpec>> specs;
+    for (const JobRow& job : snapshot.jobs) {
+      Diagnostics diagnostics;
+      JobSpec spec = JobSpec::parse(Json::parse(job.spec_json), diagnostics);
+      EXPECT_TRUE(diagnostics.ok()) << job.name << " has a document that is not taken any more: "
+                                    << describe(diagnostics.errors().front());
+      if (!ended(job.state)) specs.emplace_back(job.id, std::move(spec));
+    }
+    return specs;
+  }
+};
+
+TEST_P(UpgradeTest, KeepsEveryValueOfEveryRow) {
+  std::map<std::string, std::string> queries;
+  std::string before;
+  {
+    Connection connection = Connection::open_to_read(path());
+    ASSERT_EQ(connection.integer("PRAGMA user_version"), GetParam());
+    queries = queries_of(connection);
+    before = contents(connection, queries);
+  }
+  EXPECT_THAT(Store::open(path()).check(), ::testing::IsEmpty());
+  Connection connection = Connection::open_to_read(path());
+  EXPECT_EQ(connection.integer("PRAGMA user_version"), static_cast<std::int64_t>(migrations().size()));
+  EXPECT_EQ(contents(connection, queries), before);
+}
+
+TEST_P(UpgradeTest, CanBeReadByEveryRoute) {
+  Store::open(path());
+  Reader reader = Reader::open(path());
+  Connection connection = Connection::open_to_read(path());
+  Statement jobs = connection.prepare("SELECT id FROM jobs");
+  while (jobs.step()) {
+    const JobId job{jobs.integer(0)};
+    std::string text;
+    EXPECT_TRUE(reader.analytics_json(job, kStart, [&](std::string_view piece) { text += piece; }));
+    EXPECT_TRUE(reader.analytics_csv(job, kStart, [&](std::string_view piece) { text += piece; }));
+    EXPECT_TRUE(reader.plan(job));
+    EXPECT_TRUE(reader.job_detail(job, {}));
+    TrialsQuery by_objective;
+    by_objective.sort = TrialsQuery::Sort::objective;
+    EXPECT_TRUE(reader.trials(job, by_objective, kStart));
+    EXPECT_TRUE(reader.observations({job, 0}, std::nullopt));
+    EXPECT_TRUE(reader.decisions({job, 0}));
+  }
+}
+
+// One worker that reaches every target at once. The trials that were running are lost with their workers.
+TEST_P(UpgradeTest, ItsJobsGoOnToTheirEnd) {
+  Store store = Store::open(path());
+  const Snapshot snapshot = store.load();
+  Timestamp now = kStart;
+  for (const TrialRow& trial : snapshot.trials) now = std::max(now, trial.created_at);
+  Scheduler scheduler;
+  scheduler.restore(snapshot, specs_of(snapshot), now);
+  EXPECT_EQ(scheduler.rows().trials, snapshot.trials);
+  EXPECT_EQ(scheduler.rows().decisions, snapshot.decisions);
+
+  now = now.plus_ms(SchedulerOptions().lease_ms);
+  store.commit(scheduler.step(TimePassed{}, now).writes);
+  WorkerSynced idle;
+  idle.worker = WorkerId{"after-the-upgrade"};
+  WorkerSynced event = idle;
+  const auto all_ended = [&] {
+    for (const JobRow& job : scheduler.rows().jobs) {
+      if (!ended(job.state)) return false;
+    }
+    return true;
+  };
+  for (int sync = 0; sync < kSyncsMax && !all_ended(); ++sync) {
+    now = now.plus_ms(10);
+    const Outcome outcome = scheduler.step(event, now);
+    store.commit(outcome.writes);
+    event = idle;
+    for (const Notice& notice : outcome.notices) {
+      const auto* reply = std::get_if<WorkerReply>(&notice);
+      if (reply == nullptr || !reply->assignment) continue;
+      const Assignment& given = *reply->assignment;
+      event.report = AssignmentReport{given.epoch, {{given.until_resource, {{given.job->objective.metric, 0.5}}}},
+                                      given.until_resource, 10, ExitClass::completed, ""};
+    }
+  }
+  EXPECT_TRUE(all_ended());
+  EXPECT_THAT(store.check(), ::testing::IsEmpty());
+}
+
+TEST_P(UpgradeTest, IdsOfDeletedJobsAreNotUsedAgain) {
+  Store store = Store::open(path());
+  const Snapshot snapshot = store.load();
+  EXPECT_GT(snapshot.last_job_id, snapshot.jobs.back().id.value) << "the fixture ends with a deleted job";
+  Scheduler scheduler;
+  scheduler.restore(snapshot, specs_of(snapshot), kStart);
+  Diagnostics diagnostics;
+  const std::string text = spec_text("new");
+  const Outcome outcome = scheduler.step(JobSubmitted{JobSpec::parse(Json::parse(text), diagnostics), text}, kStart);
+  store.commit(outcome.writes);
+  EXPECT_EQ(store.load().jobs.back().id.value, snapshot.last_job_id + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, UpgradeTest, ::testing::Values(1));
+
+TEST(UpgradeFixtures, ThereIsOneForEveryOlderVersion) {
+  for (std::size_t version = 1; version < migrations().size(); ++version) {
+    const std::string file =
+        std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/fixtures/version_" + std::to_string(version) + ".sql";
+    EXPECT_TRUE(std::filesystem::exists(file)) << file << ": keep a database of each version that was released";
+  }
+}
+
+}  // namespace
+}  // namespace tuneband::testing
