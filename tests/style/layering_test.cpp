@@ -16,11 +16,12 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"core", {}},
     {"search_spaces", {"core"}},
     {"scheduler", {"search_spaces", "core"}},
+    {"simulator", {"scheduler", "search_spaces", "core"}},
     {"db", {"scheduler", "search_spaces", "core"}},
     {"workers/protocol", {"core"}},
     {"workers", {"workers/protocol", "core"}},
     {"server", {"scheduler", "search_spaces", "db", "workers/protocol", "core"}},
-    {"cli", {"workers/protocol", "scheduler", "search_spaces", "core"}},
+    {"cli", {"workers/protocol", "simulator", "scheduler", "search_spaces", "core"}},
 };
 
 const std::set<std::string> kPureFolders = {"core", "search_spaces", "scheduler"};

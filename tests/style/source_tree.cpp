@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const char* const kFolders[] = {"core", "search_spaces", "scheduler",  "db",       "workers", "server",
+const char* const kFolders[] = {"core", "search_spaces", "scheduler", "simulator", "db",       "workers", "server",
                                 "cli",  "tests",         "benchmarks", "examples", "scripts", "cmake"};
 const char* const kExtensions[] = {".cpp", ".hpp", ".cmake", ".sql", ".py", ".sh", ".txt", ".in", ""};
 

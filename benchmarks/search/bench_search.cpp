@@ -1,0 +1,182 @@
+// Searchers side by side on every recorded table of a directory: regret of the best trial so far, by resource spent and by time.
+// benchmarks/search/README.md says which tables there are and how docs/search.md is made.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "simulator/comparison.hpp"
+
+namespace tuneband {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of tables that have the same columns.
+struct Family {
+  std::string folder;
+  std::string metric;
+  std::string goal;
+  std::int64_t max_resource = 0;
+};
+
+const std::vector<Family> kFamilies{
+    {"lcbench", "val_accuracy", "maximize", 52},
+    {"taskset", "valid_loss", "minimize", 50},
+    {"xgboost", "val_auc", "maximize", 243},
+};
+
+struct Arguments {
+  std::string tables;
+  std::string csv;
+  std::vector<std::string> families;
+  std::vector<std::string> methods{"none/random", "asha_promotion/random"};
+  std::vector<double> budgets{1, 3, 6, 10, 20, 30, 40};
+  std::vector<int> workers{8};
+  int seeds = 10;
+  int threads = 2;
+  std::int64_t min_resource = 1;
+  bool each = false;
+};
+
+// "scheduler/sampler" or "scheduler:min_resource/sampler".
+JobSpec spec_of(const std::string& method, const Family& family, const CurveTable& table, std::int64_t min_resource) {
+  const auto slash = method.find('/');
+  std::string type = method.substr(0, slash);
+  if (const auto colon = type.find(':'); colon != std::string::npos) {
+    min_resource = std::stoll(type.substr(colon + 1));
+    type = type.substr(0, colon);
+  }
+  Json scheduler{{"type", type}, {"max_resource", family.max_resource}};
+  if (type != "none") scheduler["min_resource"] = min_resource;
+  const Json document{{"name", "benchmark"},
+                      {"objective", {{"metric", family.metric}, {"goal", family.goal}}},
+                      {"search_space", space_of(table)},
+                      {"sampler", {{"type", method.substr(slash + 1)}, {"seed", 1}}},
+                      {"scheduler", scheduler},
+                      {"limits", {{"max_trials", table.curves.size()}}},
+                      {"trainer", Json::object()}};
+  Diagnostics diagnostics;
+  JobSpec spec = JobSpec::parse(document, diagnostics);
+  for (const Error& error : diagnostics.errors()) throw std::runtime_error(method + ": " + describe(error));
+  return spec;
+}
+
+std::vector<CurveTable> tables_of(const fs::path& folder, const Family& family) {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!entry.path().filename().string().starts_with("configs.")) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<CurveTable> tables;
+  for (const fs::path& path : paths) {
+    auto table = load_curve_table(path.string(), {family.metric, "", ""});
+    if (!table) throw std::runtime_error(describe(table.error()));
+    tables.push_back(std::move(*table));
+  }
+  return tables;
+}
+
+using ByBudget = std::vector<std::vector<double>>;
+
+// The mean over tables, seed by seed.
+ByBudget mean_over(const std::vector<ByBudget>& tables) {
+  ByBudget mean = tables.front();
+  for (std::size_t budget = 0; budget < mean.size(); ++budget) {
+    for (std::size_t seed = 0; seed < mean[budget].size(); ++seed) {
+      double sum = 0;
+      for (const ByBudget& table : tables) sum += table[budget][seed];
+      mean[budget][seed] = sum / static_cast<double>(tables.size());
+    }
+  }
+  return mean;
+}
+
+void print_rows(const std::string& method, const ByBudget& regret, const std::string& axis) {
+  fmt::print("| {:<34} | {:<8} |", method, axis);
+  for (const auto& sample : regret) {
+    const Estimate here = estimate(sample);
+    fmt::print(" {:.3f} ± {:.3f} |", here.mean, here.half_width);
+  }
+  fmt::print("\n");
+  std::fflush(stdout);
+}
+
+void run_family(const Family& family, const Arguments& arguments, int workers, std::ostream* csv) {
+  const std::vector<CurveTable> tables = tables_of(fs::path(arguments.tables) / family.folder, family);
+  ComparisonOptions options;
+  options.workers = workers;
+  options.seeds = arguments.seeds;
+  options.threads = arguments.threads;
+  options.budgets = arguments.budgets;
+  fmt::print("\n### {} ({} tables), {} workers\n\n| method | by |", family.folder, tables.size(), workers);
+  for (const double budget : options.budgets) fmt::print(" {:g} R |", budget);
+  fmt::print("\n|---|---|");
+  for (std::size_t i = 0; i < options.budgets.size(); ++i) fmt::print("---|");
+  fmt::print("\n");
+  for (const std::string& method : arguments.methods) {
+    std::vector<ByBudget> by_resource;
+    std::vector<ByBudget> by_time;
+    double suggest_ms = 0;
+    for (const CurveTable& table : tables) {
+      const auto runs = compare({{method, spec_of(method, family, table, arguments.min_resource)}}, table, options);
+      if (csv != nullptr) *csv << comparison_csv(runs, table, options);
+      by_resource.push_back(runs.front().regret_by_resource);
+      by_time.push_back(runs.front().regret_by_time);
+      if (arguments.each) print_rows("  " + table.name, by_resource.back(), "resource");
+      for (const SimulationResult& run : runs.front().runs) suggest_ms = std::max(suggest_ms, run.suggest_seconds * 1000);
+    }
+    print_rows(method, mean_over(by_resource), "resource");
+    print_rows(fmt::format("{:.1f} ms a trial", suggest_ms), mean_over(by_time), "time");
+  }
+}
+
+}  // namespace
+
+int run(const Arguments& arguments) {
+  const auto before = std::chrono::steady_clock::now();
+  std::ofstream csv;
+  if (!arguments.csv.empty()) csv.open(arguments.csv);
+  for (const Family& family : kFamilies) {
+    const bool wanted = arguments.families.empty() || std::find(arguments.families.begin(), arguments.families.end(),
+                                                                family.folder) != arguments.families.end();
+    if (!wanted || !fs::exists(fs::path(arguments.tables) / family.folder)) continue;
+    for (const int workers : arguments.workers) run_family(family, arguments, workers, csv.is_open() ? &csv : nullptr);
+  }
+  fmt::print("\n{:.0f} s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
+  return 0;
+}
+
+}  // namespace tuneband
+
+int main(int argument_count, char** argument_values) {
+  tuneband::Arguments arguments;
+  CLI::App app("Searchers side by side on recorded learning curves.", "bench_search");
+  app.add_option("--tables", arguments.tables, "Directory with the folders lcbench, taskset, xgboost")
+      ->envname("TUNEBAND_TABLES")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  app.add_option("--method", arguments.methods, "scheduler/sampler, or scheduler:min_resource/sampler; repeat it");
+  app.add_option("--family", arguments.families, "Only these folders");
+  app.add_option("--budgets", arguments.budgets, "In units of max_resource");
+  app.add_option("--workers", arguments.workers, "Workers; several numbers, several runs");
+  app.add_option("--seeds", arguments.seeds, "Runs of each");
+  app.add_option("--threads", arguments.threads, "Real threads");
+  app.add_option("--min-resource", arguments.min_resource, "Of every scheduler that has rungs");
+  app.add_option("--csv", arguments.csv, "Write every run's regrets here");
+  app.add_flag("--each", arguments.each, "Print each table too");
+  try {
+    app.parse(argument_count, argument_values);
+    return tuneband::run(arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  } catch (const std::exception& error) {
+    std::cerr << "bench_search: " << error.what() << '\n';
+    return 2;
+  }
+}

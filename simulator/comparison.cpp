@@ -1,0 +1,115 @@
+#include "simulator/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include "core/random.hpp"
+
+namespace tuneband {
+
+namespace {
+
+// The two-sided 95 % quantile of Student's t: a table up to 10 degrees of freedom, then its expansion (Cornish and Fisher).
+double student_t95(std::size_t degrees) {
+  constexpr double kTable[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
+  if (degrees <= std::size(kTable)) return kTable[degrees - 1];
+  constexpr double z = 1.959964;
+  const double n = static_cast<double>(degrees);
+  return z + (z * z * z + z) / (4 * n) + (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
+}
+
+template <class Axis>
+double regret_at(const SimulationResult& run, const Regret& regret, double limit, const Axis& axis) {
+  double last = 1;
+  for (const Incumbent& incumbent : run.incumbents) {
+    if (axis(incumbent) > limit) break;
+    last = regret.of(incumbent.curve);
+  }
+  return last;
+}
+
+std::string quoted(const std::string& cell) {
+  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
+  std::string text = "\"";
+  for (const char c : cell) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + '"';
+}
+
+}  // namespace
+
+Estimate estimate(const std::vector<double>& sample) {
+  Estimate result;
+  if (sample.empty()) return result;
+  const double n = static_cast<double>(sample.size());
+  for (const double value : sample) result.mean += value / n;
+  if (sample.size() < 2) return result;
+  double squares = 0;
+  for (const double value : sample) squares += (value - result.mean) * (value - result.mean);
+  result.half_width = student_t95(sample.size() - 1) * std::sqrt(squares / (n - 1) / n);
+  return result;
+}
+
+std::vector<MethodRuns> compare(const std::vector<SearchMethod>& methods, const CurveTable& table,
+                                const ComparisonOptions& options) {
+  std::vector<MethodRuns> results(methods.size());
+  const auto seeds = static_cast<std::size_t>(options.seeds);
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    results[i].name = methods[i].name;
+    results[i].runs.resize(seeds);
+  }
+  const auto seconds_of = [&](double budget) { return budget * table.seconds_of_full_training() / options.workers; };
+  const double most = *std::max_element(options.budgets.begin(), options.budgets.end());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t job = next++; job < methods.size() * seeds; job = next++) {
+      const std::size_t method = job / seeds;
+      JobSpec spec = methods[method].spec;
+      spec.sampler.seed = random_bits(spec.sampler.seed, {job % seeds}) & static_cast<std::uint64_t>(kSeedMax);
+      SimulationOptions simulation;
+      simulation.workers = options.workers;
+      simulation.resource_max = most * static_cast<double>(spec.scheduler.max_resource);
+      simulation.seconds_max = seconds_of(most);
+      results[method].runs[job % seeds] = simulate(std::move(spec), table, simulation);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 1; i < options.threads; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+
+  for (std::size_t method = 0; method < methods.size(); ++method) {
+    const Regret regret(table, methods[method].spec.objective.goal);
+    const auto full = static_cast<double>(methods[method].spec.scheduler.max_resource);
+    for (const double budget : options.budgets) {
+      auto& by_resource = results[method].regret_by_resource.emplace_back();
+      auto& by_time = results[method].regret_by_time.emplace_back();
+      for (const SimulationResult& run : results[method].runs) {
+        by_resource.push_back(regret_at(run, regret, budget * full, [](const Incumbent& one) { return one.resource; }));
+        by_time.push_back(regret_at(run, regret, seconds_of(budget), [](const Incumbent& one) { return one.seconds; }));
+      }
+    }
+  }
+  return results;
+}
+
+std::string comparison_csv(const std::vector<MethodRuns>& methods, const CurveTable& table, const ComparisonOptions& options) {
+  std::string text = "table,method,workers,seed,axis,budget,regret\n";
+  for (const MethodRuns& method : methods) {
+    for (const bool by_time : {false, true}) {
+      const auto& regret = by_time ? method.regret_by_time : method.regret_by_resource;
+      for (std::size_t budget = 0; budget < regret.size(); ++budget) {
+        for (std::size_t seed = 0; seed < regret[budget].size(); ++seed) {
+          text += fmt::format("{},{},{},{},{},{:g},{:.6f}\n", quoted(table.name), quoted(method.name), options.workers, seed,
+                              by_time ? "time" : "resource", options.budgets[budget], regret[budget][seed]);
+        }
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace tuneband

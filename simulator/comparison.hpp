@@ -1,0 +1,50 @@
+// Several ways to search, side by side over the same tables: regret of the best trial so far, by resource spent and by time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scheduler/job_spec.hpp"
+#include "simulator/curve_table.hpp"
+#include "simulator/simulation.hpp"
+
+namespace tuneband {
+
+struct SearchMethod {
+  std::string name;
+  JobSpec spec;  // its sampler's seed is the base of the seeds of its runs
+};
+
+struct ComparisonOptions {
+  int workers = 1;
+  int seeds = 10;   // runs of each method
+  int threads = 1;  // real ones; the result does not depend on them
+  // In trainings until max_resource. On the time axis: as long as the workers would need for so many average trainings if none
+  // was ever idle.
+  std::vector<double> budgets{1, 3, 6, 10, 20, 30, 40};
+};
+
+inline constexpr int kSeedsMax = 10'000;
+
+struct MethodRuns {
+  std::string name;
+  std::vector<SimulationResult> runs;                   // by seed
+  std::vector<std::vector<double>> regret_by_resource;  // by budget, then seed
+  std::vector<std::vector<double>> regret_by_time;      // by budget, then seed
+};
+
+// A mean with half the width of its 95 % interval (Student's t over seeds; 0 for a single one).
+struct Estimate {
+  double mean = 0;
+  double half_width = 0;
+};
+Estimate estimate(const std::vector<double>& sample);
+
+// Before its first result a run's regret counts as 1, that of the median configuration.
+std::vector<MethodRuns> compare(const std::vector<SearchMethod>& methods, const CurveTable& table,
+                                const ComparisonOptions& options);
+
+// Lines "table,method,workers,seed,axis,budget,regret", with a header.
+std::string comparison_csv(const std::vector<MethodRuns>& methods, const CurveTable& table, const ComparisonOptions& options);
+
+}  // namespace tuneband

@@ -1,0 +1,32 @@
+// CSV as in RFC 4180: commas, quotes doubled within quotes, lines ended by LF or CRLF. A file may be compressed with gzip.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace tuneband {
+
+struct Csv {
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;  // each as wide as the header
+
+  // Index of a column, or the number of columns when there is none of that name.
+  std::size_t column(std::string_view name) const;
+};
+
+inline constexpr std::size_t kCsvSizeMax = std::size_t{512} << 20;  // bytes, unpacked
+inline constexpr std::size_t kCsvColumnsMax = 100'000;
+
+// Errors: no header, a column's name twice, a line with another number of cells, an open quote.
+Result<Csv> parse_csv(std::string_view text);
+
+// The text of a file, unpacked when it is gzip. Errors: not there, not readable, damaged, larger than kCsvSizeMax.
+Result<std::string> read_text(const std::string& path);
+
+Result<Csv> read_csv(const std::string& path);
+
+}  // namespace tuneband

@@ -1,0 +1,326 @@
+#include "simulator/curve_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "core/text.hpp"
+#include "simulator/csv.hpp"
+
+namespace tuneband {
+
+namespace {
+
+constexpr double kLogScaleRatioMin = 9;  // a narrower range is as good on a linear scale
+
+Error table_error(std::string message, std::string path = {}, std::string hint = {}) {
+  return {ErrorCode::invalid_argument, std::move(message), std::move(path), std::move(hint)};
+}
+
+// "val_auc_27" -> {"val_auc", 27}.
+std::optional<std::pair<std::string, std::int64_t>> measured_column(const std::string& name) {
+  const auto underscore = name.rfind('_');
+  if (underscore == std::string::npos || underscore == 0 || underscore + 1 == name.size() || name.size() - underscore > 10) {
+    return std::nullopt;
+  }
+  const std::string digits = name.substr(underscore + 1);
+  if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+  return std::pair{name.substr(0, underscore), std::int64_t{std::stoll(digits)}};
+}
+
+// What the columns of a table are.
+struct Columns {
+  std::map<std::string, std::vector<std::pair<std::int64_t, std::size_t>>> metrics;  // name -> (resource, column)
+  std::vector<std::size_t> parameters;
+  std::size_t config = 0;
+  std::size_t state = 0;
+  std::optional<std::size_t> cost;
+  std::int64_t cost_until = 1;  // units that the cost is of; 0: all
+};
+
+Columns columns_of(const Csv& csv) {
+  Columns columns;
+  columns.config = csv.column("config");
+  columns.state = csv.column("state");
+  for (std::size_t i = 0; i < csv.header.size(); ++i) {
+    const std::string& name = csv.header[i];
+    const auto measured = measured_column(name);
+    if (name == "seconds_per_unit" || name == "cpu_s_R") {
+      columns.cost = i;
+      columns.cost_until = name == "cpu_s_R" ? 0 : 1;
+    } else if (measured && (measured->first == "time" || measured->first == "seconds")) {
+      columns.cost = i;
+      columns.cost_until = measured->second;
+    } else if (measured) {
+      if (measured->second > 0) columns.metrics[measured->first].emplace_back(measured->second, i);
+    } else if (i != columns.config && i != columns.state) {
+      columns.parameters.push_back(i);
+    }
+  }
+  for (auto& [name, points] : columns.metrics) std::sort(points.begin(), points.end());
+  return columns;
+}
+
+Result<std::string> chosen_metric(const Columns& columns, const std::string& wanted, const std::string& path) {
+  std::vector<std::string> names;
+  for (const auto& [name, points] : columns.metrics) names.push_back(name);
+  if (names.empty()) return table_error("has no curve: no column is of the form <metric>_<resource>", path);
+  if (!wanted.empty() && columns.metrics.contains(wanted)) return wanted;
+  if (wanted.empty() && names.size() == 1) return names.front();
+  return table_error(wanted.empty() ? "has several metrics: say which" : "has no curve of `" + wanted + "`", path,
+                     "it has " + one_of(names));
+}
+
+// The cells of one column as values of one type: integers, else numbers, else texts. Nothing where a cell is empty.
+std::vector<std::optional<Value>> typed(const std::vector<const std::string*>& cells) {
+  bool integers = true;
+  bool numbers = true;
+  for (const std::string* cell : cells) {
+    if (cell->empty()) continue;
+    const auto number = parse_number(*cell);
+    numbers = numbers && number && std::isfinite(*number);
+    integers = integers && numbers && *number == std::floor(*number) && std::abs(*number) < 1e15 &&
+               cell->find_first_of(".eE") == std::string::npos;
+  }
+  std::vector<std::optional<Value>> values;
+  for (const std::string* cell : cells) {
+    if (cell->empty()) {
+      values.emplace_back(std::nullopt);
+    } else if (integers) {
+      values.emplace_back(static_cast<std::int64_t>(*parse_number(*cell)));
+    } else if (numbers) {
+      values.emplace_back(*parse_number(*cell));
+    } else {
+      values.emplace_back(*cell);
+    }
+  }
+  return values;
+}
+
+// Hyperparameters by line.
+std::vector<Configuration> configurations_of(const Csv& csv, const std::vector<std::size_t>& columns) {
+  std::vector<Configuration> configurations(csv.rows.size());
+  for (const std::size_t column : columns) {
+    std::vector<const std::string*> cells;
+    for (const auto& row : csv.rows) cells.push_back(&row[column]);
+    const auto values = typed(cells);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i]) configurations[i][csv.header[column]] = *values[i];
+    }
+  }
+  return configurations;
+}
+
+std::vector<std::string> names_of(const Csv& csv, const std::vector<std::size_t>& columns) {
+  std::vector<std::string> names;
+  for (const std::size_t column : columns) names.push_back(csv.header[column]);
+  return names;
+}
+
+std::string configurations_beside(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  for (const char* name : {"configs.csv", "configs.csv.gz"}) {
+    if (std::filesystem::exists(folder / name)) return (folder / name).string();
+  }
+  return "";
+}
+
+struct Hyperparameters {
+  std::vector<std::string> names;
+  std::vector<Configuration> by_line;
+};
+
+// From the table's own columns, else from the file with the configurations, joined by `config`.
+Result<Hyperparameters> hyperparameters_of(const Csv& csv, const Columns& columns, const std::string& path, std::string beside) {
+  if (!columns.parameters.empty()) {
+    return Hyperparameters{names_of(csv, columns.parameters), configurations_of(csv, columns.parameters)};
+  }
+  if (beside.empty()) beside = configurations_beside(path);
+  if (beside.empty() || columns.config == csv.header.size()) {
+    return table_error("has no hyperparameters", path,
+                       "give them columns, or a column `config` here and a file configs.csv beside it");
+  }
+  const auto others = read_csv(beside);
+  if (!others) return others.error();
+  const Columns other_columns = columns_of(*others);
+  if (other_columns.config == others->header.size()) return table_error("has no column `config`", beside);
+  const auto configurations = configurations_of(*others, other_columns.parameters);
+  std::map<std::string, std::size_t> line_of;
+  for (std::size_t i = 0; i < others->rows.size(); ++i) line_of.emplace(others->rows[i][other_columns.config], i);
+  Hyperparameters result{names_of(*others, other_columns.parameters), {}};
+  for (const auto& row : csv.rows) {
+    const auto found = line_of.find(row[columns.config]);
+    if (found == line_of.end()) return table_error("has no line with the config `" + row[columns.config] + "`", beside);
+    result.by_line.push_back(configurations[found->second]);
+  }
+  return result;
+}
+
+Result<double> number_in(const Csv& csv, std::size_t line, std::size_t column, const std::string& path) {
+  const auto number = parse_number(csv.rows[line][column]);
+  if (number) return *number;
+  return table_error("expected a number, got `" + csv.rows[line][column] + "`",
+                     path + ", line " + std::to_string(line + 2) + ", column " + csv.header[column]);
+}
+
+std::string stem_of(const std::string& path) {
+  std::filesystem::path name = std::filesystem::path(path).filename();
+  if (name.extension() == ".gz") name = name.stem();
+  return name.stem().string();
+}
+
+double finite_or_worst(double value, Goal goal) {
+  if (!std::isfinite(value)) return std::numeric_limits<double>::infinity();
+  return goal == Goal::maximize ? -value : value;
+}
+
+}  // namespace
+
+std::optional<double> Curve::at(std::int64_t resource) const {
+  const auto above = std::upper_bound(points.begin(), points.end(), resource,
+                                      [](std::int64_t wanted, const auto& point) { return wanted < point.first; });
+  if (above == points.begin()) return std::nullopt;
+  return std::prev(above)->second;
+}
+
+double CurveTable::seconds_of_full_training() const {
+  double total = 0;
+  for (const Curve& curve : curves) total += curve.seconds_per_unit;
+  return curves.empty() ? 0 : total / static_cast<double>(curves.size()) * static_cast<double>(max_resource);
+}
+
+Result<CurveTable> load_curve_table(const std::string& path, const CurveTableOptions& options) {
+  const auto csv = read_csv(path);
+  if (!csv) return csv.error();
+  const Columns columns = columns_of(*csv);
+  const auto metric = chosen_metric(columns, options.metric, path);
+  if (!metric) return metric.error();
+  auto hyperparameters = hyperparameters_of(*csv, columns, path, options.configurations_path);
+  if (!hyperparameters) return hyperparameters.error();
+
+  CurveTable table;
+  table.name = options.name.empty() ? stem_of(path) : options.name;
+  table.metric = *metric;
+  table.parameters = std::move(hyperparameters->names);
+  const auto& points = columns.metrics.at(*metric);
+  table.max_resource = points.empty() ? 0 : points.back().first;
+  for (std::size_t line = 0; line < csv->rows.size(); ++line) {
+    Curve curve;
+    curve.configuration = std::move(hyperparameters->by_line[line]);
+    for (const auto& [resource, column] : points) {
+      if (csv->rows[line][column].empty()) continue;
+      const auto value = number_in(*csv, line, column, path);
+      if (!value) return value.error();
+      curve.points.emplace_back(resource, *value);
+    }
+    if (columns.cost && !csv->rows[line][*columns.cost].empty()) {
+      const auto seconds = number_in(*csv, line, *columns.cost, path);
+      if (!seconds) return seconds.error();
+      const std::int64_t units = columns.cost_until == 0 ? table.max_resource : columns.cost_until;
+      if (std::isfinite(*seconds) && *seconds > 0) curve.seconds_per_unit = *seconds / static_cast<double>(units);
+    }
+    curve.failed = columns.state < csv->header.size() && csv->rows[line][columns.state] == "failed";
+    if (curve.points.empty() && !curve.failed) {
+      ++table.left_out;
+    } else {
+      table.curves.push_back(std::move(curve));
+    }
+  }
+  if (table.curves.empty()) return table_error("has no line with a value of `" + table.metric + "`", path);
+  return table;
+}
+
+namespace {
+
+Json domain_of_numbers(std::vector<double> numbers, bool integers) {
+  std::sort(numbers.begin(), numbers.end());
+  const double least = numbers.front();
+  const double most = numbers.back();
+  const double median = numbers[numbers.size() / 2];
+  bool log = false;
+  if (least > 0 && most / least >= kLogScaleRatioMin) {
+    const double linear_place = (median - least) / (most - least);
+    const double log_place = std::log(median / least) / std::log(most / least);
+    log = std::abs(log_place - 0.5) < std::abs(linear_place - 0.5);
+  }
+  Json domain{{"type", integers ? "int" : "float"}, {"scale", log ? "log" : "linear"}};
+  if (integers) {
+    domain["min"] = static_cast<std::int64_t>(least);
+    domain["max"] = static_cast<std::int64_t>(most);
+  } else {
+    domain["min"] = least;
+    domain["max"] = most;
+  }
+  return domain;
+}
+
+}  // namespace
+
+Json space_of(const CurveTable& table) {
+  Json space = Json::object();
+  for (const std::string& name : table.parameters) {
+    std::vector<double> numbers;
+    std::set<Value> values;
+    bool integers = true;
+    for (const Curve& curve : table.curves) {
+      const auto found = curve.configuration.find(name);
+      if (found == curve.configuration.end()) continue;
+      values.insert(found->second);
+      if (const auto* integer = std::get_if<std::int64_t>(&found->second)) numbers.push_back(static_cast<double>(*integer));
+      if (const auto* number = std::get_if<double>(&found->second)) {
+        numbers.push_back(*number);
+        integers = false;
+      }
+    }
+    if (values.empty()) continue;
+    if (values.size() == 1) {
+      space[name] = to_json(*values.begin());
+    } else if (numbers.empty()) {
+      space[name] = {{"type", "categorical"}, {"values", Json::array()}};
+      for (const Value& value : values) space[name]["values"].push_back(to_json(value));
+    } else {
+      space[name] = domain_of_numbers(std::move(numbers), integers);
+    }
+  }
+  return space;
+}
+
+int keep_within(CurveTable& table, const SearchSpace& space) {
+  std::vector<Curve> kept;
+  for (Curve& curve : table.curves) {
+    Diagnostics diagnostics;
+    Configuration checked = space.check(to_json(curve.configuration), "", diagnostics);
+    if (!diagnostics.ok()) continue;
+    curve.configuration = std::move(checked);
+    kept.push_back(std::move(curve));
+  }
+  const int outside = static_cast<int>(table.curves.size() - kept.size());
+  table.curves = std::move(kept);
+  return outside;
+}
+
+Regret::Regret(const CurveTable& table, Goal goal) {
+  std::vector<double> costs;
+  for (const Curve& curve : table.curves) {
+    const auto last = curve.failed ? std::nullopt : curve.at(table.max_resource);
+    costs.push_back(last ? finite_or_worst(*last, goal) : std::numeric_limits<double>::infinity());
+  }
+  std::vector<double> sorted = costs;
+  std::sort(sorted.begin(), sorted.end());
+  const double best = sorted.front();
+  // Where more than half diverged or failed: the worst of the others.
+  double median = sorted[(sorted.size() - 1) / 2];
+  for (auto worst = sorted.rbegin(); !std::isfinite(median) && worst != sorted.rend(); ++worst) median = *worst;
+  const double range = median - best;
+  for (const double cost : costs) {
+    const double regret = cost <= best ? 0 : range > 0 ? (cost - best) / range : 1;
+    normalised_.push_back(std::min(1.0, regret));
+  }
+  best_ = goal == Goal::maximize ? -best : best;
+  median_ = goal == Goal::maximize ? -median : median;
+}
+
+}  // namespace tuneband

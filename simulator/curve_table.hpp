@@ -1,0 +1,79 @@
+// Recorded learning curves: what each of a fixed set of configurations reached at each resource, and what a unit of it cost.
+//
+// A table is a CSV file, one line a configuration, its columns in any order:
+//   config          an id of the line; needed only where the hyperparameters are in a file of their own
+//   <metric>_<r>    the metric at resource r = 1, 2, ...; not every r need be there. An empty cell: not measured; nan: diverged
+//   a cost, one of  seconds_per_unit | seconds_<r> | time_<r> | cpu_s_R: of one unit, or of a training until r (R: the last one)
+//   state           optional; `failed`: the trial failed after its last measured value
+//   anything else that is not of the form <name>_<number>: a hyperparameter. An empty cell: it was not active
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "scheduler/job_spec.hpp"
+#include "search_spaces/value.hpp"
+
+namespace tuneband {
+
+struct Curve {
+  Configuration configuration;
+  std::vector<std::pair<std::int64_t, double>> points;  // (resource, value) as measured, by resource; never empty but for failures
+  double seconds_per_unit = 1;
+  bool failed = false;  // after its last point
+
+  std::int64_t measured_until() const { return points.empty() ? 0 : points.back().first; }
+  // The last value at or below `resource`; nothing: none is.
+  std::optional<double> at(std::int64_t resource) const;
+};
+
+struct CurveTable {
+  std::string name;
+  std::string metric;
+  std::vector<std::string> parameters;
+  std::vector<Curve> curves;
+  std::int64_t max_resource = 0;  // the highest that any curve was measured at
+  int left_out = 0;               // lines without a single value, that did not fail either
+
+  double seconds_of_full_training() const;  // the mean over curves, of a training until max_resource
+};
+
+struct CurveTableOptions {
+  std::string metric;               // "": the only one there is
+  std::string configurations_path;  // the hyperparameters, when they are in another file; "": configs.csv(.gz) beside it
+  std::string name;                 // "": the file's, without its extensions
+};
+
+// Errors: what read_csv() says, no curve of that metric, cells that are no numbers, no hyperparameter, a line whose `config` the
+// other file does not have.
+Result<CurveTable> load_curve_table(const std::string& path, const CurveTableOptions& options);
+
+// The space that the table's columns span, as a job document writes it: numbers from their least to their greatest value, on the
+// scale (linear or logarithmic) in whose middle their median is closer; texts as categories; one value throughout is fixed.
+Json space_of(const CurveTable& table);
+
+// Leaves out the curves whose configuration is outside of `space`, and says how many. Numbers become what their domain is.
+int keep_within(CurveTable& table, const SearchSpace& space);
+
+// How good a configuration was in the end: 0 is the table's best final value, 1 its median one.
+class Regret {
+ public:
+  Regret(const CurveTable& table, Goal goal);
+
+  // Of a curve by index: (final - best) / (median - best), at most 1, so that one that diverged does not rule a mean.
+  double of(std::size_t curve) const { return normalised_[curve]; }
+  double best() const { return best_; }
+  double median() const { return median_; }
+
+ private:
+  std::vector<double> normalised_;
+  double best_ = 0;
+  double median_ = 0;
+};
+
+}  // namespace tuneband

@@ -1,0 +1,173 @@
+#include "simulator/simulation.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <queue>
+
+#include "core/check.hpp"
+#include "scheduler/scheduler.hpp"
+
+namespace tuneband {
+
+namespace {
+
+constexpr double kMsPerSecond = 1000;
+
+class Simulation {
+ public:
+  Simulation(const JobSpec& spec, const CurveTable& table, const SimulationOptions& options)
+      : table_(table), options_(options), metric_(spec.objective.metric), scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
+    for (std::size_t i = table.curves.size(); i-- > 0;) curves_of_[table.curves[i].configuration].push_back(i);
+    follow(scheduler_.step(JobSubmitted{spec, ""}, now()));
+    for (int i = 0; i < options.workers; ++i) {
+      WorkerSynced idle;
+      idle.worker = WorkerId{std::to_string(i)};
+      follow(step(idle));
+    }
+  }
+
+  SimulationResult run() {
+    while (!finishing_.empty()) {
+      const Segment segment = finishing_.top();
+      const double next = segment.ends_at;
+      if (next > options_.seconds_max && spent_at(next) > options_.resource_max) break;
+      finishing_.pop();
+      seconds_ = next;
+      completed_resource_ += segment.units();
+      running_.erase(segment.assignment.epoch.value);
+      follow(step(report_of(segment)));
+    }
+    result_.resource = spent_at(seconds_);
+    result_.seconds = seconds_;
+    if (result_.trials > 0) result_.suggest_seconds = core_seconds_ / result_.trials;
+    return std::move(result_);
+  }
+
+ private:
+  struct Segment {
+    double begins_at = 0;
+    double ends_at = 0;
+    WorkerId worker;
+    Assignment assignment;
+    std::size_t curve = 0;
+    double units() const { return static_cast<double>(assignment.until_resource - assignment.from_resource); }
+    // The earliest on top; the order of assignment breaks ties, so that a simulation repeats.
+    bool operator<(const Segment& other) const {
+      return ends_at != other.ends_at ? ends_at > other.ends_at : assignment.epoch > other.assignment.epoch;
+    }
+  };
+  struct Running {
+    double begins_at = 0;
+    double ends_at = 0;
+    double units = 0;
+  };
+
+  Timestamp now() const { return Timestamp{static_cast<std::int64_t>(seconds_ * kMsPerSecond)}; }
+
+  Outcome step(const Event& event) {
+    const auto before = std::chrono::steady_clock::now();
+    Outcome outcome = scheduler_.step(event, now());
+    core_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+    return outcome;
+  }
+
+  double spent_at(double seconds) const {
+    double spent = completed_resource_;
+    for (const auto& [epoch, segment] : running_) {
+      const double share = (seconds - segment.begins_at) / (segment.ends_at - segment.begins_at);
+      spent += segment.units * std::clamp(share, 0.0, 1.0);
+    }
+    return spent;
+  }
+
+  // Equal configurations stand for as many trials as there are of them.
+  std::size_t curve_of(const Assignment& assignment) {
+    const auto number = static_cast<std::size_t>(assignment.trial.number);
+    if (curve_of_trial_.size() <= number) curve_of_trial_.resize(number + 1, table_.curves.size());
+    if (curve_of_trial_[number] == table_.curves.size()) {
+      const auto found = curves_of_.find(assignment.configuration);
+      TUNEBAND_CHECK(found != curves_of_.end() && !found->second.empty(), "a simulated job runs the table's configurations");
+      curve_of_trial_[number] = found->second.back();
+      found->second.pop_back();
+      ++result_.trials;
+    }
+    return curve_of_trial_[number];
+  }
+
+  void follow(const Outcome& outcome) {
+    for (const Notice& notice : outcome.notices) {
+      const auto* reply = std::get_if<WorkerReply>(&notice);
+      if (reply == nullptr || !reply->assignment) continue;
+      const Assignment& assignment = *reply->assignment;
+      Segment segment{seconds_, 0, reply->worker, assignment, curve_of(assignment)};
+      segment.ends_at = seconds_ + segment.units() * table_.curves[segment.curve].seconds_per_unit;
+      running_[assignment.epoch.value] = {segment.begins_at, segment.ends_at, segment.units()};
+      finishing_.push(std::move(segment));
+    }
+    for (const Write& write : outcome.writes) {
+      if (const auto* job = std::get_if<JobRow>(&write)) note(*job);
+    }
+  }
+
+  void note(const JobRow& job) {
+    result_.trials_completed = job.trials_completed;
+    if (!job.best_anywhere) return;
+    const std::size_t curve = curve_of_trial_[static_cast<std::size_t>(job.best_anywhere->trial)];
+    if (!result_.incumbents.empty() && result_.incumbents.back().curve == curve) return;
+    result_.incumbents.push_back({spent_at(seconds_), seconds_, curve});
+  }
+
+  WorkerSynced report_of(const Segment& segment) {
+    const Curve& curve = table_.curves[segment.curve];
+    const std::int64_t until = segment.assignment.until_resource;
+    AssignmentReport report;
+    report.epoch = segment.assignment.epoch;
+    report.training_ms = static_cast<std::int64_t>((segment.ends_at - segment.begins_at) * kMsPerSecond);
+    const auto value = curve.at(until);
+    const bool beyond = until > curve.measured_until();
+    if ((beyond && curve.failed) || !value) {
+      report.exit = ExitClass::no_metric;
+      report.message = "as recorded";
+    } else {
+      report.exit = ExitClass::completed;
+      report.checkpoint_resource = until;
+      report.observations.push_back({until, {{metric_, *value}}});
+    }
+    if (beyond && !curve.failed) {
+      const std::int64_t from = std::max(segment.assignment.from_resource, curve.measured_until());
+      if (from == curve.measured_until()) ++result_.trials_beyond_measured;
+      result_.resource_beyond_measured += static_cast<double>(until - from);
+    }
+    WorkerSynced synced;
+    synced.worker = segment.worker;
+    synced.report = std::move(report);
+    return synced;
+  }
+
+  const CurveTable& table_;
+  SimulationOptions options_;
+  std::string metric_;
+  Scheduler scheduler_;
+  double seconds_ = 0;
+  double completed_resource_ = 0;
+  double core_seconds_ = 0;
+  std::priority_queue<Segment> finishing_;
+  std::map<std::int64_t, Running> running_;  // by epoch
+  std::map<Configuration, std::vector<std::size_t>> curves_of_;
+  std::vector<std::size_t> curve_of_trial_;
+  SimulationResult result_;
+};
+
+}  // namespace
+
+SimulationResult simulate(JobSpec spec, const CurveTable& table, const SimulationOptions& options) {
+  TUNEBAND_CHECK(options.workers >= 1 && options.workers <= kSimulationWorkersMax, "the caller checks what a user gave");
+  TUNEBAND_CHECK(spec.scheduler.max_resource <= table.max_resource, "the caller checks what a user gave");
+  spec.candidates.clear();
+  for (const Curve& curve : table.curves) spec.candidates.push_back(curve.configuration);
+  return Simulation(spec, table, options).run();
+}
+
+}  // namespace tuneband

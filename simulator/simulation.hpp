@@ -1,0 +1,47 @@
+// One job over recorded learning curves: the real core, driven by simulated workers on simulated time. A trial costs what was
+// recorded for its configuration, and reports what was recorded for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scheduler/job_spec.hpp"
+#include "simulator/curve_table.hpp"
+
+namespace tuneband {
+
+struct SimulationOptions {
+  int workers = 1;
+  // The simulation goes on until both are reached, or the job ends.
+  double resource_max = 0;  // spent, in units of the table's resource
+  double seconds_max = 0;   // of simulated time
+};
+
+inline constexpr int kSimulationWorkersMax = 10'000;
+
+// The job's best trial so far (the best value at any rung) became another one.
+struct Incumbent {
+  double resource = 0;  // spent until then by all trials, those under way included
+  double seconds = 0;
+  std::size_t curve = 0;  // index into the table
+};
+
+struct SimulationResult {
+  std::vector<Incumbent> incumbents;  // in order of time
+  double resource = 0;                // spent when it ended
+  double seconds = 0;
+  int trials = 0;
+  int trials_completed = 0;
+  // Trials that went on beyond what was recorded of them. They reported their last recorded value: an assumption, not a
+  // measurement.
+  int trials_beyond_measured = 0;
+  double resource_beyond_measured = 0;
+  double suggest_seconds = 0;  // real time that the core needed for each new trial, on average
+};
+
+// `spec` is completed with the table's configurations as its candidates. Requires: its search space holds all of them, its
+// max_resource is at most the table's. The result is a function of the arguments alone, suggest_seconds aside.
+SimulationResult simulate(JobSpec spec, const CurveTable& table, const SimulationOptions& options);
+
+}  // namespace tuneband
