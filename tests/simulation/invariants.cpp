@@ -83,6 +83,9 @@ void Invariants::check_step(const RowStore& before, std::span<const Write> write
     require(row->resource_spent == facts.reached + facts.repeated,
             name_of(*row) + " says it spent " + std::to_string(row->resource_spent) + ", its trials reached " +
                 std::to_string(facts.reached) + " and repeated " + std::to_string(facts.repeated));
+    require(!facts.planned || facts.reached <= *facts.planned,
+            name_of(*row) + " spent " + std::to_string(facts.reached) + " without what it repeated, more than was planned: " +
+                std::to_string(facts.planned.value_or(0)));
   }
 }
 
@@ -90,7 +93,9 @@ void Invariants::check_job(const JobRow* before, const JobRow& after) {
   const std::string name = name_of(after);
   if (before == nullptr) {
     Diagnostics diagnostics;
-    jobs_[after.id].spec = JobSpec::parse(Json::parse(after.spec_json), diagnostics);
+    JobFacts& facts = jobs_[after.id];
+    facts.spec = JobSpec::parse(Json::parse(after.spec_json), diagnostics);
+    if (const Plan plan = make_plan(facts.spec); plan.exact) facts.planned = plan.total_resource;
   } else {
     require(allowed(before->state, after.state),
             name + " goes from " + std::string(to_string(before->state)) + " to " + std::string(to_string(after.state)));
@@ -100,6 +105,7 @@ void Invariants::check_job(const JobRow* before, const JobRow& after) {
             name + " takes something back that it has counted");
   }
   require(ended(after.state) == after.ended_at.has_value(), name + " has ended without a time, or the other way round");
+  require(!after.ended_at || *after.ended_at >= after.created_at, name + " ended before it was created");
   require((after.state == JobState::running) == after.reason.empty(), name + " has no reason for its state");
   require((after.state == JobState::stopping) == after.ending_as.has_value(), name + " does not say what it is to end as");
   const auto& limits = jobs_.at(after.id).spec.limits;
@@ -122,6 +128,10 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
   require(after.resource <= after.until_resource && after.checkpoint_resource <= after.until_resource,
           name + " overstepped its rung");
   require(after.attempts >= 0 && after.attempts <= facts.spec.limits.max_attempts, name + " has an impossible count of attempts");
+  require(!after.started_at || *after.started_at >= after.created_at, name + " started before it was created");
+  require(!after.assigned_at || (after.started_at && *after.assigned_at >= *after.started_at),
+          name + " was assigned before it started");
+  require(!after.ended_at || *after.ended_at >= after.started_at.value_or(after.created_at), name + " ended before it started");
   require(after.attempts_in_all >= after.attempts, name + " had more attempts than attempts in all");
   require(ended(after.state) == after.ended_at.has_value(), name + " has ended without a time, or the other way round");
   require((after.state == TrialState::running) == after.assigned_at.has_value(),
@@ -132,6 +142,8 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
             name + " has an epoch that was given before: " + std::to_string(after.epoch.value));
     require(after.state != TrialState::running || after.resource == after.checkpoint_resource,
             name + " does not start from its checkpoint");
+    require(peers_lie_ || after.resource >= after.objective_resource,
+            name + " starts again below the last rung that it reached: more than one segment is repeated");
     const std::int64_t reached = std::max(old.resource, seen_in_step);
     facts.repeated += reached - after.resource;
     facts.reached += reached - old.resource;

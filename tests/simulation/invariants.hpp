@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -22,6 +23,9 @@ class Broken : public std::runtime_error {
 
 class Invariants {
  public:
+  // What workers say of their checkpoints and values is not to be relied on.
+  void peers_lie() { peers_lie_ = true; }
+
   // `before`: the rows before these writes, which are those of one step.
   void check_step(const RowStore& before, std::span<const Write> writes);
 
@@ -36,6 +40,7 @@ class Invariants {
     JobSpec spec;
     std::map<std::pair<int, int>, int> arrivals;  // by bracket, rung
     std::set<int> running;
+    std::optional<std::int64_t> planned;  // resource, where the plan is exact
     std::int64_t reached = 0;   // sum over trials of the resource they are known to have
     std::int64_t repeated = 0;  // trained again after a loss
   };
@@ -47,6 +52,7 @@ class Invariants {
   std::map<JobId, JobFacts> jobs_;
   std::map<WorkerId, TrialId> executing_;
   std::set<Epoch> epochs_;
+  bool peers_lie_ = false;
 };
 
 }  // namespace tuneband::test

@@ -1,5 +1,9 @@
 #include "tests/simulation/simulated_server.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <utility>
+
 #include "tests/rows/row_text.hpp"
 
 namespace tuneband::test {
@@ -11,6 +15,17 @@ constexpr std::int64_t kBatchAfterMs = 1;
 constexpr std::int64_t kBatchEventsMax = 4;
 constexpr std::int64_t kDownMsMax = 25'000;  // longer than a lease
 constexpr std::int64_t kJumpMsMax = 100'000;
+constexpr int kStepsBetweenComparisons = 16;  // of the live core with the rows: that takes longer than a step
+
+Timestamp newest_time(const Snapshot& snapshot) {
+  Timestamp newest;
+  for (const JobRow& job : snapshot.jobs) newest = std::max({newest, job.created_at, job.ended_at.value_or(newest)});
+  for (const TrialRow& trial : snapshot.trials) {
+    newest = std::max({newest, trial.created_at, trial.assigned_at.value_or(newest), trial.ended_at.value_or(newest)});
+  }
+  for (const DecisionRow& decision : snapshot.decisions) newest = std::max(newest, decision.at);
+  return newest;
+}
 
 WorkerReply idle_reply(const WorkerId& worker) { return {worker, WorkerReply::Desired::idle, std::nullopt}; }
 
@@ -18,7 +33,7 @@ WorkerReply idle_reply(const WorkerId& worker) { return {worker, WorkerReply::De
 
 SimulatedServer::SimulatedServer(SimulatedClock& clock, Draw& draw, const Faults& faults, Story& story,
                                  const std::string& store_path)
-    : clock_(clock), draw_(draw), faults_(faults), story_(story), scheduler_(std::in_place) {
+    : clock_(clock), draw_(draw), faults_(faults), story_(story), scheduler_(std::in_place), server_clock_(wall_clock()) {
   if (!store_path.empty()) store_.emplace(Store::open(store_path));
 }
 
@@ -46,27 +61,25 @@ void SimulatedServer::refuse(const Queued& queued) {
 
 void SimulatedServer::run_batch() {
   batch_scheduled_ = false;
-  if (draw_.chance(faults_.clock_jumps)) {
-    jumped_ms_ += draw_.between(1, kJumpMsMax);
-    story_.tell(clock_.now_ms(), [] { return "the clock jumps"; });
-  }
-  const Kill death = draw_.chance(faults_.server_killed)
-                         ? draw_.one_of(Kill::before_commit, Kill::after_commit, Kill::while_delivering)
-                         : Kill::none;
+  ++batches_;
+  if (draw_.chance(faults_.clock_jumps)) jump();
+  const Death death = drawn_death();
+  const bool committed = death != Death::before_commit && death != Death::commit_fails;
   std::vector<Write> writes;
-  const std::vector<Stepped> batch = step_queued(writes, death != Kill::before_commit);
-  if (death == Kill::before_commit) {
+  const std::vector<Stepped> batch = step_queued(writes, committed);
+  if (death == Death::commit_fails) fail_to_commit(std::move(writes));
+  if (!committed) {
     for (const Stepped& stepped : batch) refuse(stepped.queued);
     return kill();
   }
   commit(writes);
   std::size_t delivered = batch.size();
-  if (death == Kill::after_commit) delivered = 0;
-  if (death == Kill::while_delivering)
+  if (death == Death::after_commit) delivered = 0;
+  if (death == Death::while_delivering)
     delivered = static_cast<std::size_t>(draw_.between(0, static_cast<std::int64_t>(batch.size())));
   deliver(batch, delivered);
   for (std::size_t i = delivered; i < batch.size(); ++i) refuse(batch[i].queued);
-  if (death != Kill::none) return kill();
+  if (death != Death::none) return kill();
   arm_deadline();
   if (queue_.empty() || batch_scheduled_) return;
   batch_scheduled_ = true;
@@ -83,10 +96,10 @@ std::vector<SimulatedServer::Stepped> SimulatedServer::step_queued(std::vector<W
     Outcome outcome;
     if (committed) {
       step_checked(next.event, outcome);
-      writes.insert(writes.end(), outcome.writes.begin(), outcome.writes.end());
     } else {
       outcome = scheduler_->step(next.event, now());  // nobody will hear of it
     }
+    writes.insert(writes.end(), outcome.writes.begin(), outcome.writes.end());
     batch.push_back({std::move(next), std::move(outcome.notices)});
   }
   return batch;
@@ -110,10 +123,31 @@ void SimulatedServer::step_checked(const Event& event, Outcome& outcome) {
   rows_.commit(outcome.writes);
   invariants_.check_no_idle_worker(rows_, *scheduler_);
   for (const JobId job : ended_jobs) invariants_.check_ended_job(rows_, job);
+  if (++steps_ % kStepsBetweenComparisons == 0) check_live_core();
+}
+
+void SimulatedServer::check_live_core() {
+  if (const std::string text = difference(rows_.load(), scheduler_->rows()); !text.empty())
+    throw Broken("the core holds other rows than it wrote: " + text);
 }
 
 void SimulatedServer::commit(const std::vector<Write>& writes) {
   if (store_) store_->commit(writes);
+}
+
+// The last row is one that the database refuses, so that everything before it was written when the commit fails.
+void SimulatedServer::fail_to_commit(std::vector<Write> writes) {
+  story_.tell(clock_.now_ms(), [] { return "THE DISK IS FULL"; });
+  if (!store_) return;
+  TrialRow of_no_job;
+  of_no_job.id = {JobId{std::numeric_limits<std::int64_t>::max()}, 0};
+  writes.emplace_back(of_no_job);
+  try {
+    store_->commit(writes);
+  } catch (const SqliteError&) {
+    return;
+  }
+  throw Broken("a commit that cannot succeed did not say so");
 }
 
 void SimulatedServer::deliver(const std::vector<Stepped>& batch, std::size_t count) {
@@ -191,6 +225,23 @@ void SimulatedServer::kill() {
   clock_.after_ms(draw_.between(1, kDownMsMax), [this] { restart(); });
 }
 
+Death SimulatedServer::drawn_death() {
+  if (batches_ == planned_death_.first) return planned_death_.second;
+  if (draw_.chance(faults_.disk_full)) return Death::commit_fails;
+  if (!draw_.chance(faults_.server_killed)) return Death::none;
+  return draw_.one_of(Death::before_commit, Death::after_commit, Death::while_delivering, Death::after_delivery);
+}
+
+void SimulatedServer::jump() {
+  const std::int64_t jump_ms = draw_.between(-kJumpMsMax, kJumpMsMax);
+  jumped_ms_ += jump_ms;
+  story_.tell(clock_.now_ms(), [&] { return "the clock jumps by " + std::to_string(jump_ms) + " ms"; });
+}
+
+std::function<Timestamp()> SimulatedServer::wall_clock() const {
+  return [this] { return Timestamp{kEpochMs + clock_.now_ms() + jumped_ms_}; };
+}
+
 Snapshot SimulatedServer::load() { return store_ ? store_->load() : rows_.load(); }
 
 void SimulatedServer::restart() {
@@ -198,6 +249,8 @@ void SimulatedServer::restart() {
   const Snapshot snapshot = load();
   if (const std::string text = difference(rows_.load(), snapshot); !text.empty())
     throw Broken("the store has other rows than were committed: " + text);
+  server_clock_ = server::MonotoneClock(wall_clock());
+  server_clock_.not_before(newest_time(snapshot));
   scheduler_.emplace();
   scheduler_->restore(snapshot, specs_of(snapshot), now());
   if (const std::string text = difference(snapshot, scheduler_->rows()); !text.empty())

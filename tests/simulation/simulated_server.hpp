@@ -1,6 +1,6 @@
 // The driver of the core as the server's engine is one (step, commit, deliver; calls of idle workers are held), on a simulated
 // clock, with the real store or rows in memory. It may be killed at any batch: before the commit, after it, or between two
-// deliveries. Then a new core is restored from the rows. After every step the invariants are checked.
+// deliveries; or its disk is full. Then a new core is restored from the rows. After every step the invariants are checked.
 #pragma once
 
 #include <deque>
@@ -12,6 +12,7 @@
 
 #include "db/store.hpp"
 #include "scheduler/scheduler.hpp"
+#include "server/monotone_clock.hpp"
 #include "tests/rows/row_store.hpp"
 #include "tests/simulation/draw.hpp"
 #include "tests/simulation/faults.hpp"
@@ -20,6 +21,9 @@
 #include "tests/simulation/story.hpp"
 
 namespace tuneband::test {
+
+// How a server ends. The last batch is committed as a whole or not at all; nobody, some or all hear of it.
+enum class Death { none, before_commit, commit_fails, after_commit, while_delivering, after_delivery };
 
 class SimulatedServer {
  public:
@@ -35,6 +39,10 @@ class SimulatedServer {
 
   const RowStore& rows() const { return rows_; }
   int kills() const { return kills_; }
+  void expect_lies() { invariants_.peers_lie(); }
+  int batches() const { return batches_; }
+  // Besides what is drawn: the end of the batch with this number, counted from 1.
+  void die_at_batch(int batch, Death death) { planned_death_ = {batch, death}; }
 
  private:
   struct Queued {
@@ -51,15 +59,19 @@ class SimulatedServer {
     Queued queued;
     std::vector<Notice> notices;
   };
-  enum class Kill { none, before_commit, after_commit, while_delivering };
 
-  Timestamp now() const { return Timestamp{kEpochMs + clock_.now_ms() + jumped_ms_}; }
+  Timestamp now() { return server_clock_.now(); }
+  void jump();
+  std::function<Timestamp()> wall_clock() const;
+  Death drawn_death();
   void enqueue(Queued queued);
   void refuse(const Queued& queued);
   void run_batch();
   std::vector<Stepped> step_queued(std::vector<Write>& writes, bool committed);
   void step_checked(const Event& event, Outcome& outcome);
   void commit(const std::vector<Write>& writes);
+  void fail_to_commit(std::vector<Write> writes);
+  void check_live_core();
   void deliver(const std::vector<Stepped>& batch, std::size_t count);
   void hold(WorkerReplied replied, WorkerReply at_last);
   void answer_held_at_last(const WorkerId& worker);
@@ -85,8 +97,12 @@ class SimulatedServer {
   std::uint64_t life_ = 0;  // of the server's process: what an earlier one wanted to do does not happen
   std::uint64_t deadline_ = 0;
   bool batch_scheduled_ = false;
-  std::int64_t jumped_ms_ = 0;
+  std::int64_t jumped_ms_ = 0;  // of the wall clock
+  server::MonotoneClock server_clock_;
   int kills_ = 0;
+  int batches_ = 0;
+  int steps_ = 0;
+  std::pair<int, Death> planned_death_{0, Death::none};
 };
 
 }  // namespace tuneband::test

@@ -12,6 +12,7 @@ constexpr std::int64_t kCallTimeoutMs = 10'000;  // longer than the server holds
 constexpr std::int64_t kRetryMs = 500;
 constexpr std::int64_t kStopMsMax = 3'000;
 constexpr std::int64_t kUnheardMsMax = 60'000;
+constexpr std::int64_t kFrozenMsMax = 60'000;
 constexpr double kLevels = 32;  // of values: few enough for ties
 
 }  // namespace
@@ -50,8 +51,16 @@ WorkerSynced SimulatedWorker::message() const {
   return message;
 }
 
+bool SimulatedWorker::wait_while_frozen(std::function<void()> what) {
+  const std::int64_t left_ms = frozen_until_ms_ - clock_.now_ms();
+  if (left_ms <= 0) return false;
+  clock_.after_ms(left_ms, std::move(what));
+  return true;
+}
+
 void SimulatedWorker::call() {
   if (!alive_ || call_open_) return;
+  if (wait_while_frozen([this] { call(); })) return;
   const std::uint64_t call = ++last_call_;
   call_open_ = true;
   observations_sent_ = run_ ? run_->unacknowledged.size() : 0;
@@ -71,6 +80,7 @@ void SimulatedWorker::call_after_ms(std::int64_t delay_ms) {
 
 void SimulatedWorker::hear(std::uint64_t call_heard, const std::optional<WorkerReply>& reply) {
   if (!alive_ || call_heard != last_call_ || !call_open_) return;
+  if (wait_while_frozen([this, call_heard, reply] { hear(call_heard, reply); })) return;
   call_open_ = false;
   if (!reply) return call_after_ms(kRetryMs);
   if (run_) {
@@ -105,7 +115,9 @@ void SimulatedWorker::execute(const Assignment& assignment) {
 
 void SimulatedWorker::train_one_unit(Epoch epoch) {
   if (!alive_ || !run_ || run_->assignment.epoch != epoch || run_->exit) return;
+  if (wait_while_frozen([this, epoch] { train_one_unit(epoch); })) return;
   if (draw_.chance(faults_.worker_dies)) return die();
+  if (draw_.chance(faults_.worker_frozen)) frozen_until_ms_ = clock_.now_ms() + draw_.between(1, kFrozenMsMax);
   if (draw_.chance(faults_.worker_silent)) unheard_until_ms_ = clock_.now_ms() + draw_.between(1, kUnheardMsMax);
   if (draw_.chance(faults_.worker_drains)) {
     draining_ = true;

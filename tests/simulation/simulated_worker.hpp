@@ -46,6 +46,7 @@ class SimulatedWorker {
     bool stopping = false;
   };
 
+  bool wait_while_frozen(std::function<void()> what);  // true: `what` happens once it goes on
   void call();
   void call_after_ms(std::int64_t delay_ms);
   WorkerSynced message() const;
@@ -67,6 +68,7 @@ class SimulatedWorker {
   bool alive_ = true;
   bool draining_ = false;
   std::int64_t unheard_until_ms_ = 0;
+  std::int64_t frozen_until_ms_ = 0;
   std::uint64_t last_call_ = 0;
   bool call_open_ = false;
   std::size_t observations_sent_ = 0;  // with the open call

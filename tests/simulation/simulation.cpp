@@ -6,6 +6,7 @@
 
 #include "core/text.hpp"
 #include "tests/rows/row_text.hpp"
+#include "tests/simulation/lying_peer.hpp"
 #include "tests/simulation/simulated_server.hpp"
 #include "tests/simulation/simulated_worker.hpp"
 
@@ -14,7 +15,7 @@ namespace tuneband::test {
 namespace {
 
 constexpr std::int64_t kFaultsMs = 120'000;        // then everything goes well
-constexpr std::int64_t kPatienceMs = 30 * 60'000;  // from then on, until every job must have ended
+constexpr std::int64_t kPatienceMs = 180 * 60'000;  // from then on, until every job must have ended; some have one worker
 constexpr std::int64_t kHappeningsMax = 300'000;   // more is going round in circles
 constexpr std::int64_t kSubmitMsMax = 20'000;
 constexpr std::int64_t kLateMsMax = 60'000;
@@ -29,12 +30,15 @@ Faults drawn_faults(Draw& draw, SimulationKind kind) {
   faults.worker_dies = some(0.03);
   faults.worker_dies_at_start = some(0.05);
   faults.worker_silent = some(0.04);
+  faults.worker_frozen = some(0.03);
   faults.worker_drains = some(0.02);
   faults.server_killed = some(0.06);
+  faults.disk_full = some(0.02);
   faults.clock_jumps = some(0.01);
   faults.trial_crashes = some(0.03);
   faults.value_is_not_finite = some(0.1);
   if (kind == SimulationKind::anything) faults.trial_fails = some(0.05);
+  if (kind == SimulationKind::anything && draw.chance(0.3)) faults.lies = draw.chance(0.5) ? 1 : 0.3;
   return faults;
 }
 
@@ -105,6 +109,7 @@ class Simulation {
   Story story_;
   SimulatedClock clock_;
   SimulatedServer server_;
+  LyingPeer liar_;
   std::vector<std::unique_ptr<SimulatedWorker>> workers_;  // dead ones too: what they had scheduled finds them
   std::vector<User> users_;
   std::size_t workers_wanted_;
@@ -114,8 +119,9 @@ Simulation::Simulation(std::uint64_t seed, const SimulationOptions& options)
     : draw_(seed),
       options_(options),
       faults_(),
-      story_(options.story),
+      story_(options.story_lines_max),
       server_(clock_, draw_, faults_, story_, options.store_path),
+      liar_(clock_, draw_, faults_, server_.rows(), [this](const WorkerSynced& lie) { server_.sync(lie, [](const auto&) {}); }),
       workers_wanted_(0) {
   const std::size_t jobs = options.kind == SimulationKind::anything ? static_cast<std::size_t>(draw_.between(1, 3)) : 1;
   for (std::size_t i = 0; i < jobs; ++i) {
@@ -135,6 +141,9 @@ Simulation::Simulation(std::uint64_t seed, const SimulationOptions& options)
     faults_.value_is_not_finite = not_finite;
   }
   for (std::size_t i = 0; i < jobs; ++i) clock_.after_ms(draw_.between(0, kSubmitMsMax), [this, i] { submit(i); });
+  server_.die_at_batch(options.dies_at_batch, options.death);
+  if (faults_.lies > 0) server_.expect_lies();
+  liar_.begin();
   keep_workers();
   clock_.after_ms(kFaultsMs, [this] {
     story_.tell(clock_.now_ms(), [] { return "FROM HERE ON NOTHING GOES WRONG"; });
@@ -210,7 +219,9 @@ void Simulation::carry_once(SimulatedWorker& from, const WorkerSynced& message, 
   clock_.after_ms(delay_ms, [this, &from, message, call] {
     server_.sync(message, [this, &from, call](const std::optional<WorkerReply>& reply) {
       if (from.unheard() || draw_.chance(faults_.message_lost)) return;
-      clock_.after_ms(draw_.between(1, 10), [&from, call, reply] { from.hear(call, reply); });
+      const bool late = draw_.chance(faults_.message_late);
+      clock_.after_ms(late ? draw_.between(1'000, kLateMsMax) : draw_.between(1, 10),
+                      [&from, call, reply] { from.hear(call, reply); });
     });
   });
 }
@@ -258,6 +269,7 @@ SimulationResult Simulation::run() {
   result.story = story_.text();
   result.table = table();
   result.kills = server_.kills();
+  result.batches = server_.batches();
   return result;
 }
 

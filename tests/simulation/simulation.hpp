@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "tests/simulation/simulated_server.hpp"
+
 namespace tuneband::test {
 
 enum class SimulationKind {
@@ -14,8 +16,10 @@ enum class SimulationKind {
 struct SimulationOptions {
   SimulationKind kind = SimulationKind::anything;
   bool faults = true;
-  bool story = false;      // tell what happened
+  std::size_t story_lines_max = 0;  // of what happened, the last so many
   std::string store_path;  // of the real store; empty: rows in memory
+  int dies_at_batch = 0;   // the server, besides what is drawn; 0: it does not
+  Death death = Death::none;
 };
 
 struct SimulationResult {
@@ -23,6 +27,7 @@ struct SimulationResult {
   std::string story;   // the last lines of it
   std::string table;   // trials, decisions and values, without anything that depends on time
   int kills = 0;
+  int batches = 0;
   std::int64_t happenings = 0;
 };
 

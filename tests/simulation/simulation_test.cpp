@@ -3,15 +3,20 @@
 //
 //   TUNEBAND_SIMULATION_FIRST_SEED=17 TUNEBAND_SIMULATION_SEEDS=1   runs one seed
 //   TUNEBAND_SIMULATION_SEEDS=100000                                runs many
+//   TUNEBAND_SIMULATION_STORY=1                                     prints everything that happens
+// scripts/simulate-faults does this on all cores.
 #include "tests/simulation/simulation.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <string>
 
 namespace tuneband::test {
@@ -22,6 +27,9 @@ std::uint64_t number_of(const char* variable, std::uint64_t fallback) {
   const char* text = std::getenv(variable);
   return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
 }
+
+constexpr std::size_t kStoryLinesMax = 150;
+constexpr int kBatchesMax = 400;  // of one job, at which the server dies in turn
 
 // For a check of the core that aborts: says which seed it was.
 char seed_text[100];
@@ -50,9 +58,11 @@ SimulationResult simulate_and_tell(std::uint64_t seed, SimulationOptions options
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(options.store_path + suffix);
   };
   if (!options.store_path.empty()) fresh_store();
+  if (std::getenv("TUNEBAND_SIMULATION_STORY") != nullptr) options.story_lines_max = std::numeric_limits<std::size_t>::max();
   SimulationResult result = simulate(seed, options);
+  std::fputs(result.story.c_str(), stdout);
   if (result.broken.empty()) return result;
-  options.story = true;
+  options.story_lines_max = kStoryLinesMax;
   if (!options.store_path.empty()) fresh_store();
   return simulate(seed, options);
 }
@@ -60,7 +70,7 @@ SimulationResult simulate_and_tell(std::uint64_t seed, SimulationOptions options
 TEST(Simulation, EveryInvariantHoldsAndEveryJobEndsWhateverGoesWrong) {
   int kills = 0;
   std::int64_t happenings = 0;
-  for_each_seed(1000, [&](std::uint64_t seed) {
+  for_each_seed(8000, [&](std::uint64_t seed) {
     const SimulationResult result = simulate_and_tell(seed, {});
     ASSERT_EQ(result.broken, "") << "seed " << seed << "\n" << result.story;
     kills += result.kills;
@@ -71,7 +81,7 @@ TEST(Simulation, EveryInvariantHoldsAndEveryJobEndsWhateverGoesWrong) {
 }
 
 TEST(Simulation, ASynchronousJobHasTheSameTableWhateverGoesWrong) {
-  for_each_seed(600, [&](std::uint64_t seed) {
+  for_each_seed(4000, [&](std::uint64_t seed) {
     SimulationOptions options;
     options.kind = SimulationKind::same_result;
     const SimulationResult disturbed = simulate_and_tell(seed, options);
@@ -83,11 +93,42 @@ TEST(Simulation, ASynchronousJobHasTheSameTableWhateverGoesWrong) {
   });
 }
 
+TEST(Simulation, AServerThatDiesAtAnyCommitChangesNothingInTheTable) {
+  int deaths = 0;
+  for_each_seed(12, [&](std::uint64_t seed) {
+    SimulationOptions options;
+    options.kind = SimulationKind::same_result;
+    options.faults = false;
+    const SimulationResult undisturbed = simulate_and_tell(seed, options);
+    ASSERT_EQ(undisturbed.broken, "") << "seed " << seed << "\n" << undisturbed.story;
+    for (int batch = 1; batch <= std::min(undisturbed.batches, kBatchesMax); ++batch) {
+      for (const Death death : {Death::before_commit, Death::commit_fails, Death::after_commit, Death::after_delivery}) {
+        options.dies_at_batch = batch;
+        options.death = death;
+        const SimulationResult result = simulate_and_tell(seed, options);
+        const std::string where = "seed " + std::to_string(seed) + ", batch " + std::to_string(batch);
+        ASSERT_EQ(result.broken, "") << where << "\n" << result.story;
+        ASSERT_EQ(result.table, undisturbed.table) << where;
+        ++deaths;
+      }
+    }
+  });
+  RecordProperty("deaths", deaths);
+}
+
+TEST(Simulation, AFailureIsToldFromItsSeedAgain) {
+  SimulationOptions options;
+  options.story_lines_max = kStoryLinesMax;
+  const SimulationResult told = simulate(7, options);
+  EXPECT_EQ(told.story, simulate(7, options).story);
+  for (const char* words : {" says: ", "tell w", ": execute "}) EXPECT_NE(told.story.find(words), std::string::npos) << words;
+}
+
 TEST(Simulation, TheSameHoldsWithTheRealStore) {
   // In memory where there is such a place: a power cut is not among the faults, and fsync would take most of the time.
   const std::string directory = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm/" : testing::TempDir();
   const std::string path = directory + "tuneband-simulation-" + std::to_string(::getpid()) + ".sqlite";
-  for_each_seed(20, [&](std::uint64_t seed) {
+  for_each_seed(100, [&](std::uint64_t seed) {
     SimulationOptions options;
     options.kind = seed % 2 == 0 ? SimulationKind::same_result : SimulationKind::anything;
     options.store_path = path;

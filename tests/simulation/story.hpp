@@ -9,15 +9,13 @@ namespace tuneband::test {
 
 class Story {
  public:
-  static constexpr std::size_t kLinesMax = 120;
+  explicit Story(std::size_t lines_max) : lines_max_(lines_max) {}
 
-  explicit Story(bool told) : told_(told) {}
-
-  // `line` is only made when the story is told.
+  // `line` is only made when somebody wants it.
   void tell(std::int64_t at_ms, const std::function<std::string()>& line) {
-    if (!told_) return;
+    if (lines_max_ == 0) return;
     lines_.push_back(std::to_string(at_ms) + " ms  " + line());
-    if (lines_.size() > kLinesMax) lines_.pop_front();
+    if (lines_.size() > lines_max_) lines_.pop_front();
   }
 
   std::string text() const {
@@ -27,7 +25,7 @@ class Story {
   }
 
  private:
-  bool told_;
+  std::size_t lines_max_;
   std::deque<std::string> lines_;
 };
 
