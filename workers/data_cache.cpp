@@ -15,11 +15,6 @@ std::string file_version(const std::string& path) {
          std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
 }
 
-std::string version_of(const protocol::DataSpec& spec) {
-  const auto* validation = std::get_if<std::string>(&spec.validation);
-  return file_version(spec.train) + (validation == nullptr ? "" : "|" + file_version(*validation));
-}
-
 Result<std::shared_ptr<const WarmData>> load_warm(const protocol::DataSpec& spec) {
   auto tables = load_tables(spec);
   if (!tables) return tables.error();
@@ -40,9 +35,14 @@ Result<std::shared_ptr<const WarmData>> load_warm(const protocol::DataSpec& spec
 
 }  // namespace
 
+std::string data_version(const protocol::DataSpec& spec) {
+  const auto* validation = std::get_if<std::string>(&spec.validation);
+  return file_version(spec.train) + (validation == nullptr ? "" : "|" + file_version(*validation));
+}
+
 Result<DataCache::Lookup> DataCache::get(const protocol::XgboostSpec& spec) {
   const std::string key = protocol::data_key(spec);
-  const std::string version = version_of(spec.data);
+  const std::string version = data_version(spec.data);
   {
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });

@@ -30,6 +30,9 @@ struct WarmData {
   LabelFacts validation_labels;
 };
 
+// Of the files that `spec` names, as they are now: equal while none of them has changed.
+std::string data_version(const protocol::DataSpec& spec);
+
 class DataCache {
  public:
   explicit DataCache(std::size_t bytes_max = kDataCacheBytesMax) : bytes_max_(bytes_max) {}

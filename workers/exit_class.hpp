@@ -12,5 +12,6 @@ inline constexpr const char* kExitDataUnreadable = "data_unreadable";
 inline constexpr const char* kExitNoMetric = "no_metric";
 inline constexpr const char* kExitCrashed = "crashed";
 inline constexpr const char* kExitTimedOut = "timed_out";
+inline constexpr const char* kExitWorkerLost = "worker_lost";  // of a group: another rank is gone, or cannot be reached
 
 }  // namespace tuneband::workers

@@ -77,7 +77,7 @@ SegmentResult Worker::run_segment(Assignment& assignment) {
   options_.log("job " + std::to_string(order.job) + " trial " + std::to_string(order.trial) + ": resource " +
                std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
   try {
-    auto log = TrialLog::open(order.trial_dir);
+    auto log = TrialLog::open(order.trial_dir, order.group ? order.group->rank : 0);
     if (!log) return {kExitCrashed, log.error().message};
     SegmentResult result = runner_.run(order, assignment, *log);
     if (!result.message.empty()) log->note(result.exit + ": " + result.message);

@@ -12,13 +12,15 @@
 
 namespace tuneband::workers {
 
-Result<TrialLog> TrialLog::open(const std::string& trial_dir, std::int64_t size_max) {
+std::string log_file_of(int rank) { return rank == 0 ? protocol::kLogFile : "log-" + std::to_string(rank) + ".txt"; }
+
+Result<TrialLog> TrialLog::open(const std::string& trial_dir, int rank, std::int64_t size_max) {
   std::error_code failure;
   std::filesystem::create_directories(trial_dir, failure);
   if (failure) {
     return Error{ErrorCode::unavailable, "cannot make the trial's directory " + trial_dir + ": " + failure.message(), "", ""};
   }
-  const std::string path = trial_dir + "/" + protocol::kLogFile;
+  const std::string path = trial_dir + "/" + log_file_of(rank);
   UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644));
   if (!file) {
     return Error{ErrorCode::unavailable, "cannot open " + path + ": " + std::strerror(errno), "", ""};

@@ -13,12 +13,16 @@
 
 namespace tuneband::workers {
 
-inline constexpr std::int64_t kLogSizeMax = 64LL * 1024 * 1024;  // bytes, of one trial, over all its segments
+inline constexpr std::int64_t kLogSizeMax = 64LL * 1024 * 1024;  // bytes, of one rank of a trial, over all its segments
+
+// log.txt of the first rank, which is what a user sees; log-2.txt of rank 2.
+std::string log_file_of(int rank);
 
 class TrialLog {
  public:
-  // Makes `trial_dir` and opens its log for appending. Errors: the directory or file cannot be made.
-  static Result<TrialLog> open(const std::string& trial_dir, std::int64_t size_max = kLogSizeMax);
+  // Makes `trial_dir` and opens the log of one of the trial's ranks there for appending. Errors: the directory or file cannot be
+  // made.
+  static Result<TrialLog> open(const std::string& trial_dir, int rank = 0, std::int64_t size_max = kLogSizeMax);
 
   // Appends as is. Past the bound one line says that the log was cut; the rest is only counted.
   void write(std::string_view text);

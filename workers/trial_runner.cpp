@@ -10,10 +10,7 @@ class RunnerOfAllTypes final : public TrialRunner {
       : xgboost_(make_xgboost_runner(options)), command_(make_command_runner()) {}
 
   SegmentResult run(const protocol::AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) override {
-    const auto type = order.trainer.find("type");
-    TrialRunner* runner = nullptr;
-    if (type != order.trainer.end() && *type == "xgboost") runner = xgboost_.get();
-    if (type != order.trainer.end() && *type == "command") runner = command_.get();
+    TrialRunner* runner = runner_of(order);
     if (runner == nullptr) return {kExitInvalidParameters, "this worker knows no trainer of that type"};
     if (last_ != nullptr && last_ != runner) last_->release();
     last_ = runner;
@@ -24,9 +21,21 @@ class RunnerOfAllTypes final : public TrialRunner {
     if (last_ != nullptr) last_->release();
   }
 
+  bool may_hang(const protocol::AssignmentOrder& order) const override {
+    const TrialRunner* runner = runner_of(order);
+    return runner != nullptr && runner->may_hang(order);
+  }
+
   std::vector<std::string> data_keys() const override { return xgboost_->data_keys(); }
 
  private:
+  TrialRunner* runner_of(const protocol::AssignmentOrder& order) const {
+    const auto type = order.trainer.find("type");
+    if (type != order.trainer.end() && *type == "xgboost") return xgboost_.get();
+    if (type != order.trainer.end() && *type == "command") return command_.get();
+    return nullptr;
+  }
+
   std::unique_ptr<TrialRunner> xgboost_;
   std::unique_ptr<TrialRunner> command_;
   TrialRunner* last_ = nullptr;

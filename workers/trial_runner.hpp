@@ -48,12 +48,21 @@ class TrialRunner {
   // Nothing follows for now: lets go of what is kept only to go on with the last trial. Parsed data stays.
   virtual void release() {}
 
+  // Whether the order's segment may be in a call that does not end when it should stop: it waits for other processes, and one of
+  // them hangs. Then nothing but the end of this process helps.
+  virtual bool may_hang(const protocol::AssignmentOrder& order) const {
+    static_cast<void>(order);
+    return false;
+  }
+
   // Keys (protocol::data_key) of the parsed data in memory. Any thread.
   virtual std::vector<std::string> data_keys() const { return {}; }
 };
 
 struct RunnerOptions {
-  int threads = 1;  // for one trial, at the most
+  int threads = 1;              // for one trial, at the most
+  std::string tracker_host{};     // of orders that name none: the server's host
+  int group_silence_s_max = 120;  // of a rank that the others wait for; then their group is broken
 };
 
 std::unique_ptr<TrialRunner> make_command_runner();                              // command_runner.cpp

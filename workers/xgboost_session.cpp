@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/text.hpp"
+#include "workers/ranks.hpp"
 
 namespace tuneband::workers {
 
@@ -43,18 +44,24 @@ std::string readable(std::string_view message) {
   return valid_utf8(first_line(message).substr(0, kXgboostMessageSizeMax));
 }
 
+// How XGBoost says that it does not reach another rank.
+bool speaks_of_the_group(std::string_view raw) {
+  constexpr std::string_view kWords[] = {"Allreduce", "Broadcast failed", "Poll timeout", "Failed to poll",
+                                         "ReConnectLink", "Rabit", "RABIT", "rabit"};
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [raw](std::string_view word) { return raw.find(word) != std::string_view::npos; });
+}
+
 Error last_error() {
-  const std::string_view raw = XGBGetLastError();
+  std::string_view raw = XGBGetLastError();
+  raw = raw.substr(0, raw.find("Stack trace"));
   const bool memory = raw.find("bad_alloc") != std::string_view::npos || raw.find("bad allocation") != std::string_view::npos ||
                       raw.find("Cannot allocate memory") != std::string_view::npos;
   if (memory) return {kOutOfMemory, "XGBoost ran out of memory", "", ""};
-  return {ErrorCode::invalid_argument, "XGBoost: " + readable(raw), "", ""};
+  const ErrorCode code = speaks_of_the_group(raw) ? kGroupBroke : ErrorCode::invalid_argument;
+  return {code, "XGBoost: " + readable(raw), "", ""};
 }
 
-Result<void> checked(int status) {
-  if (status != 0) return last_error();
-  return {};
-}
 
 thread_local std::vector<std::string>* message_lines = nullptr;
 
@@ -69,9 +76,9 @@ void take_message(const char* message) {
 Result<void> create_handle(const Table& table, DMatrixHandle* handle) {
   if (!table.sparse) {
     constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-    return checked(XGDMatrixCreateFromMat(table.values.data(), table.rows(), table.columns, kMissing, handle));
+    return xgboost_result(XGDMatrixCreateFromMat(table.values.data(), table.rows(), table.columns, kMissing, handle));
   }
-  return checked(XGDMatrixCreateFromCSREx(table.row_starts.data(), table.entry_columns.data(), table.values.data(),
+  return xgboost_result(XGDMatrixCreateFromCSREx(table.row_starts.data(), table.entry_columns.data(), table.values.data(),
                                           table.row_starts.size(), table.values.size(), table.columns, handle));
 }
 
@@ -82,6 +89,11 @@ std::string_view parameter_or(const XgboostParameters& parameters, std::string_v
 }
 
 }  // namespace
+
+Result<void> xgboost_result(int status) {
+  if (status != 0) return last_error();
+  return {};
+}
 
 XgboostMessages::XgboostMessages(std::vector<std::string>& lines) {
   XGBRegisterLogCallback(take_message);  // for the whole process; a thread without a listener drops its messages
@@ -98,9 +110,9 @@ Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
   matrix.handle_.reset(handle);
   matrix.rows_ = table.rows();
   matrix.size_bytes_ = table.values.size() * kBytesPerValue + table.rows() * sizeof(float);
-  if (auto set = checked(XGDMatrixSetFloatInfo(handle, "label", table.labels.data(), table.rows())); !set) return set.error();
+  if (auto set = xgboost_result(XGDMatrixSetFloatInfo(handle, "label", table.labels.data(), table.rows())); !set) return set.error();
   if (!table.query_sizes.empty()) {
-    const auto set = checked(XGDMatrixSetUIntInfo(handle, "group", table.query_sizes.data(), table.query_sizes.size()));
+    const auto set = xgboost_result(XGDMatrixSetUIntInfo(handle, "group", table.query_sizes.data(), table.query_sizes.size()));
     if (!set) return set.error();
   }
   return matrix;
@@ -108,18 +120,17 @@ Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
 
 void XgboostBooster::Free::operator()(void* handle) const { XGBoosterFree(handle); }
 
-Result<XgboostBooster> XgboostBooster::create(const XgboostMatrix& train, std::vector<EvaluationSet> evaluated,
+Result<XgboostBooster> XgboostBooster::create(const XgboostMatrix& train, const std::vector<EvaluationSet>& evaluated,
                                               XgboostParameters parameters) {
   std::vector<DMatrixHandle> cached{train.handle()};
   for (const EvaluationSet& set : evaluated) {
     if (set.matrix != &train) cached.push_back(set.matrix->handle());
   }
   BoosterHandle handle = nullptr;
-  if (auto created = checked(XGBoosterCreate(cached.data(), cached.size(), &handle)); !created) return created.error();
+  if (auto created = xgboost_result(XGBoosterCreate(cached.data(), cached.size(), &handle)); !created) return created.error();
   XgboostBooster booster;
   booster.handle_.reset(handle);
   booster.train_ = &train;
-  booster.evaluated_ = std::move(evaluated);
   booster.parameters_ = std::move(parameters);
   booster.seed_ = static_cast<std::int64_t>(parse_number(parameter_or(booster.parameters_, "seed", "0")).value_or(0)) % kSeedSpan;
   if (auto set = booster.set_parameters(); !set) return set.error();
@@ -128,7 +139,7 @@ Result<XgboostBooster> XgboostBooster::create(const XgboostMatrix& train, std::v
 
 Result<void> XgboostBooster::set_parameters() {
   for (const auto& [name, value] : parameters_) {
-    if (auto set = checked(XGBoosterSetParam(handle_.get(), name.c_str(), value.c_str())); !set) return set;
+    if (auto set = xgboost_result(XGBoosterSetParam(handle_.get(), name.c_str(), value.c_str())); !set) return set;
   }
   return {};
 }
@@ -136,25 +147,32 @@ Result<void> XgboostBooster::set_parameters() {
 Result<void> XgboostBooster::set_feature_names(const std::vector<std::string>& names) {
   std::vector<const char*> texts;
   for (const std::string& name : names) texts.push_back(name.c_str());
-  return checked(XGBoosterSetStrFeatureInfo(handle_.get(), "feature_name", texts.data(), texts.size()));
+  return xgboost_result(XGBoosterSetStrFeatureInfo(handle_.get(), "feature_name", texts.data(), texts.size()));
 }
 
 Result<void> XgboostBooster::set_attribute(const std::string& name, const std::string& value) {
-  return checked(XGBoosterSetAttr(handle_.get(), name.c_str(), value.c_str()));
+  return xgboost_result(XGBoosterSetAttr(handle_.get(), name.c_str(), value.c_str()));
+}
+
+Result<std::string> XgboostBooster::attribute(const std::string& name) const {
+  const char* value = nullptr;
+  int found = 0;
+  if (auto got = xgboost_result(XGBoosterGetAttr(handle_.get(), name.c_str(), &value, &found)); !got) return got.error();
+  return std::string(found != 0 ? value : "");
 }
 
 Result<std::string> XgboostBooster::save() {
   bst_ulong size = 0;
   const char* bytes = nullptr;
-  if (auto saved = checked(XGBoosterSaveModelToBuffer(handle_.get(), R"({"format": "ubj"})", &size, &bytes)); !saved)
+  if (auto saved = xgboost_result(XGBoosterSaveModelToBuffer(handle_.get(), R"({"format": "ubj"})", &size, &bytes)); !saved)
     return saved.error();
   return std::string(bytes, size);
 }
 
 Result<void> XgboostBooster::load(std::string_view model, int rounds) {
-  if (auto loaded = checked(XGBoosterLoadModelFromBuffer(handle_.get(), model.data(), model.size())); !loaded) return loaded;
+  if (auto loaded = xgboost_result(XGBoosterLoadModelFromBuffer(handle_.get(), model.data(), model.size())); !loaded) return loaded;
   int held = 0;
-  if (auto counted = checked(XGBoosterBoostedRounds(handle_.get(), &held)); !counted) return counted;
+  if (auto counted = xgboost_result(XGBoosterBoostedRounds(handle_.get(), &held)); !counted) return counted;
   if (held != rounds) {
     return Error{ErrorCode::invalid_argument,
                  "the model holds " + std::to_string(held) + " rounds, not " + std::to_string(rounds), "", ""};
@@ -168,10 +186,10 @@ Result<void> XgboostBooster::load(std::string_view model, int rounds) {
 Result<void> XgboostBooster::forget_updaters() {
   const std::string_view method = parameter_or(parameters_, "tree_method", "hist");
   const char* other = method == "approx" ? "hist" : "approx";
-  if (auto set = checked(XGBoosterSetParam(handle_.get(), "tree_method", other)); !set) return set;
+  if (auto set = xgboost_result(XGBoosterSetParam(handle_.get(), "tree_method", other)); !set) return set;
   bst_ulong size = 0;
   const char* config = nullptr;
-  if (auto configured = checked(XGBoosterSaveJsonConfig(handle_.get(), &size, &config)); !configured) return configured;
+  if (auto configured = xgboost_result(XGBoosterSaveJsonConfig(handle_.get(), &size, &config)); !configured) return configured;
   return set_parameters();
 }
 
@@ -180,14 +198,15 @@ Result<void> XgboostBooster::forget_updaters() {
 Result<void> XgboostBooster::train_round(int round) {
   if (auto forgotten = forget_updaters(); !forgotten) return forgotten;
   const std::string seed = std::to_string(seed_ + round + 1);
-  if (auto seeded = checked(XGBoosterSetParam(handle_.get(), "seed", seed.c_str())); !seeded) return seeded;
-  return checked(XGBoosterUpdateOneIter(handle_.get(), round, train_->handle()));
+  if (auto seeded = xgboost_result(XGBoosterSetParam(handle_.get(), "seed", seed.c_str())); !seeded) return seeded;
+  return xgboost_result(XGBoosterUpdateOneIter(handle_.get(), round, train_->handle()));
 }
 
-Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate(int round) {
+Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate(int round,
+                                                                             const std::vector<EvaluationSet>& sets) {
   std::vector<DMatrixHandle> matrices;
   std::vector<const char*> names;
-  for (const EvaluationSet& set : evaluated_) {
+  for (const EvaluationSet& set : sets) {
     matrices.push_back(set.matrix->handle());
     names.push_back(set.name);
   }

@@ -1,4 +1,4 @@
-// XGBoost through its C API (1.7): owners of its handles, errors as results. No other file calls it.
+// XGBoost through its C API (1.7): owners of its handles, errors as results. No other file calls it, but for collective.cpp.
 //
 // One thread at a time. XGBoost's OpenMP regions spin unless OMP_NUM_THREADS and OMP_WAIT_POLICY=passive are in the environment
 // when the process starts.
@@ -46,13 +46,15 @@ struct EvaluationSet {
 // The boosting of one trial. The matrices must live as long as it does.
 class XgboostBooster {
  public:
-  static Result<XgboostBooster> create(const XgboostMatrix& train, std::vector<EvaluationSet> evaluated,
+  static Result<XgboostBooster> create(const XgboostMatrix& train, const std::vector<EvaluationSet>& evaluated,
                                        XgboostParameters parameters);
 
   // Describes the features in the model; `names` one for each column of the training matrix.
   Result<void> set_feature_names(const std::vector<std::string>& names);
   // Kept in the model file.
   Result<void> set_attribute(const std::string& name, const std::string& value);
+  // "" when it has none of that name.
+  Result<std::string> attribute(const std::string& name) const;
 
   // The model as UBJSON, as XGBoost itself reads and writes it.
   Result<std::string> save();
@@ -63,8 +65,8 @@ class XgboostBooster {
   // far alone, not on where the training was interrupted, saved and loaded.
   Result<void> train_round(int round);
 
-  // Each metric on each set: {"validation-auc", 0.71}.
-  Result<std::vector<std::pair<std::string, double>>> evaluate(int round);
+  // Each metric on each of these sets, which were given to create(): {"validation-auc", 0.71}.
+  Result<std::vector<std::pair<std::string, double>>> evaluate(int round, const std::vector<EvaluationSet>& sets);
 
  private:
   struct Free {
@@ -75,10 +77,12 @@ class XgboostBooster {
 
   std::unique_ptr<void, Free> handle_;
   const XgboostMatrix* train_ = nullptr;
-  std::vector<EvaluationSet> evaluated_;
   XgboostParameters parameters_;
   std::int64_t seed_ = 0;
 };
+
+// What a call of the C API returned, with what XGBoost has to say on this thread.
+Result<void> xgboost_result(int status);
 
 // "[3]\tvalidation-auc:0.71\ttrain-auc:-nan" -> names and values.
 std::vector<std::pair<std::string, double>> parse_evaluation(std::string_view text);

@@ -20,7 +20,7 @@ TEST(TrialLog, MakesTheDirectoryAndAppendsOverSegments) {
 
 TEST(TrialLog, IsCutAtItsLimitAndSaysSoOnce) {
   const TemporaryDir dir;
-  auto log = TrialLog::open(dir.path(), 10);
+  auto log = TrialLog::open(dir.path(), 0, 10);
   for (int i = 0; i < 5; ++i) log->write("1234567");
   const std::string text = read_text(dir / "log.txt");
   EXPECT_EQ(text.substr(0, 10), "1234567123");

@@ -1,0 +1,336 @@
+#include "workers/xgboost_training.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "core/json.hpp"
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "workers/protocol/xgboost_parameters.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+using protocol::AssignmentOrder;
+using protocol::XgboostSpec;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr int kNanRoundsMax = 10;                         // in a row; then the trial is given up
+constexpr double kInsideExcludedBound = 1e-6;             // how far a tuned value moves off a bound that XGBoost's range excludes
+constexpr std::uint64_t kSeedMask = 0x7fffffff;           // of a trial's seed: what XGBoost can take
+constexpr std::size_t kDescriptionSizeMax = 1024 * 1024;  // bytes, of the features in a model file
+constexpr const char* kFeaturesAttribute = "tuneband_features";
+constexpr const char* kReplicasAttribute = "tuneband_replicas";  // of a model that a group trained: how many ranks it had
+
+std::string parameter_text(const std::string& name, const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_number_float()) return value.dump();
+  double number = value.get<double>();
+  if (const auto* known = protocol::find_xgboost_parameter(name);
+      known != nullptr && known->kind == protocol::ParameterKind::real) {
+    if (known->range.min_excluded && number == known->range.min) number += kInsideExcludedBound;
+    if (known->range.max_excluded && number == known->range.max) number -= kInsideExcludedBound;
+  }
+  return format_number(number);
+}
+
+// By documented name, so that "learning_rate" and "eta" are one.
+std::string documented_name(const std::string& name) {
+  const auto* known = protocol::find_xgboost_parameter(name);
+  return known == nullptr ? name : known->name;
+}
+
+std::string value_of(const XgboostParameters& parameters, const std::string& name, std::string fallback) {
+  for (const auto& [known, value] : parameters) {
+    if (known == name) return value;
+  }
+  return fallback;
+}
+
+// How a user of the model file makes its features from a table: in the file itself, as a text of JSON.
+std::string describe_features(const CsvEncoding& encoding) {
+  constexpr const char* kKinds[] = {"numeric", "one_hot", "ordinal"};
+  Json features = Json::array();
+  for (const FeatureColumn& feature : encoding.features) {
+    Json described{{"column", feature.name}, {"kind", kKinds[static_cast<std::size_t>(feature.kind)]}};
+    if (feature.kind != ColumnKind::numeric) described["categories"] = feature.categories;
+    features.push_back(std::move(described));
+  }
+  const Json all{
+      {"features", std::move(features)},
+      {"label", {{"column", encoding.label.name}, {"classes", encoding.label.classes}, {"positive", encoding.label.positive}}}};
+  return all.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+// What this rank measures: the validation data, where it has them, and the training data.
+std::vector<EvaluationSet> evaluation_sets(const XgboostSpec& spec, const WarmData& data) {
+  std::vector<EvaluationSet> sets;
+  if (data.validation.rows() > 0) sets.push_back({"validation", &data.validation});
+  if (spec.eval_train) sets.push_back({"train", &data.train});
+  return sets;
+}
+
+Result<XgboostBooster> make_booster(const XgboostSpec& spec, const WarmData& data, int world_size, XgboostParameters parameters) {
+  auto booster = XgboostBooster::create(data.train, evaluation_sets(spec, data), std::move(parameters));
+  if (!booster) return booster;
+  if (world_size > 1) {
+    if (auto kept = booster->set_attribute(kReplicasAttribute, std::to_string(world_size)); !kept) return kept.error();
+  }
+  if (data.encoding.features.empty()) return booster;
+  if (auto named = booster->set_feature_names(data.encoding.feature_names()); !named) return named.error();
+  const std::string description = describe_features(data.encoding);
+  if (description.size() > kDescriptionSizeMax) return booster;
+  if (auto described = booster->set_attribute(kFeaturesAttribute, description); !described) return described.error();
+  return booster;
+}
+
+std::string describe_configuration(const Json& configuration) {
+  std::string text;
+  for (const auto& [name, value] : configuration.items())
+    text += " " + name + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+  return text.empty() ? " nothing tuned" : text;
+}
+
+std::string describe_round(std::int64_t resource, const Metrics& metrics) {
+  std::string line = "round " + std::to_string(resource);
+  for (const auto& [name, value] : metrics) line += "  " + name + " " + format_number(value);
+  return line + "\n";
+}
+
+std::optional<double> find_metric(const Metrics& metrics, const std::string& name) {
+  for (const auto& [known, value] : metrics) {
+    if (known == name) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+SegmentResult failed_segment(const char* exit, const Error& error) {
+  if (error.code == kOutOfMemory) {
+    return {kExitOutOfMemory, error.message + "; fewer rows, a smaller max_depth or max_bin, or fewer workers need less"};
+  }
+  return {exit, describe(error)};
+}
+
+XgboostParameters parameters_of(const SegmentContext& segment) {
+  std::map<std::string, std::string> named{{"seed", std::to_string(segment.order.seed & kSeedMask)},
+                                           {"tree_method", "hist"},
+                                           {"verbosity", "1"},
+                                           {"validate_parameters", "1"}};
+  for (const auto& [name, value] : segment.spec.parameters) named[documented_name(name)] = value;
+  for (const auto& [name, value] : segment.order.configuration.items()) {
+    if (name != protocol::kReplicasParameter) named[documented_name(name)] = parameter_text(name, value);
+  }
+  named["nthread"] = std::to_string(std::min(segment.spec.threads, segment.threads));
+  named["seed_per_iteration"] = "1";  // what is random depends on the round, not on the rounds before
+  named["disable_default_eval_metric"] = "1";
+  XgboostParameters parameters(named.begin(), named.end());
+  for (const std::string& metric : protocol::eval_metrics_for(segment.spec, segment.order.objective_metric))
+    parameters.emplace_back("eval_metric", metric);
+  return parameters;
+}
+
+Result<void> check_labels_of(const WarmData& data, const XgboostParameters& parameters) {
+  const auto* objective = protocol::find_xgboost_objective(value_of(parameters, "objective", protocol::kXgboostObjectiveDefault));
+  if (objective == nullptr) return {};  // XGBoost will say so
+  const auto classes = parse_number(value_of(parameters, "num_class", "0"));
+  constexpr double kIntMax = 1e9;
+  const int count = classes && *classes >= 0 && *classes <= kIntMax ? static_cast<int>(*classes) : 0;
+  return check_labels(*objective, count, data.encoding.label, data.train_labels, data.validation_labels);
+}
+
+std::string describe_segment(const AssignmentOrder& order) {
+  std::string text = "trial " + std::to_string(order.trial) + " of job " + order.job_name + ", rounds " +
+                     std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource) + ", attempt " +
+                     std::to_string(order.attempt);
+  if (order.group) text += ", rank " + std::to_string(order.group->rank) + " of " + std::to_string(order.group->world_size);
+  return text + ":" + describe_configuration(order.configuration);
+}
+
+std::optional<StoredModel> stored_model(const SegmentContext& segment) {
+  if (segment.order.from_resource == 0) return std::nullopt;
+  std::vector<std::string> notes;
+  auto stored = newest_model(segment.order.trial_dir, segment.order.from_resource, notes);
+  for (const std::string& note : notes) segment.log.note(note);
+  return stored;
+}
+
+void note_start(const SegmentContext& segment, const XgboostTraining& training) {
+  if (training.resource() >= segment.order.from_resource) return;
+  segment.log.note("there is no checkpoint of " + std::to_string(segment.order.from_resource) + " rounds: goes on from " +
+                   std::to_string(training.resource()));
+}
+
+// ---- a segment ------------------------------------------------------------------------------------------------------------------
+
+class XgboostTraining::Segment {
+ public:
+  Segment(XgboostTraining& training, const SegmentContext& context, Ranks& ranks)
+      : training_(training),
+        order_(context.order),
+        spec_(context.spec),
+        reporter_(context.reporter),
+        log_(context.log),
+        ranks_(ranks),
+        stored_at_(SteadyClock::now()) {}
+
+  SegmentResult run() {
+    std::optional<SegmentResult> fault;
+    // Trained before, but maybe never heard of.
+    if (training_.resource_ == order_.until_resource && training_.resource_ > 0) fault = observe();
+    while (true) {
+      const Agreement agreed = agree(ranks_, fault, reporter_.should_stop());
+      if (agreed.end) return *agreed.end;
+      if (training_.resource_ >= order_.until_resource) return finish(kExitCompleted);
+      if (agreed.stop) return finish(kExitStopped);
+      if (auto trained = training_.booster_.train_round(static_cast<int>(training_.resource_)); !trained) {
+        return out_of_step(kExitInvalidParameters, trained.error());
+      }
+      ++training_.resource_;
+      fault = observe();
+      if (!fault && checkpoint_due()) fault = store();
+    }
+  }
+
+ private:
+  // Of a step that the ranks take together, and which this one cannot end.
+  SegmentResult out_of_step(const char* exit, const Error& error) {
+    if (error.code == kGroupBroke) return group_broke(ranks_, error);
+    ranks_.out_of_step();
+    return failed_segment(exit, error);
+  }
+
+  // The first rank measures the validation data by itself, so that the values are those of the whole data; all of them the
+  // training data, of which each has a part.
+  Result<Metrics> measure() {
+    const int round = static_cast<int>(training_.resource_) - 1;
+    const WarmData& data = *training_.data_;
+    if (ranks_.alone()) return training_.booster_.evaluate(round, evaluation_sets(spec_, data));
+    Metrics train;
+    if (spec_.eval_train) {
+      auto together = training_.booster_.evaluate(round, {{"train", &data.train}});
+      if (!together) ranks_.out_of_step();
+      if (!together || !ranks_.first()) return together;
+      train = std::move(*together);
+    }
+    Result<Metrics> metrics = Metrics{};
+    if (ranks_.first())
+      ranks_.apart([&] { metrics = training_.booster_.evaluate(round, {{"validation", &data.validation}}); });
+    if (metrics) metrics->insert(metrics->end(), train.begin(), train.end());
+    return metrics;
+  }
+
+  std::optional<SegmentResult> observe() {
+    auto metrics = measure();
+    if (!metrics) return failed_segment(metrics.error().code == kGroupBroke ? kExitWorkerLost : kExitInvalidParameters, metrics.error());
+    if (!ranks_.first()) return std::nullopt;
+    log_.write(describe_round(training_.resource_, *metrics));
+    const auto objective = find_metric(*metrics, order_.objective_metric);
+    if (!objective) {
+      std::string names;
+      for (const auto& [name, value] : *metrics) names += (names.empty() ? "" : ", ") + name;
+      return SegmentResult{kExitNoMetric,
+                           "XGBoost evaluates " + names + ", and the objective is `" + order_.objective_metric + "`"};
+    }
+    nan_rounds_ = std::isnan(*objective) ? nan_rounds_ + 1 : 0;
+    reporter_.observe(training_.resource_, std::move(*metrics));
+    if (nan_rounds_ < kNanRoundsMax) return std::nullopt;
+    return SegmentResult{kExitNanMetric,
+                         "`" + order_.objective_metric + "` was NaN for " + std::to_string(kNanRoundsMax) +
+                             " rounds in a row; a smaller eta may help, or the validation data has one class only"};
+  }
+
+  bool checkpoint_due() const {
+    return ranks_.first() && training_.resource_ < order_.until_resource &&
+           SteadyClock::now() - stored_at_ >= std::chrono::milliseconds(spec_.checkpoint_interval_ms);
+  }
+
+  std::optional<SegmentResult> store() {
+    if (training_.resource_ == training_.stored_resource_) return std::nullopt;
+    auto model = training_.booster_.save();
+    if (!model) return failed_segment(kExitCrashed, model.error());
+    return store(*model);
+  }
+
+  std::optional<SegmentResult> store(const std::string& model) {
+    if (training_.resource_ == training_.stored_resource_) return std::nullopt;
+    if (auto stored = store_model(order_.trial_dir, training_.resource_, model); !stored)
+      return failed_segment(kExitCrashed, stored.error());
+    training_.stored_resource_ = training_.resource_;
+    stored_at_ = SteadyClock::now();
+    reporter_.checkpointed(training_.resource_);
+    return std::nullopt;
+  }
+
+  SegmentResult finish(const char* exit) {
+    if (auto fault = ranks_.alone() ? store() : finish_together()) return *fault;
+    log_.note(std::string(exit) + " at round " + std::to_string(training_.resource_));
+    return {exit, ""};
+  }
+
+  // All ranks must have come to the same model, byte for byte: else what was measured is not what the group trained.
+  std::optional<SegmentResult> finish_together() {
+    auto model = training_.booster_.save();
+    std::optional<SegmentResult> fault;
+    if (!model) fault = failed_segment(kExitCrashed, model.error());
+    if (const Agreement agreed = agree(ranks_, fault); agreed.end) return agreed.end;
+    const std::uint64_t fingerprint = stable_hash(*model);
+    const auto seen = ranks_.largest({fingerprint, ~fingerprint});
+    if (!seen) return group_broke(ranks_, seen.error());
+    if ((*seen)[0] != ~(*seen)[1]) return SegmentResult{kExitCrashed, "the ranks have come to different models"};
+    log_.note("the model of all ranks has the fingerprint " + std::to_string(fingerprint));
+    if (ranks_.first()) return store(*model);
+    training_.stored_resource_ = training_.resource_;
+    return std::nullopt;
+  }
+
+  XgboostTraining& training_;
+  const AssignmentOrder& order_;
+  const XgboostSpec& spec_;
+  TrialReporter& reporter_;
+  TrialLog& log_;
+  Ranks& ranks_;
+  SteadyClock::time_point stored_at_;
+  int nan_rounds_ = 0;
+};
+
+// ---- a trial --------------------------------------------------------------------------------------------------------------------
+
+Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, std::shared_ptr<const WarmData> data,
+                                               int world_size, XgboostParameters parameters) {
+  auto booster = make_booster(segment.spec, *data, world_size, std::move(parameters));
+  if (!booster) return booster.error();
+  XgboostTraining training(std::move(*booster), std::move(data));
+  training.job_ = segment.order.job;
+  training.trial_ = segment.order.trial;
+  training.trial_dir_ = segment.order.trial_dir;
+  training.world_size_ = world_size;
+  return training;
+}
+
+bool XgboostTraining::goes_on_with(const AssignmentOrder& order, const std::shared_ptr<const WarmData>& data) const {
+  return job_ == order.job && trial_ == order.trial && trial_dir_ == order.trial_dir && resource_ == order.from_resource &&
+         data_ == data;
+}
+
+Result<void> XgboostTraining::load(const StoredModel& model) {
+  if (auto loaded = booster_.load(model.bytes, static_cast<int>(model.resource)); !loaded) return loaded;
+  const auto replicas = booster_.attribute(kReplicasAttribute);
+  if (!replicas) return replicas.error();
+  const std::string expected = world_size_ == 1 ? "" : std::to_string(world_size_);
+  if (*replicas != expected) {
+    return Error{ErrorCode::invalid_argument,
+                 "the checkpoint was trained by " + (replicas->empty() ? "1" : *replicas) + " replicas, and cannot go on with " +
+                     std::to_string(world_size_),
+                 "", ""};
+  }
+  resource_ = stored_resource_ = model.resource;
+  return {};
+}
+
+SegmentResult XgboostTraining::run(const SegmentContext& segment, Ranks& ranks) { return Segment(*this, segment, ranks).run(); }
+
+}  // namespace tuneband::workers
