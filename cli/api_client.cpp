@@ -158,10 +158,10 @@ Outcome<std::vector<TrialInfo>> ApiClient::trials(std::string_view job, const st
   return trials;
 }
 
-Outcome<SummaryInfo> ApiClient::summary(std::string_view job) {
+Outcome<AnalyticsInfo> ApiClient::analytics(std::string_view job) {
   const auto json = get(job_path(job) + "/analytics");
   if (!json) return json.error();
-  return summary_from_json(json->contains("summary") ? (*json)["summary"] : Json());
+  return analytics_from_json(*json);
 }
 
 }  // namespace tuneband::cli

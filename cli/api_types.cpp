@@ -174,6 +174,8 @@ DecisionInfo decision_from_json(const Json& json) {
   return decision;
 }
 
+namespace {
+
 SummaryInfo summary_from_json(const Json& json) {
   SummaryInfo summary;
   summary.resource_spent = integer_of(json, "resource_spent");
@@ -186,6 +188,34 @@ SummaryInfo summary_from_json(const Json& json) {
   return summary;
 }
 
+ReplicasTotals replicas_totals_from_json(const Json& json) {
+  ReplicasTotals totals;
+  totals.replicas = static_cast<int>(integer_of(json, "replicas"));
+  totals.trials = integer_of(json, "trials");
+  totals.worker_seconds = number_of(json, "worker_seconds");
+  if (json.contains("best") && json["best"].is_object()) {
+    const Json& best = json["best"];
+    totals.best = {static_cast<int>(integer_of(best, "trial")), number_of(best, "objective"), number_of(best, "training_seconds"),
+                   number_of(best, "worker_seconds")};
+  }
+  return totals;
+}
+
+int trial_number_from_json(const Json& json) { return json.is_number_integer() ? json.get<int>() : -1; }
+
+}  // namespace
+
+AnalyticsInfo analytics_from_json(const Json& json) {
+  AnalyticsInfo analytics;
+  if (json.contains("summary")) analytics.summary = summary_from_json(json["summary"]);
+  if (!json.contains("replicas")) return analytics;
+  const Json& replicas = json["replicas"];
+  analytics.replicas.totals = list_from_json(replicas, "totals", replicas_totals_from_json);
+  analytics.replicas.fastest = list_from_json(replicas, "non_dominated_by_training_seconds", trial_number_from_json);
+  analytics.replicas.cheapest = list_from_json(replicas, "non_dominated_by_worker_seconds", trial_number_from_json);
+  return analytics;
+}
+
 WorkerInfo worker_from_json(const Json& json) {
   WorkerInfo worker;
   worker.id = text_of(json, "id");
@@ -193,6 +223,7 @@ WorkerInfo worker_from_json(const Json& json) {
   worker.state = text_of(json, "state");
   worker.job = maybe_integer(json, "job");
   worker.trial = maybe_integer(json, "trial");
+  worker.rank = maybe_integer(json, "rank");
   worker.last_seen_ms = time_of(json, "last_seen_at");
   worker.draining = boolean_of(json, "draining");
   worker.data_keys = integer_of(json, "data_keys");

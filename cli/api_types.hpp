@@ -121,12 +121,38 @@ struct SummaryInfo {
   double training_seconds_saved = 0;
 };
 
+struct BestOfReplicas {
+  int trial = 0;
+  double objective = 0;
+  double training_seconds = 0;
+  double worker_seconds = 0;
+};
+
+struct ReplicasTotals {
+  int replicas = 1;
+  std::int64_t trials = 0;
+  double worker_seconds = 0;
+  std::optional<BestOfReplicas> best;  // at max_resource
+};
+
+struct ReplicasReport {
+  std::vector<ReplicasTotals> totals;
+  std::vector<int> fastest;   // trials that are not dominated in quality and training time
+  std::vector<int> cheapest;  // trials that are not dominated in quality and worker time
+};
+
+struct AnalyticsInfo {
+  SummaryInfo summary;
+  ReplicasReport replicas;
+};
+
 struct WorkerInfo {
   std::string id;
   std::string name;
   std::string state;
   std::optional<std::int64_t> job;
   std::optional<std::int64_t> trial;
+  std::optional<std::int64_t> rank;  // in a distributed trial
   std::optional<std::int64_t> last_seen_ms;
   bool draining = false;
   std::int64_t data_keys = 0;
@@ -136,7 +162,7 @@ JobInfo job_from_json(const Json& json);
 PlanInfo plan_from_json(const Json& json);
 TrialInfo trial_from_json(const Json& json);
 DecisionInfo decision_from_json(const Json& json);
-SummaryInfo summary_from_json(const Json& json);
+AnalyticsInfo analytics_from_json(const Json& json);
 WorkerInfo worker_from_json(const Json& json);
 
 // The elements of json[field], where that is an array; else none.

@@ -119,15 +119,21 @@ Finished list_workers(Session session) {
     session.console.print_json(*answer);
     return kExitOk;
   }
-  Table table(
-      {{"name"}, {"state"}, {"job", Align::right}, {"trial", Align::right}, {"last seen"}, {"data", Align::right}, {"id"}});
+  Table table({{"name"},
+               {"state"},
+               {"job", Align::right},
+               {"trial", Align::right},
+               {"rank", Align::right},
+               {"last seen"},
+               {"data", Align::right},
+               {"id"}});
   for (const WorkerInfo& worker : list_from_json(*answer, "workers", worker_from_json)) {
     const auto seen =
         worker.last_seen_ms
             ? format_duration(static_cast<double>(std::max<std::int64_t>(0, now_ms() - *worker.last_seen_ms)) / 1000) + " ago"
             : "-";
     table.add_row({worker.name, state_cell(worker.draining ? worker.state + ", draining" : worker.state), or_dash(worker.job),
-                   or_dash(worker.trial), seen, std::to_string(worker.data_keys), worker.id});
+                   or_dash(worker.trial), or_dash(worker.rank), seen, std::to_string(worker.data_keys), worker.id});
   }
   if (table.empty() && session.console.terminal().interactive) {
     session.console.print(fmt::format("no workers: start some with `tuneband-worker --server {}`", session.api.url()));

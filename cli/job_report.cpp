@@ -6,6 +6,7 @@
 
 #include "cli/format.hpp"
 #include "cli/progress_frame.hpp"
+#include "cli/replicas_report.hpp"
 
 namespace tuneband::cli {
 
@@ -78,6 +79,17 @@ void print_rungs(Console& console, const PlanInfo& plan, const JobInfo& job) {
                    std::to_string(rung.stopped), std::to_string(rung.waiting)});
   }
   if (!table.empty()) console.print_table(table);
+}
+
+void print_replicas(Console& console, const ReplicasReport& report, const JobInfo& job) {
+  const Table table = replicas_table(report, job);
+  if (table.empty()) return;
+  if (console.terminal().interactive) {
+    console.print("");
+    const std::string what = "quality against time, for each number of replicas (* nothing is both better and faster)";
+    console.print_line({{what, Style::dim}});
+  }
+  console.print_table(table);
 }
 
 }  // namespace
@@ -166,8 +178,8 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   if (!job) return job.error();
   const auto best = fetch_best(api, job_name);
   if (!best) return best.error();
-  const auto summary = api.summary(job_name);
-  if (!summary) return summary.error();
+  const auto analytics = api.analytics(job_name);
+  if (!analytics) return analytics.error();
   const auto plan = api.plan(job_name);
   if (!plan) return plan.error();
 
@@ -186,9 +198,10 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   console.field("spent",
                 fmt::format("{}, {} of training, {} from start to end", format_resource(job->resource_spent, job->resource_name),
                             format_duration(job->training_seconds), format_duration(job->seconds(now_ms()))));
-  console.field("saved", saved_text(*summary, *job));
+  console.field("saved", saved_text(analytics->summary, *job));
   if (const auto failures = print_failures(api, console, *job); !failures) return failures.error();
   print_rungs(console, *plan, *job);
+  print_replicas(console, analytics->replicas, *job);
   return {};
 }
 
@@ -202,7 +215,7 @@ Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_vi
   Json document = Json::object();
   document["job"] = std::move(*job);
   document["best"] = *best ? std::move((**best).document) : Json();
-  document["summary"] = analytics->contains("summary") ? (*analytics)["summary"] : Json();
+  for (const char* part : {"summary", "replicas"}) document[part] = analytics->contains(part) ? (*analytics)[part] : Json();
   console.print_json(document);
   return {};
 }

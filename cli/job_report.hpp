@@ -27,7 +27,7 @@ std::string saved_text(const SummaryInfo& summary, const JobInfo& job);
 // The best trial, where its model is, state and counts, what early stopping saved, failures with advice, trials at each rung.
 Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job);
 
-// {"job": Job, "best": best or null, "summary": Summary}, for --json.
+// {"job": Job, "best": best or null, "summary": Summary, "replicas": Replicas}, for --json.
 Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job);
 
 // Failed trials by class: how many, an example with its message, and what to do.

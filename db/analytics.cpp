@@ -92,7 +92,7 @@ std::string csv_header(const SearchSpace& space) {
   append_cell(line, "number");
   for (const Parameter& parameter : space.parameters()) append_cell(line, "parameter." + parameter.name);
   for (const std::string_view name : {"state", "bracket", "rung", "objective", "best_resource", "started_at", "ended_at",
-                                      "training_seconds", "queue_seconds", "attempts", "segments", "worker"}) {
+                                      "training_seconds", "queue_seconds", "attempts", "segments", "worker", "replicas"}) {
     append_cell(line, name);
   }
   return line + "\r\n";
@@ -117,6 +117,7 @@ std::string csv_line(const TrialRow& row, const Configuration& configuration, co
   append_cell(line, std::to_string(attempts_shown(row)));
   append_cell(line, std::to_string(row.attempts_in_all));
   append_cell(line, valid_utf8(row.worker.value));
+  append_cell(line, std::to_string(row.replicas()));
   return line + "\r\n";
 }
 
@@ -135,10 +136,12 @@ void write_analytics_trial(JsonWriter& json, const TrialRow& row, std::string_vi
   json.field("started_at", row.started_at);
   json.field("ended_at", row.ended_at);
   json.field("training_seconds", seconds(row.training_ms));
+  json.field("worker_seconds", seconds(row.training_ms * row.replicas()));
   json.field("queue_seconds", seconds(queue_ms(row, now)));
   json.field("attempts", attempts_shown(row));
   json.field("segments", row.attempts_in_all);
   json.field("worker", row.worker.value);
+  json.field("replicas", row.replicas());
   json.end_object();
 }
 
@@ -195,7 +198,8 @@ void Reader::write_best_so_far(JsonWriter& json, const JobRow& row, const JobFac
 // and one that is still going may yet go all the way.
 void Reader::write_summary(JsonWriter& json, const JobRow& row, const JobFacts& facts, Timestamp now) {
   Statement saved = connection_.prepare(
-      "SELECT coalesce(sum(?2 - resource), 0), coalesce(sum(training_ms * (?2 * 1.0 / resource - 1)), 0.0) "
+      "SELECT coalesce(sum(?2 - resource), 0), "
+      "coalesce(sum(training_ms * (1 + json_array_length(peers)) * (?2 * 1.0 / resource - 1)), 0.0) "
       "FROM trials WHERE job = ?1 AND state = 'stopped' AND resource > 0 AND resource < ?2");
   saved.query(row.id.value, facts.spec.scheduler.max_resource).step();
   const std::int64_t resource_saved = saved.integer(0);
@@ -247,6 +251,8 @@ Result<void> Reader::analytics_json(JobId job, Timestamp now, const Sink& sink) 
   write_best_so_far(json, *row, **known);
   json.key("rungs");
   write_rungs(json, job, **known);
+  json.key("replicas");
+  write_replicas(json, job, **known);
   json.key("summary");
   write_summary(json, *row, **known, now);
   json.end_object();

@@ -23,6 +23,7 @@ struct ApiParts {
   Engine& engine;
   Preflight& preflight;
   const DataDir& data_dir;
+  int local_workers = 0;  // that the server keeps running
 };
 
 class Api {
@@ -52,8 +53,9 @@ class Api {
   };
   // `then` gets the body as a job document, or why it is none.
   void read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond);
-  // `found`: warnings, for the reply.
-  void submit_job(const ReadDocument& read, const Diagnostics& found, const Respond& respond);
+  void warn_of_replicas(const JobSpec& spec, Diagnostics& found) const;
+  // `found_so_far`: warnings, for the reply.
+  void submit_job(const ReadDocument& read, const Diagnostics& found_so_far, const Respond& respond);
   void reply_created(JobId job, bool created, const JobSpec& spec, const Diagnostics& found, const Respond& respond);
   void list_jobs(const HttpRequest& request, const Respond& respond);
   void get_job(JobId job, const Respond& respond);

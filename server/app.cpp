@@ -27,7 +27,9 @@
 #include "server/job_document.hpp"
 #include "server/log.hpp"
 #include "server/preflight.hpp"
+#include "server/rendezvous.hpp"
 #include "server/supervisor.hpp"
+#include "server/tracker.hpp"
 #include "server/trial_files.hpp"
 
 namespace tuneband::server {
@@ -49,11 +51,25 @@ EngineOptions engine_options(const ServerConfig& config) {
   return options;
 }
 
-EngineWorld engine_world(Store& store, const DataDir& data_dir) {
+EngineWorld engine_world(Store& store, const DataDir& data_dir, const Tracker& tracker) {
   EngineWorld world;
   world.commit = [&store](std::span<const Write> writes) { store.commit(writes); };
   world.trial_dir = [&data_dir](TrialId trial) { return data_dir.trial_dir(trial); };
+  world.tracker = {"", tracker.port()};
   return world;
+}
+
+std::unique_ptr<Tracker> make_tracker(asio::io_context& loop, const ServerConfig& config) {
+  const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(config.listen), config.tracker_port);
+  TrackerOptions options;
+  options.advertised_address = config.advertise_address;
+  try {
+    return std::make_unique<Tracker>(loop, endpoint, options);
+  } catch (const boost::system::system_error& error) {
+    throw std::runtime_error("cannot listen for distributed trials on " + config.listen + " port " +
+                             std::to_string(config.tracker_port) + ": " + error.code().message() +
+                             " (choose another with --tracker-port, or 0 for any free one)");
+  }
 }
 
 std::vector<std::pair<JobId, JobSpec>> specs_of_running_jobs(const Snapshot& snapshot) {
@@ -99,6 +115,8 @@ class App {
   asio::io_context loop_{1};
   Store store_;
   TrialFiles trial_files_;
+  std::unique_ptr<Tracker> tracker_;
+  Rendezvous rendezvous_;
   Engine engine_;
   Preflight preflight_;
   Api api_;
@@ -115,9 +133,11 @@ App::App(const ServerConfig& config, DataDir data_dir)
       data_dir_(std::move(data_dir)),
       store_(Store::open(data_dir_.database_file())),
       trial_files_(data_dir_),
-      engine_(loop_, engine_options(config), engine_world(store_, data_dir_)),
+      tracker_(make_tracker(loop_, config)),
+      rendezvous_(*tracker_),
+      engine_(loop_, engine_options(config), engine_world(store_, data_dir_, *tracker_)),
       preflight_(loop_, PreflightOptions{.worker_program = config.worker_program}),
-      api_(loop_, {engine_, preflight_, data_dir_}),
+      api_(loop_, {engine_, preflight_, data_dir_, config.workers}),
       signals_(loop_, SIGTERM, SIGINT),
       last_replies_(loop_) {}
 
@@ -137,7 +157,9 @@ void App::restore() {
   const auto specs = specs_of_running_jobs(snapshot);
   engine_.add_listener(log_activity);
   engine_.add_listener([this](std::span<const Write> writes) { trial_files_.on_committed(writes); });
+  engine_.add_listener([this](std::span<const Write> writes) { rendezvous_.on_committed(writes); });
   trial_files_.restore(snapshot);
+  rendezvous_.restore(snapshot);
   api_.restore(snapshot);
   engine_.restore(snapshot, specs);
   log_info("data read", {{"data_dir", data_dir_.root()}, {"jobs", snapshot.jobs.size()}, {"running_jobs", specs.size()}});
@@ -256,6 +278,7 @@ void allow_many_connections() {
 int run_server(const ServerConfig& config) {
   const pid_t parent = ::getppid();
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error to the one who writes, as a full disk is
   set_log_level(config.log_level);
   allow_many_connections();
   if (config.end_with_parent) end_with_parent(parent);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/text.hpp"
 #include "scheduler/forecast.hpp"
 #include "scheduler/plan.hpp"
@@ -92,7 +94,18 @@ void Api::read_document(const HttpRequest& request, std::function<void(const Rea
   });
 }
 
-void Api::submit_job(const ReadDocument& read, const Diagnostics& found, const Respond& respond) {
+// A job may wait for workers that are still to come, so that is no fault.
+void Api::warn_of_replicas(const JobSpec& spec, Diagnostics& found) const {
+  const int workers = std::max(parts_.local_workers, static_cast<int>(parts_.engine.scheduler().workers().size()));
+  if (spec.replicas.back() == 1 || spec.replicas.back() <= workers) return;
+  found.warning("trainer.replicas",
+                std::to_string(spec.replicas.back()) + " workers are needed at once, and there are " + std::to_string(workers),
+                "such a trial waits until there are enough: start more workers, or lower it");
+}
+
+void Api::submit_job(const ReadDocument& read, const Diagnostics& found_so_far, const Respond& respond) {
+  Diagnostics found = found_so_far;
+  warn_of_replicas(read.document.spec, found);
   JobSubmitted event{read.document.spec, read.document.canonical};
   const auto committed = [this, spec = read.document.spec, found, respond](std::span<const Notice> notices) {
     for (const Notice& notice : notices) {

@@ -85,12 +85,14 @@ void Api::list_workers(const Respond& respond) {
                                            : "idle"},
                  {"job", nullptr},
                  {"trial", nullptr},
+                 {"rank", nullptr},
                  {"last_seen_at", time_text(worker.last_seen)},
                  {"draining", worker.draining},
                  {"data_keys", worker.data_keys.size()}};
     if (worker.trial) {
       json["job"] = worker.trial->job.value;
       json["trial"] = worker.trial->number;
+      if (worker.world_size > 1) json["rank"] = worker.rank;
     }
     workers.push_back(std::move(json));
   }

@@ -48,6 +48,14 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
   app.add_option("--port", config.port, "0: the one of the last run on this data directory, else any free one")
       ->capture_default_str()
       ->type_name("PORT");
+  app.add_option("--tracker-port", config.tracker_port,
+                 "Where the ranks of distributed trials meet, on the same address; 0: any free one")
+      ->capture_default_str()
+      ->type_name("PORT");
+  app.add_option("--advertise-address", config.advertise_address,
+                 "This machine's address for workers on others, when its own workers share trials with them")
+      ->check(CLI::Validator(check_address, ""))
+      ->type_name("ADDRESS");
   app.add_option("--workers", config.workers, "Local workers to keep running (default: one a core)")
       ->check(between(0, kWorkersMax))
       ->type_name("N");
@@ -68,6 +76,8 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
   app.add_option("--worker-program", config.worker_program, "The worker to start (default: tuneband-worker beside this program)")
       ->type_name("FILE");
   app.add_flag("--end-with-parent", config.end_with_parent, "End when the process that started this one ends");
+  app.add_option("--backup", config.backup_to, "Copy the data directory to this new one, also while a server runs on it, and end")
+      ->type_name("DIR");
   app.add_flag("--check", config.check_only, "Check the data directory for damage, say what is in it, and end");
   app.set_config("--config", "", "Read options from this file: lines like `workers = 4`")->type_name("FILE");
   app.allow_config_extras(CLI::config_extras_mode::error);

@@ -14,6 +14,8 @@ struct ServerConfig {
   std::string data_dir = "./tuneband-data";
   std::string listen = "127.0.0.1";
   std::uint16_t port = 7070;  // 0: the port of the last run on this directory, else any free one
+  std::uint16_t tracker_port = 0;  // where the ranks of distributed trials meet; 0: any free one
+  std::string advertise_address;   // of this machine, for ranks on others; "": there are none
   int workers = 0;            // local ones
   int worker_threads = 1;     // for one trial
   double lease_seconds = 15;
@@ -22,6 +24,7 @@ struct ServerConfig {
   std::string worker_program;
   bool end_with_parent = false;
   bool check_only = false;  // look at the data directory and end
+  std::string backup_to;    // copy the data directory there and end; "": serve
 };
 
 inline constexpr int kWorkersMax = 1'000;

@@ -511,6 +511,28 @@ TEST_F(AnalyticsTest, SumsUpWhatWasSavedByStoppingAtRungsAlone) {
   EXPECT_EQ(summary["wall_seconds"], 5.0);
 }
 
+TEST_F(AnalyticsTest, ComparesNumbersOfReplicasInQualityTrainingTimeAndWorkerTime) {
+  const auto finished = [](int number, int replicas, double objective, std::int64_t training_ms) {
+    TrialRow trial = ended_trial(1, number, TrialState::completed, objective, 9);
+    for (int rank = 1; rank < replicas; ++rank) trial.peers.push_back(WorkerId{"w" + std::to_string(rank)});
+    trial.training_ms = training_ms;
+    return trial;
+  };
+  // By training time: 2 is fastest, 0 is better, 3 better still; 1 is both slower and worse than 0. By worker time: 0 beats 2
+  // and 1.
+  write({running_job(1, "a"), finished(0, 1, 0.8, 500), finished(1, 3, 0.7, 600), finished(2, 3, 0.75, 400),
+         finished(3, 1, 0.9, 900), ended_trial(1, 4, TrialState::stopped, 0.95, 3)});
+  const Json replicas = analytics()["replicas"];
+  EXPECT_EQ(replicas["non_dominated_by_training_seconds"], Json::parse("[2, 0, 3]"));
+  EXPECT_EQ(replicas["non_dominated_by_worker_seconds"], Json::parse("[0, 3]"));
+  ASSERT_THAT(replicas["totals"], SizeIs(2));
+  EXPECT_EQ(replicas["totals"][0]["trials"], 3);
+  EXPECT_EQ(replicas["totals"][0]["best"]["trial"], 3);
+  EXPECT_EQ(replicas["totals"][1], Json::parse(R"({"replicas": 3, "trials": 2, "training_seconds": 1.0, "worker_seconds": 3.0,
+                            "seconds_per_unit": 0.05555555555555555,
+                            "best": {"trial": 2, "objective": 0.75, "training_seconds": 0.4, "worker_seconds": 1.2}})"));
+}
+
 TEST_F(AnalyticsTest, ShowsThePlanWithWhatCameOfIt) {
   write_story();
   const Json json = parsed(reader().plan(kJob));
@@ -524,12 +546,12 @@ TEST_F(AnalyticsTest, WritesARowATrialAsCsv) {
   EXPECT_EQ(
       csv(),
       "number,parameter.booster,parameter.eta,state,bracket,rung,objective,best_resource,started_at,ended_at,training_seconds,"
-      "queue_seconds,attempts,segments,worker\r\n"
-      "0,gbtree,0.1,completed,0,0,0.9,9,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a\r\n"
+      "queue_seconds,attempts,segments,worker,replicas\r\n"
+      "0,gbtree,0.1,completed,0,0,0.9,9,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a,1\r\n"
       "1,\"dart, \"\"quoted\"\"\",0.11,stopped,0,1,0.8,3,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,2,"
-      "local-1-3f2a\r\n"
-      "2,gbtree,0.12000000000000001,failed,0,0,,,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a\r\n"
-      "3,gbtree,0.13,running,0,0,,,2026-03-01T12:00:00.100Z,,0,0.1,1,1,local-1-3f2a\r\n");
+      "local-1-3f2a,1\r\n"
+      "2,gbtree,0.12000000000000001,failed,0,0,,,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a,1\r\n"
+      "3,gbtree,0.13,running,0,0,,,2026-03-01T12:00:00.100Z,,0,0.1,1,1,local-1-3f2a,1\r\n");
 }
 
 TEST_F(AnalyticsTest, StreamsManyTrialsInPieces) {
