@@ -4,119 +4,153 @@
 
 #include "core/check.hpp"
 #include "scheduler/plan.hpp"
-#include "scheduler/synchronous.hpp"
 
 namespace tuneband {
 
 AshaPolicy::AshaPolicy(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max)
     : eta_(spec.eta), trials_max_(trials_max) {
-  const bool one_rung = spec.type == SchedulerType::none;
-  for (const std::int64_t level : one_rung ? std::vector{spec.max_resource} : ladder(spec)) rungs_.emplace_back(level, 0, goal);
+  for (const std::int64_t level : ladder(spec)) rungs_.emplace_back(level, 0, goal);
+}
+
+Standing AshaPolicy::add(int index, const Arrival& arrival, bool settled) {
+  const Standing standing = rung(index).add(arrival);
+  if (settled) rung(index).settle(standing);
+  --under_way_;
+  learned(index, standing);
+  return standing;
+}
+
+void AshaPolicy::settle(int index, const Standing& standing, Verdict verdict, int keep, std::string rule,
+                        std::vector<Ruling>& rulings) {
+  const int bracket = bracket_of(standing.trial);
+  rung(index).settle(standing);
+  rulings.push_back(rung(index).rule(standing, verdict, bracket, index - bracket, keep, std::move(rule)));
 }
 
 void AshaPolicy::arrive(const Arrival& arrival, std::vector<Ruling>& rulings) {
-  Rung& rung = rungs_[static_cast<std::size_t>(arrival.rung)];
-  const Standing standing = rung.add(arrival);
-  const bool last = arrival.rung + 1 == static_cast<int>(rungs_.size());
-  const int keep = last ? 0 : rung.filled() / eta_;
-  const auto settle = [&](Verdict verdict, const char* rule) {
-    rung.settle(standing);
-    rulings.push_back(rung.rule(standing, verdict, 0, arrival.rung, keep, rule));
-  };
+  const int index = arrival.bracket + arrival.rung;
+  const Standing standing = add(index, arrival, false);
+  const int keep = index == top() ? 0 : keep_of(rung(index).filled());
   if (standing.tier == Standing::failed) {
-    settle(Verdict::stopped, "it failed before it reached this rung");
-  } else if (last) {
-    settle(Verdict::completed, "it reached max_resource");
+    settle(index, standing, Verdict::stopped, keep, "it failed before it reached this rung", rulings);
+  } else if (index == top()) {
+    settle(index, standing, Verdict::completed, keep, "it reached max_resource", rulings);
   } else if (standing.tier == Standing::not_finite) {
-    settle(Verdict::stopped, "its value is not a finite number: such a trial never goes on");
+    settle(index, standing, Verdict::stopped, keep, "its value is not a finite number: such a trial never goes on", rulings);
   } else {
-    arrived_below_top(rung, arrival.rung, standing, rulings);
+    arrived_below_top(index, standing, rulings);
   }
+  arrived(rulings);
 }
 
-Work AshaPolicy::work_of(int trial, int rung) const {
+Work AshaPolicy::work_of(int trial, int index) const {
   Work work;
   work.trial = trial;
-  work.rung = rung;
-  work.until_resource = rungs_[static_cast<std::size_t>(rung)].level();
+  work.bracket = bracket_of(trial);
+  work.rung = index - work.bracket;
+  work.until_resource = rung(index).level();
   return work;
 }
 
 std::optional<Work> AshaPolicy::take(std::optional<int> preferred, std::vector<Ruling>& rulings) {
-  if (auto work = take_promoted(preferred, rulings)) return work;
-  if (trials_max_ && started_ >= *trials_max_) return std::nullopt;
+  if (auto work = take_promoted(preferred, rulings)) {
+    ++under_way_;
+    return work;
+  }
+  if (!may_start()) return std::nullopt;
+  const Place place = place_of_new();
+  started(started_, place);
   ++started_;
+  ++under_way_;
   Work work;
-  work.until_resource = rungs_.front().level();
+  work.bracket = place.bracket;
+  work.rung = place.rung;
+  work.until_resource = rung(place.bracket + place.rung).level();
   return work;
 }
 
-bool AshaPolicy::has_work() const { return !trials_max_ || started_ < *trials_max_ || has_promoted(); }
+bool AshaPolicy::has_work() const { return may_start() || has_promoted(); }
 
 void AshaPolicy::close(std::vector<Ruling>& rulings) {
-  for (std::size_t index = 0; index < rungs_.size(); ++index) {
-    Rung& rung = rungs_[index];
-    const int keep = rung.filled() / eta_;
-    while (!rung.waiting().empty()) {
-      const Standing standing = *rung.waiting().begin();
-      rung.settle(standing);
-      rulings.push_back(rung.rule(standing, Verdict::stopped, 0, static_cast<int>(index), keep,
-                                  "the job ended and it was not among the best 1 in " + std::to_string(eta_)));
+  for (int index = 0; index <= top(); ++index) {
+    while (!rung(index).waiting().empty()) {
+      const Standing standing = *rung(index).waiting().begin();
+      settle(index, standing, Verdict::stopped, keep_of(rung(index).filled()), rule_at_close(), rulings);
     }
   }
 }
 
+std::string AshaPolicy::rule_at_close() const {
+  return "the job ended and it was not among the best 1 in " + std::to_string(eta_);
+}
+
+void AshaPolicy::recall_trial(const TrialRow& trial) {
+  started(started_, {trial.bracket, trial.rung});
+  ++started_;
+  ++under_way_;
+}
+
 void AshaPolicy::recall_decision(const DecisionRow& decision, bool moved_on) {
-  Rung& rung = rungs_[static_cast<std::size_t>(decision.rung)];
-  const Arrival arrival{decision.trial.number, decision.bracket, decision.rung, decision.value};
-  if (decision.verdict == Verdict::waiting) {
-    rung.add(arrival);
-    return;
-  }
-  rung.add_settled(arrival);
-  if (decision.verdict == Verdict::promoted && !moved_on) recall_promoted(decision);
+  const int index = decision.bracket + decision.rung;
+  add(index, {decision.trial.number, decision.bracket, decision.rung, decision.value}, decision.verdict != Verdict::waiting);
+  if (decision.verdict != Verdict::promoted) return;
+  if (moved_on) ++under_way_;
+  recall_promoted(index, decision.trial.number, moved_on);
 }
 
 // ---- promotion ----------------------------------------------------------------------------------------------------------------
 
-std::optional<int> AshaPromotion::promotable_rung() const {
-  for (int index = static_cast<int>(rungs_.size()) - 2; index >= 0; --index) {
-    const Rung& rung = rungs_[static_cast<std::size_t>(index)];
-    // The best of those without a verdict: when it is not in the top, none is.
-    if (!rung.waiting().empty() && rung.rank(*rung.waiting().begin()) <= rung.filled() / eta_) return index;
+bool AshaPromotion::may_promote(int index) const {
+  // The best of those without a verdict: when it is not in the top, none is.
+  return rung(index).rank(*rung(index).waiting().begin()) <= rung(index).filled() / eta_;
+}
+
+std::optional<AshaPromotion::Promotable> AshaPromotion::promotable() const {
+  for (int index = highest_rung_to_leave(); index >= 0; --index) {
+    if (!rung(index).waiting().empty() && may_promote(index)) return Promotable{index, false};
+  }
+  if (!finishes_the_best() || may_start() || under_way() > 0 || rung(top()).filled() > 0) return std::nullopt;
+  for (int index = top() - 1; index >= 0; --index) {
+    if (!rung(index).waiting().empty()) return Promotable{index, true};
   }
   return std::nullopt;
 }
 
 std::optional<Work> AshaPromotion::take_promoted(std::optional<int>, std::vector<Ruling>& rulings) {
-  const auto index = promotable_rung();
-  if (!index) return std::nullopt;
-  Rung& rung = rungs_[static_cast<std::size_t>(*index)];
-  const Standing standing = *rung.waiting().begin();
-  rung.settle(standing);
-  rulings.push_back(
-      rung.rule(standing, Verdict::promoted, 0, *index, rung.filled() / eta_,
-                "a worker was free and it was the best not yet promoted among the top 1 in " + std::to_string(eta_)));
-  return work_of(standing.trial, *index + 1);
+  const auto next = promotable();
+  if (!next) return std::nullopt;
+  const Standing standing = *rung(next->index).waiting().begin();
+  recall_promoted(next->index, standing.trial, true);
+  settle(next->index, standing, Verdict::promoted, next->at_the_end ? 1 : keep_of(rung(next->index).filled()),
+         next->at_the_end ? "all other trials are done: the best one goes on, so that one reaches max_resource"
+                          : rule_of_promotion(),
+         rulings);
+  return work_of(standing.trial, next->index + 1);
+}
+
+std::string AshaPromotion::rule_of_promotion() const {
+  return "a worker was free and it was the best not yet promoted among the top 1 in " + std::to_string(eta_);
 }
 
 int AshaPromotion::promoted_waiting() const { return has_promoted() ? 1 : 0; }
 
-void AshaPromotion::recall_promoted(const DecisionRow&) { TUNEBAND_CHECK(false, "a promoted trial without its next segment"); }
+void AshaPromotion::recall_promoted(int, int, bool moved_on) {
+  TUNEBAND_CHECK(moved_on, "a promoted trial without its next segment");
+}
 
 // ---- stopping -----------------------------------------------------------------------------------------------------------------
 
-void AshaStopping::arrived_below_top(Rung& rung, int index, const Standing& standing, std::vector<Ruling>& rulings) {
-  const int keep = rung.filled() / eta_;
-  const bool few = rung.filled() < eta_;
-  const bool goes_on = few || rung.rank(standing) <= keep;
-  rung.settle(standing);
-  const std::string top = "the top 1 in " + std::to_string(eta_);
-  rulings.push_back(rung.rule(standing, goes_on ? Verdict::promoted : Verdict::stopped, 0, index, keep,
-                              few       ? "too few results to compare with: the first ones go on"
-                              : goes_on ? "when it arrived it was within " + top
-                                        : "when it arrived it was not within " + top));
-  if (goes_on) promoted_.insert({-index, standing.trial});
+void AshaStopping::arrived_below_top(int index, const Standing& standing, std::vector<Ruling>& rulings) {
+  const int keep = keep_of(rung(index).filled());
+  const bool few = rung(index).filled() < eta_;
+  const bool stays = few || rung(index).rank(standing) <= keep;
+  const std::string top_share = "the top 1 in " + std::to_string(eta_);
+  settle(index, standing, stays ? Verdict::promoted : Verdict::stopped, keep,
+         few     ? "too few results to compare with: the first ones go on"
+         : stays ? "when it arrived it was within " + top_share
+                 : "when it arrived it was not within " + top_share,
+         rulings);
+  if (stays) goes_on(index, standing.trial);
 }
 
 std::optional<Work> AshaStopping::take_promoted(std::optional<int> preferred, std::vector<Ruling>&) {
@@ -127,27 +161,13 @@ std::optional<Work> AshaStopping::take_promoted(std::optional<int> preferred, st
         std::find_if(promoted_.begin(), promoted_.end(), [&](const auto& entry) { return entry.second == *preferred; });
     if (same != promoted_.end()) chosen = same;
   }
-  const auto [rung_descending, trial] = *chosen;
+  const auto [index_descending, trial] = *chosen;
   promoted_.erase(chosen);
-  return work_of(trial, -rung_descending + 1);
+  return work_of(trial, -index_descending + 1);
 }
 
-void AshaStopping::recall_promoted(const DecisionRow& decision) { promoted_.insert({-decision.rung, decision.trial.number}); }
-
-// ---- all of them --------------------------------------------------------------------------------------------------------------
-
-std::unique_ptr<Policy> make_policy(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max) {
-  switch (spec.type) {
-    case SchedulerType::hyperband:
-    case SchedulerType::successive_halving:
-      return std::make_unique<SynchronousPolicy>(spec, goal, trials_max);
-    case SchedulerType::asha_promotion:
-      return std::make_unique<AshaPromotion>(spec, goal, trials_max);
-    case SchedulerType::asha_stopping:
-    case SchedulerType::none:
-      return std::make_unique<AshaStopping>(spec, goal, trials_max);
-  }
-  TUNEBAND_CHECK(false, "unknown scheduler type");
+void AshaStopping::recall_promoted(int index, int trial, bool moved_on) {
+  if (!moved_on) goes_on(index, trial);
 }
 
 }  // namespace tuneband

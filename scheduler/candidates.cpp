@@ -13,9 +13,12 @@ namespace {
 
 double scaled(double value, double min, double max, Scale scale) {
   switch (scale) {
-    case Scale::linear: return (value - min) / (max - min);
-    case Scale::log: return std::log(value / min) / std::log(max / min);
-    case Scale::reverse_log: return 1 - scaled(1 - value, 1 - max, 1 - min, Scale::log);
+    case Scale::linear:
+      return (value - min) / (max - min);
+    case Scale::log:
+      return std::log(value / min) / std::log(max / min);
+    case Scale::reverse_log:
+      return 1 - scaled(1 - value, 1 - max, 1 - min, Scale::log);
   }
   return 0;
 }
@@ -81,8 +84,8 @@ class CandidateSampler final : public Sampler {
   double squared_distance(const std::vector<double>& a, const std::vector<double>& b, double limit) const {
     double sum = 0;
     for (std::size_t i = 0; i < a.size() && sum < limit; ++i) {
-      const bool apart = (a[i] == kInactive) != (b[i] == kInactive) ||
-                         std::holds_alternative<CategoricalDomain>(space_.parameters()[i].domain);
+      const bool apart =
+          (a[i] == kInactive) != (b[i] == kInactive) || std::holds_alternative<CategoricalDomain>(space_.parameters()[i].domain);
       const double difference = apart ? (a[i] == b[i] ? 0 : 1) : a[i] - b[i];
       sum += difference * difference;
     }
@@ -92,7 +95,7 @@ class CandidateSampler final : public Sampler {
   SearchSpace space_;
   std::vector<Configuration> candidates_;
   std::unique_ptr<Sampler> inner_;
-  std::vector<std::vector<double>> points_;                            // by candidate, a coordinate a parameter
+  std::vector<std::vector<double>> points_;                             // by candidate, a coordinate a parameter
   std::map<Configuration, std::vector<std::size_t>> by_configuration_;  // those not taken, the first one last
   std::vector<bool> taken_;
   std::size_t seen_ = 0;  // trials of the history
@@ -107,8 +110,8 @@ double unit_position(const Domain& domain, const Value& value) {
                   integer->scale);
   }
   if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) {
-    const auto found = std::find_if(categories->values.begin(), categories->values.end(),
-                                    [&](const Value& one) { return same(one, value); });
+    const auto found =
+        std::find_if(categories->values.begin(), categories->values.end(), [&](const Value& one) { return same(one, value); });
     return static_cast<double>(found - categories->values.begin()) / static_cast<double>(categories->values.size());
   }
   return 0;

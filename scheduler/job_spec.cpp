@@ -11,7 +11,8 @@ namespace tuneband {
 
 namespace {
 
-const std::vector<std::string> kSchedulerTypes{"hyperband", "successive_halving", "asha_promotion", "asha_stopping", "none"};
+const std::vector<std::string> kSchedulerTypes{"hyperband",    "successive_halving", "asha_promotion",  "asha_stopping", "none",
+                                               "asha_delayed", "async_hyperband",    "median_stopping", "pasha",         "auto"};
 
 bool is_synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
 
@@ -79,7 +80,10 @@ SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnost
   static const std::vector<std::string> kRoundings{"algorithm1", "table1"};
   SchedulerSpec spec;
   ObjectReader reader(json, path, diagnostics);
-  spec.type = static_cast<SchedulerType>(reader.word("type", kSchedulerTypes).value_or(0));
+  const auto type = reader.word("type", kSchedulerTypes);
+  // One that is not understood is a fault already: the other fields are read as those of the type that has them all.
+  const SchedulerType otherwise = reader.has("type") ? SchedulerType::hyperband : SchedulerType::automatic;
+  spec.type = type ? static_cast<SchedulerType>(*type) : otherwise;
   reader.require_present("max_resource");
   const auto max_resource = reader.integer("max_resource", {1, kResourceMax});
   spec.max_resource = max_resource.value_or(kResourceMax);
@@ -91,6 +95,12 @@ SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnost
   for (const char* field : {"min_resource", "eta", "rungs"}) {
     refuse(reader, field, none, "has no meaning for the scheduler type `none`: every trial runs to max_resource");
   }
+  const bool median = spec.type == SchedulerType::median_stopping;
+  refuse(reader, "eta", median, "has no meaning for the scheduler type `median_stopping`: the median decides");
+  const bool automatic = spec.type == SchedulerType::automatic;
+  spec.rung_audit = reader.boolean_or("rung_audit", automatic);
+  refuse(reader, "rung_audit", !automatic && spec.type != SchedulerType::asha_delayed,
+         "is only for the scheduler types `asha_delayed` and `auto`");
   refuse(reader, "bracket_rounding", spec.type != SchedulerType::hyperband, "is only for the scheduler type `hyperband`");
   if (none) spec.min_resource = spec.max_resource;
 
@@ -213,9 +223,9 @@ void check_bounds(const JobSpec& spec, Diagnostics& diagnostics) {
     diagnostics.error("limits.max_trials", "is missing: nothing would end this job",
                       "give max_trials, max_runtime_seconds or max_trials_without_improvement, or a target of the objective");
   } else if (bound && *bound > kTrialsMax && !other_limit) {
-    const std::string what = is_synchronous(spec.scheduler.type) && spec.sampler.type != SamplerType::grid
-                                 ? "one pass over the brackets"
-                                 : "the whole grid";
+    const bool in_passes = is_synchronous(spec.scheduler.type) || spec.scheduler.type == SchedulerType::automatic;
+    const std::string what =
+        in_passes && spec.sampler.type != SamplerType::grid ? "one pass over the brackets" : "the whole grid";
     diagnostics.error(
         "limits.max_trials",
         "is missing: " + what + " starts " + std::to_string(*bound) + " trials, more than " + std::to_string(kTrialsMax),

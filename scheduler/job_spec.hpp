@@ -29,7 +29,23 @@ struct Objective {
 // asha_promotion      asynchronous successive halving, pausing at rungs (Li et al., MLSys 2020, Algorithm 2)
 // asha_stopping       the same, deciding when a trial arrives: stop or go on (as in Syne Tune and Ray Tune)
 // none                every trial runs to max_resource
-enum class SchedulerType { hyperband, successive_halving, asha_promotion, asha_stopping, none };
+// asha_delayed        as asha_promotion, with the quota kept (scheduler/delayed.hpp)
+// async_hyperband     asha_delayed in several brackets, the choice among them learned (scheduler/async_hyperband.hpp)
+// median_stopping     no ladder: worse than the median at a grid of resources (scheduler/median_stopping.hpp)
+// pasha               asha_promotion with a cap on the resource that rises as needed (scheduler/pasha.hpp)
+// automatic           "auto", and when no type is given: asha_delayed with an audit of the first rungs
+enum class SchedulerType {
+  hyperband,
+  successive_halving,
+  asha_promotion,
+  asha_stopping,
+  none,
+  asha_delayed,
+  async_hyperband,
+  median_stopping,
+  pasha,
+  automatic,
+};
 std::string_view to_string(SchedulerType type);
 
 // How many trials bracket s starts with. algorithm1: ceil(K / (s + 1) * eta^s). table1: floor(K / (s + 1)) * eta^s, the
@@ -43,6 +59,7 @@ struct SchedulerSpec {
   int eta = 3;
   std::vector<std::int64_t> rungs;  // the user's own ladder, strictly rising, ending in max_resource; empty: computed
   BracketRounding rounding = BracketRounding::algorithm1;
+  bool rung_audit = false;  // asha_delayed and automatic: does the first rung order trials as the next one does?
 };
 
 struct Limits {
@@ -63,16 +80,16 @@ struct JobSpec {
   std::vector<Configuration> candidates;  // what the sampler chooses from (scheduler/candidates.hpp); empty: the whole space
   SchedulerSpec scheduler;
   Limits limits;
-  double weight = 1;     // share of the workers against other jobs
-  Json trainer;          // as submitted; workers/protocol/trainer_spec.hpp reads it
+  double weight = 1;             // share of the workers against other jobs
+  Json trainer;                  // as submitted; workers/protocol/trainer_spec.hpp reads it
   std::vector<int> replicas{1};  // trainer.replicas, ascending: workers of a trial; several: tuned as the parameter `replicas`
   int metric_rank = 0;           // trainer.metric_rank: whose observations count
-  std::string data_key;  // jobs with the same key share parsed data in a warm worker; empty: nothing to share
+  std::string data_key;          // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
   int replicas_of(const Configuration& configuration) const;
 
-  // Reads a whole job document. Of the trainer only `replicas` and `metric_rank` are read here. `diagnostics` gets every fault; what is
-  // returned is a job only when there is none. A sampler without a seed gets default_seed(name).
+  // Reads a whole job document. Of the trainer only `replicas` and `metric_rank` are read here. `diagnostics` gets every fault;
+  // what is returned is a job only when there is none. A sampler without a seed gets default_seed(name).
   static JobSpec parse(const Json& json, Diagnostics& diagnostics);
 };
 

@@ -1,15 +1,22 @@
 #include "scheduler/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "scheduler/candidates.hpp"
+#include "scheduler/median_stopping.hpp"
 
 namespace tuneband {
 
 namespace {
 
 bool runs_in_passes(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
+
+// Over brackets of every kind.
+bool cycles(SchedulerType type) {
+  return type == SchedulerType::hyperband || type == SchedulerType::async_hyperband || type == SchedulerType::automatic;
+}
 
 // min(a * b, most), for a, b >= 0.
 std::int64_t capped_product(std::int64_t a, std::int64_t b, std::int64_t most) {
@@ -24,7 +31,7 @@ std::int64_t capped_power(std::int64_t base, int exponent, std::int64_t most) {
 
 // How many brackets one pass has.
 int brackets_of_one_pass(const SchedulerSpec& spec, std::size_t levels) {
-  return spec.type == SchedulerType::hyperband ? static_cast<int>(levels) : 1;
+  return cycles(spec.type) ? static_cast<int>(levels) : 1;
 }
 
 // n0 of bracket s out of K.
@@ -36,9 +43,7 @@ std::int64_t trials_at_start(const SchedulerSpec& spec, int k, int s) {
   return std::min<std::int64_t>(trials, std::numeric_limits<int>::max());
 }
 
-int s_of_bracket(const SchedulerSpec& spec, int k, int index) {
-  return spec.type == SchedulerType::hyperband ? k - 1 - index % k : k - 1;
-}
+int s_of_bracket(const SchedulerSpec& spec, int k, int index) { return cycles(spec.type) ? k - 1 - index % k : k - 1; }
 
 PlannedBracket bracket_on(const std::vector<std::int64_t>& levels, const SchedulerSpec& spec, int index,
                           std::optional<int> trials_left) {
@@ -56,6 +61,16 @@ PlannedBracket bracket_on(const std::vector<std::int64_t>& levels, const Schedul
     trials /= spec.eta;  // floor(floor(n / eta) / eta) = floor(n / eta^2)
   }
   return bracket;
+}
+
+// At most kMedianStoppingGridMax resources from min_resource to max_resource, as even as integers allow.
+std::vector<std::int64_t> even_grid(const SchedulerSpec& spec) {
+  const std::int64_t steps = std::min<std::int64_t>(kMedianStoppingGridMax - 1, spec.max_resource - spec.min_resource);
+  std::vector<std::int64_t> levels{spec.min_resource};
+  for (std::int64_t i = 1; i <= steps; ++i) {
+    levels.push_back(spec.min_resource + (spec.max_resource - spec.min_resource) * i / steps);
+  }
+  return levels;
 }
 
 // The brackets of a synchronous job. Equal passes repeat: each bracket is computed when it is needed, and only the first ones are
@@ -78,21 +93,47 @@ void plan_synchronous(const JobSpec& spec, Plan& plan) {
   plan.total_resource_without_stopping = started * spec.scheduler.max_resource;
 }
 
-// One bracket with the trials expected at each rung if the rule keeps 1/eta. Without a bound on the trials: as many as leave one
-// at the top.
+// One bracket with the trials expected at each rung if the rule keeps 1/eta (the median rule: if it stops half of the trials, as
+// evenly on the way as may be). Without a bound on the trials: as many as leave one at the top.
 void plan_asynchronous(const JobSpec& spec, Plan& plan) {
   const int top = static_cast<int>(plan.ladder.size()) - 1;
-  std::int64_t trials = plan.trials.value_or(capped_power(spec.scheduler.eta, top, kTrialsMax));
+  const bool median = spec.scheduler.type == SchedulerType::median_stopping;
+  const std::int64_t trials = plan.trials.value_or(median ? 2 : capped_power(spec.scheduler.eta, top, kTrialsMax));
   plan.total_resource_without_stopping = trials * spec.scheduler.max_resource;
   PlannedBracket bracket;
   bracket.s = top;
-  for (const std::int64_t level : plan.ladder) {
-    bracket.rungs.push_back({level, static_cast<int>(std::max<std::int64_t>(1, trials))});
-    trials /= spec.scheduler.eta;
+  std::int64_t left = trials;
+  for (int rung = 0; rung <= top; ++rung) {
+    if (median && top > 0) left = trials - trials * rung / (2 * top);
+    bracket.rungs.push_back({plan.ladder[static_cast<std::size_t>(rung)], static_cast<int>(std::max<std::int64_t>(1, left))});
+    if (!median) left /= spec.scheduler.eta;
   }
   plan.total_resource = bracket.total_resource();
   plan.exact = plan.ladder.size() == 1;
   plan.brackets.push_back(std::move(bracket));
+}
+
+// Every bracket of Hyperband with its share of the trials; which ones a trial really starts in is learned.
+void plan_async_hyperband(const JobSpec& spec, Plan& plan) {
+  const int k = static_cast<int>(plan.ladder.size());
+  const std::int64_t one_pass = trials_of_one_pass(spec.scheduler);
+  const std::int64_t trials = plan.trials.value_or(static_cast<int>(std::min<std::int64_t>(one_pass, kTrialsMax)));
+  plan.total_resource_without_stopping = trials * spec.scheduler.max_resource;
+  plan.exact = k == 1;
+  for (int index = 0; index < k; ++index) {
+    const std::int64_t of_pass = trials_at_start(spec.scheduler, k, k - 1 - index);
+    const double share = static_cast<double>(of_pass) / static_cast<double>(one_pass);
+    std::int64_t left = std::llround(share * static_cast<double>(trials));
+    PlannedBracket bracket;
+    bracket.index = index;
+    bracket.s = k - 1 - index;
+    for (int rung = index; rung < k; ++rung) {
+      bracket.rungs.push_back({plan.ladder[static_cast<std::size_t>(rung)], static_cast<int>(std::max<std::int64_t>(1, left))});
+      left /= spec.scheduler.eta;
+    }
+    plan.total_resource += bracket.total_resource();
+    plan.brackets.push_back(std::move(bracket));
+  }
 }
 
 Json bracket_to_json(const PlannedBracket& bracket) {
@@ -120,6 +161,7 @@ std::int64_t PlannedBracket::total_resource() const {
 std::vector<std::int64_t> ladder(const SchedulerSpec& spec) {
   if (spec.type == SchedulerType::none) return {spec.max_resource};
   if (!spec.rungs.empty()) return spec.rungs;
+  if (spec.type == SchedulerType::median_stopping) return even_grid(spec);
   std::vector<std::int64_t> levels{spec.max_resource};
   std::int64_t divisor = spec.eta;
   for (std::int64_t lowest = spec.min_resource; lowest <= spec.max_resource / spec.eta; lowest *= spec.eta) {
@@ -148,7 +190,8 @@ std::optional<std::int64_t> trials_bound(const JobSpec& spec) {
     bound(*size + static_cast<std::int64_t>(spec.enqueue.size()));
   }
   const bool other_limit = spec.limits.max_runtime_ms || spec.limits.max_trials_without_improvement || spec.objective.target;
-  if (!most && !other_limit && runs_in_passes(spec.scheduler.type)) bound(trials_of_one_pass(spec.scheduler));
+  const bool ends_by_itself = runs_in_passes(spec.scheduler.type) || spec.scheduler.type == SchedulerType::automatic;
+  if (!most && !other_limit && ends_by_itself) bound(trials_of_one_pass(spec.scheduler));
   return most;
 }
 
@@ -162,6 +205,8 @@ Plan make_plan(const JobSpec& spec) {
   if (const auto bound = trials_bound(spec)) plan.trials = static_cast<int>(std::min<std::int64_t>(*bound, kTrialsMax));
   if (runs_in_passes(spec.scheduler.type)) {
     plan_synchronous(spec, plan);
+  } else if (spec.scheduler.type == SchedulerType::async_hyperband) {
+    plan_async_hyperband(spec, plan);
   } else {
     plan_asynchronous(spec, plan);
   }

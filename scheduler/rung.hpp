@@ -51,6 +51,9 @@ class Rung {
   // 1 = best.
   int rank(const Standing& standing) const { return static_cast<int>(results_.order_of_key(standing)) + 1; }
 
+  // The result at place `index`; 0: the best.
+  const Standing& at(int index) const { return *results_.find_by_order(static_cast<std::size_t>(index)); }
+
   // The verdict with everything that explains it, as things stand.
   Ruling rule(const Standing& standing, Verdict verdict, int bracket, int rung, int keep, std::string rule) const;
 

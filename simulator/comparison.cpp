@@ -82,8 +82,9 @@ std::vector<MethodRuns> compare(const std::vector<SearchMethod>& methods, const 
   for (std::thread& thread : threads) thread.join();
 
   for (std::size_t method = 0; method < methods.size(); ++method) {
-    const Regret regret(table, methods[method].spec.objective.goal);
-    const auto full = static_cast<double>(methods[method].spec.scheduler.max_resource);
+    const JobSpec& spec = methods[method].spec;
+    const Regret regret(table, spec.objective.goal, spec.scheduler.max_resource);
+    const auto full = static_cast<double>(spec.scheduler.max_resource);
     for (const double budget : options.budgets) {
       auto& by_resource = results[method].regret_by_resource.emplace_back();
       auto& by_time = results[method].regret_by_time.emplace_back();

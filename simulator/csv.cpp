@@ -93,9 +93,9 @@ Result<Csv> parse_csv(std::string_view text) {
         if (!names.insert(name).second) return csv_error("the column `" + name + "` is there twice", where);
       }
     } else if (cells->size() != csv.header.size()) {
-      return csv_error("expected " + std::to_string(csv.header.size()) + " cells as in the header, got " +
-                           std::to_string(cells->size()),
-                       where);
+      return csv_error(
+          "expected " + std::to_string(csv.header.size()) + " cells as in the header, got " + std::to_string(cells->size()),
+          where);
     } else {
       csv.rows.push_back(std::move(*cells));
     }

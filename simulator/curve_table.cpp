@@ -302,10 +302,10 @@ int keep_within(CurveTable& table, const SearchSpace& space) {
   return outside;
 }
 
-Regret::Regret(const CurveTable& table, Goal goal) {
+Regret::Regret(const CurveTable& table, Goal goal, std::int64_t max_resource) {
   std::vector<double> costs;
   for (const Curve& curve : table.curves) {
-    const auto last = curve.failed ? std::nullopt : curve.at(table.max_resource);
+    const auto last = curve.failed ? std::nullopt : curve.at(max_resource);
     costs.push_back(last ? finite_or_worst(*last, goal) : std::numeric_limits<double>::infinity());
   }
   std::vector<double> sorted = costs;

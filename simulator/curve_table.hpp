@@ -23,7 +23,8 @@ namespace tuneband {
 
 struct Curve {
   Configuration configuration;
-  std::vector<std::pair<std::int64_t, double>> points;  // (resource, value) as measured, by resource; never empty but for failures
+  std::vector<std::pair<std::int64_t, double>>
+      points;  // (resource, value) as measured, by resource; never empty but for failures
   double seconds_per_unit = 1;
   bool failed = false;  // after its last point
 
@@ -60,10 +61,10 @@ Json space_of(const CurveTable& table);
 // Leaves out the curves whose configuration is outside of `space`, and says how many. Numbers become what their domain is.
 int keep_within(CurveTable& table, const SearchSpace& space);
 
-// How good a configuration was in the end: 0 is the table's best final value, 1 its median one.
+// How good a configuration is at `max_resource` (the final value): 0 is the table's best one, 1 its median one.
 class Regret {
  public:
-  Regret(const CurveTable& table, Goal goal);
+  Regret(const CurveTable& table, Goal goal, std::int64_t max_resource);
 
   // Of a curve by index: (final - best) / (median - best), at most 1, so that one that diverged does not rule a mean.
   double of(std::size_t curve) const { return normalised_[curve]; }

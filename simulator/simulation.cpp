@@ -18,7 +18,10 @@ constexpr double kMsPerSecond = 1000;
 class Simulation {
  public:
   Simulation(const JobSpec& spec, const CurveTable& table, const SimulationOptions& options)
-      : table_(table), options_(options), metric_(spec.objective.metric), scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
+      : table_(table),
+        options_(options),
+        metric_(spec.objective.metric),
+        scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
     for (std::size_t i = table.curves.size(); i-- > 0;) curves_of_[table.curves[i].configuration].push_back(i);
     follow(scheduler_.step(JobSubmitted{spec, ""}, now()));
     for (int i = 0; i < options.workers; ++i) {

@@ -44,20 +44,29 @@ struct Arguments {
   bool each = false;
 };
 
-// "scheduler/sampler" or "scheduler:min_resource/sampler".
+// "scheduler/sampler", each a type or a type and fields: "asha_delayed,eta=4,rung_audit=true/tpe".
+Json part_of(const std::string& text, Json part) {
+  std::size_t at = text.find(',');
+  part["type"] = text.substr(0, at);
+  while (at != std::string::npos) {
+    const std::size_t end = text.find(',', at + 1);
+    const std::string field = text.substr(at + 1, end == std::string::npos ? end : end - at - 1);
+    const std::size_t equals = field.find('=');
+    part[field.substr(0, equals)] = Json::parse(field.substr(equals + 1));
+    at = end;
+  }
+  if (part["type"] == "none") part.erase("min_resource");
+  return part;
+}
+
 JobSpec spec_of(const std::string& method, const Family& family, const CurveTable& table, std::int64_t min_resource) {
   const auto slash = method.find('/');
-  std::string type = method.substr(0, slash);
-  if (const auto colon = type.find(':'); colon != std::string::npos) {
-    min_resource = std::stoll(type.substr(colon + 1));
-    type = type.substr(0, colon);
-  }
-  Json scheduler{{"type", type}, {"max_resource", family.max_resource}};
-  if (type != "none") scheduler["min_resource"] = min_resource;
+  const Json scheduler =
+      part_of(method.substr(0, slash), {{"max_resource", family.max_resource}, {"min_resource", min_resource}});
   const Json document{{"name", "benchmark"},
                       {"objective", {{"metric", family.metric}, {"goal", family.goal}}},
                       {"search_space", space_of(table)},
-                      {"sampler", {{"type", method.substr(slash + 1)}, {"seed", 1}}},
+                      {"sampler", part_of(method.substr(slash + 1), {{"seed", 1}})},
                       {"scheduler", scheduler},
                       {"limits", {{"max_trials", table.curves.size()}}},
                       {"trainer", Json::object()}};
@@ -161,7 +170,7 @@ int main(int argument_count, char** argument_values) {
       ->envname("TUNEBAND_TABLES")
       ->required()
       ->check(CLI::ExistingDirectory);
-  app.add_option("--method", arguments.methods, "scheduler/sampler, or scheduler:min_resource/sampler; repeat it");
+  app.add_option("--method", arguments.methods, "scheduler/sampler, each with fields if need be: asha_delayed,eta=4/random");
   app.add_option("--family", arguments.families, "Only these folders");
   app.add_option("--budgets", arguments.budgets, "In units of max_resource");
   app.add_option("--workers", arguments.workers, "Workers; several numbers, several runs");

@@ -121,7 +121,8 @@ TEST(JobSpec, HasDefaultsForWhatIsLeftOut) {
        {"weight", nullptr},
        {"scheduler",
         {{"type", nullptr}, {"eta", nullptr}, {"rungs", nullptr}, {"min_resource", nullptr}, {"bracket_rounding", nullptr}}}});
-  EXPECT_EQ(spec.scheduler.type, SchedulerType::hyperband);
+  EXPECT_EQ(spec.scheduler.type, SchedulerType::automatic);
+  EXPECT_TRUE(spec.scheduler.rung_audit);
   EXPECT_EQ(spec.scheduler.eta, 3);
   EXPECT_EQ(spec.scheduler.min_resource, 1);
   EXPECT_EQ(spec.scheduler.rounding, BracketRounding::algorithm1);
@@ -194,6 +195,11 @@ TEST(SchedulerTypes, HaveTheWordsOfTheDocument) {
   EXPECT_EQ(to_string(SchedulerType::asha_promotion), "asha_promotion");
   EXPECT_EQ(to_string(SchedulerType::asha_stopping), "asha_stopping");
   EXPECT_EQ(to_string(SchedulerType::none), "none");
+  EXPECT_EQ(to_string(SchedulerType::asha_delayed), "asha_delayed");
+  EXPECT_EQ(to_string(SchedulerType::async_hyperband), "async_hyperband");
+  EXPECT_EQ(to_string(SchedulerType::median_stopping), "median_stopping");
+  EXPECT_EQ(to_string(SchedulerType::pasha), "pasha");
+  EXPECT_EQ(to_string(SchedulerType::automatic), "auto");
 }
 
 TEST(Objective, OrdersFiniteValuesFirstThenInfinitiesThenNaN) {

@@ -11,7 +11,7 @@ namespace {
 JobSpec forecast_job(const Json& overlay) {
   Json document = Json::parse(R"({"name": "forecast", "objective": {"metric": "value", "goal": "minimize"},
       "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "trainer": {"type": "command"},
-      "scheduler": {"max_resource": 27}})");
+      "scheduler": {"type": "hyperband", "max_resource": 27}})");
   document.merge_patch(overlay);
   Diagnostics diagnostics;
   JobSpec spec = JobSpec::parse(document, diagnostics);

@@ -14,9 +14,9 @@ namespace tuneband::test {
 
 namespace {
 
-constexpr std::int64_t kFaultsMs = 120'000;        // then everything goes well
+constexpr std::int64_t kFaultsMs = 120'000;         // then everything goes well
 constexpr std::int64_t kPatienceMs = 180 * 60'000;  // from then on, until every job must have ended; some have one worker
-constexpr std::int64_t kHappeningsMax = 300'000;   // more is going round in circles
+constexpr std::int64_t kHappeningsMax = 300'000;    // more is going round in circles
 constexpr std::int64_t kSubmitMsMax = 20'000;
 constexpr std::int64_t kLateMsMax = 60'000;
 constexpr std::int64_t kKeeperMs = 2'000;
@@ -46,10 +46,12 @@ constexpr std::int64_t kReplicasDrawnMax = 3;
 
 Json drawn_scheduler(Draw& draw, SimulationKind kind) {
   const bool any = kind == SimulationKind::anything;
-  const std::string type = any ? draw.one_of("hyperband", "successive_halving", "asha_promotion", "asha_stopping", "none")
+  const std::string type = any ? draw.one_of("hyperband", "successive_halving", "asha_promotion", "asha_stopping", "none",
+                                             "asha_delayed", "async_hyperband", "median_stopping", "pasha", "auto")
                                : draw.one_of("hyperband", "hyperband", "successive_halving", "none");
   Json scheduler{{"type", type}, {"max_resource", draw.between(1, draw.chance(0.3) ? 40 : 12)}};
-  if (type != "none") scheduler["eta"] = draw.between(2, 4);
+  if (type != "none" && type != "median_stopping") scheduler["eta"] = draw.between(2, 4);
+  if (type == "asha_delayed") scheduler["rung_audit"] = draw.chance(0.5);
   return scheduler;
 }
 

@@ -1,0 +1,37 @@
+// Asynchronous Hyperband with a learned choice of the bracket: trials start at different rungs of one ladder, go on by delayed
+// promotion, and a new one starts where this has paid (the idea of Hyper-Tune's bracket selection, Li et al., VLDB 2022).
+//
+// Hyperband gives bracket b of K (the one that starts at rung b) the weight K / (K - b) * eta^(K-1-b), so that each bracket costs
+// about the same. Here that weight is multiplied with how far the order at rung b can be trusted up to the top: the product over
+// the rungs k = b ... K-2 of max(0, 2 c_k - 1), where c_k is the concordance of rungs k and k + 1 (rung_order.hpp), drawn towards
+// kPriorConcordance as long as there are few pairs; and the shares are as these products to the power of kDecisiveness. The next
+// trial goes to the bracket that is furthest behind its share.
+#pragma once
+
+#include <unordered_map>
+
+#include "scheduler/delayed.hpp"
+
+namespace tuneband {
+
+class AsyncHyperband final : public DelayedPromotion {
+ public:
+  static constexpr double kPriorConcordance = 0.9;
+  static constexpr double kPriorPairs = 20;
+  static constexpr double kDecisiveness = 2;
+
+  AsyncHyperband(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max);
+
+ protected:
+  Place place_of_new() const override;
+  int bracket_of(int trial) const override;
+  void started(int trial, const Place& place) override;
+
+ private:
+  std::vector<double> shares() const;  // by bracket; their sum is 1
+
+  std::vector<int> started_in_;            // by bracket
+  std::unordered_map<int, int> brackets_;  // by trial; bracket 0 left out
+};
+
+}  // namespace tuneband

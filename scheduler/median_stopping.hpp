@@ -1,0 +1,37 @@
+// The median rule (Golovin et al., "Google Vizier", KDD 2017, section 3.2): at each of a few resources a trial is stopped when
+// its best value so far is worse than the median of the other trials' running averages there. A running average is the mean of a
+// trial's values at the resources up to this one. For jobs without rungs in mind: there is no eta, and the resources are a plain
+// grid.
+#pragma once
+
+#include <unordered_map>
+
+#include "scheduler/asha.hpp"
+
+namespace tuneband {
+
+inline constexpr int kMedianStoppingGridMax = 10;   // resources at which trials are compared, max_resource among them
+inline constexpr int kMedianStoppingOthersMin = 5;  // fewer other trials at a resource: none is stopped there
+
+class MedianStopping final : public AshaStopping {
+ public:
+  MedianStopping(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max);
+
+ protected:
+  void learned(int index, const Standing& standing) override;
+  void arrived_below_top(int index, const Standing& standing, std::vector<Ruling>& rulings) override;
+
+ private:
+  struct Course {
+    double sum = 0;
+    int values = 0;
+    double best = 0;  // cost
+    double average() const { return sum / values; }
+  };
+
+  Goal goal_;
+  std::unordered_map<int, Course> courses_;  // by trial
+  std::vector<Rung> averages_;               // by rung: the running averages there, as costs
+};
+
+}  // namespace tuneband

@@ -1,0 +1,71 @@
+#include "scheduler/pasha.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tuneband {
+
+Pasha::Pasha(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max)
+    : AshaPromotion(spec, goal, trials_max), cap_(std::min(1, top())), results_(static_cast<std::size_t>(top()) + 1) {}
+
+void Pasha::learned(int index, const Standing& standing) {
+  if (standing.tier != Standing::finite) return;
+  results_[static_cast<std::size_t>(index)][standing.trial] = standing.cost;
+  if (index == cap_ && cap_ < top() && orders_disagree()) ++cap_;
+}
+
+bool Pasha::orders_disagree() const {
+  const Results& above = results_[static_cast<std::size_t>(cap_)];
+  const Results& below = results_[static_cast<std::size_t>(cap_) - 1];
+  std::vector<int> trials;
+  for (const auto& [trial, cost] : above) {
+    if (trials.size() < kComparedMax && below.contains(trial)) trials.push_back(trial);
+  }
+  const double tie = epsilon(trials);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    for (std::size_t j = i + 1; j < trials.size(); ++j) {
+      const double difference_below = below.at(trials[i]) - below.at(trials[j]);
+      const double difference_above = above.at(trials[i]) - above.at(trials[j]);
+      if (std::abs(difference_below) > tie && difference_below * difference_above < 0) return true;
+    }
+  }
+  return false;
+}
+
+double Pasha::epsilon(const std::vector<int>& trials) const {
+  std::vector<double> distances;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    for (std::size_t j = i + 1; j < trials.size(); ++j) {
+      if (!criss_cross(trials[i], trials[j])) continue;
+      const Results& above = results_[static_cast<std::size_t>(cap_)];
+      distances.push_back(std::abs(above.at(trials[i]) - above.at(trials[j])));
+    }
+  }
+  if (distances.empty()) return 0;
+  const auto at = static_cast<std::ptrdiff_t>((distances.size() - 1) * 9 / 10);
+  std::nth_element(distances.begin(), distances.begin() + at, distances.end());
+  return distances[static_cast<std::size_t>(at)];
+}
+
+// Changed places twice or more over the rungs up to the cap.
+bool Pasha::criss_cross(int a, int b) const {
+  int changes = 0;
+  double last = 0;
+  for (int index = 0; index <= cap_; ++index) {
+    const Results& here = results_[static_cast<std::size_t>(index)];
+    const auto its = here.find(a);
+    const auto other = here.find(b);
+    if (its == here.end() || other == here.end()) continue;
+    const double difference = its->second - other->second;
+    if (difference * last < 0) ++changes;
+    if (difference != 0) last = difference;
+  }
+  return changes >= 2;
+}
+
+std::string Pasha::rule_at_close() const {
+  return "the job ended, and it was not among the best 1 in " + std::to_string(eta_) +
+         " of its rung or stood at the highest rung " + "that was needed to tell the order of the trials";
+}
+
+}  // namespace tuneband
