@@ -76,6 +76,22 @@ struct RunOptions {
 inline constexpr const char* kRunsDir = "tuneband-runs";
 Finished run_job(Console& console, const RunOptions& options);
 
+// Checks an installation; status 1 when something is wrong.
+struct DoctorOptions {
+  std::string server;
+  std::string data_dir = "./tuneband-data";
+  std::optional<int> workers;  // nothing: one a core
+  int worker_threads = 1;
+};
+Finished run_doctor(Console& console, const DoctorOptions& options);
+
+// Copies a data directory, also beside the server that runs on it.
+struct BackupOptions {
+  std::string destination;
+  std::string data_dir = "./tuneband-data";
+};
+Finished back_up(const BackupOptions& options);
+
 // POST /v1/jobs; prints the warnings. Gives the server's whole answer, whose body has a job.
 Outcome<Answer> submit_file(Session session, const std::string& job_file);
 

@@ -28,6 +28,8 @@ struct Arguments {
   tuneband::cli::ExportOptions exported;
   tuneband::cli::PlanOptions plan;
   tuneband::cli::RunOptions run;
+  tuneband::cli::DoctorOptions doctor;
+  tuneband::cli::BackupOptions backup;
 };
 
 using Command = std::function<Finished(Console&)>;
@@ -152,6 +154,29 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
   run->add_flag("--keep", arguments.run.keep, "Keep the server up after the job's end, until Ctrl-C");
 }
 
+void add_upkeep_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
+  auto* backup = add_command(app, chosen, "backup", "Copy a data directory to a new one, also while its server runs",
+                             [&](Console&) { return tuneband::cli::back_up(arguments.backup); });
+  backup->add_option("DIR", arguments.backup.destination, "The new directory")->required();
+  backup->add_option("--data-dir", arguments.backup.data_dir, "What to copy")->capture_default_str()->type_name("DIR");
+
+  auto* doctor = add_command(app, chosen, "doctor", "Check this installation, and say what is wrong with it",
+                             [&](Console& console) {
+                               arguments.doctor.server = arguments.server;
+                               return tuneband::cli::run_doctor(console, arguments.doctor);
+                             });
+  doctor->add_option("--data-dir", arguments.doctor.data_dir, "Where the server is to keep its data")
+      ->capture_default_str()
+      ->type_name("DIR");
+  doctor->add_option("--workers", arguments.doctor.workers, "Workers to reckon with; default: one a core")
+      ->check(CLI::Range(1, kWorkersMax))
+      ->type_name("N");
+  doctor->add_option("--worker-threads", arguments.doctor.worker_threads, "Threads of each")
+      ->capture_default_str()
+      ->check(CLI::Range(1, kWorkersMax))
+      ->type_name("N");
+}
+
 // CLI11 sees a word that is no command as a missing one.
 std::optional<std::string> unknown_command(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> words = app.remaining(true);
@@ -186,6 +211,7 @@ int main(int argument_count, char** argument_values) {
   add_job_commands(app, chosen, arguments);
   add_trial_commands(app, chosen, arguments);
   add_planning_commands(app, chosen, arguments);
+  add_upkeep_commands(app, chosen, arguments);
   try {
     app.parse(argument_count, argument_values);
   } catch (const CLI::Success& success) {

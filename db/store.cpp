@@ -1,5 +1,7 @@
 #include "db/store.hpp"
 
+#include <sqlite3.h>
+
 #include <map>
 #include <utility>
 
@@ -10,6 +12,8 @@
 namespace tuneband {
 
 namespace {
+
+constexpr std::int64_t kCheckedAtOpenBytesMax = 64 << 20;
 
 constexpr std::string_view kUpdateJob =
     "UPDATE jobs SET name = ?, state = ?, reason = ?, created_at = ?, ended_at = ?, trials_created = ?, trials_completed = ?, "
@@ -77,8 +81,19 @@ std::optional<double> value_of_best(const std::optional<BestRow>& best) {
   return best ? std::optional(best->value) : std::nullopt;
 }
 
+// Damage is found here, before anything is written, as long as that takes no longer than a second or so.
+void refuse_damaged(Connection& connection, const std::string& path) {
+  const std::int64_t bytes = connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size");
+  if (bytes > kCheckedAtOpenBytesMax) return;
+  Statement check = connection.prepare("PRAGMA quick_check(1)");
+  if (!check.step() || check.text(0) == "ok") return;
+  throw SqliteError(SQLITE_CORRUPT, path + " is damaged and is left as it is: " + std::string(check.text(0)) +
+                                        " (tuneband-server --check says more; restore a backup)");
+}
+
 Connection open_current(const std::string& path) {
   Connection connection = Connection::open_to_write(path);
+  refuse_damaged(connection, path);
   migrate(connection, migrations());
   return connection;
 }

@@ -11,4 +11,7 @@ int run_server(const ServerConfig& config);
 // --check: looks at a data directory without changing it, prints what it finds. 0: sound, 1: not.
 int check_data_dir(const ServerConfig& config);
 
+// --backup: copies a data directory, also beside the server that runs on it. 0: done.
+int back_up_data_dir(const ServerConfig& config);
+
 }  // namespace tuneband::server

@@ -5,5 +5,6 @@ int main(int argument_count, char** arguments) {
   const auto parsed = tuneband::server::parse_arguments(argument_count, arguments);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   const auto& config = std::get<tuneband::server::ServerConfig>(parsed);
+  if (!config.backup_to.empty()) return tuneband::server::back_up_data_dir(config);
   return config.check_only ? tuneband::server::check_data_dir(config) : tuneband::server::run_server(config);
 }

@@ -47,6 +47,7 @@ class RunningServer {
     wait();
   }
 
+  pid_t pid() const { return pid_; }
   std::int64_t worker_pid(int index) const;
 
  private:

@@ -17,6 +17,7 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "server/child_process.hpp"
+#include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
 #include "tests/server/temporary_directory.hpp"
 
@@ -81,37 +82,6 @@ while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do
   echo "{\"resource\": $i, \"loss\": $(awk -v x="$1" -v i=$i 'BEGIN { printf "%.9f", x + 1 / i }')}"
 done
 )";
-  }
-
-  // What must not depend on what happened on the way.
-  static std::vector<std::string> outcome(RunningServer& server, const std::string& job) {
-    std::vector<std::string> rows;
-    const Json page = server.get("/v1/jobs/" + job + "/trials?limit=1000");
-    for (const Json& trial : page.value("trials", Json::array())) {
-      Json row;
-      for (const char* field : {"number", "configuration", "state", "bracket", "rung", "resource", "objective"})
-        row[field] = trial.at(field);
-      rows.push_back(row.dump());
-    }
-    return rows;
-  }
-
-  // Without ranks: a trial that cannot be among the best any more is stopped at once, ranked among those that came before it.
-  static std::vector<std::string> verdicts(RunningServer& server, const std::string& job, std::size_t trials) {
-    std::vector<std::string> rows;
-    for (std::size_t number = 0; number < trials; ++number) {
-      const Json page = server.get("/v1/jobs/" + job + "/trials/" + std::to_string(number) + "/decisions");
-      for (const Json& decision : page.value("decisions", Json::array())) {
-        rows.push_back(std::to_string(number) + " " + decision.at("rung").dump() + " " +
-                       decision.at("verdict").get<std::string>());
-      }
-    }
-    return rows;
-  }
-
-  static std::string submit(RunningServer& server, const Json& job) {
-    const Json created = server.post("/v1/jobs", job.dump());
-    return created.is_null() ? "0" : created.at("job").at("id").dump();
   }
 
   // The stream begins with the job as it is: what is asked of it cannot have been missed.

@@ -1,0 +1,374 @@
+#include "cli/doctor_checks.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/statfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "cli/api_client.hpp"
+#include "cli/embedded_server.hpp"
+#include "cli/format.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Level = Finding::Level;
+
+constexpr double kMegabyte = 1024.0 * 1024.0;
+constexpr double kWorkerMemoryMb = 256;  // of one that holds a small table
+constexpr double kRoomMbMin = 1024;
+constexpr rlim_t kOpenFilesMin = 4096;  // a connection a worker, an event stream a browser
+constexpr int kTrainingSecondsMax = 60;
+constexpr int kTableRows = 60;
+
+std::optional<std::string> first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  return std::getline(file, line) ? std::optional(line) : std::nullopt;
+}
+
+// What a program prints, and how it ended.
+std::pair<int, std::string> output_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return {-1, std::strerror(errno)};
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+  const int status = pclose(pipe);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
+}
+
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// "max 100000" or "200000 100000": microseconds of CPU a period.
+std::optional<double> cores_of_control_group() {
+  std::istringstream words(first_line("/sys/fs/cgroup/cpu.max").value_or(""));
+  double quota = 0;
+  double period = 0;
+  if (words >> quota >> period && period > 0) return quota / period;
+  return std::nullopt;
+}
+
+std::optional<double> memory_mb_of_control_group() {
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::istringstream words(first_line(path).value_or(""));
+    if (double bytes = 0; words >> bytes && bytes < 1e15) return bytes / kMegabyte;
+  }
+  return std::nullopt;
+}
+
+double memory_mb_available() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string name, line; file >> name && std::getline(file, line);) {
+    if (name == "MemAvailable:") return std::strtod(line.c_str(), nullptr) / 1024;
+  }
+  return 0;
+}
+
+// The directory itself, or the nearest above it that is there.
+fs::path nearest(const fs::path& path) {
+  std::error_code error;
+  fs::path existing = fs::absolute(path, error).lexically_normal();
+  while (!fs::exists(existing, error) && existing.has_relative_path()) existing = existing.parent_path();
+  return existing;
+}
+
+bool can_write_in(const fs::path& directory) {
+  std::string file = (directory / ".tuneband-doctor-XXXXXX").string();
+  const int fd = mkstemp(file.data());
+  if (fd < 0) return false;
+  const bool written = write(fd, "x", 1) == 1 && fsync(fd) == 0;
+  const int why = errno;
+  close(fd);
+  std::remove(file.c_str());
+  errno = why;
+  return written;
+}
+
+class TemporaryDir {
+ public:
+  TemporaryDir() {
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "tuneband-doctor-XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~TemporaryDir() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  TemporaryDir(const TemporaryDir&) = delete;
+  TemporaryDir& operator=(const TemporaryDir&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Json small_xgboost_job(const std::string& directory) {
+  const std::string table = directory + "/table.csv";
+  std::ofstream file(table);
+  file << "x,y\n";
+  for (int row = 0; row < kTableRows; ++row) file << row << ',' << (row % 10 < 5 ? 1 : 0) << '\n';
+  return {{"name", "doctor"},
+          {"objective", {{"metric", "validation-logloss"}, {"goal", "minimize"}}},
+          {"search_space", {{"eta", {{"type", "float"}, {"min", 0.1}, {"max", 0.5}}}}},
+          {"scheduler", {{"type", "none"}, {"max_resource", 2}}},
+          {"limits", {{"max_trials", 2}, {"max_attempts", 1}}},
+          {"trainer",
+           {{"type", "xgboost"},
+            {"parameters", {{"objective", "binary:logistic"}}},
+            {"eval_metric", {"logloss"}},
+            {"data", {{"train", table}, {"label", "y"}, {"validation", {{"fraction", 0.3}, {"seed", 1}}}}}}}};
+}
+
+// The version that a server's metrics page names.
+std::optional<std::string> version_in(const std::string& metrics) {
+  constexpr std::string_view kLabel = "tuneband_build_info{version=\"";
+  const auto begin = metrics.find(kLabel);
+  if (begin == std::string::npos) return std::nullopt;
+  const auto from = begin + kLabel.size();
+  return metrics.substr(from, metrics.find('"', from) - from);
+}
+
+// Nothing: it is free. Only of an IPv4 address.
+std::optional<std::string> why_not_free(const std::string& url) {
+  const auto colon = url.rfind(':');
+  const std::string host = url.substr(7, colon - 7);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(std::strtoul(url.c_str() + colon + 1, nullptr, 10)));
+  if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) return std::nullopt;
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int yes = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const bool free = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const std::string why = std::strerror(errno);
+  close(fd);
+  return free ? std::nullopt : std::optional(why);
+}
+
+}  // namespace
+
+std::string_view to_string(Level level) {
+  switch (level) {
+    case Level::ok:
+      return "ok";
+    case Level::note:
+      return "note";
+    case Level::problem:
+      return "problem";
+  }
+  return "";
+}
+
+Finding check_program(const std::string& program) {
+  const std::string name = fs::path(program).filename().string();
+  if (access(program.c_str(), X_OK) != 0) {
+    return {Level::problem, "program", program + ": " + std::strerror(errno), "install it beside the program tuneband"};
+  }
+  const auto [status, said] = output_of(shell_quoted(program) + " --version 2>&1");
+  if (status != 0) return {Level::problem, "program", "it does not start: " + said, "are its shared libraries installed (ldd)?"};
+  if (said != name + " " + TUNEBAND_VERSION) {
+    return {Level::problem, "program", "it says `" + said + "`, and this is tuneband " TUNEBAND_VERSION,
+            "install all three programs of one version"};
+  }
+  return {Level::ok, "program", name + " " TUNEBAND_VERSION " starts", ""};
+}
+
+Machine this_machine() {
+  Machine machine;
+  machine.cores = std::max(1U, std::thread::hardware_concurrency());
+  machine.cores = std::min(machine.cores, cores_of_control_group().value_or(machine.cores));
+  machine.memory_mb = memory_mb_available();
+  machine.memory_mb = std::min(machine.memory_mb, memory_mb_of_control_group().value_or(machine.memory_mb));
+  return machine;
+}
+
+Finding check_machine(const Machine& machine, int workers, int threads) {
+  const std::string found = fmt::format("{:g} cores and {:.0f} MB of memory for {} workers of {}", machine.cores,
+                                        machine.memory_mb, workers, format_count(threads, "thread"));
+  if (workers * threads > machine.cores + 0.5) {
+    return {Level::note, "machine", found,
+            fmt::format("more threads than cores make every trial slower: --workers {} or fewer --worker-threads",
+                        std::max(1, static_cast<int>(machine.cores) / std::max(1, threads)))};
+  }
+  if (machine.memory_mb > 0 && machine.memory_mb < workers * kWorkerMemoryMb) {
+    return {Level::note, "machine", found,
+            fmt::format("each worker keeps its data in memory; with less than {:.0f} MB for one, trials may run out of it",
+                        kWorkerMemoryMb)};
+  }
+  return {Level::ok, "machine", found, ""};
+}
+
+Finding check_openmp(const Machine& machine) {
+  for (const char* name : {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT"}) {
+    const char* text = std::getenv(name);
+    if (text == nullptr) continue;
+    const double threads = std::strtod(text, nullptr);
+    if (threads > machine.cores + 0.5) {
+      return {Level::note, "OpenMP", fmt::format("{}={} is more than {:g} cores", name, text, machine.cores),
+              std::string("unset ") + name + ": workers set the threads of a trial themselves"};
+    }
+    if (std::strcmp(name, "OMP_THREAD_LIMIT") == 0) {
+      return {Level::note, "OpenMP", fmt::format("OMP_THREAD_LIMIT={} bounds what --worker-threads asks for", text),
+              "unset OMP_THREAD_LIMIT unless that is meant"};
+    }
+  }
+  const char* policy = std::getenv("OMP_WAIT_POLICY");
+  if (policy != nullptr && (std::strcmp(policy, "active") == 0 || std::strcmp(policy, "ACTIVE") == 0)) {
+    return {Level::note, "OpenMP", "OMP_WAIT_POLICY=active makes waiting threads take cores from other trials",
+            "unset OMP_WAIT_POLICY"};
+  }
+  return {Level::ok, "OpenMP", "nothing in the environment stands against the workers' own settings", ""};
+}
+
+FileSystem file_system_of(std::uint64_t magic) {
+  switch (magic) {
+    case 0x6969:
+      return {"nfs", true, false};
+    case 0xFF534D42:
+    case 0xFE534D42:
+    case 0x517B:
+      return {"a Windows share (cifs)", true, false};
+    case 0x01021997:
+      return {"9p", true, false};
+    case 0x65735546:
+      return {"a fuse file system", true, false};
+    case 0x01021994:
+      return {"tmpfs", false, true};
+    case 0x858458F6:
+      return {"ramfs", false, true};
+    case 0xEF53:
+      return {"ext4", false, false};
+    case 0x58465342:
+      return {"xfs", false, false};
+    case 0x9123683E:
+      return {"btrfs", false, false};
+    case 0x794C7630:
+      return {"overlayfs", false, false};
+    case 0x2FC12FC1:
+      return {"zfs", false, false};
+    default:
+      return {fmt::format("file system {:#x}", magic), false, false};
+  }
+}
+
+Finding check_data_dir(const std::string& data_dir) {
+  const fs::path directory = nearest(data_dir);
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) {
+    return {Level::problem, "data", directory.string() + " is not a directory", "name another --data-dir"};
+  }
+  if (!can_write_in(directory)) {
+    return {Level::problem, "data", "cannot write in " + directory.string() + ": " + std::strerror(errno),
+            "give this user the right to write there, or name another --data-dir"};
+  }
+  struct statfs info {};
+  if (statfs(directory.c_str(), &info) != 0) {
+    return {Level::problem, "data", directory.string() + ": " + std::strerror(errno), "name another --data-dir"};
+  }
+  const FileSystem system = file_system_of(static_cast<std::uint64_t>(info.f_type) & 0xFFFFFFFF);
+  const double room_mb = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_bsize) / kMegabyte;
+  const std::string found =
+      fmt::format("{} is writable, on {}, with {:.1f} GB of room", directory.string(), system.name, room_mb / 1024);
+  if (system.network) {
+    return {Level::problem, "data", found, "SQLite's log needs a local file system: name a --data-dir on one"};
+  }
+  if (room_mb < kRoomMbMin) return {Level::note, "data", found, "logs and models need more: make room"};
+  if (system.in_memory) return {Level::note, "data", found, "what is kept there is gone after a reboot"};
+  return {Level::ok, "data", found, ""};
+}
+
+Finding check_open_files() {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  const std::string found = fmt::format("{} may be open at once", files.rlim_max);
+  if (files.rlim_max < kOpenFilesMin) {
+    return {Level::note, "files", found,
+            fmt::format("many workers need more: raise the hard limit to {} (ulimit -Hn)", kOpenFilesMin)};
+  }
+  return {Level::ok, "files", found, ""};
+}
+
+Finding check_server(const std::string& url) {
+  auto api = ApiClient::create(url);
+  if (!api) return {Level::problem, "server", url + " is no address of a server", "name one like http://127.0.0.1:7070"};
+  std::string metrics;
+  const auto answered = api->stream("/metrics", [&](std::string_view piece) {
+    metrics += piece;
+    return true;
+  });
+  const auto version = version_in(metrics);
+  if (answered && version == TUNEBAND_VERSION) return {Level::ok, "server", "one of this version answers at " + url, ""};
+  if (answered && version) {
+    return {Level::problem, "server", "the one at " + url + " is of version " + *version + ", and this is " TUNEBAND_VERSION,
+            "use programs of one version"};
+  }
+  const auto taken = why_not_free(url);
+  if (answered || taken) {
+    return {Level::problem, "server", "what listens at " + url + " is no tuneband-server",
+            "start one on another port: tuneband-server --port N"};
+  }
+  return {Level::note, "server", "none answers at " + url + "; the port is free", "start one: tuneband-server"};
+}
+
+Finding check_training(const std::string& server_program) {
+  const TemporaryDir directory;
+  if (directory.path().empty()) return {Level::problem, "training", "no temporary directory can be made", "see TMPDIR"};
+  const auto failed = [](const std::string& found) {
+    return Finding{Level::problem, "training", found, "tuneband-worker and XGBoost's library must be installed and start"};
+  };
+  const std::int64_t began = now_ms();
+  const auto server = EmbeddedServer::start({server_program, directory.path(), 1});
+  if (!server) return failed(server.error().errors.front().message);
+  auto api = ApiClient::create((*server)->url());
+  if (!api) return failed("the private server's address is none");
+  const auto created = api->post("/v1/jobs", small_xgboost_job(directory.path()).dump());
+  if (!created) return failed("a small XGBoost job was refused: " + created.error().errors.front().message);
+  const std::int64_t deadline = began + kTrainingSecondsMax * 1000;
+  // The stream ends with the job.
+  (void)api->stream("/v1/jobs/doctor/events", [&](std::string_view) { return now_ms() < deadline; });
+  const auto job = api->get("/v1/jobs/doctor");
+  if (!job) return failed("the private server went away: " + job.error().errors.front().message);
+  if (job->at("state") != "completed") {
+    return failed("a small XGBoost job is " + job->at("state").get<std::string>() + ": " + job->at("reason").get<std::string>());
+  }
+  return {
+      Level::ok, "training",
+      "a job of two XGBoost trials went from file to model in " + format_duration(static_cast<double>(now_ms() - began) / 1000),
+      ""};
+}
+
+Json to_json(const std::vector<Finding>& findings) {
+  Json list = Json::array();
+  for (const Finding& finding : findings) {
+    list.push_back(
+        {{"level", to_string(finding.level)}, {"what", finding.what}, {"found", finding.found}, {"advice", finding.advice}});
+  }
+  return {{"findings", list}};
+}
+
+}  // namespace tuneband::cli

@@ -1,0 +1,55 @@
+// The checks of `tuneband doctor`: each looks at one thing and says what it found, and what to do where that is not right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/json.hpp"
+
+namespace tuneband::cli {
+
+struct Finding {
+  enum class Level { ok, note, problem };
+  Level level = Level::ok;
+  std::string what;    // "XGBoost"
+  std::string found;   // "a job of two trials trained in 0.4 s"
+  std::string advice;  // what to do; "" when all is well
+};
+
+std::string_view to_string(Finding::Level level);
+
+// `program` is there, starts, and is of this version.
+Finding check_program(const std::string& program);
+
+// Cores and memory, as the machine and the control group give them, against `workers` of `threads` each.
+struct Machine {
+  double cores = 0;
+  double memory_mb = 0;  // of all that may be used; 0: unknown
+};
+Machine this_machine();
+Finding check_machine(const Machine& machine, int workers, int threads);
+
+// OMP_* variables that the workers would inherit.
+Finding check_openmp(const Machine& machine);
+
+// Writable, with room, on a file system that SQLite's log works on. Also one that is not there yet.
+Finding check_data_dir(const std::string& data_dir);
+// What is known of a file system by its magic number (statfs(2)).
+struct FileSystem {
+  std::string name;
+  bool network = false;
+  bool in_memory = false;
+};
+FileSystem file_system_of(std::uint64_t magic);
+
+Finding check_open_files();
+
+// Whether a tuneband-server answers at `url`, and of which version; else whether its port is free.
+Finding check_server(const std::string& url);
+
+// A job of two trials on a private server, from the file to the model.
+Finding check_training(const std::string& server_program);
+
+Json to_json(const std::vector<Finding>& findings);
+
+}  // namespace tuneband::cli

@@ -1,0 +1,259 @@
+// What happens to the disk: full, over quota, read-only, damaged, written by a newer version. The server says what is wrong,
+// keeps what was committed and overwrites nothing. And backups, taken while it runs.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "server/engine.hpp"
+#include "server/file_text.hpp"
+#include "tests/e2e/job_outcome.hpp"
+#include "tests/e2e/running_server.hpp"
+#include "tests/server/temporary_directory.hpp"
+
+namespace tuneband::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr int kWorkers = 2;
+
+// A small disk of its own; only root may have one.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const std::string& path) : path_(path) {
+    fs::create_directory(path);
+    mounted_ = ::mount("tuneband-test", path.c_str(), "tmpfs", 0, "size=16m") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  bool mounted() const { return mounted_; }
+  bool make_read_only() const { return ::mount("", path_.c_str(), "", MS_REMOUNT | MS_RDONLY, "size=16m") == 0; }
+
+  // Until not a byte more goes on it.
+  void fill() const {
+    const int fd = ::open(ballast().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    const std::string piece(4096, 'x');
+    while (::write(fd, piece.data(), piece.size()) > 0) continue;
+    ::close(fd);
+  }
+  void make_room() const { fs::remove(ballast()); }
+
+ private:
+  std::string ballast() const { return path_ + "/ballast"; }
+
+  std::string path_;
+  bool mounted_ = false;
+};
+
+class DiskTest : public testing::Test {
+ protected:
+  // Its values depend on its parameters alone.
+  Json job() {
+    const std::string path = directory_ / "train.sh";
+    std::ofstream(path) << "#!/bin/sh\n"
+                           "i=0\n"
+                           "while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do\n"
+                           "  i=$((i + 1))\n"
+                           "  sleep 0.01\n"
+                           "  echo \"{\\\"resource\\\": $i, \\\"loss\\\": $(($1 % 1000 * 1000 + 100000 / i))}\"\n"
+                           "done\n";
+    ::chmod(path.c_str(), 0700);
+    return {{"name", "disk"},
+            {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
+            {"search_space", {{"n", {{"type", "int"}, {"min", 0}, {"max", 1'000'000}}}}},
+            {"sampler", {{"type", "random"}, {"seed", 5}}},
+            {"scheduler", {{"type", "hyperband"}, {"max_resource", 9}}},
+            {"limits", {{"max_trials", 20}, {"max_attempts", 10}}},
+            {"trainer", {{"type", "command"}, {"argv", {path, "{n}"}}, {"grace_seconds", 1}}}};
+  }
+
+  static std::unique_ptr<RunningServer> start(const std::string& data_dir) {
+    return std::make_unique<RunningServer>(data_dir, kWorkers, std::vector<std::string>{"--lease-seconds", "3"});
+  }
+
+  static bool some_are_done(const ServerEvent& event) {
+    return event.type == "job" && event.data.at("trials").at("stopped").get<int>() >= 3;
+  }
+
+  std::vector<std::string> undisturbed(const Json& document) {
+    const auto server = start(directory_ / "undisturbed");
+    const std::string id = submit(*server, document);
+    server->wait_for_end(id);
+    return outcome(*server, id);
+  }
+
+  // The server ends because it cannot commit; `relieve` makes room; it goes on to the same table.
+  void expect_goes_on(const std::string& data_dir, const std::function<void(RunningServer&)>& disturb,
+                      const std::function<void()>& relieve) {
+    const Json document = job();
+    const std::vector<std::string> expected = undisturbed(document);
+    auto server = start(data_dir);
+    const std::string id = submit(*server, document);
+    ASSERT_TRUE(server->follow(id, some_are_done));
+    disturb(*server);
+    EXPECT_EQ(server->wait(), server::kExitCommitFailed);
+    EXPECT_THAT(log_of(data_dir), HasSubstr("a commit failed"));
+    relieve();
+    server = start(data_dir);
+    EXPECT_EQ(server->wait_for_end(id).at("state"), "completed");
+    EXPECT_EQ(outcome(*server, id), expected);
+  }
+
+  static std::string log_of(const std::string& data_dir) { return server::read_small_file(data_dir + ".log").value_or(""); }
+
+  static std::pair<int, std::string> run_program(const std::string& name, const std::string& arguments) {
+    const std::string command = std::string(TUNEBAND_BIN_DIR) + "/" + name + " " + arguments + " 2>&1";
+    std::string said;
+    FILE* program = ::popen(command.c_str(), "r");
+    if (program == nullptr) return {-1, ""};
+    for (int c = std::fgetc(program); c != EOF; c = std::fgetc(program)) said += static_cast<char>(c);
+    const int status = ::pclose(program);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, said};
+  }
+  static std::pair<int, std::string> start_in_vain(const std::string& data_dir) {
+    return run_program("tuneband-server", "--port 0 --workers 0 --data-dir " + data_dir);
+  }
+  static std::pair<int, std::string> check(const std::string& data_dir) {
+    return run_program("tuneband-server", "--check --data-dir " + data_dir);
+  }
+
+  static std::string bytes_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+
+  // A data directory with one job that has ended, without a journal beside the database.
+  std::string used_data_dir() {
+    const std::string path = directory_ / "used";
+    {
+      RunningServer server(path, kWorkers);
+      server.wait_for_end(submit(server, job()));
+      server.send(SIGTERM);
+      server.wait();
+    }
+    return path;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+// Without root the next test says the same of a quota.
+TEST_F(DiskTest, AFullDiskEndsTheServerAndItGoesOnOnceThereIsRoom) {
+  const SmallDisk disk(directory_ / "disk");
+  if (!disk.mounted()) return;
+  expect_goes_on(
+      directory_ / "disk/data", [&](RunningServer&) { disk.fill(); }, [&] { disk.make_room(); });
+}
+
+// The kernel refuses writes past a file-size limit as it does on a full disk.
+TEST_F(DiskTest, AFileSizeLimitEndsTheServerAndItGoesOnWithoutIt) {
+  const std::string data_dir = directory_ / "data";
+  const auto limit = [&](RunningServer& server) {
+    const auto size = static_cast<rlim_t>(fs::file_size(data_dir + "/tuneband.db-wal"));
+    const rlimit bytes{size, size};
+    ASSERT_EQ(::prlimit(server.pid(), RLIMIT_FSIZE, &bytes, nullptr), 0);
+  };
+  expect_goes_on(data_dir, limit, [] {});
+}
+
+TEST_F(DiskTest, AReadOnlyDataDirectoryIsNamed) {
+  const SmallDisk disk(directory_ / "disk");
+  if (!disk.mounted()) return;
+  const std::string data_dir = directory_ / "disk/data";
+  { RunningServer server(data_dir, 0); }
+  ASSERT_TRUE(disk.make_read_only());
+  const auto [status, said] = start_in_vain(data_dir);
+  EXPECT_EQ(status, 1);
+  EXPECT_THAT(said, HasSubstr("Read-only file system"));
+  EXPECT_THAT(said, HasSubstr(data_dir));
+}
+
+TEST_F(DiskTest, ADamagedDatabaseIsRefusedAndLeftAsItIs) {
+  const std::string data_dir = used_data_dir();
+  const std::string database = data_dir + "/tuneband.db";
+  const std::string sound = bytes_of(database);
+  for (const double where : {0.0, 0.3, 0.6, 0.9}) {
+    std::string damaged = sound;
+    const std::size_t at = static_cast<std::size_t>(where * static_cast<double>(sound.size())) / 4096 * 4096;
+    damaged.replace(at, 4096, std::string(4096, '#'));
+    std::ofstream(database, std::ios::binary) << damaged;
+    const auto [checked, fault] = check(data_dir);
+    EXPECT_EQ(checked, 1) << where << ": " << fault;
+    const auto [status, said] = start_in_vain(data_dir);
+    EXPECT_EQ(status, 1) << where << ": " << said;
+    EXPECT_THAT(said, HasSubstr(database)) << where;
+    EXPECT_EQ(bytes_of(database), damaged) << where << ": it was written to";
+  }
+  std::ofstream(database, std::ios::binary) << sound;
+  EXPECT_EQ(check(data_dir).first, 0);
+}
+
+TEST_F(DiskTest, ATruncatedDatabaseIsRefused) {
+  const std::string data_dir = used_data_dir();
+  fs::resize_file(data_dir + "/tuneband.db", fs::file_size(data_dir + "/tuneband.db") / 2);
+  EXPECT_EQ(check(data_dir).first, 1);
+  EXPECT_EQ(start_in_vain(data_dir).first, 1);
+}
+
+TEST_F(DiskTest, ADatabaseOfANewerVersionIsRefusedAndLeftAsItIs) {
+  const std::string data_dir = used_data_dir();
+  const std::string database = data_dir + "/tuneband.db";
+  std::string bytes = bytes_of(database);
+  bytes[63] = 99;  // user_version: the four bytes from 60 on (sqlite.org/fileformat2.html)
+  std::ofstream(database, std::ios::binary) << bytes;
+  for (const auto& [status, said] : {start_in_vain(data_dir), check(data_dir)}) {
+    EXPECT_EQ(status, 1);
+    EXPECT_THAT(said, HasSubstr("newer version"));
+  }
+  EXPECT_EQ(bytes_of(database), bytes);
+}
+
+TEST_F(DiskTest, ABackupOfARunningServerStartsAndGoesOnToTheSameTable) {
+  const Json document = job();
+  const std::vector<std::string> expected = undisturbed(document);
+  const std::string copy = directory_ / "copy";
+  {
+    const auto server = start(directory_ / "data");
+    const std::string id = submit(*server, document);
+    ASSERT_TRUE(server->follow(id, some_are_done));
+    const auto [status, said] = run_program("tuneband", "backup " + copy + " --data-dir " + (directory_ / "data"));
+    EXPECT_EQ(status, 0) << said;
+    EXPECT_THAT(said, HasSubstr("backed up 1 jobs"));
+  }
+  EXPECT_EQ(check(copy).first, 0);
+  const auto server = start(copy);
+  EXPECT_EQ(server->wait_for_end("1").at("state"), "completed");
+  EXPECT_EQ(outcome(*server, "1"), expected);
+}
+
+TEST_F(DiskTest, ABackupOverwritesNothing) {
+  const std::string data_dir = used_data_dir();
+  fs::create_directory(directory_ / "taken");
+  std::ofstream(directory_ / "taken/file") << "x";
+  const auto [status, said] = run_program("tuneband", "backup " + (directory_ / "taken") + " --data-dir " + data_dir);
+  EXPECT_NE(status, 0);
+  EXPECT_THAT(said, HasSubstr("nothing is overwritten"));
+  const auto [missing, words] =
+      run_program("tuneband", "backup " + (directory_ / "x") + " --data-dir " + (directory_ / "nowhere"));
+  EXPECT_NE(missing, 0);
+  EXPECT_THAT(words, HasSubstr("there is no directory"));
+}
+
+}  // namespace
+}  // namespace tuneband::test

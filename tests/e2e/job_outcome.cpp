@@ -1,0 +1,33 @@
+#include "tests/e2e/job_outcome.hpp"
+
+namespace tuneband::test {
+
+std::vector<std::string> outcome(RunningServer& server, const std::string& job) {
+  std::vector<std::string> rows;
+  const Json page = server.get("/v1/jobs/" + job + "/trials?limit=1000");
+  for (const Json& trial : page.value("trials", Json::array())) {
+    Json row;
+    for (const char* field : {"number", "configuration", "state", "bracket", "rung", "resource", "objective"})
+      row[field] = trial.at(field);
+    rows.push_back(row.dump());
+  }
+  return rows;
+}
+
+std::vector<std::string> verdicts(RunningServer& server, const std::string& job, std::size_t trials) {
+  std::vector<std::string> rows;
+  for (std::size_t number = 0; number < trials; ++number) {
+    const Json page = server.get("/v1/jobs/" + job + "/trials/" + std::to_string(number) + "/decisions");
+    for (const Json& decision : page.value("decisions", Json::array())) {
+      rows.push_back(std::to_string(number) + " " + decision.at("rung").dump() + " " + decision.at("verdict").get<std::string>());
+    }
+  }
+  return rows;
+}
+
+std::string submit(RunningServer& server, const Json& job) {
+  const Json created = server.post("/v1/jobs", job.dump());
+  return created.is_null() ? "0" : created.at("job").at("id").dump();
+}
+
+}  // namespace tuneband::test

@@ -1,0 +1,205 @@
+// kill -9 of the server and of its workers at random moments, again and again: the job comes to the same table of trials as
+// without, and at most one segment of a trial is trained again for each worker that was killed.
+//
+//   TUNEBAND_KILLS=100 TUNEBAND_KILL_TRIALS=200 TUNEBAND_KILL_SEED=3   more of it; scripts/kill-everything sets these
+//
+// Only processes that this program started, and the workers of those, are killed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "tests/e2e/job_outcome.hpp"
+#include "tests/e2e/running_server.hpp"
+#include "tests/server/temporary_directory.hpp"
+
+namespace tuneband::test {
+namespace {
+
+constexpr int kWorkers = 2;
+constexpr std::int64_t kMaxResource = 27;
+constexpr std::int64_t kLongestSegment = 18;  // from 9 to 27
+constexpr std::uint64_t kDelayMsMax = 40;     // after the event that a kill waits for
+
+std::uint64_t setting(const char* variable, std::uint64_t fallback) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
+}
+
+class KillsTest : public testing::Test {
+ protected:
+  struct Kills {
+    int servers = 0;
+    int workers = 0;
+  };
+
+  std::uint64_t random(std::uint64_t below) { return random_bits(seed_, {++drawn_}) % below; }
+
+  Json job(const std::string& name) const {
+    return {{"name", name},
+            {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
+            {"search_space", {{"n", {{"type", "int"}, {"min", 0}, {"max", 1'000'000}}}}},
+            {"sampler", {{"type", "random"}, {"seed", 5}}},
+            {"scheduler", {{"type", "hyperband"}, {"max_resource", kMaxResource}}},
+            {"limits", {{"max_trials", trials_}, {"max_attempts", 100}}}};
+  }
+
+  // A unit takes some milliseconds. Every unit that is trained leaves a line in `units`, also one that nobody hears of.
+  Json command_job() {
+    const std::string path = directory_ / "train.sh";
+    std::ofstream(path) << "#!/bin/sh\n"
+                           "i=$TUNEBAND_FROM_RESOURCE\n"
+                           "while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do\n"
+                           "  sleep 0.005\n"
+                           "  i=$((i + 1))\n"
+                           "  echo $TUNEBAND_TRIAL $i >> \"$1\"\n"
+                           "  echo $i > \"$TUNEBAND_CHECKPOINT_DIR/done\"\n"
+                           "  echo \"{\\\"resource\\\": $i, \\\"loss\\\": $(($2 % 1000 * 1000 + 100000 / i))}\"\n"
+                           "done\n";
+    ::chmod(path.c_str(), 0700);
+    Json document = job("commands");
+    document["trainer"] = {
+        {"type", "command"}, {"argv", {path, units_file(), "{n}"}}, {"resume", "checkpoint"}, {"grace_seconds", 1}};
+    return document;
+  }
+
+  Json xgboost_job() {
+    const std::string path = directory_ / "table.csv";
+    std::ofstream file(path);
+    file << "a,b,c,label\n";
+    for (std::uint64_t row = 0; row < 2000; ++row) {
+      double sum = 0;
+      for (std::uint64_t column = 0; column < 3; ++column) {
+        const double value = random_unit(11, {row, column});
+        sum += value * static_cast<double>(column + 1);
+        file << format_number(value) << ',';
+      }
+      file << (sum + 2 * random_unit(11, {row, 99}) > 4 ? 1 : 0) << '\n';
+    }
+    Json document = job("xgboost");
+    document["objective"] = {{"metric", "validation-logloss"}, {"goal", "minimize"}};
+    document["search_space"] = {{"eta", {{"type", "float"}, {"min", 0.01}, {"max", 1}, {"scale", "log"}}},
+                                {"max_depth", {{"type", "int"}, {"min", 2}, {"max", 8}}},
+                                {"subsample", {{"type", "float"}, {"min", 0.5}, {"max", 1}}}};
+    document["trainer"] = {{"type", "xgboost"},
+                           {"parameters", {{"objective", "binary:logistic"}}},
+                           {"eval_metric", {"logloss"}},
+                           {"data", {{"train", path}, {"label", "label"}, {"validation", {{"fraction", 0.3}, {"seed", 1}}}}}};
+    return document;
+  }
+
+  std::string units_file() const { return directory_ / "units"; }
+  std::int64_t units_trained() const {
+    std::ifstream file(units_file());
+    return std::count(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>(), '\n');
+  }
+
+  std::unique_ptr<RunningServer> start(const std::string& name) {
+    return std::make_unique<RunningServer>(directory_ / name, kWorkers, std::vector<std::string>{"--lease-seconds", "3"});
+  }
+
+  void kill_worker(RunningServer& server, int index, Kills& kills) {
+    const std::int64_t pid = server.worker_pid(index);
+    if (pid > 0 && ::kill(static_cast<pid_t>(pid), SIGKILL) == 0) ++kills.workers;
+  }
+
+  void kill_something(std::unique_ptr<RunningServer>& server, Kills& kills) {
+    const std::uint64_t what = random(5);
+    if (what < 2) return kill_worker(*server, static_cast<int>(random(kWorkers)), kills);
+    if (what == 4) {
+      for (int index = 0; index < kWorkers; ++index) kill_worker(*server, index, kills);
+    }
+    server->kill();
+    ++kills.servers;
+    server = start("disturbed");
+  }
+
+  // Kills spread over the job, each after an event and a random while.
+  Kills disturb(std::unique_ptr<RunningServer>& server, const std::string& id, std::int64_t resource) {
+    Kills kills;
+    for (std::uint64_t i = 0; i < kills_; ++i) {
+      const std::int64_t at = resource * static_cast<std::int64_t>(i) / static_cast<std::int64_t>(kills_ + 1);
+      const bool there = server->follow(id, [at](const ServerEvent& event) {
+        return event.type == "job" && event.data.at("resource_spent").get<std::int64_t>() >= at;
+      });
+      if (!there) break;
+      ::poll(nullptr, 0, static_cast<int>(random(kDelayMsMax)));
+      kill_something(server, kills);
+    }
+    return kills;
+  }
+
+  struct Run {
+    std::vector<std::string> trials;
+    std::vector<std::string> decisions;
+    std::int64_t resource = 0;
+    Kills kills;
+  };
+
+  static Run finish(RunningServer& server, const std::string& id) {
+    Run run;
+    const Json ended = server.wait_for_end(id);
+    EXPECT_EQ(ended.at("state"), "completed") << ended;
+    run.trials = outcome(server, id);
+    run.decisions = verdicts(server, id, run.trials.size());
+    run.resource = ended.at("resource_spent").get<std::int64_t>();
+    return run;
+  }
+
+  Run run_undisturbed(const Json& document) {
+    const auto server = start("undisturbed");
+    return finish(*server, submit(*server, document));
+  }
+
+  Run run_disturbed(const Json& document, std::int64_t resource) {
+    auto server = start("disturbed");
+    const std::string id = submit(*server, document);
+    const Kills kills = disturb(server, id, resource);
+    Run run = finish(*server, id);
+    run.kills = kills;
+    return run;
+  }
+
+  // `repeated`: units of resource that were trained more than once.
+  void expect_same(const Run& undisturbed, const Run& disturbed, std::int64_t repeated) {
+    EXPECT_THAT(disturbed.trials, testing::ElementsAreArray(undisturbed.trials)) << "seed " << seed_;
+    EXPECT_THAT(disturbed.decisions, testing::ElementsAreArray(undisturbed.decisions)) << "seed " << seed_;
+    EXPECT_LE(repeated, disturbed.kills.workers * kLongestSegment) << "seed " << seed_;
+    std::printf("%zu trials, %d kills of the server and %d of workers: the same table; %lld of %lld units trained again\n",
+                undisturbed.trials.size(), disturbed.kills.servers, disturbed.kills.workers, static_cast<long long>(repeated),
+                static_cast<long long>(undisturbed.resource));
+  }
+
+  TemporaryDirectory directory_;
+  std::uint64_t kills_ = setting("TUNEBAND_KILLS", 6);
+  std::uint64_t trials_ = setting("TUNEBAND_KILL_TRIALS", 40);
+  std::uint64_t seed_ = setting("TUNEBAND_KILL_SEED", 1);
+  std::uint64_t drawn_ = 0;
+};
+
+TEST_F(KillsTest, CommandsComeToTheSameTableWhoeverIsKilled) {
+  const Json document = command_job();
+  const Run undisturbed = run_undisturbed(document);
+  const std::int64_t trained = units_trained();
+  EXPECT_EQ(trained, undisturbed.resource);
+  const Run disturbed = run_disturbed(document, undisturbed.resource);
+  expect_same(undisturbed, disturbed, units_trained() - 2 * trained);
+}
+
+TEST_F(KillsTest, XgboostComesToTheSameTableWhoeverIsKilled) {
+  const Json document = xgboost_job();
+  const Run undisturbed = run_undisturbed(document);
+  const Run disturbed = run_disturbed(document, undisturbed.resource);
+  expect_same(undisturbed, disturbed, disturbed.resource - undisturbed.resource);
+}
+
+}  // namespace
+}  // namespace tuneband::test
