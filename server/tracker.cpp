@@ -26,6 +26,7 @@ using NetError = boost::system::error_code;
 constexpr std::int32_t kMagic = 0xff99;
 constexpr std::int32_t kTextSizeMax = 1'000;  // bytes
 constexpr std::int32_t kRanksMax = 10'000;
+constexpr std::int32_t kUnknownWorld = -1;  // a worker that leaves it to the tracker
 constexpr std::chrono::milliseconds kAcceptPause{100};  // when the process has no descriptor left
 
 void append(std::string& bytes, std::int32_t value) {
@@ -260,7 +261,8 @@ void Tracker::Peer::park(const std::string& task_id, std::int32_t world) {
   const auto task = parse_task_id(task_id);
   Group* group = state && task ? state->find(task->group) : nullptr;
   if (group == nullptr) return leave("belongs to no group that is expected");
-  if (world != group->world || task->rank >= group->world || group->ranks.contains(task->rank)) {
+  const bool world_fits = world == group->world || world == kUnknownWorld;
+  if (!world_fits || task->rank >= group->world || group->ranks.contains(task->rank)) {
     return leave("does not fit its group");
   }
   group_ = task->group;
@@ -382,6 +384,11 @@ void Tracker::State::end(const std::string& name, bool formed, const std::string
   if (found == groups.end()) return;
   const Group group = std::move(found->second);
   groups.erase(found);
+  if (formed) {
+    Group& again = groups[name];
+    again.world = group.world;
+    again.formed = group.formed;
+  }
   for (const auto& [rank, peer] : group.ranks) {
     peer->abandon();
     peers.erase(peer);

@@ -49,8 +49,8 @@ class Tracker {
 
   std::uint16_t port() const;
 
-  // Ranks 0 to world-1 of `group` (without a colon) will come; others are turned away. It is known until it has formed or failed:
-  // who comes later is turned away too. A group that is expected again starts anew.
+  // Ranks 0 to world-1 of `group` (without a colon) will come; others are turned away. A group that has formed may form again. One
+  // that fails is known no more, and who comes later is turned away too. A group that is expected again starts anew.
   void expect(const std::string& group, int world, Formed formed = {});
   // Ranks that wait are let go; `formed` is not called any more.
   void forget(const std::string& group);
