@@ -1,4 +1,4 @@
-// Databases that older versions wrote, kept as SQL in fixtures/version_<n>.sql, migrate with nothing lost, and their jobs go on.
+// Databases that older versions wrote, kept as SQL in fixtures/version_<n>.dump, migrate with nothing lost, and their jobs go on.
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
@@ -26,7 +26,7 @@ class UpgradeTest : public DbTest, public ::testing::WithParamInterface<int> {
   }
 
   static std::string fixture(int version) {
-    return std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/fixtures/version_" + std::to_string(version) + ".sql";
+    return std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/fixtures/version_" + std::to_string(version) + ".dump";
   }
 
   // What each table's query gives, cell by cell, doubles with all their digits.
@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, UpgradeTest, ::testing::Values(1));
 TEST(UpgradeFixtures, ThereIsOneForEveryOlderVersion) {
   for (std::size_t version = 1; version < migrations().size(); ++version) {
     const std::string file =
-        std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/fixtures/version_" + std::to_string(version) + ".sql";
+        std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/fixtures/version_" + std::to_string(version) + ".dump";
     EXPECT_TRUE(std::filesystem::exists(file)) << file << ": keep a database of each version that was released";
   }
 }
