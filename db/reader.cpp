@@ -175,16 +175,17 @@ Reader Reader::open(const std::string& path) { return Reader(path); }
 
 Result<JobId> Reader::find_job(std::string_view id_or_name) {
   if (const std::optional<std::int64_t> id = whole_number(id_or_name)) {
-    Statement by_id = connection_.prepare("SELECT id FROM jobs WHERE id = ?");
+    Statement by_id = connection_.prepare("SELECT id FROM jobs WHERE id = ? AND " + std::string(kNotDeleted));
     if (by_id.query(*id).step()) return JobId{*id};
   }
-  Statement by_name = connection_.prepare("SELECT id FROM jobs WHERE name = ?");
+  Statement by_name = connection_.prepare("SELECT id FROM jobs WHERE name = ? AND " + std::string(kNotDeleted));
   if (by_name.query(id_or_name).step()) return JobId{by_name.integer(0)};
   return no_such_job(id_or_name);
 }
 
 Result<JobRow> Reader::find_row(JobId job) {
-  Statement rows = connection_.prepare("SELECT " + std::string(kJobColumns) + " FROM jobs WHERE id = ?");
+  Statement rows =
+      connection_.prepare("SELECT " + std::string(kJobColumns) + " FROM jobs WHERE id = ? AND " + std::string(kNotDeleted));
   if (!rows.query(job.value).step()) return no_such_job(std::to_string(job.value));
   return job_from(rows);
 }
@@ -245,8 +246,9 @@ Result<std::string> Reader::jobs(const JobsQuery& query) {
   json.begin_object().key("jobs").begin_array();
   std::optional<JobId> last;
   bool more = false;
-  Statement rows = connection_.prepare("SELECT " + std::string(kJobColumns) + " FROM jobs WHERE id < ?" +
-                                       (query.state ? " AND state = ?" : "") + " ORDER BY id DESC LIMIT ?");
+  Statement rows =
+      connection_.prepare("SELECT " + std::string(kJobColumns) + " FROM jobs WHERE id < ? AND " + std::string(kNotDeleted) +
+                          (query.state ? " AND state = ?" : "") + " ORDER BY id DESC LIMIT ?");
   const int limit = query.limit + 1;
   query.state ? rows.query(before, to_string(*query.state), limit) : rows.query(before, limit);
   for (int count = 0; rows.step(); ++count) {

@@ -52,4 +52,7 @@ Configuration configuration_from_text(std::string_view text);
 std::string workers_text(const std::vector<WorkerId>& workers);  // ["w1","w2"]
 std::string numbers_text(const std::vector<int>& numbers);       // "[4,7]"
 
+// Jobs that are deleted, and have rows left, have names that begin with "/", which no name of a job does.
+inline constexpr std::string_view kNotDeleted = "name NOT GLOB '/*'";
+
 }  // namespace tuneband

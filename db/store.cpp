@@ -14,6 +14,7 @@ namespace tuneband {
 namespace {
 
 constexpr std::int64_t kCheckedAtOpenBytesMax = 64 << 20;
+constexpr int kRowsRemovedAtOnce = 5'000;
 
 constexpr std::string_view kUpdateJob =
     "UPDATE jobs SET name = ?, state = ?, reason = ?, created_at = ?, ended_at = ?, trials_created = ?, trials_completed = ?, "
@@ -137,7 +138,7 @@ void Store::commit(std::span<const Write> writes) {
     if (const DeleteJob* deletion = std::get_if<DeleteJob>(&write_one)) {
       // What came before is written first: a job of that batch uses up its id, and frees its name for one that follows.
       write(std::exchange(batch, {}));
-      delete_job_.run(deletion->job.value);
+      remove(deletion->job);
       continue;
     }
     std::visit(
@@ -148,6 +149,43 @@ void Store::commit(std::span<const Write> writes) {
   }
   write(batch);
   transaction.commit();
+}
+
+// All at once where that takes no longer than a commit.
+void Store::remove(JobId job) {
+  Statement observations = connection_.prepare("SELECT 1 FROM observations WHERE job = ? LIMIT 1 OFFSET ?");
+  Statement trials = connection_.prepare("SELECT 1 FROM trials WHERE job = ? LIMIT 1 OFFSET ?");
+  const bool large = observations.query(job.value, kRowsRemovedAtOnce).step() || trials.query(job.value, kRowsRemovedAtOnce).step();
+  observations.reset();
+  trials.reset();
+  if (large) {
+    connection_.prepare("UPDATE jobs SET name = '/' || id WHERE id = ?").run(job.value);
+  } else {
+    delete_job_.run(job.value);
+  }
+}
+
+bool Store::tidy() {
+  Statement deleted = connection_.prepare("SELECT id FROM jobs WHERE name GLOB '/*' LIMIT 1");
+  if (!deleted.step()) return false;
+  const JobId job{deleted.integer(0)};
+  deleted.reset();
+  Transaction transaction(connection_, Transaction::Kind::write);
+  const bool some_left = remove_some(job, "observations", "trial, resource") || remove_some(job, "decisions", "trial, rung") ||
+                         remove_some(job, "trials", "number");
+  if (!some_left) delete_job_.run(job.value);
+  transaction.commit();
+  return true;
+}
+
+// The first rows of the job in the table's order. False: there were none.
+bool Store::remove_some(JobId job, std::string_view table, std::string_view key) {
+  const std::string next = joined({"(SELECT ", key, " FROM ", table, " WHERE job = ?1 ORDER BY ", key, " LIMIT 1 OFFSET ?2)"});
+  const std::string these = joined({"DELETE FROM ", table, " WHERE job = ?1 AND "});
+  connection_.prepare(joined({these, "(", key, ") <= ", next})).run(job.value, kRowsRemovedAtOnce);
+  if (connection_.changes() > 0) return true;
+  connection_.prepare(joined({"DELETE FROM ", table, " WHERE job = ?"})).run(job.value);
+  return connection_.changes() > 0;
 }
 
 // Parents before children.
@@ -196,7 +234,8 @@ Snapshot Store::load() {
   Snapshot snapshot;
   snapshot.last_job_id = connection_.integer("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'");
 
-  Statement jobs = connection_.prepare(joined({"SELECT ", kJobColumns, ", spec_json FROM jobs ORDER BY id"}));
+  Statement jobs =
+      connection_.prepare(joined({"SELECT ", kJobColumns, ", spec_json FROM jobs WHERE ", kNotDeleted, " ORDER BY id"}));
   Statement trials = connection_.prepare(joined({"SELECT ", kTrialColumns, " FROM trials WHERE job = ? ORDER BY number"}));
   Statement decisions =
       connection_.prepare(joined({"SELECT ", kDecisionColumns, " FROM decisions WHERE job = ? ORDER BY sequence"}));

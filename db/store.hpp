@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "db/connection.hpp"
@@ -21,7 +22,12 @@ class Store {
   // One transaction for the whole batch. Several writes of one row count as the last of them; of several observations at one
   // resource of a trial the first counts. A job's spec_json is kept from its first write. Throws SqliteError, leaving nothing of
   // the batch.
+  //
+  // A deleted job is gone for everybody when this returns. The rows of a large one go bit by bit, by tidy().
   void commit(std::span<const Write> writes);
+
+  // Takes away some rows of deleted jobs, in some milliseconds. True: there are more.
+  bool tidy();
 
   Snapshot load();
 
@@ -36,6 +42,8 @@ class Store {
  private:
   explicit Store(const std::string& path);
   struct Batch;
+  void remove(JobId job);
+  bool remove_some(JobId job, std::string_view table, std::string_view key);
   void write(const Batch& batch);
   void write(const JobRow& row, const std::string& spec_json);
   void write(const TrialRow& row);

@@ -54,7 +54,12 @@ class ObservedResponder final : public HttpResponder {
 }  // namespace
 
 Api::Api(boost::asio::io_context& loop, ApiParts parts)
-    : loop_(loop), parts_(parts), reads_(loop, parts.data_dir.database_file()), events_(loop, reads_), logs_(loop) {
+    : loop_(loop),
+      parts_(parts),
+      reads_(loop, parts.data_dir.database_file()),
+      exports_(loop, parts.data_dir.database_file()),
+      events_(loop, reads_),
+      logs_(loop) {
   add_job_routes();
   add_trial_routes();
   add_system_routes();
@@ -86,6 +91,7 @@ void Api::handle(const HttpRequest& request, const Respond& respond) {
 void Api::close_streams() {
   events_.close();
   logs_.close();
+  exports_.close();
 }
 
 RouteHandler Api::with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then) {

@@ -10,6 +10,7 @@
 #include "server/data_dir.hpp"
 #include "server/engine.hpp"
 #include "server/event_hub.hpp"
+#include "server/export_threads.hpp"
 #include "server/job_document.hpp"
 #include "server/log_stream.hpp"
 #include "server/preflight.hpp"
@@ -62,7 +63,7 @@ class Api {
   void stop_job(JobId job, const Respond& respond);
   void delete_job(JobId job, const Respond& respond);
   void make_plan_of(const HttpRequest& request, const Respond& respond);
-  void watch_job(JobId job, const Respond& respond);
+  void watch_job(const HttpRequest& request, JobId job, const Respond& respond);
   void analytics(const HttpRequest& request, JobId job, const Respond& respond);
 
   // routes_trials.cpp
@@ -70,7 +71,7 @@ class Api {
   void list_trials(const HttpRequest& request, JobId job, const Respond& respond);
   void get_observations(const HttpRequest& request, TrialId trial, const Respond& respond);
   void get_log(const HttpRequest& request, TrialId trial, const Respond& respond);
-  void get_model(TrialId trial, const Respond& respond);
+  void get_model(const HttpRequest& request, TrialId trial, const Respond& respond);
   void get_best(JobId job, const Respond& respond);
 
   // routes_system.cpp
@@ -90,6 +91,7 @@ class Api {
   boost::asio::io_context& loop_;
   ApiParts parts_;
   ReadThread reads_;
+  ExportThreads exports_;
   EventHub events_;
   LogFollowers logs_;
   ServerMetrics metrics_;

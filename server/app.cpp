@@ -54,6 +54,7 @@ EngineOptions engine_options(const ServerConfig& config) {
 EngineWorld engine_world(Store& store, const DataDir& data_dir, const Tracker& tracker) {
   EngineWorld world;
   world.commit = [&store](std::span<const Write> writes) { store.commit(writes); };
+  world.tidy = [&store] { return store.tidy(); };
   world.trial_dir = [&data_dir](TrialId trial) { return data_dir.trial_dir(trial); };
   world.tracker = {"", tracker.port()};
   return world;

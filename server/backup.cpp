@@ -3,6 +3,7 @@
 #include <string>
 
 #include "db/connection.hpp"
+#include "db/row_columns.hpp"
 #include "server/app.hpp"
 #include "server/data_dir.hpp"
 
@@ -72,7 +73,7 @@ int back_up_data_dir(const ServerConfig& config) {
     database.copy_to(config.backup_to + "/" + fs::path(source->database_file()).filename().string());
     const Copied copied = copy_files(source->jobs_dir(), config.backup_to + "/jobs");
     std::printf("backed up %lld jobs and %llu files (%.1f MB) to %s\nstart it with: tuneband-server --data-dir %s\n",
-                static_cast<long long>(database.integer("SELECT count(*) FROM jobs")),
+                static_cast<long long>(database.integer("SELECT count(*) FROM jobs WHERE " + std::string(kNotDeleted))),
                 static_cast<unsigned long long>(copied.files), static_cast<double>(copied.bytes) / 1e6, config.backup_to.c_str(),
                 config.backup_to.c_str());
     return 0;

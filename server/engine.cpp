@@ -60,12 +60,16 @@ Engine::Engine(boost::asio::io_context& loop, EngineOptions options, EngineWorld
   if (!world_.commit_failed) world_.commit_failed = end_process_after_failed_commit;
 }
 
-Engine::~Engine() { writer_.join(); }
+Engine::~Engine() {
+  ending_ = true;
+  writer_.join();
+}
 
 void Engine::restore(const Snapshot& snapshot, const std::vector<std::pair<JobId, JobSpec>>& specs) {
   clock_.not_before(newest_timestamp(snapshot));
   scheduler_.restore(snapshot, specs, clock_.now());
   arm_deadline();
+  tidy_on_writer();  // what an earlier run left over
 }
 
 Result<void> Engine::submit(Event event, Committed committed) {
@@ -157,12 +161,33 @@ void Engine::commit_on_writer() {
     } catch (const std::exception& failure) {
       world_.commit_failed(failure.what());
     }
-    boost::asio::post(loop_, [this, took = seconds_since(start)] {
-      ++stats_.commits;
-      stats_.writes += batch_writes_.size();
-      stats_.commit_seconds += took;
-      deliver();
-    });
+    boost::asio::post(loop_, [this, took = seconds_since(start)] { committed(took); });
+  });
+}
+
+void Engine::committed(double seconds) {
+  ++stats_.commits;
+  stats_.writes += batch_writes_.size();
+  stats_.commit_seconds += seconds;
+  for (std::size_t i = 0; i < kCommitBucketsSeconds.size(); ++i) {
+    if (seconds <= kCommitBucketsSeconds[i]) ++stats_.commits_within[i];
+  }
+  const bool deleted = std::any_of(batch_writes_.begin(), batch_writes_.end(),
+                                   [](const Write& write) { return std::holds_alternative<DeleteJob>(write); });
+  if (deleted) tidy_on_writer();
+  deliver();
+}
+
+// A commit that comes meanwhile waits for one bit at most.
+void Engine::tidy_on_writer() {
+  if (!world_.tidy) return;
+  boost::asio::post(writer_, [this] {
+    if (ending_) return;
+    try {
+      if (world_.tidy()) tidy_on_writer();
+    } catch (const std::exception& failure) {
+      world_.commit_failed(failure.what());
+    }
   });
 }
 

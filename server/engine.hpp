@@ -11,6 +11,8 @@
 // within the call that hands it over.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -35,7 +37,8 @@ namespace tuneband::server {
 struct EngineWorld {
   std::function<void(std::span<const Write>)> commit;  // on the writer thread, one call at a time; throws when it fails
   std::function<std::string(TrialId)> trial_dir;       // absolute
-  TrackerAddress tracker;                              // for the ranks of distributed trials
+  std::function<bool()> tidy;  // on the writer thread, between commits: a bit of what deletions left over; true: there is more
+  TrackerAddress tracker;      // for the ranks of distributed trials
   std::function<Timestamp()> wall_clock = read_wall_clock;
   std::function<void(const std::string&)>
       commit_failed;  // on the writer thread; does not return. Empty: logs, then _Exit(kExitCommitFailed)
@@ -50,16 +53,19 @@ struct EngineOptions {
 
 inline constexpr int kExitCommitFailed = 74;  // EX_IOERR of sysexits.h
 
+inline constexpr std::array<double, 8> kCommitBucketsSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5};
+
 // Since the start, for /metrics.
 struct EngineStats {
   std::uint64_t events = 0;
   std::uint64_t commits = 0;
   std::uint64_t writes = 0;
-  std::uint64_t refused = 0;     // events turned away because the queue was full
-  double commit_seconds = 0;     // spent in commit(), in all
-  double step_seconds = 0;       // spent in step(), in all
-  std::size_t queue_length = 0;  // now
-  std::size_t held_calls = 0;    // now
+  std::uint64_t refused = 0;                                                 // events turned away because the queue was full
+  double commit_seconds = 0;                                                 // spent in commit(), in all
+  std::array<std::uint64_t, kCommitBucketsSeconds.size()> commits_within{};  // kCommitBucketsSeconds, each with those before it
+  double step_seconds = 0;                                                   // spent in step(), in all
+  std::size_t queue_length = 0;                                              // now
+  std::size_t held_calls = 0;                                                // now
 };
 
 class Engine {
@@ -120,6 +126,8 @@ class Engine {
   void run_batch();
   void step_queued();
   void commit_on_writer();
+  void committed(double seconds);
+  void tidy_on_writer();
   void deliver();
   void reply_to_caller(const WorkerId& worker, const SyncReplied& replied, bool executing, std::span<const Notice> notices);
   void hold(const WorkerId& worker, SyncReplied replied, protocol::SyncReply at_last);
@@ -148,6 +156,7 @@ class Engine {
   boost::asio::steady_timer deadline_;
   bool time_passed_queued_ = false;
   EngineStats stats_;
+  std::atomic<bool> ending_ = false;  // what can wait for the next run does
   boost::asio::thread_pool writer_{1};
 };
 

@@ -1,16 +1,20 @@
 #include "server/event_hub.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <utility>
 
 #include "db/row_json.hpp"
+#include "server/monotone_clock.hpp"
 
 namespace tuneband::server {
 
 namespace {
 
-std::string event_text(std::string_view event, const std::string& json) {
-  std::string text = "event: ";
+std::string event_text(std::string_view event, const std::string& json, const std::string& id = {}) {
+  std::string text = id.empty() ? "" : "id: " + id + "\n";
+  text += "event: ";
   text += event;
   text += "\ndata: " + json + "\n\n";  // JSON has no line ends of its own
   return text;
@@ -19,7 +23,7 @@ std::string event_text(std::string_view event, const std::string& json) {
 }  // namespace
 
 EventHub::EventHub(boost::asio::io_context& loop, ReadThread& reads, std::int64_t heartbeat_ms)
-    : reads_(reads), heartbeat_(loop), heartbeat_ms_(heartbeat_ms) {}
+    : reads_(reads), heartbeat_(loop), heartbeat_ms_(heartbeat_ms), life_(std::to_string(read_wall_clock().ms)) {}
 
 void EventHub::drop_closed(Topic& topic) {
   std::erase_if(topic.streams, [](const auto& stream) { return !stream->open(); });
@@ -31,14 +35,45 @@ std::size_t EventHub::subscribers() const {
   return count;
 }
 
-void EventHub::subscribe(JobId job, std::shared_ptr<HttpStream> stream) {
-  if (subscribers() == 0) beat();
-  topics_[job].streams.push_back(std::move(stream));
+void EventHub::subscribe(JobId job, std::shared_ptr<HttpStream> stream, std::string_view last_event_id) {
+  if (topics_.empty()) beat();
+  const auto [entry, added] = topics_.try_emplace(job);
+  Topic& topic = entry->second;
+  if (added) topic.kept_from = number_ + 1;
+  topic.beats_alone = 0;
+  if (!last_event_id.empty()) tell_missed(topic, *stream, last_event_id);
+  topic.streams.push_back(std::move(stream));
   tell_job(job);
 }
 
+// `last_event_id` may be anything.
+void EventHub::tell_missed(const Topic& topic, HttpStream& stream, std::string_view last_event_id) const {
+  const std::string ours = life_ + "-";
+  std::uint64_t last = 0;
+  const bool known =
+      last_event_id.starts_with(ours) &&
+      std::from_chars(last_event_id.data() + ours.size(), last_event_id.data() + last_event_id.size(), last).ec == std::errc() &&
+      last + 1 >= topic.kept_from && last <= number_;
+  if (!known) return stream.write(event_text("gap", "{}"));
+  for (const Topic::Event& event : topic.kept) {
+    if (event.number > last) stream.write(event.text);
+  }
+}
+
 void EventHub::tell(Topic& topic, std::string_view event, const std::string& json) {
-  const std::string text = event_text(event, json);
+  const std::uint64_t number = ++number_;
+  std::string text = event_text(event, json, life_ + "-" + std::to_string(number));
+  write(topic, text);
+  topic.kept_bytes += text.size();
+  topic.kept.push_back({number, std::move(text)});
+  while (topic.kept_bytes > kEventsKeptBytesMax) {
+    topic.kept_from = topic.kept.front().number + 1;
+    topic.kept_bytes -= topic.kept.front().text.size();
+    topic.kept.pop_front();
+  }
+}
+
+void EventHub::write(Topic& topic, const std::string& text) {
   for (const auto& stream : topic.streams) {
     if (stream->queued_bytes() > kEventQueueBytesMax) {
       stream->write(event_text("lagged", "{}"));
@@ -72,13 +107,11 @@ void EventHub::tell_job(JobId job) {
     Topic& its = found->second;
     its.reading = false;
     const bool over = !answer || answer->second;
-    if (answer) tell(its, "job", answer->first);
+    if (answer) write(its, event_text("job", answer->first));
     if (over) {
       for (const auto& stream : its.streams) stream->end();
       topics_.erase(found);
-    } else if (its.streams.empty()) {
-      topics_.erase(found);
-    } else if (its.stale) {
+    } else if (its.stale && !its.streams.empty()) {
       tell_job(job);
     }
   });
@@ -88,12 +121,13 @@ void EventHub::on_committed(std::span<const Write> writes, Timestamp now) {
   if (topics_.empty()) return;
   const auto topic_of = [&](JobId job) -> Topic* {
     const auto found = topics_.find(job);
-    return found == topics_.end() || found->second.streams.empty() ? nullptr : &found->second;
+    return found == topics_.end() ? nullptr : &found->second;
   };
   std::vector<JobId> changed;
   for (const Write& write : writes) {
     if (const auto* job = std::get_if<JobRow>(&write)) {
-      if (topic_of(job->id) != nullptr) changed.push_back(job->id);
+      const Topic* topic = topic_of(job->id);
+      if (topic != nullptr && (!topic->streams.empty() || ended(job->state))) changed.push_back(job->id);
     } else if (const auto* trial = std::get_if<TrialRow>(&write)) {
       if (Topic* topic = topic_of(trial->id.job)) tell(*topic, "trial", trial_json(*trial, now));
     } else if (const auto* observation = std::get_if<ObservationRow>(&write)) {
@@ -113,7 +147,10 @@ void EventHub::beat() {
     for (auto topic = topics_.begin(); topic != topics_.end();) {
       for (const auto& stream : topic->second.streams) stream->write(": still here\n\n");
       drop_closed(topic->second);
-      topic = topic->second.streams.empty() && !topic->second.reading ? topics_.erase(topic) : std::next(topic);
+      const bool alone = topic->second.streams.empty();
+      topic->second.beats_alone = alone ? topic->second.beats_alone + 1 : 0;
+      const bool forget = topic->second.beats_alone > kBeatsAloneMax && !topic->second.reading;
+      topic = forget ? topics_.erase(topic) : std::next(topic);
     }
     if (!topics_.empty()) beat();
   });

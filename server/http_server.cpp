@@ -169,6 +169,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 class SessionStream final : public HttpStream, public std::enable_shared_from_this<SessionStream> {
  public:
   explicit SessionStream(std::shared_ptr<HttpSession> session) : session_(std::move(session)) {}
+  // Dropped before its end: the connection breaks off, so that the client does not take a part for the whole.
+  ~SessionStream() override {
+    if (session_) session_->close();
+  }
+  SessionStream(const SessionStream&) = delete;
+  SessionStream& operator=(const SessionStream&) = delete;
 
   void begin(HttpReply head, std::optional<std::uint64_t> length) {
     writing_ = true;

@@ -32,7 +32,7 @@ struct HttpReply {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
-// A body under way. The client may go at any time; what is written then is dropped.
+// A body under way. The client may go at any time; what is written then is dropped. Dropped without end() it breaks off.
 class HttpStream {
  public:
   virtual ~HttpStream() = default;

@@ -48,7 +48,10 @@ void Api::add_job_routes() {
   router_.add({"GET", "/v1/jobs/{job}", {}, of_job(&Api::get_job)});
   router_.add({"DELETE", "/v1/jobs/{job}", {}, of_job(&Api::delete_job)});
   router_.add({"POST", "/v1/jobs/{job}/stop", {}, of_job(&Api::stop_job)});
-  router_.add({"GET", "/v1/jobs/{job}/events", {}, of_job(&Api::watch_job)});
+  router_.add(
+      {"GET", "/v1/jobs/{job}/events", {}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
+         watch_job(request, job, respond);
+       })});
   router_.add({"GET", "/v1/jobs/{job}/best", {}, of_job(&Api::get_best)});
   router_.add({"GET", "/v1/jobs/{job}/plan", {}, with_job([this](const HttpRequest&, JobId job, const Respond& respond) {
                  read_json([job](Reader& reader) { return reader.plan(job); }, respond);
@@ -190,14 +193,14 @@ void Api::make_plan_of(const HttpRequest& request, const Respond& respond) {
       respond);
 }
 
-void Api::watch_job(JobId job, const Respond& respond) {
+void Api::watch_job(const HttpRequest& request, JobId job, const Respond& respond) {
   HttpReply head;
   head.content_type = "text/event-stream";
   head.headers.emplace_back("Cache-Control", "no-store");
-  events_.subscribe(job, respond->stream(std::move(head)));
+  events_.subscribe(job, respond->stream(std::move(head)), request.header("last-event-id"));
 }
 
-// The reader must not be held up by a slow client: the text is collected on its thread and sent from here.
+// As long as the job has trials: on a thread of its own, as fast as the client takes it.
 void Api::analytics(const HttpRequest& request, JobId job, const Respond& respond) {
   const std::string format = request.query_value("format").value_or("json");
   if (format != "json" && format != "csv") {
@@ -205,20 +208,12 @@ void Api::analytics(const HttpRequest& request, JobId job, const Respond& respon
         error_reply(Error{ErrorCode::invalid_argument, "expected json or csv, got " + excerpt(format), "format", ""}));
   }
   const bool csv = format == "csv";
-  const auto read = [job, csv, now = read_wall_clock()](Reader& reader) -> Result<std::string> {
-    std::string text;
-    const Sink sink = [&text](std::string_view piece) { text += piece; };
-    const auto done = csv ? reader.analytics_csv(job, now, sink) : reader.analytics_json(job, now, sink);
-    if (!done) return done.error();
-    return text;
+  HttpReply head;
+  if (csv) head.content_type = "text/csv; charset=utf-8";
+  const auto produce = [job, csv, now = read_wall_clock()](Reader& reader, const Sink& sink) {
+    return csv ? reader.analytics_csv(job, now, sink) : reader.analytics_json(job, now, sink);
   };
-  reads_.run(read, [respond, csv](Result<std::string>&& text) {
-    if (!text) return respond->reply(error_reply(text.error()));
-    HttpReply reply;
-    if (csv) reply.content_type = "text/csv; charset=utf-8";
-    reply.body = std::move(*text);
-    respond->reply(std::move(reply));
-  });
+  exports_.run(std::move(head), produce, respond);
 }
 
 }  // namespace tuneband::server

@@ -41,6 +41,13 @@ HttpReply file_head(const std::string& content_type, ByteRange range, std::uint6
   return head;
 }
 
+HttpReply no_such_range(const std::string& what, std::uint64_t size) {
+  HttpReply reply =
+      error_reply(416, "invalid_argument", "the " + what + " has " + std::to_string(size) + " bytes: none in this range");
+  reply.headers.emplace_back("Content-Range", "bytes */" + std::to_string(size));
+  return reply;
+}
+
 }  // namespace
 
 void Api::add_trial_routes() {
@@ -69,8 +76,8 @@ void Api::add_trial_routes() {
                with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
                  get_log(request, trial, respond);
                })});
-  router_.add({"GET", one + "/model", {}, with_trial([this](const HttpRequest&, TrialId trial, const Respond& respond) {
-                 get_model(trial, respond);
+  router_.add({"GET", one + "/model", {}, with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
+                 get_model(request, trial, respond);
                })});
 }
 
@@ -125,12 +132,7 @@ void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& resp
     }
     const auto part = parse_range(range_header, size);
     const ByteRange range = part.value_or(ByteRange{tail_begin, size});
-    if (part && range.from == range.to) {
-      HttpReply reply =
-          error_reply(416, "invalid_argument", "the log has " + std::to_string(size) + " bytes: none in this range");
-      reply.headers.emplace_back("Content-Range", "bytes */" + std::to_string(size));
-      return respond->reply(std::move(reply));
-    }
+    if (part && range.from == range.to) return respond->reply(no_such_range("log", size));
     if (!file || range.from == range.to) {
       HttpReply empty;
       empty.content_type = kText;
@@ -140,10 +142,11 @@ void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& resp
   });
 }
 
-void Api::get_model(TrialId trial, const Respond& respond) {
+void Api::get_model(const HttpRequest& request, TrialId trial, const Respond& respond) {
   const std::string path = parts_.data_dir.trial_dir(trial) + "/" + protocol::kModelFile;
   const auto row_of = [trial](Reader& reader) { return reader.trial_row(trial); };
-  reads_.run(row_of, [path, respond](const Result<TrialRow>& row) {
+  const std::string range_header(request.header("range"));
+  reads_.run(row_of, [path, range_header, respond](const Result<TrialRow>& row) {
     if (!row) return respond->reply(error_reply(row.error()));
     auto file = OpenFile::open(path);
     if (!file) {
@@ -151,8 +154,11 @@ void Api::get_model(TrialId trial, const Respond& respond) {
           error_reply(Error{ErrorCode::not_found, "the trial has no model", "",
                             "models are of xgboost trials; those of stopped trials are given back, save the best one's"}));
     }
-    const ByteRange whole{0, file->size()};
-    send_file(std::move(*file), whole, file_head("application/octet-stream", whole, whole.to, false), respond);
+    const std::uint64_t size = file->size();
+    const auto part = parse_range(range_header, size);
+    if (part && part->from == part->to) return respond->reply(no_such_range("model", size));
+    const ByteRange range = part.value_or(ByteRange{0, size});
+    send_file(std::move(*file), range, file_head("application/octet-stream", range, size, part.has_value()), respond);
   });
 }
 

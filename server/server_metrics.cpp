@@ -123,8 +123,13 @@ std::string ServerMetrics::page(const Engine& engine, std::size_t connections) c
   page.sample(stats.step_seconds);
   page.family("commits_total", "counter", "Transactions committed; events share them.");
   page.sample(real(stats.commits));
-  page.family("commit_seconds_total", "counter", "Seconds spent committing.");
-  page.sample(stats.commit_seconds);
+  page.family("commit_seconds", "histogram", "Seconds that a commit took.");
+  for (std::size_t i = 0; i < kCommitBucketsSeconds.size(); ++i) {
+    page.sample(real(stats.commits_within[i]), label("le", format_number(kCommitBucketsSeconds[i])), "_bucket");
+  }
+  page.sample(real(stats.commits), label("le", "+Inf"), "_bucket");
+  page.sample(stats.commit_seconds, {}, "_sum");
+  page.sample(real(stats.commits), {}, "_count");
   page.family("rows_written_total", "counter", "Rows written.");
   page.sample(real(stats.writes));
   page.family("observations_total", "counter", "Observations reported since the start.");

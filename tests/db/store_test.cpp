@@ -183,6 +183,47 @@ TEST_F(StoreTest, DeletesAJobWithEverythingThatBelongsToIt) {
   EXPECT_EQ(connection.integer("SELECT count(*) FROM decisions"), 0);
 }
 
+// Too large to go at once: gone for everybody, its name is free, and its rows go bit by bit, across restarts.
+TEST_F(StoreTest, DeletesALargeJobBitByBit) {
+  constexpr int kTrials = 300;
+  constexpr int kObservations = 50;
+  {
+    Store store = Store::open(path());
+    std::vector<Write> writes{running_job(1, "large"), running_job(2, "other"), running_trial(2, 0), observation(2, 0, 1, 0.5)};
+    for (int number = 0; number < kTrials; ++number) {
+      writes.emplace_back(running_trial(1, number));
+      writes.emplace_back(decision(1, number, 0, 0.5, Verdict::promoted, number));
+      for (int resource = 1; resource <= kObservations; ++resource) {
+        writes.emplace_back(observation(1, number, resource, 0.5));
+      }
+    }
+    store.commit(writes);
+    EXPECT_FALSE(store.tidy());
+    commit(store, {DeleteJob{JobId{1}}, running_job(3, "large")});
+    EXPECT_TRUE(store.tidy());
+  }
+  Store store = Store::open(path());
+  Snapshot snapshot = store.load();
+  ASSERT_EQ(snapshot.jobs.size(), 2U);
+  EXPECT_EQ(snapshot.jobs[1].name, "large");
+  Reader reader = Reader::open(path());
+  EXPECT_FALSE(reader.find_job("1"));
+  EXPECT_FALSE(reader.find_job("/1"));
+  EXPECT_FALSE(reader.job(JobId{1}));
+  EXPECT_EQ(reader.find_job("large")->value, 3);
+  EXPECT_EQ(Json::parse(*reader.jobs({}))["jobs"].size(), 2U);
+  int bits = 0;
+  while (store.tidy()) ++bits;
+  EXPECT_GE(bits, kTrials * kObservations / 5'000);
+  Connection connection = Connection::open_to_read(path());
+  for (const char* table : {"trials", "observations", "decisions"}) {
+    EXPECT_EQ(connection.integer(std::string("SELECT count(*) FROM ") + table + " WHERE job = 1"), 0) << table;
+  }
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM jobs"), 2);
+  EXPECT_EQ(connection.integer("SELECT count(*) FROM observations"), 1) << "those of other jobs stay";
+  EXPECT_EQ(store.load().last_job_id, 3);
+}
+
 TEST_F(StoreTest, FreesTheNameOfADeletedJobWithinTheSameBatch) {
   Store store = Store::open(path());
   commit(store, {running_job(1, "a")});

@@ -10,14 +10,15 @@ namespace {
 struct SeenEvent {
   std::string type;
   Json data;
+  std::string id;
 };
 
 class ApiEventsTest : public ApiTest {
  protected:
   // A connection that watches; its head has come.
-  RawClient watch(const std::string& job, int receive_buffer_bytes = 0) {
+  RawClient watch(const std::string& job, int receive_buffer_bytes = 0, const std::string& more_headers = "") {
     RawClient watcher(port_, receive_buffer_bytes);
-    watcher.send("GET /v1/jobs/" + job + "/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    watcher.send("GET /v1/jobs/" + job + "/events HTTP/1.1\r\nHost: localhost\r\n" + more_headers + "\r\n");
     const RawReply head = watcher.receive_head();
     EXPECT_EQ(head.status, 200);
     EXPECT_EQ(head.header("content-type"), "text/event-stream");
@@ -36,13 +37,53 @@ class ApiEventsTest : public ApiTest {
         const std::string event = text.substr(0, end);
         text.erase(0, end + 2);
         if (event.starts_with(':')) continue;
+        const std::size_t type = event.find("event: ") + 7;
         const std::size_t line = event.find("\ndata: ");
-        events.push_back({event.substr(7, line - 7), Json::parse(event.substr(line + 7))});
+        const std::string id = event.starts_with("id: ") ? event.substr(4, event.find('\n') - 4) : "";
+        events.push_back({event.substr(type, line - type), Json::parse(event.substr(line + 7)), id});
       }
     }
     return events;
   }
 };
+
+TEST_F(ApiEventsTest, AWatcherThatComesBackIsToldWhatItMissed) {
+  submit(job_document("watched"));
+  RawClient all = watch("watched");
+  const Json order = sync("worker-1").at("order");
+  std::vector<SeenEvent> seen;
+  {
+    RawClient first = watch("watched");
+    sync("worker-1", reached(order, 0.5));
+    for (bool decided = false; !decided;) {
+      seen.push_back(read(first, 1).at(0));
+      decided = seen.back().type == "decision";
+    }
+  }
+  std::string last_id;
+  for (const SeenEvent& event : seen) {
+    if (!event.id.empty() && last_id.empty()) last_id = event.id;
+  }
+  RawClient back = watch("watched", 0, "Last-Event-ID: " + last_id + "\r\n");
+  std::vector<std::string> expected;
+  for (const SeenEvent& event : seen) {
+    if (!event.id.empty() && event.id != last_id) expected.push_back(event.id);
+  }
+  ASSERT_FALSE(expected.empty());
+  const auto events = read(back, expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(events.at(i).id, expected[i]);
+}
+
+TEST_F(ApiEventsTest, AWatcherThatComesBackTooLateIsToldOfTheGap) {
+  submit(job_document("watched"));
+  for (const char* id : {"1-1", "x", "-", "99999999999999999999999999", "1700000000000-18446744073709551616"}) {
+    RawClient back = watch("watched", 0, std::string("Last-Event-ID: ") + id + "\r\n");
+    const auto events = read(back, 2);
+    ASSERT_EQ(events.size(), 2u) << id;
+    EXPECT_EQ(events[0].type, "gap") << id;
+    EXPECT_EQ(events[1].type, "job") << id;
+  }
+}
 
 TEST_F(ApiEventsTest, AWatcherSeesTheJobFirstThenEverythingAndTheEnd) {
   submit(job_document("watched"));

@@ -161,6 +161,11 @@ TEST_F(ApiTrialsTest, AModelIsServedAsItIs) {
   EXPECT_EQ(model.header("content-type"), "application/octet-stream");
   EXPECT_EQ(model.header("content-length"), std::to_string(bytes.size()));
   EXPECT_EQ(model.body, bytes);
+  const RawReply part = client().get(trial(0) + "/model", "Range: bytes=1-2\r\n");
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.body, bytes.substr(1, 2));
+  EXPECT_EQ(part.header("content-range"), "bytes 1-2/" + std::to_string(bytes.size()));
+  EXPECT_EQ(client().get(trial(0) + "/model", "Range: bytes=" + std::to_string(bytes.size()) + "-\r\n").status, 416);
 
   const int best = get_json("/v1/jobs/whole").at("best").at("trial").get<int>();
   write_file(best, protocol::kModelFile, bytes);

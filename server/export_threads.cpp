@@ -1,0 +1,138 @@
+#include "server/export_threads.hpp"
+
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "server/log.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+class ClientGone : public std::runtime_error {
+ public:
+  ClientGone() : std::runtime_error("the client is gone") {}
+};
+
+}  // namespace
+
+// The loop's side has the stream; the thread's side knows only how much is on its way.
+class ExportThreads::Export : public std::enable_shared_from_this<Export> {
+ public:
+  Export(HttpReply head, Respond respond, std::int64_t stall_ms)
+      : head_(std::move(head)), respond_(std::move(respond)), stall_(stall_ms) {}
+
+  // ---- its thread
+
+  // Blocks while the client has too much to take yet.
+  void give(boost::asio::io_context& loop, std::string_view piece) {
+    {
+      std::unique_lock lock(mutex_);
+      const bool room = room_.wait_for(lock, stall_, [this] { return gone_ || queued_ < kQueuedBytesMax; });
+      if (!room || gone_) throw ClientGone();
+      queued_ += piece.size();
+    }
+    boost::asio::post(loop, [self = shared_from_this(), text = std::string(piece)]() mutable { self->write(std::move(text)); });
+  }
+
+  // ---- the loop
+
+  void write(std::string text) {
+    if (!stream_) open();
+    written_ += text.size();
+    stream_->write(std::move(text));
+  }
+
+  void end(const std::optional<Error>& failure) {
+    if (!stream_ && failure) {
+      respond_->reply(error_reply(*failure));
+    } else if (!failure) {
+      if (!stream_) open();
+      stream_->end();
+    }
+    // A body that breaks off is without its end: the client can tell.
+    stream_.reset();
+    respond_.reset();
+  }
+
+  void client_gone() {
+    const std::lock_guard lock(mutex_);
+    gone_ = true;
+    room_.notify_one();
+  }
+
+ private:
+  void open() {
+    stream_ = respond_->stream(std::move(head_));
+    stream_->on_drained([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->drained();
+    });
+    stream_->on_closed([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->client_gone();
+    });
+  }
+
+  void drained() {
+    const std::lock_guard lock(mutex_);
+    queued_ -= std::exchange(written_, 0);
+    room_.notify_one();
+  }
+
+  HttpReply head_;
+  Respond respond_;
+  std::shared_ptr<HttpStream> stream_;
+  std::size_t written_ = 0;  // since the stream was last drained
+  std::chrono::milliseconds stall_;
+
+  std::mutex mutex_;  // of what follows
+  std::condition_variable room_;
+  std::size_t queued_ = 0;  // given, and not yet with the client
+  bool gone_ = false;
+};
+
+ExportThreads::ExportThreads(boost::asio::io_context& loop, std::string database_file, std::int64_t stall_ms)
+    : loop_(loop), database_file_(std::move(database_file)), stall_ms_(stall_ms) {}
+
+ExportThreads::~ExportThreads() {
+  close();
+  threads_.stop();
+  threads_.join();
+}
+
+void ExportThreads::close() {
+  for (const auto& weak : exports_) {
+    if (const auto its = weak.lock()) its->client_gone();
+  }
+}
+
+void ExportThreads::run(HttpReply head, Produce produce, const Respond& respond) {
+  std::erase_if(exports_, [](const auto& weak) { return weak.expired(); });
+  if (exports_.size() >= kWaitingMax) {
+    return respond->reply(
+        error_reply(Error{ErrorCode::unavailable, "too many exports are under way", "", "try again in a moment"}));
+  }
+  auto its = std::make_shared<Export>(std::move(head), respond, stall_ms_);
+  exports_.push_back(its);
+  boost::asio::post(threads_, [this, its = std::move(its), produce = std::move(produce)]() mutable {
+    std::optional<Error> failure;
+    try {
+      Reader reader = Reader::open(database_file_);
+      const auto done = produce(reader, [&](std::string_view piece) { its->give(loop_, piece); });
+      if (!done) failure = done.error();
+    } catch (const ClientGone& gone) {
+      failure = Error{ErrorCode::unavailable, gone.what(), "", ""};
+    } catch (const std::exception& broken) {
+      log_error("an export failed", {{"reason", broken.what()}});
+      failure = Error{ErrorCode::internal, "the database could not be read", "", "the server's log says more"};
+    }
+    // What belongs to the loop ends there.
+    boost::asio::post(loop_, [its = std::move(its), failure] { its->end(failure); });
+  });
+}
+
+}  // namespace tuneband::server

@@ -1,0 +1,48 @@
+// Reads that give a whole job's rows, piece by piece: each on a thread and a database connection of its own, so that it sees one
+// moment and delays nobody. A client that reads slowly holds up its own export alone, and not for ever: what it has not taken
+// stays within kQueuedBytesMax, and after stall_ms without a byte taken it is let go.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "db/reader.hpp"
+#include "server/http_types.hpp"
+
+namespace tuneband::server {
+
+class ExportThreads {
+ public:
+  static constexpr std::size_t kThreads = 4;
+  static constexpr std::size_t kWaitingMax = 64;  // exports, under way or waiting for a thread
+  static constexpr std::size_t kQueuedBytesMax = 1024 * 1024;
+
+  // Gives its text to the sink, which may block, and throws when the client is gone: let that pass.
+  using Produce = std::function<Result<void>(Reader&, const Sink&)>;
+
+  ExportThreads(boost::asio::io_context& loop, std::string database_file, std::int64_t stall_ms = 60'000);
+  ~ExportThreads();  // close()
+  ExportThreads(const ExportThreads&) = delete;
+  ExportThreads& operator=(const ExportThreads&) = delete;
+
+  // Loop thread. Answers with `head` and the text, or with the error that came before any text.
+  void run(HttpReply head, Produce produce, const Respond& respond);
+  // Loop thread. Cuts off what is under way.
+  void close();
+
+ private:
+  class Export;
+
+  boost::asio::io_context& loop_;
+  std::string database_file_;
+  std::int64_t stall_ms_;
+  std::vector<std::weak_ptr<Export>> exports_;
+  boost::asio::thread_pool threads_{kThreads};
+};
+
+}  // namespace tuneband::server
