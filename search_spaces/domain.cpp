@@ -67,6 +67,43 @@ struct ValueAt {
   Value operator()(const FixedDomain& domain) const { return domain.value; }
 };
 
+// The inverse of scaled().
+double unscaled(double value, double min, double max, Scale scale) {
+  switch (scale) {
+    case Scale::linear:
+      return (value / 2 - min / 2) / (max / 2 - min / 2);
+    case Scale::log:
+      return (std::log(value) - std::log(min)) / (std::log(max) - std::log(min));
+    case Scale::reverse_log:
+      return (std::log1p(-value) - std::log1p(-min)) / (std::log1p(-max) - std::log1p(-min));
+  }
+  return 0;
+}
+
+double number_in(const Value& value, double min, double max) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  const auto* number = std::get_if<double>(&value);
+  return std::clamp(integer ? static_cast<double>(*integer) : number ? *number : min, min, max);
+}
+
+struct UnitOf {
+  const Value& value;
+  double operator()(const FloatDomain& domain) const {
+    return std::clamp(unscaled(number_in(value, domain.min, domain.max), domain.min, domain.max, domain.scale), 0.0, 1.0);
+  }
+  double operator()(const IntDomain& domain) const {
+    const double min = static_cast<double>(domain.min) - 0.5;
+    const double max = static_cast<double>(domain.max) + 0.5;
+    return unscaled(number_in(value, min + 0.5, max - 0.5), min, max, domain.scale);
+  }
+  double operator()(const CategoricalDomain& domain) const {
+    const auto found = std::find_if(domain.values.begin(), domain.values.end(), [this](const Value& one) { return same(one, value); });
+    const auto index = found == domain.values.end() ? 0 : found - domain.values.begin();
+    return (static_cast<double>(index) + 0.5) / static_cast<double>(domain.values.size());
+  }
+  double operator()(const FixedDomain&) const { return 0.5; }
+};
+
 struct Contains {
   const Value& value;
   bool operator()(const FloatDomain& domain) const {
@@ -100,6 +137,8 @@ struct Describe {
 }  // namespace
 
 Value value_at(const Domain& domain, double u) { return std::visit(ValueAt{u}, domain); }
+
+double unit_of(const Domain& domain, const Value& value) { return std::visit(UnitOf{value}, domain); }
 
 bool contains(const Domain& domain, const Value& value) { return std::visit(Contains{value}, domain); }
 

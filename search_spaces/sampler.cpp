@@ -1,12 +1,26 @@
 #include "search_spaces/sampler.hpp"
 
+#include "search_spaces/gp_sampler.hpp"
 #include "search_spaces/samplers.hpp"
+#include "search_spaces/tpe_sampler.hpp"
 
 namespace tuneband {
 
 namespace {
 
-const std::vector<std::string> kSamplerTypes{"random", "grid", "sobol"};
+const std::vector<std::string> kSamplerTypes{"random", "grid", "sobol", "tpe", "gp"};
+
+// 0: the type does not learn.
+int startup_trials_of(SamplerType type) {
+  switch (type) {
+    case SamplerType::tpe:
+      return 10;
+    case SamplerType::gp:
+      return 8;
+    default:
+      return 0;
+  }
+}
 
 // A field that only one type of sampler has.
 void only_for(ObjectReader& reader, const std::string& field, bool allowed, const std::string& type) {
@@ -25,6 +39,8 @@ SamplerSpec SamplerSpec::parse(const Json& json, const std::string& path, Diagno
   spec.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0, {0, kSeedMax}));
   spec.space_filling_trials = static_cast<int>(reader.integer_or("space_filling_trials", 0, {0, kSpaceFillingTrialsMax}));
   spec.grid_points = static_cast<int>(reader.integer_or("grid_points", spec.grid_points, {2, kGridPointsMax}));
+  spec.startup_trials =
+      static_cast<int>(reader.integer_or("startup_trials", startup_trials_of(spec.type), {1, kStartupTrialsMax}));
   only_for(reader, "space_filling_trials", spec.type == SamplerType::random, "random");
   only_for(reader, "grid_points", spec.type == SamplerType::grid, "grid");
   reader.finish();
@@ -35,6 +51,7 @@ Json SamplerSpec::to_json() const {
   Json json{{"type", kSamplerTypes[static_cast<std::size_t>(type)]}, {"seed", seed}};
   if (type == SamplerType::random) json["space_filling_trials"] = space_filling_trials;
   if (type == SamplerType::grid) json["grid_points"] = grid_points;
+  if (startup_trials_of(type) > 0) json["startup_trials"] = startup_trials;
   return json;
 }
 
@@ -47,6 +64,10 @@ std::unique_ptr<Sampler> make_sampler(const SamplerSpec& spec, const SearchSpace
       return std::make_unique<GridSampler>(space, spec.seed, spec.grid_points);
     case SamplerType::sobol:
       return std::make_unique<SobolSampler>(space, spec.seed);
+    case SamplerType::tpe:
+      return std::make_unique<TpeSampler>(space, spec.seed, spec.startup_trials);
+    case SamplerType::gp:
+      return std::make_unique<GpSampler>(space, spec.seed, spec.startup_trials);
   }
   return nullptr;
 }

@@ -16,13 +16,19 @@ inline constexpr int kSpaceFillingTrialsMax = 1'000'000;
 inline constexpr int kGridPointsMax = 1000;
 inline constexpr std::int64_t kGridSizeMax = std::int64_t{1} << 62;
 
-enum class SamplerType { random, grid, sobol };
+inline constexpr int kStartupTrialsMax = 1'000'000;
+
+// random, grid, sobol   as their names say: they do not look at results
+// tpe                   Parzen estimators with Optuna's defaults (search_spaces/tpe_sampler.hpp)
+// gp                    a Gaussian process over configuration and level (search_spaces/gp_sampler.hpp)
+enum class SamplerType { random, grid, sobol, tpe, gp };
 
 struct SamplerSpec {
   SamplerType type = SamplerType::random;
   std::uint64_t seed = 0;
   int space_filling_trials = 0;  // random only: so many first trials come from the Sobol sequence
   int grid_points = 5;           // grid only: points on each float (and wide int) axis
+  int startup_trials = 0;        // those that learn: so many first trials without a model; by default as its type has it
 
   // {"type": "random", "seed": 7, "space_filling_trials": 8}. All may be left out. A field of another type is an error.
   static SamplerSpec parse(const Json& json, const std::string& path, Diagnostics& diagnostics);

@@ -1,0 +1,18 @@
+#include "search_spaces/draws.hpp"
+
+#include <boost/math/special_functions/erf.hpp>
+
+namespace tuneband {
+
+double normal_quantile(double p) { return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * p); }
+
+double log_unit_improvement(double z_mean) {
+  constexpr double kFar = 6;
+  const double log_density = -0.5 * z_mean * z_mean - 0.5 * std::log(2 * std::numbers::pi);
+  if (z_mean < kFar) return std::log(std::exp(log_density) - z_mean * normal_cdf(-z_mean));
+  // Mills' ratio to the third term: phi(z) - z Phi(-z) = phi(z) (1 / z^2 - 3 / z^4 + 15 / z^6 - ...)
+  const double inverse_square = 1 / (z_mean * z_mean);
+  return log_density + std::log(inverse_square * (1 - 3 * inverse_square + 15 * inverse_square * inverse_square));
+}
+
+}  // namespace tuneband

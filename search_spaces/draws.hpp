@@ -1,0 +1,34 @@
+// Random numbers and the normal distribution, as the samplers that learn need them.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+
+#include "core/random.hpp"
+
+namespace tuneband {
+
+// Phi(x) and its inverse for p in (0, 1).
+inline double normal_cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }
+double normal_quantile(double p);
+
+// log of E[max(0, -Z)] for Z normal with mean `z_mean` and deviation 1, without underflow where that is far above 0.
+double log_unit_improvement(double z_mean);
+
+// A stream of numbers that is a function of (seed, stream, index).
+class Draws {
+ public:
+  Draws(std::uint64_t seed, std::uint64_t stream, std::int64_t index) : seed_(random_bits(seed, {stream, static_cast<std::uint64_t>(index)})) {}
+
+  double unit() { return to_unit(mix64(seed_ ^ mix64(++count_))); }  // [0, 1)
+  double normal() { return normal_quantile(unit() * (1 - 0x1.0p-53) + 0x1.0p-54); }
+  std::size_t below(std::size_t count) { return static_cast<std::size_t>(unit() * static_cast<double>(count)); }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace tuneband
