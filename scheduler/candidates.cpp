@@ -30,10 +30,16 @@ double number_of(const Value& value) {
 
 class CandidateSampler final : public Sampler {
  public:
-  CandidateSampler(const SearchSpace& space, std::vector<Configuration> candidates, std::unique_ptr<Sampler> inner)
-      : space_(space), candidates_(std::move(candidates)), inner_(std::move(inner)), taken_(candidates_.size(), false) {
+  CandidateSampler(const JobSpec& spec, std::unique_ptr<Sampler> inner)
+      : space_(spec.search_space), candidates_(spec.candidates), inner_(std::move(inner)), taken_(candidates_.size(), false) {
     for (const Configuration& candidate : candidates_) points_.push_back(point_of(candidate));
     for (std::size_t i = candidates_.size(); i-- > 0;) by_configuration_[candidates_[i]].push_back(i);
+    size_ = static_cast<std::int64_t>(candidates_.size());
+    std::map<Configuration, std::size_t> enqueued;
+    for (const Configuration& configuration : spec.enqueue) {
+      const auto found = by_configuration_.find(configuration);
+      if (found != by_configuration_.end() && ++enqueued[configuration] <= found->second.size()) --size_;
+    }
   }
 
   Configuration suggest(std::int64_t index, const History& history) override {
@@ -54,8 +60,7 @@ class CandidateSampler final : public Sampler {
   }
 
   std::optional<std::int64_t> size() const override {
-    const auto count = static_cast<std::int64_t>(candidates_.size());
-    return std::min(count, inner_->size().value_or(count));
+    return std::min(size_, inner_->size().value_or(size_));
   }
 
  private:
@@ -98,7 +103,8 @@ class CandidateSampler final : public Sampler {
   std::vector<std::vector<double>> points_;                             // by candidate, a coordinate a parameter
   std::map<Configuration, std::vector<std::size_t>> by_configuration_;  // those not taken, the first one last
   std::vector<bool> taken_;
-  std::size_t seen_ = 0;  // trials of the history
+  std::size_t seen_ = 0;   // trials of the history
+  std::int64_t size_ = 0;  // candidates that are not enqueued
 };
 
 }  // namespace
@@ -120,7 +126,7 @@ double unit_position(const Domain& domain, const Value& value) {
 std::unique_ptr<Sampler> make_sampler(const JobSpec& spec) {
   auto sampler = make_sampler(spec.sampler, spec.search_space);
   if (spec.candidates.empty()) return sampler;
-  return std::make_unique<CandidateSampler>(spec.search_space, spec.candidates, std::move(sampler));
+  return std::make_unique<CandidateSampler>(spec, std::move(sampler));
 }
 
 }  // namespace tuneband

@@ -22,11 +22,10 @@ double student_t95(std::size_t degrees) {
   return z + (z * z * z + z) / (4 * n) + (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * n * n);
 }
 
-template <class Axis>
-double regret_at(const SimulationResult& run, const Regret& regret, double limit, const Axis& axis) {
+double regret_of(const SimulationResult& run, const Regret& regret, RegretAxis axis, double limit) {
   double last = 1;
   for (const Incumbent& incumbent : run.incumbents) {
-    if (axis(incumbent) > limit) break;
+    if ((axis == RegretAxis::resource ? incumbent.resource : incumbent.seconds) > limit) break;
     last = regret.of(incumbent.curve);
   }
   return last;
@@ -51,6 +50,39 @@ Estimate estimate(const std::vector<double>& sample) {
   for (const double value : sample) squares += (value - result.mean) * (value - result.mean);
   result.half_width = student_t95(sample.size() - 1) * std::sqrt(squares / (n - 1) / n);
   return result;
+}
+
+std::vector<std::vector<double>> regret_at(const std::vector<SimulationResult>& runs, const Regret& regret, RegretAxis axis,
+                                           const std::vector<double>& limits) {
+  std::vector<std::vector<double>> result;
+  for (const double limit : limits) {
+    auto& sample = result.emplace_back();
+    for (const SimulationResult& run : runs) sample.push_back(regret_of(run, regret, axis, limit));
+  }
+  return result;
+}
+
+std::vector<ChartLine> regret_lines(const std::vector<MethodRuns>& methods, const Regret& regret, double max_resource,
+                                    double budget) {
+  constexpr int kPoints = 80;
+  constexpr double kFirst = 0.5;  // in trainings until max_resource
+  std::vector<double> budgets;
+  std::vector<double> limits;
+  for (int i = 0; i <= kPoints; ++i) {
+    budgets.push_back(kFirst * std::pow(std::max(budget, 2 * kFirst) / kFirst, static_cast<double>(i) / kPoints));
+    limits.push_back(budgets.back() * max_resource);
+  }
+  std::vector<ChartLine> lines;
+  for (const MethodRuns& method : methods) {
+    ChartLine line{method.name, {}};
+    const auto samples = regret_at(method.runs, regret, RegretAxis::resource, limits);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const Estimate here = estimate(samples[i]);
+      line.points.push_back({budgets[i], here.mean, here.half_width});
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 std::vector<MethodRuns> compare(const std::vector<SearchMethod>& methods, const CurveTable& table,
@@ -84,15 +116,14 @@ std::vector<MethodRuns> compare(const std::vector<SearchMethod>& methods, const 
   for (std::size_t method = 0; method < methods.size(); ++method) {
     const JobSpec& spec = methods[method].spec;
     const Regret regret(table, spec.objective.goal, spec.scheduler.max_resource);
-    const auto full = static_cast<double>(spec.scheduler.max_resource);
+    std::vector<double> units;
+    std::vector<double> seconds;
     for (const double budget : options.budgets) {
-      auto& by_resource = results[method].regret_by_resource.emplace_back();
-      auto& by_time = results[method].regret_by_time.emplace_back();
-      for (const SimulationResult& run : results[method].runs) {
-        by_resource.push_back(regret_at(run, regret, budget * full, [](const Incumbent& one) { return one.resource; }));
-        by_time.push_back(regret_at(run, regret, seconds_of(budget), [](const Incumbent& one) { return one.seconds; }));
-      }
+      units.push_back(budget * static_cast<double>(spec.scheduler.max_resource));
+      seconds.push_back(seconds_of(budget));
     }
+    results[method].regret_by_resource = regret_at(results[method].runs, regret, RegretAxis::resource, units);
+    results[method].regret_by_time = regret_at(results[method].runs, regret, RegretAxis::seconds, seconds);
   }
   return results;
 }

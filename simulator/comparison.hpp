@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scheduler/job_spec.hpp"
+#include "simulator/chart.hpp"
 #include "simulator/curve_table.hpp"
 #include "simulator/simulation.hpp"
 
@@ -40,9 +41,18 @@ struct Estimate {
 };
 Estimate estimate(const std::vector<double>& sample);
 
+// By limit, then run: the regret of the best trial when so many units of resource were spent, or so many seconds had passed.
+enum class RegretAxis { resource, seconds };
+std::vector<std::vector<double>> regret_at(const std::vector<SimulationResult>& runs, const Regret& regret, RegretAxis axis,
+                                           const std::vector<double>& limits);
+
 // Before its first result a run's regret counts as 1, that of the median configuration.
 std::vector<MethodRuns> compare(const std::vector<SearchMethod>& methods, const CurveTable& table,
                                 const ComparisonOptions& options);
+
+// The mean regret of each method with its interval, by resource spent in units of max_resource.
+std::vector<ChartLine> regret_lines(const std::vector<MethodRuns>& methods, const Regret& regret, double max_resource,
+                                    double budget);
 
 // Lines "table,method,workers,seed,axis,budget,regret", with a header.
 std::string comparison_csv(const std::vector<MethodRuns>& methods, const CurveTable& table, const ComparisonOptions& options);

@@ -67,7 +67,10 @@ Columns columns_of(const Csv& csv) {
 Result<std::string> chosen_metric(const Columns& columns, const std::string& wanted, const std::string& path) {
   std::vector<std::string> names;
   for (const auto& [name, points] : columns.metrics) names.push_back(name);
-  if (names.empty()) return table_error("has no curve: no column is of the form <metric>_<resource>", path);
+  if (names.empty()) {
+    return table_error("has no curve: no column is of the form <metric>_<resource>", path,
+                       "a finished job gives such a table with `tuneband export --curves`");
+  }
   if (!wanted.empty() && columns.metrics.contains(wanted)) return wanted;
   if (wanted.empty() && names.size() == 1) return names.front();
   return table_error(wanted.empty() ? "has several metrics: say which" : "has no curve of `" + wanted + "`", path,
@@ -179,11 +182,20 @@ double finite_or_worst(double value, Goal goal) {
 
 }  // namespace
 
-std::optional<double> Curve::at(std::int64_t resource) const {
+bool Curve::measured_at(std::int64_t resource) const {
+  return std::binary_search(points.begin(), points.end(), std::pair(resource, 0.0),
+                            [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
+double Curve::at(std::int64_t resource) const {
   const auto above = std::upper_bound(points.begin(), points.end(), resource,
                                       [](std::int64_t wanted, const auto& point) { return wanted < point.first; });
-  if (above == points.begin()) return std::nullopt;
-  return std::prev(above)->second;
+  return above == points.begin() ? above->second : std::prev(above)->second;
+}
+
+int CurveTable::measured_at(std::int64_t resource) const {
+  return static_cast<int>(
+      std::count_if(curves.begin(), curves.end(), [&](const Curve& curve) { return curve.measured_at(resource); }));
 }
 
 double CurveTable::seconds_of_full_training() const {
@@ -305,8 +317,8 @@ int keep_within(CurveTable& table, const SearchSpace& space) {
 Regret::Regret(const CurveTable& table, Goal goal, std::int64_t max_resource) {
   std::vector<double> costs;
   for (const Curve& curve : table.curves) {
-    const auto last = curve.failed ? std::nullopt : curve.at(max_resource);
-    costs.push_back(last ? finite_or_worst(*last, goal) : std::numeric_limits<double>::infinity());
+    const bool failed = curve.points.empty() || (curve.failed && curve.measured_until() < max_resource);
+    costs.push_back(failed ? std::numeric_limits<double>::infinity() : finite_or_worst(curve.at(max_resource), goal));
   }
   std::vector<double> sorted = costs;
   std::sort(sorted.begin(), sorted.end());

@@ -29,8 +29,9 @@ struct Curve {
   bool failed = false;  // after its last point
 
   std::int64_t measured_until() const { return points.empty() ? 0 : points.back().first; }
-  // The last value at or below `resource`; nothing: none is.
-  std::optional<double> at(std::int64_t resource) const;
+  bool measured_at(std::int64_t resource) const;
+  // The value at `resource`; where it was not measured the last one before it, or else the first one. Requires: there are points.
+  double at(std::int64_t resource) const;
 };
 
 struct CurveTable {
@@ -41,7 +42,8 @@ struct CurveTable {
   std::int64_t max_resource = 0;  // the highest that any curve was measured at
   int left_out = 0;               // lines without a single value, that did not fail either
 
-  double seconds_of_full_training() const;  // the mean over curves, of a training until max_resource
+  int measured_at(std::int64_t resource) const;  // how many curves
+  double seconds_of_full_training() const;       // the mean over curves, of a training until max_resource
 };
 
 struct CurveTableOptions {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <queue>
+#include <set>
 
 #include "core/check.hpp"
 #include "scheduler/scheduler.hpp"
@@ -44,6 +45,7 @@ class Simulation {
     }
     result_.resource = spent_at(seconds_);
     result_.seconds = seconds_;
+    result_.trials_unmeasured = static_cast<int>(unmeasured_.size());
     if (result_.trials > 0) result_.suggest_seconds = core_seconds_ / result_.trials;
     return std::move(result_);
   }
@@ -116,6 +118,7 @@ class Simulation {
 
   void note(const JobRow& job) {
     result_.trials_completed = job.trials_completed;
+    if (ended(job.state)) result_.reason = job.reason;
     if (!job.best_anywhere) return;
     const std::size_t curve = curve_of_trial_[static_cast<std::size_t>(job.best_anywhere->trial)];
     if (!result_.incumbents.empty() && result_.incumbents.back().curve == curve) return;
@@ -128,20 +131,16 @@ class Simulation {
     AssignmentReport report;
     report.epoch = segment.assignment.epoch;
     report.training_ms = static_cast<std::int64_t>((segment.ends_at - segment.begins_at) * kMsPerSecond);
-    const auto value = curve.at(until);
-    const bool beyond = until > curve.measured_until();
-    if ((beyond && curve.failed) || !value) {
+    if (curve.points.empty() || (curve.failed && until > curve.measured_until())) {
       report.exit = ExitClass::no_metric;
       report.message = "as recorded";
     } else {
       report.exit = ExitClass::completed;
       report.checkpoint_resource = until;
-      report.observations.push_back({until, {{metric_, *value}}});
-    }
-    if (beyond && !curve.failed) {
+      report.observations.push_back({until, {{metric_, curve.at(until)}}});
+      if (!curve.measured_at(until)) unmeasured_.insert(segment.assignment.trial.number);
       const std::int64_t from = std::max(segment.assignment.from_resource, curve.measured_until());
-      if (from == curve.measured_until()) ++result_.trials_beyond_measured;
-      result_.resource_beyond_measured += static_cast<double>(until - from);
+      result_.resource_unmeasured += static_cast<double>(std::max<std::int64_t>(0, until - from));
     }
     WorkerSynced synced;
     synced.worker = segment.worker;
@@ -160,6 +159,7 @@ class Simulation {
   std::map<std::int64_t, Running> running_;  // by epoch
   std::map<Configuration, std::vector<std::size_t>> curves_of_;
   std::vector<std::size_t> curve_of_trial_;
+  std::set<int> unmeasured_;  // trials
   SimulationResult result_;
 };
 

@@ -33,11 +33,12 @@ struct SimulationResult {
   double seconds = 0;
   int trials = 0;
   int trials_completed = 0;
-  // Trials that went on beyond what was recorded of them. They reported their last recorded value: an assumption, not a
-  // measurement.
-  int trials_beyond_measured = 0;
-  double resource_beyond_measured = 0;
-  double suggest_seconds = 0;  // real time that the core needed for each new trial, on average
+  // Trials that came to a resource at which nothing was recorded for them, and so reported the value recorded before it
+  // (Curve::at): an assumption, not a measurement.
+  int trials_unmeasured = 0;
+  double resource_unmeasured = 0;  // spent beyond what was recorded
+  std::string reason;              // why the job ended by itself; "": it did not
+  double suggest_seconds = 0;      // real time that the core needed for each new trial, on average
 };
 
 // `spec` is completed with the table's configurations as its candidates. Requires: its search space holds all of them, its

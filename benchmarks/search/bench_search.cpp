@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "simulator/comparison.hpp"
+#include "simulator/search_method.hpp"
 
 namespace tuneband {
 
@@ -45,35 +46,18 @@ struct Arguments {
 };
 
 // "scheduler/sampler", each a type or a type and fields: "asha_delayed,eta=4,rung_audit=true/tpe".
-Json part_of(const std::string& text, Json part) {
-  std::size_t at = text.find(',');
-  part["type"] = text.substr(0, at);
-  while (at != std::string::npos) {
-    const std::size_t end = text.find(',', at + 1);
-    const std::string field = text.substr(at + 1, end == std::string::npos ? end : end - at - 1);
-    const std::size_t equals = field.find('=');
-    part[field.substr(0, equals)] = Json::parse(field.substr(equals + 1));
-    at = end;
-  }
-  if (part["type"] == "none") part.erase("min_resource");
-  return part;
-}
-
-JobSpec spec_of(const std::string& method, const Family& family, const CurveTable& table, std::int64_t min_resource) {
-  const auto slash = method.find('/');
-  const Json scheduler =
-      part_of(method.substr(0, slash), {{"max_resource", family.max_resource}, {"min_resource", min_resource}});
-  const Json document{{"name", "benchmark"},
-                      {"objective", {{"metric", family.metric}, {"goal", family.goal}}},
-                      {"search_space", space_of(table)},
-                      {"sampler", part_of(method.substr(slash + 1), {{"seed", 1}})},
-                      {"scheduler", scheduler},
-                      {"limits", {{"max_trials", table.curves.size()}}},
-                      {"trainer", Json::object()}};
-  Diagnostics diagnostics;
-  JobSpec spec = JobSpec::parse(document, diagnostics);
-  for (const Error& error : diagnostics.errors()) throw std::runtime_error(method + ": " + describe(error));
-  return spec;
+SearchMethod method_of(const std::string& text, const Family& family, CurveTable& table, std::int64_t min_resource) {
+  const auto slash = text.find('/');
+  const Json document{{"objective", {{"metric", family.metric}, {"goal", family.goal}}},
+                      {"sampler", {{"seed", 1}}},
+                      {"scheduler", {{"max_resource", family.max_resource}, {"min_resource", min_resource}}}};
+  int outside = 0;
+  MethodOptions options;
+  options.scheduler = text.substr(0, slash);
+  options.sampler = text.substr(slash + 1);
+  auto method = make_method(document, table, options, outside);
+  if (!method) throw std::runtime_error(text + ": " + describe(method.error()));
+  return std::move(*method);
 }
 
 std::vector<CurveTable> tables_of(const fs::path& folder, const Family& family) {
@@ -117,7 +101,7 @@ void print_rows(const std::string& method, const ByBudget& regret, const std::st
 }
 
 void run_family(const Family& family, const Arguments& arguments, int workers, std::ostream* csv) {
-  const std::vector<CurveTable> tables = tables_of(fs::path(arguments.tables) / family.folder, family);
+  std::vector<CurveTable> tables = tables_of(fs::path(arguments.tables) / family.folder, family);
   ComparisonOptions options;
   options.workers = workers;
   options.seeds = arguments.seeds;
@@ -132,8 +116,8 @@ void run_family(const Family& family, const Arguments& arguments, int workers, s
     std::vector<ByBudget> by_resource;
     std::vector<ByBudget> by_time;
     double suggest_ms = 0;
-    for (const CurveTable& table : tables) {
-      const auto runs = compare({{method, spec_of(method, family, table, arguments.min_resource)}}, table, options);
+    for (CurveTable& table : tables) {
+      const auto runs = compare({method_of(method, family, table, arguments.min_resource)}, table, options);
       if (csv != nullptr) *csv << comparison_csv(runs, table, options);
       by_resource.push_back(runs.front().regret_by_resource);
       by_time.push_back(runs.front().regret_by_time);

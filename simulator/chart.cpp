@@ -1,0 +1,126 @@
+#include "simulator/chart.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tuneband {
+
+namespace {
+
+constexpr double kWidth = 860;
+constexpr double kHeight = 480;
+constexpr double kLeft = 60;
+constexpr double kTop = 40;
+constexpr double kPlotWidth = 540;
+constexpr double kPlotHeight = 380;
+
+// Eight colours that people with any colour vision can tell apart (Okabe and Ito, "Color universal design", 2008).
+constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442"};
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '<') {
+      result += "&lt;";
+    } else if (c == '&') {
+      result += "&amp;";
+    } else if (c == '"') {
+      result += "&quot;";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+class Chart {
+ public:
+  Chart(const std::vector<ChartLine>& lines, const ChartOptions& options) : lines_(lines), options_(options) {
+    x_min_ = x_max_ = lines.front().points.front().x;
+    for (const ChartLine& line : lines) {
+      for (const ChartPoint& point : line.points) {
+        x_min_ = std::min(x_min_, point.x);
+        x_max_ = std::max(x_max_, point.x);
+        y_max_ = std::max(y_max_, point.y + point.half_width);
+      }
+    }
+    if (y_max_ <= 0) y_max_ = 1;
+    if (x_max_ <= x_min_) x_max_ = 2 * x_min_;
+  }
+
+  std::string svg() {
+    text_ =
+        fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {:g} {:g}" font-family="sans-serif" font-size="12">)"
+                    "\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+                    kWidth, kHeight);
+    axes();
+    for (std::size_t i = 0; i < lines_.size(); ++i) line(lines_[i], i);
+    return text_ + "</svg>\n";
+  }
+
+ private:
+  double x(double value) const { return kLeft + kPlotWidth * std::log(value / x_min_) / std::log(x_max_ / x_min_); }
+  double y(double value) const { return kTop + kPlotHeight * (1 - value / y_max_); }
+
+  void label(double at_x, double at_y, const char* anchor, const std::string& text) {
+    text_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", at_x, at_y, anchor, escaped(text));
+  }
+
+  void axes() {
+    label(kLeft, kTop - 16, "start", options_.title);
+    label(kLeft + kPlotWidth / 2, kTop + kPlotHeight + 38, "middle", options_.x_title);
+    label(kLeft - 50, kTop - 4, "start", options_.y_title);
+    for (int i = 0; i <= 5; ++i) {
+      const double value = y_max_ * i / 5;
+      rule(kLeft, y(value), kLeft + kPlotWidth, y(value));
+      label(kLeft - 6, y(value) + 4, "end", fmt::format("{:.2f}", value));
+    }
+    for (double decade = std::pow(10, std::floor(std::log10(x_min_))); decade <= x_max_; decade *= 10) {
+      for (const double step : {1.0, 2.0, 5.0}) {
+        const double value = decade * step;
+        if (value < x_min_ * 0.999 || value > x_max_ * 1.001) continue;
+        rule(x(value), kTop, x(value), kTop + kPlotHeight);
+        label(x(value), kTop + kPlotHeight + 18, "middle", fmt::format("{:g}", value));
+      }
+    }
+  }
+
+  void rule(double x1, double y1, double x2, double y2) {
+    text_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n", x1, y1, x2, y2);
+  }
+
+  void line(const ChartLine& line, std::size_t index) {
+    const char* colour = kColours[index % std::size(kColours)];
+    const char* dash = index < std::size(kColours) ? "" : " stroke-dasharray=\"6 3\"";
+    std::string middle;
+    std::string upper;
+    std::string lower;
+    for (const ChartPoint& point : line.points) {
+      middle += fmt::format("{:.1f},{:.1f} ", x(point.x), y(point.y));
+      upper += fmt::format("{:.1f},{:.1f} ", x(point.x), y(point.y + point.half_width));
+      lower.insert(0, fmt::format("{:.1f},{:.1f} ", x(point.x), y(std::max(0.0, point.y - point.half_width))));
+    }
+    text_ += fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.12\"/>\n", upper, lower, colour);
+    text_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", middle, colour, dash);
+    const double row = kTop + 10 + 20 * static_cast<double>(index);
+    const double legend = kLeft + kPlotWidth + 16;
+    text_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"2\"{}/>\n",
+                         legend, row, legend + 24, row, colour, dash);
+    label(legend + 30, row + 4, "start", line.name);
+  }
+
+  const std::vector<ChartLine>& lines_;
+  const ChartOptions& options_;
+  double x_min_ = 1;
+  double x_max_ = 1;
+  double y_max_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string chart_svg(const std::vector<ChartLine>& lines, const ChartOptions& options) { return Chart(lines, options).svg(); }
+
+}  // namespace tuneband

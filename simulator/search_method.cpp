@@ -1,0 +1,102 @@
+#include "simulator/search_method.hpp"
+
+#include <algorithm>
+
+namespace tuneband {
+
+namespace {
+
+Error method_error(std::string message, std::string path, std::string hint = {}) {
+  return {ErrorCode::invalid_argument, std::move(message), std::move(path), std::move(hint)};
+}
+
+void fill_in(Json& object, const char* field, Json value) {
+  if (!object.contains(field)) object[field] = std::move(value);
+}
+
+// The job's own scheduler with another type: its ladder stays where the type has one.
+Json changed_scheduler(const Json& own, const Json& part) {
+  Json scheduler = part;
+  const std::string type = part.value("type", "");
+  const bool ladder = type != "none";
+  const bool own_ladder = own.is_object() && own.value("type", "") != "none";
+  for (const char* field : {"max_resource", "min_resource", "rungs", "eta"}) {
+    const bool fits = std::string(field) == "max_resource" ||
+                      (ladder && own_ladder && (std::string(field) != "eta" || type != "median_stopping"));
+    if (fits && own.is_object() && own.contains(field) && !scheduler.contains(field)) scheduler[field] = own[field];
+  }
+  return scheduler;
+}
+
+std::string name_of(const Json& part, const char* otherwise) {
+  return part.is_object() ? part.value("type", otherwise) : otherwise;
+}
+
+// Where the document is not even made of objects JobSpec::parse tells; then there is nothing to fill in.
+void complete(Json& document, const CurveTable& table) {
+  fill_in(document, "name", "simulated");
+  fill_in(document, "trainer", Json::object());
+  fill_in(document, "search_space", space_of(table));
+  fill_in(document, "scheduler", Json::object());
+  fill_in(document, "limits", {{"max_trials", table.curves.size()}});
+  if (document.contains("objective") && document["objective"].is_object()) {
+    fill_in(document["objective"], "metric", table.metric);
+  }
+  if (document["scheduler"].is_object()) fill_in(document["scheduler"], "max_resource", table.max_resource);
+}
+
+}  // namespace
+
+Result<Json> parse_part(const std::string& text) {
+  std::size_t at = text.find(',');
+  Json part{{"type", text.substr(0, at)}};
+  while (at != std::string::npos) {
+    const std::size_t end = text.find(',', at + 1);
+    const std::string field = text.substr(at + 1, end == std::string::npos ? end : end - at - 1);
+    const std::size_t equals = field.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return method_error("expected type,field=value,..., got `" + text + "`", "", "for example asha_delayed,eta=4");
+    }
+    const auto value = parse_json(field.substr(equals + 1));
+    part[field.substr(0, equals)] = value ? *value : Json(field.substr(equals + 1));
+    at = end;
+  }
+  return Result<Json>(boost::system::in_place_value, std::move(part));
+}
+
+Result<SearchMethod> make_method(Json document, CurveTable& table, const MethodOptions& options, int& outside) {
+  if (!document.is_object()) return method_error("expected a job's document, an object", "");
+  if (options.scheduler) {
+    const auto part = parse_part(*options.scheduler);
+    if (!part) return part.error();
+    document["scheduler"] = changed_scheduler(document.value("scheduler", Json()), *part);
+  }
+  if (options.sampler) {
+    auto part = parse_part(*options.sampler);
+    if (!part) return part.error();
+    const Json own = document.value("sampler", Json());
+    if (own.is_object() && own.contains("seed")) fill_in(*part, "seed", own["seed"]);
+    document["sampler"] = *part;
+  }
+  complete(document, table);
+  Diagnostics diagnostics;
+  SearchMethod method;
+  method.spec = JobSpec::parse(document, diagnostics);
+  if (!diagnostics.ok()) return diagnostics.errors().front();
+  if (method.spec.scheduler.max_resource > table.max_resource) {
+    return method_error("is " + std::to_string(method.spec.scheduler.max_resource) + ", but the table ends at " +
+                            std::to_string(table.max_resource),
+                        "scheduler.max_resource");
+  }
+  outside = keep_within(table, method.spec.search_space);
+  if (table.curves.empty()) return method_error("no configuration of the table lies in it", "search_space");
+  method.spec.enqueue.clear();
+  if (options.in_order) {
+    for (const Curve& curve : table.curves) method.spec.enqueue.push_back(curve.configuration);
+  }
+  const std::string sampler = options.in_order ? "in order" : options.sampler.value_or(name_of(document["sampler"], "auto"));
+  method.name = options.scheduler.value_or(name_of(document["scheduler"], "auto")) + " / " + sampler;
+  return method;
+}
+
+}  // namespace tuneband
