@@ -152,8 +152,7 @@ void Reader::write_rungs(JsonWriter& json, JobId job, const JobFacts& facts) {
   for (const PlannedBracket& bracket : facts.plan.brackets) add_planned(rungs, bracket, facts.plan.exact);
   // A trial that failed before the rung fills its slot and did not reach it.
   Statement rows = connection_.prepare(
-      "SELECT bracket, rung, resource, verdict, count(*) FROM decisions "
-      "WHERE job = ? AND (value IS NOT NULL OR value_is_nan = 1) GROUP BY bracket, rung, resource, verdict");
+      "SELECT bracket, rung, resource, verdict, trials FROM rung_counts WHERE job = ? AND trials > 0 ORDER BY bracket, rung");
   for (rows.query(job.value); rows.step();) {
     const std::pair<int, int> key{rows.small_integer(0), rows.small_integer(1)};
     if (facts.plan.exact && !rungs.contains(key)) {

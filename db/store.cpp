@@ -14,7 +14,7 @@ namespace tuneband {
 namespace {
 
 constexpr std::int64_t kCheckedAtOpenBytesMax = 64 << 20;
-constexpr int kRowsRemovedAtOnce = 5'000;
+constexpr int kRowsRemovedAtOnce = 2'000;
 
 constexpr std::string_view kUpdateJob =
     "UPDATE jobs SET name = ?, state = ?, reason = ?, created_at = ?, ended_at = ?, trials_created = ?, trials_completed = ?, "

@@ -33,8 +33,8 @@ Filled fill_database(const std::string& path, int trials, int observations_per_t
   Store store = Store::open(path);
   Scheduler scheduler;
   Diagnostics diagnostics;
-  // Of three trials one goes on to three times as much, and of those one to nine times: 5/3 segments a trial, 11/3 as much work.
-  const int rung = std::max(1, observations_per_trial * 3 / 11);
+  // Of three trials one goes on to three times as much, and of those one in three to nine times: 1 + 2/3 + 6/9 as much work.
+  const int rung = std::max(1, observations_per_trial * 3 / 7);
   const Json document = large_job(trials, rung);
   std::vector<Write> writes;
   Timestamp now{kStartMs};

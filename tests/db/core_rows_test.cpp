@@ -130,6 +130,14 @@ class CoreRowsTest : public DbTest, public ::testing::WithParamInterface<int> {
     EXPECT_EQ(stored.trials, held.trials);
     EXPECT_EQ(stored.decisions, held.decisions);
     EXPECT_EQ(stored.last_job_id, held.last_job_id);
+    Connection connection = Connection::open_to_read(path());
+    EXPECT_EQ(
+        connection.integer("SELECT count(*) FROM (SELECT job, bracket, rung, verdict, trials FROM rung_counts WHERE trials > 0 "
+                           "EXCEPT SELECT job, bracket, rung, verdict, count(*) FROM decisions "
+                           "WHERE value IS NOT NULL OR value_is_nan = 1 GROUP BY job, bracket, rung, verdict)"),
+        0);
+    EXPECT_EQ(connection.integer("SELECT sum(trials) FROM rung_counts"),
+              connection.integer("SELECT count(*) FROM decisions WHERE value IS NOT NULL OR value_is_nan = 1"));
   }
 
   bool all_ended() {

@@ -62,8 +62,8 @@ class UpgradeTest : public DbTest, public ::testing::WithParamInterface<int> {
     for (const JobRow& job : snapshot.jobs) {
       Diagnostics diagnostics;
       JobSpec spec = JobSpec::parse(Json::parse(job.spec_json), diagnostics);
-      EXPECT_TRUE(diagnostics.ok()) << job.name << " has a document that is not taken any more: "
-                                    << describe(diagnostics.errors().front());
+      EXPECT_TRUE(diagnostics.ok()) << job.name
+                                    << " has a document that is not taken any more: " << describe(diagnostics.errors().front());
       if (!ended(job.state)) specs.emplace_back(job.id, std::move(spec));
     }
     return specs;
@@ -136,12 +136,27 @@ TEST_P(UpgradeTest, ItsJobsGoOnToTheirEnd) {
       const auto* reply = std::get_if<WorkerReply>(&notice);
       if (reply == nullptr || !reply->assignment) continue;
       const Assignment& given = *reply->assignment;
-      event.report = AssignmentReport{given.epoch, {{given.until_resource, {{given.job->objective.metric, 0.5}}}},
-                                      given.until_resource, 10, ExitClass::completed, ""};
+      event.report = AssignmentReport{given.epoch,          {{given.until_resource, {{given.job->objective.metric, 0.5}}}},
+                                      given.until_resource, 10,
+                                      ExitClass::completed, ""};
     }
   }
   EXPECT_TRUE(all_ended());
   EXPECT_THAT(store.check(), ::testing::IsEmpty());
+}
+
+// Counted by hand, as the plan of every job shows it.
+TEST_P(UpgradeTest, CountsWhatStandsAtEachRung) {
+  Store store = Store::open(path());
+  Connection connection = Connection::open_to_read(path());
+  const std::map<std::string, std::string> counted = {
+      {"", "SELECT job || ' ' || bracket || ' ' || rung || ' ' || resource || ' ' || verdict || ' ' || trials FROM rung_counts"}};
+  const std::map<std::string, std::string> by_hand = {
+      {"",
+       "SELECT job || ' ' || bracket || ' ' || rung || ' ' || resource || ' ' || verdict || ' ' || count(*) FROM decisions "
+       "WHERE value IS NOT NULL OR value_is_nan = 1 GROUP BY job, bracket, rung, verdict ORDER BY job, bracket, rung, verdict"}};
+  EXPECT_EQ(contents(connection, counted), contents(connection, by_hand));
+  EXPECT_GT(connection.integer("SELECT count(*) FROM rung_counts"), 3);
 }
 
 TEST_P(UpgradeTest, IdsOfDeletedJobsAreNotUsedAgain) {
@@ -157,12 +172,11 @@ TEST_P(UpgradeTest, IdsOfDeletedJobsAreNotUsedAgain) {
   EXPECT_EQ(store.load().jobs.back().id.value, snapshot.last_job_id + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, UpgradeTest, ::testing::Values(1));
+INSTANTIATE_TEST_SUITE_P(Versions, UpgradeTest, ::testing::Values(1, 2));
 
 TEST(UpgradeFixtures, ThereIsOneForEveryOlderVersion) {
   for (std::size_t version = 1; version < migrations().size(); ++version) {
-    const std::string file =
-        std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/fixtures/version_" + std::to_string(version) + ".dump";
+    const std::string file = std::string(TUNEBAND_SOURCE_DIR) + "/tests/db/fixtures/version_" + std::to_string(version) + ".dump";
     EXPECT_TRUE(std::filesystem::exists(file)) << file << ": keep a database of each version that was released";
   }
 }
