@@ -30,19 +30,26 @@ protocol::TunedParameter tuned(const Parameter& parameter) {
   return result;
 }
 
-// The paths that a trainer has, each made absolute where it stands.
-void make_absolute(Json& json, const std::string& field, const std::string& path, const std::string& base_dir,
-                   Diagnostics& diagnostics) {
-  const auto found = json.find(field);
-  if (found == json.end() || !found->is_string()) return;
-  const std::filesystem::path written(found->get_ref<const std::string&>());
+void make_absolute(Json& value, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics) {
+  if (!value.is_string()) return;
+  const std::filesystem::path written(value.get_ref<const std::string&>());
   if (written.empty() || written.is_absolute()) return;
   if (base_dir.empty()) {
-    diagnostics.error(join_path(path, field), "expected an absolute path, got " + excerpt(*found),
+    diagnostics.error(path, "expected an absolute path, got " + excerpt(value),
                       "or give the directory that it starts from as the query parameter base_dir");
     return;
   }
-  *found = (std::filesystem::path(base_dir) / written).lexically_normal().string();
+  value = (std::filesystem::path(base_dir) / written).lexically_normal().string();
+}
+
+// The paths that a trainer has, one or an array of them, each made absolute where it stands.
+void make_absolute(Json& json, const std::string& field, const std::string& path, const std::string& base_dir,
+                   Diagnostics& diagnostics) {
+  const auto found = json.find(field);
+  if (found == json.end()) return;
+  const std::string place = join_path(path, field);
+  if (!found->is_array()) return make_absolute(*found, place, base_dir, diagnostics);
+  for (std::size_t i = 0; i < found->size(); ++i) make_absolute((*found)[i], join_path(place, i), base_dir, diagnostics);
 }
 
 }  // namespace
@@ -74,7 +81,8 @@ JobDocument parse_job_document(std::string_view text, const std::string& base_di
   std::vector<protocol::TunedParameter> parameters;
   for (const Parameter& parameter : document.spec.search_space.parameters()) parameters.push_back(tuned(parameter));
   const Objective& objective = document.spec.objective;
-  protocol::check_trainer(trainer, parameters, objective.metric, objective.goal == Goal::maximize, diagnostics);
+  protocol::check_trainer(trainer, parameters, objective.metric, objective.goal == Goal::maximize, diagnostics,
+                          document.spec.replicas.back());
   document.spec.data_key = protocol::data_key(trainer);
   document.canonical = json.dump();
   return document;

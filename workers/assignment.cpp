@@ -28,8 +28,17 @@ void Assignment::finish(SegmentResult result) {
 }
 
 void Assignment::request_stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stop_requested_at_) stop_requested_at_ = Clock::now();
+  }
   stop_ = true;
   stop_event_.set();
+}
+
+std::optional<std::chrono::steady_clock::time_point> Assignment::stop_requested_at() const {
+  const std::lock_guard lock(mutex_);
+  return stop_requested_at_;
 }
 
 bool Assignment::finished() const {

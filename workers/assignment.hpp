@@ -36,6 +36,7 @@ class Assignment final : public TrialReporter {
   // The sync loop's side. A status holds as many observations as fit, the oldest first; `exit` only together with the last of
   // them.
   void request_stop();
+  std::optional<std::chrono::steady_clock::time_point> stop_requested_at() const;
   bool finished() const;
   protocol::AssignmentStatus status() const;
   // The server has what `sent`, the last status(), holds.
@@ -54,6 +55,7 @@ class Assignment final : public TrialReporter {
   mutable std::mutex mutex_;
   std::deque<protocol::Observation> observations_;  // not acknowledged
   std::int64_t checkpoint_resource_ = 0;
+  std::optional<Clock::time_point> stop_requested_at_;
   std::optional<SegmentResult> result_;
   Clock::time_point end_;
 };

@@ -6,10 +6,13 @@
 #include <optional>
 
 #include "core/text.hpp"
+#include "workers/free_port.hpp"
 
 namespace tuneband::workers {
 
 namespace {
+
+constexpr const char* kLoopback = "127.0.0.1";
 
 std::string scalar_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -58,11 +61,46 @@ std::string environment_name(const std::string& parameter) {
   return name;
 }
 
+// Of a trial on one worker: alone in a group of its own.
+protocol::GroupPlace place_of(const protocol::AssignmentOrder& order) {
+  if (order.group) return *order.group;
+  protocol::GroupPlace alone;
+  alone.world_size = 1;
+  return alone;
+}
+
+// Under the names of torchrun and of dmlc's launchers (which rabit reads). LOCAL_RANK counts the processes of one worker: always one.
+void add_group_variables(const protocol::AssignmentOrder& order, const std::string& tracker_host,
+                         std::map<std::string, std::string>& variables) {
+  const protocol::GroupPlace place = place_of(order);
+  variables["RANK"] = std::to_string(place.rank);
+  variables["WORLD_SIZE"] = std::to_string(place.world_size);
+  variables["LOCAL_RANK"] = "0";
+  variables["LOCAL_WORLD_SIZE"] = "1";
+  if (!order.group) {
+    variables["MASTER_ADDR"] = kLoopback;
+    variables["MASTER_PORT"] = std::to_string(find_free_port(kLoopback));
+    return;
+  }
+  variables["MASTER_ADDR"] = place.master_address;
+  variables["MASTER_PORT"] = std::to_string(place.master_port);
+  variables["DMLC_ROLE"] = "worker";
+  variables["DMLC_TRACKER_URI"] = place.tracker_host.empty() ? tracker_host : place.tracker_host;
+  variables["DMLC_TRACKER_PORT"] = std::to_string(place.tracker_port);
+  variables["DMLC_NUM_WORKER"] = std::to_string(place.world_size);
+  variables["DMLC_TASK_ID"] = std::to_string(place.session) + ":" + std::to_string(place.rank);
+  variables["DMLC_RANK"] = std::to_string(place.rank);
+}
+
 }  // namespace
 
 std::string checkpoint_dir(const protocol::AssignmentOrder& order) { return order.trial_dir + "/" + protocol::kCheckpointDir; }
 
-std::string parameters_file(const protocol::AssignmentOrder& order) { return order.trial_dir + "/parameters.json"; }
+// Each rank writes its own: another may be reading.
+std::string parameters_file(const protocol::AssignmentOrder& order) {
+  const int rank = order.group ? order.group->rank : 0;
+  return order.trial_dir + "/parameters" + (rank == 0 ? "" : "-" + std::to_string(rank)) + ".json";
+}
 
 std::map<std::string, std::string> template_values(const protocol::AssignmentOrder& order) {
   std::map<std::string, std::string> values{
@@ -77,6 +115,9 @@ std::map<std::string, std::string> template_values(const protocol::AssignmentOrd
       {"job", std::to_string(order.job)},
       {"trial", std::to_string(order.trial)},
       {"attempt", std::to_string(order.attempt)},
+      {"rank", std::to_string(place_of(order).rank)},
+      {"world_size", std::to_string(place_of(order).world_size)},
+      {"replicas", std::to_string(place_of(order).world_size)},
   };
   for (const auto& [name, value] : order.configuration.items()) values[name] = scalar_text(value);
   return values;
@@ -90,7 +131,8 @@ std::vector<std::string> fill_argv(const std::vector<std::string>& templates, co
   return argv;
 }
 
-std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const protocol::CommandSpec& spec) {
+std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const protocol::CommandSpec& spec,
+                                             const std::string& tracker_host) {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -109,6 +151,8 @@ std::vector<std::string> command_environment(const protocol::AssignmentOrder& or
   variables["TUNEBAND_TRIAL_DIR"] = order.trial_dir;
   variables["TUNEBAND_CHECKPOINT_DIR"] = checkpoint_dir(order);
   variables["TUNEBAND_PARAMETERS_FILE"] = parameters_file(order);
+  const bool distributed = order.group || (order.trainer.is_object() && order.trainer.contains("replicas"));
+  if (distributed) add_group_variables(order, tracker_host, variables);
   for (const auto& [name, value] : order.configuration.items()) variables[environment_name(name)] = scalar_text(value);
   for (const auto& [name, value] : spec.environment) variables[name] = value;
 

@@ -18,13 +18,15 @@ std::map<std::string, std::string> template_values(const protocol::AssignmentOrd
 // name that has no value (a conditional parameter that is inactive) is left out whole.
 std::vector<std::string> fill_argv(const std::vector<std::string>& templates, const std::map<std::string, std::string>& values);
 
-// "NAME=value": this process's environment, TUNEBAND_* for the segment, and the job's own on top.
-std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const protocol::CommandSpec& spec);
+// "NAME=value": this process's environment, TUNEBAND_* for the segment, what ranks find each other by (RANK, MASTER_ADDR, DMLC_*,
+// ...) and the job's own on top. `tracker_host`: where the tracker is when the order does not say.
+std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const protocol::CommandSpec& spec,
+                                             const std::string& tracker_host = "");
 
 // The value of `name` in such a list, or "".
 std::string environment_value(const std::vector<std::string>& environment, const std::string& name);
 
-// Files below the trial's directory.
+// Files below the trial's directory. The checkpoint directory is for all ranks.
 std::string checkpoint_dir(const protocol::AssignmentOrder& order);
 std::string parameters_file(const protocol::AssignmentOrder& order);
 

@@ -150,6 +150,7 @@ SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
 
 class CommandRunner final : public TrialRunner {
  public:
+  explicit CommandRunner(const RunnerOptions& options) : tracker_host_(options.tracker_host) {}
   ~CommandRunner() override { release(); }
 
   SegmentResult run(const AssignmentOrder& assigned, TrialReporter& reporter, TrialLog& log) override {
@@ -195,7 +196,7 @@ class CommandRunner final : public TrialRunner {
 
     ProcessSpec process;
     process.argv = fill_argv(spec.argv, template_values(order));
-    process.environment = command_environment(order, spec);
+    process.environment = command_environment(order, spec, tracker_host_);
     process.working_dir = spec.working_dir.empty() ? order.trial_dir : spec.working_dir;
     process.memory_bytes_max = spec.memory_bytes_max;
     process.cpu_ms_max = spec.cpu_ms_max;
@@ -234,7 +235,8 @@ class CommandRunner final : public TrialRunner {
     using End = CommandSegment::End;
     const End end = CommandSegment(order, spec, *command_, reporter, log).run();
     if (end == End::reached) {
-      if (order.until_resource < order.max_resource) {
+      // The other ranks of a group may need it until they end themselves: they are not held, and so it is not.
+      if (order.until_resource < order.max_resource && !order.group) {
         command_->hold();
         held_at_ = order.until_resource;
       } else {
@@ -250,6 +252,7 @@ class CommandRunner final : public TrialRunner {
       return {kExitTimedOut, "the segment took longer than its limit of " + std::to_string(*spec.timeout_ms) + " ms"};
     }
     if (command.status().signal != 0 || command.status().code != 0) return failure(spec, command);
+    if (order.group && order.group->rank != spec.metric_rank) return {kExitCompleted, ""};  // what counts, another rank says
     // It was told an earlier until_resource, and has ended there by itself: the rest takes another start.
     if (begun == Begun::before) return start_and_run(order, spec, reporter, log);
     if (command.says_resource() || !command.last_metrics()) return no_metric(order, spec, command);
@@ -259,6 +262,7 @@ class CommandRunner final : public TrialRunner {
     return {kExitCompleted, ""};
   }
 
+  const std::string tracker_host_;
   std::optional<RunningCommand> command_;  // held, between segments
   std::int64_t held_at_ = 0;               // its resource there
   std::int64_t job_ = 0;
@@ -268,6 +272,8 @@ class CommandRunner final : public TrialRunner {
 
 }  // namespace
 
-std::unique_ptr<TrialRunner> make_command_runner() { return std::make_unique<CommandRunner>(); }
+std::unique_ptr<TrialRunner> make_command_runner(const RunnerOptions& options) {
+  return std::make_unique<CommandRunner>(options);
+}
 
 }  // namespace tuneband::workers

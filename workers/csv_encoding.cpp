@@ -81,6 +81,17 @@ Result<void> read_rows(const DataSpec& spec, const std::string& path, const std:
   });
 }
 
+// Calls `on_header(row)` for the first row of each of the training files, and `on_row(row)` for those below.
+Result<void> read_training_rows(const DataSpec& spec, const std::function<Result<void>(const CsvRow&)>& on_header,
+                                const std::function<Result<void>(const CsvRow&)>& on_row) {
+  for (std::size_t i = 0; i < spec.train.size(); ++i) {
+    const std::string field = spec.train.size() == 1 ? kTrainField : join_path(kTrainField, i);
+    auto read = read_rows(spec, spec.train[i], on_header, [&](const CsvRow& row, std::uint64_t) { return on_row(row); });
+    if (auto done = at_field(std::move(read), field); !done) return done;
+  }
+  return {};
+}
+
 std::vector<std::string> column_names(const CsvRow& first, bool header) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < first.cells.size(); ++i) {
@@ -88,6 +99,21 @@ std::vector<std::string> column_names(const CsvRow& first, bool header) {
     names.push_back(name.empty() ? "column" + std::to_string(i) : name);
   }
   return names;
+}
+
+// All files need the same columns; `expected` are those of the first.
+Result<void> check_columns(const CsvRow& first, bool header, const std::vector<std::string>& expected, const std::string& field) {
+  const std::vector<std::string> names = column_names(first, header);
+  if (names.size() != expected.size()) {
+    return fault(field, "the file has " + std::to_string(names.size()) + " columns, and the training file has " +
+                            std::to_string(expected.size()));
+  }
+  const auto differ = std::mismatch(names.begin(), names.end(), expected.begin());
+  if (differ.first == names.end()) return {};
+  return fault(field,
+               "column " + std::to_string(differ.first - names.begin()) + " is " + shown(*differ.first) +
+                   ", and in the training file it is " + shown(*differ.second),
+               "both files need the same columns in the same order");
 }
 
 // By name, else by number from 0.
@@ -130,12 +156,11 @@ class EncodingLearner {
   explicit EncodingLearner(const DataSpec& spec) : spec_(spec) {}
 
   Result<CsvEncoding> learn() {
-    auto read = read_rows(
-        spec_, spec_.train, [this](const CsvRow& row) { return take_header(row); },
-        [this](const CsvRow& row, std::uint64_t) { return take_row(row); });
-    if (auto done = at_field(std::move(read), kTrainField); !done) return done.error();
+    auto read = read_training_rows(
+        spec_, [this](const CsvRow& row) { return take_header(row); }, [this](const CsvRow& row) { return take_row(row); });
+    if (!read) return read.error();
     if (rows_ == 0)
-      return fault(kTrainField, "the file " + spec_.train + " has no rows" + (spec_.header ? " below its header" : ""));
+      return fault(kTrainField, "the file " + spec_.train.front() + " has no rows" + (spec_.header ? " below its header" : ""));
     if (auto decided = decide(); !decided) return decided.error();
     if (auto collected = collect_number_like_categories(); !collected) return collected.error();
     return build();
@@ -143,6 +168,7 @@ class EncodingLearner {
 
  private:
   Result<void> take_header(const CsvRow& row) {
+    if (!names_.empty()) return check_columns(row, spec_.header, names_, "");
     names_ = column_names(row, spec_.header);
     profiles_.resize(names_.size());
     auto label = find_column(spec_.label, names_, spec_, kLabelField);
@@ -223,17 +249,16 @@ class EncodingLearner {
       if (profiles_[i].categorical && profiles_[i].numbers > 0 && !profiles_[i].dropped) mixed.push_back(i);
     }
     if (mixed.empty()) return {};
-    return at_field(read_rows(
-                        spec_, spec_.train, [](const CsvRow&) { return Result<void>(); },
-                        [&](const CsvRow& row, std::uint64_t) -> Result<void> {
-                          for (const std::size_t i : mixed) {
-                            const std::string_view cell = trim(row.cells[i]);
-                            if (is_missing(cell)) continue;
-                            if (auto added = add_category(i, cell); !added) return added;
-                          }
-                          return {};
-                        }),
-                    kTrainField);
+    return read_training_rows(
+        spec_, [](const CsvRow&) { return Result<void>(); },
+        [&](const CsvRow& row) -> Result<void> {
+          for (const std::size_t i : mixed) {
+            const std::string_view cell = trim(row.cells[i]);
+            if (is_missing(cell)) continue;
+            if (auto added = add_category(i, cell); !added) return added;
+          }
+          return {};
+        });
   }
 
   Result<CsvEncoding> build() {
@@ -373,21 +398,8 @@ Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec) { return EncodingLe
 Result<void> encode_csv(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, const std::string& field,
                         const std::function<Table&(std::uint64_t row)>& target) {
   RowEncoder encoder(encoding, field);
-  const auto check_columns = [&](const CsvRow& first) -> Result<void> {
-    const std::vector<std::string>& expected = encoding.columns;
-    const std::vector<std::string> names = column_names(first, spec.header);
-    if (names.size() != expected.size()) {
-      return fault(field, "the file has " + std::to_string(names.size()) + " columns, and the training file has " +
-                              std::to_string(expected.size()));
-    }
-    const auto differ = std::mismatch(names.begin(), names.end(), expected.begin());
-    if (differ.first == names.end()) return {};
-    return fault(field,
-                 "column " + std::to_string(differ.first - names.begin()) + " is " + shown(*differ.first) +
-                     ", and in the training file it is " + shown(*differ.second),
-                 "both files need the same columns in the same order");
-  };
-  return at_field(read_rows(spec, path, check_columns,
+  const auto on_header = [&](const CsvRow& first) { return check_columns(first, spec.header, encoding.columns, field); };
+  return at_field(read_rows(spec, path, on_header,
                             [&](const CsvRow& row, std::uint64_t number) { return encoder.encode(row, target(number)); }),
                   field);
 }

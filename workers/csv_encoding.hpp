@@ -8,7 +8,7 @@
 
 namespace tuneband::workers {
 
-// Reads the training file once or twice. Errors: as load_tables().
+// Reads the training files once or twice. Errors: as load_tables().
 Result<CsvEncoding> learn_csv_encoding(const protocol::DataSpec& spec);
 
 // Appends the rows of `path` as numbers, each to the table that `target` names for its number (from 0). `field` is the file's

@@ -37,7 +37,9 @@ Result<std::shared_ptr<const WarmData>> load_warm(const protocol::DataSpec& spec
 
 std::string data_version(const protocol::DataSpec& spec) {
   const auto* validation = std::get_if<std::string>(&spec.validation);
-  return file_version(spec.train) + (validation == nullptr ? "" : "|" + file_version(*validation));
+  std::string version;
+  for (const std::string& file : spec.train) version += file_version(file) + "|";
+  return version + (validation == nullptr ? "" : file_version(*validation));
 }
 
 Result<DataCache::Lookup> DataCache::get(const protocol::XgboostSpec& spec) {

@@ -4,10 +4,13 @@
 #include <cmath>
 #include <new>
 #include <optional>
+#include <set>
 
 #include "core/text.hpp"
+#include "workers/data_shards.hpp"
 #include "workers/data_table.hpp"
 #include "workers/label_check.hpp"
+#include "workers/protocol/sync.hpp"
 
 namespace tuneband::workers {
 
@@ -55,6 +58,50 @@ void check_objectives(const protocol::XgboostSpec& spec, const Json& job, const 
   }
 }
 
+// Every number of replicas that the job gives a trial.
+std::vector<int> replicas_of(const Json& job) {
+  const auto trainer = job.find("trainer");
+  if (trainer == job.end() || !trainer->is_object()) return {};
+  const Json replicas = trainer->value("replicas", Json());
+  const std::vector<Json> listed = replicas.is_array() ? replicas.get<std::vector<Json>>() : std::vector<Json>{replicas};
+  std::vector<int> counts;
+  for (const Json& count : listed) {
+    if (count.is_number_integer() && count > 1 && count <= protocol::kWorldSizeMax) counts.push_back(count.get<int>());
+  }
+  return counts;
+}
+
+bool tells_classes_apart(const protocol::XgboostSpec& spec, const Json& job) {
+  const std::vector<std::string> names = values_of(spec, job, "objective");
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    const auto* objective = protocol::find_xgboost_objective(name);
+    return objective != nullptr &&
+           (objective->task == protocol::XgboostTask::binary || objective->task == protocol::XgboostTask::multiclass);
+  });
+}
+
+// What each rank of a group would have to train on.
+void check_shards(const protocol::XgboostSpec& spec, const Json& job, int replicas, const LoadedTables& tables,
+                  Diagnostics& diagnostics) {
+  const std::set<float> classes(tables.train.labels.begin(), tables.train.labels.end());
+  const bool classified = tells_classes_apart(spec, job);
+  for (int rank = 0; rank < replicas; ++rank) {
+    const Table shard = shard_of(tables, spec.sharding, rank, replicas);
+    const std::string whose = "of " + std::to_string(replicas) + " replicas, rank " + std::to_string(rank) + " would have ";
+    if (shard.rows() == 0) {
+      diagnostics.error("trainer.replicas", whose + "no row to train on: there are " + std::to_string(tables.train.rows()) + " rows",
+                        "use fewer replicas");
+      return;
+    }
+    const std::set<float> here(shard.labels.begin(), shard.labels.end());
+    if (!classified || here.size() == classes.size()) continue;
+    diagnostics.warning("trainer.replicas",
+                        whose + std::to_string(here.size()) + " of the " + std::to_string(classes.size()) + " classes in its rows",
+                        "use fewer replicas, or sharding by rows of files in another order");
+    return;
+  }
+}
+
 void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
   std::vector<std::string> ordinal;
   for (const FeatureColumn& feature : tables.encoding.features) {
@@ -82,6 +129,7 @@ void check_data(const protocol::XgboostSpec& spec, const Json& job, Diagnostics&
       return;
     }
     check_objectives(spec, job, *tables, diagnostics);
+    for (const int replicas : replicas_of(job)) check_shards(spec, job, replicas, *tables, diagnostics);
     check_columns(*tables, diagnostics);
   } catch (const std::bad_alloc&) {
     diagnostics.warning("trainer.data.train", "the data is too large to be checked beforehand");

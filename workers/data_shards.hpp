@@ -5,7 +5,8 @@
 
 namespace tuneband::workers {
 
-// Every world_size-th row, from row `rank` on; where rows belong to queries, every world_size-th query.
-Table shard_of(const Table& table, int rank, int world_size);
+// Of tables.train. By rows: every world_size-th, from row `rank` on; where rows belong to queries, every world_size-th query. By
+// files: the rows of every world_size-th training file.
+Table shard_of(const LoadedTables& tables, protocol::Sharding sharding, int rank, int world_size);
 
 }  // namespace tuneband::workers

@@ -23,12 +23,20 @@ RowTarget split_target(const protocol::SplitSpec& split, LoadedTables& tables) {
   };
 }
 
-// Where the rows of each file go: reads it with `read(path, field, target)`.
+// Where the rows of each file go: reads it with `read(path, field, target)`. The training files' rows are numbered as one table's.
 template <class Read>
 Result<void> read_files(const protocol::DataSpec& spec, LoadedTables& tables, const Read& read) {
-  if (const auto* split = std::get_if<protocol::SplitSpec>(&spec.validation))
-    return read(spec.train, kTrainPath, split_target(*split, tables));
-  if (auto done = read(spec.train, kTrainPath, [&tables](std::uint64_t) -> Table& { return tables.train; }); !done) return done;
+  const auto* split = std::get_if<protocol::SplitSpec>(&spec.validation);
+  const RowTarget target = split != nullptr ? split_target(*split, tables)
+                                            : [&tables](std::uint64_t) -> Table& { return tables.train; };
+  for (std::size_t i = 0; i < spec.train.size(); ++i) {
+    const std::string field = spec.train.size() == 1 ? kTrainPath : join_path(kTrainPath, i);
+    const std::uint64_t rows_before = tables.train.rows() + tables.validation.rows();
+    auto done = read(spec.train[i], field, [&](std::uint64_t row) -> Table& { return target(rows_before + row); });
+    if (!done) return done;
+    tables.train_file_ends.push_back(tables.train.rows());
+  }
+  if (split != nullptr) return {};
   return read(std::get<std::string>(spec.validation), kValidationPath,
               [&tables](std::uint64_t) -> Table& { return tables.validation; });
 }
@@ -79,7 +87,7 @@ Result<void> check_sizes(const protocol::DataSpec& spec, const LoadedTables& tab
                  "the split of " + std::to_string(all) + " rows leaves none for " + (train_empty ? "training" : "validation"),
                  kValidationPath, "give more rows, another fraction or another seed"};
   }
-  const std::string file = train_empty ? spec.train : std::get<std::string>(spec.validation);
+  const std::string file = train_empty ? spec.train.front() : std::get<std::string>(spec.validation);
   return Error{ErrorCode::invalid_argument, "the file " + file + " has no rows", train_empty ? kTrainPath : kValidationPath, ""};
 }
 

@@ -64,6 +64,7 @@ struct CsvEncoding {
 
 struct LoadedTables {
   Table train;
+  std::vector<std::size_t> train_file_ends;  // for each training file: rows of `train` up to its end
   Table validation;
   CsvEncoding encoding;  // of csv; else empty
 };

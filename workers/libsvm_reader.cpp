@@ -115,9 +115,9 @@ class LibsvmReader {
     const auto query = parse_count(text);
     if (!query) return fault("expected qid: and a number", text);
     if (table.query_sizes.empty() && table.rows() > 0) return fault("the lines before have no qid", "");
-    if (table.query_sizes.empty() || *query != last_query_) table.query_sizes.push_back(0);
+    if (table.query_sizes.empty() || query != last_query_) table.query_sizes.push_back(0);
     ++table.query_sizes.back();
-    last_query_ = *query;
+    last_query_ = query;
     return {};
   }
 
@@ -125,7 +125,7 @@ class LibsvmReader {
   std::string pending_;  // a line begun
   std::int64_t line_ = 0;
   std::uint64_t row_ = 0;
-  std::uint64_t last_query_ = 0;
+  std::optional<std::uint64_t> last_query_;  // none: a file begins with a query of its own
 };
 
 }  // namespace

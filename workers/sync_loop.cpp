@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/random.hpp"
+#include "workers/free_port.hpp"
 
 namespace tuneband::workers {
 
@@ -25,6 +26,12 @@ std::string host_name() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   return name.data();
+}
+
+// The server answers an idle worker when there is work, and a rank that is done when the other ranks are.
+bool may_be_held(const protocol::SyncRequest& request, const Assignment* current) {
+  if (request.draining) return false;
+  return !request.assignment || (current->order().group && !request.assignment->exit.empty());
 }
 
 }  // namespace
@@ -100,20 +107,38 @@ void Worker::sync_until_end() {
       changed_.notify_all();
       return;
     }
-    const auto until_next = std::chrono::ceil<milliseconds>(next_sync_ - Clock::now()).count();
-    wake_.wait(answered ? until_next : wait_ms_after_failure());
+    replace_when_due();
+    const auto now = Clock::now();
+    auto wake_at = answered ? next_sync_ : now + milliseconds(wait_ms_after_failure());
+    if (const auto due = replacement_due()) wake_at = std::min(wake_at, *due);
+    wake_.wait(std::chrono::ceil<milliseconds>(wake_at - now).count());
     wake_.clear();
   }
 }
 
+// Where the other ranks of a group reach this worker, should its next order be one of a group.
+void Worker::find_place() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (draining_ || (current_ && !current_->finished())) return;
+  }
+  if (!options_.advertise_address.empty()) {
+    address_ = options_.advertise_address;
+  } else if (auto address = client_.local_address(options_.timeout_ms)) {
+    address_ = std::move(*address);
+  }
+  free_port_ = find_free_port(address_);
+}
+
 bool Worker::sync_once() {
+  find_place();
   protocol::SyncRequest request;
+  bool held = false;
   {
     const std::lock_guard lock(mutex_);
     request = make_request();
-    held_ = !request.assignment && !request.draining;
+    held = held_ = may_be_held(request, current_.get());
   }
-  const bool held = !request.assignment && !request.draining;
   std::int64_t timeout_ms = held ? options_.held_timeout_ms : options_.timeout_ms;
   if (request.draining) timeout_ms = std::min(timeout_ms, options_.drain_ms_max);
   const std::string body = to_json(request).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -148,6 +173,8 @@ protocol::SyncRequest Worker::make_request() const {
   request.data_keys = runner_.data_keys();
   if (request.data_keys.size() > protocol::kDataKeysMax) request.data_keys.resize(protocol::kDataKeysMax);
   request.draining = draining_;
+  request.address = address_;
+  request.free_port = free_port_;
   if (current_) request.assignment = current_->status();
   return request;
 }
@@ -156,6 +183,7 @@ protocol::SyncRequest Worker::make_request() const {
 void Worker::apply(const protocol::SyncRequest& sent, protocol::SyncReply reply, Clock::time_point sent_at) {
   const auto pause = milliseconds(reply.sync_within_ms);
   const auto now = Clock::now();
+  const bool was_held = may_be_held(sent, current_.get()) && now - sent_at >= kHeldAtLeast;
   drain_told_ = sent.draining;
   if (reply.desired == "drain") draining_ = true;
   next_sync_ = now;
@@ -166,7 +194,7 @@ void Worker::apply(const protocol::SyncRequest& sent, protocol::SyncReply reply,
     const bool exit_told = !sent.assignment->exit.empty();
     if (desired || !exit_told) {
       if (!desired) current_->request_stop();
-      if (exit_told || !current_->sync_due()) next_sync_ = now + pause;
+      if (!was_held && (exit_told || !current_->sync_due())) next_sync_ = now + pause;
       return;
     }
     current_.reset();
@@ -176,7 +204,7 @@ void Worker::apply(const protocol::SyncRequest& sent, protocol::SyncReply reply,
     to_train_ = current_;
     changed_.notify_all();
     next_sync_ = now + pause;
-  } else if (!sent.assignment && !draining_ && now - sent_at < kHeldAtLeast) {
+  } else if (!sent.assignment && !draining_ && !was_held) {
     next_sync_ = now + pause;
   }
 }
@@ -187,6 +215,28 @@ std::int64_t Worker::wait_ms_after_failure() {
   // Three quarters to all of it, each worker another: they do not come back all at once.
   const double unit = random_unit(stable_hash(options_.id), {static_cast<std::uint64_t>(failures_)});
   return static_cast<std::int64_t>(whole * (0.75 + 0.25 * unit));
+}
+
+// When a segment that should end, and may hang, is given up with the whole process.
+std::optional<Worker::Clock::time_point> Worker::replacement_due() {
+  const std::lock_guard lock(mutex_);
+  if (replaced_ || !current_ || current_->finished() || !runner_.may_hang(current_->order())) return std::nullopt;
+  const auto asked = current_->stop_requested_at();
+  return asked ? std::optional(*asked + milliseconds(options_.group_grace_ms)) : std::nullopt;
+}
+
+void Worker::replace_when_due() {
+  const auto due = replacement_due();
+  if (!due || Clock::now() < *due) return;
+  replaced_ = true;
+  bool for_good = false;
+  {
+    const std::lock_guard lock(mutex_);
+    for_good = draining_;
+  }
+  options_.log("the rank hangs in a call to the others of its group and has not stopped for " +
+               std::to_string(options_.group_grace_ms) + " ms: the process is " + (for_good ? "ended" : "replaced"));
+  options_.replace_process(for_good);
 }
 
 // How the worker ends, once it may.

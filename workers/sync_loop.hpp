@@ -30,6 +30,11 @@ struct WorkerOptions {
   std::int64_t retry_ms_max = 5'000;
   std::int64_t drain_ms_max = 5'000;       // after the segment's end, for telling the server
   std::int64_t release_after_ms = 10'000;  // without work: then the last trial is let go of
+  std::string advertise_address;           // where the other ranks of a group reach this worker; "": its address towards the server
+  // A rank of a group may hang in a call that waits for another rank. When it was told to stop and has not after so long,
+  // `replace_process` is called, on the sync loop's thread: it ends the process, or puts a new worker of the same id in its place.
+  std::int64_t group_grace_ms = 5'000;
+  std::function<void(bool for_good)> replace_process = [](bool) {};
   std::function<void(const std::string&)> log = [](const std::string&) {};
 };
 
@@ -53,10 +58,13 @@ class Worker {
 
   void sync_until_end();
   bool sync_once();  // one exchange with the server; whether it succeeded
+  void find_place();
   protocol::SyncRequest make_request() const;
   void apply(const protocol::SyncRequest& sent, protocol::SyncReply reply, Clock::time_point sent_at);
   std::int64_t wait_ms_after_failure();
   std::optional<End> end_due();
+  std::optional<Clock::time_point> replacement_due();
+  void replace_when_due();
 
   const WorkerOptions options_;
   protocol::HttpClient client_;
@@ -68,6 +76,9 @@ class Worker {
   Clock::time_point next_sync_;
   std::optional<Clock::time_point> drain_begin_;  // draining, and nothing is being trained any more
   int failures_ = 0;                              // in a row
+  std::string address_;
+  int free_port_ = 0;
+  bool replaced_ = false;
   bool drain_told_ = false;                       // the server has answered a sync that said so
 
   std::mutex mutex_;  // guards what follows

@@ -7,7 +7,7 @@ namespace {
 class RunnerOfAllTypes final : public TrialRunner {
  public:
   explicit RunnerOfAllTypes(const RunnerOptions& options)
-      : xgboost_(make_xgboost_runner(options)), command_(make_command_runner()) {}
+      : xgboost_(make_xgboost_runner(options)), command_(make_command_runner(options)) {}
 
   SegmentResult run(const protocol::AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) override {
     TrialRunner* runner = runner_of(order);

@@ -65,7 +65,7 @@ struct RunnerOptions {
   int group_silence_s_max = 120;  // of a rank that the others wait for; then their group is broken
 };
 
-std::unique_ptr<TrialRunner> make_command_runner();                              // command_runner.cpp
+std::unique_ptr<TrialRunner> make_command_runner(const RunnerOptions& options = {});  // command_runner.cpp
 std::unique_ptr<TrialRunner> make_xgboost_runner(const RunnerOptions& options);  // xgboost_runner.cpp
 
 // One runner for all trainer types: looks at order.trainer["type"] and hands on. A change of type releases the one before.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <csignal>
@@ -33,6 +34,7 @@ constexpr int kExitGaveUp = 3;
 constexpr int kNice = 5;  // the server, which decides for many workers, goes first
 constexpr std::size_t kNameSizeMax = 100;
 constexpr const char* kStartedAgain = "TUNEBAND_WORKER_STARTED_AGAIN";
+constexpr const char* kIdOfReplaced = "TUNEBAND_WORKER_ID";
 
 struct Arguments {
   std::string server = "http://127.0.0.1:7070";
@@ -41,14 +43,15 @@ struct Arguments {
   bool end_with_parent = false;
   std::int64_t give_up_after_s = 0;
   bool check_job = false;
+  std::string advertise_address;
+  std::int64_t group_grace_s = 5;
+  int group_silence_s = 120;
 };
 
+bool name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.'; }
+
 std::string check_name(const std::string& name) {
-  for (const char c : name) {
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') {
-      return "a name is made of letters, digits, '-', '_' and '.'";
-    }
-  }
+  if (!std::all_of(name.begin(), name.end(), name_character)) return "a name is made of letters, digits, '-', '_' and '.'";
   return name.empty() || name.size() > kNameSizeMax ? "a name has 1 to " + std::to_string(kNameSizeMax) + " characters" : "";
 }
 
@@ -67,6 +70,16 @@ void add_options(CLI::App& app, Arguments& arguments) {
                  "End after so many seconds without an answer from the server; 0: never")
       ->capture_default_str()
       ->check(CLI::Range(0, 365 * 24 * 3600));
+  app.add_option("--advertise-address", arguments.advertise_address,
+                 "Where the other ranks of a distributed trial reach this machine (default: its address towards the server)");
+  app.add_option("--group-grace", arguments.group_grace_s,
+                 "Seconds for a rank of a distributed trial to stop; then its process starts anew")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 24 * 3600));
+  app.add_option("--group-silence", arguments.group_silence_s,
+                 "Seconds for which a rank waits for another that says nothing; then their group is broken")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 24 * 3600));
   app.add_flag("--check-job", arguments.check_job,
                "Read a job document from standard input, print what is wrong with it, and end");
 }
@@ -122,7 +135,26 @@ int check_job_on_stdin() {
   return diagnostics.ok() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int work(const Arguments& arguments, const sigset_t& end_signals) {
+// The same worker anew, in this process: threads that hang in a call end no other way.
+[[noreturn]] void start_anew(const std::string& id, char** argv) {
+  ::setenv(kIdOfReplaced, id.c_str(), 1);
+  std::fflush(nullptr);
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  ::execv("/proc/self/exe", argv);
+  ::_exit(EXIT_FAILURE);  // who started it starts another
+}
+
+// Of the worker that was here before, or one of its own.
+std::string worker_id(const std::string& name) {
+  const char* before = std::getenv(kIdOfReplaced);
+  const std::string kept = before == nullptr ? "" : before;
+  const bool usable = !kept.empty() && std::all_of(kept.begin(), kept.end(), name_character);
+  const std::string id = usable ? kept : name + "-" + random_hex();
+  ::unsetenv(kIdOfReplaced);
+  return id;
+}
+
+int work(const Arguments& arguments, const sigset_t& end_signals, char** argv) {
   auto client = HttpClient::create(arguments.server);
   if (!client) {
     std::fprintf(stderr, "tuneband-worker: %s\n", describe(client.error()).c_str());
@@ -130,12 +162,22 @@ int work(const Arguments& arguments, const sigset_t& end_signals) {
   }
   WorkerOptions options;
   options.name = arguments.name.empty() ? host_as_name() : arguments.name;
-  options.id = options.name + "-" + random_hex();
+  options.id = worker_id(options.name);
+  options.advertise_address = arguments.advertise_address;
+  options.group_grace_ms = arguments.group_grace_s * 1000;
+  options.replace_process = [id = options.id, argv](bool for_good) {
+    if (for_good) ::_exit(EXIT_SUCCESS);
+    start_anew(id, argv);
+  };
   options.give_up_after_ms = arguments.give_up_after_s * 1000;
   options.log = [name = options.name](const std::string& line) { std::fprintf(stderr, "%s: %s\n", name.c_str(), line.c_str()); };
   options.log("worker " + options.id + ", server " + arguments.server);
 
-  const auto runner = tuneband::workers::make_trial_runner(RunnerOptions{arguments.threads});
+  RunnerOptions runner_options;
+  runner_options.threads = arguments.threads;
+  runner_options.tracker_host = client->host();
+  runner_options.group_silence_s_max = arguments.group_silence_s;
+  const auto runner = tuneband::workers::make_trial_runner(runner_options);
   Worker worker(options, std::move(*client), *runner);
   std::thread([&worker, end_signals] {
     while (true) {
@@ -175,5 +217,5 @@ int main(int argc, char** argv) {
   ::pthread_sigmask(SIG_BLOCK, &end_signals, nullptr);
   go_behind_the_server();
   if (arguments.end_with_parent) end_with(parent);
-  return work(arguments, end_signals);
+  return work(arguments, end_signals, argv);
 }

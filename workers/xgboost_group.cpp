@@ -92,7 +92,12 @@ class XgboostGroup::Session final : public Ranks {
     return collective_->from_first(std::move(bytes));
   }
 
-  void apart(const std::function<void()>& work) override { apart_.run(work); }
+  void apart(const std::function<void()>& work) override {
+    apart_.run([&] {
+      const XgboostMessages listening(messages_);
+      work();
+    });
+  }
 
   void out_of_step() override {
     broken_ = true;
@@ -116,10 +121,10 @@ class XgboostGroup::Session final : public Ranks {
   }
 
   SegmentResult run_on_thread(const SegmentContext& segment) {
-    std::vector<std::string> messages;
+    messages_.clear();
     SegmentResult result;
     {
-      const XgboostMessages listening(messages);
+      const XgboostMessages listening(messages_);
       try {
         result = run_in_group(segment);
       } catch (const std::bad_alloc&) {
@@ -127,7 +132,7 @@ class XgboostGroup::Session final : public Ranks {
         result = out_of_memory();
       }
     }
-    for (const std::string& message : messages) segment.log.note("XGBoost: " + message);
+    for (const std::string& message : messages_) segment.log.note("XGBoost: " + message);
     if (broken_) break_up();
     return result;
   }
@@ -199,7 +204,7 @@ class XgboostGroup::Session final : public Ranks {
     warm.encoding = std::move(tables->encoding);
     warm.train_labels = label_facts(tables->train);
     warm.validation_labels = label_facts(tables->validation);
-    shard = shard_of(tables->train, rank(), world_size());
+    shard = shard_of(*tables, segment.spec.sharding, rank(), world_size());
     if (shard.rows() == 0) {
       return SegmentResult{kExitDataUnreadable, "the training data has too few rows for " + std::to_string(world_size()) +
                                                     " replicas: rank " + std::to_string(rank()) + " would have none"};
@@ -256,6 +261,7 @@ class XgboostGroup::Session final : public Ranks {
   std::list<Data> data_;  // the latest used first
   std::optional<XgboostTraining> training_;
   bool broken_ = false;
+  std::vector<std::string> messages_;  // of XGBoost, during a segment
   TaskThread apart_;
   TaskThread thread_;
 };

@@ -22,16 +22,16 @@ class DataTable : public testing::Test {
   // Train and validation are the same file unless a test says otherwise.
   DataSpec csv(const std::string& text) {
     DataSpec spec;
-    spec.train = dir_.write("train.csv", text);
-    spec.validation = spec.train;
+    spec.train = {dir_.write("train.csv", text)};
+    spec.validation = spec.train.front();
     spec.label = "y";
     return spec;
   }
   DataSpec libsvm(const std::string& text) {
     DataSpec spec;
     spec.format = DataFormat::libsvm;
-    spec.train = dir_.write("train.libsvm", text);
-    spec.validation = spec.train;
+    spec.train = {dir_.write("train.libsvm", text)};
+    spec.validation = spec.train.front();
     return spec;
   }
   static std::string fault(const DataSpec& spec) {
@@ -187,7 +187,7 @@ TEST_F(DataTable, FilesAndColumnsThatDoNotFitAreNamed) {
   EXPECT_THAT(fault(spec), HasSubstr("trainer.data.validation: cannot open"));
   spec.validation = SplitSpec{0.000001, 0};
   EXPECT_THAT(fault(spec), HasSubstr("leaves none for validation"));
-  spec.train = "/";
+  spec.train = {"/"};
   EXPECT_THAT(fault(spec), HasSubstr("is no regular file"));
 }
 

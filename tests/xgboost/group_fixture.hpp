@@ -1,9 +1,11 @@
 // Ranks of a distributed trial, each a runner on a thread of its own, and the tracker that brings them together.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -27,8 +29,8 @@ class TrackerThread {
 
   int port() const { return port_; }
 
-  void expect(std::int64_t session, int world) {
-    on_loop([=, this] { tracker_->expect(std::to_string(session), world); });
+  void expect(std::int64_t session, int world, server::Tracker::Formed formed = {}) {
+    on_loop([=, this] { tracker_->expect(std::to_string(session), world, formed); });
   }
   void forget(std::int64_t session) {
     on_loop([=, this] { tracker_->forget(std::to_string(session)); });
@@ -64,9 +66,7 @@ class TrackerThread {
 class GroupUnderTest {
  public:
   GroupUnderTest(TrackerThread& tracker, int world) : tracker_(tracker), world_(world) {
-    for (int rank = 0; rank < world; ++rank) {
-      runners_.push_back(make_xgboost_runner({.threads = 1, .tracker_host = "127.0.0.1", .group_silence_s_max = 20}));
-    }
+    start_runners();
     new_session();
   }
 
@@ -78,10 +78,8 @@ class GroupUnderTest {
   std::int64_t session() const { return session_; }
   // Its workers start anew: nothing is in memory.
   void new_processes() {
-    const int world = static_cast<int>(runners_.size());
     runners_.clear();
-    for (int rank = 0; rank < world; ++rank)
-      runners_.push_back(make_xgboost_runner({.threads = 1, .tracker_host = "127.0.0.1", .group_silence_s_max = 20}));
+    start_runners();
     new_session();
   }
   TrialRunner& runner(int rank) { return *runners_[static_cast<std::size_t>(rank)]; }
@@ -96,23 +94,29 @@ class GroupUnderTest {
     return order;
   }
 
-  TrialOutcome run_rank(int rank, const protocol::AssignmentOrder& order, std::int64_t stop_after = 0) {
+  // What one of the ranks does otherwise than the others; and what all do again.
+  void let_one(int rank, std::function<void(protocol::AssignmentOrder&, RecordingReporter&)> differ) {
+    odd_one_ = rank;
+    differ_ = std::move(differ);
+  }
+  void let_all_be_alike() { odd_one_ = -1; }
+
+  TrialOutcome run_rank(int rank, protocol::AssignmentOrder order) {
     TrialOutcome outcome;
-    outcome.reporter.stop_after = stop_after;
+    if (rank == odd_one_) differ_(order, outcome.reporter);
     auto log = TrialLog::open(order.trial_dir, rank);
     outcome.result = runner(rank).run(order_for(order, rank), outcome.reporter, *log);
     return outcome;
   }
 
-  // All ranks; one outcome each. `stop_rank` is asked to stop after `stop_after` rounds.
-  std::vector<TrialOutcome> run(TrialUnderTest& trial, std::int64_t from, std::int64_t until, std::int64_t stop_after = 0) {
+  // All ranks; one outcome each.
+  std::vector<TrialOutcome> run(TrialUnderTest& trial, std::int64_t from, std::int64_t until) {
     trial.order().from_resource = from;
     trial.order().until_resource = until;
     ++trial.order().epoch;
     std::vector<std::future<TrialOutcome>> ranks;
     for (int rank = 0; rank < world_; ++rank) {
-      ranks.push_back(std::async(std::launch::async,
-                                 [&, rank] { return run_rank(rank, trial.order(), rank == 0 ? stop_after : 0); }));
+      ranks.push_back(std::async(std::launch::async, [&, rank] { return run_rank(rank, trial.order()); }));
     }
     std::vector<TrialOutcome> outcomes;
     for (auto& rank : ranks) outcomes.push_back(rank.get());
@@ -120,10 +124,17 @@ class GroupUnderTest {
   }
 
  private:
+  void start_runners() {
+    for (int rank = 0; rank < world_; ++rank)
+      runners_.push_back(make_xgboost_runner({.threads = 1, .tracker_host = "127.0.0.1", .group_silence_s_max = 20}));
+  }
+
   TrackerThread& tracker_;
   int world_;
   std::int64_t session_ = 0;
   std::vector<std::unique_ptr<TrialRunner>> runners_;
+  int odd_one_ = -1;
+  std::function<void(protocol::AssignmentOrder&, RecordingReporter&)> differ_;
 };
 
 }  // namespace tuneband::workers::test

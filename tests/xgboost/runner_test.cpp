@@ -257,7 +257,7 @@ TEST(DataCache, ForgetsTheLeastRecentlyUsed) {
   const test::TemporaryDir dir;
   const auto spec = [&dir](const std::string& name) {
     protocol::XgboostSpec all;
-    all.data.train = dir.write(name, test::made_up_csv(200));
+    all.data.train = {dir.write(name, test::made_up_csv(200))};
     all.data.label = "y";
     return all;
   };
@@ -290,8 +290,8 @@ TEST(DataCheck, FindsWhatATrialWouldMeet) {
   const test::TemporaryDir dir;
   const auto check = [&dir](const std::string& csv, const Json& job) {
     protocol::XgboostSpec spec;
-    spec.data.train = dir.write("data.csv", csv);
-    spec.data.validation = spec.data.train;
+    spec.data.train = {dir.write("data.csv", csv)};
+    spec.data.validation = spec.data.train.front();
     spec.data.label = "y";
     Diagnostics diagnostics;
     check_data(spec, job, diagnostics);

@@ -273,6 +273,20 @@ Result<HttpResponse> HttpClient::stream(std::string_view target, std::int64_t id
   return response;
 }
 
+const std::string& HttpClient::host() const { return connection_->address.host; }
+
+Result<std::string> HttpClient::local_address(std::int64_t timeout_ms) {
+  Connection& connection = *connection_;
+  if (!connection.socket.is_open()) {
+    const auto failed = connection.connect(HttpClock::now() + std::chrono::milliseconds(timeout_ms));
+    if (failed) return connection.error_of(*failed);
+  }
+  error_code error;
+  const auto endpoint = connection.socket.local_endpoint(error);
+  if (error) return connection.error_of({Connection::Failure::Cause::error, error});
+  return endpoint.address().to_string();
+}
+
 void HttpClient::cancel() {
   connection_->cancelled = true;
   asio::post(connection_->context, [] {});

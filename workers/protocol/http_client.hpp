@@ -36,6 +36,10 @@ class HttpClient {
   Result<HttpResponse> stream(std::string_view target, std::int64_t idle_timeout_ms,
                               const std::function<bool(std::string_view)>& on_data);
 
+  const std::string& host() const;  // of the URL
+  // The address that this machine has on its way to the server; connects when needed. Errors: as request().
+  Result<std::string> local_address(std::int64_t timeout_ms);
+
   // From another thread: the request under way, or else the next one, ends with `unavailable`.
   void cancel();
 

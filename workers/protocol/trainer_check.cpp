@@ -274,12 +274,51 @@ void check_objective_metric(const XgboostSpec& spec, const XgboostObjective* obj
   }
 }
 
-void check_xgboost(const XgboostSpec& spec, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
-                   bool maximize, Diagnostics& diagnostics) {
+// Parts of XGBoost that do not train together with other ranks, or not the same.
+void check_distribution(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, int replicas,
+                        Diagnostics& diagnostics) {
+  const auto with_replicas = "with " + std::to_string(replicas) + " replicas";
+  if (takes(parameters, "tree_method", "exact")) {
+    diagnostics.error(find_parameter(parameters, "tree_method")->path, "`exact` cannot be distributed, and a trial has " + std::to_string(replicas) + " replicas",
+                      "leave tree_method out to get hist");
+  }
+  for (const char* slow : {"approx", "auto"}) {
+    if (!takes(parameters, "tree_method", slow)) continue;
+    diagnostics.warning(find_parameter(parameters, "tree_method")->path,
+                        with_replicas + " `" + slow + "` makes its sketch of the data anew, together, in every round",
+                        "leave tree_method out to get hist");
+  }
+  if (takes(parameters, "booster", "gblinear")) {
+    diagnostics.error(find_parameter(parameters, "booster")->path, "`gblinear` cannot be distributed, and a trial has " + std::to_string(replicas) + " replicas");
+  }
+  if (const JobParameter* updater = find_parameter(parameters, "updater")) {
+    for (const std::string& value : updater->values) {
+      for (const char* alone : {"grow_colmaker", "shotgun", "coord_descent"}) {
+        if (value.find(alone) == std::string::npos) continue;
+        diagnostics.error(updater->path, std::string("`") + alone + "` cannot be distributed, and a trial has " + std::to_string(replicas) + " replicas");
+      }
+    }
+  }
+  if (takes(parameters, "objective", "survival:cox")) {
+    diagnostics.warning(find_parameter(parameters, "objective")->path,
+                        with_replicas + " survival:cox compares a row with those of its own rank only");
+  }
+  if (spec.sharding == Sharding::files && spec.data.train.size() < static_cast<std::size_t>(replicas)) {
+    diagnostics.error("trainer.sharding",
+                      "expected at least " + std::to_string(replicas) + " files in trainer.data.train, one for each of the replicas, got " +
+                          std::to_string(spec.data.train.size()),
+                      "use rows");
+  }
+}
+
+void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, const std::string& objective_metric,
+                   bool maximize, int replicas_max, Diagnostics& diagnostics) {
+  std::erase_if(tuned, [](const TunedParameter& parameter) { return parameter.name == kReplicasParameter; });
   const std::vector<JobParameter> parameters = job_parameters(spec, tuned);
   check_names(parameters, diagnostics);
   check_machine(parameters, diagnostics);
   check_resume(parameters, diagnostics);
+  if (replicas_max > 1) check_distribution(spec, parameters, replicas_max, diagnostics);
 
   const JobParameter* chosen = find_parameter(parameters, "objective");
   const std::string path = chosen == nullptr ? join_path(kFixedPath, "objective") : chosen->path;
@@ -299,7 +338,7 @@ void check_xgboost(const XgboostSpec& spec, const std::vector<TunedParameter>& t
 const std::vector<std::string>& builtin_placeholders() {
   static const std::vector<std::string> names{
       "resource", "from_resource", "until_resource", "max_resource", "checkpoint_dir", "parameters_file", "trial_dir",
-      "seed",     "job",           "trial",          "attempt"};
+      "seed",     "job",           "trial",          "attempt",      "rank",           "world_size",      "replicas"};
   return names;
 }
 
@@ -350,9 +389,9 @@ void check_command(const CommandSpec& spec, const std::vector<TunedParameter>& t
 }  // namespace
 
 void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
-                   bool maximize, Diagnostics& diagnostics) {
+                   bool maximize, Diagnostics& diagnostics, int replicas_max) {
   if (const auto* xgboost = std::get_if<XgboostSpec>(&trainer)) {
-    check_xgboost(*xgboost, tuned, objective_metric, maximize, diagnostics);
+    check_xgboost(*xgboost, tuned, objective_metric, maximize, replicas_max, diagnostics);
   } else {
     check_command(std::get<CommandSpec>(trainer), tuned, objective_metric, diagnostics);
   }

@@ -25,6 +25,8 @@ constexpr std::int64_t kThreadsMax = 1024;
 constexpr double kIntervalSecondsMax = 86'400;
 constexpr double kSegmentSecondsMax = 30 * 86'400.0;
 constexpr std::int64_t kMemoryMbMax = 1LL << 24;
+constexpr std::size_t kTrainFilesMax = 10'000;
+constexpr std::int64_t kRankMax = 999;
 
 std::int64_t to_ms(double seconds) { return static_cast<std::int64_t>(seconds * 1000 + 0.5); }
 
@@ -94,6 +96,31 @@ std::string read_path(ObjectReader& reader, const std::string& field, const std:
   return resolve_path(*path, base_dir);
 }
 
+std::string checked_path(const Json& json, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics) {
+  const bool text = json.is_string() && !json.get_ref<const std::string&>().empty();
+  if (!text || json.get_ref<const std::string&>().size() > kPathSizeMax || has_nul(json.get_ref<const std::string&>())) {
+    diagnostics.error(path, "expected a path, got " + excerpt(json));
+    return "";
+  }
+  return resolve_path(json.get<std::string>(), base_dir);
+}
+
+// A path, or an array of them.
+std::vector<std::string> read_train(ObjectReader& data, const std::string& base_dir) {
+  const Json* json = data.require("train");
+  if (json == nullptr) return {};
+  const std::string path = data.path_to("train");
+  if (!json->is_array()) return {read_path(data, "train", base_dir)};
+  std::vector<std::string> files;
+  if (json->empty() || json->size() > kTrainFilesMax) {
+    data.diagnostics().error(path, "expected a path or an array of 1 to " + std::to_string(kTrainFilesMax) + " paths");
+  } else {
+    for (std::size_t i = 0; i < json->size(); ++i)
+      files.push_back(checked_path((*json)[i], join_path(path, i), base_dir, data.diagnostics()));
+  }
+  return files;
+}
+
 std::variant<SplitSpec, std::string> read_validation(ObjectReader& data, const std::string& base_dir) {
   const Json* json = data.find("validation");
   if (json == nullptr) return SplitSpec{};
@@ -161,9 +188,8 @@ DataSpec read_data(ObjectReader& trainer, const std::string& base_dir) {
   const Json* json = trainer.require("data");
   if (json == nullptr) return data;
   ObjectReader reader(*json, trainer.path_to("data"), trainer.diagnostics());
-  reader.require_present("train");
-  data.train = read_path(reader, "train", base_dir);
-  data.format = read_format(reader, data.train);
+  data.train = read_train(reader, base_dir);
+  data.format = read_format(reader, data.train.empty() ? "" : data.train.front());
   data.validation = read_validation(reader, base_dir);
   if (data.format == DataFormat::csv) {
     read_csv_fields(reader, data);
@@ -225,6 +251,7 @@ XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir) {
   spec.threads = static_cast<int>(reader.integer_or("threads", 1, {1, kThreadsMax}));
   spec.checkpoint_interval_ms = to_ms(reader.number_or(
       "checkpoint_interval_seconds", static_cast<double>(spec.checkpoint_interval_ms) / 1000, {0, kIntervalSecondsMax}));
+  if (reader.word("sharding", {"rows", "files"}) == std::size_t{1}) spec.sharding = Sharding::files;
   return spec;
 }
 
@@ -315,16 +342,8 @@ CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
     spec.timeout_ms = to_ms(*seconds);
   if (const auto mb = reader.integer("memory_mb", {1, kMemoryMbMax})) spec.memory_bytes_max = *mb * 1024 * 1024;
   if (const auto seconds = reader.number("cpu_seconds", {0, kSegmentSecondsMax, true, false})) spec.cpu_ms_max = to_ms(*seconds);
+  spec.metric_rank = static_cast<int>(reader.integer_or("metric_rank", 0, {0, kRankMax}));
   return spec;
-}
-
-void read_replicas(ObjectReader& reader) {
-  const auto replicas = reader.integer("replicas", {1, 10'000});
-  if (replicas && *replicas > 1) {
-    reader.diagnostics().error(reader.path_to("replicas"),
-                               "expected 1, got " + std::to_string(*replicas) + ": a trial runs on one worker",
-                               "use limits.max_parallel_trials to run several trials at once");
-  }
 }
 
 }  // namespace
@@ -334,7 +353,7 @@ TrainerSpec parse_trainer(const Json& json, const std::string& path, const std::
   reader.require_present("type");
   const auto type = reader.word("type", {"xgboost", "command"});
   if (!type) return XgboostSpec{};  // with a fault in the diagnostics; the other fields depend on the type
-  read_replicas(reader);
+  reader.find("replicas");  // known, and read elsewhere
   TrainerSpec spec;
   if (*type == 0) {
     spec = read_xgboost(reader, base_dir);
@@ -372,7 +391,8 @@ std::string data_key(const TrainerSpec& trainer) {
   } else {
     options.push_back(std::get<std::string>(data.validation));
   }
-  return data.train + "#" + std::to_string(stable_hash(options.dump(-1, ' ', true, Json::error_handler_t::replace)));
+  if (data.train.size() > 1) options.push_back(data.train);
+  return (data.train.empty() ? "" : data.train.front()) + "#" + std::to_string(stable_hash(options.dump(-1, ' ', true, Json::error_handler_t::replace)));
 }
 
 }  // namespace tuneband::protocol

@@ -23,9 +23,13 @@ struct SplitSpec {
 
 enum class DataFormat { csv, libsvm };
 
+// What the ranks of a distributed trial share out among themselves: rank r of N gets the rows (of ranking data the queries), or
+// the files, whose number is r modulo N.
+enum class Sharding { rows, files };
+
 struct DataSpec {
   DataFormat format = DataFormat::csv;
-  std::string train;                                // path; the server makes it absolute at submit
+  std::vector<std::string> train;                   // paths; the server makes them absolute at submit; one table together
   std::variant<SplitSpec, std::string> validation;  // a split of `train`, or a path
   // csv only:
   bool header = true;
@@ -43,6 +47,7 @@ struct XgboostSpec {
   bool eval_train = false;
   int threads = 1;  // nthread
   std::int64_t checkpoint_interval_ms = 30'000;
+  Sharding sharding = Sharding::rows;
 };
 
 struct MetricPattern {
@@ -67,11 +72,12 @@ struct CommandSpec {
   std::optional<std::int64_t> timeout_ms;  // of one segment
   std::optional<std::int64_t> memory_bytes_max;
   std::optional<std::int64_t> cpu_ms_max;
+  int metric_rank = 0;  // of a distributed trial: the rank whose reports count
 };
 
 using TrainerSpec = std::variant<XgboostSpec, CommandSpec>;
 
-// Reads job.trainer. Relative paths are resolved against `base_dir`.
+// Reads job.trainer but for `replicas`, which is the scheduler's. Relative paths are resolved against `base_dir`.
 TrainerSpec parse_trainer(const Json& json, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics);
 
 // The eval metrics to train with: the spec's, or where it has none what the objective metric ("validation-auc") needs.
@@ -95,7 +101,8 @@ struct TunedParameter {
 // What can be found without touching a file: misspelt XGBoost parameters, ranges outside XGBoost's own, an objective metric that
 // no eval_metric gives, `exact` or GPU where they cannot work, "{name}" in argv without such a parameter.
 // Paths are as in the job document ("search_space.eta.min", "trainer.parameters.etaa", "objective.metric").
+// `replicas_max`: the most ranks that a trial of the job has; above 1 also what cannot be distributed.
 void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
-                   bool maximize, Diagnostics& diagnostics);
+                   bool maximize, Diagnostics& diagnostics, int replicas_max = 1);
 
 }  // namespace tuneband::protocol
