@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +30,6 @@ class Ranks {
   virtual Result<std::vector<std::uint64_t>> largest(std::vector<std::uint64_t> values) = 0;
   // In step: gives every rank what rank 0 gave. Errors: kGroupBroke.
   virtual Result<std::string> from_first(std::string bytes) = 0;
-  // Does a work that would involve the others in a thread where it does not.
-  virtual void apart(const std::function<void()>& work) = 0;
   // The others may be waiting for this rank: they are let go, and the group is of no use any more.
   virtual void out_of_step() = 0;
 };
@@ -44,7 +41,6 @@ class OneRank final : public Ranks {
   int world_size() const override { return 1; }
   Result<std::vector<std::uint64_t>> largest(std::vector<std::uint64_t> values) override { return values; }
   Result<std::string> from_first(std::string bytes) override { return bytes; }
-  void apart(const std::function<void()>& work) override { work(); }
   void out_of_step() override {}
 };
 

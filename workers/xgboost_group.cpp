@@ -56,7 +56,7 @@ std::optional<StoredModel> unpacked(const std::string& text) {
 
 }  // namespace
 
-// All that belongs to the group is made, used and freed on a thread of its own; a second one is for what is no part of it.
+// All that belongs to the group is made, used and freed on a thread of its own.
 class XgboostGroup::Session final : public Ranks {
  public:
   Session(const GroupPlace& place, const RunnerOptions& options) : place_(place), options_(options) {}
@@ -92,13 +92,6 @@ class XgboostGroup::Session final : public Ranks {
     return collective_->from_first(std::move(bytes));
   }
 
-  void apart(const std::function<void()>& work) override {
-    apart_.run([&] {
-      const XgboostMessages listening(messages_);
-      work();
-    });
-  }
-
   void out_of_step() override {
     broken_ = true;
     if (collective_) collective_->leave();
@@ -110,6 +103,12 @@ class XgboostGroup::Session final : public Ranks {
     std::string key;
     std::string version;  // of the files
     std::shared_ptr<const WarmData> warm;
+  };
+
+  // This rank's rows to train on, and all of the validation data.
+  struct RankTables {
+    Table train;
+    Table validation;
   };
 
   static Error no_group() { return {kGroupBroke, "this rank has left it", "", ""}; }
@@ -160,7 +159,8 @@ class XgboostGroup::Session final : public Ranks {
   // The job's data as this rank trains on it. All ranks use what they have in memory, or all of them make it anew: XGBoost builds
   // its index of the data in step.
   std::optional<SegmentResult> find_data(const SegmentContext& segment, std::shared_ptr<const WarmData>& data) {
-    const std::string key = protocol::data_key(segment.spec);
+    const bool by_files = segment.spec.sharding == protocol::Sharding::files;
+    const std::string key = protocol::data_key(segment.spec) + (by_files ? "#files" : "");
     const std::string version = data_version(segment.spec.data);
     auto known = data_.begin();
     while (known != data_.end() && !(known->key == key && known->version == version)) ++known;
@@ -174,46 +174,45 @@ class XgboostGroup::Session final : public Ranks {
       if (auto end = make_data(segment, Data{key, version, nullptr})) return end;
     }
     data = data_.front().warm;
-    segment.log.note(std::to_string(data->train.rows()) + " rows to train on here, " + std::to_string(data->features) + " features" +
-                     ((*missing)[0] == 0 ? ", in memory" : ", read"));
+    segment.log.note(std::to_string(data->train.rows()) + " rows to train on here, " + std::to_string(data->features) +
+                     " features" + ((*missing)[0] == 0 ? ", in memory" : ", read"));
     return std::nullopt;
   }
 
   std::optional<SegmentResult> make_data(const SegmentContext& segment, Data entry) {
     auto warm = std::make_shared<WarmData>();
-    Table shard;
-    const auto fault = by_itself([&] { return load(segment, *warm, shard); });
+    RankTables tables;
+    const auto fault = by_itself([&] { return load(segment, *warm, tables); });
     if (const Agreement agreed = agree(*this, fault); agreed.end) return agreed.end;
-    auto train = XgboostMatrix::create(shard);
-    if (!train && train.error().code == kGroupBroke) return group_broke(*this, train.error());
-    if (!train) {
-      out_of_step();
-      return failed_segment(kExitDataUnreadable, train.error());
+    for (const auto& [table, matrix] :
+         {std::pair{&tables.train, &warm->train}, std::pair{&tables.validation, &warm->validation}}) {
+      auto made = XgboostMatrix::create(*table);
+      if (!made && made.error().code == kGroupBroke) return group_broke(*this, made.error());
+      if (!made) {
+        out_of_step();
+        return failed_segment(kExitDataUnreadable, made.error());
+      }
+      *matrix = std::move(*made);
     }
-    warm->train = std::move(*train);
     entry.warm = std::move(warm);
     data_.push_front(std::move(entry));
     make_room();
     return std::nullopt;
   }
 
-  std::optional<SegmentResult> load(const SegmentContext& segment, WarmData& warm, Table& shard) {
+  std::optional<SegmentResult> load(const SegmentContext& segment, WarmData& warm, RankTables& own) {
     auto tables = load_tables(segment.spec.data);
     if (!tables) return failed_segment(kExitDataUnreadable, tables.error());
     warm.features = tables->train.columns;
     warm.encoding = std::move(tables->encoding);
     warm.train_labels = label_facts(tables->train);
     warm.validation_labels = label_facts(tables->validation);
-    shard = shard_of(*tables, segment.spec.sharding, rank(), world_size());
-    if (shard.rows() == 0) {
+    own.train = shard_of(*tables, segment.spec.sharding, rank(), world_size());
+    if (own.train.rows() == 0) {
       return SegmentResult{kExitDataUnreadable, "the training data has too few rows for " + std::to_string(world_size()) +
                                                     " replicas: rank " + std::to_string(rank()) + " would have none"};
     }
-    if (!first()) return std::nullopt;
-    Result<XgboostMatrix> validation = XgboostMatrix{};
-    apart([&] { validation = XgboostMatrix::create(tables->validation); });
-    if (!validation) return failed_segment(kExitDataUnreadable, validation.error());
-    warm.validation = std::move(*validation);
+    own.validation = std::move(tables->validation);
     return std::nullopt;
   }
 
@@ -226,7 +225,8 @@ class XgboostGroup::Session final : public Ranks {
     }
   }
 
-  // The trial as far as the order says it is trained: as all ranks have it in memory, or else from the checkpoint that rank 0 finds.
+  // The trial as far as the order says it is trained: as all ranks have it in memory, or else from the checkpoint that rank 0
+  // finds.
   std::optional<SegmentResult> find_training(const SegmentContext& segment, const std::shared_ptr<const WarmData>& data,
                                              XgboostParameters parameters) {
     const bool held = training_ && training_->goes_on_with(segment.order, data);
@@ -262,7 +262,6 @@ class XgboostGroup::Session final : public Ranks {
   std::optional<XgboostTraining> training_;
   bool broken_ = false;
   std::vector<std::string> messages_;  // of XGBoost, during a segment
-  TaskThread apart_;
   TaskThread thread_;
 };
 

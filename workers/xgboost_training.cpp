@@ -64,10 +64,8 @@ std::string describe_features(const CsvEncoding& encoding) {
   return all.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-// What this rank measures: the validation data, where it has them, and the training data.
 std::vector<EvaluationSet> evaluation_sets(const XgboostSpec& spec, const WarmData& data) {
-  std::vector<EvaluationSet> sets;
-  if (data.validation.rows() > 0) sets.push_back({"validation", &data.validation});
+  std::vector<EvaluationSet> sets{{"validation", &data.validation}};
   if (spec.eval_train) sets.push_back({"train", &data.train});
   return sets;
 }
@@ -164,7 +162,8 @@ void note_start(const SegmentContext& segment, const XgboostTraining& training) 
                    std::to_string(training.resource()));
 }
 
-// ---- a segment ------------------------------------------------------------------------------------------------------------------
+// ---- a segment
+// ------------------------------------------------------------------------------------------------------------------
 
 class XgboostTraining::Segment {
  public:
@@ -203,29 +202,15 @@ class XgboostTraining::Segment {
     return failed_segment(exit, error);
   }
 
-  // The first rank measures the validation data by itself, so that the values are those of the whole data; all of them the
-  // training data, of which each has a part.
-  Result<Metrics> measure() {
-    const int round = static_cast<int>(training_.resource_) - 1;
-    const WarmData& data = *training_.data_;
-    if (ranks_.alone()) return training_.booster_.evaluate(round, evaluation_sets(spec_, data));
-    Metrics train;
-    if (spec_.eval_train) {
-      auto together = training_.booster_.evaluate(round, {{"train", &data.train}});
-      if (!together) ranks_.out_of_step();
-      if (!together || !ranks_.first()) return together;
-      train = std::move(*together);
-    }
-    Result<Metrics> metrics = Metrics{};
-    if (ranks_.first())
-      ranks_.apart([&] { metrics = training_.booster_.evaluate(round, {{"validation", &data.validation}}); });
-    if (metrics) metrics->insert(metrics->end(), train.begin(), train.end());
-    return metrics;
-  }
-
+  // In step: XGBoost sums a metric up over the ranks. Each has the whole validation data, so that the value is that of the whole;
+  // of the training data each has a part.
+  //
+  // Not on a thread of its own, where it would be no part of the group: XGBoost keeps the predictions of a booster by thread and
+  // by address, forgets them on the thread that frees the booster alone, and would take them for those of a later one.
   std::optional<SegmentResult> observe() {
-    auto metrics = measure();
-    if (!metrics) return failed_segment(metrics.error().code == kGroupBroke ? kExitWorkerLost : kExitInvalidParameters, metrics.error());
+    auto metrics =
+        training_.booster_.evaluate(static_cast<int>(training_.resource_) - 1, evaluation_sets(spec_, *training_.data_));
+    if (!metrics) return out_of_step(kExitInvalidParameters, metrics.error());
     if (!ranks_.first()) return std::nullopt;
     log_.write(describe_round(training_.resource_, *metrics));
     const auto objective = find_metric(*metrics, order_.objective_metric);
@@ -297,7 +282,8 @@ class XgboostTraining::Segment {
   int nan_rounds_ = 0;
 };
 
-// ---- a trial --------------------------------------------------------------------------------------------------------------------
+// ---- a trial
+// --------------------------------------------------------------------------------------------------------------------
 
 Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, std::shared_ptr<const WarmData> data,
                                                int world_size, XgboostParameters parameters) {
