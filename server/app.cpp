@@ -40,6 +40,7 @@ namespace asio = boost::asio;
 constexpr std::int64_t kHoldMsMax = 10'000;
 constexpr std::int64_t kSyncWithinMsMost = 1'000;
 constexpr std::int64_t kSyncsPerLease = 5;    // of an executing worker: some may be lost before the lease is
+constexpr std::int64_t kLeasesOfSilence = 4;  // of a local worker: it has lost its trial after one, and now the process goes
 constexpr std::int64_t kLastRepliesMs = 100;  // for replies that are on their way when everything else has ended
 constexpr int kSignalExitBase = 128;
 
@@ -215,6 +216,7 @@ void App::start_workers() {
   options.workers = config_.workers;
   options.threads_per_worker = config_.worker_threads;
   options.end_with_parent = config_.end_with_parent;
+  options.silence_ms_max = kLeasesOfSilence * static_cast<std::int64_t>(config_.lease_seconds * 1000);
   supervisor_ = std::make_unique<
       Supervisor>(loop_, data_dir_, options, [this](const WorkerId& worker, const std::string& message) {
     const Result<void> taken = engine_.submit(WorkerLost{worker, message});

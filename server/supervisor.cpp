@@ -39,13 +39,14 @@ int open_worker_log(const std::string& path) {
 
 struct Supervisor::Slot {
   Slot(boost::asio::io_context& loop, int slot_index)
-      : index(slot_index), name(worker_name(slot_index)), process(loop), restart(loop) {}
+      : index(slot_index), name(worker_name(slot_index)), process(loop), restart(loop), silence(loop) {}
 
   int index;
   std::string name;
   RecordedProcess recorded;                       // its pid is 0 while none runs; worker_id "": has not synced yet
   boost::asio::posix::stream_descriptor process;  // a pidfd, readable once the process has ended
   boost::asio::steady_timer restart;
+  boost::asio::steady_timer silence;
   SupervisorClock::time_point started;
   bool adopted = false;
   bool surplus = false;  // more than --workers asks for: not started again
@@ -79,7 +80,9 @@ void Supervisor::start() {
 void Supervisor::worker_synced(const WorkerId& worker, const protocol::SyncRequest& request) {
   for (const auto& slot : slots_) {
     const bool is_it = slot->running() && slot->recorded.pid == request.pid && slot->name == request.name;
-    if (!is_it || slot->recorded.worker_id == worker.value) continue;
+    if (!is_it) continue;
+    expect_word(*slot, options_.silence_ms_max, false);
+    if (slot->recorded.worker_id == worker.value) continue;
     slot->recorded.worker_id = worker.value;
     write_down(*slot);
   }
@@ -174,7 +177,20 @@ void Supervisor::write_down(const Slot& slot) const {
     log_warning("a restarted server will not find this worker", {{"worker", slot.name}, {"reason", describe(written.error())}});
 }
 
+// A process can live and do nothing for ever: stopped by a signal, or stuck in the kernel.
+void Supervisor::expect_word(Slot& slot, std::int64_t within_ms, bool last_chance) {
+  slot.silence.expires_after(std::chrono::milliseconds(within_ms));
+  slot.silence.async_wait([this, &slot, last_chance](boost::system::error_code error) {
+    if (error || !slot.running()) return;
+    if (!last_chance) return expect_word(slot, options_.last_word_ms, true);
+    log_warning("a local worker says nothing: it is killed",
+                {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"silence_ms_max", options_.silence_ms_max}});
+    slot.send(SIGKILL);
+  });
+}
+
 void Supervisor::watch(Slot& slot) {
+  expect_word(slot, options_.silence_ms_max, false);
   slot.process.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, &slot](boost::system::error_code error) {
     if (!error) ended(slot);
   });
@@ -185,6 +201,7 @@ void Supervisor::ended(Slot& slot) {
   const bool ours = ::waitid(P_PIDFD, static_cast<id_t>(slot.process.native_handle()), &exit, WEXITED) == 0;
   const std::string how = ours ? describe_exit(exit) : "ended";  // how an adopted one ended, its new parent alone learns
   slot.process.close();
+  slot.silence.cancel();
   std::remove(data_dir_.worker_file(slot.name).c_str());
   const bool asked = std::exchange(slot.told_to_end, false);
   if (asked) {

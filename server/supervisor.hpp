@@ -31,6 +31,8 @@ struct SupervisorOptions {
   bool end_with_parent = false;
   std::int64_t orphaned_s_max = 600;        // a worker whose server does not come back for so long ends by itself
   std::int64_t grace_ms = 15'000;           // between SIGTERM and SIGKILL when stopping
+  std::int64_t silence_ms_max = 60'000;     // a worker that runs and says nothing for so long hangs: it is killed and replaced
+  std::int64_t last_word_ms = 2'000;        // on top: a server that was stopped itself hears first what was said meanwhile
   std::int64_t settled_ms = 10'000;         // a worker that ran for so long is restarted at once
   std::int64_t restart_delay_ms_min = 250;  // doubled with each early death in a row
   std::int64_t restart_delay_ms_max = 30'000;
@@ -71,6 +73,7 @@ class Supervisor {
   void launch(Slot& slot);
   void write_down(const Slot& slot) const;
   void watch(Slot& slot);
+  void expect_word(Slot& slot, std::int64_t within_ms, bool last_chance);
   void ended(Slot& slot);
   void restart_later(Slot& slot);
   std::chrono::milliseconds restart_delay(const Slot& slot) const;

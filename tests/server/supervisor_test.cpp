@@ -104,6 +104,19 @@ TEST_F(SupervisorTest, AKilledWorkerIsReportedAndReplaced) {
   EXPECT_EQ(ended_[0].second, "the worker process local-1 was killed by signal 9 (SIGKILL), perhaps out of memory");
 }
 
+TEST_F(SupervisorTest, AWorkerThatLivesAndSaysNothingIsKilledAndReplaced) {
+  SupervisorOptions options = with_workers(1);
+  options.silence_ms_max = 20;
+  options.last_word_ms = 20;
+  Supervisor& supervisor = start(options);
+  worker_syncs(0, "w");
+  const std::int64_t silent = pid(0);
+  ::kill(static_cast<pid_t>(silent), SIGSTOP);
+  ASSERT_TRUE(loop_until(loop_, [&] { return !ended_.empty() && supervisor.workers()[0].pid != 0; }));
+  EXPECT_EQ(ended_.front().first, "w");
+  EXPECT_NE(pid(0), silent);
+}
+
 TEST_F(SupervisorTest, StoppingEndsEveryWorkerAndForgetsIt) {
   start(with_workers(3));
   const std::int64_t first = pid(0);
