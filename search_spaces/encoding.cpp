@@ -132,6 +132,15 @@ Point Encoding::random_point(Draws& draws) const {
   return point;
 }
 
+Point Encoding::completed(const Point& point, Draws& draws) const {
+  Point complete = point;
+  for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+    if (complete[i] == kInactive) complete[i] = draw(dimensions_[i], draws);
+  }
+  settle(complete);
+  return complete;
+}
+
 Point Encoding::neighbour(const Point& point, double sigma, Draws& draws) const {
   Point moved = point;
   const double flip = std::max(sigma, 1 / static_cast<double>(std::max<std::size_t>(1, dimensions_.size())));
@@ -148,14 +157,6 @@ Point Encoding::neighbour(const Point& point, double sigma, Draws& draws) const 
   }
   settle(moved);
   return moved;
-}
-
-const std::vector<Point>& EncodedTrials::follow(const History& history) {
-  if (points_.size() > history.trials().size()) points_.clear();
-  while (points_.size() < history.trials().size()) {
-    points_.push_back(encoding_.encode(history.trials()[points_.size()].configuration));
-  }
-  return points_;
 }
 
 }  // namespace tuneband

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "search_spaces/draws.hpp"
-#include "search_spaces/history.hpp"
 #include "search_spaces/search_space.hpp"
 
 namespace tuneband {
@@ -44,8 +43,10 @@ class Encoding {
 
   // Every coordinate drawn, then settled.
   Point random_point(Draws& draws) const;
+  // What is missing drawn, then settled.
+  Point completed(const Point& point, Draws& draws) const;
   // Near `point`: numbers by a normal step of deviation `sigma`, reflected at the ends; a category becomes another one with
-  // probability sigma (at least one in as many as there are dimensions). Settled; never the same for an int whose step is tried.
+  // probability sigma (at least one in as many as there are dimensions). Settled.
   Point neighbour(const Point& point, double sigma, Draws& draws) const;
 
  private:
@@ -62,19 +63,6 @@ class Encoding {
   SearchSpace space_;
   std::vector<Dimension> dimensions_;
   std::vector<Node> nodes_;  // by parameter
-};
-
-// The points of a job's trials, encoded once. The history only grows between calls; a shorter one is another job's.
-class EncodedTrials {
- public:
-  explicit EncodedTrials(const SearchSpace& space) : encoding_(space) {}
-
-  const Encoding& encoding() const { return encoding_; }
-  const std::vector<Point>& follow(const History& history);
-
- private:
-  Encoding encoding_;
-  std::vector<Point> points_;  // by trial
 };
 
 }  // namespace tuneband

@@ -1,6 +1,9 @@
 #include "search_spaces/history.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "search_spaces/draws.hpp"
 
 namespace tuneband {
 
@@ -17,6 +20,51 @@ void History::end_trial(int trial, bool failed) {
   Trial& its = trials_[static_cast<std::size_t>(trial)];
   its.open = false;
   its.failed = failed;
+}
+
+void History::add_priors(const std::vector<PriorObservation>& priors) {
+  priors_.insert(priors_.end(), priors.begin(), priors.end());
+}
+
+std::vector<PriorObservation> priors_of(const History& earlier) {
+  struct Seen {
+    int trial;
+    int level;
+    double cost;
+  };
+  std::vector<Seen> seen;
+  for (const History::Result& result : earlier.results()) seen.push_back({result.trial, result.level, result.cost});
+  const int last = std::max(0, static_cast<int>(earlier.levels().size()) - 1);
+  for (std::size_t i = 0; i < earlier.trials().size(); ++i) {
+    const History::Trial& trial = earlier.trials()[i];
+    if (!trial.failed) continue;
+    const int level = trial.results.empty() ? 0 : std::min(last, trial.results.back().level + 1);
+    seen.push_back({static_cast<int>(i), level, std::numeric_limits<double>::infinity()});
+  }
+  std::vector<double> costs;
+  for (const Seen& one : seen) costs.push_back(one.cost);
+  const std::vector<double> scores = normal_scores(costs);
+  std::vector<PriorObservation> priors;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const double share = earlier.levels().empty() ? 1
+                                                  : static_cast<double>(earlier.levels()[static_cast<std::size_t>(seen[i].level)]) /
+                                                        static_cast<double>(earlier.levels().back());
+    priors.push_back({earlier.trials()[static_cast<std::size_t>(seen[i].trial)].configuration, share, scores[i], 0});
+  }
+  for (int level = 0; level <= last; ++level) {
+    std::vector<std::size_t> here;
+    std::vector<double> its_costs;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      if (seen[i].level != level) continue;
+      here.push_back(i);
+      its_costs.push_back(seen[i].cost);
+    }
+    const std::vector<double> its_scores = normal_scores(its_costs);
+    for (std::size_t i = 0; i < here.size(); ++i) priors[here[i]].level_score = its_scores[i];
+  }
+  std::stable_sort(priors.begin(), priors.end(), [](const auto& a, const auto& b) { return a.score < b.score; });
+  if (priors.size() > kPriorsMax) priors.resize(kPriorsMax);
+  return priors;
 }
 
 }  // namespace tuneband

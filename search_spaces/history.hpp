@@ -10,6 +10,16 @@
 
 namespace tuneband {
 
+// What an earlier job of the same or an overlapping space has seen. Costs are compared within that job alone.
+struct PriorObservation {
+  Configuration configuration;
+  double resource_share = 1;  // of that job's max_resource, in (0, 1]
+  double score = 0;           // the normal score of its cost among all results of that job: the lesser the better
+  double level_score = 0;     // the same among those at its level
+};
+
+inline constexpr std::size_t kPriorsMax = 1000;  // of one earlier job, the best ones; what a job is given in all is its caller's choice
+
 class History {
  public:
   struct Result {
@@ -31,6 +41,7 @@ class History {
   const std::vector<std::int64_t>& levels() const { return levels_; }
   // By trial number; enqueued ones are among them.
   const std::vector<Trial>& trials() const { return trials_; }
+  const std::vector<PriorObservation>& priors() const { return priors_; }
   // In the order in which they came.
   const std::vector<Result>& results() const { return results_; }
 
@@ -38,11 +49,18 @@ class History {
   // `resource` need not be a level: it counts for the highest level that is not above it, or the lowest one.
   void add_result(int trial, std::int64_t resource, double cost);
   void end_trial(int trial, bool failed);
+  // Before the first suggestion.
+  void add_priors(const std::vector<PriorObservation>& priors);
 
  private:
   std::vector<std::int64_t> levels_;
   std::vector<Trial> trials_;
   std::vector<Result> results_;
+  std::vector<PriorObservation> priors_;
 };
+
+// What another job can learn from this one: of each trial all results, the best kPriorsMax of all. Failed trials count as the worst
+// at the level that they did not come to.
+std::vector<PriorObservation> priors_of(const History& earlier);
 
 }  // namespace tuneband

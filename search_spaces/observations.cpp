@@ -3,75 +3,147 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace tuneband {
 
-std::vector<double> normal_scores(const std::vector<double>& costs) {
-  std::vector<double> finite = costs;
-  for (double& cost : finite) cost = std::isfinite(cost) ? cost : std::numeric_limits<double>::infinity();
-  std::vector<std::size_t> order(costs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return finite[a] < finite[b]; });
-  std::vector<double> scores(costs.size());
-  for (std::size_t begin = 0; begin < order.size();) {
-    std::size_t end = begin;
-    while (end < order.size() && finite[order[end]] == finite[order[begin]]) ++end;
-    const double score = normal_quantile(static_cast<double>(begin + end) / 2 / static_cast<double>(order.size()));
-    for (; begin < end; ++begin) scores[order[begin]] = score;
+namespace {
+
+constexpr double kWorstCost = std::numeric_limits<double>::infinity();
+constexpr double kFailedLevel = -1;
+
+// Where a share of max_resource lies on the job's ladder: linear in the logarithm between two levels.
+double level_of_share(const History& history, double share) {
+  const auto& levels = history.levels();
+  if (levels.size() < 2) return 1;
+  const double resource = share * static_cast<double>(levels.back());
+  for (std::size_t i = levels.size() - 1; i > 0; --i) {
+    const auto low = static_cast<double>(levels[i - 1]);
+    const auto high = static_cast<double>(levels[i]);
+    if (resource < low) continue;
+    const double between = std::clamp(std::log(resource / low) / std::log(high / low), 0.0, 1.0);
+    return (static_cast<double>(i) - 1 + between) / static_cast<double>(levels.size() - 1);
+  }
+  return 0;
+}
+
+bool ranks_before(const RankedTrial& a, const RankedTrial& b) {
+  if (a.level != b.level) return a.level > b.level;
+  return a.score != b.score ? a.score < b.score : a.age < b.age;
+}
+
+// By trial, its score among those of its level; `costs` and `levels` have a level of -1 where a trial does not count.
+std::vector<double> scores_in_level(const std::vector<double>& costs, const std::vector<int>& levels, int level_count) {
+  std::vector<double> scores(costs.size(), 0);
+  std::vector<std::vector<std::size_t>> in_level(static_cast<std::size_t>(level_count));
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (levels[i] >= 0) in_level[static_cast<std::size_t>(levels[i])].push_back(i);
+  }
+  for (const auto& trials : in_level) {
+    std::vector<double> here;
+    for (const std::size_t trial : trials) here.push_back(costs[trial]);
+    const std::vector<double> ranked = normal_scores(here);
+    for (std::size_t i = 0; i < trials.size(); ++i) scores[trials[i]] = ranked[i];
   }
   return scores;
+}
+
+}  // namespace
+
+void EncodedHistory::follow(const History& history) {
+  while (points_.size() < history.trials().size()) {
+    points_.push_back(encoding_.encode(history.trials()[points_.size()].configuration));
+  }
+  for (; priors_seen_ < history.priors().size(); ++priors_seen_) {
+    const PriorObservation& prior = history.priors()[priors_seen_];
+    if (auto point = encoding_.encode_foreign(prior.configuration)) {
+      priors_.push_back({std::move(*point), level_of_share(history, prior.resource_share), prior.score, prior.level_score});
+    }
+  }
+}
+
+std::vector<Observation> EncodedHistory::targets_and_priors(std::vector<Observation> own) const {
+  std::vector<double> costs;
+  for (const Observation& one : own) costs.push_back(one.cost);
+  const std::vector<double> scores = normal_scores(costs);
+  for (std::size_t i = 0; i < own.size(); ++i) own[i].target = scores[i];
+  for (const Prior& prior : priors_) own.push_back({&prior.point, -1, prior.level, kWorstCost, prior.score});
+  return own;
+}
+
+std::vector<Observation> EncodedHistory::first_observations(const History& history, std::size_t results) const {
+  std::vector<Observation> own;
+  for (std::size_t i = 0; i < results; ++i) {
+    const History::Result& result = history.results()[i];
+    own.push_back({&points_[static_cast<std::size_t>(result.trial)], result.trial, level_of(history, result.level), result.cost, 0});
+  }
+  return targets_and_priors(std::move(own));
+}
+
+std::vector<Observation> EncodedHistory::observations(const History& history) const {
+  std::vector<Observation> own;
+  const int last = std::max(0, static_cast<int>(history.levels().size()) - 1);
+  for (std::size_t i = 0; i < history.trials().size(); ++i) {
+    const History::Trial& trial = history.trials()[i];
+    const auto add = [&](int level, double cost) {
+      own.push_back({&points_[i], static_cast<int>(i), level_of(history, level), cost, 0});
+    };
+    for (const History::Result& result : trial.results) add(result.level, result.cost);
+    if (trial.failed) add(trial.results.empty() ? 0 : std::min(last, trial.results.back().level + 1), kWorstCost);
+  }
+  return targets_and_priors(std::move(own));
+}
+
+std::vector<RankedTrial> EncodedHistory::ranked(const History& history) const {
+  const auto& trials = history.trials();
+  std::vector<double> costs(trials.size(), kWorstCost);
+  std::vector<int> levels(trials.size(), -1);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (trials[i].failed || trials[i].results.empty()) continue;
+    costs[i] = trials[i].results.back().cost;
+    levels[i] = trials[i].results.back().level;
+  }
+  const std::vector<double> scores = scores_in_level(costs, levels, static_cast<int>(std::max<std::size_t>(1, history.levels().size())));
+  std::vector<RankedTrial> ranked;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const int age = static_cast<int>(i);
+    if (trials[i].failed) ranked.push_back({&points_[i], age, kFailedLevel, 0});
+    if (levels[i] >= 0) ranked.push_back({&points_[i], age, level_of(history, levels[i]), scores[i]});
+  }
+  int age = -static_cast<int>(priors_.size());
+  for (const Prior& prior : priors_) ranked.push_back({&prior.point, age++, prior.level, prior.level_score});
+  std::sort(ranked.begin(), ranked.end(), ranks_before);
+  return ranked;
+}
+
+std::vector<RankedTrial> EncodedHistory::at_level(const History& history, int level) const {
+  std::vector<double> costs;
+  std::vector<RankedTrial> ranked;
+  for (const History::Result& result : history.results()) {
+    if (result.level != level) continue;
+    ranked.push_back({&points_[static_cast<std::size_t>(result.trial)], result.trial, level_of(history, level), 0});
+    costs.push_back(result.cost);
+  }
+  for (std::size_t i = 0; i < history.trials().size() && level == 0; ++i) {
+    const History::Trial& trial = history.trials()[i];
+    if (!trial.failed || !trial.results.empty()) continue;
+    ranked.push_back({&points_[i], static_cast<int>(i), level_of(history, level), 0});
+    costs.push_back(kWorstCost);
+  }
+  const std::vector<double> scores = normal_scores(costs);
+  for (std::size_t i = 0; i < ranked.size(); ++i) ranked[i].score = scores[i];
+  const auto steps = static_cast<double>(history.levels().size()) - 1;
+  int age = -static_cast<int>(priors_.size());
+  for (const Prior& prior : priors_) {
+    ++age;
+    if (steps <= 0 || std::lround(prior.level * steps) == level) ranked.push_back({&prior.point, age - 1, level_of(history, level), prior.level_score});
+  }
+  std::sort(ranked.begin(), ranked.end(), ranks_before);
+  return ranked;
 }
 
 double level_of(const History& history, int index) {
   const auto last = static_cast<double>(history.levels().size()) - 1;
   return last > 0 ? static_cast<double>(index) / last : 1;
-}
-
-std::vector<Observation> observations_of(const History& history, const std::vector<Point>& points, std::size_t results) {
-  std::vector<Observation> observations;
-  observations.reserve(results + history.trials().size());
-  const auto add = [&](int trial, int level, double cost) {
-    observations.push_back({&points[static_cast<std::size_t>(trial)], trial, level_of(history, level), cost, 0});
-  };
-  for (std::size_t i = 0; i < results; ++i) {
-    const History::Result& result = history.results()[i];
-    add(result.trial, result.level, result.cost);
-  }
-  if (results == history.results().size()) {
-    const int last = std::max(0, static_cast<int>(history.levels().size()) - 1);
-    for (std::size_t i = 0; i < history.trials().size(); ++i) {
-      const History::Trial& trial = history.trials()[i];
-      if (!trial.failed) continue;
-      const int level = trial.results.empty() ? 0 : std::min(last, trial.results.back().level + 1);
-      add(static_cast<int>(i), level, std::numeric_limits<double>::infinity());
-    }
-  }
-  std::vector<double> costs;
-  for (const Observation& observation : observations) costs.push_back(observation.cost);
-  const std::vector<double> scores = normal_scores(costs);
-  for (std::size_t i = 0; i < observations.size(); ++i) observations[i].target = scores[i];
-  return observations;
-}
-
-std::vector<RankedTrial> ranked_trials(const History& history, const std::vector<Point>& points) {
-  constexpr double kFailedLevel = -1;
-  constexpr double kWorst = std::numeric_limits<double>::infinity();
-  std::vector<RankedTrial> ranked;
-  for (std::size_t i = 0; i < history.trials().size(); ++i) {
-    const History::Trial& trial = history.trials()[i];
-    if (trial.failed) {
-      ranked.push_back({&points[i], static_cast<int>(i), kFailedLevel, kWorst});
-    } else if (!trial.results.empty()) {
-      const History::Result& last = trial.results.back();
-      ranked.push_back({&points[i], static_cast<int>(i), level_of(history, last.level), std::isfinite(last.cost) ? last.cost : kWorst});
-    }
-  }
-  std::sort(ranked.begin(), ranked.end(), [](const RankedTrial& a, const RankedTrial& b) {
-    if (a.level != b.level) return a.level > b.level;
-    return a.cost != b.cost ? a.cost < b.cost : a.age < b.age;
-  });
-  return ranked;
 }
 
 double starting_level(const History& history) {

@@ -1,4 +1,4 @@
-// Results as targets, for samplers that learn: what was seen where, ranked.
+// A job's history as points and targets, for samplers that learn.
 #pragma once
 
 #include <cstddef>
@@ -9,35 +9,62 @@
 
 namespace tuneband {
 
-// One value: a trial's at a level, or one of an earlier job.
+// One value of a trial, or of an earlier job.
 struct Observation {
   const Point* point = nullptr;
-  int trial = 0;          // -1: of an earlier job
-  double level = 0;       // index over the last index: 1 at max_resource
-  double cost = 0;        // NaN and infinite: the worst
-  double target = 0;      // the normal score of its cost among all
+  int trial = 0;       // -1: of an earlier job
+  double level = 0;    // its index over the last index: 1 at max_resource
+  double cost = 0;     // of its job's own scale; NaN and infinite: the worst
+  double target = 0;   // the normal score of its cost among all of its job
 };
-
-// The first `results` results; when these are all, failed trials too, as the worst at the level that they did not come to.
-std::vector<Observation> observations_of(const History& history, const std::vector<Point>& points, std::size_t results);
 
 // A trial by the best that is known of it.
 struct RankedTrial {
   const Point* point = nullptr;
   int age = 0;       // its number; of an earlier job negative
-  double level = 0;  // the highest one it has a result of
-  double cost = 0;   // there
+  double level = 0;  // the highest one it has a result of; failed: -1
+  double score = 0;  // the normal score of its cost there, among those of its job at that level
 };
 
-// Trials with a result and failed ones: by level, the highest first, then by cost, then by age; costs that are not finite are
-// last in their level, failed trials last of all.
-std::vector<RankedTrial> ranked_trials(const History& history, const std::vector<Point>& points);
+// The points of a history, encoded once: it serves one job, whose history only grows between calls.
+class EncodedHistory {
+ public:
+  explicit EncodedHistory(const SearchSpace& space) : encoding_(space) {}
 
-// Of each cost its normal score: Phi^-1((rank - 1/2) / n), equal costs at their mean rank, what is not finite as one worst cost.
-std::vector<double> normal_scores(const std::vector<double>& costs);
+  void follow(const History& history);
 
+  const Encoding& encoding() const { return encoding_; }
+  const std::vector<Point>& points() const { return points_; }  // by trial
+
+  // All results; failed trials, as the worst at the level that they did not come to; those of earlier jobs.
+  std::vector<Observation> observations(const History& history) const;
+  // The same without failed trials, as of the first `results` results: whatever came since.
+  std::vector<Observation> first_observations(const History& history, std::size_t results) const;
+
+  // Trials with a result, and failed ones: by level, the highest first, then by score, then by age. Failed ones are the last.
+  std::vector<RankedTrial> ranked(const History& history) const;
+
+  // What is known at one level, by score: own results and those of earlier jobs; failed trials as the last at the lowest level.
+  std::vector<RankedTrial> at_level(const History& history, int level) const;
+
+ private:
+  struct Prior {
+    Point point;
+    double level = 0;
+    double score = 0;
+    double level_score = 0;
+  };
+
+  std::vector<Observation> targets_and_priors(std::vector<Observation> own) const;
+
+  Encoding encoding_;
+  std::vector<Point> points_;
+  std::vector<Prior> priors_;  // those of the history that fit into the space
+  std::size_t priors_seen_ = 0;
+};
+
+double level_of(const History& history, int index);
 // The level that new trials start at: that of the first result of the newest trial that has one.
 double starting_level(const History& history);
-double level_of(const History& history, int index);
 
 }  // namespace tuneband

@@ -1,5 +1,7 @@
 #include "search_spaces/sampler.hpp"
 
+#include "search_spaces/bohb_sampler.hpp"
+#include "search_spaces/forest_sampler.hpp"
 #include "search_spaces/gp_sampler.hpp"
 #include "search_spaces/samplers.hpp"
 #include "search_spaces/tpe_sampler.hpp"
@@ -8,24 +10,26 @@ namespace tuneband {
 
 namespace {
 
-const std::vector<std::string> kSamplerTypes{"random", "grid", "sobol", "tpe", "gp"};
+const std::vector<std::string> kSamplerTypes{"random", "grid", "sobol", "tpe", "bohb", "random_forest", "gp", "auto"};
 
-// 0: the type does not learn.
-int startup_trials_of(SamplerType type) {
-  switch (type) {
-    case SamplerType::tpe:
-      return 10;
-    case SamplerType::gp:
-      return 8;
-    default:
-      return 0;
-  }
+constexpr int kTpeStartup = 10;
+constexpr int kSurrogateStartup = 8;
+
+bool has_startup(SamplerType type) {
+  return type == SamplerType::tpe || type == SamplerType::random_forest || type == SamplerType::gp || type == SamplerType::automatic;
 }
 
-// A field that only one type of sampler has.
-void only_for(ObjectReader& reader, const std::string& field, bool allowed, const std::string& type) {
+std::unique_ptr<Sampler> make_automatic(const SamplerSpec& spec, const SearchSpace& space) {
+  if (Encoding(space).dimensions().size() > kGpDimensionsMax) {
+    return std::make_unique<TpeSampler>(space, spec.seed, spec.startup_trials.value_or(kTpeStartup));
+  }
+  return std::make_unique<GpSampler>(space, spec.seed, spec.startup_trials.value_or(kSurrogateStartup));
+}
+
+// A field that only some types of samplers have.
+void only_for(ObjectReader& reader, const std::string& field, bool allowed, const std::string& types) {
   if (allowed || !reader.has(field)) return;
-  reader.diagnostics().error(reader.path_to(field), "is only for the sampler type `" + type + "`", "leave it out");
+  reader.diagnostics().error(reader.path_to(field), "is only for " + types, "leave it out");
 }
 
 }  // namespace
@@ -39,10 +43,12 @@ SamplerSpec SamplerSpec::parse(const Json& json, const std::string& path, Diagno
   spec.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0, {0, kSeedMax}));
   spec.space_filling_trials = static_cast<int>(reader.integer_or("space_filling_trials", 0, {0, kSpaceFillingTrialsMax}));
   spec.grid_points = static_cast<int>(reader.integer_or("grid_points", spec.grid_points, {2, kGridPointsMax}));
-  spec.startup_trials =
-      static_cast<int>(reader.integer_or("startup_trials", startup_trials_of(spec.type), {1, kStartupTrialsMax}));
-  only_for(reader, "space_filling_trials", spec.type == SamplerType::random, "random");
-  only_for(reader, "grid_points", spec.type == SamplerType::grid, "grid");
+  if (reader.has("startup_trials")) {
+    if (const auto given = reader.integer("startup_trials", {1, kStartupTrialsMax})) spec.startup_trials = static_cast<int>(*given);
+  }
+  only_for(reader, "space_filling_trials", spec.type == SamplerType::random, "the sampler type `random`");
+  only_for(reader, "grid_points", spec.type == SamplerType::grid, "the sampler type `grid`");
+  only_for(reader, "startup_trials", has_startup(spec.type), "samplers that begin without a model");
   reader.finish();
   return spec;
 }
@@ -51,7 +57,7 @@ Json SamplerSpec::to_json() const {
   Json json{{"type", kSamplerTypes[static_cast<std::size_t>(type)]}, {"seed", seed}};
   if (type == SamplerType::random) json["space_filling_trials"] = space_filling_trials;
   if (type == SamplerType::grid) json["grid_points"] = grid_points;
-  if (startup_trials_of(type) > 0) json["startup_trials"] = startup_trials;
+  if (startup_trials) json["startup_trials"] = *startup_trials;
   return json;
 }
 
@@ -65,9 +71,15 @@ std::unique_ptr<Sampler> make_sampler(const SamplerSpec& spec, const SearchSpace
     case SamplerType::sobol:
       return std::make_unique<SobolSampler>(space, spec.seed);
     case SamplerType::tpe:
-      return std::make_unique<TpeSampler>(space, spec.seed, spec.startup_trials);
+      return std::make_unique<TpeSampler>(space, spec.seed, spec.startup_trials.value_or(kTpeStartup));
+    case SamplerType::bohb:
+      return std::make_unique<BohbSampler>(space, spec.seed);
+    case SamplerType::random_forest:
+      return std::make_unique<ForestSampler>(space, spec.seed, spec.startup_trials.value_or(kSurrogateStartup));
     case SamplerType::gp:
-      return std::make_unique<GpSampler>(space, spec.seed, spec.startup_trials);
+      return std::make_unique<GpSampler>(space, spec.seed, spec.startup_trials.value_or(kSurrogateStartup));
+    case SamplerType::automatic:
+      return make_automatic(spec, space);
   }
   return nullptr;
 }

@@ -17,18 +17,23 @@ inline constexpr int kGridPointsMax = 1000;
 inline constexpr std::int64_t kGridSizeMax = std::int64_t{1} << 62;
 
 inline constexpr int kStartupTrialsMax = 1'000'000;
+inline constexpr std::size_t kGpDimensionsMax = 50;  // beyond, auto is tpe
 
 // random, grid, sobol   as their names say: they do not look at results
 // tpe                   Parzen estimators with Optuna's defaults (search_spaces/tpe_sampler.hpp)
+// bohb                  a kernel density over all parameters (search_spaces/bohb_sampler.hpp)
+// random_forest         regression trees over configuration and level (search_spaces/forest_sampler.hpp)
 // gp                    a Gaussian process over configuration and level (search_spaces/gp_sampler.hpp)
-enum class SamplerType { random, grid, sobol, tpe, gp };
+// auto                  what is best by the measurements in docs/search.md: gp, in wide spaces tpe
+enum class SamplerType { random, grid, sobol, tpe, bohb, random_forest, gp, automatic };
 
 struct SamplerSpec {
   SamplerType type = SamplerType::random;
   std::uint64_t seed = 0;
   int space_filling_trials = 0;  // random only: so many first trials come from the Sobol sequence
   int grid_points = 5;           // grid only: points on each float (and wide int) axis
-  int startup_trials = 0;        // those that learn: so many first trials without a model; by default as its type has it
+  // tpe, random_forest, gp, auto: so many first trials without a model. Nothing: what the sampler's paper or peers have.
+  std::optional<int> startup_trials;
 
   // {"type": "random", "seed": 7, "space_filling_trials": 8}. All may be left out. A field of another type is an error.
   static SamplerSpec parse(const Json& json, const std::string& path, Diagnostics& diagnostics);
@@ -39,8 +44,12 @@ class Sampler {
  public:
   virtual ~Sampler() = default;
   // The configuration of the `index`-th sampled trial (0, 1, 2...; enqueued configurations are not counted), given what is known.
-  // What it caches between calls must follow from the same history: after a restart it has to suggest the same.
+  // What it caches between calls must follow from the same history: after a restart it has to suggest the same. A sampler serves
+  // one job: between calls its history only grows.
   virtual Configuration suggest(std::int64_t index, const History& history) = 0;
+  // How much less than the least cost so far, on average, the next suggestion is expected to reach at max_resource, in the unit of
+  // the objective; 0 or more. Nothing: it has no model, or not yet. A function of the same things as the suggestion.
+  virtual std::optional<double> expected_improvement(std::int64_t, const History&) { return std::nullopt; }
   // How many different configurations there are, where that is finite: a grid's size, at most kGridSizeMax. From there
   // on there is nothing to suggest, and to ask is a programming error.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }

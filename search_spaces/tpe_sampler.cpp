@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "search_spaces/observations.hpp"
 #include "search_spaces/parzen.hpp"
 
 namespace tuneband {
@@ -43,11 +42,11 @@ double best_draw(const Encoding::Dimension& dimension, const std::vector<double>
 }  // namespace
 
 TpeSampler::TpeSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials)
-    : trials_(space), random_(space, seed), seed_(seed), startup_trials_(startup_trials) {}
+    : encoded_(space), random_(space, seed), seed_(seed), startup_trials_(startup_trials) {}
 
 Configuration TpeSampler::suggest(std::int64_t index, const History& history) {
-  const std::vector<Point>& points = trials_.follow(history);
-  const std::vector<RankedTrial> ranked = ranked_trials(history, points);
+  encoded_.follow(history);
+  const std::vector<RankedTrial> ranked = encoded_.ranked(history);
   if (ranked.size() < static_cast<std::size_t>(startup_trials_)) return random_.suggest(index, history);
 
   const std::size_t good_count = std::min((ranked.size() + kGoodOneIn - 1) / kGoodOneIn, kGoodMax);
@@ -59,7 +58,7 @@ Configuration TpeSampler::suggest(std::int64_t index, const History& history) {
     for (const RankedTrial& one : by_age[side]) sides[side].push_back(one.point);
   }
 
-  const Encoding& encoding = trials_.encoding();
+  const Encoding& encoding = encoded_.encoding();
   Point suggested;
   for (std::size_t d = 0; d < encoding.dimensions().size(); ++d) {
     Draws draws(seed_ ^ mix64(d), kTpeStream, index);

@@ -2,7 +2,7 @@
 // itself, of 24 draws from the good trials' density the one with the greatest ratio to the others' density.
 #pragma once
 
-#include "search_spaces/encoding.hpp"
+#include "search_spaces/observations.hpp"
 #include "search_spaces/samplers.hpp"
 
 namespace tuneband {
@@ -15,7 +15,7 @@ class TpeSampler final : public Sampler {
   Configuration suggest(std::int64_t index, const History& history) override;
 
  private:
-  EncodedTrials trials_;
+  EncodedHistory encoded_;
   RandomSampler random_;
   std::uint64_t seed_;
   int startup_trials_;

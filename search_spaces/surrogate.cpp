@@ -1,0 +1,93 @@
+#include "search_spaces/surrogate.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace tuneband {
+
+namespace {
+
+constexpr int kRandomCandidates = 250;
+constexpr int kNeighboursEach = 10;  // of each of the best, at each sigma
+constexpr double kNeighbourSigmas[] = {0.02, 0.07, 0.2};
+
+bool better_target(const Observation& a, const Observation& b) {
+  if (a.target != b.target) return a.target < b.target;
+  return a.trial != b.trial ? a.trial < b.trial : a.level < b.level;
+}
+
+std::uint64_t key_of(const Observation& one, std::uint64_t seed) {
+  constexpr double kLevelSteps = 1e6;
+  return random_bits(seed, {static_cast<std::uint64_t>(one.trial), static_cast<std::uint64_t>(one.level * kLevelSteps)});
+}
+
+void choose(std::vector<Observation>& observations, std::size_t most, std::uint64_t seed) {
+  if (observations.size() <= most) return;
+  const auto half = observations.begin() + static_cast<std::ptrdiff_t>(most / 2);
+  const auto end = observations.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(observations.begin(), half, observations.end(), better_target);
+  std::nth_element(half, end, observations.end(), [&](const Observation& a, const Observation& b) {
+    const std::uint64_t key_a = key_of(a, seed);
+    const std::uint64_t key_b = key_of(b, seed);
+    return key_a != key_b ? key_a < key_b : better_target(a, b);
+  });
+  observations.resize(most);
+  std::sort(observations.begin(), observations.end(), better_target);
+}
+
+}  // namespace
+
+std::vector<Observation> chosen_observations(const std::vector<Observation>& observations, std::size_t most, std::uint64_t seed) {
+  std::vector<Observation> own;
+  std::vector<Observation> earlier;
+  for (const Observation& one : observations) (one.trial < 0 ? earlier : own).push_back(one);
+  choose(own, most - std::min(earlier.size(), most / 2), seed);
+  choose(earlier, most - own.size(), seed);
+  own.insert(own.end(), earlier.begin(), earlier.end());
+  return own;
+}
+
+std::vector<const Point*> most_promising(const std::vector<Observation>& observations, std::size_t most) {
+  std::vector<Observation> sorted = observations;
+  std::stable_sort(sorted.begin(), sorted.end(), better_target);
+  std::vector<const Point*> points;
+  std::set<const Point*> seen;
+  for (const Observation& one : sorted) {
+    if (points.size() < most && seen.insert(one.point).second) points.push_back(one.point);
+  }
+  return points;
+}
+
+std::vector<Point> candidate_points(const Encoding& encoding, const std::vector<const Point*>& best, Draws& draws) {
+  std::vector<Point> candidates;
+  for (int i = 0; i < kRandomCandidates; ++i) candidates.push_back(encoding.random_point(draws));
+  for (const Point* point : best) {
+    candidates.push_back(encoding.completed(*point, draws));
+    for (const double sigma : kNeighbourSigmas) {
+      for (int i = 0; i < kNeighboursEach; ++i) candidates.push_back(encoding.neighbour(*point, sigma, draws));
+    }
+  }
+  return candidates;
+}
+
+std::size_t best_candidate(const std::vector<Point>& candidates, const std::vector<double>& values, const std::vector<Point>& taken) {
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+  for (const std::size_t at : order) {
+    if (std::find(taken.begin(), taken.end(), candidates[at]) == taken.end()) return at;
+  }
+  return order.front();
+}
+
+std::vector<const Point*> pending_points(const History& history, const std::vector<Point>& points, std::size_t most) {
+  std::vector<const Point*> pending;
+  for (std::size_t i = points.size(); i-- > 0 && pending.size() < most;) {
+    const History::Trial& trial = history.trials()[i];
+    if (trial.open && trial.results.empty()) pending.push_back(&points[i]);
+  }
+  return pending;
+}
+
+}  // namespace tuneband
