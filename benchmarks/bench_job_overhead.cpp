@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/bench_trainer.hpp"
 #include "cli/embedded_server.hpp"
 #include "workers/protocol/http_client.hpp"
 
@@ -32,18 +33,7 @@ Json job_of(const std::string& name, const std::string& data, const Json& schedu
           {"search_space",
            {{"eta", {{"type", "float"}, {"min", 0.01}, {"max", 0.5}}}, {"max_depth", {{"type", "int"}, {"min", 2}, {"max", 8}}}}},
           {"sampler", {{"type", "random"}, {"seed", 1}}},
-          {"trainer",
-           {{"type", "xgboost"},
-            {"data",
-             {{"train", data},
-              {"format", "csv"},
-              {"header", true},
-              {"delimiter", ";"},
-              {"label", "y"},
-              {"positive", "yes"},
-              {"validation", {{"fraction", 0.2}, {"seed", 1}}}}},
-            {"parameters", {{"objective", "binary:logistic"}}},
-            {"eval_metric", {"auc"}}}},
+          {"trainer", bench_trainer(data)},
           {"scheduler", scheduler},
           {"limits", {{"max_trials", trials}}}};
 }

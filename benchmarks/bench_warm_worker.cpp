@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/bench_trainer.hpp"
 #include "workers/trial_runner.hpp"
 
 extern char** environ;
@@ -40,17 +41,7 @@ protocol::AssignmentOrder order_of(const std::string& data, const std::string& d
   order.job_name = "bench";
   order.trial = trial;
   order.configuration = {{"eta", 0.1 + 0.01 * trial}, {"max_depth", 6}};
-  order.trainer = {{"type", "xgboost"},
-                   {"data",
-                    {{"train", data},
-                     {"format", "csv"},
-                     {"header", true},
-                     {"delimiter", ";"},
-                     {"label", "y"},
-                     {"positive", "yes"},
-                     {"validation", {{"fraction", 0.2}, {"seed", 1}}}}},
-                   {"parameters", {{"objective", "binary:logistic"}}},
-                   {"eval_metric", {"auc"}}};
+  order.trainer = bench_trainer(data);
   order.objective_metric = "validation-auc";
   order.until_resource = order.max_resource = rounds;
   order.trial_dir = dir + "/" + std::to_string(trial);
