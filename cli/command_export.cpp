@@ -2,14 +2,103 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "cli/commands.hpp"
+#include "core/text.hpp"
 
 namespace tuneband::cli {
 
 namespace {
 
+std::string quoted_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string cell = "\"";
+  for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return cell + '"';
+}
+
+// One finished job's learning curves, in the columns that simulator/curve_table.hpp tells of.
+class CurvesExport {
+ public:
+  CurvesExport(ApiClient& api, const std::string& job) : api_(api), job_(job) {}
+
+  Outcome<void> collect() {
+    const auto job = api_.job(job_);
+    if (!job) return job.error();
+    metric_ = job->metric;
+    const auto trials = api_.trials(job_, "", 0);
+    if (!trials) return trials.error();
+    for (const TrialInfo& trial : *trials) {
+      Line line{trial, {}};
+      const auto observations = api_.get(trial_path(job_, trial.number) + "/observations");
+      if (!observations) return observations.error();
+      for (const Json& observation : observations->value("observations", Json::array())) {
+        const auto value = number_from_json(observation.value("objective", Json()));
+        const std::int64_t resource = observation.value("resource", std::int64_t{0});
+        if (!value || resource <= 0) continue;
+        line.values[resource] = *value;
+        resources_.insert(resource);
+      }
+      for (const auto& [name, value] : trial.configuration.items()) parameters_.insert(name);
+      lines_.push_back(std::move(line));
+    }
+    return {};
+  }
+
+  void write(std::ostream& out) const {
+    out << "config,state,seconds_per_unit";
+    for (const std::string& name : parameters_) out << ',' << quoted_cell(name);
+    for (const std::int64_t resource : resources_) out << ',' << quoted_cell(metric_ + "_" + std::to_string(resource));
+    out << '\n';
+    for (const Line& line : lines_) {
+      const TrialInfo& trial = line.trial;
+      out << trial.number << ',' << quoted_cell(trial.state) << ',';
+      if (trial.resource > 0 && trial.training_seconds > 0) {
+        out << format_number(trial.training_seconds / static_cast<double>(trial.resource));
+      }
+      for (const std::string& name : parameters_) {
+        const auto value = trial.configuration.find(name);
+        out << ','
+            << (value == trial.configuration.end() ? ""
+                                                   : quoted_cell(value->is_string() ? value->get<std::string>() : value->dump()));
+      }
+      for (const std::int64_t resource : resources_) {
+        const auto value = line.values.find(resource);
+        out << ',' << (value == line.values.end() ? "" : format_number(value->second));
+      }
+      out << '\n';
+    }
+  }
+
+ private:
+  struct Line {
+    TrialInfo trial;
+    std::map<std::int64_t, double> values;  // by resource
+  };
+
+  ApiClient& api_;
+  std::string job_;
+  std::string metric_;
+  std::set<std::string> parameters_;
+  std::set<std::int64_t> resources_;
+  std::vector<Line> lines_;
+};
+
+Outcome<void> export_curves(ApiClient& api, const ExportOptions& options, std::ostream& out) {
+  CurvesExport curves(api, options.job);
+  const auto collected = curves.collect();
+  if (!collected) return collected.error();
+  curves.write(out);
+  out.flush();
+  if (!out.good())
+    return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is the disk full?");
+  return {};
+}
+
 Outcome<void> export_to(ApiClient& api, const ExportOptions& options, std::ostream& out) {
+  if (options.curves) return export_curves(api, options, out);
   const std::string target = job_path(options.job) + "/analytics" + (options.csv ? "?format=csv" : "");
   const auto ended = api.stream(target, [&](std::string_view piece) {
     out << piece;

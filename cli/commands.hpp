@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/api_client.hpp"
 #include "cli/console.hpp"
@@ -52,8 +53,9 @@ Finished show_log(Session session, const LogsOptions& options);
 
 struct ExportOptions {
   std::string job;
-  std::string output;  // "": standard output
-  bool csv = true;     // else JSON
+  std::string output;   // "": standard output
+  bool csv = true;      // else JSON
+  bool curves = false;  // a table of learning curves, as `simulate` reads it
 };
 Finished export_job(Session session, const ExportOptions& options);
 
@@ -64,6 +66,22 @@ struct PlanOptions {
   std::optional<double> seconds_per_unit;
 };
 Finished show_plan(Console& console, const PlanOptions& options);
+
+// Without a server too: the scheduler and samplers over recorded learning curves.
+struct SimulateOptions {
+  std::string table;
+  std::string configurations;  // "": in the table, or beside it
+  std::string job_file;
+  std::vector<std::string> schedulers;  // instead of the job's own, as parse_part() reads them; each with each sampler
+  std::vector<std::string> samplers;
+  std::vector<double> budgets;  // in units of max_resource; none: the usual ones
+  int workers = 1;
+  int seeds = 10;
+  bool in_order = false;
+  std::string csv;   // "": none is written
+  std::string plot;  // "": none is written
+};
+Finished simulate_job(Console& console, const SimulateOptions& options);
 
 // With a server of its own.
 struct RunOptions {

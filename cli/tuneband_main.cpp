@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/embedded_server.hpp"
 #include "core/text.hpp"
+#include "simulator/comparison.hpp"
 
 namespace {
 
@@ -27,6 +28,7 @@ struct Arguments {
   tuneband::cli::LogsOptions logs;
   tuneband::cli::ExportOptions exported;
   tuneband::cli::PlanOptions plan;
+  tuneband::cli::SimulateOptions simulate;
   tuneband::cli::RunOptions run;
   tuneband::cli::DoctorOptions doctor;
   tuneband::cli::BackupOptions backup;
@@ -122,7 +124,42 @@ void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
                                }));
   add_job(exported, arguments);
   exported->add_flag("--csv", arguments.exported.csv, "CSV; this is the default");
+  exported->add_flag("--curves", arguments.exported.curves, "The trials' learning curves as a table for `tuneband simulate`");
   exported->add_option("-o,--output", arguments.exported.output, "Write this file instead of standard output")->type_name("FILE");
+}
+
+void add_simulate(CLI::App& app, Command& chosen, Arguments& arguments) {
+  tuneband::cli::SimulateOptions& options = arguments.simulate;
+  auto* simulate = add_command(app, chosen, "simulate",
+                               "What a job would have found on recorded learning curves, within seconds; needs no server",
+                               [&](Console& console) { return tuneband::cli::simulate_job(console, options); });
+  simulate->add_option("--table", options.table, "Learning curves: a CSV file, may be gzip (docs/search.md; export --curves)")
+      ->required()
+      ->type_name("FILE");
+  simulate->add_option("--configs", options.configurations, "The table's configurations, when in a file of their own")
+      ->type_name("FILE");
+  simulate->add_option("--job", options.job_file, "The job's document; what the table knows may be left out")
+      ->required()
+      ->type_name("JOB.json");
+  simulate
+      ->add_option("--scheduler", options.schedulers, "Instead of the job's: asha_delayed or hyperband,eta=4; may be repeated")
+      ->type_name("TYPE[,FIELD=VALUE...]");
+  simulate->add_option("--sampler", options.samplers, "Instead of the job's; may be repeated")
+      ->type_name("TYPE[,FIELD=VALUE...]");
+  simulate->add_option("--workers", options.workers, "Simulated workers")
+      ->check(CLI::Range(1, kWorkersMax))
+      ->capture_default_str();
+  simulate->add_option("--seeds", options.seeds, "Runs of each, with different seeds")
+      ->check(CLI::Range(1, tuneband::kSeedsMax))
+      ->capture_default_str()
+      ->type_name("N");
+  simulate->add_option("--budget", options.budgets, "Resource at which to look, in units of max_resource; may be repeated")
+      ->check(CLI::Range(0.01, 1e6))
+      ->type_name("B");
+  simulate->add_flag("--in-order", options.in_order,
+                     "The table's configurations from first to last: a job again, under other rules");
+  simulate->add_option("--csv", options.csv, "Write every run's regret to this file")->type_name("FILE");
+  simulate->add_option("--plot", options.plot, "Write a chart to this SVG file")->type_name("FILE");
 }
 
 void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
@@ -160,11 +197,11 @@ void add_upkeep_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   backup->add_option("DIR", arguments.backup.destination, "The new directory")->required();
   backup->add_option("--data-dir", arguments.backup.data_dir, "What to copy")->capture_default_str()->type_name("DIR");
 
-  auto* doctor = add_command(app, chosen, "doctor", "Check this installation, and say what is wrong with it",
-                             [&](Console& console) {
-                               arguments.doctor.server = arguments.server;
-                               return tuneband::cli::run_doctor(console, arguments.doctor);
-                             });
+  auto* doctor =
+      add_command(app, chosen, "doctor", "Check this installation, and say what is wrong with it", [&](Console& console) {
+        arguments.doctor.server = arguments.server;
+        return tuneband::cli::run_doctor(console, arguments.doctor);
+      });
   doctor->add_option("--data-dir", arguments.doctor.data_dir, "Where the server is to keep its data")
       ->capture_default_str()
       ->type_name("DIR");
@@ -211,6 +248,7 @@ int main(int argument_count, char** argument_values) {
   add_job_commands(app, chosen, arguments);
   add_trial_commands(app, chosen, arguments);
   add_planning_commands(app, chosen, arguments);
+  add_simulate(app, chosen, arguments);
   add_upkeep_commands(app, chosen, arguments);
   try {
     app.parse(argument_count, argument_values);

@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "cli/commands.hpp"
+#include "cli/format.hpp"
+#include "cli/job_file.hpp"
+#include "simulator/comparison.hpp"
+#include "simulator/search_method.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+// What is simulated, and over what.
+struct SimulationSetup {
+  CurveTable table;
+  std::vector<SearchMethod> methods;
+  ComparisonOptions comparison;
+  int outside = 0;  // configurations outside of the search space
+};
+
+std::vector<std::optional<std::string>> or_own(const std::vector<std::string>& parts) {
+  std::vector<std::optional<std::string>> result(parts.begin(), parts.end());
+  if (result.empty()) result.emplace_back(std::nullopt);
+  return result;
+}
+
+std::string metric_of(const Json& document) {
+  if (!document.is_object() || !document.contains("objective") || !document["objective"].is_object()) return "";
+  const Json& objective = document["objective"];
+  return objective.contains("metric") && objective["metric"].is_string() ? objective["metric"].get<std::string>() : "";
+}
+
+Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
+  const auto file = read_job_file(options.job_file);
+  if (!file) return file.error();
+  SimulationSetup setup;
+  auto table = load_curve_table(options.table, {metric_of(file->document), options.configurations, ""});
+  if (!table) return Failure{{table.error()}, kExitBadInput};
+  setup.table = std::move(*table);
+  for (const auto& scheduler : or_own(options.schedulers)) {
+    for (const auto& sampler : or_own(options.samplers)) {
+      int outside = 0;
+      auto method = make_method(file->document, setup.table, {scheduler, sampler, options.in_order}, outside);
+      if (!method) return Failure{{method.error()}, kExitBadInput};
+      setup.outside += outside;
+      setup.methods.push_back(std::move(*method));
+    }
+  }
+  setup.comparison.workers = options.workers;
+  setup.comparison.seeds = options.in_order ? 1 : options.seeds;
+  setup.comparison.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (!options.budgets.empty()) setup.comparison.budgets = options.budgets;
+  std::sort(setup.comparison.budgets.begin(), setup.comparison.budgets.end());
+  return setup;
+}
+
+tuneband::cli::Table regret_table(const std::vector<MethodRuns>& results, const ComparisonOptions& options, RegretAxis axis) {
+  std::vector<Column> columns{{axis == RegretAxis::resource ? "regret by resource" : "regret by time"}};
+  for (const double budget : options.budgets) columns.push_back({fmt::format("{:g} R", budget), Align::right});
+  Table table(std::move(columns));
+  for (const MethodRuns& method : results) {
+    std::vector<Cell> row{method.name};
+    for (const auto& sample : axis == RegretAxis::resource ? method.regret_by_resource : method.regret_by_time) {
+      const Estimate here = estimate(sample);
+      row.push_back(options.seeds > 1 ? fmt::format("{:.3f} ± {:.3f}", here.mean, here.half_width)
+                                      : fmt::format("{:.3f}", here.mean));
+    }
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+template <class Field>
+double mean_of(const MethodRuns& method, const Field& field) {
+  double sum = 0;
+  for (const SimulationResult& run : method.runs) sum += static_cast<double>(field(run));
+  return sum / static_cast<double>(method.runs.size());
+}
+
+Table runs_table(const std::vector<MethodRuns>& results, double max_resource) {
+  Table table({{"a run, on average"},
+               {"trials", Align::right},
+               {"completed", Align::right},
+               {"resource", Align::right},
+               {"simulated time", Align::right},
+               {"not measured", Align::right}});
+  for (const MethodRuns& method : results) {
+    const double trials = mean_of(method, [](const auto& run) { return run.trials; });
+    const double unmeasured = mean_of(method, [](const auto& run) { return run.trials_unmeasured; });
+    table.add_row({method.name, fmt::format("{:.1f}", trials),
+                   fmt::format("{:.1f}", mean_of(method, [](const auto& run) { return run.trials_completed; })),
+                   fmt::format("{:.1f} R", mean_of(method, [](const auto& run) { return run.resource; }) / max_resource),
+                   format_duration(mean_of(method, [](const auto& run) { return run.seconds; })),
+                   unmeasured == 0 ? "" : fmt::format("{:.1f} trials", unmeasured)});
+  }
+  return table;
+}
+
+Json estimates_json(const std::vector<std::vector<double>>& samples, const std::vector<double>& budgets) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Estimate here = estimate(samples[i]);
+    list.push_back({{"budget", budgets[i]}, {"regret", here.mean}, {"half_width", here.half_width}});
+  }
+  return list;
+}
+
+Json results_json(const std::vector<MethodRuns>& results, const SimulationSetup& setup, const Regret& regret) {
+  Json methods = Json::array();
+  for (const MethodRuns& method : results) {
+    methods.push_back({{"name", method.name},
+                       {"by_resource", estimates_json(method.regret_by_resource, setup.comparison.budgets)},
+                       {"by_time", estimates_json(method.regret_by_time, setup.comparison.budgets)},
+                       {"trials", mean_of(method, [](const auto& run) { return run.trials; })},
+                       {"trials_completed", mean_of(method, [](const auto& run) { return run.trials_completed; })},
+                       {"trials_unmeasured", mean_of(method, [](const auto& run) { return run.trials_unmeasured; })},
+                       {"resource", mean_of(method, [](const auto& run) { return run.resource; })},
+                       {"resource_unmeasured", mean_of(method, [](const auto& run) { return run.resource_unmeasured; })},
+                       {"seconds", mean_of(method, [](const auto& run) { return run.seconds; })}});
+  }
+  return {{"table", setup.table.name},       {"metric", setup.table.metric}, {"configurations", setup.table.curves.size()},
+          {"best", regret.best()},           {"median", regret.median()},    {"workers", setup.comparison.workers},
+          {"seeds", setup.comparison.seeds}, {"methods", std::move(methods)}};
+}
+
+Outcome<void> write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return bad_input("cannot be written: " + std::string(std::strerror(errno)), path);
+  return {};
+}
+
+// What the figures rest on where the table does not hold what was asked of it.
+void tell_what_was_not_measured(Console& console, const SimulationSetup& setup, const std::vector<MethodRuns>& results) {
+  const std::int64_t full = setup.methods.front().spec.scheduler.max_resource;
+  const int complete = setup.table.measured_at(full);
+  const auto curves = static_cast<int>(setup.table.curves.size());
+  if (setup.outside > 0)
+    console.note(
+        fmt::format("{} lie outside of the search space and are left out", format_count(setup.outside, "configuration")));
+  if (complete < curves) {
+    console.note(
+        fmt::format("{} of {} were measured until {}; the others' last recorded value stands for it: regret among them is a "
+                    "guess",
+                    complete, format_count(curves, "configuration"), full));
+  }
+  const bool unmeasured = std::any_of(results.begin(), results.end(), [](const MethodRuns& method) {
+    return std::any_of(method.runs.begin(), method.runs.end(), [](const auto& run) { return run.trials_unmeasured > 0; });
+  });
+  if (unmeasured) {
+    console.note(
+        "\"not measured\": trials that came to a resource where nothing was recorded for them, and so reported the value "
+        "recorded before it");
+  }
+}
+
+}  // namespace
+
+Finished simulate_job(Console& console, const SimulateOptions& options) {
+  const auto setup = set_up(options);
+  if (!setup) return setup.error();
+  const auto results = compare(setup->methods, setup->table, setup->comparison);
+  const JobSpec& spec = setup->methods.front().spec;
+  const Regret regret(setup->table, spec.objective.goal, spec.scheduler.max_resource);
+  const auto full = static_cast<double>(spec.scheduler.max_resource);
+  if (!options.csv.empty()) {
+    const auto written = write_file(options.csv, comparison_csv(results, setup->table, setup->comparison));
+    if (!written) return written.error();
+  }
+  if (!options.plot.empty()) {
+    const auto lines = regret_lines(results, regret, full, setup->comparison.budgets.back());
+    const std::string title = fmt::format("{}, {}, {}", setup->table.name, format_count(options.workers, "worker"),
+                                          format_count(setup->comparison.seeds, "run"));
+    const auto written =
+        write_file(options.plot, chart_svg(lines, {title, "resource spent / max_resource", "normalised regret"}));
+    if (!written) return written.error();
+  }
+  if (console.json()) {
+    console.print_json(results_json(results, *setup, regret));
+    return kExitOk;
+  }
+  console.field("table", fmt::format("{}: {} of {}, best {} at {}, median {}", setup->table.name,
+                                     format_count(static_cast<std::int64_t>(setup->table.curves.size()), "configuration"),
+                                     setup->table.metric, format_value(regret.best(), Precision::readable),
+                                     spec.scheduler.max_resource, format_value(regret.median(), Precision::readable)));
+  console.field("regret", "of the best trial so far, at max_resource (R): 0 the best configuration, 1 the median one");
+  console.print_table(regret_table(results, setup->comparison, RegretAxis::resource));
+  console.print_line({});
+  console.print_table(regret_table(results, setup->comparison, RegretAxis::seconds));
+  console.print_line({});
+  console.print_table(runs_table(results, full));
+  tell_what_was_not_measured(console, *setup, results);
+  return kExitOk;
+}
+
+}  // namespace tuneband::cli
