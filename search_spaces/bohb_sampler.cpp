@@ -24,9 +24,10 @@ class KernelDensity {
     const auto& dimensions = encoding_.dimensions();
     const double shrink = std::pow(static_cast<double>(points_.size()), -1 / (4 + static_cast<double>(dimensions.size())));
     for (std::size_t d = 0; d < dimensions.size(); ++d) {
-      bandwidths_.push_back(std::max(kBandwidthMin, kNormalReference * deviation(d) * shrink));
       const auto categories = static_cast<double>(dimensions[d].categories);
-      if (categories > 0) bandwidths_.back() = std::min(bandwidths_.back(), categories > 1 ? 1 - 1 / categories : kBandwidthMin);
+      // A category's is the probability of another one. Scott's rule, as BOHB has it there too, would make of few categories none.
+      const double width = categories > 0 ? (1 - 1 / categories) * shrink * shrink : kNormalReference * deviation(d) * shrink;
+      bandwidths_.push_back(std::max(kBandwidthMin, width));
     }
   }
 

@@ -13,12 +13,12 @@ namespace {
 constexpr std::uint64_t kForestSamplerStream = 0x72661;
 constexpr std::uint64_t kForestRandomStream = 0x72662;
 constexpr double kForestRandomShare = 0.05;
-constexpr std::size_t kForestPointsMax = 300;
+constexpr std::size_t kForestPointsMax = 200;
 constexpr std::size_t kForestPendingMax = 64;
 constexpr std::size_t kForestIncumbents = 100;
 constexpr std::size_t kForestBestPoints = 5;
 constexpr double kDeviationMin = 1e-3;  // in normal scores
-constexpr ForestOptions kForest{.trees = 24, .leaf_min = 2, .dimension_share = 0.7, .bootstrap = true};
+constexpr ForestOptions kForest{.trees = 12, .leaf_min = 2, .dimension_share = 0.6, .bootstrap = true};
 
 std::vector<double> row_of(const Point& point, double level) {
   std::vector<double> row = point;

@@ -33,7 +33,7 @@ struct SamplerSpec {
   int space_filling_trials = 0;  // random only: so many first trials come from the Sobol sequence
   int grid_points = 5;           // grid only: points on each float (and wide int) axis
   // tpe, random_forest, gp, auto: so many first trials without a model. Nothing: what the sampler's paper or peers have.
-  std::optional<int> startup_trials;
+  std::optional<int> startup_trials = std::nullopt;
 
   // {"type": "random", "seed": 7, "space_filling_trials": 8}. All may be left out. A field of another type is an error.
   static SamplerSpec parse(const Json& json, const std::string& path, Diagnostics& diagnostics);

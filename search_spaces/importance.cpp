@@ -1,0 +1,335 @@
+#include "search_spaces/importance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "search_spaces/encoding.hpp"
+#include "search_spaces/regression_forest.hpp"
+
+namespace tuneband {
+
+namespace {
+
+constexpr std::uint64_t kImportanceStream = 0x696d70;
+constexpr std::size_t kPairedParameters = 6;
+constexpr std::size_t kTrialsForEachParameter = 3;
+constexpr std::size_t kNumberCells = 40;  // of a number's scale: twice kDependencePoints
+constexpr ForestOptions kImportanceForest{.trees = 24, .leaf_min = 3, .dimension_share = 0.7, .bootstrap = true};
+static_assert(kNumberCells == 2 * kDependencePoints);
+
+struct Samples {
+  std::int64_t resource = 0;
+  std::vector<const Configuration*> configurations;
+  std::vector<double> costs;
+};
+
+int level_to_explain(const History& history, std::size_t enough) {
+  std::vector<std::size_t> counts(std::max<std::size_t>(1, history.levels().size()), 0);
+  for (const History::Result& result : history.results()) ++counts[static_cast<std::size_t>(result.level)];
+  for (std::size_t level = counts.size(); level-- > 0;) {
+    if (counts[level] >= enough) return static_cast<int>(level);
+  }
+  return static_cast<int>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+}
+
+Samples samples_of(const History& history, std::size_t enough) {
+  const int level = level_to_explain(history, enough);
+  Samples samples;
+  if (!history.levels().empty()) samples.resource = history.levels()[static_cast<std::size_t>(level)];
+  for (const History::Trial& trial : history.trials()) {
+    const auto at = std::find_if(trial.results.begin(), trial.results.end(), [&](const auto& result) { return result.level == level; });
+    const bool failed_before = trial.failed && at == trial.results.end();
+    if (at == trial.results.end() && !failed_before) continue;
+    samples.configurations.push_back(&trial.configuration);
+    samples.costs.push_back(failed_before ? std::numeric_limits<double>::infinity() : at->cost);
+  }
+  return samples;
+}
+
+// Where few costs are far away they would be all that the variance is about.
+void clip(std::vector<double>& costs) {
+  std::vector<double> finite;
+  std::copy_if(costs.begin(), costs.end(), std::back_inserter(finite), [](double cost) { return std::isfinite(cost); });
+  if (finite.empty()) {
+    std::fill(costs.begin(), costs.end(), 0.0);
+    return;
+  }
+  std::sort(finite.begin(), finite.end());
+  const double upper = finite[finite.size() * 3 / 4];
+  const double fence = std::min(finite.back(), upper + 3 * (upper - finite[finite.size() / 4]));
+  for (double& cost : costs) cost = std::isfinite(cost) ? std::min(cost, fence) : fence;
+}
+
+// The space as a grid of cells of equal weight in each dimension; a tree is constant in boxes of them.
+class Grid {
+ public:
+  explicit Grid(const Encoding& encoding) {
+    for (const Encoding::Dimension& dimension : encoding.dimensions()) {
+      categories_.push_back(dimension.categories > 0);
+      cells_.push_back(dimension.categories > 0 ? dimension.categories : kNumberCells);
+    }
+  }
+  std::size_t cells(std::size_t dimension) const { return cells_[dimension]; }
+  double coordinate(std::size_t dimension, std::size_t cell) const {
+    return categories_[dimension] ? static_cast<double>(cell) : (static_cast<double>(cell) + 0.5) / static_cast<double>(kNumberCells);
+  }
+
+ private:
+  std::vector<std::size_t> cells_;
+  std::vector<bool> categories_;
+};
+
+struct Leaf {
+  std::vector<std::vector<bool>> inside;  // by dimension and cell; empty: all cells
+  std::vector<double> share;              // of the cells, by dimension
+  double volume = 1;
+  double mean = 0;
+};
+
+// The leaves of a tree that have any cells.
+void collect_leaves(const RegressionForest& forest, const RegressionForest::Tree& tree, const Grid& grid, std::size_t at, Leaf box,
+                    std::vector<Leaf>& leaves) {
+  const RegressionForest::Node& node = tree[at];
+  if (node.left < 0) {
+    box.mean = node.mean;
+    leaves.push_back(std::move(box));
+    return;
+  }
+  const std::size_t d = node.dimension;
+  if (box.inside[d].empty()) box.inside[d].assign(grid.cells(d), true);
+  for (const bool left : {true, false}) {
+    Leaf side = box;
+    std::size_t count = 0;
+    for (std::size_t cell = 0; cell < grid.cells(d); ++cell) {
+      side.inside[d][cell] = box.inside[d][cell] && forest.goes_left(node, grid.coordinate(d, cell)) == left;
+      count += side.inside[d][cell];
+    }
+    if (count == 0) continue;
+    side.share[d] = static_cast<double>(count) / static_cast<double>(grid.cells(d));
+    side.volume = box.volume / box.share[d] * side.share[d];
+    collect_leaves(forest, tree, grid, static_cast<std::size_t>(node.left) + (left ? 0 : 1), std::move(side), leaves);
+  }
+}
+
+// One tree's decomposition.
+class TreeEffects {
+ public:
+  TreeEffects(const RegressionForest& forest, const RegressionForest::Tree& tree, const Grid& grid, std::size_t dimensions)
+      : grid_(grid) {
+    Leaf whole;
+    whole.inside.resize(dimensions);
+    whole.share.assign(dimensions, 1);
+    collect_leaves(forest, tree, grid, 0, std::move(whole), leaves_);
+    for (const Leaf& leaf : leaves_) mean_ += leaf.volume * leaf.mean;
+    for (const Leaf& leaf : leaves_) variance_ += leaf.volume * (leaf.mean - mean_) * (leaf.mean - mean_);
+    for (std::size_t d = 0; d < dimensions; ++d) marginals_.push_back(marginal(d));
+  }
+
+  double variance() const { return variance_; }
+  const std::vector<double>& marginal_of(std::size_t dimension) const { return marginals_[dimension]; }
+
+  double main_effect(std::size_t dimension) const {
+    double sum = 0;
+    for (const double value : marginals_[dimension]) sum += (value - mean_) * (value - mean_);
+    return sum / static_cast<double>(marginals_[dimension].size());
+  }
+
+  // The variance of the marginal over both, less their main effects.
+  double interaction(std::size_t first, std::size_t second) const {
+    const std::size_t columns = grid_.cells(second);
+    std::vector<double> joint(grid_.cells(first) * columns, 0);
+    for (const Leaf& leaf : leaves_) {
+      const double value = leaf.mean * leaf.volume / leaf.share[first] / leaf.share[second];
+      for (std::size_t row = 0; row < grid_.cells(first); ++row) {
+        if (!holds(leaf, first, row)) continue;
+        for (std::size_t column = 0; column < columns; ++column) {
+          if (holds(leaf, second, column)) joint[row * columns + column] += value;
+        }
+      }
+    }
+    double sum = 0;
+    for (const double value : joint) sum += (value - mean_) * (value - mean_);
+    return std::max(0.0, sum / static_cast<double>(joint.size()) - main_effect(first) - main_effect(second));
+  }
+
+ private:
+  static bool holds(const Leaf& leaf, std::size_t dimension, std::size_t cell) {
+    return leaf.inside[dimension].empty() || leaf.inside[dimension][cell];
+  }
+
+  std::vector<double> marginal(std::size_t dimension) const {
+    std::vector<double> values(grid_.cells(dimension), 0);
+    for (const Leaf& leaf : leaves_) {
+      const double value = leaf.mean * leaf.volume / leaf.share[dimension];
+      for (std::size_t cell = 0; cell < values.size(); ++cell) {
+        if (holds(leaf, dimension, cell)) values[cell] += value;
+      }
+    }
+    return values;
+  }
+
+  const Grid& grid_;
+  std::vector<Leaf> leaves_;
+  double mean_ = 0;
+  double variance_ = 0;
+  std::vector<std::vector<double>> marginals_;
+};
+
+struct Spread {
+  double mean = 0;
+  double deviation = 0;
+};
+
+Spread spread_of(const std::vector<double>& values) {
+  Spread spread;
+  for (const double value : values) spread.mean += value / static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
+  spread.deviation = std::sqrt(squares / static_cast<double>(values.size()));
+  return spread;
+}
+
+// A share for each tree that varies at all.
+template <class Effect>
+Spread share_of(const std::vector<TreeEffects>& trees, const Effect& effect) {
+  std::vector<double> shares;
+  for (const TreeEffects& tree : trees) shares.push_back(tree.variance() > 0 ? effect(tree) / tree.variance() : 0);
+  return spread_of(shares);
+}
+
+PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, std::size_t d) {
+  const Parameter& parameter = encoding.space().parameters()[encoding.dimensions()[d].parameter];
+  const std::size_t categories = encoding.dimensions()[d].categories;
+  PartialDependence dependence;
+  dependence.parameter = parameter.name;
+  // Two cells a point for a number: their mean.
+  const std::size_t width = categories > 0 ? 1 : 2;
+  const std::size_t points = categories > 0 ? std::min(categories, kDependenceCategories) : grid.cells(d) / width;
+  for (std::size_t point = 0; point < points; ++point) {
+    const double unit = (static_cast<double>(point) + 0.5) / static_cast<double>(categories > 0 ? categories : points);
+    std::vector<double> values;
+    for (const TreeEffects& tree : trees) {
+      const auto begin = tree.marginal_of(d).begin() + static_cast<std::ptrdiff_t>(point * width);
+      values.push_back(std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(width), 0.0) / static_cast<double>(width));
+    }
+    const Spread spread = spread_of(values);
+    const Value value = value_at(parameter.domain, unit);
+    if (!dependence.values.empty() && same(dependence.values.back(), value)) continue;  // an int of few values
+    dependence.values.push_back(value);
+    dependence.mean.push_back(spread.mean);
+    dependence.deviation.push_back(spread.deviation);
+  }
+  return dependence;
+}
+
+double explained_share(const std::vector<double>& predicted, const std::vector<double>& costs) {
+  double mean = 0;
+  double count = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (std::isnan(predicted[i])) continue;
+    mean += costs[i];
+    ++count;
+  }
+  mean /= std::max(1.0, count);
+  double all = 0;
+  double left = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (std::isnan(predicted[i])) continue;
+    all += (costs[i] - mean) * (costs[i] - mean);
+    left += (costs[i] - predicted[i]) * (costs[i] - predicted[i]);
+  }
+  return all > 0 ? 1 - left / all : 0;
+}
+
+// Where a coordinate is inactive: a random one.
+std::vector<Point> filled_points(const Encoding& encoding, const Samples& samples) {
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < samples.configurations.size(); ++i) {
+    Draws draws(0, kImportanceStream, static_cast<std::int64_t>(i));
+    points.push_back(encoding.encode(*samples.configurations[i]));
+    for (std::size_t d = 0; d < points.back().size(); ++d) {
+      if (points.back()[d] != kInactive) continue;
+      const std::size_t categories = encoding.dimensions()[d].categories;
+      points.back()[d] = categories > 0 ? static_cast<double>(draws.below(categories)) : draws.unit();
+    }
+  }
+  return points;
+}
+
+void thin_out(Samples& samples) {
+  if (samples.costs.size() <= kImportanceTrialsMax) return;
+  std::vector<std::size_t> order(samples.costs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [](std::size_t a, std::size_t b) {
+    return random_bits(kImportanceStream, {a}) < random_bits(kImportanceStream, {b});
+  });
+  order.resize(kImportanceTrialsMax);
+  std::sort(order.begin(), order.end());
+  Samples kept{samples.resource, {}, {}};
+  for (const std::size_t at : order) {
+    kept.configurations.push_back(samples.configurations[at]);
+    kept.costs.push_back(samples.costs[at]);
+  }
+  samples = std::move(kept);
+}
+
+void add_interactions(const Encoding& encoding, const std::vector<TreeEffects>& trees, const std::vector<std::size_t>& order,
+                      Importance& importance) {
+  const auto name = [&](std::size_t d) { return encoding.space().parameters()[encoding.dimensions()[d].parameter].name; };
+  const std::size_t most = std::min(order.size(), kPairedParameters);
+  for (std::size_t i = 0; i < most; ++i) {
+    for (std::size_t j = i + 1; j < most; ++j) {
+      const Spread spread = share_of(trees, [&](const TreeEffects& tree) { return tree.interaction(order[i], order[j]); });
+      importance.interactions.push_back({name(order[i]), name(order[j]), spread.mean, spread.deviation});
+    }
+  }
+  std::stable_sort(importance.interactions.begin(), importance.interactions.end(),
+                   [](const Interaction& a, const Interaction& b) { return a.share > b.share; });
+  if (importance.interactions.size() > kInteractionsMax) importance.interactions.resize(kInteractionsMax);
+}
+
+}  // namespace
+
+std::optional<Importance> importance_of(const SearchSpace& space, const History& history) {
+  const Encoding encoding(space);
+  const std::size_t dimensions = encoding.dimensions().size();
+  Samples samples = samples_of(history, std::max(kImportanceTrialsMin, kTrialsForEachParameter * dimensions));
+  if (dimensions == 0 || samples.costs.size() < kImportanceTrialsMin) return std::nullopt;
+  Importance importance;
+  importance.resource = samples.resource;
+  importance.trials = samples.costs.size();
+  thin_out(samples);
+  clip(samples.costs);
+
+  const std::vector<Point> points = filled_points(encoding, samples);
+  std::vector<const double*> rows;
+  for (const Point& point : points) rows.push_back(point.data());
+  std::vector<RegressionForest::Kind> kinds;
+  for (const Encoding::Dimension& dimension : encoding.dimensions()) {
+    kinds.push_back(dimension.categories > 0 ? RegressionForest::Kind::category : RegressionForest::Kind::number);
+  }
+  const RegressionForest forest(kinds, rows, samples.costs, kImportanceForest, kImportanceStream);
+  importance.explained = explained_share(forest.out_of_bag(), samples.costs);
+  const Grid grid(encoding);
+  std::vector<TreeEffects> trees;
+  for (const RegressionForest::Tree& tree : forest.trees()) trees.emplace_back(forest, tree, grid, dimensions);
+
+  std::vector<Spread> effects;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    effects.push_back(share_of(trees, [&](const TreeEffects& tree) { return tree.main_effect(d); }));
+  }
+  std::vector<std::size_t> order(dimensions);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return effects[a].mean > effects[b].mean; });
+  for (const std::size_t d : order) {
+    const std::string& name = space.parameters()[encoding.dimensions()[d].parameter].name;
+    importance.parameters.push_back({name, effects[d].mean, effects[d].deviation});
+    importance.dependence.push_back(dependence_of(encoding, grid, trees, d));
+  }
+  add_interactions(encoding, trees, order, importance);
+  return importance;
+}
+
+}  // namespace tuneband

@@ -1,0 +1,58 @@
+// Which parameters matter: a random forest over a job's trials, and its variance split among them (functional ANOVA: Hutter, Hoos,
+// Leyton-Brown, "An efficient approach for assessing hyperparameter importance", ICML 2014).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search_spaces/history.hpp"
+#include "search_spaces/search_space.hpp"
+
+namespace tuneband {
+
+inline constexpr std::size_t kImportanceTrialsMin = 10;    // with a result at one level
+inline constexpr std::size_t kImportanceTrialsMax = 1000;  // more are sampled
+inline constexpr std::size_t kInteractionsMax = 10;
+inline constexpr int kDependencePoints = 20;
+inline constexpr std::size_t kDependenceCategories = 50;  // of a parameter with more, the first ones
+
+// Shares are of the variance of the predicted cost over the whole space; a mean over trees and the deviation among them.
+struct MainEffect {
+  std::string parameter;
+  double share = 0;
+  double deviation = 0;
+};
+
+struct Interaction {  // beyond the two main effects
+  std::string first;
+  std::string second;
+  double share = 0;
+  double deviation = 0;
+};
+
+// The mean cost over all values of the other parameters, by value of this one; deviation: among trees.
+struct PartialDependence {
+  std::string parameter;
+  std::vector<Value> values;
+  std::vector<double> mean;
+  std::vector<double> deviation;
+};
+
+struct Importance {
+  std::int64_t resource = 0;   // the level whose costs were learned
+  std::size_t trials = 0;      // with a result there, and failed ones
+  double explained = 0;        // share of the costs' variance that the forest predicts for trials it has not seen (out of bag);
+                               // near or below 0: it has learned nothing, and the shares say nothing
+  std::vector<MainEffect> parameters;    // the most important first; without fixed ones
+  std::vector<Interaction> interactions;  // among the six most important
+  std::vector<PartialDependence> dependence;  // in the order of `parameters`
+};
+
+// Of the highest level at which at least max(kImportanceTrialsMin, 3 for each parameter) trials have a result, else of the one with
+// the most; nothing with fewer than kImportanceTrialsMin, or when nothing is tuned. Costs that are not finite, and those beyond the
+// upper quartile plus three interquartile ranges, count as that much. Where a parameter was not active it is taken to have a random
+// value. Costs are as in the history: negated when the objective is maximised. Deterministic.
+std::optional<Importance> importance_of(const SearchSpace& space, const History& history);
+
+}  // namespace tuneband
