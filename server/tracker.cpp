@@ -26,7 +26,7 @@ using NetError = boost::system::error_code;
 constexpr std::int32_t kMagic = 0xff99;
 constexpr std::int32_t kTextSizeMax = 1'000;  // bytes
 constexpr std::int32_t kRanksMax = 10'000;
-constexpr std::int32_t kUnknownWorld = -1;  // a worker that leaves it to the tracker
+constexpr std::int32_t kUnknownWorld = -1;              // a worker that leaves it to the tracker
 constexpr std::chrono::milliseconds kAcceptPause{100};  // when the process has no descriptor left
 
 void append(std::string& bytes, std::int32_t value) {
@@ -160,7 +160,7 @@ class Tracker::Peer : public std::enable_shared_from_this<Peer> {
   bool left_ = false;
 };
 
-// ---- one message ----------------------------------------------------------------------------------------------------------------
+// ---- one message -------------------------------------------------------------------------------------------------------------
 
 void Tracker::Peer::arm_deadline() {
   deadline_.expires_after(std::chrono::milliseconds(step_ms_));
@@ -227,7 +227,7 @@ void Tracker::Peer::leave(const std::string& why) {
   if (!group_.empty()) state->end(group_, false, "rank " + std::to_string(rank_) + " " + why);
 }
 
-// ---- the conversation -----------------------------------------------------------------------------------------------------------
+// ---- the conversation --------------------------------------------------------------------------------------------------------
 
 void Tracker::Peer::greet() {
   arm_deadline();
@@ -339,8 +339,7 @@ void Tracker::Peer::tell_addresses(const std::set<int>& connected) {
     }
     ++to_connect;
     const auto& [address, port] = there->second;
-    const bool advertise =
-        address.is_loopback() && !own_address.is_loopback() && !state->options.advertised_address.empty();
+    const bool advertise = address.is_loopback() && !own_address.is_loopback() && !state->options.advertised_address.empty();
     append(addresses, advertise ? state->options.advertised_address : address.to_string());
     append(addresses, port);
     append(addresses, rank);
@@ -372,7 +371,7 @@ void Tracker::Peer::listens_on(std::int32_t port) {
   next->second->tell(group->world);
 }
 
-// ---- groups ---------------------------------------------------------------------------------------------------------------------
+// ---- groups ------------------------------------------------------------------------------------------------------------------
 
 Tracker::Group* Tracker::State::find(const std::string& name) {
   const auto found = groups.find(name);

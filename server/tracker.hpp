@@ -1,5 +1,5 @@
-// The rendezvous of distributed trials: tells the ranks of an AllReduce group who their neighbours are. Speaks the wire protocol of
-// rabit as in XGBoost 1.7; many groups share one port, told apart by their task ids ("<group>:<rank>").
+// The rendezvous of distributed trials: tells the ranks of an AllReduce group who their neighbours are. Speaks the wire protocol
+// of rabit as in XGBoost 1.7; many groups share one port, told apart by their task ids ("<group>:<rank>").
 //
 //   worker                                  tracker
 //   magic                             ->
@@ -12,8 +12,8 @@
 //                                     <-    how many to connect to, how many to accept; host, port and rank of the former
 //   how many failed (again if any), listen port ->
 //
-// All integers are 32 bits in the machine's byte order; a text is its length and its bytes. After this the ranks talk to each other
-// alone: a tracker that goes away harms no group that has formed.
+// All integers are 32 bits in the machine's byte order; a text is its length and its bytes. After this the ranks talk to each
+// other alone: a tracker that goes away harms no group that has formed.
 //
 // Every wait has a deadline; whatever a peer sends, its cost is bounded; a broken peer ends its own group only. Loop thread only.
 #pragma once
@@ -29,8 +29,8 @@
 namespace tuneband::server {
 
 struct TrackerOptions {
-  std::int64_t step_ms = 10'000;      // for a greeting as a whole, and for each message that a peer owes later
-  std::int64_t gather_ms = 60'000;    // from a group's first rank until all have their neighbours
+  std::int64_t step_ms = 10'000;        // for a greeting as a whole, and for each message that a peer owes later
+  std::int64_t gather_ms = 60'000;      // from a group's first rank until all have their neighbours
   std::size_t connections_max = 4'000;  // more are turned away
   // Under which ranks on this machine (they come from a loopback address) are made known to ranks elsewhere; "": as they come.
   std::string advertised_address;
@@ -49,8 +49,8 @@ class Tracker {
 
   std::uint16_t port() const;
 
-  // Ranks 0 to world-1 of `group` (without a colon) will come; others are turned away. A group that has formed may form again. One
-  // that fails is known no more, and who comes later is turned away too. A group that is expected again starts anew.
+  // Ranks 0 to world-1 of `group` (without a colon) will come; others are turned away. A group that has formed may form again.
+  // One that fails is known no more, and who comes later is turned away too. A group that is expected again starts anew.
   void expect(const std::string& group, int world, Formed formed = {});
   // Ranks that wait are let go; `formed` is not called any more.
   void forget(const std::string& group);

@@ -28,6 +28,7 @@ std::string configuration_of(const CollectivePlace& place) {
                   {"rabit_enable_tcp_no_delay", "true"},  // a text: a JSON true is not read
                   {"rabit_timeout_sec", place.silence_s_max},
                   {"rabit_reduce_ring_mincount", kRingCountMin},
+                  {"DMLC_ROLE", "worker"},  // whatever the environment says
                   {"DMLC_WORKER_CONNECT_RETRY", 1}};
   return json.dump();
 }
@@ -55,8 +56,8 @@ Result<void> Collective::test(const CollectivePlace& place) const {
   if (ranks == place.world_size && rank == place.rank && world_size == place.world_size) return {};
   return Error{kGroupBroke,
                "expected rank " + std::to_string(place.rank) + " of " + std::to_string(place.world_size) + ", got rank " +
-                   std::to_string(rank) + " of " + std::to_string(world_size) + ", " +
-                   std::to_string(static_cast<int>(ranks)) + " of them there",
+                   std::to_string(rank) + " of " + std::to_string(world_size) + ", " + std::to_string(static_cast<int>(ranks)) +
+                   " of them there",
                "", ""};
 }
 

@@ -62,17 +62,18 @@ std::string environment_name(const std::string& parameter) {
 }
 
 // Of a trial on one worker: alone in a group of its own.
-protocol::GroupPlace place_of(const protocol::AssignmentOrder& order) {
+protocol::GroupPlace group_place(const protocol::AssignmentOrder& order) {
   if (order.group) return *order.group;
   protocol::GroupPlace alone;
   alone.world_size = 1;
   return alone;
 }
 
-// Under the names of torchrun and of dmlc's launchers (which rabit reads). LOCAL_RANK counts the processes of one worker: always one.
+// Under the names of torchrun and of dmlc's launchers (which rabit reads). LOCAL_RANK counts the processes of one worker: always
+// one.
 void add_group_variables(const protocol::AssignmentOrder& order, const std::string& tracker_host,
                          std::map<std::string, std::string>& variables) {
-  const protocol::GroupPlace place = place_of(order);
+  const protocol::GroupPlace place = group_place(order);
   variables["RANK"] = std::to_string(place.rank);
   variables["WORLD_SIZE"] = std::to_string(place.world_size);
   variables["LOCAL_RANK"] = "0";
@@ -115,9 +116,9 @@ std::map<std::string, std::string> template_values(const protocol::AssignmentOrd
       {"job", std::to_string(order.job)},
       {"trial", std::to_string(order.trial)},
       {"attempt", std::to_string(order.attempt)},
-      {"rank", std::to_string(place_of(order).rank)},
-      {"world_size", std::to_string(place_of(order).world_size)},
-      {"replicas", std::to_string(place_of(order).world_size)},
+      {"rank", std::to_string(group_place(order).rank)},
+      {"world_size", std::to_string(group_place(order).world_size)},
+      {"replicas", std::to_string(group_place(order).world_size)},
   };
   for (const auto& [name, value] : order.configuration.items()) values[name] = scalar_text(value);
   return values;

@@ -5,6 +5,7 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "core/text.hpp"
 #include "workers/data_shards.hpp"
@@ -85,20 +86,22 @@ void check_shards(const protocol::XgboostSpec& spec, const Json& job, int replic
                   Diagnostics& diagnostics) {
   const std::set<float> classes(tables.train.labels.begin(), tables.train.labels.end());
   const bool classified = tells_classes_apart(spec, job);
+  bool warned = false;
   for (int rank = 0; rank < replicas; ++rank) {
     const Table shard = shard_of(tables, spec.sharding, rank, replicas);
     const std::string whose = "of " + std::to_string(replicas) + " replicas, rank " + std::to_string(rank) + " would have ";
     if (shard.rows() == 0) {
-      diagnostics.error("trainer.replicas", whose + "no row to train on: there are " + std::to_string(tables.train.rows()) + " rows",
+      diagnostics.error("trainer.replicas",
+                        whose + "no row to train on: there are " + std::to_string(tables.train.rows()) + " rows",
                         "use fewer replicas");
       return;
     }
     const std::set<float> here(shard.labels.begin(), shard.labels.end());
-    if (!classified || here.size() == classes.size()) continue;
-    diagnostics.warning("trainer.replicas",
-                        whose + std::to_string(here.size()) + " of the " + std::to_string(classes.size()) + " classes in its rows",
-                        "use fewer replicas, or sharding by rows of files in another order");
-    return;
+    if (!classified || here.size() == classes.size() || std::exchange(warned, true)) continue;
+    diagnostics.warning(
+        "trainer.replicas",
+        whose + std::to_string(here.size()) + " of the " + std::to_string(classes.size()) + " classes in its rows",
+        "use fewer replicas, or rows in another order");
   }
 }
 

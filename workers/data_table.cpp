@@ -23,12 +23,13 @@ RowTarget split_target(const protocol::SplitSpec& split, LoadedTables& tables) {
   };
 }
 
-// Where the rows of each file go: reads it with `read(path, field, target)`. The training files' rows are numbered as one table's.
+// Where the rows of each file go: reads it with `read(path, field, target)`. The training files' rows are numbered as one
+// table's.
 template <class Read>
 Result<void> read_files(const protocol::DataSpec& spec, LoadedTables& tables, const Read& read) {
   const auto* split = std::get_if<protocol::SplitSpec>(&spec.validation);
-  const RowTarget target = split != nullptr ? split_target(*split, tables)
-                                            : [&tables](std::uint64_t) -> Table& { return tables.train; };
+  const RowTarget target =
+      split != nullptr ? split_target(*split, tables) : [&tables](std::uint64_t) -> Table& { return tables.train; };
   for (std::size_t i = 0; i < spec.train.size(); ++i) {
     const std::string field = spec.train.size() == 1 ? kTrainPath : join_path(kTrainPath, i);
     const std::uint64_t rows_before = tables.train.rows() + tables.validation.rows();

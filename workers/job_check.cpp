@@ -10,6 +10,7 @@
 #include "workers/metric_parser.hpp"
 #include "workers/process.hpp"
 #include "workers/protocol/trainer_spec.hpp"
+#include "workers/trial_probe.hpp"
 
 namespace tuneband::workers {
 
@@ -72,6 +73,8 @@ void check_job(std::string_view document, Diagnostics& diagnostics) {
   const std::string objective = objective_metric_of(*job);
   if (const auto* command = std::get_if<protocol::CommandSpec>(&spec)) check_command(*command, objective, diagnostics);
   if (const auto* xgboost = std::get_if<protocol::XgboostSpec>(&spec)) check_data(*xgboost, *job, diagnostics);
+  const bool probed = trainer->contains("preflight") && (*trainer)["preflight"] == protocol::kPreflightLocal;
+  if (probed && diagnostics.ok() && !objective.empty()) probe_trial(*job, diagnostics);
 }
 
 std::string diagnostics_json(const Diagnostics& diagnostics) {

@@ -124,8 +124,8 @@ void Worker::find_place() {
   }
   if (!options_.advertise_address.empty()) {
     address_ = options_.advertise_address;
-  } else if (auto address = client_.local_address(options_.timeout_ms)) {
-    address_ = std::move(*address);
+  } else if (failures_ == 0) {
+    if (auto address = client_.local_address(options_.timeout_ms)) address_ = std::move(*address);
   }
   free_port_ = find_free_port(address_);
 }

@@ -30,9 +30,10 @@ struct WorkerOptions {
   std::int64_t retry_ms_max = 5'000;
   std::int64_t drain_ms_max = 5'000;       // after the segment's end, for telling the server
   std::int64_t release_after_ms = 10'000;  // without work: then the last trial is let go of
-  std::string advertise_address;           // where the other ranks of a group reach this worker; "": its address towards the server
+  std::string advertise_address;  // where the other ranks of a group reach this worker; "": its address towards the server
   // A rank of a group may hang in a call that waits for another rank. When it was told to stop and has not after so long,
-  // `replace_process` is called, on the sync loop's thread: it ends the process, or puts a new worker of the same id in its place.
+  // `replace_process` is called, on the sync loop's thread: it ends the process, or puts a new worker of the same id in its
+  // place.
   std::int64_t group_grace_ms = 5'000;
   std::function<void(bool for_good)> replace_process = [](bool) {};
   std::function<void(const std::string&)> log = [](const std::string&) {};
@@ -79,7 +80,7 @@ class Worker {
   std::string address_;
   int free_port_ = 0;
   bool replaced_ = false;
-  bool drain_told_ = false;                       // the server has answered a sync that said so
+  bool drain_told_ = false;  // the server has answered a sync that said so
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -60,13 +60,13 @@ class TrialRunner {
 };
 
 struct RunnerOptions {
-  int threads = 1;              // for one trial, at the most
+  int threads = 1;                // for one trial, at the most
   std::string tracker_host{};     // of orders that name none: the server's host
   int group_silence_s_max = 120;  // of a rank that the others wait for; then their group is broken
 };
 
 std::unique_ptr<TrialRunner> make_command_runner(const RunnerOptions& options = {});  // command_runner.cpp
-std::unique_ptr<TrialRunner> make_xgboost_runner(const RunnerOptions& options);  // xgboost_runner.cpp
+std::unique_ptr<TrialRunner> make_xgboost_runner(const RunnerOptions& options);       // xgboost_runner.cpp
 
 // One runner for all trainer types: looks at order.trainer["type"] and hands on. A change of type releases the one before.
 std::unique_ptr<TrialRunner> make_trial_runner(const RunnerOptions& options);

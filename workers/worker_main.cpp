@@ -33,6 +33,7 @@ constexpr int kExitUsage = 2;
 constexpr int kExitGaveUp = 3;
 constexpr int kNice = 5;  // the server, which decides for many workers, goes first
 constexpr std::size_t kNameSizeMax = 100;
+constexpr std::size_t kAddressSizeMax = 255;
 constexpr const char* kStartedAgain = "TUNEBAND_WORKER_STARTED_AGAIN";
 constexpr const char* kIdOfReplaced = "TUNEBAND_WORKER_ID";
 
@@ -60,6 +61,11 @@ std::string check_server(const std::string& url) {
   return client ? "" : client.error().message;
 }
 
+std::string check_address(const std::string& address) {
+  const bool fits = !address.empty() && address.size() <= kAddressSizeMax && address.find_first_of(" \t") == std::string::npos;
+  return fits ? "" : "expected an address or a host's name";
+}
+
 void add_options(CLI::App& app, Arguments& arguments) {
   app.set_version_flag("--version", "tuneband-worker " TUNEBAND_VERSION);
   app.add_option("--server", arguments.server, "URL of the server")->capture_default_str()->check(check_server);
@@ -71,7 +77,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->capture_default_str()
       ->check(CLI::Range(0, 365 * 24 * 3600));
   app.add_option("--advertise-address", arguments.advertise_address,
-                 "Where the other ranks of a distributed trial reach this machine (default: its address towards the server)");
+                 "Where the other ranks of a distributed trial reach this machine (default: its address towards the server)")
+      ->check(check_address);
   app.add_option("--group-grace", arguments.group_grace_s,
                  "Seconds for a rank of a distributed trial to stop; then its process starts anew")
       ->capture_default_str()

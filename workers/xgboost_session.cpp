@@ -46,8 +46,8 @@ std::string readable(std::string_view message) {
 
 // How XGBoost says that it does not reach another rank.
 bool speaks_of_the_group(std::string_view raw) {
-  constexpr std::string_view kWords[] = {"Allreduce", "Broadcast failed", "Poll timeout", "Failed to poll",
-                                         "ReConnectLink", "Rabit", "RABIT", "rabit"};
+  constexpr std::string_view kWords[] = {
+      "Allreduce", "Broadcast failed", "Poll timeout", "Failed to poll", "ReConnectLink", "Rabit", "RABIT", "rabit"};
   return std::any_of(std::begin(kWords), std::end(kWords),
                      [raw](std::string_view word) { return raw.find(word) != std::string_view::npos; });
 }
@@ -61,7 +61,6 @@ Error last_error() {
   const ErrorCode code = speaks_of_the_group(raw) ? kGroupBroke : ErrorCode::invalid_argument;
   return {code, "XGBoost: " + readable(raw), "", ""};
 }
-
 
 thread_local std::vector<std::string>* message_lines = nullptr;
 
@@ -79,7 +78,7 @@ Result<void> create_handle(const Table& table, DMatrixHandle* handle) {
     return xgboost_result(XGDMatrixCreateFromMat(table.values.data(), table.rows(), table.columns, kMissing, handle));
   }
   return xgboost_result(XGDMatrixCreateFromCSREx(table.row_starts.data(), table.entry_columns.data(), table.values.data(),
-                                          table.row_starts.size(), table.values.size(), table.columns, handle));
+                                                 table.row_starts.size(), table.values.size(), table.columns, handle));
 }
 
 std::string_view parameter_or(const XgboostParameters& parameters, std::string_view name, std::string_view fallback) {
@@ -110,7 +109,8 @@ Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
   matrix.handle_.reset(handle);
   matrix.rows_ = table.rows();
   matrix.size_bytes_ = table.values.size() * kBytesPerValue + table.rows() * sizeof(float);
-  if (auto set = xgboost_result(XGDMatrixSetFloatInfo(handle, "label", table.labels.data(), table.rows())); !set) return set.error();
+  if (auto set = xgboost_result(XGDMatrixSetFloatInfo(handle, "label", table.labels.data(), table.rows())); !set)
+    return set.error();
   if (!table.query_sizes.empty()) {
     const auto set = xgboost_result(XGDMatrixSetUIntInfo(handle, "group", table.query_sizes.data(), table.query_sizes.size()));
     if (!set) return set.error();
@@ -170,7 +170,8 @@ Result<std::string> XgboostBooster::save() {
 }
 
 Result<void> XgboostBooster::load(std::string_view model, int rounds) {
-  if (auto loaded = xgboost_result(XGBoosterLoadModelFromBuffer(handle_.get(), model.data(), model.size())); !loaded) return loaded;
+  if (auto loaded = xgboost_result(XGBoosterLoadModelFromBuffer(handle_.get(), model.data(), model.size())); !loaded)
+    return loaded;
   int held = 0;
   if (auto counted = xgboost_result(XGBoosterBoostedRounds(handle_.get(), &held)); !counted) return counted;
   if (held != rounds) {
@@ -202,8 +203,7 @@ Result<void> XgboostBooster::train_round(int round) {
   return xgboost_result(XGBoosterUpdateOneIter(handle_.get(), round, train_->handle()));
 }
 
-Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate(int round,
-                                                                             const std::vector<EvaluationSet>& sets) {
+Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate(int round, const std::vector<EvaluationSet>& sets) {
   std::vector<DMatrixHandle> matrices;
   std::vector<const char*> names;
   for (const EvaluationSet& set : sets) {

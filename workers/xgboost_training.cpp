@@ -162,8 +162,7 @@ void note_start(const SegmentContext& segment, const XgboostTraining& training) 
                    std::to_string(training.resource()));
 }
 
-// ---- a segment
-// ------------------------------------------------------------------------------------------------------------------
+// ---- a segment ---------------------------------------------------------------------------------------------------------------
 
 class XgboostTraining::Segment {
  public:
@@ -282,8 +281,7 @@ class XgboostTraining::Segment {
   int nan_rounds_ = 0;
 };
 
-// ---- a trial
-// --------------------------------------------------------------------------------------------------------------------
+// ---- a trial -----------------------------------------------------------------------------------------------------------------
 
 Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, std::shared_ptr<const WarmData> data,
                                                int world_size, XgboostParameters parameters) {

@@ -279,5 +279,62 @@ TEST_F(CommandRunnerTest, AHeldCommandThatDiedMeanwhileIsReportedAsSuch) {
   EXPECT_TRUE(no_children_left());
 }
 
+// ---- ranks -------------------------------------------------------------------------------------------------------------------
+
+protocol::GroupPlace rank_of_three(int rank) {
+  protocol::GroupPlace place;
+  place.rank = rank;
+  place.world_size = 3;
+  place.session = 12;
+  place.master_address = "10.0.0.1";
+  place.master_port = 29500;
+  place.tracker_port = 7071;
+  return place;
+}
+
+TEST_F(CommandRunnerTest, ARankIsToldWhereItStandsInItsGroup) {
+  runner = make_command_runner({.threads = 1, .tracker_host = "10.0.0.9", .group_silence_s_max = 1});
+  order.group = rank_of_three(2);
+  script(
+      "echo \"$RANK/$WORLD_SIZE $LOCAL_RANK $MASTER_ADDR:$MASTER_PORT {rank}/{world_size} {replicas}\"; "
+      "echo \"$DMLC_ROLE $DMLC_TRACKER_URI:$DMLC_TRACKER_PORT $DMLC_TASK_ID $DMLC_NUM_WORKER\"; "
+      "basename {parameters_file}; echo '{{\"loss\": 1}}'");
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(log_text(), HasSubstr("2/3 0 10.0.0.1:29500 2/3 3\n"));
+  EXPECT_THAT(log_text(), HasSubstr("worker 10.0.0.9:7071 12:2 3\n"));
+  EXPECT_THAT(log_text(), HasSubstr("parameters-2.json"));
+}
+
+TEST_F(CommandRunnerTest, ATrialOnOneWorkerOfAJobWithReplicasIsAGroupOfOne) {
+  script("echo \"$RANK/$WORLD_SIZE $MASTER_ADDR [$DMLC_TASK_ID]\"; echo '{\"loss\": 1}'");
+  order.trainer["replicas"] = {1, 2};
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(log_text(), HasSubstr("0/1 127.0.0.1 []\n"));
+}
+
+TEST_F(CommandRunnerTest, OnlyTheRankWhoseMetricCountsMustReportIt) {
+  script("echo nothing to say");
+  order.group = rank_of_three(1);
+  EXPECT_EQ(run().exit, "completed");
+  order.group = rank_of_three(0);
+  EXPECT_EQ(run().exit, "no_metric");
+  order.trainer["metric_rank"] = 2;
+  EXPECT_EQ(run().exit, "completed");
+  order.group = rank_of_three(2);
+  EXPECT_EQ(run().exit, "no_metric");
+  script("exit 3");
+  order.group = rank_of_three(1);
+  EXPECT_EQ(run().exit, "crashed");
+}
+
+TEST_F(CommandRunnerTest, ARankIsNotHeldWhileTheOthersMayNeedItButEndsByItself) {
+  script("echo '{\"resource\": 3, \"loss\": 1}'; echo and so on");
+  order.group = rank_of_three(0);
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("3: loss=1"));
+  EXPECT_THAT(log_text(), HasSubstr("and so on"));
+  EXPECT_TRUE(no_children_left());
+}
+
 }  // namespace
 }  // namespace tuneband::workers

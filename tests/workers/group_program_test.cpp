@@ -10,6 +10,7 @@
 #include <csignal>
 #include <future>
 #include <map>
+#include <random>
 
 #include "tests/workers/group_server.hpp"
 #include "tests/workers/temporary_dir.hpp"
@@ -22,11 +23,11 @@ namespace {
 
 using protocol::AssignmentOrder;
 using protocol::GroupPlace;
-using tuneband::test::GroupServer;
 using test::TrackerThread;
 using testing::AnyOf;
 using testing::Each;
 using testing::HasSubstr;
+using tuneband::test::GroupServer;
 
 constexpr std::int64_t kManyRounds = 1'000'000;
 
@@ -198,9 +199,8 @@ TEST_F(GroupProgramTest, ARankThatDiesBetweenTwoSegmentsBreaksTheNextOneCleanly)
   EXPECT_TRUE(server_.wait_until_idle(names_));
   tracker_.expect(1, 3);  // the new process asks for the session that the others have
   give(1, 2);
-  EXPECT_TRUE(server_.wait_for_exit("rank-1"));
-  EXPECT_EQ(server_.exit_of("rank-1"), "worker_lost");
-  server_.take_back();
+  EXPECT_TRUE(server_.wait_until_idle(others(0)));
+  EXPECT_THAT(server_.exit_of("rank-1") + server_.exit_of("rank-2"), HasSubstr("worker_lost"));
   tracker_.forget(1);
   expect_that_a_new_group_trains();
 }
@@ -239,6 +239,34 @@ TEST_F(GroupProgramTest, ARankThatIsToldToEndStopsAllOfThemWithACheckpoint) {
     EXPECT_TRUE(server_.wait_for_exit(name));
     EXPECT_EQ(server_.exit_of(name), "stopped") << server_.message_of(name);
   }
+}
+
+// More of them with TUNEBAND_GROUP_KILLS.
+TEST_F(GroupProgramTest, WheneverARankDiesOrStopsTheOthersAreFreeSoonAndTheNextGroupTrains) {
+  const char* wanted = std::getenv("TUNEBAND_GROUP_KILLS");
+  const int kills = wanted == nullptr ? 8 : std::atoi(wanted);
+  const char* chosen = std::getenv("TUNEBAND_GROUP_SEED");
+  const auto seed = static_cast<unsigned>(chosen == nullptr ? 20'260'301 : std::atoi(chosen));
+  std::mt19937 random(seed);
+  for (int kill = 0; kill < kills; ++kill) {
+    const int rank = static_cast<int>(random() % 3);
+    const bool dies = random() % 8 != 0;
+    const std::int64_t session = 100 + kill;
+    tracker_.expect(session, 3);
+    give(session, random() % 4 == 0 ? 5 : kManyRounds);
+    server_.let_them_work(static_cast<int>(random() % 50));
+    signal(rank, dies ? SIGKILL : SIGSTOP);
+    server_.take_back();
+    ASSERT_TRUE(server_.wait_until_idle(others(rank))) << "kill " << kill << ", seed " << seed;
+    if (dies) {
+      start_worker(rank);
+    } else {
+      signal(rank, SIGCONT);
+    }
+    tracker_.forget(session);
+    ASSERT_TRUE(server_.wait_until_idle(names_)) << "kill " << kill << ", seed " << seed;
+  }
+  expect_that_a_new_group_trains();
 }
 
 // In the midst of the rendezvous nothing but its own end frees a rank that waits for another to connect to it.

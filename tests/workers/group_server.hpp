@@ -1,5 +1,5 @@
-// The server's side of the worker protocol for the workers of one group, as far as a test needs it: gives all ranks an order of one
-// epoch, takes it back when one of them fails, and knows who is free again.
+// The server's side of the worker protocol for the workers of one group, as far as a test needs it: gives all ranks an order of
+// one epoch, takes it back when one of them fails, and knows who is free again.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class GroupServer {
   bool wait_until_idle(const std::vector<std::string>& names) {
     return wait([&] {
       for (const std::string& name : names) {
-        if (!workers_[name].idle) return false;
+        if (!is_idle(workers_[name])) return false;
       }
       return true;
     });
@@ -66,12 +66,25 @@ class GroupServer {
   // Its process has ended, and another comes.
   void expect_anew(const std::string& name) {
     const std::lock_guard lock(mutex_);
-    workers_[name].idle = workers_[name].executing = false;
+    WorkerState& worker = workers_[name];
+    worker.idle = worker.executing = false;
+    ++worker.requests;
   }
   void drain(const std::string& name) {
     const std::lock_guard lock(mutex_);
     workers_[name].drain = true;
     changed_.notify_all();
+  }
+
+  // For `milliseconds`, or until all workers are idle.
+  void let_them_work(int milliseconds) {
+    Lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] {
+      for (const auto& [name, worker] : workers_) {
+        if (!is_idle(worker)) return false;
+      }
+      return true;
+    });
   }
 
   bool wait_for_exit(const std::string& name) {
@@ -96,10 +109,13 @@ class GroupServer {
     protocol::SyncRequest last;
     std::vector<std::string> ids;
     std::int64_t observed = 0;
-    bool idle = false;
+    int requests = 0;
+    bool idle = false;  // asked for work, and has been given none
     bool executing = false;
     bool drain = false;
   };
+
+  static bool is_idle(const WorkerState& worker) { return worker.idle && !worker.desired; }
 
   WorkerState with(const std::string& name) {
     const std::lock_guard lock(mutex_);
@@ -136,6 +152,7 @@ class GroupServer {
     Lock lock(mutex_);
     WorkerState& worker = workers_[request.name];
     worker.last = request;
+    const int number = ++worker.requests;
     worker.idle = !request.assignment;
     worker.executing = request.assignment && request.assignment->exit.empty();
     const std::string id(http.target());
@@ -150,15 +167,16 @@ class GroupServer {
     const bool idle = worker.idle && !request.draining;
     const bool done = request.assignment && !request.assignment->exit.empty() && !request.draining;
     changed_.wait(lock, [&] {
-      if (stopping_ || worker.drain) return true;
+      if (stopping_ || worker.drain || worker.requests != number) return true;
       if (idle) return worker.desired.has_value();
       return !(done && worker.desired && worker.desired->epoch == request.assignment->epoch);
     });
-    if (stopping_) return std::nullopt;
+    if (stopping_ || worker.requests != number) return std::nullopt;  // from a process that is gone
     const bool execute = worker.desired && !request.draining && !worker.drain;
     protocol::SyncReply reply;
     reply.desired = worker.drain ? "drain" : execute ? "execute" : "idle";
     if (execute) reply.order = worker.desired;
+    worker.idle = worker.idle && !execute;
     reply.sync_within_ms = 5;
     return LoopbackAnswer{.body = to_json(reply).dump()};
   }

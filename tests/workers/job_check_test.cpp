@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "core/json.hpp"
+#include "workers/trial_probe.hpp"
 
 namespace tuneband::workers {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 // The first fault, as "path: message".
@@ -37,6 +39,31 @@ TEST(JobCheck, FindsACommandThatIsNotThere) {
 TEST(JobCheck, FindsPatternsThatAreNone) {
   EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"sh"}}, {"metrics", {{{"name", "loss"}, {"regex", "loss=("}}}}}),
               HasSubstr("trainer.metrics[0].regex"));
+}
+
+TEST(JobCheck, RunsOneUnitOfOneTrialWhenAskedTo) {
+  const auto with = [](const std::string& script) {
+    return Json{{"type", "command"}, {"argv", {"sh", "-c", script}}, {"replicas", 3}, {"preflight", "local"}};
+  };
+  EXPECT_EQ(fault_of(with("echo '{\"loss\": 1}'")), "");
+  EXPECT_THAT(fault_of(with("echo no such module >&2; exit 3")),
+              AllOf(HasSubstr("trainer.preflight: the trial run on one worker"), HasSubstr("no such module")));
+  EXPECT_THAT(fault_of(with("[ $WORLD_SIZE = 1 ] && echo alone")), HasSubstr("no_metric"));
+}
+
+TEST(JobCheck, TakesTheMiddleOfTheSearchSpaceForIt) {
+  const Json space = Json::parse(R"({
+    "eta": {"type": "float", "min": 0.01, "max": 1, "scale": "log"}, "depth": {"type": "int", "min": 2, "max": 9},
+    "booster": {"type": "categorical", "values": ["gbtree", "dart"]},
+    "rate_drop": {"type": "float", "min": 0, "max": 1, "when": {"booster": "dart"}},
+    "lambda": 3, "alpha": {"value": 4}})");
+  const Json middle = middle_configuration(space);
+  EXPECT_NEAR(middle["eta"].get<double>(), 0.1, 1e-12);
+  EXPECT_EQ(middle["depth"], 5);
+  EXPECT_EQ(middle["booster"], "gbtree");
+  EXPECT_FALSE(middle.contains("rate_drop"));
+  EXPECT_EQ(middle["lambda"], 3);
+  EXPECT_EQ(middle["alpha"], 4);
 }
 
 TEST(JobCheck, AnswersWhateverItIsGiven) {

@@ -58,8 +58,9 @@ class XgboostGroups : public testing::Test {
 };
 
 TEST_F(XgboostGroups, AllRanksEndWithTheBytesOfTheModelThatTheFirstStores) {
-  for (const Json& parameters : {Json{{"eta", 0.3}}, Json{{"booster", "dart"}, {"rate_drop", 0.3}}, Json{{"tree_method", "approx"}},
-                                 Json{{"grow_policy", "lossguide"}, {"max_leaves", 7}, {"colsample_bynode", 0.6}}}) {
+  for (const Json& parameters :
+       {Json{{"eta", 0.3}}, Json{{"booster", "dart"}, {"rate_drop", 0.3}}, Json{{"tree_method", "approx"}},
+        Json{{"grow_policy", "lossguide"}, {"max_leaves", 7}, {"colsample_bynode", 0.6}}}) {
     GroupUnderTest group(tracker_, 3);
     TrialUnderTest trial(trainer(), parameters);
     const auto outcomes = train(group, trial, 0, 5);
@@ -86,7 +87,7 @@ TEST_F(XgboostGroups, TheMetricIsThatOfTheModelOnTheWholeValidationData) {
   const std::vector<EvaluationSet> sets{{"validation", &data->validation}};
   auto booster = XgboostBooster::create(data->train, sets, {{"objective", "binary:logistic"}, {"eval_metric", "auc"}});
   ASSERT_TRUE(booster->load(trial.model(), 4));
-  EXPECT_EQ(booster->evaluate(3, sets)->at(0).second, outcomes[0].reporter.observations.at(4).at(0).second);
+  EXPECT_DOUBLE_EQ(booster->evaluate(3, sets)->at(0).second, outcomes[0].reporter.observations.at(4).at(0).second);
 }
 
 TEST_F(XgboostGroups, ATrialThatIsPausedGoesOnToTheSameBytes) {
@@ -185,13 +186,14 @@ TEST_F(XgboostGroups, AGroupAndATrialOfOneWorkerTakeTurnsWithoutHarm) {
   EXPECT_EQ(single.run(group.runner(0), 3, 5).result.exit, kExitCompleted);
 }
 
-// ---- what goes wrong ------------------------------------------------------------------------------------------------------------
+// ---- what goes wrong ---------------------------------------------------------------------------------------------------------
 
 TEST_F(XgboostGroups, DataThatOneRankCannotReadIsItsFaultAloneAndTheSessionGoesOn) {
   const Json document = trainer();
   GroupUnderTest group(tracker_, 3);
   TrialUnderTest trial(document, {{"eta", 0.3}});
-  group.let_one(1, [&](AssignmentOrder& order, RecordingReporter&) { order.trainer["data"]["train"] = data_.path("absent.csv"); });
+  group.let_one(1,
+                [&](AssignmentOrder& order, RecordingReporter&) { order.trainer["data"]["train"] = data_.path("absent.csv"); });
   const auto outcomes = group.run(trial, 0, 3);
   EXPECT_THAT(exits_of(outcomes), ElementsAre(kExitStopped, kExitDataUnreadable, kExitStopped));
   EXPECT_THAT(outcomes[1].result.message, HasSubstr("absent.csv"));
@@ -269,7 +271,7 @@ TEST_F(XgboostGroups, WithoutATrackerNoGroupFormsAndTheNextSessionWorks) {
   train(group, trial, 1, 3);
 }
 
-// ---- shards ---------------------------------------------------------------------------------------------------------------------
+// ---- shards ------------------------------------------------------------------------------------------------------------------
 
 TEST_F(XgboostGroups, TrainOnFilesOfWhichEachRankHasItsOwn) {
   const std::string csv = test::made_up_csv(300);

@@ -306,6 +306,18 @@ TEST(DataCheck, FindsWhatATrialWouldMeet) {
   EXPECT_THAT(check("a,y\n1,0\n2,5\n", binary), ElementsAre(StartsWith("trainer.data.label: the training data has the label 5")));
   EXPECT_THAT(check("a,y\n1,0\n2,1\n", either), ElementsAre(HasSubstr("reg:gamma needs labels above 0")));
   EXPECT_THAT(check("a,z\n1,0\n2,1\n", binary), ElementsAre(StartsWith("trainer.data.label: the file has no column `y`")));
+  const auto replicas = [&](const std::string& csv, const Json& count) {
+    Json job = binary;
+    job["trainer"] = {{"replicas", count}};
+    return check(csv, job);
+  };
+  EXPECT_THAT(replicas("a,y\n1,0\n2,1\n3,0\n4,1\n", 1), IsEmpty());
+  EXPECT_THAT(replicas("a,y\n1,0\n2,0\n3,1\n4,1\n", 2), IsEmpty());
+  EXPECT_THAT(replicas("a,y\n1,0\n2,1\n3,0\n4,1\n", 2),
+              ElementsAre(StartsWith("warning trainer.replicas: of 2 replicas, rank 0 would have 1 of the 2 classes")))
+      << "said once";
+  EXPECT_THAT(replicas("a,y\n1,0\n2,1\n", {1, 3}),
+              Contains(StartsWith("trainer.replicas: of 3 replicas, rank 2 would have no row")));
   std::string ids = "a,y\n";
   for (int i = 0; i < 50; ++i) ids += "id" + std::to_string(i) + "," + std::to_string(i % 2) + "\n";
   EXPECT_THAT(check(ids, binary),

@@ -184,11 +184,11 @@ struct Checked {
 };
 
 Checked check(const Json& trainer, const std::vector<TunedParameter>& tuned = {}, const std::string& metric = "validation-auc",
-              bool maximize = true) {
+              bool maximize = true, int replicas_max = 1) {
   Diagnostics diagnostics;
   const TrainerSpec spec = parse_trainer(trainer, "trainer", "/jobs", diagnostics);
   EXPECT_THAT(described(diagnostics.errors()), IsEmpty());
-  check_trainer(spec, tuned, metric, maximize, diagnostics);
+  check_trainer(spec, tuned, metric, maximize, diagnostics, replicas_max);
   return {described(diagnostics.errors()), described(diagnostics.warnings())};
 }
 
@@ -341,6 +341,74 @@ TEST(XgboostTables, DescribeRanges) {
   EXPECT_EQ(describe_range(*find_xgboost_parameter("reg_alpha")), "a number of at least 0");
   EXPECT_EQ(describe_range(*find_xgboost_parameter("max_bin")), "an integer of at least 2");
   EXPECT_EQ(find_xgboost_parameter("learning_rate"), find_xgboost_parameter("eta"));
+}
+
+// ---- distributed trials ------------------------------------------------------------------------------------------------------
+
+TEST(TrainerSpec, SeveralTrainingFilesAreOneTable) {
+  Json json = xgboost();
+  json["data"]["train"] = {"data/1.csv", "/2.csv"};
+  json["sharding"] = "files";
+  json["replicas"] = {1, 2};
+  json["preflight"] = "local";
+  const auto parsed = parse(json);
+  EXPECT_THAT(parsed.errors, IsEmpty());
+  const auto& spec = std::get<XgboostSpec>(parsed.spec);
+  EXPECT_THAT(spec.data.train, ElementsAre("/jobs/data/1.csv", "/2.csv"));
+  EXPECT_EQ(spec.sharding, Sharding::files);
+  Json one = json;
+  one["data"]["train"] = {"data/1.csv"};
+  EXPECT_NE(data_key(parsed.spec), data_key(parse(one).spec));
+  json["data"]["train"] = Json::array();
+  EXPECT_THAT(parse(json).errors, Contains(StartsWith("trainer.data.train: expected a path or an array of 1 to")));
+  json["data"]["train"] = {"a.csv", 3, ""};
+  EXPECT_THAT(parse(json).errors, ElementsAre(StartsWith("trainer.data.train[1]: expected a path"),
+                                              StartsWith("trainer.data.train[2]: expected a path")));
+}
+
+Json xgboost_with_metric(const std::string& metric) {
+  Json json = xgboost();
+  json["eval_metric"] = metric;
+  return json;
+}
+
+TEST(TrainerCheck, RefusesWhatCannotBeDistributedOnlyWhereATrialIsDistributed) {
+  const auto with = [](const Json& parameters, int replicas) {
+    Json json = xgboost();
+    json["parameters"].update(parameters);
+    return check(json, {}, "validation-auc", true, replicas);
+  };
+  for (const Json& parameters :
+       {Json{{"tree_method", "exact"}}, Json{{"booster", "gblinear"}}, Json{{"updater", "grow_colmaker,prune"}}}) {
+    EXPECT_THAT(with(parameters, 1).errors, IsEmpty());
+    EXPECT_THAT(with(parameters, 3).errors, ElementsAre(HasSubstr("cannot be distributed, and a trial has 3 replicas")))
+        << parameters;
+  }
+  EXPECT_THAT(check(xgboost_with_metric("ams@0.15"), {}, "validation-ams@0.15", true, 2).errors,
+              ElementsAre(StartsWith("trainer.eval_metric: `ams@0.15` cannot be distributed")));
+  EXPECT_THAT(with({{"tree_method", "approx"}}, 3).warnings, Contains(HasSubstr("in every round")));
+  EXPECT_THAT(with({{"tree_method", "approx"}}, 1).warnings, IsEmpty());
+  EXPECT_THAT(with({{"tree_method", "hist"}}, 3).warnings, IsEmpty());
+  TunedParameter method{"tree_method", true, false, {}, {}, {"hist", "exact"}};
+  EXPECT_THAT(check(xgboost(), {method}, "validation-auc", true, 2).errors, ElementsAre(StartsWith("search_space.tree_method:")));
+}
+
+TEST(TrainerCheck, FilesMustSufficeForTheRanks) {
+  Json json = xgboost();
+  json["sharding"] = "files";
+  EXPECT_THAT(check(json, {}, "validation-auc", true, 2).errors,
+              ElementsAre(StartsWith("trainer.sharding: expected at least 2 files")));
+  json["data"]["train"] = {"1.csv", "2.csv"};
+  EXPECT_THAT(check(json, {}, "validation-auc", true, 2).errors, IsEmpty());
+}
+
+TEST(TrainerCheck, TheTunedNumberOfReplicasIsNoParameterOfXgboost) {
+  EXPECT_THAT(check(xgboost(), {{"replicas", false, false, {}, {}, {"1", "2"}}}, "validation-auc", true, 2).errors, IsEmpty());
+}
+
+TEST(TrainerCheck, CommandsKnowTheirRank) {
+  const Json command{{"type", "command"}, {"argv", {"train", "{rank}", "{world_size}", "{replicas}"}}, {"metric_rank", 1}};
+  EXPECT_THAT(check(command, {}, "loss", false, 2).errors, IsEmpty());
 }
 
 }  // namespace

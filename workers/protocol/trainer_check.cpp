@@ -274,51 +274,54 @@ void check_objective_metric(const XgboostSpec& spec, const XgboostObjective* obj
   }
 }
 
-// Parts of XGBoost that do not train together with other ranks, or not the same.
-void check_distribution(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, int replicas,
-                        Diagnostics& diagnostics) {
+// Parts of XGBoost that do not work together with other ranks, or work otherwise.
+void check_distribution(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, const std::string& objective_metric,
+                        int replicas, Diagnostics& diagnostics) {
   const auto with_replicas = "with " + std::to_string(replicas) + " replicas";
-  if (takes(parameters, "tree_method", "exact")) {
-    diagnostics.error(find_parameter(parameters, "tree_method")->path, "`exact` cannot be distributed, and a trial has " + std::to_string(replicas) + " replicas",
-                      "leave tree_method out to get hist");
-  }
+  const auto alone = "cannot be distributed, and a trial has " + std::to_string(replicas) + " replicas";
+  const auto refuse = [&](const char* name, const char* value, const char* hint) {
+    if (!takes(parameters, name, value)) return;
+    diagnostics.error(find_parameter(parameters, name)->path, "`" + std::string(value) + "` " + alone, hint);
+  };
+  refuse("tree_method", "exact", "leave tree_method out to get hist");
+  refuse("booster", "gblinear", "");
+  refuse("objective", "survival:cox", "");
   for (const char* slow : {"approx", "auto"}) {
     if (!takes(parameters, "tree_method", slow)) continue;
     diagnostics.warning(find_parameter(parameters, "tree_method")->path,
                         with_replicas + " `" + slow + "` makes its sketch of the data anew, together, in every round",
                         "leave tree_method out to get hist");
   }
-  if (takes(parameters, "booster", "gblinear")) {
-    diagnostics.error(find_parameter(parameters, "booster")->path, "`gblinear` cannot be distributed, and a trial has " + std::to_string(replicas) + " replicas");
-  }
   if (const JobParameter* updater = find_parameter(parameters, "updater")) {
     for (const std::string& value : updater->values) {
-      for (const char* alone : {"grow_colmaker", "shotgun", "coord_descent"}) {
-        if (value.find(alone) == std::string::npos) continue;
-        diagnostics.error(updater->path, std::string("`") + alone + "` cannot be distributed, and a trial has " + std::to_string(replicas) + " replicas");
+      for (const char* by_column : {"grow_colmaker", "shotgun", "coord_descent"}) {
+        if (value.find(by_column) != std::string::npos)
+          diagnostics.error(updater->path, "`" + std::string(by_column) + "` " + alone);
       }
     }
   }
-  if (takes(parameters, "objective", "survival:cox")) {
-    diagnostics.warning(find_parameter(parameters, "objective")->path,
-                        with_replicas + " survival:cox compares a row with those of its own rank only");
+  for (const std::string& metric : eval_metrics_for(spec, objective_metric)) {
+    const XgboostMetric* known = find_xgboost_metric(metric);
+    if (known == nullptr || !(known->name == "ams" || known->name == "cox-nloglik")) continue;
+    diagnostics.error(spec.eval_metrics.empty() ? kMetricPath : "trainer.eval_metric", "`" + metric + "` " + alone);
   }
   if (spec.sharding == Sharding::files && spec.data.train.size() < static_cast<std::size_t>(replicas)) {
     diagnostics.error("trainer.sharding",
-                      "expected at least " + std::to_string(replicas) + " files in trainer.data.train, one for each of the replicas, got " +
+                      "expected at least " + std::to_string(replicas) +
+                          " files in trainer.data.train, one for each of the replicas, got " +
                           std::to_string(spec.data.train.size()),
                       "use rows");
   }
 }
 
-void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, const std::string& objective_metric,
-                   bool maximize, int replicas_max, Diagnostics& diagnostics) {
+void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, const std::string& objective_metric, bool maximize,
+                   int replicas_max, Diagnostics& diagnostics) {
   std::erase_if(tuned, [](const TunedParameter& parameter) { return parameter.name == kReplicasParameter; });
   const std::vector<JobParameter> parameters = job_parameters(spec, tuned);
   check_names(parameters, diagnostics);
   check_machine(parameters, diagnostics);
   check_resume(parameters, diagnostics);
-  if (replicas_max > 1) check_distribution(spec, parameters, replicas_max, diagnostics);
+  if (replicas_max > 1) check_distribution(spec, parameters, objective_metric, replicas_max, diagnostics);
 
   const JobParameter* chosen = find_parameter(parameters, "objective");
   const std::string path = chosen == nullptr ? join_path(kFixedPath, "objective") : chosen->path;

@@ -353,7 +353,8 @@ TrainerSpec parse_trainer(const Json& json, const std::string& path, const std::
   reader.require_present("type");
   const auto type = reader.word("type", {"xgboost", "command"});
   if (!type) return XgboostSpec{};  // with a fault in the diagnostics; the other fields depend on the type
-  reader.find("replicas");  // known, and read elsewhere
+  reader.find("replicas");          // known, and read elsewhere
+  reader.word("preflight", {"files", kPreflightLocal});
   TrainerSpec spec;
   if (*type == 0) {
     spec = read_xgboost(reader, base_dir);
@@ -392,7 +393,8 @@ std::string data_key(const TrainerSpec& trainer) {
     options.push_back(std::get<std::string>(data.validation));
   }
   if (data.train.size() > 1) options.push_back(data.train);
-  return (data.train.empty() ? "" : data.train.front()) + "#" + std::to_string(stable_hash(options.dump(-1, ' ', true, Json::error_handler_t::replace)));
+  return (data.train.empty() ? "" : data.train.front()) + "#" +
+         std::to_string(stable_hash(options.dump(-1, ' ', true, Json::error_handler_t::replace)));
 }
 
 }  // namespace tuneband::protocol

@@ -16,6 +16,9 @@ namespace tuneband::protocol {
 // The name of the parameter that the number of replicas is tuned under, where a job lists several.
 inline constexpr const char* kReplicasParameter = "replicas";
 
+// trainer.preflight: a trial run of one unit of resource when the job is submitted, after the checks of its files.
+inline constexpr const char* kPreflightLocal = "local";
+
 struct SplitSpec {
   double fraction = 0.2;  // of the rows, for validation; 0 < fraction < 1
   std::uint64_t seed = 0;
