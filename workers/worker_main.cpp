@@ -1,4 +1,5 @@
 // tuneband-worker: executes trials for a server, one after the other.
+#include <linux/close_range.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -146,7 +147,8 @@ int check_job_on_stdin() {
 [[noreturn]] void start_anew(const std::string& id, char** argv) {
   ::setenv(kIdOfReplaced, id.c_str(), 1);
   std::fflush(nullptr);
-  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  // Closed by exec and not before: a thread that wakes up over a closed socket would end the process.
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   ::execv("/proc/self/exe", argv);
   ::_exit(EXIT_FAILURE);  // who started it starts another
 }
