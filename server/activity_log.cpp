@@ -27,6 +27,18 @@ void log_write(const TrialRow& trial) {
                                  {"message", trial.message}});
     return;
   }
+  const bool again = trial.state == TrialState::running && trial.attempts > 1 && trial.segment_training_ms == 0 &&
+                     trial.resource == trial.checkpoint_resource;
+  if (again) {
+    log_info("trial started again", {{"job", trial.id.job.value},
+                                     {"trial", trial.id.number},
+                                     {"worker", trial.worker.value},
+                                     {"attempt", trial.attempts},
+                                     {"from_resource", trial.checkpoint_resource},
+                                     {"after", trial.exit_class ? to_string(*trial.exit_class) : ""},
+                                     {"message", trial.message}});
+    return;
+  }
   log_debug("trial", {{"job", trial.id.job.value},
                       {"trial", trial.id.number},
                       {"state", to_string(trial.state)},
