@@ -257,13 +257,13 @@ TEST_F(GroupProgramTest, WheneverARankDiesOrStopsTheOthersAreFreeSoonAndTheNextG
     server_.let_them_work(static_cast<int>(random() % 50));
     signal(rank, dies ? SIGKILL : SIGSTOP);
     server_.take_back();
+    tracker_.forget(session);
     ASSERT_TRUE(server_.wait_until_idle(others(rank))) << "kill " << kill << ", seed " << seed;
     if (dies) {
       start_worker(rank);
     } else {
       signal(rank, SIGCONT);
     }
-    tracker_.forget(session);
     ASSERT_TRUE(server_.wait_until_idle(names_)) << "kill " << kill << ", seed " << seed;
   }
   expect_that_a_new_group_trains();
