@@ -55,11 +55,17 @@ Json drawn_scheduler(Draw& draw, SimulationKind kind) {
   return scheduler;
 }
 
+// What a sampler learns depends on what happened: only where the result may.
+std::string drawn_sampler(Draw& draw, SimulationKind kind) {
+  if (kind == SimulationKind::same_result || draw.chance(0.8)) return "random";
+  return draw.one_of("sobol", "tpe", "bohb");
+}
+
 Json drawn_job(Draw& draw, SimulationKind kind, int number) {
   Json job{{"name", "job-" + std::to_string(number)},
            {"objective", {{"metric", "value"}, {"goal", draw.one_of("maximize", "minimize")}}},
            {"search_space", {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
-           {"sampler", {{"type", "random"}, {"seed", draw.between(0, 1'000'000)}}},
+           {"sampler", {{"type", drawn_sampler(draw, kind)}, {"seed", draw.between(0, 1'000'000)}}},
            {"trainer", {{"type", "command"}}},
            {"scheduler", drawn_scheduler(draw, kind)},
            {"limits",
