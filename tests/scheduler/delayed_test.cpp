@@ -1,0 +1,203 @@
+// Delayed promotion, its audit of the first rungs, and asynchronous Hyperband, on hand-made results.
+#include "scheduler/delayed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/random.hpp"
+#include "scheduler/plan.hpp"
+#include "tests/scheduler/policy_driver.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+SchedulerSpec spec_of(SchedulerType type, std::int64_t max_resource, int eta = 3, bool audit = false) {
+  SchedulerSpec spec;
+  spec.type = type;
+  spec.max_resource = max_resource;
+  spec.eta = eta;
+  spec.rung_audit = audit;
+  return spec;
+}
+
+// The lesser, the better: a trial's number.
+const Outcomes kByNumber = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
+
+std::string started_of(const PolicyDriver& driver) {
+  std::string text;
+  for (const Segment& segment : driver.started()) {
+    text += std::to_string(segment.trial) + "@" + std::to_string(segment.until_resource) + " ";
+  }
+  return text;
+}
+
+void finish_all(PolicyDriver& driver) {
+  while (!driver.running().empty()) driver.finish(0);
+}
+
+}  // namespace
+
+TEST(DelayedPromotion, PromotesOneInEtaAndNotMoreWhenALaterTrialIsBetter) {
+  // Falling values: each new trial is the best so far. ASHA promotes again and again, the quota lets one in three go.
+  const Outcomes falling = [](int trial, std::int64_t) -> std::optional<double> { return -trial; };
+  PolicyDriver asha(spec_of(SchedulerType::asha_promotion, 3), Goal::minimize, 9, 1, falling);
+  PolicyDriver delayed(spec_of(SchedulerType::asha_delayed, 3), Goal::minimize, 9, 1, falling);
+  finish_all(asha);
+  finish_all(delayed);
+  EXPECT_EQ(started_of(asha), "0@1 1@1 2@1 2@3 3@1 3@3 4@1 4@3 5@1 5@3 6@1 6@3 7@1 7@3 8@1 8@3 ");
+  EXPECT_EQ(started_of(delayed), "0@1 1@1 2@1 2@3 3@1 4@1 5@1 5@3 6@1 7@1 8@1 8@3 ");
+}
+
+TEST(DelayedPromotion, BreaksTiesByTheTrialsNumber) {
+  const Outcomes equal = [](int, std::int64_t) -> std::optional<double> { return 0.5; };
+  PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 9), Goal::minimize, 9, 1, equal);
+  finish_all(driver);
+  EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{0, 1, 2}));
+  EXPECT_EQ(driver.promoted().at({0, 1}), (std::set<int>{0}));
+}
+
+TEST(DelayedPromotion, NeverPromotesWhatIsNotFiniteOrFailedButCountsIt) {
+  const Outcomes bad = [](int trial, std::int64_t) -> std::optional<double> {
+    if (trial == 0) return kNan;
+    if (trial == 1) return std::nullopt;
+    return trial;
+  };
+  PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 3), Goal::minimize, 3, 1, bad);
+  finish_all(driver);
+  EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{2}));
+  EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{0, 1}));
+  EXPECT_EQ(driver.rulings()[0].rule, "its value is not a finite number: such a trial never goes on");
+  EXPECT_EQ(driver.rulings()[1].rule, "it failed before it reached this rung");
+}
+
+TEST(DelayedPromotion, TrainsTheBestToTheEndWhenAllOthersAreDone) {
+  PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 9), Goal::minimize, 5, 2, kByNumber);
+  finish_all(driver);
+  EXPECT_EQ(driver.completed().at({0, 2}), (std::set<int>{0}));
+  EXPECT_EQ(driver.rulings().back().verdict, Verdict::completed);
+  EXPECT_EQ(driver.rulings()[driver.rulings().size() - 2].rule,
+            "all other trials are done: the best one goes on, so that one reaches max_resource");
+  driver.close();
+  EXPECT_EQ(driver.waiting(), 0);
+}
+
+TEST(DelayedPromotion, AStragglerDelaysNothingAndCountsWhenItComes) {
+  PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 3), Goal::minimize, 6, 2, kByNumber);
+  while (driver.running().size() > 1) driver.finish(1);  // trial 0 is slow: it is the last to come
+  ASSERT_EQ(driver.running().front().trial, 0);
+  EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{1}));
+  finish_all(driver);
+  EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{0, 1}));
+}
+
+TEST(DelayedPromotion, WithMoreWorkersThanTrialsTheOthersFindNoWork) {
+  PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 9), Goal::minimize, 4, 50, kByNumber);
+  EXPECT_EQ(driver.running().size(), 4U);
+  finish_all(driver);
+  driver.close();
+  EXPECT_EQ(driver.waiting(), 0);
+  EXPECT_FALSE(driver.has_work());
+}
+
+TEST(RungAudit, StartsHigherWhenTheFirstRungOrdersTrialsBackwards) {
+  const Outcomes misleading = [](int trial, std::int64_t resource) -> std::optional<double> {
+    return resource == 1 ? -trial : trial;
+  };
+  PolicyDriver driver(spec_of(SchedulerType::automatic, 27, 3, true), Goal::minimize, 60, 1, misleading);
+  for (int i = 0; i < 40; ++i) driver.finish(0);
+  for (const Segment& segment : driver.started()) {
+    if (segment.trial < kAuditTrials) continue;
+    EXPECT_NE(segment.until_resource, 1) << "trial " << segment.trial;
+  }
+  EXPECT_EQ(driver.promoted().at({0, 0}).size(), static_cast<std::size_t>(kAuditTrials));
+  EXPECT_NE(driver.rulings().front().rule.find("one of the first 9 trials"), std::string::npos);
+}
+
+TEST(RungAudit, KeepsTheFirstRungWhenItOrdersTrialsAsTheNextOne) {
+  PolicyDriver driver(spec_of(SchedulerType::automatic, 27, 3, true), Goal::minimize, 60, 1, kByNumber);
+  for (int i = 0; i < 60; ++i) driver.finish(0);
+  for (const Segment& segment : driver.started()) {
+    if (segment.trial >= kAuditTrials && segment.rung == 0) {
+      EXPECT_EQ(segment.until_resource, 1);
+    }
+  }
+  // The audited trials count at no quota of the first rung: of the others one in three goes on.
+  const auto& promoted = driver.promoted().at({0, 0});
+  const auto later = static_cast<int>(promoted.size()) - kAuditTrials;
+  int others = 0;
+  for (const Segment& segment : driver.started()) others += segment.rung == 0 && segment.trial >= kAuditTrials ? 1 : 0;
+  EXPECT_LE(later, others / 3);
+}
+
+TEST(RungAudit, GoesOnWithTheNextRungWhenThatOneIsNoBetter) {
+  const Outcomes noise = [](int trial, std::int64_t resource) -> std::optional<double> {
+    const auto sign = resource == 1 || resource == 9 ? -1 : 1;
+    return resource >= 27 ? trial : sign * trial;
+  };
+  PolicyDriver driver(spec_of(SchedulerType::automatic, 243, 3, true), Goal::minimize, 80, 1, noise);
+  for (int i = 0; i < 60; ++i) driver.finish(0);
+  for (const Segment& segment : driver.started()) {
+    if (segment.trial >= kAuditTrials) {
+      EXPECT_GE(segment.until_resource, 27) << "trial " << segment.trial;
+    }
+  }
+}
+
+TEST(RungAudit, IsLeftOutWhereItWouldCostTooMuchOrTheJobIsSmall) {
+  for (const auto& [max_resource, trials] : {std::pair{9, 60}, std::pair{27, 20}}) {
+    PolicyDriver driver(spec_of(SchedulerType::automatic, max_resource, 3, true), Goal::minimize, trials, 1, kByNumber);
+    finish_all(driver);
+    for (const Ruling& ruling : driver.rulings()) {
+      EXPECT_EQ(ruling.rule.find("one of the first"), std::string::npos) << max_resource << ", " << trials;
+    }
+  }
+}
+
+TEST(RungAudit, IsDecidedByThoseThatHaveAValueWhenOthersFail) {
+  const Outcomes failing = [](int trial, std::int64_t resource) -> std::optional<double> {
+    if (trial % 3 == 0) return std::nullopt;
+    if (trial == 4) return resource == 1 ? 1 : kNan;
+    return resource == 1 ? -trial : trial;
+  };
+  PolicyDriver driver(spec_of(SchedulerType::automatic, 27, 3, true), Goal::minimize, 60, 4, failing);
+  for (int i = 0; i < 60; ++i) driver.finish(0);
+  EXPECT_EQ(driver.started().back().until_resource == 1, false);
+}
+
+// ---- asynchronous Hyperband ---------------------------------------------------------------------------------------------------
+
+TEST(AsyncHyperband, StartsInEveryBracketAndCountsRungsWithinIt) {
+  PolicyDriver driver(spec_of(SchedulerType::async_hyperband, 9), Goal::minimize, 40, 3, kByNumber);
+  finish_all(driver);
+  const auto levels = ladder(spec_of(SchedulerType::async_hyperband, 9));
+  std::set<int> brackets;
+  for (const Segment& segment : driver.started()) {
+    brackets.insert(segment.bracket);
+    EXPECT_EQ(segment.until_resource, levels[static_cast<std::size_t>(segment.bracket + segment.rung)]);
+  }
+  EXPECT_EQ(brackets, (std::set<int>{0, 1, 2}));
+  driver.close();
+  EXPECT_EQ(driver.waiting(), 0);
+}
+
+TEST(AsyncHyperband, LeavesTheLowestBracketWhenItsOrderSaysNothing) {
+  const auto share_at_the_bottom = [](bool misleading) {
+    const Outcomes outcomes = [misleading](int trial, std::int64_t resource) -> std::optional<double> {
+      const double value = random_unit(9, {static_cast<std::uint64_t>(trial)});
+      return misleading && resource == 1 ? random_unit(8, {static_cast<std::uint64_t>(trial)}) : value;
+    };
+    PolicyDriver driver(spec_of(SchedulerType::async_hyperband, 27), Goal::minimize, 300, 4, outcomes);
+    finish_all(driver);
+    int bottom = 0;
+    for (const Segment& segment : driver.started()) bottom += segment.trial >= 100 && segment.bracket == 0 && segment.rung == 0;
+    return bottom;
+  };
+  EXPECT_GT(share_at_the_bottom(false), 100);
+  EXPECT_LT(share_at_the_bottom(true), 60);
+}
+
+}  // namespace tuneband::test

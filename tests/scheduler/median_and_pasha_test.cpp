@@ -1,0 +1,131 @@
+// The median rule and PASHA on hand-made results.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "scheduler/median_stopping.hpp"
+#include "scheduler/plan.hpp"
+#include "tests/scheduler/policy_driver.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+SchedulerSpec resource_spec(SchedulerType type, std::int64_t max_resource) {
+  SchedulerSpec spec;
+  spec.type = type;
+  spec.max_resource = max_resource;
+  return spec;
+}
+
+void run_to_the_end(PolicyDriver& driver) {
+  while (!driver.running().empty()) driver.finish(0);
+  driver.close();
+  EXPECT_EQ(driver.waiting(), 0);
+}
+
+const Outcomes kNumberIsCost = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
+
+}  // namespace
+
+TEST(MedianStopping, ComparesOnAnEvenGridOfResources) {
+  EXPECT_EQ(ladder(resource_spec(SchedulerType::median_stopping, 100)),
+            (std::vector<std::int64_t>{1, 12, 23, 34, 45, 56, 67, 78, 89, 100}));
+  EXPECT_EQ(ladder(resource_spec(SchedulerType::median_stopping, 4)), (std::vector<std::int64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(ladder(resource_spec(SchedulerType::median_stopping, 1)), (std::vector<std::int64_t>{1}));
+}
+
+TEST(MedianStopping, StopsNoneOfTheFirstOnesAndThenTheWorseHalf) {
+  // In this order: five go on whatever they are; 10 is worse than the median 2 of 0..4; 1 is not worse than that of 0..4 and 10.
+  const double costs[] = {0, 1, 2, 3, 4, 10, 1, 2, 3};
+  const Outcomes outcomes = [&](int trial, std::int64_t) -> std::optional<double> { return costs[trial]; };
+  PolicyDriver driver(resource_spec(SchedulerType::median_stopping, 2), Goal::minimize, 9, 1, outcomes);
+  run_to_the_end(driver);
+  // Of trial 7 (value 2) the others' averages are 0 1 1 2 3 4 10: median 2; of trial 8 (value 3) 0 1 1 2 2 3 4 10: median 2.
+  EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{5, 8}));
+  EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{0, 1, 2, 3, 4, 6, 7}));
+  const auto sixth = std::find_if(driver.rulings().begin(), driver.rulings().end(), [](const Ruling& r) { return r.trial == 5; });
+  EXPECT_EQ(sixth->cutoff, 2);
+  EXPECT_EQ(sixth->rule, "its best value so far is worse than the median of the others' averages up to here");
+}
+
+TEST(MedianStopping, ATrialThatWasGoodOnceStays) {
+  // Trial 5 is best at the first resource and worst at the second: its best value so far counts.
+  const Outcomes outcomes = [](int trial, std::int64_t resource) -> std::optional<double> {
+    if (trial == 5) return resource == 1 ? 0 : 100;
+    return trial + 1;
+  };
+  PolicyDriver driver(resource_spec(SchedulerType::median_stopping, 3), Goal::minimize, 6, 1, outcomes);
+  run_to_the_end(driver);
+  EXPECT_TRUE(driver.completed().at({0, 2}).contains(5));
+}
+
+TEST(MedianStopping, NanAndFailuresStopAndDoNotMoveTheMedian) {
+  const Outcomes outcomes = [](int trial, std::int64_t) -> std::optional<double> {
+    if (trial < 3) return std::numeric_limits<double>::quiet_NaN();
+    if (trial < 5) return std::nullopt;
+    return trial == 10 ? 7.5 : trial;  // the others: 5 6 7 8 9
+  };
+  PolicyDriver driver(resource_spec(SchedulerType::median_stopping, 2), Goal::minimize, 11, 3, outcomes);
+  run_to_the_end(driver);
+  EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{0, 1, 2, 3, 4, 10}));
+}
+
+TEST(MedianStopping, MaximisesTheOtherWayRound) {
+  PolicyDriver driver(resource_spec(SchedulerType::median_stopping, 2), Goal::maximize, 7, 1, kNumberIsCost);
+  run_to_the_end(driver);
+  EXPECT_EQ(driver.promoted().at({0, 0}).count(6), 1U);
+  PolicyDriver falling(resource_spec(SchedulerType::median_stopping, 2), Goal::maximize, 7, 1,
+                       [](int trial, std::int64_t) -> std::optional<double> { return -trial; });
+  run_to_the_end(falling);
+  EXPECT_EQ(falling.stopped().at({0, 0}), (std::set<int>{5, 6}));
+}
+
+// ---- PASHA --------------------------------------------------------------------------------------------------------------------
+
+TEST(Pasha, StaysAtTheSecondRungWhileTheOrderHoldsAndTrainsTheBestAlone) {
+  PolicyDriver driver(resource_spec(SchedulerType::pasha, 81), Goal::minimize, 40, 4, kNumberIsCost);
+  while (!driver.running().empty()) driver.finish(0);
+  std::set<int> beyond;
+  for (const Segment& segment : driver.started()) {
+    if (segment.until_resource > 3) beyond.insert(segment.trial);
+  }
+  EXPECT_EQ(beyond, (std::set<int>{0}));
+  EXPECT_EQ(driver.completed().at({0, 4}), (std::set<int>{0}));
+  driver.close();
+  EXPECT_EQ(driver.waiting(), 0);
+}
+
+TEST(Pasha, GoesHigherWhenTheOrderChanges) {
+  // Each rung turns the order round.
+  const Outcomes turning = [](int trial, std::int64_t resource) -> std::optional<double> {
+    return resource == 1 || resource == 9 || resource == 81 ? trial : -trial;
+  };
+  PolicyDriver driver(resource_spec(SchedulerType::pasha, 81), Goal::minimize, 200, 1, turning);
+  run_to_the_end(driver);
+  std::set<int> beyond;
+  for (const Segment& segment : driver.started()) {
+    if (segment.until_resource > 3) beyond.insert(segment.trial);
+  }
+  EXPECT_GT(beyond.size(), 1U);
+}
+
+TEST(Pasha, DoesNotCallATieADisagreement) {
+  const Outcomes ties = [](int trial, std::int64_t resource) -> std::optional<double> { return resource == 1 ? 0 : trial % 2; };
+  PolicyDriver driver(resource_spec(SchedulerType::pasha, 81), Goal::minimize, 40, 2, ties);
+  run_to_the_end(driver);
+  std::set<int> beyond;
+  for (const Segment& segment : driver.started()) {
+    if (segment.until_resource > 3) beyond.insert(segment.trial);
+  }
+  EXPECT_EQ(beyond.size(), 1U);
+}
+
+TEST(Pasha, WithFailuresOnlyEndsWithoutAnyoneGoingOn) {
+  PolicyDriver driver(resource_spec(SchedulerType::pasha, 27), Goal::minimize, 10, 3,
+                      [](int, std::int64_t) -> std::optional<double> { return std::nullopt; });
+  run_to_the_end(driver);
+  EXPECT_EQ(driver.started().size(), 10U);
+}
+
+}  // namespace tuneband::test

@@ -1,0 +1,145 @@
+// A policy that is rebuilt from the rows again and again goes on exactly as one that never was.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/random.hpp"
+#include "tests/scheduler/policy_driver.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+// A job of which only the rows are kept that a policy is restored from.
+class RestoredJob {
+ public:
+  RestoredJob(const SchedulerSpec& spec, int trials_max, Outcomes outcomes)
+      : spec_(spec),
+        trials_max_(trials_max),
+        outcomes_(std::move(outcomes)),
+        policy_(make_policy(spec, Goal::minimize, trials_max)) {}
+
+  void restore() {
+    policy_ = make_policy(spec_, Goal::minimize, trials_max_);
+    for (const TrialRow& trial : trials_) policy_->recall_trial(trial);
+    for (const DecisionRow& decision : decisions_) {
+      const TrialRow& its = trials_[static_cast<std::size_t>(decision.trial.number)];
+      policy_->recall_decision(decision, its.rung > decision.rung || ended(its.state));
+    }
+    policy_->recalled();
+  }
+
+  void fill(std::size_t workers) {
+    while (running_.size() < workers && policy_->has_work()) {
+      std::vector<Ruling> rulings;
+      const auto work = policy_->take(std::nullopt, rulings);
+      ASSERT_TRUE(work);
+      apply(rulings);
+      int number = static_cast<int>(trials_.size());
+      if (work->trial) {
+        number = *work->trial;
+        ASSERT_EQ(trials_[static_cast<std::size_t>(number)].bracket, work->bracket);
+      } else {
+        TrialRow trial;
+        trial.id.number = number;
+        trial.bracket = work->bracket;
+        trials_.push_back(trial);
+      }
+      trials_[static_cast<std::size_t>(number)].rung = work->rung;
+      trials_[static_cast<std::size_t>(number)].until_resource = work->until_resource;
+      running_.push_back(number);
+      story_ += "start " + std::to_string(number) + " until " + std::to_string(work->until_resource) + "\n";
+    }
+  }
+
+  bool done() const { return running_.empty(); }
+  std::size_t running() const { return running_.size(); }
+  const std::string& story() const { return story_; }
+
+  void finish(std::size_t index) {
+    TrialRow& trial = trials_[static_cast<std::size_t>(running_[index])];
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
+    DecisionRow decision;
+    decision.trial = trial.id;
+    decision.bracket = trial.bracket;
+    decision.rung = trial.rung;
+    decision.value = outcomes_(trial.id.number, trial.until_resource);
+    trial.state = decision.value ? TrialState::paused : TrialState::failed;
+    decisions_.push_back(decision);
+    std::vector<Ruling> rulings;
+    policy_->arrive({trial.id.number, trial.bracket, trial.rung, decision.value}, rulings);
+    apply(rulings);
+  }
+
+ private:
+  void apply(const std::vector<Ruling>& rulings) {
+    for (const Ruling& ruling : rulings) {
+      const auto found = std::find_if(decisions_.begin(), decisions_.end(), [&](const DecisionRow& one) {
+        return one.trial.number == ruling.trial && one.rung == ruling.rung && one.verdict == Verdict::waiting;
+      });
+      ASSERT_NE(found, decisions_.end());
+      ASSERT_EQ(found->bracket, ruling.bracket);
+      found->verdict = ruling.verdict;
+      TrialRow& trial = trials_[static_cast<std::size_t>(ruling.trial)];
+      if (ruling.verdict == Verdict::stopped && trial.state != TrialState::failed) trial.state = TrialState::stopped;
+      if (ruling.verdict == Verdict::completed) trial.state = TrialState::completed;
+      story_ += std::to_string(ruling.trial) + " " + std::string(to_string(ruling.verdict)) + " at " +
+                std::to_string(ruling.bracket) + "." + std::to_string(ruling.rung) + " rank " + std::to_string(ruling.rank) +
+                " of " + std::to_string(ruling.filled) + ": " + ruling.rule + "\n";
+    }
+  }
+
+  SchedulerSpec spec_;
+  int trials_max_;
+  Outcomes outcomes_;
+  std::unique_ptr<Policy> policy_;
+  std::vector<TrialRow> trials_;
+  std::vector<DecisionRow> decisions_;
+  std::vector<int> running_;
+  std::string story_;
+};
+
+std::string story_of(const SchedulerSpec& spec, std::uint64_t seed, bool restores) {
+  const Outcomes outcomes = [seed](int trial, std::int64_t resource) -> std::optional<double> {
+    const auto number = static_cast<std::uint64_t>(trial);
+    const double chance = random_unit(seed, {1, number, static_cast<std::uint64_t>(resource)});
+    if (chance < 0.05) return std::nullopt;
+    if (chance < 0.1) return std::numeric_limits<double>::quiet_NaN();
+    return std::floor(20 * random_unit(seed, {2, number})) + std::floor(10 * chance);  // ties too
+  };
+  std::uint64_t count = 0;
+  const auto draw = [&](std::uint64_t options) { return random_bits(seed, {3, ++count}) % options; };
+  const std::size_t workers = 1 + draw(10);
+  RestoredJob job(spec, 1 + static_cast<int>(draw(90)), outcomes);
+  job.fill(workers);
+  while (!job.done() && !testing::Test::HasFatalFailure()) {
+    job.finish(draw(job.running()));
+    const bool now = draw(2) == 0;
+    if (restores && now) job.restore();
+    job.fill(workers);
+    if (restores && !now) job.restore();
+  }
+  return job.story();
+}
+
+}  // namespace
+
+TEST(PolicyRestore, EveryPolicyGoesOnAsIfItHadNotBeenRebuilt) {
+  for (const SchedulerType type :
+       {SchedulerType::hyperband, SchedulerType::successive_halving, SchedulerType::asha_promotion, SchedulerType::asha_stopping,
+        SchedulerType::none, SchedulerType::asha_delayed, SchedulerType::async_hyperband, SchedulerType::median_stopping,
+        SchedulerType::pasha, SchedulerType::automatic}) {
+    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+      SchedulerSpec spec;
+      spec.type = type;
+      spec.max_resource = std::int64_t{1} << (seed % 8);
+      spec.eta = 2 + static_cast<int>(seed % 3);
+      spec.rung_audit = type == SchedulerType::automatic;
+      ASSERT_EQ(story_of(spec, seed, true), story_of(spec, seed, false)) << to_string(type) << ", seed " << seed;
+      ASSERT_FALSE(testing::Test::HasFatalFailure()) << to_string(type) << ", seed " << seed;
+    }
+  }
+}
+
+}  // namespace tuneband::test
