@@ -19,6 +19,8 @@ constexpr std::size_t kGpPendingMax = 64;  // the newest
 constexpr int kFitSteps = 30;
 constexpr std::size_t kRefitEvery = 3;        // results between two fits: this, or a tenth of all
 constexpr std::size_t kBestPoints = 5;        // that candidates are sought near
+constexpr double kRefinements[] = {0.05, 0.02, 0.01, 0.005};  // then near the best candidate, closer and closer
+constexpr int kRefinementsEach = 16;
 constexpr std::size_t kIncumbentsMax = 100;   // configurations among which the incumbent is sought
 constexpr double kUnknown = 0.5;              // where an inactive number is taken to be
 constexpr double kLengthMedian = 0.5;         // in kTypicalDimensions dimensions
@@ -143,7 +145,20 @@ const GaussianHyperparameters& GpSampler::hyperparameters(const History& history
   return fit_->hyperparameters;
 }
 
+std::vector<double> GpSampler::rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const {
+  std::vector<const Point*> pointers;
+  for (const Point& candidate : candidates) pointers.push_back(&candidate);
+  const auto prediction = process.predict(at_max_resource(pointers));
+  std::vector<double> values;
+  for (Eigen::Index i = 0; i < prediction.mean.size(); ++i) {
+    const double deviation = prediction.deviation(i);
+    values.push_back(std::log(deviation) + log_unit_improvement((prediction.mean(i) - incumbent) / deviation));
+  }
+  return values;
+}
+
 GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, const std::vector<Observation>& observations) {
+  const Encoding& encoding = encoded_.encoding();
   const std::vector<Point>& points = encoded_.points();
   const auto data = chosen_observations(observations, kModelPointsMax, seed_);
   const auto pending = pending_points(history, points, kGpPendingMax);
@@ -159,23 +174,23 @@ GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, 
     return means(static_cast<Eigen::Index>(a)) < means(static_cast<Eigen::Index>(b));
   });
   std::vector<const Point*> best;
-  for (const std::size_t at : order) {
-    if (best.size() < kBestPoints) best.push_back(seen[at]);
-  }
+  for (std::size_t i = 0; i < std::min(order.size(), kBestPoints); ++i) best.push_back(seen[order[i]]);
+  const double incumbent = means(static_cast<Eigen::Index>(order.front()));
 
   Draws draws(seed_, kGpStream, index);
-  const std::vector<Point> candidates = candidate_points(encoded_.encoding(), best, draws);
-  std::vector<const Point*> candidate_pointers;
-  for (const Point& candidate : candidates) candidate_pointers.push_back(&candidate);
-  const auto prediction = process.predict(at_max_resource(candidate_pointers));
-  const double incumbent = means(static_cast<Eigen::Index>(order.front()));
-  std::vector<double> values;
-  for (Eigen::Index i = 0; i < prediction.mean.size(); ++i) {
-    const double deviation = prediction.deviation(i);
-    values.push_back(std::log(deviation) + log_unit_improvement((prediction.mean(i) - incumbent) / deviation));
+  std::vector<Point> candidates = candidate_points(encoding, best, draws);
+  std::vector<double> values = rate(process, incumbent, candidates);
+  std::size_t at = best_candidate(candidates, values, points);
+  Choice choice{candidates[at], values[at]};
+  for (const double sigma : kRefinements) {
+    candidates.clear();
+    for (int i = 0; i < kRefinementsEach; ++i) candidates.push_back(encoding.neighbour(choice.point, sigma, draws));
+    values = rate(process, incumbent, candidates);
+    at = best_candidate(candidates, values, points);
+    const bool taken = std::find(points.begin(), points.end(), candidates[at]) != points.end();
+    if (values[at] > choice.log_improvement && !taken) choice = {candidates[at], values[at]};
   }
-  const std::size_t chosen = best_candidate(candidates, values, points);
-  return {candidates[chosen], values[chosen]};
+  return choice;
 }
 
 }  // namespace tuneband

@@ -33,6 +33,8 @@ class GpSampler final : public Sampler {
   GaussianInputs inputs_of(const std::vector<Observation>& data, const std::vector<const Point*>& pending, double pending_level) const;
   Eigen::MatrixXd at_max_resource(const std::vector<const Point*>& points) const;
   const GaussianHyperparameters& hyperparameters(const History& history);
+  // The logarithm of each candidate's expected improvement over the incumbent's mean.
+  std::vector<double> rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const;
   Choice choose(std::int64_t index, const History& history, const std::vector<Observation>& observations);
 
   EncodedHistory encoded_;

@@ -39,6 +39,10 @@ struct Margin {
 
 class EveryLearner : public testing::TestWithParam<Margin> {};
 
+void PrintTo(const Margin& margin, std::ostream* out) {
+  *out << SamplerSpec{.type = margin.type}.to_json()["type"] << " on " << margin.objective().name << ", " << margin.trials << " trials";
+}
+
 TEST_P(EveryLearner, NeedsFewerTrialsThanRandomSearchByAMargin) {
   const Margin& margin = GetParam();
   const Objective objective = margin.objective();
@@ -54,15 +58,13 @@ TEST_P(EveryLearner, NeedsFewerTrialsThanRandomSearchByAMargin) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, EveryLearner,
-                         testing::Values(Margin{SamplerType::gp, branin, 30, 1000}, Margin{SamplerType::gp, hartmann6, 50, 5000},
-                                         Margin{SamplerType::gp, branches, 40, 1000}, Margin{SamplerType::gp, branches, 60, 1000, 8},
-                                         Margin{SamplerType::random_forest, branin, 40, 120},
-                                         Margin{SamplerType::random_forest, hartmann6, 50, 500},
-                                         Margin{SamplerType::random_forest, branches, 50, 300},
-                                         Margin{SamplerType::tpe, branin, 60, 120}, Margin{SamplerType::tpe, hartmann6, 80, 400},
-                                         Margin{SamplerType::tpe, branches, 60, 200}, Margin{SamplerType::bohb, branin, 60, 120},
-                                         Margin{SamplerType::bohb, hartmann6, 80, 300},
-                                         Margin{SamplerType::bohb, branches, 60, 120}));
+                         testing::Values(Margin{SamplerType::gp, branin, 40, 400}, Margin{SamplerType::gp, hartmann6, 50, 5000},
+                                         Margin{SamplerType::gp, branches, 40, 400}, Margin{SamplerType::gp, branches, 60, 400, 8},
+                                         Margin{SamplerType::random_forest, branin, 50, 250},
+                                         Margin{SamplerType::random_forest, hartmann6, 60, 600},
+                                         Margin{SamplerType::random_forest, branches, 50, 250},
+                                         Margin{SamplerType::tpe, branin, 80, 240}, Margin{SamplerType::tpe, hartmann6, 80, 240},
+                                         Margin{SamplerType::tpe, branches, 80, 240}, Margin{SamplerType::bohb, hartmann6, 80, 160}));
 
 // ---- what holds for each of them ----------------------------------------------------------------------------------------------
 
