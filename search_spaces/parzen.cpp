@@ -63,6 +63,7 @@ void ParzenEstimator::build_numbers(const std::vector<double>& coordinates, cons
   for (Kernel& kernel : kernels_) {
     kernel.below = normal_cdf(-kernel.centre / kernel.width);
     kernel.above = normal_cdf((1 - kernel.centre) / kernel.width);
+    kernel.scale = kernel.weight / (kernel.above - kernel.below);
     cumulative_.push_back(sum += kernel.weight);
   }
 }
@@ -97,12 +98,13 @@ double ParzenEstimator::draw(Draws& draws) const {
 double ParzenEstimator::log_density(double coordinate) const {
   if (!probabilities_.empty()) return std::log(probabilities_[static_cast<std::size_t>(coordinate)]);
   constexpr double kLeast = 1e-300;
+  constexpr double kNothingBeyond = 12;  // deviations
   double density = 0;
   for (const Kernel& kernel : kernels_) {
     const double z = (coordinate - kernel.centre) / kernel.width;
+    if (std::abs(z) > kNothingBeyond + step_ / kernel.width) continue;
     const double half = step_ / 2 / kernel.width;
-    const double here = step_ > 0 ? normal_cdf(z + half) - normal_cdf(z - half) : std::exp(-0.5 * z * z) / kernel.width;
-    density += kernel.weight * here / (kernel.above - kernel.below);
+    density += kernel.scale * (step_ > 0 ? normal_cdf(z + half) - normal_cdf(z - half) : std::exp(-0.5 * z * z) / kernel.width);
   }
   return std::log(std::max(density, kLeast));
 }

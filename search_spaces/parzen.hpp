@@ -25,6 +25,7 @@ class ParzenEstimator {
     double weight = 1;
     double below = 0;  // the normal's share below 0, and below 1
     double above = 1;
+    double scale = 1;  // weight / (above - below)
   };
 
   void build_numbers(const std::vector<double>& coordinates, const std::vector<double>& weights);
