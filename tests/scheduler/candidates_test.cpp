@@ -1,0 +1,78 @@
+#include "scheduler/candidates.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tuneband::test {
+
+namespace {
+
+JobSpec job_with(const Json& overlay) {
+  Json document = Json::parse(R"({"name": "candidates", "objective": {"metric": "a", "goal": "minimize"}, "trainer": {},
+      "search_space": {"rate": {"type": "float", "min": 0.0001, "max": 1, "scale": "log"},
+                       "kind": {"type": "categorical", "values": ["x", "y"]},
+                       "depth": {"type": "int", "min": 1, "max": 9, "when": {"kind": ["x"]}}},
+      "scheduler": {"type": "asha_delayed", "max_resource": 9}})");
+  document.merge_patch(overlay);
+  Diagnostics diagnostics;
+  JobSpec spec = JobSpec::parse(document, diagnostics);
+  EXPECT_TRUE(diagnostics.ok()) << (diagnostics.ok() ? "" : describe(diagnostics.errors().front()));
+  return spec;
+}
+
+const Json kFour = Json::parse(R"([{"rate": 0.001, "kind": "x", "depth": 2}, {"rate": 0.1, "kind": "y"},
+                                   {"rate": 0.001, "kind": "x", "depth": 2}, {"rate": 1, "kind": "x", "depth": 9}])");
+
+std::multiset<std::string> suggested(const JobSpec& spec) {
+  const auto sampler = make_sampler(spec);
+  History history({1, 3, 9});
+  for (const Configuration& configuration : spec.enqueue) history.add_trial(configuration);
+  std::multiset<std::string> texts;
+  for (std::int64_t i = 0; i < sampler->size().value(); ++i) {
+    const Configuration configuration = sampler->suggest(i, history);
+    history.add_trial(configuration);
+    texts.insert(to_json(configuration).dump());
+  }
+  return texts;
+}
+
+}  // namespace
+
+TEST(Candidates, AreEachSuggestedOnceAndEqualOnesAsOftenAsTheyStand) {
+  const JobSpec spec = job_with({{"candidates", kFour}});
+  std::multiset<std::string> expected;
+  for (const Json& one : kFour) expected.insert(one.dump());
+  std::multiset<std::string> normalised;
+  for (const Configuration& one : spec.candidates) normalised.insert(to_json(one).dump());
+  EXPECT_EQ(suggested(spec), normalised);
+  EXPECT_EQ(normalised.size(), 4U);
+}
+
+TEST(Candidates, ThatAreEnqueuedAreNotSuggestedAgain) {
+  const JobSpec spec = job_with({{"candidates", kFour}, {"enqueue", {kFour[0], {{"rate", 0.5}, {"kind", "y"}}}}});
+  EXPECT_EQ(make_sampler(spec)->size(), 3);
+  const auto texts = suggested(spec);
+  EXPECT_EQ(texts.size(), 3U);
+  EXPECT_EQ(texts.count(to_json(spec.candidates[0]).dump()), 1U);  // it stands twice
+}
+
+TEST(Candidates, BoundAJobThatNothingElseEnds) { EXPECT_EQ(job_with({{"candidates", kFour}}).candidates.size(), 4U); }
+
+TEST(Candidates, OutsideOfTheSpaceAreFaults) {
+  Diagnostics diagnostics;
+  Json document = Json::parse(R"({"name": "c", "objective": {"metric": "a", "goal": "minimize"}, "trainer": {},
+      "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "candidates": [{"x": 0.5}, {"x": 2}],
+      "scheduler": {"max_resource": 9}})");
+  JobSpec::parse(document, diagnostics);
+  ASSERT_EQ(diagnostics.errors().size(), 1U);
+  EXPECT_EQ(diagnostics.errors().front().path, "candidates[1].x");
+}
+
+TEST(Candidates, TheNearestOnTheScaleOfTheDomainIsTaken) {
+  const Domain log = FloatDomain{0.0001, 1, Scale::log};
+  EXPECT_NEAR(unit_position(log, 0.01), 0.5, 1e-12);
+  EXPECT_NEAR(unit_position(IntDomain{1, 9, Scale::linear}, std::int64_t{5}), 0.5, 1e-12);
+  EXPECT_NEAR(unit_position(FloatDomain{0, 0.99, Scale::reverse_log}, 0.9), 0.5, 1e-12);
+  EXPECT_NEAR(unit_position(CategoricalDomain{{std::string("a"), std::string("b")}}, std::string("b")), 0.5, 1e-12);
+}
+
+}  // namespace tuneband::test

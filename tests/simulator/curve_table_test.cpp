@@ -1,0 +1,166 @@
+#include "simulator/curve_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "simulator/csv.hpp"
+#include "tests/simulator/temporary_file.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+std::string error_of(const std::string& text) {
+  const auto csv = parse_csv(text);
+  return csv ? "" : describe(csv.error());
+}
+
+Result<CurveTable> table_of(const std::string& text, const std::string& metric = "") {
+  const TemporaryDirectory directory;
+  return load_curve_table(directory.write("curves.csv", text), {metric, "", ""});
+}
+
+std::string fault_of(const std::string& text, const std::string& metric = "") {
+  const auto table = table_of(text, metric);
+  return table ? "" : table.error().message;
+}
+
+}  // namespace
+
+TEST(Csv, ReadsQuotesCommasAndLineBreaksWithinThem) {
+  const auto csv = parse_csv("a,b\r\n\"x, \"\"y\"\"\n\",2\n\n3,\n");
+  ASSERT_TRUE(csv);
+  EXPECT_EQ(csv->header, (std::vector<std::string>{"a", "b"}));
+  ASSERT_EQ(csv->rows.size(), 2U);
+  EXPECT_EQ(csv->rows[0], (std::vector<std::string>{"x, \"y\"\n", "2"}));
+  EXPECT_EQ(csv->rows[1], (std::vector<std::string>{"3", ""}));
+  EXPECT_EQ(csv->column("b"), 1U);
+  EXPECT_EQ(csv->column("c"), 2U);
+}
+
+TEST(Csv, NamesTheLineThatIsWrong) {
+  EXPECT_EQ(error_of(""), "there is nothing in it: expected a line with the columns' names");
+  EXPECT_EQ(error_of("a,a\n"), "line 1: the column `a` is there twice");
+  EXPECT_EQ(error_of("a,b\n1,2\n3\n"), "line 3: expected 2 cells as in the header, got 1");
+  EXPECT_EQ(error_of("a,b\n1,\"2\n"), "line 2: a quote is not closed");
+}
+
+TEST(Csv, ReadsGzipAsIfItWereNot) {
+  const TemporaryDirectory directory;
+  const auto plain = read_csv(directory.write("t.csv", "a\n1\n"));
+  const auto packed = read_csv(directory.write_gzip("t.csv.gz", "a\n1\n"));
+  ASSERT_TRUE(plain && packed);
+  EXPECT_EQ(plain->rows, packed->rows);
+}
+
+TEST(Csv, TellsOfFilesThatAreNotThereOrCutOff) {
+  const TemporaryDirectory directory;
+  const auto missing = read_csv("/nowhere/at/all.csv");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::not_found);
+  std::string packed = *read_text(directory.write("whole", "x"));
+  const std::string path = directory.write_gzip("t.gz", std::string(100'000, 'a') + "b\n1,2\n");
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  const auto cut = read_csv(directory.write("cut.gz", bytes.substr(0, bytes.size() - 12)));
+  EXPECT_FALSE(cut);
+}
+
+TEST(CurveTable, TakesCurvesCostsAndHyperparametersFromTheColumns) {
+  const auto table = table_of(
+      "config,rate,layers,kind,time_4,acc_1,acc_2,acc_4\n"
+      "0,0.001,1,a,8,10,20,40\n"
+      "1,0.1,3,b,4,11,,\n"
+      "2,1e-2,2,a,,nan,,\n");
+  ASSERT_TRUE(table) << describe(table.error());
+  EXPECT_EQ(table->metric, "acc");
+  EXPECT_EQ(table->max_resource, 4);
+  EXPECT_EQ(table->parameters, (std::vector<std::string>{"rate", "layers", "kind"}));
+  ASSERT_EQ(table->curves.size(), 3U);
+  const Curve& first = table->curves[0];
+  EXPECT_EQ(first.configuration, (Configuration{{"rate", 0.001}, {"layers", std::int64_t{1}}, {"kind", std::string("a")}}));
+  EXPECT_EQ(first.seconds_per_unit, 2);
+  EXPECT_EQ(first.at(2), 20);
+  EXPECT_EQ(first.at(3), 20);
+  EXPECT_FALSE(first.measured_at(3));
+  EXPECT_TRUE(first.measured_at(4));
+  EXPECT_EQ(table->curves[1].at(4), 11);
+  EXPECT_EQ(table->curves[1].measured_until(), 1);
+  EXPECT_TRUE(std::isnan(table->curves[2].at(1)));
+  EXPECT_EQ(table->curves[2].seconds_per_unit, 1);
+  EXPECT_EQ(table->measured_at(4), 1);
+}
+
+TEST(CurveTable, JoinsConfigurationsOfAFileBesideIt) {
+  const TemporaryDirectory directory;
+  directory.write("configs.csv", "config,rate\n7,0.5\n8,0.25\n");
+  const auto table = load_curve_table(directory.write_gzip("task.csv.gz", "config,acc_1\n8,1\n7,2\n"), {});
+  ASSERT_TRUE(table) << describe(table.error());
+  EXPECT_EQ(table->name, "task");
+  EXPECT_EQ(table->curves[0].configuration, (Configuration{{"rate", 0.25}}));
+  const auto unknown = load_curve_table(directory.write("other.csv", "config,acc_1\n9,1\n"), {});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().message, "has no line with the config `9`");
+}
+
+TEST(CurveTable, LeavesOutLinesWithoutAValueUnlessTheyFailed) {
+  const auto table = table_of("x,state,acc_1\n1,stopped,\n2,failed,\n3,completed,5\n");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->left_out, 1);
+  ASSERT_EQ(table->curves.size(), 2U);
+  EXPECT_TRUE(table->curves[0].failed);
+  EXPECT_TRUE(table->curves[0].points.empty());
+}
+
+TEST(CurveTable, SaysWhatIsWrongWithAFile) {
+  EXPECT_EQ(fault_of("x,y\n1,2\n"), "has no curve: no column is of the form <metric>_<resource>");
+  EXPECT_EQ(fault_of("x,a_1,b_1\n1,2,3\n"), "has several metrics: say which");
+  EXPECT_EQ(fault_of("x,a_1\n1,2\n", "b"), "has no curve of `b`");
+  EXPECT_EQ(fault_of("x,a_1\n1,two\n"), "expected a number, got `two`");
+  EXPECT_EQ(fault_of("x,a_1\n1,\n"), "has no line with a value of `a`");
+  EXPECT_EQ(fault_of("a_1\n1\n"), "has no hyperparameters");
+}
+
+TEST(CurveTable, SpansASpaceWithLogarithmicScalesWhereValuesLieSo) {
+  const auto table = table_of(
+      "rate,dropout,layers,kind,same,a_1\n"
+      "0.0001,0.001,1,a,5,0\n0.001,0.3,2,b,5,0\n0.01,0.5,3,a,5,0\n0.1,0.7,4,a,5,0\n1,0.9,5,b,5,0\n");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(space_of(*table), Json::parse(R"({"rate": {"type": "float", "scale": "log", "min": 0.0001, "max": 1.0},
+                            "dropout": {"type": "float", "scale": "linear", "min": 0.001, "max": 0.9},
+                            "layers": {"type": "int", "scale": "linear", "min": 1, "max": 5},
+                            "kind": {"type": "categorical", "values": ["a", "b"]}, "same": 5})"));
+  Diagnostics diagnostics;
+  SearchSpace::parse(space_of(*table), "", diagnostics);
+  EXPECT_TRUE(diagnostics.ok());
+}
+
+TEST(CurveTable, KeepsOnlyWhatLiesInASpace) {
+  auto table = table_of("x,a_1\n1,0\n5,0\n11,0\n");
+  ASSERT_TRUE(table);
+  Diagnostics diagnostics;
+  const SearchSpace space = SearchSpace::parse(Json::parse(R"({"x": {"type": "float", "min": 0, "max": 10}})"), "", diagnostics);
+  EXPECT_EQ(keep_within(*table, space), 1);
+  ASSERT_EQ(table->curves.size(), 2U);
+  EXPECT_EQ(table->curves[0].configuration.at("x"), Value(1.0));  // as its domain is
+}
+
+TEST(RegretOfCurves, IsZeroForTheBestOneForTheMedianAndAtMostOne) {
+  const auto table = table_of("x,a_1,a_2\n1,0,10\n2,0,4\n3,0,6\n4,0,nan\n5,9,0\n");
+  ASSERT_TRUE(table);
+  const Regret maximised(*table, Goal::maximize, 2);  // 10 6 4 0 nan: the median is 4
+  EXPECT_EQ(maximised.best(), 10);
+  EXPECT_EQ(maximised.median(), 4);
+  EXPECT_EQ(maximised.of(0), 0);
+  EXPECT_NEAR(maximised.of(2), 4.0 / 6, 1e-12);
+  EXPECT_EQ(maximised.of(1), 1);
+  EXPECT_EQ(maximised.of(3), 1);
+  EXPECT_EQ(maximised.of(4), 1);
+  const Regret minimised(*table, Goal::minimize, 2);  // 0 4 6 10 nan
+  EXPECT_EQ(minimised.best(), 0);
+  EXPECT_NEAR(minimised.of(1), 4.0 / 6, 1e-12);
+  EXPECT_EQ(Regret(*table, Goal::maximize, 1).best(), 9);
+}
+
+}  // namespace tuneband::test

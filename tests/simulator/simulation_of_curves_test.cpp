@@ -1,0 +1,221 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/random.hpp"
+#include "simulator/comparison.hpp"
+#include "simulator/search_method.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+// Values by resource 1, 2, ...; x = 0, 1, 2...
+CurveTable tiny_table(const std::vector<std::vector<double>>& values) {
+  CurveTable table;
+  table.name = "tiny";
+  table.metric = "a";
+  table.parameters = {"x"};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Curve curve;
+    curve.configuration["x"] = static_cast<std::int64_t>(i);
+    for (std::size_t r = 0; r < values[i].size(); ++r) curve.points.emplace_back(static_cast<std::int64_t>(r) + 1, values[i][r]);
+    table.max_resource = std::max(table.max_resource, curve.measured_until());
+    table.curves.push_back(curve);
+  }
+  return table;
+}
+
+// Curves that rise to a height which depends on two coordinates; the rungs order them well.
+CurveTable smooth_table() {
+  CurveTable table;
+  table.name = "smooth";
+  table.metric = "a";
+  table.parameters = {"u", "v"};
+  table.max_resource = 27;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    Curve curve;
+    const double u = random_unit(1, {i});
+    const double v = random_unit(2, {i});
+    curve.configuration = {{"u", u}, {"v", v}};
+    const double height = 1 - (u - 0.3) * (u - 0.3) - (v - 0.7) * (v - 0.7);
+    for (std::int64_t r = 1; r <= 27; ++r) {
+      const auto at = static_cast<std::uint64_t>(r);
+      curve.points.emplace_back(r, height * (1 - 0.5 / static_cast<double>(r)) + 0.02 * random_unit(3, {i, at}));
+    }
+    curve.seconds_per_unit = 0.5 + random_unit(4, {i});
+    table.curves.push_back(curve);
+  }
+  return table;
+}
+
+SearchMethod method_on(CurveTable& table, const Json& document, const MethodOptions& options = {}) {
+  int outside = 0;
+  Json whole{{"objective", {{"goal", "maximize"}}}, {"sampler", {{"type", "random"}, {"seed", 5}}}};
+  whole.merge_patch(document);
+  auto method = make_method(whole, table, options, outside);
+  EXPECT_TRUE(method) << (method ? "" : describe(method.error()));
+  return method ? *method : SearchMethod{};
+}
+
+SimulationResult run_in_order(CurveTable table, const Json& document, int workers) {
+  const SearchMethod method = method_on(table, document, {std::nullopt, std::nullopt, true});
+  return simulate(method.spec, table, {workers, 1e9, 1e9});
+}
+
+}  // namespace
+
+TEST(SimulatedJob, SpendsWhatItsRungsCostAndFindsTheIncumbentByHand) {
+  // successive halving 1, 3 with eta 3: three trials to 1, the best one (configuration 1) to 3.
+  const CurveTable table = tiny_table({{1, 1, 1}, {3, 4, 5}, {2, 8, 9}});
+  const auto result = run_in_order(table, {{"scheduler", {{"type", "successive_halving"}}}}, 1);
+  EXPECT_EQ(result.trials, 3);
+  EXPECT_EQ(result.trials_completed, 1);
+  EXPECT_EQ(result.resource, 5);
+  EXPECT_EQ(result.seconds, 5);
+  ASSERT_EQ(result.incumbents.size(), 2U);
+  EXPECT_EQ(result.incumbents[0].curve, 0U);
+  EXPECT_EQ(result.incumbents[0].resource, 1);
+  EXPECT_EQ(result.incumbents[1].curve, 1U);
+  EXPECT_EQ(result.incumbents[1].resource, 2);
+
+  const Regret regret(table, Goal::maximize, 3);  // 9 5 1: the median is 5
+  const auto curve = regret_at({result}, regret, RegretAxis::resource, {0.5, 1, 2, 100});
+  EXPECT_EQ(curve, (std::vector<std::vector<double>>{{1}, {1}, {1}, {1}}));
+  const auto none = run_in_order(table, {{"scheduler", {{"type", "none"}}}}, 1);
+  EXPECT_EQ(regret_at({none}, regret, RegretAxis::resource, {2.9, 3, 6, 9}),
+            (std::vector<std::vector<double>>{{1}, {1}, {1}, {0}}));
+  EXPECT_EQ(none.reason, "all 3 trials are done");
+}
+
+TEST(SimulatedJob, CountsWhatIsUnderWayAsSpentAndTimeByEachCurvesCost) {
+  CurveTable table = tiny_table({{1, 1}, {2, 2}});
+  table.curves[1].seconds_per_unit = 3;
+  const auto result = run_in_order(table, {{"scheduler", {{"type", "none"}}}}, 2);
+  ASSERT_EQ(result.incumbents.size(), 2U);
+  EXPECT_EQ(result.incumbents[0].seconds, 2);
+  EXPECT_NEAR(result.incumbents[0].resource, 2 + 2.0 / 3, 1e-9);  // the other one is 2 of its 6 seconds on its way to 2 units
+  EXPECT_EQ(result.incumbents[1].seconds, 6);
+  EXPECT_EQ(result.resource, 4);
+}
+
+TEST(SimulatedJob, RunsEachConfigurationOnceAndNoMoreThanThereAre) {
+  CurveTable table = smooth_table();
+  const SearchMethod method = method_on(table, {{"scheduler", {{"type", "asha_promotion"}}}});
+  const auto result = simulate(method.spec, table, {64, 1e9, 1e9});
+  EXPECT_EQ(result.trials, 300);
+  EXPECT_EQ(result.trials_unmeasured, 0);
+}
+
+TEST(SimulatedJob, IsTheSameEveryTimeAndOnAnyNumberOfThreads) {
+  CurveTable table = smooth_table();
+  const std::vector<SearchMethod> methods{method_on(table, {{"scheduler", {{"type", "auto"}}}}),
+                                          method_on(table, {{"scheduler", {{"type", "hyperband"}}}})};
+  ComparisonOptions options;
+  options.workers = 7;
+  options.seeds = 4;
+  options.budgets = {1, 5};
+  const std::string once = comparison_csv(compare(methods, table, options), table, options);
+  options.threads = 3;
+  EXPECT_EQ(once, comparison_csv(compare(methods, table, options), table, options));
+  EXPECT_EQ(std::count(once.begin(), once.end(), '\n'), 1 + 2 * 2 * 2 * 4);
+}
+
+TEST(SimulatedJob, EarlyStoppingBeatsRandomSearchWhereRungsTellTheOrder) {
+  CurveTable table = smooth_table();
+  const std::vector<SearchMethod> methods{method_on(table, Json::object(), {"asha_delayed", std::nullopt, false}),
+                                          method_on(table, Json::object(), {"none", std::nullopt, false})};
+  ComparisonOptions options;
+  options.workers = 4;
+  options.seeds = 20;
+  options.budgets = {5};
+  const auto results = compare(methods, table, options);
+  EXPECT_LT(estimate(results[0].regret_by_resource[0]).mean + 0.03, estimate(results[1].regret_by_resource[0]).mean);
+}
+
+TEST(SimulatedJob, NanIsWorstAndAFailureIsAsRecorded) {
+  CurveTable table = tiny_table({{1, 1, 1}, {std::nan(""), std::nan(""), std::nan("")}, {2, 2, 2}, {}});
+  table.curves[3].failed = true;
+  const auto result = run_in_order(table, {{"scheduler", {{"type", "none"}}}}, 1);
+  EXPECT_EQ(result.trials, 4);
+  EXPECT_EQ(result.trials_completed, 3);
+  EXPECT_EQ(result.incumbents.back().curve, 2U);
+}
+
+TEST(Replay, UnderTheSameRulesEveryTrialIsMeasuredAndUnderOthersWhatIsNotIsCounted) {
+  // Exported: hyperband's first bracket stopped two at 1, and trained the best until 3.
+  const CurveTable table = tiny_table({{1}, {3, 4, 5}, {2}});
+  const auto same = run_in_order(table, {{"scheduler", {{"type", "successive_halving"}}}}, 1);
+  EXPECT_EQ(same.trials_unmeasured, 0);
+  EXPECT_EQ(same.resource_unmeasured, 0);
+  const auto other = run_in_order(table, {{"scheduler", {{"type", "none"}}}}, 1);
+  EXPECT_EQ(other.trials_unmeasured, 2);
+  EXPECT_EQ(other.resource_unmeasured, 4);
+  EXPECT_EQ(table.measured_at(3), 1);
+}
+
+TEST(Replay, AtARungThatLiesBetweenWhatWasRecordedTheValueBeforeItStands) {
+  CurveTable table = tiny_table({{1, 2, 3, 4}, {2, 3, 4, 5}});
+  for (Curve& curve : table.curves) std::erase_if(curve.points, [](const auto& point) { return point.first == 2; });
+  const auto result = run_in_order(table, {{"scheduler", {{"type", "asha_stopping"}, {"rungs", {2, 4}}}}}, 1);
+  EXPECT_EQ(result.trials_unmeasured, 2);
+  EXPECT_EQ(result.resource_unmeasured, 0);
+}
+
+TEST(Methods, TakeAnotherSchedulerAndKeepTheLadderWhereItFits) {
+  CurveTable table = smooth_table();
+  const Json document{{"scheduler", {{"type", "hyperband"}, {"min_resource", 3}, {"max_resource", 27}, {"eta", 4}}}};
+  EXPECT_EQ(method_on(table, document).spec.scheduler.eta, 4);
+  EXPECT_EQ(method_on(table, document, {"asha_stopping,eta=2", {}, false}).spec.scheduler.eta, 2);
+  EXPECT_EQ(method_on(table, document, {"asha_stopping", {}, false}).spec.scheduler.min_resource, 3);
+  EXPECT_EQ(method_on(table, document, {"none", {}, false}).spec.scheduler.max_resource, 27);
+  EXPECT_EQ(method_on(table, document, {"median_stopping", {}, false}).spec.scheduler.min_resource, 3);
+  const SearchMethod other = method_on(table, document, {"auto", "sobol", false});
+  EXPECT_EQ(other.name, "auto / sobol");
+  EXPECT_EQ(other.spec.sampler.seed, 5U);
+}
+
+TEST(Methods, TellWhatIsWrong) {
+  CurveTable table = smooth_table();
+  int outside = 0;
+  const auto fault = [&](const Json& document, const MethodOptions& options) {
+    const auto method = make_method(document, table, options, outside);
+    return method ? "" : describe(method.error());
+  };
+  const Json objective{{"objective", {{"goal", "maximize"}}}};
+  EXPECT_EQ(fault(Json::array(), {}), "expected a job's document, an object");
+  EXPECT_NE(fault(Json::object(), {}).find("objective"), std::string::npos);
+  EXPECT_NE(fault(objective, {"asha_delayed,eta", {}, false}).find("expected type,field=value"), std::string::npos);
+  EXPECT_NE(fault(objective, {"rungs", {}, false}).find("scheduler.type"), std::string::npos);
+  EXPECT_EQ(fault({{"objective", {{"goal", "maximize"}}}, {"scheduler", {{"max_resource", 81}}}}, {}),
+            "scheduler.max_resource: is 81, but the table ends at 27");
+  EXPECT_EQ(
+      fault({{"objective", {{"goal", "maximize"}}}, {"search_space", {{"w", {{"type", "float"}, {"min", 0}, {"max", 1}}}}}}, {}),
+      "search_space: no configuration of the table lies in it");
+}
+
+TEST(Estimates, HaveStudentsIntervals) {
+  const Estimate three = estimate({1, 2, 3});
+  EXPECT_EQ(three.mean, 2);
+  EXPECT_NEAR(three.half_width, 4.303 / std::sqrt(3.0), 1e-9);
+  EXPECT_EQ(estimate({7}).half_width, 0);
+  std::vector<double> many;
+  for (int i = 0; i < 31; ++i) many.push_back(i % 2);
+  double squares = 0;
+  for (const double value : many) squares += (value - 15.0 / 31) * (value - 15.0 / 31);
+  EXPECT_NEAR(estimate(many).half_width, 2.0423 * std::sqrt(squares / 30 / 31), 1e-3);
+}
+
+TEST(Chart, IsAnSvgWithALineForEachMethodAndTextThatCannotBreakIt) {
+  const std::string svg = chart_svg({{"a<b", {{1, 1, 0.1}, {10, 0.5, 0}}}, {"c", {{1, 0.9, 0}, {10, 0.2, 0.1}}}},
+                                    {"title & more", "resource", "regret"});
+  EXPECT_TRUE(svg.starts_with("<svg"));
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  EXPECT_NE(svg.find("a&lt;b"), std::string::npos);
+  EXPECT_NE(svg.find("title &amp; more"), std::string::npos);
+  std::size_t lines = 0;
+  for (std::size_t at = svg.find("<polyline"); at != std::string::npos; at = svg.find("<polyline", at + 1)) ++lines;
+  EXPECT_EQ(lines, 2U);
+}
+
+}  // namespace tuneband::test
