@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <thread>
@@ -163,6 +164,28 @@ TEST_F(EngineTest, NothingIsToldBeforeItIsOnDisk) {
   EXPECT_TRUE(listened);
   ASSERT_EQ(store_.load().jobs.size(), 1U);
   EXPECT_EQ(store_.load().jobs[0].name, "first");
+}
+
+TEST_F(EngineTest, WhatDeletionsLeaveGoesBitByBitAfterARestartAndAfterEachDeletion) {
+  constexpr int kBits = 5;
+  std::atomic<int> bits = 0;
+  EngineWorld tidied = world();
+  tidied.tidy = [&bits] { return ++bits % kBits != 0; };
+  engine_ = std::make_unique<Engine>(loop_, EngineOptions{}, tidied);
+  engine_->restore(store_.load(), {});
+  const auto wait_for = [&bits](int count) {
+    while (bits < count) std::this_thread::yield();  // the writer thread's
+  };
+  wait_for(kBits);
+
+  const JobId id = job("first");
+  bool deleted = false;
+  ASSERT_TRUE(engine_->submit(JobStopRequested{id}));
+  ASSERT_TRUE(engine_->submit(JobDeleteRequested{id}, [&](std::span<const Notice>) { deleted = true; }));
+  ASSERT_TRUE(loop_until(loop_, [&] { return deleted; }));
+  job("second");  // its commit comes in between
+  wait_for(2 * kBits);
+  EXPECT_EQ(engine_->stats().commits, engine_->stats().commits_within.back()) << "none took longer than the longest bucket";
 }
 
 TEST_F(EngineTest, EventsThatArriveDuringACommitShareTheNextOne) {
