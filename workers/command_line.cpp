@@ -80,7 +80,7 @@ void add_group_variables(const protocol::AssignmentOrder& order, const std::stri
   variables["LOCAL_WORLD_SIZE"] = "1";
   if (!order.group) {
     variables["MASTER_ADDR"] = kLoopback;
-    variables["MASTER_PORT"] = std::to_string(find_free_port(kLoopback));
+    variables["MASTER_PORT"] = std::to_string(find_free_port());
     return;
   }
   variables["MASTER_ADDR"] = place.master_address;

@@ -59,17 +59,17 @@ void check_objectives(const protocol::XgboostSpec& spec, const Json& job, const 
   }
 }
 
-// Every number of replicas that the job gives a trial.
-std::vector<int> replicas_of(const Json& job) {
+// The most replicas that the job gives a trial.
+int replicas_max_of(const Json& job) {
   const auto trainer = job.find("trainer");
-  if (trainer == job.end() || !trainer->is_object()) return {};
+  if (trainer == job.end() || !trainer->is_object()) return 1;
   const Json replicas = trainer->value("replicas", Json());
   const std::vector<Json> listed = replicas.is_array() ? replicas.get<std::vector<Json>>() : std::vector<Json>{replicas};
-  std::vector<int> counts;
+  int most = 1;
   for (const Json& count : listed) {
-    if (count.is_number_integer() && count > 1 && count <= protocol::kWorldSizeMax) counts.push_back(count.get<int>());
+    if (count.is_number_integer() && count > 1 && count <= protocol::kWorldSizeMax) most = std::max(most, count.get<int>());
   }
-  return counts;
+  return most;
 }
 
 bool tells_classes_apart(const protocol::XgboostSpec& spec, const Json& job) {
@@ -132,7 +132,7 @@ void check_data(const protocol::XgboostSpec& spec, const Json& job, Diagnostics&
       return;
     }
     check_objectives(spec, job, *tables, diagnostics);
-    for (const int replicas : replicas_of(job)) check_shards(spec, job, replicas, *tables, diagnostics);
+    if (const int replicas = replicas_max_of(job); replicas > 1) check_shards(spec, job, replicas, *tables, diagnostics);
     check_columns(*tables, diagnostics);
   } catch (const std::bad_alloc&) {
     diagnostics.warning("trainer.data.train", "the data is too large to be checked beforehand");

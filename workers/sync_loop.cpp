@@ -127,7 +127,7 @@ void Worker::find_place() {
   } else if (failures_ == 0) {
     if (auto address = client_.local_address(options_.timeout_ms)) address_ = std::move(*address);
   }
-  free_port_ = find_free_port(address_);
+  free_port_ = find_free_port();
 }
 
 bool Worker::sync_once() {

@@ -91,14 +91,15 @@ TEST_F(WorkerProgramTest, TellsItsVersionAndItsFlags) {
   Process help = shell("$WORKER --help");
   const Finished finished = finish(help);
   EXPECT_EQ(finished.status.code, 0);
-  for (const char* flag : {"--server", "--name", "--threads", "--end-with-parent", "--give-up-after", "--check-job"}) {
+  for (const char* flag : {"--server", "--name", "--threads", "--end-with-parent", "--give-up-after", "--check-job",
+                           "--advertise-address", "--group-grace", "--group-silence"}) {
     EXPECT_THAT(finished.output, HasSubstr(flag));
   }
 }
 
 TEST_F(WorkerProgramTest, RefusesFlagsThatMakeNoSense) {
   for (const char* flags : {"--threads 0", "--server https://a", "--server nonsense", "--name 'a b'", "--name ''",
-                            "--give-up-after -1", "--nmae x"}) {
+                            "--give-up-after -1", "--group-grace 0", "--advertise-address 'a b'", "--nmae x"}) {
     Process process = shell(std::string("$WORKER ") + flags);
     const Finished finished = finish(process);
     EXPECT_EQ(finished.status.code, 2) << flags;
