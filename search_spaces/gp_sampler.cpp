@@ -110,14 +110,13 @@ std::optional<double> GpSampler::expected_improvement(std::int64_t index, const 
   return std::exp(choose(index, history, observations).log_improvement) * *scale;
 }
 
-GaussianInputs GpSampler::inputs_of(const std::vector<Observation>& data, const std::vector<const Point*>& pending,
-                                    double pending_level) const {
+GaussianInputs GpSampler::inputs_of(const std::vector<Observation>& data, const std::vector<const Point*>& at_the_end) const {
   const auto& dimensions = encoded_.encoding().dimensions();
   const auto rows = static_cast<Eigen::Index>(dimensions.size());
   GaussianInputs inputs;
   for (const Encoding::Dimension& dimension : dimensions) inputs.nominal.push_back(dimension.categories > 0);
   inputs.nominal.resize(inputs.nominal.size() + kRowsBeyondSpace, false);
-  inputs.points.resize(rows + kRowsBeyondSpace, static_cast<Eigen::Index>(data.size() + pending.size()));
+  inputs.points.resize(rows + kRowsBeyondSpace, static_cast<Eigen::Index>(data.size() + at_the_end.size()));
   const auto put = [&](Eigen::Index column, const Point& point, double level, double earlier) {
     for (Eigen::Index d = 0; d < rows; ++d) {
       const double at = point[static_cast<std::size_t>(d)];
@@ -128,11 +127,11 @@ GaussianInputs GpSampler::inputs_of(const std::vector<Observation>& data, const 
   };
   Eigen::Index column = 0;
   for (const Observation& one : data) put(column++, *one.point, one.level, one.trial < 0 ? 1 : 0);
-  for (const Point* point : pending) put(column++, *point, pending_level, 0);
+  for (const Point* point : at_the_end) put(column++, *point, 1, 0);
   return inputs;
 }
 
-Eigen::MatrixXd GpSampler::at_max_resource(const std::vector<const Point*>& points) const { return inputs_of({}, points, 1).points; }
+Eigen::MatrixXd GpSampler::at_max_resource(const std::vector<const Point*>& points) const { return inputs_of({}, points).points; }
 
 const GaussianHyperparameters& GpSampler::hyperparameters(const History& history) {
   const std::size_t results = fitted_at(history.results().size());
@@ -140,7 +139,7 @@ const GaussianHyperparameters& GpSampler::hyperparameters(const History& history
   const auto data = chosen_observations(encoded_.first_observations(history, results), kFitPointsMax, seed_);
   const auto count = static_cast<Eigen::Index>(data.size());
   const auto dimensions = static_cast<Eigen::Index>(encoded_.encoding().dimensions().size());
-  fit_ = Fit{results, fit_gaussian_process(inputs_of(data, {}, 0), targets_of(data, count), noise_factors(data, count),
+  fit_ = Fit{results, fit_gaussian_process(inputs_of(data, {}), targets_of(data, count), noise_factors(data, count),
                                            priors_for(dimensions), kFitSteps)};
   return fit_->hyperparameters;
 }
@@ -163,7 +162,7 @@ GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, 
   const auto data = chosen_observations(observations, kModelPointsMax, seed_);
   const auto pending = pending_points(history, points, kGpPendingMax);
   const auto all = static_cast<Eigen::Index>(data.size() + pending.size());
-  const GaussianProcess process(inputs_of(data, pending, starting_level(history)), targets_of(data, all), noise_factors(data, all),
+  const GaussianProcess process(inputs_of(data, pending), targets_of(data, all), noise_factors(data, all),
                                 static_cast<int>(pending.size()), hyperparameters(history));
 
   std::vector<const Point*> seen = most_promising(data, kIncumbentsMax);

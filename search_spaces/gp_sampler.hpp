@@ -1,8 +1,8 @@
 // A Gaussian process over (configuration, level) jointly, and the configuration of the greatest expected improvement at
 // max_resource. Every result at every level is a point, the level (0 to 1) its last dimension but one; the costs of all are ranked
 // together and become normal scores, so that neither scale nor outliers matter. Trials without a result count as if they had their
-// predicted one. The incumbent is the least predicted mean at max_resource among the configurations seen. Results of earlier jobs
-// are one unit away in a dimension of their own, and noisier: how far that is, is learned like the other length scales.
+// predicted one at max_resource. The incumbent is the least predicted mean at max_resource among the configurations seen. Results of
+// earlier jobs are one unit away in a dimension of their own, and noisier: how far that is, is learned like the other length scales.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,8 @@ class GpSampler final : public Sampler {
   };
 
   bool starting(std::int64_t index, const History& history) const;
-  GaussianInputs inputs_of(const std::vector<Observation>& data, const std::vector<const Point*>& pending, double pending_level) const;
+  // The observations, then points at max_resource.
+  GaussianInputs inputs_of(const std::vector<Observation>& data, const std::vector<const Point*>& at_the_end) const;
   Eigen::MatrixXd at_max_resource(const std::vector<const Point*>& points) const;
   const GaussianHyperparameters& hyperparameters(const History& history);
   // The logarithm of each candidate's expected improvement over the incumbent's mean.

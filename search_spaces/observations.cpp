@@ -146,10 +146,4 @@ double level_of(const History& history, int index) {
   return last > 0 ? static_cast<double>(index) / last : 1;
 }
 
-double starting_level(const History& history) {
-  const auto& trials = history.trials();
-  const auto newest = std::find_if(trials.rbegin(), trials.rend(), [](const History::Trial& trial) { return !trial.results.empty(); });
-  return newest == trials.rend() ? level_of(history, 0) : level_of(history, newest->results.front().level);
-}
-
 }  // namespace tuneband

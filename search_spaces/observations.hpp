@@ -64,7 +64,5 @@ class EncodedHistory {
 };
 
 double level_of(const History& history, int index);
-// The level that new trials start at: that of the first result of the newest trial that has one.
-double starting_level(const History& history);
 
 }  // namespace tuneband
