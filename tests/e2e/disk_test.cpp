@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-constexpr int kWorkers = 2;
+constexpr int kWorkersOnDisk = 2;
 
 // A small disk of its own; only root may have one.
 class SmallDisk {
@@ -84,7 +84,7 @@ class DiskTest : public testing::Test {
   }
 
   static std::unique_ptr<RunningServer> start(const std::string& data_dir) {
-    return std::make_unique<RunningServer>(data_dir, kWorkers, std::vector<std::string>{"--lease-seconds", "3"});
+    return std::make_unique<RunningServer>(data_dir, kWorkersOnDisk, std::vector<std::string>{"--lease-seconds", "3"});
   }
 
   static bool some_are_done(const ServerEvent& event) {
@@ -142,7 +142,7 @@ class DiskTest : public testing::Test {
   std::string used_data_dir() {
     const std::string path = directory_ / "used";
     {
-      RunningServer server(path, kWorkers);
+      RunningServer server(path, kWorkersOnDisk);
       server.wait_for_end(submit(server, job()));
       server.send(SIGTERM);
       server.wait();

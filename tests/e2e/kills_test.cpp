@@ -24,10 +24,10 @@
 namespace tuneband::test {
 namespace {
 
-constexpr int kWorkers = 2;
+constexpr int kWorkersToKill = 2;
 constexpr std::int64_t kMaxResource = 27;
-constexpr std::int64_t kLongestSegment = 18;  // from 9 to 27
-constexpr std::uint64_t kDelayMsMax = 40;     // after the event that a kill waits for
+constexpr std::int64_t kLongestSegment = 18;   // from 9 to 27
+constexpr std::uint64_t kKillDelayMsMax = 40;  // after the event that a kill waits for
 
 std::uint64_t setting(const char* variable, std::uint64_t fallback) {
   const char* text = std::getenv(variable);
@@ -103,7 +103,7 @@ class KillsTest : public testing::Test {
   }
 
   std::unique_ptr<RunningServer> start(const std::string& name) {
-    return std::make_unique<RunningServer>(directory_ / name, kWorkers, std::vector<std::string>{"--lease-seconds", "3"});
+    return std::make_unique<RunningServer>(directory_ / name, kWorkersToKill, std::vector<std::string>{"--lease-seconds", "3"});
   }
 
   void kill_worker(RunningServer& server, int index, Kills& kills) {
@@ -113,9 +113,9 @@ class KillsTest : public testing::Test {
 
   void kill_something(std::unique_ptr<RunningServer>& server, Kills& kills) {
     const std::uint64_t what = random(5);
-    if (what < 2) return kill_worker(*server, static_cast<int>(random(kWorkers)), kills);
+    if (what < 2) return kill_worker(*server, static_cast<int>(random(kWorkersToKill)), kills);
     if (what == 4) {
-      for (int index = 0; index < kWorkers; ++index) kill_worker(*server, index, kills);
+      for (int index = 0; index < kWorkersToKill; ++index) kill_worker(*server, index, kills);
     }
     server->kill();
     ++kills.servers;
@@ -131,7 +131,7 @@ class KillsTest : public testing::Test {
         return event.type == "job" && event.data.at("resource_spent").get<std::int64_t>() >= at;
       });
       if (!there) break;
-      ::poll(nullptr, 0, static_cast<int>(random(kDelayMsMax)));
+      ::poll(nullptr, 0, static_cast<int>(random(kKillDelayMsMax)));
       kill_something(server, kills);
     }
     return kills;

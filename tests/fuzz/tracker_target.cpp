@@ -21,7 +21,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t kRanksMax = 4;
-constexpr int kInputsBetweenProbes = 20;
+constexpr int kInputsBetweenGreetings = 20;
 constexpr std::int32_t kMagic = 0xff99;
 
 server::TrackerOptions hasty() {
@@ -58,7 +58,7 @@ class RunningTracker {
       clients.emplace_back(port_);
       clients.back().send(rest.substr(rank * each, rank + 1 == ranks ? std::string_view::npos : each));
     }
-    if (++inputs_ % kInputsBetweenProbes == 0) probe();
+    if (++inputs_ % kInputsBetweenGreetings == 0) probe();
   }
 
  private:
