@@ -4,6 +4,7 @@
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ rlim_t address_space_used() {
 int ends_with(test::TrialUnderTest& trial, rlim_t spare_bytes, const char* exit) {
   const pid_t child = ::fork();
   if (child == 0) {
+    ::malloc_trim(0);  // what earlier tests have freed would do as spare memory
     const rlimit limit{address_space_used() + spare_bytes, RLIM_INFINITY};
     ::setrlimit(RLIMIT_AS, &limit);
     const auto runner = make_xgboost_runner({});
