@@ -31,6 +31,7 @@ struct ListOptions {
 Finished list_jobs(Session session, const ListOptions& options);
 Finished describe_job(Session session, const std::string& job);
 Finished show_best(Session session, const std::string& job);
+Finished show_importance(Session session, const std::string& job);
 Finished stop_job(Session session, const std::string& job);
 Finished delete_job(Session session, const std::string& job);
 Finished list_workers(Session session);

@@ -80,6 +80,9 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   add_job(add_command(app, chosen, "best", "The best trial: value, parameters, model file",
                       with_server(arguments, [&](Session s) { return tuneband::cli::show_best(s, arguments.job); })),
           arguments);
+  add_job(add_command(app, chosen, "importance", "Which parameters matter, and where they are best",
+                      with_server(arguments, [&](Session s) { return tuneband::cli::show_importance(s, arguments.job); })),
+          arguments);
   add_job(add_command(app, chosen, "stop", "Stop a job; what it found is kept",
                       with_server(arguments, [&](Session s) { return tuneband::cli::stop_job(s, arguments.job); })),
           arguments);

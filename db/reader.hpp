@@ -63,6 +63,12 @@ class Reader {
   // Job with "spec" and "waiting": {reason: trials}. `waiting` comes from Scheduler::waiting_by_reason.
   Result<std::string> job_detail(JobId job, std::span<const std::pair<std::string, int>> waiting);
 
+  // What a sampler would know of the job: its trials and their results in the order in which they came.
+  Result<History> history(JobId job);
+
+  // {"importance": Importance, or null with too few results}. Takes up to a second for 10,000 trials.
+  Result<std::string> importance(JobId job);
+
   // Plan, with "actual": rungs as in Analytics.
   Result<std::string> plan(JobId job);
 

@@ -92,6 +92,9 @@ JobRow job_from(const Statement& row) {
   job.failing_with = optional_word(row, column++, exit_class_from);
   job.ending_as = optional_word(row, column++, job_state_from);
   job.last_epoch = row.integer(column++);
+  if (!row.is_null(column)) job.expected_improvement = row.number(column);
+  ++column;
+  job.suggestions_below = row.small_integer(column++);
   return job;
 }
 

@@ -30,8 +30,9 @@ inline constexpr std::string_view kJobColumns =
     "id, name, state, reason, created_at, ended_at, trials_created, trials_completed, trials_stopped, trials_failed, "
     "trials_cancelled, "
     "best_trial, best_resource, best_value, best_anywhere_trial, best_anywhere_resource, best_anywhere_value, resource_spent, "
-    "training_ms, trials_since_improvement, failures_in_a_row, failing_with, ending_as, last_epoch";
-inline constexpr int kJobColumnCount = 24;
+    "training_ms, trials_since_improvement, failures_in_a_row, failing_with, ending_as, last_epoch, expected_improvement, "
+    "suggestions_below";
+inline constexpr int kJobColumnCount = 26;
 inline constexpr std::string_view kTrialColumns =
     "job, number, state, configuration, origin, bracket, rung, resource, checkpoint_resource, until_resource, objective, "
     "objective_is_nan, objective_resource, attempts, attempts_in_all, epoch, worker, peers, exit_class, message, created_at, "

@@ -64,6 +64,7 @@ void write_job_fields(JsonWriter& json, const JobRow& row, const JobSurroundings
   write_best(json, "best_anywhere", row.best_anywhere, around.best_anywhere_configuration);
   json.field("resource_spent", row.resource_spent);
   json.field("training_seconds", seconds(row.training_ms));
+  json.field("expected_improvement", row.expected_improvement);
 }
 
 void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now) {

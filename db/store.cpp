@@ -20,15 +20,17 @@ constexpr std::string_view kUpdateJob =
     "UPDATE jobs SET name = ?, state = ?, reason = ?, created_at = ?, ended_at = ?, trials_created = ?, trials_completed = ?, "
     "trials_stopped = ?, trials_failed = ?, trials_cancelled = ?, best_trial = ?, best_resource = ?, best_value = ?, "
     "best_anywhere_trial = ?, best_anywhere_resource = ?, best_anywhere_value = ?, resource_spent = ?, training_ms = ?, "
-    "trials_since_improvement = ?, failures_in_a_row = ?, failing_with = ?, ending_as = ?, last_epoch = ? WHERE id = ?";
+    "trials_since_improvement = ?, failures_in_a_row = ?, failing_with = ?, ending_as = ?, last_epoch = ?, "
+    "expected_improvement = ?, suggestions_below = ? WHERE id = ?";
 
 constexpr std::string_view kInsertJob =
     "INSERT INTO jobs (name, state, reason, created_at, ended_at, trials_created, trials_completed, trials_stopped, "
     "trials_failed, "
     "trials_cancelled, best_trial, best_resource, best_value, best_anywhere_trial, best_anywhere_resource, best_anywhere_value, "
-    "resource_spent, training_ms, trials_since_improvement, failures_in_a_row, failing_with, ending_as, last_epoch, id, "
+    "resource_spent, training_ms, trials_since_improvement, failures_in_a_row, failing_with, ending_as, last_epoch, "
+    "expected_improvement, suggestions_below, id, "
     "spec_json) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 constexpr std::string_view kPutTrialValues =
     ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -155,7 +157,8 @@ void Store::commit(std::span<const Write> writes) {
 void Store::remove(JobId job) {
   Statement observations = connection_.prepare("SELECT 1 FROM observations WHERE job = ? LIMIT 1 OFFSET ?");
   Statement trials = connection_.prepare("SELECT 1 FROM trials WHERE job = ? LIMIT 1 OFFSET ?");
-  const bool large = observations.query(job.value, kRowsRemovedAtOnce).step() || trials.query(job.value, kRowsRemovedAtOnce).step();
+  const bool large =
+      observations.query(job.value, kRowsRemovedAtOnce).step() || trials.query(job.value, kRowsRemovedAtOnce).step();
   observations.reset();
   trials.reset();
   if (large) {
@@ -202,8 +205,8 @@ void Store::write(const JobRow& row, const std::string& spec_json) {
                   row.trials_completed, row.trials_stopped, row.trials_failed, row.trials_cancelled, trial_of(row.best),
                   resource_of(row.best), value_of_best(row.best), trial_of(row.best_anywhere), resource_of(row.best_anywhere),
                   value_of_best(row.best_anywhere), row.resource_spent, row.training_ms, row.trials_since_improvement,
-                  row.failures_in_a_row, word_of(row.failing_with), word_of(row.ending_as), row.last_epoch, row.id.value,
-                  more...);
+                  row.failures_in_a_row, word_of(row.failing_with), word_of(row.ending_as), row.last_epoch,
+                  row.expected_improvement, row.suggestions_below, row.id.value, more...);
   };
   put(update_job_);
   if (connection_.changes() == 0) put(insert_job_, spec_json);

@@ -19,10 +19,8 @@ bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband |
 }  // namespace
 
 Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec)
-    : row_(std::move(row)),
-      spec_(std::move(spec)),
-      history_(ladder(spec_->scheduler)),
-      sampler_(make_sampler(*spec_)) {
+    : row_(std::move(row)), spec_(std::move(spec)), history_(ladder(spec_->scheduler)), sampler_(make_sampler(*spec_)) {
+  history_.add_priors(spec_->priors);
   const auto most = std::min<std::int64_t>(trials_bound(*spec_).value_or(kTrialsMax), kTrialsMax);
   policy_ = make_policy(spec_->scheduler, spec_->objective.goal, static_cast<int>(most));
 }
@@ -135,6 +133,7 @@ int Job::choose(std::optional<int> preferred, Timestamp now) {
 int Job::create_trial(const Work& work, Timestamp now) {
   const int number = static_cast<int>(trials_.size());
   const auto enqueued = static_cast<std::int64_t>(spec_->enqueue.size());
+  if (number >= enqueued) note_expected_improvement(number - enqueued);
   TrialRow trial;
   trial.id = {row_.id, number};
   trial.configuration =
@@ -150,6 +149,14 @@ int Job::create_trial(const Work& work, Timestamp now) {
   ++row_.trials_created;
   row_changed_ = true;
   return number;
+}
+
+void Job::note_expected_improvement(std::int64_t index) {
+  if (!spec_->limits.convergence) return;
+  const auto expected = sampler_->expected_improvement(index, history_);
+  if (!expected || !std::isfinite(*expected)) return;
+  row_.expected_improvement = std::max(0.0, *expected);
+  row_.suggestions_below = *expected < spec_->limits.convergence->tolerance ? row_.suggestions_below + 1 : 0;
 }
 
 void Job::start(int number, const std::vector<WorkerId>& ranks, Timestamp now) {
@@ -404,6 +411,12 @@ void Job::check_limits(Timestamp now) {
   } else if (limits.max_trials_without_improvement && row_.trials_since_improvement >= *limits.max_trials_without_improvement) {
     begin_stopping(JobState::completed,
                    std::to_string(row_.trials_since_improvement) + " trials in a row brought no better value", now);
+  } else if (limits.convergence && row_.suggestions_below >= limits.convergence->suggestions) {
+    begin_stopping(JobState::completed,
+                   "converged: the model expected less than " + format_number(limits.convergence->tolerance) +
+                       " of improvement from " + std::to_string(row_.suggestions_below) + " trials in a row, from the last one " +
+                       format_number(*row_.expected_improvement),
+                   now);
   } else if (row_.failing_with && row_.failures_in_a_row >= limits.max_failures_in_a_row) {
     begin_stopping(JobState::failed,
                    std::to_string(row_.failures_in_a_row) + " trials in a row failed with " + last_failure(*row_.failing_with),

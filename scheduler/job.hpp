@@ -77,6 +77,7 @@ class Job {
   std::optional<int> first_queued(int usable) const;
   int choose(std::optional<int> preferred, Timestamp now);
   int create_trial(const Work& work, Timestamp now);
+  void note_expected_improvement(std::int64_t index);
   void leave_worker(TrialRow& trial, Timestamp now);
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
   void apply(const std::vector<Ruling>& rulings, Timestamp now);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "core/random.hpp"
@@ -30,7 +31,44 @@ std::string read_name(ObjectReader& reader) {
   return "";
 }
 
-Objective read_objective(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+Constraint read_constraint(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  Constraint constraint;
+  ObjectReader reader(json, path, diagnostics);
+  reader.require_present("metric");
+  constraint.metric = reader.text_or("metric", "", {1, kMetricNameSizeMax});
+  constraint.min = reader.number("min");
+  constraint.max = reader.number("max");
+  reader.finish();
+  if (json.is_object() && !json.contains("min") && !json.contains("max")) {
+    diagnostics.error(path, "bounds nothing", "give `min`, `max` or both");
+  } else if (constraint.min && constraint.max && *constraint.min > *constraint.max) {
+    diagnostics.error(reader.path_to("min"), "expected at most max (" + format_number(*constraint.max) + "), got " +
+                                                 format_number(*constraint.min));
+  }
+  return constraint;
+}
+
+std::vector<Constraint> read_constraints(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  std::vector<Constraint> constraints;
+  if (!json.is_array() || json.empty() || json.size() > kConstraintsMax) {
+    const std::string got = json.is_array() ? std::to_string(json.size()) + " of them" : excerpt(json);
+    diagnostics.error(path, "expected a list of 1 to " + std::to_string(kConstraintsMax) + " constraints, got " + got);
+    return constraints;
+  }
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    constraints.push_back(read_constraint(json[i], join_path(path, i), diagnostics));
+    const std::string& metric = constraints.back().metric;
+    const bool twice = std::any_of(constraints.begin(), constraints.end() - 1,
+                                   [&](const Constraint& earlier) { return !metric.empty() && earlier.metric == metric; });
+    if (twice) {
+      diagnostics.error(join_path(join_path(path, i), "metric"), excerpt(metric) + " is bounded already", "give min and max together");
+    }
+  }
+  return constraints;
+}
+
+// `constraints`: nothing: it may not have any.
+Objective read_objective(const Json& json, const std::string& path, std::vector<Constraint>* constraints, Diagnostics& diagnostics) {
   static const std::vector<std::string> kGoals{"maximize", "minimize"};
   Objective objective;
   ObjectReader reader(json, path, diagnostics);
@@ -39,6 +77,8 @@ Objective read_objective(const Json& json, const std::string& path, Diagnostics&
   objective.metric = reader.text_or("metric", "", {1, kMetricNameSizeMax});
   objective.goal = static_cast<Goal>(reader.word("goal", kGoals).value_or(0));
   objective.target = reader.number("target");
+  const Json* bounds = constraints == nullptr ? nullptr : reader.find("constraints");
+  if (bounds != nullptr) *constraints = read_constraints(*bounds, reader.path_to("constraints"), diagnostics);
   reader.finish();
   return objective;
 }
@@ -136,6 +176,15 @@ Limits read_limits(const Json& json, const std::string& path, Diagnostics& diagn
     limits.max_runtime_ms = static_cast<std::int64_t>(std::ceil(*seconds * 1000));
   }
   limits.max_trials_without_improvement = count("max_trials_without_improvement", kTrialsMax);
+  if (const Json* convergence = reader.find("convergence")) {
+    ObjectReader fields(*convergence, reader.path_to("convergence"), diagnostics);
+    Convergence read;
+    fields.require_present("tolerance");
+    read.tolerance = fields.number_or("tolerance", 1, {.min = 0, .min_excluded = true});
+    read.suggestions = static_cast<int>(fields.integer_or("suggestions", read.suggestions, {1, kTrialsMax}));
+    fields.finish();
+    limits.convergence = read;
+  }
   limits.max_attempts = count("max_attempts", kAttemptsMax).value_or(limits.max_attempts);
   limits.max_failures_in_a_row = count("max_failures_in_a_row", kTrialsMax).value_or(limits.max_failures_in_a_row);
   reader.finish();
@@ -159,8 +208,7 @@ std::vector<Configuration> read_configurations(const Json& json, const SearchSpa
 
 SamplerSpec read_sampler(ObjectReader& reader, const std::string& job_name) {
   const Json* json = reader.find("sampler");
-  SamplerSpec spec;
-  if (json != nullptr) spec = SamplerSpec::parse(*json, reader.path_to("sampler"), reader.diagnostics());
+  SamplerSpec spec = SamplerSpec::parse(json != nullptr ? *json : Json::object(), reader.path_to("sampler"), reader.diagnostics());
   if (json == nullptr || !json->is_object() || !json->contains("seed")) spec.seed = default_seed(job_name);
   return spec;
 }
@@ -215,13 +263,142 @@ void tune_replicas(JobSpec& spec, Diagnostics& diagnostics) {
   spec.search_space.add({kReplicasParameter, std::move(domain), std::nullopt});
 }
 
+std::vector<std::string> read_job_names(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  if (!json.is_array() || json.empty() || json.size() > kWarmStartJobsMax) {
+    diagnostics.error(
+        path, "expected a list of 1 to " + std::to_string(kWarmStartJobsMax) + " names or ids of jobs, got " + excerpt(json));
+    return names;
+  }
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const bool id = json[i].is_number_unsigned();
+    if (id) {
+      names.push_back(json[i].dump());
+    } else if (json[i].is_string() && valid_job_name(json[i].get_ref<const std::string&>())) {
+      names.push_back(json[i].get<std::string>());
+    } else {
+      diagnostics.error(join_path(path, i), "expected the name or the id of a job, got " + excerpt(json[i]));
+    }
+  }
+  return names;
+}
+
+std::vector<PriorObservation> read_priors(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  std::vector<PriorObservation> priors;
+  if (!json.is_array() || json.size() > kPriorsMax * kWarmStartJobsMax) {
+    diagnostics.error(path, "expected a list of observations, got " + excerpt(json));
+    return priors;
+  }
+  for (std::size_t i = 0; i < json.size() && diagnostics.errors().size() <= kFaultsMax; ++i) {
+    const std::string at = join_path(path, i);
+    ObjectReader reader(json[i], at, diagnostics);
+    PriorObservation prior;
+    if (const Json* configuration = reader.require("configuration"); configuration != nullptr && configuration->is_object()) {
+      for (const auto& [name, value] : configuration->items()) {
+        if (const auto known = value_from_json(value)) prior.configuration[name] = *known;
+      }
+    }
+    for (const char* field : {"resource_share", "score", "level_score"}) reader.require_present(field);
+    prior.resource_share = reader.number_or("resource_share", 1, {.min = 0, .max = 1, .min_excluded = true});
+    prior.score = reader.number_or("score", 0);
+    prior.level_score = reader.number_or("level_score", 0);
+    reader.finish();
+    priors.push_back(std::move(prior));
+  }
+  return priors;
+}
+
+// ["earlier-job"], or as with_priors() writes it.
+void read_warm_start(const Json& json, JobSpec& spec, Diagnostics& diagnostics) {
+  if (!json.is_object()) {
+    spec.warm_start = read_job_names(json, "warm_start", diagnostics);
+    return;
+  }
+  ObjectReader reader(json, "warm_start", diagnostics);
+  if (const Json* jobs = reader.require("jobs")) spec.warm_start = read_job_names(*jobs, reader.path_to("jobs"), diagnostics);
+  if (const Json* observations = reader.require("observations")) {
+    spec.priors = read_priors(*observations, reader.path_to("observations"), diagnostics);
+  }
+  reader.finish();
+}
+
+// `objective`, or `objectives`: two or more, which are compared as they are, without a target or constraints.
+void read_objectives(ObjectReader& reader, JobSpec& spec) {
+  Diagnostics& diagnostics = reader.diagnostics();
+  const Json* several = reader.find("objectives");
+  if (several == nullptr) {
+    const Json* one = reader.require("objective");
+    if (one != nullptr) spec.objective = read_objective(*one, "objective", &spec.constraints, diagnostics);
+    return;
+  }
+  if (reader.has("objective")) {
+    diagnostics.error("objectives", "stands beside `objective`", "give one of both");
+    return;
+  }
+  if (!several->is_array() || several->size() < 2 || several->size() > kObjectivesMax) {
+    const std::string got = several->is_array() ? std::to_string(several->size()) + " of them" : excerpt(*several);
+    diagnostics.error("objectives", "expected a list of 2 to " + std::to_string(kObjectivesMax) + " objectives, got " + got);
+    return;
+  }
+  std::set<std::string> metrics;
+  for (std::size_t i = 0; i < several->size(); ++i) {
+    const std::string path = join_path("objectives", i);
+    Objective objective = read_objective((*several)[i], path, nullptr, diagnostics);
+    if (objective.target) {
+      diagnostics.error(join_path(path, "target"), "has no meaning with several objectives: a trial may reach it and be far from "
+                        "the others", "leave it out");
+    }
+    if (!objective.metric.empty() && !metrics.insert(objective.metric).second) {
+      diagnostics.error(join_path(path, "metric"), excerpt(objective.metric) + " is an objective already");
+    }
+    if (i == 0) {
+      spec.objective = std::move(objective);
+    } else {
+      spec.more_objectives.push_back(std::move(objective));
+    }
+  }
+}
+
+// What some schedulers cannot do with constraints or several objectives. Called for a document without faults.
+void check_objectives(JobSpec& spec, Diagnostics& diagnostics) {
+  const SchedulerType type = spec.scheduler.type;
+  const std::string named = "`" + std::string(to_string(type)) + "`";
+  if (!spec.constraints.empty() && type == SchedulerType::median_stopping) {
+    diagnostics.error("scheduler.type", named + " compares averages of values, which cannot say how constraints are met",
+                      "use `auto`");
+  }
+  if (spec.more_objectives.empty()) return;
+  for (const Objective& objective : spec.more_objectives) spec.scheduler.more_goals.push_back(objective.goal);
+  const bool differences = type == SchedulerType::median_stopping || type == SchedulerType::pasha ||
+                           type == SchedulerType::async_hyperband;
+  if (differences) {
+    diagnostics.error("scheduler.type", named + " compares values, and there is no single one with several objectives",
+                      "use `auto`, `asha_promotion`, `asha_stopping`, `hyperband` or `successive_halving`");
+  }
+  if (type == SchedulerType::automatic) spec.scheduler.rung_audit = false;
+  if (type == SchedulerType::asha_delayed && spec.scheduler.rung_audit) {
+    diagnostics.error("scheduler.rung_audit", "compares values, and there is no single one with several objectives", "leave it out");
+  }
+  if (spec.limits.convergence) {
+    diagnostics.error("limits.convergence", "needs a single objective, in whose unit its tolerance is", "leave it out");
+  }
+  const auto bound = trials_bound(spec);
+  if (!bound || *bound > kTrialsOfSeveralObjectivesMax) {
+    diagnostics.error("limits.max_trials",
+                      "with several objectives a job starts at most " + std::to_string(kTrialsOfSeveralObjectivesMax) + " trials",
+                      "give max_trials");
+  }
+}
+
 // What only the whole document shows. Called for one without faults.
 void check_bounds(const JobSpec& spec, Diagnostics& diagnostics) {
-  const bool other_limit = spec.limits.max_runtime_ms || spec.limits.max_trials_without_improvement || spec.objective.target;
+  const bool other_limit = spec.limits.convergence || spec.limits.max_runtime_ms || spec.limits.max_trials_without_improvement ||
+                           spec.objective.target;
   const auto bound = trials_bound(spec);
   if (!bound && !other_limit) {
-    diagnostics.error("limits.max_trials", "is missing: nothing would end this job",
-                      "give max_trials, max_runtime_seconds or max_trials_without_improvement, or a target of the objective");
+    diagnostics.error(
+        "limits.max_trials", "is missing: nothing would end this job",
+        "give max_trials, max_runtime_seconds, max_trials_without_improvement or convergence, or a target of the objective");
   } else if (bound && *bound > kTrialsMax && !other_limit) {
     const bool in_passes = is_synchronous(spec.scheduler.type) || spec.scheduler.type == SchedulerType::automatic;
     const std::string what =
@@ -234,6 +411,22 @@ void check_bounds(const JobSpec& spec, Diagnostics& diagnostics) {
   if (bound && static_cast<std::int64_t>(spec.enqueue.size()) > *bound) {
     diagnostics.error("enqueue", std::to_string(spec.enqueue.size()) + " configurations are enqueued, but the job starts only " +
                                      std::to_string(*bound) + " trials");
+  }
+}
+
+// Samplers that have no model learn nothing and expect nothing.
+void check_model(const JobSpec& spec, Diagnostics& diagnostics) {
+  const SamplerType type = spec.sampler.type;
+  const bool blind = type == SamplerType::random || type == SamplerType::grid || type == SamplerType::sobol;
+  const std::string hint = "use the sampler `auto`, `gp`, `tpe`, `bohb` or `random_forest`";
+  const bool narrow = spec.search_space.parameters().size() <= kGpDimensionsMax;
+  const bool expects = type == SamplerType::gp || (type == SamplerType::automatic && narrow);
+  if (!expects && spec.limits.convergence) {
+    diagnostics.error("limits.convergence", "needs a sampler whose model says what it expects",
+                      "use the sampler `gp`, or `auto` with at most " + std::to_string(kGpDimensionsMax) + " parameters");
+  }
+  if (blind && !spec.warm_start.empty()) {
+    diagnostics.warning("warm_start", "has no effect: this sampler does not look at results", hint);
   }
 }
 
@@ -257,9 +450,36 @@ bool Objective::better(double a, double b) const {
   return goal == Goal::maximize ? a > b : a < b;
 }
 
+double Constraint::violation(double value) const {
+  if (!std::isfinite(value)) return std::numeric_limits<double>::infinity();
+  const auto beyond = [](double distance, double bound) { return std::max(0.0, distance) / std::max(1.0, std::abs(bound)); };
+  return (min ? beyond(*min - value, *min) : 0) + (max ? beyond(value - *max, *max) : 0);
+}
+
+double JobSpec::violation(const std::vector<std::pair<std::string, double>>& metrics) const {
+  double sum = 0;
+  for (const Constraint& constraint : constraints) {
+    const auto found = std::find_if(metrics.rbegin(), metrics.rend(), [&](const auto& metric) { return metric.first == constraint.metric; });
+    sum += constraint.violation(found == metrics.rend() ? std::numeric_limits<double>::quiet_NaN() : found->second);
+  }
+  return sum;
+}
+
 int JobSpec::replicas_of(const Configuration& configuration) const {
   if (replicas.size() == 1) return replicas.front();
   return static_cast<int>(std::get<std::int64_t>(configuration.at(kReplicasParameter)));
+}
+
+Json with_priors(Json document, const JobSpec& spec) {
+  Json observations = Json::array();
+  for (const PriorObservation& prior : spec.priors) {
+    observations.push_back({{"configuration", to_json(prior.configuration)},
+                            {"resource_share", prior.resource_share},
+                            {"score", prior.score},
+                            {"level_score", prior.level_score}});
+  }
+  document["warm_start"] = {{"jobs", spec.warm_start}, {"observations", std::move(observations)}};
+  return document;
 }
 
 std::string_view to_string(SchedulerType type) { return kSchedulerTypes[static_cast<std::size_t>(type)]; }
@@ -277,7 +497,7 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   JobSpec spec;
   ObjectReader reader(json, "", diagnostics);
   spec.name = read_name(reader);
-  if (const Json* objective = reader.require("objective")) spec.objective = read_objective(*objective, "objective", diagnostics);
+  read_objectives(reader, spec);
   if (const Json* space = reader.require("search_space")) {
     spec.search_space = SearchSpace::parse(*space, "search_space", diagnostics);
   }
@@ -295,10 +515,13 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
     spec.candidates = read_configurations(*candidates, spec.search_space, kCandidatesMax, "candidates", diagnostics);
   }
   if (const Json* scheduler = reader.require("scheduler")) spec.scheduler = read_scheduler(*scheduler, "scheduler", diagnostics);
+  if (const Json* warm_start = reader.find("warm_start")) read_warm_start(*warm_start, spec, diagnostics);
   if (const Json* limits = reader.find("limits")) spec.limits = read_limits(*limits, "limits", diagnostics);
   spec.weight = reader.number_or("weight", spec.weight, {kWeightMin, kWeightMax});
   reader.finish();
   if (diagnostics.ok()) check_bounds(spec, diagnostics);
+  if (diagnostics.ok()) check_objectives(spec, diagnostics);
+  if (diagnostics.ok()) check_model(spec, diagnostics);
   if (diagnostics.ok()) warn_of_oddities(spec, diagnostics);
   return spec;
 }

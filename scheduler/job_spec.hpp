@@ -5,9 +5,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/json.hpp"
+#include "search_spaces/history.hpp"
 #include "search_spaces/sampler.hpp"
 #include "search_spaces/search_space.hpp"
 
@@ -22,6 +24,16 @@ struct Objective {
 
   // The order of a rung: finite values by the goal, then infinities by the goal, then NaN.
   bool better(double a, double b) const;
+};
+
+// A bound on another metric, at the resource at which the objective is compared.
+struct Constraint {
+  std::string metric;
+  std::optional<double> min;  // at least one of both
+  std::optional<double> max;
+
+  // How far outside: the distance from the bound, in units of the bound where that is above 1; 0: within; infinite for NaN.
+  double violation(double value) const;
 };
 
 // hyperband           synchronous brackets (Li et al., JMLR 18 (2018), Algorithm 1)
@@ -59,7 +71,14 @@ struct SchedulerSpec {
   int eta = 3;
   std::vector<std::int64_t> rungs;  // the user's own ladder, strictly rising, ending in max_resource; empty: computed
   BracketRounding rounding = BracketRounding::algorithm1;
+  std::vector<Goal> more_goals;  // of the objectives after the first
   bool rung_audit = false;  // asha_delayed and automatic: does the first rung order trials as the next one does?
+};
+
+// The model expects less than `tolerance` of improvement (in the unit of the objective) from `suggestions` trials in a row.
+struct Convergence {
+  double tolerance = 0;
+  int suggestions = 10;
 };
 
 struct Limits {
@@ -67,16 +86,21 @@ struct Limits {
   int max_parallel_trials = 1000;
   std::optional<std::int64_t> max_runtime_ms;
   std::optional<int> max_trials_without_improvement;
+  std::optional<Convergence> convergence;
   int max_attempts = 3;           // starts of one trial, counting retries after a lost worker or a crash
   int max_failures_in_a_row = 5;  // trials that fail with the same class, none succeeding in between: the job fails
 };
 
 struct JobSpec {
   std::string name;
-  Objective objective;
+  Objective objective;                      // of several: the first
+  std::vector<Objective> more_objectives;   // the others; trials are then ranked by all of them (scheduler/fronts.hpp)
+  std::vector<Constraint> constraints;
   SearchSpace search_space;
   SamplerSpec sampler;
   std::vector<Configuration> enqueue;     // tried first, in this order
+  std::vector<std::string> warm_start;    // earlier jobs, by name or id, whose results the sampler learns from
+  std::vector<PriorObservation> priors;   // those results; the server reads them when the job is submitted
   std::vector<Configuration> candidates;  // what the sampler chooses from (scheduler/candidates.hpp); empty: the whole space
   SchedulerSpec scheduler;
   Limits limits;
@@ -87,11 +111,17 @@ struct JobSpec {
   std::string data_key;          // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
   int replicas_of(const Configuration& configuration) const;
+  // Of all constraints together; a metric that is not there violates infinitely. 0: all are met.
+  double violation(const std::vector<std::pair<std::string, double>>& metrics) const;
 
   // Reads a whole job document. Of the trainer only `replicas` and `metric_rank` are read here. `diagnostics` gets every fault;
   // what is returned is a job only when there is none. A sampler without a seed gets default_seed(name).
   static JobSpec parse(const Json& json, Diagnostics& diagnostics);
 };
+
+// The document with the results of the earlier jobs in it: `"warm_start": {"jobs": [...], "observations": [...]}`, which parse()
+// reads back. So a job is whole without them, and may outlive them.
+Json with_priors(Json document, const JobSpec& spec);
 
 // A stable hash of the job's name: the same document gives the same trials.
 std::uint64_t default_seed(std::string_view job_name);
@@ -102,9 +132,13 @@ bool valid_job_name(std::string_view name);
 
 inline constexpr std::size_t kJobNameSizeMax = 64;
 inline constexpr std::size_t kMetricNameSizeMax = 200;  // bytes
+inline constexpr std::size_t kConstraintsMax = 20;
+inline constexpr std::size_t kObjectivesMax = 4;
+inline constexpr int kTrialsOfSeveralObjectivesMax = 5000;  // an arrival ranks all results of its rung anew
 inline constexpr std::int64_t kResourceMax = 1'000'000'000;
 inline constexpr int kTrialsMax = 1'000'000;
 inline constexpr std::size_t kEnqueueMax = 10'000;
+inline constexpr std::size_t kWarmStartJobsMax = 20;
 inline constexpr std::size_t kCandidatesMax = 10'000;
 inline constexpr int kReplicasMax = 1000;
 inline constexpr std::size_t kReplicasListMax = 20;

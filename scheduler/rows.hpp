@@ -77,6 +77,8 @@ struct JobRow {
   int failures_in_a_row = 0;               // trials that failed with `failing_with`, none with a value in between
   std::optional<ExitClass> failing_with;
   std::optional<JobState> ending_as;       // while stopping: completed, stopped or failed
+  std::optional<double> expected_improvement;  // of the last suggestion, as the sampler's model sees it; finite, 0 or more
+  int suggestions_below = 0;               // in a row that were below the limit on convergence
   std::int64_t last_epoch = 0;             // the highest that an assignment of this job had; 0: none yet
   bool operator==(const JobRow&) const = default;
 };
@@ -93,6 +95,8 @@ struct TrialRow {
   std::int64_t until_resource = 0;         // the level of `rung`
   std::optional<double> objective;         // at `objective_resource`, the highest rung reached; nothing: none yet; may be NaN
   std::int64_t objective_resource = 0;
+  double violation = 0;                    // of the constraints, at `objective_resource`; 0: all are met, or there are none
+  std::vector<double> more_objectives;     // the values of the objectives after the first, at `objective_resource`
   int attempts = 0;                        // starts of the current segment; 0 after a rung was reached
   int attempts_in_all = 0;                 // segments started
   Epoch epoch;                             // of the assignment under way, or of the last one; 0: none yet
@@ -134,6 +138,8 @@ struct DecisionRow {
   std::int64_t resource = 0;               // the rung's level
   std::int64_t sequence = 0;               // order of arrival in the job, 0, 1, 2...
   std::optional<double> value;             // nothing: the trial failed before this rung
+  double violation = 0;                    // of the constraints; 0: all are met
+  std::vector<double> more_values;         // of the objectives after the first
   Verdict verdict = Verdict::waiting;
   int rank = 0;                            // 1 = best, among `filled` when decided; 0 while waiting
   int filled = 0;                          // slots with a result when decided

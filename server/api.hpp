@@ -65,6 +65,7 @@ class Api {
   void make_plan_of(const HttpRequest& request, const Respond& respond);
   void watch_job(const HttpRequest& request, JobId job, const Respond& respond);
   void analytics(const HttpRequest& request, JobId job, const Respond& respond);
+  void importance(JobId job, const Respond& respond);
 
   // routes_trials.cpp
   void add_trial_routes();

@@ -31,6 +31,41 @@ void add_all(const Diagnostics& from, Diagnostics& to) {
   for (const Error& warning : from.warnings()) to.warning(warning.path, warning.message, warning.hint);
 }
 
+// What the jobs that it names for its warm start have seen becomes a part of the document. A document that has it already, being
+// an earlier job's, is taken as it is.
+void read_earlier_jobs(Reader& reader, JobDocument& document, Diagnostics& found) {
+  JobSpec& spec = document.spec;
+  if (spec.warm_start.empty() || !spec.priors.empty()) return;
+  for (std::size_t i = 0; i < spec.warm_start.size(); ++i) {
+    const std::string path = join_path("warm_start", i);
+    const auto job = reader.find_job(spec.warm_start[i]);
+    const auto row = job ? reader.job_row(*job) : Result<JobRow>(job.error());
+    if (!row) {
+      found.error(path, "there is no job `" + spec.warm_start[i] + "`");
+      continue;
+    }
+    if (!ended(row->state)) {
+      found.error(path, "job `" + row->name + "` has not ended: its results may still change",
+                  "wait until it has ended, or stop it");
+      continue;
+    }
+    const auto facts = reader.facts(*job);
+    const auto history = reader.history(*job);
+    if (!facts || !history) {
+      found.error(path, "job `" + row->name + "` cannot be read: " + (facts ? history.error() : facts.error()).message);
+      continue;
+    }
+    const Objective& theirs = (*facts)->spec.objective;
+    if (theirs.metric != spec.objective.metric || theirs.goal != spec.objective.goal) {
+      found.warning(path, "job `" + row->name + "` had another objective, `" + theirs.metric + "`",
+                    "its results help only where both rank configurations alike");
+    }
+    const auto priors = priors_of(*history);
+    spec.priors.insert(spec.priors.end(), priors.begin(), priors.end());
+  }
+  if (found.ok()) document.canonical = with_priors(*parse_json(document.canonical), spec).dump();
+}
+
 }  // namespace
 
 void Api::add_job_routes() {
@@ -53,6 +88,7 @@ void Api::add_job_routes() {
          watch_job(request, job, respond);
        })});
   router_.add({"GET", "/v1/jobs/{job}/best", {}, of_job(&Api::get_best)});
+  router_.add({"GET", "/v1/jobs/{job}/importance", {}, of_job(&Api::importance)});
   router_.add({"GET", "/v1/jobs/{job}/plan", {}, with_job([this](const HttpRequest&, JobId job, const Respond& respond) {
                  read_json([job](Reader& reader) { return reader.plan(job); }, respond);
                })});
@@ -86,9 +122,10 @@ void Api::create_job(const HttpRequest& request, const Respond& respond) {
 // A document may be as large as a body: it is parsed off the loop thread.
 void Api::read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond) {
   const auto parse = [body = request.body,
-                      base_dir = request.query_value("base_dir").value_or("")](Reader&) -> Result<ReadDocument> {
+                      base_dir = request.query_value("base_dir").value_or("")](Reader& reader) -> Result<ReadDocument> {
     ReadDocument read;
     read.document = parse_job_document(body, base_dir, read.found);
+    if (read.found.ok()) read_earlier_jobs(reader, read.document, read.found);
     return read;
   };
   reads_.run(parse, [then = std::move(then), respond](const Result<ReadDocument>& read) {
@@ -214,6 +251,17 @@ void Api::analytics(const HttpRequest& request, JobId job, const Respond& respon
     return csv ? reader.analytics_csv(job, now, sink) : reader.analytics_json(job, now, sink);
   };
   exports_.run(std::move(head), produce, respond);
+}
+
+// A forest takes a while to grow: not on the thread that serves the small reads.
+void Api::importance(JobId job, const Respond& respond) {
+  const auto produce = [job](Reader& reader, const Sink& sink) -> Result<void> {
+    const auto text = reader.importance(job);
+    if (!text) return text.error();
+    sink(*text);
+    return {};
+  };
+  exports_.run(HttpReply{}, produce, respond);
 }
 
 }  // namespace tuneband::server

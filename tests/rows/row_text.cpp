@@ -106,6 +106,8 @@ Fields fields_of(const JobRow& row) {
           {"failures_in_a_row", number(row.failures_in_a_row)},
           {"failing_with", word(row.failing_with)},
           {"ending_as", word(row.ending_as)},
+          {"expected_improvement", value(row.expected_improvement)},
+          {"suggestions_below", number(row.suggestions_below)},
           {"last_epoch", number(row.last_epoch)}};
 }
 
