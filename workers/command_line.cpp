@@ -89,7 +89,8 @@ void add_group_variables(const protocol::AssignmentOrder& order, const std::stri
   variables["DMLC_TRACKER_URI"] = place.tracker_host.empty() ? tracker_host : place.tracker_host;
   variables["DMLC_TRACKER_PORT"] = std::to_string(place.tracker_port);
   variables["DMLC_NUM_WORKER"] = std::to_string(place.world_size);
-  variables["DMLC_TASK_ID"] = std::to_string(place.session) + ":" + std::to_string(place.rank);
+  // Of this segment: unlike XGBoost's ranks, which keep their session, a command's meet anew each time they are started.
+  variables["DMLC_TASK_ID"] = std::to_string(order.epoch) + ":" + std::to_string(place.rank);
   variables["DMLC_RANK"] = std::to_string(place.rank);
 }
 

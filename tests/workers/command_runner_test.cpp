@@ -301,7 +301,7 @@ TEST_F(CommandRunnerTest, ARankIsToldWhereItStandsInItsGroup) {
       "basename {parameters_file}; echo '{{\"loss\": 1}}'");
   EXPECT_EQ(run().exit, "completed");
   EXPECT_THAT(log_text(), HasSubstr("2/3 0 10.0.0.1:29500 2/3 3\n"));
-  EXPECT_THAT(log_text(), HasSubstr("worker 10.0.0.9:7071 12:2 3\n"));
+  EXPECT_THAT(log_text(), HasSubstr("worker 10.0.0.9:7071 1:2 3\n"));
   EXPECT_THAT(log_text(), HasSubstr("parameters-2.json"));
 }
 
