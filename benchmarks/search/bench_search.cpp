@@ -90,13 +90,16 @@ ByBudget mean_over(const std::vector<ByBudget>& tables) {
   return mean;
 }
 
-void print_rows(const std::string& method, const ByBudget& regret, const std::string& axis) {
-  fmt::print("| {:<34} | {:<8} |", method, axis);
-  for (const auto& sample : regret) {
-    const Estimate here = estimate(sample);
-    fmt::print(" {:.3f} ± {:.3f} |", here.mean, here.half_width);
-  }
-  fmt::print("\n");
+std::string cell_of(const std::vector<double>& sample) {
+  const Estimate here = estimate(sample);
+  return fmt::format(" {:.3f} ± {:.3f} |", here.mean, here.half_width);
+}
+
+// Regret by resource at each budget, and by time at the last one.
+void print_row(const std::string& name, const ByBudget& by_resource, const ByBudget& by_time, double suggest_ms) {
+  fmt::print("| {} |", name);
+  for (const auto& sample : by_resource) fmt::print("{}", cell_of(sample));
+  fmt::print("{} {:.1f} |\n", cell_of(by_time.back()), suggest_ms);
   std::fflush(stdout);
 }
 
@@ -107,10 +110,11 @@ void run_family(const Family& family, const Arguments& arguments, int workers, s
   options.seeds = arguments.seeds;
   options.threads = arguments.threads;
   options.budgets = arguments.budgets;
-  fmt::print("\n### {} ({} tables), {} workers\n\n| method | by |", family.folder, tables.size(), workers);
+  fmt::print("\n### {}, {} tables, {} workers, {} runs of each\n\n| scheduler / sampler |", family.folder, tables.size(), workers,
+             options.seeds);
   for (const double budget : options.budgets) fmt::print(" {:g} R |", budget);
-  fmt::print("\n|---|---|");
-  for (std::size_t i = 0; i < options.budgets.size(); ++i) fmt::print("---|");
+  fmt::print(" {:g} R of time | ms a trial |\n|---|", options.budgets.back());
+  for (std::size_t i = 0; i < options.budgets.size() + 2; ++i) fmt::print("--:|");
   fmt::print("\n");
   for (const std::string& method : arguments.methods) {
     std::vector<ByBudget> by_resource;
@@ -121,11 +125,12 @@ void run_family(const Family& family, const Arguments& arguments, int workers, s
       if (csv != nullptr) *csv << comparison_csv(runs, table, options);
       by_resource.push_back(runs.front().regret_by_resource);
       by_time.push_back(runs.front().regret_by_time);
-      if (arguments.each) print_rows("  " + table.name, by_resource.back(), "resource");
-      for (const SimulationResult& run : runs.front().runs) suggest_ms = std::max(suggest_ms, run.suggest_seconds * 1000);
+      double of_table = 0;
+      for (const SimulationResult& run : runs.front().runs) of_table += run.suggest_seconds * 1000 / options.seeds;
+      if (arguments.each) print_row("  " + table.name, by_resource.back(), by_time.back(), of_table);
+      suggest_ms += of_table / static_cast<double>(tables.size());
     }
-    print_rows(method, mean_over(by_resource), "resource");
-    print_rows(fmt::format("{:.1f} ms a trial", suggest_ms), mean_over(by_time), "time");
+    print_row(method, mean_over(by_resource), mean_over(by_time), suggest_ms);
   }
 }
 
@@ -141,7 +146,7 @@ int run(const Arguments& arguments) {
     if (!wanted || !fs::exists(fs::path(arguments.tables) / family.folder)) continue;
     for (const int workers : arguments.workers) run_family(family, arguments, workers, csv.is_open() ? &csv : nullptr);
   }
-  fmt::print("\n{:.0f} s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
+  fmt::print(stderr, "{:.0f} s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
   return 0;
 }
 
