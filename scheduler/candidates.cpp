@@ -59,6 +59,10 @@ class CandidateSampler final : public Sampler {
     return candidates_[nearest];
   }
 
+  std::optional<double> expected_improvement(std::int64_t index, const History& history) override {
+    return inner_->expected_improvement(index, history);
+  }
+
   std::optional<std::int64_t> size() const override {
     return std::min(size_, inner_->size().value_or(size_));
   }
