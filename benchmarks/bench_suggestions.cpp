@@ -1,6 +1,6 @@
-// Milliseconds of processor time of a suggestion with 10 to 10,000 trials in the job, for every sampler, on a ladder of four levels with 8 parameters.
-// Means over many suggestions, so that fits at some of them count with their share; the last columns are the cost against that of
-// the random sampler with as many trials (the baseline).
+// Milliseconds of processor time of a suggestion with 10 to 10,000 trials in the job, for every sampler, on a ladder of four
+// levels with 8 parameters. Means over many suggestions, so that fits at some of them count with their share; the last columns
+// are the cost against that of the random sampler with as many trials (the baseline).
 #include <fmt/core.h>
 
 #include <cmath>
@@ -39,7 +39,8 @@ class GrowingHistory {
     history_.add_trial(random_->suggest(trials_, history_));
     const int done = trials_++ - kPending;
     if (done < 0) return;
-    const double cost = random_unit(3, {static_cast<std::uint64_t>(done)}) + std::get<double>(history_.trials()[done].configuration.at("a"));
+    const double cost =
+        random_unit(3, {static_cast<std::uint64_t>(done)}) + std::get<double>(history_.trials()[done].configuration.at("a"));
     for (const std::int64_t level : history_.levels()) {
       history_.add_result(done, level, cost - std::log(static_cast<double>(level)));
       if (random_unit(4, {static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(level)}) > 1.0 / 3) break;
@@ -81,9 +82,12 @@ int main() {
   for (const int trials : kTrials) fmt::print(" {:>12}", fmt::format("ms at {}", trials));
   for (const int trials : kTrials) fmt::print(" {:>15}", fmt::format("ratio at {}", trials));
   fmt::print("\n");
-  const std::pair<SamplerType, const char*> samplers[] = {
-      {SamplerType::random, "random"},     {SamplerType::sobol, "sobol"}, {SamplerType::tpe, "tpe"}, {SamplerType::bohb, "bohb"},
-      {SamplerType::random_forest, "random_forest"}, {SamplerType::gp, "gp"}};
+  const std::pair<SamplerType, const char*> samplers[] = {{SamplerType::random, "random"},
+                                                          {SamplerType::sobol, "sobol"},
+                                                          {SamplerType::tpe, "tpe"},
+                                                          {SamplerType::bohb, "bohb"},
+                                                          {SamplerType::random_forest, "random_forest"},
+                                                          {SamplerType::gp, "gp"}};
   for (const auto& [type, name] : samplers) {
     std::vector<double> costs;
     for (const int trials : kTrials) costs.push_back(milliseconds(type, space, trials));

@@ -25,7 +25,8 @@ class KernelDensity {
     const double shrink = std::pow(static_cast<double>(points_.size()), -1 / (4 + static_cast<double>(dimensions.size())));
     for (std::size_t d = 0; d < dimensions.size(); ++d) {
       const auto categories = static_cast<double>(dimensions[d].categories);
-      // A category's is the probability of another one. Scott's rule, as BOHB has it there too, would make of few categories none.
+      // A category's is the probability of another one. Scott's rule, as BOHB has it there too, would make of few categories
+      // none.
       const double width = categories > 0 ? (1 - 1 / categories) * shrink * shrink : kNormalReference * deviation(d) * shrink;
       bandwidths_.push_back(std::max(kBandwidthMin, width));
     }

@@ -6,8 +6,8 @@
 
 namespace tuneband {
 
-// At the highest level with at least d + 2 results: a kernel density over all parameters of the best 15 %, and one of the others. Of
-// 64 draws near good ones (three times as wide) the one with the greatest ratio. One suggestion in three is random.
+// At the highest level with at least d + 2 results: a kernel density over all parameters of the best 15 %, and one of the others.
+// Of 64 draws near good ones (three times as wide) the one with the greatest ratio. One suggestion in three is random.
 class BohbSampler final : public Sampler {
  public:
   BohbSampler(const SearchSpace& space, std::uint64_t seed);

@@ -97,7 +97,8 @@ struct UnitOf {
     return unscaled(number_in(value, min + 0.5, max - 0.5), min, max, domain.scale);
   }
   double operator()(const CategoricalDomain& domain) const {
-    const auto found = std::find_if(domain.values.begin(), domain.values.end(), [this](const Value& one) { return same(one, value); });
+    const auto found =
+        std::find_if(domain.values.begin(), domain.values.end(), [this](const Value& one) { return same(one, value); });
     const auto index = found == domain.values.end() ? 0 : found - domain.values.begin();
     return (static_cast<double>(index) + 0.5) / static_cast<double>(domain.values.size());
   }

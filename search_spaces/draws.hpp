@@ -24,7 +24,8 @@ std::vector<double> normal_scores(const std::vector<double>& costs);
 // A stream of numbers that is a function of (seed, stream, index).
 class Draws {
  public:
-  Draws(std::uint64_t seed, std::uint64_t stream, std::int64_t index) : seed_(random_bits(seed, {stream, static_cast<std::uint64_t>(index)})) {}
+  Draws(std::uint64_t seed, std::uint64_t stream, std::int64_t index)
+      : seed_(random_bits(seed, {stream, static_cast<std::uint64_t>(index)})) {}
 
   double unit() { return to_unit(mix64(seed_ ^ mix64(++count_))); }  // [0, 1)
   double normal() { return normal_quantile(unit() * (1 - 0x1.0p-53) + 0x1.0p-54); }

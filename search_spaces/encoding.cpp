@@ -43,8 +43,8 @@ Encoding::Encoding(const SearchSpace& space) : space_(space) {
       dimensions_.push_back({i, categories_of(parameters[i].domain), step_of(parameters[i].domain)});
     }
     if (const auto& condition = parameters[i].condition) {
-      const auto parent = std::find_if(parameters.begin(), parameters.end(),
-                                       [&](const Parameter& one) { return one.name == condition->parent; });
+      const auto parent =
+          std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& one) { return one.name == condition->parent; });
       node.parent = static_cast<std::size_t>(parent - parameters.begin());
       if (const auto* fixed = std::get_if<FixedDomain>(&parent->domain)) {
         node.always = among_values(condition->values, fixed->value);

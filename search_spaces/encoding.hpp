@@ -1,7 +1,7 @@
 // Configurations as points, for samplers that learn.
 //
-// A point has one coordinate for each parameter that is not fixed, in the order of the space: a number's place on its domain's scale
-// in [0, 1] (an int's at the middle of its share), a category's index, kInactive where the parameter is not active.
+// A point has one coordinate for each parameter that is not fixed, in the order of the space: a number's place on its domain's
+// scale in [0, 1] (an int's at the middle of its share), a category's index, kInactive where the parameter is not active.
 #pragma once
 
 #include <cstddef>

@@ -26,8 +26,8 @@ std::vector<double> row_of(const Point& point, double level) {
   return row;
 }
 
-RegressionForest forest_of(const Encoding& encoding, const std::vector<std::vector<double>>& rows, const std::vector<double>& targets,
-                           std::uint64_t seed) {
+RegressionForest forest_of(const Encoding& encoding, const std::vector<std::vector<double>>& rows,
+                           const std::vector<double>& targets, std::uint64_t seed) {
   std::vector<RegressionForest::Kind> kinds;
   for (const Encoding::Dimension& dimension : encoding.dimensions()) {
     kinds.push_back(dimension.categories > 0 ? RegressionForest::Kind::category : RegressionForest::Kind::number);
@@ -45,7 +45,8 @@ ForestSampler::ForestSampler(const SearchSpace& space, std::uint64_t seed, int s
 
 Configuration ForestSampler::suggest(std::int64_t index, const History& history) {
   const auto priors = static_cast<std::int64_t>(history.priors().size());
-  const bool starting = index + priors < startup_trials_ || history.results().size() + history.priors().size() < 2 * kForest.leaf_min;
+  const bool starting =
+      index + priors < startup_trials_ || history.results().size() + history.priors().size() < 2 * kForest.leaf_min;
   if (starting) return start_.suggest(index, history);
   if (random_unit(seed_, {kForestRandomStream, static_cast<std::uint64_t>(index)}) < kForestRandomShare) {
     return random_.suggest(index, history);
@@ -70,7 +71,8 @@ Configuration ForestSampler::suggest(std::int64_t index, const History& history)
   }
 
   std::vector<std::pair<double, const Point*>> seen;
-  for (const Point* point : most_promising(data, kForestIncumbents)) seen.emplace_back(forest.predict(row_of(*point, 1).data()).mean, point);
+  for (const Point* point : most_promising(data, kForestIncumbents))
+    seen.emplace_back(forest.predict(row_of(*point, 1).data()).mean, point);
   std::stable_sort(seen.begin(), seen.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<const Point*> best;
   for (const auto& [mean, point] : seen) {

@@ -42,7 +42,8 @@ class Posterior {
       for (Eigen::Index column = 0; column < points_; ++column) {
         for (Eigen::Index row = column + 1; row < points_; ++row, ++pair) {
           const double difference = inputs.points(d, row) - inputs.points(d, column);
-          differences_(pair, d) = inputs.nominal[static_cast<std::size_t>(d)] ? (difference != 0 ? 1 : 0) : difference * difference;
+          differences_(pair, d) =
+              inputs.nominal[static_cast<std::size_t>(d)] ? (difference != 0 ? 1 : 0) : difference * difference;
         }
       }
     }

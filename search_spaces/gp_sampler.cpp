@@ -17,19 +17,20 @@ constexpr std::size_t kModelPointsMax = 240;
 constexpr std::size_t kFitPointsMax = 128;
 constexpr std::size_t kGpPendingMax = 64;  // the newest
 constexpr int kFitSteps = 30;
-constexpr std::size_t kRefitEvery = 3;        // results between two fits: this, or a tenth of all
-constexpr std::size_t kBestPoints = 5;        // that candidates are sought near
+constexpr std::size_t kRefitEvery = 3;                        // results between two fits: this, or a tenth of all
+constexpr std::size_t kBestPoints = 5;                        // that candidates are sought near
 constexpr double kRefinements[] = {0.05, 0.02, 0.01, 0.005};  // then near the best candidate, closer and closer
 constexpr int kRefinementsEach = 16;
-constexpr std::size_t kIncumbentsMax = 100;   // configurations among which the incumbent is sought
-constexpr double kUnknown = 0.5;              // where an inactive number is taken to be
-constexpr double kLengthMedian = 0.5;         // in kTypicalDimensions dimensions
+constexpr std::size_t kIncumbentsMax = 100;  // configurations among which the incumbent is sought
+constexpr double kUnknown = 0.5;             // where an inactive number is taken to be
+constexpr double kLengthMedian = 0.5;        // in kTypicalDimensions dimensions
 constexpr double kTypicalDimensions = 8;
-constexpr double kEarlierLengthMedian = 2;    // earlier jobs are one unit away
+constexpr double kEarlierLengthMedian = 2;  // earlier jobs are one unit away
 constexpr double kEarlierNoiseFactor = 4;
 constexpr Eigen::Index kRowsBeyondSpace = 2;  // the level, and whether it is of an earlier job
 
-// The last of the fixed series of numbers of results at which hyperparameters are fitted: 3, 6, 9, ... 30, 33, 36, 39, 42, 46, ...
+// The last of the fixed series of numbers of results at which hyperparameters are fitted: 3, 6, 9, ... 30, 33, 36, 39, 42, 46,
+// ...
 std::size_t fitted_at(std::size_t results) {
   std::size_t at = kRefitEvery;
   while (at + std::max(kRefitEvery, at / 10) <= results) at += std::max(kRefitEvery, at / 10);
@@ -144,7 +145,8 @@ const GaussianHyperparameters& GpSampler::hyperparameters(const History& history
   return fit_->hyperparameters;
 }
 
-std::vector<double> GpSampler::rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const {
+std::vector<double> GpSampler::rate(const GaussianProcess& process, double incumbent,
+                                    const std::vector<Point>& candidates) const {
   std::vector<const Point*> pointers;
   for (const Point& candidate : candidates) pointers.push_back(&candidate);
   const auto prediction = process.predict(at_max_resource(pointers));

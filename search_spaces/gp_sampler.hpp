@@ -1,8 +1,9 @@
 // A Gaussian process over (configuration, level) jointly, and the configuration of the greatest expected improvement at
-// max_resource. Every result at every level is a point, the level (0 to 1) its last dimension but one; the costs of all are ranked
-// together and become normal scores, so that neither scale nor outliers matter. Trials without a result count as if they had their
-// predicted one at max_resource. The incumbent is the least predicted mean at max_resource among the configurations seen. Results of
-// earlier jobs are one unit away in a dimension of their own, and noisier: how far that is, is learned like the other length scales.
+// max_resource. Every result at every level is a point, the level (0 to 1) its last dimension but one; the costs of all are
+// ranked together and become normal scores, so that neither scale nor outliers matter. Trials without a result count as if they
+// had their predicted one at max_resource. The incumbent is the least predicted mean at max_resource among the configurations
+// seen. Results of earlier jobs are one unit away in a dimension of their own, and noisier: how far that is, is learned like the
+// other length scales.
 #pragma once
 
 #include <optional>

@@ -46,9 +46,10 @@ std::vector<PriorObservation> priors_of(const History& earlier) {
   const std::vector<double> scores = normal_scores(costs);
   std::vector<PriorObservation> priors;
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    const double share = earlier.levels().empty() ? 1
-                                                  : static_cast<double>(earlier.levels()[static_cast<std::size_t>(seen[i].level)]) /
-                                                        static_cast<double>(earlier.levels().back());
+    const double share = earlier.levels().empty()
+                             ? 1
+                             : static_cast<double>(earlier.levels()[static_cast<std::size_t>(seen[i].level)]) /
+                                   static_cast<double>(earlier.levels().back());
     priors.push_back({earlier.trials()[static_cast<std::size_t>(seen[i].trial)].configuration, share, scores[i], 0});
   }
   for (int level = 0; level <= last; ++level) {

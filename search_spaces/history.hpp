@@ -18,7 +18,8 @@ struct PriorObservation {
   double level_score = 0;     // the same among those at its level
 };
 
-inline constexpr std::size_t kPriorsMax = 1000;  // of one earlier job, the best ones; what a job is given in all is its caller's choice
+inline constexpr std::size_t kPriorsMax =
+    1000;  // of one earlier job, the best ones; what a job is given in all is its caller's choice
 
 class History {
  public:
@@ -59,8 +60,8 @@ class History {
   std::vector<PriorObservation> priors_;
 };
 
-// What another job can learn from this one: of each trial all results, the best kPriorsMax of all. Failed trials count as the worst
-// at the level that they did not come to.
+// What another job can learn from this one: of each trial all results, the best kPriorsMax of all. Failed trials count as the
+// worst at the level that they did not come to.
 std::vector<PriorObservation> priors_of(const History& earlier);
 
 }  // namespace tuneband

@@ -39,7 +39,8 @@ Samples samples_of(const History& history, std::size_t enough) {
   Samples samples;
   if (!history.levels().empty()) samples.resource = history.levels()[static_cast<std::size_t>(level)];
   for (const History::Trial& trial : history.trials()) {
-    const auto at = std::find_if(trial.results.begin(), trial.results.end(), [&](const auto& result) { return result.level == level; });
+    const auto at =
+        std::find_if(trial.results.begin(), trial.results.end(), [&](const auto& result) { return result.level == level; });
     const bool failed_before = trial.failed && at == trial.results.end();
     if (at == trial.results.end() && !failed_before) continue;
     samples.configurations.push_back(&trial.configuration);
@@ -73,7 +74,8 @@ class Grid {
   }
   std::size_t cells(std::size_t dimension) const { return cells_[dimension]; }
   double coordinate(std::size_t dimension, std::size_t cell) const {
-    return categories_[dimension] ? static_cast<double>(cell) : (static_cast<double>(cell) + 0.5) / static_cast<double>(kNumberCells);
+    return categories_[dimension] ? static_cast<double>(cell)
+                                  : (static_cast<double>(cell) + 0.5) / static_cast<double>(kNumberCells);
   }
 
  private:
@@ -89,8 +91,8 @@ struct Leaf {
 };
 
 // The leaves of a tree that have any cells.
-void collect_leaves(const RegressionForest& forest, const RegressionForest::Tree& tree, const Grid& grid, std::size_t at, Leaf box,
-                    std::vector<Leaf>& leaves) {
+void collect_leaves(const RegressionForest& forest, const RegressionForest::Tree& tree, const Grid& grid, std::size_t at,
+                    Leaf box, std::vector<Leaf>& leaves) {
   const RegressionForest::Node& node = tree[at];
   if (node.left < 0) {
     box.mean = node.mean;
@@ -199,7 +201,8 @@ Spread share_of(const std::vector<TreeEffects>& trees, const Effect& effect) {
   return spread_of(shares);
 }
 
-PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, std::size_t d) {
+PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees,
+                                std::size_t d) {
   const Parameter& parameter = encoding.space().parameters()[encoding.dimensions()[d].parameter];
   const std::size_t categories = encoding.dimensions()[d].categories;
   PartialDependence dependence;

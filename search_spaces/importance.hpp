@@ -1,5 +1,5 @@
-// Which parameters matter: a random forest over a job's trials, and its variance split among them (functional ANOVA: Hutter, Hoos,
-// Leyton-Brown, "An efficient approach for assessing hyperparameter importance", ICML 2014).
+// Which parameters matter: a random forest over a job's trials, and its variance split among them (functional ANOVA: Hutter,
+// Hoos, Leyton-Brown, "An efficient approach for assessing hyperparameter importance", ICML 2014).
 #pragma once
 
 #include <optional>
@@ -40,19 +40,19 @@ struct PartialDependence {
 };
 
 struct Importance {
-  std::int64_t resource = 0;   // the level whose costs were learned
-  std::size_t trials = 0;      // with a result there, and failed ones
-  double explained = 0;        // share of the costs' variance that the forest predicts for trials it has not seen (out of bag);
-                               // near or below 0: it has learned nothing, and the shares say nothing
-  std::vector<MainEffect> parameters;    // the most important first; without fixed ones
-  std::vector<Interaction> interactions;  // among the six most important
+  std::int64_t resource = 0;  // the level whose costs were learned
+  std::size_t trials = 0;     // with a result there, and failed ones
+  double explained = 0;       // share of the costs' variance that the forest predicts for trials it has not seen (out of bag);
+                              // near or below 0: it has learned nothing, and the shares say nothing
+  std::vector<MainEffect> parameters;         // the most important first; without fixed ones
+  std::vector<Interaction> interactions;      // among the six most important
   std::vector<PartialDependence> dependence;  // in the order of `parameters`
 };
 
-// Of the highest level at which at least max(kImportanceTrialsMin, 3 for each parameter) trials have a result, else of the one with
-// the most; nothing with fewer than kImportanceTrialsMin, or when nothing is tuned. Costs that are not finite, and those beyond the
-// upper quartile plus three interquartile ranges, count as that much. Where a parameter was not active it is taken to have a random
-// value. Costs are as in the history: negated when the objective is maximised. Deterministic.
+// Of the highest level at which at least max(kImportanceTrialsMin, 3 for each parameter) trials have a result, else of the one
+// with the most; nothing with fewer than kImportanceTrialsMin, or when nothing is tuned. Costs that are not finite, and those
+// beyond the upper quartile plus three interquartile ranges, count as that much. Where a parameter was not active it is taken to
+// have a random value. Costs are as in the history: negated when the objective is maximised. Deterministic.
 std::optional<Importance> importance_of(const SearchSpace& space, const History& history);
 
 }  // namespace tuneband

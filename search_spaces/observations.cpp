@@ -74,7 +74,8 @@ std::vector<Observation> EncodedHistory::first_observations(const History& histo
   std::vector<Observation> own;
   for (std::size_t i = 0; i < results; ++i) {
     const History::Result& result = history.results()[i];
-    own.push_back({&points_[static_cast<std::size_t>(result.trial)], result.trial, level_of(history, result.level), result.cost, 0});
+    own.push_back(
+        {&points_[static_cast<std::size_t>(result.trial)], result.trial, level_of(history, result.level), result.cost, 0});
   }
   return targets_and_priors(std::move(own));
 }
@@ -102,7 +103,8 @@ std::vector<RankedTrial> EncodedHistory::ranked(const History& history) const {
     costs[i] = trials[i].results.back().cost;
     levels[i] = trials[i].results.back().level;
   }
-  const std::vector<double> scores = scores_in_level(costs, levels, static_cast<int>(std::max<std::size_t>(1, history.levels().size())));
+  const std::vector<double> scores =
+      scores_in_level(costs, levels, static_cast<int>(std::max<std::size_t>(1, history.levels().size())));
   std::vector<RankedTrial> ranked;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const int age = static_cast<int>(i);
@@ -135,7 +137,8 @@ std::vector<RankedTrial> EncodedHistory::at_level(const History& history, int le
   int age = -static_cast<int>(priors_.size());
   for (const Prior& prior : priors_) {
     ++age;
-    if (steps <= 0 || std::lround(prior.level * steps) == level) ranked.push_back({&prior.point, age - 1, level_of(history, level), prior.level_score});
+    if (steps <= 0 || std::lround(prior.level * steps) == level)
+      ranked.push_back({&prior.point, age - 1, level_of(history, level), prior.level_score});
   }
   std::sort(ranked.begin(), ranked.end(), ranks_before);
   return ranked;

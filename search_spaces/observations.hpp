@@ -12,10 +12,10 @@ namespace tuneband {
 // One value of a trial, or of an earlier job.
 struct Observation {
   const Point* point = nullptr;
-  int trial = 0;       // -1: of an earlier job
-  double level = 0;    // its index over the last index: 1 at max_resource
-  double cost = 0;     // of its job's own scale; NaN and infinite: the worst
-  double target = 0;   // the normal score of its cost among all of its job
+  int trial = 0;      // -1: of an earlier job
+  double level = 0;   // its index over the last index: 1 at max_resource
+  double cost = 0;    // of its job's own scale; NaN and infinite: the worst
+  double target = 0;  // the normal score of its cost among all of its job
 };
 
 // A trial by the best that is known of it.

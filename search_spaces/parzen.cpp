@@ -46,7 +46,8 @@ void ParzenEstimator::build_numbers(const std::vector<double>& coordinates, cons
   kernels_.push_back({kPriorCentre, 0, weights.back()});
   std::vector<std::size_t> order(kernels_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return kernels_[a].centre < kernels_[b].centre; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return kernels_[a].centre < kernels_[b].centre; });
   const std::size_t count = kernels_.size();
   const double narrowest = 1.0 / static_cast<double>(std::min(kNarrowestAt, count + 1));
   for (std::size_t i = 0; i < count; ++i) {

@@ -133,11 +133,11 @@ class Grower {
 
   std::size_t partition(std::size_t begin, std::size_t end, const Split& split) {
     const bool number = kinds_[split.dimension] == RegressionForest::Kind::number;
-    const auto middle = std::stable_partition(
-        sample_.begin() + static_cast<std::ptrdiff_t>(begin), sample_.begin() + static_cast<std::ptrdiff_t>(end), [&](std::uint32_t at) {
-          const double coordinate = points_[at][split.dimension];
-          return number ? coordinate < split.threshold : coordinate == split.threshold;
-        });
+    const auto middle = std::stable_partition(sample_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                              sample_.begin() + static_cast<std::ptrdiff_t>(end), [&](std::uint32_t at) {
+                                                const double coordinate = points_[at][split.dimension];
+                                                return number ? coordinate < split.threshold : coordinate == split.threshold;
+                                              });
     return static_cast<std::size_t>(middle - sample_.begin());
   }
 

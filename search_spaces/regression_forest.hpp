@@ -1,5 +1,5 @@
-// A random forest for regression (Breiman, "Random forests", Machine Learning 45 (2001)): each tree of a bootstrap sample, each split
-// the best of some of the dimensions by the variance that it takes away.
+// A random forest for regression (Breiman, "Random forests", Machine Learning 45 (2001)): each tree of a bootstrap sample, each
+// split the best of some of the dimensions by the variance that it takes away.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace tuneband {
 
 struct ForestOptions {
   int trees = 10;
-  std::size_t leaf_min = 3;      // points of a leaf
-  double dimension_share = 1;    // of the dimensions that a split looks at, at least one
+  std::size_t leaf_min = 3;    // points of a leaf
+  double dimension_share = 1;  // of the dimensions that a split looks at, at least one
   bool bootstrap = true;
 };
 
@@ -25,8 +25,8 @@ class RegressionForest {
 
   struct Node {
     std::uint32_t dimension = 0;
-    double threshold = 0;       // a number below it, the category equal to it: to the left
-    std::int32_t left = -1;     // the right one is the next; -1: a leaf
+    double threshold = 0;    // a number below it, the category equal to it: to the left
+    std::int32_t left = -1;  // the right one is the next; -1: a leaf
     double mean = 0;
     double variance = 0;
   };

@@ -16,7 +16,8 @@ constexpr int kTpeStartup = 10;
 constexpr int kSurrogateStartup = 8;
 
 bool has_startup(SamplerType type) {
-  return type == SamplerType::tpe || type == SamplerType::random_forest || type == SamplerType::gp || type == SamplerType::automatic;
+  return type == SamplerType::tpe || type == SamplerType::random_forest || type == SamplerType::gp ||
+         type == SamplerType::automatic;
 }
 
 std::unique_ptr<Sampler> make_automatic(const SamplerSpec& spec, const SearchSpace& space) {
@@ -37,14 +38,16 @@ void only_for(ObjectReader& reader, const std::string& field, bool allowed, cons
 SamplerSpec SamplerSpec::parse(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   SamplerSpec spec;
   ObjectReader reader(json, path, diagnostics);
-  const auto type = reader.has("type") ? reader.word("type", kSamplerTypes) : std::optional<std::size_t>(0);
+  constexpr auto kDefaultType = static_cast<std::size_t>(SamplerType::automatic);
+  const auto type = reader.has("type") ? reader.word("type", kSamplerTypes) : std::optional(kDefaultType);
   if (!type) return spec;
   spec.type = static_cast<SamplerType>(*type);
   spec.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0, {0, kSeedMax}));
   spec.space_filling_trials = static_cast<int>(reader.integer_or("space_filling_trials", 0, {0, kSpaceFillingTrialsMax}));
   spec.grid_points = static_cast<int>(reader.integer_or("grid_points", spec.grid_points, {2, kGridPointsMax}));
   if (reader.has("startup_trials")) {
-    if (const auto given = reader.integer("startup_trials", {1, kStartupTrialsMax})) spec.startup_trials = static_cast<int>(*given);
+    if (const auto given = reader.integer("startup_trials", {1, kStartupTrialsMax}))
+      spec.startup_trials = static_cast<int>(*given);
   }
   only_for(reader, "space_filling_trials", spec.type == SamplerType::random, "the sampler type `random`");
   only_for(reader, "grid_points", spec.type == SamplerType::grid, "the sampler type `grid`");

@@ -24,7 +24,7 @@ inline constexpr std::size_t kGpDimensionsMax = 50;  // beyond, auto is tpe
 // bohb                  a kernel density over all parameters (search_spaces/bohb_sampler.hpp)
 // random_forest         regression trees over configuration and level (search_spaces/forest_sampler.hpp)
 // gp                    a Gaussian process over configuration and level (search_spaces/gp_sampler.hpp)
-// auto                  what is best by the measurements in docs/search.md: gp, in wide spaces tpe
+// automatic             "auto", and when no type is given: what is best by docs/search.md: gp, in wide spaces tpe
 enum class SamplerType { random, grid, sobol, tpe, bohb, random_forest, gp, automatic };
 
 struct SamplerSpec {
@@ -35,7 +35,8 @@ struct SamplerSpec {
   // tpe, random_forest, gp, auto: so many first trials without a model. Nothing: what the sampler's paper or peers have.
   std::optional<int> startup_trials = std::nullopt;
 
-  // {"type": "random", "seed": 7, "space_filling_trials": 8}. All may be left out. A field of another type is an error.
+  // {"type": "random", "seed": 7, "space_filling_trials": 8}. All may be left out; without a type it is "auto". A field of
+  // another type is an error.
   static SamplerSpec parse(const Json& json, const std::string& path, Diagnostics& diagnostics);
   Json to_json() const;
 };
@@ -47,8 +48,8 @@ class Sampler {
   // What it caches between calls must follow from the same history: after a restart it has to suggest the same. A sampler serves
   // one job: between calls its history only grows.
   virtual Configuration suggest(std::int64_t index, const History& history) = 0;
-  // How much less than the least cost so far, on average, the next suggestion is expected to reach at max_resource, in the unit of
-  // the objective; 0 or more. Nothing: it has no model, or not yet. A function of the same things as the suggestion.
+  // How much less than the least cost so far, on average, the next suggestion is expected to reach at max_resource, in the unit
+  // of the objective; 0 or more. Nothing: it has no model, or not yet. A function of the same things as the suggestion.
   virtual std::optional<double> expected_improvement(std::int64_t, const History&) { return std::nullopt; }
   // How many different configurations there are, where that is finite: a grid's size, at most kGridSizeMax. From there
   // on there is nothing to suggest, and to ask is a programming error.

@@ -57,8 +57,8 @@ struct Parameter {
 
 // `u` in [0, 1].
 Value value_at(const Domain& domain, double u);
-// Its inverse: where a value lies on its domain's scale, in [0, 1]; an int, a category or a fixed value in the middle of its share.
-// What the domain does not contain is moved to its nearest end; a category it lacks counts as the first.
+// Its inverse: where a value lies on its domain's scale, in [0, 1]; an int, a category or a fixed value in the middle of its
+// share. What the domain does not contain is moved to its nearest end; a category it lacks counts as the first.
 double unit_of(const Domain& domain, const Value& value);
 bool contains(const Domain& domain, const Value& value);
 std::string describe(const Domain& domain);  // "float 0.01..0.3 (log)"

@@ -71,7 +71,8 @@ std::vector<Point> candidate_points(const Encoding& encoding, const std::vector<
   return candidates;
 }
 
-std::size_t best_candidate(const std::vector<Point>& candidates, const std::vector<double>& values, const std::vector<Point>& taken) {
+std::size_t best_candidate(const std::vector<Point>& candidates, const std::vector<double>& values,
+                           const std::vector<Point>& taken) {
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });

@@ -7,8 +7,8 @@
 
 namespace tuneband {
 
-// At most `most` of the observations, those of the own job first: of them the best half, and of the rest those that a hash picks (so
-// that they are the same from call to call). Earlier jobs have what is left, and up to half of `most`.
+// At most `most` of the observations, those of the own job first: of them the best half, and of the rest those that a hash picks
+// (so that they are the same from call to call). Earlier jobs have what is left, and up to half of `most`.
 std::vector<Observation> chosen_observations(const std::vector<Observation>& observations, std::size_t most, std::uint64_t seed);
 
 // The points of the observations, each once, by target: the best first, at most `most`.
@@ -18,7 +18,8 @@ std::vector<const Point*> most_promising(const std::vector<Observation>& observa
 std::vector<Point> candidate_points(const Encoding& encoding, const std::vector<const Point*>& best, Draws& draws);
 
 // The candidate of the greatest value that is not among the points taken; when all are, the greatest.
-std::size_t best_candidate(const std::vector<Point>& candidates, const std::vector<double>& values, const std::vector<Point>& taken);
+std::size_t best_candidate(const std::vector<Point>& candidates, const std::vector<double>& values,
+                           const std::vector<Point>& taken);
 
 // Open trials without a result, the newest first, at most `most`.
 std::vector<const Point*> pending_points(const History& history, const std::vector<Point>& points, std::size_t most);

@@ -24,7 +24,8 @@ std::vector<double> coordinates_of(const std::vector<const Point*>& points, std:
   return coordinates;
 }
 
-double best_draw(const Encoding::Dimension& dimension, const std::vector<double>& good, const std::vector<double>& others, Draws& draws) {
+double best_draw(const Encoding::Dimension& dimension, const std::vector<double>& good, const std::vector<double>& others,
+                 Draws& draws) {
   const ParzenEstimator likely(dimension, good);
   const ParzenEstimator unlikely(dimension, others);
   double best = 0;
@@ -62,8 +63,7 @@ Configuration TpeSampler::suggest(std::int64_t index, const History& history) {
   Point suggested;
   for (std::size_t d = 0; d < encoding.dimensions().size(); ++d) {
     Draws draws(seed_ ^ mix64(d), kTpeStream, index);
-    suggested.push_back(
-        best_draw(encoding.dimensions()[d], coordinates_of(sides[0], d), coordinates_of(sides[1], d), draws));
+    suggested.push_back(best_draw(encoding.dimensions()[d], coordinates_of(sides[0], d), coordinates_of(sides[1], d), draws));
   }
   return encoding.decode(suggested);
 }

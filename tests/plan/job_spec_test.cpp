@@ -126,7 +126,7 @@ TEST(JobSpec, HasDefaultsForWhatIsLeftOut) {
   EXPECT_EQ(spec.scheduler.eta, 3);
   EXPECT_EQ(spec.scheduler.min_resource, 1);
   EXPECT_EQ(spec.scheduler.rounding, BracketRounding::algorithm1);
-  EXPECT_EQ(spec.sampler.type, SamplerType::random);
+  EXPECT_EQ(spec.sampler.type, SamplerType::automatic);
   EXPECT_EQ(spec.limits.max_trials, std::nullopt);
   EXPECT_EQ(spec.limits.max_attempts, 3);
   EXPECT_EQ(spec.limits.max_failures_in_a_row, 5);

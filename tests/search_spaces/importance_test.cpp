@@ -15,7 +15,9 @@ using testing_spaces::space_of;
 
 SearchSpace cube() {
   return space_of(R"({"a": {"type": "float", "min": 0, "max": 1}, "b": {"type": "float", "min": 0, "max": 1},
-                      "c": {"type": "categorical", "values": ["x", "y", "z"]}, "d": {"type": "int", "min": 1, "max": 100}, "e": 5})");
+                      
+                      "c": {"type": "categorical", "values": ["x", "y", "z"]},
+                      "d": {"type": "int", "min": 1, "max": 100}, "e": 5})");
 }
 
 template <class Cost>
@@ -39,7 +41,8 @@ double share(const Importance& importance, const std::string& parameter) {
 // 4 a has a variance of 16 / 12, 2 b of 4 / 12; nothing else matters.
 TEST(Importance, SplitsTheVarianceOfALinearFunctionAsItIs) {
   const SearchSpace space = cube();
-  const auto importance = importance_of(space, random_job(space, 500, [](const Configuration& at) { return 4 * number(at, "a") + 2 * number(at, "b"); }));
+  const auto importance = importance_of(
+      space, random_job(space, 500, [](const Configuration& at) { return 4 * number(at, "a") + 2 * number(at, "b"); }));
   ASSERT_TRUE(importance);
   EXPECT_EQ(importance->resource, 9);
   EXPECT_EQ(importance->trials, 500u);
@@ -56,8 +59,8 @@ TEST(Importance, SplitsTheVarianceOfALinearFunctionAsItIs) {
 TEST(Importance, FindsAPureInteraction) {
   const SearchSpace space = cube();
   const auto importance = importance_of(space, random_job(space, 1000, [](const Configuration& at) {
-    return (number(at, "a") > 0.5) == (number(at, "b") > 0.5) ? 1.0 : 0.0;
-  }));
+                                          return (number(at, "a") > 0.5) == (number(at, "b") > 0.5) ? 1.0 : 0.0;
+                                        }));
   ASSERT_TRUE(importance);
   EXPECT_LT(share(*importance, "a"), 0.1);
   EXPECT_EQ(importance->interactions.front().first + importance->interactions.front().second == "ab" ||
@@ -69,8 +72,8 @@ TEST(Importance, FindsAPureInteraction) {
 TEST(Importance, DrawsTheDependenceOnEachParameter) {
   const SearchSpace space = cube();
   const auto importance = importance_of(space, random_job(space, 600, [](const Configuration& at) {
-    return std::get<std::string>(at.at("c")) == "y" ? number(at, "d") / 100 : 5.0;
-  }));
+                                          return std::get<std::string>(at.at("c")) == "y" ? number(at, "d") / 100 : 5.0;
+                                        }));
   ASSERT_TRUE(importance);
   ASSERT_EQ(importance->dependence.front().parameter, "c");
   EXPECT_EQ(importance->dependence.front().values, (std::vector<Value>{"x", "y", "z"}));
@@ -85,7 +88,8 @@ TEST(Importance, DrawsTheDependenceOnEachParameter) {
 TEST(Importance, SaysThatNoiseExplainsNothing) {
   const SearchSpace space = cube();
   int trial = 0;
-  const auto importance = importance_of(space, random_job(space, 300, [&](const Configuration&) { return random_unit(3, {static_cast<std::uint64_t>(++trial)}); }));
+  const auto importance = importance_of(
+      space, random_job(space, 300, [&](const Configuration&) { return random_unit(3, {static_cast<std::uint64_t>(++trial)}); }));
   ASSERT_TRUE(importance);
   EXPECT_LT(importance->explained, 0.1);
 }
@@ -107,7 +111,8 @@ TEST(Importance, IsNotMoreThanIsKnown) {
   const SearchSpace space = cube();
   EXPECT_FALSE(importance_of(space, History({1, 9})));
   EXPECT_FALSE(importance_of(space, random_job(space, 9, [](const Configuration&) { return 1.0; })));
-  EXPECT_FALSE(importance_of(space_of(R"({"e": 5})"), random_job(space_of(R"({"e": 5})"), 50, [](const Configuration&) { return 1.0; })));
+  EXPECT_FALSE(
+      importance_of(space_of(R"({"e": 5})"), random_job(space_of(R"({"e": 5})"), 50, [](const Configuration&) { return 1.0; })));
 }
 
 TEST(Importance, TakesDivergedFailedAndConditionalTrials) {

@@ -40,7 +40,8 @@ struct Margin {
 class EveryLearner : public testing::TestWithParam<Margin> {};
 
 void PrintTo(const Margin& margin, std::ostream* out) {
-  *out << SamplerSpec{.type = margin.type}.to_json()["type"] << " on " << margin.objective().name << ", " << margin.trials << " trials";
+  *out << SamplerSpec{.type = margin.type}.to_json()["type"] << " on " << margin.objective().name << ", " << margin.trials
+       << " trials";
 }
 
 TEST_P(EveryLearner, NeedsFewerTrialsThanRandomSearchByAMargin) {
@@ -49,22 +50,22 @@ TEST_P(EveryLearner, NeedsFewerTrialsThanRandomSearchByAMargin) {
   std::vector<double> learned;
   std::vector<double> random;
   for (std::uint64_t seed = 1; seed <= 7; ++seed) {
-    learned.push_back(
-        minimise(objective, *learner(margin.type, seed, objective.space), margin.trials, margin.parallel).back() - objective.least);
+    learned.push_back(minimise(objective, *learner(margin.type, seed, objective.space), margin.trials, margin.parallel).back() -
+                      objective.least);
     random.push_back(minimise(objective, *learner(SamplerType::random, seed, objective.space), margin.random_trials).back() -
                      objective.least);
   }
   EXPECT_LT(median_of(learned), median_of(random)) << objective.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(, EveryLearner,
-                         testing::Values(Margin{SamplerType::gp, branin, 40, 400}, Margin{SamplerType::gp, hartmann6, 50, 5000},
-                                         Margin{SamplerType::gp, branches, 40, 400}, Margin{SamplerType::gp, branches, 60, 400, 8},
-                                         Margin{SamplerType::random_forest, branin, 50, 250},
-                                         Margin{SamplerType::random_forest, hartmann6, 60, 600},
-                                         Margin{SamplerType::random_forest, branches, 50, 250},
-                                         Margin{SamplerType::tpe, branin, 80, 240}, Margin{SamplerType::tpe, hartmann6, 80, 240},
-                                         Margin{SamplerType::tpe, branches, 80, 240}, Margin{SamplerType::bohb, hartmann6, 80, 160}));
+INSTANTIATE_TEST_SUITE_P(
+    , EveryLearner,
+    testing::Values(Margin{SamplerType::gp, branin, 40, 400}, Margin{SamplerType::gp, hartmann6, 50, 5000},
+                    Margin{SamplerType::gp, branches, 40, 400}, Margin{SamplerType::gp, branches, 60, 400, 8},
+                    Margin{SamplerType::random_forest, branin, 50, 250}, Margin{SamplerType::random_forest, hartmann6, 60, 600},
+                    Margin{SamplerType::random_forest, branches, 50, 250}, Margin{SamplerType::tpe, branin, 80, 240},
+                    Margin{SamplerType::tpe, hartmann6, 80, 240}, Margin{SamplerType::tpe, branches, 80, 240},
+                    Margin{SamplerType::bohb, hartmann6, 80, 160}));
 
 // ---- what holds for each of them ----------------------------------------------------------------------------------------------
 
@@ -73,7 +74,9 @@ INSTANTIATE_TEST_SUITE_P(, AnyLearner,
                          testing::Values(SamplerType::tpe, SamplerType::bohb, SamplerType::random_forest, SamplerType::gp,
                                          SamplerType::automatic));
 
-double some_cost(int trial, std::int64_t resource) { return random_unit(5, {static_cast<std::uint64_t>(trial)}) - 0.01 * static_cast<double>(resource); }
+double some_cost(int trial, std::int64_t resource) {
+  return random_unit(5, {static_cast<std::uint64_t>(trial)}) - 0.01 * static_cast<double>(resource);
+}
 
 // Trials on a ladder: every third one goes on to the next level; some diverge, some fail, the last ones are open. Asks for a
 // suggestion `every` so many trials, as a job would that is stopped and restored in between.
@@ -118,7 +121,8 @@ TEST_P(AnyLearner, SuggestsTheSameForTheSameSeedAndHistoryAndNothingInactive) {
   EXPECT_NE(run_ladder(*learner(GetParam(), 8, space), 60, other), suggested);
 }
 
-// As scheduler/job.cpp does it after a restart: trials first, then results as they came, then ends; a sampler that has seen nothing.
+// As scheduler/job.cpp does it after a restart: trials first, then results as they came, then ends; a sampler that has seen
+// nothing.
 TEST_P(AnyLearner, SuggestsTheSameAfterARestart) {
   const SearchSpace space = boosters();
   for (const int trials : {12, 31, 47, 80}) {
@@ -200,10 +204,11 @@ TEST_P(AnyLearner, WorksInSpacesOfOneFewAndMany) {
 }
 
 TEST_P(AnyLearner, FindsTheBestOfFewConfigurations) {
-  Objective few{"few", space_of(R"({"a": {"type": "categorical", "values": [1, 2, 3, 4, 5]}, "b": {"type": "int", "min": 1, "max": 5}})"),
-                [](const Configuration& at) {
-                  return std::abs(testing_spaces::number(at, "a") - 4) + std::abs(testing_spaces::number(at, "b") - 2);
-                }};
+  Objective few{
+      "few", space_of(R"({"a": {"type": "categorical", "values": [1, 2, 3, 4, 5]}, "b": {"type": "int", "min": 1, "max": 5}})"),
+      [](const Configuration& at) {
+        return std::abs(testing_spaces::number(at, "a") - 4) + std::abs(testing_spaces::number(at, "b") - 2);
+      }};
   int found = 0;
   for (std::uint64_t seed = 0; seed < 5; ++seed) found += minimise(few, *learner(GetParam(), seed, few.space), 25).back() == 0;
   EXPECT_GE(found, 3);

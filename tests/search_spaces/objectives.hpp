@@ -29,11 +29,11 @@ struct Objective {
 
 // Branin and Hoo, as in Dixon and Szegoe, "Towards Global Optimization 2" (1978).
 inline Objective branin() {
-  return {"Branin",
-          space_of(R"({"x": {"type": "float", "min": -5, "max": 10}, "y": {"type": "float", "min": 0, "max": 15}})"),
+  return {"Branin", space_of(R"({"x": {"type": "float", "min": -5, "max": 10}, "y": {"type": "float", "min": 0, "max": 15}})"),
           [](const Configuration& at) {
             const double x = number(at, "x");
-            const double bowl = number(at, "y") - 5.1 / (4 * std::numbers::pi * std::numbers::pi) * x * x + 5 / std::numbers::pi * x - 6;
+            const double bowl =
+                number(at, "y") - 5.1 / (4 * std::numbers::pi * std::numbers::pi) * x * x + 5 / std::numbers::pi * x - 6;
             return bowl * bowl + 10 * (1 - 1 / (8 * std::numbers::pi)) * std::cos(x) + 10;
           },
           0.397887};
@@ -67,8 +67,7 @@ inline Objective hartmann6() {
 
 // One of three branches, each with parameters of its own: the best is `b` with depth 7 and rate 0.01.
 inline Objective branches() {
-  return {"branches",
-          space_of(R"({
+  return {"branches", space_of(R"({
     "branch": {"type": "categorical", "values": ["a", "b", "c"]},
     "rate": {"type": "float", "min": 0.0001, "max": 1, "scale": "log"},
     "depth": {"type": "int", "min": 1, "max": 12, "when": {"branch": ["a", "b"]}},
