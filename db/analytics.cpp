@@ -132,6 +132,8 @@ void write_analytics_trial(JsonWriter& json, const TrialRow& row, std::string_vi
   json.field("rung", row.rung);
   json.field("objective", row.objective);
   json.field("objective_resource", row.objective_resource);
+  json.field("violation", row.violation);
+  json.key("more_objectives").raw(values_text(row.more_objectives));
   json.field("resource", row.resource);
   json.field("started_at", row.started_at);
   json.field("ended_at", row.ended_at);
@@ -175,7 +177,7 @@ void Reader::write_rungs(JsonWriter& json, JobId job, const JobFacts& facts) {
 
 void Reader::write_best_so_far(JsonWriter& json, const JobRow& row, const JobFacts& facts) {
   Statement values = connection_.prepare(
-      "SELECT trial, resource, value, at FROM decisions WHERE job = ? AND value IS NOT NULL ORDER BY sequence");
+      "SELECT trial, resource, value, at FROM decisions WHERE job = ? AND value IS NOT NULL AND violation = 0 ORDER BY sequence");
   // A decision's time is that of the verdict, which may be long after the value came.
   Statement reported = connection_.prepare("SELECT at FROM observations WHERE job = ? AND trial = ? AND resource = ?");
   std::optional<double> best;
@@ -252,6 +254,8 @@ Result<void> Reader::analytics_json(JobId job, Timestamp now, const Sink& sink) 
   write_rungs(json, job, **known);
   json.key("replicas");
   write_replicas(json, job, **known);
+  json.key("pareto");
+  write_pareto(json, job, **known);
   json.key("summary");
   write_summary(json, *row, **known, now);
   json.end_object();

@@ -111,6 +111,7 @@ class Reader {
   std::shared_ptr<const JobFacts> cached_facts(JobId job);  // nothing: no such job, or not readable
   std::string configuration_of(JobId job, int trial);
   void write_rungs(JsonWriter& json, JobId job, const JobFacts& facts);
+  void write_pareto(JsonWriter& json, JobId job, const JobFacts& facts);
   void write_replicas(JsonWriter& json, JobId job, const JobFacts& facts);
   void write_best_so_far(JsonWriter& json, const JobRow& row, const JobFacts& facts);
   void write_summary(JsonWriter& json, const JobRow& row, const JobFacts& facts, Timestamp now);

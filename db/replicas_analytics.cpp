@@ -81,7 +81,7 @@ void Reader::write_replicas(JsonWriter& json, JobId job, const JobFacts& facts) 
   std::vector<FinishedTrial> finished;
   Statement values = connection_.prepare(
       "SELECT number, 1 + json_array_length(peers), objective, training_ms FROM trials "
-      "WHERE job = ? AND objective IS NOT NULL AND objective_resource = ? ORDER BY number");
+      "WHERE job = ? AND objective IS NOT NULL AND objective_resource = ? AND violation = 0 ORDER BY number");
   for (values.query(job.value, facts.spec.scheduler.max_resource); values.step();) {
     if (!std::isfinite(values.number(2))) continue;
     finished.push_back({values.small_integer(0), values.small_integer(1), values.number(2), values.integer(3)});

@@ -128,6 +128,8 @@ TrialRow trial_from(const Statement& row) {
   trial.training_ms = row.integer(column++);
   trial.segment_training_ms = row.integer(column++);
   trial.assigned_ms = row.integer(column++);
+  trial.violation = row.number(column++);
+  trial.more_objectives = values_from_text(row.text(column++));
   return trial;
 }
 
@@ -154,6 +156,8 @@ DecisionRow decision_from(const Statement& row) {
   }
   decision.rule = row.text(column++);
   decision.at = Timestamp{row.integer(column++)};
+  decision.violation = row.number(column++);
+  decision.more_values = values_from_text(row.text(column++));
   return decision;
 }
 
@@ -165,6 +169,20 @@ std::string workers_text(const std::vector<WorkerId>& workers) {
   Json ids = Json::array();
   for (const WorkerId& worker : workers) ids.push_back(worker.value);
   return ids.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string values_text(const std::vector<double>& values) {
+  if (values.empty()) return "[]";
+  Json list = Json::array();
+  for (const double value : values) list.push_back(number_to_json(value));
+  return list.dump();
+}
+
+std::vector<double> values_from_text(std::string_view text) {
+  std::vector<double> values;
+  if (text == "[]") return values;
+  for (const Json& value : stored_json(text)) values.push_back(number_from_json(value).value_or(std::numeric_limits<double>::quiet_NaN()));
+  return values;
 }
 
 std::string numbers_text(const std::vector<int>& numbers) {

@@ -37,12 +37,12 @@ inline constexpr std::string_view kTrialColumns =
     "job, number, state, configuration, origin, bracket, rung, resource, checkpoint_resource, until_resource, objective, "
     "objective_is_nan, objective_resource, attempts, attempts_in_all, epoch, worker, peers, exit_class, message, created_at, "
     "started_at, "
-    "ended_at, assigned_at, training_ms, segment_training_ms, assigned_ms";
+    "ended_at, assigned_at, training_ms, segment_training_ms, assigned_ms, violation, more_objectives";
 inline constexpr int kTrialConfigurationColumn = 3;
 inline constexpr std::string_view kDecisionColumns =
     "job, trial, bracket, rung, resource, sequence, value, value_is_nan, verdict, rank, filled, slots, keep, cutoff, "
     "cutoff_is_nan, "
-    "ahead, rule, at";
+    "ahead, rule, at, violation, more_values";
 
 JobRow job_from(const Statement& row);      // without spec_json
 TrialRow trial_from(const Statement& row);  // without the configuration, which many readers want as text
@@ -52,6 +52,8 @@ std::string configuration_text(const Configuration& configuration);
 Configuration configuration_from_text(std::string_view text);
 std::string workers_text(const std::vector<WorkerId>& workers);  // ["w1","w2"]
 std::string numbers_text(const std::vector<int>& numbers);       // "[4,7]"
+std::string values_text(const std::vector<double>& values);      // [0.5,"nan"]
+std::vector<double> values_from_text(std::string_view text);
 
 // Jobs that are deleted, and have rows left, have names that begin with "/", which no name of a job does.
 inline constexpr std::string_view kNotDeleted = "name NOT GLOB '/*'";

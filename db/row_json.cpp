@@ -8,11 +8,26 @@ namespace tuneband {
 
 namespace {
 
-void write_objective(JsonWriter& json, const JobFacts* facts) {
-  json.key("objective").begin_object();
-  json.field("metric", facts ? facts->spec.objective.metric : "");
-  json.field("goal", facts && facts->spec.objective.goal == Goal::minimize ? "minimize" : "maximize");
-  json.end_object();
+void write_objective(JsonWriter& json, const Objective& objective) {
+  json.begin_object().field("metric", objective.metric);
+  json.field("goal", objective.goal == Goal::minimize ? "minimize" : "maximize").end_object();
+}
+
+void write_objectives(JsonWriter& json, const JobFacts* facts) {
+  json.key("objective");
+  write_objective(json, facts ? facts->spec.objective : Objective());
+  json.key("more_objectives").begin_array();
+  if (facts) {
+    for (const Objective& objective : facts->spec.more_objectives) write_objective(json, objective);
+  }
+  json.end_array();
+  json.key("constraints").begin_array();
+  if (facts) {
+    for (const Constraint& constraint : facts->spec.constraints) {
+      json.begin_object().field("metric", constraint.metric).field("min", constraint.min).field("max", constraint.max).end_object();
+    }
+  }
+  json.end_array();
 }
 
 void write_counts(JsonWriter& json, const JobRow& row, const JobSurroundings& around) {
@@ -55,7 +70,7 @@ void write_job_fields(JsonWriter& json, const JobRow& row, const JobSurroundings
   json.field("reason", row.reason);
   json.field("created_at", row.created_at);
   json.field("ended_at", row.ended_at);
-  write_objective(json, facts);
+  write_objectives(json, facts);
   json.field("scheduler", facts ? to_string(facts->spec.scheduler.type) : "");
   json.field("max_resource", facts ? facts->spec.scheduler.max_resource : 0);
   json.field("resource_name", facts ? facts->resource_name : "units");
@@ -80,6 +95,8 @@ void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configu
   json.field("until_resource", row.until_resource);
   json.field("objective", row.objective);
   json.field("objective_resource", row.objective_resource);
+  json.field("violation", row.violation);
+  json.key("more_objectives").raw(values_text(row.more_objectives));
   json.field("attempts", attempts_shown(row));
   json.field("segments", row.attempts_in_all);
   json.field("worker", row.worker.value);
@@ -107,6 +124,8 @@ void write_decision(JsonWriter& json, const DecisionRow& row) {
   json.field("rung", row.rung);
   json.field("resource", row.resource);
   json.field("value", row.value);
+  json.field("violation", row.violation);
+  json.key("more_values").raw(values_text(row.more_values));
   json.field("verdict", to_string(row.verdict));
   json.field("rank", row.rank);
   json.field("filled", row.filled);

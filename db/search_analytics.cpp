@@ -1,4 +1,6 @@
 // What a job's trials say about its search space.
+#include <limits>
+
 #include "db/reader.hpp"
 #include "db/row_columns.hpp"
 #include "search_spaces/importance.hpp"
@@ -29,10 +31,12 @@ Result<History> Reader::history(JobId job) {
   Statement trials = connection_.prepare("SELECT configuration FROM trials WHERE job = ? ORDER BY number");
   for (trials.query(job.value); trials.step();) history.add_trial(configuration_from_text(trials.text(0)));
   Statement results = connection_.prepare(
-      "SELECT trial, resource, value, value_is_nan FROM decisions WHERE job = ? AND (value IS NOT NULL OR value_is_nan = 1) "
+      "SELECT trial, resource, value, value_is_nan, violation FROM decisions WHERE job = ? AND (value IS NOT NULL OR value_is_nan = 1) "
       "ORDER BY sequence");
   for (results.query(job.value); results.step();) {
-    history.add_result(results.small_integer(0), results.integer(1), sign * *number_from(results, 2, 3));
+    const double infeasible = std::numeric_limits<double>::infinity();
+    const double cost = results.number(4) > 0 ? infeasible : sign * *number_from(results, 2, 3);
+    history.add_result(results.small_integer(0), results.integer(1), cost);
   }
   Statement ended = connection_.prepare(
       "SELECT number, state = 'failed' FROM trials WHERE job = ? AND state IN ('completed', 'stopped', 'failed', 'cancelled')");

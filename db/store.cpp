@@ -33,7 +33,7 @@ constexpr std::string_view kInsertJob =
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 constexpr std::string_view kPutTrialValues =
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (job, number) DO UPDATE SET state = excluded.state, configuration = excluded.configuration, "
     "origin = excluded.origin, bracket = excluded.bracket, rung = excluded.rung, resource = excluded.resource, "
     "checkpoint_resource = excluded.checkpoint_resource, until_resource = excluded.until_resource, objective = "
@@ -44,7 +44,7 @@ constexpr std::string_view kPutTrialValues =
     "exit_class = excluded.exit_class, message = excluded.message, created_at = excluded.created_at, "
     "started_at = excluded.started_at, ended_at = excluded.ended_at, assigned_at = excluded.assigned_at, "
     "training_ms = excluded.training_ms, segment_training_ms = excluded.segment_training_ms, "
-    "assigned_ms = excluded.assigned_ms";
+    "assigned_ms = excluded.assigned_ms, violation = excluded.violation, more_objectives = excluded.more_objectives";
 
 // Not INSERT OR IGNORE, which would also pass over broken constraints.
 constexpr std::string_view kPutObservation =
@@ -52,11 +52,12 @@ constexpr std::string_view kPutObservation =
     "ON CONFLICT (job, trial, resource) DO NOTHING";
 
 constexpr std::string_view kPutDecisionValues =
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (job, trial, rung) DO UPDATE SET bracket = excluded.bracket, resource = excluded.resource, "
     "sequence = excluded.sequence, value = excluded.value, value_is_nan = excluded.value_is_nan, verdict = excluded.verdict, "
     "rank = excluded.rank, filled = excluded.filled, slots = excluded.slots, keep = excluded.keep, cutoff = excluded.cutoff, "
-    "cutoff_is_nan = excluded.cutoff_is_nan, ahead = excluded.ahead, rule = excluded.rule, at = excluded.at";
+    "cutoff_is_nan = excluded.cutoff_is_nan, ahead = excluded.ahead, rule = excluded.rule, at = excluded.at, "
+    "violation = excluded.violation, more_values = excluded.more_values";
 
 std::string joined(std::initializer_list<std::string_view> parts) {
   std::string text;
@@ -218,7 +219,7 @@ void Store::write(const TrialRow& row) {
                  is_nan(row.objective), row.objective_resource, row.attempts, row.attempts_in_all, row.epoch.value,
                  row.worker.value, workers_text(row.peers), word_of(row.exit_class), row.message, row.created_at.ms,
                  optional_ms(row.started_at), optional_ms(row.ended_at), optional_ms(row.assigned_at), row.training_ms,
-                 row.segment_training_ms, row.assigned_ms);
+                 row.segment_training_ms, row.assigned_ms, row.violation, values_text(row.more_objectives));
 }
 
 void Store::write(const ObservationRow& row) {
@@ -229,7 +230,7 @@ void Store::write(const ObservationRow& row) {
 void Store::write(const DecisionRow& row) {
   put_decision_.run(row.trial.job.value, row.trial.number, row.bracket, row.rung, row.resource, row.sequence, storable(row.value),
                     is_nan(row.value), to_string(row.verdict), row.rank, row.filled, row.slots, row.keep, storable(row.cutoff),
-                    is_nan(row.cutoff), numbers_text(row.ahead), row.rule, row.at.ms);
+                    is_nan(row.cutoff), numbers_text(row.ahead), row.rule, row.at.ms, row.violation, values_text(row.more_values));
 }
 
 Snapshot Store::load() {

@@ -9,7 +9,7 @@ namespace tuneband {
 
 AshaPolicy::AshaPolicy(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max)
     : eta_(spec.eta), trials_max_(trials_max) {
-  for (const std::int64_t level : ladder(spec)) rungs_.emplace_back(level, 0, goal);
+  for (const std::int64_t level : ladder(spec)) rungs_.emplace_back(level, 0, goal, spec.more_goals);
 }
 
 Standing AshaPolicy::add(int index, const Arrival& arrival, bool settled) {
@@ -92,7 +92,7 @@ void AshaPolicy::recall_trial(const TrialRow& trial) {
 
 void AshaPolicy::recall_decision(const DecisionRow& decision, bool moved_on) {
   const int index = decision.bracket + decision.rung;
-  add(index, {decision.trial.number, decision.bracket, decision.rung, decision.value}, decision.verdict != Verdict::waiting);
+  add(index, arrival_of(decision), decision.verdict != Verdict::waiting);
   if (decision.verdict != Verdict::promoted) return;
   if (moved_on) ++under_way_;
   recall_promoted(index, decision.trial.number, moved_on);

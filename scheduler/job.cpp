@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/check.hpp"
 #include "core/text.hpp"
@@ -21,6 +22,7 @@ bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband |
 Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec)
     : row_(std::move(row)), spec_(std::move(spec)), history_(ladder(spec_->scheduler)), sampler_(make_sampler(*spec_)) {
   history_.add_priors(spec_->priors);
+  if (!spec_->more_objectives.empty()) scalarisation_.emplace(*spec_, decisions_);
   const auto most = std::min<std::int64_t>(trials_bound(*spec_).value_or(kTrialsMax), kTrialsMax);
   policy_ = make_policy(spec_->scheduler, spec_->objective.goal, static_cast<int>(most));
 }
@@ -48,11 +50,12 @@ void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisio
     const TrialRow& its = trial(decision.trial.number);
     if (decision.verdict == Verdict::waiting) undecided_[its.id.number] = i;
     policy_->recall_decision(decision, its.rung > decision.rung || ended(its.state));
-    learn(decision);
+    if (!scalarisation_) learn(decision);
   }
   for (const TrialRow& trial : trials_) {
     if (ended(trial.state)) history_.end_trial(trial.id.number, trial.state == TrialState::failed);
   }
+  if (scalarisation_) relearn();
   policy_->recalled();
 }
 
@@ -192,11 +195,23 @@ bool Job::observe(TrialRow& trial, const ReportedObservation& observation, Times
   if (row.objective && observation.resource == trial.until_resource && trial.objective_resource < trial.until_resource) {
     trial.objective = row.objective;
     trial.objective_resource = observation.resource;
+    note_objectives(trial, row.metrics);
   }
   row_.resource_spent += observation.resource - trial.resource;
   trial.resource = observation.resource;
   observations_.push_back(std::move(row));
   return true;
+}
+
+// What else counts of the report that has the objective's value at a rung.
+void Job::note_objectives(TrialRow& trial, const std::vector<std::pair<std::string, double>>& metrics) {
+  trial.violation = spec_->violation(metrics);
+  trial.more_objectives.clear();
+  for (const Objective& objective : spec_->more_objectives) {
+    const auto found = std::find_if(metrics.rbegin(), metrics.rend(),
+                                    [&](const auto& metric) { return metric.first == objective.metric; });
+    trial.more_objectives.push_back(found == metrics.rend() ? std::numeric_limits<double>::quiet_NaN() : found->second);
+  }
 }
 
 void Job::report(int number, const AssignmentReport& report, Timestamp now) {
@@ -329,11 +344,19 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
   decision.resource = trial.until_resource;
   decision.sequence = static_cast<std::int64_t>(decisions_.size());
   decision.value = value;
+  if (value) {
+    decision.violation = trial.violation;
+    decision.more_values = trial.more_objectives;
+  }
   decision.at = now;
   undecided_[trial.id.number] = decisions_.size();
   decisions_changed_.insert(decisions_.size());
-  learn(decision);
   decisions_.push_back(std::move(decision));
+  if (scalarisation_ && scalarisation_->outdated(decisions_)) {
+    relearn();
+  } else {
+    learn(decisions_.back());
+  }
   if (value) {
     trial.state = TrialState::paused;
     trial.attempts = 0;
@@ -346,7 +369,7 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
   const bool improved = value && note_value(trial, *value, at_max_resource);
 
   std::vector<Ruling> rulings;
-  policy_->arrive({trial.id.number, trial.bracket, trial.rung, value}, rulings);
+  policy_->arrive(arrival_of(decisions_.back()), rulings);
   apply(rulings, now);
   if (improved) row_.trials_since_improvement = 0;
 }
@@ -354,20 +377,50 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
 void Job::learn(const DecisionRow& decision) {
   if (!decision.value) return;
   const bool maximize = spec_->objective.goal == Goal::maximize;
-  history_.add_result(decision.trial.number, decision.resource, maximize ? -*decision.value : *decision.value);
+  double cost = scalarisation_ ? scalarisation_->cost(decision) : maximize ? -*decision.value : *decision.value;
+  if (decision.violation > 0) cost = std::numeric_limits<double>::infinity();
+  history_.add_result(decision.trial.number, decision.resource, cost);
+}
+
+// Costs of one scale alone can be compared: with a new one the sampler begins anew and reads everything again.
+void Job::relearn() {
+  scalarisation_.emplace(*spec_, decisions_);
+  history_ = History(ladder(spec_->scheduler));
+  history_.add_priors(spec_->priors);
+  sampler_ = make_sampler(*spec_);
+  for (const TrialRow& trial : trials_) history_.add_trial(trial.configuration);
+  for (const DecisionRow& decision : decisions_) learn(decision);
+  for (const TrialRow& trial : trials_) {
+    if (ended(trial.state)) history_.end_trial(trial.id.number, trial.state == TrialState::failed);
+  }
 }
 
 bool Job::note_value(const TrialRow& trial, double value, bool at_max_resource) {
-  if (!std::isfinite(value)) return false;
+  const auto finite = [](double one) { return std::isfinite(one); };
+  const bool counts = finite(value) && trial.violation == 0 &&
+                      std::all_of(trial.more_objectives.begin(), trial.more_objectives.end(), finite);
+  if (!counts) return false;
   const auto better = [&](const std::optional<BestRow>& best) {
     if (!best || spec_->objective.better(value, best->value)) return true;
-    return value == best->value && trial.id.number < best->trial;
+    return value == best->value && better_of_equals(trial, *best);
   };
   const BestRow best{trial.id.number, trial.until_resource, value};
   if (at_max_resource && better(row_.best)) row_.best = best;
   if (!better(row_.best_anywhere)) return false;
   row_.best_anywhere = best;
   return true;
+}
+
+// With equal values of the first objective the others decide, one after the other, so that the best is dominated by none.
+bool Job::better_of_equals(const TrialRow& trial, const BestRow& best) const {
+  const auto same_place = [&](const DecisionRow& one) { return one.trial.number == best.trial && one.resource == best.resource; };
+  const auto its = std::find_if(decisions_.begin(), decisions_.end(), same_place);
+  for (std::size_t i = 0; i < spec_->more_objectives.size() && its != decisions_.end(); ++i) {
+    const double a = trial.more_objectives[i];
+    const double b = its->more_values[i];
+    if (a != b) return spec_->more_objectives[i].better(a, b);
+  }
+  return trial.id.number < best.trial;
 }
 
 void Job::apply(const std::vector<Ruling>& rulings, Timestamp now) {
@@ -459,6 +512,7 @@ bool Job::end_if_done(Timestamp now) {
     row_.ending_as = JobState::completed;
     if (!row_.best_anywhere) {
       row_.reason = "no trial reached a value";
+      if (!spec_->constraints.empty() && !row_.failing_with) row_.reason = "no trial met the constraints";
       if (row_.failing_with) row_.reason += "; the last one failed with " + last_failure(*row_.failing_with);
       row_.ending_as = JobState::failed;
     }

@@ -11,6 +11,7 @@
 
 #include "scheduler/policy.hpp"
 #include "scheduler/rows.hpp"
+#include "scheduler/scalarisation.hpp"
 #include "scheduler/scheduler.hpp"
 
 namespace tuneband {
@@ -82,7 +83,10 @@ class Job {
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
   void apply(const std::vector<Ruling>& rulings, Timestamp now);
   void end_trial(TrialRow& trial, TrialState state, Timestamp now);
+  void note_objectives(TrialRow& trial, const std::vector<std::pair<std::string, double>>& metrics);
   void learn(const DecisionRow& decision);
+  void relearn();
+  bool better_of_equals(const TrialRow& trial, const BestRow& best) const;
   void fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   void retry_or_fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   bool note_value(const TrialRow& trial, double value, bool at_max_resource);
@@ -94,6 +98,7 @@ class Job {
   History history_;
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<Policy> policy_;
+  std::optional<Scalarisation> scalarisation_;  // of several objectives
   std::vector<TrialRow> trials_;
   std::vector<DecisionRow> decisions_;              // by sequence
   std::unordered_map<int, std::size_t> undecided_;  // trial -> its decision that waits

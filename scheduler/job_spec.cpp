@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "scheduler/plan.hpp"
 
 namespace tuneband {

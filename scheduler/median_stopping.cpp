@@ -15,7 +15,7 @@ void MedianStopping::learned(int index, const Standing& standing) {
   course.best = course.values == 0 ? standing.cost : std::min(course.best, standing.cost);
   course.sum += standing.cost;
   ++course.values;
-  averages_[static_cast<std::size_t>(index)].add_settled({standing.trial, 0, index, course.average()});
+  averages_[static_cast<std::size_t>(index)].add_settled({standing.trial, 0, index, course.average(), 0, {}});
 }
 
 void MedianStopping::arrived_below_top(int index, const Standing& standing, std::vector<Ruling>& rulings) {
@@ -30,7 +30,7 @@ void MedianStopping::arrived_below_top(int index, const Standing& standing, std:
     return;
   }
   // The others' averages are in order; its own one is left out.
-  const Standing own{Standing::finite, course.average(), standing.trial};
+  const Standing own{Standing::finite, 0, course.average(), standing.trial};
   const auto other = [&](int i) { return averages.at(i + 1 < averages.rank(own) ? i : i + 1).cost; };
   const double median = (other((others - 1) / 2) + other(others / 2)) / 2;
   const bool stays = course.best <= median;
@@ -38,7 +38,7 @@ void MedianStopping::arrived_below_top(int index, const Standing& standing, std:
          std::string("its best value so far is ") + (stays ? "not worse" : "worse") +
              " than the median of the others' averages up to here",
          rulings);
-  rulings.back().cutoff = value_of({Standing::finite, median, 0}, goal_);
+  rulings.back().cutoff = value_of({Standing::finite, 0, median, 0}, goal_);
   if (stays) goes_on(index, standing.trial);
 }
 

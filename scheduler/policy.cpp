@@ -10,6 +10,10 @@
 
 namespace tuneband {
 
+Arrival arrival_of(const DecisionRow& decision) {
+  return {decision.trial.number, decision.bracket, decision.rung, decision.value, decision.violation, decision.more_values};
+}
+
 std::unique_ptr<Policy> make_policy(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max) {
   switch (spec.type) {
     case SchedulerType::hyperband:

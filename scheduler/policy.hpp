@@ -19,7 +19,10 @@ struct Arrival {
   int bracket = 0;
   int rung = 0;
   std::optional<double> value;  // nothing: it failed on the way
+  double violation = 0;                  // of the constraints; 0: all are met
+  std::vector<double> more_values = {};  // of the objectives after the first
 };
+Arrival arrival_of(const DecisionRow& decision);
 
 // A verdict on a trial that arrived, with what explains it (the fields of DecisionRow).
 struct Ruling {

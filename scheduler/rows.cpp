@@ -1,5 +1,6 @@
 #include "scheduler/rows.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -63,6 +64,10 @@ bool same(const std::optional<double>& a, const std::optional<double>& b) {
   return !a || *a == *b || (std::isnan(*a) && std::isnan(*b));
 }
 
+bool same(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double one, double other) { return same(one, other); });
+}
+
 }  // namespace
 
 std::string_view to_string(JobState state) { return word_of<JobState>(kJobStates, state); }
@@ -115,7 +120,8 @@ bool TrialRow::operator==(const TrialRow& other) const {
   return id == other.id && state == other.state && configuration == other.configuration && origin == other.origin &&
          bracket == other.bracket && rung == other.rung && resource == other.resource &&
          checkpoint_resource == other.checkpoint_resource && until_resource == other.until_resource &&
-         same(objective, other.objective) && objective_resource == other.objective_resource && attempts == other.attempts &&
+         same(objective, other.objective) && objective_resource == other.objective_resource && violation == other.violation &&
+         same(more_objectives, other.more_objectives) && attempts == other.attempts &&
          attempts_in_all == other.attempts_in_all && epoch == other.epoch && worker == other.worker && peers == other.peers &&
          exit_class == other.exit_class && message == other.message && created_at == other.created_at &&
          started_at == other.started_at && ended_at == other.ended_at && assigned_at == other.assigned_at &&
@@ -130,7 +136,8 @@ std::vector<WorkerId> TrialRow::ranks() const {
 
 bool DecisionRow::operator==(const DecisionRow& other) const {
   return trial == other.trial && bracket == other.bracket && rung == other.rung && resource == other.resource &&
-         sequence == other.sequence && same(value, other.value) && verdict == other.verdict && rank == other.rank &&
+         sequence == other.sequence && same(value, other.value) && violation == other.violation &&
+         same(more_values, other.more_values) && verdict == other.verdict && rank == other.rank &&
          filled == other.filled && slots == other.slots && keep == other.keep && same(cutoff, other.cutoff) &&
          ahead == other.ahead && rule == other.rule && at == other.at;
 }

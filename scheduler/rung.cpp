@@ -1,23 +1,60 @@
 #include "scheduler/rung.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <unordered_map>
+
+#include "core/check.hpp"
+#include "core/text.hpp"
 
 namespace tuneband {
 
 Standing standing_of(const Arrival& arrival, Goal goal) {
-  if (!arrival.value) return {Standing::failed, 0, arrival.trial};
-  if (!std::isfinite(*arrival.value)) return {Standing::not_finite, 0, arrival.trial};
-  return {Standing::finite, goal == Goal::maximize ? -*arrival.value : *arrival.value, arrival.trial};
+  if (!arrival.value) return {Standing::failed, 0, 0, arrival.trial};
+  const bool finite = std::isfinite(*arrival.value) && std::all_of(arrival.more_values.begin(), arrival.more_values.end(),
+                                                                   [](double value) { return std::isfinite(value); });
+  if (!finite) return {Standing::not_finite, 0, 0, arrival.trial};
+  return {Standing::finite, arrival.violation, goal == Goal::maximize ? -*arrival.value : *arrival.value, arrival.trial};
 }
 
 double value_of(const Standing& finite, Goal goal) { return goal == Goal::maximize ? -finite.cost : finite.cost; }
 
 Standing Rung::add(const Arrival& arrival) {
-  const Standing standing = standing_of(arrival, goal_);
+  Standing standing = standing_of(arrival, goal_);
+  if (several() && standing.tier == Standing::finite) standing = add_to_fronts(arrival, standing);
   results_.insert(standing);
   waiting_.insert(standing);
   if (standing.tier == Standing::finite) ++finite_;
   return standing;
+}
+
+// Every result gets its new place.
+Standing Rung::add_to_fronts(const Arrival& arrival, Standing standing) {
+  TUNEBAND_CHECK(arrival.more_values.size() == more_goals_.size(), "a result has a value of every objective");
+  std::vector<double> costs{standing.cost};
+  for (std::size_t i = 0; i < more_goals_.size(); ++i) {
+    costs.push_back(more_goals_[i] == Goal::maximize ? -arrival.more_values[i] : arrival.more_values[i]);
+  }
+  fronts_.add(arrival.trial, std::move(costs));
+  std::unordered_map<int, double> places;
+  for (const int trial : fronts_.order()) places.emplace(trial, static_cast<double>(places.size()));
+  const auto placed = [&](Standing one) {
+    if (one.tier == Standing::finite) one.cost = places.at(one.trial);
+    return one;
+  };
+  Results results;
+  for (const Standing& one : results_) results.insert(placed(one));
+  results_.swap(results);
+  std::set<Standing> waiting;
+  for (const Standing& one : waiting_) waiting.insert(placed(one));
+  waiting_.swap(waiting);
+  return placed(standing);
+}
+
+// The value of the last one that goes on, where there is a single value.
+std::optional<double> Rung::cutoff(int keep) const {
+  if (keep <= 0 || keep > finite_ || several()) return std::nullopt;
+  return value_of(*results_.find_by_order(static_cast<std::size_t>(keep - 1)), goal_);
 }
 
 void Rung::add_settled(const Arrival& arrival) { settle(add(arrival)); }
@@ -33,8 +70,12 @@ Ruling Rung::rule(const Standing& standing, Verdict verdict, int bracket, int ru
   ruling.slots = slots_;
   ruling.keep = keep;
   ruling.rule = std::move(rule);
-  if (keep > 0 && keep <= finite_) {
-    ruling.cutoff = value_of(*results_.find_by_order(static_cast<std::size_t>(keep - 1)), goal_);
+  ruling.cutoff = cutoff(keep);
+  if (standing.tier == Standing::finite && several()) {
+    ruling.rule += "; by all objectives it is in front " + std::to_string(fronts_.front_of(standing.trial));
+  }
+  if (standing.violation > 0) {
+    ruling.rule += "; it violates the constraints by " + format_number(standing.violation) + ", and trials that meet them come first";
   }
   for (auto other = results_.begin(); other != results_.end() && *other < standing && ruling.ahead.size() < kAheadMax; ++other) {
     ruling.ahead.push_back(other->trial);

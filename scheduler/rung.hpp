@@ -1,7 +1,12 @@
 // A rung: the results that trials reached at one level of resource, always in order.
 //
-// Order: finite values by the goal, then NaN and infinity, then failures; ties by trial number. Every operation is logarithmic in
-// the number of results, so that an asynchronous rung of 100,000 trials costs no more an event than one of ten.
+// Order: finite values by the goal, then NaN and infinity, then failures; ties by trial number. With constraints, results that meet
+// them come before those that do not, and these are in order of their violation before that of their value (Deb, "An efficient
+// constraint handling method for genetic algorithms", 2000). Every operation is logarithmic in the number of results, so that an
+// asynchronous rung of 100,000 trials costs no more an event than one of ten.
+//
+// With several objectives finite values are in the order of their fronts (scheduler/fronts.hpp), which every result changes: all are
+// ranked anew, and a Standing holds until the next result comes.
 #pragma once
 
 #include <ext/pb_ds/assoc_container.hpp>
@@ -11,6 +16,7 @@
 #include <set>
 #include <vector>
 
+#include "scheduler/fronts.hpp"
 #include "scheduler/job_spec.hpp"
 #include "scheduler/policy.hpp"
 
@@ -19,7 +25,8 @@ namespace tuneband {
 // Where a result stands; the lesser is the better.
 struct Standing {
   enum Tier { finite, not_finite, failed } tier = failed;
-  double cost = 0;  // of finite values: the value, negated when it is maximised
+  double violation = 0;  // of finite values: of the constraints
+  double cost = 0;       // of finite values: the value, negated when it is maximised; with several objectives the place
   int trial = 0;
   auto operator<=>(const Standing&) const = default;
 };
@@ -30,13 +37,15 @@ double value_of(const Standing& finite, Goal goal);
 class Rung {
  public:
   // `slots`: how many results close it; 0: unbounded.
-  Rung(std::int64_t level, int slots, Goal goal) : level_(level), slots_(slots), goal_(goal) {}
+  Rung(std::int64_t level, int slots, Goal goal, std::vector<Goal> more_goals = {})
+      : level_(level), slots_(slots), goal_(goal), more_goals_(std::move(more_goals)) {}
 
   std::int64_t level() const { return level_; }
   int slots() const { return slots_; }
   void set_slots(int slots) { slots_ = slots; }
   int filled() const { return static_cast<int>(results_.size()); }
   int finite() const { return finite_; }
+  bool several() const { return !more_goals_.empty(); }  // objectives: any result may change the order of the others
 
   // Adds a result that waits for a verdict.
   Standing add(const Arrival& arrival);
@@ -62,9 +71,14 @@ class Rung {
   using Results = __gnu_pbds::tree<Standing, __gnu_pbds::null_type, std::less<Standing>, __gnu_pbds::rb_tree_tag,
                                    __gnu_pbds::tree_order_statistics_node_update>;
 
+  Standing add_to_fronts(const Arrival& arrival, Standing standing);
+  std::optional<double> cutoff(int keep) const;
+
   std::int64_t level_;
   int slots_;
   Goal goal_;
+  std::vector<Goal> more_goals_;
+  Fronts fronts_;  // of several objectives
   int finite_ = 0;
   Results results_;
   std::set<Standing> waiting_;

@@ -7,6 +7,7 @@ namespace {
 // -1: a is better; 0: a tie; 1: b is.
 int order_of(const Standing& a, const Standing& b) {
   if (a.tier != b.tier) return a.tier < b.tier ? -1 : 1;
+  if (a.violation != b.violation) return a.violation < b.violation ? -1 : 1;
   return a.cost < b.cost ? -1 : a.cost > b.cost ? 1 : 0;
 }
 

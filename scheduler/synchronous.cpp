@@ -21,7 +21,7 @@ SynchronousPolicy::Bracket& SynchronousPolicy::open_next() {
   const auto left = trials_max_ ? std::optional(*trials_max_ - trials_planned_) : std::nullopt;
   Bracket bracket;
   bracket.plan = planned_bracket(spec_, opened_, left);
-  for (const PlannedRung& rung : bracket.plan.rungs) bracket.rungs.emplace_back(rung.resource, rung.trials, goal_);
+  for (const PlannedRung& rung : bracket.plan.rungs) bracket.rungs.emplace_back(rung.resource, rung.trials, goal_, spec_.more_goals);
   trials_planned_ += bracket.plan.rungs.front().trials;
   ready_.insert(opened_);
   return open_.emplace(opened_++, std::move(bracket)).first->second;
@@ -60,7 +60,8 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Ruling>& rul
 
   while (!rung.waiting().empty()) {  // certain winners: among the best whatever is missing
     const Standing standing = *rung.waiting().begin();
-    if (standing.tier != Standing::finite || rung.rank(standing) + missing > keep) break;
+    const bool uncertain = rung.several() && missing > 0;
+    if (standing.tier != Standing::finite || uncertain || rung.rank(standing) + missing > keep) break;
     rung.settle(standing);
     its.promoted.insert({-index, standing.trial});
     ready_.insert(its.plan.index);
@@ -72,7 +73,8 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Ruling>& rul
   while (!rung.waiting().empty()) {  // certain losers
     const Standing standing = *rung.waiting().rbegin();
     const bool finite = standing.tier == Standing::finite;
-    if (finite && rung.rank(standing) <= keep) break;
+    const bool uncertain = rung.several() && missing > 0;
+    if (finite && (uncertain || rung.rank(standing) <= keep)) break;
     rung.settle(standing);
     rulings.push_back(rung.rule(standing, Verdict::stopped, its.plan.index, index, keep,
                                 !finite        ? "its value is not a finite number: such a trial never goes on"
@@ -129,7 +131,7 @@ void SynchronousPolicy::recall_trial(const TrialRow& trial) { ++bracket(trial.br
 void SynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved_on) {
   Bracket& its = bracket(decision.bracket);
   Rung& rung = its.rungs[static_cast<std::size_t>(decision.rung)];
-  const Arrival arrival{decision.trial.number, decision.bracket, decision.rung, decision.value};
+  const Arrival arrival = arrival_of(decision);
   if (decision.verdict == Verdict::waiting) {
     rung.add(arrival);
   } else {

@@ -31,6 +31,12 @@ std::string list(const std::vector<int>& numbers) {
   return "[" + text + "]";
 }
 
+std::string values(const std::vector<double>& numbers) {
+  std::string text;
+  for (const double one : numbers) text += (text.empty() ? "" : ",") + format_number(one);
+  return "[" + text + "]";
+}
+
 std::string ids_text(const std::vector<WorkerId>& workers) {
   std::string text;
   for (const WorkerId& one : workers) text += (text.empty() ? "" : ",") + one.value;
@@ -122,6 +128,8 @@ Fields fields_of(const TrialRow& row) {
           {"until", number(row.until_resource)},
           {"objective", value(row.objective)},
           {"objective_resource", number(row.objective_resource)},
+          {"violation", value(row.violation)},
+          {"more_objectives", values(row.more_objectives)},
           {"attempts", number(row.attempts)},
           {"attempts_in_all", number(row.attempts_in_all)},
           {"epoch", number(row.epoch.value)},
@@ -137,6 +145,8 @@ Fields fields_of(const TrialRow& row) {
 Fields fields_of(const DecisionRow& row) {
   return {{"verdict", std::string(to_string(row.verdict))},
           {"value", value(row.value)},
+          {"violation", value(row.violation)},
+          {"more_values", values(row.more_values)},
           {"bracket", number(row.bracket)},
           {"resource", number(row.resource)},
           {"sequence", number(row.sequence)},

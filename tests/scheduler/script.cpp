@@ -143,6 +143,8 @@ void ScriptRunner::worker_command(const std::string& verb, std::istringstream& w
   while (words >> word) {
     if (word == "unheard") {
       heard = false;
+    } else if (const auto equals = word.find('='); equals != std::string::npos && message.report) {
+      message.report->observations.back().metrics.emplace_back(word.substr(0, equals), *parse_number(word.substr(equals + 1)));
     } else if (word == "checkpoint" && message.report && !message.report->observations.empty()) {
       message.report->checkpoint_resource = message.report->observations.back().resource;
     } else {
