@@ -1,0 +1,88 @@
+// What a job's trials say about its space, and what a later job learns from them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/http/api_fixture.hpp"
+
+namespace tuneband::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ApiSearchTest : public ApiTest {
+ protected:
+  // Two parameters, of which only x matters.
+  static Json learning_job(const std::string& name, int trials) {
+    Json document = job_document(name);
+    document["search_space"] = {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}},
+                                {"idle", {{"type", "float"}, {"min", 0}, {"max", 1}}}};
+    document["sampler"] = {{"type", "random"}, {"seed", 3}};
+    document["scheduler"] = {{"type", "none"}, {"max_resource", 9}};
+    document["limits"] = {{"max_trials", trials}};
+    return document;
+  }
+  void run(const Json& document) {
+    submit(document);
+    work_until_idle("w");
+  }
+};
+
+TEST_F(ApiSearchTest, TheParameterThatMattersIsTheMostImportant) {
+  run(learning_job("earlier", 40));
+  const Json importance = get_json("/v1/jobs/earlier/importance").at("importance");
+  EXPECT_EQ(importance.at("resource"), 9);
+  EXPECT_EQ(importance.at("parameters").at(0).at("parameter"), "x");
+  EXPECT_GT(importance.at("parameters").at(0).at("share").get<double>(), 0.7);
+  EXPECT_EQ(importance.at("dependence").at(0).at("values").size(), importance.at("dependence").at(0).at("mean").size());
+}
+
+TEST_F(ApiSearchTest, NothingIsImportantWhileThereAreTooFewResults) {
+  run(learning_job("short", 2));
+  EXPECT_EQ(get_json("/v1/jobs/short/importance").at("importance"), nullptr);
+}
+
+TEST_F(ApiSearchTest, ALaterJobStartsFromWhatAnEarlierOneSawAndOutlivesIt) {
+  run(learning_job("earlier", 30));
+  Json document = learning_job("later", 5);
+  document["sampler"]["type"] = "gp";
+  document["warm_start"] = {"earlier"};
+  run(document);
+  const Json spec = get_json("/v1/jobs/later").at("spec");
+  EXPECT_EQ(spec.at("warm_start").at("jobs"), Json({"earlier"}));
+  EXPECT_EQ(spec.at("warm_start").at("observations").size(), 30u);
+  EXPECT_EQ(remove("/v1/jobs/earlier").status, 204);
+  EXPECT_EQ(get_json("/v1/jobs/later").at("state"), "completed");
+}
+
+TEST_F(ApiSearchTest, AWarmStartFromAJobThatIsNotThereOrHasNotEndedIsRefused) {
+  submit(learning_job("under-way", 5));
+  Json document = learning_job("later", 5);
+  document["sampler"]["type"] = "gp";
+  document["warm_start"] = {"nobody"};
+  const RawReply unknown = post("/v1/jobs", document.dump());
+  EXPECT_EQ(unknown.status, 400);
+  EXPECT_THAT(unknown.body, HasSubstr("there is no job `nobody`"));
+  document["warm_start"] = {"under-way"};
+  EXPECT_THAT(post("/v1/jobs", document.dump()).body, HasSubstr("has not ended"));
+}
+
+TEST_F(ApiSearchTest, AJobEndsWhenItsModelExpectsNoMore) {
+  Json document = learning_job("converges", 500);
+  document["sampler"]["type"] = "gp";
+  document["limits"]["convergence"] = {{"tolerance", 0.5}, {"suggestions", 3}};
+  run(document);
+  const Json job = get_json("/v1/jobs/converges");
+  EXPECT_EQ(job.at("state"), "completed");
+  EXPECT_THAT(job.at("reason").get<std::string>(), testing::StartsWith("converged: "));
+  EXPECT_LT(job.at("expected_improvement").get<double>(), 0.5);
+  EXPECT_LT(job.at("trials").at("created").get<int>(), 100);
+}
+
+TEST_F(ApiSearchTest, ConvergenceNeedsASamplerWithAModel) {
+  Json document = learning_job("blind", 5);
+  document["limits"]["convergence"] = {{"tolerance", 0.5}};
+  EXPECT_THAT(post("/v1/jobs", document.dump()).body, HasSubstr("limits.convergence"));
+}
+
+}  // namespace
+}  // namespace tuneband::test
