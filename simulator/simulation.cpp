@@ -1,8 +1,8 @@
 #include "simulator/simulation.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <queue>
 #include <set>
@@ -15,6 +15,12 @@ namespace tuneband {
 namespace {
 
 constexpr double kMsPerSecond = 1000;
+
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
 
 class Simulation {
  public:
@@ -72,9 +78,9 @@ class Simulation {
   Timestamp now() const { return Timestamp{static_cast<std::int64_t>(seconds_ * kMsPerSecond)}; }
 
   Outcome step(const Event& event) {
-    const auto before = std::chrono::steady_clock::now();
+    const double before = processor_seconds();
     Outcome outcome = scheduler_.step(event, now());
-    core_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+    core_seconds_ += processor_seconds() - before;
     return outcome;
   }
 

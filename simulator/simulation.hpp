@@ -38,7 +38,7 @@ struct SimulationResult {
   int trials_unmeasured = 0;
   double resource_unmeasured = 0;  // spent beyond what was recorded
   std::string reason;              // why the job ended by itself; "": it did not
-  double suggest_seconds = 0;      // real time that the core needed for each new trial, on average
+  double suggest_seconds = 0;      // processor time that the core needed for each new trial, on average
 };
 
 // `spec` is completed with the table's configurations as its candidates. Requires: its search space holds all of them, its
