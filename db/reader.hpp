@@ -42,8 +42,8 @@ struct TrialsQuery {
   std::string after;  // `next` of the page before, of the same query
 };
 
-// Gets text piece by piece, about 64 KiB at a time. The database's snapshot is held until the last piece: what blocks for long lets
-// the log of the database grow.
+// Gets text piece by piece, about 64 KiB at a time. The database's snapshot is held until the last piece: what blocks for long
+// lets the log of the database grow.
 using Sink = std::function<void(std::string_view)>;
 
 class Reader {

@@ -230,7 +230,8 @@ void Store::write(const ObservationRow& row) {
 void Store::write(const DecisionRow& row) {
   put_decision_.run(row.trial.job.value, row.trial.number, row.bracket, row.rung, row.resource, row.sequence, storable(row.value),
                     is_nan(row.value), to_string(row.verdict), row.rank, row.filled, row.slots, row.keep, storable(row.cutoff),
-                    is_nan(row.cutoff), numbers_text(row.ahead), row.rule, row.at.ms, row.violation, values_text(row.more_values));
+                    is_nan(row.cutoff), numbers_text(row.ahead), row.rule, row.at.ms, row.violation,
+                    values_text(row.more_values));
 }
 
 Snapshot Store::load() {
