@@ -43,6 +43,9 @@ bool boolean_of(const Json& json, const char* name) {
   return value.is_boolean() && value.get<bool>();
 }
 
+std::string metric_from_json(const Json& json) { return text_of(json, "metric"); }
+double finite_from_json(const Json& json) { return number_from_json(json).value_or(0); }
+
 std::optional<std::int64_t> time_of(const Json& json, const char* name) { return parse_time(text_of(json, name)); }
 
 std::optional<BestInfo> best_of(const Json& json, const char* name) {
@@ -111,6 +114,7 @@ JobInfo job_from_json(const Json& json) {
   job.ended_ms = time_of(json, "ended_at");
   job.metric = text_of(field_of(json, "objective"), "metric");
   job.maximize = text_of(field_of(json, "objective"), "goal") != "minimize";
+  job.more_metrics = list_from_json(json, "more_objectives", metric_from_json);
   job.scheduler = text_of(json, "scheduler");
   job.max_resource = integer_of(json, "max_resource");
   job.resource_name = text_of(json, "resource_name");
@@ -205,8 +209,13 @@ int trial_number_from_json(const Json& json) { return json.is_number_integer() ?
 
 }  // namespace
 
+ParetoInfo pareto_from_json(const Json& json) {
+  return {int_of(json, "trial"), list_from_json(json, "values", finite_from_json)};
+}
+
 AnalyticsInfo analytics_from_json(const Json& json) {
   AnalyticsInfo analytics;
+  analytics.pareto = list_from_json(json, "pareto", pareto_from_json);
   if (json.contains("summary")) analytics.summary = summary_from_json(json["summary"]);
   if (!json.contains("replicas")) return analytics;
   const Json& replicas = json["replicas"];

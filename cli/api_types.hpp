@@ -40,6 +40,7 @@ struct JobInfo {
   std::optional<std::int64_t> ended_ms;
   std::string metric;
   bool maximize = true;
+  std::vector<std::string> more_metrics;  // of the objectives after the first
   std::string scheduler;
   std::int64_t max_resource = 0;
   std::string resource_name;  // "rounds"
@@ -141,7 +142,14 @@ struct ReplicasReport {
   std::vector<int> cheapest;  // trials that are not dominated in quality and worker time
 };
 
+// A trial that none dominates under several objectives.
+struct ParetoInfo {
+  int trial = 0;
+  std::vector<double> values;  // by objective
+};
+
 struct AnalyticsInfo {
+  std::vector<ParetoInfo> pareto;
   SummaryInfo summary;
   ReplicasReport replicas;
 };

@@ -92,6 +92,25 @@ void print_replicas(Console& console, const ReplicasReport& report, const JobInf
   console.print_table(table);
 }
 
+void print_pareto(Console& console, const std::vector<ParetoInfo>& front, const JobInfo& job) {
+  if (front.empty()) return;
+  const Precision precision = console.terminal().interactive ? Precision::readable : Precision::exact;
+  std::vector<Column> columns{{"trial", Align::right}, {job.metric, Align::right}};
+  for (const std::string& metric : job.more_metrics) columns.push_back({metric, Align::right});
+  Table table(columns);
+  for (const ParetoInfo& point : front) {
+    std::vector<Cell> cells{std::to_string(point.trial)};
+    for (const double value : point.values) cells.push_back(format_value(value, precision));
+    cells.resize(columns.size(), Cell(""));
+    table.add_row(std::move(cells));
+  }
+  if (console.terminal().interactive) {
+    console.print("");
+    console.print_line({{"Pareto front: no trial is better in one objective and not worse in the others", Style::dim}});
+  }
+  console.print_table(table);
+}
+
 }  // namespace
 
 Outcome<std::optional<BestReport>> fetch_best(ApiClient& api, std::string_view job) {
@@ -202,6 +221,7 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   if (const auto failures = print_failures(api, console, *job); !failures) return failures.error();
   print_rungs(console, *plan, *job);
   print_replicas(console, analytics->replicas, *job);
+  print_pareto(console, analytics->pareto, *job);
   return {};
 }
 
@@ -215,7 +235,7 @@ Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_vi
   Json document = Json::object();
   document["job"] = std::move(*job);
   document["best"] = *best ? std::move((**best).document) : Json();
-  for (const char* part : {"summary", "replicas"}) document[part] = analytics->contains(part) ? (*analytics)[part] : Json();
+  for (const char* part : {"summary", "replicas", "pareto"}) document[part] = analytics->contains(part) ? (*analytics)[part] : Json();
   console.print_json(document);
   return {};
 }
