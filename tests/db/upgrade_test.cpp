@@ -172,7 +172,7 @@ TEST_P(UpgradeTest, IdsOfDeletedJobsAreNotUsedAgain) {
   EXPECT_EQ(store.load().jobs.back().id.value, snapshot.last_job_id + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, UpgradeTest, ::testing::Values(1, 2));
+INSTANTIATE_TEST_SUITE_P(Versions, UpgradeTest, ::testing::Values(1, 2, 3, 4));
 
 TEST(UpgradeFixtures, ThereIsOneForEveryOlderVersion) {
   for (std::size_t version = 1; version < migrations().size(); ++version) {
