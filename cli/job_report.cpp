@@ -235,7 +235,8 @@ Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_vi
   Json document = Json::object();
   document["job"] = std::move(*job);
   document["best"] = *best ? std::move((**best).document) : Json();
-  for (const char* part : {"summary", "replicas", "pareto"}) document[part] = analytics->contains(part) ? (*analytics)[part] : Json();
+  for (const char* part : {"summary", "replicas", "pareto"})
+    document[part] = analytics->contains(part) ? (*analytics)[part] : Json();
   console.print_json(document);
   return {};
 }

@@ -181,7 +181,8 @@ std::string values_text(const std::vector<double>& values) {
 std::vector<double> values_from_text(std::string_view text) {
   std::vector<double> values;
   if (text == "[]") return values;
-  for (const Json& value : stored_json(text)) values.push_back(number_from_json(value).value_or(std::numeric_limits<double>::quiet_NaN()));
+  for (const Json& value : stored_json(text))
+    values.push_back(number_from_json(value).value_or(std::numeric_limits<double>::quiet_NaN()));
   return values;
 }
 

@@ -24,7 +24,11 @@ void write_objectives(JsonWriter& json, const JobFacts* facts) {
   json.key("constraints").begin_array();
   if (facts) {
     for (const Constraint& constraint : facts->spec.constraints) {
-      json.begin_object().field("metric", constraint.metric).field("min", constraint.min).field("max", constraint.max).end_object();
+      json.begin_object()
+          .field("metric", constraint.metric)
+          .field("min", constraint.min)
+          .field("max", constraint.max)
+          .end_object();
     }
   }
   json.end_array();

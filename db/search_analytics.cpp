@@ -31,7 +31,8 @@ Result<History> Reader::history(JobId job) {
   Statement trials = connection_.prepare("SELECT configuration FROM trials WHERE job = ? ORDER BY number");
   for (trials.query(job.value); trials.step();) history.add_trial(configuration_from_text(trials.text(0)));
   Statement results = connection_.prepare(
-      "SELECT trial, resource, value, value_is_nan, violation FROM decisions WHERE job = ? AND (value IS NOT NULL OR value_is_nan = 1) "
+      "SELECT trial, resource, value, value_is_nan, violation FROM decisions WHERE job = ? AND (value IS NOT NULL OR "
+      "value_is_nan = 1) "
       "ORDER BY sequence");
   for (results.query(job.value); results.step();) {
     const double infeasible = std::numeric_limits<double>::infinity();

@@ -2,10 +2,10 @@
 // Transactions on Evolutionary Computation 6 (2002), III A and B), as successive halving ranks by them in Schmucker et al.,
 // "Multi-objective Asynchronous Successive Halving" (2021).
 //
-// One result dominates another when it is nowhere worse and somewhere better. The first front is what nothing dominates, the second
-// one what only the first dominates, and so on; within a front those come first that are further from their neighbours. A result
-// is put into its front as it comes, and pushes what it dominates further back (Li et al., "Efficient Nondomination Level Update",
-// 2017): of n results most are only looked at.
+// One result dominates another when it is nowhere worse and somewhere better. The first front is what nothing dominates, the
+// second one what only the first dominates, and so on; within a front those come first that are further from their neighbours. A
+// result is put into its front as it comes, and pushes what it dominates further back (Li et al., "Efficient Nondomination Level
+// Update", 2017): of n results most are only looked at.
 #pragma once
 
 #include <cstddef>

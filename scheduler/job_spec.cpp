@@ -43,8 +43,8 @@ Constraint read_constraint(const Json& json, const std::string& path, Diagnostic
   if (json.is_object() && !json.contains("min") && !json.contains("max")) {
     diagnostics.error(path, "bounds nothing", "give `min`, `max` or both");
   } else if (constraint.min && constraint.max && *constraint.min > *constraint.max) {
-    diagnostics.error(reader.path_to("min"), "expected at most max (" + format_number(*constraint.max) + "), got " +
-                                                 format_number(*constraint.min));
+    diagnostics.error(reader.path_to("min"),
+                      "expected at most max (" + format_number(*constraint.max) + "), got " + format_number(*constraint.min));
   }
   return constraint;
 }
@@ -62,14 +62,16 @@ std::vector<Constraint> read_constraints(const Json& json, const std::string& pa
     const bool twice = std::any_of(constraints.begin(), constraints.end() - 1,
                                    [&](const Constraint& earlier) { return !metric.empty() && earlier.metric == metric; });
     if (twice) {
-      diagnostics.error(join_path(join_path(path, i), "metric"), excerpt(metric) + " is bounded already", "give min and max together");
+      diagnostics.error(join_path(join_path(path, i), "metric"), excerpt(metric) + " is bounded already",
+                        "give min and max together");
     }
   }
   return constraints;
 }
 
 // `constraints`: nothing: it may not have any.
-Objective read_objective(const Json& json, const std::string& path, std::vector<Constraint>* constraints, Diagnostics& diagnostics) {
+Objective read_objective(const Json& json, const std::string& path, std::vector<Constraint>* constraints,
+                         Diagnostics& diagnostics) {
   static const std::vector<std::string> kGoals{"maximize", "minimize"};
   Objective objective;
   ObjectReader reader(json, path, diagnostics);
@@ -209,7 +211,8 @@ std::vector<Configuration> read_configurations(const Json& json, const SearchSpa
 
 SamplerSpec read_sampler(ObjectReader& reader, const std::string& job_name) {
   const Json* json = reader.find("sampler");
-  SamplerSpec spec = SamplerSpec::parse(json != nullptr ? *json : Json::object(), reader.path_to("sampler"), reader.diagnostics());
+  SamplerSpec spec =
+      SamplerSpec::parse(json != nullptr ? *json : Json::object(), reader.path_to("sampler"), reader.diagnostics());
   if (json == nullptr || !json->is_object() || !json->contains("seed")) spec.seed = default_seed(job_name);
   return spec;
 }
@@ -346,8 +349,10 @@ void read_objectives(ObjectReader& reader, JobSpec& spec) {
     const std::string path = join_path("objectives", i);
     Objective objective = read_objective((*several)[i], path, nullptr, diagnostics);
     if (objective.target) {
-      diagnostics.error(join_path(path, "target"), "has no meaning with several objectives: a trial may reach it and be far from "
-                        "the others", "leave it out");
+      diagnostics.error(join_path(path, "target"),
+                        "has no meaning with several objectives: a trial may reach it and be far from "
+                        "the others",
+                        "leave it out");
     }
     if (!objective.metric.empty() && !metrics.insert(objective.metric).second) {
       diagnostics.error(join_path(path, "metric"), excerpt(objective.metric) + " is an objective already");
@@ -370,15 +375,16 @@ void check_objectives(JobSpec& spec, Diagnostics& diagnostics) {
   }
   if (spec.more_objectives.empty()) return;
   for (const Objective& objective : spec.more_objectives) spec.scheduler.more_goals.push_back(objective.goal);
-  const bool differences = type == SchedulerType::median_stopping || type == SchedulerType::pasha ||
-                           type == SchedulerType::async_hyperband;
+  const bool differences =
+      type == SchedulerType::median_stopping || type == SchedulerType::pasha || type == SchedulerType::async_hyperband;
   if (differences) {
     diagnostics.error("scheduler.type", named + " compares values, and there is no single one with several objectives",
                       "use `auto`, `asha_promotion`, `asha_stopping`, `hyperband` or `successive_halving`");
   }
   if (type == SchedulerType::automatic) spec.scheduler.rung_audit = false;
   if (type == SchedulerType::asha_delayed && spec.scheduler.rung_audit) {
-    diagnostics.error("scheduler.rung_audit", "compares values, and there is no single one with several objectives", "leave it out");
+    diagnostics.error("scheduler.rung_audit", "compares values, and there is no single one with several objectives",
+                      "leave it out");
   }
   if (spec.limits.convergence) {
     diagnostics.error("limits.convergence", "needs a single objective, in whose unit its tolerance is", "leave it out");
@@ -460,7 +466,8 @@ double Constraint::violation(double value) const {
 double JobSpec::violation(const std::vector<std::pair<std::string, double>>& metrics) const {
   double sum = 0;
   for (const Constraint& constraint : constraints) {
-    const auto found = std::find_if(metrics.rbegin(), metrics.rend(), [&](const auto& metric) { return metric.first == constraint.metric; });
+    const auto found =
+        std::find_if(metrics.rbegin(), metrics.rend(), [&](const auto& metric) { return metric.first == constraint.metric; });
     sum += constraint.violation(found == metrics.rend() ? std::numeric_limits<double>::quiet_NaN() : found->second);
   }
   return sum;

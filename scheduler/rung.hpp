@@ -1,12 +1,12 @@
 // A rung: the results that trials reached at one level of resource, always in order.
 //
-// Order: finite values by the goal, then NaN and infinity, then failures; ties by trial number. With constraints, results that meet
-// them come before those that do not, and these are in order of their violation before that of their value (Deb, "An efficient
-// constraint handling method for genetic algorithms", 2000). Every operation is logarithmic in the number of results, so that an
-// asynchronous rung of 100,000 trials costs no more an event than one of ten.
+// Order: finite values by the goal, then NaN and infinity, then failures; ties by trial number. With constraints, results that
+// meet them come before those that do not, and these are in order of their violation before that of their value (Deb, "An
+// efficient constraint handling method for genetic algorithms", 2000). Every operation is logarithmic in the number of results,
+// so that an asynchronous rung of 100,000 trials costs no more an event than one of ten.
 //
-// With several objectives finite values are in the order of their fronts (scheduler/fronts.hpp), which every result changes: all are
-// ranked anew, and a Standing holds until the next result comes.
+// With several objectives finite values are in the order of their fronts (scheduler/fronts.hpp), which every result changes: all
+// are ranked anew, and a Standing holds until the next result comes.
 #pragma once
 
 #include <ext/pb_ds/assoc_container.hpp>

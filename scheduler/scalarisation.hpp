@@ -1,8 +1,8 @@
-// What a sampler sees of several objectives: one cost, the augmented Chebyshev scalarisation of ParEGO (Knowles, IEEE Transactions
-// on Evolutionary Computation 10 (2006), formula 2), max_i(w_i z_i) + 0.05 sum_i(w_i z_i). z_i is the objective's cost less its
-// median, in units of the distance between its quartiles. The weights are random and so steer towards another part of the front
-// each time: they and the scale are taken anew when the results have grown by a quarter. All this follows from the job's seed and
-// its decisions in their order.
+// What a sampler sees of several objectives: one cost, the augmented Chebyshev scalarisation of ParEGO (Knowles, IEEE
+// Transactions on Evolutionary Computation 10 (2006), formula 2), max_i(w_i z_i) + 0.05 sum_i(w_i z_i). z_i is the objective's
+// cost less its median, in units of the distance between its quartiles. The weights are random and so steer towards another part
+// of the front each time: they and the scale are taken anew when the results have grown by a quarter. All this follows from the
+// job's seed and its decisions in their order.
 #pragma once
 
 #include <cstddef>

@@ -533,7 +533,8 @@ std::vector<WorkerView> Scheduler::workers() const { return state_->fleet.views(
 
 std::vector<std::pair<std::string, int>> Scheduler::waiting_by_reason(JobId id) const {
   const Job* job = state_->find_job(id);
-  return job == nullptr ? std::vector<std::pair<std::string, int>>{} : job->waiting_by_reason(std::max(1, state_->fleet.usable()));
+  return job == nullptr ? std::vector<std::pair<std::string, int>>{}
+                        : job->waiting_by_reason(std::max(1, state_->fleet.usable()));
 }
 
 }  // namespace tuneband

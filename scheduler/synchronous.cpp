@@ -21,7 +21,8 @@ SynchronousPolicy::Bracket& SynchronousPolicy::open_next() {
   const auto left = trials_max_ ? std::optional(*trials_max_ - trials_planned_) : std::nullopt;
   Bracket bracket;
   bracket.plan = planned_bracket(spec_, opened_, left);
-  for (const PlannedRung& rung : bracket.plan.rungs) bracket.rungs.emplace_back(rung.resource, rung.trials, goal_, spec_.more_goals);
+  for (const PlannedRung& rung : bracket.plan.rungs)
+    bracket.rungs.emplace_back(rung.resource, rung.trials, goal_, spec_.more_goals);
   trials_planned_ += bracket.plan.rungs.front().trials;
   ready_.insert(opened_);
   return open_.emplace(opened_++, std::move(bracket)).first->second;

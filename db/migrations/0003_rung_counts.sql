@@ -1,5 +1,6 @@
--- How many trials stand at each rung with each verdict, counted as decisions come: a plan with its actual counts costs the same
--- whether a job has a hundred trials or a hundred thousand. A trial that failed before the rung fills its slot and is not counted.
+-- How many trials stand at each rung with each verdict, counted as decisions come: a plan with its actual counts costs the
+-- same whether a job has a hundred trials or a hundred thousand. A trial that failed before the rung fills its slot and is
+-- not counted.
 
 CREATE TABLE rung_counts (
   job INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,

@@ -76,7 +76,8 @@ def run(programs, url, job, directory):
 
 def row(label, report):
     summary = report["summary"]
-    return (label, f'{report["job"]["best"]["value"]:.4f}', str(report["job"]["trials"]["created"]), str(summary["resource_spent"]),
+    job = report["job"]
+    return (label, f'{job["best"]["value"]:.4f}', str(job["trials"]["created"]), str(summary["resource_spent"]),
             f'{summary["training_seconds"]:.1f}', f'{summary["wall_seconds"]:.1f}')
 
 
