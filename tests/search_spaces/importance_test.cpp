@@ -15,7 +15,6 @@ using testing_spaces::space_of;
 
 SearchSpace cube() {
   return space_of(R"({"a": {"type": "float", "min": 0, "max": 1}, "b": {"type": "float", "min": 0, "max": 1},
-                      
                       "c": {"type": "categorical", "values": ["x", "y", "z"]},
                       "d": {"type": "int", "min": 1, "max": 100}, "e": 5})");
 }
