@@ -477,6 +477,17 @@ void Job::check_limits(Timestamp now) {
   }
 }
 
+std::string Job::why_no_best() const {
+  const DecisionRow* nearest = nullptr;
+  for (const DecisionRow& one : decisions_) {
+    if (one.violation > 0 && (nearest == nullptr || one.violation < nearest->violation)) nearest = &one;
+  }
+  if (nearest == nullptr) return "no trial reached a value";
+  if (std::isinf(nearest->violation)) return "no trial reported the metrics of all constraints";
+  return "no trial met the constraints: trial " + std::to_string(nearest->trial.number) + " was nearest, outside by " +
+         format_number(nearest->violation);
+}
+
 // "crashed: what the trainer said. What to do."
 std::string Job::last_failure(ExitClass exit) const {
   std::string text(to_string(exit));
@@ -511,8 +522,7 @@ bool Job::end_if_done(Timestamp now) {
     row_.reason = "all " + std::to_string(row_.trials_created) + " trials are done";
     row_.ending_as = JobState::completed;
     if (!row_.best_anywhere) {
-      row_.reason = "no trial reached a value";
-      if (!spec_->constraints.empty() && !row_.failing_with) row_.reason = "no trial met the constraints";
+      row_.reason = why_no_best();
       if (row_.failing_with) row_.reason += "; the last one failed with " + last_failure(*row_.failing_with);
       row_.ending_as = JobState::failed;
     }

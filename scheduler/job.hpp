@@ -91,6 +91,7 @@ class Job {
   void retry_or_fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   bool note_value(const TrialRow& trial, double value, bool at_max_resource);
   void check_limits(Timestamp now);
+  std::string why_no_best() const;
   std::string last_failure(ExitClass exit) const;
 
   JobRow row_;

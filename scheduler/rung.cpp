@@ -19,6 +19,17 @@ Standing standing_of(const Arrival& arrival, Goal goal) {
 
 double value_of(const Standing& finite, Goal goal) { return goal == Goal::maximize ? -finite.cost : finite.cost; }
 
+namespace {
+
+std::string what_a_violation_means(double violation, Verdict verdict) {
+  const std::string outside = std::isinf(violation) ? "it lacks a metric of the constraints"
+                                                    : "it violates the constraints by " + format_number(violation);
+  if (verdict == Verdict::stopped) return outside + ", and trials that meet them come first";
+  return verdict == Verdict::completed ? outside + ", so it is never the best" : outside;
+}
+
+}  // namespace
+
 Standing Rung::add(const Arrival& arrival) {
   Standing standing = standing_of(arrival, goal_);
   if (several() && standing.tier == Standing::finite) standing = add_to_fronts(arrival, standing);
@@ -74,9 +85,7 @@ Ruling Rung::rule(const Standing& standing, Verdict verdict, int bracket, int ru
   if (standing.tier == Standing::finite && several()) {
     ruling.rule += "; by all objectives it is in front " + std::to_string(fronts_.front_of(standing.trial));
   }
-  if (standing.violation > 0) {
-    ruling.rule += "; it violates the constraints by " + format_number(standing.violation) + ", and trials that meet them come first";
-  }
+  if (standing.violation > 0) ruling.rule += "; " + what_a_violation_means(standing.violation, verdict);
   for (auto other = results_.begin(); other != results_.end() && *other < standing && ruling.ahead.size() < kAheadMax; ++other) {
     ruling.ahead.push_back(other->trial);
   }

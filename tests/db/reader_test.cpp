@@ -500,6 +500,47 @@ TEST_F(AnalyticsTest, PlansBracketsBeyondThePlanToo) {
   FAIL() << "no such rung";
 }
 
+// Job 1 of two objectives: trials at max_resource with these values.
+std::vector<Write> rows_of_two_objectives(const std::vector<std::pair<double, double>>& values) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["objectives"] = Json::array({spec["objective"], {{"metric", "ms"}, {"goal", "minimize"}}});
+  spec.erase("objective");
+  job.spec_json = spec.dump();
+  std::vector<Write> writes{job};
+  for (const auto& [first, second] : values) {
+    TrialRow trial = ended_trial(1, static_cast<int>(writes.size()) - 1, TrialState::completed, first, 9);
+    trial.more_objectives = {second};
+    writes.emplace_back(trial);
+  }
+  return writes;
+}
+
+TEST_F(AnalyticsTest, ShowsTheParetoFrontAtMaxResourceInOrderOfTheFirstObjective) {
+  std::vector<Write> rows = rows_of_two_objectives({{0.5, 1}, {0.9, 9}, {0.8, 9}, {0.7, kNan}, {0.9, 9}, {0.6, 2}, {0.99, 0}});
+  TrialRow below = std::get<TrialRow>(rows.back());
+  below.objective_resource = 3;
+  rows.back() = below;
+  write(rows);
+  const Json pareto = analytics()["pareto"];
+  EXPECT_EQ(pareto, Json::parse(R"([{"trial": 1, "values": [0.9, 9]}, {"trial": 4, "values": [0.9, 9]},
+                                    {"trial": 5, "values": [0.6, 2]}, {"trial": 0, "values": [0.5, 1]}])"));
+  expect_names(documented("Analytics")["pareto"][0], pareto[0], "Analytics.pareto");
+}
+
+TEST_F(AnalyticsTest, CountsNoInfeasibleResultAmongTheBest) {
+  TrialRow trial = ended_trial(1, 0, TrialState::completed, 0.9, 9);
+  trial.violation = 0.5;
+  DecisionRow row = decision(1, 0, 2, 0.9, Verdict::completed, 0);
+  row.violation = 0.5;
+  write({running_job(1, "a"), trial, row});
+  const Json json = analytics();
+  EXPECT_EQ(json["best_so_far"], Json::array());
+  EXPECT_EQ(json["trials"][0]["violation"], 0.5);
+  EXPECT_EQ(json["replicas"]["non_dominated_by_training_seconds"], Json::array());
+  EXPECT_EQ(json["pareto"], Json::array());
+}
+
 TEST_F(AnalyticsTest, SumsUpWhatWasSavedByStoppingAtRungsAlone) {
   write_story();
   const Json summary = analytics()["summary"];

@@ -51,6 +51,8 @@ TrialRow full_trial(std::int64_t job, int number) {
   trial.until_resource = 9;
   trial.objective = 1.0 / 3;
   trial.objective_resource = 3;
+  trial.violation = kInfinity;
+  trial.more_objectives = {0.1, kNan, -kInfinity};
   trial.attempts = 2;
   trial.attempts_in_all = 4;
   trial.epoch = Epoch{std::numeric_limits<std::int64_t>::max()};
@@ -68,6 +70,8 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasWritten) {
   const std::vector<TrialRow> trials = {full_trial(41, 0), failed};
   DecisionRow row = decision(41, 0, 1, 0.25, Verdict::promoted, 0);
   row.bracket = 3;
+  row.violation = 1.0 / 3;
+  row.more_values = {kNan, 2.5};
   {
     Store store = Store::open(path());
     commit(store, {job, trials[0], trials[1], row});
