@@ -79,8 +79,15 @@ std::optional<Forecast> forecast(const JobSpec& spec, int workers, double second
   JobSpec endless = spec;
   endless.limits.max_runtime_ms.reset();
   endless.limits.max_trials_without_improvement.reset();
+  endless.limits.convergence.reset();
   endless.limits.max_trials = *trials;
   endless.objective.target.reset();
+  endless.constraints.clear();
+  endless.more_objectives.clear();
+  endless.scheduler.more_goals.clear();
+  endless.sampler.type = SamplerType::random;  // the values do not depend on the configurations: nothing could be learned
+  endless.warm_start.clear();
+  endless.priors.clear();
   const int at_once = std::min(workers, spec.limits.max_parallel_trials);
   const std::int64_t waves = (*trials + at_once - 1) / at_once;
   Forecast result;

@@ -74,6 +74,17 @@ TEST(Forecast, LimitsThatDependOnValuesOrTimeAreLeftOut) {
   EXPECT_EQ(wall_seconds(limited, 3), wall_seconds(spec, 3));
 }
 
+TEST(Forecast, ConstraintsAndMoreObjectivesAreLeftOut) {
+  const Json base{{"scheduler", {{"type", "asha_promotion"}}}, {"limits", {{"max_trials", 30}}}};
+  Json constrained = base;
+  constrained["objective"]["constraints"] = Json::array({{{"metric", "ms"}, {"max", 1}}});
+  EXPECT_EQ(wall_seconds(forecast_job(constrained), 3), wall_seconds(forecast_job(base), 3));
+  JobSpec several = forecast_job(base);
+  several.more_objectives.push_back(several.objective);
+  several.scheduler.more_goals.push_back(Goal::minimize);
+  EXPECT_EQ(wall_seconds(several, 3), wall_seconds(forecast_job(base), 3));
+}
+
 TEST(Forecast, AJobWithoutABoundOnItsTrialsHasNone) {
   EXPECT_FALSE(forecast(forecast_job({{"limits", {{"max_runtime_seconds", 60}}}}), 4, 1));
   EXPECT_FALSE(
