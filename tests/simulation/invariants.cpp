@@ -217,12 +217,19 @@ void Invariants::check_ended_job(const RowStore& rows, JobId id) const {
   const JobFacts& facts = jobs_.at(id);
   std::optional<BestRow> best;
   std::optional<double> best_anywhere;
+  double second_value = 0;  // the best one's, of two objectives
   for (const auto& [key, decision] : rows.decisions()) {
     if (decision.trial.job != id || !decision.value || !std::isfinite(*decision.value)) continue;
+    const bool all_there = std::all_of(decision.more_values.begin(), decision.more_values.end(),
+                                       [](double value) { return std::isfinite(value); });
+    if (decision.violation > 0 || !all_there) continue;
     const auto better = [&](double than) { return facts.spec.objective.better(*decision.value, than); };
     if (!best_anywhere || better(*best_anywhere)) best_anywhere = decision.value;
-    if (decision.resource == facts.spec.scheduler.max_resource && (!best || better(best->value))) {
+    const bool first_of_equals = best && *decision.value == best->value && !facts.spec.more_objectives.empty() &&
+                                 facts.spec.more_objectives[0].better(decision.more_values[0], second_value);
+    if (decision.resource == facts.spec.scheduler.max_resource && (!best || better(best->value) || first_of_equals)) {
       best = BestRow{decision.trial.number, decision.resource, *decision.value};
+      if (!decision.more_values.empty()) second_value = decision.more_values[0];
     }
   }
   require(job.best == best, name + " has another best trial than its decisions say");

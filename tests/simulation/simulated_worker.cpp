@@ -27,6 +27,11 @@ double objective_value(const Configuration& configuration, std::int64_t resource
   return std::floor(random_unit(seed, {3, counter}) * kLevels) / kLevels;
 }
 
+double cost_value(const Configuration& configuration, std::int64_t resource) {
+  const std::uint64_t seed = stable_hash(to_json(configuration).dump());
+  return std::floor(random_unit(seed, {4, static_cast<std::uint64_t>(resource)}) * kLevels) / kLevels;
+}
+
 SimulatedWorker::SimulatedWorker(std::string id, SimulatedClock& clock, Draw& draw, const Faults& faults, Send send, Died died)
     : id_{std::move(id)},
       clock_(clock),
@@ -131,7 +136,8 @@ void SimulatedWorker::train_one_unit(Epoch epoch) {
   if (run_->resource < run_->assignment.until_resource) {
     ++run_->resource;
     const double value = objective_value(run_->assignment.configuration, run_->resource, faults_.value_is_not_finite);
-    run_->unacknowledged.push_back({run_->resource, {{"value", value}}});
+    const double cost = cost_value(run_->assignment.configuration, run_->resource);
+    run_->unacknowledged.push_back({run_->resource, {{"value", value}, {"cost", cost}}});
   }
   const bool reached = run_->resource == run_->assignment.until_resource;
   if (reached || run_->resource % checkpoint_every_ == 0) run_->checkpoint = run_->resource;

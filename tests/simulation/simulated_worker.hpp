@@ -16,6 +16,8 @@ namespace tuneband::test {
 
 // The value that a configuration has at a resource, the same whenever and wherever it is trained.
 double objective_value(const Configuration& configuration, std::int64_t resource, double not_finite_share);
+// Of another metric, always finite.
+double cost_value(const Configuration& configuration, std::int64_t resource);
 
 class SimulatedWorker {
  public:

@@ -61,6 +61,17 @@ std::string drawn_sampler(Draw& draw, SimulationKind kind) {
   return draw.one_of("sobol", "tpe", "bohb");
 }
 
+// Constraints, or several objectives, where the scheduler can have them.
+void draw_objectives(Draw& draw, Json& job) {
+  const std::string type = job["scheduler"]["type"];
+  if (type == "median_stopping") return;
+  if (draw.chance(0.2)) job["objective"]["constraints"] = Json::array({{{"metric", "cost"}, {"max", draw.one_of(0.2, 0.6)}}});
+  if (job["objective"].contains("constraints") || type == "pasha" || type == "async_hyperband" || !draw.chance(0.2)) return;
+  job["objectives"] = Json::array({job["objective"], {{"metric", "cost"}, {"goal", draw.one_of("maximize", "minimize")}}});
+  job.erase("objective");
+  job["scheduler"].erase("rung_audit");
+}
+
 Json drawn_job(Draw& draw, SimulationKind kind, int number) {
   Json job{{"name", "job-" + std::to_string(number)},
            {"objective", {{"metric", "value"}, {"goal", draw.one_of("maximize", "minimize")}}},
@@ -73,6 +84,7 @@ Json drawn_job(Draw& draw, SimulationKind kind, int number) {
              {"max_attempts", kind == SimulationKind::anything ? draw.between(1, 3) : 100}}}};
   if (draw.chance(0.3)) job["limits"]["max_parallel_trials"] = draw.between(1, 4);
   if (draw.chance(0.3)) job["trainer"]["replicas"] = draw.between(1, kReplicasDrawnMax);
+  draw_objectives(draw, job);
   if (kind == SimulationKind::same_result) {
     job["limits"]["max_failures_in_a_row"] = 1000;
     return job;
@@ -80,7 +92,7 @@ Json drawn_job(Draw& draw, SimulationKind kind, int number) {
   if (draw.chance(0.1)) job["limits"]["max_trials_without_improvement"] = draw.between(1, 10);
   if (draw.chance(0.1)) job["limits"]["max_runtime_seconds"] = draw.between(1, 100);
   if (draw.chance(0.2)) job["limits"]["max_failures_in_a_row"] = draw.between(1, 4);
-  if (draw.chance(0.1)) job["objective"]["target"] = 0.9;
+  if (job.contains("objective") && draw.chance(0.1)) job["objective"]["target"] = 0.9;
   if (draw.chance(0.3)) job["weight"] = draw.between(1, 5);
   if (draw.chance(0.2)) {
     job["enqueue"] = Json::array({{{"x", 0.5}}});
