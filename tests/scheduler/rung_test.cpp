@@ -122,7 +122,8 @@ TEST(FrontsOfRandomResults, AreThoseOfTheDefinition) {
   std::vector<std::vector<double>> costs;
   Fronts fronts;
   for (int trial = 0; trial < 120; ++trial) {
-    const auto digit = [&](std::uint64_t axis) { return static_cast<double>(random_bits(1, {static_cast<std::uint64_t>(trial), axis}) % 8); };
+    const auto number = static_cast<std::uint64_t>(trial);
+    const auto digit = [&](std::uint64_t axis) { return static_cast<double>(random_bits(1, {number, axis}) % 8); };
     costs.push_back({digit(0), digit(1), digit(2)});
     fronts.add(trial, costs.back());
     std::vector<int> expected(costs.size(), 0);
