@@ -38,7 +38,7 @@ TEST(Program, HelpAndVersionSucceed) {
 
 TEST(Program, EveryCommandHasHelp) {
   for (const char* command : {"submit", "list", "describe", "best", "trials", "explain", "logs", "stop", "delete", "export",
-                              "plan", "workers", "run", "backup", "doctor"}) {
+                              "plan", "simulate", "workers", "run", "backup", "doctor"}) {
     EXPECT_EQ(run_tuneband(std::string(command) + " --help").status, 0) << command;
   }
 }

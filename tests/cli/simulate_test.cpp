@@ -1,0 +1,141 @@
+// A finished job's curves, exported and run again under other rules.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/commands.hpp"
+#include "tests/cli/canned_server.hpp"
+#include "tests/cli/examples.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+class SimulateCommand : public testing::Test {
+ protected:
+  SimulateCommand() { std::filesystem::create_directories(directory_); }
+  ~SimulateCommand() override { std::filesystem::remove_all(directory_); }
+
+  std::string file(const std::string& name, const std::string& text) {
+    const std::string path = directory_ + "/" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  std::string text_of(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  Finished simulate(SimulateOptions options) { return simulate_job(console_, options); }
+
+  std::string directory_ = testing::TempDir() + "cli_simulate_" + std::to_string(getpid());
+  std::ostringstream out_;
+  std::ostringstream err_;
+  Console console_{Terminal{}, out_, err_, false};
+  Console json_console_{Terminal{}, out_, err_, true};
+};
+
+constexpr const char* kCurves =
+    "x,acc_1,acc_2,acc_3\n0.1,1,2,3\n0.2,2,3,4\n0.3,3,4,5\n0.4,4,5,9\n0.5,5,6,7\n0.6,1,1,1\n0.7,1,1,1\n0.8,1,1,2\n0.9,1,1,1\n";
+
+}  // namespace
+
+TEST_F(SimulateCommand, PutsSchedulersAndSamplersSideBySideAndWritesCsvAndAChart) {
+  SimulateOptions options;
+  options.table = file("curves.csv", kCurves);
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}, "sampler": {"type": "random", "seed": 1}})");
+  options.schedulers = {"asha_delayed", "none"};
+  options.samplers = {"random", "sobol"};
+  options.budgets = {1, 9};
+  options.workers = 2;
+  options.seeds = 3;
+  options.csv = directory_ + "/runs.csv";
+  options.plot = directory_ + "/chart.svg";
+  const auto finished = simulate(options);
+  ASSERT_TRUE(finished) << describe(finished.error().errors.front());
+  for (const char* method : {"asha_delayed / random", "asha_delayed / sobol", "none / random", "none / sobol"}) {
+    EXPECT_NE(out_.str().find(method), std::string::npos) << method;
+  }
+  EXPECT_NE(out_.str().find("9 configurations of acc, best 9 at 3, median 3"), std::string::npos) << out_.str();
+  EXPECT_EQ(err_.str(), "");
+  const std::string csv = text_of(options.csv);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 4 * 2 * 2 * 3);
+  EXPECT_TRUE(text_of(options.plot).ends_with("</svg>\n"));
+}
+
+TEST_F(SimulateCommand, PrintsJsonForPrograms) {
+  SimulateOptions options;
+  options.table = file("curves.csv", kCurves);
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}, "sampler": {"type": "random"}})");
+  options.seeds = 2;
+  options.budgets = {9};
+  ASSERT_TRUE(simulate_job(json_console_, options));
+  const Json document = Json::parse(out_.str());
+  EXPECT_EQ(document["best"], 9);
+  ASSERT_EQ(document["methods"].size(), 1U);
+  EXPECT_EQ(document["methods"][0]["trials_unmeasured"], 0);
+  EXPECT_EQ(document["methods"][0]["by_resource"][0]["budget"], 9);
+}
+
+TEST_F(SimulateCommand, NamesTheFileOrTheFieldThatIsWrong) {
+  SimulateOptions options;
+  options.table = directory_ + "/none.csv";
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}})");
+  EXPECT_EQ(simulate(options).error().errors.front().path, options.table);
+  options.table = file("curves.csv", kCurves);
+  options.schedulers = {"asha"};
+  EXPECT_EQ(simulate(options).error().errors.front().path, "scheduler.type");
+  options.schedulers.clear();
+  options.job_file = file("other.json", R"({"objective": {"goal": "maximize", "metric": "loss"}})");
+  EXPECT_EQ(simulate(options).error().errors.front().message, "has no curve of `loss`");
+}
+
+TEST_F(SimulateCommand, RunsAnExportedJobAgainAndSaysWhatWasNotMeasured) {
+  test::CannedServer server;
+  auto api = std::move(ApiClient::create(server.url()).value());
+  Json job = test::example_job();
+  job["state"] = "completed";
+  job["max_resource"] = 9;
+  server.answer("GET /v1/jobs/7", job.dump());
+  Json trials = Json::array();
+  for (int number = 0; number < 3; ++number) {
+    Json trial = test::example_trial(number, number == 0 ? "completed" : "stopped");
+    trial["configuration"] = {{"eta", 0.1 * (number + 1)}};
+    trial["resource"] = number == 0 ? 9 : 3;
+    trial["training_seconds"] = number == 0 ? 18 : 6;
+    trials.push_back(trial);
+    Json observations = Json::array();
+    for (const int resource : number == 0 ? std::vector<int>{3, 9} : std::vector<int>{3}) {
+      observations.push_back({{"resource", resource}, {"objective", number == 2 ? Json("nan") : Json(0.5 + 0.01 * resource)}});
+    }
+    server.answer("GET /v1/jobs/7/trials/" + std::to_string(number) + "/observations",
+                  Json{{"observations", observations}}.dump());
+  }
+  server.answer("GET /v1/jobs/7/trials?limit=1000", Json{{"trials", trials}, {"next", nullptr}}.dump());
+  ExportOptions exported;
+  exported.job = "7";
+  exported.output = directory_ + "/exported.csv";
+  exported.curves = true;
+  const auto written = export_job({api, console_}, exported);
+  ASSERT_TRUE(written) << describe(written.error().errors.front()) << server.requests().back();
+  EXPECT_EQ(text_of(exported.output),
+            "config,state,seconds_per_unit,eta,validation-auc_3,validation-auc_9\n"
+            "0,completed,2,0.1,0.53,0.59\n1,stopped,2,0.2,0.53,\n2,stopped,2,0.30000000000000004,nan,\n");
+
+  SimulateOptions options;
+  options.table = exported.output;
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize", "metric": "validation-auc"},
+                                          "scheduler": {"type": "none", "max_resource": 9}})");
+  options.in_order = true;
+  const auto finished = simulate(options);
+  ASSERT_TRUE(finished) << describe(finished.error().errors.front());
+  EXPECT_NE(out_.str().find("\t2.0 trials"), std::string::npos) << out_.str();
+  EXPECT_NE(err_.str().find("1 of 3 configurations were measured until 9"), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("reported the value recorded before it"), std::string::npos);
+}
+
+}  // namespace tuneband::cli
