@@ -87,7 +87,7 @@ Finished show_importance(Session session, const std::string& name) {
   const double explained = number_at(importance, "explained");
   session.console.field("metric", job->metric);
   session.console.field(
-      "learned from",
+      "from",
       fmt::format("{} with a result at {}", format_count(static_cast<std::int64_t>(number_at(importance, "trials")), "trial"),
                   format_resource(static_cast<std::int64_t>(number_at(importance, "resource")), job->resource_name)));
   session.console.field("explained", fmt::format("{} of the variance of trials that the model has not seen", percent(explained)));
