@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "benchmarks/bench_trainer.hpp"
+#include "benchmarks/bench_worker.hpp"
 #include "server/tracker.hpp"
 #include "workers/trial_runner.hpp"
 
@@ -29,14 +29,6 @@ using namespace tuneband;
 constexpr int kGroupTrials = 10;  // of each kind
 constexpr std::int64_t kGroupRounds[] = {1, 9, 27};
 constexpr int kWorldSizes[] = {2, 3};
-
-class SilentReporter final : public workers::TrialReporter {
- public:
-  void observe(std::int64_t, workers::Metrics) override {}
-  void checkpointed(std::int64_t) override {}
-  bool should_stop() const override { return false; }
-  int stop_fd() const override { return -1; }
-};
 
 class TrackerOnAThread {
  public:
@@ -130,12 +122,7 @@ class Group {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  // XGBoost's threads read these when they start: they must be there before the program is.
-  if (std::getenv("OMP_WAIT_POLICY") == nullptr) {
-    setenv("OMP_WAIT_POLICY", "passive", 1);
-    setenv("OMP_NUM_THREADS", "1", 1);
-    execv("/proc/self/exe", arguments);
-  }
+  start_with_passive_threads(arguments);
   if (argument_count != 2) {
     fmt::print(stderr, "usage: bench_groups DATA.csv\n");
     return 2;

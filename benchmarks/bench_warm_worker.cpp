@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/bench_trainer.hpp"
+#include "benchmarks/bench_worker.hpp"
 #include "workers/trial_runner.hpp"
 
 extern char** environ;
@@ -25,14 +25,6 @@ using namespace tuneband;
 
 constexpr int kTrials = 7;  // of each kind; the median counts
 constexpr std::int64_t kRounds[] = {1, 3, 9, 27};
-
-class Reporter final : public workers::TrialReporter {
- public:
-  void observe(std::int64_t, workers::Metrics) override {}
-  void checkpointed(std::int64_t) override {}
-  bool should_stop() const override { return false; }
-  int stop_fd() const override { return -1; }
-};
 
 protocol::AssignmentOrder order_of(const std::string& data, const std::string& dir, int trial, std::int64_t rounds) {
   protocol::AssignmentOrder order;
@@ -51,7 +43,7 @@ protocol::AssignmentOrder order_of(const std::string& data, const std::string& d
 bool run_trial(workers::TrialRunner& runner, const protocol::AssignmentOrder& order) {
   std::filesystem::remove_all(order.trial_dir);
   auto log = workers::TrialLog::open(order.trial_dir);
-  Reporter reporter;
+  SilentReporter reporter;
   const auto result = runner.run(order, reporter, *log);
   if (result.exit != workers::kExitCompleted) fmt::print(stderr, "the trial failed: {}\n", result.message);
   return result.exit == workers::kExitCompleted;
@@ -85,12 +77,7 @@ void run_in_new_process(const char* program, const std::string& data, const std:
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  // XGBoost's threads read these when they start: they must be there before the program is.
-  if (std::getenv("OMP_WAIT_POLICY") == nullptr) {
-    setenv("OMP_WAIT_POLICY", "passive", 1);
-    setenv("OMP_NUM_THREADS", "1", 1);
-    execv("/proc/self/exe", arguments);
-  }
+  start_with_passive_threads(arguments);
   if (argument_count == 5) {  // a cold trial: DATA DIR TRIAL ROUNDS
     const auto runner = workers::make_xgboost_runner({});
     return run_trial(*runner, order_of(arguments[1], arguments[2], std::atoi(arguments[3]), std::atoi(arguments[4]))) ? 0 : 1;

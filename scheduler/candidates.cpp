@@ -1,7 +1,6 @@
 #include "scheduler/candidates.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 
@@ -10,23 +9,6 @@
 namespace tuneband {
 
 namespace {
-
-double scaled(double value, double min, double max, Scale scale) {
-  switch (scale) {
-    case Scale::linear:
-      return (value - min) / (max - min);
-    case Scale::log:
-      return std::log(value / min) / std::log(max / min);
-    case Scale::reverse_log:
-      return 1 - scaled(1 - value, 1 - max, 1 - min, Scale::log);
-  }
-  return 0;
-}
-
-double number_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
-  return std::get<double>(value);
-}
 
 class CandidateSampler final : public Sampler {
  public:
@@ -113,18 +95,10 @@ class CandidateSampler final : public Sampler {
 
 }  // namespace
 
+// unit_of() gives the middle of a category's share, half a share above its lower end.
 double unit_position(const Domain& domain, const Value& value) {
-  if (const auto* real = std::get_if<FloatDomain>(&domain)) return scaled(number_of(value), real->min, real->max, real->scale);
-  if (const auto* integer = std::get_if<IntDomain>(&domain)) {
-    return scaled(number_of(value), static_cast<double>(integer->min) - 0.5, static_cast<double>(integer->max) + 0.5,
-                  integer->scale);
-  }
-  if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) {
-    const auto found =
-        std::find_if(categories->values.begin(), categories->values.end(), [&](const Value& one) { return same(one, value); });
-    return static_cast<double>(found - categories->values.begin()) / static_cast<double>(categories->values.size());
-  }
-  return 0;
+  const auto* categories = std::get_if<CategoricalDomain>(&domain);
+  return unit_of(domain, value) - (categories ? 0.5 / static_cast<double>(categories->values.size()) : 0);
 }
 
 std::unique_ptr<Sampler> make_sampler(const JobSpec& spec) {

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -26,11 +25,6 @@ namespace {
 
 constexpr int kWorkers = 4;
 constexpr std::uint64_t kDelayMsMax = 60;  // after the event that a kill waits for: any stage of a segment may be under way
-
-std::uint64_t setting_or(const char* variable, std::uint64_t fallback) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
 
 class GroupsTest : public testing::Test {
  protected:
@@ -96,10 +90,7 @@ class GroupsTest : public testing::Test {
   void strike_again_and_again(RunningServer& server, const std::string& id, std::int64_t resource) {
     for (std::uint64_t i = 0; i < kills_; ++i) {
       const std::int64_t at = resource * static_cast<std::int64_t>(i) / static_cast<std::int64_t>(kills_ + 1);
-      const bool there = server.follow(id, [at](const ServerEvent& event) {
-        return event.type == "job" && event.data.at("resource_spent").get<std::int64_t>() >= at;
-      });
-      if (!there) break;
+      if (!follow_until_spent(server, id, at)) break;
       ::poll(nullptr, 0, static_cast<int>(random(kDelayMsMax)));
       strike(server);
     }
@@ -110,9 +101,9 @@ class GroupsTest : public testing::Test {
   }
 
   TemporaryDirectory directory_;
-  std::uint64_t kills_ = setting_or("TUNEBAND_GROUP_KILLS", 5);
-  std::uint64_t trials_ = setting_or("TUNEBAND_GROUP_TRIALS", 12);
-  std::uint64_t seed_ = setting_or("TUNEBAND_GROUP_SEED", 1);
+  std::uint64_t kills_ = setting("TUNEBAND_GROUP_KILLS", 5);
+  std::uint64_t trials_ = setting("TUNEBAND_GROUP_TRIALS", 12);
+  std::uint64_t seed_ = setting("TUNEBAND_GROUP_SEED", 1);
   std::uint64_t drawn_ = 0;
   std::vector<pid_t> stopped_;
 };

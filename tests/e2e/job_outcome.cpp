@@ -1,5 +1,7 @@
 #include "tests/e2e/job_outcome.hpp"
 
+#include <cstdlib>
+
 namespace tuneband::test {
 
 std::vector<std::string> outcome(RunningServer& server, const std::string& job) {
@@ -23,6 +25,17 @@ std::vector<std::string> verdicts(RunningServer& server, const std::string& job,
     }
   }
   return rows;
+}
+
+bool follow_until_spent(RunningServer& server, const std::string& job, std::int64_t resource) {
+  return server.follow(job, [resource](const ServerEvent& event) {
+    return event.type == "job" && event.data.at("resource_spent").get<std::int64_t>() >= resource;
+  });
+}
+
+std::uint64_t setting(const char* variable, std::uint64_t fallback) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
 }
 
 std::string submit(RunningServer& server, const Json& job) {

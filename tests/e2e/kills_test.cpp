@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 
@@ -28,11 +27,6 @@ constexpr int kWorkersToKill = 2;
 constexpr std::int64_t kMaxResource = 27;
 constexpr std::int64_t kLongestSegment = 18;   // from 9 to 27
 constexpr std::uint64_t kKillDelayMsMax = 40;  // after the event that a kill waits for
-
-std::uint64_t setting(const char* variable, std::uint64_t fallback) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
 
 class KillsTest : public testing::Test {
  protected:
@@ -127,10 +121,7 @@ class KillsTest : public testing::Test {
     Kills kills;
     for (std::uint64_t i = 0; i < kills_; ++i) {
       const std::int64_t at = resource * static_cast<std::int64_t>(i) / static_cast<std::int64_t>(kills_ + 1);
-      const bool there = server->follow(id, [at](const ServerEvent& event) {
-        return event.type == "job" && event.data.at("resource_spent").get<std::int64_t>() >= at;
-      });
-      if (!there) break;
+      if (!follow_until_spent(*server, id, at)) break;
       ::poll(nullptr, 0, static_cast<int>(random(kKillDelayMsMax)));
       kill_something(server, kills);
     }
