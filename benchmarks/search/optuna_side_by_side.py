@@ -27,6 +27,8 @@ FAMILIES = {
     "xgboost": ("val_auc", "maximize", 243, 3),
 }
 LOG_SCALE_RATIO_MIN = 9
+AXES = ("resource", "time")
+COLUMNS = ("table", "method", "workers", "seed", "axis", "budget", "regret")
 
 
 def read_csv(path):
@@ -38,6 +40,10 @@ def read_csv(path):
 def is_measured(name):
     prefix, _, digits = name.rpartition("_")
     return bool(prefix) and digits.isdigit()
+
+
+def table_name(path):
+    return os.path.basename(path).split(".")[0]
 
 
 def number(cell):
@@ -57,7 +63,6 @@ class Table:
 
     def __init__(self, path, metric, maximize, max_resource):
         header, rows = read_csv(path)
-        self.name = os.path.basename(path).split(".")[0]
         self.max_resource = max_resource
         columns = [header.index(f"{metric}_{r}") for r in range(1, max_resource + 1)]
         self.values = np.array([[number(row[c]) for c in columns] for row in rows])
@@ -186,7 +191,7 @@ def one_cell(cell):
     family, path, pruner, workers, seed, budgets = cell
     metric, goal, full, stride = FAMILIES[family]
     table = Table(path, metric, goal == "maximize", full)
-    return cell, table.name, run(table, pruner, workers, seed, goal == "maximize", stride, budgets)
+    return cell, run(table, pruner, workers, seed, goal == "maximize", stride, budgets)
 
 
 def half_width(sample):
@@ -194,6 +199,33 @@ def half_width(sample):
     n = len(sample)
     t = t95[n - 1] if n - 1 < len(t95) else 1.96 + 2.4 / (n - 1)
     return t * np.std(sample, ddof=1) / math.sqrt(n) if n > 1 else 0.0
+
+
+class Regrets:
+    """Of runs, by family of tables and number of workers, method, axis and budget: a mean over tables for each seed."""
+
+    def __init__(self, budgets):
+        self.budgets, self.families, self.lines = budgets, {}, []
+        self.values = {}  # (family, workers) -> method -> (axis, budget) -> seed -> table -> regret
+
+    def add(self, table, method, workers, seed, axis, budget, value):
+        self.lines.append(f"{table},{method},{workers},{seed},{axis},{budget:g},{value:.6f}")
+        of_method = self.values.setdefault((self.families[table], workers), {}).setdefault(method, {})
+        of_method.setdefault((axis, budget), {}).setdefault(seed, {})[table] = value
+
+    def cell(self, of_method, axis, budget):
+        means = [np.mean(list(by_table.values())) for by_table in of_method[axis, budget].values()]
+        return f" {np.mean(means):.3f} ± {half_width(means):.3f} |"
+
+    def print_tables(self):
+        for (family, workers), methods in self.values.items():
+            runs = {len(seeds) for of_method in methods.values() for seeds in of_method.values()}
+            print(f"\n### {family}, {workers} worker{'s' * (workers != 1)}, {' or '.join(map(str, sorted(runs)))} runs of each\n")
+            print("| method |" + "".join(f" {b:g} R |" for b in self.budgets) + f" {self.budgets[-1]:g} R of time |")
+            print("|---|" + "--:|" * (len(self.budgets) + 1))
+            for method, of_method in methods.items():
+                cells = [self.cell(of_method, "resource", b) for b in self.budgets]
+                print(f"| {method} |" + "".join(cells) + self.cell(of_method, "time", self.budgets[-1]))
 
 
 def main():
@@ -206,37 +238,36 @@ def main():
     parser.add_argument("--budgets", nargs="*", type=float, default=[1, 3, 6, 10, 20, 30, 40])
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--csv", help="write every run's regrets here, in the columns of bench_search --csv")
+    parser.add_argument("--beside", help="what bench_search --csv wrote for the same budgets: its methods stand in the same tables")
     arguments = parser.parse_args()
     if not arguments.tables:
         parser.error("--tables or TUNEBAND_TABLES: a directory with the folders " + ", ".join(FAMILIES))
     began = time.time()
+    regrets = Regrets(arguments.budgets)
     cells = []
     for family in arguments.family:
         folder = os.path.join(arguments.tables, family)
         paths = sorted(os.path.join(folder, f) for f in os.listdir(folder) if not f.startswith("configs."))
+        regrets.families.update({table_name(path): family for path in paths})
         for workers in arguments.workers:
             for pruner in arguments.pruner:
                 for seed in range(arguments.seeds):
                     cells += [(family, path, pruner, workers, seed, arguments.budgets) for path in paths]
-    results, lines = {}, ["table,method,workers,seed,axis,budget,regret"]
     with multiprocessing.Pool(arguments.processes) as pool:
-        for cell, name, regrets in pool.imap(one_cell, cells):
-            family, _, pruner, workers, seed, budgets = cell
-            results.setdefault((family, workers), {}).setdefault(pruner, {}).setdefault(seed, []).append(regrets)
-            for axis, values in zip(("resource", "time"), regrets):
-                lines += [f"{name},optuna tpe + {pruner},{workers},{seed},{axis},{b:g},{v:.6f}" for b, v in zip(budgets, values)]
-    for (family, workers), by_pruner in results.items():
-        print(f"\n### {family}, {workers} workers\n\n| method | by |" + "".join(f" {b:g} R |" for b in arguments.budgets))
-        print("|---|---|" + "---|" * len(arguments.budgets))
-        for pruner, by_seed in by_pruner.items():
-            means = np.array([np.mean(tables, axis=0) for tables in by_seed.values()])  # seed, axis, budget
-            for axis, title in enumerate(("resource", "time")):
-                row = "".join(f" {means[:, axis, b].mean():.3f} ± {half_width(means[:, axis, b]):.3f} |"
-                              for b in range(len(arguments.budgets)))
-                print(f"| Optuna {optuna.__version__} TPE + {pruner} | {title} |{row}")
+        for (_, path, pruner, workers, seed, budgets), by_axis in pool.imap(one_cell, cells):
+            for axis, values in zip(AXES, by_axis):
+                for budget, value in zip(budgets, values):
+                    regrets.add(table_name(path), f"Optuna {optuna.__version__} TPE + {pruner}", workers, seed, axis, budget, value)
     if arguments.csv:
         with open(arguments.csv, "w") as file:
-            file.write("\n".join(lines) + "\n")
+            file.write("\n".join([",".join(COLUMNS)] + regrets.lines) + "\n")
+    if arguments.beside:
+        with open(arguments.beside, newline="") as file:
+            for line in csv.DictReader(file):
+                if line["table"] in regrets.families and int(line["workers"]) in arguments.workers:
+                    regrets.add(line["table"], line["method"].replace(" / ", "/"), int(line["workers"]), int(line["seed"]),
+                                line["axis"], float(line["budget"]), float(line["regret"]))
+    regrets.print_tables()
     print(f"\n{time.time() - began:.0f} s", file=sys.stderr)
 
 
