@@ -44,14 +44,14 @@ ForestSampler::ForestSampler(const SearchSpace& space, std::uint64_t seed, int s
     : encoded_(space), start_(space, seed), random_(space, seed), seed_(seed), startup_trials_(startup_trials) {}
 
 Configuration ForestSampler::suggest(std::int64_t index, const History& history) {
-  const auto priors = static_cast<std::int64_t>(history.priors().size());
-  const bool starting =
-      index + priors < startup_trials_ || history.results().size() + history.priors().size() < 2 * kForest.leaf_min;
+  encoded_.follow(history);
+  const std::size_t priors = encoded_.priors();
+  const bool starting = index + static_cast<std::int64_t>(priors) < startup_trials_ ||
+                        history.results().size() + priors < 2 * kForest.leaf_min;
   if (starting) return start_.suggest(index, history);
   if (random_unit(seed_, {kForestRandomStream, static_cast<std::uint64_t>(index)}) < kForestRandomShare) {
     return random_.suggest(index, history);
   }
-  encoded_.follow(history);
   const Encoding& encoding = encoded_.encoding();
   const auto data = chosen_observations(encoded_.observations(history), kForestPointsMax, seed_);
   std::vector<std::vector<double>> rows;

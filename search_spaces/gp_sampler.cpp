@@ -87,8 +87,9 @@ std::optional<double> cost_per_score(const std::vector<Observation>& observation
 GpSampler::GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials)
     : encoded_(space), start_(space, seed), random_(space, seed), seed_(seed), startup_trials_(startup_trials) {}
 
-bool GpSampler::starting(std::int64_t index, const History& history) const {
-  const std::size_t priors = history.priors().size();
+bool GpSampler::starting(std::int64_t index, const History& history) {
+  encoded_.follow(history);
+  const std::size_t priors = encoded_.priors();
   const bool at_start = index + static_cast<std::int64_t>(priors) < startup_trials_;
   return at_start || history.results().size() + priors < kRefitEvery;
 }
@@ -98,13 +99,11 @@ Configuration GpSampler::suggest(std::int64_t index, const History& history) {
   if (random_unit(seed_, {kGpRandomStream, static_cast<std::uint64_t>(index)}) < kGpRandomShare) {
     return random_.suggest(index, history);
   }
-  encoded_.follow(history);
   return encoded_.encoding().decode(choose(index, history, encoded_.observations(history)).point);
 }
 
 std::optional<double> GpSampler::expected_improvement(std::int64_t index, const History& history) {
   if (starting(index, history)) return std::nullopt;
-  encoded_.follow(history);
   const auto observations = encoded_.observations(history);
   const auto scale = cost_per_score(observations);
   if (!scale) return std::nullopt;

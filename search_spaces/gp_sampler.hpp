@@ -30,7 +30,8 @@ class GpSampler final : public Sampler {
     double log_improvement = 0;  // in normal scores
   };
 
-  bool starting(std::int64_t index, const History& history) const;
+  // Follows the history. Not, once there is something to learn from.
+  bool starting(std::int64_t index, const History& history);
   // The observations, then points at max_resource.
   GaussianInputs inputs_of(const std::vector<Observation>& data, const std::vector<const Point*>& at_the_end) const;
   Eigen::MatrixXd at_max_resource(const std::vector<const Point*>& points) const;

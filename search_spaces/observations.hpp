@@ -35,6 +35,7 @@ class EncodedHistory {
 
   const Encoding& encoding() const { return encoding_; }
   const std::vector<Point>& points() const { return points_; }  // by trial
+  std::size_t priors() const { return priors_.size(); }         // that lie in the space
 
   // All results; failed trials, as the worst at the level that they did not come to; those of earlier jobs.
   std::vector<Observation> observations(const History& history) const;

@@ -1,5 +1,7 @@
 #include "search_spaces/sampler.hpp"
 
+#include <algorithm>
+
 #include "search_spaces/bohb_sampler.hpp"
 #include "search_spaces/forest_sampler.hpp"
 #include "search_spaces/gp_sampler.hpp"
@@ -62,6 +64,13 @@ Json SamplerSpec::to_json() const {
   if (type == SamplerType::grid) json["grid_points"] = grid_points;
   if (startup_trials) json["startup_trials"] = *startup_trials;
   return json;
+}
+
+std::size_t priors_within(const SearchSpace& space, const std::vector<PriorObservation>& priors) {
+  const Encoding encoding(space);
+  return static_cast<std::size_t>(std::count_if(priors.begin(), priors.end(), [&](const PriorObservation& prior) {
+    return encoding.encode_foreign(prior.configuration).has_value();
+  }));
 }
 
 std::unique_ptr<Sampler> make_sampler(const SamplerSpec& spec, const SearchSpace& space) {

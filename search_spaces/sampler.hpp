@@ -56,6 +56,9 @@ class Sampler {
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }
 };
 
+// How many of them a sampler of this space can learn from: they have a parameter in common with it, and no value outside of it.
+std::size_t priors_within(const SearchSpace& space, const std::vector<PriorObservation>& priors);
+
 std::unique_ptr<Sampler> make_sampler(const SamplerSpec& spec, const SearchSpace& space);
 
 }  // namespace tuneband

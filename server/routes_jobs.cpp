@@ -61,6 +61,10 @@ void read_earlier_jobs(Reader& reader, JobDocument& document, Diagnostics& found
                     "its results help only where both rank configurations alike");
     }
     const auto priors = priors_of(*history);
+    if (priors_within(spec.search_space, priors) == 0) {
+      found.warning(path, "job `" + row->name + "` has no result within this search space: nothing is learned from it",
+                    "a configuration counts when it has a parameter in common with `search_space` and no value outside of it");
+    }
     spec.priors.insert(spec.priors.end(), priors.begin(), priors.end());
   }
   if (found.ok()) document.canonical = with_priors(*parse_json(document.canonical), spec).dump();

@@ -255,6 +255,20 @@ TEST_P(AnyLearner, LeavesOutWhatAnEarlierJobHasOutsideOfTheSpace) {
   expect_within(space, run_ladder(*learner(GetParam(), 3, space), 30, history));
 }
 
+TEST_P(AnyLearner, BeginsAsWithoutAnEarlierJobWhenNothingOfItLiesInTheSpace) {
+  const SearchSpace space = boosters();
+  const std::vector<PriorObservation> priors(30, {{{"eta", Value(7.0)}, {"booster", Value("gbtree")}}, 1, -1, -1});
+  EXPECT_EQ(priors_within(space, priors), 0u);
+  History warm({1, 3, 9});
+  warm.add_priors(priors);
+  History cold({1, 3, 9});
+  EXPECT_EQ(run_ladder(*learner(GetParam(), 3, space), 30, warm), run_ladder(*learner(GetParam(), 3, space), 30, cold));
+  const auto sampler = learner(GetParam(), 3, space);
+  History nothing({1, 3, 9});
+  nothing.add_priors(priors);
+  EXPECT_EQ(sampler->expected_improvement(0, nothing), std::nullopt);
+}
+
 TEST(GpSampler, ExpectsLessAndLessOfASimpleFunction) {
   const Objective bowl{"bowl", space_of(R"({"x": {"type": "float", "min": 0, "max": 1}})"),
                        [](const Configuration& at) { return std::pow(testing_spaces::number(at, "x") - 0.3, 2); }};
