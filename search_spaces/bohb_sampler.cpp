@@ -106,13 +106,15 @@ Configuration BohbSampler::suggest(std::int64_t index, const History& history) {
   const Encoding& encoding = encoded_.encoding();
   const std::size_t least = encoding.dimensions().size() + 1;
   std::vector<RankedTrial> ranked;
-  for (int level = static_cast<int>(history.levels().size()); level-- > 0 && ranked.size() < least + 1;) {
+  const auto enough = [&] { return ranked.size() > least && finite_count(ranked) >= least; };
+  for (int level = static_cast<int>(history.levels().size()); level-- > 0 && !enough();) {
     ranked = encoded_.at_level(history, level);
   }
-  if (ranked.size() < least + 1) return random_.suggest(index, history);
+  if (!enough()) return random_.suggest(index, history);
 
   const auto count = static_cast<double>(ranked.size());
-  const std::size_t good_count = std::min(ranked.size() - 1, std::max(least, static_cast<std::size_t>(kGoodShare * count)));
+  const std::size_t good_count =
+      std::min({ranked.size() - 1, finite_count(ranked), std::max(least, static_cast<std::size_t>(kGoodShare * count))});
   const std::size_t bad_count = std::max(least, static_cast<std::size_t>((1 - kGoodShare) * count));
   std::vector<const Point*> good;
   std::vector<const Point*> bad;

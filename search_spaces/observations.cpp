@@ -9,7 +9,6 @@ namespace tuneband {
 namespace {
 
 constexpr double kWorstCost = std::numeric_limits<double>::infinity();
-constexpr double kFailedLevel = -1;
 
 // Where a share of max_resource lies on the job's ladder: linear in the logarithm between two levels.
 double level_of_share(const History& history, double share) {
@@ -24,6 +23,10 @@ double level_of_share(const History& history, double share) {
     return (static_cast<double>(i) - 1 + between) / static_cast<double>(levels.size() - 1);
   }
   return 0;
+}
+
+bool failed(const History::Trial& trial) {
+  return trial.failed || (!trial.results.empty() && !std::isfinite(trial.results.back().cost));
 }
 
 bool ranks_before(const RankedTrial& a, const RankedTrial& b) {
@@ -48,6 +51,11 @@ std::vector<double> scores_in_level(const std::vector<double>& costs, const std:
 }
 
 }  // namespace
+
+std::size_t finite_count(const std::vector<RankedTrial>& ranked) {
+  const auto failed = [](const RankedTrial& one) { return one.level == kFailedLevel; };
+  return static_cast<std::size_t>(std::find_if(ranked.begin(), ranked.end(), failed) - ranked.begin());
+}
 
 void EncodedHistory::follow(const History& history) {
   while (points_.size() < history.trials().size()) {
@@ -99,7 +107,7 @@ std::vector<RankedTrial> EncodedHistory::ranked(const History& history) const {
   std::vector<double> costs(trials.size(), kWorstCost);
   std::vector<int> levels(trials.size(), -1);
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (trials[i].failed || trials[i].results.empty()) continue;
+    if (failed(trials[i]) || trials[i].results.empty()) continue;
     costs[i] = trials[i].results.back().cost;
     levels[i] = trials[i].results.back().level;
   }
@@ -108,8 +116,11 @@ std::vector<RankedTrial> EncodedHistory::ranked(const History& history) const {
   std::vector<RankedTrial> ranked;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const int age = static_cast<int>(i);
-    if (trials[i].failed) ranked.push_back({&points_[i], age, kFailedLevel, 0});
-    if (levels[i] >= 0) ranked.push_back({&points_[i], age, level_of(history, levels[i]), scores[i]});
+    if (levels[i] >= 0) {
+      ranked.push_back({&points_[i], age, level_of(history, levels[i]), scores[i]});
+    } else if (failed(trials[i])) {
+      ranked.push_back({&points_[i], age, kFailedLevel, 0});
+    }
   }
   int age = -static_cast<int>(priors_.size());
   for (const Prior& prior : priors_) ranked.push_back({&prior.point, age++, prior.level, prior.level_score});
@@ -122,13 +133,14 @@ std::vector<RankedTrial> EncodedHistory::at_level(const History& history, int le
   std::vector<RankedTrial> ranked;
   for (const History::Result& result : history.results()) {
     if (result.level != level) continue;
-    ranked.push_back({&points_[static_cast<std::size_t>(result.trial)], result.trial, level_of(history, level), 0});
+    const auto trial = static_cast<std::size_t>(result.trial);
+    ranked.push_back({&points_[trial], result.trial, failed(history.trials()[trial]) ? kFailedLevel : level_of(history, level), 0});
     costs.push_back(result.cost);
   }
   for (std::size_t i = 0; i < history.trials().size() && level == 0; ++i) {
     const History::Trial& trial = history.trials()[i];
     if (!trial.failed || !trial.results.empty()) continue;
-    ranked.push_back({&points_[i], static_cast<int>(i), level_of(history, level), 0});
+    ranked.push_back({&points_[i], static_cast<int>(i), kFailedLevel, 0});
     costs.push_back(kWorstCost);
   }
   const std::vector<double> scores = normal_scores(costs);

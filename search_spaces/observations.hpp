@@ -18,13 +18,18 @@ struct Observation {
   double target = 0;  // the normal score of its cost among all of its job
 };
 
+inline constexpr double kFailedLevel = -1;
+
 // A trial by the best that is known of it.
 struct RankedTrial {
   const Point* point = nullptr;
   int age = 0;       // its number; of an earlier job negative
-  double level = 0;  // the highest one it has a result of; failed: -1
+  double level = 0;  // the highest one it has a result of; kFailedLevel: it failed, or its last result is not finite
   double score = 0;  // the normal score of its cost there, among those of its job at that level
 };
+
+// How many of them are no failures: the first ones, as they come from EncodedHistory.
+std::size_t finite_count(const std::vector<RankedTrial>& ranked);
 
 // The points of a history, encoded once: it serves one job, whose history only grows between calls.
 class EncodedHistory {
@@ -42,10 +47,11 @@ class EncodedHistory {
   // The same without failed trials, as of the first `results` results: whatever came since.
   std::vector<Observation> first_observations(const History& history, std::size_t results) const;
 
-  // Trials with a result, and failed ones: by level, the highest first, then by score, then by age. Failed ones are the last.
+  // Trials with a result, and failed ones: by level, the highest first, then by score, then by age.
   std::vector<RankedTrial> ranked(const History& history) const;
 
-  // What is known at one level, by score: own results and those of earlier jobs; failed trials as the last at the lowest level.
+  // What is known at one level, by score: own results and those of earlier jobs; at the lowest level also the trials that failed
+  // without any. Trials that failed or diverged, be it at a higher level, are the last.
   std::vector<RankedTrial> at_level(const History& history, int level) const;
 
  private:

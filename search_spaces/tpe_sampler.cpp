@@ -48,9 +48,10 @@ TpeSampler::TpeSampler(const SearchSpace& space, std::uint64_t seed, int startup
 Configuration TpeSampler::suggest(std::int64_t index, const History& history) {
   encoded_.follow(history);
   const std::vector<RankedTrial> ranked = encoded_.ranked(history);
-  if (ranked.size() < static_cast<std::size_t>(startup_trials_)) return random_.suggest(index, history);
+  const std::size_t finite = finite_count(ranked);
+  if (finite < static_cast<std::size_t>(startup_trials_)) return random_.suggest(index, history);
 
-  const std::size_t good_count = std::min((ranked.size() + kGoodOneIn - 1) / kGoodOneIn, kGoodMax);
+  const std::size_t good_count = std::min({(ranked.size() + kGoodOneIn - 1) / kGoodOneIn, kGoodMax, finite});
   std::vector<RankedTrial> by_age[2] = {{ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(good_count)},
                                         {ranked.begin() + static_cast<std::ptrdiff_t>(good_count), ranked.end()}};
   std::vector<const Point*> sides[2];

@@ -8,7 +8,8 @@
 namespace tuneband {
 
 // Trials with results are ordered by the highest level that they came to, then by their value there; the first
-// min(ceil(n / 10), 25) are the good ones. Failed trials are the last.
+// min(ceil(n / 10), 25) are the good ones. Failed trials, and those whose last result is not finite, are the last and never good.
+// It begins once `startup_trials` have a finite result.
 class TpeSampler final : public Sampler {
  public:
   TpeSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials);

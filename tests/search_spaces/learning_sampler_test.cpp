@@ -269,6 +269,38 @@ TEST_P(AnyLearner, BeginsAsWithoutAnEarlierJobWhenNothingOfItLiesInTheSpace) {
   EXPECT_EQ(sampler->expected_improvement(0, nothing), std::nullopt);
 }
 
+// Half of the space diverges at the second level, after a good first result; what is good elsewhere must not be forgotten for it.
+TEST_P(AnyLearner, KeepsAwayFromWhatDivergesAtAHigherLevel) {
+  const SearchSpace space = space_of(R"({"x": {"type": "float", "min": 0, "max": 1}, "y": {"type": "float", "min": 0, "max": 1}})");
+  int away = 0;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    History history({1, 3});
+    const auto random = learner(SamplerType::random, seed, space);
+    for (int trial = 0; trial < 40; ++trial) {
+      history.add_trial(random->suggest(trial, history));
+      const double x = testing_spaces::number(history.trials().back().configuration, "x");
+      history.add_result(trial, 1, std::abs(x - 0.5));
+      if (x > 0.5) history.add_result(trial, 3, std::nan(""));
+    }
+    const auto sampler = learner(GetParam(), seed, space);
+    for (int next = 40; next < 60; ++next) away += testing_spaces::number(sampler->suggest(next, history), "x") <= 0.5;
+  }
+  EXPECT_GT(away, 70) << "of 100";
+}
+
+TEST_P(AnyLearner, LooksForTheFirstFiniteResultEverywhere) {
+  const SearchSpace space = space_of(R"({"x": {"type": "float", "min": 0, "max": 1}})");
+  History history({1});
+  const auto sampler = learner(GetParam(), 4, space);
+  int quarters[4] = {};
+  for (int trial = 0; trial < 60; ++trial) {
+    history.add_trial(sampler->suggest(trial, history));
+    ++quarters[std::min(3, static_cast<int>(4 * testing_spaces::number(history.trials().back().configuration, "x")))];
+    history.add_result(trial, 1, std::nan(""));
+  }
+  for (const int quarter : quarters) EXPECT_GE(quarter, 6);
+}
+
 TEST(GpSampler, ExpectsLessAndLessOfASimpleFunction) {
   const Objective bowl{"bowl", space_of(R"({"x": {"type": "float", "min": 0, "max": 1}})"),
                        [](const Configuration& at) { return std::pow(testing_spaces::number(at, "x") - 0.3, 2); }};
