@@ -32,6 +32,7 @@ namespace {
 
 constexpr std::int64_t kLingerMs = 2'000;  // for a client that still sends while its last reply is on the way
 constexpr std::size_t kLingerBytesMax = 64 * 1024 * 1024;
+constexpr std::size_t kReadAheadBytes = 64 * 1024;
 constexpr std::int64_t kReplyBytesPerMsMin = 32;        // a client that takes a long reply more slowly is let go
 constexpr std::size_t kZipOnLoopBytesMax = 256 * 1024;  // larger replies would keep the loop busy for milliseconds
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -114,7 +115,9 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   HttpSession(std::shared_ptr<HttpServer::State> state, tcp::socket socket)
-      : state_(std::move(state)), stream_(std::move(socket)) {
+      : state_(std::move(state)),
+        stream_(std::move(socket)),
+        buffer_(state_->options.header_bytes_max + kReadAheadBytes) {
     state_->sessions.insert(this);
   }
   ~HttpSession() { state_->sessions.erase(this); }
@@ -150,6 +153,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   std::shared_ptr<HttpServer::State> state_;
   beast::tcp_stream stream_;
+  // Bounded: a body moves on to its own place, but the parser wants a header, a chunk's extension and the trailers each whole.
   beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   std::optional<http::response<http::string_body>> response_;
@@ -333,6 +337,9 @@ void HttpSession::on_read(const BeastError& error) {
     return send(error_reply(431, "too_large",
                             "the header is larger than " + std::to_string(state_->options.header_bytes_max) + " bytes"));
   }
+  if (error == http::error::buffer_overflow) {
+    return send(error_reply(400, "invalid_argument", "a chunk's extension or the trailers of the body are too long"));
+  }
   const bool malformed = error.category() == make_error_code(http::error::bad_method).category() &&
                          error != http::error::end_of_stream && error != http::error::partial_message;
   if (malformed) return send(error_reply(400, "invalid_argument", "not an HTTP request: " + error.message()));
@@ -486,9 +493,8 @@ void HttpSession::finish(bool written) {
 // Closing with input unread would reset the connection, and the client might never see the reply: what it still sends is thrown
 // away.
 void HttpSession::linger(std::size_t bytes_left) {
-  constexpr std::size_t kReadSize = 64 * 1024;
   buffer_.clear();
-  stream_.async_read_some(buffer_.prepare(kReadSize),
+  stream_.async_read_some(buffer_.prepare(kReadAheadBytes),
                           [self = shared_from_this(), bytes_left](const BeastError& error, std::size_t size) {
                             if (error || size >= bytes_left) return self->close();
                             self->linger(bytes_left - size);
