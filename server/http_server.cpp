@@ -115,9 +115,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   HttpSession(std::shared_ptr<HttpServer::State> state, tcp::socket socket)
-      : state_(std::move(state)),
-        stream_(std::move(socket)),
-        buffer_(state_->options.header_bytes_max + kReadAheadBytes) {
+      : state_(std::move(state)), stream_(std::move(socket)), buffer_(state_->options.header_bytes_max + kReadAheadBytes) {
     state_->sessions.insert(this);
   }
   ~HttpSession() { state_->sessions.erase(this); }

@@ -242,8 +242,9 @@ TEST(HttpServerTest, RefusesAChunkedBodyThatGrowsTooLarge) {
 TEST(HttpServerTest, RefusesAChunkExtensionOrATrailerThatDoesNotEnd) {
   ServedLoop served({}, echo);
   const std::string chunked = "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
-  for (const std::string& endless : {"5;a=" + std::string(1'000'000, 'x'), "0;a=" + std::string(1'000'000, 'x'),
-                                     "0\r\nTrailer: " + std::string(1'000'000, 'x'), "3\r\nabc\r\n0" + std::string(1'000'000, '0')}) {
+  for (const std::string& endless :
+       {"5;a=" + std::string(1'000'000, 'x'), "0;a=" + std::string(1'000'000, 'x'),
+        "0\r\nTrailer: " + std::string(1'000'000, 'x'), "3\r\nabc\r\n0" + std::string(1'000'000, '0')}) {
     RawClient client = served.client();
     client.send(chunked + endless);
     const RawReply reply = client.receive();
@@ -260,8 +261,9 @@ TEST(HttpServerTest, TakesTheLargestBodyInOnePieceAndInChunksWithExtensionsAndTr
   const std::string largest(HttpServerOptions{}.body_bytes_max, 'x');
   RawClient client = served.client();
   EXPECT_EQ(client.post("/", largest).body, "8388608");
-  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n400000;a=b\r\n" + largest.substr(0, 0x400000) +
-              "\r\n400000\r\n" + largest.substr(0, 0x400000) + "\r\n0;last\r\nDigest: none\r\n\r\n");
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n400000;a=b\r\n" +
+              largest.substr(0, 0x400000) + "\r\n400000\r\n" + largest.substr(0, 0x400000) +
+              "\r\n0;last\r\nDigest: none\r\n\r\n");
   EXPECT_EQ(client.receive().body, "8388608");
 }
 
