@@ -43,6 +43,14 @@ void end_process_after_failed_commit(const std::string& why) {
   std::_Exit(kExitCommitFailed);
 }
 
+void log_sent_away(const WorkerId& worker, const std::string& version) {
+  const bool other_version = of_other_version(version);
+  log_warning("a worker is told to end", {{"worker", worker.value},
+                                          {"version", version},
+                                          {"reason", other_version ? "its version is not the server's, " TUNEBAND_VERSION
+                                                                   : "it was given a trial several times and never began"}});
+}
+
 Error unavailable(std::string message, std::string hint) {
   return {ErrorCode::unavailable, std::move(message), "", std::move(hint)};
 }
@@ -89,8 +97,13 @@ Result<void> Engine::sync(const WorkerId& worker, const protocol::SyncRequest& r
   Result<WorkerSynced> event = to_event(worker, request);
   if (!event) return event.error();
   const bool executing = event->report && !event->report->exit;
-  const Result<void> taken = submit(std::move(*event), [this, worker, replied = std::move(replied), executing](auto notices) {
-    reply_to_caller(worker, replied, executing, notices);
+  const auto answered = [replied = std::move(replied), worker, version = request.version,
+                         wants_to_end = request.draining](const protocol::SyncReply& reply) {
+    if (reply.desired == "drain" && !wants_to_end) log_sent_away(worker, version);
+    replied(reply);
+  };
+  const Result<void> taken = submit(std::move(*event), [this, worker, answered, executing](auto notices) {
+    reply_to_caller(worker, answered, executing, notices);
   });
   if (!taken) return taken;
   for (const SyncListener& listener : sync_listeners_) listener(worker, request);

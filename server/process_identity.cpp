@@ -49,12 +49,13 @@ std::string program_of(std::int64_t pid) {
 }  // namespace
 
 RecordedProcess identify_process(pid_t pid, std::vector<std::string> arguments) {
-  return {pid, start_ticks(pid).value_or(0), boot_id(), program_of(pid), std::move(arguments), ""};
+  return {pid, start_ticks(pid).value_or(0), boot_id(), program_of(pid), std::move(arguments), "", TUNEBAND_VERSION};
 }
 
 Result<void> write_recorded_process(const std::string& file, const RecordedProcess& recorded) {
   const Json json = {{"pid", recorded.pid},         {"start_ticks", recorded.start_ticks}, {"boot_id", recorded.boot_id},
-                     {"program", recorded.program}, {"arguments", recorded.arguments},     {"worker_id", recorded.worker_id}};
+                     {"program", recorded.program}, {"arguments", recorded.arguments},     {"worker_id", recorded.worker_id},
+                     {"version", recorded.version}};
   return replace_file(file, json.dump() + "\n");
 }
 
@@ -71,6 +72,7 @@ std::optional<RecordedProcess> read_recorded_process(const std::string& file) {
   recorded.boot_id = reader.text_or("boot_id", "");
   recorded.program = reader.text_or("program", "");
   recorded.worker_id = reader.text_or("worker_id", "", {0, 1000});
+  recorded.version = reader.text_or("version", "");
   if (const Json* arguments = reader.require("arguments"); arguments != nullptr && arguments->is_array()) {
     for (const Json& argument : *arguments) recorded.arguments.push_back(argument.is_string() ? argument.get<std::string>() : "");
   }

@@ -19,6 +19,7 @@ struct RecordedProcess {
   std::string program;            // file name
   std::vector<std::string> arguments;
   std::string worker_id;  // under which it syncs; "": not known yet
+  std::string version;    // of the server that started it
 };
 
 // Of a process that runs now. Its program's name comes from the system: for a script it is the interpreter's.

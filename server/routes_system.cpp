@@ -3,13 +3,16 @@
 #include "core/text.hpp"
 #include "db/json_writer.hpp"
 #include "server/api.hpp"
+#include "server/log.hpp"
 #include "server/openapi.hpp"
+#include "server/worker_messages.hpp"
 
 namespace tuneband::server {
 
 namespace {
 
 constexpr std::size_t kWorkerIdSizeMax = 100;
+constexpr std::int64_t kSyncWithinMs = 1'000;
 
 HttpReply json_reply_of(const Json& json) {
   HttpReply reply;
@@ -70,8 +73,13 @@ void Api::sync_worker(const HttpRequest& request, const std::string& worker, con
   const auto json = parse_json(request.body);
   if (!json) return respond->reply(error_reply(json.error()));
   const auto sync = protocol::sync_request_from_json(*json, diagnostics);
-  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   const auto replied = [respond](const protocol::SyncReply& reply) { respond->reply(json_reply_of(protocol::to_json(reply))); };
+  // A message of another version need not be understood to be answered.
+  if (!diagnostics.ok() && of_other_version(sync.version)) {
+    log_warning("a worker of another version is told to end", {{"worker", worker}, {"version", sync.version}});
+    return replied({"drain", std::nullopt, kSyncWithinMs});
+  }
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   if (const auto taken = parts_.engine.sync(WorkerId{worker}, sync, replied); !taken) respond->reply(error_reply(taken.error()));
 }
 

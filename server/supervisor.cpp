@@ -118,8 +118,8 @@ void Supervisor::start_or_adopt(Slot& slot) {
   if (!adopt(slot)) launch(slot);
 }
 
-// A process that runs with other arguments (another address, another number of threads) is ended; its successor starts when it is
-// gone.
+// A process that runs with other arguments (another address, another number of threads) or is of another version, and would not
+// understand this server, is ended; its successor starts when it is gone.
 bool Supervisor::adopt(Slot& slot) {
   std::optional<RecordedProcess> recorded = read_recorded_process(data_dir_.worker_file(slot.name));
   if (!recorded) return false;
@@ -134,7 +134,8 @@ bool Supervisor::adopt(Slot& slot) {
   slot.recorded = std::move(*recorded);
   slot.adopted = true;
   slot.started = SupervisorClock::now();
-  const bool as_it_should_be = !slot.surplus && slot.recorded.arguments == arguments_for(slot.name);
+  const bool as_it_should_be =
+      !slot.surplus && slot.recorded.version == TUNEBAND_VERSION && slot.recorded.arguments == arguments_for(slot.name);
   if (!as_it_should_be) slot.tell_to_end();
   log_info(as_it_should_be ? "local worker found running" : "local worker of an earlier run is told to end",
            {{"worker", slot.name}, {"pid", slot.recorded.pid}});

@@ -52,12 +52,14 @@ protocol::AssignmentOrder to_order(const Assignment& assignment, const std::stri
 
 }  // namespace
 
+bool of_other_version(const std::string& version) { return !version.empty() && version != TUNEBAND_VERSION; }
+
 Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncRequest& request) {
   WorkerSynced event;
   event.worker = worker;
   event.name = request.name;
   event.data_keys = request.data_keys;
-  event.draining = request.draining;
+  event.draining = request.draining || of_other_version(request.version);
   event.address = request.address;
   event.free_port = request.free_port;
   if (!request.assignment) return event;

@@ -15,7 +15,11 @@ struct TrackerAddress {
   int port = 0;
 };
 
-// Error: an exit class that does not exist, at `assignment.exit`.
+// Workers and the server of one version understand each other; of two they may not. One that does not say is taken at its word.
+bool of_other_version(const std::string& version);
+
+// A worker of another version is taken as one that wants to end: that much every version understands. Error: an exit class that
+// does not exist, at `assignment.exit`.
 Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncRequest& request);
 
 // `trial_dir` of the assignment's trial; unused without one.

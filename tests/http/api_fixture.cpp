@@ -89,7 +89,7 @@ std::string ApiTest::submit(const Json& document) {
 }
 
 Json ApiTest::sync(const std::string& worker, const Json& status) {
-  Json request = {{"name", worker}, {"host", "here"}, {"pid", 1}, {"version", "1"}};
+  Json request = {{"name", worker}, {"host", "here"}, {"pid", 1}, {"version", TUNEBAND_VERSION}};
   if (!status.is_null()) request["assignment"] = status;
   const RawReply reply = post("/v1/workers/" + worker + "/sync", request.dump());
   EXPECT_EQ(reply.status, 200) << reply.body;

@@ -42,6 +42,18 @@ class HostileWorkerTest : public ApiTest {
   std::string job_;
 };
 
+TEST_F(HostileWorkerTest, AWorkerOfAnotherVersionIsToldToEndWhateverItSays) {
+  for (const char* message : {R"({"name": "w", "version": "0.0.1"})", R"({"name": "w", "version": "99.0.0", "colour": "blue"})",
+                              R"({"version": "99.0.0", "assignment": {"epoch": "new style"}})"}) {
+    const RawReply reply = say("newer", message);
+    EXPECT_EQ(reply.status, 200) << message;
+    EXPECT_EQ(Json::parse(reply.body).at("desired"), "drain") << message;
+  }
+  EXPECT_EQ(say("same", R"({"name": "w", "version": ")" TUNEBAND_VERSION R"(", "colour": "blue"})").status, 400);
+  EXPECT_EQ(say("same", R"({"name": "w", "version": 7})").status, 400);
+  expect_the_job_ends_well();
+}
+
 TEST_F(HostileWorkerTest, ReportsForATrialThatIsNotItsOwnChangeNothing) {
   const Json order = sync("honest").at("order");
   const Json before = get_json(trial_path(0));

@@ -296,6 +296,28 @@ TEST_F(EngineTest, ACallWithAnUnknownExitClassIsRefused) {
   EXPECT_EQ(taken.error().path, "assignment.exit");
 }
 
+TEST_F(EngineTest, AWorkerOfAnotherVersionIsToldToEndAndGivenNothing) {
+  job("first");
+  protocol::SyncRequest call = idle_call();
+  call.version = "0.0.1";
+  EXPECT_EQ(answer({"w1"}, call).desired, "drain");
+  call.version = TUNEBAND_VERSION;
+  EXPECT_EQ(answer({"w2"}, call).desired, "execute");
+}
+
+TEST_F(EngineTest, AWorkerOfAnotherVersionGivesItsTrialBackFirst) {
+  job("first");
+  const protocol::SyncReply order = answer({"w1"}, idle_call());
+  ASSERT_TRUE(order.order);
+  protocol::SyncRequest running = reporting_call(order.order->epoch, 0, "");
+  running.version = "9.9.9";
+  EXPECT_EQ(answer({"w1"}, running).desired, "idle");
+  protocol::SyncRequest given_back = reporting_call(order.order->epoch, 0, "stopped");
+  given_back.version = "9.9.9";
+  EXPECT_EQ(answer({"w1"}, given_back).desired, "drain");
+  EXPECT_EQ(answer({"w2"}, idle_call()).order->trial, order.order->trial);
+}
+
 TEST_F(EngineTest, AFullQueueRefusesEvents) {
   EngineOptions options;
   options.queue_max = 2;

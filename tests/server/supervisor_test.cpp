@@ -13,6 +13,7 @@
 #include <iterator>
 #include <memory>
 
+#include "core/json.hpp"
 #include "server/log.hpp"
 #include "tests/server/loop_until.hpp"
 #include "tests/server/temporary_directory.hpp"
@@ -191,6 +192,18 @@ TEST_F(SupervisorTest, AWorkerOfAnotherAddressIsReplaced) {
   SupervisorOptions options = with_workers(1);
   options.server_url = "http://127.0.0.1:2";
   start(options);
+  EXPECT_EQ(pid(0), before);
+  EXPECT_TRUE(loop_until(loop_, [&] { return pid(0) != before && pid(0) != 0; }));
+}
+
+TEST_F(SupervisorTest, AWorkerOfAnotherVersionIsReplaced) {
+  start(with_workers(1));
+  const std::int64_t before = pid(0);
+  supervisor_.reset();
+  Json recorded = Json::parse(text_of(data_dir_.worker_file("local-0")));
+  recorded["version"] = "0.0.1";
+  std::ofstream(data_dir_.worker_file("local-0")) << recorded;
+  start(with_workers(1));
   EXPECT_EQ(pid(0), before);
   EXPECT_TRUE(loop_until(loop_, [&] { return pid(0) != before && pid(0) != 0; }));
 }
