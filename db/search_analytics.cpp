@@ -1,6 +1,4 @@
 // What a job's trials say about its search space.
-#include <limits>
-
 #include "db/reader.hpp"
 #include "db/row_columns.hpp"
 #include "search_spaces/importance.hpp"
@@ -35,9 +33,8 @@ Result<History> Reader::history(JobId job) {
       "value_is_nan = 1) "
       "ORDER BY sequence");
   for (results.query(job.value); results.step();) {
-    const double infeasible = std::numeric_limits<double>::infinity();
-    const double cost = results.number(4) > 0 ? infeasible : sign * *number_from(results, 2, 3);
-    history.add_result(results.small_integer(0), results.integer(1), cost);
+    const Loss loss(sign * *number_from(results, 2, 3), results.number(4));
+    history.add_result(results.small_integer(0), results.integer(1), loss);
   }
   Statement ended = connection_.prepare(
       "SELECT number, state = 'failed' FROM trials WHERE job = ? AND state IN ('completed', 'stopped', 'failed', 'cancelled')");

@@ -377,9 +377,8 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
 void Job::learn(const DecisionRow& decision) {
   if (!decision.value) return;
   const bool maximize = spec_->objective.goal == Goal::maximize;
-  double cost = scalarisation_ ? scalarisation_->cost(decision) : maximize ? -*decision.value : *decision.value;
-  if (decision.violation > 0) cost = std::numeric_limits<double>::infinity();
-  history_.add_result(decision.trial.number, decision.resource, cost);
+  const double cost = scalarisation_ ? scalarisation_->cost(decision) : maximize ? -*decision.value : *decision.value;
+  history_.add_result(decision.trial.number, decision.resource, {cost, decision.violation});
 }
 
 // Costs of one scale alone can be compared: with a new one the sampler begins anew and reads everything again.

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
-#include <vector>
 
 #include "core/random.hpp"
 
@@ -17,9 +16,6 @@ double normal_quantile(double p);
 
 // log of E[max(0, -Z)] for Z normal with mean `z_mean` and deviation 1, without underflow where that is far above 0.
 double log_unit_improvement(double z_mean);
-
-// Of each cost its normal score: Phi^-1((rank - 1/2) / n), equal costs at their mean rank, what is not finite as one worst cost.
-std::vector<double> normal_scores(const std::vector<double>& costs);
 
 // A stream of numbers that is a function of (seed, stream, index).
 class Draws {

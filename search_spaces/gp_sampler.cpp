@@ -64,7 +64,7 @@ std::optional<double> cost_per_score(const std::vector<Observation>& observation
   constexpr std::size_t kEnough = 8;
   std::vector<const Observation*> own;
   for (const Observation& one : observations) {
-    if (one.trial >= 0 && std::isfinite(one.cost)) own.push_back(&one);
+    if (one.trial >= 0 && one.loss.feasible()) own.push_back(&one);
   }
   std::sort(own.begin(), own.end(), [](const Observation* a, const Observation* b) {
     return a->level != b->level ? a->level > b->level : a->target < b->target;
@@ -74,7 +74,7 @@ std::optional<double> cost_per_score(const std::vector<Observation>& observation
     if (static_cast<std::size_t>(end - begin) >= kEnough) {
       const Observation& best = **begin;
       const Observation& quarter = **(begin + (end - begin) / 4);
-      if (quarter.target > best.target) return (quarter.cost - best.cost) / (quarter.target - best.target);
+      if (quarter.target > best.target) return (quarter.loss.cost - best.loss.cost) / (quarter.target - best.target);
       return 0;  // many that are equally good
     }
     begin = end;

@@ -2,13 +2,30 @@
 // function of the job's rows: rebuilt from them after a restart it is the same.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
-#include <optional>
+#include <limits>
 #include <vector>
 
 #include "search_spaces/value.hpp"
 
 namespace tuneband {
+
+// A result as samplers compare it: one that is no number is worse than any other, one that violates constraints worse than any
+// that meets them and the better the less it does (Deb, "An efficient constraint handling method for genetic algorithms", 2000).
+struct Loss {
+  double cost = 0;       // the lesser the better: the objective's value, negated when it is maximised; NaN or infinite: diverged
+  double violation = 0;  // of the constraints, 0 or more, not NaN; 0: all are met
+  constexpr Loss(double of_cost = 0, double of_violation = 0) : cost(of_cost), violation(of_violation) {}
+  bool finite() const { return std::isfinite(cost); }
+  bool feasible() const { return finite() && violation == 0; }
+  bool operator<(const Loss& other) const;
+};
+
+inline constexpr Loss kWorstLoss{std::numeric_limits<double>::infinity(), 0};
+
+// Of each loss its normal score: Phi^-1((rank - 1/2) / n), equal ones at their mean rank.
+std::vector<double> normal_scores(const std::vector<Loss>& losses);
 
 // What an earlier job of the same or an overlapping space has seen. Costs are compared within that job alone.
 struct PriorObservation {
@@ -25,8 +42,8 @@ class History {
  public:
   struct Result {
     int trial = 0;
-    int level = 0;    // index into levels()
-    double cost = 0;  // the lesser the better: the objective's value, negated when it is maximised; NaN or infinite: diverged
+    int level = 0;  // index into levels()
+    Loss loss;
   };
   struct Trial {
     Configuration configuration;
@@ -48,7 +65,7 @@ class History {
 
   void add_trial(Configuration configuration);
   // `resource` need not be a level: it counts for the highest level that is not above it, or the lowest one.
-  void add_result(int trial, std::int64_t resource, double cost);
+  void add_result(int trial, std::int64_t resource, Loss loss);
   void end_trial(int trial, bool failed);
   // Before the first suggestion.
   void add_priors(const std::vector<PriorObservation>& priors);

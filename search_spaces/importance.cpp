@@ -44,7 +44,7 @@ Samples samples_of(const History& history, std::size_t enough) {
     const bool failed_before = trial.failed && at == trial.results.end();
     if (at == trial.results.end() && !failed_before) continue;
     samples.configurations.push_back(&trial.configuration);
-    samples.costs.push_back(failed_before ? std::numeric_limits<double>::infinity() : at->cost);
+    samples.costs.push_back(failed_before || !at->loss.feasible() ? std::numeric_limits<double>::infinity() : at->loss.cost);
   }
   return samples;
 }

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace tuneband {
 
 namespace {
-
-constexpr double kWorstCost = std::numeric_limits<double>::infinity();
 
 // Where a share of max_resource lies on the job's ladder: linear in the logarithm between two levels.
 double level_of_share(const History& history, double share) {
@@ -26,7 +23,7 @@ double level_of_share(const History& history, double share) {
 }
 
 bool failed(const History::Trial& trial) {
-  return trial.failed || (!trial.results.empty() && !std::isfinite(trial.results.back().cost));
+  return trial.failed || (!trial.results.empty() && !trial.results.back().loss.finite());
 }
 
 bool ranks_before(const RankedTrial& a, const RankedTrial& b) {
@@ -34,16 +31,16 @@ bool ranks_before(const RankedTrial& a, const RankedTrial& b) {
   return a.score != b.score ? a.score < b.score : a.age < b.age;
 }
 
-// By trial, its score among those of its level; `costs` and `levels` have a level of -1 where a trial does not count.
-std::vector<double> scores_in_level(const std::vector<double>& costs, const std::vector<int>& levels, int level_count) {
-  std::vector<double> scores(costs.size(), 0);
+// By trial, its score among those of its level; `losses` and `levels` have a level of -1 where a trial does not count.
+std::vector<double> scores_in_level(const std::vector<Loss>& losses, const std::vector<int>& levels, int level_count) {
+  std::vector<double> scores(losses.size(), 0);
   std::vector<std::vector<std::size_t>> in_level(static_cast<std::size_t>(level_count));
-  for (std::size_t i = 0; i < costs.size(); ++i) {
+  for (std::size_t i = 0; i < losses.size(); ++i) {
     if (levels[i] >= 0) in_level[static_cast<std::size_t>(levels[i])].push_back(i);
   }
   for (const auto& trials : in_level) {
-    std::vector<double> here;
-    for (const std::size_t trial : trials) here.push_back(costs[trial]);
+    std::vector<Loss> here;
+    for (const std::size_t trial : trials) here.push_back(losses[trial]);
     const std::vector<double> ranked = normal_scores(here);
     for (std::size_t i = 0; i < trials.size(); ++i) scores[trials[i]] = ranked[i];
   }
@@ -53,8 +50,9 @@ std::vector<double> scores_in_level(const std::vector<double>& costs, const std:
 }  // namespace
 
 std::size_t finite_count(const std::vector<RankedTrial>& ranked) {
-  const auto failed = [](const RankedTrial& one) { return one.level == kFailedLevel; };
-  return static_cast<std::size_t>(std::find_if(ranked.begin(), ranked.end(), failed) - ranked.begin());
+  const auto first =
+      std::find_if(ranked.begin(), ranked.end(), [](const RankedTrial& one) { return one.level == kFailedLevel; });
+  return static_cast<std::size_t>(first - ranked.begin());
 }
 
 void EncodedHistory::follow(const History& history) {
@@ -70,11 +68,11 @@ void EncodedHistory::follow(const History& history) {
 }
 
 std::vector<Observation> EncodedHistory::targets_and_priors(std::vector<Observation> own) const {
-  std::vector<double> costs;
-  for (const Observation& one : own) costs.push_back(one.cost);
-  const std::vector<double> scores = normal_scores(costs);
+  std::vector<Loss> losses;
+  for (const Observation& one : own) losses.push_back(one.loss);
+  const std::vector<double> scores = normal_scores(losses);
   for (std::size_t i = 0; i < own.size(); ++i) own[i].target = scores[i];
-  for (const Prior& prior : priors_) own.push_back({&prior.point, -1, prior.level, kWorstCost, prior.score});
+  for (const Prior& prior : priors_) own.push_back({&prior.point, -1, prior.level, kWorstLoss, prior.score});
   return own;
 }
 
@@ -83,7 +81,7 @@ std::vector<Observation> EncodedHistory::first_observations(const History& histo
   for (std::size_t i = 0; i < results; ++i) {
     const History::Result& result = history.results()[i];
     own.push_back(
-        {&points_[static_cast<std::size_t>(result.trial)], result.trial, level_of(history, result.level), result.cost, 0});
+        {&points_[static_cast<std::size_t>(result.trial)], result.trial, level_of(history, result.level), result.loss, 0});
   }
   return targets_and_priors(std::move(own));
 }
@@ -93,31 +91,33 @@ std::vector<Observation> EncodedHistory::observations(const History& history) co
   const int last = std::max(0, static_cast<int>(history.levels().size()) - 1);
   for (std::size_t i = 0; i < history.trials().size(); ++i) {
     const History::Trial& trial = history.trials()[i];
-    const auto add = [&](int level, double cost) {
-      own.push_back({&points_[i], static_cast<int>(i), level_of(history, level), cost, 0});
+    const auto add = [&](int level, Loss loss) {
+      own.push_back({&points_[i], static_cast<int>(i), level_of(history, level), loss, 0});
     };
-    for (const History::Result& result : trial.results) add(result.level, result.cost);
-    if (trial.failed) add(trial.results.empty() ? 0 : std::min(last, trial.results.back().level + 1), kWorstCost);
+    for (const History::Result& result : trial.results) add(result.level, result.loss);
+    if (trial.failed) add(trial.results.empty() ? 0 : std::min(last, trial.results.back().level + 1), kWorstLoss);
   }
   return targets_and_priors(std::move(own));
 }
 
 std::vector<RankedTrial> EncodedHistory::ranked(const History& history) const {
   const auto& trials = history.trials();
-  std::vector<double> costs(trials.size(), kWorstCost);
+  const int beyond = static_cast<int>(std::max<std::size_t>(1, history.levels().size()));  // of those that violate constraints
+  std::vector<Loss> losses(trials.size(), kWorstLoss);
   std::vector<int> levels(trials.size(), -1);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (failed(trials[i]) || trials[i].results.empty()) continue;
-    costs[i] = trials[i].results.back().cost;
-    levels[i] = trials[i].results.back().level;
+    const History::Result& last = trials[i].results.back();
+    losses[i] = last.loss;
+    levels[i] = last.loss.feasible() ? last.level : beyond;
   }
-  const std::vector<double> scores =
-      scores_in_level(costs, levels, static_cast<int>(std::max<std::size_t>(1, history.levels().size())));
+  const std::vector<double> scores = scores_in_level(losses, levels, beyond + 1);
   std::vector<RankedTrial> ranked;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const int age = static_cast<int>(i);
     if (levels[i] >= 0) {
-      ranked.push_back({&points_[i], age, level_of(history, levels[i]), scores[i]});
+      const double level = levels[i] == beyond ? kInfeasibleLevel : level_of(history, levels[i]);
+      ranked.push_back({&points_[i], age, level, scores[i]});
     } else if (failed(trials[i])) {
       ranked.push_back({&points_[i], age, kFailedLevel, 0});
     }
@@ -129,21 +129,21 @@ std::vector<RankedTrial> EncodedHistory::ranked(const History& history) const {
 }
 
 std::vector<RankedTrial> EncodedHistory::at_level(const History& history, int level) const {
-  std::vector<double> costs;
+  std::vector<Loss> losses;
   std::vector<RankedTrial> ranked;
   for (const History::Result& result : history.results()) {
     if (result.level != level) continue;
     const auto trial = static_cast<std::size_t>(result.trial);
     ranked.push_back({&points_[trial], result.trial, failed(history.trials()[trial]) ? kFailedLevel : level_of(history, level), 0});
-    costs.push_back(result.cost);
+    losses.push_back(result.loss);
   }
   for (std::size_t i = 0; i < history.trials().size() && level == 0; ++i) {
     const History::Trial& trial = history.trials()[i];
     if (!trial.failed || !trial.results.empty()) continue;
     ranked.push_back({&points_[i], static_cast<int>(i), kFailedLevel, 0});
-    costs.push_back(kWorstCost);
+    losses.push_back(kWorstLoss);
   }
-  const std::vector<double> scores = normal_scores(costs);
+  const std::vector<double> scores = normal_scores(losses);
   for (std::size_t i = 0; i < ranked.size(); ++i) ranked[i].score = scores[i];
   const auto steps = static_cast<double>(history.levels().size()) - 1;
   int age = -static_cast<int>(priors_.size());

@@ -14,18 +14,21 @@ struct Observation {
   const Point* point = nullptr;
   int trial = 0;      // -1: of an earlier job
   double level = 0;   // its index over the last index: 1 at max_resource
-  double cost = 0;    // of its job's own scale; NaN and infinite: the worst
-  double target = 0;  // the normal score of its cost among all of its job
+  Loss loss;          // of its job's own scale; of an earlier job's kWorstLoss: not known
+  double target = 0;  // the normal score of its loss among all of its job
 };
 
-inline constexpr double kFailedLevel = -1;
+inline constexpr double kInfeasibleLevel = -1;
+inline constexpr double kFailedLevel = -2;
 
 // A trial by the best that is known of it.
 struct RankedTrial {
   const Point* point = nullptr;
   int age = 0;       // its number; of an earlier job negative
-  double level = 0;  // the highest one it has a result of; kFailedLevel: it failed, or its last result is not finite
-  double score = 0;  // the normal score of its cost there, among those of its job at that level
+  // The highest one it has a result of. kInfeasibleLevel: its last result violates constraints, so that the level does not count;
+  // kFailedLevel: it failed, or its last result is not finite.
+  double level = 0;
+  double score = 0;  // the normal score of its loss there, among those of its job at that level
 };
 
 // How many of them are no failures: the first ones, as they come from EncodedHistory.
