@@ -59,7 +59,8 @@ Eigen::VectorXd noise_factors(const std::vector<Observation>& data, Eigen::Index
   return factors;
 }
 
-// Cost for one unit of normal score among the better quarter of the highest level with enough results.
+// Cost for one unit of normal score among the better quarter of the highest level with enough results, or until the first one
+// that is worse than the best. 0: all are equal at max_resource; nothing: they are so at a lower level, which says little.
 std::optional<double> cost_per_score(const std::vector<Observation>& observations) {
   constexpr std::size_t kEnough = 8;
   std::vector<const Observation*> own;
@@ -73,9 +74,10 @@ std::optional<double> cost_per_score(const std::vector<Observation>& observation
     const auto end = std::find_if(begin, own.end(), [&](const Observation* one) { return one->level != (*begin)->level; });
     if (static_cast<std::size_t>(end - begin) >= kEnough) {
       const Observation& best = **begin;
-      const Observation& quarter = **(begin + (end - begin) / 4);
-      if (quarter.target > best.target) return (quarter.loss.cost - best.loss.cost) / (quarter.target - best.target);
-      return 0;  // many that are equally good
+      const auto worse =
+          std::find_if(begin + (end - begin) / 4, end, [&](const Observation* one) { return one->target > best.target; });
+      if (worse != end) return ((*worse)->loss.cost - best.loss.cost) / ((*worse)->target - best.target);
+      return best.level == 1 ? std::optional(0.0) : std::nullopt;
     }
     begin = end;
   }

@@ -354,6 +354,26 @@ TEST(GpSampler, ExpectsLessAndLessOfASimpleFunction) {
   EXPECT_LT(expected.back(), expected.front() / 10);
 }
 
+// What it expects after twelve results at one of two levels.
+std::optional<double> expected_after(std::int64_t resource, const std::function<double(int)>& cost) {
+  const SearchSpace space = space_of(R"({"x": {"type": "float", "min": 0, "max": 1}})");
+  const auto sampler = learner(SamplerType::gp, 1, space);
+  History history({1, 9});
+  for (int trial = 0; trial < 12; ++trial) {
+    history.add_trial(sampler->suggest(trial, history));
+    history.add_result(trial, resource, cost(trial));
+  }
+  return sampler->expected_improvement(12, history);
+}
+
+TEST(GpSampler, DoesNotTakeTiesAtALowLevelForTheEndOfAllImprovement) {
+  const auto some_tie = expected_after(1, [](int trial) { return trial < 5 ? 0 : trial; });
+  ASSERT_TRUE(some_tie.has_value());
+  EXPECT_GT(*some_tie, 0.01);
+  EXPECT_EQ(expected_after(1, [](int) { return 1; }), std::nullopt);
+  EXPECT_EQ(expected_after(9, [](int) { return 1; }), 0);
+}
+
 TEST(SamplerSpec, RefusesFieldsOfOtherSamplers) {
   for (const char* text : {R"({"type": "random", "startup_trials": 3})", R"({"type": "bohb", "startup_trials": 3})",
                            R"({"type": "gp", "startup_trials": 0})", R"({"type": "tpe", "grid_points": 3})"}) {
