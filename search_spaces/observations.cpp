@@ -72,7 +72,8 @@ std::vector<Observation> EncodedHistory::targets_and_priors(std::vector<Observat
   for (const Observation& one : own) losses.push_back(one.loss);
   const std::vector<double> scores = normal_scores(losses);
   for (std::size_t i = 0; i < own.size(); ++i) own[i].target = scores[i];
-  for (const Prior& prior : priors_) own.push_back({&prior.point, -1, prior.level, kWorstLoss, prior.score});
+  int trial = 0;
+  for (const Prior& prior : priors_) own.push_back({&prior.point, --trial, prior.level, kWorstLoss, prior.score});
   return own;
 }
 

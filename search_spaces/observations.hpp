@@ -12,7 +12,7 @@ namespace tuneband {
 // One value of a trial, or of an earlier job.
 struct Observation {
   const Point* point = nullptr;
-  int trial = 0;      // -1: of an earlier job
+  int trial = 0;      // of an earlier job negative, each another one
   double level = 0;   // its index over the last index: 1 at max_resource
   Loss loss;          // of its job's own scale; of an earlier job's kWorstLoss: not known
   double target = 0;  // the normal score of its loss among all of its job

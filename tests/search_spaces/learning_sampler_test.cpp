@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "objectives.hpp"
+#include "search_spaces/surrogate.hpp"
 
 namespace tuneband {
 namespace {
@@ -299,6 +300,22 @@ TEST_P(AnyLearner, LooksForTheFirstFiniteResultEverywhere) {
     history.add_result(trial, 1, std::nan(""));
   }
   for (const int quarter : quarters) EXPECT_GE(quarter, 6);
+}
+
+TEST(ChosenObservations, AreOfAnEarlierJobTheBetterHalfAndARandomChoiceOfTheOthers) {
+  const SearchSpace space = space_of(R"({"x": {"type": "float", "min": 0, "max": 1}})");
+  History history({1});
+  std::vector<PriorObservation> priors;
+  for (int i = 0; i < 400; ++i) priors.push_back({{{"x", Value(i / 400.0)}}, 1, i / 100.0, 0});
+  history.add_priors(priors);
+  EncodedHistory encoded(space);
+  encoded.follow(history);
+  double half[2] = {};  // the mean target of the better half, and of the others
+  const auto chosen = chosen_observations(encoded.observations(history), 100, 3);
+  ASSERT_EQ(chosen.size(), 100u);
+  for (std::size_t i = 0; i < 100; ++i) half[i / 50] += chosen[i].target / 50;
+  EXPECT_NEAR(half[0], 0.25, 0.01);
+  EXPECT_NEAR(half[1], 2.25, 0.4);
 }
 
 // The trials that it takes until one meets a constraint which 2 % of the space meet.
