@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <unordered_map>
 
 #include "core/check.hpp"
 #include "core/random.hpp"
@@ -60,6 +61,10 @@ class SimulatedWorkers {
       const auto* reply = std::get_if<WorkerReply>(&notice);
       if (reply == nullptr || !reply->assignment) continue;
       const Assignment& assignment = *reply->assignment;
+      // A rank that is done is told its assignment again while it waits for the others.
+      Epoch& last = given_[reply->worker];
+      if (assignment.epoch == last) continue;
+      last = assignment.epoch;
       finishing_.push({now_.plus_ms(assignment.until_resource - assignment.from_resource), reply->worker, assignment});
     }
   }
@@ -68,6 +73,7 @@ class SimulatedWorkers {
   Scheduler scheduler_;
   Timestamp now_;
   std::priority_queue<Finish> finishing_;
+  std::unordered_map<WorkerId, Epoch> given_;  // the last one of each worker
 };
 
 }  // namespace
@@ -76,6 +82,7 @@ std::optional<Forecast> forecast(const JobSpec& spec, int workers, double second
   TUNEBAND_CHECK(workers >= 1 && workers <= kForecastWorkersMax && seconds_per_unit > 0, "the caller checks what a user gave");
   const auto trials = make_plan(spec).trials;
   if (!trials || *trials > kForecastTrialsMax) return std::nullopt;
+  if (spec.replicas.back() > workers) return std::nullopt;
   JobSpec endless = spec;
   endless.limits.max_runtime_ms.reset();
   endless.limits.max_trials_without_improvement.reset();

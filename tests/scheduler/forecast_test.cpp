@@ -85,6 +85,17 @@ TEST(Forecast, ConstraintsAndMoreObjectivesAreLeftOut) {
   EXPECT_EQ(wall_seconds(several, 3), wall_seconds(forecast_job(base), 3));
 }
 
+TEST(Forecast, AGroupTakesAsManyWorkersAndIsOneTrial) {
+  const Json base{{"limits", {{"max_trials", 50}}}};
+  Json groups = base;
+  groups["trainer"] = {{"type", "command"}, {"argv", {"train"}}, {"replicas", 2}};
+  EXPECT_EQ(wall_seconds(forecast_job(groups), 6), wall_seconds(forecast_job(base), 3));
+}
+
+TEST(Forecast, FewerWorkersThanReplicasHaveNone) {
+  EXPECT_FALSE(forecast(forecast_job({{"trainer", {{"type", "command"}, {"argv", {"train"}}, {"replicas", 3}}}}), 2, 1));
+}
+
 TEST(Forecast, AJobWithoutABoundOnItsTrialsHasNone) {
   EXPECT_FALSE(forecast(forecast_job({{"limits", {{"max_runtime_seconds", 60}}}}), 4, 1));
   EXPECT_FALSE(
