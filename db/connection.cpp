@@ -112,7 +112,9 @@ Connection Connection::open_to_write(const std::string& path) {
   }
   connection.execute("PRAGMA synchronous = FULL");
   connection.execute("PRAGMA foreign_keys = ON");
-  connection.execute("PRAGMA wal_autocheckpoint = 1000");  // pages: the log stays at about 4 MB
+  connection.execute("PRAGMA wal_autocheckpoint = 1000");  // pages: the log stays at about 4 MB,
+  // save while a long read holds it up; afterwards it is cut down to this.
+  connection.execute("PRAGMA journal_size_limit = 67108864");
   return connection;
 }
 

@@ -24,8 +24,8 @@ class ClientGone : public std::runtime_error {
 // The loop's side has the stream; the thread's side knows only how much is on its way.
 class ExportThreads::Export : public std::enable_shared_from_this<Export> {
  public:
-  Export(HttpReply head, Respond respond, std::int64_t stall_ms)
-      : head_(std::move(head)), respond_(std::move(respond)), stall_(stall_ms) {}
+  Export(HttpReply head, Respond respond, std::int64_t patience_ms)
+      : head_(std::move(head)), respond_(std::move(respond)), patience_(patience_ms) {}
 
   // ---- its thread
 
@@ -33,7 +33,9 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
   void give(boost::asio::io_context& loop, std::string_view piece) {
     {
       std::unique_lock lock(mutex_);
-      const bool room = room_.wait_for(lock, stall_, [this] { return gone_ || queued_ < kQueuedBytesMax; });
+      const auto before = std::chrono::steady_clock::now();
+      const bool room = room_.wait_for(lock, patience_, [this] { return gone_ || queued_ < kQueuedBytesMax; });
+      patience_ -= std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - before);
       if (!room || gone_) throw ClientGone();
       queued_ += piece.size();
     }
@@ -87,7 +89,7 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
   Respond respond_;
   std::shared_ptr<HttpStream> stream_;
   std::size_t written_ = 0;  // since the stream was last drained
-  std::chrono::milliseconds stall_;
+  std::chrono::milliseconds patience_;  // what is left of it
 
   std::mutex mutex_;  // of what follows
   std::condition_variable room_;
@@ -95,8 +97,8 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
   bool gone_ = false;
 };
 
-ExportThreads::ExportThreads(boost::asio::io_context& loop, std::string database_file, std::int64_t stall_ms)
-    : loop_(loop), database_file_(std::move(database_file)), stall_ms_(stall_ms) {}
+ExportThreads::ExportThreads(boost::asio::io_context& loop, std::string database_file, std::int64_t patience_ms)
+    : loop_(loop), database_file_(std::move(database_file)), patience_ms_(patience_ms) {}
 
 ExportThreads::~ExportThreads() {
   close();
@@ -116,7 +118,7 @@ void ExportThreads::run(HttpReply head, Produce produce, const Respond& respond)
     return respond->reply(
         error_reply(Error{ErrorCode::unavailable, "too many exports are under way", "", "try again in a moment"}));
   }
-  auto its = std::make_shared<Export>(std::move(head), respond, stall_ms_);
+  auto its = std::make_shared<Export>(std::move(head), respond, patience_ms_);
   exports_.push_back(its);
   boost::asio::post(threads_, [this, its = std::move(its), produce = std::move(produce)]() mutable {
     std::optional<Error> failure;

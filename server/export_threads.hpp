@@ -1,6 +1,6 @@
 // Reads that give a whole job's rows, piece by piece: each on a thread and a database connection of its own, so that it sees one
-// moment and delays nobody. A client that reads slowly holds up its own export alone, and not for ever: what it has not taken
-// stays within kQueuedBytesMax, and after stall_ms without a byte taken it is let go.
+// moment and delays nobody. A client that reads slowly holds up its own export alone: what it has not taken stays within
+// kQueuedBytesMax, and it is let go when it was waited for patience_ms in all. While a read lasts, the database's log only grows.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -25,7 +25,7 @@ class ExportThreads {
   // Gives its text to the sink, which may block, and throws when the client is gone: let that pass.
   using Produce = std::function<Result<void>(Reader&, const Sink&)>;
 
-  ExportThreads(boost::asio::io_context& loop, std::string database_file, std::int64_t stall_ms = 60'000);
+  ExportThreads(boost::asio::io_context& loop, std::string database_file, std::int64_t patience_ms = 180'000);
   ~ExportThreads();  // close()
   ExportThreads(const ExportThreads&) = delete;
   ExportThreads& operator=(const ExportThreads&) = delete;
@@ -40,7 +40,7 @@ class ExportThreads {
 
   boost::asio::io_context& loop_;
   std::string database_file_;
-  std::int64_t stall_ms_;
+  std::int64_t patience_ms_;
   std::vector<std::weak_ptr<Export>> exports_;
   boost::asio::thread_pool threads_{kThreads};
 };

@@ -43,10 +43,10 @@ class ExportThreadsTest : public testing::Test {
   }
 
   // Every request is answered with what `produce` gives.
-  void serve(ExportThreads::Produce produce, std::int64_t stall_ms = 60'000) {
+  void serve(ExportThreads::Produce produce, std::int64_t patience_ms = 60'000) {
     const std::string database = directory_ / "tuneband.db";
     Store::open(database);
-    exports_ = std::make_unique<ExportThreads>(loop_, database, stall_ms);
+    exports_ = std::make_unique<ExportThreads>(loop_, database, patience_ms);
     http_ = std::make_unique<server::HttpServer>(
         loop_, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0), server::HttpServerOptions{},
         [this, produce = std::move(produce)](const server::HttpRequest&, const server::Respond& respond) {
