@@ -1,5 +1,6 @@
 #include "db/reader.hpp"
 
+#include <algorithm>
 #include <cfloat>
 #include <charconv>
 #include <cmath>
@@ -16,7 +17,8 @@ namespace tuneband {
 
 namespace {
 
-constexpr std::size_t kFactsMax = 1000;  // parsed documents kept
+constexpr std::size_t kFactsMax = 1000;                       // parsed documents kept,
+constexpr std::size_t kFactsBytesMax = std::size_t{64} << 20;  // and as many bytes of their text
 
 Error no_such_job(std::string_view job) {
   return {ErrorCode::not_found, "there is no job " + excerpt(valid_utf8(job)), "", "`tuneband list` shows the jobs"};
@@ -53,14 +55,27 @@ Connection open_for_reading(const std::string& path) {
 
 // ---- a page of trials ---------------------------------------------------------------------------------------------------------
 
-// The part of a WHERE that both sort orders share. The words come from enums, the number from an int: nothing of the user's text.
-std::string filters(const TrialsQuery& query, bool may_use_state_index) {
+// States that few trials are in, however many a job has.
+bool few(const std::vector<TrialState>& states) {
+  const auto at_work = [](TrialState one) { return one == TrialState::running || one == TrialState::pending; };
+  return !states.empty() && std::all_of(states.begin(), states.end(), at_work);
+}
+
+// "INDEXED BY ... WHERE job = ? ..." with the filters of the query. Few trials are found by their state and sorted; else rows come
+// in the order of `index`. The words come from enums, the number from an int: nothing of the user's text.
+std::string chosen_trials(const TrialsQuery& query, std::string_view index) {
+  const bool by_state = few(query.states) || (query.states.size() == 1 && index.empty());
   std::string sql;
+  if (by_state) {
+    sql = "INDEXED BY trials_by_state ";
+  } else if (!index.empty()) {
+    sql.append("INDEXED BY ").append(index).append(" ");
+  } else if (query.bracket) {
+    sql = "INDEXED BY trials_by_bracket ";
+  }
+  sql += "WHERE job = ?";
   if (!query.states.empty()) {
-    // One state has its index, in order of the number. Several would need a sort: the unary plus keeps SQLite on the order asked
-    // for.
-    const bool by_index = may_use_state_index && query.states.size() == 1;
-    sql += by_index ? " AND state IN (" : " AND +state IN (";
+    sql += by_state ? " AND state IN (" : " AND +state IN (";
     for (std::size_t i = 0; i < query.states.size(); ++i) {
       if (i > 0) sql += ", ";
       sql.append("'").append(to_string(query.states[i])).append("'");
@@ -108,8 +123,7 @@ class TrialsPage {
 };
 
 void add_by_number(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, std::int64_t after) {
-  Statement rows =
-      connection.prepare(select_trials("WHERE job = ? AND number > ?" + filters(query, true) + " ORDER BY number LIMIT ?"));
+  Statement rows = connection.prepare(select_trials(chosen_trials(query, "") + " AND number > ? ORDER BY number LIMIT ?"));
   page.add(rows.query(job.value, after, page.left() + 1));
 }
 
@@ -117,11 +131,10 @@ void add_by_objective(Connection& connection, TrialsPage& page, JobId job, const
                       const std::optional<ValueCursor>& after) {
   // Infinite values are at the ends of the index and left out by the bounds.
   const bool up = goal == Goal::minimize;
-  const std::string bounds = up ? "objective >= ? AND objective <= ? AND (objective > ? OR number > ?) "
-                                : "objective <= ? AND objective >= ? AND (objective < ? OR number > ?) ";
-  const std::string order = up ? " ORDER BY objective, number LIMIT ?" : " ORDER BY objective DESC, number LIMIT ?";
-  Statement rows = connection.prepare(
-      select_trials("INDEXED BY trials_by_objective WHERE job = ? AND " + bounds + filters(query, false) + order));
+  const std::string bounds = up ? " AND objective >= ? AND objective <= ? AND (objective > ? OR number > ?) "
+                                : " AND objective <= ? AND objective >= ? AND (objective < ? OR number > ?) ";
+  const std::string order = up ? "ORDER BY objective, number LIMIT ?" : "ORDER BY objective DESC, number LIMIT ?";
+  Statement rows = connection.prepare(select_trials(chosen_trials(query, "trials_by_objective") + bounds + order));
   const double best = up ? -DBL_MAX : DBL_MAX;
   const double from = after ? after->value : best;
   const std::int64_t number = after ? after->number : -1;
@@ -129,10 +142,12 @@ void add_by_objective(Connection& connection, TrialsPage& page, JobId job, const
 }
 
 void add_valueless(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, std::int64_t after) {
+  // As the index says it, word by word.
+  const std::string valueless =
+      " AND (objective IS NULL OR objective > 1.7976931348623157e308 OR objective < -1.7976931348623157e308)";
   Statement rows = connection.prepare(
-      select_trials("WHERE job = ? AND number > ? AND (objective IS NULL OR +objective > ? OR +objective < ?)" +
-                    filters(query, true) + " ORDER BY number LIMIT ?"));
-  page.add(rows.query(job.value, after, DBL_MAX, -DBL_MAX, page.left() + 1));
+      select_trials(chosen_trials(query, "trials_without_value") + valueless + " AND number > ? ORDER BY number LIMIT ?"));
+  page.add(rows.query(job.value, after, page.left() + 1));
 }
 
 Cursor cursor_after(const TrialRow& row, TrialsQuery::Sort sort) {
@@ -195,7 +210,11 @@ std::shared_ptr<const JobFacts> Reader::cached_facts(JobId job) {
   Statement spec = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
   if (!spec.query(job.value).step()) return nullptr;
   // A job's document never changes and its id is never used again, so what is kept stays right.
-  if (facts_.size() >= kFactsMax) facts_.clear();
+  facts_bytes_ += spec.text(0).size();
+  if (facts_.size() >= kFactsMax || facts_bytes_ > kFactsBytesMax) {
+    facts_.clear();
+    facts_bytes_ = spec.text(0).size();
+  }
   return facts_[job] = job_facts(spec.text(0));
 }
 
@@ -221,11 +240,12 @@ JobSurroundings Reader::surroundings(const JobRow& row) {
   if (row.trials_created > over) {
     Statement counts = connection_.prepare(
         "SELECT state, count(*) FROM trials INDEXED BY trials_by_state "
-        "WHERE job = ? AND state IN ('pending', 'running', 'paused') GROUP BY state");
+        "WHERE job = ? AND state IN ('pending', 'running') GROUP BY state");
     for (counts.query(row.id.value); counts.step();) {
-      const std::string_view state = counts.text(0);
-      (state == "pending" ? around.pending : state == "running" ? around.running : around.paused) = counts.small_integer(1);
+      (counts.text(0) == "pending" ? around.pending : around.running) = counts.small_integer(1);
     }
+    // Those may be most of them, and are what is left.
+    around.paused = row.trials_created - over - around.pending - around.running;
   }
   if (row.best) around.best_configuration = configuration_of(row.id, row.best->trial);
   if (row.best_anywhere) around.best_anywhere_configuration = configuration_of(row.id, row.best_anywhere->trial);

@@ -118,6 +118,7 @@ class Reader {
 
   Connection connection_;
   std::unordered_map<JobId, std::shared_ptr<const JobFacts>> facts_;
+  std::size_t facts_bytes_ = 0;  // of the documents that they were read from
 };
 
 }  // namespace tuneband

@@ -116,7 +116,8 @@ TEST_F(QueryPlanTest, NoWriteScansATable) {
   EXPECT_THAT(full_scans(), ::testing::IsEmpty());
 }
 
-// One state, in order of the number: straight from the index. And best first without looking at every trial.
+// One state, in order of the number: straight from the index. And best first without looking at every trial. Only trials at work,
+// of which there are few, are sorted.
 TEST_F(QueryPlanTest, PagesComeInTheOrderOfAnIndex) {
   StatementTrace trace;
   Reader reader = Reader::open(path());
@@ -124,6 +125,7 @@ TEST_F(QueryPlanTest, PagesComeInTheOrderOfAnIndex) {
   Connection connection = Connection::open_to_read(path());
   for (const std::string& sql : seen_statements()) {
     if (sql.find("FROM trials") == std::string::npos || sql.find("ORDER BY") == std::string::npos) continue;
+    if (sql.find("trials_by_state WHERE job = ? AND state IN ('running')") != std::string::npos) continue;
     Statement plan = connection.prepare("EXPLAIN QUERY PLAN " + sql);
     while (plan.step()) EXPECT_NE(plan.text(3), "USE TEMP B-TREE FOR ORDER BY") << sql;
   }
