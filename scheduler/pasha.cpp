@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace tuneband {
 
@@ -10,8 +11,11 @@ Pasha::Pasha(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max
 
 void Pasha::learned(int index, const Standing& standing) {
   if (standing.tier != Standing::finite) return;
-  results_[static_cast<std::size_t>(index)][standing.trial] = standing.cost;
-  if (index == cap_ && cap_ < top() && orders_disagree()) ++cap_;
+  Results& here = results_[static_cast<std::size_t>(index)];
+  here[standing.trial] = standing.cost;
+  if (index != cap_ || cap_ == top()) return;
+  const bool compared = here.size() <= kComparedMax || standing.trial <= std::next(here.begin(), kComparedMax - 1)->first;
+  if (compared && orders_disagree()) ++cap_;
 }
 
 bool Pasha::orders_disagree() const {
@@ -33,6 +37,7 @@ bool Pasha::orders_disagree() const {
 }
 
 double Pasha::epsilon(const std::vector<int>& trials) const {
+  if (cap_ < 2) return 0;  // between two rungs nothing changes places twice
   std::vector<double> distances;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     for (std::size_t j = i + 1; j < trials.size(); ++j) {
