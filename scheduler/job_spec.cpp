@@ -8,6 +8,7 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "scheduler/plan.hpp"
+#include "search_spaces/encoding.hpp"
 
 namespace tuneband {
 
@@ -426,11 +427,11 @@ void check_model(const JobSpec& spec, Diagnostics& diagnostics) {
   const SamplerType type = spec.sampler.type;
   const bool blind = type == SamplerType::random || type == SamplerType::grid || type == SamplerType::sobol;
   const std::string hint = "use the sampler `auto`, `gp`, `tpe`, `bohb` or `random_forest`";
-  const bool narrow = spec.search_space.parameters().size() <= kGpDimensionsMax;
+  const bool narrow = Encoding(spec.search_space).dimensions().size() <= kGpDimensionsMax;
   const bool expects = type == SamplerType::gp || (type == SamplerType::automatic && narrow);
   if (!expects && spec.limits.convergence) {
     diagnostics.error("limits.convergence", "needs a sampler whose model says what it expects",
-                      "use the sampler `gp`, or `auto` with at most " + std::to_string(kGpDimensionsMax) + " parameters");
+                      "use the sampler `gp`, or `auto` with at most " + std::to_string(kGpDimensionsMax) + " tuned parameters");
   }
   if (blind && !spec.warm_start.empty()) {
     diagnostics.warning("warm_start", "has no effect: this sampler does not look at results", hint);
@@ -520,6 +521,9 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
     spec.enqueue = read_configurations(*enqueue, spec.search_space, kEnqueueMax, "enqueue", diagnostics);
   }
   if (const Json* candidates = reader.find("candidates")) {
+    if (candidates->is_array() && candidates->empty()) {
+      diagnostics.error("candidates", "expected at least one configuration, got an empty list", "leave it out for the whole space");
+    }
     spec.candidates = read_configurations(*candidates, spec.search_space, kCandidatesMax, "candidates", diagnostics);
   }
   if (const Json* scheduler = reader.require("scheduler")) spec.scheduler = read_scheduler(*scheduler, "scheduler", diagnostics);

@@ -189,7 +189,8 @@ std::optional<std::int64_t> trials_bound(const JobSpec& spec) {
   if (const auto size = make_sampler(spec)->size()) {
     bound(*size + static_cast<std::int64_t>(spec.enqueue.size()));
   }
-  const bool other_limit = spec.limits.max_runtime_ms || spec.limits.max_trials_without_improvement || spec.objective.target;
+  const bool other_limit = spec.limits.max_runtime_ms || spec.limits.max_trials_without_improvement || spec.limits.convergence ||
+                           spec.objective.target;
   const bool ends_by_itself = runs_in_passes(spec.scheduler.type) || spec.scheduler.type == SchedulerType::automatic;
   if (!most && !other_limit && ends_by_itself) bound(trials_of_one_pass(spec.scheduler));
   return most;
