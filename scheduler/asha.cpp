@@ -109,9 +109,13 @@ std::optional<AshaPromotion::Promotable> AshaPromotion::promotable() const {
   for (int index = highest_rung_to_leave(); index >= 0; --index) {
     if (!rung(index).waiting().empty() && may_promote(index)) return Promotable{index, false};
   }
-  if (!finishes_the_best() || may_start() || under_way() > 0 || rung(top()).filled() > 0) return std::nullopt;
+  if (!finishes_the_best() || may_start() || under_way() > 0) return std::nullopt;
+  const bool none_at_top = rung(top()).filled() == 0;
+  if (!none_at_top && rung(top()).at(0).counts()) return std::nullopt;
   for (int index = top() - 1; index >= 0; --index) {
-    if (!rung(index).waiting().empty()) return Promotable{index, true};
+    if (rung(index).waiting().empty()) continue;
+    const bool may_count = rung(index).waiting().begin()->violation == 0;
+    return none_at_top || may_count ? std::optional(Promotable{index, true}) : std::nullopt;
   }
   return std::nullopt;
 }

@@ -26,6 +26,7 @@ class AshaPolicy : public Policy {
   void arrive(const Arrival& arrival, std::vector<Ruling>& rulings) override;
   std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) override;
   bool has_work() const override;
+  void start_no_more() override { trials_max_ = started_; }
   void close(std::vector<Ruling>& rulings) override;
   void recall_trial(const TrialRow& trial) override;
   void recall_decision(const DecisionRow& decision, bool moved_on) override;
@@ -91,7 +92,8 @@ class AshaPromotion : public AshaPolicy {
   // May the best of those that wait at this rung go on?
   virtual bool may_promote(int index) const;
   virtual int highest_rung_to_leave() const { return top() - 1; }
-  // Once no trial is left to start or to wait for, the best one of the highest rung goes on, so that one reaches max_resource.
+  // Once no trial is left to start or to wait for, the best one of the highest rung goes on, so that one reaches max_resource;
+  // when it fails there or breaks a constraint, the next one does.
   virtual bool finishes_the_best() const { return false; }
   virtual std::string rule_of_promotion() const;
 

@@ -48,6 +48,7 @@ void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisio
   for (std::size_t i = 0; i < decisions_.size(); ++i) {
     const DecisionRow& decision = decisions_[i];
     const TrialRow& its = trial(decision.trial.number);
+    judged_.insert(its.id.number);
     if (decision.verdict == Verdict::waiting) undecided_[its.id.number] = i;
     policy_->recall_decision(decision, its.rung > decision.rung || ended(its.state));
     if (!scalarisation_) learn(decision);
@@ -57,6 +58,7 @@ void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisio
   }
   if (scalarisation_) relearn();
   policy_->recalled();
+  if (winds_down()) policy_->start_no_more();
 }
 
 // ---- rows ---------------------------------------------------------------------------------------------------------------------
@@ -329,7 +331,6 @@ void Job::end_trial(TrialRow& trial, TrialState state, Timestamp now) {
   if (state == TrialState::stopped) ++row_.trials_stopped;
   if (state == TrialState::failed) ++row_.trials_failed;
   if (state == TrialState::cancelled) ++row_.trials_cancelled;
-  if (state != TrialState::cancelled) ++row_.trials_since_improvement;
   trials_changed_.insert(trial.id.number);
   row_changed_ = true;
 }
@@ -367,11 +368,12 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
   }
   const bool at_max_resource = trial.until_resource == spec_->scheduler.max_resource;
   const bool improved = value && note_value(trial, *value, at_max_resource);
+  if (judged_.insert(trial.id.number).second) ++row_.trials_since_improvement;
+  if (improved) row_.trials_since_improvement = 0;
 
   std::vector<Ruling> rulings;
   policy_->arrive(arrival_of(decisions_.back()), rulings);
   apply(rulings, now);
-  if (improved) row_.trials_since_improvement = 0;
 }
 
 void Job::learn(const DecisionRow& decision) {
@@ -394,6 +396,7 @@ void Job::relearn() {
   }
 }
 
+// True: better than everything before it.
 bool Job::note_value(const TrialRow& trial, double value, bool at_max_resource) {
   const auto finite = [](double one) { return std::isfinite(one); };
   const bool counts = finite(value) && trial.violation == 0 &&
@@ -406,12 +409,14 @@ bool Job::note_value(const TrialRow& trial, double value, bool at_max_resource) 
   const BestRow best{trial.id.number, trial.until_resource, value};
   if (at_max_resource && better(row_.best)) row_.best = best;
   if (!better(row_.best_anywhere)) return false;
+  const bool equal = row_.best_anywhere && row_.best_anywhere->value == value;
   row_.best_anywhere = best;
-  return true;
+  return !equal;
 }
 
 // With equal values of the first objective the others decide, one after the other, so that the best is dominated by none.
 bool Job::better_of_equals(const TrialRow& trial, const BestRow& best) const {
+  if (spec_->more_objectives.empty()) return trial.id.number < best.trial;
   const auto same_place = [&](const DecisionRow& one) { return one.trial.number == best.trial && one.resource == best.resource; };
   const auto its = std::find_if(decisions_.begin(), decisions_.end(), same_place);
   for (std::size_t i = 0; i < spec_->more_objectives.size() && its != decisions_.end(); ++i) {
@@ -460,20 +465,28 @@ void Job::check_limits(Timestamp now) {
     begin_stopping(
         JobState::completed,
         "trial " + std::to_string(row_.best_anywhere->trial) + " reached the target " + format_number(*objective.target), now);
-  } else if (limits.max_trials_without_improvement && row_.trials_since_improvement >= *limits.max_trials_without_improvement) {
-    begin_stopping(JobState::completed,
-                   std::to_string(row_.trials_since_improvement) + " trials in a row brought no better value", now);
-  } else if (limits.convergence && row_.suggestions_below >= limits.convergence->suggestions) {
-    begin_stopping(JobState::completed,
-                   "converged: the model expected less than " + format_number(limits.convergence->tolerance) +
-                       " of improvement from " + std::to_string(row_.suggestions_below) + " trials in a row, from the last one " +
-                       format_number(*row_.expected_improvement),
-                   now);
   } else if (row_.failing_with && row_.failures_in_a_row >= limits.max_failures_in_a_row) {
     begin_stopping(JobState::failed,
                    std::to_string(row_.failures_in_a_row) + " trials in a row failed with " + last_failure(*row_.failing_with),
                    now);
+  } else if (winds_down()) {
+    return;
+  } else if (limits.max_trials_without_improvement && row_.trials_since_improvement >= *limits.max_trials_without_improvement) {
+    const int trials = row_.trials_since_improvement;
+    wind_down((trials == 1 ? "the last trial" : std::to_string(trials) + " trials in a row") + " brought no better value");
+  } else if (limits.convergence && row_.suggestions_below >= limits.convergence->suggestions) {
+    wind_down("converged: the model expected less than " + format_number(limits.convergence->tolerance) + " of improvement from " +
+              std::to_string(row_.suggestions_below) + " trials in a row, from the last one " +
+              format_number(*row_.expected_improvement));
   }
+}
+
+// More trials are not worth their while; those there are go on, so that the best of them reaches max_resource. A reason is what a
+// running job has from then on.
+void Job::wind_down(std::string reason) {
+  row_.reason = std::move(reason);
+  row_changed_ = true;
+  policy_->start_no_more();
 }
 
 std::string Job::why_no_best() const {
@@ -518,7 +531,7 @@ bool Job::end_if_done(Timestamp now) {
     policy_->close(rulings);
     apply(rulings, now);
     TUNEBAND_CHECK(paused_ == 0, "a job that has nothing to do has no paused trial");
-    row_.reason = "all " + std::to_string(row_.trials_created) + " trials are done";
+    if (!winds_down()) row_.reason = "all " + std::to_string(row_.trials_created) + " trials are done";
     row_.ending_as = JobState::completed;
     if (!row_.best_anywhere) {
       row_.reason = why_no_best();

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "scheduler/policy.hpp"
@@ -91,6 +92,8 @@ class Job {
   void retry_or_fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   bool note_value(const TrialRow& trial, double value, bool at_max_resource);
   void check_limits(Timestamp now);
+  bool winds_down() const { return row_.state == JobState::running && !row_.reason.empty(); }
+  void wind_down(std::string reason);
   std::string why_no_best() const;
   std::string last_failure(ExitClass exit) const;
 
@@ -103,6 +106,7 @@ class Job {
   std::vector<TrialRow> trials_;
   std::vector<DecisionRow> decisions_;              // by sequence
   std::unordered_map<int, std::size_t> undecided_;  // trial -> its decision that waits
+  std::unordered_set<int> judged_;                  // trials with a decision
   std::set<int> queued_;                            // pending trials: to be started again, or chosen to be started
   std::set<int> running_;
   int paused_ = 0;

@@ -59,6 +59,9 @@ class Policy {
   virtual std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) = 0;
   virtual bool has_work() const = 0;
 
+  // What was begun goes on to its end: asynchronous policies create no trial more, synchronous ones open no bracket more.
+  virtual void start_no_more() = 0;
+
   // The job is over: verdicts on the trials that still wait for one.
   virtual void close(std::vector<Ruling>& rulings) = 0;
 

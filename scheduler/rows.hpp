@@ -61,7 +61,7 @@ struct JobRow {
   std::string name;
   std::string spec_json;  // as submitted; written once
   JobState state = JobState::running;
-  std::string reason;     // why it is stopping or ended, one sentence; "" while running
+  std::string reason;     // why it is stopping or ended, one sentence; while running: why it starts no more trials
   Timestamp created_at;
   std::optional<Timestamp> ended_at;
   int trials_created = 0;
@@ -73,7 +73,7 @@ struct JobRow {
   std::optional<BestRow> best_anywhere;    // at any rung
   std::int64_t resource_spent = 0;         // repeated segments included
   std::int64_t training_ms = 0;            // of all workers together; repeated segments included
-  int trials_since_improvement = 0;        // ended in a row without a better `best_anywhere`
+  int trials_since_improvement = 0;        // had their first result since `best_anywhere` was last bettered
   int failures_in_a_row = 0;               // trials that failed with `failing_with`, none with a value in between
   std::optional<ExitClass> failing_with;
   std::optional<JobState> ending_as;       // while stopping: completed, stopped or failed

@@ -29,6 +29,7 @@ struct Standing {
   double cost = 0;       // of finite values: the value, negated when it is maximised; with several objectives the place
   int trial = 0;
   auto operator<=>(const Standing&) const = default;
+  bool counts() const { return tier == finite && violation == 0; }  // may be the job's best
 };
 
 Standing standing_of(const Arrival& arrival, Goal goal);

@@ -35,7 +35,7 @@ struct Scheduler::State {
   std::unordered_map<std::string, JobId> by_name;
   Fleet fleet;
   std::int64_t last_job_id = 0;
-  std::vector<JobRow> ended_rows;  // of the snapshot, for rows()
+  std::vector<JobRow> ended_rows;  // for rows(); without their documents, which nothing asks for again
   std::optional<JobId> gathering;  // the next free workers are this job's, until they are enough for a group
 
   // Of the step under way.
@@ -119,6 +119,7 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
     state.remember(row);
     if (ended(row.state)) {
       state.ended_rows.push_back(row);
+      state.ended_rows.back().spec_json.clear();
       continue;
     }
     const auto spec = std::find_if(specs.begin(), specs.end(), [&](const auto& entry) { return entry.first == row.id; });
@@ -489,7 +490,10 @@ Outcome Scheduler::State::finish_step() {
     Job& job = entry->second;
     if (job.began_stopping()) answer_workers_of(job);
     const bool has_ended = job.end_if_done(now);
-    if (has_ended) ended_rows.push_back(job.row());
+    if (has_ended) {
+      ended_rows.push_back(job.row());
+      ended_rows.back().spec_json.clear();
+    }
     job.flush(outcome.writes);
     entry = has_ended ? jobs.erase(entry) : std::next(entry);
   }

@@ -158,7 +158,7 @@ class Scheduler {
   // describe.
   std::vector<std::pair<std::string, int>> waiting_by_reason(JobId job) const;
 
-  // Its whole state as rows, for tests: equals what was written.
+  // Its whole state as rows, for tests: equals what was written, but for the documents of ended jobs, which it does not keep.
   Snapshot rows() const;
 
  private:

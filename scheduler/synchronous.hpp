@@ -20,6 +20,7 @@ class SynchronousPolicy final : public Policy {
   void arrive(const Arrival& arrival, std::vector<Ruling>& rulings) override;
   std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) override;
   bool has_work() const override;
+  void start_no_more() override { trials_max_ = trials_planned_; }
   void close(std::vector<Ruling>& rulings) override;
   int promoted_waiting() const override { return promoted_; }
   void recall_trial(const TrialRow& trial) override;

@@ -106,10 +106,17 @@ void Invariants::check_job(const JobRow* before, const JobRow& after) {
   }
   require(ended(after.state) == after.ended_at.has_value(), name + " has ended without a time, or the other way round");
   require(!after.ended_at || *after.ended_at >= after.created_at, name + " ended before it was created");
-  require((after.state == JobState::running) == after.reason.empty(), name + " has no reason for its state");
+  require(after.state == JobState::running || !after.reason.empty(), name + " has no reason for its state");
   require((after.state == JobState::stopping) == after.ending_as.has_value(), name + " does not say what it is to end as");
-  const auto& limits = jobs_.at(after.id).spec.limits;
+  const JobSpec& spec = jobs_.at(after.id).spec;
+  const Limits& limits = spec.limits;
   require(!limits.max_trials || after.trials_created <= *limits.max_trials, name + " starts more than max_trials");
+  if (after.state == JobState::running && !after.reason.empty()) {
+    require(limits.max_trials_without_improvement || limits.convergence, name + " starts no more trials without a limit that says so");
+    const bool brackets = spec.scheduler.type == SchedulerType::hyperband || spec.scheduler.type == SchedulerType::successive_halving;
+    require(brackets || before == nullptr || before->reason.empty() || before->trials_created == after.trials_created,
+            name + " starts a trial although it said that it starts no more");
+  }
 }
 
 void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std::int64_t seen_in_step) {
@@ -193,8 +200,9 @@ void Invariants::check_no_idle_worker(const RowStore& rows, const Scheduler& sch
     for (const auto& [reason, trials] : scheduler.waiting_by_reason(id)) {
       require(reason != "no free worker", idle->id.value + " is free and " + name_of(job) + " has trials that wait for a worker");
     }
+    const bool starts_no_more = !job.reason.empty();
     const auto bound = trials_bound(facts.spec);
-    require(bound && job.trials_created >= *bound, idle->id.value + " is free and " + name_of(job) + " could start a trial");
+    require(starts_no_more || (bound && job.trials_created >= *bound), idle->id.value + " is free and " + name_of(job) + " could start a trial");
   }
 }
 
