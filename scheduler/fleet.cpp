@@ -39,6 +39,7 @@ void Fleet::assign(Worker& worker, Assignment assignment) {
   if (worker.session != assignment.session) end_session(worker.session);
   worker.assignment = std::move(assignment);
   worker.confirmed = worker.restored = false;
+  worker.unaware_calls = 0;
   worker.exit.reset();
   update_idle(worker);
 }

@@ -23,6 +23,7 @@ struct Worker {
   bool draining = false;
   std::optional<Assignment> assignment;  // the one it has, or is about to hear of
   bool confirmed = false;                // it has reported the assignment's epoch
+  int unaware_calls = 0;                 // in a row: it knew nothing of the assignment
   bool restored = false;                 // the assignment is from before a restart: whether it heard of it is not known
   std::optional<ExitClass> exit;         // of its segment, while other ranks go on
   std::string exit_message;

@@ -15,6 +15,9 @@ namespace tuneband {
 
 namespace {
 
+// A worker that is told of its trial so often and never begins cannot read what it is told: its trial goes to another.
+constexpr int kUnawareCallsMax = 5;
+
 Error job_error(ErrorCode code, std::string message, std::string path = {}, std::string hint = {}) {
   return {code, std::move(message), std::move(path), std::move(hint)};
 }
@@ -218,6 +221,8 @@ void Scheduler::State::on(const WorkerSynced& event) {
     end_segment(worker.assignment->trial, ExitClass::worker_lost, "the worker no longer knew of the trial");
   } else if (worker.assignment && worker.restored && worker.assignment->world_size > 1) {
     give_back(worker);  // its peers may have begun without it
+  } else if (worker.assignment && ++worker.unaware_calls >= kUnawareCallsMax) {
+    fleet.set_draining(worker);
   }
   // It has not heard of its assignment, and is not to hear of it any more.
   if (worker.assignment && !worker.confirmed && !may_execute(worker)) give_back(worker);
