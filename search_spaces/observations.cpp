@@ -7,10 +7,13 @@ namespace tuneband {
 
 namespace {
 
+constexpr double kLowestShare = 0.01;  // of a job of one level: the share that is level 0
+constexpr double kFullLevel = 0.95;    // of a job of one level: about a full training
+
 // Where a share of max_resource lies on the job's ladder: linear in the logarithm between two levels.
 double level_of_share(const History& history, double share) {
   const auto& levels = history.levels();
-  if (levels.size() < 2) return 1;
+  if (levels.size() < 2) return std::clamp(1 - std::log(share) / std::log(kLowestShare), 0.0, 1.0);
   const double resource = share * static_cast<double>(levels.back());
   for (std::size_t i = levels.size() - 1; i > 0; --i) {
     const auto low = static_cast<double>(levels[i - 1]);
@@ -147,10 +150,12 @@ std::vector<RankedTrial> EncodedHistory::at_level(const History& history, int le
   const std::vector<double> scores = normal_scores(losses);
   for (std::size_t i = 0; i < ranked.size(); ++i) ranked[i].score = scores[i];
   const auto steps = static_cast<double>(history.levels().size()) - 1;
+  const auto full = [](const Prior& prior) { return prior.level >= kFullLevel; };
+  const bool all = steps <= 0 && std::none_of(priors_.begin(), priors_.end(), full);
   int age = -static_cast<int>(priors_.size());
   for (const Prior& prior : priors_) {
     ++age;
-    if (steps <= 0 || std::lround(prior.level * steps) == level)
+    if (all || (steps > 0 ? std::lround(prior.level * steps) == level : full(prior)))
       ranked.push_back({&prior.point, age - 1, level_of(history, level), prior.level_score});
   }
   std::sort(ranked.begin(), ranked.end(), ranks_before);

@@ -54,7 +54,8 @@ class EncodedHistory {
   std::vector<RankedTrial> ranked(const History& history) const;
 
   // What is known at one level, by score: own results and those of earlier jobs; at the lowest level also the trials that failed
-  // without any. Trials that failed or diverged, be it at a higher level, are the last.
+  // without any. Trials that failed or diverged, be it at a higher level, are the last. A job of one level learns from the full
+  // trainings of earlier jobs, from lower levels only when there are none.
   std::vector<RankedTrial> at_level(const History& history, int level) const;
 
  private:

@@ -246,6 +246,25 @@ TEST_P(AnyLearner, LearnsFromAnEarlierJob) {
   EXPECT_LT(median_of(warm), 0.7 * median_of(cold));
 }
 
+TEST_P(AnyLearner, TrustsTheFullTrainingsOfAnEarlierJobMoreThanItsFirstRungs) {
+  const SearchSpace space = space_of(R"({"x": {"type": "float", "min": 0, "max": 1}})");
+  History earlier({1, 27});
+  const auto random = learner(SamplerType::random, 99, space);
+  for (int trial = 0; trial < 60; ++trial) {
+    earlier.add_trial(random->suggest(trial, earlier));
+    const double x = testing_spaces::number(earlier.trials().back().configuration, "x");
+    earlier.add_result(trial, 1, std::abs(x - 0.1));
+    if (trial % 3 == 0) earlier.add_result(trial, 27, std::abs(x - 0.9));
+  }
+  std::vector<double> suggested;
+  for (std::uint64_t seed = 0; seed < 15; ++seed) {
+    History history({27});
+    history.add_priors(priors_of(earlier));
+    suggested.push_back(testing_spaces::number(learner(GetParam(), seed, space)->suggest(0, history), "x"));
+  }
+  EXPECT_GT(median_of(suggested), 0.7);
+}
+
 TEST_P(AnyLearner, LeavesOutWhatAnEarlierJobHasOutsideOfTheSpace) {
   const SearchSpace space = boosters();
   History history({1, 3});
