@@ -191,8 +191,10 @@ std::optional<std::int64_t> trials_bound(const JobSpec& spec) {
   }
   const bool other_limit = spec.limits.max_runtime_ms || spec.limits.max_trials_without_improvement || spec.limits.convergence ||
                            spec.objective.target;
-  const bool ends_by_itself = runs_in_passes(spec.scheduler.type) || spec.scheduler.type == SchedulerType::automatic;
-  if (!most && !other_limit && ends_by_itself) bound(trials_of_one_pass(spec.scheduler));
+  const bool automatic = spec.scheduler.type == SchedulerType::automatic;
+  if (!most && !other_limit && (automatic || runs_in_passes(spec.scheduler.type))) {
+    bound(std::max(trials_of_one_pass(spec.scheduler), automatic ? kAutomaticTrialsMin : 1));
+  }
   return most;
 }
 

@@ -34,9 +34,12 @@ std::vector<std::int64_t> ladder(const SchedulerSpec& spec);
 // Trials that one pass over the brackets starts; what a synchronous job without any limit runs. At most the largest int.
 int trials_of_one_pass(const SchedulerSpec& spec);
 
+// A short ladder has few brackets: one pass over a single rung would be one trial.
+inline constexpr int kAutomaticTrialsMin = 20;
+
 // How many trials the job starts at most: the least of max_trials, the size of a grid or of a list of candidates (with the
 // enqueued ones on top) and, for a synchronous or `auto` job without any limit, one pass (for `auto` as many as one of
-// hyperband). Nothing: another limit ends it. May be above kTrialsMax, which bounds every job.
+// hyperband, but at least kAutomaticTrialsMin). Nothing: another limit ends it. May be above kTrialsMax, which bounds every job.
 std::optional<std::int64_t> trials_bound(const JobSpec& spec);
 
 // The `index`-th bracket of a synchronous scheduler (hyperband cycles s = K-1 ... 0; successive halving repeats s = K-1), given

@@ -89,6 +89,15 @@ TEST(PaperTable1, IsGivenByItsOwnRounding) {
   EXPECT_EQ(plan.trials, 81 + 27 + 9 + 6 + 5);
 }
 
+TEST(AutomaticJob, WithoutALimitOnASingleRungIsNotOneTrial) {
+  JobSpec job = job_of(spec_of(1, 1, 3));
+  EXPECT_EQ(make_plan(job).trials, 1);
+  job.scheduler.type = SchedulerType::automatic;
+  EXPECT_EQ(make_plan(job).trials, kAutomaticTrialsMin);
+  job.limits.convergence.emplace();
+  EXPECT_EQ(make_plan(job).trials, std::nullopt);
+}
+
 TEST(Brackets, HaveTheResourcesOfTheirRungs) {
   const PlannedBracket bracket = planned_bracket(spec_of(30, 1, 3), 1, std::nullopt);
   EXPECT_EQ(bracket.s, 2);
