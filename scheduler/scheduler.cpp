@@ -540,6 +540,8 @@ std::optional<Timestamp> Scheduler::next_deadline() const {
 
 std::vector<WorkerView> Scheduler::workers() const { return state_->fleet.views(); }
 
+std::size_t Scheduler::workers_gathered() const { return state_->gathering ? state_->fleet.idle().size() : 0; }
+
 std::vector<std::pair<std::string, int>> Scheduler::waiting_by_reason(JobId id) const {
   const Job* job = state_->find_job(id);
   return job == nullptr ? std::vector<std::pair<std::string, int>>{}

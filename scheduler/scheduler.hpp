@@ -153,6 +153,8 @@ class Scheduler {
   std::optional<Timestamp> next_deadline() const;
 
   std::vector<WorkerView> workers() const;
+  // Of the free ones: kept free for a group that needs more than there are.
+  std::size_t workers_gathered() const;
 
   // Why a job has trials that wait, by reason ("no worker is free", "max_parallel_trials", "rung not full"), for metrics and
   // describe.

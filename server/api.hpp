@@ -41,6 +41,8 @@ class Api {
 
   // For /metrics: open connections.
   void set_connections(std::function<std::size_t()> connections) { connections_ = std::move(connections); }
+  // For /metrics: local workers that wait for their next start.
+  void set_local_workers_down(std::function<std::size_t()> down) { local_workers_down_ = std::move(down); }
   // Ends the streams that would go on: events and followed logs.
   void close_streams();
 
@@ -79,6 +81,7 @@ class Api {
   void add_system_routes();
   void sync_worker(const HttpRequest& request, const std::string& worker, const Respond& respond);
   void list_workers(const Respond& respond);
+  ServerLoad load() const;
 
   // For routes below /v1/jobs/{job}: finds the job by id or name, then goes on.
   RouteHandler with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then);
@@ -97,6 +100,7 @@ class Api {
   LogFollowers logs_;
   ServerMetrics metrics_;
   std::function<std::size_t()> connections_ = [] { return std::size_t{0}; };
+  std::function<std::size_t()> local_workers_down_ = [] { return std::size_t{0}; };
   Router router_;
 };
 

@@ -225,6 +225,7 @@ void App::start_workers() {
   });
   engine_.add_sync_listener(
       [this](const WorkerId& worker, const protocol::SyncRequest& request) { supervisor_->worker_synced(worker, request); });
+  api_.set_local_workers_down([this] { return supervisor_->workers_down(); });
   supervisor_->start();
 }
 

@@ -3,6 +3,7 @@
 // kQueuedBytesMax, and it is let go when it was waited for patience_ms in all. While a read lasts, the database's log only grows.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
@@ -34,6 +35,11 @@ class ExportThreads {
   void run(HttpReply head, Produce produce, const Respond& respond);
   // Loop thread. Cuts off what is under way.
   void close();
+  // Loop thread. Of those taken, how many have not ended.
+  std::size_t under_way() const {
+    return static_cast<std::size_t>(
+        std::count_if(exports_.begin(), exports_.end(), [](const auto& weak) { return !weak.expired(); }));
+  }
 
  private:
   class Export;

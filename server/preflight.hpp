@@ -31,6 +31,8 @@ class Preflight {
   // `document`: the job's JSON, its paths absolute. `checked` is called on the loop thread. That the program cannot run, runs
   // out of time or breaks is a warning: the trials will say what is wrong.
   void check(std::string document, Checked checked);
+  // Checks under way and waiting.
+  std::size_t waiting() const { return waiting_; }
 
  private:
   boost::asio::io_context& loop_;

@@ -52,7 +52,7 @@ void Api::add_system_routes() {
   router_.add({"GET", "/metrics", {}, [this](const HttpRequest&, const PathParameters&, const Respond& respond) {
                  HttpReply reply;
                  reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
-                 reply.body = metrics_.page(parts_.engine, connections_());
+                 reply.body = metrics_.page(parts_.engine, load());
                  respond->reply(std::move(reply));
                }});
   router_.add({"GET", "/openapi.json", {}, [](const HttpRequest&, const PathParameters&, const Respond& respond) {
@@ -60,6 +60,10 @@ void Api::add_system_routes() {
                  reply.body = std::string(openapi_document());
                  respond->reply(std::move(reply));
                }});
+}
+
+ServerLoad Api::load() const {
+  return {connections_(), reads_.waiting(), exports_.under_way(), parts_.preflight.waiting(), local_workers_down_()};
 }
 
 void Api::sync_worker(const HttpRequest& request, const std::string& worker, const Respond& respond) {
@@ -88,9 +92,7 @@ void Api::list_workers(const Respond& respond) {
   for (const WorkerView& worker : parts_.engine.scheduler().workers()) {
     Json json = {{"id", worker.id.value},
                  {"name", worker.name},
-                 {"state", worker.draining ? "draining"
-                           : worker.trial  ? "executing"
-                                           : "idle"},
+                 {"state", state_word(worker)},
                  {"job", nullptr},
                  {"trial", nullptr},
                  {"rank", nullptr},

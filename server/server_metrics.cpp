@@ -1,6 +1,7 @@
 #include "server/server_metrics.hpp"
 
 #include "core/text.hpp"
+#include "server/worker_messages.hpp"
 
 namespace tuneband::server {
 
@@ -66,7 +67,7 @@ void ServerMetrics::on_committed(std::span<const Write> writes) {
   }
 }
 
-std::string ServerMetrics::page(const Engine& engine, std::size_t connections) const {
+std::string ServerMetrics::page(const Engine& engine, const ServerLoad& load) const {
   MetricsPage page;
   page.family("build_info", "gauge", "Always 1; the version is the label.");
   page.sample(1, label("version", TUNEBAND_VERSION));
@@ -103,14 +104,7 @@ std::string ServerMetrics::page(const Engine& engine, std::size_t connections) c
   page.family("training_seconds", "gauge", "Seconds that workers trained for all jobs.");
   page.sample(real(training_ms) / 1000);
 
-  int idle = 0, executing = 0, draining = 0;
-  for (const WorkerView& worker : engine.scheduler().workers()) {
-    ++(worker.draining ? draining : worker.trial ? executing : idle);
-  }
-  page.family("workers", "gauge", "Workers by state.");
-  page.sample(idle, label("state", "idle"));
-  page.sample(executing, label("state", "executing"));
-  page.sample(draining, label("state", "draining"));
+  add_workers(page, engine.scheduler(), load);
 
   const EngineStats stats = engine.stats();
   page.family("events_total", "counter", "Events that the scheduler stepped through.");
@@ -140,9 +134,27 @@ std::string ServerMetrics::page(const Engine& engine, std::size_t connections) c
   page.sample(real(stats.held_calls));
 
   page.family("connections", "gauge", "Open HTTP connections.");
-  page.sample(real(connections));
+  page.sample(real(load.connections));
+  page.family("reads_waiting", "gauge", "Reads of the API under way or waiting for the thread that reads.");
+  page.sample(real(load.reads_waiting));
+  page.family("exports", "gauge", "Analytics and other long reads under way or waiting for a thread.");
+  page.sample(real(load.exports));
+  page.family("preflights", "gauge", "Checks of submitted jobs under way or waiting.");
+  page.sample(real(load.preflights));
   add_requests(page);
   return std::move(page).text();
+}
+
+void ServerMetrics::add_workers(MetricsPage& page, const Scheduler& scheduler, const ServerLoad& load) {
+  std::map<std::string_view, int> states{{"idle", 0}, {"executing", 0}, {"ending", 0}, {"draining", 0}};
+  for (const WorkerView& worker : scheduler.workers()) ++states[state_word(worker)];
+  page.family("workers", "gauge", "Workers by state; ending: still busy with what is no longer theirs.");
+  for (const auto& [state, count] : states) page.sample(count, label("state", state));
+  page.family("workers_gathered", "gauge", "Idle workers kept for a group that needs more than are free.");
+  page.sample(real(scheduler.workers_gathered()));
+  page.family("local_workers_down", "gauge",
+              "Local workers that wait for their next start: one that keeps ending waits ever longer.");
+  page.sample(real(load.local_workers_down));
 }
 
 void ServerMetrics::add_requests(MetricsPage& page) const {

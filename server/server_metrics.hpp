@@ -15,6 +15,15 @@ namespace tuneband::server {
 
 class MetricsPage;
 
+// What the server's other parts have before them, now.
+struct ServerLoad {
+  std::size_t connections = 0;
+  std::size_t reads_waiting = 0;
+  std::size_t exports = 0;     // under way or waiting
+  std::size_t preflights = 0;  // under way or waiting
+  std::size_t local_workers_down = 0;
+};
+
 class ServerMetrics {
  public:
   // `route`: its pattern, or "" where none fits. `seconds`: until the answer, or a stream's first byte, was given.
@@ -23,7 +32,7 @@ class ServerMetrics {
   void restore(const Snapshot& snapshot);
 
   // Prometheus text format 0.0.4.
-  std::string page(const Engine& engine, std::size_t connections) const;
+  std::string page(const Engine& engine, const ServerLoad& load) const;
 
  private:
   static constexpr std::array<double, 5> kBucketsSeconds{0.0005, 0.005, 0.05, 0.5, 5};
@@ -34,6 +43,7 @@ class ServerMetrics {
     std::map<int, std::uint64_t> by_status;
   };
 
+  static void add_workers(MetricsPage& page, const Scheduler& scheduler, const ServerLoad& load);
   void add_requests(MetricsPage& page) const;
 
   std::map<std::pair<std::string, std::string>, Answered> requests_;  // by method and route

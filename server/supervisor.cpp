@@ -114,6 +114,11 @@ std::vector<Supervisor::View> Supervisor::workers() const {
   return views;
 }
 
+std::size_t Supervisor::workers_down() const {
+  return static_cast<std::size_t>(
+      std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return !slot->running() && !slot->surplus; }));
+}
+
 void Supervisor::start_or_adopt(Slot& slot) {
   if (!adopt(slot)) launch(slot);
 }

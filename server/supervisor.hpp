@@ -64,6 +64,8 @@ class Supervisor {
     bool adopted = false;
   };
   std::vector<View> workers() const;
+  // Those that ended, or could not be started, and wait for their next start.
+  std::size_t workers_down() const;
 
  private:
   struct Slot;

@@ -81,6 +81,12 @@ Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncReques
   return event;
 }
 
+std::string_view state_word(const WorkerView& worker) {
+  if (worker.draining) return "draining";
+  if (worker.trial) return "executing";
+  return worker.occupied ? "ending" : "idle";
+}
+
 protocol::SyncReply to_sync_reply(const WorkerReply& reply, const std::string& trial_dir, const TrackerAddress& tracker,
                                   std::int64_t sync_within_ms) {
   protocol::SyncReply answer;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/error.hpp"
 #include "scheduler/scheduler.hpp"
@@ -21,6 +22,9 @@ bool of_other_version(const std::string& version);
 // A worker of another version is taken as one that wants to end: that much every version understands. Error: an exit class that
 // does not exist, at `assignment.exit`.
 Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncRequest& request);
+
+// What it does, in a word: "idle", "executing", "ending" (something that is no longer its own), "draining".
+std::string_view state_word(const WorkerView& worker);
 
 // `trial_dir` of the assignment's trial; unused without one.
 protocol::SyncReply to_sync_reply(const WorkerReply& reply, const std::string& trial_dir, const TrackerAddress& tracker,

@@ -226,6 +226,38 @@ TEST_F(ApiTrialsTest, MetricsAreLinesOfThePrometheusFormat) {
   EXPECT_THAT(page.body, HasSubstr("tuneband_workers{state=\"idle\"} 1\n"));
 }
 
+TEST_F(ApiTrialsTest, AWorkerThatStillEndsWhatWasTakenFromItIsNotIdle) {
+  sync("w", {{"epoch", 999}});
+  EXPECT_EQ(get_json("/v1/workers").at("workers").at(0).at("state"), "ending");
+  const std::string page = get("/metrics").body;
+  EXPECT_THAT(page, HasSubstr("tuneband_workers{state=\"ending\"} 1\n"));
+  EXPECT_THAT(page, HasSubstr("tuneband_workers{state=\"idle\"} 0\n"));
+}
+
+TEST_F(ApiTrialsTest, MetricsTellWorkersThatAreKeptForAGroup) {
+  Json narrow = job_document("narrow");
+  narrow["limits"] = {{"max_parallel_trials", 1}};
+  submit(narrow);
+  EXPECT_EQ(sync("first").at("desired"), "execute");
+  sync("second");
+  EXPECT_THAT(get("/metrics").body, HasSubstr("tuneband_workers_gathered 0\n"));
+  Json wide = job_document("wide");
+  wide["trainer"]["replicas"] = 2;
+  submit(wide);
+  const std::string page = get("/metrics").body;
+  EXPECT_THAT(page, HasSubstr("tuneband_workers_gathered 1\n"));
+  EXPECT_THAT(page, HasSubstr("tuneband_workers{state=\"idle\"} 1\n"));
+}
+
+TEST_F(ApiTrialsTest, MetricsTellWhatTheServerHasBeforeIt) {
+  on_loop([this] { api_->set_local_workers_down([] { return std::size_t{3}; }); });
+  const std::string page = get("/metrics").body;
+  for (const char* line :
+       {"tuneband_reads_waiting 0\n", "tuneband_exports 0\n", "tuneband_preflights 0\n", "tuneband_local_workers_down 3\n"}) {
+    EXPECT_THAT(page, HasSubstr(line));
+  }
+}
+
 TEST_F(ApiTrialsTest, TheServerSaysThatItIsWell) { EXPECT_EQ(get_json("/healthz"), Json({{"status", "ok"}})); }
 
 }  // namespace

@@ -100,6 +100,7 @@ TEST_F(SupervisorTest, AKilledWorkerIsReportedAndReplaced) {
   ASSERT_EQ(::kill(static_cast<pid_t>(killed), SIGKILL), 0);
   ASSERT_TRUE(loop_until(loop_, [&] { return pid(1) != killed && pid(1) != 0; }));
   EXPECT_EQ(pid(0), other);
+  EXPECT_EQ(supervisor_->workers_down(), 0U);
   ASSERT_EQ(ended_.size(), 1U);
   EXPECT_EQ(ended_[0].first, "local-1-abc");
   EXPECT_EQ(ended_[0].second, "the worker process local-1 was killed by signal 9 (SIGKILL), perhaps out of memory");
@@ -235,6 +236,7 @@ TEST_F(SupervisorTest, AWorkerProgramThatIsMissingDoesNotEndTheServer) {
   supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options, [](const WorkerId&, const std::string&) {});
   supervisor_->start();
   EXPECT_EQ(pid(0), 0);
+  EXPECT_EQ(supervisor_->workers_down(), 1U);
   EXPECT_TRUE(stop_all());
 }
 
