@@ -50,12 +50,11 @@ Constraint read_constraint(const Json& json, const std::string& path, Diagnostic
   return constraint;
 }
 
-std::vector<Constraint> read_constraints(const Json& json, const std::string& path, Diagnostics& diagnostics) {
-  std::vector<Constraint> constraints;
+void read_constraints(const Json& json, const std::string& path, std::vector<Constraint>& constraints, Diagnostics& diagnostics) {
   if (!json.is_array() || json.empty() || json.size() > kConstraintsMax) {
     const std::string got = json.is_array() ? std::to_string(json.size()) + " of them" : excerpt(json);
     diagnostics.error(path, "expected a list of 1 to " + std::to_string(kConstraintsMax) + " constraints, got " + got);
-    return constraints;
+    return;
   }
   for (std::size_t i = 0; i < json.size(); ++i) {
     constraints.push_back(read_constraint(json[i], join_path(path, i), diagnostics));
@@ -67,11 +66,10 @@ std::vector<Constraint> read_constraints(const Json& json, const std::string& pa
                         "give min and max together");
     }
   }
-  return constraints;
 }
 
-// `constraints`: nothing: it may not have any.
-Objective read_objective(const Json& json, const std::string& path, std::vector<Constraint>* constraints,
+// Its constraints are added to those there are.
+Objective read_objective(const Json& json, const std::string& path, std::vector<Constraint>& constraints,
                          Diagnostics& diagnostics) {
   static const std::vector<std::string> kGoals{"maximize", "minimize"};
   Objective objective;
@@ -81,8 +79,9 @@ Objective read_objective(const Json& json, const std::string& path, std::vector<
   objective.metric = reader.text_or("metric", "", {1, kMetricNameSizeMax});
   objective.goal = static_cast<Goal>(reader.word("goal", kGoals).value_or(0));
   objective.target = reader.number("target");
-  const Json* bounds = constraints == nullptr ? nullptr : reader.find("constraints");
-  if (bounds != nullptr) *constraints = read_constraints(*bounds, reader.path_to("constraints"), diagnostics);
+  if (const Json* bounds = reader.find("constraints")) {
+    read_constraints(*bounds, reader.path_to("constraints"), constraints, diagnostics);
+  }
   reader.finish();
   return objective;
 }
@@ -327,13 +326,13 @@ void read_warm_start(const Json& json, JobSpec& spec, Diagnostics& diagnostics) 
   reader.finish();
 }
 
-// `objective`, or `objectives`: two or more, which are compared as they are, without a target or constraints.
+// `objective`, or `objectives`: two or more, which are compared as they are, without a target.
 void read_objectives(ObjectReader& reader, JobSpec& spec) {
   Diagnostics& diagnostics = reader.diagnostics();
   const Json* several = reader.find("objectives");
   if (several == nullptr) {
     const Json* one = reader.require("objective");
-    if (one != nullptr) spec.objective = read_objective(*one, "objective", &spec.constraints, diagnostics);
+    if (one != nullptr) spec.objective = read_objective(*one, "objective", spec.constraints, diagnostics);
     return;
   }
   if (reader.has("objective")) {
@@ -348,7 +347,7 @@ void read_objectives(ObjectReader& reader, JobSpec& spec) {
   std::set<std::string> metrics;
   for (std::size_t i = 0; i < several->size(); ++i) {
     const std::string path = join_path("objectives", i);
-    Objective objective = read_objective((*several)[i], path, nullptr, diagnostics);
+    Objective objective = read_objective((*several)[i], path, spec.constraints, diagnostics);
     if (objective.target) {
       diagnostics.error(join_path(path, "target"),
                         "has no meaning with several objectives: a trial may reach it and be far from "

@@ -32,7 +32,7 @@ std::string what_a_violation_means(double violation, Verdict verdict) {
 
 Standing Rung::add(const Arrival& arrival) {
   Standing standing = standing_of(arrival, goal_);
-  if (several() && standing.tier == Standing::finite) standing = add_to_fronts(arrival, standing);
+  if (several() && standing.counts()) standing = add_to_fronts(arrival, standing);
   results_.insert(standing);
   waiting_.insert(standing);
   if (standing.tier == Standing::finite) ++finite_;
@@ -50,7 +50,7 @@ Standing Rung::add_to_fronts(const Arrival& arrival, Standing standing) {
   std::unordered_map<int, double> places;
   for (const int trial : fronts_.order()) places.emplace(trial, static_cast<double>(places.size()));
   const auto placed = [&](Standing one) {
-    if (one.tier == Standing::finite) one.cost = places.at(one.trial);
+    if (one.counts()) one.cost = places.at(one.trial);
     return one;
   };
   Results results;
@@ -82,7 +82,7 @@ Ruling Rung::rule(const Standing& standing, Verdict verdict, int bracket, int ru
   ruling.keep = keep;
   ruling.rule = std::move(rule);
   ruling.cutoff = cutoff(keep);
-  if (standing.tier == Standing::finite && several()) {
+  if (standing.counts() && several()) {
     ruling.rule += "; by all objectives it is in front " + std::to_string(fronts_.front_of(standing.trial));
   }
   if (standing.violation > 0) ruling.rule += "; " + what_a_violation_means(standing.violation, verdict);
