@@ -66,7 +66,7 @@ void draw_objectives(Draw& draw, Json& job) {
   const std::string type = job["scheduler"]["type"];
   if (type == "median_stopping") return;
   if (draw.chance(0.2)) job["objective"]["constraints"] = Json::array({{{"metric", "cost"}, {"max", draw.one_of(0.2, 0.6)}}});
-  if (job["objective"].contains("constraints") || type == "pasha" || type == "async_hyperband" || !draw.chance(0.2)) return;
+  if (type == "pasha" || type == "async_hyperband" || !draw.chance(0.2)) return;
   job["objectives"] = Json::array({job["objective"], {{"metric", "cost"}, {"goal", draw.one_of("maximize", "minimize")}}});
   job.erase("objective");
   job["scheduler"].erase("rung_audit");
