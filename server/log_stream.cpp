@@ -87,9 +87,9 @@ void send_file(OpenFile file, ByteRange range, HttpReply head, const Respond& re
     const auto its = weak.lock();
     if (!its || !its->open()) return;
     const std::uint64_t left = range.to - *offset;
-    std::string piece =
-        left == 0 ? "" : shared->read(*offset, static_cast<std::size_t>(std::min<std::uint64_t>(left, kPieceSize)));
-    if (piece.empty()) return its->end();
+    if (left == 0) return its->end();
+    std::string piece = shared->read(*offset, static_cast<std::size_t>(std::min<std::uint64_t>(left, kPieceSize)));
+    if (piece.empty()) return;  // it has become shorter than was promised: without its end the stream breaks off
     *offset += piece.size();
     its->write(std::move(piece));
   };

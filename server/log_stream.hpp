@@ -44,7 +44,7 @@ struct ByteRange {
 // RFC allows for what is not understood; an empty range: it cannot be satisfied.
 std::optional<ByteRange> parse_range(std::string_view header, std::uint64_t size);
 
-// Answers with these bytes, piece by piece as the client takes them.
+// Answers with these bytes, piece by piece as the client takes them. Breaks off when they are no longer there.
 void send_file(OpenFile file, ByteRange range, HttpReply head, const Respond& respond);
 
 // Logs that are followed: each goes on until its trial has ended and everything is sent.

@@ -202,6 +202,23 @@ TEST_F(ApiTrialsTest, AWorkersFaultsAreNamed) {
   EXPECT_THAT(unknown.body, HasSubstr("assignment.exit"));
 }
 
+TEST_F(ApiTrialsTest, ALogThatShrinksWhileItIsSentBreaksOff) {
+  constexpr std::size_t kLogBytes = 20'000'000;  // more than the sockets hold
+  const std::string id = submit(job_document("shrinking"));
+  sync("w");
+  const std::filesystem::path log = std::filesystem::path(trial_dir(id, 0)) / "log.txt";
+  std::filesystem::create_directories(log.parent_path());
+  std::ofstream(log) << std::string(kLogBytes, 'x');
+  RawClient client(port_, 4'096);
+  const std::string request = "GET /v1/jobs/" + id + "/trials/0/log HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  client.send(request + "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client.receive_head().header("content-length"), std::to_string(kLogBytes));
+  std::filesystem::resize_file(log, 1);
+  const std::string rest = client.receive_rest();
+  EXPECT_LT(rest.size(), kLogBytes);
+  EXPECT_EQ(rest.find("HTTP/1.1"), std::string::npos) << "the next reply would be taken for the rest of the log";
+}
+
 // ---- the server itself
 // ----------------------------------------------------------------------------------------------------------
 
