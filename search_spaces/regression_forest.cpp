@@ -111,8 +111,14 @@ class Grower {
       const bool allowed = count >= options_.leaf_min && sorted_.size() - count >= options_.leaf_min;
       if (!allowed || sorted_[count].first == sorted_[count - 1].first) continue;
       const double here = gain(sum, count);
-      if (here > best.gain) best = {dimension, (sorted_[count].first + sorted_[count - 1].first) / 2, here};
+      if (here > best.gain) best = {dimension, between(sorted_[count - 1].first, sorted_[count].first), here};
     }
+  }
+
+  // A threshold above the lower one, up to the other: the middle of two neighbouring numbers may be rounded to the lower.
+  static double between(double lower, double upper) {
+    const double middle = (lower + upper) / 2;
+    return middle > lower ? middle : upper;
   }
 
   // One category against the others.
