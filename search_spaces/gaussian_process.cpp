@@ -7,7 +7,9 @@ namespace tuneband {
 
 namespace {
 
-constexpr double kJitter = 1e-6;  // of the variance, on the diagonal
+constexpr double kJitter = 1e-6;  // of the variance, on the diagonal: so much, and more while it cannot be factorised
+constexpr double kMoreJitter = 10;
+constexpr double kJitterMax = 1;
 const double kRoot5 = std::sqrt(5.0);
 
 // Adds weight * (difference in one dimension)^2 to `distances`, for all pairs of a and b.
@@ -162,8 +164,11 @@ GaussianProcess::GaussianProcess(GaussianInputs inputs, const Eigen::VectorXd& t
     : inputs_(std::move(inputs)), hyperparameters_(std::move(hyperparameters)) {
   const double variance = std::exp(hyperparameters_.log_variance);
   Eigen::MatrixXd all = covariance(inputs_.points);
-  all.diagonal().array() += variance * kJitter + std::exp(hyperparameters_.log_noise) * noise_factor.array();
-  factor_.compute(all);
+  all.diagonal().array() += std::exp(hyperparameters_.log_noise) * noise_factor.array();
+  for (double jitter = kJitter; jitter <= kJitterMax; jitter *= kMoreJitter) {
+    factor_.compute(all + Eigen::MatrixXd::Identity(all.rows(), all.cols()) * (variance * jitter));
+    if (factor_.info() == Eigen::Success) break;
+  }
   const Eigen::Index known = inputs_.points.cols() - pending;
   const auto lower = factor_.matrixLLT().topLeftCorner(known, known).triangularView<Eigen::Lower>();
   weights_ = lower.solve(targets.head(known));
