@@ -278,12 +278,13 @@ void thin_out(Samples& samples) {
   samples = std::move(kept);
 }
 
-void add_interactions(const Encoding& encoding, const std::vector<TreeEffects>& trees, const std::vector<std::size_t>& order,
-                      Importance& importance) {
+void add_interactions(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees,
+                      const std::vector<std::size_t>& order, Importance& importance) {
   const auto name = [&](std::size_t d) { return encoding.space().parameters()[encoding.dimensions()[d].parameter].name; };
   const std::size_t most = std::min(order.size(), kPairedParameters);
   for (std::size_t i = 0; i < most; ++i) {
     for (std::size_t j = i + 1; j < most; ++j) {
+      if (grid.cells(order[i]) * grid.cells(order[j]) > kInteractionCellsMax) continue;
       const Spread spread = share_of(trees, [&](const TreeEffects& tree) { return tree.interaction(order[i], order[j]); });
       importance.interactions.push_back({name(order[i]), name(order[j]), spread.mean, spread.deviation});
     }
@@ -331,7 +332,7 @@ std::optional<Importance> importance_of(const SearchSpace& space, const History&
     importance.parameters.push_back({name, effects[d].mean, effects[d].deviation});
     importance.dependence.push_back(dependence_of(encoding, grid, trees, d));
   }
-  add_interactions(encoding, trees, order, importance);
+  add_interactions(encoding, grid, trees, order, importance);
   return importance;
 }
 

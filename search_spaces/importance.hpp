@@ -14,6 +14,7 @@ namespace tuneband {
 inline constexpr std::size_t kImportanceTrialsMin = 10;    // with a result at one level
 inline constexpr std::size_t kImportanceTrialsMax = 1000;  // more are sampled
 inline constexpr std::size_t kInteractionsMax = 10;
+inline constexpr std::size_t kInteractionCellsMax = 10'000;  // pairs of parameters with more combinations of values are left out
 inline constexpr int kDependencePoints = 20;
 inline constexpr std::size_t kDependenceCategories = 50;  // of a parameter with more, the first ones
 
@@ -45,7 +46,7 @@ struct Importance {
   double explained = 0;       // share of the costs' variance that the forest predicts for trials it has not seen (out of bag);
                               // near or below 0: it has learned nothing, and the shares say nothing
   std::vector<MainEffect> parameters;         // the most important first; without fixed ones
-  std::vector<Interaction> interactions;      // among the six most important
+  std::vector<Interaction> interactions;      // among the six most important, where kInteractionCellsMax allows
   std::vector<PartialDependence> dependence;  // in the order of `parameters`
 };
 

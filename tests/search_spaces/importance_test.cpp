@@ -137,6 +137,20 @@ TEST(Importance, TakesDivergedFailedAndConditionalTrials) {
   EXPECT_EQ(importance->parameters.size(), 5u);
 }
 
+TEST(Importance, LeavesOutInteractionsOfParametersOfVeryManyCategories) {
+  Json space = Json::object();
+  for (const char* name : {"a", "b", "c"}) {
+    space[name] = {{"type", "categorical"}, {"values", Json::array()}};
+    for (std::size_t i = 0; i < (name[0] == 'c' ? 5 : kCategoriesMax); ++i) space[name]["values"].push_back(i);
+  }
+  const SearchSpace wide = space_of(space.dump());
+  const auto importance =
+      importance_of(wide, random_job(wide, 1000, [](const Configuration& at) { return number(at, "a") * number(at, "c"); }));
+  ASSERT_TRUE(importance);
+  EXPECT_EQ(importance->parameters.size(), 3u);
+  EXPECT_EQ(importance->interactions.size(), 2u);
+}
+
 TEST(Importance, OfNothingButEqualCostsIsNone) {
   const SearchSpace space = cube();
   const auto importance = importance_of(space, random_job(space, 50, [](const Configuration&) { return 1.0; }));
