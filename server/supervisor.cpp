@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -33,6 +34,13 @@ int open_worker_log(const std::string& path) {
   std::error_code error;
   if (std::filesystem::file_size(path, error) > kWorkerLogBytesMax && !error) std::rename(path.c_str(), (path + ".1").c_str());
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+// A child that cannot be watched: it has only just begun.
+void abandon(pid_t child) {
+  ::kill(child, SIGKILL);
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace
@@ -166,6 +174,7 @@ void Supervisor::launch(Slot& slot) {
   if (pidfd < 0) {
     log_error("cannot start a local worker",
               {{"worker", slot.name}, {"reason", child ? std::string(std::strerror(errno)) : child.error().message}});
+    if (child) abandon(*child);
     ++slot.early_deaths;
     restart_later(slot);
     return;
