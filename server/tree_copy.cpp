@@ -1,0 +1,104 @@
+#include "server/tree_copy.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace tuneband::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_below(const fs::path& path, const fs::path& directory) {
+  return std::mismatch(directory.begin(), directory.end(), path.begin(), path.end()).first == directory.end();
+}
+
+// Whole and closed again, so that a deep tree needs no more open files than a flat one.
+std::vector<fs::path> names_in(const fs::path& directory, std::error_code& error) {
+  std::vector<fs::path> names;
+  for (fs::directory_iterator entry(directory, error); !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TreeCopy::TreeCopy(fs::path from, fs::path to, Options options)
+    : from_(std::move(from)), to_(std::move(to)), options_(std::move(options)) {}
+
+void TreeCopy::copy_all() {
+  std::error_code error;
+  if (!fs::is_directory(from_, error)) {
+    throw fs::filesystem_error("cannot copy", from_, error ? error : std::make_error_code(std::errc::not_a_directory));
+  }
+  copy_directory({}, 0);
+}
+
+void TreeCopy::copy_again(const fs::path& inside) {
+  leave_out(inside);
+  copy_entry(inside, static_cast<int>(std::distance(inside.begin(), inside.end())));
+}
+
+void TreeCopy::leave_out(const fs::path& inside) {
+  fs::remove_all(to_ / inside);
+  std::erase_if(torn_, [&](const fs::path& directory) { return is_below(directory, inside); });
+}
+
+// A directory's descendants follow it in the order of paths.
+bool TreeCopy::whole(const fs::path& inside) const {
+  const auto torn = torn_.lower_bound(inside);
+  return fs::exists(to_ / inside) && (torn == torn_.end() || !is_below(*torn, inside));
+}
+
+bool TreeCopy::still_there(const fs::path& inside, const char* what, const std::error_code& error) {
+  if (!error) return true;
+  if (error != std::errc::no_such_file_or_directory) throw fs::filesystem_error(what, from_ / inside, error);
+  torn_.insert(inside.parent_path());
+  return false;
+}
+
+void TreeCopy::copy_directory(const fs::path& inside, int level) {
+  options_.before_reading(from_ / inside);
+  std::error_code error;
+  const std::vector<fs::path> names = names_in(from_ / inside, error);
+  if (!still_there(inside, "cannot read", error)) return;
+  fs::create_directory(to_ / inside);
+  for (const fs::path& name : names) copy_entry(inside / name, level + 1);
+}
+
+void TreeCopy::copy_entry(const fs::path& inside, int level) {
+  std::error_code error;
+  fs::file_status status = fs::symlink_status(from_ / inside, error);
+  if (fs::is_symlink(status) && level <= options_.linked_levels) {
+    status = fs::status(from_ / inside, error);
+    // It has not vanished: it leads nowhere.
+    if (!fs::status_known(status) || !fs::exists(status))
+      throw fs::filesystem_error("cannot follow the link", from_ / inside, error);
+  }
+  if (status.type() == fs::file_type::not_found) error = std::make_error_code(std::errc::no_such_file_or_directory);
+  if (!still_there(inside, "cannot copy", error)) return;
+  if (fs::is_directory(status)) copy_directory(inside, level);
+  if (fs::is_symlink(status)) copy_link(inside);
+  if (fs::is_regular_file(status) && inside.filename() != options_.left_out) copy_file(inside);
+}
+
+void TreeCopy::copy_file(const fs::path& inside) {
+  std::error_code error;
+  fs::copy_file(from_ / inside, to_ / inside, error);
+  if (!still_there(inside, "cannot copy", error)) return;
+  ++files_;
+  bytes_ += fs::file_size(to_ / inside, error);
+}
+
+void TreeCopy::copy_link(const fs::path& inside) {
+  std::error_code error;
+  fs::path target = fs::read_symlink(from_ / inside, error);
+  if (!still_there(inside, "cannot read the link", error)) return;
+  if (is_below(target, from_)) target = target.lexically_relative((from_ / inside).parent_path());
+  fs::create_symlink(target, to_ / inside);
+  ++files_;
+}
+
+}  // namespace tuneband::server
