@@ -22,7 +22,10 @@ using CommandClock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadSize = 64 * 1024;              // bytes
 constexpr std::size_t kLastOutputMax = 64 * 1024 * 1024;  // bytes read after the end, should anything still write
-constexpr std::size_t kTailSize = 4096;                   // bytes of output kept for messages
+// Bytes of output of which the reports are kept, until all of them are taken. More than a pipe holds; what goes past it is
+// printed by a command that is being ended, and only logged.
+constexpr std::size_t kReadAheadMax = 2 * 1024 * 1024;
+constexpr std::size_t kTailSize = 4096;  // bytes of output kept for messages
 constexpr std::size_t kLastLinesMax = 5;
 constexpr std::size_t kLastLinesSizeMax = 1000;  // bytes
 
@@ -73,9 +76,12 @@ void RunningCommand::go_on() { process_.signal_group(SIGCONT); }
 
 RunningCommand::Waited RunningCommand::wait_for_end(int stop_fd, TrialLog& log) {
   const auto deadline = CommandClock::now() + std::chrono::milliseconds(grace_ms_);
-  Waited waited = Waited::output;
-  while (waited == Waited::output) waited = wait(stop_fd, remaining_ms(deadline), log);
-  return waited;
+  while (true) {
+    const int left_ms = remaining_ms(deadline);
+    const Waited waited = wait(stop_fd, left_ms, log);
+    if (waited != Waited::output) return waited;
+    if (left_ms == 0) return Waited::deadline;  // there is always more to read of one that prints without pause
+  }
 }
 
 void RunningCommand::let_end(int stop_fd, TrialLog& log) {
@@ -130,7 +136,9 @@ bool RunningCommand::read_piece(TrialLog& log) {
   }
   const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
   log.write(piece);
-  parser_.feed(piece, reports_);
+  if (reports_.empty()) read_ahead_ = 0;
+  read_ahead_ += piece.size();
+  if (read_ahead_ <= kReadAheadMax) parser_.feed(piece, reports_);
   tail_ += piece.substr(piece.size() - std::min(piece.size(), kTailSize));
   if (tail_.size() > kTailSize) tail_.erase(0, tail_.size() - kTailSize);
   return true;

@@ -55,6 +55,7 @@ class RunningCommand {
   Process process_;
   MetricParser parser_;
   std::deque<MetricReport> reports_;
+  std::size_t read_ahead_ = 0;  // bytes of output since there were no reports left to take
   std::int64_t position_;
   std::int64_t grace_ms_;
   std::int64_t oom_kills_before_;

@@ -171,6 +171,15 @@ TEST_F(CommandRunnerTest, KillsACommandThatIgnoresSigtermWithAllItsChildren) {
   EXPECT_THAT(log_text(), HasSubstr("is killed"));
 }
 
+TEST_F(CommandRunnerTest, KillsACommandThatIgnoresSigtermAndPrintsWithoutPause) {
+  script(R"(trap '' TERM; yes '{"resource": 1, "loss": 1}')");
+  order.trainer["grace_seconds"] = 0.3;
+  reporter.on_observation = [&](std::int64_t) { reporter.stop(); };
+  EXPECT_EQ(run().exit, "stopped");
+  EXPECT_TRUE(no_children_left());
+  EXPECT_LT(reporter.take_seen().size(), 200'000U) << "what it prints while it ends is not all kept";
+}
+
 TEST_F(CommandRunnerTest, LetsACommandFinishByItselfAtTheEnd) {
   script("echo '{\"resource\": 9, \"loss\": 1}'; echo saving; echo done > model");
   ASSERT_EQ(run_until(9).exit, "completed");
