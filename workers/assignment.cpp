@@ -12,7 +12,13 @@ Assignment::Assignment(protocol::AssignmentOrder order) : order_(std::move(order
 void Assignment::observe(std::int64_t resource, Metrics metrics) {
   if (metrics.size() > protocol::kMetricsPerObservationMax) metrics.resize(protocol::kMetricsPerObservationMax);
   const std::lock_guard lock(mutex_);
-  if (observations_.size() >= kObservationsKeptMax) observations_.pop_back();
+  if (resource <= observed_resource_) return;
+  observed_resource_ = resource;
+  values_kept_ += metrics.size();
+  while (!observations_.empty() && (observations_.size() >= kObservationsKeptMax || values_kept_ > kMetricValuesKeptMax)) {
+    values_kept_ -= observations_.back().metrics.size();
+    observations_.pop_back();
+  }
   observations_.push_back({resource, std::move(metrics)});
 }
 
@@ -67,8 +73,10 @@ protocol::AssignmentStatus Assignment::status() const {
 
 void Assignment::acknowledge(const protocol::AssignmentStatus& sent) {
   const std::lock_guard lock(mutex_);
-  const auto count = static_cast<std::ptrdiff_t>(std::min(sent.observations.size(), observations_.size()));
-  observations_.erase(observations_.begin(), observations_.begin() + count);
+  for (std::size_t left = std::min(sent.observations.size(), observations_.size()); left > 0; --left) {
+    values_kept_ -= observations_.front().metrics.size();
+    observations_.pop_front();
+  }
 }
 
 bool Assignment::sync_due() const {

@@ -14,9 +14,10 @@
 
 namespace tuneband::workers {
 
-// Unacknowledged observations in memory. A command that reports more while the server is away loses the ones in between, not the
-// last.
+// Unacknowledged observations in memory, and the metrics of all of them. A command that reports more while the server is away
+// loses the ones in between, not the last.
 inline constexpr std::size_t kObservationsKeptMax = 1'000'000;
+inline constexpr std::size_t kMetricValuesKeptMax = 2'000'000;
 // In one sync, over all its observations: keeps a request below the server's limit of 8 MiB, whatever the names.
 inline constexpr std::size_t kMetricValuesPerSyncMax = 10'000;
 
@@ -26,7 +27,7 @@ class Assignment final : public TrialReporter {
 
   const protocol::AssignmentOrder& order() const { return order_; }
 
-  // The training thread's side.
+  // The training thread's side. An observation at no more than the resource of the one before is dropped, as the server would.
   void observe(std::int64_t resource, Metrics metrics) override;
   void checkpointed(std::int64_t resource) override;
   bool should_stop() const override { return stop_; }
@@ -54,6 +55,8 @@ class Assignment final : public TrialReporter {
 
   mutable std::mutex mutex_;
   std::deque<protocol::Observation> observations_;  // not acknowledged
+  std::size_t values_kept_ = 0;                     // their metrics
+  std::int64_t observed_resource_ = 0;              // the highest
   std::int64_t checkpoint_resource_ = 0;
   std::optional<Clock::time_point> stop_requested_at_;
   std::optional<SegmentResult> result_;

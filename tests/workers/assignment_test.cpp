@@ -1,0 +1,52 @@
+#include "workers/assignment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace tuneband::workers {
+namespace {
+
+std::vector<std::int64_t> resources_of(const protocol::AssignmentStatus& status) {
+  std::vector<std::int64_t> resources;
+  for (const protocol::Observation& observation : status.observations) resources.push_back(observation.resource);
+  return resources;
+}
+
+TEST(Assignment, KeepsTheFirstReportForAResourceAlone) {
+  Assignment assignment({});
+  assignment.observe(1, {{"loss", 0.5}});
+  assignment.observe(1, {{"loss", 0.25}});
+  assignment.observe(3, {{"loss", 0.125}});
+  assignment.observe(2, {{"loss", 0.125}});
+  const auto status = assignment.status();
+  EXPECT_EQ(resources_of(status), (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(status.observations[0].metrics[0].second, 0.5);
+  assignment.acknowledge(status);
+  assignment.observe(3, {{"loss", 1}});
+  assignment.observe(4, {{"loss", 1}});
+  EXPECT_EQ(resources_of(assignment.status()), std::vector<std::int64_t>{4});
+}
+
+TEST(Assignment, OfMoreValuesThanFitInMemoryTheLastObservationStays) {
+  Assignment assignment({});
+  Metrics metrics;
+  for (std::size_t i = 0; i < protocol::kMetricsPerObservationMax; ++i) metrics.emplace_back("m" + std::to_string(i), 1.0);
+  const auto fit = static_cast<std::int64_t>(kMetricValuesKeptMax / protocol::kMetricsPerObservationMax);
+  const std::int64_t last = fit + 1000;
+  for (std::int64_t resource = 1; resource <= last; ++resource) assignment.observe(resource, metrics);
+  assignment.finish({kExitCompleted, ""});
+  std::int64_t count = 0;
+  protocol::AssignmentStatus status = assignment.status();
+  for (; status.exit.empty(); status = assignment.status()) {
+    count += static_cast<std::int64_t>(status.observations.size());
+    assignment.acknowledge(status);
+  }
+  count += static_cast<std::int64_t>(status.observations.size());
+  EXPECT_EQ(status.observations.back().resource, last);
+  EXPECT_EQ(count, fit);
+}
+
+}  // namespace
+}  // namespace tuneband::workers
