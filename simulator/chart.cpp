@@ -10,11 +10,12 @@ namespace tuneband {
 namespace {
 
 constexpr double kWidth = 860;
-constexpr double kHeight = 480;
+constexpr double kHeight = 492;
 constexpr double kLeft = 60;
-constexpr double kTop = 40;
+constexpr double kTop = 52;
 constexpr double kPlotWidth = 540;
 constexpr double kPlotHeight = 380;
+constexpr double kTickY = 0.2;
 
 // Eight colours that people with any colour vision can tell apart (Okabe and Ito, "Color universal design", 2008).
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442"};
@@ -43,10 +44,10 @@ class Chart {
       for (const ChartPoint& point : line.points) {
         x_min_ = std::min(x_min_, point.x);
         x_max_ = std::max(x_max_, point.x);
-        y_max_ = std::max(y_max_, point.y + point.half_width);
+        y_max_ = std::max(y_max_, point.y);
       }
     }
-    if (y_max_ <= 0) y_max_ = 1;
+    y_max_ = kTickY * std::max(1.0, std::ceil(y_max_ / kTickY));
     if (x_max_ <= x_min_) x_max_ = 2 * x_min_;
   }
 
@@ -62,20 +63,20 @@ class Chart {
 
  private:
   double x(double value) const { return kLeft + kPlotWidth * std::log(value / x_min_) / std::log(x_max_ / x_min_); }
-  double y(double value) const { return kTop + kPlotHeight * (1 - value / y_max_); }
+  double y(double value) const { return kTop + kPlotHeight * (1 - std::clamp(value, 0.0, y_max_) / y_max_); }
 
   void label(double at_x, double at_y, const char* anchor, const std::string& text) {
     text_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", at_x, at_y, anchor, escaped(text));
   }
 
   void axes() {
-    label(kLeft, kTop - 16, "start", options_.title);
+    label(kLeft, kTop - 32, "start", options_.title);
     label(kLeft + kPlotWidth / 2, kTop + kPlotHeight + 38, "middle", options_.x_title);
-    label(kLeft - 50, kTop - 4, "start", options_.y_title);
-    for (int i = 0; i <= 5; ++i) {
-      const double value = y_max_ * i / 5;
+    label(kLeft - 50, kTop - 12, "start", options_.y_title);
+    for (int i = 0; i * kTickY <= y_max_ + kTickY / 2; ++i) {
+      const double value = kTickY * i;
       rule(kLeft, y(value), kLeft + kPlotWidth, y(value));
-      label(kLeft - 6, y(value) + 4, "end", fmt::format("{:.2f}", value));
+      label(kLeft - 6, y(value) + 4, "end", fmt::format("{:.1f}", value));
     }
     for (double decade = std::pow(10, std::floor(std::log10(x_min_))); decade <= x_max_; decade *= 10) {
       for (const double step : {1.0, 2.0, 5.0}) {
@@ -100,9 +101,9 @@ class Chart {
     for (const ChartPoint& point : line.points) {
       middle += fmt::format("{:.1f},{:.1f} ", x(point.x), y(point.y));
       upper += fmt::format("{:.1f},{:.1f} ", x(point.x), y(point.y + point.half_width));
-      lower.insert(0, fmt::format("{:.1f},{:.1f} ", x(point.x), y(std::max(0.0, point.y - point.half_width))));
+      lower.insert(0, fmt::format("{:.1f},{:.1f} ", x(point.x), y(point.y - point.half_width)));
     }
-    text_ += fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.12\"/>\n", upper, lower, colour);
+    text_ += fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.09\"/>\n", upper, lower, colour);
     text_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", middle, colour, dash);
     const double row = kTop + 10 + 20 * static_cast<double>(index);
     const double legend = kLeft + kPlotWidth + 16;
