@@ -6,6 +6,7 @@
 #include <map>
 #include <queue>
 #include <set>
+#include <unordered_map>
 
 #include "core/check.hpp"
 #include "scheduler/scheduler.hpp"
@@ -45,8 +46,7 @@ class Simulation {
       if (next > options_.seconds_max && spent_at(next) > options_.resource_max) break;
       finishing_.pop();
       seconds_ = next;
-      completed_resource_ += segment.units();
-      running_.erase(segment.assignment.epoch.value);
+      if (running_.erase(segment.assignment.epoch.value) == 1) completed_resource_ += segment.units();  // a group's counts once
       follow(step(report_of(segment)));
     }
     result_.resource = spent_at(seconds_);
@@ -112,6 +112,10 @@ class Simulation {
       const auto* reply = std::get_if<WorkerReply>(&notice);
       if (reply == nullptr || !reply->assignment) continue;
       const Assignment& assignment = *reply->assignment;
+      // A rank that is done is told its assignment again while it waits for the others.
+      Epoch& last = given_[reply->worker];
+      if (assignment.epoch == last) continue;
+      last = assignment.epoch;
       Segment segment{seconds_, 0, reply->worker, assignment, curve_of(assignment)};
       segment.ends_at = seconds_ + segment.units() * table_.curves[segment.curve].seconds_per_unit;
       running_[assignment.epoch.value] = {segment.begins_at, segment.ends_at, segment.units()};
@@ -162,7 +166,8 @@ class Simulation {
   double completed_resource_ = 0;
   double core_seconds_ = 0;
   std::priority_queue<Segment> finishing_;
-  std::map<std::int64_t, Running> running_;  // by epoch
+  std::map<std::int64_t, Running> running_;    // by epoch
+  std::unordered_map<WorkerId, Epoch> given_;  // the last one of each worker
   std::map<Configuration, std::vector<std::size_t>> curves_of_;
   std::vector<std::size_t> curve_of_trial_;
   std::set<int> unmeasured_;  // trials

@@ -99,6 +99,22 @@ TEST(SimulatedJob, CountsWhatIsUnderWayAsSpentAndTimeByEachCurvesCost) {
   EXPECT_EQ(result.resource, 4);
 }
 
+TEST(SimulatedJob, RunsATrialOfSeveralReplicasOnceAndCountsItsResourceOnce) {
+  const CurveTable table = tiny_table({{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 4, 4}});
+  const Json document{{"scheduler", {{"type", "none"}}}, {"trainer", {{"replicas", 2}}}};
+  const auto two_groups = run_in_order(table, document, 4);
+  EXPECT_EQ(two_groups.trials, 4);
+  EXPECT_EQ(two_groups.trials_completed, 4);
+  EXPECT_EQ(two_groups.resource, 12);
+  EXPECT_EQ(two_groups.seconds, 6);
+  EXPECT_EQ(two_groups.incumbents.back().curve, 3U);
+  EXPECT_EQ(run_in_order(table, document, 2).seconds, 12);
+  Json halving{{"scheduler", {{"type", "asha_promotion"}}}};
+  const double alone = run_in_order(table, halving, 2).resource;
+  halving["trainer"] = {{"replicas", 3}};
+  EXPECT_EQ(run_in_order(table, halving, 7).resource, alone);
+}
+
 TEST(SimulatedJob, RunsEachConfigurationOnceAndNoMoreThanThereAre) {
   CurveTable table = smooth_table();
   const SearchMethod method = method_on(table, {{"scheduler", {{"type", "asha_promotion"}}}});
