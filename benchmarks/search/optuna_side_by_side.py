@@ -238,7 +238,8 @@ def main():
     parser.add_argument("--budgets", nargs="*", type=float, default=[1, 3, 6, 10, 20, 30, 40])
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--csv", help="write every run's regrets here, in the columns of bench_search --csv")
-    parser.add_argument("--beside", help="what bench_search --csv wrote for the same budgets: its methods stand in the same tables")
+    parser.add_argument("--beside", nargs="*", default=[],
+                        help="what --csv wrote here or in bench_search, for the same budgets: these methods stand in the same tables")
     arguments = parser.parse_args()
     if not arguments.tables:
         parser.error("--tables or TUNEBAND_TABLES: a directory with the folders " + ", ".join(FAMILIES))
@@ -261,8 +262,8 @@ def main():
     if arguments.csv:
         with open(arguments.csv, "w") as file:
             file.write("\n".join([",".join(COLUMNS)] + regrets.lines) + "\n")
-    if arguments.beside:
-        with open(arguments.beside, newline="") as file:
+    for path in arguments.beside:
+        with open(path, newline="") as file:
             for line in csv.DictReader(file):
                 if line["table"] in regrets.families and int(line["workers"]) in arguments.workers:
                     regrets.add(line["table"], line["method"].replace(" / ", "/"), int(line["workers"]), int(line["seed"]),
