@@ -31,34 +31,46 @@ Error write_error(const std::string& path, int error_number) {
 // A name of its own for each process: a worker thought lost may still be writing the same file.
 std::string aside(const std::string& path) { return path + ".tmp" + std::to_string(::getpid()); }
 
-Result<void> write_whole(const std::string& path, std::string_view bytes) {
-  const std::string temporary = aside(path);
-  {
-    const UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!file) return write_error(path, errno);
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) {
-        const Error error = write_error(path, errno);
-        ::unlink(temporary.c_str());
-        return error;
-      }
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
+bool write_bytes(const std::string& path, std::string_view bytes, Flush flush) {
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file) return false;
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) return write_error(path, errno);
-  return {};
+  return flush == Flush::no || ::fsync(file.get()) == 0;
+}
+
+// What has been written under another name gets its own; if not, nothing of it stays.
+Result<void> put_in_place(const std::string& temporary, const std::string& path, bool written) {
+  if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return {};
+  const Error error = write_error(path, errno);
+  ::unlink(temporary.c_str());
+  return error;
+}
+
+Result<void> write_whole(const std::string& path, std::string_view bytes, Flush flush) {
+  const std::string temporary = aside(path);
+  return put_in_place(temporary, path, write_bytes(temporary, bytes, flush));
 }
 
 // A second name for the checkpoint where the file system can, else a copy.
-Result<void> link_whole(const std::string& existing, const std::string& path, std::string_view bytes) {
+Result<void> link_whole(const std::string& existing, const std::string& path, std::string_view bytes, Flush flush) {
   const std::string temporary = aside(path);
   ::unlink(temporary.c_str());
-  if (::link(existing.c_str(), temporary.c_str()) != 0) return write_whole(path, bytes);
-  if (::rename(temporary.c_str(), path.c_str()) != 0) return write_error(path, errno);
+  if (::link(existing.c_str(), temporary.c_str()) != 0) return write_whole(path, bytes, flush);
+  const auto placed = put_in_place(temporary, path, true);
   ::unlink(temporary.c_str());  // still there when both were the same file already
-  return {};
+  return placed;
+}
+
+// The names in it, to the disk itself. Some network file systems have no such call for a directory: they do it by themselves.
+Result<void> flush_directory(const std::string& path) {
+  const UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory && (::fsync(directory.get()) == 0 || errno == EINVAL || errno == ENOTSUP)) return {};
+  return write_error(path, errno);
 }
 
 std::string checksum(std::string_view bytes) {
@@ -93,15 +105,22 @@ std::optional<std::string> read_whole(const std::string& path) {
 
 }  // namespace
 
-Result<void> store_model(const std::string& trial_dir, std::int64_t resource, std::string_view model) {
+Result<void> store_model(const std::string& trial_dir, std::int64_t resource, std::string_view model, Flush flush) {
   std::error_code error;
-  fs::create_directories(trial_dir + "/" + protocol::kCheckpointDir, error);
+  const std::string checkpoints = trial_dir + "/" + protocol::kCheckpointDir;
+  fs::create_directories(checkpoints, error);
   if (error) return write_error(trial_dir, error.value());
   const std::string path = checkpoint_path(trial_dir, resource, kModelEnding);
-  if (auto written = write_whole(checkpoint_path(trial_dir, resource, kChecksumEnding), checksum(model)); !written)
-    return written;
-  if (auto written = write_whole(path, model); !written) return written;
-  if (auto linked = link_whole(path, trial_dir + "/" + protocol::kModelFile, model); !linked) return linked;
+  const std::string sum_path = checkpoint_path(trial_dir, resource, kChecksumEnding);
+  if (auto written = write_whole(sum_path, checksum(model), flush); !written) return written;
+  if (auto written = write_whole(path, model, flush); !written) return written;
+  if (auto linked = link_whole(path, trial_dir + "/" + protocol::kModelFile, model, flush); !linked) return linked;
+  if (flush == Flush::yes) {
+    // The directories above are older than these names: what keeps the names keeps them.
+    for (const std::string& directory : {checkpoints, trial_dir}) {
+      if (auto flushed = flush_directory(directory); !flushed) return flushed;
+    }
+  }
   for (const std::int64_t older : stored_resources(trial_dir)) {
     if (older >= resource) continue;
     fs::remove(checkpoint_path(trial_dir, older, kModelEnding), error);

@@ -1,8 +1,8 @@
 // An XGBoost trial's files: checkpoint/<resource>.ubj to go on from, with a checksum beside each, and model.ubj, the latest of
 // them.
 //
-// A file is whole or absent under its name: written aside and renamed. A power failure may still leave a torn one, and XGBoost
-// does not survive reading it: hence the checksum.
+// A file is whole or absent under its name: written aside and renamed. A power failure may leave a torn one where the disk was
+// not waited for, and XGBoost does not survive reading it: hence the checksum.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,12 @@ struct StoredModel {
   std::string bytes;
 };
 
-// Keeps `model` as the checkpoint of `resource` and as model.ubj, and removes checkpoints of less. Errors: the file system's, in
-// a sentence.
-Result<void> store_model(const std::string& trial_dir, std::int64_t resource, std::string_view model);
+// Whether to wait until the disk itself has what is written.
+enum class Flush { no, yes };
+
+// Keeps `model` as the checkpoint of `resource` and as model.ubj, and then removes checkpoints of less. Errors: the file
+// system's, in a sentence.
+Result<void> store_model(const std::string& trial_dir, std::int64_t resource, std::string_view model, Flush flush);
 
 // The whole checkpoint of the most resource, `resource_max` at most. Damaged ones are skipped, with a line for the log each.
 std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64_t resource_max, std::vector<std::string>& notes);

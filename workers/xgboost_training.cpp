@@ -17,8 +17,9 @@ using protocol::AssignmentOrder;
 using protocol::XgboostSpec;
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kNanRoundsMax = 10;                         // in a row; then the trial is given up
-constexpr double kInsideExcludedBound = 1e-6;             // how far a tuned value moves off a bound that XGBoost's range excludes
+constexpr int kNanRoundsMax = 10;              // in a row; then the trial is given up
+constexpr double kInsideExcludedBound = 1e-6;  // how far a tuned value moves off a bound that XGBoost's range excludes
+constexpr auto kTrainedAgainSoon = std::chrono::seconds(1);
 constexpr std::uint64_t kSeedMask = 0x7fffffff;           // of a trial's seed: what XGBoost can take
 constexpr std::size_t kDescriptionSizeMax = 1024 * 1024;  // bytes, of the features in a model file
 constexpr const char* kFeaturesAttribute = "tuneband_features";
@@ -241,12 +242,20 @@ class XgboostTraining::Segment {
 
   std::optional<SegmentResult> store(const std::string& model) {
     if (training_.resource_ == training_.stored_resource_) return std::nullopt;
-    if (auto stored = store_model(order_.trial_dir, training_.resource_, model); !stored)
+    if (auto stored = store_model(order_.trial_dir, training_.resource_, model, flush()); !stored)
       return failed_segment(kExitCrashed, stored.error());
     training_.stored_resource_ = training_.resource_;
     stored_at_ = SteadyClock::now();
     reporter_.checkpointed(training_.resource_);
     return std::nullopt;
+  }
+
+  // To wait for the disk takes longer than a round on a small table does. A power failure may cost what is trained again in a
+  // moment, but no more than that, and no model that is a result.
+  Flush flush() const {
+    const bool result = training_.resource_ == order_.max_resource;
+    const bool soon_done_again = training_.began_ && SteadyClock::now() - *training_.began_ < kTrainedAgainSoon;
+    return !result && soon_done_again ? Flush::no : Flush::yes;
   }
 
   SegmentResult finish(const char* exit) {
@@ -292,6 +301,7 @@ Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, st
   training.trial_ = segment.order.trial;
   training.trial_dir_ = segment.order.trial_dir;
   training.world_size_ = world_size;
+  training.began_ = SteadyClock::now();
   return training;
 }
 
@@ -312,6 +322,7 @@ Result<void> XgboostTraining::load(const StoredModel& model) {
                  "", ""};
   }
   resource_ = stored_resource_ = model.resource;
+  began_.reset();
   return {};
 }
 

@@ -2,6 +2,7 @@
 // The same on one worker and on each rank of a group. docs/xgboost-trainer.md.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -64,9 +65,10 @@ class XgboostTraining {
   int trial_ = 0;
   std::string trial_dir_;
   int world_size_ = 1;
-  std::int64_t resource_ = 0;             // rounds done
-  std::int64_t stored_resource_ = 0;      // rounds on disk
-  std::shared_ptr<const WarmData> data_;  // outlives the booster
+  std::int64_t resource_ = 0;                                   // rounds done
+  std::int64_t stored_resource_ = 0;                            // rounds on disk
+  std::optional<std::chrono::steady_clock::time_point> began_;  // with nothing; nothing: with a stored model
+  std::shared_ptr<const WarmData> data_;                        // outlives the booster
   XgboostBooster booster_;
 };
 
