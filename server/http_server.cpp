@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -35,6 +36,7 @@ constexpr std::size_t kLingerBytesMax = 64 * 1024 * 1024;
 constexpr std::size_t kReadAheadBytes = 64 * 1024;
 constexpr std::int64_t kReplyBytesPerMsMin = 32;        // a client that takes a long reply more slowly is let go
 constexpr std::size_t kZipOnLoopBytesMax = 256 * 1024;  // larger replies would keep the loop busy for milliseconds
+constexpr unsigned kHttp11 = 11;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 std::string lower(std::string_view text) {
@@ -96,6 +98,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   }
 
   void accept();
+  bool end_longest_silent();
 
   asio::io_context& loop;
   tcp::acceptor acceptor;
@@ -105,6 +108,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   bool check_host = true;  // a foreign name may come to loopback, and to a server that was given its names
   bool accepting = true;
   std::set<HttpSession*> sessions;
+  std::map<std::uint64_t, HttpSession*> silent;  // in the order in which they came: no whole request yet
+  std::uint64_t accepted = 0;
   asio::thread_pool zipper{1};
 };
 
@@ -115,10 +120,17 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   HttpSession(std::shared_ptr<HttpServer::State> state, tcp::socket socket)
-      : state_(std::move(state)), stream_(std::move(socket)), buffer_(state_->options.header_bytes_max + kReadAheadBytes) {
+      : state_(std::move(state)),
+        stream_(std::move(socket)),
+        buffer_(state_->options.header_bytes_max + kReadAheadBytes),
+        number_(++state_->accepted) {
     state_->sessions.insert(this);
+    state_->silent[number_] = this;
   }
-  ~HttpSession() { state_->sessions.erase(this); }
+  ~HttpSession() {
+    state_->sessions.erase(this);
+    state_->silent.erase(number_);
+  }
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
 
@@ -158,13 +170,15 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::optional<http::response<http::empty_body>> head_;
   std::optional<http::response_serializer<http::empty_body>> head_serializer_;
   std::string piece_;
+  const std::uint64_t number_;
   std::uint64_t requests_ = 0;
   std::function<void()> gone_;
+  // Of the request under way; as long as it is not understood, of none.
   bool head_request_ = false;
   bool keep_alive_ = false;
   bool accepts_gzip_ = false;
   bool chunked_ = false;
-  unsigned version_ = 11;
+  unsigned version_ = kHttp11;
 };
 
 // The answer's side of a session. A responder that is dropped without an answer closes the connection.
@@ -288,13 +302,16 @@ class SessionResponder final : public HttpResponder {
 };
 
 void HttpSession::read_next() {
+  head_request_ = keep_alive_ = accepts_gzip_ = false;
+  version_ = kHttp11;
   parser_.emplace();
   parser_->header_limit(state_->options.header_bytes_max);
   parser_->body_limit(state_->options.body_bytes_max);
   if (buffer_.size() > 0) return read_header();
-  // Until the first byte the connection is idle; from then on the deadline is the request's.
+  // Until the first byte the connection is idle; from then on the deadline is the request's. Who connects has something to ask.
   constexpr std::size_t kFirstReadSize = 4'096;
-  expire_after(state_->options.idle_ms);
+  const HttpServerOptions& options = state_->options;
+  expire_after(requests_ > 0 ? options.idle_ms : std::min(options.idle_ms, options.read_ms));
   stream_.async_read_some(buffer_.prepare(kFirstReadSize),
                           [self = shared_from_this()](const BeastError& error, std::size_t size) {
                             if (error) return self->close();
@@ -372,7 +389,7 @@ bool HttpSession::host_allowed(std::string_view host) const {
 }
 
 void HttpSession::dispatch() {
-  ++requests_;
+  if (requests_++ == 0) state_->silent.erase(number_);
   auto message = parser_->release();
   head_request_ = message.method() == http::verb::head;
   keep_alive_ = message.keep_alive() && state_->accepting;
@@ -437,7 +454,7 @@ void HttpSession::send_as_is(HttpReply reply) {
 }
 
 void HttpSession::send_head(HttpReply head, std::optional<std::uint64_t> length, std::function<void(bool)> sent) {
-  chunked_ = !length && version_ >= 11;
+  chunked_ = !length && version_ >= kHttp11;
   head_.emplace(static_cast<http::status>(head.status), version_);
   head_->set(http::field::content_type, head.content_type);
   for (const auto& [name, value] : head.headers) head_->set(name, value);
@@ -515,6 +532,7 @@ void HttpServer::State::accept() {
     if (!state || !state->accepting) return;
     if (error == asio::error::operation_aborted) return;
     if (error) {  // no file descriptors left, say: again in a while
+      state->end_longest_silent();
       constexpr auto kRetryAfter = std::chrono::milliseconds(100);
       state->retry.expires_after(kRetryAfter);
       return state->retry.async_wait([weak](const BeastError& cancelled) {
@@ -522,13 +540,22 @@ void HttpServer::State::accept() {
         if (!cancelled && alive) alive->accept();
       });
     }
-    if (state->sessions.size() < state->options.connections_max) {
+    if (state->sessions.size() < state->options.connections_max || state->end_longest_silent()) {
       BeastError ignored;
       socket.set_option(tcp::no_delay(true), ignored);
       std::make_shared<HttpSession>(state, std::move(socket))->read_next();
     }
     state->accept();
   });
+}
+
+// So that connections which ask for nothing keep nobody out. False: there is none.
+bool HttpServer::State::end_longest_silent() {
+  if (silent.empty()) return false;
+  const auto session = silent.begin()->second->shared_from_this();
+  silent.erase(silent.begin());
+  session->close();
+  return true;
 }
 
 HttpServer::HttpServer(asio::io_context& loop, const tcp::endpoint& listen, HttpServerOptions options, HttpHandler handler)

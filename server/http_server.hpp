@@ -1,9 +1,9 @@
 // The HTTP/1.1 listener: connections, limits and deadlines; what a request means is the handler's business.
 //
 // Bounds: connections, header and body size, a deadline for reading a request whole and one for an idle kept connection, so that
-// slow or silent peers cost a socket for a bounded time. One request at a time on a connection; what is sent ahead waits in the
-// kernel. A page in a browser must not reach a server on loopback under a name of its own (DNS rebinding): the Host header is
-// held against a list.
+// slow or silent peers cost a socket for a bounded time. With all connections taken a new one replaces the oldest that has not
+// asked for anything yet. One request at a time on a connection; what is sent ahead waits in the kernel. A page in a browser must
+// not reach a server on loopback under a name of its own (DNS rebinding): the Host header is held against a list.
 //
 // Loop thread only.
 #pragma once
@@ -24,7 +24,7 @@ struct HttpServerOptions {
   std::size_t connections_max = 5'000;
   std::uint32_t header_bytes_max = 16 * 1024;
   std::uint64_t body_bytes_max = 8 * 1024 * 1024;
-  std::int64_t read_ms = 30'000;       // a request, from its first byte to its last
+  std::int64_t read_ms = 30'000;       // a request, from its first byte to its last; a new connection's first byte
   std::int64_t idle_ms = 120'000;      // between two requests
   std::int64_t write_ms = 60'000;      // a reply, or a piece of a stream, that the client does not take
   std::size_t gzip_bytes_min = 4'096;  // smaller replies are sent as they are

@@ -223,6 +223,21 @@ TEST(HttpServerTest, RefusesALargeBodyBeforeItComes) {
   EXPECT_EQ(code_of(reply), "too_large");
 }
 
+TEST(HttpServerTest, ARefusalIsOfItsOwnRequestAndNotOfTheOneBefore) {
+  ServedLoop served({}, echo);
+  for (const std::string& refused : {std::string("this is not http\r\n\r\n"),
+                                     std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8388609\r\n\r\n"),
+                                     "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n"}) {
+    RawClient client = served.client();
+    client.send("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_EQ(client.receive(true).status, 200);
+    client.send(refused);
+    const RawReply reply = client.receive();
+    EXPECT_GE(reply.status, 400) << excerpt(refused);
+    EXPECT_NE(code_of(reply), "") << "it has its body: " << excerpt(refused);
+  }
+}
+
 TEST(HttpServerTest, AClientThatSendsALargeBodyInOneGoStillGetsTheReply) {
   ServedLoop served({}, echo);
   EXPECT_EQ(served.client().post("/", std::string(20'000'000, 'x')).status, 413);
@@ -306,6 +321,31 @@ TEST(HttpServerTest, TakesNoMoreConnectionsThanItMay) {
   EXPECT_EQ(second.get("/").status, 200);
   EXPECT_TRUE(served.client().closed_by_server());
   EXPECT_EQ(first.get("/").status, 200);
+}
+
+TEST(HttpServerTest, ANewConnectionSaysSomethingSoon) {
+  HttpServerOptions options;
+  options.read_ms = 50;
+  ServedLoop served(options, echo);
+  EXPECT_TRUE(served.client().closed_by_server());
+}
+
+TEST(HttpServerTest, ASilentConnectionMakesRoomForAnother) {
+  HttpServerOptions options;
+  options.connections_max = 3;
+  ServedLoop served(options, echo);
+  RawClient used = served.client();
+  EXPECT_EQ(used.get("/").status, 200);
+  RawClient first_silent = served.client();
+  RawClient slow = served.client();
+  slow.send("GET / HTT");
+  RawClient newcomer = served.client();
+  EXPECT_EQ(newcomer.get("/").status, 200);
+  EXPECT_TRUE(first_silent.closed_by_server()) << "the one that was silent for longest";
+  slow.send("P/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(slow.receive().status, 200);
+  EXPECT_TRUE(served.client().closed_by_server()) << "all have sent a request";
+  EXPECT_EQ(used.get("/").status, 200);
 }
 
 // ---- browsers

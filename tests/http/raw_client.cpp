@@ -53,6 +53,7 @@ bool RawClient::fill() {
   do {
     got = ::recv(fd_, piece, sizeof piece, 0);
   } while (got < 0 && errno == EINTR);
+  timed_out_ = got < 0 && errno == EAGAIN;
   if (got <= 0) return false;
   buffer_.append(piece, static_cast<std::size_t>(got));
   return true;
@@ -141,7 +142,7 @@ std::string RawClient::receive_rest() {
   return std::exchange(buffer_, "");
 }
 
-bool RawClient::closed_by_server() { return buffer_.empty() && !fill(); }
+bool RawClient::closed_by_server() { return buffer_.empty() && !fill() && !timed_out_; }
 
 void RawClient::close_sending() { ::shutdown(fd_, SHUT_WR); }
 

@@ -38,7 +38,7 @@ class RawClient {
   std::optional<std::string> receive_chunk();
   // Everything until the server closes.
   std::string receive_rest();
-  bool closed_by_server();  // waits; false when something else came
+  bool closed_by_server();  // waits; false when something else came, or nothing
 
   void close_sending();
   void close();
@@ -50,6 +50,7 @@ class RawClient {
 
   int fd_ = -1;
   std::string buffer_;
+  bool timed_out_ = false;
 };
 
 }  // namespace tuneband::test
