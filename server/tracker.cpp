@@ -93,6 +93,7 @@ struct Tracker::Group {
   std::map<int, std::shared_ptr<Peer>> ranks;  // here, from the greeting until the group is told
   std::map<int, Listening> listening;          // of those that have their neighbours
   std::optional<boost::asio::steady_timer> deadline;
+  std::uint64_t gathering = 0;  // a number of its own for each time that ranks wait for each other
 };
 
 struct Tracker::State : std::enable_shared_from_this<State> {
@@ -109,6 +110,7 @@ struct Tracker::State : std::enable_shared_from_this<State> {
   tcp::acceptor acceptor;
   boost::asio::steady_timer accept_pause;
   std::map<std::string, Group> groups;
+  std::uint64_t gatherings = 0;
   std::set<std::shared_ptr<Peer>> peers;
 };
 
@@ -271,9 +273,12 @@ void Tracker::Peer::park(const std::string& task_id, std::int32_t world) {
   deadline_.cancel();  // the group's own holds from here
   if (group->ranks.empty()) {
     group->deadline.emplace(state->loop, std::chrono::milliseconds(state->options.gather_ms));
-    group->deadline->async_wait([weak = std::weak_ptr(state), name = group_](const NetError& error) {
+    group->gathering = ++state->gatherings;
+    group->deadline->async_wait([weak = std::weak_ptr(state), name = group_, number = group->gathering](const NetError& error) {
       const auto alive = weak.lock();
-      if (!error && alive) alive->end(name, false, "its ranks did not all come in time");
+      const Group* late = alive ? alive->find(name) : nullptr;
+      if (error || late == nullptr || late->gathering != number) return;  // it may have been on its way when the group ended
+      alive->end(name, false, "its ranks did not all come in time");
     });
   }
   group->ranks[rank_] = shared_from_this();

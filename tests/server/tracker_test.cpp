@@ -283,6 +283,27 @@ TEST_F(TrackerTest, NobodyWaitsLongerThanTheDeadlines) {
   EXPECT_EQ(tracker->connections(), 0U);
 }
 
+// Both timers run out while the loop is busy: the group's deadline is on its way when the group is expected anew.
+TEST_F(TrackerTest, ADeadlineOfAnEarlierGatheringDoesNotEndALaterOne) {
+  constexpr std::chrono::milliseconds kGather{500};
+  start({.step_ms = 10'000, .gather_ms = kGather.count(), .connections_max = 100, .advertised_address = ""});
+  expect("again", 2);
+  boost::asio::steady_timer sooner(loop);
+  Client zero = joined("again:0", 2);
+  sooner.expires_after(kGather * 4 / 5);
+  sooner.async_wait([&](const boost::system::error_code&) { expect("again", 2); });
+  loop.restart();
+  while (loop.poll_one() > 0) loop.restart();  // it has its place, and the deadline stands
+  const auto both_over = std::chrono::steady_clock::now() + kGather;
+  while (std::chrono::steady_clock::now() <= both_over) {
+  }
+  loop.restart();
+  while (loop.poll_one() > 0) loop.restart();
+  EXPECT_TRUE(zero.closed()) << "it belonged to the earlier one";
+  EXPECT_THAT(ended, IsEmpty());
+  EXPECT_EQ(tracker->groups(), 1U);
+}
+
 TEST_F(TrackerTest, AGroupThatIsForgottenLetsItsRanksGo) {
   start();
   expect("7", 2);
