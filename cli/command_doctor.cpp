@@ -31,6 +31,7 @@ Finished run_doctor(Console& console, const DoctorOptions& options) {
   add(check_openmp(machine));
   add(check_open_files());
   add(check_data_dir(options.data_dir));
+  add(check_database(program_beside_this("tuneband-server"), options.data_dir));
   add(check_server(options.server));
   add(check_training(program_beside_this("tuneband-server")));
   if (console.json()) console.print_json(to_json(findings));

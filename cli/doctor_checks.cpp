@@ -1,30 +1,26 @@
 #include "cli/doctor_checks.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <thread>
 
 #include "cli/api_client.hpp"
+#include "cli/control_group.hpp"
 #include "cli/embedded_server.hpp"
 #include "cli/format.hpp"
+#include "cli/port_check.hpp"
 
 namespace tuneband::cli {
 
@@ -36,14 +32,18 @@ using Level = Finding::Level;
 constexpr double kMegabyte = 1024.0 * 1024.0;
 constexpr double kWorkerMemoryMb = 256;  // of one that holds a small table
 constexpr double kRoomMbMin = 1024;
-constexpr rlim_t kOpenFilesMin = 4096;  // a connection a worker, an event stream a browser
+constexpr double kRoomFilesMin = 100'000;
+constexpr const char* kDatabaseFile = "tuneband.db";
+constexpr const char* kOlderSchema = "has not been opened for writing by this program yet";  // as tuneband-server --check says
+constexpr rlim_t kOpenFilesMin = 4096;      // a connection a worker, an event stream a browser
+constexpr std::size_t kSaidSizeMax = 1000;  // bytes of what a program says
 constexpr int kTrainingSecondsMax = 60;
 constexpr int kTableRows = 60;
 
-std::optional<std::string> first_line(const std::string& path) {
-  std::ifstream file(path);
+std::string on_one_line(const std::string& text) {
   std::string line;
-  return std::getline(file, line) ? std::optional(line) : std::nullopt;
+  for (const char c : text.substr(0, kSaidSizeMax)) line += c == '\n' ? std::string("; ") : std::string(1, c);
+  return text.size() > kSaidSizeMax ? line + "..." : line;
 }
 
 // What a program prints, and how it ended.
@@ -61,23 +61,6 @@ std::string shell_quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
-}
-
-// "max 100000" or "200000 100000": microseconds of CPU a period.
-std::optional<double> cores_of_control_group() {
-  std::istringstream words(first_line("/sys/fs/cgroup/cpu.max").value_or(""));
-  double quota = 0;
-  double period = 0;
-  if (words >> quota >> period && period > 0) return quota / period;
-  return std::nullopt;
-}
-
-std::optional<double> memory_mb_of_control_group() {
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::istringstream words(first_line(path).value_or(""));
-    if (double bytes = 0; words >> bytes && bytes < 1e15) return bytes / kMegabyte;
-  }
-  return std::nullopt;
 }
 
 double memory_mb_available() {
@@ -153,23 +136,6 @@ std::optional<std::string> version_in(const std::string& metrics) {
   return metrics.substr(from, metrics.find('"', from) - from);
 }
 
-// Nothing: it is free. Only of an IPv4 address.
-std::optional<std::string> why_not_free(const std::string& url) {
-  const auto colon = url.rfind(':');
-  const std::string host = url.substr(7, colon - 7);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(std::strtoul(url.c_str() + colon + 1, nullptr, 10)));
-  if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) return std::nullopt;
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int yes = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  const bool free = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  const std::string why = std::strerror(errno);
-  close(fd);
-  return free ? std::nullopt : std::optional(why);
-}
-
 }  // namespace
 
 std::string_view to_string(Level level) {
@@ -201,9 +167,10 @@ Finding check_program(const std::string& program) {
 Machine this_machine() {
   Machine machine;
   machine.cores = std::max(1U, std::thread::hardware_concurrency());
-  machine.cores = std::min(machine.cores, cores_of_control_group().value_or(machine.cores));
+  const ControlGroupLimits limits = own_control_group_limits();
+  machine.cores = std::min(machine.cores, limits.cores.value_or(machine.cores));
   machine.memory_mb = memory_mb_available();
-  machine.memory_mb = std::min(machine.memory_mb, memory_mb_of_control_group().value_or(machine.memory_mb));
+  if (limits.memory_bytes) machine.memory_mb = std::min(machine.memory_mb, *limits.memory_bytes / kMegabyte);
   return machine;
 }
 
@@ -246,33 +213,48 @@ Finding check_openmp(const Machine& machine) {
 }
 
 FileSystem file_system_of(std::uint64_t magic) {
+  using Kind = FileSystem::Kind;
   switch (magic) {
     case 0x6969:
-      return {"nfs", true, false};
+      return {"nfs", Kind::network};
     case 0xFF534D42:
     case 0xFE534D42:
     case 0x517B:
-      return {"a Windows share (cifs)", true, false};
+      return {"a Windows share (cifs)", Kind::network};
     case 0x01021997:
-      return {"9p", true, false};
+      return {"9p", Kind::network};
     case 0x65735546:
-      return {"a fuse file system", true, false};
+      return {"a fuse file system", Kind::network};
+    case 0x0BD00BD0:
+      return {"lustre", Kind::unsure};
+    case 0x00C36400:
+      return {"ceph", Kind::unsure};
+    case 0x47504653:
+      return {"gpfs", Kind::unsure};
+    case 0x19830326:
+      return {"beegfs", Kind::unsure};
+    case 0x01161970:
+      return {"gfs2", Kind::unsure};
     case 0x01021994:
-      return {"tmpfs", false, true};
+      return {"tmpfs", Kind::memory};
     case 0x858458F6:
-      return {"ramfs", false, true};
+      return {"ramfs", Kind::memory};
     case 0xEF53:
-      return {"ext4", false, false};
+      return {"ext4", Kind::local};
     case 0x58465342:
-      return {"xfs", false, false};
+      return {"xfs", Kind::local};
     case 0x9123683E:
-      return {"btrfs", false, false};
+      return {"btrfs", Kind::local};
     case 0x794C7630:
-      return {"overlayfs", false, false};
+      return {"overlayfs", Kind::local};
     case 0x2FC12FC1:
-      return {"zfs", false, false};
+      return {"zfs", Kind::local};
+    case 0xF2F52010:
+      return {"f2fs", Kind::local};
+    case 0xCA451A4E:
+      return {"bcachefs", Kind::local};
     default:
-      return {fmt::format("file system {:#x}", magic), false, false};
+      return {fmt::format("file system {:#x}", magic), Kind::unsure};
   }
 }
 
@@ -290,16 +272,47 @@ Finding check_data_dir(const std::string& data_dir) {
   if (statfs(directory.c_str(), &info) != 0) {
     return {Level::problem, "data", directory.string() + ": " + std::strerror(errno), "name another --data-dir"};
   }
-  const FileSystem system = file_system_of(static_cast<std::uint64_t>(info.f_type) & 0xFFFFFFFF);
-  const double room_mb = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_bsize) / kMegabyte;
+  Room room;
+  room.bytes = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_bsize);
+  if (info.f_files > 0) room.files = static_cast<double>(info.f_ffree);
+  return check_room(directory.string(), file_system_of(static_cast<std::uint64_t>(info.f_type) & 0xFFFFFFFF), room);
+}
+
+Finding check_room(const std::string& directory, const FileSystem& system, const Room& room) {
+  using Kind = FileSystem::Kind;
+  const double megabytes = room.bytes / kMegabyte;
   const std::string found =
-      fmt::format("{} is writable, on {}, with {:.1f} GB of room", directory.string(), system.name, room_mb / 1024);
-  if (system.network) {
+      fmt::format("{} is writable, on {}, with {:.1f} GB of room", directory, system.name, megabytes / 1024);
+  if (system.kind == Kind::network) {
     return {Level::problem, "data", found, "SQLite's log needs a local file system: name a --data-dir on one"};
   }
-  if (room_mb < kRoomMbMin) return {Level::note, "data", found, "logs and models need more: make room"};
-  if (system.in_memory) return {Level::note, "data", found, "what is kept there is gone after a reboot"};
+  if (megabytes < kRoomMbMin) return {Level::note, "data", found, "logs and models need more: make room"};
+  if (room.files && *room.files < kRoomFilesMin) {
+    return {Level::note, "data", fmt::format("{}, but only for {:.0f} files more", found, *room.files),
+            "each trial has several: remove files, or name a --data-dir on another file system"};
+  }
+  if (system.kind == Kind::unsure) {
+    return {Level::note, "data", found,
+            "SQLite's log needs locks and shared memory to work there as on a local disk, which is not sure: prefer a local one"};
+  }
+  if (system.kind == Kind::memory) return {Level::note, "data", found, "what is kept there is gone after a reboot"};
   return {Level::ok, "data", found, ""};
+}
+
+Finding check_database(const std::string& server_program, const std::string& data_dir) {
+  std::error_code error;
+  if (!fs::exists(fs::path(data_dir) / kDatabaseFile, error)) {
+    if (error) return {Level::problem, "database", data_dir + ": " + error.message(), "name another --data-dir"};
+    return {Level::ok, "database", "none is there yet", ""};
+  }
+  const auto [status, said] = output_of(shell_quoted(server_program) + " --check --data-dir " + shell_quoted(data_dir) + " 2>&1");
+  if (status == 0) return {Level::ok, "database", "the one in " + data_dir + " is sound", ""};
+  if (said.find(kOlderSchema) != std::string::npos) {
+    return {Level::note, "database", "the one in " + data_dir + " is of an older version",
+            "make a backup (tuneband backup); the server brings it to this version when it starts"};
+  }
+  return {Level::problem, "database", on_one_line(said),
+          "a server refuses it: restore a backup, use the programs of its version, or name another --data-dir"};
 }
 
 Finding check_open_files() {
@@ -327,12 +340,22 @@ Finding check_server(const std::string& url) {
     return {Level::problem, "server", "the one at " + url + " is of version " + *version + ", and this is " TUNEBAND_VERSION,
             "use programs of one version"};
   }
-  const auto taken = why_not_free(url);
-  if (answered || taken) {
-    return {Level::problem, "server", "what listens at " + url + " is no tuneband-server",
+  const PortState port = look_at_port(url);
+  if (answered || port.kind == PortState::Kind::taken) {
+    return {Level::problem, "server", "what listens at " + url + " is no tuneband-server, or does not answer",
             "start one on another port: tuneband-server --port N"};
   }
-  return {Level::note, "server", "none answers at " + url + "; the port is free", "start one: tuneband-server"};
+  const std::string silent = "none answers at " + url;
+  switch (port.kind) {
+    case PortState::Kind::not_ours:
+      return {Level::note, "server", silent + ", which is not an address of this machine (" + port.why + ")",
+              "is the server there running, and does it listen on more than its loopback (--listen)?"};
+    case PortState::Kind::forbidden:
+      return {Level::note, "server", silent + ", and here none could listen there: " + port.why,
+              "start one on another port: tuneband-server --port N"};
+    default:
+      return {Level::note, "server", silent + "; the port is free", "start one: tuneband-server"};
+  }
 }
 
 Finding check_training(const std::string& server_program) {

@@ -1,6 +1,8 @@
 // The checks of `tuneband doctor`: each looks at one thing and says what it found, and what to do where that is not right.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,11 +38,25 @@ Finding check_openmp(const Machine& machine);
 Finding check_data_dir(const std::string& data_dir);
 // What is known of a file system by its magic number (statfs(2)).
 struct FileSystem {
+  enum class Kind {
+    local,
+    memory,
+    network,  // SQLite's log does not work there
+    unsure,   // it may not
+  };
   std::string name;
-  bool network = false;
-  bool in_memory = false;
+  Kind kind = Kind::unsure;
 };
 FileSystem file_system_of(std::uint64_t magic);
+// What is left of it.
+struct Room {
+  double bytes = 0;
+  std::optional<double> files;  // nothing: as many as there are bytes for
+};
+Finding check_room(const std::string& directory, const FileSystem& system, const Room& room);
+
+// What `tuneband-server --check` says of the database in the data directory, if there is one. Reads all of it.
+Finding check_database(const std::string& server_program, const std::string& data_dir);
 
 Finding check_open_files();
 

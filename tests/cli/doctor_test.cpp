@@ -1,16 +1,22 @@
 // `tuneband doctor`: what each check says of what it finds, and the command on this installation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "cli/api_client.hpp"
+#include "cli/control_group.hpp"
 #include "cli/doctor_checks.hpp"
 #include "cli/embedded_server.hpp"
+#include "cli/port_check.hpp"
 #include "tests/server/temporary_directory.hpp"
 
 namespace tuneband::cli {
@@ -18,6 +24,7 @@ namespace tuneband::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using Level = Finding::Level;
 
 class Doctor : public testing::Test {
@@ -80,10 +87,54 @@ TEST_F(Doctor, ADataDirectoryIsWritableAndOnALocalFileSystem) {
   std::ofstream(directory_ / "file") << "x";
   EXPECT_EQ(check_data_dir(directory_ / "file").level, Level::problem);
   EXPECT_EQ(check_data_dir("/proc/tuneband-data").level, Level::problem) << "nobody makes a file there";
-  EXPECT_TRUE(file_system_of(0x6969).network);
-  EXPECT_TRUE(file_system_of(0xFF534D42).network);
-  EXPECT_TRUE(file_system_of(0x01021994).in_memory);
-  EXPECT_FALSE(file_system_of(0xEF53).network);
+}
+
+TEST_F(Doctor, AFileSystemOnWhichSqliteMayNotWorkIsNotJustWell) {
+  using Kind = FileSystem::Kind;
+  EXPECT_EQ(file_system_of(0x6969).kind, Kind::network);
+  EXPECT_EQ(file_system_of(0xFF534D42).kind, Kind::network);
+  EXPECT_EQ(file_system_of(0x01021994).kind, Kind::memory);
+  EXPECT_EQ(file_system_of(0xEF53).kind, Kind::local);
+  EXPECT_EQ(file_system_of(0x0BD00BD0).kind, Kind::unsure) << "lustre";
+  EXPECT_EQ(file_system_of(0x00C36400).kind, Kind::unsure) << "ceph";
+  EXPECT_EQ(file_system_of(0x12345).kind, Kind::unsure);
+  const Room ample{1e12, 1e9};
+  const auto level = [](Kind kind, const Room& room) { return check_room("/data", {"it", kind}, room).level; };
+  EXPECT_EQ(level(Kind::local, ample), Level::ok);
+  EXPECT_EQ(level(Kind::memory, ample), Level::note);
+  EXPECT_EQ(level(Kind::unsure, ample), Level::note);
+  EXPECT_EQ(level(Kind::network, ample), Level::problem);
+}
+
+TEST_F(Doctor, LittleRoomForBytesOrFilesIsNoted) {
+  const FileSystem disk{"ext4", FileSystem::Kind::local};
+  EXPECT_THAT(check_room("/data", disk, {1e6, 1e9}).advice, HasSubstr("make room"));
+  EXPECT_THAT(check_room("/data", disk, {1e12, 50}).found, HasSubstr("only for 50 files"));
+  EXPECT_EQ(check_room("/data", disk, {1e12, std::nullopt}).level, Level::ok) << "btrfs has no such bound";
+}
+
+TEST_F(Doctor, ADatabaseIsCheckedAsTheServerWould) {
+  const std::string server = TUNEBAND_BIN_DIR "/tuneband-server";
+  const std::string database = directory_ / "tuneband.db";
+  EXPECT_EQ(check_database(server, directory_ / "not/there/yet").level, Level::ok);
+  EmbeddedServer::start({server, directory_.path(), 0});
+  const Finding sound = check_database(server, directory_.path());
+  EXPECT_EQ(sound.level, Level::ok) << sound.found;
+  EXPECT_THAT(sound.found, HasSubstr("sound"));
+
+  const auto set_version = [&](char version) {
+    std::fstream(database, std::ios::in | std::ios::out | std::ios::binary).seekp(63).put(version);
+  };
+  set_version(99);
+  const Finding newer = check_database(server, directory_.path());
+  EXPECT_EQ(newer.level, Level::problem);
+  EXPECT_THAT(newer.found, HasSubstr("newer version"));
+  set_version(1);
+  EXPECT_EQ(check_database(server, directory_.path()).level, Level::note) << "the server migrates it";
+  std::ofstream(database) << "no database at all, but a text that is long enough to be taken for one";
+  const Finding damaged = check_database(server, directory_.path());
+  EXPECT_EQ(damaged.level, Level::problem);
+  EXPECT_THAT(damaged.found, Not(HasSubstr("\n")));
 }
 
 TEST_F(Doctor, TellsAServerOfOursFromAFreePortAndFromAStranger) {
@@ -94,6 +145,73 @@ TEST_F(Doctor, TellsAServerOfOursFromAFreePortAndFromAStranger) {
   (*server)->stop();
   EXPECT_EQ(check_server(url).level, Level::note);
   EXPECT_EQ(check_server("ftp://nowhere").level, Level::problem);
+}
+
+// Listens on a free port of the loopback, and says nothing to anyone.
+class SilentListener {
+ public:
+  SilentListener() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(fd_, 1), 0);
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = std::to_string(ntohs(address.sin_port));
+  }
+  ~SilentListener() { ::close(fd_); }
+  SilentListener(const SilentListener&) = delete;
+  SilentListener& operator=(const SilentListener&) = delete;
+  const std::string& port() const { return port_; }
+
+ private:
+  int fd_;
+  std::string port_;
+};
+
+TEST_F(Doctor, APortIsLookedAtByNameAndByAddress) {
+  using Kind = PortState::Kind;
+  std::string port;
+  {
+    const SilentListener listener;
+    port = listener.port();
+    EXPECT_EQ(look_at_port("http://127.0.0.1:" + port).kind, Kind::taken);
+    EXPECT_EQ(look_at_port("http://localhost:" + port).kind, Kind::taken);
+    EXPECT_EQ(look_at_port("http://127.0.0.1:" + port + "/").kind, Kind::taken);
+  }
+  EXPECT_EQ(look_at_port("http://localhost:" + port).kind, Kind::free);
+  EXPECT_EQ(look_at_port("http://192.0.2.1:7070").kind, Kind::not_ours) << "an address of nobody (RFC 5737)";
+  EXPECT_THAT(look_at_port("http://[::1]:" + port).kind, testing::AnyOf(Kind::free, Kind::not_ours)) << "where there is IPv6";
+  EXPECT_NE(look_at_port("http://127.0.0.1").kind, Kind::not_ours) << "the port of http is 80";
+}
+
+TEST_F(Doctor, LimitsOfControlGroupsAreThoseOfTheGroupThatTheProcessIsIn) {
+  const auto write = [&](const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(directory_ / path).parent_path());
+    std::ofstream(directory_ / path) << text << '\n';
+  };
+  write("user.slice/memory.max", "8000000000");
+  write("user.slice/cpu.max", "max 100000");
+  write("user.slice/session.scope/memory.max", "max");
+  write("user.slice/session.scope/cpu.max", "150000 100000");
+  write("other.slice/memory.max", "1000");
+  const auto second = control_group_limits("0::/user.slice/session.scope\n", directory_.path());
+  EXPECT_EQ(second.cores, 1.5);
+  EXPECT_EQ(second.memory_bytes, 8e9) << "the limit of the group that it is in counts as well";
+
+  write("memory/batch/17/memory.limit_in_bytes", "2000000000");
+  write("memory/memory.limit_in_bytes", "9223372036854771712");
+  write("cpu,cpuacct/cpu.cfs_quota_us", "200000");
+  write("cpu,cpuacct/cpu.cfs_period_us", "100000");
+  const auto first =
+      control_group_limits("5:memory:/batch/17\n4:cpu,cpuacct:/not/seen/here\n1:name=systemd:/x\n", directory_.path());
+  EXPECT_EQ(first.memory_bytes, 2e9);
+  EXPECT_EQ(first.cores, 2);
+
+  const auto none = control_group_limits("0::/../outside\nnonsense\n", directory_.path());
+  EXPECT_FALSE(none.cores);
+  EXPECT_FALSE(none.memory_bytes);
 }
 
 TEST_F(Doctor, TrainsASmallJobFromFileToModel) {
