@@ -36,11 +36,20 @@ std::string metric_of(const Json& document) {
   return objective.contains("metric") && objective["metric"].is_string() ? objective["metric"].get<std::string>() : "";
 }
 
+// Nothing where the document has none, or a faulty one: make_method() names the faults.
+std::optional<SearchSpace> space_of_document(const Json& document) {
+  if (!document.is_object() || !document.contains("search_space")) return std::nullopt;
+  Diagnostics diagnostics;
+  SearchSpace space = SearchSpace::parse(document["search_space"], "search_space", diagnostics);
+  return diagnostics.ok() ? std::optional(std::move(space)) : std::nullopt;
+}
+
 Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
   const auto file = read_job_file(options.job_file);
   if (!file) return file.error();
   SimulationSetup setup;
-  auto table = load_curve_table(options.table, {metric_of(file->document), options.configurations, ""});
+  auto table =
+      load_curve_table(options.table, {metric_of(file->document), options.configurations, "", space_of_document(file->document)});
   if (!table) return Failure{{table.error()}, kExitBadInput};
   setup.table = std::move(*table);
   for (const auto& scheduler : or_own(options.schedulers)) {

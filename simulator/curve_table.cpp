@@ -41,14 +41,16 @@ struct Columns {
   std::int64_t cost_until = 1;  // units that the cost is of; 0: all
 };
 
-Columns columns_of(const Csv& csv) {
+Columns columns_of(const Csv& csv, const std::optional<SearchSpace>& space) {
   Columns columns;
   columns.config = csv.column("config");
   columns.state = csv.column("state");
   for (std::size_t i = 0; i < csv.header.size(); ++i) {
     const std::string& name = csv.header[i];
     const auto measured = measured_column(name);
-    if (name == "seconds_per_unit" || name == "cpu_s_R") {
+    if (space && space->find(name) != nullptr) {
+      columns.parameters.push_back(i);
+    } else if (name == "seconds_per_unit" || name == "cpu_s_R") {
       columns.cost = i;
       columns.cost_until = name == "cpu_s_R" ? 0 : 1;
     } else if (measured && (measured->first == "time" || measured->first == "seconds")) {
@@ -75,6 +77,21 @@ Result<std::string> chosen_metric(const Columns& columns, const std::string& wan
   if (wanted.empty() && names.size() == 1) return names.front();
   return table_error(wanted.empty() ? "has several metrics: say which" : "has no curve of `" + wanted + "`", path,
                      "it has " + one_of(names));
+}
+
+// The one of a parameter's values that a cell is the text of.
+std::optional<Value> listed_value(const Domain& domain, const std::string& cell) {
+  std::vector<Value> values;
+  if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) values = categories->values;
+  if (const auto* fixed = std::get_if<FixedDomain>(&domain)) values = {fixed->value};
+  for (const Value& value : values) {
+    if (to_string(value) == cell) return value;
+  }
+  const auto number = parse_number(cell);
+  for (const Value& value : values) {
+    if (number && same(value, Value(*number))) return value;
+  }
+  return std::nullopt;
 }
 
 // The cells of one column as values of one type: integers, else numbers, else texts. Nothing where a cell is empty.
@@ -104,13 +121,17 @@ std::vector<std::optional<Value>> typed(const std::vector<const std::string*>& c
 }
 
 // Hyperparameters by line.
-std::vector<Configuration> configurations_of(const Csv& csv, const std::vector<std::size_t>& columns) {
+std::vector<Configuration> configurations_of(const Csv& csv, const std::vector<std::size_t>& columns,
+                                             const std::optional<SearchSpace>& space) {
   std::vector<Configuration> configurations(csv.rows.size());
   for (const std::size_t column : columns) {
     std::vector<const std::string*> cells;
     for (const auto& row : csv.rows) cells.push_back(&row[column]);
-    const auto values = typed(cells);
+    auto values = typed(cells);
+    const Parameter* parameter = space ? space->find(csv.header[column]) : nullptr;
     for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto listed = parameter ? listed_value(parameter->domain, *cells[i]) : std::nullopt;
+      if (values[i] && listed) values[i] = listed;
       if (values[i]) configurations[i][csv.header[column]] = *values[i];
     }
   }
@@ -137,10 +158,12 @@ struct Hyperparameters {
 };
 
 // From the table's own columns, else from the file with the configurations, joined by `config`.
-Result<Hyperparameters> hyperparameters_of(const Csv& csv, const Columns& columns, const std::string& path, std::string beside) {
+Result<Hyperparameters> hyperparameters_of(const Csv& csv, const Columns& columns, const std::string& path,
+                                           const CurveTableOptions& options) {
   if (!columns.parameters.empty()) {
-    return Hyperparameters{names_of(csv, columns.parameters), configurations_of(csv, columns.parameters)};
+    return Hyperparameters{names_of(csv, columns.parameters), configurations_of(csv, columns.parameters, options.space)};
   }
+  std::string beside = options.configurations_path;
   if (beside.empty()) beside = configurations_beside(path);
   if (beside.empty() || columns.config == csv.header.size()) {
     return table_error("has no hyperparameters", path,
@@ -148,9 +171,9 @@ Result<Hyperparameters> hyperparameters_of(const Csv& csv, const Columns& column
   }
   const auto others = read_csv(beside);
   if (!others) return others.error();
-  const Columns other_columns = columns_of(*others);
+  const Columns other_columns = columns_of(*others, options.space);
   if (other_columns.config == others->header.size()) return table_error("has no column `config`", beside);
-  const auto configurations = configurations_of(*others, other_columns.parameters);
+  const auto configurations = configurations_of(*others, other_columns.parameters, options.space);
   std::map<std::string, std::size_t> line_of;
   for (std::size_t i = 0; i < others->rows.size(); ++i) line_of.emplace(others->rows[i][other_columns.config], i);
   Hyperparameters result{names_of(*others, other_columns.parameters), {}};
@@ -207,10 +230,10 @@ double CurveTable::seconds_of_full_training() const {
 Result<CurveTable> load_curve_table(const std::string& path, const CurveTableOptions& options) {
   const auto csv = read_csv(path);
   if (!csv) return csv.error();
-  const Columns columns = columns_of(*csv);
+  const Columns columns = columns_of(*csv, options.space);
   const auto metric = chosen_metric(columns, options.metric, path);
   if (!metric) return metric.error();
-  auto hyperparameters = hyperparameters_of(*csv, columns, path, options.configurations_path);
+  auto hyperparameters = hyperparameters_of(*csv, columns, path, options);
   if (!hyperparameters) return hyperparameters.error();
 
   CurveTable table;

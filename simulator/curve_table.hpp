@@ -5,7 +5,8 @@
 //   <metric>_<r>    the metric at resource r = 1, 2, ...; not every r need be there. An empty cell: not measured; nan: diverged
 //   a cost, one of  seconds_per_unit | seconds_<r> | time_<r> | cpu_s_R: of one unit, or of a training until r (R: the last one)
 //   state           optional; `failed`: the trial failed after its last measured value
-//   anything else that is not of the form <name>_<number>: a hyperparameter. An empty cell: it was not active
+//   anything else that is not of the form <name>_<number>: a hyperparameter. An empty cell: it was not active. With a search space
+//   its parameters are hyperparameters, whatever their names are like
 #pragma once
 
 #include <cstdint>
@@ -50,6 +51,9 @@ struct CurveTableOptions {
   std::string metric;               // "": the only one there is
   std::string configurations_path;  // the hyperparameters, when they are in another file; "": configs.csv(.gz) beside it
   std::string name;                 // "": the file's, without its extensions
+  // Cells of its categorical and fixed parameters become those of its values that they are the text of. Without one the cells of a
+  // column are integers, numbers or texts, all of them.
+  std::optional<SearchSpace> space = std::nullopt;
 };
 
 // Errors: what read_csv() says, no curve of that metric, cells that are no numbers, no hyperparameter, a line whose `config` the

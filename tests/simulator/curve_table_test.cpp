@@ -136,6 +136,36 @@ TEST(CurveTable, SpansASpaceWithLogarithmicScalesWhereValuesLieSo) {
   EXPECT_TRUE(diagnostics.ok());
 }
 
+// As an export writes them: what a cell is the text of is for the search space to say.
+TEST(CurveTable, TakesTheValuesOfTheSearchSpaceThatItsCellsAreTheTextsOf) {
+  const TemporaryDirectory directory;
+  Diagnostics diagnostics;
+  const SearchSpace space = SearchSpace::parse(Json::parse(R"({
+    "flag": {"type": "categorical", "values": [true, false]}, "text": {"type": "categorical", "values": ["1", "2"]},
+    "mixed": {"type": "categorical", "values": [1, 0.5, "auto", true]}, "rate": {"type": "categorical", "values": [0.1, 1]},
+    "on": true, "number": "7", "x_1": {"type": "float", "min": 0, "max": 1}, "time_2": {"type": "int", "min": 1, "max": 9}})"),
+                                               "", diagnostics);
+  ASSERT_TRUE(diagnostics.ok());
+  const std::string path = directory.write("curves.csv",
+                                           "flag,text,mixed,rate,on,number,x_1,time_2,acc_1\n"
+                                           "true,1,1,0.10,true,7,0.5,3,1\nfalse,2,auto,1.0,true,7,1,4,2\ntrue,2,true,1,true,7,0,5,3\n");
+  auto table = load_curve_table(path, {"", "", "", space});
+  ASSERT_TRUE(table) << describe(table.error());
+  EXPECT_EQ(keep_within(*table, space), 0);
+  EXPECT_EQ(table->metric, "acc");
+  EXPECT_EQ(table->curves[0].configuration, (Configuration{{"flag", true},
+                                                           {"text", std::string("1")},
+                                                           {"mixed", std::int64_t{1}},
+                                                           {"rate", 0.1},
+                                                           {"on", true},
+                                                           {"number", std::string("7")},
+                                                           {"x_1", 0.5},
+                                                           {"time_2", std::int64_t{3}}}));
+  EXPECT_EQ(table->curves[1].configuration.at("mixed"), Value(std::string("auto")));
+  EXPECT_EQ(table->curves[1].configuration.at("rate"), Value(std::int64_t{1}));
+  EXPECT_EQ(table->curves[2].configuration.at("mixed"), Value(true));
+}
+
 TEST(CurveTable, KeepsOnlyWhatLiesInASpace) {
   auto table = table_of("x,a_1\n1,0\n5,0\n11,0\n");
   ASSERT_TRUE(table);
