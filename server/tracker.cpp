@@ -112,15 +112,23 @@ struct Tracker::State : std::enable_shared_from_this<State> {
   std::map<std::string, Group> groups;
   std::uint64_t gatherings = 0;
   std::set<std::shared_ptr<Peer>> peers;
+  std::map<std::uint64_t, Peer*> greeting;  // of the peers, in the order in which they came: have no place in a group yet
+  std::uint64_t arrivals = 0;
 };
 
 // One connection, from its magic to its listen port.
 class Tracker::Peer : public std::enable_shared_from_this<Peer> {
  public:
   Peer(const std::shared_ptr<State>& state, tcp::socket socket)
-      : state_(state), step_ms_(state->options.step_ms), socket_(std::move(socket)), deadline_(socket_.get_executor()) {}
+      : state_(state),
+        number_(++state->arrivals),
+        step_ms_(state->options.step_ms),
+        socket_(std::move(socket)),
+        deadline_(socket_.get_executor()) {}
 
   void greet();
+  // One that has something to say may need its connection.
+  void make_room() { leave("made room for another"); }
   // Its turn: the group is complete, and all lower ranks have been told.
   void tell(int world);
   // Nothing more is heard of it, and its group is not touched.
@@ -149,6 +157,7 @@ class Tracker::Peer : public std::enable_shared_from_this<Peer> {
   void acknowledge_at_once();
 
   std::weak_ptr<State> state_;
+  const std::uint64_t number_;
   const std::int64_t step_ms_;
   tcp::socket socket_;
   boost::asio::steady_timer deadline_;
@@ -157,7 +166,7 @@ class Tracker::Peer : public std::enable_shared_from_this<Peer> {
   std::string outgoing_;
   std::string group_;  // once it has a place in one
   int rank_ = -1;
-  bool greeting_ = true;  // the deadline stands, whatever comes meanwhile
+  bool greeting_ = true;  // as in State::greeting: the deadline stands, whatever comes meanwhile
   bool parked_ = false;
   bool left_ = false;
 };
@@ -214,6 +223,7 @@ void Tracker::Peer::send(std::string bytes, std::function<void()> then) {
 
 void Tracker::Peer::abandon() {
   left_ = true;
+  if (const auto state = state_.lock()) state->greeting.erase(number_);
   NetError ignored;
   deadline_.cancel();
   socket_.close(ignored);
@@ -232,6 +242,7 @@ void Tracker::Peer::leave(const std::string& why) {
 // ---- the conversation --------------------------------------------------------------------------------------------------------
 
 void Tracker::Peer::greet() {
+  if (const auto state = state_.lock()) state->greeting[number_] = this;
   arm_deadline();
   read_integer([this](std::int32_t magic) {
     if (magic != kMagic) return leave("gave no worker's greeting");
@@ -270,6 +281,7 @@ void Tracker::Peer::park(const std::string& task_id, std::int32_t world) {
   group_ = task->group;
   rank_ = task->rank;
   greeting_ = false;
+  state->greeting.erase(number_);
   deadline_.cancel();  // the group's own holds from here
   if (group->ranks.empty()) {
     group->deadline.emplace(state->loop, std::chrono::milliseconds(state->options.gather_ms));
@@ -417,6 +429,7 @@ void Tracker::State::accept() {
 }
 
 void Tracker::State::accepted(tcp::socket socket) {
+  if (peers.size() >= options.connections_max && !greeting.empty()) greeting.begin()->second->make_room();
   if (peers.size() >= options.connections_max) return;  // which closes it
   NetError ignored;
   socket.set_option(tcp::no_delay(true), ignored);

@@ -31,7 +31,7 @@ namespace tuneband::server {
 struct TrackerOptions {
   std::int64_t step_ms = 10'000;        // for a greeting as a whole, and for each message that a peer owes later
   std::int64_t gather_ms = 60'000;      // from a group's first rank until all have their neighbours
-  std::size_t connections_max = 4'000;  // more are turned away
+  std::size_t connections_max = 4'000;  // another replaces the oldest that is still greeting, or is turned away
   // Under which ranks on this machine (they come from a loopback address) are made known to ranks elsewhere; "": as they come.
   std::string advertised_address;
 };

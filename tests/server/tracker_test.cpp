@@ -134,6 +134,11 @@ class TrackerTest : public testing::Test {
     rank.done(port);
     return list;
   }
+  // Everything that is ready now happens.
+  void settle() {
+    loop.restart();
+    while (loop.poll() > 0) loop.restart();
+  }
   bool has_ended(const std::string& group) {
     return loop_until(loop, [&] { return ended.contains(group); });
   }
@@ -292,13 +297,11 @@ TEST_F(TrackerTest, ADeadlineOfAnEarlierGatheringDoesNotEndALaterOne) {
   Client zero = joined("again:0", 2);
   sooner.expires_after(kGather * 4 / 5);
   sooner.async_wait([&](const boost::system::error_code&) { expect("again", 2); });
-  loop.restart();
-  while (loop.poll_one() > 0) loop.restart();  // it has its place, and the deadline stands
+  settle();  // it has its place, and the deadline stands
   const auto both_over = std::chrono::steady_clock::now() + kGather;
   while (std::chrono::steady_clock::now() <= both_over) {
   }
-  loop.restart();
-  while (loop.poll_one() > 0) loop.restart();
+  settle();
   EXPECT_TRUE(zero.closed()) << "it belonged to the earlier one";
   EXPECT_THAT(ended, IsEmpty());
   EXPECT_EQ(tracker->groups(), 1U);
@@ -327,13 +330,17 @@ TEST_F(TrackerTest, RanksOfThisMachineAreMadeKnownElsewhereUnderTheAdvertisedAdd
 
 TEST_F(TrackerTest, MoreConnectionsThanAllowedAreClosed) {
   start({.step_ms = 10'000, .gather_ms = 10'000, .connections_max = 2, .advertised_address = ""});
-  Client first = client();
-  Client second = client();
+  expect("wide", 3);
+  Client first = joined("wide:0", 3);
+  Client silent = client();
   EXPECT_TRUE(loop_until(loop, [&] { return tracker->connections() == 2; }));
+  Client second = joined("wide:1", 3);
+  EXPECT_TRUE(silent.closed()) << "it makes room for one that has something to say";
+  settle();
   Client third = client();
-  EXPECT_TRUE(third.closed());
+  EXPECT_TRUE(third.closed()) << "all that are here belong to a group";
   first.close();
-  EXPECT_TRUE(loop_until(loop, [&] { return tracker->connections() == 1; }));
+  EXPECT_TRUE(loop_until(loop, [&] { return tracker->connections() == 0; }));
 }
 
 TEST_F(TrackerTest, ImpossibleNumbersEndAConversation) {
