@@ -27,11 +27,13 @@ Faults drawn_faults(Draw& draw, SimulationKind kind) {
   faults.message_lost = some(0.2);
   faults.message_repeated = some(0.2);
   faults.message_late = some(0.1);
-  faults.worker_dies = some(0.03);
-  faults.worker_dies_at_start = some(0.05);
+  if (kind != SimulationKind::one_worker) {
+    faults.worker_dies = some(0.03);
+    faults.worker_dies_at_start = some(0.05);
+    faults.worker_drains = some(0.02);
+  }
   faults.worker_silent = some(0.04);
   faults.worker_frozen = some(0.03);
-  faults.worker_drains = some(0.02);
   faults.server_killed = some(0.06);
   faults.disk_full = some(0.02);
   faults.clock_jumps = some(0.01);
@@ -45,10 +47,10 @@ Faults drawn_faults(Draw& draw, SimulationKind kind) {
 constexpr std::int64_t kReplicasDrawnMax = 3;
 
 Json drawn_scheduler(Draw& draw, SimulationKind kind) {
-  const bool any = kind == SimulationKind::anything;
-  const std::string type = any ? draw.one_of("hyperband", "successive_halving", "asha_promotion", "asha_stopping", "none",
-                                             "asha_delayed", "async_hyperband", "median_stopping", "pasha", "auto")
-                               : draw.one_of("hyperband", "hyperband", "successive_halving", "none");
+  const bool same = kind == SimulationKind::same_result;
+  const std::string type = !same ? draw.one_of("hyperband", "successive_halving", "asha_promotion", "asha_stopping", "none",
+                                               "asha_delayed", "async_hyperband", "median_stopping", "pasha", "auto")
+                                 : draw.one_of("hyperband", "hyperband", "successive_halving", "none");
   Json scheduler{{"type", type}, {"max_resource", draw.between(1, draw.chance(0.3) ? 40 : 12)}};
   if (type != "none" && type != "median_stopping") scheduler["eta"] = draw.between(2, 4);
   if (type == "asha_delayed") scheduler["rung_audit"] = draw.chance(0.5);
@@ -57,7 +59,8 @@ Json drawn_scheduler(Draw& draw, SimulationKind kind) {
 
 // What a sampler learns depends on what happened: only where the result may.
 std::string drawn_sampler(Draw& draw, SimulationKind kind) {
-  if (kind == SimulationKind::same_result || draw.chance(0.8)) return "random";
+  if (kind == SimulationKind::same_result || draw.chance(kind == SimulationKind::one_worker ? 0.4 : 0.8)) return "random";
+  if (kind == SimulationKind::one_worker && draw.chance(0.2)) return draw.one_of("gp", "random_forest");
   return draw.one_of("sobol", "tpe", "bohb");
 }
 
@@ -83,10 +86,12 @@ Json drawn_job(Draw& draw, SimulationKind kind, int number) {
             {{"max_trials", draw.between(1, draw.chance(0.3) ? 80 : 24)},
              {"max_attempts", kind == SimulationKind::anything ? draw.between(1, 3) : 100}}}};
   if (draw.chance(0.3)) job["limits"]["max_parallel_trials"] = draw.between(1, 4);
-  if (draw.chance(0.3)) job["trainer"]["replicas"] = draw.between(1, kReplicasDrawnMax);
+  if (kind != SimulationKind::one_worker && draw.chance(0.3)) job["trainer"]["replicas"] = draw.between(1, kReplicasDrawnMax);
   draw_objectives(draw, job);
-  if (kind == SimulationKind::same_result) {
+  if (kind != SimulationKind::anything) {
     job["limits"]["max_failures_in_a_row"] = 1000;
+    if (kind == SimulationKind::one_worker && draw.chance(0.3))
+      job["limits"]["max_trials_without_improvement"] = draw.between(2, 10);
     return job;
   }
   if (draw.chance(0.1)) job["limits"]["max_trials_without_improvement"] = draw.between(1, 10);
@@ -150,7 +155,7 @@ Simulation::Simulation(std::uint64_t seed, const SimulationOptions& options)
     users_.push_back({{JobSpec::parse(document, diagnostics), document.dump()}, std::nullopt, false});
     for (const Error& error : diagnostics.errors()) throw Broken("the simulation drew a bad job: " + describe(error));
   }
-  workers_wanted_ = static_cast<std::size_t>(draw_.between(1, 8));
+  workers_wanted_ = options.kind == SimulationKind::one_worker ? 1 : static_cast<std::size_t>(draw_.between(1, 8));
   for (const User& user : users_) {
     workers_wanted_ = std::max(workers_wanted_, static_cast<std::size_t>(user.job.spec.replicas.back()));
   }

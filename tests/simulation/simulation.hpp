@@ -11,6 +11,7 @@ namespace tuneband::test {
 enum class SimulationKind {
   anything,     // every scheduler, limits, several jobs, failures, users who stop and delete
   same_result,  // one job whose result depends on nothing but its document: whatever goes wrong, the same table
+  one_worker,   // one job of any kind, one worker that stays: what is decided next follows from the rows alone
 };
 
 struct SimulationOptions {

@@ -80,10 +80,10 @@ TEST(Simulation, EveryInvariantHoldsAndEveryJobEndsWhateverGoesWrong) {
   RecordProperty("happenings", std::to_string(happenings));
 }
 
-TEST(Simulation, ASynchronousJobHasTheSameTableWhateverGoesWrong) {
-  for_each_seed(4000, [&](std::uint64_t seed) {
+void expect_the_same_table(SimulationKind kind, std::uint64_t seeds_usually) {
+  for_each_seed(seeds_usually, [&](std::uint64_t seed) {
     SimulationOptions options;
-    options.kind = SimulationKind::same_result;
+    options.kind = kind;
     const SimulationResult disturbed = simulate_and_tell(seed, options);
     ASSERT_EQ(disturbed.broken, "") << "seed " << seed << "\n" << disturbed.story;
     options.faults = false;
@@ -92,6 +92,11 @@ TEST(Simulation, ASynchronousJobHasTheSameTableWhateverGoesWrong) {
     ASSERT_EQ(disturbed.table, undisturbed.table) << "seed " << seed;
   });
 }
+
+TEST(Simulation, ASynchronousJobHasTheSameTableWhateverGoesWrong) { expect_the_same_table(SimulationKind::same_result, 4000); }
+
+// Every scheduler and sampler: after a restart they decide as if there had been none.
+TEST(Simulation, AJobOfOneWorkerHasTheSameTableWhateverGoesWrong) { expect_the_same_table(SimulationKind::one_worker, 1500); }
 
 TEST(Simulation, AServerThatDiesAtAnyCommitChangesNothingInTheTable) {
   int deaths = 0;
