@@ -93,7 +93,9 @@ std::vector<MethodRuns> compare(const std::vector<SearchMethod>& methods, const 
     results[i].name = methods[i].name;
     results[i].runs.resize(seeds);
   }
-  const auto seconds_of = [&](double budget) { return budget * table.seconds_of_full_training() / options.workers; };
+  const auto seconds_of = [&](double budget, const SearchMethod& method) {
+    return budget * table.seconds_of_training(method.spec.scheduler.max_resource) / options.workers;
+  };
   const double most = *std::max_element(options.budgets.begin(), options.budgets.end());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
@@ -104,7 +106,7 @@ std::vector<MethodRuns> compare(const std::vector<SearchMethod>& methods, const 
       SimulationOptions simulation;
       simulation.workers = options.workers;
       simulation.resource_max = most * static_cast<double>(spec.scheduler.max_resource);
-      simulation.seconds_max = seconds_of(most);
+      simulation.seconds_max = seconds_of(most, methods[method]);
       results[method].runs[job % seeds] = simulate(std::move(spec), table, simulation);
     }
   };
@@ -120,7 +122,7 @@ std::vector<MethodRuns> compare(const std::vector<SearchMethod>& methods, const 
     std::vector<double> seconds;
     for (const double budget : options.budgets) {
       units.push_back(budget * static_cast<double>(spec.scheduler.max_resource));
-      seconds.push_back(seconds_of(budget));
+      seconds.push_back(seconds_of(budget, methods[method]));
     }
     results[method].regret_by_resource = regret_at(results[method].runs, regret, RegretAxis::resource, units);
     results[method].regret_by_time = regret_at(results[method].runs, regret, RegretAxis::seconds, seconds);

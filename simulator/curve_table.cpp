@@ -221,10 +221,10 @@ int CurveTable::measured_at(std::int64_t resource) const {
       std::count_if(curves.begin(), curves.end(), [&](const Curve& curve) { return curve.measured_at(resource); }));
 }
 
-double CurveTable::seconds_of_full_training() const {
+double CurveTable::seconds_of_training(std::int64_t until) const {
   double total = 0;
   for (const Curve& curve : curves) total += curve.seconds_per_unit;
-  return curves.empty() ? 0 : total / static_cast<double>(curves.size()) * static_cast<double>(max_resource);
+  return curves.empty() ? 0 : total / static_cast<double>(curves.size()) * static_cast<double>(until);
 }
 
 Result<CurveTable> load_curve_table(const std::string& path, const CurveTableOptions& options) {

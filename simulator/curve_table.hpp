@@ -44,7 +44,7 @@ struct CurveTable {
   int left_out = 0;               // lines without a single value, that did not fail either
 
   int measured_at(std::int64_t resource) const;  // how many curves
-  double seconds_of_full_training() const;       // the mean over curves, of a training until max_resource
+  double seconds_of_training(std::int64_t until) const;  // the mean over curves
 };
 
 struct CurveTableOptions {
