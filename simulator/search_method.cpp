@@ -45,6 +45,21 @@ void complete(Json& document, const CurveTable& table) {
   if (document["scheduler"].is_object()) fill_in(document["scheduler"], "max_resource", table.max_resource);
 }
 
+// What a table of one metric's curves, without the server's jobs, cannot answer for. Nothing: it can.
+std::optional<Error> beyond_a_table(const JobSpec& spec) {
+  const std::string without = "without them in the job's document searches can be compared by the objective alone";
+  if (!spec.constraints.empty()) return method_error("cannot be simulated: a table has one metric's curves", "objective.constraints", without);
+  if (!spec.more_objectives.empty()) {
+    return method_error("cannot be simulated: a table has one metric's curves", "objectives",
+                        "give one of them as `objective`: searches can be compared by one alone");
+  }
+  if (!spec.warm_start.empty() && spec.priors.empty()) {
+    return method_error("names jobs of a server, whose results a simulation does not have", "warm_start",
+                        "leave it out; or take the `spec` that the server shows of a submitted job, which has those results");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Json> parse_part(const std::string& text) {
@@ -83,6 +98,7 @@ Result<SearchMethod> make_method(Json document, CurveTable& table, const MethodO
   SearchMethod method;
   method.spec = JobSpec::parse(document, diagnostics);
   if (!diagnostics.ok()) return diagnostics.errors().front();
+  if (const auto beyond = beyond_a_table(method.spec)) return *beyond;
   if (method.spec.scheduler.max_resource > table.max_resource) {
     return method_error("is " + std::to_string(method.spec.scheduler.max_resource) + ", but the table ends at " +
                             std::to_string(table.max_resource),

@@ -137,6 +137,18 @@ TEST(SimulatedJob, IsTheSameEveryTimeAndOnAnyNumberOfThreads) {
   EXPECT_EQ(std::count(once.begin(), once.end(), '\n'), 1 + 2 * 2 * 2 * 4);
 }
 
+TEST(SimulatedJob, HasTimeForTrainingsUntilItsOwnMaxResource) {
+  CurveTable table = tiny_table(std::vector<std::vector<double>>(20, std::vector<double>(10, 1)));
+  table.curves[2].points.assign({{1, 2}, {10, 2}});
+  const std::vector<SearchMethod> methods{method_on(table, {{"scheduler", {{"type", "none"}, {"max_resource", 2}}}}, {{}, {}, true})};
+  ComparisonOptions options;
+  options.seeds = 1;
+  options.budgets = {2, 4};
+  const auto results = compare(methods, table, options);
+  EXPECT_EQ(results[0].runs[0].seconds, 8);  // four trainings of two seconds
+  EXPECT_EQ(results[0].regret_by_time, (std::vector<std::vector<double>>{{1}, {0}}));
+}
+
 TEST(SimulatedJob, EarlyStoppingBeatsRandomSearchWhereRungsTellTheOrder) {
   CurveTable table = smooth_table();
   const std::vector<SearchMethod> methods{method_on(table, Json::object(), {"asha_delayed", std::nullopt, false}),
@@ -205,6 +217,13 @@ TEST(Methods, TellWhatIsWrong) {
   EXPECT_NE(fault(objective, {"rungs", {}, false}).find("scheduler.type"), std::string::npos);
   EXPECT_EQ(fault({{"objective", {{"goal", "maximize"}}}, {"scheduler", {{"max_resource", 81}}}}, {}),
             "scheduler.max_resource: is 81, but the table ends at 27");
+  for (const auto& [field, text] : std::vector<std::pair<std::string, std::string>>{
+           {"objective.constraints", R"({"objective": {"goal": "maximize", "constraints": [{"metric": "b", "max": 1}]}})"},
+           {"objectives", R"({"objectives": [{"metric": "a", "goal": "maximize"}, {"metric": "b", "goal": "minimize"}]})"},
+           {"warm_start", R"({"objective": {"goal": "maximize"}, "warm_start": ["earlier"]})"}}) {
+    const std::string found = fault(Json::parse(text), {});
+    EXPECT_TRUE(found.starts_with(field + ": cannot be simulated") || found.starts_with(field + ": names jobs of a server")) << found;
+  }
   EXPECT_EQ(
       fault({{"objective", {{"goal", "maximize"}}}, {"search_space", {{"w", {{"type", "float"}, {"min", 0}, {"max", 1}}}}}}, {}),
       "search_space: no configuration of the table lies in it");
