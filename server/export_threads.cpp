@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "server/log.hpp"
+#include "server/read_thread.hpp"
 
 namespace tuneband::server {
 
@@ -88,7 +88,7 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
   HttpReply head_;
   Respond respond_;
   std::shared_ptr<HttpStream> stream_;
-  std::size_t written_ = 0;  // since the stream was last drained
+  std::size_t written_ = 0;             // since the stream was last drained
   std::chrono::milliseconds patience_;  // what is left of it
 
   std::mutex mutex_;  // of what follows
@@ -129,8 +129,7 @@ void ExportThreads::run(HttpReply head, Produce produce, const Respond& respond)
     } catch (const ClientGone& gone) {
       failure = Error{ErrorCode::unavailable, gone.what(), "", ""};
     } catch (const std::exception& broken) {
-      log_error("an export failed", {{"reason", broken.what()}});
-      failure = Error{ErrorCode::internal, "the database could not be read", "", "the server's log says more"};
+      failure = failed_read(broken);
     }
     // What belongs to the loop ends there.
     boost::asio::post(loop_, [its = std::move(its), failure] { its->end(failure); });

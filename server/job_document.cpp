@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/text.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 
 namespace tuneband::server {
@@ -64,6 +65,10 @@ JobDocument parse_job_document(std::string_view text, const std::string& base_di
   Json& json = *parsed;
   if (!base_dir.empty() && !std::filesystem::path(base_dir).is_absolute()) {
     diagnostics.error("base_dir", "expected an absolute path, got " + excerpt(base_dir));
+    return document;
+  }
+  if (valid_utf8(base_dir) != base_dir) {
+    diagnostics.error("base_dir", "expected UTF-8, got " + excerpt(valid_utf8(base_dir)));
     return document;
   }
   if (json.is_object() && json.contains("trainer") && json["trainer"].is_object()) {

@@ -17,6 +17,9 @@
 
 namespace tuneband::server {
 
+// What the API says of work that threw; the log says more.
+Error failed_read(const std::exception& failure);
+
 class ReadThread {
  public:
   static constexpr std::size_t kWaitingMax = 1'000;
@@ -55,14 +58,12 @@ class ReadThread {
   std::size_t waiting() const { return waiting_; }
 
  private:
-  static Error database_error(const std::exception& failure);
-
   template <class Answer, class Work>
   Answer attempt(Work& work) {
     try {
       return work(reader_);
     } catch (const std::exception& failure) {
-      return database_error(failure);
+      return failed_read(failure);
     }
   }
 

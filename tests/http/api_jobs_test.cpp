@@ -74,6 +74,9 @@ TEST_F(ApiTest, RelativePathsStartFromTheDirectoryThatTheClientNames) {
   EXPECT_EQ(refused.status, 400);
   EXPECT_THAT(refused.body, HasSubstr("trainer.working_dir"));
   EXPECT_EQ(post("/v1/jobs?base_dir=not/absolute", document.dump()).status, 400);
+  const RawReply not_text = post("/v1/jobs?base_dir=/%FF", document.dump());
+  EXPECT_EQ(not_text.status, 400) << not_text.body;
+  EXPECT_THAT(not_text.body, HasSubstr("\"path\":\"base_dir\""));
   ASSERT_EQ(post("/v1/jobs?base_dir=%2Fsome%20where", document.dump()).status, 201);
   EXPECT_EQ(get_json("/v1/jobs/paths").at("spec").at("trainer").at("working_dir"), "/some where/here");
 }
