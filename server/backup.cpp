@@ -122,7 +122,7 @@ BackedUp copy_data_dir(const DataDir& source, const std::string& to) {
   Connection original = Connection::open_to_read(source.database_file());
   const std::string database_file = to + "/" + fs::path(source.database_file()).filename().string();
   original.copy_to(database_file);
-  TreeCopy files(source.jobs_dir(), to + "/jobs", {.linked_levels = kLevelsOfTrials});
+  TreeCopy files(source.jobs_dir(), to + "/jobs", {.linked_levels = kLevelsOfTrials, .left_out = protocol::kReleasedFile});
   files.copy_all();
   BackedUp done;
   {

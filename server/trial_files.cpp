@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <string>
@@ -105,10 +106,13 @@ void TrialFiles::trial_cut(TrialId trial) {
   }
 }
 
+// The word first: what a worker makes after it, the worker removes.
 void TrialFiles::release(TrialId trial) {
-  const std::string dir = data_dir_.trial_dir(trial);
-  remove(dir + "/" + protocol::kCheckpointDir);
-  remove(dir + "/" + protocol::kModelFile);
+  boost::asio::post(remover_, [dir = data_dir_.trial_dir(trial)] {
+    std::ofstream(dir + "/" + protocol::kReleasedFile);
+    remove_all_logged(dir + "/" + protocol::kCheckpointDir);
+    remove_all_logged(dir + "/" + protocol::kModelFile);
+  });
 }
 
 void TrialFiles::remove(std::string path) {

@@ -5,6 +5,9 @@
 //   or cancelled            becomes the best
 //   job deleted             its directory goes
 //
+// A command that is held for a trial, or a worker thought lost, may write after that: a file tells the workers (kReleasedFile of
+// the worker protocol), and they remove what was made anew.
+//
 // Always holds: only files that no trial will read again are removed. What a server that was killed left behind goes with its
 // job. Loop thread only.
 #pragma once

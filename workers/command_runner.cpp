@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "workers/command_line.hpp"
 #include "workers/protocol/trainer_spec.hpp"
+#include "workers/released_files.hpp"
 #include "workers/running_command.hpp"
 #include "workers/trial_runner.hpp"
 
@@ -172,11 +173,14 @@ class CommandRunner final : public TrialRunner {
 
   void release() override {
     if (!command_) return;
+    const WatchedTrialDir directory(trial_dir_);
     // Of a job that was deleted nothing is made anew.
     if (std::filesystem::exists(trial_dir_)) {
       if (auto log = TrialLog::open(trial_dir_)) command_->end(*log);
     }
     command_.reset();
+    directory.remove_what_came_after();
+    remove_released_files(trial_dir_);
   }
 
  private:

@@ -11,6 +11,7 @@
 
 #include "core/random.hpp"
 #include "workers/free_port.hpp"
+#include "workers/released_files.hpp"
 
 namespace tuneband::workers {
 
@@ -87,6 +88,7 @@ SegmentResult Worker::run_segment(Assignment& assignment) {
     auto log = TrialLog::open(order.trial_dir, order.group ? order.group->rank : 0);
     if (!log) return {kExitCrashed, log.error().message};
     SegmentResult result = runner_.run(order, assignment, *log);
+    remove_released_files(order.trial_dir);  // it may have gone on after its trial was cut
     if (!result.message.empty()) log->note(result.exit + ": " + result.message);
     return result;
   } catch (const std::bad_alloc&) {

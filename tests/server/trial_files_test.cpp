@@ -8,6 +8,7 @@
 
 #include "server/log.hpp"
 #include "tests/server/temporary_directory.hpp"
+#include "workers/protocol/sync.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -63,6 +64,7 @@ TEST_F(TrialFilesTest, ATrialThatIsCutKeepsItsLogAlone) {
     EXPECT_TRUE(has(kJob, number, "log.txt"));
     EXPECT_FALSE(has(kJob, number, "model.ubj"));
     EXPECT_FALSE(has(kJob, number, "checkpoint"));
+    EXPECT_TRUE(has(kJob, number, protocol::kReleasedFile)) << "for a worker that makes them anew";
   }
 }
 
@@ -73,6 +75,7 @@ TEST_F(TrialFilesTest, CompletedAndPausedTrialsKeepEverything) {
   EXPECT_TRUE(has(kJob, 0, "model.ubj"));
   EXPECT_TRUE(has(kJob, 0, "checkpoint/3.ubj"));
   EXPECT_TRUE(has(kJob, 1, "checkpoint/3.ubj"));
+  EXPECT_FALSE(has(kJob, 1, protocol::kReleasedFile));
 }
 
 TEST_F(TrialFilesTest, TheBestSoFarKeepsItsFilesUntilAnotherIsBetter) {

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 
 #include "tests/workers/recording_reporter.hpp"
 #include "tests/workers/temporary_dir.hpp"
@@ -286,6 +287,38 @@ TEST_F(CommandRunnerTest, AHeldCommandThatDiedMeanwhileIsReportedAsSuch) {
   ::kill(std::stoi(read_text(dir / "trial/pid")), SIGKILL);
   EXPECT_EQ(run_until(9).exit, "crashed");
   EXPECT_TRUE(no_children_left());
+}
+
+// Held at 3; when it is told to end, it saves, wherever that is.
+constexpr const char* kSavingScript = R"(
+  trap 'mkdir -p "$TUNEBAND_CHECKPOINT_DIR"; echo 3 > "$TUNEBAND_CHECKPOINT_DIR/at"; exit 0' TERM
+  echo '{"resource": 3, "loss": 1}'; while :; do sleep 0.01; done)";
+
+TEST_F(CommandRunnerTest, WhatAHeldCommandSavesAsItEndsStays) {
+  script(kSavingScript);
+  ASSERT_EQ(run_until(3).exit, "completed");
+  runner->release();
+  EXPECT_EQ(read_text(dir / "trial/checkpoint/at"), "3\n");
+}
+
+TEST_F(CommandRunnerTest, WhatAHeldCommandSavesForATrialThatWasCutGoes) {
+  script(kSavingScript);
+  ASSERT_EQ(run_until(3).exit, "completed");
+  write_text(dir / "trial/" + protocol::kReleasedFile, "");
+  std::filesystem::remove_all(dir / "trial/checkpoint");
+  runner->release();
+  EXPECT_FALSE(std::filesystem::exists(dir / "trial/checkpoint"));
+  EXPECT_TRUE(std::filesystem::exists(dir / "trial/log.txt"));
+}
+
+TEST_F(CommandRunnerTest, WhatAHeldCommandSavesForAJobThatIsDeletedMeanwhileGoes) {
+  order.trial_dir = dir / "7/trials/0";
+  script(R"(
+    trap 'rm -r "${TUNEBAND_TRIAL_DIR%/trials/0}"; mkdir -p "$TUNEBAND_CHECKPOINT_DIR"; exit 0' TERM
+    echo '{"resource": 3, "loss": 1}'; while :; do sleep 0.01; done)");
+  ASSERT_EQ(run_until(3).exit, "completed");
+  runner->release();
+  EXPECT_FALSE(std::filesystem::exists(dir / "7"));
 }
 
 // ---- ranks -------------------------------------------------------------------------------------------------------------------

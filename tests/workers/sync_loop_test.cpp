@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <filesystem>
 #include <future>
 
 #include "tests/workers/sync_server.hpp"
@@ -16,6 +17,7 @@ using protocol::AssignmentOrder;
 using protocol::SyncRequest;
 using test::SyncServer;
 using test::TemporaryDir;
+using test::write_text;
 using testing::ElementsAre;
 
 // A runner that does what the test says; by default it waits for the word to stop.
@@ -126,6 +128,22 @@ TEST_F(SyncLoopTest, ObservationsAreSentUntilTheyAreAcknowledgedAndNotAgain) {
   int sent = 0;
   for (const SyncRequest& request : server.requests()) sent += holds(2)(request) ? 1 : 0;
   EXPECT_GE(sent, 2) << "a lost reply is no acknowledgement";
+}
+
+TEST_F(SyncLoopTest, WhatASegmentStoresAfterItsTrialWasCutGoes) {
+  runner.script = [](const AssignmentOrder& order, TrialReporter&) {
+    write_text(order.trial_dir + "/" + protocol::kReleasedFile, "");
+    std::filesystem::create_directory(order.trial_dir + "/checkpoint");
+    write_text(order.trial_dir + "/model.ubj", "a model");
+    return SegmentResult{kExitStopped, ""};
+  };
+  const AssignmentOrder order = order_of(1);
+  server.desire(order);
+  start_worker();
+  server.wait_for_exit(1);
+  EXPECT_FALSE(std::filesystem::exists(order.trial_dir + "/checkpoint"));
+  EXPECT_FALSE(std::filesystem::exists(order.trial_dir + "/model.ubj"));
+  drain();
 }
 
 TEST_F(SyncLoopTest, AnExitIsSentAgainUntilTheServerNoLongerDesiresItsEpoch) {

@@ -100,5 +100,8 @@ inline constexpr const char* kLogFile = "log.txt";  // of rank 0; rank 2 writes 
 inline constexpr const char* kModelFile =
     "model.ubj";  // xgboost: loadable by xgboost itself, written at max_resource and at each checkpoint
 inline constexpr const char* kCheckpointDir = "checkpoint";  // command: its own; xgboost: <resource>.ubj
+// The server's word that the trial was cut: it removes checkpoint and model, and a worker that still ran something for the trial
+// removes what that may have made anew.
+inline constexpr const char* kReleasedFile = ".released";
 
 }  // namespace tuneband::protocol
