@@ -14,6 +14,7 @@ constexpr std::int64_t kStopMsMax = 3'000;
 constexpr std::int64_t kUnheardMsMax = 60'000;
 constexpr std::int64_t kFrozenMsMax = 60'000;
 constexpr double kLevels = 32;  // of values: few enough for ties
+constexpr double kNoise = 0.4;  // share of a value that each resource has for itself: the order of trials often stays, not always
 
 }  // namespace
 
@@ -24,7 +25,8 @@ double objective_value(const Configuration& configuration, std::int64_t resource
     return random_unit(seed, {2, counter}) < 0.5 ? std::numeric_limits<double>::quiet_NaN()
                                                  : std::numeric_limits<double>::infinity();
   }
-  return std::floor(random_unit(seed, {3, counter}) * kLevels) / kLevels;
+  const double value = (1 - kNoise) * random_unit(seed, {5}) + kNoise * random_unit(seed, {3, counter});
+  return std::floor(value * kLevels) / kLevels;
 }
 
 double cost_value(const Configuration& configuration, std::int64_t resource) {

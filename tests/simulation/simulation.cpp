@@ -46,12 +46,15 @@ Faults drawn_faults(Draw& draw, SimulationKind kind) {
 
 constexpr std::int64_t kReplicasDrawnMax = 3;
 
+// Of jobs. Some of what a core remembers matters in large ones only; one worker makes them cheap.
+double share_of_large(SimulationKind kind) { return kind == SimulationKind::one_worker ? 0.8 : 0.3; }
+
 Json drawn_scheduler(Draw& draw, SimulationKind kind) {
   const bool same = kind == SimulationKind::same_result;
   const std::string type = !same ? draw.one_of("hyperband", "successive_halving", "asha_promotion", "asha_stopping", "none",
-                                               "asha_delayed", "async_hyperband", "median_stopping", "pasha", "auto")
+                                               "asha_delayed", "async_hyperband", "median_stopping", "pasha", "auto", "auto")
                                  : draw.one_of("hyperband", "hyperband", "successive_halving", "none");
-  Json scheduler{{"type", type}, {"max_resource", draw.between(1, draw.chance(0.3) ? 40 : 12)}};
+  Json scheduler{{"type", type}, {"max_resource", draw.between(1, draw.chance(share_of_large(kind)) ? 40 : 12)}};
   if (type != "none" && type != "median_stopping") scheduler["eta"] = draw.between(2, 4);
   if (type == "asha_delayed") scheduler["rung_audit"] = draw.chance(0.5);
   return scheduler;
@@ -83,7 +86,7 @@ Json drawn_job(Draw& draw, SimulationKind kind, int number) {
            {"trainer", {{"type", "command"}}},
            {"scheduler", drawn_scheduler(draw, kind)},
            {"limits",
-            {{"max_trials", draw.between(1, draw.chance(0.3) ? 80 : 24)},
+            {{"max_trials", draw.between(1, draw.chance(share_of_large(kind)) ? 80 : 24)},
              {"max_attempts", kind == SimulationKind::anything ? draw.between(1, 3) : 100}}}};
   if (draw.chance(0.3)) job["limits"]["max_parallel_trials"] = draw.between(1, 4);
   if (kind != SimulationKind::one_worker && draw.chance(0.3)) job["trainer"]["replicas"] = draw.between(1, kReplicasDrawnMax);
