@@ -21,7 +21,8 @@ struct SimulationSetup {
   CurveTable table;
   std::vector<SearchMethod> methods;
   ComparisonOptions comparison;
-  int outside = 0;  // configurations outside of the search space
+  int outside = 0;         // configurations outside of the search space
+  bool own_space = false;  // the document has one; else it is what the table's columns span
 };
 
 std::vector<std::optional<std::string>> or_own(const std::vector<std::string>& parts) {
@@ -52,12 +53,17 @@ Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
       load_curve_table(options.table, {metric_of(file->document), options.configurations, "", space_of_document(file->document)});
   if (!table) return Failure{{table.error()}, kExitBadInput};
   setup.table = std::move(*table);
+  setup.own_space = file->document.is_object() && file->document.contains("search_space");
   for (const auto& scheduler : or_own(options.schedulers)) {
     for (const auto& sampler : or_own(options.samplers)) {
       int outside = 0;
       auto method = make_method(file->document, setup.table, {scheduler, sampler, options.in_order}, outside);
       if (!method) return Failure{{method.error()}, kExitBadInput};
       setup.outside += outside;
+      if (const int replicas = method->spec.replicas.front(); replicas > options.workers) {
+        return bad_input(fmt::format("is {}: with {} no trial could start", replicas, format_count(options.workers, "worker")),
+                         "trainer.replicas", "simulate more `--workers`");
+      }
       setup.methods.push_back(std::move(*method));
     }
   }
@@ -151,9 +157,12 @@ void tell_what_was_not_measured(Console& console, const SimulationSetup& setup, 
   const std::int64_t full = setup.methods.front().spec.scheduler.max_resource;
   const int complete = setup.table.measured_at(full);
   const auto curves = static_cast<int>(setup.table.curves.size());
-  if (setup.outside > 0)
-    console.note(
-        fmt::format("{} lie outside of the search space and are left out", format_count(setup.outside, "configuration")));
+  if (setup.outside > 0) {
+    const char* why = setup.own_space
+                          ? "lie outside of the search space"
+                          : "have an empty cell, which only a `search_space` with conditions in the job's document allows,";
+    console.note(fmt::format("{} {} and are left out", format_count(setup.outside, "configuration"), why));
+  }
   if (complete < curves) {
     console.note(
         fmt::format("{} of {} were measured until {}; the others' last recorded value stands for it: regret among them is a "

@@ -94,6 +94,27 @@ TEST_F(SimulateCommand, NamesTheFileOrTheFieldThatIsWrong) {
   EXPECT_EQ(simulate(options).error().errors.front().message, "has no curve of `loss`");
 }
 
+TEST_F(SimulateCommand, SaysWhyLinesAreLeftOut) {
+  SimulateOptions options;
+  options.table = file("curves.csv", "x,y,acc_1\n1,1,1\n2,,2\n3,,3\n4,2,4\n5,3,5\n");
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}})");
+  options.in_order = true;
+  ASSERT_TRUE(simulate(options));
+  EXPECT_NE(err_.str().find("2 configurations have an empty cell, which only a `search_space`"), std::string::npos) << err_.str();
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}, "search_space": {
+      "x": {"type": "int", "min": 1, "max": 9}, "y": {"type": "int", "min": 1, "max": 2}}})");
+  ASSERT_TRUE(simulate(options));
+  EXPECT_NE(err_.str().find("3 configurations lie outside of the search space"), std::string::npos) << err_.str();
+}
+
+TEST_F(SimulateCommand, AsksForAsManyWorkersAsATrialNeeds) {
+  SimulateOptions options;
+  options.table = file("curves.csv", kCurves);
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}, "trainer": {"replicas": 4}})");
+  options.workers = 3;
+  EXPECT_EQ(simulate(options).error().errors.front().path, "trainer.replicas");
+}
+
 TEST_F(SimulateCommand, RunsAnExportedJobAgainAndSaysWhatWasNotMeasured) {
   test::CannedServer server;
   auto api = std::move(ApiClient::create(server.url()).value());
