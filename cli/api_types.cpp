@@ -124,6 +124,7 @@ JobInfo job_from_json(const Json& json) {
   job.best_anywhere = best_of(json, "best_anywhere");
   job.resource_spent = integer_of(json, "resource_spent");
   job.training_seconds = number_of(json, "training_seconds");
+  job.expected_improvement = number_from_json(field_of(json, "expected_improvement"));
   return job;
 }
 

@@ -49,6 +49,7 @@ struct JobInfo {
   std::optional<BestInfo> best_anywhere;  // at any rung
   std::int64_t resource_spent = 0;
   double training_seconds = 0;
+  std::optional<double> expected_improvement;  // of the last suggestion, in the unit of the metric
 
   bool ended() const { return state == "completed" || state == "stopped" || state == "failed"; }
   bool better(double a, double b) const { return maximize ? a > b : a < b; }

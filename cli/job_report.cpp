@@ -218,6 +218,10 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
                 fmt::format("{}, {} of training, {} from start to end", format_resource(job->resource_spent, job->resource_name),
                             format_duration(job->training_seconds), format_duration(job->seconds(now_ms()))));
   console.field("saved", saved_text(analytics->summary, *job));
+  if (job->expected_improvement) {
+    console.field("expected", fmt::format("the model expects one more trial to improve {} by {}", job->metric,
+                                          format_value(job->expected_improvement, Precision::readable)));
+  }
   if (const auto failures = print_failures(api, console, *job); !failures) return failures.error();
   print_rungs(console, *plan, *job);
   print_replicas(console, analytics->replicas, *job);

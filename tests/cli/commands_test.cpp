@@ -70,6 +70,18 @@ TEST_F(Commands, DescribeBeginsWithTheBestTrial) {
             std::string::npos);
 }
 
+TEST_F(Commands, DescribeTellsWhatTheModelExpectsOfOneMoreTrial) {
+  Json job = test::example_job();
+  job["expected_improvement"] = 0.00125;
+  server_.answer("GET /v1/jobs/direct-marketing", job.dump());  // the second time
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_EQ(out_.str().find("the model expects"), std::string::npos);
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_NE(out_.str().find("expected\tthe model expects one more trial to improve validation-auc by 0.00125\n"),
+            std::string::npos)
+      << out_.str();
+}
+
 TEST_F(Commands, BestInJsonIsWhatTheServerSaid) {
   ASSERT_TRUE(show_best({api_, json_console_}, "7"));
   const Json printed = Json::parse(out_.str());
