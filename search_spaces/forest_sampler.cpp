@@ -46,8 +46,8 @@ ForestSampler::ForestSampler(const SearchSpace& space, std::uint64_t seed, int s
 Configuration ForestSampler::suggest(std::int64_t index, const History& history) {
   encoded_.follow(history);
   const std::size_t priors = encoded_.priors();
-  const bool starting = index + static_cast<std::int64_t>(priors) < startup_trials_ ||
-                        history.results().size() + priors < 2 * kForest.leaf_min;
+  const bool starting =
+      index + static_cast<std::int64_t>(priors) < startup_trials_ || history.results().size() + priors < 2 * kForest.leaf_min;
   if (starting) return start_.suggest(index, history);
   if (random_unit(seed_, {kForestRandomStream, static_cast<std::uint64_t>(index)}) < kForestRandomShare) {
     return random_.suggest(index, history);

@@ -53,8 +53,7 @@ std::vector<double> scores_in_level(const std::vector<Loss>& losses, const std::
 }  // namespace
 
 std::size_t finite_count(const std::vector<RankedTrial>& ranked) {
-  const auto first =
-      std::find_if(ranked.begin(), ranked.end(), [](const RankedTrial& one) { return one.level == kFailedLevel; });
+  const auto first = std::find_if(ranked.begin(), ranked.end(), [](const RankedTrial& one) { return one.level == kFailedLevel; });
   return static_cast<std::size_t>(first - ranked.begin());
 }
 
@@ -138,7 +137,8 @@ std::vector<RankedTrial> EncodedHistory::at_level(const History& history, int le
   for (const History::Result& result : history.results()) {
     if (result.level != level) continue;
     const auto trial = static_cast<std::size_t>(result.trial);
-    ranked.push_back({&points_[trial], result.trial, failed(history.trials()[trial]) ? kFailedLevel : level_of(history, level), 0});
+    ranked.push_back(
+        {&points_[trial], result.trial, failed(history.trials()[trial]) ? kFailedLevel : level_of(history, level), 0});
     losses.push_back(result.loss);
   }
   for (std::size_t i = 0; i < history.trials().size() && level == 0; ++i) {

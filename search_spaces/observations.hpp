@@ -24,7 +24,7 @@ inline constexpr double kFailedLevel = -2;
 // A trial by the best that is known of it.
 struct RankedTrial {
   const Point* point = nullptr;
-  int age = 0;       // its number; of an earlier job negative
+  int age = 0;  // its number; of an earlier job negative
   // The highest one it has a result of. kInfeasibleLevel: its last result violates constraints, so that the level does not count;
   // kFailedLevel: it failed, or its last result is not finite.
   double level = 0;

@@ -5,8 +5,8 @@
 //   <metric>_<r>    the metric at resource r = 1, 2, ...; not every r need be there. An empty cell: not measured; nan: diverged
 //   a cost, one of  seconds_per_unit | seconds_<r> | time_<r> | cpu_s_R: of one unit, or of a training until r (R: the last one)
 //   state           optional; `failed`: the trial failed after its last measured value
-//   anything else that is not of the form <name>_<number>: a hyperparameter. An empty cell: it was not active. With a search space
-//   its parameters are hyperparameters, whatever their names are like
+//   anything else that is not of the form <name>_<number>: a hyperparameter. An empty cell: it was not active. With a search
+//   space its parameters are hyperparameters, whatever their names are like
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct CurveTable {
   std::int64_t max_resource = 0;  // the highest that any curve was measured at
   int left_out = 0;               // lines without a single value, that did not fail either
 
-  int measured_at(std::int64_t resource) const;  // how many curves
+  int measured_at(std::int64_t resource) const;          // how many curves
   double seconds_of_training(std::int64_t until) const;  // the mean over curves
 };
 
@@ -51,8 +51,8 @@ struct CurveTableOptions {
   std::string metric;               // "": the only one there is
   std::string configurations_path;  // the hyperparameters, when they are in another file; "": configs.csv(.gz) beside it
   std::string name;                 // "": the file's, without its extensions
-  // Cells of its categorical and fixed parameters become those of its values that they are the text of. Without one the cells of a
-  // column are integers, numbers or texts, all of them.
+  // Cells of its categorical and fixed parameters become those of its values that they are the text of. Without one the cells of
+  // a column are integers, numbers or texts, all of them.
   std::optional<SearchSpace> space = std::nullopt;
 };
 

@@ -48,7 +48,8 @@ void complete(Json& document, const CurveTable& table) {
 // What a table of one metric's curves, without the server's jobs, cannot answer for. Nothing: it can.
 std::optional<Error> beyond_a_table(const JobSpec& spec) {
   const std::string without = "without them in the job's document searches can be compared by the objective alone";
-  if (!spec.constraints.empty()) return method_error("cannot be simulated: a table has one metric's curves", "objective.constraints", without);
+  if (!spec.constraints.empty())
+    return method_error("cannot be simulated: a table has one metric's curves", "objective.constraints", without);
   if (!spec.more_objectives.empty()) {
     return method_error("cannot be simulated: a table has one metric's curves", "objectives",
                         "give one of them as `objective`: searches can be compared by one alone");

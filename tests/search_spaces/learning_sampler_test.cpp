@@ -291,7 +291,8 @@ TEST_P(AnyLearner, BeginsAsWithoutAnEarlierJobWhenNothingOfItLiesInTheSpace) {
 
 // Half of the space diverges at the second level, after a good first result; what is good elsewhere must not be forgotten for it.
 TEST_P(AnyLearner, KeepsAwayFromWhatDivergesAtAHigherLevel) {
-  const SearchSpace space = space_of(R"({"x": {"type": "float", "min": 0, "max": 1}, "y": {"type": "float", "min": 0, "max": 1}})");
+  const SearchSpace space =
+      space_of(R"({"x": {"type": "float", "min": 0, "max": 1}, "y": {"type": "float", "min": 0, "max": 1}})");
   int away = 0;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     History history({1, 3});
@@ -359,7 +360,8 @@ INSTANTIATE_TEST_SUITE_P(, ConstraintLearner,
                          testing::Values(SamplerType::tpe, SamplerType::random_forest, SamplerType::gp, SamplerType::automatic));
 
 TEST_P(ConstraintLearner, FindsWhatMeetsTheConstraintsFasterThanRandomSearch) {
-  const SearchSpace space = space_of(R"({"x": {"type": "float", "min": 0, "max": 1}, "y": {"type": "float", "min": 0, "max": 1}})");
+  const SearchSpace space =
+      space_of(R"({"x": {"type": "float", "min": 0, "max": 1}, "y": {"type": "float", "min": 0, "max": 1}})");
   double learned = 0;
   double random = 0;
   for (std::uint64_t seed = 0; seed < 11; ++seed) {

@@ -146,9 +146,10 @@ TEST(CurveTable, TakesTheValuesOfTheSearchSpaceThatItsCellsAreTheTextsOf) {
     "on": true, "number": "7", "x_1": {"type": "float", "min": 0, "max": 1}, "time_2": {"type": "int", "min": 1, "max": 9}})"),
                                                "", diagnostics);
   ASSERT_TRUE(diagnostics.ok());
-  const std::string path = directory.write("curves.csv",
-                                           "flag,text,mixed,rate,on,number,x_1,time_2,acc_1\n"
-                                           "true,1,1,0.10,true,7,0.5,3,1\nfalse,2,auto,1.0,true,7,1,4,2\ntrue,2,true,1,true,7,0,5,3\n");
+  const std::string path =
+      directory.write("curves.csv",
+                      "flag,text,mixed,rate,on,number,x_1,time_2,acc_1\n"
+                      "true,1,1,0.10,true,7,0.5,3,1\nfalse,2,auto,1.0,true,7,1,4,2\ntrue,2,true,1,true,7,0,5,3\n");
   auto table = load_curve_table(path, {"", "", "", space});
   ASSERT_TRUE(table) << describe(table.error());
   EXPECT_EQ(keep_within(*table, space), 0);

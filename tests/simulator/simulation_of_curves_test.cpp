@@ -140,7 +140,8 @@ TEST(SimulatedJob, IsTheSameEveryTimeAndOnAnyNumberOfThreads) {
 TEST(SimulatedJob, HasTimeForTrainingsUntilItsOwnMaxResource) {
   CurveTable table = tiny_table(std::vector<std::vector<double>>(20, std::vector<double>(10, 1)));
   table.curves[2].points.assign({{1, 2}, {10, 2}});
-  const std::vector<SearchMethod> methods{method_on(table, {{"scheduler", {{"type", "none"}, {"max_resource", 2}}}}, {{}, {}, true})};
+  const std::vector<SearchMethod> methods{
+      method_on(table, {{"scheduler", {{"type", "none"}, {"max_resource", 2}}}}, {{}, {}, true})};
   ComparisonOptions options;
   options.seeds = 1;
   options.budgets = {2, 4};
@@ -222,7 +223,8 @@ TEST(Methods, TellWhatIsWrong) {
            {"objectives", R"({"objectives": [{"metric": "a", "goal": "maximize"}, {"metric": "b", "goal": "minimize"}]})"},
            {"warm_start", R"({"objective": {"goal": "maximize"}, "warm_start": ["earlier"]})"}}) {
     const std::string found = fault(Json::parse(text), {});
-    EXPECT_TRUE(found.starts_with(field + ": cannot be simulated") || found.starts_with(field + ": names jobs of a server")) << found;
+    EXPECT_TRUE(found.starts_with(field + ": cannot be simulated") || found.starts_with(field + ": names jobs of a server"))
+        << found;
   }
   EXPECT_EQ(
       fault({{"objective", {{"goal", "maximize"}}}, {"search_space", {{"w", {{"type", "float"}, {"min", 0}, {"max", 1}}}}}}, {}),
