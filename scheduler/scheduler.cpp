@@ -318,7 +318,12 @@ void Scheduler::State::give_back(Worker& worker) {
   job.given_back(trial.number, now);
 }
 
-void Scheduler::State::on(const WorkerLost& event) { lose(event.worker, event.message); }
+void Scheduler::State::on(const WorkerLost& event) {
+  Worker* worker = fleet.find(event.worker);
+  const bool unheard = worker != nullptr && worker->assignment && !worker->confirmed && !worker->restored;
+  if (unheard && !event.told) give_back(*worker);
+  lose(event.worker, event.message);
+}
 
 // An attempt is charged even when the worker had not said a word of the assignment yet: it may have died of it, and a trial that
 // kills every worker it is given to must come to an end.

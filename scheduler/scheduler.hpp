@@ -67,9 +67,10 @@ struct WorkerSynced {
   bool draining = false;                   // it wants to end: gives back its trial and is given nothing more
 };
 
-struct WorkerLost {  // its process ended; a lease that ran out is found by TimePassed
+struct WorkerLost {  // its process or connection ended; a lease that ran out is found by TimePassed
   WorkerId worker;
   std::string message;
+  bool told = true;  // false: nobody told it of an assignment that it has not confirmed
 };
 
 struct TimePassed {};

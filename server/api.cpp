@@ -21,6 +21,7 @@ class ObservedResponder final : public HttpResponder {
     answered(reply.status);
     inner_->reply(std::move(reply));
   }
+  void on_closed(std::function<void()> closed) override { inner_->on_closed(std::move(closed)); }
   std::shared_ptr<HttpStream> stream(HttpReply head, std::optional<std::uint64_t> length) override {
     answered(head.status);
     return inner_->stream(std::move(head), length);

@@ -93,7 +93,7 @@ Result<void> Engine::submit(Event event, Committed committed) {
   return {};
 }
 
-Result<void> Engine::sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied) {
+Result<void> Engine::sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied, WatchCaller watch) {
   Result<WorkerSynced> event = to_event(worker, request);
   if (!event) return event.error();
   const bool executing = event->report && !event->report->exit;
@@ -102,10 +102,12 @@ Result<void> Engine::sync(const WorkerId& worker, const protocol::SyncRequest& r
     if (reply.desired == "drain" && !wants_to_end) log_sent_away(worker, version);
     replied(reply);
   };
-  const Result<void> taken = submit(std::move(*event), [this, worker, answered, executing](auto notices) {
-    reply_to_caller(worker, answered, executing, notices);
+  Caller caller{answered, std::move(watch)};
+  const Result<void> taken = submit(std::move(*event), [this, worker, caller = std::move(caller), executing](auto notices) {
+    reply_to_caller(worker, caller, executing, notices);
   });
   if (!taken) return taken;
+  if (const auto held = held_.find(worker); held != held_.end()) held->second.outdated = true;
   for (const SyncListener& listener : sync_listeners_) listener(worker, request);
   return {};
 }
@@ -228,8 +230,7 @@ void Engine::deliver() {
 
 // The call's own step says what the worker should do, or the call is held. Only its own: another event's reply, delivered to a
 // call whose step is still to be committed, would acknowledge observations that are not on disk.
-void Engine::reply_to_caller(const WorkerId& worker, const SyncReplied& replied, bool executing,
-                             std::span<const Notice> notices) {
+void Engine::reply_to_caller(const WorkerId& worker, const Caller& caller, bool executing, std::span<const Notice> notices) {
   answer_held_at_last(worker, options_.sync_within_ms);
   protocol::SyncReply at_last{"idle", std::nullopt, 0};
   for (const Notice& notice : notices) {
@@ -241,24 +242,36 @@ void Engine::reply_to_caller(const WorkerId& worker, const SyncReplied& replied,
       break;
     }
     if (!executing && reply->desired == WorkerReply::Desired::idle) answer.sync_within_ms = kAtOnceMs;
-    replied(answer);
+    caller.replied(answer);
     return;
   }
-  hold(worker, replied, std::move(at_last));
+  hold(worker, caller, std::move(at_last));
   if (stopping_) answer_held_at_last(worker, options_.sync_within_ms);
 }
 
-void Engine::hold(const WorkerId& worker, SyncReplied replied, protocol::SyncReply at_last) {
+void Engine::hold(const WorkerId& worker, const Caller& caller, protocol::SyncReply at_last) {
   const std::uint64_t sequence = ++held_sequence_;
-  HeldCall& call =
-      held_.emplace(worker, HeldCall{std::move(replied), std::move(at_last), sequence, boost::asio::steady_timer(loop_)})
-          .first->second;
+  HeldCall entry{caller.replied, std::move(at_last), sequence, false, boost::asio::steady_timer(loop_)};
+  HeldCall& call = held_.emplace(worker, std::move(entry)).first->second;
   call.timer.expires_after(std::chrono::milliseconds(options_.hold_ms));
   call.timer.async_wait([this, worker, sequence](boost::system::error_code error) {
     if (error) return;
     const auto held = held_.find(worker);
     if (held != held_.end() && held->second.sequence == sequence) answer_held_at_last(worker, kAtOnceMs);
   });
+  if (caller.watch) caller.watch([this, worker, sequence] { caller_gone(worker, sequence); });
+}
+
+// The core must not give work to a worker that nobody can tell of it: it would be lost with a whole lease, and be charged.
+void Engine::caller_gone(const WorkerId& worker, std::uint64_t sequence) {
+  const auto held = held_.find(worker);
+  if (held == held_.end() || held->second.sequence != sequence) return;
+  const bool idle = !held->second.at_last.order;  // a rank that waits for its peers has work: its lease decides
+  const bool called_again = held->second.outdated;
+  held_.erase(held);
+  if (!idle || called_again) return;
+  const Result<void> taken = submit(WorkerLost{worker, "its connection ended while it was idle", false});
+  if (!taken) log_debug("an idle worker that went is noticed by its lease only", {{"worker", worker.value}});
 }
 
 void Engine::answer_held(const WorkerId& worker, const protocol::SyncReply& reply) {

@@ -72,7 +72,8 @@ class Engine {
  public:
   using Committed = std::function<void(std::span<const Notice>)>;  // what the event's own step said
   using SyncReplied = std::function<void(const protocol::SyncReply&)>;
-  using Listener = std::function<void(std::span<const Write>)>;  // writes of one batch, in order
+  using WatchCaller = std::function<void(std::function<void()> gone)>;  // asks to be told when the caller goes unanswered
+  using Listener = std::function<void(std::span<const Write>)>;         // writes of one batch, in order
   using SyncListener = std::function<void(const WorkerId&, const protocol::SyncRequest&)>;
 
   Engine(boost::asio::io_context& loop, EngineOptions options, EngineWorld world);
@@ -88,9 +89,10 @@ class Engine {
   Result<void> submit(Event event, Committed committed = {});
 
   // A worker's call. An idle worker's, or one of a rank that waits for its peers, is held until there is something for it or
-  // hold_ms have passed; a newer call of the same worker replaces a held one. Errors as of submit(), and `invalid_argument` for
-  // an exit class that does not exist.
-  Result<void> sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied);
+  // hold_ms have passed; a newer call of the same worker replaces a held one. An idle worker that goes while its call is held
+  // (`watch` is asked to tell) is given nothing until it calls again. Errors as of submit(), and `invalid_argument` for an exit
+  // class that does not exist.
+  Result<void> sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied, WatchCaller watch = {});
 
   // Called after each commit, before the callbacks of its events, in the order in which they were added.
   void add_listener(Listener listener);
@@ -114,10 +116,15 @@ class Engine {
     std::vector<Notice> notices;
     Committed committed;
   };
+  struct Caller {
+    SyncReplied replied;
+    WatchCaller watch;
+  };
   struct HeldCall {
     SyncReplied replied;
     protocol::SyncReply at_last;  // the answer when nothing comes
     std::uint64_t sequence = 0;
+    bool outdated = false;  // the worker has called again, and is to be answered there
     boost::asio::steady_timer timer;
   };
 
@@ -129,8 +136,9 @@ class Engine {
   void committed(double seconds);
   void tidy_on_writer();
   void deliver();
-  void reply_to_caller(const WorkerId& worker, const SyncReplied& replied, bool executing, std::span<const Notice> notices);
-  void hold(const WorkerId& worker, SyncReplied replied, protocol::SyncReply at_last);
+  void reply_to_caller(const WorkerId& worker, const Caller& caller, bool executing, std::span<const Notice> notices);
+  void hold(const WorkerId& worker, const Caller& caller, protocol::SyncReply at_last);
+  void caller_gone(const WorkerId& worker, std::uint64_t sequence);
   void answer_held_at_last(const WorkerId& worker, std::int64_t sync_within_ms);
   void answer_held(const WorkerId& worker, const protocol::SyncReply& reply);
   protocol::SyncReply to_sync_reply(const WorkerReply& reply) const;

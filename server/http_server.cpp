@@ -142,7 +142,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void send_last(std::function<void(bool)> sent);
   void finish(bool keep);
   bool bodiless() const { return head_request_; }
-  // Until finish(): calls back once when the connection is closed, by either side.
+  // Until it is answered, or the stream has ended: calls back once when the connection is closed, by either side.
   void watch(std::function<void()> gone);
 
  private:
@@ -290,6 +290,10 @@ class SessionResponder final : public HttpResponder {
     if (const auto session = std::exchange(session_, nullptr)) session->send(std::move(reply));
   }
 
+  void on_closed(std::function<void()> closed) override {
+    if (session_) session_->watch(std::move(closed));
+  }
+
   std::shared_ptr<HttpStream> stream(HttpReply head, std::optional<std::uint64_t> length) override {
     const auto session = std::exchange(session_, nullptr);
     auto stream = std::make_shared<SessionStream>(session);
@@ -422,6 +426,7 @@ bool HttpSession::may_gzip(const HttpReply& reply) const {
 }
 
 void HttpSession::send(HttpReply reply) {
+  gone_ = nullptr;
   if (!may_gzip(reply)) return send_as_is(std::move(reply));
   if (reply.body.size() > kZipOnLoopBytesMax) return send_zipped_elsewhere(std::move(reply));
   reply.body = gzip(reply.body);

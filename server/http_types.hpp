@@ -49,6 +49,8 @@ class HttpResponder {
  public:
   virtual ~HttpResponder() = default;
   virtual void reply(HttpReply reply) = 0;
+  // For an answer that may come much later: called once when the client goes before it was answered.
+  virtual void on_closed(std::function<void()> closed) = 0;
   // Sends the head; the body of `head` is the first piece. `length`: of the whole body where it is known, otherwise chunked.
   virtual std::shared_ptr<HttpStream> stream(HttpReply head, std::optional<std::uint64_t> length = std::nullopt) = 0;
 };

@@ -84,7 +84,9 @@ void Api::sync_worker(const HttpRequest& request, const std::string& worker, con
     return replied({"drain", std::nullopt, kSyncWithinMs});
   }
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
-  if (const auto taken = parts_.engine.sync(WorkerId{worker}, sync, replied); !taken) respond->reply(error_reply(taken.error()));
+  const auto watch = [respond](std::function<void()> gone) { respond->on_closed(std::move(gone)); };
+  const auto taken = parts_.engine.sync(WorkerId{worker}, sync, replied, watch);
+  if (!taken) respond->reply(error_reply(taken.error()));
 }
 
 void Api::list_workers(const Respond& respond) {

@@ -54,6 +54,17 @@ TEST_F(HostileWorkerTest, AWorkerOfAnotherVersionIsToldToEndWhateverItSays) {
   expect_the_job_ends_well();
 }
 
+TEST_F(HostileWorkerTest, AnIdleWorkerThatGoesIsForgottenAtOnce) {
+  work_until_idle("honest");
+  hold("leaves").close();
+  while (get_json("/v1/workers").at("workers").size() != 1) {
+  }
+  const std::string id = submit(job_document("second"));
+  const Json order = sync("honest").at("order");
+  EXPECT_EQ(order.at("job"), std::stoi(id));
+  EXPECT_EQ(order.at("trial"), 0) << "the one that went has none";
+}
+
 TEST_F(HostileWorkerTest, ReportsForATrialThatIsNotItsOwnChangeNothing) {
   const Json order = sync("honest").at("order");
   const Json before = get_json(trial_path(0));

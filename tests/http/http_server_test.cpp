@@ -434,6 +434,34 @@ TEST(HttpServerTest, HoldsManyCallsAtOnce) {
   for (RawClient& client : clients) EXPECT_EQ(client.receive().body, "now");
 }
 
+TEST(HttpServerTest, TellsWhoHoldsACallThatItsClientWent) {
+  std::promise<void> gone;
+  std::promise<void> held;
+  std::vector<Respond> calls;
+  bool told_of_the_answered = false;
+  ServedLoop served({}, [&](const HttpRequest& request, const Respond& respond) {
+    if (request.path == "/") return echo(request, respond);
+    if (request.path == "/answered") {
+      respond->on_closed([&] { told_of_the_answered = true; });
+      return respond->reply(text_reply("now"));
+    }
+    respond->on_closed([&] { gone.set_value(); });
+    calls.push_back(respond);
+    held.set_value();
+  });
+  RawClient answered = served.client();
+  EXPECT_EQ(answered.get("/answered").body, "now");
+  answered.close();
+  RawClient client = served.client();
+  EXPECT_EQ(client.get("/").status, 200);
+  client.send("GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  held.get_future().wait();
+  client.close();
+  EXPECT_EQ(gone.get_future().wait_for(kAnswerPatience), std::future_status::ready);
+  served.run([&] { calls.clear(); });
+  EXPECT_FALSE(told_of_the_answered);
+}
+
 TEST(HttpServerTest, AReplyToAClientThatWentIsDropped) {
   std::promise<Respond> handed;
   ServedLoop served({}, [&](const HttpRequest& request, const Respond& respond) {

@@ -110,9 +110,10 @@ void ScriptRunner::worker_command(const std::string& verb, std::istringstream& w
   words >> message.worker.value;
   message.name = message.worker.value;
   ScriptWorker& worker = workers_[message.worker];
-  if (verb == "lose") {
+  if (verb == "lose" || verb == "hang_up") {
     worker = {};
-    step(WorkerLost{message.worker, "its process ended"});
+    step(verb == "lose" ? WorkerLost{message.worker, "its process ended"}
+                        : WorkerLost{message.worker, "its connection ended", false});
     return;
   }
   if (worker.assignment) message.report = AssignmentReport{worker.assignment->epoch, {}, 0, 0, std::nullopt, ""};

@@ -256,6 +256,66 @@ TEST_F(EngineTest, ANewerCallOfTheSameWorkerReplacesTheOlderOne) {
   EXPECT_EQ(newer->desired, "execute");
 }
 
+// What an idle worker of whom nobody knows yet that it went, and its test, say to each other.
+struct WatchedCall {
+  std::optional<protocol::SyncReply> reply;
+  std::function<void()> gone;
+
+  Engine::SyncReplied replied() {
+    return [this](const protocol::SyncReply& said) { reply = said; };
+  }
+  Engine::WatchCaller watch() {
+    return [this](std::function<void()> told) { gone = std::move(told); };
+  }
+};
+
+TEST_F(EngineTest, AnIdleWorkerThatGoesWhileItsCallIsHeldIsGivenNothing) {
+  WatchedCall left;
+  ASSERT_TRUE(engine().sync({"w1"}, idle_call(), left.replied(), left.watch()));
+  settle();
+  ASSERT_TRUE(left.gone);
+  left.gone();
+  EXPECT_EQ(engine().stats().held_calls, 0U);
+  job("first");
+  const protocol::SyncReply order = answer({"w2"}, idle_call());
+  ASSERT_TRUE(order.order);
+  EXPECT_EQ(order.order->trial, 0);
+  EXPECT_FALSE(left.reply);
+  EXPECT_EQ(answer({"w1"}, idle_call()).order->trial, 1) << "it is as good as any when it calls again";
+}
+
+TEST_F(EngineTest, WorkThatAnIdleWorkerWasGivenWhenItWentGoesToAnotherAtNoCharge) {
+  WatchedCall left;
+  ASSERT_TRUE(engine().sync({"w1"}, idle_call(), left.replied(), left.watch()));
+  settle();
+  store_.close();
+  ASSERT_TRUE(engine().submit(submission("first")));
+  settle();
+  store_.wait_until_begun(1);
+  ASSERT_TRUE(left.gone);
+  left.gone();
+  store_.open();
+  const protocol::SyncReply order = answer({"w2"}, idle_call());
+  ASSERT_TRUE(order.order);
+  EXPECT_EQ(order.order->trial, 0);
+  EXPECT_EQ(order.order->attempt, 1);
+  EXPECT_FALSE(left.reply);
+}
+
+TEST_F(EngineTest, AnOlderCallsEndDoesNotConcernAWorkerThatHasCalledAgain) {
+  WatchedCall older;
+  WatchedCall newer;
+  ASSERT_TRUE(engine().sync({"w1"}, idle_call(), older.replied(), older.watch()));
+  settle();
+  ASSERT_TRUE(engine().sync({"w1"}, idle_call(), newer.replied(), newer.watch()));
+  older.gone();
+  settle();
+  EXPECT_EQ(engine().scheduler().workers().size(), 1U);
+  job("first");
+  ASSERT_TRUE(loop_until(loop_, [&] { return newer.reply.has_value(); }));
+  EXPECT_EQ(newer.reply->desired, "execute");
+}
+
 TEST_F(EngineTest, AnAnswerThatWasLostIsGivenAgain) {
   std::optional<protocol::SyncReply> lost;
   ASSERT_TRUE(engine().sync({"w1"}, idle_call(), [&](const protocol::SyncReply& said) { lost = said; }));

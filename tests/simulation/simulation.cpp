@@ -245,6 +245,11 @@ void Simulation::carry(SimulatedWorker& from, const WorkerSynced& message, std::
 
 void Simulation::carry_once(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call, std::int64_t delay_ms) {
   clock_.after_ms(delay_ms, [this, &from, message, call] {
+    if (!message.report && draw_.chance(faults_.message_lost)) {  // its connection breaks while its call is held, or is answered
+      clock_.after_ms(draw_.between(0, 5'000), [this, id = message.worker] {
+        server_.tell(WorkerLost{id, "its connection ended", false});
+      });
+    }
     server_.sync(message, [this, &from, call](const std::optional<WorkerReply>& reply) {
       if (from.unheard() || draw_.chance(faults_.message_lost)) return;
       const bool late = draw_.chance(faults_.message_late);
