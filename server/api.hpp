@@ -65,6 +65,7 @@ class Api {
   void stop_job(JobId job, const Respond& respond);
   void delete_job(JobId job, const Respond& respond);
   void make_plan_of(const HttpRequest& request, const Respond& respond);
+  void forecast_of(const JobSpec& spec, int workers, double seconds_per_unit, const Respond& respond);
   void watch_job(const HttpRequest& request, JobId job, const Respond& respond);
   void analytics(const HttpRequest& request, JobId job, const Respond& respond);
   void importance(JobId job, const Respond& respond);

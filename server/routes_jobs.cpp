@@ -220,18 +220,23 @@ void Api::make_plan_of(const HttpRequest& request, const Respond& respond) {
       request,
       [this, workers, seconds_per_unit, respond](const ReadDocument& read) {
         if (!read.found.ok()) return respond->reply(error_reply(read.found));
-        // A forecast of a large job takes a while: not on the loop thread either.
-        const auto plan = [spec = read.document.spec, workers, seconds_per_unit](Reader&) -> Result<std::string> {
-          Json json = to_json(make_plan(spec));
-          if (workers) {
-            const auto expected = forecast(spec, static_cast<int>(*workers), seconds_per_unit.value_or(1));
-            json["forecast"] = expected ? to_json(*expected) : Json();
-          }
-          return json.dump();
-        };
-        read_json(plan, respond);
+        const JobSpec& spec = read.document.spec;
+        if (workers) return forecast_of(spec, static_cast<int>(*workers), seconds_per_unit.value_or(1), respond);
+        read_json([spec](Reader&) -> Result<std::string> { return to_json(make_plan(spec)).dump(); }, respond);
       },
       respond);
+}
+
+// The simulation of a large job takes a while: not on the thread that serves the small reads.
+void Api::forecast_of(const JobSpec& spec, int workers, double seconds_per_unit, const Respond& respond) {
+  const auto produce = [spec, workers, seconds_per_unit](Reader&, const Sink& sink) -> Result<void> {
+    Json json = to_json(make_plan(spec));
+    const auto expected = forecast(spec, workers, seconds_per_unit);
+    json["forecast"] = expected ? to_json(*expected) : Json();
+    sink(json.dump());
+    return {};
+  };
+  exports_.run(HttpReply{}, produce, respond);
 }
 
 void Api::watch_job(const HttpRequest& request, JobId job, const Respond& respond) {
