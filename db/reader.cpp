@@ -61,8 +61,8 @@ bool few(const std::vector<TrialState>& states) {
   return !states.empty() && std::all_of(states.begin(), states.end(), at_work);
 }
 
-// "INDEXED BY ... WHERE job = ? ..." with the filters of the query. Few trials are found by their state and sorted; else rows come
-// in the order of `index`. The words come from enums, the number from an int: nothing of the user's text.
+// "INDEXED BY ... WHERE job = ? ..." with the filters of the query. Few trials are found by their state and sorted; else rows
+// come in the order of `index`. The words come from enums, the number from an int: nothing of the user's text.
 std::string chosen_trials(const TrialsQuery& query, std::string_view index) {
   const bool by_state = few(query.states) || (query.states.size() == 1 && index.empty());
   std::string sql;

@@ -475,8 +475,8 @@ void Job::check_limits(Timestamp now) {
     const int trials = row_.trials_since_improvement;
     wind_down((trials == 1 ? "the last trial" : std::to_string(trials) + " trials in a row") + " brought no better value");
   } else if (limits.convergence && row_.suggestions_below >= limits.convergence->suggestions) {
-    wind_down("converged: the model expected less than " + format_number(limits.convergence->tolerance) + " of improvement from " +
-              std::to_string(row_.suggestions_below) + " trials in a row, from the last one " +
+    wind_down("converged: the model expected less than " + format_number(limits.convergence->tolerance) +
+              " of improvement from " + std::to_string(row_.suggestions_below) + " trials in a row, from the last one " +
               format_number(*row_.expected_improvement));
   }
 }

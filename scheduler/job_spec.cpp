@@ -521,7 +521,8 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   }
   if (const Json* candidates = reader.find("candidates")) {
     if (candidates->is_array() && candidates->empty()) {
-      diagnostics.error("candidates", "expected at least one configuration, got an empty list", "leave it out for the whole space");
+      diagnostics.error("candidates", "expected at least one configuration, got an empty list",
+                        "leave it out for the whole space");
     }
     spec.candidates = read_configurations(*candidates, spec.search_space, kCandidatesMax, "candidates", diagnostics);
   }

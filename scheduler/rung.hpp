@@ -6,8 +6,8 @@
 // so that an asynchronous rung of 100,000 trials costs no more an event than one of ten.
 //
 // With several objectives results that meet the constraints are in the order of their fronts (scheduler/fronts.hpp), which every
-// result changes: all are ranked anew, and a Standing holds until the next result comes. The others are in order of their violation,
-// then of the first objective.
+// result changes: all are ranked anew, and a Standing holds until the next result comes. The others are in order of their
+// violation, then of the first objective.
 #pragma once
 
 #include <ext/pb_ds/assoc_container.hpp>
@@ -27,7 +27,8 @@ namespace tuneband {
 struct Standing {
   enum Tier { finite, not_finite, failed } tier = failed;
   double violation = 0;  // of finite values: of the constraints
-  double cost = 0;       // of finite values: the value, negated when it is maximised; with several objectives the place of what meets the constraints
+  // Of finite values: the value, negated when it is maximised; with several objectives the place of what meets the constraints.
+  double cost = 0;
   int trial = 0;
   auto operator<=>(const Standing&) const = default;
   bool counts() const { return tier == finite && violation == 0; }  // may be the job's best

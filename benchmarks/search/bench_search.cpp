@@ -103,7 +103,10 @@ void print_row(const std::string& name, const Measured& measured) {
 class FamilyBench {
  public:
   FamilyBench(const Family& family, const Arguments& arguments, int workers, std::ostream* csv)
-      : family_(family), arguments_(arguments), tables_(tables_of(fs::path(arguments.tables) / family.folder, family)), csv_(csv) {
+      : family_(family),
+        arguments_(arguments),
+        tables_(tables_of(fs::path(arguments.tables) / family.folder, family)),
+        csv_(csv) {
     options_.workers = workers;
     options_.seeds = arguments.seeds;
     options_.threads = arguments.threads;
@@ -138,8 +141,9 @@ class FamilyBench {
 
  private:
   std::string title() const {
-    return fmt::format("{}, {} {}, {} {}, {} runs of each", family_.folder, tables_.size(), tables_.size() == 1 ? "table" : "tables",
-                       options_.workers, options_.workers == 1 ? "worker" : "workers", options_.seeds);
+    return fmt::format("{}, {} {}, {} {}, {} runs of each", family_.folder, tables_.size(),
+                       tables_.size() == 1 ? "table" : "tables", options_.workers, options_.workers == 1 ? "worker" : "workers",
+                       options_.seeds);
   }
 
   void print_matrix(const std::vector<std::vector<Measured>>& cross, std::size_t budget) const {

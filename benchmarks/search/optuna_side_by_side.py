@@ -239,7 +239,8 @@ def main():
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--csv", help="write every run's regrets here, in the columns of bench_search --csv")
     parser.add_argument("--beside", nargs="*", default=[],
-                        help="what --csv wrote here or in bench_search, for the same budgets: these methods stand in the same tables")
+                        help="what --csv wrote here or in bench_search, for the same budgets: these methods stand in the "
+                             "same tables")
     arguments = parser.parse_args()
     if not arguments.tables:
         parser.error("--tables or TUNEBAND_TABLES: a directory with the folders " + ", ".join(FAMILIES))
@@ -258,7 +259,8 @@ def main():
         for (_, path, pruner, workers, seed, budgets), by_axis in pool.imap(one_cell, cells):
             for axis, values in zip(AXES, by_axis):
                 for budget, value in zip(budgets, values):
-                    regrets.add(table_name(path), f"Optuna {optuna.__version__} TPE + {pruner}", workers, seed, axis, budget, value)
+                    method = f"Optuna {optuna.__version__} TPE + {pruner}"
+                    regrets.add(table_name(path), method, workers, seed, axis, budget, value)
     if arguments.csv:
         with open(arguments.csv, "w") as file:
             file.write("\n".join([",".join(COLUMNS)] + regrets.lines) + "\n")

@@ -66,6 +66,19 @@ TEST_F(ApiSearchTest, AWarmStartFromAJobThatIsNotThereOrHasNotEndedIsRefused) {
   EXPECT_THAT(post("/v1/jobs", document.dump()).body, HasSubstr("has not ended"));
 }
 
+TEST_F(ApiSearchTest, AWarmStartOfWhichNothingLiesInTheSpaceIsWarnedOfAndRunsAsWithoutIt) {
+  run(learning_job("earlier", 20));
+  for (const char* sampler : {"gp", "random_forest", "tpe", "bohb", "auto"}) {
+    Json document = learning_job(std::string("later-") + sampler, 12);
+    document["sampler"]["type"] = sampler;
+    document["warm_start"] = {"earlier"};
+    document["search_space"] = {{"another", {{"type", "float"}, {"min", 0}, {"max", 1}}}};
+    EXPECT_THAT(post("/v1/jobs", document.dump()).body, HasSubstr("has no result within this search space"));
+    work_until_idle("w");
+    EXPECT_EQ(get_json(std::string("/v1/jobs/later-") + sampler).at("state"), "completed");
+  }
+}
+
 TEST_F(ApiSearchTest, AJobEndsWhenItsModelExpectsNoMore) {
   Json document = learning_job("converges", 500);
   document["sampler"]["type"] = "gp";

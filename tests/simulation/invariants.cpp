@@ -112,8 +112,10 @@ void Invariants::check_job(const JobRow* before, const JobRow& after) {
   const Limits& limits = spec.limits;
   require(!limits.max_trials || after.trials_created <= *limits.max_trials, name + " starts more than max_trials");
   if (after.state == JobState::running && !after.reason.empty()) {
-    require(limits.max_trials_without_improvement || limits.convergence, name + " starts no more trials without a limit that says so");
-    const bool brackets = spec.scheduler.type == SchedulerType::hyperband || spec.scheduler.type == SchedulerType::successive_halving;
+    require(limits.max_trials_without_improvement || limits.convergence,
+            name + " starts no more trials without a limit that says so");
+    const bool brackets =
+        spec.scheduler.type == SchedulerType::hyperband || spec.scheduler.type == SchedulerType::successive_halving;
     require(brackets || before == nullptr || before->reason.empty() || before->trials_created == after.trials_created,
             name + " starts a trial although it said that it starts no more");
   }
@@ -202,7 +204,8 @@ void Invariants::check_no_idle_worker(const RowStore& rows, const Scheduler& sch
     }
     const bool starts_no_more = !job.reason.empty();
     const auto bound = trials_bound(facts.spec);
-    require(starts_no_more || (bound && job.trials_created >= *bound), idle->id.value + " is free and " + name_of(job) + " could start a trial");
+    require(starts_no_more || (bound && job.trials_created >= *bound),
+            idle->id.value + " is free and " + name_of(job) + " could start a trial");
   }
 }
 
