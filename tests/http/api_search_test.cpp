@@ -72,7 +72,7 @@ TEST_F(ApiSearchTest, AWarmStartOfWhichNothingLiesInTheSpaceIsWarnedOfAndRunsAsW
     Json document = learning_job(std::string("later-") + sampler, 12);
     document["sampler"]["type"] = sampler;
     document["warm_start"] = {"earlier"};
-    document["search_space"] = {{"another", {{"type", "float"}, {"min", 0}, {"max", 1}}}};
+    document["search_space"]["x"] = {{"type", "float"}, {"min", 2}, {"max", 3}};
     EXPECT_THAT(post("/v1/jobs", document.dump()).body, HasSubstr("has no result within this search space"));
     work_until_idle("w");
     EXPECT_EQ(get_json(std::string("/v1/jobs/later-") + sampler).at("state"), "completed");
