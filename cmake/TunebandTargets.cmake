@@ -6,6 +6,10 @@ target_compile_options(tuneband_options INTERFACE
 target_include_directories(tuneband_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(tuneband_options INTERFACE
   TUNEBAND_VERSION="${PROJECT_VERSION}" BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION)
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A batch of .cpp files is an included file to the compiler, which then takes their local types for a header's.
+  target_compile_options(tuneband_options INTERFACE -Wno-subobject-linkage)
+endif()
 if(TUNEBAND_SANITIZE)
   target_compile_options(tuneband_options INTERFACE -fsanitize=${TUNEBAND_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(tuneband_options INTERFACE -fsanitize=${TUNEBAND_SANITIZE})

@@ -5,35 +5,54 @@
 
 namespace tuneband::server {
 
-// One family of the text format: its head, then a line a sample.
+namespace {
+
+// Values come from fixed words and route patterns: nothing in them needs escaping.
+std::string label(std::string_view name, std::string_view value) { return std::string(name) + "=\"" + std::string(value) + "\""; }
+
+}  // namespace
+
+// The families of the text format: each a head, then a line a sample.
 class MetricsPage {
  public:
   void family(std::string_view name, std::string_view type, std::string_view help) {
     name_ = name;
     text_ += "# HELP tuneband_" + name_ + " " + std::string(help) + "\n# TYPE tuneband_" + name_ + " " + std::string(type) + "\n";
   }
-  void sample(double value, const std::string& labels = {}, std::string_view suffix = {}) {
-    text_ += "tuneband_" + name_ + std::string(suffix) + (labels.empty() ? "" : "{" + labels + "}") + " " + format_number(value) +
-             "\n";
+  template <class Number>
+  void sample(Number value, const std::string& labels = {}, std::string_view suffix = {}) {
+    text_ += "tuneband_" + name_ + std::string(suffix) + (labels.empty() ? "" : "{" + labels + "}") + " " +
+             format_number(static_cast<double>(value)) + "\n";
   }
+  // `within`: how many were at most as long as each of `bounds`.
+  template <std::size_t N>
+  void histogram(const std::array<double, N>& bounds, const std::array<std::uint64_t, N>& within, std::uint64_t count, double sum,
+                 const std::string& labels = {}) {
+    const std::string before = labels.empty() ? "" : labels + ",";
+    for (std::size_t i = 0; i < N; ++i) sample(within[i], before + label("le", format_number(bounds[i])), "_bucket");
+    sample(count, before + label("le", "+Inf"), "_bucket");
+    sample(sum, labels, "_sum");
+    sample(count, labels, "_count");
+  }
+
+  // Families of one sample.
+  template <class Number>
+  void gauge(std::string_view name, std::string_view help, Number value) {
+    family(name, "gauge", help);
+    sample(value);
+  }
+  template <class Number>
+  void counter(std::string_view name, std::string_view help, Number value) {
+    family(name, "counter", help);
+    sample(value);
+  }
+
   std::string text() && { return std::move(text_); }
 
  private:
   std::string name_;
   std::string text_;
 };
-
-namespace {
-
-// Values come from fixed words and route patterns: nothing in them needs escaping.
-std::string label(std::string_view name, std::string_view value) { return std::string(name) + "=\"" + std::string(value) + "\""; }
-
-template <class Number>
-double real(Number number) {
-  return static_cast<double>(number);
-}
-
-}  // namespace
 
 void ServerMetrics::request_answered(const std::string& method, const std::string& route, int status, double seconds) {
   Answered& answered = requests_[{method, route}];
@@ -71,7 +90,18 @@ std::string ServerMetrics::page(const Engine& engine, const ServerLoad& load) co
   MetricsPage page;
   page.family("build_info", "gauge", "Always 1; the version is the label.");
   page.sample(1, label("version", TUNEBAND_VERSION));
+  add_jobs(page, engine.scheduler());
+  add_workers(page, engine.scheduler(), load);
+  add_engine(page, engine.stats());
+  page.gauge("connections", "Open HTTP connections.", load.connections);
+  page.gauge("reads_waiting", "Reads of the API under way or waiting for the thread that reads.", load.reads_waiting);
+  page.gauge("exports", "Analytics and other long reads under way or waiting for a thread.", load.exports);
+  page.gauge("preflights", "Checks of submitted jobs under way or waiting.", load.preflights);
+  add_requests(page);
+  return std::move(page).text();
+}
 
+void ServerMetrics::add_jobs(MetricsPage& page, const Scheduler& scheduler) const {
   std::map<JobState, int> jobs;
   for (const JobState state : {JobState::running, JobState::stopping, JobState::completed, JobState::stopped, JobState::failed})
     jobs[state] = 0;
@@ -87,62 +117,20 @@ std::string ServerMetrics::page(const Engine& engine, const ServerLoad& load) co
     resource += job.resource_spent;
     training_ms += job.training_ms;
     if (ended(job.state)) continue;
-    for (const auto& [reason, count] : engine.scheduler().waiting_by_reason(id)) waiting[reason] += count;
+    for (const auto& [reason, count] : scheduler.waiting_by_reason(id)) waiting[reason] += count;
   }
   page.family("jobs", "gauge", "Jobs by state.");
   for (const auto& [state, count] : jobs) page.sample(count, label("state", to_string(state)));
   page.family("trials", "gauge", "Trials of all jobs by state; open: pending, running or paused.");
-  page.sample(real(open), label("state", "open"));
-  page.sample(real(completed), label("state", "completed"));
-  page.sample(real(stopped), label("state", "stopped"));
-  page.sample(real(failed), label("state", "failed"));
-  page.sample(real(cancelled), label("state", "cancelled"));
+  page.sample(open, label("state", "open"));
+  page.sample(completed, label("state", "completed"));
+  page.sample(stopped, label("state", "stopped"));
+  page.sample(failed, label("state", "failed"));
+  page.sample(cancelled, label("state", "cancelled"));
   page.family("trials_waiting", "gauge", "Trials that could go on, by what they wait for.");
   for (const auto& [reason, count] : waiting) page.sample(count, label("reason", reason));
-  page.family("resource_spent", "gauge", "Units of resource that trials of all jobs have trained.");
-  page.sample(real(resource));
-  page.family("training_seconds", "gauge", "Seconds that workers trained for all jobs.");
-  page.sample(real(training_ms) / 1000);
-
-  add_workers(page, engine.scheduler(), load);
-
-  const EngineStats stats = engine.stats();
-  page.family("events_total", "counter", "Events that the scheduler stepped through.");
-  page.sample(real(stats.events));
-  page.family("events_refused_total", "counter", "Events turned away because the queue was full.");
-  page.sample(real(stats.refused));
-  page.family("event_queue_length", "gauge", "Events that wait for their step.");
-  page.sample(real(stats.queue_length));
-  page.family("step_seconds_total", "counter", "Seconds spent deciding.");
-  page.sample(stats.step_seconds);
-  page.family("commits_total", "counter", "Transactions committed; events share them.");
-  page.sample(real(stats.commits));
-  page.family("commit_seconds", "histogram", "Seconds that a commit took.");
-  for (std::size_t i = 0; i < kCommitBucketsSeconds.size(); ++i) {
-    page.sample(real(stats.commits_within[i]), label("le", format_number(kCommitBucketsSeconds[i])), "_bucket");
-  }
-  page.sample(real(stats.commits), label("le", "+Inf"), "_bucket");
-  page.sample(stats.commit_seconds, {}, "_sum");
-  page.sample(real(stats.commits), {}, "_count");
-  page.family("rows_written_total", "counter", "Rows written.");
-  page.sample(real(stats.writes));
-  page.family("observations_total", "counter", "Observations reported since the start.");
-  page.sample(real(observations_));
-  page.family("decisions_total", "counter", "Verdicts at rungs since the start.");
-  page.sample(real(decisions_));
-  page.family("held_calls", "gauge", "Idle workers whose call is held.");
-  page.sample(real(stats.held_calls));
-
-  page.family("connections", "gauge", "Open HTTP connections.");
-  page.sample(real(load.connections));
-  page.family("reads_waiting", "gauge", "Reads of the API under way or waiting for the thread that reads.");
-  page.sample(real(load.reads_waiting));
-  page.family("exports", "gauge", "Analytics and other long reads under way or waiting for a thread.");
-  page.sample(real(load.exports));
-  page.family("preflights", "gauge", "Checks of submitted jobs under way or waiting.");
-  page.sample(real(load.preflights));
-  add_requests(page);
-  return std::move(page).text();
+  page.gauge("resource_spent", "Units of resource that trials of all jobs have trained.", resource);
+  page.gauge("training_seconds", "Seconds that workers trained for all jobs.", static_cast<double>(training_ms) / 1000);
 }
 
 void ServerMetrics::add_workers(MetricsPage& page, const Scheduler& scheduler, const ServerLoad& load) {
@@ -150,11 +138,23 @@ void ServerMetrics::add_workers(MetricsPage& page, const Scheduler& scheduler, c
   for (const WorkerView& worker : scheduler.workers()) ++states[state_word(worker)];
   page.family("workers", "gauge", "Workers by state; ending: still busy with what is no longer theirs.");
   for (const auto& [state, count] : states) page.sample(count, label("state", state));
-  page.family("workers_gathered", "gauge", "Idle workers kept for a group that needs more than are free.");
-  page.sample(real(scheduler.workers_gathered()));
-  page.family("local_workers_down", "gauge",
-              "Local workers that wait for their next start: one that keeps ending waits ever longer.");
-  page.sample(real(load.local_workers_down));
+  page.gauge("workers_gathered", "Idle workers kept for a group that needs more than are free.", scheduler.workers_gathered());
+  page.gauge("local_workers_down", "Local workers that wait for their next start: one that keeps ending waits ever longer.",
+             load.local_workers_down);
+}
+
+void ServerMetrics::add_engine(MetricsPage& page, const EngineStats& stats) const {
+  page.counter("events_total", "Events that the scheduler stepped through.", stats.events);
+  page.counter("events_refused_total", "Events turned away because the queue was full.", stats.refused);
+  page.gauge("event_queue_length", "Events that wait for their step.", stats.queue_length);
+  page.counter("step_seconds_total", "Seconds spent deciding.", stats.step_seconds);
+  page.counter("commits_total", "Transactions committed; events share them.", stats.commits);
+  page.family("commit_seconds", "histogram", "Seconds that a commit took.");
+  page.histogram(kCommitBucketsSeconds, stats.commits_within, stats.commits, stats.commit_seconds);
+  page.counter("rows_written_total", "Rows written.", stats.writes);
+  page.counter("observations_total", "Observations reported since the start.", observations_);
+  page.counter("decisions_total", "Verdicts at rungs since the start.", decisions_);
+  page.gauge("held_calls", "Idle workers whose call is held.", stats.held_calls);
 }
 
 void ServerMetrics::add_requests(MetricsPage& page) const {
@@ -162,18 +162,12 @@ void ServerMetrics::add_requests(MetricsPage& page) const {
   page.family("requests_total", "counter", "Requests answered, by route and status.");
   for (const auto& [key, answered] : requests_) {
     for (const auto& [status, count] : answered.by_status) {
-      page.sample(real(count), labels_of(key) + "," + label("status", std::to_string(status)));
+      page.sample(count, labels_of(key) + "," + label("status", std::to_string(status)));
     }
   }
   page.family("request_seconds", "histogram", "Seconds until a request was answered, by route; calls of idle workers are held.");
   for (const auto& [key, answered] : requests_) {
-    const std::string labels = labels_of(key);
-    for (std::size_t i = 0; i < kBucketsSeconds.size(); ++i) {
-      page.sample(real(answered.within[i]), labels + "," + label("le", format_number(kBucketsSeconds[i])), "_bucket");
-    }
-    page.sample(real(answered.count), labels + "," + label("le", "+Inf"), "_bucket");
-    page.sample(answered.seconds, labels, "_sum");
-    page.sample(real(answered.count), labels, "_count");
+    page.histogram(kBucketsSeconds, answered.within, answered.count, answered.seconds, labels_of(key));
   }
 }
 

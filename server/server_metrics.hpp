@@ -43,6 +43,8 @@ class ServerMetrics {
     std::map<int, std::uint64_t> by_status;
   };
 
+  void add_jobs(MetricsPage& page, const Scheduler& scheduler) const;
+  void add_engine(MetricsPage& page, const EngineStats& stats) const;
   static void add_workers(MetricsPage& page, const Scheduler& scheduler, const ServerLoad& load);
   void add_requests(MetricsPage& page) const;
 
