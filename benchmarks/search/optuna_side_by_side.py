@@ -154,6 +154,9 @@ def run(table, pruner, workers, seed, maximize, stride, budgets):
         order += 1
         heapq.heappush(heap, (now + table.seconds_per_unit[row], order, trial, row, 1, 1))
 
+    def under_way():
+        return sum(step - (end - now) / table.seconds_per_unit[row] for end, _, _, row, _, step in heap)
+
     for _ in range(workers):
         begin()
     while heap and (spent <= resource_end or now <= seconds_end):
@@ -162,7 +165,7 @@ def run(table, pruner, workers, seed, maximize, stride, budgets):
         value = float(table.values[row, done - 1])
         if done in levels and math.isfinite(value) and table.cost[row, done - 1] < best:
             best = table.cost[row, done - 1]
-            incumbents.append((spent, now, row))
+            incumbents.append((spent + under_way(), now, row))
         trial.report(value, done)
         if done == full:
             if math.isfinite(value):
