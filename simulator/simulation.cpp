@@ -40,7 +40,7 @@ class Simulation {
   }
 
   SimulationResult run() {
-    while (!finishing_.empty()) {
+    while (!job_over_ && !finishing_.empty()) {
       const Segment segment = finishing_.top();
       const double next = segment.ends_at;
       if (next > options_.seconds_max && spent_at(next) > options_.resource_max) break;
@@ -128,7 +128,10 @@ class Simulation {
 
   void note(const JobRow& job) {
     result_.trials_completed = job.trials_completed;
-    if (ended(job.state)) result_.reason = job.reason;
+    if (job.state != JobState::running) {
+      job_over_ = true;
+      result_.reason = job.reason;
+    }
     if (!job.best_anywhere) return;
     const std::size_t curve = curve_of_trial_[static_cast<std::size_t>(job.best_anywhere->trial)];
     if (!result_.incumbents.empty() && result_.incumbents.back().curve == curve) return;
@@ -165,6 +168,7 @@ class Simulation {
   double seconds_ = 0;
   double completed_resource_ = 0;
   double core_seconds_ = 0;
+  bool job_over_ = false;  // ended, or stopping: what is under way ends now, and counts no more
   std::priority_queue<Segment> finishing_;
   std::map<std::int64_t, Running> running_;    // by epoch
   std::unordered_map<WorkerId, Epoch> given_;  // the last one of each worker

@@ -13,7 +13,7 @@ namespace tuneband {
 
 struct SimulationOptions {
   int workers = 1;
-  // The simulation goes on until both are reached, or the job ends.
+  // The simulation goes on until both are reached, or the job ends or begins to stop.
   double resource_max = 0;  // spent, in units of the table's resource
   double seconds_max = 0;   // of simulated time
 };
@@ -37,7 +37,7 @@ struct SimulationResult {
   // (Curve::at): an assumption, not a measurement.
   int trials_unmeasured = 0;
   double resource_unmeasured = 0;  // spent beyond what was recorded
-  std::string reason;              // why the job ended by itself; "": it did not
+  std::string reason;              // why the job ended by itself, which stops its trials at once; "": it did not
   double suggest_seconds = 0;      // processor time that the core needed for each new trial, on average
 };
 

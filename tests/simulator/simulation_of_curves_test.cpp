@@ -115,6 +115,31 @@ TEST(SimulatedJob, RunsATrialOfSeveralReplicasOnceAndCountsItsResourceOnce) {
   EXPECT_EQ(run_in_order(table, halving, 7).resource, alone);
 }
 
+TEST(SimulatedJob, EndsAtTheMomentWhenItsTargetIsReached) {
+  CurveTable table = tiny_table({{1, 1, 5}, {9, 9, 9}});
+  table.curves[1].seconds_per_unit = 2;
+  const auto result =
+      run_in_order(table, {{"scheduler", {{"type", "none"}}}, {"objective", {{"goal", "maximize"}, {"target", 5}}}}, 2);
+  ASSERT_EQ(result.incumbents.size(), 1U);  // what was under way does not count
+  EXPECT_EQ(result.incumbents[0].curve, 0U);
+  EXPECT_EQ(result.seconds, 3);
+  EXPECT_EQ(result.resource, 4.5);
+  EXPECT_EQ(result.trials_completed, 1);
+  EXPECT_EQ(result.reason, "trial 0 reached the target 5");
+}
+
+TEST(SimulatedJob, EndsAtTheMomentWhenTooManyTrialsHaveFailed) {
+  CurveTable table = tiny_table({{}, {}, {9, 9, 9}});
+  table.curves[0].failed = table.curves[1].failed = true;
+  table.curves[2].seconds_per_unit = 2;
+  const auto result =
+      run_in_order(table, {{"scheduler", {{"type", "none"}}}, {"limits", {{"max_trials", 3}, {"max_failures_in_a_row", 2}}}}, 3);
+  EXPECT_TRUE(result.incumbents.empty());
+  EXPECT_EQ(result.seconds, 3);
+  EXPECT_EQ(result.resource, 7.5);
+  EXPECT_TRUE(result.reason.starts_with("2 trials in a row failed")) << result.reason;
+}
+
 TEST(SimulatedJob, RunsEachConfigurationOnceAndNoMoreThanThereAre) {
   CurveTable table = smooth_table();
   const SearchMethod method = method_on(table, {{"scheduler", {{"type", "asha_promotion"}}}});
