@@ -306,6 +306,7 @@ std::vector<PriorObservation> read_priors(const Json& json, const std::string& p
     prior.resource_share = reader.number_or("resource_share", 1, {.min = 0, .max = 1, .min_excluded = true});
     prior.score = reader.number_or("score", 0);
     prior.level_score = reader.number_or("level_score", 0);
+    prior.counts = reader.boolean_or("counts", true);
     reader.finish();
     priors.push_back(std::move(prior));
   }
@@ -484,7 +485,8 @@ Json with_priors(Json document, const JobSpec& spec) {
     observations.push_back({{"configuration", to_json(prior.configuration)},
                             {"resource_share", prior.resource_share},
                             {"score", prior.score},
-                            {"level_score", prior.level_score}});
+                            {"level_score", prior.level_score},
+                            {"counts", prior.counts}});
   }
   document["warm_start"] = {{"jobs", spec.warm_start}, {"observations", std::move(observations)}};
   return document;

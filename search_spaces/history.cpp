@@ -70,7 +70,8 @@ std::vector<PriorObservation> priors_of(const History& earlier) {
                              ? 1
                              : static_cast<double>(earlier.levels()[static_cast<std::size_t>(seen[i].level)]) /
                                    static_cast<double>(earlier.levels().back());
-    priors.push_back({earlier.trials()[static_cast<std::size_t>(seen[i].trial)].configuration, share, scores[i], 0});
+    const Configuration& configuration = earlier.trials()[static_cast<std::size_t>(seen[i].trial)].configuration;
+    priors.push_back({configuration, share, scores[i], 0, seen[i].loss.feasible()});
   }
   for (int level = 0; level <= last; ++level) {
     std::vector<std::size_t> here;

@@ -33,6 +33,7 @@ struct PriorObservation {
   double resource_share = 1;  // of that job's max_resource, in (0, 1]
   double score = 0;           // the normal score of its cost among all results of that job: the lesser the better
   double level_score = 0;     // the same among those at its level
+  bool counts = true;         // the trial did not fail there, its value is finite and within the constraints
 };
 
 inline constexpr std::size_t kPriorsMax =

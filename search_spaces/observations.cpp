@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace tuneband {
 
@@ -57,16 +58,34 @@ std::size_t finite_count(const std::vector<RankedTrial>& ranked) {
   return static_cast<std::size_t>(first - ranked.begin());
 }
 
+void EncodedHistory::choose_priors_that_stand_for_trials() {
+  const auto stands_before = [](const Prior& a, const Prior& b) {
+    if (a.counts != b.counts) return !a.counts;
+    return a.level != b.level ? a.level > b.level : a.level_score < b.level_score;
+  };
+  std::map<Point, Prior*> of_configuration;
+  for (Prior& prior : priors_) {
+    Prior*& best = of_configuration[prior.point];
+    prior.stands_for_trial = best == nullptr || stands_before(prior, *best);
+    if (!prior.stands_for_trial) continue;
+    if (best != nullptr) best->stands_for_trial = false;
+    best = &prior;
+  }
+}
+
 void EncodedHistory::follow(const History& history) {
   while (points_.size() < history.trials().size()) {
     points_.push_back(encoding_.encode(history.trials()[points_.size()].configuration));
   }
+  if (priors_seen_ == history.priors().size()) return;
   for (; priors_seen_ < history.priors().size(); ++priors_seen_) {
     const PriorObservation& prior = history.priors()[priors_seen_];
     if (auto point = encoding_.encode_foreign(prior.configuration)) {
-      priors_.push_back({std::move(*point), level_of_share(history, prior.resource_share), prior.score, prior.level_score});
+      priors_.push_back(
+          {std::move(*point), level_of_share(history, prior.resource_share), prior.score, prior.level_score, prior.counts});
     }
   }
+  choose_priors_that_stand_for_trials();
 }
 
 std::vector<Observation> EncodedHistory::targets_and_priors(std::vector<Observation> own) const {
@@ -126,7 +145,11 @@ std::vector<RankedTrial> EncodedHistory::ranked(const History& history) const {
     }
   }
   int age = -static_cast<int>(priors_.size());
-  for (const Prior& prior : priors_) ranked.push_back({&prior.point, age++, prior.level, prior.level_score});
+  for (const Prior& prior : priors_) {
+    if (prior.stands_for_trial)
+      ranked.push_back({&prior.point, age, prior.counts ? prior.level : kFailedLevel, prior.level_score});
+    ++age;
+  }
   std::sort(ranked.begin(), ranked.end(), ranks_before);
   return ranked;
 }
@@ -156,7 +179,7 @@ std::vector<RankedTrial> EncodedHistory::at_level(const History& history, int le
   for (const Prior& prior : priors_) {
     ++age;
     if (all || (steps > 0 ? std::lround(prior.level * steps) == level : full(prior)))
-      ranked.push_back({&prior.point, age - 1, level_of(history, level), prior.level_score});
+      ranked.push_back({&prior.point, age - 1, prior.counts ? level_of(history, level) : kFailedLevel, prior.level_score});
   }
   std::sort(ranked.begin(), ranked.end(), ranks_before);
   return ranked;

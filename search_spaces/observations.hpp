@@ -50,7 +50,8 @@ class EncodedHistory {
   // The same without failed trials, as of the first `results` results: whatever came since.
   std::vector<Observation> first_observations(const History& history, std::size_t results) const;
 
-  // Trials with a result, and failed ones: by level, the highest first, then by score, then by age.
+  // Trials with a result, and failed ones: by level, the highest first, then by score, then by age. Of an earlier job's trial
+  // the highest level counts; where it failed, diverged or violated constraints, it is one that failed.
   std::vector<RankedTrial> ranked(const History& history) const;
 
   // What is known at one level, by score: own results and those of earlier jobs; at the lowest level also the trials that failed
@@ -64,8 +65,11 @@ class EncodedHistory {
     double level = 0;
     double score = 0;
     double level_score = 0;
+    bool counts = true;
+    bool stands_for_trial = false;  // of the priors of one configuration: the one that ranked() takes
   };
 
+  void choose_priors_that_stand_for_trials();
   std::vector<Observation> targets_and_priors(std::vector<Observation> own) const;
 
   Encoding encoding_;

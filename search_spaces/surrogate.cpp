@@ -52,7 +52,8 @@ std::vector<const Point*> most_promising(const std::vector<Observation>& observa
   std::vector<Observation> sorted = observations;
   std::stable_sort(sorted.begin(), sorted.end(), better_target);
   std::vector<const Point*> points;
-  std::set<const Point*> seen;
+  const auto less = [](const Point* a, const Point* b) { return *a < *b; };
+  std::set<const Point*, decltype(less)> seen;
   for (const Observation& one : sorted) {
     if (points.size() < most && seen.insert(one.point).second) points.push_back(one.point);
   }
