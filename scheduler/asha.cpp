@@ -115,7 +115,7 @@ std::optional<AshaPromotion::Promotable> AshaPromotion::promotable() const {
   for (int index = top() - 1; index >= 0; --index) {
     if (rung(index).waiting().empty()) continue;
     const bool may_count = rung(index).waiting().begin()->violation == 0;
-    return none_at_top || may_count ? std::optional(Promotable{index, true}) : std::nullopt;
+    if (none_at_top || may_count) return Promotable{index, true};
   }
   return std::nullopt;
 }
