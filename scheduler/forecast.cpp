@@ -1,6 +1,7 @@
 #include "scheduler/forecast.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
 #include <unordered_map>
 
@@ -95,7 +96,9 @@ std::optional<Forecast> forecast(const JobSpec& spec, int workers, double second
   endless.sampler.type = SamplerType::random;  // the values do not depend on the configurations: nothing could be learned
   endless.warm_start.clear();
   endless.priors.clear();
-  const int at_once = std::min(workers, spec.limits.max_parallel_trials);
+  const int replicas = std::accumulate(spec.replicas.begin(), spec.replicas.end(), 0);  // of a list: its mean for each trial
+  const int groups = std::max(1, workers * static_cast<int>(spec.replicas.size()) / replicas);
+  const int at_once = std::min(groups, spec.limits.max_parallel_trials);
   const std::int64_t waves = (*trials + at_once - 1) / at_once;
   Forecast result;
   result.workers = workers;

@@ -89,7 +89,10 @@ TEST(Forecast, AGroupTakesAsManyWorkersAndIsOneTrial) {
   const Json base{{"limits", {{"max_trials", 50}}}};
   Json groups = base;
   groups["trainer"] = {{"type", "command"}, {"argv", {"train"}}, {"replicas", 2}};
-  EXPECT_EQ(wall_seconds(forecast_job(groups), 6), wall_seconds(forecast_job(base), 3));
+  const auto of_groups = forecast(forecast_job(groups), 6, 1);
+  const auto of_single = forecast(forecast_job(base), 3, 1);
+  EXPECT_EQ(of_groups->wall_seconds, of_single->wall_seconds);
+  EXPECT_EQ(of_groups->wall_seconds_without_stopping, of_single->wall_seconds_without_stopping);
 }
 
 TEST(Forecast, FewerWorkersThanReplicasHaveNone) {
