@@ -16,6 +16,13 @@ namespace tuneband {
 namespace {
 
 constexpr double kMsPerSecond = 1000;
+constexpr std::int64_t kLeaseMs = INT64_MAX / 4;  // no simulated worker is ever lost
+constexpr std::int64_t kTimeMsMax = kLeaseMs / 2;
+
+// A table may give any cost: beyond kTimeMsMax the core's clock stands still.
+std::int64_t to_ms(double seconds) {
+  return static_cast<std::int64_t>(std::min(seconds * kMsPerSecond, static_cast<double>(kTimeMsMax)));
+}
 
 double processor_seconds() {
   timespec time{};
@@ -29,25 +36,29 @@ class Simulation {
       : table_(table),
         options_(options),
         metric_(spec.objective.metric),
-        scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
+        scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
     for (std::size_t i = table.curves.size(); i-- > 0;) curves_of_[table.curves[i].configuration].push_back(i);
-    follow(scheduler_.step(JobSubmitted{spec, ""}, now()));
+    follow(scheduler_.step(JobSubmitted{spec, ""}, Timestamp{}));
     for (int i = 0; i < options.workers; ++i) {
       WorkerSynced idle;
       idle.worker = WorkerId{std::to_string(i)};
-      follow(step(idle));
+      follow(step(idle, Timestamp{}));
     }
   }
 
   SimulationResult run() {
     while (!job_over_ && !finishing_.empty()) {
-      const Segment segment = finishing_.top();
-      const double next = segment.ends_at;
+      const double segment_end = finishing_.top().ends_at;
+      const auto deadline = scheduler_.next_deadline();
+      const bool time_is_up = deadline && deadline->ms <= to_ms(segment_end);
+      const double next = time_is_up ? static_cast<double>(deadline->ms) / kMsPerSecond : segment_end;
       if (next > options_.seconds_max && spent_at(next) > options_.resource_max) break;
-      finishing_.pop();
       seconds_ = next;
-      if (running_.erase(segment.assignment.epoch.value) == 1) completed_resource_ += segment.units();  // a group's counts once
-      follow(step(report_of(segment)));
+      if (time_is_up) {
+        follow(step(TimePassed{}, *deadline));
+      } else {
+        end_first_segment();
+      }
     }
     result_.resource = spent_at(seconds_);
     result_.seconds = seconds_;
@@ -75,11 +86,16 @@ class Simulation {
     double units = 0;
   };
 
-  Timestamp now() const { return Timestamp{static_cast<std::int64_t>(seconds_ * kMsPerSecond)}; }
+  void end_first_segment() {
+    const Segment segment = finishing_.top();
+    finishing_.pop();
+    if (running_.erase(segment.assignment.epoch.value) == 1) completed_resource_ += segment.units();  // a group's counts once
+    follow(step(report_of(segment), Timestamp{to_ms(seconds_)}));
+  }
 
-  Outcome step(const Event& event) {
+  Outcome step(const Event& event, Timestamp now) {
     const double before = processor_seconds();
-    Outcome outcome = scheduler_.step(event, now());
+    Outcome outcome = scheduler_.step(event, now);
     core_seconds_ += processor_seconds() - before;
     return outcome;
   }
@@ -143,7 +159,7 @@ class Simulation {
     const std::int64_t until = segment.assignment.until_resource;
     AssignmentReport report;
     report.epoch = segment.assignment.epoch;
-    report.training_ms = static_cast<std::int64_t>((segment.ends_at - segment.begins_at) * kMsPerSecond);
+    report.training_ms = to_ms(segment.ends_at - segment.begins_at);
     if (curve.points.empty() || (curve.failed && until > curve.measured_until())) {
       report.exit = ExitClass::no_metric;
       report.message = "as recorded";

@@ -115,6 +115,28 @@ TEST(SimulatedJob, RunsATrialOfSeveralReplicasOnceAndCountsItsResourceOnce) {
   EXPECT_EQ(run_in_order(table, halving, 7).resource, alone);
 }
 
+TEST(SimulatedJob, EndsWhenItsRuntimeIsOverWithWhatWasSpentUntilThen) {
+  CurveTable table = tiny_table({{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 4, 4}, {5, 5, 5}});
+  for (Curve& curve : table.curves) curve.seconds_per_unit = 30;
+  Json document{{"scheduler", {{"type", "none"}}}, {"limits", {{"max_runtime_seconds", 300}}}};
+  const auto result = run_in_order(table, document, 1);
+  EXPECT_EQ(result.seconds, 300);
+  EXPECT_EQ(result.resource, 10);  // three trainings, and a third of the next
+  EXPECT_EQ(result.trials, 4);
+  EXPECT_EQ(result.trials_completed, 3);
+  EXPECT_EQ(result.incumbents.back().curve, 2U);
+  EXPECT_EQ(result.reason, "max_runtime is over");
+  document["limits"]["max_runtime_seconds"] = 1.001;
+  EXPECT_EQ(run_in_order(table, document, 1).seconds, 1.001);
+}
+
+TEST(SimulatedJob, LastsAsLongAsATableSaysHoweverLongThatIs) {
+  CurveTable table = tiny_table({{1}, {2}});
+  for (Curve& curve : table.curves) curve.seconds_per_unit = 1e300;
+  const Json document{{"scheduler", {{"type", "none"}}}, {"limits", {{"max_trials", 2}, {"max_attempts", 1}}}};
+  EXPECT_EQ(run_in_order(table, document, 1).trials_completed, 2);
+}
+
 TEST(SimulatedJob, EndsAtTheMomentWhenItsTargetIsReached) {
   CurveTable table = tiny_table({{1, 1, 5}, {9, 9, 9}});
   table.curves[1].seconds_per_unit = 2;
