@@ -91,7 +91,7 @@ std::string csv_header(const SearchSpace& space) {
   std::string line;
   append_cell(line, "number");
   for (const Parameter& parameter : space.parameters()) append_cell(line, "parameter." + parameter.name);
-  for (const std::string_view name : {"state", "bracket", "rung", "objective", "best_resource", "started_at", "ended_at",
+  for (const std::string_view name : {"state", "bracket", "rung", "objective", "objective_resource", "started_at", "ended_at",
                                       "training_seconds", "queue_seconds", "attempts", "segments", "worker", "replicas"}) {
     append_cell(line, name);
   }
