@@ -60,8 +60,9 @@ Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
       auto method = make_method(file->document, setup.table, {scheduler, sampler, options.in_order}, outside);
       if (!method) return Failure{{method.error()}, kExitBadInput};
       setup.outside += outside;
-      if (const int replicas = method->spec.replicas.front(); replicas > options.workers) {
-        return bad_input(fmt::format("is {}: with {} no trial could start", replicas, format_count(options.workers, "worker")),
+      if (const int replicas = method->spec.replicas.back(); replicas > options.workers) {
+        return bad_input(fmt::format("asks for {} for one trial: with {} it could not start", format_count(replicas, "worker"),
+                                     format_count(options.workers, "worker")),
                          "trainer.replicas", "simulate more `--workers`");
       }
       setup.methods.push_back(std::move(*method));

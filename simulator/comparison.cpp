@@ -31,6 +31,13 @@ double regret_of(const SimulationResult& run, const Regret& regret, RegretAxis a
   return last;
 }
 
+// Workers that one training needs; where a job chooses from several numbers, on average.
+double mean_replicas(const JobSpec& spec) {
+  double sum = 0;
+  for (const int replicas : spec.replicas) sum += replicas;
+  return sum / static_cast<double>(spec.replicas.size());
+}
+
 std::string quoted(const std::string& cell) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
   std::string text = "\"";
@@ -94,7 +101,8 @@ std::vector<MethodRuns> compare(const std::vector<SearchMethod>& methods, const 
     results[i].runs.resize(seeds);
   }
   const auto seconds_of = [&](double budget, const SearchMethod& method) {
-    return budget * table.seconds_of_training(method.spec.scheduler.max_resource) / options.workers;
+    const double training = table.seconds_of_training(method.spec.scheduler.max_resource) * mean_replicas(method.spec);
+    return budget * training / options.workers;
   };
   const double most = *std::max_element(options.budgets.begin(), options.budgets.end());
   std::atomic<std::size_t> next = 0;

@@ -20,8 +20,8 @@ struct ComparisonOptions {
   int workers = 1;
   int seeds = 10;   // runs of each method
   int threads = 1;  // real ones; the result does not depend on them
-  // In trainings until max_resource. On the time axis: as long as the workers would need for so many average trainings if none
-  // was ever idle.
+  // In trainings until max_resource. On the time axis: as long as the workers would need for so many average trainings, each with
+  // all its replicas, if none was ever idle.
   std::vector<double> budgets{1, 3, 6, 10, 20, 30, 40};
 };
 

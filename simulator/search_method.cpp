@@ -32,11 +32,20 @@ std::string name_of(const Json& part, const char* otherwise) {
   return part.is_object() ? part.value("type", otherwise) : otherwise;
 }
 
+// Several numbers of workers to choose from are a parameter of their own, which a search space does not name.
+bool tunes_replicas(const Json& trainer) {
+  if (!trainer.is_object() || !trainer.contains(kReplicasParameter)) return false;
+  const Json& replicas = trainer[kReplicasParameter];
+  return replicas.is_array() && replicas.size() > 1;
+}
+
 // Where the document is not even made of objects JobSpec::parse tells; then there is nothing to fill in.
 void complete(Json& document, const CurveTable& table) {
   fill_in(document, "name", "simulated");
   fill_in(document, "trainer", Json::object());
-  fill_in(document, "search_space", space_of(table));
+  Json space = space_of(table);
+  if (tunes_replicas(document["trainer"])) space.erase(kReplicasParameter);
+  fill_in(document, "search_space", std::move(space));
   fill_in(document, "scheduler", Json::object());
   fill_in(document, "limits", {{"max_trials", table.curves.size()}});
   if (document.contains("objective") && document["objective"].is_object()) {

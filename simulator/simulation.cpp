@@ -89,7 +89,10 @@ class Simulation {
   void end_first_segment() {
     const Segment segment = finishing_.top();
     finishing_.pop();
-    if (running_.erase(segment.assignment.epoch.value) == 1) completed_resource_ += segment.units();  // a group's counts once
+    if (running_.erase(segment.assignment.epoch.value) == 1) {  // a group's counts once
+      completed_resource_ += segment.units();
+      note_unmeasured(segment);
+    }
     follow(step(report_of(segment), Timestamp{to_ms(seconds_)}));
   }
 
@@ -154,22 +157,33 @@ class Simulation {
     result_.incumbents.push_back({spent_at(seconds_), seconds_, curve});
   }
 
-  WorkerSynced report_of(const Segment& segment) {
+  // Whether a trial fails on its way there, as recorded.
+  static bool fails(const Curve& curve, std::int64_t until) {
+    return curve.points.empty() || (curve.failed && until > curve.measured_until());
+  }
+
+  void note_unmeasured(const Segment& segment) {
+    const Curve& curve = table_.curves[segment.curve];
+    const std::int64_t until = segment.assignment.until_resource;
+    if (fails(curve, until)) return;
+    if (!curve.measured_at(until)) unmeasured_.insert(segment.assignment.trial.number);
+    const std::int64_t from = std::max(segment.assignment.from_resource, curve.measured_until());
+    result_.resource_unmeasured += static_cast<double>(std::max<std::int64_t>(0, until - from));
+  }
+
+  WorkerSynced report_of(const Segment& segment) const {
     const Curve& curve = table_.curves[segment.curve];
     const std::int64_t until = segment.assignment.until_resource;
     AssignmentReport report;
     report.epoch = segment.assignment.epoch;
     report.training_ms = to_ms(segment.ends_at - segment.begins_at);
-    if (curve.points.empty() || (curve.failed && until > curve.measured_until())) {
+    if (fails(curve, until)) {
       report.exit = ExitClass::no_metric;
       report.message = "as recorded";
     } else {
       report.exit = ExitClass::completed;
       report.checkpoint_resource = until;
       report.observations.push_back({until, {{metric_, curve.at(until)}}});
-      if (!curve.measured_at(until)) unmeasured_.insert(segment.assignment.trial.number);
-      const std::int64_t from = std::max(segment.assignment.from_resource, curve.measured_until());
-      result_.resource_unmeasured += static_cast<double>(std::max<std::int64_t>(0, until - from));
     }
     WorkerSynced synced;
     synced.worker = segment.worker;

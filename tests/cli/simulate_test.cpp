@@ -113,6 +113,14 @@ TEST_F(SimulateCommand, AsksForAsManyWorkersAsATrialNeeds) {
   options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}, "trainer": {"replicas": 4}})");
   options.workers = 3;
   EXPECT_EQ(simulate(options).error().errors.front().path, "trainer.replicas");
+  options.table = file("wide.csv", "x,replicas,acc_1\n1,2,1\n2,4,2\n3,4,3\n");
+  options.job_file = file("list.json", R"({"objective": {"goal": "maximize"}, "trainer": {"replicas": [2, 4]}})");
+  const auto finished = simulate(options);
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(describe(finished.error().errors.front()),
+            "trainer.replicas: asks for 4 workers for one trial: with 3 workers it could not start (simulate more `--workers`)");
+  options.workers = 4;
+  EXPECT_TRUE(simulate(options));
 }
 
 TEST_F(SimulateCommand, RunsAnExportedJobAgainAndSaysWhatWasNotMeasured) {

@@ -162,6 +162,34 @@ TEST(SimulatedJob, EndsAtTheMomentWhenTooManyTrialsHaveFailed) {
   EXPECT_TRUE(result.reason.starts_with("2 trials in a row failed")) << result.reason;
 }
 
+TEST(SimulatedJob, CountsWhatWasNotMeasuredOnceForAllRanksOfATrial) {
+  const auto result =
+      run_in_order(tiny_table({{1}, {1, 2, 3}}), {{"scheduler", {{"type", "none"}}}, {"trainer", {{"replicas", 2}}}}, 2);
+  EXPECT_EQ(result.trials_unmeasured, 1);
+  EXPECT_EQ(result.resource_unmeasured, 2);
+}
+
+TEST(SimulatedJob, HasTimeForTrainingsOfAllTheirReplicas) {
+  CurveTable table = tiny_table(std::vector<std::vector<double>>(20, std::vector<double>(3, 1)));
+  table.curves[3].points.back().second = 2;
+  ComparisonOptions options;
+  options.seeds = 1;
+  options.budgets = {3, 4};
+  options.workers = 2;
+  const Json pairs{{"scheduler", {{"type", "none"}}}, {"trainer", {{"replicas", 2}}}};
+  const auto regret_of = [&](const Json& document) {
+    return compare({method_on(table, document, {{}, {}, true})}, table, options)[0].regret_by_time;
+  };
+  EXPECT_EQ(regret_of(pairs), (std::vector<std::vector<double>>{{1}, {0}}));
+  // Of several numbers the mean: 4 trainings of 3 s on 2 of 3 workers are 8 s. Those of one worker each end after 3 and 6 s.
+  table.parameters.emplace_back("replicas");
+  for (Curve& curve : table.curves) curve.configuration["replicas"] = std::int64_t{1};
+  options.workers = 3;
+  options.budgets = {2, 4};
+  EXPECT_EQ(regret_of({{"scheduler", {{"type", "none"}}}, {"trainer", {{"replicas", {1, 3}}}}}),
+            (std::vector<std::vector<double>>{{1}, {0}}));
+}
+
 TEST(SimulatedJob, RunsEachConfigurationOnceAndNoMoreThanThereAre) {
   CurveTable table = smooth_table();
   const SearchMethod method = method_on(table, {{"scheduler", {{"type", "asha_promotion"}}}});
@@ -249,6 +277,15 @@ TEST(Methods, TakeAnotherSchedulerAndKeepTheLadderWhereItFits) {
   const SearchMethod other = method_on(table, document, {"auto", "sobol", false});
   EXPECT_EQ(other.name, "auto / sobol");
   EXPECT_EQ(other.spec.sampler.seed, 5U);
+}
+
+TEST(Methods, TakeTheReplicasToChooseFromFromTheTrainerAndNotFromTheTablesColumn) {
+  CurveTable table = tiny_table({{1}, {2}, {3}});
+  table.parameters.emplace_back("replicas");
+  for (std::size_t i = 0; i < 3; ++i) table.curves[i].configuration["replicas"] = static_cast<std::int64_t>(i) + 1;
+  const auto method = method_on(table, {{"trainer", {{"replicas", {1, 2}}}}});
+  EXPECT_TRUE(std::holds_alternative<CategoricalDomain>(method.spec.search_space.find("replicas")->domain));
+  EXPECT_EQ(table.curves.size(), 2U);
 }
 
 TEST(Methods, TellWhatIsWrong) {
