@@ -33,10 +33,7 @@ double processor_seconds() {
 class Simulation {
  public:
   Simulation(const JobSpec& spec, const CurveTable& table, const SimulationOptions& options)
-      : table_(table),
-        options_(options),
-        metric_(spec.objective.metric),
-        scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
+      : table_(table), options_(options), metric_(spec.objective.metric), scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
     for (std::size_t i = table.curves.size(); i-- > 0;) curves_of_[table.curves[i].configuration].push_back(i);
     follow(scheduler_.step(JobSubmitted{spec, ""}, Timestamp{}));
     for (int i = 0; i < options.workers; ++i) {
