@@ -1,6 +1,9 @@
 // The composition root: makes the parts, joins them, runs the loop.
 #pragma once
 
+#include <filesystem>
+#include <functional>
+
 #include "server/server_config.hpp"
 
 namespace tuneband::server {
@@ -11,7 +14,10 @@ int run_server(const ServerConfig& config);
 // --check: looks at a data directory without changing it, prints what it finds. 0: sound, 1: not.
 int check_data_dir(const ServerConfig& config);
 
-// --backup: copies a data directory, also beside the server that runs on it. 0: done.
-int back_up_data_dir(const ServerConfig& config);
+// --backup: copies a data directory, also beside the server that runs on it. 0: done. `before_reading` is told of each directory
+// of jobs before it is read; the database is copied by then.
+int back_up_data_dir(
+    const ServerConfig& config,
+    const std::function<void(const std::filesystem::path&)>& before_reading = [](const std::filesystem::path&) {});
 
 }  // namespace tuneband::server

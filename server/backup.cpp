@@ -5,13 +5,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include "db/connection.hpp"
 #include "db/row_columns.hpp"
 #include "server/app.hpp"
+#include "server/backup_checkpoints.hpp"
 #include "server/data_dir.hpp"
 #include "server/tree_copy.hpp"
 #include "workers/protocol/sync.hpp"
@@ -22,59 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kLevelsOfTrials = 3;  // <job>/trials/<number>, which may be links to another disk
-constexpr int kCopiesMax = 3;       // of a checkpoint that is replaced meanwhile
-
-// A trial that has not ended, as the copied database has it.
-struct LiveTrial {
-  TrialId id;
-  std::int64_t checkpoint_resource = 0;
-  std::int64_t until_resource = 0;
-};
-
-std::vector<LiveTrial> live_trials(Connection& database) {
-  std::vector<LiveTrial> trials;
-  Statement rows = database.prepare("SELECT job, number, checkpoint_resource, until_resource FROM trials WHERE ended_at IS NULL");
-  while (rows.step()) {
-    trials.push_back({{JobId{rows.integer(0)}, rows.small_integer(1)}, rows.integer(2), rows.integer(3)});
-  }
-  return trials;
-}
-
-// Whether a trial's checkpoint has served while its files were copied: it was cut or deleted, and what was copied may be a part;
-// or it is past the target that it has in the copy, and would have nothing left to report there.
-bool has_left(const LiveTrial& trial, Statement& rows_now) {
-  rows_now.query(trial.id.job.value, trial.id.number);
-  if (!rows_now.step()) return true;
-  const std::int64_t checkpoint_now = rows_now.integer(1);
-  const bool cut = rows_now.integer(0) != 0;
-  return cut || (checkpoint_now > trial.checkpoint_resource && checkpoint_now >= trial.until_resource);
-}
-
-bool make_whole(TreeCopy& files, const fs::path& checkpoint) {
-  for (int copies = 1; !files.whole(checkpoint) && copies < kCopiesMax; ++copies) files.copy_again(checkpoint);
-  return files.whole(checkpoint);
-}
-
-// A row of the copied database that names a checkpoint has it, whole; else its trial begins from nothing. Gives their number.
-int settle_checkpoints(const DataDir& source, Connection& original, Connection& copy, TreeCopy& files) {
-  Statement rows_now = original.prepare(
-      "SELECT ended_at IS NOT NULL AND state <> 'completed', checkpoint_resource FROM trials WHERE job = ? AND number = ?");
-  Statement begin_anew = copy.prepare("UPDATE trials SET checkpoint_resource = 0 WHERE job = ? AND number = ?");
-  int begun_anew = 0;
-  Transaction transaction(copy, Transaction::Kind::write);
-  for (const LiveTrial& trial : live_trials(copy)) {
-    const fs::path checkpoint =
-        fs::path(source.trial_dir(trial.id)).lexically_relative(source.jobs_dir()) / protocol::kCheckpointDir;
-    const bool left = has_left(trial, rows_now);
-    if (!left && (trial.checkpoint_resource == 0 || make_whole(files, checkpoint))) continue;
-    files.leave_out(checkpoint);
-    if (trial.checkpoint_resource == 0) continue;
-    begin_anew.run(trial.id.job.value, trial.id.number);
-    ++begun_anew;
-  }
-  transaction.commit();
-  return begun_anew;
-}
 
 void flush_to_disk(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -117,12 +65,16 @@ struct BackedUp {
   int begun_anew = 0;  // trials
 };
 
-// The database first: a file may be newer than what its row says, never older.
-BackedUp copy_data_dir(const DataDir& source, const std::string& to) {
+// The database first: files may be newer than what their rows say, never older.
+BackedUp copy_data_dir(const DataDir& source, const std::string& to, const std::function<void(const fs::path&)>& before_reading) {
   Connection original = Connection::open_to_read(source.database_file());
   const std::string database_file = to + "/" + fs::path(source.database_file()).filename().string();
   original.copy_to(database_file);
-  TreeCopy files(source.jobs_dir(), to + "/jobs", {.linked_levels = kLevelsOfTrials, .left_out = protocol::kReleasedFile});
+  TreeCopy files(source.jobs_dir(), to + "/jobs",
+                 {.linked_levels = kLevelsOfTrials,
+                  .left_out = protocol::kReleasedFile,
+                  .steady = protocol::kCheckpointDir,
+                  .before_reading = before_reading});
   files.copy_all();
   BackedUp done;
   {
@@ -148,14 +100,14 @@ void print(const BackedUp& done, const std::string& to) {
 
 }  // namespace
 
-int back_up_data_dir(const ServerConfig& config) {
+int back_up_data_dir(const ServerConfig& config, const std::function<void(const fs::path&)>& before_reading) {
   const Result<DataDir> source = DataDir::look_at(config.data_dir);
   if (!source) return refuse(source.error());
   try {
     Connection::open_to_read(source->database_file());  // nothing is made when there is nothing to copy
     if (const Result<void> apart = outside_of(source->jobs_dir(), config.backup_to); !apart) return refuse(apart.error());
     if (const Result<void> made = make_empty_dir(config.backup_to); !made) return refuse(made.error());
-    print(copy_data_dir(*source, config.backup_to), config.backup_to);
+    print(copy_data_dir(*source, config.backup_to, before_reading), config.backup_to);
     return 0;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "tuneband-server: no backup: %s\n", failure.what());

@@ -1,6 +1,10 @@
 #include "server/tree_copy.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,6 +25,27 @@ std::vector<fs::path> names_in(const fs::path& directory, std::error_code& error
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+// What changes with a file when it is written to or replaced: path, inode, size, time of the last change in seconds and
+// nanoseconds.
+using Listing = std::vector<std::tuple<fs::path, std::uint64_t, std::int64_t, std::int64_t, std::int64_t>>;
+
+// Of all below a directory. What cannot be read is not in it: the copy itself says so.
+void list_below(const fs::path& directory, Listing& listing) {
+  std::error_code unread;
+  for (const fs::path& name : names_in(directory, unread)) {
+    struct stat status {};
+    if (::lstat((directory / name).c_str(), &status) != 0) continue;
+    listing.emplace_back(directory / name, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    if (S_ISDIR(status.st_mode)) list_below(directory / name, listing);
+  }
+}
+
+Listing listing_of(const fs::path& directory) {
+  Listing listing;
+  list_below(directory, listing);
+  return listing;
 }
 
 }  // namespace
@@ -59,6 +84,12 @@ bool TreeCopy::still_there(const fs::path& inside, const char* what, const std::
   return false;
 }
 
+void TreeCopy::copy_steadily(const fs::path& inside, int level) {
+  const Listing before = listing_of(from_ / inside);
+  copy_directory(inside, level);
+  if (listing_of(from_ / inside) != before) torn_.insert(inside);
+}
+
 void TreeCopy::copy_directory(const fs::path& inside, int level) {
   options_.before_reading(from_ / inside);
   std::error_code error;
@@ -79,7 +110,8 @@ void TreeCopy::copy_entry(const fs::path& inside, int level) {
   }
   if (status.type() == fs::file_type::not_found) error = std::make_error_code(std::errc::no_such_file_or_directory);
   if (!still_there(inside, "cannot copy", error)) return;
-  if (fs::is_directory(status)) copy_directory(inside, level);
+  const bool steady = !options_.steady.empty() && inside.filename() == options_.steady;
+  if (fs::is_directory(status)) steady ? copy_steadily(inside, level) : copy_directory(inside, level);
   if (fs::is_symlink(status)) copy_link(inside);
   if (fs::is_regular_file(status) && inside.filename() != options_.left_out) copy_file(inside);
 }

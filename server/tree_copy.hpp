@@ -1,6 +1,6 @@
 // Copies a directory with all below it, beside programs that write and remove files there.
 //
-// What vanishes while it is copied is left out, that alone, and torn() says where. Every other failure ends the copy with its
+// What vanishes while it is copied is left out, that alone, and whole() says where. Every other failure ends the copy with its
 // path. A symbolic link stays one; its target, when that is an absolute path below the directory, is named relative to the link,
 // so that it leads to the copy of it. Sockets, pipes and devices are left out.
 #pragma once
@@ -19,6 +19,7 @@ class TreeCopy {
   struct Options {
     int linked_levels = 0;      // directories on so many levels below `from` may be links to elsewhere: what is there is copied
     std::string left_out = {};  // files of this name are not copied
+    std::string steady = {};    // directories of this name are whole only if nothing below them changed while they were copied
     std::function<void(const std::filesystem::path& directory)> before_reading = [](const std::filesystem::path&) {};
   };
 
@@ -31,7 +32,8 @@ class TreeCopy {
   // Takes a directory out of the copy.
   void leave_out(const std::filesystem::path& inside);
 
-  // Whether the copy has this directory, and nothing vanished in it while it was copied. Paths are relative to `from`.
+  // Whether the copy has this directory, and nothing vanished (of a steady one: changed) in it while it was copied. Paths are
+  // relative to `from`.
   bool whole(const std::filesystem::path& inside) const;
 
   std::uint64_t files() const { return files_; }
@@ -39,6 +41,7 @@ class TreeCopy {
 
  private:
   void copy_directory(const std::filesystem::path& inside, int level);
+  void copy_steadily(const std::filesystem::path& inside, int level);
   void copy_entry(const std::filesystem::path& inside, int level);
   void copy_file(const std::filesystem::path& inside);
   void copy_link(const std::filesystem::path& inside);

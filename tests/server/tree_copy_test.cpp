@@ -5,8 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/server/temporary_directory.hpp"
 
@@ -85,6 +90,36 @@ TEST_F(TreeCopyTest, WhatWasTornCanBeCopiedAgain) {
   EXPECT_TRUE(copied("0/checkpoint/5.ubj"));
   copy.leave_out("0/checkpoint");
   EXPECT_FALSE(copied("0/checkpoint"));
+}
+
+TEST_F(TreeCopyTest, ASteadyDirectoryIsWholeOnlyIfNothingInItChangedMeanwhile) {
+  const fs::path steady = from_ / "0/checkpoint";
+  const std::vector<std::pair<std::string, std::function<void()>>> changes{
+      {"nothing", [] {}},
+      {"overwritten", [&] { write("0/checkpoint/a", "y"); }},
+      {"longer", [&] { std::ofstream(steady / "a", std::ios::app) << "x"; }},
+      {"replaced",
+       [&] {
+         write("0/checkpoint/a.new");
+         fs::rename(steady / "a.new", steady / "a");
+       }},
+      {"new", [&] { write("0/checkpoint/c"); }},
+      {"elsewhere", [&] { write("0/log.txt", "more"); }}};
+  for (const auto& [name, change] : changes) {
+    fs::remove_all(from_);
+    fs::remove_all(to_);
+    for (const char* file : {"0/checkpoint/a", "0/checkpoint/b/weights", "0/log.txt"}) {
+      write(file);
+      fs::last_write_time(from_ / file, fs::file_time_type::clock::now() - std::chrono::hours(1));
+    }
+    // The file that is changed was copied before.
+    TreeCopy copy(from_, to_, {.steady = "checkpoint", .before_reading = [&](const fs::path& directory) {
+                                 if (directory == steady / "b") change();
+                               }});
+    copy.copy_all();
+    EXPECT_EQ(copy.whole("0/checkpoint"), name == "nothing" || name == "elsewhere") << name;
+    EXPECT_TRUE(copied("0/checkpoint/b/weights")) << name;
+  }
 }
 
 TEST_F(TreeCopyTest, WhatCannotBeReadIsAFailureThatNamesIt) {
