@@ -45,6 +45,15 @@ std::optional<SearchSpace> space_of_document(const Json& document) {
   return diagnostics.ok() ? std::optional(std::move(space)) : std::nullopt;
 }
 
+// Regret is of what a training until max_resource gives, and budgets are in its units.
+std::optional<Failure> other_resource(const SearchMethod& first, const SearchMethod& other) {
+  const auto resource = [](const SearchMethod& method) { return method.spec.scheduler.max_resource; };
+  if (resource(other) == resource(first)) return std::nullopt;
+  return bad_input(fmt::format("is {} of `{}` and {} of `{}`: they cannot be compared", resource(other), other.name,
+                               resource(first), first.name),
+                   "scheduler.max_resource", "simulate them one by one");
+}
+
 Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
   const auto file = read_job_file(options.job_file);
   if (!file) return file.error();
@@ -66,6 +75,7 @@ Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
                          "trainer.replicas", "simulate more `--workers`");
       }
       setup.methods.push_back(std::move(*method));
+      if (auto failure = other_resource(setup.methods.front(), setup.methods.back())) return std::move(*failure);
     }
   }
   setup.comparison.workers = options.workers;

@@ -94,6 +94,18 @@ TEST_F(SimulateCommand, NamesTheFileOrTheFieldThatIsWrong) {
   EXPECT_EQ(simulate(options).error().errors.front().message, "has no curve of `loss`");
 }
 
+TEST_F(SimulateCommand, ComparesOnlyWhatTrainsUntilTheSameResource) {
+  SimulateOptions options;
+  options.table = file("curves.csv", kCurves);
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}})");
+  options.schedulers = {"asha_delayed", "none,max_resource=3", "none,max_resource=1"};
+  const auto finished = simulate(options);
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(describe(finished.error().errors.front()),
+            "scheduler.max_resource: is 1 of `none,max_resource=1 / auto` and 3 of `asha_delayed / auto`: they cannot be compared "
+            "(simulate them one by one)");
+}
+
 TEST_F(SimulateCommand, SaysWhyLinesAreLeftOut) {
   SimulateOptions options;
   options.table = file("curves.csv", "x,y,acc_1\n1,1,1\n2,,2\n3,,3\n4,2,4\n5,3,5\n");
