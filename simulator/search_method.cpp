@@ -14,22 +14,24 @@ void fill_in(Json& object, const char* field, Json value) {
   if (!object.contains(field)) object[field] = std::move(value);
 }
 
+// Anything but a text is for JobSpec::parse to refuse.
+std::string type_of(const Json& part, const char* otherwise) {
+  const bool named = part.is_object() && part.contains("type") && part["type"].is_string();
+  return named ? part["type"].get<std::string>() : otherwise;
+}
+
 // The job's own scheduler with another type: its ladder stays where the type has one.
 Json changed_scheduler(const Json& own, const Json& part) {
   Json scheduler = part;
-  const std::string type = part.value("type", "");
+  const std::string type = type_of(part, "");
   const bool ladder = type != "none";
-  const bool own_ladder = own.is_object() && own.value("type", "") != "none";
+  const bool own_ladder = own.is_object() && type_of(own, "") != "none";
   for (const char* field : {"max_resource", "min_resource", "rungs", "eta"}) {
     const bool fits = std::string(field) == "max_resource" ||
                       (ladder && own_ladder && (std::string(field) != "eta" || type != "median_stopping"));
     if (fits && own.is_object() && own.contains(field) && !scheduler.contains(field)) scheduler[field] = own[field];
   }
   return scheduler;
-}
-
-std::string name_of(const Json& part, const char* otherwise) {
-  return part.is_object() ? part.value("type", otherwise) : otherwise;
 }
 
 // Several numbers of workers to choose from are a parameter of their own, which a search space does not name.
@@ -120,8 +122,8 @@ Result<SearchMethod> make_method(Json document, CurveTable& table, const MethodO
   if (options.in_order) {
     for (const Curve& curve : table.curves) method.spec.enqueue.push_back(curve.configuration);
   }
-  const std::string sampler = options.in_order ? "in order" : options.sampler.value_or(name_of(document["sampler"], "auto"));
-  method.name = options.scheduler.value_or(name_of(document["scheduler"], "auto")) + " / " + sampler;
+  const std::string sampler = options.in_order ? "in order" : options.sampler.value_or(type_of(document["sampler"], "auto"));
+  method.name = options.scheduler.value_or(type_of(document["scheduler"], "auto")) + " / " + sampler;
   return method;
 }
 

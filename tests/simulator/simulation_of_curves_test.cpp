@@ -300,6 +300,12 @@ TEST(Methods, TellWhatIsWrong) {
   EXPECT_NE(fault(Json::object(), {}).find("objective"), std::string::npos);
   EXPECT_NE(fault(objective, {"asha_delayed,eta", {}, false}).find("expected type,field=value"), std::string::npos);
   EXPECT_NE(fault(objective, {"rungs", {}, false}).find("scheduler.type"), std::string::npos);
+  EXPECT_NE(fault(objective, {"auto,type=3", {}, false}).find("scheduler.type"), std::string::npos);
+  EXPECT_NE(fault(objective, {{}, "random,type=3", false}).find("sampler.type"), std::string::npos);
+  Json faulty = objective;
+  faulty["scheduler"] = {{"type", 3}};
+  EXPECT_NE(fault(faulty, {}).find("scheduler.type"), std::string::npos);
+  EXPECT_EQ(fault(faulty, {"asha_delayed", {}, false}), "");  // instead of the faulty one
   EXPECT_EQ(fault({{"objective", {{"goal", "maximize"}}}, {"scheduler", {{"max_resource", 81}}}}, {}),
             "scheduler.max_resource: is 81, but the table ends at 27");
   for (const auto& [field, text] : std::vector<std::pair<std::string, std::string>>{
