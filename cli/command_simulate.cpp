@@ -21,8 +21,9 @@ struct SimulationSetup {
   CurveTable table;
   std::vector<SearchMethod> methods;
   ComparisonOptions comparison;
-  int outside = 0;         // configurations outside of the search space
-  bool own_space = false;  // the document has one; else it is what the table's columns span
+  int outside = 0;                  // configurations outside of the search space
+  bool own_space = false;           // the document has one; else it is what the table's columns span
+  std::vector<std::string> unused;  // fields of the document that the table takes the place of
 };
 
 std::vector<std::optional<std::string>> or_own(const std::vector<std::string>& parts) {
@@ -54,6 +55,15 @@ std::optional<Failure> other_resource(const SearchMethod& first, const SearchMet
                    "scheduler.max_resource", "simulate them one by one");
 }
 
+std::vector<std::string> unused_fields(const Json& document) {
+  std::vector<std::string> fields;
+  for (const char* field : {"candidates", "enqueue"}) {
+    if (document.is_object() && document.contains(field) && !document[field].empty())
+      fields.push_back(fmt::format("`{}`", field));
+  }
+  return fields;
+}
+
 Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
   const auto file = read_job_file(options.job_file);
   if (!file) return file.error();
@@ -63,6 +73,7 @@ Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
   if (!table) return Failure{{table.error()}, kExitBadInput};
   setup.table = std::move(*table);
   setup.own_space = file->document.is_object() && file->document.contains("search_space");
+  setup.unused = unused_fields(file->document);
   for (const auto& scheduler : or_own(options.schedulers)) {
     for (const auto& sampler : or_own(options.samplers)) {
       int outside = 0;
@@ -163,11 +174,15 @@ Outcome<void> write_file(const std::string& path, const std::string& text) {
   return {};
 }
 
-// What the figures rest on where the table does not hold what was asked of it.
-void tell_what_was_not_measured(Console& console, const SimulationSetup& setup, const std::vector<MethodRuns>& results) {
+// Where the table does not hold what was asked of it, or takes the place of what the document says.
+void tell_what_figures_rest_on(Console& console, const SimulationSetup& setup, const std::vector<MethodRuns>& results) {
   const std::int64_t full = setup.methods.front().spec.scheduler.max_resource;
   const int complete = setup.table.measured_at(full);
   const auto curves = static_cast<int>(setup.table.curves.size());
+  if (!setup.unused.empty()) {
+    console.note(fmt::format("{} of the job's document {} not used: the table's configurations are what is tried",
+                             join_and(setup.unused), setup.unused.size() == 1 ? "is" : "are"));
+  }
   if (setup.outside > 0) {
     const char* why = setup.own_space
                           ? "lie outside of the search space"
@@ -225,7 +240,7 @@ Finished simulate_job(Console& console, const SimulateOptions& options) {
   console.print_table(regret_table(results, setup->comparison, RegretAxis::seconds));
   console.print_line({});
   console.print_table(runs_table(results, full));
-  tell_what_was_not_measured(console, *setup, results);
+  tell_what_figures_rest_on(console, *setup, results);
   return kExitOk;
 }
 

@@ -101,9 +101,10 @@ TEST_F(SimulateCommand, ComparesOnlyWhatTrainsUntilTheSameResource) {
   options.schedulers = {"asha_delayed", "none,max_resource=3", "none,max_resource=1"};
   const auto finished = simulate(options);
   ASSERT_FALSE(finished);
-  EXPECT_EQ(describe(finished.error().errors.front()),
-            "scheduler.max_resource: is 1 of `none,max_resource=1 / auto` and 3 of `asha_delayed / auto`: they cannot be compared "
-            "(simulate them one by one)");
+  EXPECT_EQ(
+      describe(finished.error().errors.front()),
+      "scheduler.max_resource: is 1 of `none,max_resource=1 / auto` and 3 of `asha_delayed / auto`: they cannot be compared "
+      "(simulate them one by one)");
 }
 
 TEST_F(SimulateCommand, SaysWhyLinesAreLeftOut) {
@@ -117,6 +118,18 @@ TEST_F(SimulateCommand, SaysWhyLinesAreLeftOut) {
       "x": {"type": "int", "min": 1, "max": 9}, "y": {"type": "int", "min": 1, "max": 2}}})");
   ASSERT_TRUE(simulate(options));
   EXPECT_NE(err_.str().find("3 configurations lie outside of the search space"), std::string::npos) << err_.str();
+}
+
+TEST_F(SimulateCommand, SaysWhichConfigurationsOfTheDocumentItDoesNotTry) {
+  SimulateOptions options;
+  options.table = file("curves.csv", kCurves);
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}, "sampler": {"type": "random"},
+      "candidates": [{"x": 0.15}, {"x": 0.2}], "enqueue": [{"x": 0.15}]})");
+  ASSERT_TRUE(simulate(options));
+  EXPECT_NE(err_.str().find(
+                "`candidates` and `enqueue` of the job's document are not used: the table's configurations are what is tried"),
+            std::string::npos)
+      << err_.str();
 }
 
 TEST_F(SimulateCommand, AsksForAsManyWorkersAsATrialNeeds) {
