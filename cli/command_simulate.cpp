@@ -183,6 +183,10 @@ void tell_what_figures_rest_on(Console& console, const SimulationSetup& setup, c
     console.note(fmt::format("{} of the job's document {} not used: the table's configurations are what is tried",
                              join_and(setup.unused), setup.unused.size() == 1 ? "is" : "are"));
   }
+  if (const int lines = setup.table.left_out; lines > 0) {
+    console.note(fmt::format("{} without a value of `{}` {} left out", format_count(lines, "line"), setup.table.metric,
+                             lines == 1 ? "is" : "are"));
+  }
   if (setup.outside > 0) {
     const char* why = setup.own_space
                           ? "lie outside of the search space"

@@ -109,11 +109,12 @@ TEST_F(SimulateCommand, ComparesOnlyWhatTrainsUntilTheSameResource) {
 
 TEST_F(SimulateCommand, SaysWhyLinesAreLeftOut) {
   SimulateOptions options;
-  options.table = file("curves.csv", "x,y,acc_1\n1,1,1\n2,,2\n3,,3\n4,2,4\n5,3,5\n");
+  options.table = file("curves.csv", "x,y,acc_1\n1,1,1\n2,,2\n3,,3\n4,2,4\n5,3,5\n6,1,\n7,2,\n");
   options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}})");
   options.in_order = true;
   ASSERT_TRUE(simulate(options));
   EXPECT_NE(err_.str().find("2 configurations have an empty cell, which only a `search_space`"), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("2 lines without a value of `acc` are left out"), std::string::npos) << err_.str();
   options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}, "search_space": {
       "x": {"type": "int", "min": 1, "max": 9}, "y": {"type": "int", "min": 1, "max": 2}}})");
   ASSERT_TRUE(simulate(options));
