@@ -58,7 +58,8 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
     : loop_(loop),
       parts_(parts),
       reads_(loop, parts.data_dir.database_file()),
-      exports_(loop, parts.data_dir.database_file()),
+      exports_(loop, parts.data_dir.database_file(), {}),
+      forecasts_(loop, parts.data_dir.database_file(), {.threads = 1}),
       events_(loop, reads_),
       logs_(loop) {
   add_job_routes();
@@ -93,6 +94,7 @@ void Api::close_streams() {
   events_.close();
   logs_.close();
   exports_.close();
+  forecasts_.close();
 }
 
 RouteHandler Api::with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then) {

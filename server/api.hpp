@@ -97,6 +97,7 @@ class Api {
   ApiParts parts_;
   ReadThread reads_;
   ExportThreads exports_;
+  ExportThreads forecasts_;  // one at a time: what they cost is up to who asks
   EventHub events_;
   LogFollowers logs_;
   ServerMetrics metrics_;

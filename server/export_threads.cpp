@@ -29,6 +29,11 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
 
   // ---- its thread
 
+  void not_in_vain() {
+    const std::lock_guard lock(mutex_);
+    if (gone_) throw ClientGone();
+  }
+
   // Blocks while the client has too much to take yet.
   void give(boost::asio::io_context& loop, std::string_view piece) {
     {
@@ -44,16 +49,20 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
 
   // ---- the loop
 
+  // Before its text, which may come much later.
+  void watch_client() { respond_->on_closed(when_client_goes()); }
+
   void write(std::string text) {
+    if (!respond_) return;
     if (!stream_) open();
     written_ += text.size();
     stream_->write(std::move(text));
   }
 
   void end(const std::optional<Error>& failure) {
-    if (!stream_ && failure) {
+    if (respond_ && !stream_ && failure) {
       respond_->reply(error_reply(*failure));
-    } else if (!failure) {
+    } else if (respond_ && !failure) {
       if (!stream_) open();
       stream_->end();
     }
@@ -63,6 +72,7 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
   }
 
   void client_gone() {
+    respond_.reset();  // the connection is not held until its turn comes
     const std::lock_guard lock(mutex_);
     gone_ = true;
     room_.notify_one();
@@ -74,9 +84,13 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
     stream_->on_drained([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->drained();
     });
-    stream_->on_closed([weak = weak_from_this()] {
+    stream_->on_closed(when_client_goes());
+  }
+
+  std::function<void()> when_client_goes() {
+    return [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->client_gone();
-    });
+    };
   }
 
   void drained() {
@@ -97,8 +111,8 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
   bool gone_ = false;
 };
 
-ExportThreads::ExportThreads(boost::asio::io_context& loop, std::string database_file, std::int64_t patience_ms)
-    : loop_(loop), database_file_(std::move(database_file)), patience_ms_(patience_ms) {}
+ExportThreads::ExportThreads(boost::asio::io_context& loop, std::string database_file, Options options)
+    : loop_(loop), database_file_(std::move(database_file)), options_(options) {}
 
 ExportThreads::~ExportThreads() {
   close();
@@ -118,11 +132,13 @@ void ExportThreads::run(HttpReply head, Produce produce, const Respond& respond)
     return respond->reply(
         error_reply(Error{ErrorCode::unavailable, "too many exports are under way", "", "try again in a moment"}));
   }
-  auto its = std::make_shared<Export>(std::move(head), respond, patience_ms_);
+  auto its = std::make_shared<Export>(std::move(head), respond, options_.patience_ms);
+  its->watch_client();
   exports_.push_back(its);
   boost::asio::post(threads_, [this, its = std::move(its), produce = std::move(produce)]() mutable {
     std::optional<Error> failure;
     try {
+      its->not_in_vain();
       Reader reader = Reader::open(database_file_);
       const auto done = produce(reader, [&](std::string_view piece) { its->give(loop_, piece); });
       if (!done) failure = done.error();

@@ -227,7 +227,7 @@ void Api::make_plan_of(const HttpRequest& request, const Respond& respond) {
       respond);
 }
 
-// The simulation of a large job takes a while: not on the thread that serves the small reads.
+// The simulation of a large job takes a while: not on the thread that serves the small reads, nor on those of analytics.
 void Api::forecast_of(const JobSpec& spec, int workers, double seconds_per_unit, const Respond& respond) {
   const auto produce = [spec, workers, seconds_per_unit](Reader&, const Sink& sink) -> Result<void> {
     Json json = to_json(make_plan(spec));
@@ -236,7 +236,7 @@ void Api::forecast_of(const JobSpec& spec, int workers, double seconds_per_unit,
     sink(json.dump());
     return {};
   };
-  exports_.run(HttpReply{}, produce, respond);
+  forecasts_.run(HttpReply{}, produce, respond);
 }
 
 void Api::watch_job(const HttpRequest& request, JobId job, const Respond& respond) {

@@ -63,7 +63,8 @@ void Api::add_system_routes() {
 }
 
 ServerLoad Api::load() const {
-  return {connections_(), reads_.waiting(), exports_.under_way(), parts_.preflight.waiting(), local_workers_down_()};
+  const std::size_t exports = exports_.under_way() + forecasts_.under_way();
+  return {connections_(), reads_.waiting(), exports, parts_.preflight.waiting(), local_workers_down_()};
 }
 
 void Api::sync_worker(const HttpRequest& request, const std::string& worker, const Respond& respond) {

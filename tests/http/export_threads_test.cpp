@@ -8,6 +8,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -42,15 +43,15 @@ class ExportThreadsTest : public testing::Test {
     thread_.join();
   }
 
-  // Every request is answered with what `produce` gives.
-  void serve(ExportThreads::Produce produce, std::int64_t patience_ms = 60'000) {
+  // Every request is answered with what `produce` gives; but /small at once.
+  void serve(ExportThreads::Produce produce, ExportThreads::Options options = {.patience_ms = 60'000}) {
     const std::string database = directory_ / "tuneband.db";
     Store::open(database);
-    exports_ = std::make_unique<ExportThreads>(loop_, database, patience_ms);
+    exports_ = std::make_unique<ExportThreads>(loop_, database, options);
     http_ = std::make_unique<server::HttpServer>(
         loop_, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0), server::HttpServerOptions{},
-        [this, produce = std::move(produce)](const server::HttpRequest&, const server::Respond& respond) {
-          exports_->run({}, produce, respond);
+        [this, produce = std::move(produce)](const server::HttpRequest& request, const server::Respond& respond) {
+          request.path == "/small" ? respond->reply({}) : exports_->run({}, produce, respond);
         });
     thread_ = std::thread([this] { loop_.run(); });
   }
@@ -71,6 +72,37 @@ class ExportThreadsTest : public testing::Test {
     };
   }
 
+  // Begins, and gives its one piece once open_ is set.
+  ExportThreads::Produce behind_a_gate() {
+    return [this, open = open_.get_future().share()](Reader&, const Sink& sink) -> Result<void> {
+      if (++begun_ == 1) first_began_.set_value();
+      open.wait_for(kSoon);
+      sink("done");
+      return {};
+    };
+  }
+
+  RawClient ask() {
+    RawClient client(http_->port());
+    client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    return client;
+  }
+
+  std::size_t on_loop(const std::function<std::size_t()>& read) {
+    std::promise<std::size_t> got;
+    asio::post(loop_, [&] { got.set_value(read()); });
+    return got.get_future().get();
+  }
+
+  // Whether it does so soon.
+  bool comes_to(std::size_t expected, const std::function<std::size_t()>& read) {
+    const auto give_up = std::chrono::steady_clock::now() + kSoon;
+    while (on_loop(read) != expected) {
+      if (std::chrono::steady_clock::now() > give_up) return false;
+    }
+    return true;
+  }
+
   RawClient client_that_does_not_read() {
     RawClient client(http_->port(), 4096);
     client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -85,6 +117,9 @@ class ExportThreadsTest : public testing::Test {
   std::unique_ptr<server::HttpServer> http_;
   std::atomic<std::size_t> given_ = 0;
   std::promise<void> let_go_;
+  std::atomic<int> begun_ = 0;
+  std::promise<void> first_began_;
+  std::promise<void> open_;
   std::thread thread_;
 };
 
@@ -112,11 +147,39 @@ TEST_F(ExportThreadsTest, AClientThatGoesEndsItsExport) {
 }
 
 TEST_F(ExportThreadsTest, AClientThatDoesNotReadIsLetGoAfterAWhile) {
-  serve(endless(), 50);
+  serve(endless(), {.patience_ms = 50});
   std::future<void> let_go = let_go_.get_future();
   RawClient client = client_that_does_not_read();
   EXPECT_EQ(let_go.wait_for(kSoon), std::future_status::ready);
   EXPECT_LT(given_, ExportThreads::kQueuedBytesMax + kSocketBytesMax);
+}
+
+TEST_F(ExportThreadsTest, WhatComputesForLongHoldsUpNobodyElse) {
+  serve(behind_a_gate(), {.threads = 1});
+  RawClient patient = ask();
+  ASSERT_EQ(first_began_.get_future().wait_for(kSoon), std::future_status::ready);
+  EXPECT_EQ(RawClient(http_->port()).get("/small").status, 200);
+  open_.set_value();
+  EXPECT_EQ(patient.receive().body, "done");
+}
+
+TEST_F(ExportThreadsTest, WhatNobodyWaitsForAnyMoreByItsTurnIsNotBegun) {
+  serve(behind_a_gate(), {.threads = 1});
+  const auto connections = [this] { return http_->connections(); };
+  RawClient first = ask();
+  ASSERT_EQ(first_began_.get_future().wait_for(kSoon), std::future_status::ready);
+  {
+    const RawClient impatient = ask();
+    ASSERT_TRUE(comes_to(2, [this] { return exports_->under_way(); }));
+  }
+  ASSERT_TRUE(comes_to(1, connections)) << "it was seen to go";
+  RawClient last = ask();
+  ASSERT_TRUE(comes_to(3, [this] { return exports_->under_way(); }));
+  EXPECT_EQ(begun_, 1) << "the others wait for the thread";
+  open_.set_value();
+  EXPECT_EQ(first.receive().body, "done");
+  EXPECT_EQ(last.receive().body, "done");
+  EXPECT_EQ(begun_, 2);
 }
 
 TEST_F(ExportThreadsTest, AnErrorBeforeAnyTextIsAnErrorReply) {
