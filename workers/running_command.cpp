@@ -138,7 +138,8 @@ bool RunningCommand::read_piece(TrialLog& log) {
   log.write(piece);
   if (reports_.empty()) read_ahead_ = 0;
   read_ahead_ += piece.size();
-  if (read_ahead_ <= kReadAheadMax) parser_.feed(piece, reports_);
+  cut_ = cut_ || read_ahead_ > kReadAheadMax;
+  if (!cut_) parser_.feed(piece, reports_);
   tail_ += piece.substr(piece.size() - std::min(piece.size(), kTailSize));
   if (tail_.size() > kTailSize) tail_.erase(0, tail_.size() - kTailSize);
   return true;
@@ -148,8 +149,9 @@ void RunningCommand::finish(TrialLog& log) {
   process_.kill_tree();  // what it leaves behind must not go on, nor keep its output open
   for (std::size_t taken = 0; taken < kLastOutputMax && read_piece(log); taken += kReadSize) {
   }
-  parser_.finish(reports_);
   status_ = process_.poll_exit().value_or(ExitStatus{.signal = SIGKILL});
+  // The end of a line that was printed in part may be a part of a number.
+  if (!cut_ && status_->signal == 0) parser_.finish(reports_);
 }
 
 }  // namespace tuneband::workers

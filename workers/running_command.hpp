@@ -56,6 +56,7 @@ class RunningCommand {
   MetricParser parser_;
   std::deque<MetricReport> reports_;
   std::size_t read_ahead_ = 0;  // bytes of output since there were no reports left to take
+  bool cut_ = false;            // there was too much of it: no more reports
   std::int64_t position_;
   std::int64_t grace_ms_;
   std::int64_t oom_kills_before_;

@@ -23,6 +23,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
+const Json kLossPattern = {{{"name", "loss"}, {"regex", "loss=([0-9.]+)"}}};
+
 // A trial whose command is a shell script; each segment runs it as a worker would.
 class CommandRunnerTest : public testing::Test {
  protected:
@@ -178,7 +180,42 @@ TEST_F(CommandRunnerTest, KillsACommandThatIgnoresSigtermAndPrintsWithoutPause) 
   reporter.on_observation = [&](std::int64_t) { reporter.stop(); };
   EXPECT_EQ(run().exit, "stopped");
   EXPECT_TRUE(no_children_left());
-  EXPECT_LT(reporter.take_seen().size(), 200'000U) << "what it prints while it ends is not all kept";
+}
+
+TEST_F(CommandRunnerTest, KeepsNotAllThatACommandPrintsWhileItEnds) {
+  script(R"(trap "yes '{\"resource\": 1, \"loss\": 1}' | head -n 400000; exit" TERM
+    echo '{"resource": 1, "loss": 1}'; while :; do sleep 0.01; done)");
+  order.trainer["grace_seconds"] = 60;
+  reporter.on_observation = [&](std::int64_t) { reporter.stop(); };
+  EXPECT_EQ(run().exit, "stopped");
+  const std::size_t seen = reporter.take_seen().size();
+  EXPECT_GT(seen, 10'000U);
+  EXPECT_LT(seen, 200'000U) << "of 400,000";
+}
+
+TEST_F(CommandRunnerTest, AKilledCommandsUnfinishedLineIsNoReport) {
+  script("echo loss=0.25; printf loss=0.12; kill -9 $$");
+  order.trainer["metrics"] = kLossPattern;
+  order.until_resource = 2;
+  EXPECT_EQ(run().exit, "crashed");
+  EXPECT_THAT(reporter.take_seen(), IsEmpty()) << "nor is the lone value before it told";
+
+  script("echo loss=0.25; printf loss=0.125");
+  order.trainer["metrics"] = kLossPattern;
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=0.25", "2: loss=0.125")) << "it ended by itself";
+}
+
+TEST_F(CommandRunnerTest, ALineThatIsCutWhereTooMuchIsPrintedIsNoReport) {
+  script(R"(trap "echo loss=0.5; printf loss=0.; yes 1 | tr -d '\n' | head -c 4000000; exit" TERM
+    echo loss=0.25; echo loss=0.25; while :; do sleep 0.01; done)");
+  order.trainer["metrics"] = kLossPattern;
+  order.until_resource = 9;
+  order.trainer["grace_seconds"] = 60;
+  reporter.on_observation = [&](std::int64_t) { reporter.stop(); };
+  const SegmentResult result = run();
+  EXPECT_EQ(result.exit, "stopped") << result.message;
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=0.25", "2: loss=0.25", "3: loss=0.5"));
 }
 
 TEST_F(CommandRunnerTest, LetsACommandFinishByItselfAtTheEnd) {
