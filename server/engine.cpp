@@ -16,7 +16,8 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatchEventsMax = 4'096;
-constexpr std::int64_t kAtOnceMs = 1;           // an idle worker's next call, to be held
+constexpr std::int64_t kAtOnceMs = 1;  // an idle worker's next call, to be held
+constexpr std::size_t kSentAwayKept = 256;
 constexpr std::int64_t kDeadlineWaitMsMin = 5;  // so that a deadline that stays in the past cannot keep the loop busy
 
 double seconds_since(SteadyClock::time_point start) { return std::chrono::duration<double>(SteadyClock::now() - start).count(); }
@@ -41,14 +42,6 @@ Timestamp newest_timestamp(const Snapshot& snapshot) {
 void end_process_after_failed_commit(const std::string& why) {
   log_error("a commit failed: the server ends and starts again from what is on disk", {{"reason", why}});
   std::_Exit(kExitCommitFailed);
-}
-
-void log_sent_away(const WorkerId& worker, const std::string& version) {
-  const bool other_version = of_other_version(version);
-  log_warning("a worker is told to end", {{"worker", worker.value},
-                                          {"version", version},
-                                          {"reason", other_version ? "its version is not the server's, " TUNEBAND_VERSION
-                                                                   : "it was given a trial several times and never began"}});
 }
 
 Error unavailable(std::string message, std::string hint) {
@@ -97,7 +90,7 @@ Result<void> Engine::sync(const WorkerId& worker, const protocol::SyncRequest& r
   Result<WorkerSynced> event = to_event(worker, request);
   if (!event) return event.error();
   const bool executing = event->report && !event->report->exit;
-  const auto answered = [replied = std::move(replied), worker, version = request.version,
+  const auto answered = [this, replied = std::move(replied), worker, version = request.version,
                          wants_to_end = request.draining](const protocol::SyncReply& reply) {
     if (reply.desired == "drain" && !wants_to_end) log_sent_away(worker, version);
     replied(reply);
@@ -110,6 +103,18 @@ Result<void> Engine::sync(const WorkerId& worker, const protocol::SyncRequest& r
   if (const auto held = held_.find(worker); held != held_.end()) held->second.outdated = true;
   for (const SyncListener& listener : sync_listeners_) listener(worker, request);
   return {};
+}
+
+void Engine::log_sent_away(const WorkerId& worker, const std::string& version) {
+  std::pair<WorkerId, std::string> caller(worker, version);
+  if (std::find(sent_away_.begin(), sent_away_.end(), caller) != sent_away_.end()) return;
+  sent_away_.push_back(std::move(caller));
+  if (sent_away_.size() > kSentAwayKept) sent_away_.pop_front();
+  const bool other_version = of_other_version(version);
+  log_warning("a worker is told to end", {{"worker", worker.value},
+                                          {"version", version},
+                                          {"reason", other_version ? "its version is not the server's, " TUNEBAND_VERSION
+                                                                   : "it was given a trial several times and never began"}});
 }
 
 void Engine::add_listener(Listener listener) { listeners_.push_back(std::move(listener)); }

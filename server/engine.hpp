@@ -23,6 +23,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -94,6 +95,9 @@ class Engine {
   // class that does not exist.
   Result<void> sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied, WatchCaller watch = {});
 
+  // Logs that a worker is told to end: once, however often it calls.
+  void log_sent_away(const WorkerId& worker, const std::string& version);
+
   // Called after each commit, before the callbacks of its events, in the order in which they were added.
   void add_listener(Listener listener);
   // Called for each sync() that was taken, before its step.
@@ -159,6 +163,7 @@ class Engine {
   std::function<void()> stopped_;
   std::map<WorkerId, HeldCall> held_;
   std::uint64_t held_sequence_ = 0;
+  std::deque<std::pair<WorkerId, std::string>> sent_away_;  // of whom the log says so, with their versions; the last ones
   std::vector<Listener> listeners_;
   std::vector<SyncListener> sync_listeners_;
   boost::asio::steady_timer deadline_;

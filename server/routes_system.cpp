@@ -3,7 +3,6 @@
 #include "core/text.hpp"
 #include "db/json_writer.hpp"
 #include "server/api.hpp"
-#include "server/log.hpp"
 #include "server/openapi.hpp"
 #include "server/worker_messages.hpp"
 
@@ -81,7 +80,7 @@ void Api::sync_worker(const HttpRequest& request, const std::string& worker, con
   const auto replied = [respond](const protocol::SyncReply& reply) { respond->reply(json_reply_of(protocol::to_json(reply))); };
   // A message of another version need not be understood to be answered.
   if (!diagnostics.ok() && of_other_version(sync.version)) {
-    log_warning("a worker of another version is told to end", {{"worker", worker}, {"version", sync.version}});
+    parts_.engine.log_sent_away(WorkerId{worker}, sync.version);
     return replied({"drain", std::nullopt, kSyncWithinMs});
   }
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <memory>
@@ -363,6 +364,19 @@ TEST_F(EngineTest, AWorkerOfAnotherVersionIsToldToEndAndGivenNothing) {
   EXPECT_EQ(answer({"w1"}, call).desired, "drain");
   call.version = TUNEBAND_VERSION;
   EXPECT_EQ(answer({"w2"}, call).desired, "execute");
+}
+
+TEST_F(EngineTest, OfAWorkerThatIsToldToEndAgainAndAgainTheLogSaysSoOnce) {
+  set_log_level(LogLevel::warning);
+  protocol::SyncRequest call = idle_call();
+  call.version = "0.0.1";
+  testing::internal::CaptureStderr();
+  for (const char* worker : {"w1", "w2", "w1", "w1", "w2"}) EXPECT_EQ(answer({worker}, call).desired, "drain");
+  call.version = "0.0.2";
+  EXPECT_EQ(answer({"w1"}, call).desired, "drain");
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 3) << said;
+  EXPECT_THAT(said, testing::HasSubstr("worker=w2 version=0.0.1"));
 }
 
 TEST_F(EngineTest, AWorkerOfAnotherVersionGivesItsTrialBackFirst) {
