@@ -154,6 +154,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void on_read(const BeastError& error);
   void dispatch();
   void linger(std::size_t bytes_left);
+  void wait_for_client();
   bool client_closed();
   bool host_allowed(std::string_view host) const;
   void expire_after(std::int64_t ms) { stream_.expires_after(std::chrono::milliseconds(ms)); }
@@ -367,15 +368,24 @@ void HttpSession::on_read(const BeastError& error) {
 
 void HttpSession::watch(std::function<void()> gone) {
   gone_ = std::move(gone);
+  wait_for_client();
+}
+
+// With no more room for what it sends ahead, it goes unwatched until a write fails.
+void HttpSession::wait_for_client() {
+  if (buffer_.size() == buffer_.max_size()) return;
   stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), request = requests_](const BeastError& error) {
-    if (!error && self->gone_ && request == self->requests_ && self->client_closed()) self->close();
+    if (error || !self->gone_ || request != self->requests_) return;
+    self->client_closed() ? self->close() : self->wait_for_client();
   });
 }
 
-// False also when it sends ahead: it then goes unwatched until a write fails.
+// Takes in what it has sent ahead, behind which its end would not be seen.
 bool HttpSession::client_closed() {
-  char byte = 0;
-  const ssize_t got = ::recv(stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  const auto room = buffer_.prepare(buffer_.max_size() - buffer_.size());
+  if (room.size() == 0) return false;
+  const ssize_t got = ::recv(stream_.socket().native_handle(), room.data(), room.size(), MSG_DONTWAIT);
+  if (got > 0) buffer_.commit(static_cast<std::size_t>(got));
   return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 

@@ -462,6 +462,50 @@ TEST(HttpServerTest, TellsWhoHoldsACallThatItsClientWent) {
   EXPECT_FALSE(told_of_the_answered);
 }
 
+TEST(HttpServerTest, NoticesThatAClientWentAlsoWhenItHasSentAhead) {
+  for (const std::string& ahead : {std::string("G"), "GET / HTTP/1.1\r\nHost: " + std::string(30'000, 'x')}) {
+    std::promise<void> gone;
+    std::promise<void> held;
+    std::vector<Respond> calls;
+    ServedLoop served({}, [&](const HttpRequest&, const Respond& respond) {
+      respond->on_closed([&] { gone.set_value(); });
+      calls.push_back(respond);
+      held.set_value();
+    });
+    RawClient client = served.client();
+    client.send("GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    held.get_future().wait();
+    client.send(ahead);
+    client.close();
+    EXPECT_EQ(gone.get_future().wait_for(kAnswerPatience), std::future_status::ready);
+    served.run([&] { calls.clear(); });
+  }
+}
+
+TEST(HttpServerTest, AnswersWhatWasSentAheadOfAHeldCallAfterIt) {
+  constexpr int kAhead = 5'000;  // more than is taken in meanwhile
+  std::promise<void> held;
+  std::vector<Respond> calls;
+  ServedLoop served({}, [&](const HttpRequest& request, const Respond& respond) {
+    if (request.path != "/hold") return echo(request, respond);
+    respond->on_closed([] {});
+    calls.push_back(respond);
+    held.set_value();
+  });
+  RawClient client = served.client();
+  client.send("GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  held.get_future().wait();
+  std::string ahead;
+  for (int i = 0; i < kAhead; ++i) ahead += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  client.send(ahead);
+  served.run([&] {
+    calls.front()->reply(text_reply("now"));
+    calls.clear();
+  });
+  EXPECT_EQ(client.receive().body, "now");
+  for (int i = 0; i < kAhead; ++i) ASSERT_EQ(client.receive().body, "GET /" + std::to_string(i) + "|");
+}
+
 TEST(HttpServerTest, AReplyToAClientThatWentIsDropped) {
   std::promise<Respond> handed;
   ServedLoop served({}, [&](const HttpRequest& request, const Respond& respond) {
