@@ -9,16 +9,16 @@
 namespace tuneband::test {
 namespace {
 
-server::EngineOptions api_engine_options() {
+server::EngineOptions api_engine_options(std::int64_t hold_ms) {
   server::EngineOptions options;
   options.scheduler.lease_ms = 600'000;
-  options.hold_ms = 100;
+  options.hold_ms = hold_ms;
   return options;
 }
 
 }  // namespace
 
-ApiTest::ApiTest()
+ApiTest::ApiTest(std::int64_t hold_ms)
     : work_(boost::asio::make_work_guard(loop_)),
       data_dir_(std::move(*server::DataDir::open(directory_ / "data"))),
       store_(Store::open(data_dir_.database_file())) {
@@ -26,7 +26,7 @@ ApiTest::ApiTest()
   server::EngineWorld world;
   world.commit = [this](std::span<const Write> writes) { store_.commit(writes); };
   world.trial_dir = [this](TrialId trial) { return data_dir_.trial_dir(trial); };
-  engine_.emplace(loop_, api_engine_options(), std::move(world));
+  engine_.emplace(loop_, api_engine_options(hold_ms), std::move(world));
   preflight_.emplace(loop_, server::PreflightOptions{.worker_program = directory_ / "no-such-program"});
   api_.emplace(loop_, server::ApiParts{*engine_, *preflight_, data_dir_});
   const boost::asio::ip::tcp::endpoint endpoint(boost::asio::ip::make_address("127.0.0.1"), 0);

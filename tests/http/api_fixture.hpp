@@ -5,6 +5,7 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,7 +26,8 @@ namespace tuneband::test {
 
 class ApiTest : public testing::Test {
  protected:
-  ApiTest();
+  // `hold_ms`: how long the call of an idle worker is held.
+  explicit ApiTest(std::int64_t hold_ms = 100);
   ~ApiTest() override;
 
   RawClient client() { return RawClient(port_); }
