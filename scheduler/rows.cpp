@@ -142,4 +142,21 @@ bool DecisionRow::operator==(const DecisionRow& other) const {
          ahead == other.ahead && rule == other.rule && at == other.at;
 }
 
+Timestamp newest_timestamp(const Snapshot& snapshot) {
+  Timestamp newest{0};
+  const auto see = [&newest](std::optional<Timestamp> at) { newest = std::max(newest, at.value_or(Timestamp{0})); };
+  for (const JobRow& job : snapshot.jobs) {
+    see(job.created_at);
+    see(job.ended_at);
+  }
+  for (const TrialRow& trial : snapshot.trials) {
+    see(trial.created_at);
+    see(trial.started_at);
+    see(trial.assigned_at);
+    see(trial.ended_at);
+  }
+  for (const DecisionRow& decision : snapshot.decisions) see(decision.at);
+  return newest;
+}
+
 }  // namespace tuneband

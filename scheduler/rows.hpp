@@ -168,4 +168,7 @@ struct Snapshot {
   std::int64_t last_job_id = 0;        // the highest ever given, deleted jobs included: ids are not used twice
 };
 
+// The latest moment that the rows tell of: a restored core's time does not begin before it.
+Timestamp newest_timestamp(const Snapshot& snapshot);
+
 }  // namespace tuneband

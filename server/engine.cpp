@@ -22,23 +22,6 @@ constexpr std::int64_t kDeadlineWaitMsMin = 5;  // so that a deadline that stays
 
 double seconds_since(SteadyClock::time_point start) { return std::chrono::duration<double>(SteadyClock::now() - start).count(); }
 
-Timestamp newest_timestamp(const Snapshot& snapshot) {
-  Timestamp newest{0};
-  const auto see = [&newest](std::optional<Timestamp> at) { newest = std::max(newest, at.value_or(Timestamp{0})); };
-  for (const JobRow& job : snapshot.jobs) {
-    see(job.created_at);
-    see(job.ended_at);
-  }
-  for (const TrialRow& trial : snapshot.trials) {
-    see(trial.created_at);
-    see(trial.started_at);
-    see(trial.assigned_at);
-    see(trial.ended_at);
-  }
-  for (const DecisionRow& decision : snapshot.decisions) see(decision.at);
-  return newest;
-}
-
 void end_process_after_failed_commit(const std::string& why) {
   log_error("a commit failed: the server ends and starts again from what is on disk", {{"reason", why}});
   std::_Exit(kExitCommitFailed);

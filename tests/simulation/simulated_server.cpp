@@ -17,16 +17,6 @@ constexpr std::int64_t kDownMsMax = 25'000;  // longer than a lease
 constexpr std::int64_t kJumpMsMax = 100'000;
 constexpr int kStepsBetweenComparisons = 16;  // of the live core with the rows: that takes longer than a step
 
-Timestamp newest_time(const Snapshot& snapshot) {
-  Timestamp newest;
-  for (const JobRow& job : snapshot.jobs) newest = std::max({newest, job.created_at, job.ended_at.value_or(newest)});
-  for (const TrialRow& trial : snapshot.trials) {
-    newest = std::max({newest, trial.created_at, trial.assigned_at.value_or(newest), trial.ended_at.value_or(newest)});
-  }
-  for (const DecisionRow& decision : snapshot.decisions) newest = std::max(newest, decision.at);
-  return newest;
-}
-
 WorkerReply idle_reply(const WorkerId& worker) { return {worker, WorkerReply::Desired::idle, std::nullopt}; }
 
 }  // namespace
@@ -250,7 +240,7 @@ void SimulatedServer::restart() {
   if (const std::string text = difference(rows_.load(), snapshot); !text.empty())
     throw Broken("the store has other rows than were committed: " + text);
   server_clock_ = server::MonotoneClock(wall_clock());
-  server_clock_.not_before(newest_time(snapshot));
+  server_clock_.not_before(newest_timestamp(snapshot));
   scheduler_.emplace();
   scheduler_->restore(snapshot, specs_of(snapshot), now());
   if (const std::string text = difference(snapshot, scheduler_->rows()); !text.empty())
