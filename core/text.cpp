@@ -75,6 +75,12 @@ std::string one_of(std::span<const std::string> words) {
   return text;
 }
 
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+
 std::string valid_utf8(std::string_view text) {
   const auto dumped =
       nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

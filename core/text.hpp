@@ -1,6 +1,7 @@
 // Small text helpers that several layers need.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 
 // "a, b or c".
 std::string one_of(std::span<const std::string> words);
+
+// The parts one after the other.
+std::string joined(std::initializer_list<std::string_view> parts);
 
 // Replaces every invalid UTF-8 byte, so that a log line can go into JSON.
 std::string valid_utf8(std::string_view text);

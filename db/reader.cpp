@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -61,53 +62,43 @@ bool few(const std::vector<TrialState>& states) {
   return !states.empty() && std::all_of(states.begin(), states.end(), at_work);
 }
 
-// "INDEXED BY ... WHERE job = ? ..." with the filters of the query. Few trials are found by their state and sorted; else rows
-// come in the order of `index`. The words come from enums, the number from an int: nothing of the user's text.
-std::string chosen_trials(const TrialsQuery& query, std::string_view index) {
-  const bool by_state = few(query.states) || (query.states.size() == 1 && index.empty());
+// The words in these come from enums, the number from an int: nothing of the user's text.
+std::string quoted(TrialState state) { return joined({"'", to_string(state), "'"}); }
+
+std::string of_states(const TrialsQuery& query) {
   std::string sql;
-  if (by_state) {
-    sql = "INDEXED BY trials_by_state ";
-  } else if (!index.empty()) {
-    sql.append("INDEXED BY ").append(index).append(" ");
-  } else if (query.bracket) {
-    sql = "INDEXED BY trials_by_bracket ";
-  }
-  sql += "WHERE job = ?";
-  if (!query.states.empty()) {
-    sql += by_state ? " AND state IN (" : " AND +state IN (";
-    for (std::size_t i = 0; i < query.states.size(); ++i) {
-      if (i > 0) sql += ", ";
-      sql.append("'").append(to_string(query.states[i])).append("'");
-    }
-    sql += ")";
-  }
-  if (query.bracket) sql += " AND bracket = " + std::to_string(*query.bracket);
-  return sql;
+  for (const TrialState state : query.states) sql += (sql.empty() ? " AND state IN (" : ", ") + quoted(state);
+  return sql.empty() ? sql : sql + ")";
+}
+
+std::string of_bracket(const TrialsQuery& query) {
+  return query.bracket ? " AND bracket = " + std::to_string(*query.bracket) : "";
 }
 
 std::string select_trials(std::string_view rest) {
   return "SELECT " + std::string(kTrialColumns) + " FROM trials " + std::string(rest);
 }
 
-// Writes up to `limit` trials and says where the page ends.
+// Writes up to `limit` trials and says where the page ends. Which trials: the numbers of a statement that reads nothing but an
+// index, however many it passes over; only what is shown is read whole.
 class TrialsPage {
  public:
-  TrialsPage(JsonWriter& json, int limit, Timestamp now) : json_(json), left_(limit), now_(now) {}
+  TrialsPage(Connection& connection, JsonWriter& json, JobId job, int limit, Timestamp now)
+      : rows_(connection.prepare(select_trials("WHERE job = ? AND number = ?"))), json_(json), job_(job), left_(limit), now_(now) {}
 
-  bool full() const { return left_ == 0; }
   bool more() const { return more_; }
   const std::optional<TrialRow>& last() const { return last_; }
 
-  // `rows` gives one row more than fits, where there is one.
-  void add(Statement& rows) {
-    while (rows.step()) {
+  // `numbers` gives one more than fits, where there is one.
+  void add(Statement& numbers) {
+    while (numbers.step()) {
       if (left_ == 0) {
         more_ = true;
         return;
       }
-      TrialRow row = trial_from(rows);
-      write_trial(json_, row, rows.text(kTrialConfigurationColumn), now_);
+      rows_.query(job_.value, numbers.integer(0)).step();
+      TrialRow row = trial_from(rows_);
+      write_trial(json_, row, rows_.text(kTrialConfigurationColumn), now_);
       last_ = std::move(row);
       --left_;
     }
@@ -115,39 +106,51 @@ class TrialsPage {
   int left() const { return left_; }
 
  private:
+  Statement rows_;
   JsonWriter& json_;
+  JobId job_;
   int left_;
   Timestamp now_;
   bool more_ = false;
   std::optional<TrialRow> last_;
 };
 
+// Several states: a walk through each one's part of the index, merged.
 void add_by_number(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, std::int64_t after) {
-  Statement rows = connection.prepare(select_trials(chosen_trials(query, "") + " AND number > ? ORDER BY number LIMIT ?"));
-  page.add(rows.query(job.value, after, page.left() + 1));
+  const std::string index = query.bracket ? "INDEXED BY trials_by_bracket " : "";
+  const std::string rest = of_bracket(query) + " AND number > ?2";
+  std::string sql;
+  for (const TrialState state : std::set(query.states.begin(), query.states.end())) {
+    sql += sql.empty() ? "" : " UNION ALL ";
+    sql += "SELECT number FROM trials INDEXED BY trials_by_state WHERE job = ?1 AND state = " + quoted(state) + rest;
+  }
+  if (sql.empty()) sql = "SELECT number FROM trials " + index + "WHERE job = ?1" + rest;
+  Statement numbers = connection.prepare(sql + " ORDER BY number LIMIT ?3");
+  page.add(numbers.query(job.value, after, page.left() + 1));
 }
 
+// Few trials are found by their state and sorted.
 void add_by_objective(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, Goal goal,
                       const std::optional<ValueCursor>& after) {
   // Infinite values are at the ends of the index and left out by the bounds.
   const bool up = goal == Goal::minimize;
-  const std::string bounds = up ? " AND objective >= ? AND objective <= ? AND (objective > ? OR number > ?) "
-                                : " AND objective <= ? AND objective >= ? AND (objective < ? OR number > ?) ";
-  const std::string order = up ? "ORDER BY objective, number LIMIT ?" : "ORDER BY objective DESC, number LIMIT ?";
-  Statement rows = connection.prepare(select_trials(chosen_trials(query, "trials_by_objective") + bounds + order));
+  const std::string bounds = up ? " AND objective >= ?2 AND objective <= ?3 AND (objective > ?2 OR number > ?4)"
+                                : " AND objective <= ?2 AND objective >= ?3 AND (objective < ?2 OR number > ?4)";
+  Statement numbers = connection.prepare(joined({"SELECT number FROM trials INDEXED BY ",
+                                                 few(query.states) ? "trials_by_state" : "trials_by_objective", " WHERE job = ?1",
+                                                 of_states(query), of_bracket(query), bounds, " ORDER BY objective",
+                                                 up ? "" : " DESC", ", number LIMIT ?5"}));
   const double best = up ? -DBL_MAX : DBL_MAX;
-  const double from = after ? after->value : best;
-  const std::int64_t number = after ? after->number : -1;
-  page.add(rows.query(job.value, from, -best, from, number, page.left() + 1));
+  page.add(numbers.query(job.value, after ? after->value : best, -best, after ? after->number : -1, page.left() + 1));
 }
 
 void add_valueless(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, std::int64_t after) {
-  // As the index says it, word by word.
-  const std::string valueless =
-      " AND (objective IS NULL OR objective > 1.7976931348623157e308 OR objective < -1.7976931348623157e308)";
-  Statement rows = connection.prepare(
-      select_trials(chosen_trials(query, "trials_without_value") + valueless + " AND number > ? ORDER BY number LIMIT ?"));
-  page.add(rows.query(job.value, after, page.left() + 1));
+  Statement numbers = connection.prepare(joined(
+      {"SELECT number FROM trials INDEXED BY trials_without_value WHERE job = ?1", of_states(query), of_bracket(query),
+       // As the index says it, word by word.
+       " AND (objective IS NULL OR objective > 1.7976931348623157e308 OR objective < -1.7976931348623157e308)",
+       " AND number > ?2 ORDER BY number LIMIT ?3"}));
+  page.add(numbers.query(job.value, after, page.left() + 1));
 }
 
 Cursor cursor_after(const TrialRow& row, TrialsQuery::Sort sort) {
@@ -334,7 +337,7 @@ Result<std::string> Reader::trials(JobId job, const TrialsQuery& query, Timestam
   std::string text;
   JsonWriter json(text);
   json.begin_object().key("trials").begin_array();
-  TrialsPage page(json, query.limit, now);
+  TrialsPage page(connection_, json, job, query.limit, now);
   if (by_number) {
     add_by_number(connection_, page, job, query, cursor ? std::get<NumberCursor>(*cursor).number : -1);
   } else {

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "core/text.hpp"
 #include "db/json_writer.hpp"
 #include "db/migrate.hpp"
 #include "db/row_columns.hpp"
@@ -58,12 +59,6 @@ constexpr std::string_view kPutDecisionValues =
     "rank = excluded.rank, filled = excluded.filled, slots = excluded.slots, keep = excluded.keep, cutoff = excluded.cutoff, "
     "cutoff_is_nan = excluded.cutoff_is_nan, ahead = excluded.ahead, rule = excluded.rule, at = excluded.at, "
     "violation = excluded.violation, more_values = excluded.more_values";
-
-std::string joined(std::initializer_list<std::string_view> parts) {
-  std::string text;
-  for (const std::string_view part : parts) text += part;
-  return text;
-}
 
 // The objective stands in its own column; its metric's name is in the job's document.
 std::optional<std::string> metrics_text(const ObservationRow& row) {

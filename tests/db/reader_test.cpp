@@ -270,6 +270,26 @@ TEST_F(ReaderTest, FiltersTrialsByStateAndBracket) {
   }
 }
 
+TEST_F(ReaderTest, ListsTrialsOfSeveralStatesInOneOrder) {
+  TrialRow elsewhere = ended_trial(1, 5, TrialState::completed, 0.4, 9);
+  elsewhere.bracket = 1;
+  write({running_job(1, "a"), ended_trial(1, 0, TrialState::stopped, 0.2, 1), ended_trial(1, 1, TrialState::completed, 0.9, 9),
+         running_trial(1, 2), ended_trial(1, 3, TrialState::stopped, 0.7, 1), ended_trial(1, 4, TrialState::completed, 0.1, 9),
+         elsewhere});
+  for (int limit = 1; limit <= 6; ++limit) {
+    TrialsQuery query;
+    query.limit = limit;
+    query.states = {TrialState::stopped, TrialState::completed, TrialState::stopped};
+    EXPECT_THAT(numbers_by_pages(query), ElementsAre(0, 1, 3, 4, 5)) << limit;
+    query.sort = TrialsQuery::Sort::objective;
+    EXPECT_THAT(numbers_by_pages(query), ElementsAre(1, 3, 5, 0, 4)) << limit;
+    query.bracket = 0;
+    EXPECT_THAT(numbers_by_pages(query), ElementsAre(1, 3, 0, 4)) << limit;
+    query.sort = TrialsQuery::Sort::number;
+    EXPECT_THAT(numbers_by_pages(query), ElementsAre(0, 1, 3, 4)) << limit;
+  }
+}
+
 TEST_F(ReaderTest, NamesTheBestTrialAtMaxResourceElseAtAnyRung) {
   JobRow job = running_job(1, "a");
   write({job, ended_trial(1, 0, TrialState::completed, 0.7, 9), ended_trial(1, 1, TrialState::stopped, 0.8, 3)});

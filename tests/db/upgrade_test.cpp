@@ -150,7 +150,8 @@ TEST_P(UpgradeTest, CountsWhatStandsAtEachRung) {
   Store store = Store::open(path());
   Connection connection = Connection::open_to_read(path());
   const std::map<std::string, std::string> counted = {
-      {"", "SELECT job || ' ' || bracket || ' ' || rung || ' ' || resource || ' ' || verdict || ' ' || trials FROM rung_counts"}};
+      {"", "SELECT job || ' ' || bracket || ' ' || rung || ' ' || resource || ' ' || verdict || ' ' || trials FROM rung_counts "
+           "WHERE trials > 0"}};
   const std::map<std::string, std::string> by_hand = {
       {"",
        "SELECT job || ' ' || bracket || ' ' || rung || ' ' || resource || ' ' || verdict || ' ' || count(*) FROM decisions "
@@ -172,7 +173,7 @@ TEST_P(UpgradeTest, IdsOfDeletedJobsAreNotUsedAgain) {
   EXPECT_EQ(store.load().jobs.back().id.value, snapshot.last_job_id + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, UpgradeTest, ::testing::Values(1, 2, 3, 4));
+INSTANTIATE_TEST_SUITE_P(Versions, UpgradeTest, ::testing::Range(1, static_cast<int>(migrations().size())));
 
 TEST(UpgradeFixtures, ThereIsOneForEveryOlderVersion) {
   for (std::size_t version = 1; version < migrations().size(); ++version) {
