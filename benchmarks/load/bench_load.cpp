@@ -78,6 +78,7 @@ class Pages {
         {"a job", "/v1/jobs/large"},
         {"100 trials", "/v1/jobs/large/trials?limit=100"},
         {"100 best trials", "/v1/jobs/large/trials?sort=objective&limit=100"},
+        {"past all trials", "/v1/jobs/large/trials?sort=objective&state=failed"},  // of which there are none
         {"a curve", "/v1/jobs/large/trials/0/observations?points=200"},
         {"the plan", "/v1/jobs/large/plan"},
         {"50 jobs", "/v1/jobs?limit=50"},
