@@ -82,8 +82,7 @@ std::string joined(std::initializer_list<std::string_view> parts) {
 }
 
 std::string valid_utf8(std::string_view text) {
-  const auto dumped =
-      nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto dumped = nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return nlohmann::json::parse(dumped).get<std::string>();
 }
 

@@ -18,7 +18,7 @@ namespace tuneband {
 
 namespace {
 
-constexpr std::size_t kFactsMax = 1000;                       // parsed documents kept,
+constexpr std::size_t kFactsMax = 1000;                        // parsed documents kept,
 constexpr std::size_t kFactsBytesMax = std::size_t{64} << 20;  // and as many bytes of their text
 
 Error no_such_job(std::string_view job) {
@@ -84,7 +84,11 @@ std::string select_trials(std::string_view rest) {
 class TrialsPage {
  public:
   TrialsPage(Connection& connection, JsonWriter& json, JobId job, int limit, Timestamp now)
-      : rows_(connection.prepare(select_trials("WHERE job = ? AND number = ?"))), json_(json), job_(job), left_(limit), now_(now) {}
+      : rows_(connection.prepare(select_trials("WHERE job = ? AND number = ?"))),
+        json_(json),
+        job_(job),
+        left_(limit),
+        now_(now) {}
 
   bool more() const { return more_; }
   const std::optional<TrialRow>& last() const { return last_; }
@@ -136,20 +140,19 @@ void add_by_objective(Connection& connection, TrialsPage& page, JobId job, const
   const bool up = goal == Goal::minimize;
   const std::string bounds = up ? " AND objective >= ?2 AND objective <= ?3 AND (objective > ?2 OR number > ?4)"
                                 : " AND objective <= ?2 AND objective >= ?3 AND (objective < ?2 OR number > ?4)";
-  Statement numbers = connection.prepare(joined({"SELECT number FROM trials INDEXED BY ",
-                                                 few(query.states) ? "trials_by_state" : "trials_by_objective", " WHERE job = ?1",
-                                                 of_states(query), of_bracket(query), bounds, " ORDER BY objective",
-                                                 up ? "" : " DESC", ", number LIMIT ?5"}));
+  Statement numbers = connection.prepare(joined(
+      {"SELECT number FROM trials INDEXED BY ", few(query.states) ? "trials_by_state" : "trials_by_objective", " WHERE job = ?1",
+       of_states(query), of_bracket(query), bounds, " ORDER BY objective", up ? "" : " DESC", ", number LIMIT ?5"}));
   const double best = up ? -DBL_MAX : DBL_MAX;
   page.add(numbers.query(job.value, after ? after->value : best, -best, after ? after->number : -1, page.left() + 1));
 }
 
 void add_valueless(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, std::int64_t after) {
-  Statement numbers = connection.prepare(joined(
-      {"SELECT number FROM trials INDEXED BY trials_without_value WHERE job = ?1", of_states(query), of_bracket(query),
-       // As the index says it, word by word.
-       " AND (objective IS NULL OR objective > 1.7976931348623157e308 OR objective < -1.7976931348623157e308)",
-       " AND number > ?2 ORDER BY number LIMIT ?3"}));
+  Statement numbers = connection.prepare(
+      joined({"SELECT number FROM trials INDEXED BY trials_without_value WHERE job = ?1", of_states(query), of_bracket(query),
+              // As the index says it, word by word.
+              " AND (objective IS NULL OR objective > 1.7976931348623157e308 OR objective < -1.7976931348623157e308)",
+              " AND number > ?2 ORDER BY number LIMIT ?3"}));
   page.add(numbers.query(job.value, after, page.left() + 1));
 }
 

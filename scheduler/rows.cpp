@@ -121,11 +121,11 @@ bool TrialRow::operator==(const TrialRow& other) const {
          bracket == other.bracket && rung == other.rung && resource == other.resource &&
          checkpoint_resource == other.checkpoint_resource && until_resource == other.until_resource &&
          same(objective, other.objective) && objective_resource == other.objective_resource && violation == other.violation &&
-         same(more_objectives, other.more_objectives) && attempts == other.attempts &&
-         attempts_in_all == other.attempts_in_all && epoch == other.epoch && worker == other.worker && peers == other.peers &&
-         exit_class == other.exit_class && message == other.message && created_at == other.created_at &&
-         started_at == other.started_at && ended_at == other.ended_at && assigned_at == other.assigned_at &&
-         training_ms == other.training_ms && segment_training_ms == other.segment_training_ms && assigned_ms == other.assigned_ms;
+         same(more_objectives, other.more_objectives) && attempts == other.attempts && attempts_in_all == other.attempts_in_all &&
+         epoch == other.epoch && worker == other.worker && peers == other.peers && exit_class == other.exit_class &&
+         message == other.message && created_at == other.created_at && started_at == other.started_at &&
+         ended_at == other.ended_at && assigned_at == other.assigned_at && training_ms == other.training_ms &&
+         segment_training_ms == other.segment_training_ms && assigned_ms == other.assigned_ms;
 }
 
 std::vector<WorkerId> TrialRow::ranks() const {
@@ -137,9 +137,9 @@ std::vector<WorkerId> TrialRow::ranks() const {
 bool DecisionRow::operator==(const DecisionRow& other) const {
   return trial == other.trial && bracket == other.bracket && rung == other.rung && resource == other.resource &&
          sequence == other.sequence && same(value, other.value) && violation == other.violation &&
-         same(more_values, other.more_values) && verdict == other.verdict && rank == other.rank &&
-         filled == other.filled && slots == other.slots && keep == other.keep && same(cutoff, other.cutoff) &&
-         ahead == other.ahead && rule == other.rule && at == other.at;
+         same(more_values, other.more_values) && verdict == other.verdict && rank == other.rank && filled == other.filled &&
+         slots == other.slots && keep == other.keep && same(cutoff, other.cutoff) && ahead == other.ahead && rule == other.rule &&
+         at == other.at;
 }
 
 Timestamp newest_timestamp(const Snapshot& snapshot) {

@@ -139,7 +139,8 @@ TEST_F(QueryPlanTest, PagesPassOverTrialsWithoutReadingThem) {
   Connection connection = Connection::open_to_read(path());
   int numbers = 0;
   for (const std::string& sql : seen_statements()) {
-    if (!sql.starts_with("SELECT number FROM trials INDEXED BY") || sql.find("state IN ('running') ") != std::string::npos) continue;
+    if (!sql.starts_with("SELECT number FROM trials INDEXED BY") || sql.find("state IN ('running') ") != std::string::npos)
+      continue;
     Statement plan = connection.prepare("EXPLAIN QUERY PLAN " + sql);
     while (plan.step()) {
       const std::string step(plan.text(3));
