@@ -148,7 +148,52 @@ Json estimates_json(const std::vector<std::vector<double>>& samples, const std::
   return list;
 }
 
-Json results_json(const std::vector<MethodRuns>& results, const SimulationSetup& setup, const Regret& regret) {
+Outcome<void> write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return bad_input("cannot be written: " + std::string(std::strerror(errno)), path);
+  return {};
+}
+
+// Where the table does not hold what was asked of it, or takes the place of what the document says.
+std::vector<std::string> what_figures_rest_on(const SimulationSetup& setup, const std::vector<MethodRuns>& results) {
+  std::vector<std::string> notes;
+  const std::int64_t full = setup.methods.front().spec.scheduler.max_resource;
+  const int complete = setup.table.measured_at(full);
+  const auto curves = static_cast<int>(setup.table.curves.size());
+  if (!setup.unused.empty()) {
+    notes.push_back(fmt::format("{} of the job's document {} not used: the table's configurations are what is tried",
+                                join_and(setup.unused), setup.unused.size() == 1 ? "is" : "are"));
+  }
+  if (const int lines = setup.table.left_out; lines > 0) {
+    notes.push_back(fmt::format("{} without a value of `{}` {} left out", format_count(lines, "line"), setup.table.metric,
+                                lines == 1 ? "is" : "are"));
+  }
+  if (setup.outside > 0) {
+    const char* why = setup.own_space
+                          ? "lie outside of the search space"
+                          : "have an empty cell, which only a `search_space` with conditions in the job's document allows,";
+    notes.push_back(fmt::format("{} {} and are left out", format_count(setup.outside, "configuration"), why));
+  }
+  if (complete < curves) {
+    notes.push_back(fmt::format(
+        "{} of {} were measured until {}; the others' last recorded value stands for it: regret among them is a guess", complete,
+        format_count(curves, "configuration"), full));
+  }
+  const bool unmeasured = std::any_of(results.begin(), results.end(), [](const MethodRuns& method) {
+    return std::any_of(method.runs.begin(), method.runs.end(), [](const auto& run) { return run.trials_unmeasured > 0; });
+  });
+  if (unmeasured) {
+    notes.push_back(
+        "\"not measured\": trials that came to a resource where nothing was recorded for them, and so reported the value "
+        "recorded before it");
+  }
+  return notes;
+}
+
+Json results_json(const std::vector<MethodRuns>& results, const SimulationSetup& setup, const Regret& regret,
+                  const std::vector<std::string>& notes) {
   Json methods = Json::array();
   for (const MethodRuns& method : results) {
     methods.push_back({{"name", method.name},
@@ -161,52 +206,9 @@ Json results_json(const std::vector<MethodRuns>& results, const SimulationSetup&
                        {"resource_unmeasured", mean_of(method, [](const auto& run) { return run.resource_unmeasured; })},
                        {"seconds", mean_of(method, [](const auto& run) { return run.seconds; })}});
   }
-  return {{"table", setup.table.name},       {"metric", setup.table.metric}, {"configurations", setup.table.curves.size()},
-          {"best", regret.best()},           {"median", regret.median()},    {"workers", setup.comparison.workers},
-          {"seeds", setup.comparison.seeds}, {"methods", std::move(methods)}};
-}
-
-Outcome<void> write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return bad_input("cannot be written: " + std::string(std::strerror(errno)), path);
-  return {};
-}
-
-// Where the table does not hold what was asked of it, or takes the place of what the document says.
-void tell_what_figures_rest_on(Console& console, const SimulationSetup& setup, const std::vector<MethodRuns>& results) {
-  const std::int64_t full = setup.methods.front().spec.scheduler.max_resource;
-  const int complete = setup.table.measured_at(full);
-  const auto curves = static_cast<int>(setup.table.curves.size());
-  if (!setup.unused.empty()) {
-    console.note(fmt::format("{} of the job's document {} not used: the table's configurations are what is tried",
-                             join_and(setup.unused), setup.unused.size() == 1 ? "is" : "are"));
-  }
-  if (const int lines = setup.table.left_out; lines > 0) {
-    console.note(fmt::format("{} without a value of `{}` {} left out", format_count(lines, "line"), setup.table.metric,
-                             lines == 1 ? "is" : "are"));
-  }
-  if (setup.outside > 0) {
-    const char* why = setup.own_space
-                          ? "lie outside of the search space"
-                          : "have an empty cell, which only a `search_space` with conditions in the job's document allows,";
-    console.note(fmt::format("{} {} and are left out", format_count(setup.outside, "configuration"), why));
-  }
-  if (complete < curves) {
-    console.note(
-        fmt::format("{} of {} were measured until {}; the others' last recorded value stands for it: regret among them is a "
-                    "guess",
-                    complete, format_count(curves, "configuration"), full));
-  }
-  const bool unmeasured = std::any_of(results.begin(), results.end(), [](const MethodRuns& method) {
-    return std::any_of(method.runs.begin(), method.runs.end(), [](const auto& run) { return run.trials_unmeasured > 0; });
-  });
-  if (unmeasured) {
-    console.note(
-        "\"not measured\": trials that came to a resource where nothing was recorded for them, and so reported the value "
-        "recorded before it");
-  }
+  return {{"table", setup.table.name},       {"metric", setup.table.metric},  {"configurations", setup.table.curves.size()},
+          {"best", regret.best()},           {"median", regret.median()},     {"workers", setup.comparison.workers},
+          {"seeds", setup.comparison.seeds}, {"methods", std::move(methods)}, {"notes", notes}};
 }
 
 }  // namespace
@@ -230,8 +232,9 @@ Finished simulate_job(Console& console, const SimulateOptions& options) {
         write_file(options.plot, chart_svg(lines, {title, "resource spent / max_resource", "normalised regret"}));
     if (!written) return written.error();
   }
+  const std::vector<std::string> notes = what_figures_rest_on(*setup, results);
   if (console.json()) {
-    console.print_json(results_json(results, *setup, regret));
+    console.print_json(results_json(results, *setup, regret, notes));
     return kExitOk;
   }
   console.field("table", fmt::format("{}: {} of {}, best {} at {}, median {}", setup->table.name,
@@ -244,7 +247,7 @@ Finished simulate_job(Console& console, const SimulateOptions& options) {
   console.print_table(regret_table(results, setup->comparison, RegretAxis::seconds));
   console.print_line({});
   console.print_table(runs_table(results, full));
-  tell_what_figures_rest_on(console, *setup, results);
+  for (const std::string& note : notes) console.note(note);
   return kExitOk;
 }
 

@@ -78,10 +78,11 @@ std::vector<std::pair<JobId, JobSpec>> specs_of_running_jobs(const Snapshot& sna
   std::vector<std::pair<JobId, JobSpec>> specs;
   for (const JobRow& job : snapshot.jobs) {
     if (ended(job.state)) continue;
-    std::optional<JobSpec> spec = reread_job_document(job.spec_json);
+    Result<JobSpec> spec = reread_job_document(job.spec_json);
     if (!spec)
       throw std::runtime_error("the document of job " + std::to_string(job.id.value) + " (" + job.name +
-                               ") cannot be read by this version");
+                               ") cannot be read by this version: " + describe(spec.error()) +
+                               "; let the version that wrote it run the job to its end, or stop it there");
     specs.emplace_back(job.id, std::move(*spec));
   }
   return specs;

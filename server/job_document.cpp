@@ -93,14 +93,14 @@ JobDocument parse_job_document(std::string_view text, const std::string& base_di
   return document;
 }
 
-std::optional<JobSpec> reread_job_document(std::string_view text) {
+Result<JobSpec> reread_job_document(std::string_view text) {
   const auto json = parse_json(text);
-  if (!json) return std::nullopt;
+  if (!json) return json.error();
   Diagnostics diagnostics;
   JobSpec spec = JobSpec::parse(*json, diagnostics);
-  if (!diagnostics.ok()) return std::nullopt;
+  if (!diagnostics.ok()) return diagnostics.errors().front();
   const auto trainer = protocol::parse_trainer(spec.trainer, "trainer", "/", diagnostics);
-  if (!diagnostics.ok()) return std::nullopt;
+  if (!diagnostics.ok()) return diagnostics.errors().front();
   spec.data_key = protocol::data_key(trainer);
   return spec;
 }

@@ -1,7 +1,6 @@
 // From the text of a job document to the job that the core takes. Pure: no file is opened.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,8 +18,8 @@ struct JobDocument {
 // are an error. What is returned is a job only when `diagnostics` has no fault.
 JobDocument parse_job_document(std::string_view text, const std::string& base_dir, Diagnostics& diagnostics);
 
-// A document that was accepted before, maybe by an earlier version: only what the core needs is read. Nothing when this version
+// A document that was accepted before, maybe by an earlier version: only what the core needs is read. Error: why this version
 // cannot read it.
-std::optional<JobSpec> reread_job_document(std::string_view text);
+Result<JobSpec> reread_job_document(std::string_view text);
 
 }  // namespace tuneband::server

@@ -106,6 +106,10 @@ Result<SearchMethod> make_method(Json document, CurveTable& table, const MethodO
     document["sampler"] = *part;
   }
   complete(document, table);
+  if (tunes_replicas(document["trainer"]) && std::ranges::find(table.parameters, kReplicasParameter) == table.parameters.end()) {
+    return method_error("is a list to choose from, but the table has no column `replicas`", "trainer.replicas",
+                        "give one number of workers");
+  }
   Diagnostics diagnostics;
   SearchMethod method;
   method.spec = JobSpec::parse(document, diagnostics);

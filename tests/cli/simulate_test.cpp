@@ -79,6 +79,8 @@ TEST_F(SimulateCommand, PrintsJsonForPrograms) {
   ASSERT_EQ(document["methods"].size(), 1U);
   EXPECT_EQ(document["methods"][0]["trials_unmeasured"], 0);
   EXPECT_EQ(document["methods"][0]["by_resource"][0]["budget"], 9);
+  EXPECT_TRUE(document["notes"].is_array());
+  EXPECT_TRUE(document["notes"].empty());
 }
 
 TEST_F(SimulateCommand, NamesTheFileOrTheFieldThatIsWrong) {
@@ -121,6 +123,15 @@ TEST_F(SimulateCommand, SaysWhyLinesAreLeftOut) {
   EXPECT_NE(err_.str().find("3 configurations lie outside of the search space"), std::string::npos) << err_.str();
 }
 
+TEST_F(SimulateCommand, TellsProgramsTooWhatIsLeftOut) {
+  SimulateOptions options;
+  options.table = file("curves.csv", "x,acc_1\n1,1\n2,2\n3,\n");
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}})");
+  options.in_order = true;
+  ASSERT_TRUE(simulate_job(json_console_, options));
+  EXPECT_EQ(Json::parse(out_.str())["notes"], Json({"1 line without a value of `acc` is left out"}));
+}
+
 TEST_F(SimulateCommand, SaysWhichConfigurationsOfTheDocumentItDoesNotTry) {
   SimulateOptions options;
   options.table = file("curves.csv", kCurves);
@@ -139,6 +150,9 @@ TEST_F(SimulateCommand, AsksForAsManyWorkersAsATrialNeeds) {
   options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}, "trainer": {"replicas": 4}})");
   options.workers = 3;
   EXPECT_EQ(simulate(options).error().errors.front().path, "trainer.replicas");
+  options.job_file = file("list.json", R"({"objective": {"goal": "maximize"}, "trainer": {"replicas": [2, 3]}})");
+  EXPECT_EQ(describe(simulate(options).error().errors.front()),
+            "trainer.replicas: is a list to choose from, but the table has no column `replicas` (give one number of workers)");
   options.table = file("wide.csv", "x,replicas,acc_1\n1,2,1\n2,4,2\n3,4,3\n");
   options.job_file = file("list.json", R"({"objective": {"goal": "maximize"}, "trainer": {"replicas": [2, 4]}})");
   const auto finished = simulate(options);

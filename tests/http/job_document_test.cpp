@@ -72,6 +72,9 @@ TEST(JobDocumentTest, RelativePathsNeedADirectory) {
 
 TEST(JobDocumentTest, WhatIsNoDocumentIsNotReread) {
   for (const char* text : {"", "{}", "[]", "{\"name\": \"x\"}", "nonsense"}) EXPECT_FALSE(reread_job_document(text)) << text;
+  Json document = xgboost_document();
+  document["candidates"] = Json::array();
+  EXPECT_EQ(reread_job_document(document.dump()).error().path, "candidates") << "it is told why";
 }
 
 }  // namespace
