@@ -181,13 +181,20 @@ std::vector<std::string> what_figures_rest_on(const SimulationSetup& setup, cons
         "{} of {} were measured until {}; the others' last recorded value stands for it: regret among them is a guess", complete,
         format_count(curves, "configuration"), full));
   }
-  const bool unmeasured = std::any_of(results.begin(), results.end(), [](const MethodRuns& method) {
-    return std::any_of(method.runs.begin(), method.runs.end(), [](const auto& run) { return run.trials_unmeasured > 0; });
-  });
-  if (unmeasured) {
+  const auto any_run = [&](int SimulationResult::*trials) {
+    return std::any_of(results.begin(), results.end(), [&](const MethodRuns& method) {
+      return std::any_of(method.runs.begin(), method.runs.end(), [&](const auto& run) { return run.*trials > 0; });
+    });
+  };
+  if (any_run(&SimulationResult::trials_measured_earlier)) {
     notes.push_back(
         "\"not measured\": trials that came to a resource where nothing was recorded for them, and so reported the value "
         "recorded before it");
+  }
+  if (any_run(&SimulationResult::trials_measured_later)) {
+    notes.push_back(
+        "\"not measured\": trials that came to a resource where nothing was recorded for them yet; the first value that was "
+        "recorded for them is a later one, which is not known there: they reported none, and rank last");
   }
   return notes;
 }
@@ -202,6 +209,8 @@ Json results_json(const std::vector<MethodRuns>& results, const SimulationSetup&
                        {"trials", mean_of(method, [](const auto& run) { return run.trials; })},
                        {"trials_completed", mean_of(method, [](const auto& run) { return run.trials_completed; })},
                        {"trials_unmeasured", mean_of(method, [](const auto& run) { return run.trials_unmeasured; })},
+                       {"trials_measured_earlier", mean_of(method, [](const auto& run) { return run.trials_measured_earlier; })},
+                       {"trials_measured_later", mean_of(method, [](const auto& run) { return run.trials_measured_later; })},
                        {"resource", mean_of(method, [](const auto& run) { return run.resource; })},
                        {"resource_unmeasured", mean_of(method, [](const auto& run) { return run.resource_unmeasured; })},
                        {"seconds", mean_of(method, [](const auto& run) { return run.seconds; })}});

@@ -210,15 +210,23 @@ bool Curve::measured_at(std::int64_t resource) const {
                             [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
-double Curve::at(std::int64_t resource) const {
+std::optional<double> Curve::at(std::int64_t resource) const {
   const auto above = std::upper_bound(points.begin(), points.end(), resource,
                                       [](std::int64_t wanted, const auto& point) { return wanted < point.first; });
-  return above == points.begin() ? above->second : std::prev(above)->second;
+  return above == points.begin() ? std::nullopt : std::optional(std::prev(above)->second);
 }
 
 int CurveTable::measured_at(std::int64_t resource) const {
   return static_cast<int>(
       std::count_if(curves.begin(), curves.end(), [&](const Curve& curve) { return curve.measured_at(resource); }));
+}
+
+std::optional<std::int64_t> CurveTable::measured_from() const {
+  std::optional<std::int64_t> lowest;
+  for (const Curve& curve : curves) {
+    if (!curve.points.empty() && (!lowest || curve.points.front().first < *lowest)) lowest = curve.points.front().first;
+  }
+  return lowest;
 }
 
 double CurveTable::seconds_of_training(std::int64_t until) const {
@@ -340,8 +348,9 @@ int keep_within(CurveTable& table, const SearchSpace& space) {
 Regret::Regret(const CurveTable& table, Goal goal, std::int64_t max_resource) {
   std::vector<double> costs;
   for (const Curve& curve : table.curves) {
-    const bool failed = curve.points.empty() || (curve.failed && curve.measured_until() < max_resource);
-    costs.push_back(failed ? std::numeric_limits<double>::infinity() : finite_or_worst(curve.at(max_resource), goal));
+    const auto value = curve.at(max_resource);
+    const bool failed = curve.failed && curve.measured_until() < max_resource;
+    costs.push_back(failed || !value ? std::numeric_limits<double>::infinity() : finite_or_worst(*value, goal));
   }
   std::vector<double> sorted = costs;
   std::sort(sorted.begin(), sorted.end());

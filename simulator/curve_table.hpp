@@ -31,8 +31,8 @@ struct Curve {
 
   std::int64_t measured_until() const { return points.empty() ? 0 : points.back().first; }
   bool measured_at(std::int64_t resource) const;
-  // The value at `resource`; where it was not measured the last one before it, or else the first one. Requires: there are points.
-  double at(std::int64_t resource) const;
+  // The value at `resource`; where it was not measured the last one before it. Nothing: all that was measured is of a later one.
+  std::optional<double> at(std::int64_t resource) const;
 };
 
 struct CurveTable {
@@ -44,6 +44,7 @@ struct CurveTable {
   int left_out = 0;               // lines without a single value, that did not fail either
 
   int measured_at(std::int64_t resource) const;          // how many curves
+  std::optional<std::int64_t> measured_from() const;     // the lowest resource that any curve was measured at
   double seconds_of_training(std::int64_t until) const;  // the mean over curves
 };
 
@@ -72,7 +73,8 @@ class Regret {
  public:
   Regret(const CurveTable& table, Goal goal, std::int64_t max_resource);
 
-  // Of a curve by index: (final - best) / (median - best), at most 1, so that one that diverged does not rule a mean.
+  // Of a curve by index: (final - best) / (median - best), at most 1, so that one that diverged does not rule a mean. One that
+  // failed, or was measured only beyond max_resource, counts as one that diverged.
   double of(std::size_t curve) const { return normalised_[curve]; }
   double best() const { return best_; }
   double median() const { return median_; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scheduler/plan.hpp"
+
 namespace tuneband {
 
 namespace {
@@ -72,6 +74,24 @@ std::optional<Error> beyond_a_table(const JobSpec& spec) {
   return std::nullopt;
 }
 
+// What was recorded later is not known yet at the lowest rung: with no value there at all nothing could be told apart. Nothing:
+// there is one.
+std::optional<Error> before_all_measured(const SchedulerSpec& scheduler, const CurveTable& table) {
+  const std::int64_t lowest = ladder(scheduler).front();
+  const auto first = table.measured_from();
+  if (!first || *first <= lowest) return std::nullopt;
+  const std::string from = std::to_string(*first);
+  const std::string but = std::to_string(lowest) + ", but the table has nothing below " + from;
+  const std::string in_one_piece = ", or compare what trains in one piece: `none`";
+  if (lowest == scheduler.max_resource) {
+    return method_error("is " + but, "scheduler.max_resource", "give \"max_resource\": " + from + " or more");
+  }
+  if (!scheduler.rungs.empty()) {
+    return method_error("is " + but, "scheduler.rungs[0]", "give rungs from " + from + " on" + in_one_piece);
+  }
+  return method_error("the lowest rung is " + but, "scheduler.min_resource", "give \"min_resource\": " + from + in_one_piece);
+}
+
 }  // namespace
 
 Result<Json> parse_part(const std::string& text) {
@@ -122,6 +142,7 @@ Result<SearchMethod> make_method(Json document, CurveTable& table, const MethodO
   }
   outside = keep_within(table, method.spec.search_space);
   if (table.curves.empty()) return method_error("no configuration of the table lies in it", "search_space");
+  if (const auto before = before_all_measured(method.spec.scheduler, table)) return *before;
   method.spec.enqueue.clear();
   if (options.in_order) {
     for (const Curve& curve : table.curves) method.spec.enqueue.push_back(curve.configuration);

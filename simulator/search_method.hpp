@@ -24,7 +24,7 @@ struct MethodOptions {
 // max_resource; and limits, in which case nothing but the budget and the table's size ends it. Its `candidates` and `enqueue` are
 // checked and not used: the table's configurations are what is tried. Leaves out curves outside of the search space (how many:
 // `outside`). Errors: all faults of the document, at the first of them; constraints, several objectives, a warm start without its
-// results; max_resource above the table's; no curve left.
+// results; max_resource above the table's; nothing measured at or below the lowest rung; no curve left.
 Result<SearchMethod> make_method(Json document, CurveTable& table, const MethodOptions& options, int& outside);
 
 }  // namespace tuneband

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <map>
 #include <queue>
 #include <set>
@@ -59,7 +60,11 @@ class Simulation {
     }
     result_.resource = spent_at(seconds_);
     result_.seconds = seconds_;
-    result_.trials_unmeasured = static_cast<int>(unmeasured_.size());
+    result_.trials_measured_earlier = static_cast<int>(measured_earlier_.size());
+    result_.trials_measured_later = static_cast<int>(measured_later_.size());
+    std::set<int> unmeasured = measured_earlier_;
+    unmeasured.insert(measured_later_.begin(), measured_later_.end());
+    result_.trials_unmeasured = static_cast<int>(unmeasured.size());
     if (result_.trials > 0) result_.suggest_seconds = core_seconds_ / result_.trials;
     return std::move(result_);
   }
@@ -163,8 +168,9 @@ class Simulation {
     const Curve& curve = table_.curves[segment.curve];
     const std::int64_t until = segment.assignment.until_resource;
     if (fails(curve, until)) return;
-    if (!curve.measured_at(until)) unmeasured_.insert(segment.assignment.trial.number);
-    const std::int64_t from = std::max(segment.assignment.from_resource, curve.measured_until());
+    const bool later = !curve.at(until);
+    if (!curve.measured_at(until)) (later ? measured_later_ : measured_earlier_).insert(segment.assignment.trial.number);
+    const std::int64_t from = std::max(segment.assignment.from_resource, later ? 0 : curve.measured_until());
     result_.resource_unmeasured += static_cast<double>(std::max<std::int64_t>(0, until - from));
   }
 
@@ -180,7 +186,7 @@ class Simulation {
     } else {
       report.exit = ExitClass::completed;
       report.checkpoint_resource = until;
-      report.observations.push_back({until, {{metric_, curve.at(until)}}});
+      report.observations.push_back({until, {{metric_, curve.at(until).value_or(std::numeric_limits<double>::quiet_NaN())}}});
     }
     WorkerSynced synced;
     synced.worker = segment.worker;
@@ -201,7 +207,8 @@ class Simulation {
   std::unordered_map<WorkerId, Epoch> given_;  // the last one of each worker
   std::map<Configuration, std::vector<std::size_t>> curves_of_;
   std::vector<std::size_t> curve_of_trial_;
-  std::set<int> unmeasured_;  // trials
+  std::set<int> measured_earlier_;  // trials that came to a resource at which they were not measured
+  std::set<int> measured_later_;
   SimulationResult result_;
 };
 

@@ -33,16 +33,20 @@ struct SimulationResult {
   double seconds = 0;
   int trials = 0;
   int trials_completed = 0;
-  // Trials that came to a resource at which nothing was recorded for them, and so reported the value recorded before it
-  // (Curve::at): an assumption, not a measurement.
+  // Trials that came to a resource at which nothing was recorded for them: an assumption, not a measurement. Where something was
+  // recorded before it (Curve::at), they reported that. Where all that was recorded is of a later resource they had no value
+  // (nan), as if they had diverged there: what is to come is not known yet.
   int trials_unmeasured = 0;
-  double resource_unmeasured = 0;  // spent beyond what was recorded
+  int trials_measured_earlier = 0;
+  int trials_measured_later = 0;
+  double resource_unmeasured = 0;  // spent beyond what was recorded, or on the way to a resource before all of it
   std::string reason;              // why the job ended by itself, which stops its trials at once; "": it did not
   double suggest_seconds = 0;      // processor time that the core needed for each new trial, on average
 };
 
 // `spec` is completed with the table's configurations as its candidates. Requires: its search space holds all of them, its
-// max_resource is at most the table's. The result is a function of the arguments alone, suggest_seconds aside.
+// max_resource is at most the table's, and something was measured at or below its lowest rung. The result is a function of the
+// arguments alone, suggest_seconds aside.
 SimulationResult simulate(JobSpec spec, const CurveTable& table, const SimulationOptions& options);
 
 }  // namespace tuneband

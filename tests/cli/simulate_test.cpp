@@ -163,6 +163,23 @@ TEST_F(SimulateCommand, AsksForAsManyWorkersAsATrialNeeds) {
   EXPECT_TRUE(simulate(options));
 }
 
+TEST_F(SimulateCommand, SaysOfWhichTrialsOnlyALaterValueIsKnown) {
+  SimulateOptions options;
+  options.table = file("late.csv", "x,acc_1,acc_3\n0.1,1,1\n0.2,,3\n0.3,2,2\n");
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}, "scheduler": {"type": "successive_halving"}})");
+  options.in_order = true;
+  ASSERT_TRUE(simulate(options));
+  EXPECT_NE(err_.str().find("the first value that was recorded for them is a later one"), std::string::npos) << err_.str();
+  EXPECT_EQ(err_.str().find("reported the value recorded before it"), std::string::npos) << err_.str();
+  out_.str("");
+  ASSERT_TRUE(simulate_job(json_console_, options));
+  const Json method = Json::parse(out_.str())["methods"][0];
+  EXPECT_EQ(method["trials_unmeasured"], 1);
+  EXPECT_EQ(method["trials_measured_later"], 1);
+  EXPECT_EQ(method["trials_measured_earlier"], 0);
+  EXPECT_EQ(method["resource_unmeasured"], 1);
+}
+
 TEST_F(SimulateCommand, RunsAnExportedJobAgainAndSaysWhatWasNotMeasured) {
   test::CannedServer server;
   auto api = std::move(ApiClient::create(server.url()).value());

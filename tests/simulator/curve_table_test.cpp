@@ -83,11 +83,12 @@ TEST(CurveTable, TakesCurvesCostsAndHyperparametersFromTheColumns) {
   EXPECT_EQ(first.seconds_per_unit, 2);
   EXPECT_EQ(first.at(2), 20);
   EXPECT_EQ(first.at(3), 20);
+  EXPECT_EQ(first.at(0), std::nullopt);
   EXPECT_FALSE(first.measured_at(3));
   EXPECT_TRUE(first.measured_at(4));
   EXPECT_EQ(table->curves[1].at(4), 11);
   EXPECT_EQ(table->curves[1].measured_until(), 1);
-  EXPECT_TRUE(std::isnan(table->curves[2].at(1)));
+  EXPECT_TRUE(std::isnan(table->curves[2].at(1).value()));
   EXPECT_EQ(table->curves[2].seconds_per_unit, 1);
   EXPECT_EQ(table->measured_at(4), 1);
 }

@@ -49,6 +49,13 @@ CurveTable smooth_table() {
   return table;
 }
 
+// As a trainer that reports once a training leaves them: configuration 0 was measured from 1 on, the best one at 9 alone.
+CurveTable table_with_a_late_curve() {
+  CurveTable table = tiny_table({{1, 1, 1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 2, 2, 2, 2}, {}, {3, 3, 3, 3, 3, 3, 3, 3, 3}});
+  table.curves[2].points = {{9, 9}};
+  return table;
+}
+
 SearchMethod method_on(CurveTable& table, const Json& document, const MethodOptions& options = {}) {
   int outside = 0;
   Json whole{{"objective", {{"goal", "maximize"}}}, {"sampler", {{"type", "random"}, {"seed", 5}}}};
@@ -254,6 +261,8 @@ TEST(Replay, UnderTheSameRulesEveryTrialIsMeasuredAndUnderOthersWhatIsNotIsCount
   EXPECT_EQ(same.resource_unmeasured, 0);
   const auto other = run_in_order(table, {{"scheduler", {{"type", "none"}}}}, 1);
   EXPECT_EQ(other.trials_unmeasured, 2);
+  EXPECT_EQ(other.trials_measured_earlier, 2);
+  EXPECT_EQ(other.trials_measured_later, 0);
   EXPECT_EQ(other.resource_unmeasured, 4);
   EXPECT_EQ(table.measured_at(3), 1);
 }
@@ -264,6 +273,53 @@ TEST(Replay, AtARungThatLiesBetweenWhatWasRecordedTheValueBeforeItStands) {
   const auto result = run_in_order(table, {{"scheduler", {{"type", "asha_stopping"}, {"rungs", {2, 4}}}}}, 1);
   EXPECT_EQ(result.trials_unmeasured, 2);
   EXPECT_EQ(result.resource_unmeasured, 0);
+}
+
+TEST(Replay, OfATrialThatWasMeasuredOnlyLaterNothingIsKnownBefore) {
+  const CurveTable table = table_with_a_late_curve();
+  const auto early = run_in_order(table, {{"scheduler", {{"type", "successive_halving"}, {"rungs", {1, 9}}, {"eta", 4}}}}, 1);
+  for (const Incumbent& incumbent : early.incumbents) EXPECT_NE(incumbent.curve, 2U);
+  EXPECT_EQ(early.incumbents.back().curve, 3U);
+  EXPECT_EQ(early.trials_unmeasured, 1);
+  EXPECT_EQ(early.trials_measured_later, 1);
+  EXPECT_EQ(early.trials_measured_earlier, 0);
+  EXPECT_EQ(early.resource_unmeasured, 1);
+  const auto late = run_in_order(table, {{"scheduler", {{"type", "none"}}}}, 1);
+  EXPECT_EQ(late.incumbents.back().curve, 2U);
+  EXPECT_EQ(late.incumbents.back().resource, 27);
+  EXPECT_EQ(late.trials_unmeasured, 0);
+}
+
+TEST(Replay, WhatTrainsLessThanAConfigurationsFirstValueTakesItForNoBetterThanTheMedianOne) {
+  const Regret regret(table_with_a_late_curve(), Goal::maximize, 3);
+  EXPECT_EQ(regret.best(), 3);
+  EXPECT_EQ(regret.of(2), 1);
+}
+
+TEST(Replay, IsRefusedWhereNothingWasMeasuredAsEarlyAsTheLowestRung) {
+  CurveTable table = tiny_table({{1}, {2}, {3}});
+  for (Curve& curve : table.curves) curve.points.front().first = 27;
+  table.max_resource = 27;
+  int outside = 0;
+  const auto fault = [&](const Json& scheduler) {
+    const auto method =
+        make_method({{"objective", {{"goal", "maximize"}}}, {"scheduler", scheduler}}, table, {{}, {}, true}, outside);
+    return method ? "" : describe(method.error());
+  };
+  EXPECT_EQ(fault({{"type", "auto"}}),
+            "scheduler.min_resource: the lowest rung is 1, but the table has nothing below 27 (give \"min_resource\": 27, or "
+            "compare what trains in "
+            "one piece: `none`)");
+  EXPECT_EQ(fault({{"type", "hyperband"}, {"rungs", {3, 9, 27}}}),
+            "scheduler.rungs[0]: is 3, but the table has nothing below 27 (give rungs from 27 on, or compare what trains in one "
+            "piece: `none`)");
+  EXPECT_EQ(fault({{"type", "none"}, {"max_resource", 9}}),
+            "scheduler.max_resource: is 9, but the table has nothing below 27 (give \"max_resource\": 27 or more)");
+  EXPECT_EQ(fault({{"type", "none"}}), "");
+  EXPECT_EQ(fault({{"type", "auto"}, {"min_resource", 27}}), "");
+  EXPECT_EQ(fault({{"type", "median_stopping"}}).find("scheduler.min_resource: the lowest rung is "), 0U);
+  table.curves.front().points.insert(table.curves.front().points.begin(), {1, 0.0});
+  EXPECT_EQ(fault({{"type", "auto"}}), "");
 }
 
 TEST(Methods, TakeAnotherSchedulerAndKeepTheLadderWhereItFits) {
