@@ -13,6 +13,7 @@ namespace tuneband {
 
 namespace {
 
+constexpr int kAssignmentsInVainMax = 10;                          // to workers that were told to end, of one trial, at no charge
 constexpr std::int64_t kSegmentTrainingMsMax = 1'000'000'000'000;  // 30 years: a worker's word must not overflow the sums
 
 bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
@@ -210,8 +211,8 @@ void Job::note_objectives(TrialRow& trial, const std::vector<std::pair<std::stri
   trial.violation = spec_->violation(metrics);
   trial.more_objectives.clear();
   for (const Objective& objective : spec_->more_objectives) {
-    const auto found = std::find_if(metrics.rbegin(), metrics.rend(),
-                                    [&](const auto& metric) { return metric.first == objective.metric; });
+    const auto found =
+        std::find_if(metrics.rbegin(), metrics.rend(), [&](const auto& metric) { return metric.first == objective.metric; });
     trial.more_objectives.push_back(found == metrics.rend() ? std::numeric_limits<double>::quiet_NaN() : found->second);
   }
 }
@@ -280,6 +281,14 @@ void Job::given_back(int number, Timestamp now) {
   trial.message.clear();
   trial.state = TrialState::pending;
   queued_.insert(number);
+}
+
+void Job::worker_wants_to_end(int number, bool went_on, Timestamp now) {
+  const TrialRow& its = trial(number);
+  const int assigned_in_vain = its.attempts_in_all - its.rung - 1;
+  if (went_on || assigned_in_vain < kAssignmentsInVainMax) return given_back(number, now);
+  segment_ended(number, ExitClass::worker_lost,
+                "its worker was told to end (SIGTERM), as others were before it, and the trial did not get on", now);
 }
 
 std::optional<int> Job::reclaimable(const WorkerId& worker, Epoch epoch) const {
@@ -399,8 +408,8 @@ void Job::relearn() {
 // True: better than everything before it.
 bool Job::note_value(const TrialRow& trial, double value, bool at_max_resource) {
   const auto finite = [](double one) { return std::isfinite(one); };
-  const bool counts = finite(value) && trial.violation == 0 &&
-                      std::all_of(trial.more_objectives.begin(), trial.more_objectives.end(), finite);
+  const bool counts =
+      finite(value) && trial.violation == 0 && std::all_of(trial.more_objectives.begin(), trial.more_objectives.end(), finite);
   if (!counts) return false;
   const auto better = [&](const std::optional<BestRow>& best) {
     if (!best || spec_->objective.better(value, best->value)) return true;
@@ -546,15 +555,26 @@ bool Job::end_if_done(Timestamp now) {
   return true;
 }
 
-std::vector<std::pair<std::string, int>> Job::waiting_by_reason(int usable) const {
+std::optional<std::string> Job::waits_for(const Capacity& capacity) const {
+  if (queued_.empty() && !policy_->has_work()) return std::nullopt;
+  if (capacity.usable == 0) return "no worker";
+  if (queued_.empty() ? spec_->replicas.front() > capacity.usable : !first_queued(capacity.usable)) {
+    return "fewer workers than replicas";
+  }
+  if (running() >= spec_->limits.max_parallel_trials) return "max_parallel_trials";
+  if (capacity.gathering == row_.id) return "gathering workers";
+  return capacity.gathering && capacity.idle > 0 ? "workers gathered for a wider trial" : "no free worker";
+}
+
+std::vector<std::pair<std::string, int>> Job::waiting_by_reason(const Capacity& capacity) const {
   std::vector<std::pair<std::string, int>> reasons;
-  const int ready = static_cast<int>(queued_.size()) + policy_->promoted_waiting();
-  const bool full = running() >= spec_->limits.max_parallel_trials;
-  const bool too_wide = queued_.empty() ? policy_->has_work() && spec_->replicas.front() > usable : !first_queued(usable);
-  if (too_wide && row_.state == JobState::running) {
-    reasons.emplace_back("fewer workers than replicas", std::max(1, ready));
-  } else if (ready > 0) {
-    reasons.emplace_back(full ? "max_parallel_trials" : "no free worker", ready);
+  if (row_.state == JobState::stopping) {
+    if (running() > 0) reasons.emplace_back("being stopped", running());
+    return reasons;
+  }
+  if (auto reason = waits_for(capacity)) {
+    const int ready = static_cast<int>(queued_.size()) + policy_->promoted_waiting();
+    reasons.emplace_back(std::move(*reason), std::max(1, ready));
   }
   const int undecided = static_cast<int>(undecided_.size());
   if (undecided > 0)

@@ -57,6 +57,9 @@ class Job {
   void segment_ended(int number, ExitClass exit, const std::string& message, Timestamp now);
   // The worker gave it back unharmed, or never began: it waits, at no charge.
   void given_back(int number, Timestamp now);
+  // The worker ends by itself, because somebody told it to, and stopped the trial. At no charge, as long as the trial `went_on`
+  // to another checkpoint or was not assigned in vain too often: it may be the trial that tells its workers.
+  void worker_wants_to_end(int number, bool went_on, Timestamp now);
   // The trial that was taken from this worker as lost and waits since. It may run again at any time: those that wait run before
   // anything new, so together with those that run they are never more than max_parallel_trials.
   std::optional<int> reclaimable(const WorkerId& worker, Epoch epoch) const;
@@ -68,7 +71,13 @@ class Job {
   // Ends the job when nothing runs and nothing can; true when it has ended.
   bool end_if_done(Timestamp now);
 
-  std::vector<std::pair<std::string, int>> waiting_by_reason(int usable) const;
+  struct Capacity {
+    int usable = 0;                  // workers that do not end
+    int idle = 0;                    // of them
+    std::optional<JobId> gathering;  // whose trial the idle ones are kept for
+  };
+  // At least so many trials: new ones are made when there is a worker for them.
+  std::vector<std::pair<std::string, int>> waiting_by_reason(const Capacity& capacity) const;
 
   // Appends the rows that changed since the last call, each once.
   void flush(std::vector<Write>& writes);
@@ -77,6 +86,7 @@ class Job {
   TrialRow& mutate(int number);
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
   std::optional<int> first_queued(int usable) const;
+  std::optional<std::string> waits_for(const Capacity& capacity) const;
   int choose(std::optional<int> preferred, Timestamp now);
   int create_trial(const Work& work, Timestamp now);
   void note_expected_improvement(std::int64_t index);

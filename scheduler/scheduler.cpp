@@ -267,7 +267,10 @@ std::optional<ExitClass> Scheduler::State::exit_of_group(const TrialRow& trial) 
 
 void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string& message) {
   Job& job = *find_job(id.job);
-  const auto ranks = release(job.trial(id.number));
+  const TrialRow& trial = job.trial(id.number);
+  const Worker* first = fleet.find(trial.worker);
+  const bool went_on = first != nullptr && first->assignment && trial.checkpoint_resource > first->assignment->from_resource;
+  const auto ranks = release(trial);
   const bool failed = exit != ExitClass::completed && exit != ExitClass::stopped;
   bool draining = false;
   for (const WorkerId& rank : ranks) {
@@ -275,8 +278,10 @@ void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string
     if (failed && worker != nullptr) fleet.end_session(worker->session);
     draining = draining || (worker != nullptr && worker->draining);
   }
-  if (exit == ExitClass::stopped && (draining || job.row().state == JobState::stopping)) {
+  if (exit == ExitClass::stopped && job.row().state == JobState::stopping) {
     job.given_back(id.number, now);
+  } else if (exit == ExitClass::stopped && draining) {
+    job.worker_wants_to_end(id.number, went_on, now);
   } else {
     job.segment_ended(id.number, exit, message, now);
   }
@@ -549,8 +554,9 @@ std::size_t Scheduler::workers_gathered() const { return state_->gathering ? sta
 
 std::vector<std::pair<std::string, int>> Scheduler::waiting_by_reason(JobId id) const {
   const Job* job = state_->find_job(id);
-  return job == nullptr ? std::vector<std::pair<std::string, int>>{}
-                        : job->waiting_by_reason(std::max(1, state_->fleet.usable()));
+  if (job == nullptr) return {};
+  const Fleet& fleet = state_->fleet;
+  return job->waiting_by_reason({fleet.usable(), static_cast<int>(fleet.idle().size()), state_->gathering});
 }
 
 }  // namespace tuneband

@@ -157,8 +157,8 @@ class Scheduler {
   // Of the free ones: kept free for a group that needs more than there are.
   std::size_t workers_gathered() const;
 
-  // Why a job has trials that wait, by reason ("no worker is free", "max_parallel_trials", "rung not full"), for metrics and
-  // describe.
+  // Why a job has trials that wait, by reason ("no free worker", "max_parallel_trials", "rung not full"), for metrics and
+  // describe. At least so many: new ones are made when there is a worker for them.
   std::vector<std::pair<std::string, int>> waiting_by_reason(JobId job) const;
 
   // Its whole state as rows, for tests: equals what was written, but for the documents of ended jobs, which it does not keep.
