@@ -1,6 +1,9 @@
 #include "core/error.hpp"
 
 #include <stdexcept>
+#include <utility>
+
+#include "core/text.hpp"
 
 namespace tuneband {
 
@@ -22,16 +25,23 @@ std::string describe(const Error& error) {
   return text;
 }
 
-void throw_exception_from_error(const Error& error, const boost::source_location&) {
-  throw std::runtime_error(describe(error));
+void throw_exception_from_error(const Error& error, const boost::source_location&) { throw std::runtime_error(describe(error)); }
+
+void Diagnostics::Faults::add(Error fault) {
+  if (count++ < kFaultsMax) {
+    for (std::string* part : {&fault.path, &fault.message, &fault.hint}) *part = shortened(std::move(*part), kFaultTextSizeMax);
+    return kept.push_back(std::move(fault));
+  }
+  if (kept.size() == kFaultsMax) kept.push_back({ErrorCode::invalid_argument, "", "", ""});
+  kept.back().message = "... and " + std::to_string(count - kFaultsMax) + " more";
 }
 
 void Diagnostics::error(std::string path, std::string message, std::string hint) {
-  errors_.push_back({ErrorCode::invalid_argument, std::move(message), std::move(path), std::move(hint)});
+  errors_.add({ErrorCode::invalid_argument, std::move(message), std::move(path), std::move(hint)});
 }
 
 void Diagnostics::warning(std::string path, std::string message, std::string hint) {
-  warnings_.push_back({ErrorCode::invalid_argument, std::move(message), std::move(path), std::move(hint)});
+  warnings_.add({ErrorCode::invalid_argument, std::move(message), std::move(path), std::move(hint)});
 }
 
 }  // namespace tuneband

@@ -26,18 +26,33 @@ std::string describe(const Error& error);
 template <class T>
 using Result = boost::system::result<T, Error>;
 
-// Collects every fault of a document, so that a user sees all of them at once.
+inline constexpr std::size_t kFaultsMax = 50;           // of a document; more than anyone reads are counted only
+inline constexpr std::size_t kFaultTextSizeMax = 1000;  // bytes of a path, a message or a hint; what is longer is cut
+
+// Collects the faults of a document, so that a user sees all of them at once: the first kFaultsMax, and then one that says how
+// many more there are. So what is said stays short, whatever the document.
 class Diagnostics {
  public:
   void error(std::string path, std::string message, std::string hint = {});
   void warning(std::string path, std::string message, std::string hint = {});
-  bool ok() const { return errors_.empty(); }
-  const std::vector<Error>& errors() const { return errors_; }
-  const std::vector<Error>& warnings() const { return warnings_; }
+  // Counts one more error where the text of it would not be kept anyway.
+  void one_more_error() { errors_.add({}); }
+  bool ok() const { return errors_.count == 0; }
+  bool full() const { return errors_.count >= kFaultsMax; }  // the text of another error is not kept
+  std::size_t error_count() const { return errors_.count; }  // those that are not kept included
+  const std::vector<Error>& errors() const { return errors_.kept; }
+  const std::vector<Error>& warnings() const { return warnings_.kept; }
 
  private:
-  std::vector<Error> errors_;
-  std::vector<Error> warnings_;
+  struct Faults {
+    std::vector<Error> kept;
+    std::size_t count = 0;
+
+    void add(Error fault);
+  };
+
+  Faults errors_;
+  Faults warnings_;
 };
 
 }  // namespace tuneband

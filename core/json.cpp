@@ -32,18 +32,24 @@ std::string range_text(IntegerRange range) {
 
 Error not_json(const std::string& message) { return Error{ErrorCode::invalid_argument, message, "", ""}; }
 
-// Goes through a document without building it: whether it is JSON, how deep it is, and whether a key is given twice.
+constexpr std::size_t kExcerptSizeMax = 60;
+constexpr std::size_t kSyntaxErrorSizeMax = 300;  // it quotes what was read last, which may be all there is
+
+// Goes through a document without building it: whether it is JSON, how deep it is, how much of it there is, and whether a key is
+// given twice.
 class StructureCheck final : public nlohmann::json_sax<Json> {
  public:
+  explicit StructureCheck(JsonBounds bounds) : bounds_(bounds) {}
+
   std::optional<Error> fault;
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(number_integer_t) override { return value(); }
+  bool number_unsigned(number_unsigned_t) override { return value(); }
+  bool number_float(number_float_t, const string_t&) override { return value(); }
+  bool string(string_t&) override { return value(); }
+  bool binary(binary_t&) override { return value(); }
   bool start_array(std::size_t) override { return open(); }
   bool end_array() override { return close(); }
   bool start_object(std::size_t) override { return open(); }
@@ -51,39 +57,49 @@ class StructureCheck final : public nlohmann::json_sax<Json> {
 
   bool key(string_t& name) override {
     if (!keys_.back().insert(name).second && !fault) {
-      fault = Error{ErrorCode::invalid_argument, "the key `" + name + "` is given twice in one object", "", "keep one of them"};
+      fault = Error{ErrorCode::invalid_argument,
+                    "the key `" + shortened(name, kExcerptSizeMax) + "` is given twice in one object", "", "keep one of them"};
     }
-    return true;
+    if (keys_.back().size() <= kJsonKeysMax) return true;
+    return refuse("an object of the JSON has more than " + std::to_string(kJsonKeysMax) + " keys");
   }
 
   bool parse_error(std::size_t, const std::string&, const Json::exception& e) override {
-    std::string message = e.what();
+    std::string message = shortened(e.what(), kSyntaxErrorSizeMax);
     // "[json.exception.parse_error.101] parse error at line 1, column 5: ..." -> what follows the bracket
     if (const auto bracket = message.find("] "); bracket != std::string::npos) message.erase(0, bracket + 2);
-    fault = not_json("not valid JSON: " + valid_utf8(message));
-    return false;
+    return refuse("not valid JSON: " + valid_utf8(message));
   }
 
  private:
+  bool refuse(const std::string& why) {
+    fault = not_json(why);
+    return false;
+  }
+  bool value() {
+    if (++values_ <= bounds_.values_max) return true;
+    return refuse("the JSON has more than " + std::to_string(bounds_.values_max) + " values");
+  }
   bool open() {
     keys_.emplace_back();
-    if (keys_.size() <= kJsonDepthMax) return true;
-    fault = not_json("the JSON is nested deeper than " + std::to_string(kJsonDepthMax) + " levels");
-    return false;
+    if (keys_.size() <= kJsonDepthMax) return value();
+    return refuse("the JSON is nested deeper than " + std::to_string(kJsonDepthMax) + " levels");
   }
   bool close() {
     keys_.pop_back();
     return true;
   }
 
+  JsonBounds bounds_;
+  std::size_t values_ = 0;
   std::vector<std::set<std::string>> keys_;  // of the objects and arrays that are open
 };
 
 }  // namespace
 
-Result<Json> parse_json(std::string_view text) {
+Result<Json> parse_json(std::string_view text, JsonBounds bounds) {
   // Two passes: nlohmann's own parser callback looks through the whole array each time an element of it ends, which is quadratic.
-  StructureCheck check;
+  StructureCheck check(bounds);
   if (!Json::sax_parse(text.begin(), text.end(), &check)) return *check.fault;
   if (check.fault) return *check.fault;
   return Result<Json>(boost::system::in_place_value, Json::parse(text.begin(), text.end()));
@@ -106,10 +122,9 @@ std::optional<double> number_from_json(const Json& value) {
 }
 
 std::string excerpt(const Json& value) {
-  constexpr std::size_t kExcerptSizeMax = 60;
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > kExcerptSizeMax) text = valid_utf8(text.substr(0, kExcerptSizeMax)) + "...";
-  return text;
+  const auto* text = value.get_ptr<const std::string*>();
+  if (text != nullptr && text->size() > 2 * kExcerptSizeMax) return excerpt(Json(text->substr(0, 2 * kExcerptSizeMax)));
+  return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kExcerptSizeMax);
 }
 
 std::string join_path(std::string_view parent, std::string_view field) {
@@ -245,6 +260,10 @@ void ObjectReader::finish() {
   const std::vector<std::string> candidates(known_.begin(), known_.end());
   for (const auto& [field, value] : object_->items()) {
     if (known_.contains(field)) continue;
+    if (diagnostics_.full()) {
+      diagnostics_.one_more_error();
+      continue;
+    }
     const auto hint = did_you_mean(field, candidates);
     diagnostics_.error(path_to(field), "unknown field", hint.empty() ? "known fields: " + one_of(candidates) : hint);
   }

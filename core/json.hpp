@@ -18,10 +18,15 @@ namespace tuneband {
 using Json = nlohmann::json;
 
 inline constexpr int kJsonDepthMax = 32;
+inline constexpr std::size_t kJsonKeysMax = 10'000;  // of one object
 
-// Parses `text`. Errors: syntax (with line and column), a number that no double holds, depth above kJsonDepthMax, a key given
-// twice.
-Result<Json> parse_json(std::string_view text);
+struct JsonBounds {
+  std::size_t values_max = std::numeric_limits<std::size_t>::max();  // at every depth, objects and arrays included
+};
+
+// Parses `text`. Errors: syntax (with line and column), a number that no double holds, depth above kJsonDepthMax, an object of
+// more than kJsonKeysMax keys, a key given twice, more than `bounds` allow. What is refused was not built.
+Result<Json> parse_json(std::string_view text, JsonBounds bounds = {});
 
 // JSON has no NaN and no infinity; these travel as "nan", "inf" and "-inf".
 Json number_to_json(double value);

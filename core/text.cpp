@@ -81,6 +81,14 @@ std::string joined(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
+std::string shortened(std::string text, std::size_t size_max) {
+  if (text.size() <= size_max) return text;
+  const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U; };
+  std::size_t end = size_max;
+  while (end > 0 && continues(end)) --end;
+  return text.substr(0, end) + "...";
+}
+
 std::string valid_utf8(std::string_view text) {
   const auto dumped = nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return nlohmann::json::parse(dumped).get<std::string>();

@@ -71,7 +71,6 @@ inline constexpr std::size_t kParametersMax = 200;
 inline constexpr std::size_t kParameterNameSizeMax = 100;  // bytes
 inline constexpr std::size_t kCategoriesMax = 1000;
 inline constexpr std::int64_t kIntegerMax = 9'007'199'254'740'992;  // 2^53, so that an int survives readers with doubles only
-inline constexpr std::size_t kFaultsMax = 100;                      // a document with more is not read on
 
 // Parameters in an order in which every parent stands before its children; otherwise by name.
 class SearchSpace {

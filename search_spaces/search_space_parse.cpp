@@ -233,7 +233,7 @@ SearchSpace SearchSpace::parse(const Json& json, const std::string& path, Diagno
     diagnostics.error(path, "expected an object with 1 to " + std::to_string(kParametersMax) + " parameters, got " + got);
     return {};
   }
-  const std::size_t faults_before = diagnostics.errors().size();
+  const std::size_t faults_before = diagnostics.error_count();
   DraftSpace drafts;
   for (const auto& [name, parameter] : json.items()) {
     if (diagnostics.errors().size() > kFaultsMax) return {};
@@ -249,7 +249,7 @@ SearchSpace SearchSpace::parse(const Json& json, const std::string& path, Diagno
     if (draft.condition) check_condition(name, *draft.condition, drafts, path, diagnostics);
   }
   SearchSpace space;
-  if (diagnostics.errors().size() == faults_before) space.parameters_ = ordered(std::move(drafts));
+  if (diagnostics.error_count() == faults_before) space.parameters_ = ordered(std::move(drafts));
   return space;
 }
 

@@ -28,13 +28,15 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using asio::ip::tcp;
 using BeastError = beast::error_code;
+using SessionClock = std::chrono::steady_clock;
 
 namespace {
 
 constexpr std::int64_t kLingerMs = 2'000;  // for a client that still sends while its last reply is on the way
 constexpr std::size_t kLingerBytesMax = 64 * 1024 * 1024;
 constexpr std::size_t kReadAheadBytes = 64 * 1024;
-constexpr std::int64_t kReplyBytesPerMsMin = 32;        // a client that takes a long reply more slowly is let go
+constexpr std::int64_t kReplyBytesPerMsMin = 32;        // a client that takes a long reply more slowly is let go,
+constexpr std::int64_t kReplyMsMax = 600'000;           // and one that has not all of it by then
 constexpr std::size_t kZipOnLoopBytesMax = 256 * 1024;  // larger replies would keep the loop busy for milliseconds
 constexpr unsigned kHttp11 = 11;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -160,6 +162,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void expire_after(std::int64_t ms) { stream_.expires_after(std::chrono::milliseconds(ms)); }
   void send_zipped_elsewhere(HttpReply reply);
   void send_as_is(HttpReply reply);
+  void send_more();
   bool may_gzip(const HttpReply& reply) const;
 
   std::shared_ptr<HttpServer::State> state_;
@@ -168,6 +171,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   std::optional<http::response<http::string_body>> response_;
+  std::optional<http::response_serializer<http::string_body>> response_serializer_;
+  SessionClock::time_point response_due_;
   std::optional<http::response<http::empty_body>> head_;
   std::optional<http::response_serializer<http::empty_body>> head_serializer_;
   std::string piece_;
@@ -463,9 +468,19 @@ void HttpSession::send_as_is(HttpReply reply) {
   if (!head_request_) response_->body() = std::move(reply.body);
   const bool has_body = reply.status != 204 && reply.status != 304;
   if (has_body) response_->content_length(size);
-  expire_after(state_->options.write_ms + static_cast<std::int64_t>(size) / kReplyBytesPerMsMin);
-  http::async_write(stream_, *response_,
-                    [self = shared_from_this()](const BeastError& error, std::size_t) { self->finish(!error); });
+  response_serializer_.emplace(*response_);
+  const std::int64_t ms = state_->options.write_ms + static_cast<std::int64_t>(size) / kReplyBytesPerMsMin;
+  response_due_ = SessionClock::now() + std::chrono::milliseconds(std::min(ms, std::max(state_->options.write_ms, kReplyMsMax)));
+  send_more();
+}
+
+// A client that takes nothing is let go as soon as with a short reply, one that takes little when the whole is due.
+void HttpSession::send_more() {
+  stream_.expires_at(std::min(response_due_, SessionClock::now() + std::chrono::milliseconds(state_->options.write_ms)));
+  http::async_write_some(stream_, *response_serializer_, [self = shared_from_this()](const BeastError& error, std::size_t) {
+    if (error || self->response_serializer_->is_done()) return self->finish(!error);
+    self->send_more();
+  });
 }
 
 void HttpSession::send_head(HttpReply head, std::optional<std::uint64_t> length, std::function<void(bool)> sent) {
@@ -510,6 +525,7 @@ void HttpSession::send_last(std::function<void(bool)> sent) {
 }
 
 void HttpSession::finish(bool written) {
+  response_serializer_.reset();
   response_.reset();
   gone_ = nullptr;
   if (!written) return close();

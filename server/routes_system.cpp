@@ -73,8 +73,12 @@ void Api::sync_worker(const HttpRequest& request, const std::string& worker, con
         "expected a worker id of 1 to " + std::to_string(kWorkerIdSizeMax) + " letters, digits, dots, dashes or underscores", "",
         ""}));
   }
+  if (request.body.size() > protocol::kSyncBodyBytesMax) {
+    const std::string most = std::to_string(protocol::kSyncBodyBytesMax);
+    return respond->reply(error_reply(Error{ErrorCode::too_large, "the message is larger than " + most + " bytes", "", ""}));
+  }
   Diagnostics diagnostics;
-  const auto json = parse_json(request.body);
+  const auto json = parse_json(request.body, {.values_max = protocol::kSyncValuesMax});
   if (!json) return respond->reply(error_reply(json.error()));
   const auto sync = protocol::sync_request_from_json(*json, diagnostics);
   const auto replied = [respond](const protocol::SyncReply& reply) { respond->reply(json_reply_of(protocol::to_json(reply))); };

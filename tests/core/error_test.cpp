@@ -48,6 +48,33 @@ TEST(Diagnostics, AreFineWithWarningsAlone) {
   EXPECT_EQ(diagnostics.warnings().size(), 1u);
 }
 
+TEST(Diagnostics, KeepSoManyFaultsAndCountTheRest) {
+  Diagnostics diagnostics;
+  for (std::size_t i = 0; i < kFaultsMax; ++i) diagnostics.error(std::to_string(i), "wrong");
+  EXPECT_TRUE(diagnostics.full());
+  EXPECT_EQ(diagnostics.errors().size(), kFaultsMax);
+  for (int i = 0; i < 1234; ++i) diagnostics.error("x", "wrong");
+  diagnostics.one_more_error();
+  ASSERT_EQ(diagnostics.errors().size(), kFaultsMax + 1);
+  EXPECT_EQ(diagnostics.errors().front().path, "0");
+  EXPECT_EQ(describe(diagnostics.errors().back()), "... and 1235 more");
+  EXPECT_EQ(diagnostics.error_count(), kFaultsMax + 1235);
+  for (std::size_t i = 0; i < 2 * kFaultsMax; ++i) diagnostics.warning("x", "odd");
+  EXPECT_EQ(diagnostics.warnings().size(), kFaultsMax + 1);
+}
+
+TEST(Diagnostics, CutWhatIsTooLongToRead) {
+  std::string long_text;
+  for (int i = 0; i < 1'000'000; ++i) long_text += "\xC3\xA4";
+  Diagnostics diagnostics;
+  diagnostics.error(long_text, long_text, long_text);
+  const Error& error = diagnostics.errors().front();
+  for (const std::string& part : {error.path, error.message, error.hint}) {
+    EXPECT_LE(part.size(), kFaultTextSizeMax + 3);
+    EXPECT_TRUE(part.ends_with("\xC3\xA4...")) << "no letter is cut in two";
+  }
+}
+
 TEST(Ids, OrderAndHashByTheirValue) {
   EXPECT_LT(JobId{1}, JobId{2});
   EXPECT_LT((TrialId{JobId{1}, 9}), (TrialId{JobId{2}, 0}));

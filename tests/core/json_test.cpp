@@ -50,6 +50,33 @@ TEST(ParseJson, RefusesInvalidUtf8WithAMessageThatIsValidUtf8) {
   }
 }
 
+TEST(ParseJson, QuotesNoMoreOfADocumentThanAnyoneReads) {
+  for (const std::string& text : {"{\"weight\": " + std::string(8'000'000, '9') + "}", std::string(8'000'000, 'x'),
+                                  "[\"" + std::string(8'000'000, 'x'), "[\"" + std::string(8'000'000, '\xE4') + "\"]",
+                                  "{\"" + std::string(100'000, 'k') + "\": 1, \"" + std::string(100'000, 'k') + "\": 2}"}) {
+    const std::string message = fault(text);
+    EXPECT_NE(message, "");
+    EXPECT_LT(message.size(), 1'000u);
+    EXPECT_NO_THROW(Json(message).dump());
+  }
+}
+
+TEST(ParseJson, BoundsTheKeysOfAnObject) {
+  const auto object = [](std::size_t keys) {
+    std::string text = "{";
+    for (std::size_t i = 0; i < keys; ++i) text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":1";
+    return text + "}";
+  };
+  EXPECT_EQ(fault(object(kJsonKeysMax)), "");
+  EXPECT_THAT(fault(object(kJsonKeysMax + 1)), HasSubstr("more than 10000 keys"));
+}
+
+TEST(ParseJson, CanBeToldHowManyValuesAreTooMany) {
+  EXPECT_TRUE(parse_json(R"({"a": [1, 2, 3]})", {.values_max = 5}));
+  EXPECT_FALSE(parse_json(R"({"a": [1, 2, 3, 4]})", {.values_max = 5}));
+  EXPECT_FALSE(parse_json(R"([{}, [], {}, [], {}])", {.values_max = 5}));
+}
+
 TEST(ParseJson, BoundsTheDepth) {
   EXPECT_EQ(fault(nested(kJsonDepthMax)), "");
   EXPECT_THAT(fault(nested(kJsonDepthMax + 2)), HasSubstr("nested deeper than 32"));
@@ -173,6 +200,16 @@ TEST_F(ObjectReading, ReportsUnknownFieldsWithTheOneThatWasMeant) {
   reader.integer("max_attempts");
   reader.finish();
   EXPECT_EQ(only_fault(), "limits.max_trial: unknown field (did you mean `max_trials`?)");
+}
+
+TEST_F(ObjectReading, NamesSomeOfManyUnknownFieldsAndCountsTheRest) {
+  Json json;
+  for (std::size_t i = 0; i < kJsonKeysMax; ++i) json["k" + std::to_string(i)] = 1;
+  ObjectReader reader(json, "", diagnostics);
+  reader.integer("known");
+  reader.finish();
+  EXPECT_EQ(diagnostics.errors().size(), kFaultsMax + 1);
+  EXPECT_EQ(diagnostics.error_count(), kJsonKeysMax);
 }
 
 TEST_F(ObjectReading, ReportsAMissingFieldOnce) {

@@ -14,6 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr int kFlood = 2'000;
+constexpr std::size_t kErrorBytesMax = 100'000;  // of a reply, whatever it was that was asked
 constexpr auto kPatience = std::chrono::seconds(60);
 
 class HostileWorkerTest : public ApiTest {
@@ -189,6 +190,30 @@ TEST_F(HostileWorkerTest, AMessageWithoutMeasureIsRefusedOrCut) {
   EXPECT_THAT(say("honest", R"({"name": "w", "surprise": 1})").body, HasSubstr("surprise"));
   status["message"] = "";
   sync("honest", status);
+  expect_the_job_ends_well();
+}
+
+TEST_F(HostileWorkerTest, AMessageThatNoWorkerSendsIsRefusedWithFewWords) {
+  std::string many_keys = "{";
+  for (int i = 0; i < 300'000; ++i) many_keys += "\"k" + std::to_string(i) + "\":1,";
+  many_keys.back() = '}';
+  std::string many_values = "{\"data_keys\":[1";
+  for (int i = 0; i < 1'000'000; ++i) many_values += ",1";
+  many_values += "]}";
+  Json bad_metrics;
+  for (std::size_t i = 0; i < protocol::kMetricsPerObservationMax; ++i) bad_metrics["m" + std::to_string(i)] = "high";
+  const Json bad_observations =
+      Json::array_t(protocol::kSyncValuesMax / 200, {{"resource", -1}, {"metrics", std::move(bad_metrics)}});
+  for (const std::string& body :
+       {many_keys, many_values, "{\"pid\":" + std::string(3'000'000, '9') + "}", "{\"" + std::string(3'000'000, 'k') + "\":1}",
+        Json({{"name", "w"}, {"assignment", status_of(1, bad_observations)}}).dump()}) {
+    const RawReply reply = say("w", body);
+    EXPECT_EQ(reply.status, 400);
+    EXPECT_LT(reply.body.size(), kErrorBytesMax) << reply.body.substr(0, 1'000);
+  }
+  const RawReply too_large = say("w", "\"" + std::string(protocol::kSyncBodyBytesMax, 'x') + "\"");
+  EXPECT_EQ(too_large.status, 413);
+  EXPECT_EQ(code_of(too_large), "too_large");
   expect_the_job_ends_well();
 }
 

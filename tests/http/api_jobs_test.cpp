@@ -67,6 +67,34 @@ TEST_F(ApiTest, ABodyThatIsNoJsonIsRefusedWithTheReason) {
   }
 }
 
+TEST_F(ApiTest, ADocumentFullOfFaultsIsAnsweredWithSomeOfThem) {
+  std::string keys;
+  for (int i = 0; i < 560'000; ++i) keys += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\":1";
+  const auto with = [](const char* field, Json value) {
+    Json document = job_document("faulty");
+    document[field] = std::move(value);
+    return document.dump();
+  };
+  Json unknown;
+  for (std::size_t i = 0; i < kJsonKeysMax; ++i) unknown["k" + std::to_string(i)] = 1;
+  Json many_unknown = job_document("faulty");
+  many_unknown.update(unknown);
+  many_unknown.erase("k0");
+  for (const char* field : {"k1", "k2", "k3", "k4"}) many_unknown.erase(field);
+  for (const std::string& body :
+       {"{" + keys + "}", R"({"name": "x", "search_space": {)" + keys + "}}", many_unknown.dump(), with("limits", unknown),
+        with("search_space", unknown), with("objective", unknown), with("enqueue", Json::array_t(10'000, {{"y", 1}})),
+        with("enqueue", Json::array_t(10'000, Json(std::string(500, 'x')))), with("trainer", unknown),
+        with(std::string(1'000'000, 'f').c_str(), 1), with("name", std::string(1'000'000, '\x01')),
+        "{\"weight\":" + std::string(8'000'000, '9') + "}"}) {
+    for (const char* target : {"/v1/jobs", "/v1/plans"}) {
+      const RawReply reply = post(target, body);
+      EXPECT_EQ(reply.status, 400) << body.substr(0, 100);
+      EXPECT_LT(reply.body.size(), 100'000u) << body.substr(0, 100);
+    }
+  }
+}
+
 TEST_F(ApiTest, RelativePathsStartFromTheDirectoryThatTheClientNames) {
   Json document = job_document("paths");
   document["trainer"]["working_dir"] = "scripts/../here";

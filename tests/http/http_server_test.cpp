@@ -570,6 +570,25 @@ TEST(HttpServerTest, LetsGoOfAClientThatDoesNotTakeItsReply) {
   EXPECT_EQ(gone.get_future().wait_for(kAnswerPatience), std::future_status::ready);
 }
 
+TEST(HttpServerTest, AReplyThatIsNotTakenIsNotKeptForLongHoweverLargeItIs) {
+  HttpServerOptions options;
+  options.write_ms = 50;
+  options.idle_ms = options.read_ms = 600'000;
+  ServedLoop served(options, [&](const HttpRequest& request, const Respond& respond) {
+    if (request.path == "/") return echo(request, respond);
+    respond->reply(text_reply(std::string(64'000'000, 'x')));  // 2,000 s at the speed that is asked of a client
+  });
+  RawClient client = served.client(4'096);
+  client.send("GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::size_t left = 1;
+  const auto give_up = std::chrono::steady_clock::now() + kAnswerPatience;
+  for (RawClient other = served.client(); left > 0;) {
+    ASSERT_EQ(other.get("/").status, 200);
+    ASSERT_LT(std::chrono::steady_clock::now(), give_up);
+    served.run([&] { left = served.server().connections() - 1; });
+  }
+}
+
 // ---- streams
 // --------------------------------------------------------------------------------------------------------------------
 

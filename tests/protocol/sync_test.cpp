@@ -126,6 +126,31 @@ TEST(Sync, TooManyObservationsAreRefused) {
   EXPECT_EQ(diagnostics.errors().front().path, "assignment.observations");
 }
 
+TEST(Sync, AMessageFullOfFaultsIsAnsweredWithSomeOfThem) {
+  Json json = to_json(some_request());
+  Json metrics;
+  for (std::size_t i = 0; i < kMetricsPerObservationMax; ++i) metrics["m" + std::to_string(i)] = "high";
+  json["assignment"]["observations"] = Json::array_t(1'000, {{"resource", -1}, {"metrics", metrics}, {"surprise", 1}});
+  Diagnostics diagnostics;
+  reread(json, diagnostics);
+  EXPECT_EQ(diagnostics.errors().size(), kFaultsMax + 1);
+}
+
+// The longest that a worker sends: its observations, their metrics by the longest names, as many data sets as it may have.
+TEST(Sync, TheLargestMessageOfAWorkerFits) {
+  constexpr std::int64_t kFar = 1'000'000'000'000'000'000;
+  SyncRequest request = some_request();
+  request.assignment->observations.clear();
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(kObservationsPerSyncMax); ++i) {
+    request.assignment->observations.push_back({kFar + i, {{std::string(kMetricNameSizeMax, 'm'), -1.2345678901234567e-300}}});
+  }
+  request.assignment->message = std::string(kMessageSizeMax, 'm');
+  request.data_keys.assign(kDataKeysMax, std::string(500, 'd'));
+  const std::string body = to_json(request).dump();
+  EXPECT_LE(body.size(), kSyncBodyBytesMax);
+  EXPECT_TRUE(parse_json(body, {.values_max = kSyncValuesMax / 2}));
+}
+
 TEST(Sync, AReplyToExecuteNothingIsRefused) {
   Diagnostics diagnostics;
   sync_reply_from_json(*parse_json(R"({"desired": "execute", "sync_within_ms": 100})"), diagnostics);

@@ -1,6 +1,7 @@
 #include "workers/protocol/sync.hpp"
 
 #include <limits>
+#include <span>
 
 namespace tuneband::protocol {
 
@@ -74,14 +75,14 @@ std::int64_t required_integer(ObjectReader& reader, const std::string& field, In
 }
 
 // The elements of an array field, none when it is missing; at most `size_max`.
-std::vector<Json> read_array(ObjectReader& reader, const std::string& field, std::size_t size_max) {
+std::span<const Json> read_array(ObjectReader& reader, const std::string& field, std::size_t size_max) {
   const Json* array = reader.find(field);
   if (array == nullptr) return {};
   if (!array->is_array() || array->size() > size_max) {
     reader.diagnostics().error(reader.path_to(field), "expected an array of at most " + std::to_string(size_max) + " elements");
     return {};
   }
-  return array->get<std::vector<Json>>();
+  return array->get_ref<const Json::array_t&>();
 }
 
 Observation read_observation(const Json& json, const std::string& path, Diagnostics& diagnostics) {
@@ -112,8 +113,8 @@ AssignmentStatus read_status(const Json& json, const std::string& path, Diagnost
   ObjectReader reader(json, path, diagnostics);
   AssignmentStatus status;
   status.epoch = required_integer(reader, "epoch", kPositive);
-  const std::vector<Json> observations = read_array(reader, "observations", kObservationsPerSyncMax);
-  for (std::size_t i = 0; i < observations.size(); ++i) {
+  const std::span<const Json> observations = read_array(reader, "observations", kObservationsPerSyncMax);
+  for (std::size_t i = 0; i < observations.size() && diagnostics.errors().size() <= kFaultsMax; ++i) {
     status.observations.push_back(read_observation(observations[i], join_path(join_path(path, "observations"), i), diagnostics));
   }
   status.checkpoint_resource = reader.integer_or("checkpoint_resource", 0, kNotNegative);
@@ -202,7 +203,7 @@ SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics) {
   request.draining = reader.boolean_or("draining", false);
   request.address = reader.text_or("address", "", kAddressRange);
   request.free_port = static_cast<int>(reader.integer_or("free_port", 0, kPortRange));
-  const std::vector<Json> keys = read_array(reader, "data_keys", kDataKeysMax);
+  const std::span<const Json> keys = read_array(reader, "data_keys", kDataKeysMax);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i].is_string() && keys[i].get_ref<const std::string&>().size() <= kDataKeyRange.max) {
       request.data_keys.push_back(keys[i].get<std::string>());

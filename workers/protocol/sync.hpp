@@ -85,6 +85,9 @@ struct SyncReply {
 inline constexpr std::size_t kObservationsPerSyncMax = 10'000;
 inline constexpr std::size_t kMetricsPerObservationMax = 100;
 inline constexpr std::size_t kMetricNameSizeMax = 200;  // bytes
+// A request of more is refused unread: a worker sends what it has in several.
+inline constexpr std::size_t kSyncBodyBytesMax = 4 * 1024 * 1024;
+inline constexpr std::size_t kSyncValuesMax = 200'000;  // of JSON
 inline constexpr std::size_t kDataKeysMax = 1000;
 inline constexpr std::size_t kMessageSizeMax = 4000;  // bytes; a worker cuts what is longer
 inline constexpr int kWorldSizeMax = 1'000;
