@@ -92,21 +92,31 @@ std::optional<Error> before_all_measured(const SchedulerSpec& scheduler, const C
   return method_error("the lowest rung is " + but, "scheduler.min_resource", "give \"min_resource\": " + from + in_one_piece);
 }
 
+// The value that begins there and ends at a comma, or with the text (`end`): the first such piece that is JSON, for a list has
+// commas of its own, or else the first one as a word.
+Json field_value(const std::string& text, std::size_t begin, std::size_t& end) {
+  const auto end_of_piece = [&](std::size_t from) { return std::min(text.find(',', from), text.size()); };
+  const std::size_t first = end_of_piece(begin);
+  for (end = first;; end = end_of_piece(end + 1)) {
+    if (auto value = parse_json(text.substr(begin, end - begin))) return std::move(*value);
+    if (end == text.size()) break;
+  }
+  end = first;
+  return text.substr(begin, end - begin);
+}
+
 }  // namespace
 
 Result<Json> parse_part(const std::string& text) {
-  std::size_t at = text.find(',');
+  std::size_t at = std::min(text.find(','), text.size());
   Json part{{"type", text.substr(0, at)}};
-  while (at != std::string::npos) {
-    const std::size_t end = text.find(',', at + 1);
-    const std::string field = text.substr(at + 1, end == std::string::npos ? end : end - at - 1);
-    const std::size_t equals = field.find('=');
-    if (equals == std::string::npos || equals == 0) {
+  while (at < text.size()) {
+    const std::size_t begin = at + 1;
+    const std::size_t equals = text.find('=', begin);
+    if (equals == std::string::npos || equals == begin || equals > text.find(',', begin)) {
       return method_error("expected type,field=value,..., got `" + text + "`", "", "for example asha_delayed,eta=4");
     }
-    const auto value = parse_json(field.substr(equals + 1));
-    part[field.substr(0, equals)] = value ? *value : Json(field.substr(equals + 1));
-    at = end;
+    part[text.substr(begin, equals - begin)] = field_value(text, equals + 1, at);
   }
   return Result<Json>(boost::system::in_place_value, std::move(part));
 }

@@ -11,7 +11,8 @@
 
 namespace tuneband {
 
-// "hyperband" or "asha_delayed,eta=4,rung_audit=true": a type, and fields with JSON values (a word may stand without quotes).
+// "hyperband" or "asha_delayed,rungs=[9,81,243],rung_audit=true": a type, and fields with JSON values (a word may stand without
+// quotes).
 Result<Json> parse_part(const std::string& text);
 
 struct MethodOptions {

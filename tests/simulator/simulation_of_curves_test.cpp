@@ -335,6 +335,16 @@ TEST(Methods, TakeAnotherSchedulerAndKeepTheLadderWhereItFits) {
   EXPECT_EQ(other.spec.sampler.seed, 5U);
 }
 
+TEST(Methods, TakeListsAsFields) {
+  CurveTable table = smooth_table();
+  const auto method = method_on(table, Json::object(), {"asha_delayed,rungs=[3, 9,27],rung_audit=true", {}, false});
+  EXPECT_EQ(method.spec.scheduler.rungs, (std::vector<std::int64_t>{3, 9, 27}));
+  EXPECT_TRUE(method.spec.scheduler.rung_audit);
+  EXPECT_EQ(parse_part(R"(a,b="x,y",c={"d": [1, "]"]},e=word,f=2)").value(),
+            Json::parse(R"({"type": "a", "b": "x,y", "c": {"d": [1, "]"]}, "e": "word", "f": 2})"));
+  EXPECT_EQ(parse_part("a,b=[1,c=2").value(), Json::parse(R"({"type": "a", "b": "[1", "c": 2})"));
+}
+
 TEST(Methods, TakeTheReplicasToChooseFromFromTheTrainerAndNotFromTheTablesColumn) {
   CurveTable table = tiny_table({{1}, {2}, {3}});
   table.parameters.emplace_back("replicas");
