@@ -64,6 +64,12 @@ std::vector<std::string> unused_fields(const Json& document) {
   return fields;
 }
 
+// A job again ends where it ends: with every trial trained in full it has spent as many trainings as there are trials.
+void go_to_the_end(SimulationSetup& setup) {
+  const auto most = static_cast<double>(setup.table.curves.size());
+  if (most > setup.comparison.budgets.back()) setup.comparison.budgets.push_back(most);
+}
+
 Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
   const auto file = read_job_file(options.job_file);
   if (!file) return file.error();
@@ -94,6 +100,7 @@ Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
   setup.comparison.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (!options.budgets.empty()) setup.comparison.budgets = options.budgets;
   std::sort(setup.comparison.budgets.begin(), setup.comparison.budgets.end());
+  if (options.in_order && options.budgets.empty()) go_to_the_end(setup);
   return setup;
 }
 

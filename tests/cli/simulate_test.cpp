@@ -163,6 +163,25 @@ TEST_F(SimulateCommand, AsksForAsManyWorkersAsATrialNeeds) {
   EXPECT_TRUE(simulate(options));
 }
 
+TEST_F(SimulateCommand, RunsAJobAgainToItsEndUnlessABudgetIsGiven) {
+  std::string curves = "x,acc_3\n";
+  for (int i = 0; i < 60; ++i) curves += std::to_string(i) + ',' + std::to_string(i) + '\n';
+  SimulateOptions options;
+  options.table = file("many.csv", curves);
+  options.job_file = file("job.json", R"({"objective": {"goal": "maximize"}, "scheduler": {"type": "none"}})");
+  options.in_order = true;
+  ASSERT_TRUE(simulate_job(json_console_, options));
+  Json method = Json::parse(out_.str())["methods"][0];
+  EXPECT_EQ(method["trials_completed"], 60);
+  EXPECT_EQ(method["resource"], 180);
+  EXPECT_EQ(method["by_resource"].back(), Json::parse(R"({"budget": 60, "regret": 0, "half_width": 0})"));
+  options.budgets = {3};
+  out_.str("");
+  ASSERT_TRUE(simulate_job(json_console_, options));
+  method = Json::parse(out_.str())["methods"][0];
+  EXPECT_LT(method["trials"], 6);
+}
+
 TEST_F(SimulateCommand, SaysOfWhichTrialsOnlyALaterValueIsKnown) {
   SimulateOptions options;
   options.table = file("late.csv", "x,acc_1,acc_3\n0.1,1,1\n0.2,,3\n0.3,2,2\n");
