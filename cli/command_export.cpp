@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "core/text.hpp"
+#include "simulator/curve_table.hpp"
 
 namespace tuneband::cli {
 
@@ -49,8 +50,8 @@ class CurvesExport {
 
   void write(std::ostream& out) const {
     out << "config,state,seconds_per_unit";
-    for (const std::string& name : parameters_) out << ',' << quoted_cell(name);
-    for (const std::int64_t resource : resources_) out << ',' << quoted_cell(metric_ + "_" + std::to_string(resource));
+    for (const std::string& name : parameters_) out << ',' << quoted_cell(parameter_column(name));
+    for (const std::int64_t resource : resources_) out << ',' << quoted_cell(metric_column(metric_, resource));
     out << '\n';
     for (const Line& line : lines_) {
       const TrialInfo& trial = line.trial;

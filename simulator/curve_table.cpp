@@ -14,6 +14,9 @@ namespace tuneband {
 
 namespace {
 
+constexpr std::string_view kParameterPrefix = "parameter:";
+constexpr std::string_view kMetricPrefix = "metric:";
+constexpr std::size_t kResourceDigitsMax = 10;
 constexpr double kLogScaleRatioMin = 9;  // a narrower range is as good on a linear scale
 
 Error table_error(std::string message, std::string path = {}, std::string hint = {}) {
@@ -23,7 +26,8 @@ Error table_error(std::string message, std::string path = {}, std::string hint =
 // "val_auc_27" -> {"val_auc", 27}.
 std::optional<std::pair<std::string, std::int64_t>> measured_column(const std::string& name) {
   const auto underscore = name.rfind('_');
-  if (underscore == std::string::npos || underscore == 0 || underscore + 1 == name.size() || name.size() - underscore > 10) {
+  if (underscore == std::string::npos || underscore == 0 || underscore + 1 == name.size() ||
+      name.size() - underscore - 1 > kResourceDigitsMax) {
     return std::nullopt;
   }
   const std::string digits = name.substr(underscore + 1);
@@ -41,30 +45,64 @@ struct Columns {
   std::int64_t cost_until = 1;  // units that the cost is of; 0: all
 };
 
-Columns columns_of(const Csv& csv, const std::optional<SearchSpace>& space) {
-  Columns columns;
-  columns.config = csv.column("config");
-  columns.state = csv.column("state");
-  for (std::size_t i = 0; i < csv.header.size(); ++i) {
-    const std::string& name = csv.header[i];
-    const auto measured = measured_column(name);
-    if (space && space->find(name) != nullptr) {
-      columns.parameters.push_back(i);
-    } else if (name == "seconds_per_unit" || name == "cpu_s_R") {
-      columns.cost = i;
-      columns.cost_until = name == "cpu_s_R" ? 0 : 1;
-    } else if (measured && (measured->first == "time" || measured->first == "seconds")) {
-      columns.cost = i;
-      columns.cost_until = measured->second;
-    } else if (measured) {
-      if (measured->second > 0) columns.metrics[measured->first].emplace_back(measured->second, i);
-    } else if (i != columns.config && i != columns.state) {
-      columns.parameters.push_back(i);
+bool is_cost(const std::string& metric) { return metric == "time" || metric == "seconds"; }
+
+// The name of a hyperparameter's column without its prefix.
+std::string parameter_of(const std::string& column) {
+  return column.starts_with(kParameterPrefix) ? column.substr(kParameterPrefix.size()) : column;
+}
+
+// Sorts out what each column is. What is not marked as a parameter goes by its name: as one of the search space's, then by the
+// table's own words.
+class ColumnsReader {
+ public:
+  ColumnsReader(const Csv& csv, const CurveTableOptions& options) : csv_(csv), options_(options) {
+    columns_.config = columns_.state = csv.header.size();
+    for (const std::string& name : csv.header) {
+      if (name.starts_with(kParameterPrefix)) marked_.insert(parameter_of(name));
     }
   }
-  for (auto& [name, points] : columns.metrics) std::sort(points.begin(), points.end());
-  return columns;
-}
+
+  Columns read() {
+    for (std::size_t i = 0; i < csv_.header.size(); ++i) read_column(i);
+    for (auto& [name, points] : columns_.metrics) std::sort(points.begin(), points.end());
+    return std::move(columns_);
+  }
+
+ private:
+  bool is_parameter(const std::string& name) const {
+    if (name.starts_with(kParameterPrefix)) return true;
+    return options_.space && options_.space->find(name) != nullptr && !marked_.contains(name);
+  }
+
+  void read_column(std::size_t i) {
+    const std::string& name = csv_.header[i];
+    const bool metric = name.starts_with(kMetricPrefix);
+    const auto measured = measured_column(metric ? name.substr(kMetricPrefix.size()) : name);
+    if (is_parameter(name)) {
+      columns_.parameters.push_back(i);
+    } else if (name == "config") {
+      columns_.config = i;
+    } else if (name == "state") {
+      columns_.state = i;
+    } else if (name == "seconds_per_unit" || name == "cpu_s_R") {
+      columns_.cost = i;
+      columns_.cost_until = name == "cpu_s_R" ? 0 : 1;
+    } else if (measured && is_cost(measured->first) && !metric && measured->first != options_.metric) {
+      columns_.cost = i;
+      columns_.cost_until = measured->second;
+    } else if (measured) {
+      if (measured->second > 0) columns_.metrics[measured->first].emplace_back(measured->second, i);
+    } else if (!marked_.contains(name)) {
+      columns_.parameters.push_back(i);
+    }
+  }
+
+  const Csv& csv_;
+  const CurveTableOptions& options_;
+  std::set<std::string> marked_;  // the parameters whose columns say that they are that
+  Columns columns_;
+};
 
 Result<std::string> chosen_metric(const Columns& columns, const std::string& wanted, const std::string& path) {
   std::vector<std::string> names;
@@ -128,11 +166,12 @@ std::vector<Configuration> configurations_of(const Csv& csv, const std::vector<s
     std::vector<const std::string*> cells;
     for (const auto& row : csv.rows) cells.push_back(&row[column]);
     auto values = typed(cells);
-    const Parameter* parameter = space ? space->find(csv.header[column]) : nullptr;
+    const std::string name = parameter_of(csv.header[column]);
+    const Parameter* parameter = space ? space->find(name) : nullptr;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto listed = parameter ? listed_value(parameter->domain, *cells[i]) : std::nullopt;
       if (values[i] && listed) values[i] = listed;
-      if (values[i]) configurations[i][csv.header[column]] = *values[i];
+      if (values[i]) configurations[i][name] = *values[i];
     }
   }
   return configurations;
@@ -140,7 +179,7 @@ std::vector<Configuration> configurations_of(const Csv& csv, const std::vector<s
 
 std::vector<std::string> names_of(const Csv& csv, const std::vector<std::size_t>& columns) {
   std::vector<std::string> names;
-  for (const std::size_t column : columns) names.push_back(csv.header[column]);
+  for (const std::size_t column : columns) names.push_back(parameter_of(csv.header[column]));
   return names;
 }
 
@@ -171,7 +210,7 @@ Result<Hyperparameters> hyperparameters_of(const Csv& csv, const Columns& column
   }
   const auto others = read_csv(beside);
   if (!others) return others.error();
-  const Columns other_columns = columns_of(*others, options.space);
+  const Columns other_columns = ColumnsReader(*others, options).read();
   if (other_columns.config == others->header.size()) return table_error("has no column `config`", beside);
   const auto configurations = configurations_of(*others, other_columns.parameters, options.space);
   std::map<std::string, std::size_t> line_of;
@@ -204,6 +243,17 @@ double finite_or_worst(double value, Goal goal) {
 }
 
 }  // namespace
+
+std::string parameter_column(const std::string& parameter) {
+  const bool taken = measured_column(parameter) || parameter == "config" || parameter == "state" ||
+                     parameter == "seconds_per_unit" || parameter == "cpu_s_R";
+  return (taken ? std::string(kParameterPrefix) : "") + parameter;
+}
+
+std::string metric_column(const std::string& metric, std::int64_t resource) {
+  const bool taken = is_cost(metric) || metric.starts_with(kParameterPrefix) || metric.starts_with(kMetricPrefix);
+  return (taken ? std::string(kMetricPrefix) : "") + metric + '_' + std::to_string(resource);
+}
 
 bool Curve::measured_at(std::int64_t resource) const {
   return std::binary_search(points.begin(), points.end(), std::pair(resource, 0.0),
@@ -238,7 +288,7 @@ double CurveTable::seconds_of_training(std::int64_t until) const {
 Result<CurveTable> load_curve_table(const std::string& path, const CurveTableOptions& options) {
   const auto csv = read_csv(path);
   if (!csv) return csv.error();
-  const Columns columns = columns_of(*csv, options.space);
+  const Columns columns = ColumnsReader(*csv, options).read();
   const auto metric = chosen_metric(columns, options.metric, path);
   if (!metric) return metric.error();
   auto hyperparameters = hyperparameters_of(*csv, columns, path, options);

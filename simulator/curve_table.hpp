@@ -6,7 +6,9 @@
 //   a cost, one of  seconds_per_unit | seconds_<r> | time_<r> | cpu_s_R: of one unit, or of a training until r (R: the last one)
 //   state           optional; `failed`: the trial failed after its last measured value
 //   anything else that is not of the form <name>_<number>: a hyperparameter. An empty cell: it was not active. With a search
-//   space its parameters are hyperparameters, whatever their names are like
+//   space its parameters are hyperparameters, whatever their names are like, and with a wanted metric `time` or `seconds` so are
+//   its columns that metric's
+//   parameter:<name>, metric:<metric>_<r>: those, whatever the name is like
 #pragma once
 
 #include <cstdint>
@@ -47,6 +49,10 @@ struct CurveTable {
   std::optional<std::int64_t> measured_from() const;     // the lowest resource that any curve was measured at
   double seconds_of_training(std::int64_t until) const;  // the mean over curves
 };
+
+// The column of a hyperparameter, and of a metric at a resource, with the prefix that says so where the name needs it.
+std::string parameter_column(const std::string& parameter);
+std::string metric_column(const std::string& metric, std::int64_t resource);
 
 struct CurveTableOptions {
   std::string metric;               // "": the only one there is

@@ -199,6 +199,55 @@ TEST_F(SimulateCommand, SaysOfWhichTrialsOnlyALaterValueIsKnown) {
   EXPECT_EQ(method["resource_unmeasured"], 1);
 }
 
+TEST_F(SimulateCommand, RunsAnExportedJobAgainWhateverItsNamesAreLike) {
+  test::CannedServer server;
+  auto api = std::move(ApiClient::create(server.url()).value());
+  Json job = test::example_job();
+  job["objective"] = {{"metric", "time"}, {"goal", "minimize"}};
+  server.answer("GET /v1/jobs/7", job.dump());
+  Json trials = Json::array();
+  for (int number = 0; number < 3; ++number) {
+    Json trial = test::example_trial(number, "completed");
+    trial["configuration"] = {{"config", number + 1},
+                              {"state", number == 0 ? "on" : "off"},
+                              {"time_3", 0.5 * number},
+                              {"seconds_per_unit", 2 * number}};
+    trial["resource"] = 3;
+    trial["training_seconds"] = 6;
+    trials.push_back(trial);
+    const Json observations{{{"resource", 1}, {"objective", 5 - number}}, {{"resource", 3}, {"objective", 4 - number}}};
+    server.answer("GET /v1/jobs/7/trials/" + std::to_string(number) + "/observations",
+                  Json{{"observations", observations}}.dump());
+  }
+  server.answer("GET /v1/jobs/7/trials?limit=1000", Json{{"trials", trials}, {"next", nullptr}}.dump());
+  ExportOptions exported;
+  exported.job = "7";
+  exported.output = directory_ + "/exported.csv";
+  exported.curves = true;
+  ASSERT_TRUE(export_job({api, console_}, exported));
+  EXPECT_EQ(text_of(exported.output),
+            "config,state,seconds_per_unit,parameter:config,parameter:seconds_per_unit,parameter:state,parameter:time_3,"
+            "metric:time_1,metric:time_3\n"
+            "0,completed,2,1,0,on,0.0,5,4\n1,completed,2,2,2,off,0.5,4,3\n2,completed,2,3,4,off,1.0,3,2\n");
+
+  SimulateOptions options;
+  options.table = exported.output;
+  options.in_order = true;
+  for (const char* text : {R"({"objective": {"goal": "minimize"}})", R"({"objective": {"goal": "minimize", "metric": "time"},
+      "search_space": {"config": {"type": "int", "min": 1, "max": 3}, "state": {"type": "categorical", "values": ["on", "off"]},
+                       "time_3": {"type": "float", "min": 0, "max": 1}, "seconds_per_unit": {"type": "int", "min": 0, "max": 4}}})"}) {
+    options.job_file = file("job.json", text);
+    out_.str("");
+    const auto finished = simulate_job(json_console_, options);
+    ASSERT_TRUE(finished) << describe(finished.error().errors.front());
+    const Json result = Json::parse(out_.str());
+    EXPECT_EQ(result["metric"], "time");
+    EXPECT_EQ(result["configurations"], 3);
+    EXPECT_EQ(result["best"], 2);
+    EXPECT_TRUE(result["notes"].empty()) << result["notes"];
+  }
+}
+
 TEST_F(SimulateCommand, RunsAnExportedJobAgainAndSaysWhatWasNotMeasured) {
   test::CannedServer server;
   auto api = std::move(ApiClient::create(server.url()).value());

@@ -168,6 +168,57 @@ TEST(CurveTable, TakesTheValuesOfTheSearchSpaceThatItsCellsAreTheTextsOf) {
   EXPECT_EQ(table->curves[2].configuration.at("mixed"), Value(true));
 }
 
+TEST(CurveTable, TakesNamesThatMeanSomethingElseInATableWhenTheySayWhatTheyAre) {
+  for (const char* name : {"config", "state", "seconds_per_unit", "cpu_s_R", "time_3", "x_1"}) {
+    EXPECT_EQ(parameter_column(name), std::string("parameter:") + name);
+  }
+  EXPECT_EQ(parameter_column("eta"), "eta");
+  EXPECT_EQ(metric_column("acc", 9), "acc_9");
+  EXPECT_EQ(metric_column("time", 1'000'000'000), "metric:time_1000000000");
+  EXPECT_EQ(metric_column("parameter:x", 9), "metric:parameter:x_9");
+
+  const auto table = table_of(
+      "config,state,seconds_per_unit,parameter:config,parameter:state,parameter:seconds_per_unit,parameter:time_2,x,"
+      "metric:time_1,metric:time_2\n"
+      "0,completed,3,2,on,0.5,7,1,0.1,0.2\n1,failed,3,4,failed,0.25,8,1,0.3,\n");
+  ASSERT_TRUE(table) << describe(table.error());
+  EXPECT_EQ(table->metric, "time");
+  EXPECT_EQ(table->parameters, (std::vector<std::string>{"config", "state", "seconds_per_unit", "time_2", "x"}));
+  EXPECT_EQ(table->curves[0].configuration.at("state"), Value(std::string("on")));
+  EXPECT_EQ(table->curves[0].configuration.at("config"), Value(std::int64_t{2}));
+  EXPECT_EQ(table->curves[0].seconds_per_unit, 3);
+  EXPECT_EQ(table->curves[0].at(2), 0.2);
+  EXPECT_FALSE(table->curves[0].failed);
+  EXPECT_TRUE(table->curves[1].failed);
+}
+
+TEST(CurveTable, TakesTheNamesOfTheJobForWhatTheyAreInTheJob) {
+  const auto times = table_of("x,seconds_1,time_1,time_2\n1,4,8,9\n2,4,6,7\n", "time");
+  ASSERT_TRUE(times) << describe(times.error());
+  EXPECT_EQ(times->curves[0].at(2), 9);
+  EXPECT_EQ(times->curves[0].seconds_per_unit, 4);
+
+  const TemporaryDirectory directory;
+  Diagnostics diagnostics;
+  const SearchSpace space = SearchSpace::parse(
+      Json::parse(
+          R"({"state": {"type": "categorical", "values": ["on", "failed"]}, "a_1": {"type": "int", "min": 1, "max": 9}})"),
+      "", diagnostics);
+  const auto own = load_curve_table(directory.write("own.csv", "state,b_1\nfailed,1\non,2\n"), {"", "", "", space});
+  ASSERT_TRUE(own) << describe(own.error());
+  EXPECT_FALSE(own->curves[0].failed);
+  EXPECT_EQ(own->curves[0].configuration.at("state"), Value(std::string("failed")));
+  // What says that it is the parameter leaves the plain name to the table's own meaning.
+  const auto both =
+      load_curve_table(directory.write("both.csv", "state,parameter:state,a_1,parameter:a_1\nfailed,on,5,1\ncompleted,on,6,2\n"),
+                       {"", "", "", space});
+  ASSERT_TRUE(both) << describe(both.error());
+  EXPECT_EQ(both->metric, "a");
+  EXPECT_TRUE(both->curves[0].failed);
+  EXPECT_EQ(both->parameters, (std::vector<std::string>{"state", "a_1"}));
+  EXPECT_EQ(both->curves[1].configuration, (Configuration{{"state", std::string("on")}, {"a_1", std::int64_t{2}}}));
+}
+
 TEST(CurveTable, KeepsOnlyWhatLiesInASpace) {
   auto table = table_of("x,a_1\n1,0\n5,0\n11,0\n");
   ASSERT_TRUE(table);
