@@ -9,16 +9,23 @@ namespace tuneband {
 
 namespace {
 
-constexpr double kWidth = 860;
-constexpr double kHeight = 492;
+constexpr double kWidthMin = 860;
+constexpr double kHeightMin = 492;
 constexpr double kLeft = 60;
 constexpr double kTop = 52;
 constexpr double kPlotWidth = 540;
 constexpr double kPlotHeight = 380;
 constexpr double kTickY = 0.2;
+constexpr double kLegendRow = 20;
+constexpr double kLegendLeft = kLeft + kPlotWidth + 16;
+constexpr double kLegendText = kLegendLeft + 30;
+constexpr double kLetterWidth = 7;  // of 12 px text, on average and a little more
 
 // Eight colours that people with any colour vision can tell apart (Okabe and Ito, "Color universal design", 2008).
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#f0e442"};
+// From the ninth line on.
+constexpr const char* kDashes[] = {"", " stroke-dasharray=\"6 3\"", " stroke-dasharray=\"2 3\"",
+                                   " stroke-dasharray=\"10 3 2 3\""};
 
 std::string escaped(const std::string& text) {
   std::string result;
@@ -55,7 +62,7 @@ class Chart {
     text_ =
         fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {:g} {:g}" font-family="sans-serif" font-size="12">)"
                     "\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-                    kWidth, kHeight);
+                    std::max(kWidthMin, legend_end()), std::max(kHeightMin, legend_row(lines_.size())));
     axes();
     for (std::size_t i = 0; i < lines_.size(); ++i) line(lines_[i], i);
     return text_ + "</svg>\n";
@@ -64,6 +71,15 @@ class Chart {
  private:
   double x(double value) const { return kLeft + kPlotWidth * std::log(value / x_min_) / std::log(x_max_ / x_min_); }
   double y(double value) const { return kTop + kPlotHeight * (1 - std::clamp(value, 0.0, y_max_) / y_max_); }
+
+  // The middle of a legend's row.
+  static double legend_row(std::size_t index) { return kTop + kLegendRow / 2 + kLegendRow * static_cast<double>(index); }
+
+  double legend_end() const {
+    std::size_t letters = 0;
+    for (const ChartLine& line : lines_) letters = std::max(letters, line.name.size());
+    return kLegendText + kLetterWidth * static_cast<double>(letters + 1);
+  }
 
   void label(double at_x, double at_y, const char* anchor, const std::string& text) {
     text_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", at_x, at_y, anchor, escaped(text));
@@ -94,7 +110,7 @@ class Chart {
 
   void line(const ChartLine& line, std::size_t index) {
     const char* colour = kColours[index % std::size(kColours)];
-    const char* dash = index < std::size(kColours) ? "" : " stroke-dasharray=\"6 3\"";
+    const char* dash = kDashes[index / std::size(kColours) % std::size(kDashes)];
     std::string middle;
     std::string upper;
     std::string lower;
@@ -105,11 +121,10 @@ class Chart {
     }
     text_ += fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.09\"/>\n", upper, lower, colour);
     text_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", middle, colour, dash);
-    const double row = kTop + 10 + 20 * static_cast<double>(index);
-    const double legend = kLeft + kPlotWidth + 16;
+    const double row = legend_row(index);
     text_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"2\"{}/>\n",
-                         legend, row, legend + 24, row, colour, dash);
-    label(legend + 30, row + 4, "start", line.name);
+                         kLegendLeft, row, kLegendLeft + 24, row, colour, dash);
+    label(kLegendText, row + 4, "start", line.name);
   }
 
   const std::vector<ChartLine>& lines_;

@@ -411,4 +411,23 @@ TEST(Chart, IsAnSvgWithALineForEachMethodAndTextThatCannotBreakIt) {
   EXPECT_EQ(lines, 2U);
 }
 
+TEST(Chart, IsAsHighAsItsLegendNeeds) {
+  const auto height_and_last_row = [](int methods) {
+    std::vector<ChartLine> lines;
+    for (int i = 0; i < methods; ++i) lines.push_back({"method " + std::to_string(i), {{1, 1, 0}, {10, 0.5, 0}}});
+    const std::string svg = chart_svg(lines, {"title", "resource", "regret"});
+    const std::string box = "viewBox=\"0 0 860 ";  // wide enough for such names
+    EXPECT_NE(svg.find(box), std::string::npos);
+    const double height = std::stod(svg.substr(svg.find(box) + box.size()));
+    const std::size_t row = svg.rfind("y=\"") + 3;
+    return std::pair(height, std::stod(svg.substr(row)));
+  };
+  EXPECT_EQ(height_and_last_row(2).first, height_and_last_row(20).first);
+  for (const int methods : {2, 20, 21, 22, 70}) {
+    const auto [height, last_row] = height_and_last_row(methods);
+    EXPECT_LT(last_row + 8, height) << methods;
+    EXPECT_LT(height, std::max(493.0, last_row + 40)) << methods;
+  }
+}
+
 }  // namespace tuneband::test
