@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/json.hpp"
@@ -49,7 +50,8 @@ struct JobInfo {
   std::optional<BestInfo> best_anywhere;  // at any rung
   std::int64_t resource_spent = 0;
   double training_seconds = 0;
-  std::optional<double> expected_improvement;  // of the last suggestion, in the unit of the metric
+  std::optional<double> expected_improvement;                 // of the last suggestion, in the unit of the metric
+  std::vector<std::pair<std::string, std::int64_t>> waiting;  // what trials wait for, and how many at least
 
   bool ended() const { return state == "completed" || state == "stopped" || state == "failed"; }
   bool better(double a, double b) const { return maximize ? a > b : a < b; }

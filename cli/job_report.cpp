@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/format.hpp"
 #include "cli/progress_frame.hpp"
@@ -214,6 +215,10 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   }
   console.field("state", job->reason.empty() ? job->state : fmt::format("{}: {}", job->state, job->reason));
   console.field("trials", counts_text(job->trials));
+  const char* name = "waiting";
+  for (const auto& [reason, trials] : job->waiting) {
+    console.field(std::exchange(name, ""), fmt::format("{}: {}", format_count(trials, "trial"), reason));
+  }
   console.field("spent",
                 fmt::format("{}, {} of training, {} from start to end", format_resource(job->resource_spent, job->resource_name),
                             format_duration(job->training_seconds), format_duration(job->seconds(now_ms()))));

@@ -82,6 +82,15 @@ TEST_F(Commands, DescribeTellsWhatTheModelExpectsOfOneMoreTrial) {
       << out_.str();
 }
 
+TEST_F(Commands, DescribeTellsWhatTrialsWaitFor) {
+  Json job = test::example_job();
+  job["waiting"] = {{"no free worker", 2}, {"rung not full", 1}};
+  server_.answer("GET /v1/jobs/direct-marketing", job.dump());  // the second time
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_NE(out_.str().find("waiting\t2 trials: no free worker\n\t1 trial: rung not full\n"), std::string::npos) << out_.str();
+}
+
 TEST_F(Commands, BestInJsonIsWhatTheServerSaid) {
   ASSERT_TRUE(show_best({api_, json_console_}, "7"));
   const Json printed = Json::parse(out_.str());
