@@ -100,7 +100,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   }
 
   void accept();
-  bool end_longest_silent();
+  bool end_longest_waiting();
 
   asio::io_context& loop;
   tcp::acceptor acceptor;
@@ -110,8 +110,9 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   bool check_host = true;  // a foreign name may come to loopback, and to a server that was given its names
   bool accepting = true;
   std::set<HttpSession*> sessions;
-  std::map<std::uint64_t, HttpSession*> silent;  // in the order in which they came: no whole request yet
-  std::uint64_t accepted = 0;
+  // Without a whole request, in the order in which they last did anything: came, were answered, began to ask.
+  std::map<std::uint64_t, HttpSession*> waiting;
+  std::uint64_t begun = 0;
   asio::thread_pool zipper{1};
 };
 
@@ -122,16 +123,12 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   HttpSession(std::shared_ptr<HttpServer::State> state, tcp::socket socket)
-      : state_(std::move(state)),
-        stream_(std::move(socket)),
-        buffer_(state_->options.header_bytes_max + kReadAheadBytes),
-        number_(++state_->accepted) {
+      : state_(std::move(state)), stream_(std::move(socket)), buffer_(state_->options.header_bytes_max + kReadAheadBytes) {
     state_->sessions.insert(this);
-    state_->silent[number_] = this;
   }
   ~HttpSession() {
     state_->sessions.erase(this);
-    state_->silent.erase(number_);
+    end_wait();
   }
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
@@ -156,6 +153,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void on_read(const BeastError& error);
   void dispatch();
   void linger(std::size_t bytes_left);
+  void begin_wait();
+  void end_wait() { state_->waiting.erase(wait_); }
   void wait_for_client();
   bool client_closed();
   bool host_allowed(std::string_view host) const;
@@ -176,7 +175,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::optional<http::response<http::empty_body>> head_;
   std::optional<http::response_serializer<http::empty_body>> head_serializer_;
   std::string piece_;
-  const std::uint64_t number_;
+  std::uint64_t wait_ = 0;  // its place among those that wait
   std::uint64_t requests_ = 0;
   std::function<void()> gone_;
   // Of the request under way; as long as it is not understood, of none.
@@ -311,7 +310,14 @@ class SessionResponder final : public HttpResponder {
   std::shared_ptr<HttpSession> session_;
 };
 
+void HttpSession::begin_wait() {
+  end_wait();
+  wait_ = ++state_->begun;
+  state_->waiting[wait_] = this;
+}
+
 void HttpSession::read_next() {
+  begin_wait();
   head_request_ = keep_alive_ = accepts_gzip_ = false;
   version_ = kHttp11;
   parser_.emplace();
@@ -326,6 +332,7 @@ void HttpSession::read_next() {
                           [self = shared_from_this()](const BeastError& error, std::size_t size) {
                             if (error) return self->close();
                             self->buffer_.commit(size);
+                            self->begin_wait();
                             self->read_header();
                           });
 }
@@ -352,6 +359,7 @@ void HttpSession::read_body() {
 }
 
 void HttpSession::on_read(const BeastError& error) {
+  end_wait();
   if (!error) return dispatch();
   keep_alive_ = false;
   if (error == http::error::body_limit) {
@@ -408,7 +416,7 @@ bool HttpSession::host_allowed(std::string_view host) const {
 }
 
 void HttpSession::dispatch() {
-  if (requests_++ == 0) state_->silent.erase(number_);
+  ++requests_;
   auto message = parser_->release();
   head_request_ = message.method() == http::verb::head;
   keep_alive_ = message.keep_alive() && state_->accepting;
@@ -563,7 +571,7 @@ void HttpServer::State::accept() {
     if (!state || !state->accepting) return;
     if (error == asio::error::operation_aborted) return;
     if (error) {  // no file descriptors left, say: again in a while
-      state->end_longest_silent();
+      state->end_longest_waiting();
       constexpr auto kRetryAfter = std::chrono::milliseconds(100);
       state->retry.expires_after(kRetryAfter);
       return state->retry.async_wait([weak](const BeastError& cancelled) {
@@ -571,7 +579,7 @@ void HttpServer::State::accept() {
         if (!cancelled && alive) alive->accept();
       });
     }
-    if (state->sessions.size() < state->options.connections_max || state->end_longest_silent()) {
+    if (state->sessions.size() < state->options.connections_max || state->end_longest_waiting()) {
       BeastError ignored;
       socket.set_option(tcp::no_delay(true), ignored);
       std::make_shared<HttpSession>(state, std::move(socket))->read_next();
@@ -580,11 +588,11 @@ void HttpServer::State::accept() {
   });
 }
 
-// So that connections which ask for nothing keep nobody out. False: there is none.
-bool HttpServer::State::end_longest_silent() {
-  if (silent.empty()) return false;
-  const auto session = silent.begin()->second->shared_from_this();
-  silent.erase(silent.begin());
+// So that connections which ask for nothing, or for nothing more, keep nobody out. False: there is none.
+bool HttpServer::State::end_longest_waiting() {
+  if (waiting.empty()) return false;
+  const auto session = waiting.begin()->second->shared_from_this();
+  waiting.erase(waiting.begin());
   session->close();
   return true;
 }

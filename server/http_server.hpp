@@ -1,10 +1,10 @@
 // The HTTP/1.1 listener: connections, limits and deadlines; what a request means is the handler's business.
 //
 // Bounds: connections, header and body size, a deadline for reading a request whole and one for an idle kept connection, so that
-// slow or silent peers cost a socket for a bounded time. With all connections taken a new one replaces the oldest that has not
-// asked for anything yet. One request at a time on a connection; what is sent ahead waits, here up to a bound, then in the
-// kernel. A page in a browser must not reach a server on loopback under a name of its own (DNS rebinding): the Host header is
-// held against a list.
+// slow or silent peers cost a socket for a bounded time. With all connections taken a new one replaces the one that has been
+// without a request for longest, whether it has asked before or not. One request at a time on a connection; what is sent ahead
+// waits, here up to a bound, then in the kernel. A page in a browser must not reach a server on loopback under a name of its own
+// (DNS rebinding): the Host header is held against a list.
 //
 // Loop thread only.
 #pragma once

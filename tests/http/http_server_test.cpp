@@ -314,13 +314,29 @@ TEST(HttpServerTest, LetsGoOfAnIdleConnection) {
 TEST(HttpServerTest, TakesNoMoreConnectionsThanItMay) {
   HttpServerOptions options;
   options.connections_max = 2;
-  ServedLoop served(options, echo);
-  RawClient first = served.client();
-  RawClient second = served.client();
-  EXPECT_EQ(first.get("/").status, 200);
-  EXPECT_EQ(second.get("/").status, 200);
-  EXPECT_TRUE(served.client().closed_by_server());
-  EXPECT_EQ(first.get("/").status, 200);
+  std::promise<void> both_ask;
+  std::vector<Respond> held;
+  std::vector<std::shared_ptr<HttpStream>> streams;
+  ServedLoop served(options, [&](const HttpRequest& request, const Respond& respond) {
+    if (request.path == "/") return echo(request, respond);
+    request.path == "/hold" ? held.push_back(respond) : streams.push_back(respond->stream(text_reply("first")));
+    if (held.size() + streams.size() == 2) both_ask.set_value();
+  });
+  RawClient holds = served.client();
+  holds.send("GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  RawClient streams_on = served.client();
+  streams_on.send("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  both_ask.get_future().wait();
+  EXPECT_TRUE(served.client().closed_by_server()) << "both have a request under way";
+  served.run([&] {
+    held.front()->reply(text_reply("held"));
+    streams.front()->end();
+    held.clear();
+    streams.clear();
+  });
+  EXPECT_EQ(holds.receive().body, "held");
+  EXPECT_EQ(streams_on.receive().body, "first");
+  EXPECT_EQ(holds.get("/").status, 200);
 }
 
 TEST(HttpServerTest, ANewConnectionSaysSomethingSoon) {
@@ -334,18 +350,44 @@ TEST(HttpServerTest, ASilentConnectionMakesRoomForAnother) {
   HttpServerOptions options;
   options.connections_max = 3;
   ServedLoop served(options, echo);
-  RawClient used = served.client();
-  EXPECT_EQ(used.get("/").status, 200);
   RawClient first_silent = served.client();
   RawClient slow = served.client();
   slow.send("GET / HTT");
+  RawClient used = served.client();
+  EXPECT_EQ(used.get("/").status, 200);
   RawClient newcomer = served.client();
   EXPECT_EQ(newcomer.get("/").status, 200);
   EXPECT_TRUE(first_silent.closed_by_server()) << "the one that was silent for longest";
   slow.send("P/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(slow.receive().status, 200);
-  EXPECT_TRUE(served.client().closed_by_server()) << "all have sent a request";
   EXPECT_EQ(used.get("/").status, 200);
+}
+
+TEST(HttpServerTest, AConnectionThatAsksForNothingMoreMakesRoomForAnother) {
+  HttpServerOptions options;
+  options.connections_max = 3;
+  ServedLoop served(options, echo);
+  RawClient first = served.client();
+  RawClient second = served.client();
+  RawClient third = served.client();
+  for (RawClient* client : {&first, &second, &third, &first}) EXPECT_EQ(client->get("/").status, 200);
+  RawClient newcomer = served.client();
+  EXPECT_EQ(newcomer.get("/").status, 200);
+  EXPECT_TRUE(second.closed_by_server()) << "the one whose last request is the oldest";
+  for (RawClient* client : {&first, &third, &newcomer}) EXPECT_EQ(client->get("/").status, 200);
+}
+
+TEST(HttpServerTest, ConnectionsThatAskedOnceAndStayKeepNobodyOut) {
+  constexpr int kStay = 200;
+  HttpServerOptions options;
+  options.connections_max = 20;
+  ServedLoop served(options, echo);
+  std::vector<RawClient> stay;
+  for (int i = 0; i < kStay; ++i) {
+    stay.push_back(served.client());
+    ASSERT_EQ(stay.back().get("/").status, 200) << i;
+  }
+  served.run([&] { EXPECT_LE(served.server().connections(), options.connections_max + 1); });
 }
 
 // ---- browsers
