@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "workers/command_line.hpp"
+#include "workers/left_over.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 #include "workers/released_files.hpp"
 #include "workers/running_command.hpp"
@@ -216,6 +217,11 @@ class CommandRunner final : public TrialRunner {
     auto executable = find_executable(process.argv.front(), environment_value(process.environment, "PATH"), process.working_dir);
     if (!executable) return SegmentResult{kExitInvalidParameters, executable.error().message};
     process.executable = std::move(*executable);
+    if (order.attempt > 1) {
+      // A worker that was killed may have left some that still write into the trial's directory.
+      if (const int ended = end_left_over_processes(); ended > 0)
+        log.note("ended " + std::to_string(ended) + " processes that a killed worker had left");
+    }
     auto started = Process::start(process);
     if (!started) {
       const bool refused = started.error().code == ErrorCode::invalid_argument;

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "workers/job_check.hpp"
+#include "workers/left_over.hpp"
 #include "workers/sync_loop.hpp"
 
 namespace {
@@ -181,6 +182,8 @@ int work(const Arguments& arguments, const sigset_t& end_signals, char** argv) {
   options.give_up_after_ms = arguments.give_up_after_s * 1000;
   options.log = [name = options.name](const std::string& line) { std::fprintf(stderr, "%s: %s\n", name.c_str(), line.c_str()); };
   options.log("worker " + options.id + ", server " + arguments.server);
+  if (const int ended = tuneband::workers::end_left_over_processes(); ended > 0)
+    options.log("ended " + std::to_string(ended) + " processes that a killed worker had left");
 
   RunnerOptions runner_options;
   runner_options.threads = arguments.threads;
@@ -216,7 +219,11 @@ int main(int argc, char** argv) {
   start_again_with_openmp_settings(arguments, argv);
   ::unsetenv(kStartedAgain);
   ::signal(SIGPIPE, SIG_IGN);
-  if (arguments.check_job) return check_job_on_stdin();
+
+  if (arguments.check_job) {
+    if (arguments.end_with_parent) end_with(parent);
+    return check_job_on_stdin();
+  }
 
   // Blocked in every thread, so that only the one that waits for them gets them.
   sigset_t end_signals;

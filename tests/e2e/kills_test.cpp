@@ -46,18 +46,20 @@ class KillsTest : public testing::Test {
             {"limits", {{"max_trials", trials_}, {"max_attempts", 100}}}};
   }
 
-  // A unit takes some milliseconds. Every unit that is trained leaves a line in `units`, also one that nobody hears of.
+  // A unit takes some milliseconds, of a process that the command has started: it has to go with its worker too. Every unit that
+  // is trained leaves a line in `units`, also one that nobody hears of.
   Json command_job() {
     const std::string path = directory_ / "train.sh";
     std::ofstream(path) << "#!/bin/sh\n"
                            "i=$TUNEBAND_FROM_RESOURCE\n"
-                           "while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do\n"
+                           "( while [ $i -lt $TUNEBAND_UNTIL_RESOURCE ]; do\n"
                            "  sleep 0.005\n"
                            "  i=$((i + 1))\n"
                            "  echo $TUNEBAND_TRIAL $i >> \"$1\"\n"
                            "  echo $i > \"$TUNEBAND_CHECKPOINT_DIR/done\"\n"
                            "  echo \"{\\\"resource\\\": $i, \\\"loss\\\": $(($2 % 1000 * 1000 + 100000 / i))}\"\n"
-                           "done\n";
+                           "done )\n"
+                           ":\n";
     ::chmod(path.c_str(), 0700);
     Json document = job("commands");
     document["trainer"] = {

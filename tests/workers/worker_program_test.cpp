@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 
 #include "core/json.hpp"
 #include "tests/workers/sync_server.hpp"
@@ -165,6 +167,23 @@ TEST_F(WorkerProgramTest, EndsWithItsParentWhenToldTo) {
   ::kill(::getpgid(worker_pid), SIGKILL);  // the group's leader alone: the shell
   server.wait_for([](const SyncRequest& r) { return r.draining; });
   wait_until_gone(dir / "worker");
+}
+
+TEST_F(WorkerProgramTest, ACheckEndsWithItsParentAndSoDoesItsCommand) {
+  const Json job = {
+      {"objective", {{"metric", "loss"}}},
+      {"search_space", {{"x", 1}}},
+      {"trainer",
+       {{"type", "command"},
+        {"argv", {"sh", "-c", "echo $$ > " + (dir / "command") + "; echo > " + (dir / "started") + "; exec sleep 1000"}},
+        {"preflight", "local"}}}};
+  ASSERT_EQ(::mkfifo((dir / "started").c_str(), 0600), 0);
+  std::ofstream(dir / "job.json") << job.dump();
+  Process parent = shell("$WORKER --check-job --end-with-parent < job.json & echo $! > worker; wait");
+  read_text(dir / "started");
+  ::kill(::getpgid(std::stoi(read_text(dir / "worker"))), SIGKILL);  // the group's leader alone: the shell
+  wait_until_gone(dir / "worker");
+  wait_until_gone(dir / "command");
 }
 
 TEST_F(WorkerProgramTest, GivesUpOnAServerThatIsNotThere) {

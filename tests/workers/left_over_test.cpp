@@ -1,0 +1,84 @@
+#include "workers/left_over.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <string>
+
+#include "workers/process.hpp"
+#include "workers/process_table.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+std::string read_line(int fd) {
+  std::string line;
+  char byte = 0;
+  pollfd wait{fd, POLLIN, 0};
+  while (::poll(&wait, 1, -1) > 0 && ::read(fd, &byte, 1) == 1 && byte != '\n') line += byte;
+  return line;
+}
+
+bool ends(const UniqueFd& process) {
+  constexpr int kPatienceMs = 20'000;
+  pollfd wait{process.get(), POLLIN, 0};
+  const bool ended = ::poll(&wait, 1, kPatienceMs) == 1;
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;  // orphans come to us, once a Process was started here
+  return ended;
+}
+
+// A worker, whose command has a process in a session of its own. Its first line is that process's number.
+struct SimulatedWorker {
+  pid_t pid = 0;
+  UniqueFd output;
+};
+
+SimulatedWorker start_worker() {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  UniqueFd output(ends[0]);
+  UniqueFd input(ends[1]);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    auto process = Process::start({.executable = "/bin/sh",
+                                   .argv = {"sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & echo $!; wait"},
+                                   .environment = {"PATH=/usr/bin:/bin"},
+                                   .working_dir = "/"});
+    const std::string line = (process ? read_line(process->output_fd()) : "0") + "\n";
+    [[maybe_unused]] const ssize_t written = ::write(input.get(), line.data(), line.size());
+    while (true) ::pause();
+  }
+  return {pid, std::move(output)};
+}
+
+void kill_worker(const SimulatedWorker& worker) {
+  ::kill(worker.pid, SIGKILL);
+  ::waitpid(worker.pid, nullptr, 0);
+}
+
+TEST(LeftOver, WhatTheCommandOfAKilledWorkerHasStartedIsEnded) {
+  const SimulatedWorker worker = start_worker();
+  const UniqueFd left = open_pidfd(std::stoi(read_line(worker.output.get())));
+  ASSERT_TRUE(left);
+  kill_worker(worker);
+  EXPECT_GE(end_left_over_processes(), 1);
+  EXPECT_TRUE(ends(left));
+}
+
+TEST(LeftOver, NothingOfAWorkerThatLivesIsEnded) {
+  const SimulatedWorker worker = start_worker();
+  const UniqueFd its = open_pidfd(std::stoi(read_line(worker.output.get())));
+  ASSERT_TRUE(its);
+  end_left_over_processes();
+  pollfd wait{its.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&wait, 1, 0), 0);
+  kill_worker(worker);
+  end_left_over_processes();
+  EXPECT_TRUE(ends(its));
+}
+
+}  // namespace
+}  // namespace tuneband::workers

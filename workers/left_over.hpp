@@ -1,0 +1,19 @@
+// Processes of a command whose worker was killed. Nobody is left who knows of them: a command dies with its worker, but what it
+// has started does not. They carry their worker's mark in their environment, and are ended by the next worker on the machine.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tuneband::workers {
+
+inline constexpr std::string_view kWorkerVariable = "TUNEBAND_WORKER_PROCESS=";
+
+// The variable for the environment of a command: which process its worker is, as no other one will be.
+std::string mark_of_this_worker();
+
+// Ends every process of this user, in this PID namespace, whose worker is no more; those that cleared their environment are not
+// found. Returns how many.
+int end_left_over_processes();
+
+}  // namespace tuneband::workers

@@ -1,0 +1,31 @@
+// The machine's processes, as /proc tells of them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "workers/unique_fd.hpp"
+
+namespace tuneband::workers {
+
+struct ProcessInfo {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  char state = '?';
+  std::uint64_t started = 0;  // tells a process from a later one with its number
+};
+
+UniqueFd open_pidfd(pid_t pid);
+void send_signal(int pidfd, int signal);
+
+std::optional<ProcessInfo> read_process(pid_t pid);  // nothing: there is no such process
+std::vector<pid_t> all_pids();
+std::vector<ProcessInfo> descendants();  // of this process
+
+// Kills each and waits a moment for one of them to end.
+void kill_once(const std::vector<ProcessInfo>& victims);
+
+}  // namespace tuneband::workers
