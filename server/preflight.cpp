@@ -8,9 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "core/json.hpp"
@@ -23,6 +26,7 @@ namespace {
 using PreflightClock = std::chrono::steady_clock;
 
 constexpr std::size_t kOutputBytesMax = 1024 * 1024;
+constexpr const char* kTooMany = "too many jobs are being checked";
 
 class Pipe {
  public:
@@ -119,7 +123,7 @@ ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::
   if (!input_pipe.is_open() || !output_pipe.is_open()) return {"", "could not be started: no pipe"};
   ChildCommand command;
   command.program = options.worker_program;
-  command.arguments = {"--check-job"};
+  command.arguments = {"--check-job", "--end-with-parent"};
   command.environment = {{"OMP_NUM_THREADS", "1"}, {"OMP_WAIT_POLICY", "passive"}};
   command.stdin_fd = input_pipe.read_end();
   command.stdout_fd = output_pipe.write_end();
@@ -174,8 +178,19 @@ Diagnostics check_now(const PreflightOptions& options, int ending_fd, const std:
 
 }  // namespace
 
+// A job's place among those to be checked; whoever takes it answers: a thread that is free, or the patience that is over.
+struct Preflight::Turn {
+  Turn(boost::asio::io_context& loop, std::string document_, Checked checked_)
+      : document(std::move(document_)), checked(std::move(checked_)), patience(loop) {}
+
+  std::string document;
+  Checked checked;
+  boost::asio::steady_timer patience;
+  std::atomic<bool> taken = false;
+};
+
 Preflight::Preflight(boost::asio::io_context& loop, PreflightOptions options)
-    : loop_(loop), options_(std::move(options)), ending_fd_(::eventfd(0, EFD_CLOEXEC)) {}
+    : loop_(loop), options_(std::move(options)), ending_fd_(::eventfd(0, EFD_CLOEXEC)), runner_(options_.at_once) {}
 
 Preflight::~Preflight() {
   ::eventfd_write(ending_fd_, 1);
@@ -186,15 +201,22 @@ Preflight::~Preflight() {
 
 void Preflight::check(std::string document, Checked checked) {
   if (waiting_ >= options_.waiting_max) {
-    boost::asio::post(loop_, [checked = std::move(checked)] { checked(not_checked("too many jobs are being checked")); });
+    boost::asio::post(loop_, [checked = std::move(checked)] { checked(not_checked(kTooMany)); });
     return;
   }
   ++waiting_;
-  boost::asio::post(runner_, [this, document = std::move(document), checked = std::move(checked)]() mutable {
-    Diagnostics found = check_now(options_, ending_fd_, document);
-    boost::asio::post(loop_, [this, found = std::move(found), checked = std::move(checked)] {
+  auto turn = std::make_shared<Turn>(loop_, std::move(document), std::move(checked));
+  turn->patience.expires_after(std::chrono::milliseconds(options_.wait_ms_max));
+  turn->patience.async_wait([turn](const boost::system::error_code& cancelled) {
+    if (!cancelled && !turn->taken.exchange(true)) turn->checked(not_checked(kTooMany));
+  });
+  boost::asio::post(runner_, [this, turn = std::move(turn)]() mutable {
+    const bool in_time = !turn->taken.exchange(true);
+    Diagnostics found = in_time ? check_now(options_, ending_fd_, turn->document) : Diagnostics();
+    boost::asio::post(loop_, [this, in_time, found = std::move(found), turn = std::move(turn)] {
       --waiting_;
-      checked(found);
+      turn->patience.cancel();
+      if (in_time) turn->checked(found);
     });
   });
 }

@@ -16,7 +16,9 @@ struct PreflightOptions {
   std::string worker_program;  // path of tuneband-worker
   std::int64_t timeout_ms = 60'000;
   std::int64_t memory_bytes_max = 8LL * 1024 * 1024 * 1024;
-  std::size_t waiting_max = 32;  // checks under way and waiting; more are passed with a warning
+  std::size_t at_once = 4;            // checks, so that one that hangs does not hold up another job's
+  std::size_t waiting_max = 32;       // checks under way and waiting; more are passed with a warning,
+  std::int64_t wait_ms_max = 20'000;  // and so are those that waited for longer
 };
 
 class Preflight {
@@ -24,7 +26,7 @@ class Preflight {
   using Checked = std::function<void(const Diagnostics&)>;
 
   Preflight(boost::asio::io_context& loop, PreflightOptions options);
-  ~Preflight();  // cuts a check under way short
+  ~Preflight();  // cuts the checks under way short
   Preflight(const Preflight&) = delete;
   Preflight& operator=(const Preflight&) = delete;
 
@@ -35,11 +37,13 @@ class Preflight {
   std::size_t waiting() const { return waiting_; }
 
  private:
+  struct Turn;
+
   boost::asio::io_context& loop_;
   PreflightOptions options_;
   std::size_t waiting_ = 0;
   int ending_fd_;  // readable once this ends
-  boost::asio::thread_pool runner_{1};
+  boost::asio::thread_pool runner_;
 };
 
 }  // namespace tuneband::server

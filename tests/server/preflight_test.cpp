@@ -20,10 +20,14 @@ class PreflightTest : public testing::Test {
 
   // Checks `document` with a program of this text.
   Diagnostics check(const std::string& program, const std::string& document = "{}") {
+    write_program(program);
+    return check_with_options(document);
+  }
+
+  void write_program(const std::string& program) {
     options_.worker_program = directory_ / "check.sh";
     std::ofstream(options_.worker_program) << "#!/bin/sh\n" << program;
     ::chmod(options_.worker_program.c_str(), 0700);
-    return check_with_options(document);
   }
 
   Diagnostics check_with_options(const std::string& document = "{}") {
@@ -96,9 +100,7 @@ TEST_F(PreflightTest, AProgramThatStaysAfterItsAnswerIsKilled) {
 }
 
 TEST_F(PreflightTest, ACheckUnderWayDoesNotDelayTheEndOfTheServer) {
-  options_.worker_program = directory_ / "check.sh";
-  std::ofstream(options_.worker_program) << "#!/bin/sh\nsleep 1000\n";
-  ::chmod(options_.worker_program.c_str(), 0700);
+  write_program("sleep 1000\n");
   boost::asio::io_context loop;
   const auto begin = std::chrono::steady_clock::now();
   {
@@ -106,6 +108,44 @@ TEST_F(PreflightTest, ACheckUnderWayDoesNotDelayTheEndOfTheServer) {
     preflight.check("{}", [](const Diagnostics&) {});
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+// Hangs when the document says so.
+constexpr const char* kHangsOrAnswers = R"(read -r document
+[ "$document" != hang ] || exec sleep 1000
+echo '{"errors": [], "warnings": [{"path": "", "message": "checked", "hint": ""}]}'
+)";
+
+TEST_F(PreflightTest, OneThatHangsDoesNotHoldUpAnother) {
+  options_.timeout_ms = 600'000;
+  write_program(kHangsOrAnswers);
+  boost::asio::io_context loop;
+  Preflight preflight(loop, options_);
+  for (std::size_t i = 1; i < options_.at_once; ++i) preflight.check("hang\n", [](const Diagnostics&) {});
+  std::optional<Diagnostics> found;
+  preflight.check("{}\n", [&](const Diagnostics& diagnostics) { found = diagnostics; });
+  ASSERT_TRUE(test::loop_until(loop, [&] { return found.has_value(); }));
+  expect_one_warning(*found, "checked");
+}
+
+TEST_F(PreflightTest, WhatHasWaitedForLongIsLetPass) {
+  options_.timeout_ms = 600'000;
+  options_.wait_ms_max = 50;
+  options_.at_once = 1;
+  write_program(kHangsOrAnswers);
+  boost::asio::io_context loop;
+  Preflight preflight(loop, options_);
+  preflight.check("hang\n", [](const Diagnostics&) {});
+  std::optional<Diagnostics> found;
+  preflight.check("{}\n", [&](const Diagnostics& diagnostics) { found = diagnostics; });
+  ASSERT_TRUE(test::loop_until(loop, [&] { return found.has_value(); }));
+  expect_one_warning(*found, "too many jobs are being checked");
+}
+
+TEST_F(PreflightTest, TheProgramIsToldToEndWithTheServer) {
+  expect_one_warning(check(R"(echo '{"errors": [], "warnings": [{"path": "", "message": "'$*'", "hint": ""}]}'
+)"),
+                     "--check-job --end-with-parent");
 }
 
 TEST_F(PreflightTest, AProgramThatSaysTooMuchIsAWarning) { expect_one_warning(check("exec yes\n"), "said too much"); }
