@@ -233,9 +233,10 @@ TEST_F(SimulateCommand, RunsAnExportedJobAgainWhateverItsNamesAreLike) {
   SimulateOptions options;
   options.table = exported.output;
   options.in_order = true;
-  for (const char* text : {R"({"objective": {"goal": "minimize"}})", R"({"objective": {"goal": "minimize", "metric": "time"},
-      "search_space": {"config": {"type": "int", "min": 1, "max": 3}, "state": {"type": "categorical", "values": ["on", "off"]},
-                       "time_3": {"type": "float", "min": 0, "max": 1}, "seconds_per_unit": {"type": "int", "min": 0, "max": 4}}})"}) {
+  const char* with_a_space = R"({"objective": {"goal": "minimize", "metric": "time"}, "search_space": {
+      "config": {"type": "int", "min": 1, "max": 3}, "state": {"type": "categorical", "values": ["on", "off"]},
+      "time_3": {"type": "float", "min": 0, "max": 1}, "seconds_per_unit": {"type": "int", "min": 0, "max": 4}}})";
+  for (const char* text : {R"({"objective": {"goal": "minimize"}})", with_a_space}) {
     options.job_file = file("job.json", text);
     out_.str("");
     const auto finished = simulate_job(json_console_, options);
