@@ -1,6 +1,7 @@
 // What reads need of a job's document, parsed once.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,10 +11,13 @@
 
 namespace tuneband {
 
+inline constexpr std::size_t kFactsBytesMin = 4096;
+
 struct JobFacts {
-  JobSpec spec;
+  JobSpec spec;  // without `enqueue` and `candidates`: no read asks for them, and they make a document large
   Plan plan;
-  std::string resource_name;  // "rounds" for xgboost; what the command's trainer says, or "units"
+  std::string resource_name;           // "rounds" for xgboost; what the command's trainer says, or "units"
+  std::size_t bytes = kFactsBytesMin;  // of memory, at most
 };
 
 // Nothing when the document is not one that this version takes.

@@ -18,8 +18,7 @@ namespace tuneband {
 
 namespace {
 
-constexpr std::size_t kFactsMax = 1000;                        // parsed documents kept,
-constexpr std::size_t kFactsBytesMax = std::size_t{64} << 20;  // and as many bytes of their text
+constexpr std::size_t kFactsBytesMax = std::size_t{32} << 20;  // of parsed documents kept
 
 Error no_such_job(std::string_view job) {
   return {ErrorCode::not_found, "there is no job " + excerpt(valid_utf8(job)), "", "`tuneband list` shows the jobs"};
@@ -188,7 +187,7 @@ void write_point(JsonWriter& json, const CurvePoint& point, const std::string& m
 
 }  // namespace
 
-Reader::Reader(const std::string& path) : connection_(open_for_reading(path)) {}
+Reader::Reader(const std::string& path) : connection_(open_for_reading(path)), facts_(kFactsBytesMax) {}
 
 Reader Reader::open(const std::string& path) { return Reader(path); }
 
@@ -212,16 +211,13 @@ Result<JobRow> Reader::find_row(JobId job) {
 }
 
 std::shared_ptr<const JobFacts> Reader::cached_facts(JobId job) {
-  if (const auto found = facts_.find(job); found != facts_.end()) return found->second;
+  if (const auto found = facts_.find(job)) return *found;
   Statement spec = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
   if (!spec.query(job.value).step()) return nullptr;
   // A job's document never changes and its id is never used again, so what is kept stays right.
-  facts_bytes_ += spec.text(0).size();
-  if (facts_.size() >= kFactsMax || facts_bytes_ > kFactsBytesMax) {
-    facts_.clear();
-    facts_bytes_ = spec.text(0).size();
-  }
-  return facts_[job] = job_facts(spec.text(0));
+  std::shared_ptr<const JobFacts> facts = job_facts(spec.text(0));
+  facts_.keep(job, facts);
+  return facts;
 }
 
 Result<std::shared_ptr<const JobFacts>> Reader::facts(JobId job) {

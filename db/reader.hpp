@@ -11,12 +11,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "db/connection.hpp"
+#include "db/facts_cache.hpp"
 #include "db/job_facts.hpp"
 #include "db/row_json.hpp"
 #include "scheduler/rows.hpp"
@@ -117,8 +117,7 @@ class Reader {
   void write_summary(JsonWriter& json, const JobRow& row, const JobFacts& facts, Timestamp now);
 
   Connection connection_;
-  std::unordered_map<JobId, std::shared_ptr<const JobFacts>> facts_;
-  std::size_t facts_bytes_ = 0;  // of the documents that they were read from
+  FactsCache facts_;
 };
 
 }  // namespace tuneband

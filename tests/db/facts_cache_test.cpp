@@ -1,0 +1,87 @@
+#include "db/facts_cache.hpp"
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <string>
+
+#include "core/json.hpp"
+
+namespace tuneband::testing {
+namespace {
+
+Json document() {
+  return {{"name", "a"},
+          {"objective", {{"metric", "x"}, {"goal", "maximize"}}},
+          {"search_space", {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
+          {"scheduler", {{"type", "none"}, {"max_resource", 9}}},
+          {"limits", {{"max_trials", 10'000}}},
+          {"trainer", {{"type", "command"}, {"argv", {"true"}}}}};
+}
+
+FactsCache::Facts facts_of(std::size_t bytes) {
+  JobFacts facts;
+  facts.bytes = bytes;
+  return std::make_shared<const JobFacts>(facts);
+}
+
+TEST(FactsCache, ThoseNotAskedForForLongestMakeRoom) {
+  FactsCache cache(100'000);
+  for (std::int64_t job = 1; job <= 4; ++job) cache.keep(JobId{job}, facts_of(25'000));
+  EXPECT_TRUE(cache.find(JobId{1}));
+  cache.keep(JobId{5}, facts_of(30'000));
+  EXPECT_EQ(cache.bytes(), 80'000U);
+  for (const std::int64_t kept : {1, 4, 5}) EXPECT_TRUE(cache.find(JobId{kept})) << kept;
+  for (const std::int64_t gone : {2, 3}) EXPECT_FALSE(cache.find(JobId{gone})) << gone;
+}
+
+TEST(FactsCache, WhatIsLargerThanAllOfItIsNotKept) {
+  FactsCache cache(100'000);
+  cache.keep(JobId{1}, facts_of(10'000));
+  cache.keep(JobId{2}, facts_of(100'001));
+  EXPECT_TRUE(cache.find(JobId{1}));
+  EXPECT_FALSE(cache.find(JobId{2}));
+}
+
+TEST(FactsCache, ADocumentThatIsNotReadableIsKeptAsOne) {
+  FactsCache cache(100'000);
+  for (std::int64_t job = 1; job <= 100; ++job) cache.keep(JobId{job}, nullptr);
+  ASSERT_TRUE(cache.find(JobId{100}));
+  EXPECT_EQ(*cache.find(JobId{100}), nullptr);
+  EXPECT_LE(cache.bytes(), 100'000U);
+}
+
+// Whatever makes the document large.
+TEST(JobFacts, TakeNoMoreMemoryThanTheySay) {
+  Json small = document();
+  Json enqueued = document();
+  enqueued["enqueue"] = Json::array_t(10'000, {{"x", 0.5}});
+  Json wide = document();
+  for (int i = 0; i < 190; ++i) wide["search_space"]["p" + std::to_string(i)] = {{"type", "int"}, {"min", 0}, {"max", 9}};
+  Json categories = document();
+  for (int i = 0; i < 100; ++i) {
+    Json& parameter = categories["search_space"]["p" + std::to_string(i)];
+    parameter["type"] = "categorical";
+    for (int value = 0; value < 500; ++value) parameter["values"].push_back(value);
+  }
+  Json trainer = document();
+  for (int i = 0; i < 900; ++i) trainer["trainer"]["argv"].push_back(std::to_string(i));
+  Json priors = document();
+  priors["warm_start"] = {
+      {"jobs", {"b"}},
+      {"observations",
+       Json::array_t(5'000, {{"configuration", {{"x", 0.5}}}, {"resource_share", 1}, {"score", 1}, {"level_score", 1}})}};
+  for (const Json& one : {small, enqueued, wide, categories, trainer, priors}) {
+    const std::string text = one.dump();
+    const std::size_t before = ::mallinfo2().uordblks;
+    const FactsCache::Facts facts = job_facts(text);
+    const std::size_t after = ::mallinfo2().uordblks;
+    ASSERT_TRUE(facts) << text.substr(0, 300);
+    EXPECT_LE(after, before + facts->bytes) << text.substr(0, 300);
+    EXPECT_LE(facts->bytes, 16 * text.size() + kFactsBytesMin) << text.substr(0, 300);
+  }
+  EXPECT_LT(job_facts(enqueued.dump())->bytes, 100'000U);
+}
+
+}  // namespace
+}  // namespace tuneband::testing
