@@ -33,8 +33,9 @@ constexpr double kMegabyte = 1024.0 * 1024.0;
 constexpr double kWorkerMemoryMb = 256;  // of one that holds a small table
 constexpr double kRoomMbMin = 1024;
 constexpr double kRoomFilesMin = 100'000;
-constexpr const char* kDatabaseFile = "tuneband.db";
-constexpr const char* kOlderSchema = "has not been opened for writing by this program yet";  // as tuneband-server --check says
+// As tuneband-server --check says.
+constexpr const char* kOlderSchema = "has not been opened for writing by this program yet";
+constexpr const char* kNoDatabaseYet = "has no database yet";
 constexpr rlim_t kOpenFilesMin = 4096;      // a connection a worker, an event stream a browser
 constexpr std::size_t kSaidSizeMax = 1000;  // bytes of what a program says
 constexpr int kTrainingSecondsMax = 60;
@@ -300,10 +301,17 @@ Finding check_room(const std::string& directory, const FileSystem& system, const
 }
 
 Finding check_database(const std::string& server_program, const std::string& data_dir) {
+  const Finding none{Level::ok, "database", "none is there yet", ""};
   std::error_code error;
-  if (!fs::exists(fs::path(data_dir) / kDatabaseFile, error)) {
-    if (error) return {Level::problem, "database", data_dir + ": " + error.message(), "name another --data-dir"};
-    return {Level::ok, "database", "none is there yet", ""};
+  if (!fs::exists(data_dir, error)) {
+    return error ? Finding{Level::problem, "database", data_dir + ": " + error.message(), "name another --data-dir"} : none;
+  }
+  const ProgramOutput checked = output_of({server_program, "--check", "--data-dir", data_dir}, kDatabaseTimeMax);
+  if (checked.well()) return {Level::ok, "database", "the one in " + data_dir + " is sound", ""};
+  if (checked.end == ProgramOutput::End::out_of_time) {
+    return {Level::note, "database",
+            fmt::format("the one in {} was not read to its end within {} s", data_dir, kDatabaseTimeMax.count()),
+            "if it is large, give it the time: tuneband-server --check --data-dir " + data_dir};
   }
   const auto [status, said] = output_of(shell_quoted(server_program) + " --check --data-dir " + shell_quoted(data_dir) + " 2>&1");
   if (status == 0) return {Level::ok, "database", "the one in " + data_dir + " is sound", ""};

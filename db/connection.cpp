@@ -148,6 +148,8 @@ std::int64_t Connection::integer(std::string_view sql) {
 
 int Connection::changes() const { return sqlite3_changes(database_.get()); }
 
+void Connection::checkpoint() { execute("PRAGMA wal_checkpoint(PASSIVE)"); }
+
 std::vector<std::string> Connection::faults() {
   std::vector<std::string> found;
   Statement integrity = prepare("PRAGMA integrity_check");

@@ -104,6 +104,8 @@ class Connection {
   void execute(const std::string& sql);        // any number of statements, without parameters
   std::int64_t integer(std::string_view sql);  // the first column of the first row; 0 without a row
   int changes() const;                         // rows that the last statement touched
+  // Brings what the log holds into the file itself, as far as readers let it.
+  void checkpoint();
 
   // What SQLite finds wrong with the file, a line each; empty: sound. Reads all of it.
   std::vector<std::string> faults();

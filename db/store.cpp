@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "db/database_file.hpp"
 #include "db/json_writer.hpp"
 #include "db/migrate.hpp"
 #include "db/row_columns.hpp"
@@ -90,14 +91,40 @@ void refuse_damaged(Connection& connection, const std::string& path) {
                                         " (tuneband-server --check says more; restore a backup)");
 }
 
+// It gets its name with the schema in it: a file of that name without one is damaged, never one that was cut off at its making.
+void make_database(const std::string& path) {
+  const std::string nameless = path + ".new";
+  remove_database(nameless);
+  {
+    Connection connection = Connection::open_to_write(nameless);
+    migrate(connection, migrations());
+    connection.checkpoint();
+  }
+  rename_database(nameless, path);
+}
+
+void make_database_where_there_is_none(const std::string& path) {
+  const DatabaseFile file = look_at_database(path);
+  if (file.kind == DatabaseFile::Kind::with_tables) return;
+  if (file.logs.empty()) return make_database(path);
+  throw SqliteError(SQLITE_CORRUPT, joined({path, " ", what_is_wrong_with(file.kind), ", but ", file.logs.front(),
+                                            " is there: the database is damaged and is left as it is (restore a backup)"}));
+}
+
 Connection open_current(const std::string& path) {
+  make_database_where_there_is_none(path);
   Connection connection = Connection::open_to_write(path);
   refuse_damaged(connection, path);
   migrate(connection, migrations());
+  connection.checkpoint();  // the schema is in the file itself, also where an older program left it in the log
   return connection;
 }
 
 }  // namespace
+
+std::int64_t last_job_id(Connection& connection) {
+  return connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'");
+}
 
 // What is left of a batch when each row is written once. Points into the batch.
 struct Store::Batch {
@@ -232,7 +259,7 @@ void Store::write(const DecisionRow& row) {
 Snapshot Store::load() {
   Transaction moment(connection_, Transaction::Kind::read);
   Snapshot snapshot;
-  snapshot.last_job_id = connection_.integer("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'");
+  snapshot.last_job_id = last_job_id(connection_);
 
   Statement jobs =
       connection_.prepare(joined({"SELECT ", kJobColumns, ", spec_json FROM jobs WHERE ", kNotDeleted, " ORDER BY id"}));

@@ -4,6 +4,7 @@
 // One thread at a time; backup() and check() may be called from any thread, beside everything else.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,9 +15,13 @@
 
 namespace tuneband {
 
+// The highest id that a job of this database ever had; 0: it never had one.
+std::int64_t last_job_id(Connection& connection);
+
 class Store {
  public:
-  // Creates or migrates. Throws SqliteError: another program's file, a newer version's file, a damaged file, no permission.
+  // Creates or migrates. Throws SqliteError: another program's file, a newer version's file, a damaged file, a log without its
+  // file, no permission. It then leaves everything as it is.
   static Store open(const std::string& path);
 
   // One transaction for the whole batch. Several writes of one row count as the last of them; of several observations at one

@@ -22,6 +22,7 @@
 #include "server/activity_log.hpp"
 #include "server/api.hpp"
 #include "server/data_dir.hpp"
+#include "server/database_there.hpp"
 #include "server/engine.hpp"
 #include "server/http_server.hpp"
 #include "server/job_document.hpp"
@@ -97,6 +98,13 @@ std::string local_url(const asio::ip::address& listen, std::uint16_t port) {
   return "http://" + host + ":" + std::to_string(port);
 }
 
+// A new one only where there never was one.
+Store open_store(const DataDir& data_dir) {
+  const Result<bool> there = database_there(data_dir);
+  if (!there) throw std::runtime_error(describe(there.error()));
+  return Store::open(data_dir.database_file());
+}
+
 class App {
  public:
   App(const ServerConfig& config, DataDir data_dir);
@@ -134,7 +142,7 @@ class App {
 App::App(const ServerConfig& config, DataDir data_dir)
     : config_(config),
       data_dir_(std::move(data_dir)),
-      store_(Store::open(data_dir_.database_file())),
+      store_(open_store(data_dir_)),
       trial_files_(data_dir_),
       tracker_(make_tracker(loop_, config)),
       rendezvous_(*tracker_),

@@ -14,6 +14,7 @@
 #include "server/app.hpp"
 #include "server/backup_checkpoints.hpp"
 #include "server/data_dir.hpp"
+#include "server/database_there.hpp"
 #include "server/tree_copy.hpp"
 #include "workers/protocol/sync.hpp"
 
@@ -104,7 +105,7 @@ int back_up_data_dir(const ServerConfig& config, const std::function<void(const 
   const Result<DataDir> source = DataDir::look_at(config.data_dir);
   if (!source) return refuse(source.error());
   try {
-    Connection::open_to_read(source->database_file());  // nothing is made when there is nothing to copy
+    if (const Result<void> there = require_database(*source); !there) return refuse(there.error());
     if (const Result<void> apart = outside_of(source->jobs_dir(), config.backup_to); !apart) return refuse(apart.error());
     if (const Result<void> made = make_empty_dir(config.backup_to); !made) return refuse(made.error());
     print(copy_data_dir(*source, config.backup_to, before_reading), config.backup_to);

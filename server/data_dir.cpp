@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -59,6 +60,13 @@ Result<int> take_lock(const std::string& file, const std::string& root) {
                "end it, or name another directory with --data-dir"};
 }
 
+std::optional<JobId> job_of_directory(const std::string& name) {
+  JobId job;
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), job.value);
+  const bool is_number = read.ec == std::errc() && read.ptr == name.data() + name.size();
+  return is_number && job.value > 0 ? std::optional(job) : std::nullopt;
+}
+
 std::string absolute_path(const std::string& path) {
   std::error_code error;
   fs::path absolute = fs::absolute(path, error).lexically_normal();
@@ -92,7 +100,16 @@ DataDir::~DataDir() {
 }
 
 std::string DataDir::database_file() const { return root_ + "/tuneband.db"; }
+std::string DataDir::unfinished_database_file() const { return database_file() + ".unfinished"; }
 std::string DataDir::jobs_dir() const { return root_ + "/jobs"; }
+std::vector<JobId> DataDir::job_dirs() const {
+  std::vector<JobId> jobs;
+  std::error_code error;
+  for (fs::directory_iterator entry(jobs_dir(), error), end; !error && entry != end; entry.increment(error)) {
+    if (const std::optional<JobId> job = job_of_directory(entry->path().filename().string())) jobs.push_back(*job);
+  }
+  return jobs;
+}
 std::string DataDir::job_dir(JobId job) const { return jobs_dir() + "/" + std::to_string(job.value); }
 std::string DataDir::trial_dir(TrialId trial) const { return job_dir(trial.job) + "/trials/" + std::to_string(trial.number); }
 std::string DataDir::worker_log(const std::string& worker_name) const { return root_ + "/workers/" + worker_name + ".log"; }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/ids.hpp"
@@ -36,7 +37,9 @@ class DataDir {
 
   const std::string& root() const { return root_; }  // absolute
   std::string database_file() const;
+  std::string unfinished_database_file() const;  // of a backup until all of it is there
   std::string jobs_dir() const;
+  std::vector<JobId> job_dirs() const;  // those that are there, in no order
   std::string job_dir(JobId job) const;
   std::string trial_dir(TrialId trial) const;
   std::string worker_log(const std::string& worker_name) const;

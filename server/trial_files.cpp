@@ -1,10 +1,8 @@
 #include "server/trial_files.hpp"
 
 #include <boost/asio/post.hpp>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,19 +21,24 @@ void remove_all_logged(const std::string& path) {
   if (error) log_warning("cannot remove files that are no longer needed", {{"path", path}, {"reason", error.message()}});
 }
 
-std::optional<JobId> job_of_directory(const std::string& name) {
-  JobId job;
-  const auto read = std::from_chars(name.data(), name.data() + name.size(), job.value);
-  const bool is_number = read.ec == std::errc() && read.ptr == name.data() + name.size();
-  return is_number && job.value > 0 ? std::optional(job) : std::nullopt;
+// Nothing is removed: what an earlier one left aside stays there.
+fs::path free_name_beside(const fs::path& dir) {
+  const std::string name = dir.string() + ".orphan";
+  fs::path aside = name;
+  for (int count = 2; fs::exists(fs::symlink_status(aside)); ++count) aside = name + "." + std::to_string(count);
+  return aside;
 }
 
 void move_aside(const fs::path& dir) {
-  const fs::path aside = dir.string() + ".orphan";
   std::error_code error;
-  fs::remove_all(aside, error);
+  const fs::path aside = free_name_beside(dir);
   fs::rename(dir, aside, error);
-  log_warning("files of a job that the database does not know are moved aside", {{"path", aside.string()}});
+  if (error) {
+    log_error("files of a job that the database does not know cannot be moved aside",
+              {{"path", dir.string()}, {"reason", error.message()}});
+  } else {
+    log_warning("files of a job that the database does not know are moved aside", {{"path", aside.string()}});
+  }
 }
 
 bool cut(TrialState state) { return ended(state) && state != TrialState::completed; }
@@ -59,14 +62,12 @@ void TrialFiles::restore(const Snapshot& snapshot) {
 void TrialFiles::sweep(const Snapshot& snapshot) {
   std::set<JobId> known;
   for (const JobRow& job : snapshot.jobs) known.insert(job.id);
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(data_dir_.jobs_dir(), error)) {
-    const std::optional<JobId> job = job_of_directory(entry.path().filename().string());
-    if (!job || known.contains(*job)) continue;
-    if (job->value <= snapshot.last_job_id) {
-      remove(entry.path().string());
+  for (const JobId job : data_dir_.job_dirs()) {
+    if (known.contains(job)) continue;
+    if (job.value <= snapshot.last_job_id) {
+      remove(data_dir_.job_dir(job));
     } else {
-      move_aside(entry.path());
+      move_aside(data_dir_.job_dir(job));
     }
   }
 }

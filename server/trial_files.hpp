@@ -31,7 +31,7 @@ class TrialFiles {
   TrialFiles& operator=(const TrialFiles&) = delete;
 
   // Once, at the start. No id may be given out over old files: directories of deleted jobs that are still there go, and those of
-  // jobs that this database never had (another one was here before) are moved aside, to <id>.orphan.
+  // jobs that this database never had (another one was here before) are moved aside, to <id>.orphan, <id>.orphan.2, ...
   void restore(const Snapshot& snapshot);
 
   // A listener of the engine.

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "cli/api_client.hpp"
 #include "cli/control_group.hpp"
@@ -135,6 +136,22 @@ TEST_F(Doctor, ADatabaseIsCheckedAsTheServerWould) {
   const Finding damaged = check_database(server, directory_.path());
   EXPECT_EQ(damaged.level, Level::problem);
   EXPECT_THAT(damaged.found, Not(HasSubstr("\n")));
+}
+
+TEST_F(Doctor, ADatabaseThatIsLostIsAProblemWhoseAdviceDestroysNothing) {
+  const std::string server = TUNEBAND_BIN_DIR "/tuneband-server";
+  const std::string database = directory_ / "tuneband.db";
+  std::filesystem::create_directory(directory_ / "empty");
+  EXPECT_EQ(check_database(server, directory_ / "empty").level, Level::ok) << "no server has run there";
+  EmbeddedServer::start({server, directory_.path(), 0});
+  for (const auto& damage : {std::function<void()>([&] { std::filesystem::resize_file(database, 0); }),
+                             std::function<void()>([&] { std::filesystem::remove(database); })}) {
+    damage();
+    const Finding lost = check_database(server, directory_.path());
+    EXPECT_EQ(lost.level, Level::problem);
+    EXPECT_THAT(lost.found, HasSubstr("the database is lost"));
+    EXPECT_THAT(lost.advice, HasSubstr("restore a backup"));
+  }
 }
 
 TEST_F(Doctor, TellsAServerOfOursFromAFreePortAndFromAStranger) {

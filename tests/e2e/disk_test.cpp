@@ -13,7 +13,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <memory>
+#include <vector>
 
 #include "server/engine.hpp"
 #include "server/file_text.hpp"
@@ -150,6 +153,40 @@ class DiskTest : public testing::Test {
     return path;
   }
 
+  // As one that was killed leaves it: a job, and a log beside the database.
+  std::string killed_data_dir() {
+    const std::string path = directory_ / "killed";
+    RunningServer server(path, 0);
+    submit(server, job());
+    fs::create_directories(path + "/jobs/1/trials/0");
+    return path;
+  }
+
+  // Path and bytes of all that counts: not the lock, nor the index of the log, which SQLite makes when it reads.
+  static std::map<std::string, std::string> all_of(const std::string& data_dir) {
+    std::map<std::string, std::string> all;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(data_dir)) {
+      const std::string name = entry.path().filename();
+      if (name == "lock" || name.ends_with("-shm")) continue;
+      all[entry.path()] = entry.is_regular_file() ? bytes_of(entry.path()) : "";
+    }
+    return all;
+  }
+
+  // By the server, --check, backup and doctor, and nothing is written.
+  void expect_refused_by_all(const std::string& data_dir, const std::string& words) {
+    const auto before = all_of(data_dir);
+    const std::string copy = directory_ / "no-copy";
+    const std::string named = " --data-dir " + data_dir;
+    for (const auto& [status, said] :
+         {start_in_vain(data_dir), check(data_dir), run_program("tuneband", "backup " + copy + named)}) {
+      EXPECT_EQ(status, 1) << said;
+      EXPECT_THAT(said, HasSubstr(words));
+    }
+    EXPECT_FALSE(fs::exists(copy));
+    EXPECT_EQ(all_of(data_dir), before);
+  }
+
   TemporaryDirectory directory_;
 };
 
@@ -209,6 +246,61 @@ TEST_F(DiskTest, ATruncatedDatabaseIsRefused) {
   fs::resize_file(data_dir + "/tuneband.db", fs::file_size(data_dir + "/tuneband.db") / 2);
   EXPECT_EQ(check(data_dir).first, 1);
   EXPECT_EQ(start_in_vain(data_dir).first, 1);
+}
+
+TEST_F(DiskTest, ADatabaseThatIsGoneOrEmptiedIsLostAndNotMadeAnew) {
+  using Change = std::function<void(const std::string& database)>;
+  const Change remove = [](const std::string& database) { fs::remove(database); };
+  const Change empty = [](const std::string& database) { fs::resize_file(database, 0); };
+  const Change no_log = [](const std::string& database) { fs::remove(database + "-wal"); };
+  const Change no_jobs = [](const std::string& database) { fs::remove_all(fs::path(database).parent_path() / "jobs/1"); };
+  const Change no_server = [](const std::string& database) { fs::remove(fs::path(database).parent_path() / "server.json"); };
+  const std::vector<std::vector<Change>> incidents{{remove},
+                                                   {empty},
+                                                   {remove, no_log},
+                                                   {empty, no_log},
+                                                   {empty, no_jobs, no_server},
+                                                   {remove, no_log, no_jobs},
+                                                   {empty, no_log, no_server}};
+  for (const std::vector<Change>& incident : incidents) {
+    const std::string data_dir = killed_data_dir();
+    for (const Change& change : incident) change(data_dir + "/tuneband.db");
+    expect_refused_by_all(data_dir, "the database is lost");
+    fs::remove_all(data_dir);
+  }
+  const std::string data_dir = used_data_dir();
+  fs::resize_file(data_dir + "/tuneband.db", 0);
+  expect_refused_by_all(data_dir, "the database is lost");
+}
+
+TEST_F(DiskTest, ADatabaseThatHasLostTheJobsOfItsLogIsRefused) {
+  const std::vector<std::function<void(const std::string& log)>> incidents{
+      [](const std::string& log) { fs::remove(log); },
+      [](const std::string& log) { fs::resize_file(log, 0); },
+      [](const std::string& log) { fs::resize_file(log, 5000); },
+      [](const std::string& log) { std::ofstream(log, std::ios::binary) << std::string(fs::file_size(log), 'x'); },
+  };
+  for (const auto& incident : incidents) {
+    const std::string data_dir = killed_data_dir();
+    EXPECT_EQ(check(data_dir).first, 0);
+    incident(data_dir + "/tuneband.db-wal");
+    if (!fs::exists(data_dir + "/tuneband.db-wal")) std::ofstream(data_dir + "/tuneband.db-wal");  // as SQLite does to read
+    expect_refused_by_all(data_dir, "the database has lost jobs");
+    fs::remove_all(data_dir);
+  }
+}
+
+TEST_F(DiskTest, AServerThatIsKilledAtItsFirstStartStartsTheNextTime) {
+  const std::string data_dir = directory_ / "data";
+  { const RunningServer server(data_dir, 0); }
+  const std::string database = data_dir + "/tuneband.db";
+  fs::rename(database, database + ".new");  // before it has its name; server.json is written after that
+  for (const char* file : {"tuneband.db-wal", "tuneband.db-shm", "server.json"}) fs::remove(data_dir + "/" + file);
+  const auto [status, said] = check(data_dir);
+  EXPECT_EQ(status, 1);
+  EXPECT_THAT(said, HasSubstr("no database yet"));
+  RunningServer server(data_dir, 0);
+  EXPECT_EQ(server.get("/v1/jobs").at("jobs").size(), 0U);
 }
 
 TEST_F(DiskTest, ADatabaseOfANewerVersionIsRefusedAndLeftAsItIs) {

@@ -118,5 +118,18 @@ TEST_F(TrialFilesTest, DirectoriesOfJobsThatTheDatabaseNeverHadAreMovedAside) {
   EXPECT_TRUE(fs::exists(data_dir_.job_dir(JobId{99}) + ".orphan/trials/0/model.ubj"));
 }
 
+TEST_F(TrialFilesTest, WhatWasMovedAsideBeforeIsKept) {
+  const std::string first = data_dir_.job_dir(JobId{99}) + ".orphan";
+  fs::create_directories(first);
+  std::ofstream(first + "/model.ubj") << "of another database";
+  for (int incident = 0; incident < 2; ++incident) {
+    make_trial(JobId{99}, incident);
+    commit({});
+  }
+  EXPECT_TRUE(fs::exists(first + "/model.ubj"));
+  EXPECT_TRUE(fs::exists(first + ".2/trials/0/model.ubj"));
+  EXPECT_TRUE(fs::exists(first + ".3/trials/1/model.ubj"));
+}
+
 }  // namespace
 }  // namespace tuneband::server

@@ -1,0 +1,82 @@
+#include "db/database_file.hpp"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "db/connection.hpp"
+
+namespace tuneband {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = DatabaseFile::Kind;
+
+constexpr std::array<const char*, 3> kBeside{"-wal", "-journal", "-shm"};
+
+std::vector<std::string> logs_beside(const std::string& path) {
+  std::vector<std::string> logs;
+  for (const char* suffix : {"-wal", "-journal"}) {
+    std::error_code error;
+    if (fs::file_size(path + suffix, error) > 0 && !error) logs.push_back(path + suffix);
+  }
+  return logs;
+}
+
+Kind kind_of(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return Kind::missing;
+  if (error) throw SqliteError(SQLITE_CANTOPEN, "cannot open the database " + path + ": " + error.message());
+  if (!fs::is_regular_file(status)) throw SqliteError(SQLITE_CANTOPEN, "cannot open the database " + path + ": it is no file");
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (error) throw SqliteError(SQLITE_CANTOPEN, "cannot open the database " + path + ": " + error.message());
+  if (size == 0) return Kind::empty;
+  Connection connection = Connection::open_to_read(path);
+  return connection.integer("SELECT count(*) FROM sqlite_master") > 0 ? Kind::with_tables : Kind::without_tables;
+}
+
+}  // namespace
+
+DatabaseFile look_at_database(const std::string& path) { return {kind_of(path), logs_beside(path)}; }
+
+std::string_view what_is_wrong_with(Kind kind) {
+  switch (kind) {
+    case Kind::missing:
+      return "is gone";
+    case Kind::empty:
+      return "is empty";
+    case Kind::without_tables:
+      return "has no tables";
+    case Kind::with_tables:
+      return "is as it should be";
+  }
+  return "";
+}
+
+void rename_database(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) {
+    throw SqliteError(SQLITE_IOERR, "cannot give " + from + " its name " + to + ": " + std::strerror(errno));
+  }
+  const std::string directory = fs::path(to).parent_path().string();
+  const int fd = ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = fd >= 0 && ::fsync(fd) == 0;
+  const int why = errno;
+  if (fd >= 0) ::close(fd);
+  if (!synced) throw SqliteError(SQLITE_IOERR, "cannot write to disk that " + to + " is there: " + std::strerror(why));
+}
+
+void remove_database(const std::string& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+  for (const char* suffix : kBeside) fs::remove(path + suffix, ignored);
+}
+
+}  // namespace tuneband
