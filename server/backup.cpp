@@ -10,7 +10,9 @@
 #include <system_error>
 
 #include "db/connection.hpp"
+#include "db/database_file.hpp"
 #include "db/row_columns.hpp"
+#include "db/store.hpp"
 #include "server/app.hpp"
 #include "server/backup_checkpoints.hpp"
 #include "server/data_dir.hpp"
@@ -66,12 +68,21 @@ struct BackedUp {
   int begun_anew = 0;  // trials
 };
 
-// The database first: files may be newer than what their rows say, never older.
-BackedUp copy_data_dir(const DataDir& source, const std::string& to, const std::function<void(const fs::path&)>& before_reading) {
+// Of jobs that were submitted after the database was copied. Gives the number of jobs that the copy has.
+std::int64_t leave_out_newer_jobs(Connection& copy, const DataDir& target, TreeCopy& files) {
+  const std::int64_t last = last_job_id(copy);
+  for (const JobId job : target.job_dirs()) {
+    if (job.value > last) files.leave_out(std::to_string(job.value));
+  }
+  return copy.integer("SELECT count(*) FROM jobs WHERE " + std::string(kNotDeleted));
+}
+
+// The database first: files may be newer than what their rows say, never older. It gets its name last, when all else is on disk:
+// no program takes what is there before that for a data directory.
+BackedUp copy_data_dir(const DataDir& source, const DataDir& target, const std::function<void(const fs::path&)>& before_reading) {
   Connection original = Connection::open_to_read(source.database_file());
-  const std::string database_file = to + "/" + fs::path(source.database_file()).filename().string();
-  original.copy_to(database_file);
-  TreeCopy files(source.jobs_dir(), to + "/jobs",
+  original.copy_to(target.unfinished_database_file());
+  TreeCopy files(source.jobs_dir(), target.jobs_dir(),
                  {.linked_levels = kLevelsOfTrials,
                   .left_out = protocol::kReleasedFile,
                   .steady = protocol::kCheckpointDir,
@@ -79,11 +90,13 @@ BackedUp copy_data_dir(const DataDir& source, const std::string& to, const std::
   files.copy_all();
   BackedUp done;
   {
-    Connection copy = Connection::open_to_write(database_file);
+    Connection copy = Connection::open_to_write(target.unfinished_database_file());
     done.begun_anew = settle_checkpoints(source, original, copy, files);
-    done.jobs = copy.integer("SELECT count(*) FROM jobs WHERE " + std::string(kNotDeleted));
+    done.jobs = leave_out_newer_jobs(copy, target, files);
+    copy.checkpoint();
   }
-  flush_to_disk(to);
+  flush_to_disk(target.root());
+  rename_database(target.unfinished_database_file(), target.database_file());
   done.files = files.files();
   done.bytes = files.bytes();
   return done;
@@ -108,7 +121,7 @@ int back_up_data_dir(const ServerConfig& config, const std::function<void(const 
     if (const Result<void> there = require_database(*source); !there) return refuse(there.error());
     if (const Result<void> apart = outside_of(source->jobs_dir(), config.backup_to); !apart) return refuse(apart.error());
     if (const Result<void> made = make_empty_dir(config.backup_to); !made) return refuse(made.error());
-    print(copy_data_dir(*source, config.backup_to, before_reading), config.backup_to);
+    print(copy_data_dir(*source, *DataDir::look_at(config.backup_to), before_reading), config.backup_to);
     return 0;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "tuneband-server: no backup: %s\n", failure.what());

@@ -11,6 +11,7 @@
 #include "db/store.hpp"
 #include "server/app.hpp"
 #include "server/data_dir.hpp"
+#include "server/database_there.hpp"
 #include "tests/server/temporary_directory.hpp"
 
 namespace tuneband::server {
@@ -186,6 +187,42 @@ TEST_F(BackupTest, WhatIsBeingSavedForTheFirstTimeIsNoCheckpointYet) {
   later.resource = later.checkpoint_resource = 1;
   EXPECT_EQ(copied_while(begun, [&] { add(later); }), begun);
   EXPECT_FALSE(has_checkpoint_in_copy(0));
+}
+
+TEST_F(BackupTest, AJobThatIsSubmittedMeanwhileIsNotInIt) {
+  add(paused_trial(0));
+  make_checkpoint(0);
+  ASSERT_EQ(back_up_while(copy_, [&](const fs::path&) { fs::create_directories(data_dir_.trial_dir({JobId{2}, 0})); }), 0);
+  EXPECT_FALSE(fs::exists(copy_ + "/jobs/2"));
+  EXPECT_TRUE(has_checkpoint_in_copy(0));
+  EXPECT_TRUE(*database_there(*DataDir::look_at(copy_)));
+}
+
+TEST_F(BackupTest, HasNoDatabaseUntilAllElseIsThere) {
+  add(paused_trial(0));
+  make_checkpoint(0);
+  const DataDir target = [&] {
+    fs::create_directory(copy_);
+    return *DataDir::look_at(copy_);
+  }();
+  int looks = 0;
+  ASSERT_EQ(back_up_while(copy_,
+                          [&](const fs::path&) {
+                            ++looks;
+                            EXPECT_FALSE(fs::exists(target.database_file()));
+                            const Result<bool> there = database_there(target);
+                            ASSERT_FALSE(there) << "a server would start on it";
+                            EXPECT_NE(there.error().message.find("a backup that was not finished"), std::string::npos);
+                          }),
+            0);
+  EXPECT_GT(looks, 3);
+  int entries = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(copy_)) {
+    EXPECT_TRUE(entry.path() == target.database_file() || entry.path() == target.jobs_dir()) << entry.path();
+    ++entries;
+  }
+  EXPECT_EQ(entries, 2);
+  EXPECT_TRUE(*database_there(target));
 }
 
 TEST_F(BackupTest, ACopyInsideOfWhatIsCopiedIsRefused) {
