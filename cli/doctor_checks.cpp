@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -16,11 +16,12 @@
 #include <optional>
 #include <thread>
 
-#include "cli/api_client.hpp"
 #include "cli/control_group.hpp"
 #include "cli/embedded_server.hpp"
 #include "cli/format.hpp"
 #include "cli/port_check.hpp"
+#include "cli/program_output.hpp"
+#include "workers/protocol/http_client.hpp"
 
 namespace tuneband::cli {
 
@@ -38,7 +39,11 @@ constexpr const char* kOlderSchema = "has not been opened for writing by this pr
 constexpr const char* kNoDatabaseYet = "has no database yet";
 constexpr rlim_t kOpenFilesMin = 4096;      // a connection a worker, an event stream a browser
 constexpr std::size_t kSaidSizeMax = 1000;  // bytes of what a program says
-constexpr int kTrainingSecondsMax = 60;
+constexpr std::chrono::seconds kVersionTimeMax{5};
+constexpr std::chrono::seconds kDatabaseTimeMax{60};  // all of it is read
+constexpr std::int64_t kServerAnswerMsMax = 5'000;
+constexpr std::int64_t kTrainingMsMax = 30'000;
+constexpr std::int64_t kEventsIdleMsMax = 1'000;  // then the job is looked at, and the time
 constexpr int kTableRows = 60;
 
 std::string on_one_line(const std::string& text) {
@@ -47,21 +52,21 @@ std::string on_one_line(const std::string& text) {
   return text.size() > kSaidSizeMax ? line + "..." : line;
 }
 
-// What a program prints, and how it ended.
-std::pair<int, std::string> output_of(const std::string& command) {
-  std::string text;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return {-1, std::strerror(errno)};
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
-  const int status = pclose(pipe);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
-}
-
-std::string shell_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
+// What is to be said of a program that did not do what it should.
+std::string fault_of(const ProgramOutput& output, std::chrono::seconds time_max) {
+  using End = ProgramOutput::End;
+  switch (output.end) {
+    case End::exited:
+      return output.said.empty() ? fmt::format("it ends with status {} and says nothing", output.status)
+                                 : on_one_line(output.said);
+    case End::killed_by_signal:
+      return fmt::format("it was killed by signal {}: {}", output.status, on_one_line(output.said));
+    case End::out_of_time:
+      return fmt::format("it did not end within {} s", time_max.count());
+    case End::not_started:
+      return output.said;
+  }
+  return "";
 }
 
 double memory_mb_available() {
@@ -128,6 +133,22 @@ Json small_xgboost_job(const std::string& directory) {
             {"data", {{"train", table}, {"label", "y"}, {"validation", {{"fraction", 0.3}, {"seed", 1}}}}}}}};
 }
 
+std::string last_line(const std::string& file) {
+  std::ifstream log(file);
+  std::string last;
+  for (std::string line; std::getline(log, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+// Of a private server and its worker, for a job that does not come to its end.
+std::string last_words(const std::string& data_dir) {
+  const std::string worker = last_line(data_dir + "/workers/local-0.log");
+  if (!worker.empty()) return "the worker's last line: " + on_one_line(worker);
+  return "the worker says nothing, the server: " + on_one_line(last_line(data_dir + "/server.log"));
+}
+
 // The version that a server's metrics page names.
 std::optional<std::string> version_in(const std::string& metrics) {
   constexpr std::string_view kLabel = "tuneband_build_info{version=\"";
@@ -154,12 +175,22 @@ std::string_view to_string(Level level) {
 Finding check_program(const std::string& program) {
   const std::string name = fs::path(program).filename().string();
   if (access(program.c_str(), X_OK) != 0) {
-    return {Level::problem, "program", program + ": " + std::strerror(errno), "install it beside the program tuneband"};
+    const bool forbidden = errno == EACCES;
+    return {Level::problem, "program", program + ": " + std::strerror(errno),
+            forbidden ? "give this user the right to run it (chmod +x), also to enter its directory"
+                      : "install it beside the program tuneband"};
   }
-  const auto [status, said] = output_of(shell_quoted(program) + " --version 2>&1");
-  if (status != 0) return {Level::problem, "program", "it does not start: " + said, "are its shared libraries installed (ldd)?"};
-  if (said != name + " " + TUNEBAND_VERSION) {
-    return {Level::problem, "program", "it says `" + said + "`, and this is tuneband " TUNEBAND_VERSION,
+  const ProgramOutput output = output_of({program, "--version"}, kVersionTimeMax);
+  if (output.end == ProgramOutput::End::out_of_time) {
+    return {Level::problem, "program", program + " --version: " + fault_of(output, kVersionTimeMax),
+            "is it the program of this installation, and is its disk well? Install it anew"};
+  }
+  if (!output.well()) {
+    return {Level::problem, "program", name + " does not start: " + fault_of(output, kVersionTimeMax),
+            "are its shared libraries installed (ldd)?"};
+  }
+  if (output.said != name + " " + TUNEBAND_VERSION) {
+    return {Level::problem, "program", name + " says `" + on_one_line(output.said) + "`, and this is tuneband " TUNEBAND_VERSION,
             "install all three programs of one version"};
   }
   return {Level::ok, "program", name + " " TUNEBAND_VERSION " starts", ""};
@@ -313,13 +344,12 @@ Finding check_database(const std::string& server_program, const std::string& dat
             fmt::format("the one in {} was not read to its end within {} s", data_dir, kDatabaseTimeMax.count()),
             "if it is large, give it the time: tuneband-server --check --data-dir " + data_dir};
   }
-  const auto [status, said] = output_of(shell_quoted(server_program) + " --check --data-dir " + shell_quoted(data_dir) + " 2>&1");
-  if (status == 0) return {Level::ok, "database", "the one in " + data_dir + " is sound", ""};
-  if (said.find(kOlderSchema) != std::string::npos) {
+  if (checked.said.find(kNoDatabaseYet) != std::string::npos) return none;
+  if (checked.said.find(kOlderSchema) != std::string::npos) {
     return {Level::note, "database", "the one in " + data_dir + " is of an older version",
             "make a backup (tuneband backup); the server brings it to this version when it starts"};
   }
-  return {Level::problem, "database", on_one_line(said),
+  return {Level::problem, "database", fault_of(checked, kDatabaseTimeMax),
           "a server refuses it: restore a backup, use the programs of its version, or name another --data-dir"};
 }
 
@@ -335,23 +365,24 @@ Finding check_open_files() {
 }
 
 Finding check_server(const std::string& url) {
-  auto api = ApiClient::create(url);
-  if (!api) return {Level::problem, "server", url + " is no address of a server", "name one like http://127.0.0.1:7070"};
-  std::string metrics;
-  const auto answered = api->stream("/metrics", [&](std::string_view piece) {
-    metrics += piece;
-    return true;
-  });
-  const auto version = version_in(metrics);
-  if (answered && version == TUNEBAND_VERSION) return {Level::ok, "server", "one of this version answers at " + url, ""};
-  if (answered && version) {
+  auto http = protocol::HttpClient::create(url);
+  if (!http) return {Level::problem, "server", url + " is no address of a server", "name one like http://127.0.0.1:7070"};
+  const auto answer = http->request("GET", "/metrics", "", kServerAnswerMsMax);
+  const auto version = answer ? version_in(answer->body) : std::nullopt;
+  if (version == TUNEBAND_VERSION) return {Level::ok, "server", "one of this version answers at " + url, ""};
+  if (version) {
     return {Level::problem, "server", "the one at " + url + " is of version " + *version + ", and this is " TUNEBAND_VERSION,
             "use programs of one version"};
   }
-  const PortState port = look_at_port(url);
-  if (answered || port.kind == PortState::Kind::taken) {
-    return {Level::problem, "server", "what listens at " + url + " is no tuneband-server, or does not answer",
+  if (answer) {
+    return {Level::problem, "server", "what answers at " + url + " is no tuneband-server",
             "start one on another port: tuneband-server --port N"};
+  }
+  const PortState port = look_at_port(url);
+  if (port.kind == PortState::Kind::taken) {
+    return {
+        Level::problem, "server", "something listens at " + url + ", but: " + answer.error().message,
+        "if it is a tuneband-server, see its log, and start it anew; else start one on another port: tuneband-server --port N"};
   }
   const std::string silent = "none answers at " + url;
   switch (port.kind) {
@@ -373,24 +404,37 @@ Finding check_training(const std::string& server_program) {
     return Finding{Level::problem, "training", found, "tuneband-worker and XGBoost's library must be installed and start"};
   };
   const std::int64_t began = now_ms();
+  const auto ms_left = [&] { return std::max<std::int64_t>(0, began + kTrainingMsMax - now_ms()); };
   const auto server = EmbeddedServer::start({server_program, directory.path(), 1});
   if (!server) return failed(server.error().errors.front().message);
-  auto api = ApiClient::create((*server)->url());
-  if (!api) return failed("the private server's address is none");
-  const auto created = api->post("/v1/jobs", small_xgboost_job(directory.path()).dump());
-  if (!created) return failed("a small XGBoost job was refused: " + created.error().errors.front().message);
-  const std::int64_t deadline = began + kTrainingSecondsMax * 1000;
-  // The stream ends with the job.
-  (void)api->stream("/v1/jobs/doctor/events", [&](std::string_view) { return now_ms() < deadline; });
-  const auto job = api->get("/v1/jobs/doctor");
-  if (!job) return failed("the private server went away: " + job.error().errors.front().message);
-  if (job->at("state") != "completed") {
-    return failed("a small XGBoost job is " + job->at("state").get<std::string>() + ": " + job->at("reason").get<std::string>());
+  auto http = protocol::HttpClient::create((*server)->url());
+  if (!http) return failed("the private server's address is none");
+  const auto created = json_or_error(http->request("POST", "/v1/jobs", small_xgboost_job(directory.path()).dump(), ms_left()));
+  if (!created) return failed("a small XGBoost job was not taken: " + describe(created.error()));
+  Json job;
+  do {
+    // The stream ends with the job.
+    (void)http->stream("/v1/jobs/doctor/events", std::min(ms_left(), kEventsIdleMsMax),
+                       [&](std::string_view) { return ms_left() > 0; });
+    const auto looked_at = json_or_error(http->request("GET", "/v1/jobs/doctor", "", kServerAnswerMsMax));
+    if (!looked_at) return failed("the private server went away: " + describe(looked_at.error()));
+    job = *looked_at;
+  } while (job.at("ended_at").is_null() && ms_left() > 0);
+  if (job.at("ended_at").is_null()) {
+    return failed(
+        fmt::format("a small XGBoost job did not end within {} s; {}", kTrainingMsMax / 1000, last_words(directory.path())));
+  }
+  if (job.at("state") != "completed") {
+    return failed("a small XGBoost job is " + job.at("state").get<std::string>() + ": " + job.at("reason").get<std::string>());
   }
   return {
       Level::ok, "training",
       "a job of two XGBoost trials went from file to model in " + format_duration(static_cast<double>(now_ms() - began) / 1000),
       ""};
+}
+
+Finding not_looked_at(const std::string& what, const std::string& without) {
+  return {Level::note, what, "not looked at: it needs " + without, "put that right first (above), then ask again"};
 }
 
 Json to_json(const std::vector<Finding>& findings) {

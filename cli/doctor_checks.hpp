@@ -1,4 +1,5 @@
-// The checks of `tuneband doctor`: each looks at one thing and says what it found, and what to do where that is not right.
+// The checks of `tuneband doctor`: each looks at one thing and says what it found, and what to do where that is not right. Each
+// is over in seconds, whatever it meets.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +66,9 @@ Finding check_server(const std::string& url);
 
 // A job of two trials on a private server, from the file to the model.
 Finding check_training(const std::string& server_program);
+
+// Instead of a check that needs a program which is not well.
+Finding not_looked_at(const std::string& what, const std::string& without);
 
 Json to_json(const std::vector<Finding>& findings);
 

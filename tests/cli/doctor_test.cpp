@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -55,6 +56,18 @@ TEST_F(Doctor, AProgramThatIsMissingBrokenOrOfAnotherVersionIsNamed) {
   const Finding old = check_program(program("echo tuneband-worker 0.0.1\n"));
   EXPECT_EQ(old.level, Level::problem);
   EXPECT_THAT(old.found, HasSubstr("0.0.1"));
+}
+
+TEST_F(Doctor, AProgramThatMayNotBeRunOrHangsIsNotToBeInstalled) {
+  const std::string hanging = program("sleep 1000\n");
+  const Finding hangs = check_program(hanging);
+  EXPECT_EQ(hangs.level, Level::problem);
+  EXPECT_THAT(hangs.found, HasSubstr("did not end within"));
+  ::chmod(hanging.c_str(), 0600);
+  const Finding forbidden = check_program(hanging);
+  EXPECT_EQ(forbidden.level, Level::problem);
+  EXPECT_THAT(forbidden.found, HasSubstr("Permission denied"));
+  EXPECT_THAT(forbidden.advice, HasSubstr("chmod +x"));
 }
 
 TEST_F(Doctor, MoreWorkersThanTheMachineCarriesAreNoted) {
@@ -187,6 +200,15 @@ class SilentListener {
   std::string port_;
 };
 
+TEST_F(Doctor, APortThatAcceptsAndSaysNothingIsAProblemWithinSeconds) {
+  const SilentListener listener;
+  const auto began = std::chrono::steady_clock::now();
+  const Finding silent = check_server("http://127.0.0.1:" + listener.port());
+  EXPECT_EQ(silent.level, Level::problem);
+  EXPECT_THAT(silent.found, HasSubstr("does not answer in time"));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
+}
+
 TEST_F(Doctor, APortIsLookedAtByNameAndByAddress) {
   using Kind = PortState::Kind;
   std::string port;
@@ -235,6 +257,19 @@ TEST_F(Doctor, TrainsASmallJobFromFileToModel) {
   const Finding trained = check_training(TUNEBAND_BIN_DIR "/tuneband-server");
   EXPECT_EQ(trained.level, Level::ok) << trained.found;
   EXPECT_EQ(check_training(directory_ / "nowhere").level, Level::problem);
+}
+
+TEST_F(Doctor, ChecksThatNeedAProgramWhichIsNotWellAreNotMade) {
+  for (const char* name : {"tuneband", "tuneband-server"}) {
+    std::filesystem::copy_file(std::string(TUNEBAND_BIN_DIR "/") + name, directory_ / name);
+  }
+  FILE* pipe =
+      popen(((directory_ / "tuneband") + " doctor --server http://127.0.0.1:1 --data-dir " + (directory_ / "data")).c_str(), "r");
+  std::string text;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+  EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 1);
+  EXPECT_THAT(text, HasSubstr("tuneband-worker: No such file"));
+  EXPECT_THAT(text, HasSubstr("not looked at: it needs tuneband-worker"));
 }
 
 TEST_F(Doctor, ItsReportIsJsonWhenAskedAndItsStatusSaysWhetherAllIsWell) {
