@@ -17,6 +17,19 @@ namespace {
 
 }  // namespace
 
+bool SqliteError::is_want_of_room() const {
+  switch (code_) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR_WRITE:  // past a limit of sizes
+    case SQLITE_IOERR_FSYNC:
+    case SQLITE_IOERR_TRUNCATE:
+    case SQLITE_IOERR_SHMSIZE:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // ---- statement ----------------------------------------------------------------------------------------------------------------
 
 void Statement::Finalizer::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }

@@ -21,6 +21,7 @@ class SqliteError : public std::runtime_error {
  public:
   SqliteError(int code, const std::string& message) : std::runtime_error(message), code_(code) {}
   int code() const { return code_; }  // SQLite's extended result code
+  bool is_want_of_room() const;       // a full disk, a quota or a limit of sizes
 
  private:
   int code_;

@@ -98,10 +98,25 @@ std::string local_url(const asio::ip::address& listen, std::uint16_t port) {
   return "http://" + host + ":" + std::to_string(port);
 }
 
+// As after a commit that failed: once there is room, it can be started again.
+int status_of(const Error& error) { return error.code == ErrorCode::unavailable ? kExitCommitFailed : 1; }
+
+int status_of(const SqliteError& error) { return error.is_want_of_room() ? kExitCommitFailed : 1; }
+
+struct StartFailure : std::runtime_error {
+  explicit StartFailure(const Error& error) : std::runtime_error(describe(error)), status(status_of(error)) {}
+  const int status;
+};
+
+int end_with(int status, const std::string& message) {
+  std::fprintf(stderr, "tuneband-server: %s\n", message.c_str());
+  return status;
+}
+
 // A new one only where there never was one.
 Store open_store(const DataDir& data_dir) {
   const Result<bool> there = database_there(data_dir);
-  if (!there) throw std::runtime_error(describe(there.error()));
+  if (!there) throw StartFailure(there.error());
   return Store::open(data_dir.database_file());
 }
 
@@ -213,7 +228,7 @@ void App::say_where() {
     log_warning("there is no authentication: whoever reaches this address can run commands here", {{"listen", config_.listen}});
   }
   const Result<void> written = data_dir_.write_server_address({url_, ::getpid(), http_->port()});
-  if (!written) throw std::runtime_error(describe(written.error()));
+  if (!written) throw StartFailure(written.error());
   std::printf("tuneband-server listening on %s\n", url_.c_str());
   std::fflush(stdout);
 }
@@ -296,15 +311,15 @@ int run_server(const ServerConfig& config) {
   allow_many_connections();
   if (config.end_with_parent) end_with_parent(parent);
   Result<DataDir> data_dir = DataDir::open(config.data_dir);
-  if (!data_dir) {
-    std::fprintf(stderr, "tuneband-server: %s\n", describe(data_dir.error()).c_str());
-    return 1;
-  }
+  if (!data_dir) return end_with(status_of(data_dir.error()), describe(data_dir.error()));
   try {
     return App(config, std::move(*data_dir)).run();
+  } catch (const StartFailure& failure) {
+    return end_with(failure.status, failure.what());
+  } catch (const SqliteError& error) {
+    return end_with(status_of(error), error.what());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "tuneband-server: %s\n", error.what());
-    return 1;
+    return end_with(1, error.what());
   }
 }
 

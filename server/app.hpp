@@ -8,7 +8,8 @@
 
 namespace tuneband::server {
 
-// Serves until SIGTERM or SIGINT. Gives the exit status: 0 after an orderly end, 1 when it could not start.
+// Serves until SIGTERM or SIGINT. Gives the exit status: 0 after an orderly end, 1 when it could not start, kExitCommitFailed
+// when that was for want of room on the disk.
 int run_server(const ServerConfig& config);
 
 // --check: looks at a data directory without changing it, prints what it finds. 0: sound, 1: not.

@@ -28,13 +28,20 @@ Error cannot(const std::string& what, const std::string& path, const std::string
   return {ErrorCode::invalid_argument, "cannot " + what + " " + path + ": " + why, "", std::move(hint)};
 }
 
+// What the system refused.
+Error cannot(const std::string& what, const std::string& path, int why, std::string hint = {}) {
+  Error error = cannot(what, path, std::strerror(why), std::move(hint));
+  if (is_want_of_room(why)) error = {ErrorCode::unavailable, std::move(error.message), "", "make room on the disk"};
+  return error;
+}
+
 Result<void> make_private_dir(const std::string& path) {
   std::error_code error;
   const fs::path parent = fs::path(path).parent_path();
   if (!parent.empty()) fs::create_directories(parent, error);
-  if (error) return cannot("make the directory", parent.string(), error.message());
+  if (error) return cannot("make the directory", parent.string(), error.value());
   if (::mkdir(path.c_str(), 0700) == 0) return {};
-  if (errno != EEXIST) return cannot("make the directory", path, std::strerror(errno));
+  if (errno != EEXIST) return cannot("make the directory", path, errno);
   if (!fs::is_directory(path, error)) return cannot("use", path, "it is not a directory");
   return {};
 }
@@ -51,11 +58,11 @@ int lock_with_patience(int fd) {
 
 Result<int> take_lock(const std::string& file, const std::string& root) {
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return cannot("open", file, std::strerror(errno), "the data directory must be writable");
+  if (fd < 0) return cannot("open", file, errno, "the data directory must be writable");
   const int why = lock_with_patience(fd);
   if (why == 0) return fd;
   ::close(fd);
-  if (why != EWOULDBLOCK) return cannot("lock", file, std::strerror(why));
+  if (why != EWOULDBLOCK) return cannot("lock", file, why);
   return Error{ErrorCode::conflict, "another tuneband-server is running on " + root, "",
                "end it, or name another directory with --data-dir"};
 }

@@ -25,8 +25,8 @@ struct ServerAddress {
 
 class DataDir {
  public:
-  // Makes the directory (mode 0700) where it is missing and takes its lock. Errors: not a directory, not writable, or `conflict`
-  // when another server holds the lock.
+  // Makes the directory (mode 0700) where it is missing and takes its lock. Errors: not a directory, not writable, `unavailable`
+  // when there is no room for it, or `conflict` when another server holds the lock.
   static Result<DataDir> open(const std::string& path);
   // Neither makes nor locks anything: for looking only. Error: `not_found`.
   static Result<DataDir> look_at(const std::string& path);

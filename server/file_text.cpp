@@ -21,13 +21,18 @@ std::optional<std::string> read_small_file(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
+bool is_want_of_room(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+
 Result<void> replace_file(const std::string& path, std::string_view text) {
   const std::string partial = path + ".partial";
   std::ofstream file(partial, std::ios::binary | std::ios::trunc);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
   if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-    return Error{ErrorCode::internal, "cannot write " + path + ": " + std::strerror(errno), "", ""};
+    const int why = errno;
+    std::remove(partial.c_str());
+    return Error{is_want_of_room(why) ? ErrorCode::unavailable : ErrorCode::internal,
+                 "cannot write " + path + ": " + std::strerror(why), "", ""};
   }
   return {};
 }

@@ -195,7 +195,13 @@ TEST_F(DiskTest, AFullDiskEndsTheServerAndItGoesOnOnceThereIsRoom) {
   const SmallDisk disk(directory_ / "disk");
   if (!disk.mounted()) return;
   expect_goes_on(
-      directory_ / "disk/data", [&](RunningServer&) { disk.fill(); }, [&] { disk.make_room(); });
+      directory_ / "disk/data", [&](RunningServer&) { disk.fill(); },
+      [&] {
+        const auto [status, said] = start_in_vain(directory_ / "disk/data");
+        EXPECT_EQ(status, server::kExitCommitFailed) << said;
+        EXPECT_THAT(said, testing::AnyOf(HasSubstr("No space left"), HasSubstr("disk is full")));
+        disk.make_room();
+      });
 }
 
 // The kernel refuses writes past a file-size limit as it does on a full disk.
@@ -207,6 +213,18 @@ TEST_F(DiskTest, AFileSizeLimitEndsTheServerAndItGoesOnWithoutIt) {
     ASSERT_EQ(::prlimit(server.pid(), RLIMIT_FSIZE, &bytes, nullptr), 0);
   };
   expect_goes_on(data_dir, limit, [] {});
+}
+
+TEST_F(DiskTest, AFirstStartOnAFullDiskEndsAsALaterOneAndCanBeTriedAgain) {
+  const SmallDisk disk(directory_ / "disk");
+  if (!disk.mounted()) return;
+  const std::string data_dir = directory_ / "disk/data";
+  disk.fill();
+  const auto [status, said] = start_in_vain(data_dir);
+  EXPECT_EQ(status, server::kExitCommitFailed) << said;
+  disk.make_room();
+  RunningServer server(data_dir, 0);
+  EXPECT_EQ(server.get("/v1/jobs").at("jobs").size(), 0U);
 }
 
 TEST_F(DiskTest, AReadOnlyDataDirectoryIsNamed) {
