@@ -30,6 +30,24 @@ std::vector<std::string> logs_beside(const std::string& path) {
   return logs;
 }
 
+// Why SQLite does not read a file that it could open: it shares an index of the log with others, also where nobody writes.
+std::string reason_beside(const std::string& path) {
+  const fs::path parent = fs::path(path).parent_path();
+  const std::string directory = parent.empty() ? "." : parent.string();
+  if (fs::exists(path + "-shm") || ::access(directory.c_str(), W_OK) == 0) return "";
+  return ": to read it, " + path + "-shm must be made, and in " + directory + " nothing can be written: " + std::strerror(errno) +
+         " (copy the directory to where that can be done)";
+}
+
+bool has_tables(const std::string& path) {
+  try {
+    return Connection::open_to_read(path).integer("SELECT count(*) FROM sqlite_master") > 0;
+  } catch (const SqliteError& error) {
+    if ((error.code() & 0xff) != SQLITE_CANTOPEN) throw;
+    throw SqliteError(error.code(), error.what() + reason_beside(path));
+  }
+}
+
 Kind kind_of(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -39,8 +57,7 @@ Kind kind_of(const std::string& path) {
   const std::uintmax_t size = fs::file_size(path, error);
   if (error) throw SqliteError(SQLITE_CANTOPEN, "cannot open the database " + path + ": " + error.message());
   if (size == 0) return Kind::empty;
-  Connection connection = Connection::open_to_read(path);
-  return connection.integer("SELECT count(*) FROM sqlite_master") > 0 ? Kind::with_tables : Kind::without_tables;
+  return has_tables(path) ? Kind::with_tables : Kind::without_tables;
 }
 
 }  // namespace

@@ -239,6 +239,21 @@ TEST_F(DiskTest, AReadOnlyDataDirectoryIsNamed) {
   EXPECT_THAT(said, HasSubstr(data_dir));
 }
 
+TEST_F(DiskTest, WhyADatabaseOnAReadOnlyDiskCannotBeReadIsSaid) {
+  const SmallDisk disk(directory_ / "disk");
+  if (!disk.mounted()) return;
+  const std::string data_dir = directory_ / "disk/data";
+  { RunningServer server(data_dir, 0); }
+  fs::remove(data_dir + "/tuneband.db-shm");
+  ASSERT_TRUE(disk.make_read_only());
+  for (const auto& [status, said] :
+       {check(data_dir), run_program("tuneband", "backup " + (directory_ / "copy") + " --data-dir " + data_dir)}) {
+    EXPECT_EQ(status, 1) << said;
+    EXPECT_THAT(said, HasSubstr("tuneband.db-shm must be made"));
+    EXPECT_THAT(said, HasSubstr("Read-only file system"));
+  }
+}
+
 TEST_F(DiskTest, ADamagedDatabaseIsRefusedAndLeftAsItIs) {
   const std::string data_dir = used_data_dir();
   const std::string database = data_dir + "/tuneband.db";
