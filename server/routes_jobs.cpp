@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "core/text.hpp"
 #include "scheduler/forecast.hpp"
@@ -31,41 +32,65 @@ void add_all(const Diagnostics& from, Diagnostics& to) {
   for (const Error& warning : from.warnings()) to.warning(warning.path, warning.message, warning.hint);
 }
 
+// A job of this name that was submitted with the same warm start has what its earlier jobs saw, which may be gone since. With it
+// the same document is the same job; another document cannot have the name anyway.
+bool had_earlier_jobs(Reader& reader, JobSpec& spec) {
+  const auto job = reader.find_job(spec.name);
+  const auto facts = job ? reader.facts(*job) : Result<std::shared_ptr<const JobFacts>>(job.error());
+  if (!facts || (*facts)->spec.warm_start != spec.warm_start) return false;
+  spec.priors = (*facts)->spec.priors;
+  return true;
+}
+
+// Adds what the job saw that is `spec.warm_start[index]`.
+void read_earlier_job(Reader& reader, JobId job, std::size_t index, JobSpec& spec, Diagnostics& found) {
+  const std::string path = join_path("warm_start", index);
+  const auto row = reader.job_row(job);
+  if (!row) {
+    found.error(path, "there is no job `" + spec.warm_start[index] + "`");
+    return;
+  }
+  if (!ended(row->state)) {
+    found.error(path, "job `" + row->name + "` has not ended: its results may still change",
+                "wait until it has ended, or stop it");
+    return;
+  }
+  const auto facts = reader.facts(job);
+  const auto history = reader.history(job);
+  if (!facts || !history) {
+    found.error(path, "job `" + row->name + "` cannot be read: " + (facts ? history.error() : facts.error()).message);
+    return;
+  }
+  const Objective& theirs = (*facts)->spec.objective;
+  if (theirs.metric != spec.objective.metric || theirs.goal != spec.objective.goal) {
+    found.warning(path, "job `" + row->name + "` had another objective, `" + theirs.metric + "`",
+                  "its results help only where both rank configurations alike");
+  }
+  const auto priors = priors_of(*history);
+  if (priors_within(spec.search_space, priors) == 0) {
+    found.warning(path, "job `" + row->name + "` has no result within this search space: nothing is learned from it",
+                  "a configuration counts when it has a parameter in common with `search_space` and no value outside of it");
+  }
+  spec.priors.insert(spec.priors.end(), priors.begin(), priors.end());
+}
+
 // What the jobs that it names for its warm start have seen becomes a part of the document. A document that has it already, being
 // an earlier job's, is taken as it is.
 void read_earlier_jobs(Reader& reader, JobDocument& document, Diagnostics& found) {
   JobSpec& spec = document.spec;
   if (spec.warm_start.empty() || !spec.priors.empty()) return;
-  for (std::size_t i = 0; i < spec.warm_start.size(); ++i) {
-    const std::string path = join_path("warm_start", i);
-    const auto job = reader.find_job(spec.warm_start[i]);
-    const auto row = job ? reader.job_row(*job) : Result<JobRow>(job.error());
-    if (!row) {
-      found.error(path, "there is no job `" + spec.warm_start[i] + "`");
-      continue;
+  if (!had_earlier_jobs(reader, spec)) {
+    std::set<JobId> jobs;
+    for (std::size_t i = 0; i < spec.warm_start.size(); ++i) {
+      const auto job = reader.find_job(spec.warm_start[i]);
+      if (!job) {
+        found.error(join_path("warm_start", i), "there is no job `" + spec.warm_start[i] + "`");
+      } else if (!jobs.insert(*job).second) {
+        found.error(join_path("warm_start", i), "job `" + spec.warm_start[i] + "` is named twice: its results would count twice");
+      } else {
+        read_earlier_job(reader, *job, i, spec, found);
+      }
     }
-    if (!ended(row->state)) {
-      found.error(path, "job `" + row->name + "` has not ended: its results may still change",
-                  "wait until it has ended, or stop it");
-      continue;
-    }
-    const auto facts = reader.facts(*job);
-    const auto history = reader.history(*job);
-    if (!facts || !history) {
-      found.error(path, "job `" + row->name + "` cannot be read: " + (facts ? history.error() : facts.error()).message);
-      continue;
-    }
-    const Objective& theirs = (*facts)->spec.objective;
-    if (theirs.metric != spec.objective.metric || theirs.goal != spec.objective.goal) {
-      found.warning(path, "job `" + row->name + "` had another objective, `" + theirs.metric + "`",
-                    "its results help only where both rank configurations alike");
-    }
-    const auto priors = priors_of(*history);
-    if (priors_within(spec.search_space, priors) == 0) {
-      found.warning(path, "job `" + row->name + "` has no result within this search space: nothing is learned from it",
-                    "a configuration counts when it has a parameter in common with `search_space` and no value outside of it");
-    }
-    spec.priors.insert(spec.priors.end(), priors.begin(), priors.end());
   }
   if (found.ok()) document.canonical = with_priors(*parse_json(document.canonical), spec).dump();
 }

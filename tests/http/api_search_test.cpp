@@ -54,6 +54,54 @@ TEST_F(ApiSearchTest, ALaterJobStartsFromWhatAnEarlierOneSawAndOutlivesIt) {
   EXPECT_EQ(get_json("/v1/jobs/later").at("state"), "completed");
 }
 
+TEST_F(ApiSearchTest, TheSameDocumentAgainIsTheSameJobAlsoWhenTheEarlierJobIsGone) {
+  run(learning_job("earlier", 30));
+  Json document = learning_job("later", 5);
+  document["sampler"]["type"] = "gp";
+  document["warm_start"] = {"earlier"};
+  run(document);
+  EXPECT_EQ(post("/v1/jobs", document.dump()).status, 200);
+  EXPECT_EQ(remove("/v1/jobs/earlier").status, 204);
+  const RawReply again = post("/v1/jobs", document.dump());
+  EXPECT_EQ(again.status, 200) << again.body;
+  EXPECT_EQ(Json::parse(again.body).at("job").at("id"), get_json("/v1/jobs/later").at("id"));
+  run(learning_job("earlier", 12));  // another one of that name does not change what the job began with
+  EXPECT_EQ(post("/v1/jobs", document.dump()).status, 200);
+  document["limits"]["max_trials"] = 6;
+  EXPECT_EQ(post("/v1/jobs", document.dump()).status, 409);
+  EXPECT_EQ(remove("/v1/jobs/later").status, 204);
+  EXPECT_EQ(remove("/v1/jobs/earlier").status, 204);
+  EXPECT_THAT(post("/v1/jobs", document.dump()).body, HasSubstr("there is no job `earlier`"));
+}
+
+TEST_F(ApiSearchTest, AWarmStartThatNamesAJobByItsIdIsReadBackAsItWasSubmitted) {
+  run(learning_job("earlier", 12));
+  Json document = learning_job("later", 5);
+  document["sampler"]["type"] = "gp";
+  document["warm_start"] = Json::array({get_json("/v1/jobs/earlier").at("id")});
+  run(document);
+  const Json job = get_json("/v1/jobs/later");
+  EXPECT_EQ(job.at("state"), "completed");
+  EXPECT_EQ(job.at("spec").at("warm_start").at("jobs"), document["warm_start"]);
+  EXPECT_EQ(get("/v1/jobs/later/plan").status, 200);
+  EXPECT_EQ(post("/v1/jobs", document.dump()).status, 200);
+}
+
+TEST_F(ApiSearchTest, AJobThatIsNamedTwiceForAWarmStartIsRefused) {
+  run(learning_job("earlier", 12));
+  Json document = learning_job("later", 5);
+  document["sampler"]["type"] = "gp";
+  for (const Json& second : {Json("earlier"), get_json("/v1/jobs/earlier").at("id")}) {
+    document["warm_start"] = Json::array({"earlier", second});
+    const RawReply reply = post("/v1/jobs", document.dump());
+    EXPECT_EQ(reply.status, 400);
+    const Json error = Json::parse(reply.body).at("error");
+    EXPECT_EQ(error.at("path"), "warm_start[1]");
+    EXPECT_EQ(error.at("message"), "job `" + (second.is_string() ? second.get<std::string>() : second.dump()) +
+                                       "` is named twice: its results would count twice");
+  }
+}
+
 TEST_F(ApiSearchTest, AWarmStartFromAJobThatIsNotThereOrHasNotEndedIsRefused) {
   submit(learning_job("under-way", 5));
   Json document = learning_job("later", 5);
