@@ -27,6 +27,14 @@ Worker& Fleet::seen(const WorkerId& id, Timestamp now) {
   return worker;
 }
 
+void Fleet::all_seen(Timestamp now) {
+  by_last_seen_.clear();
+  for (auto& [id, worker] : workers_) {
+    worker.last_seen = now;
+    by_last_seen_.insert({now, id});
+  }
+}
+
 void Fleet::update_idle(const Worker& worker) {
   if (!worker.assignment && !worker.draining && !worker.occupied) {
     idle_.insert(worker.id);

@@ -41,6 +41,7 @@ class Fleet {
   const Worker& at(const WorkerId& id) const { return workers_.at(id); }
   // Adds it when it is new; it was seen now.
   Worker& seen(const WorkerId& id, Timestamp now);
+  void all_seen(Timestamp now);
   void assign(Worker& worker, Assignment assignment);
   void unassign(Worker& worker);
   void set_draining(Worker& worker);

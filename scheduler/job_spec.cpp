@@ -267,6 +267,11 @@ void tune_replicas(JobSpec& spec, Diagnostics& diagnostics) {
   spec.search_space.add({kReplicasParameter, std::move(domain), std::nullopt});
 }
 
+// with_priors() writes an id as a text too.
+bool id_as_text(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 std::vector<std::string> read_job_names(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   if (!json.is_array() || json.empty() || json.size() > kWarmStartJobsMax) {
@@ -278,7 +283,8 @@ std::vector<std::string> read_job_names(const Json& json, const std::string& pat
     const bool id = json[i].is_number_unsigned();
     if (id) {
       names.push_back(json[i].dump());
-    } else if (json[i].is_string() && valid_job_name(json[i].get_ref<const std::string&>())) {
+    } else if (json[i].is_string() &&
+               (valid_job_name(json[i].get_ref<const std::string&>()) || id_as_text(json[i].get_ref<const std::string&>()))) {
       names.push_back(json[i].get<std::string>());
     } else {
       diagnostics.error(join_path(path, i), "expected the name or the id of a job, got " + excerpt(json[i]));

@@ -58,6 +58,7 @@ struct Scheduler::State {
   void on(const WorkerSynced& event);
   void on(const WorkerLost& event);
   void on(const TimePassed&);
+  void on(const TimeLeapt&);
 
   void report(Worker& worker, const AssignmentReport& report);
   void reclaim(Worker& worker, const AssignmentReport& report);
@@ -352,6 +353,8 @@ void Scheduler::State::on(const TimePassed&) {
     if (deadline && now >= *deadline) job.begin_stopping(JobState::completed, "max_runtime is over", now);
   }
 }
+
+void Scheduler::State::on(const TimeLeapt&) { fleet.all_seen(now); }
 
 // ---- placement ----------------------------------------------------------------------------------------------------------------
 

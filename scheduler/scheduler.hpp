@@ -74,8 +74,10 @@ struct WorkerLost {  // its process or connection ended; a lease that ran out is
 };
 
 struct TimePassed {};
+// Time went on without the server, which was paused, or its clock was set: nobody could be heard, so every lease begins anew.
+struct TimeLeapt {};
 
-using Event = std::variant<JobSubmitted, JobStopRequested, JobDeleteRequested, WorkerSynced, WorkerLost, TimePassed>;
+using Event = std::variant<JobSubmitted, JobStopRequested, JobDeleteRequested, WorkerSynced, WorkerLost, TimePassed, TimeLeapt>;
 
 // ---- what comes out -----------------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,8 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kBatchEventsMax = 4'096;
 constexpr std::int64_t kAtOnceMs = 1;  // an idle worker's next call, to be held
 constexpr std::size_t kSentAwayKept = 256;
+constexpr auto kTick = std::chrono::seconds(1);
+constexpr std::int64_t kLeapMs = 2'000;         // without a tick
 constexpr std::int64_t kDeadlineWaitMsMin = 5;  // so that a deadline that stays in the past cannot keep the loop busy
 
 double seconds_since(SteadyClock::time_point start) { return std::chrono::duration<double>(SteadyClock::now() - start).count(); }
@@ -39,7 +41,8 @@ Engine::Engine(boost::asio::io_context& loop, EngineOptions options, EngineWorld
       world_(std::move(world)),
       scheduler_(options.scheduler),
       clock_(world_.wall_clock),
-      deadline_(loop) {
+      deadline_(loop),
+      tick_(loop) {
   TUNEBAND_CHECK(world_.commit && world_.trial_dir && world_.wall_clock, "the engine's world is complete");
   if (!world_.commit_failed) world_.commit_failed = end_process_after_failed_commit;
 }
@@ -53,6 +56,7 @@ void Engine::restore(const Snapshot& snapshot, const std::vector<std::pair<JobId
   clock_.not_before(newest_timestamp(snapshot));
   scheduler_.restore(snapshot, specs, clock_.now());
   arm_deadline();
+  keep_noting_time();
   tidy_on_writer();  // what an earlier run left over
 }
 
@@ -110,6 +114,7 @@ void Engine::stop(std::function<void()> stopped) {
   stopping_ = true;
   stopped_ = std::move(stopped);
   deadline_.cancel();
+  tick_.cancel();
   schedule_batch();
 }
 
@@ -141,8 +146,29 @@ void Engine::run_batch() {
   }
 }
 
+// Looks at the clock every second and before every batch: when more time is gone than that, this process did not run (it was
+// stopped, the machine slept), or the clock was set.
+void Engine::note_time() {
+  const Timestamp now = clock_.now();
+  if (noted_ && now - *noted_ > kLeapMs) {
+    log_warning("time went on without this server: the workers' leases begin anew", {{"ms", now - *noted_}});
+    queue_.push_front({TimeLeapt{}, {}});
+    schedule_batch();
+  }
+  noted_ = now;
+}
+
+void Engine::keep_noting_time() {
+  note_time();
+  tick_.expires_after(kTick);
+  tick_.async_wait([this](boost::system::error_code error) {
+    if (!error && !stopping_) keep_noting_time();
+  });
+}
+
 void Engine::step_queued() {
   const auto start = SteadyClock::now();
+  note_time();
   const std::size_t count = std::min(queue_.size(), kBatchEventsMax);
   for (std::size_t i = 0; i < count; ++i) {
     Queued next = std::move(queue_.front());

@@ -147,6 +147,8 @@ class Engine {
   void answer_held(const WorkerId& worker, const protocol::SyncReply& reply);
   protocol::SyncReply to_sync_reply(const WorkerReply& reply) const;
   void arm_deadline();
+  void note_time();
+  void keep_noting_time();
   void finish_stop();
 
   boost::asio::io_context& loop_;
@@ -167,6 +169,8 @@ class Engine {
   std::vector<Listener> listeners_;
   std::vector<SyncListener> sync_listeners_;
   boost::asio::steady_timer deadline_;
+  boost::asio::steady_timer tick_;
+  std::optional<Timestamp> noted_;  // when note_time() last looked
   bool time_passed_queued_ = false;
   EngineStats stats_;
   std::atomic<bool> ending_ = false;  // what can wait for the next run does

@@ -54,6 +54,7 @@ std::string describe_event(const JobStopRequested& event) { return "stop job " +
 std::string describe_event(const JobDeleteRequested& event) { return "delete job " + number(event.job.value); }
 std::string describe_event(const WorkerLost& event) { return event.worker.value + " lost: " + event.message; }
 std::string describe_event(const TimePassed&) { return "time passed"; }
+std::string describe_event(const TimeLeapt&) { return "time leapt"; }
 
 std::string describe_event(const WorkerSynced& event) {
   std::string text = event.worker.value + " says:";

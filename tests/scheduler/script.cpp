@@ -85,6 +85,9 @@ std::vector<std::string> ScriptRunner::run(const std::string& command) {
   } else if (verb == "advance" && words >> number) {
     now_ = now_.plus_ms(number * 1000);
     step(TimePassed{});
+  } else if (verb == "leap" && words >> number) {
+    now_ = now_.plus_ms(number * 1000);
+    step(TimeLeapt{});
   } else if (verb == "workers") {
     show_workers();
   } else if (verb == "restart") {

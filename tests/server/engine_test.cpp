@@ -108,8 +108,11 @@ class EngineTest : public testing::Test {
     world.trial_dir = [](TrialId trial) {
       return "/data/" + std::to_string(trial.job.value) + "/" + std::to_string(trial.number);
     };
+    world.wall_clock = [this] { return wall_clock(); };
     return world;
   }
+
+  Timestamp wall_clock() const { return Timestamp{read_wall_clock().ms + set_by_ms_}; }
 
   Engine& engine(EngineOptions options = {}) {
     if (!engine_) {
@@ -141,6 +144,7 @@ class EngineTest : public testing::Test {
     while (loop_.poll() > 0) loop_.restart();
   }
 
+  std::atomic<std::int64_t> set_by_ms_ = 0;  // the machine's clock
   TemporaryDirectory directory_;
   boost::asio::io_context loop_;
   GatedStore store_{directory_ / "tuneband.db"};
@@ -421,6 +425,29 @@ TEST_F(EngineTest, AWorkerThatIsSilentForItsLeaseLosesItsTrial) {
   ASSERT_TRUE(loop_until(loop_, [&] { return lost.has_value(); }));
   EXPECT_EQ(lost->state, TrialState::pending);
   EXPECT_EQ(lost->id.number, 0);
+}
+
+TEST_F(EngineTest, NoWorkerIsLostBecauseTheClockWasSetOrTheServerDidNotRun) {
+  EngineOptions options;
+  options.hold_ms = 50;
+  engine(options);
+  JobSubmitted one_at_a_time = submission("first");
+  one_at_a_time.spec.limits.max_parallel_trials = 1;
+  ASSERT_TRUE(engine().submit(one_at_a_time));
+  const protocol::SyncReply order = answer({"w1"}, idle_call());
+  ASSERT_TRUE(order.order);
+  answer({"w1"}, reporting_call(order.order->epoch, 0, ""));
+  constexpr std::int64_t kDayMs = 24 * 3'600 * 1'000;
+  set_by_ms_ = kDayMs;
+  bool lost = false;
+  engine().add_listener([&](std::span<const Write> writes) {
+    for (const Write& write : writes) {
+      const auto* trial = std::get_if<TrialRow>(&write);
+      lost = lost || (trial != nullptr && trial->exit_class == ExitClass::worker_lost);
+    }
+  });
+  EXPECT_EQ(answer({"w2"}, idle_call()).desired, "idle") << "it was held: a deadline that is over would have come";
+  EXPECT_FALSE(lost);
 }
 
 TEST_F(EngineTest, StoppingFinishesTheQueueAndAnswersHeldCalls) {
