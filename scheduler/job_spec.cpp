@@ -269,7 +269,8 @@ void tune_replicas(JobSpec& spec, Diagnostics& diagnostics) {
 
 // with_priors() writes an id as a text too.
 bool id_as_text(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && text.size() <= kJobNameSizeMax &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::vector<std::string> read_job_names(const Json& json, const std::string& path, Diagnostics& diagnostics) {
