@@ -22,6 +22,11 @@ std::string type_of(const Json& part, const char* otherwise) {
   return named ? part["type"].get<std::string>() : otherwise;
 }
 
+// `min_resource` and `rungs` say the same thing in two ways: the part's way replaces the job's own.
+bool replaced(const std::string& field, const Json& part) {
+  return (field == "min_resource" && part.contains("rungs")) || (field == "rungs" && part.contains("min_resource"));
+}
+
 // The job's own scheduler with another type: its ladder stays where the type has one.
 Json changed_scheduler(const Json& own, const Json& part) {
   Json scheduler = part;
@@ -31,7 +36,8 @@ Json changed_scheduler(const Json& own, const Json& part) {
   for (const char* field : {"max_resource", "min_resource", "rungs", "eta"}) {
     const bool fits = std::string(field) == "max_resource" ||
                       (ladder && own_ladder && (std::string(field) != "eta" || type != "median_stopping"));
-    if (fits && own.is_object() && own.contains(field) && !scheduler.contains(field)) scheduler[field] = own[field];
+    if (fits && !replaced(field, part) && own.is_object() && own.contains(field) && !scheduler.contains(field))
+      scheduler[field] = own[field];
   }
   return scheduler;
 }

@@ -330,6 +330,10 @@ TEST(Methods, TakeAnotherSchedulerAndKeepTheLadderWhereItFits) {
   EXPECT_EQ(method_on(table, document, {"asha_stopping", {}, false}).spec.scheduler.min_resource, 3);
   EXPECT_EQ(method_on(table, document, {"none", {}, false}).spec.scheduler.max_resource, 27);
   EXPECT_EQ(method_on(table, document, {"median_stopping", {}, false}).spec.scheduler.min_resource, 3);
+  EXPECT_EQ(method_on(table, document, {"asha_delayed,rungs=[9,27]", {}, false}).spec.scheduler.min_resource, 9);
+  const Json with_rungs{{"scheduler", {{"type", "hyperband"}, {"rungs", {9, 27}}}}};
+  EXPECT_TRUE(method_on(table, with_rungs, {"auto,min_resource=3", {}, false}).spec.scheduler.rungs.empty());
+  EXPECT_EQ(method_on(table, with_rungs, {"auto,eta=4", {}, false}).spec.scheduler.rungs.size(), 2U);
   const SearchMethod other = method_on(table, document, {"auto", "sobol", false});
   EXPECT_EQ(other.name, "auto / sobol");
   EXPECT_EQ(other.spec.sampler.seed, 5U);
