@@ -71,9 +71,9 @@ std::optional<Work> AshaPolicy::take(std::optional<int> preferred, std::vector<R
 
 bool AshaPolicy::has_work() const { return may_start() || has_promoted(); }
 
-void AshaPolicy::close(std::vector<Ruling>& rulings) {
+void AshaPolicy::close(std::vector<Ruling>& rulings, std::size_t most) {
   for (int index = 0; index <= top(); ++index) {
-    while (!rung(index).waiting().empty()) {
+    while (!rung(index).waiting().empty() && rulings.size() < most) {
       const Standing standing = *rung(index).waiting().begin();
       settle(index, standing, Verdict::stopped, keep_of(rung(index).filled()), rule_at_close(), rulings);
     }

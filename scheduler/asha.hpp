@@ -27,7 +27,7 @@ class AshaPolicy : public Policy {
   std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) override;
   bool has_work() const override;
   void start_no_more() override { trials_max_ = started_; }
-  void close(std::vector<Ruling>& rulings) override;
+  void close(std::vector<Ruling>& rulings, std::size_t most) override;
   void recall_trial(const TrialRow& trial) override;
   void recall_decision(const DecisionRow& decision, bool moved_on) override;
 

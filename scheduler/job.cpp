@@ -46,6 +46,8 @@ void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisio
     if (trial.state == TrialState::paused) ++paused_;
     if (trial.state == TrialState::pending) queued_.insert(trial.id.number);
   }
+  some_to_end_ = row_.state == JobState::stopping;
+  if (some_to_end_) queued_.clear();
   for (std::size_t i = 0; i < decisions_.size(); ++i) {
     const DecisionRow& decision = decisions_[i];
     const TrialRow& its = trial(decision.trial.number);
@@ -526,20 +528,33 @@ void Job::begin_stopping(JobState as, std::string reason, Timestamp now) {
   row_.reason = std::move(reason);
   row_changed_ = began_stopping_ = true;
   queued_.clear();
-  for (TrialRow& trial : trials_) {
-    if (trial.state == TrialState::pending || trial.state == TrialState::paused) end_trial(trial, TrialState::cancelled, now);
-  }
+  some_to_end_ = true;
 }
 
-bool Job::end_if_done(Timestamp now) {
+void Job::end_some_more(int most, Timestamp now) {
+  if (row_.state == JobState::running) {
+    std::vector<Ruling> rulings;
+    policy_->close(rulings, static_cast<std::size_t>(most));
+    apply(rulings, now);
+    some_to_end_ = paused_ > 0;
+    return;
+  }
+  for (TrialRow& trial : trials_) {
+    if (trial.state != TrialState::pending && trial.state != TrialState::paused) continue;
+    if (most-- == 0) return;
+    end_trial(trial, TrialState::cancelled, now);
+  }
+  some_to_end_ = false;
+}
+
+bool Job::end_if_done(int most, Timestamp now) {
   if (ended(row_.state)) return true;
-  if (!running_.empty()) return false;
+  if (began_stopping_) end_some_more(most, now);
+  if (!running_.empty() || some_to_end_) return false;
   if (row_.state == JobState::running) {
     if (!queued_.empty() || policy_->has_work()) return false;
-    std::vector<Ruling> rulings;
-    policy_->close(rulings);
-    apply(rulings, now);
-    TUNEBAND_CHECK(paused_ == 0, "a job that has nothing to do has no paused trial");
+    end_some_more(most, now);
+    if (some_to_end_) return false;
     if (!winds_down()) row_.reason = "all " + std::to_string(row_.trials_created) + " trials are done";
     row_.ending_as = JobState::completed;
     if (!row_.best_anywhere) {

@@ -67,9 +67,12 @@ class Job {
   void reclaimed(int number, Timestamp now);
 
   void begin_stopping(JobState as, std::string reason, Timestamp now);
+  // Trials wait that the job's end has to cancel or stop, more than were one step's share.
+  bool has_some_to_end() const { return some_to_end_; }
+  void end_some_more(int most, Timestamp now);
   bool began_stopping() const { return began_stopping_; }  // since the last flush()
   // Ends the job when nothing runs and nothing can; true when it has ended.
-  bool end_if_done(Timestamp now);
+  bool end_if_done(int most, Timestamp now);
 
   struct Capacity {
     int usable = 0;                  // workers that do not end
@@ -120,6 +123,7 @@ class Job {
   std::set<int> queued_;                            // pending trials: to be started again, or chosen to be started
   std::set<int> running_;
   int paused_ = 0;
+  bool some_to_end_ = false;
   int workers_busy_ = 0;
 
   // Changed since flush().

@@ -62,8 +62,8 @@ class Policy {
   // What was begun goes on to its end: asynchronous policies create no trial more, synchronous ones open no bracket more.
   virtual void start_no_more() = 0;
 
-  // The job is over: verdicts on the trials that still wait for one.
-  virtual void close(std::vector<Ruling>& rulings) = 0;
+  // The job is over: verdicts on up to `most` of the trials that still wait for one.
+  virtual void close(std::vector<Ruling>& rulings, std::size_t most) = 0;
 
   virtual int promoted_waiting() const = 0;  // trials that may go on and have no worker yet
 

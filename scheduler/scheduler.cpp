@@ -123,7 +123,7 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
     state.remember(row);
     if (ended(row.state)) {
       state.ended_rows.push_back(row);
-      state.ended_rows.back().spec_json.clear();
+      std::string().swap(state.ended_rows.back().spec_json);
       continue;
     }
     const auto spec = std::find_if(specs.begin(), specs.end(), [&](const auto& entry) { return entry.first == row.id; });
@@ -351,6 +351,7 @@ void Scheduler::State::on(const TimePassed&) {
   for (auto& [id, job] : jobs) {
     const auto deadline = job.deadline();
     if (deadline && now >= *deadline) job.begin_stopping(JobState::completed, "max_runtime is over", now);
+    if (job.has_some_to_end() && !job.began_stopping()) job.end_some_more(options.ended_at_once, now);
   }
 }
 
@@ -507,10 +508,10 @@ Outcome Scheduler::State::finish_step() {
   for (auto entry = jobs.begin(); entry != jobs.end();) {
     Job& job = entry->second;
     if (job.began_stopping()) answer_workers_of(job);
-    const bool has_ended = job.end_if_done(now);
+    const bool has_ended = job.end_if_done(options.ended_at_once, now);
     if (has_ended) {
       ended_rows.push_back(job.row());
-      ended_rows.back().spec_json.clear();
+      std::string().swap(ended_rows.back().spec_json);  // its memory too
     }
     job.flush(outcome.writes);
     entry = has_ended ? jobs.erase(entry) : std::next(entry);
@@ -547,6 +548,7 @@ std::optional<Timestamp> Scheduler::next_deadline() const {
   if (const auto oldest = state_->fleet.oldest()) sooner(oldest->first.plus_ms(state_->options.lease_ms));
   for (const auto& [id, job] : state_->jobs) {
     if (const auto deadline = job.deadline()) sooner(*deadline);
+    if (job.has_some_to_end()) sooner(state_->now);
   }
   return next;
 }

@@ -138,6 +138,7 @@ struct SchedulerOptions {
   std::int64_t lease_ms = 15'000;  // a worker not heard of for so long is lost
   std::size_t jobs_running_max = 1000;
   std::size_t workers_max = 10'000;
+  int ended_at_once = 2'000;  // trials that a job's end cancels or stops in one step; the others follow in the next ones
 };
 
 class Scheduler {

@@ -120,7 +120,7 @@ std::optional<Work> SynchronousPolicy::take(std::optional<int> preferred, std::v
 
 bool SynchronousPolicy::has_work() const { return !ready_.empty() || next_bracket_has_trials(); }
 
-void SynchronousPolicy::close(std::vector<Ruling>&) {}  // a full rung has no trial without a verdict
+void SynchronousPolicy::close(std::vector<Ruling>&, std::size_t) {}  // a full rung has no trial without a verdict
 
 void SynchronousPolicy::drop_if_closed(int index) {
   const auto found = open_.find(index);

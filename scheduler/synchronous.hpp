@@ -21,7 +21,7 @@ class SynchronousPolicy final : public Policy {
   std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) override;
   bool has_work() const override;
   void start_no_more() override { trials_max_ = trials_planned_; }
-  void close(std::vector<Ruling>& rulings) override;
+  void close(std::vector<Ruling>& rulings, std::size_t most) override;
   int promoted_waiting() const override { return promoted_; }
   void recall_trial(const TrialRow& trial) override;
   void recall_decision(const DecisionRow& decision, bool moved_on) override;

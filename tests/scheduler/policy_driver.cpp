@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/check.hpp"
 #include "scheduler/plan.hpp"
@@ -26,7 +27,7 @@ void PolicyDriver::finish(std::size_t index) {
 
 void PolicyDriver::close() {
   std::vector<Ruling> rulings;
-  policy_->close(rulings);
+  policy_->close(rulings, std::numeric_limits<std::size_t>::max());
   apply(rulings);
 }
 

@@ -15,6 +15,8 @@ constexpr std::int64_t kBatchAfterMs = 1;
 constexpr std::int64_t kBatchEventsMax = 4;
 constexpr std::int64_t kDownMsMax = 25'000;  // longer than a lease
 constexpr std::int64_t kJumpMsMax = 100'000;
+// Jobs end in many steps, with deaths between them.
+const SchedulerOptions kOptions{.ended_at_once = 2};
 constexpr int kStepsBetweenComparisons = 16;  // of the live core with the rows: that takes longer than a step
 
 WorkerReply idle_reply(const WorkerId& worker) { return {worker, WorkerReply::Desired::idle, std::nullopt}; }
@@ -23,7 +25,7 @@ WorkerReply idle_reply(const WorkerId& worker) { return {worker, WorkerReply::De
 
 SimulatedServer::SimulatedServer(SimulatedClock& clock, Draw& draw, const Faults& faults, Story& story,
                                  const std::string& store_path)
-    : clock_(clock), draw_(draw), faults_(faults), story_(story), scheduler_(std::in_place), server_clock_(wall_clock()) {
+    : clock_(clock), draw_(draw), faults_(faults), story_(story), scheduler_(std::in_place, kOptions), server_clock_(wall_clock()) {
   if (!store_path.empty()) store_.emplace(Store::open(store_path));
 }
 
@@ -241,7 +243,7 @@ void SimulatedServer::restart() {
     throw Broken("the store has other rows than were committed: " + text);
   server_clock_ = server::MonotoneClock(wall_clock());
   server_clock_.not_before(newest_timestamp(snapshot));
-  scheduler_.emplace();
+  scheduler_.emplace(kOptions);
   scheduler_->restore(snapshot, specs_of(snapshot), now());
   if (const std::string text = difference(snapshot, scheduler_->rows()); !text.empty())
     throw Broken("the restored core has other rows: " + text);
