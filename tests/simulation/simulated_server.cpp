@@ -25,7 +25,12 @@ WorkerReply idle_reply(const WorkerId& worker) { return {worker, WorkerReply::De
 
 SimulatedServer::SimulatedServer(SimulatedClock& clock, Draw& draw, const Faults& faults, Story& story,
                                  const std::string& store_path)
-    : clock_(clock), draw_(draw), faults_(faults), story_(story), scheduler_(std::in_place, kOptions), server_clock_(wall_clock()) {
+    : clock_(clock),
+      draw_(draw),
+      faults_(faults),
+      story_(story),
+      scheduler_(std::in_place, kOptions),
+      server_clock_(wall_clock()) {
   if (!store_path.empty()) store_.emplace(Store::open(store_path));
 }
 
