@@ -45,8 +45,7 @@ std::shared_ptr<const JobFacts> job_facts(std::string_view spec_json) {
   if (!diagnostics.ok() || !spec.trainer.is_object()) return nullptr;
   Plan plan = make_plan(spec);
   std::string resource_name = resource_name_of(spec.trainer);
-  spec.enqueue = {};
-  spec.candidates = {};
+  for (auto* lists : {&spec.enqueue, &spec.candidates}) std::vector<Configuration>().swap(*lists);  // their memory too
   std::size_t text = document->dump().size();
   for (const char* counted_otherwise : {"enqueue", "candidates", "warm_start"}) text -= text_size(*document, counted_otherwise);
   const std::size_t bytes = kFactsBytesMin + kBytesOfTextByte * text + memory_of(spec.priors);

@@ -66,7 +66,7 @@ void ServerMetrics::request_answered(const std::string& method, const std::strin
 
 void ServerMetrics::restore(const Snapshot& snapshot) {
   for (JobRow row : snapshot.jobs) {
-    row.spec_json.clear();
+    std::string().swap(row.spec_json);
     jobs_[row.id] = std::move(row);
   }
 }
@@ -75,7 +75,7 @@ void ServerMetrics::on_committed(std::span<const Write> writes) {
   for (const Write& write : writes) {
     if (const auto* job = std::get_if<JobRow>(&write)) {
       jobs_[job->id] = *job;
-      jobs_[job->id].spec_json.clear();
+      std::string().swap(jobs_[job->id].spec_json);  // its memory too
     } else if (const auto* deleted = std::get_if<DeleteJob>(&write)) {
       jobs_.erase(deleted->job);
     } else if (std::holds_alternative<ObservationRow>(write)) {

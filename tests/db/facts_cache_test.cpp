@@ -19,6 +19,11 @@ Json document() {
           {"trainer", {{"type", "command"}, {"argv", {"true"}}}}};
 }
 
+std::size_t allocated() {
+  const auto heap = ::mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
 FactsCache::Facts facts_of(std::size_t bytes) {
   JobFacts facts;
   facts.bytes = bytes;
@@ -73,9 +78,9 @@ TEST(JobFacts, TakeNoMoreMemoryThanTheySay) {
        Json::array_t(5'000, {{"configuration", {{"x", 0.5}}}, {"resource_share", 1}, {"score", 1}, {"level_score", 1}})}};
   for (const Json& one : {small, enqueued, wide, categories, trainer, priors}) {
     const std::string text = one.dump();
-    const std::size_t before = ::mallinfo2().uordblks;
+    const std::size_t before = allocated();
     const FactsCache::Facts facts = job_facts(text);
-    const std::size_t after = ::mallinfo2().uordblks;
+    const std::size_t after = allocated();
     ASSERT_TRUE(facts) << text.substr(0, 300);
     EXPECT_LE(after, before + facts->bytes) << text.substr(0, 300);
     EXPECT_LE(facts->bytes, 16 * text.size() + kFactsBytesMin) << text.substr(0, 300);

@@ -1,6 +1,7 @@
 // Jobs over HTTP: created, found, listed, planned, stopped, deleted; and everything a document can have wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include "tests/http/api_fixture.hpp"
 
@@ -95,6 +96,29 @@ TEST_F(ApiTest, ADocumentFullOfFaultsIsAnsweredWithSomeOfThem) {
   }
 }
 
+std::size_t allocated() {
+  const auto heap = ::mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
+TEST_F(ApiTest, OfTheDocumentOfAJobThatHasEndedNothingStaysInMemory) {
+  Json document = job_document("large");
+  document["enqueue"] = Json::array_t(10'000, {{"x", 0.5}});
+  document["scheduler"] = {{"type", "none"}, {"max_resource", 9}};
+  document["limits"] = {{"max_trials", 10'000}};
+  const auto end_jobs = [&](int from, int until) {
+    for (int i = from; i < until; ++i) {
+      document["name"] = "large-" + std::to_string(i);
+      submit(document);
+      ASSERT_EQ(post("/v1/jobs/" + document["name"].get<std::string>() + "/stop").status, 202);
+    }
+  };
+  end_jobs(0, 10);
+  const std::size_t before = allocated();
+  end_jobs(10, 40);
+  EXPECT_LT(allocated(), before + 30 * document.dump().size() / 2);
+}
+
 TEST_F(ApiTest, RelativePathsStartFromTheDirectoryThatTheClientNames) {
   Json document = job_document("paths");
   document["trainer"]["working_dir"] = "scripts/../here";
@@ -161,7 +185,7 @@ TEST_F(ApiTest, QueryParametersThatNobodyAskedForAreRefusedWithASuggestion) {
   EXPECT_THAT(reply.body, HasSubstr("limit"));
   EXPECT_THAT(reply.body, HasSubstr("did you mean"));
   for (const char* target :
-       {"/v1/jobs?limit=3&limit=4", "/v1/jobs?limit=0", "/v1/jobs?limit=1001", "/v1/jobs?limit=x", "/v1/jobs?limit=1.5",
+        {"/v1/jobs?limit=3&limit=4", "/v1/jobs?limit=0", "/v1/jobs?limit=1001", "/v1/jobs?limit=x", "/v1/jobs?limit=1.5",
         "/v1/jobs?limit=nan", "/v1/jobs?state=sleeping", "/v1/jobs?after=xyz", "/healthz?x=1"}) {
     EXPECT_EQ(get(target).status, 400) << target;
   }
