@@ -57,7 +57,7 @@ void make_absolute(Json& json, const std::string& field, const std::string& path
 
 JobDocument parse_job_document(std::string_view text, const std::string& base_dir, Diagnostics& diagnostics) {
   JobDocument document;
-  auto parsed = parse_json(text);
+  auto parsed = parse_json(text, {.values_max = kSubmittedValuesMax});
   if (!parsed) {
     diagnostics.error(parsed.error().path, parsed.error().message, parsed.error().hint);
     return document;

@@ -63,6 +63,15 @@ TEST(JobDocumentTest, TheTrainerIsCheckedAgainstTheSearchSpace) {
   EXPECT_THAT(found.errors().front().hint, testing::HasSubstr("max_depth"));
 }
 
+TEST(JobDocumentTest, OfMoreValuesThanAJobHasNothingIsBuilt) {
+  std::string text = "[1";
+  for (std::size_t i = 0; i < kSubmittedValuesMax; ++i) text += ",1";
+  Diagnostics found;
+  parse_job_document(text + "]", "/data", found);
+  ASSERT_FALSE(found.ok());
+  EXPECT_THAT(found.errors().front().message, testing::HasSubstr("more than 1000000 values"));
+}
+
 TEST(JobDocumentTest, RelativePathsNeedADirectory) {
   Diagnostics found;
   parse_job_document(xgboost_document().dump(), "", found);
