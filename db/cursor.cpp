@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/decimal.hpp"
+
 namespace tuneband {
 
 namespace {
@@ -12,10 +14,8 @@ namespace {
 constexpr std::size_t kBitsDigits = 16;  // a double's bits in hexadecimal: decimal forms have a '+', which URLs read as a space
 
 std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const std::optional<std::int64_t> number = whole_number(text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 std::string hexadecimal(std::uint64_t bits) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cfloat>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <set>
 
+#include "core/decimal.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "db/cursor.hpp"
@@ -38,13 +38,6 @@ Error out_of_range(std::string path, std::int64_t min, std::int64_t max, std::in
 Error bad_cursor() {
   return {ErrorCode::invalid_argument, "the cursor is not one of this list", "after",
           "pass the `next` of the page before, with the same sort, or start without `after`"};
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 Connection open_for_reading(const std::string& path) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/decimal.hpp"
 #include "core/text.hpp"
 #include "server/log.hpp"
 #include "server/monotone_clock.hpp"
@@ -112,8 +113,8 @@ RouteHandler Api::with_trial(std::function<void(const HttpRequest&, TrialId, con
     const auto find = [name = path.at("job"), text = path.at("trial")](Reader& reader) -> Result<TrialId> {
       const auto job = reader.find_job(name);
       if (!job) return job.error();
-      const auto number = parse_number(text);
-      if (!number || *number < 0 || *number > kTrialsMax || *number != std::floor(*number)) {
+      const auto number = whole_number(text);
+      if (!number || *number < 0 || *number > kTrialsMax) {
         return Error{ErrorCode::not_found, "there is no trial `" + valid_utf8(text) + "`", "", "trials are numbered from 0"};
       }
       return TrialId{*job, static_cast<int>(*number)};
@@ -139,15 +140,13 @@ std::optional<std::int64_t> query_integer(const HttpRequest& request, const std:
                                           Diagnostics& diagnostics) {
   const auto text = request.query_value(name);
   if (!text) return std::nullopt;
-  const auto number = parse_number(*text);
-  const bool inside =
-      number && *number >= static_cast<double>(min) && *number <= static_cast<double>(max) && *number == std::floor(*number);
-  if (!inside) {
+  const auto number = whole_number(*text);
+  if (!number || *number < min || *number > max) {
     diagnostics.error(
         name, "expected an integer between " + std::to_string(min) + " and " + std::to_string(max) + ", got " + excerpt(*text));
     return std::nullopt;
   }
-  return static_cast<std::int64_t>(*number);
+  return number;
 }
 
 std::optional<double> query_number(const HttpRequest& request, const std::string& name, Diagnostics& diagnostics) {

@@ -89,6 +89,15 @@ std::optional<HttpRequest> to_plain(http::request<http::string_body>&& message) 
   return request;
 }
 
+// What two servers in a row could understand as two different requests; nothing: it is all right.
+std::optional<std::string> ambiguity(const http::request<http::string_body>& message) {
+  if (message.count(http::field::host) > 1) return "there is more than one Host";
+  if (message.count(http::field::transfer_encoding) == 0) return std::nullopt;
+  const bool chunked = lower(message[http::field::transfer_encoding]) == "chunked";
+  if (chunked && message.count(http::field::transfer_encoding) == 1) return std::nullopt;
+  return "the only Transfer-Encoding that is understood is `chunked`";
+}
+
 }  // namespace
 
 class HttpSession;
@@ -151,6 +160,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void read_body();
   void send_continue();
   void on_read(const BeastError& error);
+  void refuse(const std::string& why);
   void dispatch();
   void linger(std::size_t bytes_left);
   void begin_wait();
@@ -341,6 +351,9 @@ void HttpSession::read_next() {
 void HttpSession::read_header() {
   expire_after(state_->options.read_ms);
   http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](const BeastError& error, std::size_t) {
+    if (!error) {
+      if (const auto fault = ambiguity(self->parser_->get())) return self->refuse(*fault);
+    }
     if (error || self->parser_->is_done()) return self->on_read(error);
     const std::string expect = lower(self->parser_->get()[http::field::expect]);
     expect == "100-continue" ? self->send_continue() : self->read_body();
@@ -371,12 +384,19 @@ void HttpSession::on_read(const BeastError& error) {
                             "the header is larger than " + std::to_string(state_->options.header_bytes_max) + " bytes"));
   }
   if (error == http::error::buffer_overflow) {
-    return send(error_reply(400, "invalid_argument", "a chunk's extension or the trailers of the body are too long"));
+    return refuse("a chunk's extension or the trailers of the body are too long");
   }
   const bool malformed = error.category() == make_error_code(http::error::bad_method).category() &&
                          error != http::error::end_of_stream && error != http::error::partial_message;
-  if (malformed) return send(error_reply(400, "invalid_argument", "not an HTTP request: " + error.message()));
+  if (malformed) return refuse("not an HTTP request: " + error.message());
   close();
+}
+
+// And the connection: where its next request begins is not known.
+void HttpSession::refuse(const std::string& why) {
+  end_wait();
+  keep_alive_ = false;
+  send(error_reply(400, "invalid_argument", why));
 }
 
 void HttpSession::watch(std::function<void()> gone) {

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+
+#include "core/decimal.hpp"
 
 namespace tuneband {
 namespace {
@@ -37,6 +40,15 @@ TEST(ParseNumber, ReadsWhatIsBeyondADoubleAsInfinityOrZero) {
   EXPECT_EQ(parse_number("1e999"), HUGE_VAL);
   EXPECT_EQ(parse_number("-1e999"), -HUGE_VAL);
   EXPECT_EQ(parse_number("1e-999"), 0.0);
+}
+
+TEST(WholeNumber, HasOneTextOnly) {
+  EXPECT_EQ(whole_number("0"), 0);
+  EXPECT_EQ(whole_number("-7"), -7);
+  EXPECT_EQ(whole_number("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
+  for (const char* text : {"", "-", "-0", "00", "01", "-01", "+1", "1.0", "1e3", " 1", "1 ", "0x1", "9223372036854775808"}) {
+    EXPECT_EQ(whole_number(text), std::nullopt) << text;
+  }
 }
 
 TEST(Nearest, FindsASlipOfThePenAndNothingElse) {

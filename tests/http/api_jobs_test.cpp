@@ -156,6 +156,12 @@ TEST_F(ApiTest, WhatIsNotThereIsNotFound) {
                              "/v1/jobs/there/best",
                              "/v1/jobs/there/trials/77",
                              "/v1/jobs/there/trials/-1",
+                             "/v1/jobs/01",
+                             "/v1/jobs/1e0",
+                             "/v1/jobs/-0",
+                             "/v1/jobs/there/trials/00",
+                             "/v1/jobs/there/trials/0e0",
+                             "/v1/jobs/there/trials/-0",
                              "/v1/jobs/there/trials/x",
                              "/v1/jobs/there/trials/99999999999999999999",
                              "/v1/jobs/there/trials/77/log",
@@ -185,8 +191,9 @@ TEST_F(ApiTest, QueryParametersThatNobodyAskedForAreRefusedWithASuggestion) {
   EXPECT_THAT(reply.body, HasSubstr("limit"));
   EXPECT_THAT(reply.body, HasSubstr("did you mean"));
   for (const char* target :
-        {"/v1/jobs?limit=3&limit=4", "/v1/jobs?limit=0", "/v1/jobs?limit=1001", "/v1/jobs?limit=x", "/v1/jobs?limit=1.5",
-        "/v1/jobs?limit=nan", "/v1/jobs?state=sleeping", "/v1/jobs?after=xyz", "/healthz?x=1"}) {
+       {"/v1/jobs?limit=3&limit=4", "/v1/jobs?limit=0", "/v1/jobs?limit=1001", "/v1/jobs?limit=x", "/v1/jobs?limit=1.5",
+        "/v1/jobs?limit=1e1", "/v1/jobs?limit=03", "/v1/jobs?limit=%2B3", "/v1/jobs?limit=3.0", "/v1/jobs?limit=nan",
+        "/v1/jobs?state=sleeping", "/v1/jobs?after=xyz", "/healthz?x=1"}) {
     EXPECT_EQ(get(target).status, 400) << target;
   }
 }

@@ -178,14 +178,24 @@ TEST(HttpServerTest, SpeaksHttp10) {
 TEST(HttpServerTest, RefusesWhatIsNotARequestInTheShapeOfEveryError) {
   ServedLoop served({}, echo);
   for (const std::string& bytes :
-       {std::string("this is not http\r\n\r\n"), std::string("GET / HTTP/9.9\r\n\r\n"), std::string("GET  /  HTTP/1.1\r\n\r\n"),
-        std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11), std::string("\0\0\0\0\0\0\0\0", 8),
+       {std::string("this is not http\r\n\r\n"),
+        std::string("GET / HTTP/9.9\r\n\r\n"),
+        std::string("GET  /  HTTP/1.1\r\n\r\n"),
+        std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11),
+        std::string("\0\0\0\0\0\0\0\0", 8),
         std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n"),
         std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n"),
         std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
         std::string("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
         std::string("GET / HTTP/1.1\r\nHost: localhost\r\nA B: c\r\n\r\n"),
+        std::string("GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n"),
+        std::string("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n"),
+        std::string("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n"),
+        std::string("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
+        std::string("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n"),
+        std::string(
+            "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n"),
         std::string("GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         std::string("GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         std::string("GET /\xff\xfe HTTP/1.1\r\nHost: localhost\r\n\r\n")}) {
