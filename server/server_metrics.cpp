@@ -127,7 +127,7 @@ void ServerMetrics::add_jobs(MetricsPage& page, const Scheduler& scheduler) cons
   page.sample(stopped, label("state", "stopped"));
   page.sample(failed, label("state", "failed"));
   page.sample(cancelled, label("state", "cancelled"));
-  page.family("trials_waiting", "gauge", "Trials that could go on, by what they wait for.");
+  page.family("trials_waiting", "gauge", "At least so many trials wait, by what they wait for.");
   for (const auto& [reason, count] : waiting) page.sample(count, label("reason", reason));
   page.gauge("resource_spent", "Units of resource that trials of all jobs have trained.", resource);
   page.gauge("training_seconds", "Seconds that workers trained for all jobs.", static_cast<double>(training_ms) / 1000);
