@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/format.hpp"
 #include "cli/job_file.hpp"
+#include "core/text.hpp"
 #include "simulator/comparison.hpp"
 #include "simulator/search_method.hpp"
 

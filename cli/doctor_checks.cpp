@@ -133,15 +133,6 @@ Json small_xgboost_job(const std::string& directory) {
             {"data", {{"train", table}, {"label", "y"}, {"validation", {{"fraction", 0.3}, {"seed", 1}}}}}}}};
 }
 
-std::string last_line(const std::string& file) {
-  std::ifstream log(file);
-  std::string last;
-  for (std::string line; std::getline(log, line);) {
-    if (!line.empty()) last = line;
-  }
-  return last;
-}
-
 // Of a private server and its worker, for a job that does not come to its end.
 std::string last_words(const std::string& data_dir) {
   const std::string worker = last_line(data_dir + "/workers/local-0.log");

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,8 +16,7 @@
 #include <vector>
 
 #include "cli/format.hpp"
-
-extern char** environ;
+#include "cli/spawn.hpp"
 
 namespace tuneband::cli {
 
@@ -32,34 +30,10 @@ Failure cannot_start(const std::string& message, const std::string& hint) {
   return {{{ErrorCode::unavailable, "the private server did not start: " + message, "", hint}}, kExitUnreachable};
 }
 
-// In a session of its own, so that a Ctrl-C at the terminal is this program's to handle.
-std::optional<pid_t> spawn_server(const EmbeddedServerOptions& options, int output, int log) {
+std::vector<std::string> command_of(const EmbeddedServerOptions& options) {
   std::vector<std::string> words{options.program, "--port", "0", "--end-with-parent", "--data-dir", options.data_dir};
   if (options.workers) words.insert(words.end(), {"--workers", std::to_string(*options.workers)});
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, log, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t all;
-  sigset_t none;
-  sigfillset(&all);
-  sigemptyset(&none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, options.program.c_str(), &files, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  errno = error;
-  return error == 0 ? std::optional(pid) : std::nullopt;
+  return words;
 }
 
 }  // namespace
@@ -68,6 +42,15 @@ std::string program_beside_this(const std::string& name) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   return error ? name : (self.parent_path() / name).string();
+}
+
+std::string last_line(const std::string& file) {
+  std::ifstream log(file);
+  std::string last;
+  for (std::string line; std::getline(log, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last;
 }
 
 Outcome<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(const EmbeddedServerOptions& options) {
@@ -79,15 +62,15 @@ Outcome<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(const EmbeddedSer
     close(log);
     return cannot_start(std::strerror(errno), "");
   }
-  const auto pid = spawn_server(options, fds[1], log);
-  const std::string reason = std::strerror(errno);
+  pid_t pid = 0;
+  const int error = spawn(command_of(options), fds[1], log, pid);
   close(log);
   close(fds[1]);
-  if (!pid) {
+  if (error != 0) {
     close(fds[0]);
-    return cannot_start(options.program + ": " + reason, "it belongs beside the program tuneband");
+    return cannot_start(options.program + ": " + std::strerror(error), "it belongs beside the program tuneband");
   }
-  std::unique_ptr<EmbeddedServer> server(new EmbeddedServer(*pid, fds[0], log_file));
+  std::unique_ptr<EmbeddedServer> server(new EmbeddedServer(pid, fds[0], log_file));
   if (const auto listening = server->wait_until_listening(); !listening) return listening.error();
   return server;
 }
@@ -118,12 +101,8 @@ Outcome<void> EmbeddedServer::wait_until_listening() {
 }
 
 std::string EmbeddedServer::last_log_line() const {
-  std::ifstream log(log_file_);
-  std::string last = "it ended at once";
-  for (std::string line; std::getline(log, line);) {
-    if (!line.empty()) last = line;
-  }
-  return last;
+  const std::string last = last_line(log_file_);
+  return last.empty() ? "it ended at once" : last;
 }
 
 bool EmbeddedServer::wait_for_end(int timeout_ms) {

@@ -43,6 +43,9 @@ class EmbeddedServer {
   std::string log_file_;
 };
 
+// Of a log: its last line that is not empty; "" where there is none.
+std::string last_line(const std::string& file);
+
 // `name` beside the running executable.
 std::string program_beside_this(const std::string& name);
 

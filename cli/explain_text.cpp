@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cli/format.hpp"
+#include "core/text.hpp"
 
 namespace tuneband::cli {
 

@@ -83,15 +83,6 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return text;
 }
 
-std::string join_and(const std::vector<std::string>& words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
-    text += words[i];
-  }
-  return text;
-}
-
 std::string short_worker(const std::string& id) {
   constexpr std::size_t kSuffixSize = 16;
   if (id.size() <= kSuffixSize + 1 || id[id.size() - kSuffixSize - 1] != '-') return id;

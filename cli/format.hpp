@@ -27,8 +27,6 @@ std::string format_clock(double seconds);                             // "0:42",
 std::string format_count(std::int64_t count, std::string_view noun);  // "1 trial", "2 trials"
 std::string format_percent(double part, double whole);                // "74 %"
 std::string join(const std::vector<std::string>& words, std::string_view separator);
-// "4", "4 and 7", "4, 7 and 9"
-std::string join_and(const std::vector<std::string>& words);
 
 // "local-1" of the id "local-1-a63184a1292cb8c6"; an id of another form as it is.
 std::string short_worker(const std::string& id);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,8 +11,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
-extern char** environ;
+#include "cli/spawn.hpp"
 
 namespace tuneband::cli {
 
@@ -23,26 +23,6 @@ using std::chrono::steady_clock;
 using End = ProgramOutput::End;
 
 constexpr std::size_t kSaidBytesMax = 64 * 1024;
-
-// In a process group of its own, so that all of it can be ended. Gives errno.
-int start(std::vector<std::string>& command, int output, pid_t& pid) {
-  std::vector<char*> words;
-  for (std::string& word : command) words.push_back(word.data());
-  words.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  const int error = posix_spawn(&pid, command.front().c_str(), &files, &attributes, words.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return error;
-}
 
 // False at the end of the output, and when there is nothing more at the moment.
 bool read_some(int output, std::string& said) {
@@ -95,7 +75,7 @@ ProgramOutput output_of(std::vector<std::string> command, std::chrono::milliseco
   if (pipe2(fds.data(), O_CLOEXEC | O_NONBLOCK) != 0) return {End::not_started, 0, std::strerror(errno)};
   fcntl(fds[1], F_SETFL, 0);  // the program's own end blocks as usual
   pid_t pid = 0;
-  const int error = start(command, fds[1], pid);
+  const int error = spawn(std::move(command), fds[1], fds[1], pid);
   close(fds[1]);
   ProgramOutput result{End::not_started, 0, std::strerror(error)};
   if (error == 0) result = run_to_its_end(pid, fds[0], deadline);

@@ -66,14 +66,22 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   return found ? "did you mean `" + *found + "`?" : "";
 }
 
-std::string one_of(std::span<const std::string> words) {
+namespace {
+
+std::string listed_words(std::span<const std::string> words, std::string_view before_last) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    if (i > 0) text += i + 1 == words.size() ? before_last : ", ";
     text += words[i];
   }
   return text;
 }
+
+}  // namespace
+
+std::string one_of(std::span<const std::string> words) { return listed_words(words, " or "); }
+
+std::string join_and(const std::vector<std::string>& words) { return listed_words(words, " and "); }
 
 std::string joined(std::initializer_list<std::string_view> parts) {
   std::string text;

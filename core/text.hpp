@@ -25,6 +25,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 // "a, b or c".
 std::string one_of(std::span<const std::string> words);
 
+// "a", "a and b", "a, b and c".
+std::string join_and(const std::vector<std::string>& words);
+
 // The parts one after the other.
 std::string joined(std::initializer_list<std::string_view> parts);
 

@@ -268,7 +268,7 @@ void Job::segment_ended(int number, ExitClass exit, const std::string& message, 
   } else {
     retry_or_fail(trial, exit, message, now);
   }
-  check_limits(now);
+  check_limits();
 }
 
 void Job::given_back(int number, Timestamp now) {
@@ -468,18 +468,16 @@ std::optional<Timestamp> Job::deadline() const {
   return row_.created_at.plus_ms(*spec_->limits.max_runtime_ms);
 }
 
-void Job::check_limits(Timestamp now) {
+void Job::check_limits() {
   if (row_.state != JobState::running) return;
   const Limits& limits = spec_->limits;
   const Objective& objective = spec_->objective;
   if (objective.target && row_.best_anywhere && !objective.better(*objective.target, row_.best_anywhere->value)) {
-    begin_stopping(
-        JobState::completed,
-        "trial " + std::to_string(row_.best_anywhere->trial) + " reached the target " + format_number(*objective.target), now);
+    begin_stopping(JobState::completed, "trial " + std::to_string(row_.best_anywhere->trial) + " reached the target " +
+                                            format_number(*objective.target));
   } else if (row_.failing_with && row_.failures_in_a_row >= limits.max_failures_in_a_row) {
     begin_stopping(JobState::failed,
-                   std::to_string(row_.failures_in_a_row) + " trials in a row failed with " + last_failure(*row_.failing_with),
-                   now);
+                   std::to_string(row_.failures_in_a_row) + " trials in a row failed with " + last_failure(*row_.failing_with));
   } else if (winds_down()) {
     return;
   } else if (limits.max_trials_without_improvement && row_.trials_since_improvement >= *limits.max_trials_without_improvement) {
@@ -521,7 +519,7 @@ std::string Job::last_failure(ExitClass exit) const {
   return text + ". " + std::string(advice(exit));
 }
 
-void Job::begin_stopping(JobState as, std::string reason, Timestamp now) {
+void Job::begin_stopping(JobState as, std::string reason) {
   if (row_.state != JobState::running) return;
   row_.state = JobState::stopping;
   row_.ending_as = as;

@@ -66,7 +66,7 @@ class Job {
   // The worker was not lost after all, and goes on with the same attempt: from the queue back to running.
   void reclaimed(int number, Timestamp now);
 
-  void begin_stopping(JobState as, std::string reason, Timestamp now);
+  void begin_stopping(JobState as, std::string reason);
   // Trials wait that the job's end has to cancel or stop, more than were one step's share.
   bool has_some_to_end() const { return some_to_end_; }
   void end_some_more(int most, Timestamp now);
@@ -104,7 +104,7 @@ class Job {
   void fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   void retry_or_fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   bool note_value(const TrialRow& trial, double value, bool at_max_resource);
-  void check_limits(Timestamp now);
+  void check_limits();
   bool winds_down() const { return row_.state == JobState::running && !row_.reason.empty(); }
   void wind_down(std::string reason);
   std::string why_no_best() const;

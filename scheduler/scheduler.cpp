@@ -178,7 +178,7 @@ void Scheduler::State::on(const JobSubmitted& event) {
 
 void Scheduler::State::on(const JobStopRequested& event) {
   if (Job* job = find_job(event.job)) {
-    job->begin_stopping(JobState::stopped, "stopped by the user", now);
+    job->begin_stopping(JobState::stopped, "stopped by the user");
   } else if (!known.contains(event.job)) {
     job_reply = JobReply{job_error(ErrorCode::not_found, "there is no job " + std::to_string(event.job.value)), false};
     return;
@@ -350,7 +350,7 @@ void Scheduler::State::on(const TimePassed&) {
   }
   for (auto& [id, job] : jobs) {
     const auto deadline = job.deadline();
-    if (deadline && now >= *deadline) job.begin_stopping(JobState::completed, "max_runtime is over", now);
+    if (deadline && now >= *deadline) job.begin_stopping(JobState::completed, "max_runtime is over");
     if (job.has_some_to_end() && !job.began_stopping()) job.end_some_more(options.ended_at_once, now);
   }
 }

@@ -108,11 +108,6 @@ struct StartFailure : std::runtime_error {
   const int status;
 };
 
-int end_with(int status, const std::string& message) {
-  std::fprintf(stderr, "tuneband-server: %s\n", message.c_str());
-  return status;
-}
-
 // A new one only where there never was one.
 Store open_store(const DataDir& data_dir) {
   const Result<bool> there = database_there(data_dir);
@@ -302,6 +297,11 @@ void allow_many_connections() {
 }
 
 }  // namespace
+
+int end_with(int status, const std::string& message) {
+  std::fprintf(stderr, "tuneband-server: %s\n", message.c_str());
+  return status;
+}
 
 int run_server(const ServerConfig& config) {
   const pid_t parent = ::getppid();

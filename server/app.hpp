@@ -3,10 +3,14 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 
 #include "server/server_config.hpp"
 
 namespace tuneband::server {
+
+// Says on stderr why the program ends, and gives its exit status.
+int end_with(int status, const std::string& message);
 
 // Serves until SIGTERM or SIGINT. Gives the exit status: 0 after an orderly end, 1 when it could not start, kExitCommitFailed
 // when that was for want of room on the disk.

@@ -56,11 +56,6 @@ Result<void> outside_of(const fs::path& directory, const fs::path& path) {
                "name a directory elsewhere"};
 }
 
-int refuse(const Error& error) {
-  std::fprintf(stderr, "tuneband-server: %s\n", describe(error).c_str());
-  return 1;
-}
-
 struct BackedUp {
   std::int64_t jobs = 0;
   std::uint64_t files = 0;
@@ -116,11 +111,12 @@ void print(const BackedUp& done, const std::string& to) {
 
 int back_up_data_dir(const ServerConfig& config, const std::function<void(const fs::path&)>& before_reading) {
   const Result<DataDir> source = DataDir::look_at(config.data_dir);
-  if (!source) return refuse(source.error());
+  if (!source) return end_with(1, describe(source.error()));
   try {
-    if (const Result<void> there = require_database(*source); !there) return refuse(there.error());
-    if (const Result<void> apart = outside_of(source->jobs_dir(), config.backup_to); !apart) return refuse(apart.error());
-    if (const Result<void> made = make_empty_dir(config.backup_to); !made) return refuse(made.error());
+    if (const Result<void> there = require_database(*source); !there) return end_with(1, describe(there.error()));
+    if (const Result<void> apart = outside_of(source->jobs_dir(), config.backup_to); !apart)
+      return end_with(1, describe(apart.error()));
+    if (const Result<void> made = make_empty_dir(config.backup_to); !made) return end_with(1, describe(made.error()));
     print(copy_data_dir(*source, *DataDir::look_at(config.backup_to), before_reading), config.backup_to);
     return 0;
   } catch (const std::exception& failure) {

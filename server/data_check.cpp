@@ -21,18 +21,13 @@ void print_contents(Connection& connection) {
   std::printf("trials: %lld, observations: %lld, decisions: %lld\n", count("trials"), count("observations"), count("decisions"));
 }
 
-int refused(const Error& error) {
-  std::fprintf(stderr, "tuneband-server: %s\n", describe(error).c_str());
-  return 1;
-}
-
 }  // namespace
 
 int check_data_dir(const ServerConfig& config) {
   const Result<DataDir> dir = DataDir::look_at(config.data_dir);
-  if (!dir) return refused(dir.error());
+  if (!dir) return end_with(1, describe(dir.error()));
   try {
-    if (const Result<void> there = require_database(*dir); !there) return refused(there.error());
+    if (const Result<void> there = require_database(*dir); !there) return end_with(1, describe(there.error()));
     Connection connection = Connection::open_to_read(dir->database_file());
     std::printf("data directory: %s\n", dir->root().c_str());
     const std::vector<std::string> damage = connection.faults();

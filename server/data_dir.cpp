@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <thread>
 #include <utility>
 
+#include "core/decimal.hpp"
 #include "core/json.hpp"
 #include "server/file_text.hpp"
 
@@ -68,10 +68,8 @@ Result<int> take_lock(const std::string& file, const std::string& root) {
 }
 
 std::optional<JobId> job_of_directory(const std::string& name) {
-  JobId job;
-  const auto read = std::from_chars(name.data(), name.data() + name.size(), job.value);
-  const bool is_number = read.ec == std::errc() && read.ptr == name.data() + name.size();
-  return is_number && job.value > 0 ? std::optional(job) : std::nullopt;
+  const auto number = whole_number(name);
+  return number && *number > 0 ? std::optional(JobId{*number}) : std::nullopt;
 }
 
 std::string absolute_path(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/text.hpp"
 #include "db/connection.hpp"
 #include "db/database_file.hpp"
 #include "db/store.hpp"
@@ -37,12 +38,6 @@ std::vector<std::string> signs_of_use(const DataDir& data_dir, const DatabaseFil
   return signs;
 }
 
-std::string listed(const std::vector<std::string>& words) {
-  std::string text = words.front();
-  for (std::size_t i = 1; i < words.size(); ++i) text += (i + 1 < words.size() ? ", " : " and ") + words[i];
-  return text;
-}
-
 Error unfinished_backup(const DataDir& data_dir) {
   return {ErrorCode::conflict, data_dir.root() + " is a backup that was not finished: some of it is missing", "",
           "make it again, into a new directory"};
@@ -51,7 +46,7 @@ Error unfinished_backup(const DataDir& data_dir) {
 Error lost(const DataDir& data_dir, DatabaseFile::Kind kind, const std::vector<std::string>& signs) {
   return {ErrorCode::conflict,
           "the database is lost: " + data_dir.database_file() + " " + std::string(what_is_wrong_with(kind)) + ", but there is " +
-              listed(signs) + "; all is left as it is",
+              join_and(signs) + "; all is left as it is",
           "", "restore a backup, or move the directory away to begin anew"};
 }
 

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "core/text.hpp"
+
 namespace tuneband::cli {
 
 TEST(Format, DurationsAreShort) {
