@@ -10,6 +10,7 @@ namespace tuneband::style {
 namespace {
 
 constexpr std::size_t kColumnsMax = 130;
+constexpr std::size_t kFunctionLinesMax = 70;
 
 // Written in two parts, so that this file does not find itself.
 const std::string kUnfinishedWords[] = {std::string("TO") + "DO", std::string("FIX") + "ME"};
@@ -17,6 +18,12 @@ const std::string kCoroutineWords[] = {std::string("co_") + "await", std::string
 
 std::size_t columns_of(const std::string& line) {
   return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+// A definition that is not indented begins with a line that ends in "{" and closes with a line that begins with "}".
+bool opens_function(const std::string& line) {
+  const bool not_indented = !line.empty() && line.front() != ' ' && line.front() != '}';
+  return not_indented && line.ends_with('{') && line.find('(') != std::string::npos;
 }
 
 template <class Check>
@@ -32,6 +39,19 @@ TEST(Text, NoLineIsLongerThan130Columns) {
   for_each_line([](const SourceFile&, const std::string& line, const std::string& place) {
     EXPECT_LE(columns_of(line), kColumnsMax) << place;
   });
+}
+
+TEST(Text, NoFunctionIsLongerThan70Lines) {
+  for (const SourceFile& file : source_tree()) {
+    std::size_t begin = 0;  // 1 + the index of the line that opened a function; 0 outside
+    for (std::size_t i = 0; is_cpp(file) && i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      if (begin == 0 && opens_function(line)) begin = i + 1;
+      if (begin == 0 || !line.starts_with('}')) continue;
+      EXPECT_LE(i - begin, kFunctionLinesMax) << file.path << ":" << begin << ": " << file.lines[begin - 1];
+      begin = 0;
+    }
+  }
 }
 
 TEST(Text, NoTabsNoTrailingSpacesNoCarriageReturns) {
