@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
+#include "core/json_writer.hpp"
 #include "core/text.hpp"
 #include "db/database_file.hpp"
-#include "db/json_writer.hpp"
 #include "db/migrate.hpp"
 #include "db/row_columns.hpp"
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "db/row_json.hpp"
+#include "analytics/row_json.hpp"
 #include "server/monotone_clock.hpp"
 
 namespace tuneband::server {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "analytics/reader.hpp"
 #include "core/error.hpp"
-#include "db/reader.hpp"
 #include "server/http_types.hpp"
 
 namespace tuneband::server {

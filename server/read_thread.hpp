@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "analytics/reader.hpp"
 #include "core/error.hpp"
-#include "db/reader.hpp"
 
 namespace tuneband::server {
 

@@ -1,7 +1,7 @@
 #include <cctype>
 
+#include "core/json_writer.hpp"
 #include "core/text.hpp"
-#include "db/json_writer.hpp"
 #include "server/api.hpp"
 #include "server/openapi.hpp"
 #include "server/worker_messages.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "db/reader.hpp"
+#include "analytics/reader.hpp"
 #include "db/store.hpp"
 
 namespace tuneband::testing {

@@ -10,8 +10,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const char* const kFolders[] = {"core", "search_spaces", "scheduler", "simulator", "db",       "workers", "server",
-                                "cli",  "tests",         "benchmarks", "examples", "scripts", "cmake"};
 const char* const kExtensions[] = {".cpp", ".hpp", ".cmake", ".sql", ".py", ".sh", ".txt", ".in", ""};
 
 bool is_source(const fs::path& path) {
@@ -27,14 +25,21 @@ std::vector<std::string> read_lines(const fs::path& path) {
   return lines;
 }
 
+// All but what a build made, texts for people, and what is not of the sources: a new room of the house is seen without being
+// listed.
+bool holds_sources(const fs::directory_entry& entry) {
+  const std::string name = entry.path().filename().string();
+  return entry.is_directory() && name.front() != '.' && name != "docs" && !name.starts_with("build");
+}
+
 }  // namespace
 
 std::vector<SourceFile> source_tree() {
   const fs::path root = TUNEBAND_SOURCE_DIR;
   std::vector<SourceFile> files{{"CMakeLists.txt", read_lines(root / "CMakeLists.txt")}};
-  for (const char* folder : kFolders) {
-    if (!fs::exists(root / folder)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+  for (const fs::directory_entry& folder : fs::directory_iterator(root)) {
+    if (!holds_sources(folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
       if (!entry.is_regular_file() || !is_source(entry.path())) continue;
       files.push_back({entry.path().lexically_relative(root).string(), read_lines(entry.path())});
     }

@@ -17,7 +17,7 @@ struct Include {
   std::size_t line = 0;  // from 1
 };
 
-// Below the folders that hold code, scripts among them; nothing that a build made.
+// Below every folder but docs, scripts among them; nothing that a build made.
 std::vector<SourceFile> source_tree();
 
 std::vector<Include> includes_of(const SourceFile& file);

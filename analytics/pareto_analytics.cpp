@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "db/reader.hpp"
+#include "analytics/reader.hpp"
 #include "db/row_columns.hpp"
 #include "scheduler/fronts.hpp"
 

@@ -1,4 +1,4 @@
-#include "db/decimate.hpp"
+#include "analytics/decimate.hpp"
 
 #include <cmath>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "db/cursor.hpp"
+#include "analytics/cursor.hpp"
 
 #include <array>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "db/job_facts.hpp"
+#include "analytics/job_facts.hpp"
 
 #include <utility>
 #include <variant>

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analytics/job_facts.hpp"
 #include "core/ids.hpp"
-#include "db/job_facts.hpp"
 
 namespace tuneband {
 

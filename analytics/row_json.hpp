@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "db/job_facts.hpp"
-#include "db/json_writer.hpp"
+#include "analytics/job_facts.hpp"
+#include "core/json_writer.hpp"
 #include "scheduler/rows.hpp"
 
 namespace tuneband {

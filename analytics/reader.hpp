@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "analytics/facts_cache.hpp"
+#include "analytics/job_facts.hpp"
+#include "analytics/row_json.hpp"
 #include "core/error.hpp"
 #include "db/connection.hpp"
-#include "db/facts_cache.hpp"
-#include "db/job_facts.hpp"
-#include "db/row_json.hpp"
 #include "scheduler/rows.hpp"
 
 namespace tuneband {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "db/reader.hpp"
+#include "analytics/reader.hpp"
 #include "db/row_columns.hpp"
 
 namespace tuneband {

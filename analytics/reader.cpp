@@ -1,4 +1,4 @@
-#include "db/reader.hpp"
+#include "analytics/reader.hpp"
 
 #include <algorithm>
 #include <cfloat>
@@ -6,11 +6,11 @@
 #include <limits>
 #include <set>
 
+#include "analytics/cursor.hpp"
+#include "analytics/decimate.hpp"
 #include "core/decimal.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
-#include "db/cursor.hpp"
-#include "db/decimate.hpp"
 #include "db/migrate.hpp"
 #include "db/row_columns.hpp"
 

@@ -1,5 +1,5 @@
 // What a job's trials say about its search space.
-#include "db/reader.hpp"
+#include "analytics/reader.hpp"
 #include "db/row_columns.hpp"
 #include "search_spaces/importance.hpp"
 

@@ -1,4 +1,4 @@
-#include "db/json_writer.hpp"
+#include "core/json_writer.hpp"
 
 #include <array>
 #include <charconv>

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "analytics/reader.hpp"
 #include "core/text.hpp"
-#include "db/reader.hpp"
 #include "db/row_columns.hpp"
 #include "search_spaces/value.hpp"
 

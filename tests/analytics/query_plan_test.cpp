@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "db_fixture.hpp"
+#include "tests/db/db_fixture.hpp"
 
 namespace tuneband::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "db/row_json.hpp"
+#include "analytics/row_json.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "db/reader.hpp"
+#include "analytics/reader.hpp"
 
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "db_fixture.hpp"
+#include "tests/db/db_fixture.hpp"
 
 namespace tuneband::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "db/facts_cache.hpp"
+#include "analytics/facts_cache.hpp"
 
 namespace tuneband {
 
