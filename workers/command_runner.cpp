@@ -167,9 +167,10 @@ class CommandRunner final : public TrialRunner {
     if (command_ && !goes_on(order)) release();
     if (command_) {
       command_->go_on();
-      return run_segment(order, *spec, reporter, log, Begun::before);
+      if (auto result = run_segment(order, *spec, reporter, log, Begun::before)) return *result;
     }
-    return start_and_run(order, *spec, reporter, log);
+    if (auto fault = start(order, *spec, log)) return *fault;
+    return *run_segment(order, *spec, reporter, log, Begun::now);
   }
 
   void release() override {
@@ -235,13 +236,10 @@ class CommandRunner final : public TrialRunner {
     return std::nullopt;
   }
 
-  SegmentResult start_and_run(const AssignmentOrder& order, const CommandSpec& spec, TrialReporter& reporter, TrialLog& log) {
-    if (auto fault = start(order, spec, log)) return *fault;
-    return run_segment(order, spec, reporter, log, Begun::now);
-  }
-
-  SegmentResult run_segment(const AssignmentOrder& order, const CommandSpec& spec, TrialReporter& reporter, TrialLog& log,
-                            Begun begun) {
+  // Nothing: it was begun before, and has ended by itself where it was told to then. The rest takes another start, which comes
+  // only when this command is gone: whoever ends a command ends every process below this one.
+  std::optional<SegmentResult> run_segment(const AssignmentOrder& order, const CommandSpec& spec, TrialReporter& reporter,
+                                           TrialLog& log, Begun begun) {
     using End = CommandSegment::End;
     const End end = CommandSegment(order, spec, *command_, reporter, log).run();
     if (end == End::reached) {
@@ -253,23 +251,24 @@ class CommandRunner final : public TrialRunner {
         command_->let_end(reporter.stop_fd(), log);
         command_.reset();
       }
-      return {kExitCompleted, ""};
+      return SegmentResult{kExitCompleted, ""};
     }
     const RunningCommand command = std::move(*command_);
     command_.reset();
-    if (end == End::stopped) return {kExitStopped, ""};
+    if (end == End::stopped) return SegmentResult{kExitStopped, ""};
     if (end == End::timed_out) {
-      return {kExitTimedOut, "the segment took longer than its limit of " + std::to_string(*spec.timeout_ms) + " ms"};
+      return SegmentResult{kExitTimedOut,
+                           "the segment took longer than its limit of " + std::to_string(*spec.timeout_ms) + " ms"};
     }
     if (command.status().signal != 0 || command.status().code != 0) return failure(spec, command);
-    if (order.group && order.group->rank != spec.metric_rank) return {kExitCompleted, ""};  // what counts, another rank says
-    // It was told an earlier until_resource, and has ended there by itself: the rest takes another start.
-    if (begun == Begun::before) return start_and_run(order, spec, reporter, log);
+    if (order.group && order.group->rank != spec.metric_rank)
+      return SegmentResult{kExitCompleted, ""};  // what counts, another rank says
+    if (begun == Begun::before) return std::nullopt;
     if (command.says_resource() || !command.last_metrics()) return no_metric(order, spec, command);
     // It never said how far it was: what it printed last is its result.
     reporter.observe(order.until_resource, *command.last_metrics());
     if (spec.resume == protocol::ResumeMode::checkpoint) reporter.checkpointed(order.until_resource);
-    return {kExitCompleted, ""};
+    return SegmentResult{kExitCompleted, ""};
   }
 
   const std::string tracker_host_;

@@ -141,6 +141,19 @@ TEST_F(CommandRunnerTest, AnotherTrialEndsTheOneThatIsHeld) {
   EXPECT_TRUE(no_children_left());
 }
 
+TEST_F(CommandRunnerTest, ACommandThatEndsByItselfAtItsRungIsStartedAgainUnharmed) {
+  // Below a launcher, so that it is seen to end only after it was held.
+  script(R"(sh -c 'at=$TUNEBAND_FROM_RESOURCE
+    while [ $at -lt $TUNEBAND_UNTIL_RESOURCE ]; do at=$((at + 1)); echo "{\"resource\": $at, \"loss\": $at}"; done'
+    exit 0)");
+  order.trainer["resume"] = "checkpoint";
+  for (const int until : {1, 3, 5, 7, 9}) {
+    const SegmentResult result = run_until(until);
+    ASSERT_EQ(result.exit, "completed") << "until " << until << ": " << result.message;
+  }
+  EXPECT_TRUE(no_children_left());
+}
+
 TEST_F(CommandRunnerTest, OversteppingTheRungCountsForItAndIsNotLost) {
   script("for i in 2 4 6; do echo \"{\\\"resource\\\": $i, \\\"loss\\\": $i}\"; done");
   order.trainer["resume"] = "checkpoint";
