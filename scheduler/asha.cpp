@@ -1,6 +1,7 @@
 #include "scheduler/asha.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/check.hpp"
 #include "scheduler/plan.hpp"
@@ -69,6 +70,19 @@ std::optional<Work> AshaPolicy::take(std::optional<int> preferred, std::vector<R
   return work;
 }
 
+std::optional<int> AshaPolicy::rung_to_finish() const {
+  const bool others_left = may_start() || under_way_ > 0;
+  return others_left ? std::nullopt : rung_to_finish_from(rungs_);
+}
+
+Work AshaPolicy::promote_to_finish(int index, std::vector<Ruling>& rulings) {
+  const Standing standing = *rung(index).waiting().begin();
+  recall_promoted(index, standing.trial, true);
+  settle(index, standing, Verdict::promoted, 1,
+         "all other trials are done: the best one goes on, so that one reaches max_resource", rulings);
+  return work_of(standing.trial, index + 1);
+}
+
 bool AshaPolicy::has_work() const { return may_start() || has_promoted(); }
 
 void AshaPolicy::close(std::vector<Ruling>& rulings, std::size_t most) {
@@ -105,31 +119,23 @@ bool AshaPromotion::may_promote(int index) const {
   return rung(index).rank(*rung(index).waiting().begin()) <= rung(index).filled() / eta_;
 }
 
-std::optional<AshaPromotion::Promotable> AshaPromotion::promotable() const {
+std::optional<int> AshaPromotion::promotable() const {
   for (int index = highest_rung_to_leave(); index >= 0; --index) {
-    if (!rung(index).waiting().empty() && may_promote(index)) return Promotable{index, false};
-  }
-  if (!finishes_the_best() || may_start() || under_way() > 0) return std::nullopt;
-  const bool none_at_top = rung(top()).filled() == 0;
-  if (!none_at_top && rung(top()).at(0).counts()) return std::nullopt;
-  for (int index = top() - 1; index >= 0; --index) {
-    if (rung(index).waiting().empty()) continue;
-    const bool may_count = rung(index).waiting().begin()->violation == 0;
-    if (none_at_top || may_count) return Promotable{index, true};
+    if (!rung(index).waiting().empty() && may_promote(index)) return index;
   }
   return std::nullopt;
 }
 
 std::optional<Work> AshaPromotion::take_promoted(std::optional<int>, std::vector<Ruling>& rulings) {
   const auto next = promotable();
-  if (!next) return std::nullopt;
-  const Standing standing = *rung(next->index).waiting().begin();
-  recall_promoted(next->index, standing.trial, true);
-  settle(next->index, standing, Verdict::promoted, next->at_the_end ? 1 : keep_of(rung(next->index).filled()),
-         next->at_the_end ? "all other trials are done: the best one goes on, so that one reaches max_resource"
-                          : rule_of_promotion(),
-         rulings);
-  return work_of(standing.trial, next->index + 1);
+  if (!next) {
+    const auto last = rung_to_finish();
+    return last ? std::optional(promote_to_finish(*last, rulings)) : std::nullopt;
+  }
+  const Standing standing = *rung(*next).waiting().begin();
+  recall_promoted(*next, standing.trial, true);
+  settle(*next, standing, Verdict::promoted, keep_of(rung(*next).filled()), rule_of_promotion(), rulings);
+  return work_of(standing.trial, *next + 1);
 }
 
 std::string AshaPromotion::rule_of_promotion() const {
@@ -149,16 +155,35 @@ void AshaStopping::arrived_below_top(int index, const Standing& standing, std::v
   const bool few = rung(index).filled() < eta_;
   const bool stays = few || rung(index).rank(standing) <= keep;
   const std::string top_share = "the top 1 in " + std::to_string(eta_);
-  settle(index, standing, stays ? Verdict::promoted : Verdict::stopped, keep,
-         few     ? "too few results to compare with: the first ones go on"
-         : stays ? "when it arrived it was within " + top_share
-                 : "when it arrived it was not within " + top_share,
-         rulings);
-  if (stays) goes_on(index, standing.trial);
+  if (!stays) {
+    lose(index, standing, keep, "when it arrived it was not within " + top_share, rulings);
+    return;
+  }
+  settle(index, standing, Verdict::promoted, keep,
+         few ? "too few results to compare with: the first ones go on" : "when it arrived it was within " + top_share, rulings);
+  goes_on(index, standing.trial);
 }
 
-std::optional<Work> AshaStopping::take_promoted(std::optional<int> preferred, std::vector<Ruling>&) {
-  if (promoted_.empty()) return std::nullopt;
+void AshaStopping::lose(int index, const Standing& standing, int keep, std::string rule, std::vector<Ruling>& rulings) {
+  const auto& waiting = rung(index).waiting();
+  if (!finished() && static_cast<int>(waiting.size()) <= kReserve) return;
+  const Standing out = finished() ? standing : *waiting.rbegin();
+  settle(index, out, Verdict::stopped, keep, out.trial == standing.trial ? std::move(rule) : rule_at_close(), rulings);
+}
+
+void AshaStopping::arrived(std::vector<Ruling>& rulings) {
+  if (finished()) close(rulings, std::numeric_limits<std::size_t>::max());  // no reserve is needed any more
+}
+
+std::string AshaStopping::rule_at_close() const {
+  return "by the rule it was to stop here, and no place of a trial that failed further up was left for it";
+}
+
+std::optional<Work> AshaStopping::take_promoted(std::optional<int> preferred, std::vector<Ruling>& rulings) {
+  if (promoted_.empty()) {
+    const auto last = rung_to_finish();
+    return last ? std::optional(promote_to_finish(*last, rulings)) : std::nullopt;
+  }
   auto chosen = promoted_.begin();
   if (preferred) {
     const auto same =

@@ -42,6 +42,11 @@ class AshaPolicy : public Policy {
   virtual void learned(int index, const Standing& standing) { static_cast<void>(index), static_cast<void>(standing); }
   // A finite value arrived below the last rung.
   virtual void arrived_below_top(int index, const Standing& standing, std::vector<Ruling>& rulings) = 0;
+  // Of the reserve, once no trial is left to start or to wait for and none reached max_resource with a value that may be the
+  // best: the rung whose best one goes on.
+  std::optional<int> rung_to_finish() const;
+  bool finished() const { return one_has_finished(rungs_); }
+  Work promote_to_finish(int index, std::vector<Ruling>& rulings);
   // After every arrival and its own verdict.
   virtual void arrived(std::vector<Ruling>& rulings) { static_cast<void>(rulings); }
   // A promoted trial, when there is one.
@@ -86,23 +91,16 @@ class AshaPromotion : public AshaPolicy {
  protected:
   void arrived_below_top(int, const Standing&, std::vector<Ruling>&) override {}
   std::optional<Work> take_promoted(std::optional<int> preferred, std::vector<Ruling>& rulings) override;
-  bool has_promoted() const override { return promotable().has_value(); }
+  bool has_promoted() const override { return promotable() || rung_to_finish(); }
   void recall_promoted(int index, int trial, bool moved_on) override;
 
   // May the best of those that wait at this rung go on?
   virtual bool may_promote(int index) const;
   virtual int highest_rung_to_leave() const { return top() - 1; }
-  // Once no trial is left to start or to wait for, the best one of the highest rung goes on, so that one reaches max_resource;
-  // when it fails there or breaks a constraint, the next one does.
-  virtual bool finishes_the_best() const { return false; }
   virtual std::string rule_of_promotion() const;
 
  private:
-  struct Promotable {
-    int index = 0;
-    bool at_the_end = false;
-  };
-  std::optional<Promotable> promotable() const;
+  std::optional<int> promotable() const;  // index of the rung
 };
 
 class AshaStopping : public AshaPolicy {
@@ -112,11 +110,15 @@ class AshaStopping : public AshaPolicy {
 
  protected:
   void arrived_below_top(int index, const Standing& standing, std::vector<Ruling>& rulings) override;
+  void arrived(std::vector<Ruling>& rulings) override;
+  std::string rule_at_close() const override;
   std::optional<Work> take_promoted(std::optional<int> preferred, std::vector<Ruling>& rulings) override;
-  bool has_promoted() const override { return !promoted_.empty(); }
+  bool has_promoted() const override { return !promoted_.empty() || rung_to_finish(); }
   void recall_promoted(int index, int trial, bool moved_on) override;
 
   void goes_on(int index, int trial) { promoted_.insert({-index, trial}); }
+  // By the rule it does not go on: it is stopped, or takes another's place in the rung's reserve (kReserve).
+  void lose(int index, const Standing& standing, int keep, std::string rule, std::vector<Ruling>& rulings);
 
  private:
   std::set<std::pair<int, int>> promoted_;  // (-rung, trial): the highest rung first

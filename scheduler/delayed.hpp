@@ -32,7 +32,6 @@ class DelayedPromotion : public AshaPromotion {
   void recall_promoted(int index, int trial, bool moved_on) override;
   Place place_of_new() const override { return {0, lowest_}; }
   bool may_promote(int index) const override;
-  bool finishes_the_best() const override { return true; }
   std::string rule_of_promotion() const override;
 
   const RungOrder& order() const { return order_; }

@@ -34,12 +34,16 @@ void MedianStopping::arrived_below_top(int index, const Standing& standing, std:
   const auto other = [&](int i) { return averages.at(i + 1 < averages.rank(own) ? i : i + 1).cost; };
   const double median = (other((others - 1) / 2) + other(others / 2)) / 2;
   const bool stays = course.best <= median;
-  settle(index, standing, stays ? Verdict::promoted : Verdict::stopped, 0,
-         std::string("its best value so far is ") + (stays ? "not worse" : "worse") +
-             " than the median of the others' averages up to here",
-         rulings);
-  rulings.back().cutoff = value_of({Standing::finite, 0, median, 0}, goal_);
-  if (stays) goes_on(index, standing.trial);
+  const std::string rule = std::string("its best value so far is ") + (stays ? "not worse" : "worse") +
+                           " than the median of the others' averages up to here";
+  if (stays) {
+    settle(index, standing, Verdict::promoted, 0, rule, rulings);
+    goes_on(index, standing.trial);
+  } else {
+    lose(index, standing, 0, rule, rulings);
+  }
+  const bool decided = !rulings.empty() && rulings.back().trial == standing.trial;
+  if (decided) rulings.back().cutoff = value_of({Standing::finite, 0, median, 0}, goal_);
 }
 
 }  // namespace tuneband

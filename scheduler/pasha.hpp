@@ -23,7 +23,6 @@ class Pasha final : public AshaPromotion {
  protected:
   void learned(int index, const Standing& standing) override;
   int highest_rung_to_leave() const override { return cap_ - 1; }
-  bool finishes_the_best() const override { return true; }
   std::string rule_at_close() const override;
 
  private:

@@ -92,4 +92,16 @@ Ruling Rung::rule(const Standing& standing, Verdict verdict, int bracket, int ru
   return ruling;
 }
 
+bool one_has_finished(const std::vector<Rung>& rungs) { return rungs.back().filled() > 0 && rungs.back().at(0).counts(); }
+
+std::optional<int> rung_to_finish_from(const std::vector<Rung>& rungs) {
+  if (one_has_finished(rungs)) return std::nullopt;
+  const bool any_value = rungs.back().finite() > 0;  // which breaks a constraint: only one that breaks none is better
+  for (auto index = static_cast<int>(rungs.size()) - 2; index >= 0; --index) {
+    const auto& waiting = rungs[static_cast<std::size_t>(index)].waiting();
+    if (!waiting.empty() && (!any_value || waiting.begin()->violation == 0)) return index;
+  }
+  return std::nullopt;
+}
+
 }  // namespace tuneband

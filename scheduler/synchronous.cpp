@@ -23,6 +23,7 @@ SynchronousPolicy::Bracket& SynchronousPolicy::open_next() {
   bracket.plan = planned_bracket(spec_, opened_, left);
   for (const PlannedRung& rung : bracket.plan.rungs)
     bracket.rungs.emplace_back(rung.resource, rung.trials, goal_, spec_.more_goals);
+  bracket.went_on.resize(bracket.rungs.size());
   trials_planned_ += bracket.plan.rungs.front().trials;
   ready_.insert(opened_);
   return open_.emplace(opened_++, std::move(bracket)).first->second;
@@ -41,15 +42,48 @@ void SynchronousPolicy::arrive(const Arrival& arrival, std::vector<Ruling>& ruli
   const Standing standing = rung.add(arrival);
   const bool last = arrival.rung + 1 == static_cast<int>(its.rungs.size());
   if (standing.tier == Standing::failed) {
-    rung.settle(standing);
-    rulings.push_back(rung.rule(standing, Verdict::stopped, arrival.bracket, arrival.rung, its.keep(arrival.rung),
-                                "it failed before it reached this rung"));
+    stop(its, arrival.rung, standing, "it failed before it reached this rung", rulings);
   } else if (last) {
     rung.settle(standing);
     rulings.push_back(rung.rule(standing, Verdict::completed, arrival.bracket, arrival.rung, 0, "it reached max_resource"));
   }
-  settle(its, arrival.rung, rulings);
-  drop_if_closed(arrival.bracket);
+  // A first result at the end lets every reserve go; else only this rung and those above it can have changed.
+  settle(its, last ? 0 : arrival.rung, rulings);
+  if (its.closed()) finish(its, rulings);
+}
+
+void SynchronousPolicy::promote(Bracket& its, int index, const Standing& standing, std::string rule,
+                                std::vector<Ruling>& rulings) {
+  Rung& rung = its.rungs[static_cast<std::size_t>(index)];
+  rung.settle(standing);
+  its.promoted.insert({-index, standing.trial});
+  ++its.went_on[static_cast<std::size_t>(index)];
+  ready_.insert(its.plan.index);
+  ++promoted_;
+  rulings.push_back(rung.rule(standing, Verdict::promoted, its.plan.index, index, its.keep(index), std::move(rule)));
+}
+
+void SynchronousPolicy::stop(Bracket& its, int index, const Standing& standing, std::string rule, std::vector<Ruling>& rulings) {
+  Rung& rung = its.rungs[static_cast<std::size_t>(index)];
+  rung.settle(standing);
+  rulings.push_back(rung.rule(standing, Verdict::stopped, its.plan.index, index, its.keep(index), std::move(rule)));
+}
+
+void SynchronousPolicy::finish(Bracket& its, std::vector<Ruling>& rulings) {
+  if (const auto index = rung_to_finish_from(its.rungs)) {
+    const auto at = static_cast<std::size_t>(*index);
+    const Standing next_best = *its.rungs[at].waiting().begin();
+    promote(its, *index, next_best, "all of its bracket that went on failed: the next best takes their place", rulings);
+    its.rungs[at + 1].set_slots(its.went_on[at]);
+    return;
+  }
+  for (int index = 0; index < static_cast<int>(its.rungs.size()); ++index) {
+    Rung& rung = its.rungs[static_cast<std::size_t>(index)];
+    while (!rung.waiting().empty()) {
+      stop(its, index, *rung.waiting().begin(), "the best " + std::to_string(its.keep(index)) + " went on", rulings);
+    }
+  }
+  open_.erase(its.plan.index);
 }
 
 void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Ruling>& rulings) {
@@ -63,31 +97,27 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Ruling>& rul
     const Standing standing = *rung.waiting().begin();
     const bool uncertain = rung.several() && missing > 0;
     if (standing.tier != Standing::finite || uncertain || rung.rank(standing) + missing > keep) break;
-    rung.settle(standing);
-    its.promoted.insert({-index, standing.trial});
-    ready_.insert(its.plan.index);
-    ++promoted_;
-    rulings.push_back(
-        rung.rule(standing, Verdict::promoted, its.plan.index, index, keep,
-                  missing == 0 ? "the rung is full: " + best : best + ", and the missing results cannot push it out"));
+    promote(its, index, standing,
+            missing == 0 ? "the rung is full: " + best : best + ", and the missing results cannot push it out", rulings);
   }
+  const int reserve = one_has_finished(its.rungs) ? 0 : kReserve;
   while (!rung.waiting().empty()) {  // certain losers
     const Standing standing = *rung.waiting().rbegin();
     const bool finite = standing.tier == Standing::finite;
     const bool uncertain = rung.several() && missing > 0;
-    if (finite && (uncertain || rung.rank(standing) <= keep)) break;
-    rung.settle(standing);
-    rulings.push_back(rung.rule(standing, Verdict::stopped, its.plan.index, index, keep,
-                                !finite        ? "its value is not a finite number: such a trial never goes on"
-                                : missing == 0 ? "the rung is full: " + best
-                                               : best + ", and so many better results are in already"));
+    const bool in_reserve = rung.rank(standing) <= keep + reserve || static_cast<int>(rung.waiting().size()) <= reserve;
+    if (finite && (uncertain || in_reserve)) break;
+    stop(its, index, standing,
+         !finite        ? "its value is not a finite number: such a trial never goes on"
+         : missing == 0 ? "the rung is full: " + best
+                        : best + ", and so many better results are in already",
+         rulings);
   }
   if (missing == 0) {
     // Failures and values that are not finite leave fewer to go on than planned; the next rung closes with those there are.
-    Rung& next = its.rungs[static_cast<std::size_t>(index) + 1];
-    next.set_slots(std::min(keep, rung.finite()));
-    settle(its, index + 1, rulings);
+    its.rungs[static_cast<std::size_t>(index) + 1].set_slots(its.went_on[static_cast<std::size_t>(index)]);
   }
+  settle(its, index + 1, rulings);
 }
 
 Work SynchronousPolicy::take_from(Bracket& its, std::optional<int> preferred) {
@@ -122,11 +152,6 @@ bool SynchronousPolicy::has_work() const { return !ready_.empty() || next_bracke
 
 void SynchronousPolicy::close(std::vector<Ruling>&, std::size_t) {}  // a full rung has no trial without a verdict
 
-void SynchronousPolicy::drop_if_closed(int index) {
-  const auto found = open_.find(index);
-  if (found != open_.end() && found->second.closed()) open_.erase(found);
-}
-
 void SynchronousPolicy::recall_trial(const TrialRow& trial) { ++bracket(trial.bracket).started; }
 
 void SynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved_on) {
@@ -138,6 +163,7 @@ void SynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved_
   } else {
     rung.add_settled(arrival);
   }
+  if (decision.verdict == Verdict::promoted) ++its.went_on[static_cast<std::size_t>(decision.rung)];
   if (decision.verdict == Verdict::promoted && !moved_on) {
     its.promoted.insert({-decision.rung, decision.trial.number});
     ++promoted_;
@@ -148,7 +174,7 @@ void SynchronousPolicy::recalled() {
   for (auto entry = open_.begin(); entry != open_.end();) {
     Bracket& its = entry->second;
     std::vector<Ruling> none;
-    for (int rung = 0; rung < static_cast<int>(its.rungs.size()); ++rung) settle(its, rung, none);  // closes what is full
+    settle(its, 0, none);  // closes what is full
     TUNEBAND_CHECK(none.empty(), "a verdict that was certain had not been written");
     if (!its.has_work()) ready_.erase(entry->first);
     entry = its.closed() ? open_.erase(entry) : std::next(entry);

@@ -1,6 +1,7 @@
 // Synchronous brackets: Hyperband (Li et al., JMLR 18 (2018), Algorithm 1) and plain successive halving, with two differences in
 // time and none in result: brackets overlap (a bracket that waits for stragglers lends its workers to the next), and a verdict
-// falls as soon as it is certain whatever the missing results are.
+// falls as soon as it is certain whatever the missing results are, but for a reserve of each rung (kReserve): when all that went
+// on fail, the next best one takes their place, so that a bracket has a result at max_resource.
 #pragma once
 
 #include <map>
@@ -37,6 +38,7 @@ class SynchronousPolicy final : public Policy {
   struct Bracket {
     PlannedBracket plan;
     std::vector<Rung> rungs;
+    std::vector<int> went_on;  // by rung: promoted from it so far
     int started = 0;
     std::set<Promoted> promoted;
 
@@ -49,8 +51,10 @@ class SynchronousPolicy final : public Policy {
   Bracket& open_next();
   Bracket& bracket(int index);
   void settle(Bracket& bracket, int rung, std::vector<Ruling>& rulings);
+  void promote(Bracket& bracket, int rung, const Standing& standing, std::string rule, std::vector<Ruling>& rulings);
+  void stop(Bracket& bracket, int rung, const Standing& standing, std::string rule, std::vector<Ruling>& rulings);
+  void finish(Bracket& bracket, std::vector<Ruling>& rulings);     // nothing of it is left to run
   Work take_from(Bracket& bracket, std::optional<int> preferred);  // that has work
-  void drop_if_closed(int index);
 
   SchedulerSpec spec_;
   Goal goal_;

@@ -7,6 +7,7 @@
 
 #include "core/random.hpp"
 #include "scheduler/plan.hpp"
+#include "scheduler/rung.hpp"
 #include "tests/scheduler/choices.hpp"
 #include "tests/scheduler/policy_driver.hpp"
 
@@ -34,9 +35,11 @@ class Reference {
   Reference(const SchedulerSpec& spec, int trials_max) : spec_(spec), trials_max_(trials_max), levels_(ladder(spec)) {
     rungs_.resize(levels_.size());
     promoted_.resize(levels_.size());
+    reserve_.resize(levels_.size());
   }
 
   void arrive(const Segment& segment, std::optional<double> value) {
+    --under_way_;
     auto& rung = rungs_[static_cast<std::size_t>(segment.rung)];
     const Ranked result{!value ? 2 : std::isfinite(*value) ? 0 : 1, value && std::isfinite(*value) ? -*value : 0, segment.trial};
     rung.push_back(result);
@@ -44,12 +47,42 @@ class Reference {
     if (spec_.type != SchedulerType::asha_stopping || result.tier != 0 || segment.rung + 1 == top()) return;
     const auto rank = std::find(rung.begin(), rung.end(), result) - rung.begin() + 1;
     const auto count = static_cast<int>(rung.size());
-    if (count < spec_.eta || rank <= count / spec_.eta)
+    if (count < spec_.eta || rank <= count / spec_.eta) {
       going_on_.push_back({segment.trial, 0, segment.rung + 1, level(segment.rung + 1)});
+    } else {
+      auto& reserve = reserve_[static_cast<std::size_t>(segment.rung)];
+      reserve.insert(result);
+      if (reserve.size() > kReserve) reserve.erase(std::prev(reserve.end()));
+    }
   }
 
   // What a free worker may take: nothing when there is nothing to do.
   std::optional<Segment> take(int next_trial) {
+    auto segment = take_by_the_rule(next_trial);
+    if (!segment && under_way_ == 0) segment = take_in_place_of_the_failed();
+    if (segment) ++under_way_;
+    return segment;
+  }
+
+ private:
+  std::optional<Segment> take_in_place_of_the_failed() {
+    const auto& last = rungs_.back();
+    if (!last.empty() && last.front().tier == 0) return std::nullopt;
+    for (int rung = top() - 2; rung >= 0; --rung) {
+      const auto at = static_cast<std::size_t>(rung);
+      if (spec_.type == SchedulerType::asha_stopping && !reserve_[at].empty()) {
+        const int trial = reserve_[at].extract(reserve_[at].begin()).value().trial;
+        return Segment{trial, 0, rung + 1, level(rung + 1)};
+      }
+      if (spec_.type == SchedulerType::asha_stopping) continue;
+      for (const Ranked& one : rungs_[at]) {
+        if (one.tier == 0 && promoted_[at].insert(one.trial).second) return Segment{one.trial, 0, rung + 1, level(rung + 1)};
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Segment> take_by_the_rule(int next_trial) {
     if (!going_on_.empty()) {
       const Segment next = going_on_.back();
       going_on_.pop_back();
@@ -69,7 +102,6 @@ class Reference {
     return Segment{next_trial, 0, 0, level(0)};
   }
 
- private:
   int top() const { return static_cast<int>(levels_.size()); }
   std::int64_t level(int rung) const { return levels_[static_cast<std::size_t>(rung)]; }
 
@@ -79,6 +111,8 @@ class Reference {
   std::vector<std::vector<Ranked>> rungs_;
   std::vector<std::set<int>> promoted_;
   std::vector<Segment> going_on_;
+  std::vector<std::set<Ranked>> reserve_;  // by rung: of the stopping rule
+  int under_way_ = 0;
 };
 
 // One run in the order that `pick` gives: each segment that the policy starts is the one that the reference starts.

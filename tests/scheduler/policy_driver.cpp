@@ -6,6 +6,7 @@
 
 #include "core/check.hpp"
 #include "scheduler/plan.hpp"
+#include "scheduler/rung.hpp"
 
 namespace tuneband::test {
 
@@ -57,6 +58,8 @@ BarrierResult barrier_rule(const SchedulerSpec& spec, Goal goal, std::optional<i
   for (int index = 0; !trials_max || first < *trials_max; ++index) {
     const PlannedBracket bracket = planned_bracket(spec, index, trials_max ? std::optional(*trials_max - first) : std::nullopt);
     std::vector<int> trials;
+    std::vector<std::vector<int>> reserve;  // by rung, best first
+    bool finished = false;
     for (int i = 0; i < bracket.rungs.front().trials; ++i) trials.push_back(first + i);
     first += bracket.rungs.front().trials;
     for (std::size_t rung = 0; rung < bracket.rungs.size(); ++rung) {
@@ -66,15 +69,35 @@ BarrierResult barrier_rule(const SchedulerSpec& spec, Goal goal, std::optional<i
       for (const int trial : trials) {
         const auto value = outcomes(trial, bracket.rungs[rung].resource);
         if (last && value) result.completed[key].insert(trial);
+        finished |= last && value && std::isfinite(*value);
         if (!value || (!last && !std::isfinite(*value))) result.stopped[key].insert(trial);
         if (!last && value && std::isfinite(*value)) finite.emplace_back(goal == Goal::maximize ? -*value : *value, trial);
       }
       std::sort(finite.begin(), finite.end());
       trials.clear();
+      reserve.emplace_back();
       for (std::size_t i = 0; i < finite.size(); ++i) {
         const bool keeps = static_cast<int>(i) < bracket.rungs[rung + 1].trials;
         (keeps ? result.promoted : result.stopped)[key].insert(finite[i].second);
         if (keeps) trials.push_back(finite[i].second);
+        if (!keeps && reserve.back().size() < kReserve) reserve.back().push_back(finite[i].second);
+      }
+    }
+    // All that went on failed: the reserve does, from the highest rung, each as far as it comes.
+    for (std::size_t from = bracket.rungs.size() - 1; from-- > 0 && !finished;) {
+      for (const int trial : reserve[from]) {
+        if (finished) break;
+        result.stopped[{index, static_cast<int>(from)}].erase(trial);
+        std::optional<double> value = 0;
+        for (std::size_t rung = from; rung + 1 < bracket.rungs.size() && value && std::isfinite(*value); ++rung) {
+          result.promoted[{index, static_cast<int>(rung)}].insert(trial);
+          value = outcomes(trial, bracket.rungs[rung + 1].resource);
+          const std::pair key{index, static_cast<int>(rung) + 1};
+          const bool last = rung + 2 == bracket.rungs.size();
+          if (last && value) result.completed[key].insert(trial);
+          if (!value || (!last && !std::isfinite(*value))) result.stopped[key].insert(trial);
+          finished |= last && value && std::isfinite(*value);
+        }
       }
     }
     if (!trials_max) break;
@@ -85,6 +108,7 @@ BarrierResult barrier_rule(const SchedulerSpec& spec, Goal goal, std::optional<i
 std::string text_of(const PolicyDriver::Sets& sets) {
   std::string text;
   for (const auto& [key, trials] : sets) {
+    if (trials.empty()) continue;
     text += "bracket " + std::to_string(key.first) + " rung " + std::to_string(key.second) + ":";
     for (const int trial : trials) text += " " + std::to_string(trial);
     text += "\n";

@@ -83,9 +83,14 @@ void Invariants::check_step(const RowStore& before, std::span<const Write> write
     require(row->resource_spent == facts.reached + facts.repeated,
             name_of(*row) + " says it spent " + std::to_string(row->resource_spent) + ", its trials reached " +
                 std::to_string(facts.reached) + " and repeated " + std::to_string(facts.repeated));
-    require(!facts.planned || facts.reached <= *facts.planned,
-            name_of(*row) + " spent " + std::to_string(facts.reached) + " without what it repeated, more than was planned: " +
-                std::to_string(facts.planned.value_or(0)));
+    std::int64_t substitutes = 0;  // each of which may train from the first rung to the last
+    for (const auto& [bracket, count] : facts.substitutes) {
+      substitutes += count;
+      require(count == 0 || facts.in_vain.contains(bracket), name_of(*row) + ": a trial goes on in nobody's place");
+    }
+    require(!facts.planned || facts.reached <= *facts.planned + substitutes * facts.spec.scheduler.max_resource,
+            name_of(*row) + " spent " + std::to_string(facts.reached) +
+                " without what it repeated, more than was planned: " + std::to_string(facts.planned.value_or(0)));
   }
 }
 
@@ -173,16 +178,25 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
 void Invariants::check_decision(const DecisionRow* before, const DecisionRow& after) {
   const std::string name = name_of(after);
   JobFacts& facts = jobs_.at(after.trial.job);
+  const SchedulerType type = facts.spec.scheduler.type;
+  const bool synchronous = type == SchedulerType::hyperband || type == SchedulerType::successive_halving;
+  const auto finite = [](double value) { return std::isfinite(value); };
+  const bool counts = after.value && finite(*after.value) && after.violation == 0 &&
+                      std::all_of(after.more_values.begin(), after.more_values.end(), finite);
+  if (before == nullptr && !counts) facts.in_vain.insert(after.bracket);
+  if (synchronous && after.verdict == Verdict::promoted && after.rank > after.keep) {
+    ++facts.substitutes[after.bracket];
+  }
   if (before != nullptr) {
     require(before->verdict == Verdict::waiting, name + " is taken twice");
     require(before->sequence == after.sequence && before->bracket == after.bracket, name + " moves");
     return;
   }
   const int arrived = ++facts.arrivals[{after.bracket, after.rung}];
-  const SchedulerType type = facts.spec.scheduler.type;
-  if (type != SchedulerType::hyperband && type != SchedulerType::successive_halving) return;
+  if (!synchronous) return;
   const PlannedBracket planned = planned_bracket(facts.spec.scheduler, after.bracket, std::nullopt);
-  require(arrived <= planned.rungs.at(static_cast<std::size_t>(after.rung)).trials,
+  const int substitutes = facts.substitutes[after.bracket];
+  require(arrived <= planned.rungs.at(static_cast<std::size_t>(after.rung)).trials + substitutes,
           name + " fills a slot that its rung does not have");
 }
 
@@ -231,8 +245,8 @@ void Invariants::check_ended_job(const RowStore& rows, JobId id) const {
   double second_value = 0;  // the best one's, of two objectives
   for (const auto& [key, decision] : rows.decisions()) {
     if (decision.trial.job != id || !decision.value || !std::isfinite(*decision.value)) continue;
-    const bool all_there = std::all_of(decision.more_values.begin(), decision.more_values.end(),
-                                       [](double value) { return std::isfinite(value); });
+    const bool all_there =
+        std::all_of(decision.more_values.begin(), decision.more_values.end(), [](double value) { return std::isfinite(value); });
     if (decision.violation > 0 || !all_there) continue;
     const auto better = [&](double than) { return facts.spec.objective.better(*decision.value, than); };
     if (!best_anywhere || better(*best_anywhere)) best_anywhere = decision.value;

@@ -41,8 +41,10 @@ class Invariants {
     std::map<std::pair<int, int>, int> arrivals;  // by bracket, rung
     std::set<int> running;
     std::optional<std::int64_t> planned;  // resource, where the plan is exact
-    std::int64_t reached = 0;   // sum over trials of the resource they are known to have
-    std::int64_t repeated = 0;  // trained again after a loss
+    std::set<int> in_vain;                // brackets with a result that cannot be the best
+    std::map<int, int> substitutes;       // by bracket, of synchronous schedulers: how often a trial went on in the place of such
+    std::int64_t reached = 0;             // sum over trials of the resource they are known to have
+    std::int64_t repeated = 0;            // trained again after a loss
   };
 
   void check_job(const JobRow* before, const JobRow& after);

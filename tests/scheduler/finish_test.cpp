@@ -1,0 +1,108 @@
+// Trials that came far may fail there: as long as there is another one with a value, it goes on in their place.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/scheduler/choices.hpp"
+#include "tests/scheduler/policy_driver.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+constexpr double kFailure = std::numeric_limits<double>::quiet_NaN();
+constexpr int kFinishTrials = 4;
+constexpr std::int64_t kFinishLevels[] = {1, 2, 4};
+constexpr int kFailsNowhere = 3;  // index into kFinishLevels where a trial fails
+
+SchedulerSpec finish_spec(SchedulerType type) {
+  SchedulerSpec spec;
+  spec.type = type;
+  spec.max_resource = kFinishLevels[2];
+  spec.eta = 2;
+  spec.rung_audit = type == SchedulerType::automatic;
+  return spec;
+}
+
+bool has_a_value_at_max_resource(const PolicyDriver& driver, const Outcomes& outcomes) {
+  return std::any_of(driver.rulings().begin(), driver.rulings().end(), [&](const Ruling& one) {
+    return one.verdict == Verdict::completed && std::isfinite(outcomes(one.trial, kFinishLevels[2]).value_or(kFailure));
+  });
+}
+
+void expect_a_result(SchedulerType type, const std::vector<int>& fails_at, std::optional<double> failure, int workers) {
+  const Outcomes outcomes = [&](int trial, std::int64_t resource) -> std::optional<double> {
+    const int from = fails_at[static_cast<std::size_t>(trial)];
+    if (from != kFailsNowhere && resource >= kFinishLevels[from]) return failure;
+    return trial;
+  };
+  const bool one_can = std::find(fails_at.begin(), fails_at.end(), kFailsNowhere) != fails_at.end();
+  Choices order;
+  do {
+    PolicyDriver driver(finish_spec(type), Goal::minimize, kFinishTrials, workers, outcomes);
+    while (!driver.running().empty()) {
+      driver.finish(static_cast<std::size_t>(order.pick(static_cast<int>(driver.running().size()))));
+    }
+    ASSERT_EQ(has_a_value_at_max_resource(driver, outcomes), one_can) << "order " << order.text();
+    driver.close();
+    ASSERT_EQ(driver.waiting(), 0) << "order " << order.text();
+    ASSERT_FALSE(driver.has_work()) << "order " << order.text();
+  } while (order.next());
+}
+
+}  // namespace
+
+TEST(FinishExhaustive, AsLongAsOneTrialCanReachMaxResourceOneDoesWhicheverFailWhereverInEveryOrder) {
+  for (const SchedulerType type :
+       {SchedulerType::successive_halving, SchedulerType::hyperband, SchedulerType::asha_promotion, SchedulerType::asha_stopping,
+        SchedulerType::asha_delayed, SchedulerType::automatic, SchedulerType::async_hyperband, SchedulerType::pasha,
+        SchedulerType::median_stopping, SchedulerType::none}) {
+    Choices fails_at;
+    do {
+      std::vector<int> at;
+      for (int trial = 0; trial < kFinishTrials; ++trial) at.push_back(fails_at.pick(kFailsNowhere + 1));
+      for (const auto& [failure, workers] : {std::pair{std::optional<double>(), 2}, std::pair{std::optional(kFailure), 1}}) {
+        expect_a_result(type, at, failure, workers);
+        ASSERT_FALSE(HasFatalFailure()) << to_string(type) << ", " << workers << " workers, fail at " << fails_at.text();
+      }
+    } while (fails_at.next());
+  }
+}
+
+TEST(Finish, ANextBestThatFailsTooIsFollowedByTheOneAfterIt) {
+  SchedulerSpec spec = finish_spec(SchedulerType::successive_halving);
+  spec.max_resource = 9;
+  spec.eta = 3;
+  // 9, 3, 1: the best two fail on the way to the end.
+  const Outcomes outcomes = [](int trial, std::int64_t resource) -> std::optional<double> {
+    return resource == 9 && trial < 2 ? std::nullopt : std::optional<double>(trial);
+  };
+  PolicyDriver driver(spec, Goal::minimize, 9, 3, outcomes);
+  while (!driver.running().empty()) driver.finish(0);
+  EXPECT_EQ(driver.completed().at({0, 2}), (std::set<int>{2}));
+  EXPECT_EQ(driver.promoted().at({0, 1}), (std::set<int>{0, 1, 2}));
+  EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(driver.waiting(), 0);
+  const auto takes_over = std::find_if(driver.rulings().begin(), driver.rulings().end(),
+                                       [](const Ruling& one) { return one.trial == 2 && one.rung == 1; });
+  EXPECT_EQ(takes_over->rule, "all of its bracket that went on failed: the next best takes their place");
+}
+
+TEST(Finish, OnlyTheBestThatLostWaitAndNoLongerThanUntilOneHasFinished) {
+  SchedulerSpec spec = finish_spec(SchedulerType::successive_halving);
+  spec.max_resource = 9;
+  spec.eta = 3;
+  const Outcomes by_number = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
+  PolicyDriver driver(spec, Goal::minimize, 9, 9, by_number);
+  for (int i = 0; i < 9; ++i) driver.finish(0);
+  EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{6, 7, 8}));
+  EXPECT_EQ(driver.waiting(), 3);
+  while (!driver.running().empty()) driver.finish(0);
+  EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(driver.stopped().at({0, 1}), (std::set<int>{1, 2}));
+  EXPECT_EQ(driver.waiting(), 0);
+}
+
+}  // namespace tuneband::test
