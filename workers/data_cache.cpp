@@ -15,10 +15,11 @@ std::string file_version(const std::string& path) {
          std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
 }
 
-Result<std::shared_ptr<const WarmData>> load_warm(const protocol::DataSpec& spec) {
+Result<std::shared_ptr<const WarmData>> load_warm(const protocol::DataSpec& spec, bool binary) {
   auto tables = load_tables(spec);
   if (!tables) return tables.error();
   auto data = std::make_shared<WarmData>();
+  data->from_signs = make_signs_classes(*tables, binary);
   data->features = tables->train.columns;
   data->encoding = std::move(tables->encoding);
   data->train_labels = label_facts(tables->train);
@@ -42,24 +43,30 @@ std::string data_version(const protocol::DataSpec& spec) {
   return version + (validation == nullptr ? "" : file_version(*validation));
 }
 
-Result<DataCache::Lookup> DataCache::get(const protocol::XgboostSpec& spec) {
+// Only labels -1 and 1 differ between binary objectives and the others.
+bool DataCache::Entry::serves(bool for_binary) const {
+  return binary == for_binary || !(data->from_signs || are_signs(data->train_labels, data->validation_labels));
+}
+
+Result<DataCache::Lookup> DataCache::get(const protocol::XgboostSpec& spec, bool binary) {
   const std::string key = protocol::data_key(spec);
   const std::string version = data_version(spec.data);
   {
     const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+    const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                    [&](const Entry& entry) { return entry.key == key && entry.serves(binary); });
     if (found != entries_.end() && found->version == version) {
       entries_.splice(entries_.begin(), entries_, found);
       return Lookup{entries_.front().data, true};
     }
     if (found != entries_.end()) entries_.erase(found);
   }
-  auto loaded = load_warm(spec.data);
+  auto loaded = load_warm(spec.data, binary);
   if (!loaded) return loaded.error();
   const std::size_t size_bytes = (*loaded)->train.size_bytes() + (*loaded)->validation.size_bytes();
   const std::lock_guard lock(mutex_);
   make_room(size_bytes);
-  entries_.push_front({key, version, size_bytes, *loaded});
+  entries_.push_front({key, binary, version, size_bytes, *loaded});
   return Lookup{*loaded, false};
 }
 

@@ -28,6 +28,7 @@ struct WarmData {
   CsvEncoding encoding;
   LabelFacts train_labels;
   LabelFacts validation_labels;
+  bool from_signs = false;  // labels were -1 and 1, and are 0 and 1
 };
 
 // Of the files that `spec` names, as they are now: equal while none of them has changed.
@@ -41,8 +42,9 @@ class DataCache {
     std::shared_ptr<const WarmData> data;
     bool warm = false;  // was there already
   };
-  // Errors: as load_tables(), and kOutOfMemory. An entry larger than the bound stays until another one is asked for.
-  Result<Lookup> get(const protocol::XgboostSpec& spec);
+  // `binary`: labels -1 and 1 become 0 and 1. Errors: as load_tables(), and kOutOfMemory. An entry larger than the bound stays
+  // until another one is asked for.
+  Result<Lookup> get(const protocol::XgboostSpec& spec, bool binary = false);
 
   std::vector<std::string> keys() const;
   void clear();
@@ -50,7 +52,10 @@ class DataCache {
  private:
   struct Entry {
     std::string key;
+    bool binary = false;
     std::string version;  // of the files
+
+    bool serves(bool for_binary) const;
     std::size_t size_bytes = 0;
     std::shared_ptr<const WarmData> data;
   };

@@ -45,11 +45,19 @@ int class_count(const protocol::XgboostSpec& spec, const Json& job) {
 void check_objectives(const protocol::XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   std::vector<std::string> names = values_of(spec, job, "objective");
   if (names.empty()) names = {protocol::kXgboostObjectiveDefault};
-  const LabelFacts train = label_facts(tables.train);
-  const LabelFacts validation = label_facts(tables.validation);
+  const LabelFacts train_found = label_facts(tables.train);
+  const LabelFacts validation_found = label_facts(tables.validation);
+  bool signs_told = false;
   for (const std::string& name : names) {
     const auto* objective = protocol::find_xgboost_objective(name);
     if (objective == nullptr) continue;  // said by check_trainer()
+    const bool signs = objective->task == protocol::XgboostTask::binary && are_signs(train_found, validation_found);
+    const LabelFacts train = signs ? facts_of_signs(train_found) : train_found;
+    const LabelFacts validation = signs ? facts_of_signs(validation_found) : validation_found;
+    if (signs && !std::exchange(signs_told, true)) {
+      diagnostics.warning("trainer.data.label", "the labels are -1 and 1, and " + name + " needs 0 and 1: -1 counts as 0",
+                          "a model's predictions are the probability of 1");
+    }
     const auto checked = check_labels(*objective, class_count(spec, job), tables.encoding.label, train, validation);
     if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
     if (checked && objective->task == protocol::XgboostTask::binary && validation.min == validation.max) {

@@ -69,7 +69,29 @@ LabelFacts label_facts(const Table& table) {
   facts.max = *max;
   facts.whole = std::all_of(table.labels.begin(), table.labels.end(), [](float label) { return std::floor(label) == label; });
   facts.queries = !table.query_sizes.empty();
+  facts.signs = std::all_of(table.labels.begin(), table.labels.end(), [](float label) { return label == -1 || label == 1; });
   return facts;
+}
+
+bool are_signs(const LabelFacts& train, const LabelFacts& validation) {
+  return train.signs && validation.signs && std::min(train.min, validation.min) < 0;
+}
+
+LabelFacts facts_of_signs(const LabelFacts& facts) {
+  LabelFacts changed = facts;
+  changed.min = std::max(facts.min, 0.0F);
+  changed.max = std::max(facts.max, 0.0F);
+  changed.signs = false;
+  return changed;
+}
+
+bool make_signs_classes(LoadedTables& tables, bool binary) {
+  if (!binary || !are_signs(label_facts(tables.train), label_facts(tables.validation))) return false;
+  for (Table* table : {&tables.train, &tables.validation}) {
+    for (float& label : table->labels) label = std::max(label, 0.0F);
+  }
+  tables.encoding.label.classes = {"-1", "1"};
+  return true;
 }
 
 Result<void> check_labels(const XgboostObjective& objective, int classes, const LabelColumn& column, const LabelFacts& train,

@@ -143,8 +143,8 @@ class XgboostGroup::Session final : public Ranks {
       collective_.emplace(std::move(*formed));
     }
     std::shared_ptr<const WarmData> data;
-    if (auto end = find_data(segment, data)) return *end;
     auto parameters = parameters_of(segment);
+    if (auto end = find_data(segment, is_binary(parameters), data)) return *end;
     const auto fault = by_itself([&]() -> std::optional<SegmentResult> {
       const auto checked = check_labels_of(*data, parameters);
       return checked ? std::nullopt : std::optional(failed_segment(kExitDataUnreadable, checked.error()));
@@ -158,9 +158,9 @@ class XgboostGroup::Session final : public Ranks {
 
   // The job's data as this rank trains on it. All ranks use what they have in memory, or all of them make it anew: XGBoost builds
   // its index of the data in step.
-  std::optional<SegmentResult> find_data(const SegmentContext& segment, std::shared_ptr<const WarmData>& data) {
+  std::optional<SegmentResult> find_data(const SegmentContext& segment, bool binary, std::shared_ptr<const WarmData>& data) {
     const bool by_files = segment.spec.sharding == protocol::Sharding::files;
-    const std::string key = protocol::data_key(segment.spec) + (by_files ? "#files" : "");
+    const std::string key = protocol::data_key(segment.spec) + (by_files ? "#files" : "") + (binary ? "#binary" : "");
     const std::string version = data_version(segment.spec.data);
     auto known = data_.begin();
     while (known != data_.end() && !(known->key == key && known->version == version)) ++known;
@@ -171,7 +171,7 @@ class XgboostGroup::Session final : public Ranks {
     } else {
       training_.reset();
       data_.remove_if([&](const Data& entry) { return entry.key == key; });
-      if (auto end = make_data(segment, Data{key, version, nullptr})) return end;
+      if (auto end = make_data(segment, binary, Data{key, version, nullptr})) return end;
     }
     data = data_.front().warm;
     segment.log.note(std::to_string(data->train.rows()) + " rows to train on here, " + std::to_string(data->features) +
@@ -179,10 +179,10 @@ class XgboostGroup::Session final : public Ranks {
     return std::nullopt;
   }
 
-  std::optional<SegmentResult> make_data(const SegmentContext& segment, Data entry) {
+  std::optional<SegmentResult> make_data(const SegmentContext& segment, bool binary, Data entry) {
     auto warm = std::make_shared<WarmData>();
     RankTables tables;
-    const auto fault = by_itself([&] { return load(segment, *warm, tables); });
+    const auto fault = by_itself([&] { return load(segment, binary, *warm, tables); });
     if (const Agreement agreed = agree(*this, fault); agreed.end) return agreed.end;
     for (const auto& [table, matrix] :
          {std::pair{&tables.train, &warm->train}, std::pair{&tables.validation, &warm->validation}}) {
@@ -200,9 +200,10 @@ class XgboostGroup::Session final : public Ranks {
     return std::nullopt;
   }
 
-  std::optional<SegmentResult> load(const SegmentContext& segment, WarmData& warm, RankTables& own) {
+  std::optional<SegmentResult> load(const SegmentContext& segment, bool binary, WarmData& warm, RankTables& own) {
     auto tables = load_tables(segment.spec.data);
     if (!tables) return failed_segment(kExitDataUnreadable, tables.error());
+    warm.from_signs = make_signs_classes(*tables, binary);
     warm.features = tables->train.columns;
     warm.encoding = std::move(tables->encoding);
     warm.train_labels = label_facts(tables->train);

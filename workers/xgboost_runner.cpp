@@ -72,12 +72,13 @@ class XgboostRunner final : public TrialRunner {
   }
 
   SegmentResult run_alone(const SegmentContext& segment) {
-    const auto found = cache_.get(segment.spec);
+    auto parameters = parameters_of(segment);
+    const auto found = cache_.get(segment.spec, is_binary(parameters));
     if (!found) return failed_segment(kExitDataUnreadable, found.error());
     segment.log.note(std::to_string(found->data->train.rows()) + " rows to train on, " +
                      std::to_string(found->data->validation.rows()) + " to validate, " + std::to_string(found->data->features) +
-                     " features" + (found->warm ? ", in memory" : ", read"));
-    auto parameters = parameters_of(segment);
+                     " features" + (found->warm ? ", in memory" : ", read") +
+                     (found->data->from_signs ? "; the labels -1 and 1 are trained as 0 and 1" : ""));
     if (auto checked = check_labels_of(*found->data, parameters); !checked)
       return failed_segment(kExitDataUnreadable, checked.error());
     if (!training_ || !training_->goes_on_with(segment.order, found->data)) {

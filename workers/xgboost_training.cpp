@@ -50,6 +50,10 @@ std::string value_of(const XgboostParameters& parameters, const std::string& nam
   return fallback;
 }
 
+const protocol::XgboostObjective* objective_of(const XgboostParameters& parameters) {
+  return protocol::find_xgboost_objective(value_of(parameters, "objective", protocol::kXgboostObjectiveDefault));
+}
+
 // How a user of the model file makes its features from a table: in the file itself, as a text of JSON.
 std::string describe_features(const CsvEncoding& encoding) {
   constexpr const char* kKinds[] = {"numeric", "one_hot", "ordinal"};
@@ -77,8 +81,11 @@ Result<XgboostBooster> make_booster(const XgboostSpec& spec, const WarmData& dat
   if (world_size > 1) {
     if (auto kept = booster->set_attribute(kReplicasAttribute, std::to_string(world_size)); !kept) return kept.error();
   }
-  if (data.encoding.features.empty()) return booster;
-  if (auto named = booster->set_feature_names(data.encoding.feature_names()); !named) return named.error();
+  const bool named_features = !data.encoding.features.empty();
+  if (!named_features && data.encoding.label.classes.empty()) return booster;
+  if (named_features) {
+    if (auto named = booster->set_feature_names(data.encoding.feature_names()); !named) return named.error();
+  }
   const std::string description = describe_features(data.encoding);
   if (description.size() > kDescriptionSizeMax) return booster;
   if (auto described = booster->set_attribute(kFeaturesAttribute, description); !described) return described.error();
@@ -132,8 +139,13 @@ XgboostParameters parameters_of(const SegmentContext& segment) {
   return parameters;
 }
 
+bool is_binary(const XgboostParameters& parameters) {
+  const auto* objective = objective_of(parameters);
+  return objective != nullptr && objective->task == protocol::XgboostTask::binary;
+}
+
 Result<void> check_labels_of(const WarmData& data, const XgboostParameters& parameters) {
-  const auto* objective = protocol::find_xgboost_objective(value_of(parameters, "objective", protocol::kXgboostObjectiveDefault));
+  const auto* objective = objective_of(parameters);
   if (objective == nullptr) return {};  // XGBoost will say so
   const auto classes = parse_number(value_of(parameters, "num_class", "0"));
   constexpr double kIntMax = 1e9;

@@ -32,6 +32,9 @@ SegmentResult failed_segment(const char* exit, const Error& error);
 // What XGBoost is given: the job's fixed parameters, the configuration, and what the trainer adds.
 XgboostParameters parameters_of(const SegmentContext& segment);
 
+// Whether their objective is one of two classes.
+bool is_binary(const XgboostParameters& parameters);
+
 Result<void> check_labels_of(const WarmData& data, const XgboostParameters& parameters);
 
 // The first line of a segment in its trial's log.

@@ -245,6 +245,38 @@ TEST_F(XgboostRunner, LibsvmAndRankingTrain) {
   EXPECT_GT(outcome.reporter.observations.at(3).at(0).second, 0.9);
 }
 
+TEST_F(XgboostRunner, LabelsOfMinusOneAndOneAreThoseOfTwoClasses) {
+  const auto libsvm = [this](const char* name, const char* negative) {
+    std::string text;
+    for (int row = 0; row < 90; ++row)
+      text += std::string(row % 3 == 0 ? "1" : negative) + " 0:" + std::to_string(row % 3 + 0.3 * (row % 7)) + " 2:1\n";
+    return Json{
+        {"type", "xgboost"}, {"data", {{"train", data_.write(name, text)}}}, {"parameters", {{"objective", "binary:logistic"}}}};
+  };
+  TrialUnderTest zero(libsvm("zero.libsvm", "0"), {{"eta", 0.5}});
+  TrialUnderTest minus(libsvm("minus.libsvm", "-1"), {{"eta", 0.5}});
+  const auto expected = run(zero);
+  const auto outcome = run(minus);
+  ASSERT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
+  EXPECT_EQ(outcome.reporter.observations, expected.reporter.observations);
+  EXPECT_THAT(minus.log(), HasSubstr("the labels -1 and 1 are trained as 0 and 1"));
+  EXPECT_THAT(zero.log(), testing::Not(HasSubstr("trained as")));
+  EXPECT_THAT(minus.model(), HasSubstr(R"("classes":["-1","1"])")) << "the model says what its 0 and 1 were";
+}
+
+TEST_F(XgboostRunner, AnObjectiveOfNumbersTrainsOnMinusOneAndOneAsTheyAre) {
+  Json document = trainer("a,y\n1,-1\n2,1\n3,-1\n4,1\n5,1\n6,-1\n7,1\n8,-1\n9,1\n");
+  document.erase("parameters");
+  document["data"]["validation"] = document["data"]["train"];
+  const auto first_error = [&](const char* objective) {
+    TrialUnderTest trial(document, {{"objective", objective}, {"eta", 0.000001}, {"base_score", 0.5}}, "validation-rmse");
+    return run(trial, 0, 1).reporter.observations.at(1).at(0).second;
+  };
+  EXPECT_NEAR(first_error("reg:squarederror"), std::sqrt((5 * 0.25 + 4 * 2.25) / 9), 1e-4);
+  EXPECT_NEAR(first_error("binary:logistic"), 0.5, 1e-4) << "the same file, warm in memory, with other labels";
+  EXPECT_NEAR(first_error("reg:squarederror"), std::sqrt((5 * 0.25 + 4 * 2.25) / 9), 1e-4);
+}
+
 TEST_F(XgboostRunner, AnUnwritableTrialDirectoryIsSaid) {
   TrialUnderTest trial(trainer(), {{"eta", 0.3}});
   std::ofstream(trial.file("checkpoint")) << "in the way";
@@ -304,6 +336,9 @@ TEST(DataCheck, FindsWhatATrialWouldMeet) {
   EXPECT_THAT(check("a,y\n1,0\n2,1\n", binary), IsEmpty());
   EXPECT_THAT(check("a,y\n1,0\n2,1\n", Json{{"search_space", 3}}), IsEmpty());
   EXPECT_THAT(check("a,y\n1,0\n2,5\n", binary), ElementsAre(StartsWith("trainer.data.label: the training data has the label 5")));
+  EXPECT_THAT(check("a,y\n1,-1\n2,1\n", binary),
+              ElementsAre(StartsWith("warning trainer.data.label: the labels are -1 and 1, and binary:logistic needs 0 and 1")));
+  EXPECT_THAT(check("a,y\n1,-1\n2,1\n3,0.5\n", binary), ElementsAre(HasSubstr("has the label -1, and binary:logistic")));
   EXPECT_THAT(check("a,y\n1,0\n2,1\n", either), ElementsAre(HasSubstr("reg:gamma needs labels above 0")));
   EXPECT_THAT(check("a,z\n1,0\n2,1\n", binary), ElementsAre(StartsWith("trainer.data.label: the file has no column `y`")));
   const auto replicas = [&](const std::string& csv, const Json& count) {
