@@ -205,6 +205,12 @@ void Reader::write_summary(JsonWriter& json, const JobRow& row, const JobFacts& 
   saved.query(row.id.value, facts.spec.scheduler.max_resource).step();
   const std::int64_t resource_saved = saved.integer(0);
   const std::int64_t training_ms_saved = std::llround(saved.number(1));
+  // A comparison with NULL counts as no value; 9e999 is SQLite's infinity.
+  Statement measured = connection_.prepare(
+      "SELECT count(*), coalesce(sum(objective IS NULL OR abs(objective) = 9e999), 0), "
+      "coalesce(min(number) FILTER (WHERE objective IS NULL OR abs(objective) = 9e999), -1) FROM trials "
+      "WHERE job = ? AND (objective IS NOT NULL OR objective_is_nan = 1 OR exit_class = 'nan_metric')");
+  measured.query(row.id.value).step();
   json.begin_object();
   json.field("resource_spent", row.resource_spent);
   json.field("training_seconds", seconds(row.training_ms));
@@ -213,6 +219,14 @@ void Reader::write_summary(JsonWriter& json, const JobRow& row, const JobFacts& 
   json.field("training_seconds_without_stopping", seconds(row.training_ms + training_ms_saved));
   json.field("resource_saved", resource_saved);
   json.field("training_seconds_saved", seconds(training_ms_saved));
+  json.field("trials_measured", measured.integer(0));
+  json.field("trials_not_finite", measured.integer(1));
+  json.key("first_not_finite");
+  if (measured.integer(2) < 0) {
+    json.null();
+  } else {
+    json.value(measured.integer(2));
+  }
   json.end_object();
 }
 

@@ -194,6 +194,9 @@ SummaryInfo summary_from_json(const Json& json) {
   summary.training_seconds_without_stopping = number_of(json, "training_seconds_without_stopping");
   summary.resource_saved = integer_of(json, "resource_saved");
   summary.training_seconds_saved = number_of(json, "training_seconds_saved");
+  summary.trials_measured = integer_of(json, "trials_measured");
+  summary.trials_not_finite = integer_of(json, "trials_not_finite");
+  summary.first_not_finite = integer_of(json, "first_not_finite");
   return summary;
 }
 

@@ -123,6 +123,9 @@ struct SummaryInfo {
   double training_seconds_without_stopping = 0;
   std::int64_t resource_saved = 0;
   double training_seconds_saved = 0;
+  std::int64_t trials_measured = 0;
+  std::int64_t trials_not_finite = 0;  // NaN or infinite
+  std::int64_t first_not_finite = 0;   // the number of one, where there is one
 };
 
 struct BestOfReplicas {

@@ -64,6 +64,36 @@ void note_better_lower(Console& console, const JobInfo& job, const TrialInfo& be
                             format_resource(best.objective_resource, job.resource_name)));
 }
 
+// A sentence below a field's name, wrapped in a terminal.
+void print_sentences(Console& console, std::initializer_list<std::string> sentences) {
+  const std::size_t room = console.terminal().interactive
+                               ? console.terminal().width - std::min(console.terminal().width - 1, kFieldNameWidth)
+                               : static_cast<std::size_t>(-1);
+  for (const std::string& sentence : sentences) {
+    if (sentence.empty()) continue;
+    for (const std::string& line : wrap(words_of(sentence), room)) console.field("", line);
+  }
+}
+
+// Values that rank after all others, and what may be behind them.
+void print_not_finite(Console& console, const SummaryInfo& summary, const JobInfo& job) {
+  if (summary.trials_not_finite <= 0) return;
+  const bool all = summary.trials_not_finite >= summary.trials_measured;
+  console.field(
+      "not finite",
+      all ? fmt::format("{} is NaN or infinite in every trial that has a value: {}", job.metric, summary.trials_not_finite)
+          : fmt::format("{} is NaN or infinite in {} of {} trials; they rank last", job.metric, summary.trials_not_finite,
+                        summary.trials_measured),
+      all ? Style::bad : Style::warning);
+  const bool auc = job.metric.find("auc") != std::string::npos;
+  print_sentences(console,
+                  {all && auc ? "An auc is NaN when the validation data has one class only."
+                   : all      ? "Look for NaN or infinity in the data or the labels, and for a metric that is not "
+                                "defined for them (a logarithm of 0)."
+                              : "A learning rate that is too large often is behind it: lower its upper bound.",
+                   fmt::format("`tuneband logs {} {}` shows how such a trial went.", job.name, summary.first_not_finite)});
+}
+
 void print_rungs(Console& console, const PlanInfo& plan, const JobInfo& job) {
   if (console.terminal().interactive) {
     const Table table = rung_table(plan, job.resource_name, kBracketsShownInReport);
@@ -182,13 +212,7 @@ Outcome<void> print_failures(ApiClient& api, Console& console, const JobInfo& jo
                                   ? fmt::format("trial {}", group.example)
                                   : fmt::format("{}, for example {}", format_count(group.trials, "trial"), group.example);
     console.field("failed", fmt::format("{}: {}", group.exit_class, which), Style::bad);
-    const std::size_t room = console.terminal().interactive
-                                 ? console.terminal().width - std::min(console.terminal().width - 1, kFieldNameWidth)
-                                 : static_cast<std::size_t>(-1);
-    for (const std::string& sentence : {group.message, group.advice}) {
-      if (sentence.empty()) continue;
-      for (const std::string& line : wrap(words_of(sentence), room)) console.field("", line);
-    }
+    print_sentences(console, {group.message, group.advice});
   }
   return {};
 }
@@ -211,8 +235,12 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
     if (low) console.field("", job->ended() ? "no trial reached " + top : "no trial has reached " + top + " yet");
     note_better_lower(console, *job, (*best)->trial);
   } else {
-    console.field("best", "nothing yet: no trial has a value");
+    const bool only_nan = analytics->summary.trials_measured > 0;
+    console.field("best", only_nan       ? "nothing: no value is a finite number"
+                          : job->ended() ? "nothing: no trial has a value"
+                                         : "nothing yet: no trial has a value");
   }
+  print_not_finite(console, analytics->summary, *job);
   console.field("state", job->reason.empty() ? job->state : fmt::format("{}: {}", job->state, job->reason));
   console.field("trials", counts_text(job->trials));
   const char* name = "waiting";

@@ -572,6 +572,29 @@ TEST_F(AnalyticsTest, SumsUpWhatWasSavedByStoppingAtRungsAlone) {
   EXPECT_EQ(summary["wall_seconds"], 5.0);
 }
 
+TEST_F(AnalyticsTest, CountsTheTrialsWhoseValueIsNotFinite) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto failed_trial = [](int number, ExitClass exit) {
+    TrialRow trial = ended_trial(1, number, TrialState::failed, std::nullopt, 1);
+    trial.exit_class = exit;
+    return trial;
+  };
+  const TrialRow given_up = failed_trial(3, ExitClass::nan_metric);
+  const TrialRow crashed = failed_trial(4, ExitClass::crashed);
+  write({running_job(1, "a"), ended_trial(1, 0, TrialState::completed, 0.9, 9), ended_trial(1, 1, TrialState::completed, kNan, 9),
+         ended_trial(1, 2, TrialState::stopped, -infinity, 3), given_up, crashed});
+  const Json summary = analytics()["summary"];
+  EXPECT_EQ(summary["trials_measured"], 4) << "what crashed before its first value was not measured";
+  EXPECT_EQ(summary["trials_not_finite"], 3);
+  EXPECT_EQ(summary["first_not_finite"], 1);
+}
+
+TEST_F(AnalyticsTest, HasNoTrialWithoutAFiniteValueWhereAllHaveOne) {
+  write({running_job(1, "a"), ended_trial(1, 0, TrialState::completed, 0.9, 9)});
+  EXPECT_EQ(analytics()["summary"]["trials_not_finite"], 0);
+  EXPECT_EQ(analytics()["summary"]["first_not_finite"], nullptr);
+}
+
 TEST_F(AnalyticsTest, ComparesNumbersOfReplicasInQualityTrainingTimeAndWorkerTime) {
   const auto finished = [](int number, int replicas, double objective, std::int64_t training_ms) {
     TrialRow trial = ended_trial(1, number, TrialState::completed, objective, 9);
