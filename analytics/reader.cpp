@@ -285,6 +285,12 @@ Result<std::string> Reader::jobs(const JobsQuery& query) {
 
 Result<JobRow> Reader::job_row(JobId job) { return find_row(job); }
 
+Result<std::string> Reader::document(JobId job) {
+  Statement spec = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ? AND " + std::string(kNotDeleted));
+  if (!spec.query(job.value).step()) return no_such_job(std::to_string(job.value));
+  return std::string(spec.text(0));
+}
+
 Result<std::string> Reader::job(JobId job) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<JobRow> row = find_row(job);

@@ -81,6 +81,8 @@ class Reader {
   // The trial's row, for routes that need its state (log, model).
   Result<TrialRow> trial_row(TrialId trial);
   Result<JobRow> job_row(JobId job);
+  // As it was submitted, with what the server added to it.
+  Result<std::string> document(JobId job);
 
   // The number of the best trial: at max_resource, else at any rung. Errors: not_found, also while nothing has a value.
   Result<int> best_trial(JobId job);

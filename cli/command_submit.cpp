@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/format.hpp"
 #include "cli/job_file.hpp"
+#include "cli/job_like.hpp"
 #include "cli/job_report.hpp"
 #include "cli/watch.hpp"
 
@@ -38,7 +39,9 @@ Finished wait_for(Session session, const JobInfo& job) {
   view->close();
   if (!end) return end.error();
   if (*end == WatchEnd::interrupted) {
-    session.console.note(fmt::format("{} goes on without this terminal; `tuneband stop {}` ends it", job.name, job.name));
+    session.console.note(
+        fmt::format("{} goes on without this terminal: `tuneband watch {}` shows it again, `tuneband stop {}` ends it", job.name,
+                    job.name, job.name));
     return kExitInterrupted;
   }
   const std::string id = std::to_string(job.id);
@@ -55,7 +58,11 @@ Finished wait_for(Session session, const JobInfo& job) {
 Outcome<Answer> submit_file(Session session, const std::string& job_file) {
   const auto file = read_job_file(job_file);
   if (!file) return file.error();
-  auto answer = session.api.post("/v1/jobs?base_dir=" + percent_encoded(file->base_dir), file->text);
+  return submit_document(session, "/v1/jobs?base_dir=" + percent_encoded(file->base_dir), file->text);
+}
+
+Outcome<Answer> submit_document(Session session, const std::string& target, std::string_view document) {
+  auto answer = session.api.post(target, document);
   if (!answer) return answer.error();
   if (!answer->body.is_object() || !answer->body.contains("job")) {
     return Failure{{{ErrorCode::internal, "the server did not say which job this is", "", "is it a tuneband-server?"}},
@@ -66,7 +73,7 @@ Outcome<Answer> submit_file(Session session, const std::string& job_file) {
 }
 
 Finished submit(Session session, const SubmitOptions& options) {
-  const auto answer = submit_file(session, options.job_file);
+  const auto answer = options.like.empty() ? submit_file(session, options.job_file) : submit_like(session, options);
   if (!answer) return answer.error();
   const JobInfo job = job_from_json(answer->body["job"]);
   if (!session.console.json()) {
@@ -75,6 +82,12 @@ Finished submit(Session session, const SubmitOptions& options) {
   if (options.wait) return wait_for(session, job);
   if (session.console.json()) session.console.print_json(answer->body);
   return kExitOk;
+}
+
+Finished watch(Session session, const std::string& job) {
+  const auto info = session.api.job(job);
+  if (!info) return info.error();
+  return wait_for(session, *info);
 }
 
 }  // namespace tuneband::cli

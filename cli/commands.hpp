@@ -19,10 +19,17 @@ struct Session {
 };
 
 struct SubmitOptions {
-  std::string job_file;
+  std::string job_file = {};
   bool wait = false;
+  std::string like = {};                  // not "": a job whose document is taken instead of a file's, with these changes:
+  std::string name = {};                  // "": that job's name and the first number that is free
+  std::string max_trials = {};            // "80", or "+50" to go on from what that job saw; "": as in that job
+  std::vector<std::string> changes = {};  // "scheduler.max_resource=81"
 };
 Finished submit(Session session, const SubmitOptions& options);
+
+// The live view of a job until it ends, then its result. Ctrl-C ends the view alone.
+Finished watch(Session session, const std::string& job);
 
 struct ListOptions {
   std::string state;      // "": all
@@ -113,5 +120,6 @@ Finished back_up(const BackupOptions& options);
 
 // POST /v1/jobs; prints the warnings. Gives the server's whole answer, whose body has a job.
 Outcome<Answer> submit_file(Session session, const std::string& job_file);
+Outcome<Answer> submit_document(Session session, const std::string& target, std::string_view document);
 
 }  // namespace tuneband::cli

@@ -64,7 +64,24 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   auto* submit =
       add_command(app, chosen, "submit", "Start a job from its document",
                   with_server(arguments, [&](Session session) { return tuneband::cli::submit(session, arguments.submit); }));
-  submit->add_option("FILE", arguments.submit.job_file, "The job's JSON document")->required()->type_name("JOB.json");
+  auto* file = submit->add_option("FILE", arguments.submit.job_file, "The job's JSON document")->type_name("JOB.json");
+  auto* like = submit->add_option("--like", arguments.submit.like, "The document of this job instead, with the changes below")
+                   ->type_name("JOB")
+                   ->excludes(file);
+  submit->add_option("--name", arguments.submit.name, "The new job's name; default: that job's and a number")
+      ->needs(like)
+      ->type_name("NAME");
+  submit
+      ->add_option("--max-trials", arguments.submit.max_trials,
+                   "So many trials; +N: N further ones, which begin with what that job saw")
+      ->needs(like)
+      ->type_name("[+]N");
+  submit->add_option("--set", arguments.submit.changes, "Another value in the document (null removes it); may be repeated")
+      ->needs(like)
+      ->type_name("PATH=VALUE");
+  submit->parse_complete_callback([file, like] {
+    if (file->count() + like->count() == 0) throw CLI::RequiredError("FILE or --like");
+  });
   submit->add_flag("-w,--wait", arguments.submit.wait, "Show its progress until it ends; exit status 0 when it completed");
 
   auto* list =
@@ -76,6 +93,9 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
 
   add_job(add_command(app, chosen, "describe", "A job: its best trial, its state, plan against actual, what was saved, failures",
                       with_server(arguments, [&](Session s) { return tuneband::cli::describe_job(s, arguments.job); })),
+          arguments);
+  add_job(add_command(app, chosen, "watch", "A job's progress until it ends; Ctrl-C leaves the job alone",
+                      with_server(arguments, [&](Session s) { return tuneband::cli::watch(s, arguments.job); })),
           arguments);
   add_job(add_command(app, chosen, "best", "The best trial: value, parameters, model file",
                       with_server(arguments, [&](Session s) { return tuneband::cli::show_best(s, arguments.job); })),

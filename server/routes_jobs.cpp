@@ -95,6 +95,20 @@ void read_earlier_jobs(Reader& reader, JobDocument& document, Diagnostics& found
   if (found.ok()) document.canonical = with_priors(*parse_json(document.canonical), spec).dump();
 }
 
+// The document of the job `like` with `patch` merged into it as RFC 7396 says: what is null there is left out.
+Result<std::string> patched_document(Reader& reader, const std::string& like, std::string_view patch) {
+  const auto job = reader.find_job(like);
+  const auto original = job ? reader.document(*job) : Result<std::string>(job.error());
+  if (!original) return Error{ErrorCode::invalid_argument, "there is no job `" + valid_utf8(like) + "`", "like", ""};
+  const auto changes = parse_json(patch, {.values_max = kSubmittedValuesMax});
+  if (!changes) return changes.error();
+  auto document = parse_json(*original);
+  if (!document) return document.error();
+  if (!changes->is_object()) return Error{ErrorCode::invalid_argument, "expected an object, got " + excerpt(*changes), "", ""};
+  document->merge_patch(*changes);
+  return document->dump();
+}
+
 }  // namespace
 
 void Api::add_job_routes() {
@@ -106,7 +120,7 @@ void Api::add_job_routes() {
   const auto of_job = [this](auto method) {
     return with_job([this, method](const HttpRequest&, JobId job, const Respond& respond) { (this->*method)(job, respond); });
   };
-  router_.add({"POST", "/v1/jobs", {"base_dir", "preflight"}, plain(&Api::create_job)});
+  router_.add({"POST", "/v1/jobs", {"base_dir", "like", "preflight"}, plain(&Api::create_job)});
   router_.add({"GET", "/v1/jobs", {"state", "limit", "after"}, plain(&Api::list_jobs)});
   router_.add({"POST", "/v1/plans", {"base_dir", "workers", "seconds_per_unit"}, plain(&Api::make_plan_of)});
   router_.add({"GET", "/v1/jobs/{job}", {}, of_job(&Api::get_job)});
@@ -150,10 +164,12 @@ void Api::create_job(const HttpRequest& request, const Respond& respond) {
 
 // A document may be as large as a body: it is parsed off the loop thread.
 void Api::read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond) {
-  const auto parse = [body = request.body,
+  const auto parse = [body = request.body, like = request.query_value("like"),
                       base_dir = request.query_value("base_dir").value_or("")](Reader& reader) -> Result<ReadDocument> {
+    const auto text = like ? patched_document(reader, *like, body) : Result<std::string>(body);
+    if (!text) return text.error();
     ReadDocument read;
-    read.document = parse_job_document(body, base_dir, read.found);
+    read.document = parse_job_document(*text, base_dir, read.found);
     if (read.found.ok()) read_earlier_jobs(reader, read.document, read.found);
     return read;
   };

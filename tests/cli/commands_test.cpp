@@ -82,6 +82,34 @@ TEST_F(Commands, DescribeTellsWhatTheModelExpectsOfOneMoreTrial) {
       << out_.str();
 }
 
+TEST_F(Commands, DescribeCountsValuesThatAreNotFiniteAndAdvises) {
+  const auto describe_with = [&](const char* summary, bool best) {
+    Json job = test::example_job();
+    job["name"] = "nan";
+    job["state"] = "failed";
+    job["trials"]["failed"] = 0;
+    server_.answer("GET /v1/jobs/nan", job.dump());
+    server_.answer("GET /v1/jobs/nan/plan", test::example_plan().dump());
+    server_.answer("GET /v1/jobs/nan/analytics", summary);
+    if (best) server_.answer("GET /v1/jobs/nan/best", Json{{"trial", test::example_trial(11, "completed")}}.dump());
+    out_.str("");
+    EXPECT_TRUE(describe_job(session(), "nan"));
+    return out_.str();
+  };
+  const std::string all =
+      describe_with(R"({"summary": {"trials_measured": 12, "trials_not_finite": 12, "first_not_finite": 3}})", false);
+  EXPECT_NE(all.find("best\tnothing: no value is a finite number\n"
+                     "not finite\tvalidation-auc is NaN or infinite in every trial that has a value: 12\n"
+                     "\tAn auc is NaN when the validation data has one class only.\n"
+                     "\t`tuneband logs nan 3` shows how such a trial went.\n"),
+            std::string::npos)
+      << all;
+  server_.answer("GET /v1/jobs/nan/analytics", R"({"summary": {"trials_measured": 12, "trials_not_finite": 2}})");
+  const std::string some = describe_with(R"({"summary": {"trials_measured": 12, "trials_not_finite": 2}})", true);
+  EXPECT_NE(some.find("not finite\tvalidation-auc is NaN or infinite in 2 of 12 trials; they rank last\n"), std::string::npos)
+      << some;
+}
+
 TEST_F(Commands, DescribeTellsWhatTrialsWaitFor) {
   Json job = test::example_job();
   job["waiting"] = {{"no free worker", 2}, {"rung not full", 1}};
@@ -173,6 +201,34 @@ TEST_F(Commands, WaitingShowsChangesThenTheResultAndTheStatusOfTheJob) {
   EXPECT_NE(out_.str().find("trial 4 failed (crashed)"), std::string::npos) << out_.str();
   EXPECT_NE(out_.str().find("failed: five trials failed in a row\n"), std::string::npos) << out_.str();
   EXPECT_EQ(out_.str().find('\x1b'), std::string::npos);
+}
+
+TEST_F(Commands, AJobLikeAnotherIsSubmittedUnderTheFirstFreeName) {
+  server_.answer("GET /v1/jobs/direct-marketing-2", test::example_job().dump());
+  Json created = test::example_job();
+  created["id"] = 9;
+  created["name"] = "direct-marketing-3";
+  server_.answer("POST /v1/jobs?like=7", Json{{"job", created}}.dump(), 201);
+  const auto finished = submit(session(), {.like = "direct-marketing", .max_trials = "+50"});
+  ASSERT_TRUE(finished) << describe(finished.error().errors[0]);
+  EXPECT_EQ(Json::parse(server_.last_body()),
+            Json::parse(R"({"name": "direct-marketing-3", "limits": {"max_trials": 50}, "warm_start": ["direct-marketing"]})"));
+  EXPECT_EQ(out_.str(), "direct-marketing-3 is job 9: hyperband, 30 trials planned, at most 27 rounds each\n");
+}
+
+TEST_F(Commands, WatchShowsAJobByItsNameUntilItEnds) {
+  Json ended = test::example_job();
+  ended["state"] = "completed";
+  server_.answer("GET /v1/jobs/direct-marketing", ended.dump());
+  server_.answer("GET /v1/jobs/7", ended.dump());
+  server_.answer("GET /v1/jobs/7/events", "event: job\ndata: {}\n\n");
+  server_.answer("GET /v1/jobs/7/trials?state=running&limit=8", R"({"trials": [], "next": null})");
+  const auto finished = watch(session(), "direct-marketing");
+  ASSERT_TRUE(finished) << describe(finished.error().errors[0]);
+  EXPECT_EQ(*finished, kExitOk);
+  EXPECT_NE(out_.str().find("completed"), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("\nmodel\t/data/model.ubj\n"), std::string::npos) << "the result comes last: " << out_.str();
+  EXPECT_FALSE(watch(session(), "nobody"));
 }
 
 TEST_F(Commands, EveryFaultOfADocumentIsALine) {

@@ -41,6 +41,26 @@ TEST_F(ApiTest, TheSameDocumentAgainIsTheSameJobAndAnotherIsAConflict) {
   EXPECT_EQ(code_of(refused), "conflict");
 }
 
+TEST_F(ApiTest, AJobLikeAnotherHasItsDocumentWithWhatTheBodyChanges) {
+  Json first = job_document("first");
+  first["limits"] = {{"max_trials", 5}, {"max_parallel_trials", 2}};
+  submit(first);
+  const RawReply reply =
+      post("/v1/jobs?like=first", R"({"name": "second", "limits": {"max_trials": 7, "max_parallel_trials": null}})");
+  ASSERT_EQ(reply.status, 201) << reply.body;
+  Json expected = first;
+  expected["name"] = "second";
+  expected["limits"] = {{"max_trials", 7}};
+  EXPECT_EQ(get_json("/v1/jobs/second").at("spec"), expected);
+  EXPECT_EQ(post("/v1/jobs?like=first", "{}").status, 200) << "nothing changed: it is the same job";
+  EXPECT_EQ(code_of(post("/v1/jobs?like=first", R"({"limits": {"max_trials": 7}})")), "conflict") << "the name is taken";
+  const RawReply wrong = post("/v1/jobs?like=first", R"({"name": "third", "limits": {"max_trials": 0}})");
+  EXPECT_EQ(Json::parse(wrong.body).at("error").at("path"), "limits.max_trials");
+  EXPECT_EQ(Json::parse(post("/v1/jobs?like=nobody", "{}").body).at("error").at("path"), "like");
+  EXPECT_EQ(code_of(post("/v1/jobs?like=first", "[1]")), "invalid_argument");
+  EXPECT_EQ(code_of(post("/v1/jobs?like=first", "{")), "invalid_argument");
+}
+
 TEST_F(ApiTest, EveryFaultOfADocumentIsNamedWithItsPath) {
   Json document = job_document("bad");
   document["search_space"]["x"]["max"] = -1;
