@@ -23,7 +23,7 @@ void hand_over(std::string& text, const Sink& sink, std::size_t from_bytes) {
 }
 
 Statement select_all_trials(Connection& connection) {
-  return connection.prepare("SELECT " + std::string(kTrialColumns) + " FROM trials WHERE job = ? ORDER BY number");
+  return connection.prepare("SELECT " + columns_of<TrialRow>() + " FROM trials WHERE job = ? ORDER BY number");
 }
 
 // ---- rungs --------------------------------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ Result<void> Reader::analytics_json(JobId job, Timestamp now, const Sink& sink) 
   json.end_object().key("trials").begin_array();
   Statement trials = select_all_trials(connection_);
   for (trials.query(job.value); trials.step();) {
-    write_analytics_trial(json, trial_from(trials), trials.text(kTrialConfigurationColumn), now);
+    write_analytics_trial(json, row_from<TrialRow>(trials), trials.text(kTrialConfigurationColumn), now);
     hand_over(text, sink, kPieceBytes);
   }
   json.end_array().key("best_so_far");
@@ -286,7 +286,7 @@ Result<void> Reader::analytics_csv(JobId job, Timestamp now, const Sink& sink) {
   std::string text = csv_header(space);
   Statement trials = select_all_trials(connection_);
   for (trials.query(job.value); trials.step();) {
-    text += csv_line(trial_from(trials), configuration_from_text(trials.text(kTrialConfigurationColumn)), space, now);
+    text += csv_line(row_from<TrialRow>(trials), configuration_from_text(trials.text(kTrialConfigurationColumn)), space, now);
     hand_over(text, sink, kPieceBytes);
   }
   hand_over(text, sink, 0);

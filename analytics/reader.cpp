@@ -68,7 +68,7 @@ std::string of_bracket(const TrialsQuery& query) {
 }
 
 std::string select_trials(std::string_view rest) {
-  return "SELECT " + std::string(kTrialColumns) + " FROM trials " + std::string(rest);
+  return "SELECT " + columns_of<TrialRow>() + " FROM trials " + std::string(rest);
 }
 
 // Writes up to `limit` trials and says where the page ends. Which trials: the numbers of a statement that reads nothing but an
@@ -93,7 +93,7 @@ class TrialsPage {
         return;
       }
       rows_.query(job_.value, numbers.integer(0)).step();
-      TrialRow row = trial_from(rows_);
+      TrialRow row = row_from<TrialRow>(rows_);
       write_trial(json_, row, rows_.text(kTrialConfigurationColumn), now_);
       last_ = std::move(row);
       --left_;
@@ -198,9 +198,9 @@ Result<JobId> Reader::find_job(std::string_view id_or_name) {
 
 Result<JobRow> Reader::find_row(JobId job) {
   Statement rows =
-      connection_.prepare("SELECT " + std::string(kJobColumns) + " FROM jobs WHERE id = ? AND " + std::string(kNotDeleted));
+      connection_.prepare("SELECT " + columns_of<JobRow>() + " FROM jobs WHERE id = ? AND " + std::string(kNotDeleted));
   if (!rows.query(job.value).step()) return no_such_job(std::to_string(job.value));
-  return job_from(rows);
+  return row_from<JobRow>(rows);
 }
 
 std::shared_ptr<const JobFacts> Reader::cached_facts(JobId job) {
@@ -262,7 +262,7 @@ Result<std::string> Reader::jobs(const JobsQuery& query) {
   std::optional<JobId> last;
   bool more = false;
   Statement rows =
-      connection_.prepare("SELECT " + std::string(kJobColumns) + " FROM jobs WHERE id < ? AND " + std::string(kNotDeleted) +
+      connection_.prepare("SELECT " + columns_of<JobRow>() + " FROM jobs WHERE id < ? AND " + std::string(kNotDeleted) +
                           (query.state ? " AND state = ?" : "") + " ORDER BY id DESC LIMIT ?");
   const int limit = query.limit + 1;
   query.state ? rows.query(before, to_string(*query.state), limit) : rows.query(before, limit);
@@ -271,7 +271,7 @@ Result<std::string> Reader::jobs(const JobsQuery& query) {
       more = true;
       break;
     }
-    const JobRow row = job_from(rows);
+    const JobRow row = row_from<JobRow>(rows);
     json.begin_object();
     write_job_fields(json, row, surroundings(row));
     json.end_object();
@@ -357,7 +357,7 @@ Result<std::string> Reader::trials(JobId job, const TrialsQuery& query, Timestam
 Result<TrialRow> Reader::trial_row(TrialId trial) {
   Statement rows = connection_.prepare(select_trials("WHERE job = ? AND number = ?"));
   if (!rows.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
-  TrialRow row = trial_from(rows);
+  TrialRow row = row_from<TrialRow>(rows);
   row.configuration = configuration_from_text(rows.text(kTrialConfigurationColumn));
   return row;
 }
@@ -367,7 +367,7 @@ Result<std::string> Reader::trial(TrialId trial, Timestamp now) {
   if (!rows.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
   std::string text;
   JsonWriter json(text);
-  write_trial(json, trial_from(rows), rows.text(kTrialConfigurationColumn), now);
+  write_trial(json, row_from<TrialRow>(rows), rows.text(kTrialConfigurationColumn), now);
   return text;
 }
 
@@ -419,12 +419,12 @@ Result<std::string> Reader::decisions(TrialId trial) {
   Transaction moment(connection_, Transaction::Kind::read);
   Statement exists = connection_.prepare("SELECT 1 FROM trials WHERE job = ? AND number = ?");
   if (!exists.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
-  Statement rows = connection_.prepare("SELECT " + std::string(kDecisionColumns) +
-                                       " FROM decisions WHERE job = ? AND trial = ? ORDER BY rung");
+  Statement rows =
+      connection_.prepare("SELECT " + columns_of<DecisionRow>() + " FROM decisions WHERE job = ? AND trial = ? ORDER BY rung");
   std::string text;
   JsonWriter json(text);
   json.begin_object().key("decisions").begin_array();
-  for (rows.query(trial.job.value, trial.number); rows.step();) write_decision(json, decision_from(rows));
+  for (rows.query(trial.job.value, trial.number); rows.step();) write_decision(json, row_from<DecisionRow>(rows));
   json.end_array().end_object();
   return text;
 }

@@ -53,8 +53,9 @@ class Statement {
     return *this;
   }
 
-  bool step();   // true: there is a row
-  void reset();  // ready for the next run; ends the read it held
+  bool step();    // true: there is a row
+  void reset();   // ready for the next run; ends the read it held
+  void finish();  // runs to the end, ignoring rows, and resets
 
   template <std::integral Integer>
   void bind(int index, Integer value) {
@@ -87,7 +88,6 @@ class Statement {
   };
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
   void bind_integer(int index, std::int64_t value);
-  void finish();
   [[noreturn]] void fail(int code) const;
 
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;

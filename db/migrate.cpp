@@ -18,6 +18,14 @@ void refuse_newer(std::int64_t version, std::size_t known) {
   }
 }
 
+void refuse_orphans(Connection& connection, const Migration& step) {
+  Statement orphans = connection.prepare("PRAGMA foreign_key_check");
+  if (!orphans.step()) return;
+  throw SqliteError(SQLITE_CONSTRAINT_FOREIGNKEY, "migration " + std::string(step.name) + ": a row of table " +
+                                                      std::string(orphans.text(0)) + " belongs to no row of " +
+                                                      std::string(orphans.text(2)));
+}
+
 void apply(Connection& connection, const Migration& step, std::size_t version) {
   Transaction transaction(connection, Transaction::Kind::write);
   // Another process may have been first.
@@ -27,6 +35,7 @@ void apply(Connection& connection, const Migration& step, std::size_t version) {
   } catch (const SqliteError& error) {
     throw SqliteError(error.code(), "migration " + std::string(step.name) + ": " + error.what());
   }
+  refuse_orphans(connection, step);
   connection.execute("PRAGMA application_id = " + std::to_string(kApplicationId));
   connection.execute("PRAGMA user_version = " + std::to_string(version));
   transaction.commit();
@@ -37,8 +46,14 @@ void apply(Connection& connection, const Migration& step, std::size_t version) {
 void migrate(Connection& connection, std::span<const Migration> steps) {
   const std::int64_t version = version_of(connection);
   refuse_newer(version, steps.size());
+  if (version == static_cast<std::int64_t>(steps.size())) return;
+  // A table that is made anew is dropped for a moment: with it would go all rows that belong to its rows. Each step is looked
+  // over before it is committed instead. SQLite takes the setting outside of a transaction only.
+  const bool were_checked = connection.integer("PRAGMA foreign_keys") != 0;
+  connection.execute("PRAGMA foreign_keys = OFF");
   for (std::size_t done = static_cast<std::size_t>(version); done < steps.size(); ++done)
     apply(connection, steps[done], done + 1);
+  if (were_checked) connection.execute("PRAGMA foreign_keys = ON");
 }
 
 void require_current(Connection& connection, std::span<const Migration> steps) {

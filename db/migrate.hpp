@@ -18,7 +18,7 @@ struct Migration {
 std::span<const Migration> migrations();
 
 // Applies what is missing. Throws SqliteError when the database is newer than `steps`, and when a step fails; a step that failed
-// leaves nothing behind.
+// leaves nothing behind, and the connection is then not to be written to.
 void migrate(Connection& connection, std::span<const Migration> steps);
 
 // Throws SqliteError unless the database has exactly `steps` behind it.

@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "core/json_writer.hpp"
 #include "core/text.hpp"
 #include "db/database_file.hpp"
 #include "db/migrate.hpp"
@@ -17,69 +16,6 @@ namespace {
 
 constexpr std::int64_t kCheckedAtOpenBytesMax = 64 << 20;
 constexpr int kRowsRemovedAtOnce = 2'000;
-
-constexpr std::string_view kUpdateJob =
-    "UPDATE jobs SET name = ?, state = ?, reason = ?, created_at = ?, ended_at = ?, trials_created = ?, trials_completed = ?, "
-    "trials_stopped = ?, trials_failed = ?, trials_cancelled = ?, best_trial = ?, best_resource = ?, best_value = ?, "
-    "best_anywhere_trial = ?, best_anywhere_resource = ?, best_anywhere_value = ?, resource_spent = ?, training_ms = ?, "
-    "trials_since_improvement = ?, failures_in_a_row = ?, failing_with = ?, ending_as = ?, last_epoch = ?, "
-    "expected_improvement = ?, suggestions_below = ? WHERE id = ?";
-
-constexpr std::string_view kInsertJob =
-    "INSERT INTO jobs (name, state, reason, created_at, ended_at, trials_created, trials_completed, trials_stopped, "
-    "trials_failed, "
-    "trials_cancelled, best_trial, best_resource, best_value, best_anywhere_trial, best_anywhere_resource, best_anywhere_value, "
-    "resource_spent, training_ms, trials_since_improvement, failures_in_a_row, failing_with, ending_as, last_epoch, "
-    "expected_improvement, suggestions_below, id, "
-    "spec_json) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-
-constexpr std::string_view kPutTrialValues =
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-    "ON CONFLICT (job, number) DO UPDATE SET state = excluded.state, configuration = excluded.configuration, "
-    "origin = excluded.origin, bracket = excluded.bracket, rung = excluded.rung, resource = excluded.resource, "
-    "checkpoint_resource = excluded.checkpoint_resource, until_resource = excluded.until_resource, objective = "
-    "excluded.objective, "
-    "objective_is_nan = excluded.objective_is_nan, objective_resource = excluded.objective_resource, attempts = "
-    "excluded.attempts, "
-    "attempts_in_all = excluded.attempts_in_all, epoch = excluded.epoch, worker = excluded.worker, peers = excluded.peers, "
-    "exit_class = excluded.exit_class, message = excluded.message, created_at = excluded.created_at, "
-    "started_at = excluded.started_at, ended_at = excluded.ended_at, assigned_at = excluded.assigned_at, "
-    "training_ms = excluded.training_ms, segment_training_ms = excluded.segment_training_ms, "
-    "assigned_ms = excluded.assigned_ms, violation = excluded.violation, more_objectives = excluded.more_objectives";
-
-// Not INSERT OR IGNORE, which would also pass over broken constraints.
-constexpr std::string_view kPutObservation =
-    "INSERT INTO observations (job, trial, resource, objective, objective_is_nan, metrics, at) VALUES (?, ?, ?, ?, ?, ?, ?) "
-    "ON CONFLICT (job, trial, resource) DO NOTHING";
-
-constexpr std::string_view kPutDecisionValues =
-    ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-    "ON CONFLICT (job, trial, rung) DO UPDATE SET bracket = excluded.bracket, resource = excluded.resource, "
-    "sequence = excluded.sequence, value = excluded.value, value_is_nan = excluded.value_is_nan, verdict = excluded.verdict, "
-    "rank = excluded.rank, filled = excluded.filled, slots = excluded.slots, keep = excluded.keep, cutoff = excluded.cutoff, "
-    "cutoff_is_nan = excluded.cutoff_is_nan, ahead = excluded.ahead, rule = excluded.rule, at = excluded.at, "
-    "violation = excluded.violation, more_values = excluded.more_values";
-
-// The objective stands in its own column; its metric's name is in the job's document.
-std::optional<std::string> metrics_text(const ObservationRow& row) {
-  const std::size_t of_the_objective = row.objective ? 1 : 0;
-  if (row.metrics.size() <= of_the_objective) return std::nullopt;
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  for (const auto& [name, value] : row.metrics) json.field(name, value);
-  json.end_object();
-  return text;
-}
-
-std::optional<int> trial_of(const std::optional<BestRow>& best) { return best ? std::optional(best->trial) : std::nullopt; }
-std::optional<std::int64_t> resource_of(const std::optional<BestRow>& best) {
-  return best ? std::optional(best->resource) : std::nullopt;
-}
-std::optional<double> value_of_best(const std::optional<BestRow>& best) {
-  return best ? std::optional(best->value) : std::nullopt;
-}
 
 // Damage is found here, before anything is written, as long as that takes no longer than a second or so.
 void refuse_damaged(Connection& connection, const std::string& path) {
@@ -146,11 +82,12 @@ struct Store::Batch {
 Store::Store(const std::string& path)
     : path_(path),
       connection_(open_current(path)),
-      update_job_(connection_.prepare(kUpdateJob)),
-      insert_job_(connection_.prepare(kInsertJob)),
-      put_trial_(connection_.prepare(joined({"INSERT INTO trials (", kTrialColumns, kPutTrialValues}))),
-      put_observation_(connection_.prepare(kPutObservation)),
-      put_decision_(connection_.prepare(joined({"INSERT INTO decisions (", kDecisionColumns, kPutDecisionValues}))),
+      update_job_(connection_.prepare(update_sql<JobRow>())),
+      insert_job_(connection_.prepare(insert_sql<JobRow>("spec_json"))),
+      put_trial_(connection_.prepare(insert_sql<TrialRow>() + on_conflict_update_sql<TrialRow>())),
+      // Not INSERT OR IGNORE, which would also pass over broken constraints.
+      put_observation_(connection_.prepare(insert_sql<ObservationRow>() + " ON CONFLICT (job, trial, resource) DO NOTHING")),
+      put_decision_(connection_.prepare(insert_sql<DecisionRow>() + on_conflict_update_sql<DecisionRow>())),
       delete_job_(connection_.prepare("DELETE FROM jobs WHERE id = ?")) {}
 
 Store Store::open(const std::string& path) { return Store(path); }
@@ -185,14 +122,14 @@ void Store::remove(JobId job) {
   observations.reset();
   trials.reset();
   if (large) {
-    connection_.prepare("UPDATE jobs SET name = '/' || id WHERE id = ?").run(job.value);
+    connection_.prepare("UPDATE jobs SET deleted = 1 WHERE id = ?").run(job.value);
   } else {
     delete_job_.run(job.value);
   }
 }
 
 bool Store::tidy() {
-  Statement deleted = connection_.prepare("SELECT id FROM jobs WHERE name GLOB '/*' LIMIT 1");
+  Statement deleted = connection_.prepare("SELECT id FROM jobs WHERE deleted = 1 LIMIT 1");
   if (!deleted.step()) return false;
   const JobId job{deleted.integer(0)};
   deleted.reset();
@@ -217,43 +154,24 @@ bool Store::remove_some(JobId job, std::string_view table, std::string_view key)
 // Parents before children.
 void Store::write(const Batch& batch) {
   for (const auto& [id, job] : batch.jobs) write(*job.last, job.first->spec_json);
-  for (const auto& [id, row] : batch.trials) write(*row);
-  for (const ObservationRow* row : batch.observations) write(*row);
-  for (const auto& [key, row] : batch.decisions) write(*row);
+  for (const auto& [id, row] : batch.trials) put(put_trial_, *row);
+  for (const ObservationRow* row : batch.observations) put(put_observation_, *row);
+  for (const auto& [key, row] : batch.decisions) put(put_decision_, *row);
+}
+
+template <class Row>
+void Store::put(Statement& statement, const Row& row) {
+  statement.reset();
+  bind_row(statement, row);
+  statement.finish();
 }
 
 void Store::write(const JobRow& row, const std::string& spec_json) {
-  const auto put = [&row](Statement& statement, const auto&... more) {
-    statement.run(row.name, to_string(row.state), row.reason, row.created_at.ms, optional_ms(row.ended_at), row.trials_created,
-                  row.trials_completed, row.trials_stopped, row.trials_failed, row.trials_cancelled, trial_of(row.best),
-                  resource_of(row.best), value_of_best(row.best), trial_of(row.best_anywhere), resource_of(row.best_anywhere),
-                  value_of_best(row.best_anywhere), row.resource_spent, row.training_ms, row.trials_since_improvement,
-                  row.failures_in_a_row, word_of(row.failing_with), word_of(row.ending_as), row.last_epoch,
-                  row.expected_improvement, row.suggestions_below, row.id.value, more...);
-  };
-  put(update_job_);
-  if (connection_.changes() == 0) put(insert_job_, spec_json);
-}
-
-void Store::write(const TrialRow& row) {
-  put_trial_.run(row.id.job.value, row.id.number, to_string(row.state), configuration_text(row.configuration), row.origin,
-                 row.bracket, row.rung, row.resource, row.checkpoint_resource, row.until_resource, storable(row.objective),
-                 is_nan(row.objective), row.objective_resource, row.attempts, row.attempts_in_all, row.epoch.value,
-                 row.worker.value, workers_text(row.peers), word_of(row.exit_class), row.message, row.created_at.ms,
-                 optional_ms(row.started_at), optional_ms(row.ended_at), optional_ms(row.assigned_at), row.training_ms,
-                 row.segment_training_ms, row.assigned_ms, row.violation, values_text(row.more_objectives));
-}
-
-void Store::write(const ObservationRow& row) {
-  put_observation_.run(row.trial.job.value, row.trial.number, row.resource, storable(row.objective), is_nan(row.objective),
-                       metrics_text(row), row.at.ms);
-}
-
-void Store::write(const DecisionRow& row) {
-  put_decision_.run(row.trial.job.value, row.trial.number, row.bracket, row.rung, row.resource, row.sequence, storable(row.value),
-                    is_nan(row.value), to_string(row.verdict), row.rank, row.filled, row.slots, row.keep, storable(row.cutoff),
-                    is_nan(row.cutoff), numbers_text(row.ahead), row.rule, row.at.ms, row.violation,
-                    values_text(row.more_values));
+  put(update_job_, row);
+  if (connection_.changes() > 0) return;
+  insert_job_.reset();
+  insert_job_.bind(bind_row(insert_job_, row), spec_json);
+  insert_job_.finish();
 }
 
 Snapshot Store::load() {
@@ -262,21 +180,23 @@ Snapshot Store::load() {
   snapshot.last_job_id = last_job_id(connection_);
 
   Statement jobs =
-      connection_.prepare(joined({"SELECT ", kJobColumns, ", spec_json FROM jobs WHERE ", kNotDeleted, " ORDER BY id"}));
-  Statement trials = connection_.prepare(joined({"SELECT ", kTrialColumns, " FROM trials WHERE job = ? ORDER BY number"}));
+      connection_.prepare(joined({"SELECT ", columns_of<JobRow>(), " FROM jobs WHERE ", kNotDeleted, " ORDER BY id"}));
+  Statement documents = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
+  Statement trials =
+      connection_.prepare(joined({"SELECT ", columns_of<TrialRow>(), " FROM trials WHERE job = ? ORDER BY number"}));
   Statement decisions =
-      connection_.prepare(joined({"SELECT ", kDecisionColumns, " FROM decisions WHERE job = ? ORDER BY sequence"}));
+      connection_.prepare(joined({"SELECT ", columns_of<DecisionRow>(), " FROM decisions WHERE job = ? ORDER BY sequence"}));
   while (jobs.step()) {
-    JobRow job = job_from(jobs);
-    job.spec_json = jobs.text(kJobColumnCount);
+    JobRow job = row_from<JobRow>(jobs);
+    job.spec_json = documents.query(job.id.value).step() ? documents.text(0) : "";
     snapshot.jobs.push_back(std::move(job));
     const JobRow& loaded = snapshot.jobs.back();
     if (ended(loaded.state)) continue;
     for (trials.query(loaded.id.value); trials.step();) {
-      snapshot.trials.push_back(trial_from(trials));
+      snapshot.trials.push_back(row_from<TrialRow>(trials));
       snapshot.trials.back().configuration = configuration_from_text(trials.text(kTrialConfigurationColumn));
     }
-    for (decisions.query(loaded.id.value); decisions.step();) snapshot.decisions.push_back(decision_from(decisions));
+    for (decisions.query(loaded.id.value); decisions.step();) snapshot.decisions.push_back(row_from<DecisionRow>(decisions));
   }
   return snapshot;
 }

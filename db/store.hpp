@@ -51,9 +51,8 @@ class Store {
   bool remove_some(JobId job, std::string_view table, std::string_view key);
   void write(const Batch& batch);
   void write(const JobRow& row, const std::string& spec_json);
-  void write(const TrialRow& row);
-  void write(const ObservationRow& row);
-  void write(const DecisionRow& row);
+  template <class Row>
+  void put(Statement& statement, const Row& row);
 
   std::string path_;
   Connection connection_;

@@ -490,9 +490,9 @@ void Job::check_limits() {
   }
 }
 
-// More trials are not worth their while; those there are go on, so that the best of them reaches max_resource. A reason is what a
-// running job has from then on.
+// More trials are not worth their while; those there are go on, so that the best of them reaches max_resource.
 void Job::wind_down(std::string reason) {
+  row_.starts_no_more = true;
   row_.reason = std::move(reason);
   row_changed_ = true;
   policy_->start_no_more();

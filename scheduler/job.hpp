@@ -105,7 +105,7 @@ class Job {
   void retry_or_fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   bool note_value(const TrialRow& trial, double value, bool at_max_resource);
   void check_limits();
-  bool winds_down() const { return row_.state == JobState::running && !row_.reason.empty(); }
+  bool winds_down() const { return row_.state == JobState::running && row_.starts_no_more; }
   void wind_down(std::string reason);
   std::string why_no_best() const;
   std::string last_failure(ExitClass exit) const;

@@ -62,6 +62,7 @@ struct JobRow {
   std::string spec_json;  // as submitted; written once
   JobState state = JobState::running;
   std::string reason;     // why it is stopping or ended, one sentence; while running: why it starts no more trials
+  bool starts_no_more = false;  // while running: new trials are not worth their while; those there are go on
   Timestamp created_at;
   std::optional<Timestamp> ended_at;
   int trials_created = 0;

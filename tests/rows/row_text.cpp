@@ -100,6 +100,7 @@ Fields fields_of(const JobRow& row) {
   return {{"name", row.name},
           {"state", std::string(to_string(row.state))},
           {"reason", quoted(row.reason)},
+          {"starts_no_more", row.starts_no_more ? "yes" : "no"},
           {"created", number(row.trials_created)},
           {"completed", number(row.trials_completed)},
           {"stopped", number(row.trials_stopped)},

@@ -116,12 +116,15 @@ void Invariants::check_job(const JobRow* before, const JobRow& after) {
   const JobSpec& spec = jobs_.at(after.id).spec;
   const Limits& limits = spec.limits;
   require(!limits.max_trials || after.trials_created <= *limits.max_trials, name + " starts more than max_trials");
-  if (after.state == JobState::running && !after.reason.empty()) {
+  require(before == nullptr || !before->starts_no_more || after.starts_no_more, name + " starts trials again");
+  require(after.state != JobState::running || after.starts_no_more == !after.reason.empty(),
+          name + " starts no more trials without a reason, or has one that it does not heed");
+  if (after.starts_no_more) {
     require(limits.max_trials_without_improvement || limits.convergence,
             name + " starts no more trials without a limit that says so");
     const bool brackets =
         spec.scheduler.type == SchedulerType::hyperband || spec.scheduler.type == SchedulerType::successive_halving;
-    require(brackets || before == nullptr || before->reason.empty() || before->trials_created == after.trials_created,
+    require(brackets || before == nullptr || !before->starts_no_more || before->trials_created == after.trials_created,
             name + " starts a trial although it said that it starts no more");
   }
 }
@@ -216,9 +219,8 @@ void Invariants::check_no_idle_worker(const RowStore& rows, const Scheduler& sch
     for (const auto& [reason, trials] : scheduler.waiting_by_reason(id)) {
       require(reason != "no free worker", idle->id.value + " is free and " + name_of(job) + " has trials that wait for a worker");
     }
-    const bool starts_no_more = !job.reason.empty();
     const auto bound = trials_bound(facts.spec);
-    require(starts_no_more || (bound && job.trials_created >= *bound),
+    require(job.starts_no_more || (bound && job.trials_created >= *bound),
             idle->id.value + " is free and " + name_of(job) + " could start a trial");
   }
 }
