@@ -1,10 +1,10 @@
 // The reads of a whole job: its trials row by row, best so far, rungs, and what early stopping saved.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "analytics/reader.hpp"
+#include "analytics/rungs.hpp"
 #include "core/text.hpp"
 #include "db/row_columns.hpp"
 #include "search_spaces/value.hpp"
@@ -24,45 +24,6 @@ void hand_over(std::string& text, const Sink& sink, std::size_t from_bytes) {
 
 Statement select_all_trials(Connection& connection) {
   return connection.prepare("SELECT " + columns_of<TrialRow>() + " FROM trials WHERE job = ? ORDER BY number");
-}
-
-// ---- rungs --------------------------------------------------------------------------------------------------------------------
-
-struct RungCounts {
-  std::int64_t resource = 0;
-  std::optional<int> planned;  // nothing: how many come depends on the order of arrival
-  int promoted = 0;
-  int stopped = 0;
-  int waiting = 0;
-  int completed = 0;
-  int reached() const { return promoted + stopped + waiting + completed; }
-};
-
-using Rungs = std::map<std::pair<int, int>, RungCounts>;  // by bracket, rung
-
-void add_planned(Rungs& rungs, const PlannedBracket& bracket, bool exact) {
-  for (std::size_t i = 0; i < bracket.rungs.size(); ++i) {
-    RungCounts& rung = rungs[{bracket.index, static_cast<int>(i)}];
-    rung.resource = bracket.rungs[i].resource;
-    if (exact) rung.planned = bracket.rungs[i].trials;
-  }
-}
-
-void count_verdict(RungCounts& rung, Verdict verdict, int trials) {
-  switch (verdict) {
-    case Verdict::waiting:
-      rung.waiting += trials;
-      return;
-    case Verdict::promoted:
-      rung.promoted += trials;
-      return;
-    case Verdict::stopped:
-      rung.stopped += trials;
-      return;
-    case Verdict::completed:
-      rung.completed += trials;
-      return;
-  }
 }
 
 // ---- CSV ----------------------------------------------------------------------------------------------------------------------
@@ -149,32 +110,6 @@ void write_analytics_trial(JsonWriter& json, const TrialRow& row, std::string_vi
 
 }  // namespace
 
-void Reader::write_rungs(JsonWriter& json, JobId job, const JobFacts& facts) {
-  Rungs rungs;
-  for (const PlannedBracket& bracket : facts.plan.brackets) add_planned(rungs, bracket, facts.plan.exact);
-  // A trial that failed before the rung fills its slot and did not reach it.
-  Statement rows = connection_.prepare(
-      "SELECT bracket, rung, resource, verdict, trials FROM rung_counts WHERE job = ? AND trials > 0 ORDER BY bracket, rung");
-  for (rows.query(job.value); rows.step();) {
-    const std::pair<int, int> key{rows.small_integer(0), rows.small_integer(1)};
-    if (facts.plan.exact && !rungs.contains(key)) {
-      add_planned(rungs, planned_bracket(facts.spec.scheduler, key.first, std::nullopt), true);
-    }
-    RungCounts& rung = rungs[key];
-    rung.resource = rows.integer(2);
-    count_verdict(rung, verdict_from(rows.text(3)).value_or(Verdict::waiting), rows.small_integer(4));
-  }
-  json.begin_array();
-  for (const auto& [key, rung] : rungs) {
-    json.begin_object();
-    json.field("bracket", key.first).field("rung", key.second).field("resource", rung.resource).field("planned", rung.planned);
-    json.field("reached", rung.reached()).field("promoted", rung.promoted).field("stopped", rung.stopped);
-    json.field("waiting", rung.waiting);
-    json.end_object();
-  }
-  json.end_array();
-}
-
 void Reader::write_best_so_far(JsonWriter& json, const JobRow& row, const JobFacts& facts) {
   Statement values = connection_.prepare(
       "SELECT trial, resource, value, at FROM decisions WHERE job = ? AND value IS NOT NULL AND violation = 0 ORDER BY sequence");
@@ -240,7 +175,7 @@ Result<std::string> Reader::plan(JobId job) {
   const Json plan = to_json((*known)->plan);
   for (const auto& [name, value] : plan.items()) json.key(name).raw(value.dump());
   json.key("actual");
-  write_rungs(json, job, **known);
+  write_rungs(json, rungs_of(connection_, job, **known));
   json.end_object();
   return text;
 }
@@ -265,11 +200,11 @@ Result<void> Reader::analytics_json(JobId job, Timestamp now, const Sink& sink) 
   json.end_array().key("best_so_far");
   write_best_so_far(json, *row, **known);
   json.key("rungs");
-  write_rungs(json, job, **known);
+  write_rungs(json, rungs_of(connection_, job, **known));
   json.key("replicas");
-  write_replicas(json, job, **known);
+  write_replicas(json, job, **known, NonDominated::all);
   json.key("pareto");
-  write_pareto(json, job, **known);
+  write_pareto(json, job, **known, std::nullopt);
   json.key("summary");
   write_summary(json, *row, **known, now);
   json.end_object();

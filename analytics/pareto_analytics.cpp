@@ -42,7 +42,8 @@ std::vector<ParetoPoint> front_among(std::vector<ParetoPoint> points) {
 
 }  // namespace
 
-void Reader::write_pareto(JsonWriter& json, JobId job, const JobFacts& facts) {
+std::size_t Reader::write_pareto(JsonWriter& json, JobId job, const JobFacts& facts, std::optional<std::size_t> points_max) {
+  std::size_t left_out = 0;
   json.begin_array();
   if (!facts.spec.more_objectives.empty()) {
     std::vector<ParetoPoint> points;
@@ -57,11 +58,17 @@ void Reader::write_pareto(JsonWriter& json, JobId job, const JobFacts& facts) {
         points.push_back(std::move(point));
       }
     }
-    for (const ParetoPoint& point : front_among(std::move(points))) {
+    std::vector<ParetoPoint> front = front_among(std::move(points));
+    if (points_max && front.size() > *points_max) {
+      left_out = front.size() - *points_max;
+      front.resize(*points_max);
+    }
+    for (const ParetoPoint& point : front) {
       json.begin_object().field("trial", point.trial).key("values").raw(values_text(point.values)).end_object();
     }
   }
   json.end_array();
+  return left_out;
 }
 
 }  // namespace tuneband

@@ -26,6 +26,8 @@ namespace tuneband {
 inline constexpr int kPageMax = 1000;             // jobs or trials
 inline constexpr int kObservationsMax = 100'000;  // in one reply; more are decimated to so many
 inline constexpr int kObservationPointsMin = 4;   // first, last, lowest, highest
+inline constexpr std::size_t kSummaryBracketsMax = 100;
+inline constexpr std::size_t kSummaryParetoMax = 100;
 
 struct JobsQuery {
   std::optional<JobState> state;
@@ -84,6 +86,12 @@ class Reader {
   // As it was submitted, with what the server added to it.
   Result<std::string> document(JobId job);
 
+  // Summary: what `describe` shows, of one moment. Its size does not grow with the job's trials. `waiting` as for job_detail();
+  // `model_path` names the file of a trial's model, where there is one.
+  using ModelPath = std::function<std::optional<std::string>(TrialId)>;
+  Result<std::string> summary(JobId job, std::span<const std::pair<std::string, int>> waiting, const ModelPath& model_path,
+                              Timestamp now);
+
   // The number of the best trial: at max_resource, else at any rung. Errors: not_found, also while nothing has a value.
   Result<int> best_trial(JobId job);
 
@@ -112,9 +120,11 @@ class Reader {
   JobSurroundings surroundings(const JobRow& row);
   std::shared_ptr<const JobFacts> cached_facts(JobId job);  // nothing: no such job, or not readable
   std::string configuration_of(JobId job, int trial);
-  void write_rungs(JsonWriter& json, JobId job, const JobFacts& facts);
-  void write_pareto(JsonWriter& json, JobId job, const JobFacts& facts);
-  void write_replicas(JsonWriter& json, JobId job, const JobFacts& facts);
+  // Writes at most so many of the front, and says how many there are besides.
+  std::size_t write_pareto(JsonWriter& json, JobId job, const JobFacts& facts, std::optional<std::size_t> points_max);
+  enum class NonDominated { all, bests };  // bests: of those, only the best of a number of replicas
+  void write_replicas(JsonWriter& json, JobId job, const JobFacts& facts, NonDominated which);
+  void write_failures(JsonWriter& json, JobId job);
   void write_best_so_far(JsonWriter& json, const JobRow& row, const JobFacts& facts);
   void write_summary(JsonWriter& json, const JobRow& row, const JobFacts& facts, Timestamp now);
 

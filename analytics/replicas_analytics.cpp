@@ -69,7 +69,7 @@ void write_totals(JsonWriter& json, int replicas, const ReplicasTotals& totals) 
 
 }  // namespace
 
-void Reader::write_replicas(JsonWriter& json, JobId job, const JobFacts& facts) {
+void Reader::write_replicas(JsonWriter& json, JobId job, const JobFacts& facts, NonDominated which) {
   const Objective& objective = facts.spec.objective;
   std::map<int, ReplicasTotals> by_replicas;
   Statement sums = connection_.prepare(
@@ -97,8 +97,16 @@ void Reader::write_replicas(JsonWriter& json, JobId job, const JobFacts& facts) 
   json.end_array();
   const auto training = [](const FinishedTrial& trial) { return trial.training_ms; };
   const auto worker = [](const FinishedTrial& trial) { return trial.worker_ms(); };
-  write_numbers(json, "non_dominated_by_training_seconds", non_dominated(points, objective, training));
-  write_numbers(json, "non_dominated_by_worker_seconds", non_dominated(points, objective, worker));
+  const auto shown = [&](std::vector<int> front) {
+    if (which == NonDominated::all) return front;
+    std::erase_if(front, [&](int trial) {
+      return std::none_of(by_replicas.begin(), by_replicas.end(),
+                          [&](const auto& entry) { return entry.second.best != nullptr && entry.second.best->number == trial; });
+    });
+    return front;
+  };
+  write_numbers(json, "non_dominated_by_training_seconds", shown(non_dominated(points, objective, training)));
+  write_numbers(json, "non_dominated_by_worker_seconds", shown(non_dominated(points, objective, worker)));
   json.end_object();
 }
 

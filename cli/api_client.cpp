@@ -158,10 +158,4 @@ Outcome<std::vector<TrialInfo>> ApiClient::trials(std::string_view job, const st
   return trials;
 }
 
-Outcome<AnalyticsInfo> ApiClient::analytics(std::string_view job) {
-  const auto json = get(job_path(job) + "/analytics");
-  if (!json) return json.error();
-  return analytics_from_json(*json);
-}
-
 }  // namespace tuneband::cli

@@ -49,7 +49,6 @@ class ApiClient {
   Outcome<JobInfo> job(std::string_view job);
   Outcome<PlanInfo> plan(std::string_view job);
   Outcome<std::vector<TrialInfo>> trials(std::string_view job, const std::string& query, std::size_t limit);
-  Outcome<AnalyticsInfo> analytics(std::string_view job);
 
  private:
   ApiClient(std::string url, protocol::HttpClient http) : url_(std::move(url)), http_(std::move(http)) {}

@@ -221,16 +221,41 @@ ParetoInfo pareto_from_json(const Json& json) {
   return {int_of(json, "trial"), list_from_json(json, "values", finite_from_json)};
 }
 
-AnalyticsInfo analytics_from_json(const Json& json) {
-  AnalyticsInfo analytics;
-  analytics.pareto = list_from_json(json, "pareto", pareto_from_json);
-  if (json.contains("summary")) analytics.summary = summary_from_json(json["summary"]);
-  if (!json.contains("replicas")) return analytics;
-  const Json& replicas = json["replicas"];
-  analytics.replicas.totals = list_from_json(replicas, "totals", replicas_totals_from_json);
-  analytics.replicas.fastest = list_from_json(replicas, "non_dominated_by_training_seconds", trial_number_from_json);
-  analytics.replicas.cheapest = list_from_json(replicas, "non_dominated_by_worker_seconds", trial_number_from_json);
-  return analytics;
+namespace {
+
+FailureGroup failures_from_json(const Json& json) {
+  return {text_of(json, "exit_class"), integer_of(json, "trials"), int_of(json, "example"), text_of(json, "message"),
+          text_of(json, "advice")};
+}
+
+ReplicasReport replicas_from_json(const Json& json) {
+  ReplicasReport replicas;
+  replicas.totals = list_from_json(json, "totals", replicas_totals_from_json);
+  replicas.fastest = list_from_json(json, "non_dominated_by_training_seconds", trial_number_from_json);
+  replicas.cheapest = list_from_json(json, "non_dominated_by_worker_seconds", trial_number_from_json);
+  return replicas;
+}
+
+}  // namespace
+
+JobSummary job_summary_from_json(const Json& json) {
+  JobSummary summary;
+  summary.job = job_from_json(field_of(json, "job"));
+  if (const Json& best = field_of(json, "best"); best.is_object()) {
+    summary.best = trial_from_json(field_of(best, "trial"));
+    summary.model = text_of(best, "model");
+  }
+  summary.plan = plan_from_json(field_of(json, "plan"));
+  summary.brackets_left_out = integer_of(field_of(json, "plan"), "actual_brackets_left_out");
+  summary.failures = list_from_json(json, "failures", failures_from_json);
+  summary.replicas = replicas_from_json(field_of(json, "replicas"));
+  summary.pareto = list_from_json(json, "pareto", pareto_from_json);
+  summary.pareto_left_out = integer_of(json, "pareto_left_out");
+  const Json& importance = field_of(json, "importance");
+  const std::int64_t needed = integer_of(importance, "results_needed");
+  summary.importance_known = needed > 0 && integer_of(importance, "results") >= needed;
+  summary.costs = summary_from_json(field_of(json, "summary"));
+  return summary;
 }
 
 WorkerInfo worker_from_json(const Json& json) {

@@ -154,10 +154,27 @@ struct ParetoInfo {
   std::vector<double> values;  // by objective
 };
 
-struct AnalyticsInfo {
-  std::vector<ParetoInfo> pareto;
-  SummaryInfo summary;
+// Failed trials of one class: how many, an example with its message, and what to do.
+struct FailureGroup {
+  std::string exit_class;
+  std::int64_t trials = 0;
+  int example = 0;
+  std::string message;
+  std::string advice;
+};
+
+struct JobSummary {
+  JobInfo job;
+  std::optional<TrialInfo> best;
+  std::string model;  // of the best: a path; "" when there is no model file
+  PlanInfo plan;
+  std::int64_t brackets_left_out = 0;  // of plan.actual
+  std::vector<FailureGroup> failures;
   ReplicasReport replicas;
+  std::vector<ParetoInfo> pareto;
+  std::int64_t pareto_left_out = 0;
+  bool importance_known = false;  // there are results enough to ask which parameters matter
+  SummaryInfo costs;
 };
 
 struct WorkerInfo {
@@ -176,7 +193,7 @@ JobInfo job_from_json(const Json& json);
 PlanInfo plan_from_json(const Json& json);
 TrialInfo trial_from_json(const Json& json);
 DecisionInfo decision_from_json(const Json& json);
-AnalyticsInfo analytics_from_json(const Json& json);
+JobSummary job_summary_from_json(const Json& json);
 WorkerInfo worker_from_json(const Json& json);
 
 // The elements of json[field], where that is an array; else none.

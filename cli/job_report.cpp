@@ -13,7 +13,6 @@ namespace tuneband::cli {
 
 namespace {
 
-constexpr std::size_t kFailuresReadMax = 10'000;
 constexpr std::size_t kBracketsShownInReport = 20;
 
 void print_parameters(Console& console, const Json& configuration) {
@@ -189,92 +188,86 @@ std::string saved_text(const SummaryInfo& summary, const JobInfo& job) {
       format_duration(summary.training_seconds_saved));
 }
 
-std::vector<FailureGroup> group_failures(const std::vector<TrialInfo>& failed) {
-  std::vector<FailureGroup> groups;
-  for (const TrialInfo& trial : failed) {
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.exit_class == trial.exit_class; });
-    if (group == groups.end()) {
-      groups.push_back({trial.exit_class, 0, trial.number, trial.message, trial.advice});
-      group = std::prev(groups.end());
-    }
-    ++group->trials;
-  }
-  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.trials > b.trials; });
-  return groups;
-}
+namespace {
 
-Outcome<void> print_failures(ApiClient& api, Console& console, const JobInfo& job) {
-  if (job.trials.failed == 0) return {};
-  const auto failed = api.trials(std::to_string(job.id), "state=failed", kFailuresReadMax);
-  if (!failed) return failed.error();
-  for (const FailureGroup& group : group_failures(*failed)) {
+void print_failures(Console& console, const std::vector<FailureGroup>& failures) {
+  for (const FailureGroup& group : failures) {
     const std::string which = group.trials == 1
                                   ? fmt::format("trial {}", group.example)
                                   : fmt::format("{}, for example {}", format_count(group.trials, "trial"), group.example);
     console.field("failed", fmt::format("{}: {}", group.exit_class, which), Style::bad);
     print_sentences(console, {group.message, group.advice});
   }
-  return {};
 }
 
-Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job_name) {
-  const auto job = api.job(job_name);
-  if (!job) return job.error();
-  const auto best = fetch_best(api, job_name);
-  if (!best) return best.error();
-  const auto analytics = api.analytics(job_name);
-  if (!analytics) return analytics.error();
-  const auto plan = api.plan(job_name);
-  if (!plan) return plan.error();
-
-  print_heading(console, *job);
-  if (*best) {
-    print_best(console, *job, **best);
-    const bool low = (*best)->trial.objective_resource < job->max_resource;
-    const std::string top = format_resource(job->max_resource, job->resource_name);
-    if (low) console.field("", job->ended() ? "no trial reached " + top : "no trial has reached " + top + " yet");
-    note_better_lower(console, *job, (*best)->trial);
-  } else {
-    const bool only_nan = analytics->summary.trials_measured > 0;
-    console.field("best", only_nan       ? "nothing: no value is a finite number"
-                          : job->ended() ? "nothing: no trial has a value"
-                                         : "nothing yet: no trial has a value");
+void print_best_of(Console& console, const JobSummary& summary) {
+  const JobInfo& job = summary.job;
+  if (!summary.best) {
+    const bool only_nan = summary.costs.trials_measured > 0;
+    console.field("best", only_nan      ? "nothing: no value is a finite number"
+                          : job.ended() ? "nothing: no trial has a value"
+                                        : "nothing yet: no trial has a value");
+    return;
   }
-  print_not_finite(console, analytics->summary, *job);
-  console.field("state", job->reason.empty() ? job->state : fmt::format("{}: {}", job->state, job->reason));
-  console.field("trials", counts_text(job->trials));
+  print_best(console, job, {*summary.best, summary.model, Json()});
+  const bool low = summary.best->objective_resource < job.max_resource;
+  const std::string top = format_resource(job.max_resource, job.resource_name);
+  if (low) console.field("", job.ended() ? "no trial reached " + top : "no trial has reached " + top + " yet");
+  note_better_lower(console, job, *summary.best);
+}
+
+void print_state(Console& console, const JobSummary& summary) {
+  const JobInfo& job = summary.job;
+  console.field("state", job.reason.empty() ? job.state : fmt::format("{}: {}", job.state, job.reason));
+  console.field("trials", counts_text(job.trials));
   const char* name = "waiting";
-  for (const auto& [reason, trials] : job->waiting) {
+  for (const auto& [reason, trials] : job.waiting) {
     console.field(std::exchange(name, ""), fmt::format("{}: {}", format_count(trials, "trial"), reason));
   }
   console.field("spent",
-                fmt::format("{}, {} of training, {} from start to end", format_resource(job->resource_spent, job->resource_name),
-                            format_duration(job->training_seconds), format_duration(job->seconds(now_ms()))));
-  console.field("saved", saved_text(analytics->summary, *job));
-  if (job->expected_improvement) {
-    console.field("expected", fmt::format("the model expects one more trial to improve {} by {}", job->metric,
-                                          format_value(job->expected_improvement, Precision::readable)));
+                fmt::format("{}, {} of training, {} from start to end", format_resource(job.resource_spent, job.resource_name),
+                            format_duration(job.training_seconds), format_duration(job.seconds(now_ms()))));
+  console.field("saved", saved_text(summary.costs, job));
+  if (job.expected_improvement) {
+    console.field("expected", fmt::format("the model expects one more trial to improve {} by {}", job.metric,
+                                          format_value(job.expected_improvement, Precision::readable)));
   }
-  if (const auto failures = print_failures(api, console, *job); !failures) return failures.error();
-  print_rungs(console, *plan, *job);
-  print_replicas(console, analytics->replicas, *job);
-  print_pareto(console, analytics->pareto, *job);
+}
+
+void note_left_out(Console& console, std::int64_t count, std::string_view what) {
+  if (count > 0 && console.terminal().interactive) console.print_line({{fmt::format("and {} more {}", count, what), Style::dim}});
+}
+
+}  // namespace
+
+Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job_name) {
+  const auto answer = api.get(job_path(job_name) + "/summary");
+  if (!answer) return answer.error();
+  const JobSummary summary = job_summary_from_json(*answer);
+  print_heading(console, summary.job);
+  print_best_of(console, summary);
+  print_not_finite(console, summary.costs, summary.job);
+  print_state(console, summary);
+  print_failures(console, summary.failures);
+  if (summary.importance_known && console.terminal().interactive) {
+    console.field("importance", fmt::format("`tuneband importance {}` says which parameters matter", summary.job.name));
+  }
+  print_rungs(console, summary.plan, summary.job);
+  note_left_out(console, summary.brackets_left_out, "brackets");
+  print_replicas(console, summary.replicas, summary.job);
+  print_pareto(console, summary.pareto, summary.job);
+  note_left_out(console, summary.pareto_left_out, "on the front: `tuneband export` has them all");
   return {};
 }
 
 Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job_name) {
+  auto summary = api.get(job_path(job_name) + "/summary");
+  if (!summary) return summary.error();
   auto job = api.get(job_path(job_name));
   if (!job) return job.error();
-  auto best = fetch_best(api, job_name);
-  if (!best) return best.error();
-  auto analytics = api.get(job_path(job_name) + "/analytics");
-  if (!analytics) return analytics.error();
-  Json document = Json::object();
-  document["job"] = std::move(*job);
-  document["best"] = *best ? std::move((**best).document) : Json();
-  for (const char* part : {"summary", "replicas", "pareto"})
-    document[part] = analytics->contains(part) ? (*analytics)[part] : Json();
-  console.print_json(document);
+  // It never changes, so it is of the same moment.
+  if (job->contains("spec") && summary->contains("job")) (*summary)["job"]["spec"] = std::move((*job)["spec"]);
+  console.print_json(*summary);
   return {};
 }
 

@@ -27,19 +27,8 @@ std::string saved_text(const SummaryInfo& summary, const JobInfo& job);
 // The best trial, where its model is, state and counts, what early stopping saved, failures with advice, trials at each rung.
 Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job);
 
-// {"job": Job, "best": best or null, "summary": Summary, "replicas": Replicas}, for --json.
+// The Summary of docs/api.md, for --json; its job has the `spec` too.
 Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job);
-
-// Failed trials by class: how many, an example with its message, and what to do.
-struct FailureGroup {
-  std::string exit_class;
-  std::int64_t trials = 0;
-  int example = 0;
-  std::string message;
-  std::string advice;
-};
-std::vector<FailureGroup> group_failures(const std::vector<TrialInfo>& failed);
-Outcome<void> print_failures(ApiClient& api, Console& console, const JobInfo& job);
 
 // 0 for a job that completed; its own status for each other end.
 int exit_status_of(const JobInfo& job);

@@ -62,6 +62,7 @@ class Api {
   void reply_created(JobId job, bool created, const JobSpec& spec, const Diagnostics& found, const Respond& respond);
   void list_jobs(const HttpRequest& request, const Respond& respond);
   void get_job(JobId job, const Respond& respond);
+  void get_summary(JobId job, const Respond& respond);
   void stop_job(JobId job, const Respond& respond);
   void delete_job(JobId job, const Respond& respond);
   void make_plan_of(const HttpRequest& request, const Respond& respond);
@@ -105,6 +106,9 @@ class Api {
   std::function<std::size_t()> local_workers_down_ = [] { return std::size_t{0}; };
   Router router_;
 };
+
+// The path of a trial's model, where there is one.
+std::optional<std::string> model_file_of(const DataDir& data_dir, TrialId trial);
 
 // Reads an integer query parameter; nothing when it is not given. Faults go to `diagnostics` under its name.
 std::optional<std::int64_t> query_integer(const HttpRequest& request, const std::string& name, std::int64_t min, std::int64_t max,

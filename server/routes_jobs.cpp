@@ -135,6 +135,7 @@ void Api::add_job_routes() {
   router_.add({"GET", "/v1/jobs/{job}/plan", {}, with_job([this](const HttpRequest&, JobId job, const Respond& respond) {
                  read_json([job](Reader& reader) { return reader.plan(job); }, respond);
                })});
+  router_.add({"GET", "/v1/jobs/{job}/summary", {}, of_job(&Api::get_summary)});
   router_.add(
       {"GET",
        "/v1/jobs/{job}/analytics",
@@ -230,6 +231,14 @@ void Api::list_jobs(const HttpRequest& request, const Respond& respond) {
 void Api::get_job(JobId job, const Respond& respond) {
   const auto waiting = parts_.engine.scheduler().waiting_by_reason(job);
   read_json([job, waiting](Reader& reader) { return reader.job_detail(job, waiting); }, respond);
+}
+
+void Api::get_summary(JobId job, const Respond& respond) {
+  const auto waiting = parts_.engine.scheduler().waiting_by_reason(job);
+  const DataDir& data_dir = parts_.data_dir;
+  const auto model_path = [&data_dir](TrialId trial) { return model_file_of(data_dir, trial); };
+  read_json([job, waiting, model_path](Reader& reader) { return reader.summary(job, waiting, model_path, read_wall_clock()); },
+            respond);
 }
 
 void Api::stop_job(JobId job, const Respond& respond) {

@@ -162,15 +162,18 @@ void Api::get_model(const HttpRequest& request, TrialId trial, const Respond& re
   });
 }
 
+std::optional<std::string> model_file_of(const DataDir& data_dir, TrialId trial) {
+  std::string path = data_dir.trial_dir(trial) + "/" + protocol::kModelFile;
+  return OpenFile::open(path) ? std::optional(std::move(path)) : std::nullopt;
+}
+
 void Api::get_best(JobId job, const Respond& respond) {
   const DataDir& data_dir = parts_.data_dir;
   read_json(
       [job, &data_dir](Reader& reader) -> Result<std::string> {
         const auto number = reader.best_trial(job);
         if (!number) return number.error();
-        const std::string path = data_dir.trial_dir({job, *number}) + "/" + protocol::kModelFile;
-        const auto model = OpenFile::open(path) ? std::optional(path) : std::nullopt;
-        return reader.best(job, model, read_wall_clock());
+        return reader.best(job, model_file_of(data_dir, {job, *number}), read_wall_clock());
       },
       respond);
 }

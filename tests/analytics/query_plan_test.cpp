@@ -79,6 +79,10 @@ void read_everything(Reader& reader) {
   reader.jobs({JobState::running, 50, ""}).value();
   reader.job_detail(job, {}).value();
   reader.plan(job).value();
+  reader
+      .summary(
+          job, {}, [](TrialId) { return std::optional<std::string>(); }, kStart)
+      .value();
   reader.trial_row(trial).value();
   reader.best(job, std::nullopt, kStart).value();
   reader.observations(trial, std::nullopt).value();

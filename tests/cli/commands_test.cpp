@@ -25,8 +25,7 @@ class Commands : public testing::Test {
       server_.answer("GET " + job + "/plan", test::example_plan().dump());
       server_.answer("GET " + job + "/best",
                      Json{{"trial", test::example_trial(11, "completed")}, {"model", "/data/model.ubj"}}.dump());
-      server_.answer("GET " + job + "/analytics", R"({"summary": {"resource_saved": 599, "resource_without_stopping": 810,
-                     "training_seconds_saved": 34.7}})");
+      server_.answer("GET " + job + "/summary", example_summary().dump());
       server_.answer(
           "GET " + job + "/trials?state=failed&limit=1000",
           Json{{"trials", {test::failed_trial(4, "out_of_memory"), test::failed_trial(9, "out_of_memory")}}, {"next", nullptr}}
@@ -35,6 +34,21 @@ class Commands : public testing::Test {
     std::filesystem::create_directories(directory_);
   }
   ~Commands() override { std::filesystem::remove_all(directory_); }
+
+  static Json example_summary(const Json& job = test::example_job()) {
+    const Json failed = test::failed_trial(4, "out_of_memory");
+    return {{"job", job},
+            {"best", {{"trial", test::example_trial(11, "completed")}, {"model", "/data/model.ubj"}}},
+            {"plan", test::example_plan()},
+            {"failures",
+             {{{"exit_class", "out_of_memory"},
+               {"trials", 2},
+               {"example", 4},
+               {"message", failed["message"]},
+               {"advice", failed["advice"]}}}},
+            {"importance", {{"results", 27}, {"results_needed", 10}}},
+            {"summary", {{"resource_saved", 599}, {"resource_without_stopping", 810}, {"training_seconds_saved", 34.7}}}};
+  }
 
   std::string write_job(const std::string& text) {
     const std::string path = directory_ + "/job.json";
@@ -73,7 +87,7 @@ TEST_F(Commands, DescribeBeginsWithTheBestTrial) {
 TEST_F(Commands, DescribeTellsWhatTheModelExpectsOfOneMoreTrial) {
   Json job = test::example_job();
   job["expected_improvement"] = 0.00125;
-  server_.answer("GET /v1/jobs/direct-marketing", job.dump());  // the second time
+  server_.answer("GET /v1/jobs/direct-marketing/summary", example_summary(job).dump());  // the second time
   ASSERT_TRUE(describe_job(session(), "direct-marketing"));
   EXPECT_EQ(out_.str().find("the model expects"), std::string::npos);
   ASSERT_TRUE(describe_job(session(), "direct-marketing"));
@@ -83,29 +97,32 @@ TEST_F(Commands, DescribeTellsWhatTheModelExpectsOfOneMoreTrial) {
 }
 
 TEST_F(Commands, DescribeCountsValuesThatAreNotFiniteAndAdvises) {
-  const auto describe_with = [&](const char* summary, bool best) {
+  const auto nan_summary = [](const char* costs, bool best) {
     Json job = test::example_job();
     job["name"] = "nan";
     job["state"] = "failed";
-    job["trials"]["failed"] = 0;
-    server_.answer("GET /v1/jobs/nan", job.dump());
-    server_.answer("GET /v1/jobs/nan/plan", test::example_plan().dump());
-    server_.answer("GET /v1/jobs/nan/analytics", summary);
-    if (best) server_.answer("GET /v1/jobs/nan/best", Json{{"trial", test::example_trial(11, "completed")}}.dump());
+    Json summary = example_summary(job);
+    summary["failures"] = Json::array();
+    summary["summary"] = Json::parse(costs);
+    if (!best) summary["best"] = nullptr;
+    return summary.dump();
+  };
+  const auto describe_with = [&](const char* costs, bool best) {
+    server_.answer("GET /v1/jobs/nan/summary", nan_summary(costs, best));
     out_.str("");
     EXPECT_TRUE(describe_job(session(), "nan"));
     return out_.str();
   };
-  const std::string all =
-      describe_with(R"({"summary": {"trials_measured": 12, "trials_not_finite": 12, "first_not_finite": 3}})", false);
+  const std::string all = describe_with(R"({"trials_measured": 12, "trials_not_finite": 12, "first_not_finite": 3})", false);
   EXPECT_NE(all.find("best\tnothing: no value is a finite number\n"
                      "not finite\tvalidation-auc is NaN or infinite in every trial that has a value: 12\n"
                      "\tAn auc is NaN when the validation data has one class only.\n"
                      "\t`tuneband logs nan 3` shows how such a trial went.\n"),
             std::string::npos)
       << all;
-  server_.answer("GET /v1/jobs/nan/analytics", R"({"summary": {"trials_measured": 12, "trials_not_finite": 2}})");
-  const std::string some = describe_with(R"({"summary": {"trials_measured": 12, "trials_not_finite": 2}})", true);
+  constexpr const char* kSome = R"({"trials_measured": 12, "trials_not_finite": 2})";
+  server_.answer("GET /v1/jobs/nan/summary", nan_summary(kSome, true));
+  const std::string some = describe_with(kSome, true);
   EXPECT_NE(some.find("not finite\tvalidation-auc is NaN or infinite in 2 of 12 trials; they rank last\n"), std::string::npos)
       << some;
 }
@@ -113,10 +130,22 @@ TEST_F(Commands, DescribeCountsValuesThatAreNotFiniteAndAdvises) {
 TEST_F(Commands, DescribeTellsWhatTrialsWaitFor) {
   Json job = test::example_job();
   job["waiting"] = {{"no free worker", 2}, {"rung not full", 1}};
-  server_.answer("GET /v1/jobs/direct-marketing", job.dump());  // the second time
+  server_.answer("GET /v1/jobs/direct-marketing/summary", example_summary(job).dump());  // the second time
   ASSERT_TRUE(describe_job(session(), "direct-marketing"));
   ASSERT_TRUE(describe_job(session(), "direct-marketing"));
   EXPECT_NE(out_.str().find("waiting\t2 trials: no free worker\n\t1 trial: rung not full\n"), std::string::npos) << out_.str();
+}
+
+TEST_F(Commands, DescribeInJsonIsTheSummaryWithTheDocument) {
+  Json job = test::example_job();
+  job["spec"] = {{"name", "direct-marketing"}};
+  server_.answer("GET /v1/jobs/7", job.dump());
+  server_.answer("GET /v1/jobs/7", job.dump());
+  ASSERT_TRUE(describe_job({api_, json_console_}, "7"));
+  const Json printed = Json::parse(out_.str());
+  EXPECT_EQ(printed["failures"][0]["trials"], 2);
+  EXPECT_EQ(printed["summary"]["resource_saved"], 599);
+  EXPECT_EQ(printed["job"]["name"], "direct-marketing");
 }
 
 TEST_F(Commands, BestInJsonIsWhatTheServerSaid) {
@@ -190,7 +219,7 @@ TEST_F(Commands, WaitingShowsChangesThenTheResultAndTheStatusOfTheJob) {
   server_.answer("GET /v1/jobs/8", running.dump());
   server_.answer("GET /v1/jobs/8", ended.dump());
   server_.answer("GET /v1/jobs/8/plan", test::example_plan().dump());
-  server_.answer("GET /v1/jobs/8/analytics", "{}");
+  server_.answer("GET /v1/jobs/8/summary", example_summary(ended).dump());
   server_.answer("GET /v1/jobs/8/events", "event: job\ndata: {}\n\n");
   server_.answer("GET /v1/jobs/8/trials?state=running&limit=8", R"({"trials": [], "next": null})");
   server_.answer("GET /v1/jobs/8/trials?state=failed&limit=1000",

@@ -102,6 +102,12 @@ TEST_F(OpenapiTest, DescribesTheShapesThatAreSent) {
   expect_shape(get_json("/v1/jobs/shape/plan"), "Plan");
   expect_shape(get_json("/v1/jobs/shape/plan").at("actual").at(0), "Rung");
   expect_shape(get_json("/v1/jobs/shape/analytics"), "Analytics");
+  const Json summary = get_json("/v1/jobs/shape/summary");
+  expect_shape(summary, "Summary");
+  expect_shape(summary.at("replicas"), "Replicas");
+  expect_shape(summary.at("summary"), "Costs");
+  expect_shape(summary.at("best").at("trial"), "Trial");
+  expect_shape(summary.at("plan").at("actual").at(0), "Rung");
   expect_shape(get_json("/v1/workers").at("workers").at(0), "Worker");
   expect_shape(sync("worker-1"), "SyncReply");
   expect_shape(Json::parse(get("/v1/jobs/nobody").body), "Error");

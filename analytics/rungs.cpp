@@ -1,0 +1,89 @@
+#include "analytics/rungs.hpp"
+
+#include <set>
+
+#include "scheduler/plan.hpp"
+
+namespace tuneband {
+
+namespace {
+
+void add_planned(Rungs& rungs, const PlannedBracket& bracket, bool exact) {
+  for (std::size_t i = 0; i < bracket.rungs.size(); ++i) {
+    RungCounts& rung = rungs[{bracket.index, static_cast<int>(i)}];
+    rung.resource = bracket.rungs[i].resource;
+    if (exact) rung.planned = bracket.rungs[i].trials;
+  }
+}
+
+void count_verdict(RungCounts& rung, Verdict verdict, int trials) {
+  switch (verdict) {
+    case Verdict::waiting:
+      rung.waiting += trials;
+      return;
+    case Verdict::promoted:
+      rung.promoted += trials;
+      return;
+    case Verdict::stopped:
+      rung.stopped += trials;
+      return;
+    case Verdict::completed:
+      rung.completed += trials;
+      return;
+  }
+}
+
+// Nobody comes to it any more, and nobody waits there.
+bool closed(const RungCounts& rung) { return rung.planned && rung.reached() >= *rung.planned && rung.waiting == 0; }
+
+}  // namespace
+
+Rungs rungs_of(Connection& connection, JobId job, const JobFacts& facts) {
+  Rungs rungs;
+  for (const PlannedBracket& bracket : facts.plan.brackets) add_planned(rungs, bracket, facts.plan.exact);
+  // A trial that failed before the rung fills its slot and did not reach it.
+  Statement rows = connection.prepare(
+      "SELECT bracket, rung, resource, verdict, trials FROM rung_counts WHERE job = ? AND trials > 0 ORDER BY bracket, rung");
+  for (rows.query(job.value); rows.step();) {
+    const std::pair<int, int> key{rows.small_integer(0), rows.small_integer(1)};
+    if (facts.plan.exact && !rungs.contains(key)) {
+      add_planned(rungs, planned_bracket(facts.spec.scheduler, key.first, std::nullopt), true);
+    }
+    RungCounts& rung = rungs[key];
+    rung.resource = rows.integer(2);
+    count_verdict(rung, verdict_from(rows.text(3)).value_or(Verdict::waiting), rows.small_integer(4));
+  }
+  return rungs;
+}
+
+int keep_brackets(Rungs& rungs, std::size_t brackets_max) {
+  std::set<int> open;
+  std::set<int> brackets;
+  for (const auto& [key, rung] : rungs) {
+    brackets.insert(key.first);
+    if (!closed(rung)) open.insert(key.first);
+  }
+  int gone = 0;
+  while (brackets.size() > brackets_max) {
+    const bool first_is_closed = !open.contains(*brackets.begin());
+    const int bracket = first_is_closed ? *brackets.begin() : *brackets.rbegin();
+    brackets.erase(bracket);
+    std::erase_if(rungs, [bracket](const auto& entry) { return entry.first.first == bracket; });
+    ++gone;
+  }
+  return gone;
+}
+
+void write_rungs(JsonWriter& json, const Rungs& rungs) {
+  json.begin_array();
+  for (const auto& [key, rung] : rungs) {
+    json.begin_object();
+    json.field("bracket", key.first).field("rung", key.second).field("resource", rung.resource).field("planned", rung.planned);
+    json.field("reached", rung.reached()).field("promoted", rung.promoted).field("stopped", rung.stopped);
+    json.field("waiting", rung.waiting);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace tuneband

@@ -1,0 +1,37 @@
+// How many trials stand at each rung, and how many were planned to.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "analytics/job_facts.hpp"
+#include "core/ids.hpp"
+#include "core/json_writer.hpp"
+#include "db/connection.hpp"
+#include "scheduler/rows.hpp"
+
+namespace tuneband {
+
+struct RungCounts {
+  std::int64_t resource = 0;
+  std::optional<int> planned;  // nothing: how many come depends on the order of arrival
+  int promoted = 0;
+  int stopped = 0;
+  int waiting = 0;
+  int completed = 0;
+  int reached() const { return promoted + stopped + waiting + completed; }
+};
+
+using Rungs = std::map<std::pair<int, int>, RungCounts>;  // by bracket, rung
+
+Rungs rungs_of(Connection& connection, JobId job, const JobFacts& facts);
+
+// Leaves at most so many brackets: first those go that are full and decided, the oldest before the others, then the last ones,
+// which have not begun. Returns how many went.
+int keep_brackets(Rungs& rungs, std::size_t brackets_max);
+
+void write_rungs(JsonWriter& json, const Rungs& rungs);
+
+}  // namespace tuneband

@@ -1,0 +1,93 @@
+// What `describe` shows of a job, in one reply of bounded size.
+#include "analytics/reader.hpp"
+#include "analytics/rungs.hpp"
+#include "db/row_columns.hpp"
+#include "search_spaces/importance.hpp"
+
+namespace tuneband {
+
+namespace {
+
+void write_waiting(JsonWriter& json, std::span<const std::pair<std::string, int>> waiting) {
+  json.key("waiting").begin_object();
+  for (const auto& [reason, trials] : waiting) json.field(reason, trials);
+  json.end_object();
+}
+
+void write_plan(JsonWriter& json, const Plan& plan, Rungs rungs) {
+  const int left_out = keep_brackets(rungs, kSummaryBracketsMax);
+  json.begin_object().key("ladder").begin_array();
+  for (const std::int64_t level : plan.ladder) json.value(level);
+  json.end_array().field("trials", plan.trials).field("total_resource", plan.total_resource);
+  json.field("total_resource_without_stopping", plan.total_resource_without_stopping).field("exact", plan.exact);
+  json.key("actual");
+  write_rungs(json, rungs);
+  json.field("actual_brackets_left_out", left_out).end_object();
+}
+
+// The most results at one level of the ladder: what parameters matter is estimated from those.
+std::int64_t results_at_one_level(const Rungs& rungs) {
+  std::map<std::int64_t, std::int64_t> by_level;
+  std::int64_t most = 0;
+  for (const auto& [key, rung] : rungs) most = std::max(most, by_level[rung.resource] += rung.reached());
+  return most;
+}
+
+}  // namespace
+
+// By class of exit, the most frequent first; the first trial of each stands for the others.
+void Reader::write_failures(JsonWriter& json, JobId job) {
+  Statement groups = connection_.prepare(
+      "SELECT exit_class, count(*) AS trials, min(number) AS first FROM trials INDEXED BY trials_by_state "
+      "WHERE job = ? AND state = 'failed' GROUP BY exit_class ORDER BY trials DESC, first");
+  Statement messages = connection_.prepare("SELECT message FROM trials WHERE job = ? AND number = ?");
+  json.begin_array();
+  for (groups.query(job.value); groups.step();) {
+    const auto exit_class = exit_class_from(groups.text(0));
+    const bool known = messages.query(job.value, groups.integer(2)).step();
+    json.begin_object().field("exit_class", groups.text(0)).field("trials", groups.integer(1));
+    json.field("example", groups.integer(2)).field("message", known ? messages.text(0) : "");
+    json.field("advice", exit_class ? advice(*exit_class) : "").end_object();
+  }
+  json.end_array();
+}
+
+Result<std::string> Reader::summary(JobId job, std::span<const std::pair<std::string, int>> waiting, const ModelPath& model_path,
+                                    Timestamp now) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  if (!known) return known.error();
+  const Result<JobRow> row = find_row(job);
+  if (!row) return row.error();
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("job").begin_object();
+  write_job_fields(json, *row, surroundings(*row));
+  write_waiting(json, waiting);
+  json.end_object().key("best");
+  if (const Result<int> number = best_trial(job); !number) {
+    json.null();
+  } else {
+    const Result<std::string> best = trial({job, *number}, now);
+    if (!best) return best.error();
+    json.begin_object().key("trial").raw(*best).field("model", model_path({job, *number})).end_object();
+  }
+  const Rungs rungs = rungs_of(connection_, job, **known);
+  json.key("plan");
+  write_plan(json, (*known)->plan, rungs);
+  json.key("failures");
+  write_failures(json, job);
+  json.key("replicas");
+  write_replicas(json, job, **known, NonDominated::bests);
+  json.key("pareto");
+  const std::size_t left_out = write_pareto(json, job, **known, kSummaryParetoMax);
+  json.field("pareto_left_out", left_out);
+  json.key("importance").begin_object().field("results", results_at_one_level(rungs));
+  json.field("results_needed", kImportanceTrialsMin).end_object();
+  json.key("summary");
+  write_summary(json, *row, **known, now);
+  json.end_object();
+  return text;
+}
+
+}  // namespace tuneband

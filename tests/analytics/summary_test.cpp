@@ -1,0 +1,141 @@
+// What `describe` shows: one reply, of a size that does not grow with the trials.
+#include <gmock/gmock.h>
+
+#include "analytics/reader.hpp"
+#include "analytics/rungs.hpp"
+#include "tests/db/db_fixture.hpp"
+
+namespace tuneband::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Key;
+
+constexpr Timestamp kNow{kStart.ms + 5000};
+constexpr JobId kJob{1};
+constexpr std::size_t kDigitsBytes = 400;  // numbers of more digits
+
+std::string several_objectives() {
+  Json spec = Json::parse(spec_text("a", "maximize", "asha_promotion"));
+  spec["more_objectives"] = {{{"metric", "size"}, {"goal", "minimize"}}};
+  return spec.dump();
+}
+
+class SummaryTest : public DbTest {
+ protected:
+  void SetUp() override { store_.emplace(Store::open(path())); }
+
+  // Every fourth trial fails, each with the first, second... of three classes; of the others none dominates another, and each
+  // has a bracket of its own.
+  void write_job(int trials) {
+    JobRow job = running_job(1, "a");
+    job.spec_json = several_objectives();
+    job.trials_created = trials;
+    job.best = job.best_anywhere = BestRow{1, 9, 1};
+    std::vector<Write> writes = {job};
+    for (int number = 0; number < trials; ++number) {
+      const bool fails = number % 4 == 0;
+      TrialRow trial = ended_trial(1, number, fails ? TrialState::failed : TrialState::completed,
+                                   fails ? std::nullopt : std::optional(number * 1.0), 9);
+      const ExitClass classes[] = {ExitClass::crashed, ExitClass::no_metric, ExitClass::out_of_memory};
+      if (fails) trial.exit_class = classes[number / 4 % 3];
+      if (!fails) trial.more_objectives = {number * 1.0};
+      trial.bracket = number;
+      writes.emplace_back(trial);
+      if (fails) continue;
+      DecisionRow row = decision(1, number, 2, number * 1.0, Verdict::completed, number);
+      row.bracket = number;
+      writes.emplace_back(row);
+    }
+    store_->commit(writes);
+  }
+
+  std::string summary_text() {
+    Reader reader = Reader::open(path());
+    const std::vector<std::pair<std::string, int>> waiting{{"no free worker", 3}};
+    const auto model = [](TrialId trial) { return std::optional("/models/" + std::to_string(trial.number)); };
+    return reader.summary(kJob, waiting, model, kNow).value();
+  }
+
+  Json analytics() {
+    std::string text;
+    Reader::open(path()).analytics_json(kJob, kNow, [&](std::string_view piece) { text += piece; }).value();
+    return Json::parse(text);
+  }
+
+  std::optional<Store> store_;
+};
+
+TEST_F(SummaryTest, ItsSizeDoesNotGrowWithTheTrials) {
+  write_job(400);
+  const std::size_t few = summary_text().size();
+  write_job(4'000);
+  EXPECT_LE(summary_text().size(), few + kDigitsBytes);
+  EXPECT_GT(analytics().dump().size(), 10 * few) << "what it is made of does grow";
+}
+
+TEST_F(SummaryTest, SaysWhatTheAnalyticsSay) {
+  write_job(40);
+  const Json summary = Json::parse(summary_text());
+  const Json whole = analytics();
+  EXPECT_EQ(summary["summary"], whole["summary"]);
+  EXPECT_EQ(summary["pareto"], whole["pareto"]);
+  EXPECT_EQ(summary["pareto_left_out"], 0);
+  EXPECT_EQ(summary["plan"]["actual"], whole["rungs"]);
+  EXPECT_EQ(summary["replicas"]["totals"], whole["replicas"]["totals"]);
+  EXPECT_EQ(summary["best"]["trial"]["number"], 1);
+  EXPECT_EQ(summary["best"]["model"], "/models/1");
+  EXPECT_EQ(summary["job"]["waiting"], Json({{"no free worker", 3}}));
+  EXPECT_EQ(summary["importance"], Json({{"results", 30}, {"results_needed", 10}}));
+}
+
+TEST_F(SummaryTest, SaysHowMuchItLeavesOut) {
+  write_job(400);
+  const Json summary = Json::parse(summary_text());
+  EXPECT_EQ(summary["pareto"].size(), kSummaryParetoMax);
+  EXPECT_EQ(summary["pareto_left_out"], 300 - static_cast<int>(kSummaryParetoMax));
+  EXPECT_EQ(summary["plan"]["actual_brackets_left_out"], 300 - static_cast<int>(kSummaryBracketsMax));
+}
+
+TEST_F(SummaryTest, FailuresComeByClassTheMostFrequentFirstWithTheirFirstTrial) {
+  write_job(4 * 7);
+  const Json failures = Json::parse(summary_text())["failures"];
+  ASSERT_EQ(failures.size(), 3U);
+  EXPECT_EQ(failures[0]["exit_class"], "crashed");
+  EXPECT_EQ(failures[0]["trials"], 3);
+  EXPECT_EQ(failures[0]["example"], 0);
+  EXPECT_EQ(failures[0]["message"], "no value of validation-auc");
+  EXPECT_EQ(failures[0]["advice"], std::string(advice(ExitClass::crashed)));
+  EXPECT_EQ(failures[1]["exit_class"], "no_metric");
+  EXPECT_EQ(failures[1]["example"], 4);
+}
+
+TEST_F(SummaryTest, OfAJobWithoutAValueHasNoBest) {
+  store_->commit(std::vector<Write>{running_job(1, "a")});
+  const Json summary = Json::parse(summary_text());
+  EXPECT_TRUE(summary["best"].is_null());
+  EXPECT_EQ(summary["failures"], Json::array());
+  Reader reader = Reader::open(path());
+  EXPECT_EQ(reader.summary(JobId{2}, {}, {}, kNow).error().code, ErrorCode::not_found);
+}
+
+// Brackets of one rung for two trials: full and decided, or with one that waits, or not begun.
+RungCounts rung(int promoted, int waiting) {
+  RungCounts counts;
+  counts.planned = 2;
+  counts.promoted = promoted;
+  counts.waiting = waiting;
+  return counts;
+}
+
+TEST(KeepBrackets, ThoseThatAreDoneGoFirstThenTheLastOnes) {
+  Rungs rungs{{{0, 0}, rung(2, 0)}, {{1, 0}, rung(2, 0)}, {{2, 0}, rung(1, 1)}, {{3, 0}, rung(0, 0)}, {{4, 0}, rung(0, 0)}};
+  EXPECT_EQ(keep_brackets(rungs, 5), 0);
+  EXPECT_EQ(keep_brackets(rungs, 4), 1);
+  EXPECT_THAT(rungs, ElementsAre(Key(std::pair(1, 0)), Key(std::pair(2, 0)), Key(std::pair(3, 0)), Key(std::pair(4, 0))));
+  EXPECT_EQ(keep_brackets(rungs, 2), 2);
+  EXPECT_THAT(rungs, ElementsAre(Key(std::pair(2, 0)), Key(std::pair(3, 0))));
+}
+
+}  // namespace
+}  // namespace tuneband::testing
