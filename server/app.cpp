@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -212,6 +213,9 @@ std::unique_ptr<HttpServer> App::port_or_throw() {
 std::unique_ptr<HttpServer> App::try_port(std::uint16_t port) {
   HttpServerOptions options;
   options.hosts_allowed = config_.allowed_hosts;
+  options.hosts_allowed.push_back(config_.advertise_address);
+  boost::system::error_code unnamed;
+  options.hosts_allowed.push_back(asio::ip::host_name(unnamed));
   return std::make_unique<HttpServer>(loop_, asio::ip::tcp::endpoint(asio::ip::make_address(config_.listen), port), options,
                                       api_.handler());
 }

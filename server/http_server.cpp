@@ -10,7 +10,6 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
-#include <boost/url/parse.hpp>
 #include <cerrno>
 #include <chrono>
 #include <deque>
@@ -18,8 +17,10 @@
 #include <optional>
 #include <set>
 
+#include "core/ascii.hpp"
 #include "server/gzip.hpp"
 #include "server/log.hpp"
+#include "server/request_rules.hpp"
 
 namespace tuneband::server {
 
@@ -41,21 +42,9 @@ constexpr std::size_t kZipOnLoopBytesMax = 256 * 1024;  // larger replies would 
 constexpr unsigned kHttp11 = 11;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
-std::string without_port(std::string_view host) {
-  if (host.starts_with('[')) return std::string(host.substr(0, host.find(']') + 1));
-  return std::string(host.substr(0, host.find(':')));
-}
-
 // "gzip" without "q=0" among the codings that the client takes (RFC 9110, section 12.5.3).
 bool takes_gzip(std::string_view accept_encoding) {
-  const std::string codings = lower(accept_encoding);
+  const std::string codings = lower_case(accept_encoding);
   for (const auto& coding : http::ext_list(codings)) {
     if (coding.first != "gzip" && coding.first != "*") continue;
     for (const auto& [name, value] : coding.second) {
@@ -66,36 +55,27 @@ bool takes_gzip(std::string_view accept_encoding) {
   return false;
 }
 
-// A browser says which page asks. Pages of other servers may not change anything here: they need not see the answer to do harm.
-bool from_foreign_page(const http::request<http::string_body>& message) {
-  if (message.method() == http::verb::get || message.method() == http::verb::head) return false;
-  const auto origin = message.find(http::field::origin);
-  if (origin == message.end()) return false;
-  const std::string page = lower(origin->value());
-  const std::size_t scheme_end = page.find("://");
-  return scheme_end == std::string::npos || page.substr(scheme_end + 3) != lower(message[http::field::host]);
-}
-
-// Nothing: not a target that can be understood.
-std::optional<HttpRequest> to_plain(http::request<http::string_body>&& message) {
+// Head and body apart: the target is not in it yet, nor the body.
+HttpRequest plain_head(const http::request<http::string_body>& message) {
   HttpRequest request;
   request.method = message.method() == http::verb::head ? "GET" : std::string(message.method_string());
-  const auto target = boost::urls::parse_origin_form(message.target());
-  if (!target) return std::nullopt;
-  request.path = target->path();
-  for (const auto& parameter : target->params()) request.query.emplace_back(parameter.key, parameter.value);
-  for (const auto& field : message) request.headers.emplace_back(lower(field.name_string()), std::string(field.value()));
-  request.body = std::move(message.body());
+  for (const auto& field : message) request.headers.emplace_back(lower_case(field.name_string()), std::string(field.value()));
   return request;
 }
 
-// What two servers in a row could understand as two different requests; nothing: it is all right.
-std::optional<std::string> ambiguity(const http::request<http::string_body>& message) {
-  if (message.count(http::field::host) > 1) return "there is more than one Host";
-  if (message.count(http::field::transfer_encoding) == 0) return std::nullopt;
-  const bool chunked = lower(message[http::field::transfer_encoding]) == "chunked";
-  if (chunked && message.count(http::field::transfer_encoding) == 1) return std::nullopt;
-  return "the only Transfer-Encoding that is understood is `chunked`";
+// The same for every reply. Nothing is to be taken for a page because it looks like one: logs are what a trial printed.
+void set_fields(http::fields& fields, const HttpReply& reply) {
+  fields.set(http::field::content_type, reply.content_type);
+  fields.set("X-Content-Type-Options", "nosniff");
+  for (const auto& [name, value] : reply.headers) fields.set(name, value);
+}
+
+// As a client names it in a URL.
+std::string address_name(asio::ip::address address) {
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+  }
+  return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
 }
 
 }  // namespace
@@ -105,7 +85,9 @@ class HttpSession;
 struct HttpServer::State : std::enable_shared_from_this<State> {
   State(asio::io_context& loop_, const tcp::endpoint& listen, HttpServerOptions options_, HttpHandler handler_)
       : loop(loop_), acceptor(loop_, listen), retry(loop_), options(std::move(options_)), handler(std::move(handler_)) {
-    check_host = acceptor.local_endpoint().address().is_loopback() || !options.hosts_allowed.empty();
+    for (const std::string& allowed : options.hosts_allowed) {
+      if (std::optional<std::string> name = host_name(allowed)) hosts.push_back(std::move(*name));
+    }
   }
 
   void accept();
@@ -116,7 +98,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   asio::steady_timer retry;
   HttpServerOptions options;
   HttpHandler handler;
-  bool check_host = true;  // a foreign name may come to loopback, and to a server that was given its names
+  std::vector<std::string> hosts;  // names it answers under, besides loopback's and its addresses
   bool accepting = true;
   std::set<HttpSession*> sessions;
   // Without a whole request, in the order in which they last did anything: came, were answered, began to ask.
@@ -160,14 +142,14 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void read_body();
   void send_continue();
   void on_read(const BeastError& error);
-  void refuse(const std::string& why);
+  void refuse(HttpReply reply);
   void dispatch();
   void linger(std::size_t bytes_left);
   void begin_wait();
   void end_wait() { state_->waiting.erase(wait_); }
   void wait_for_client();
   bool client_closed();
-  bool host_allowed(std::string_view host) const;
+  std::optional<HttpReply> refusal_of_head();
   void expire_after(std::int64_t ms) { stream_.expires_after(std::chrono::milliseconds(ms)); }
   void send_zipped_elsewhere(HttpReply reply);
   void send_as_is(HttpReply reply);
@@ -189,6 +171,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::uint64_t requests_ = 0;
   std::function<void()> gone_;
   // Of the request under way; as long as it is not understood, of none.
+  HttpRequest request_;
   bool head_request_ = false;
   bool keep_alive_ = false;
   bool accepts_gzip_ = false;
@@ -352,12 +335,28 @@ void HttpSession::read_header() {
   expire_after(state_->options.read_ms);
   http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](const BeastError& error, std::size_t) {
     if (!error) {
-      if (const auto fault = ambiguity(self->parser_->get())) return self->refuse(*fault);
+      if (auto refusal = self->refusal_of_head()) return self->refuse(std::move(*refusal));
     }
     if (error || self->parser_->is_done()) return self->on_read(error);
-    const std::string expect = lower(self->parser_->get()[http::field::expect]);
+    const std::string expect = lower_case(self->parser_->get()[http::field::expect]);
     expect == "100-continue" ? self->send_continue() : self->read_body();
   });
+}
+
+// What the head says is judged before a byte of the body is read.
+std::optional<HttpReply> HttpSession::refusal_of_head() {
+  const auto& message = parser_->get();
+  head_request_ = message.method() == http::verb::head;
+  version_ = message.version();
+  request_ = plain_head(message);
+  std::optional<std::string> fault = ambiguity(request_);
+  if (!fault) fault = take_target(message.target(), request_);
+  if (fault) return error_reply(400, "invalid_argument", *fault);
+  std::vector<std::string> hosts = state_->hosts;
+  BeastError gone;
+  const tcp::endpoint reached = stream_.socket().local_endpoint(gone);  // a page can give itself a name, not an address
+  if (!gone) hosts.push_back(address_name(reached.address()));
+  return refusal(request_, hosts);
 }
 
 void HttpSession::send_continue() {
@@ -384,19 +383,19 @@ void HttpSession::on_read(const BeastError& error) {
                             "the header is larger than " + std::to_string(state_->options.header_bytes_max) + " bytes"));
   }
   if (error == http::error::buffer_overflow) {
-    return refuse("a chunk's extension or the trailers of the body are too long");
+    return refuse(error_reply(400, "invalid_argument", "a chunk's extension or the trailers of the body are too long"));
   }
   const bool malformed = error.category() == make_error_code(http::error::bad_method).category() &&
                          error != http::error::end_of_stream && error != http::error::partial_message;
-  if (malformed) return refuse("not an HTTP request: " + error.message());
+  if (malformed) return refuse(error_reply(400, "invalid_argument", "not an HTTP request: " + error.message()));
   close();
 }
 
 // And the connection: where its next request begins is not known.
-void HttpSession::refuse(const std::string& why) {
+void HttpSession::refuse(HttpReply reply) {
   end_wait();
   keep_alive_ = false;
-  send(error_reply(400, "invalid_argument", why));
+  send(std::move(reply));
 }
 
 void HttpSession::watch(std::function<void()> gone) {
@@ -422,40 +421,18 @@ bool HttpSession::client_closed() {
   return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-// Loopback, the address that the client has reached (a page can give itself a name, not an address) and the names of the options.
-bool HttpSession::host_allowed(std::string_view host) const {
-  const std::string name = lower(without_port(host));
-  if (name == "localhost" || name == "127.0.0.1" || name == "[::1]") return true;
-  BeastError gone;
-  asio::ip::address reached = stream_.socket().local_endpoint(gone).address();
-  if (reached.is_v6() && reached.to_v6().is_v4_mapped())
-    reached = asio::ip::make_address_v4(asio::ip::v4_mapped, reached.to_v6());
-  if (!gone && name == (reached.is_v6() ? "[" + reached.to_string() + "]" : reached.to_string())) return true;
-  const std::vector<std::string>& allowed = state_->options.hosts_allowed;
-  return std::any_of(allowed.begin(), allowed.end(), [&](const std::string& other) { return lower(other) == name; });
-}
-
 void HttpSession::dispatch() {
   ++requests_;
   auto message = parser_->release();
-  head_request_ = message.method() == http::verb::head;
   keep_alive_ = message.keep_alive() && state_->accepting;
-  version_ = message.version();
   accepts_gzip_ = takes_gzip(message[http::field::accept_encoding]);
-  const std::string host(message[http::field::host]);
-  const bool foreign = from_foreign_page(message);
-  auto request = to_plain(std::move(message));
-  if (!request) return send(error_reply(400, "invalid_argument", "the request's target cannot be understood"));
-  if (state_->check_host && !host_allowed(host)) {
-    return send(error_reply(403, "forbidden", "the server does not answer under the host name `" + host + "`",
-                            "use its address, or start it with --allow-host"));
-  }
-  if (foreign) return send(error_reply(403, "forbidden", "a page of another server may not ask for this"));
+  request_.body = std::move(message.body());
+  const HttpRequest request = std::exchange(request_, {});
   const auto responder = std::make_shared<SessionResponder>(shared_from_this());
   try {
-    state_->handler(*request, responder);
+    state_->handler(request, responder);
   } catch (const std::exception& e) {
-    log_error("request failed", {{"path", request->path}, {"why", e.what()}});
+    log_error("request failed", {{"path", request.path}, {"why", e.what()}});
     responder->reply(error_reply(500, "internal", "the server failed to answer", "its log says more"));
   }
 }
@@ -489,8 +466,7 @@ void HttpSession::send_zipped_elsewhere(HttpReply reply) {
 
 void HttpSession::send_as_is(HttpReply reply) {
   response_.emplace(static_cast<http::status>(reply.status), version_);
-  response_->set(http::field::content_type, reply.content_type);
-  for (const auto& [name, value] : reply.headers) response_->set(name, value);
+  set_fields(*response_, reply);
   response_->keep_alive(keep_alive_);
   const std::size_t size = reply.body.size();
   if (!head_request_) response_->body() = std::move(reply.body);
@@ -514,8 +490,7 @@ void HttpSession::send_more() {
 void HttpSession::send_head(HttpReply head, std::optional<std::uint64_t> length, std::function<void(bool)> sent) {
   chunked_ = !length && version_ >= kHttp11;
   head_.emplace(static_cast<http::status>(head.status), version_);
-  head_->set(http::field::content_type, head.content_type);
-  for (const auto& [name, value] : head.headers) head_->set(name, value);
+  set_fields(*head_, head);
   if (length) {
     head_->content_length(*length);
   } else if (chunked_) {

@@ -3,8 +3,7 @@
 // Bounds: connections, header and body size, a deadline for reading a request whole and one for an idle kept connection, so that
 // slow or silent peers cost a socket for a bounded time. With all connections taken a new one replaces the one that has been
 // without a request for longest, whether it has asked before or not. One request at a time on a connection; what is sent ahead
-// waits, here up to a bound, then in the kernel. A page in a browser must not reach a server on loopback under a name of its own
-// (DNS rebinding): the Host header is held against a list.
+// waits, here up to a bound, then in the kernel. Which requests are taken at all is up to request_rules.hpp.
 //
 // Loop thread only.
 #pragma once
@@ -29,8 +28,8 @@ struct HttpServerOptions {
   std::int64_t idle_ms = 120'000;      // between two requests
   std::int64_t write_ms = 60'000;      // a reply, or a piece of a stream, that the client does not take
   std::size_t gzip_bytes_min = 4'096;  // smaller replies are sent as they are
-  std::vector<std::string>
-      hosts_allowed;  // names it answers under, besides loopback and its address; empty and not on loopback: any
+  // Names it answers under, besides those of loopback and the address that was reached; what is no name is passed over.
+  std::vector<std::string> hosts_allowed;
 };
 
 class HttpSession;

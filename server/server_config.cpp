@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "server/child_process.hpp"
+#include "server/request_rules.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -20,6 +21,13 @@ std::string check_address(const std::string& text) {
   in6_addr ignored{};
   const bool is_address = ::inet_pton(AF_INET, text.c_str(), &ignored) == 1 || ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
   return is_address ? "" : "expected an address like 127.0.0.1 or ::1, got " + text;
+}
+
+std::string check_host(const std::string& text) {
+  in6_addr ignored{};
+  const bool is_bare_ipv6 = ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
+  const bool is_name = !is_bare_ipv6 && text.find(':', text.find(']') + 1) == std::string::npos && host_name(text);
+  return is_name ? "" : "expected a host name or address without a port, like tuner.example or [fe80::1], got " + text;
 }
 
 std::string check_level(const std::string& text) {
@@ -68,6 +76,7 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->check(between(0.5, 3600.0))
       ->type_name("SECONDS");
   app.add_option("--allow-host", config.allowed_hosts, "Further host names under which clients may reach this server")
+      ->check(CLI::Validator(check_host, ""))
       ->type_name("NAME");
   app.add_option("--log-level", level, "debug, info, warning, error or off")
       ->capture_default_str()

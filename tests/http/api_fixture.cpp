@@ -100,7 +100,8 @@ RawClient ApiTest::hold(const std::string& worker) {
   const std::string body = R"({"name": ")" + worker + R"("})";
   RawClient connection = client();
   connection.send("POST /v1/workers/" + worker +
-                  "/sync HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+                  "/sync HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+                  std::to_string(body.size()) + "\r\n\r\n" + body);
   return connection;
 }
 

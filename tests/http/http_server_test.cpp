@@ -151,14 +151,18 @@ TEST(HttpServerTest, HeadHasTheLengthOfTheBodyAndNoBody) {
 TEST(HttpServerTest, TakesAChunkedBody) {
   ServedLoop served({}, echo);
   RawClient client = served.client();
-  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+  client.send(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
   EXPECT_EQ(client.receive().body, "POST /|abcde");
 }
 
 TEST(HttpServerTest, TellsAClientThatWaitsToGoOn) {
   ServedLoop served({}, echo);
   RawClient client = served.client();
-  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+  client.send(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: "
+      "3\r\n\r\n");
   EXPECT_EQ(client.receive_head().status, 100);
   client.send("abc");
   EXPECT_EQ(client.receive().body, "POST /|abc");
@@ -187,7 +191,8 @@ TEST(HttpServerTest, RefusesWhatIsNotARequestInTheShapeOfEveryError) {
         std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n"),
         std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         std::string("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
-        std::string("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
+        std::string(
+            "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
         std::string("GET / HTTP/1.1\r\nHost: localhost\r\nA B: c\r\n\r\n"),
         std::string("GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n"),
         std::string("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n"),
@@ -258,15 +263,17 @@ TEST(HttpServerTest, RefusesAChunkedBodyThatGrowsTooLarge) {
   options.body_bytes_max = 1'000;
   ServedLoop served(options, echo);
   RawClient client = served.client();
-  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" + std::string(2'000, 'x') +
-              "\r\n0\r\n\r\n");
+  client.send(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" +
+      std::string(2'000, 'x') + "\r\n0\r\n\r\n");
   EXPECT_EQ(client.receive().status, 413);
 }
 
 // What stands around the chunks of a body counts towards no body limit, and the parser wants it whole.
 TEST(HttpServerTest, RefusesAChunkExtensionOrATrailerThatDoesNotEnd) {
   ServedLoop served({}, echo);
-  const std::string chunked = "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string chunked =
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const std::string& endless :
        {"5;a=" + std::string(1'000'000, 'x'), "0;a=" + std::string(1'000'000, 'x'),
         "0\r\nTrailer: " + std::string(1'000'000, 'x'), "3\r\nabc\r\n0" + std::string(1'000'000, '0')}) {
@@ -286,9 +293,9 @@ TEST(HttpServerTest, TakesTheLargestBodyInOnePieceAndInChunksWithExtensionsAndTr
   const std::string largest(HttpServerOptions{}.body_bytes_max, 'x');
   RawClient client = served.client();
   EXPECT_EQ(client.post("/", largest).body, "8388608");
-  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n400000;a=b\r\n" +
-              largest.substr(0, 0x400000) + "\r\n400000\r\n" + largest.substr(0, 0x400000) +
-              "\r\n0;last\r\nDigest: none\r\n\r\n");
+  client.send(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n400000;a=b\r\n" +
+      largest.substr(0, 0x400000) + "\r\n400000\r\n" + largest.substr(0, 0x400000) + "\r\n0;last\r\nDigest: none\r\n\r\n");
   EXPECT_EQ(client.receive().body, "8388608");
 }
 
@@ -306,7 +313,7 @@ TEST(HttpServerTest, LetsGoOfAClientThatSendsItsBodyTooSlowly) {
   options.read_ms = 50;
   ServedLoop served(options, echo);
   RawClient client = served.client();
-  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc");
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\nabc");
   EXPECT_TRUE(client.closed_by_server());
 }
 
@@ -436,11 +443,17 @@ TEST(HttpServerTest, TheAddressThatTheClientReachedIsANameOfTheServer) {
   EXPECT_EQ(status_for("evil.example"), 403);
 }
 
-TEST(HttpServerTest, WithoutNamesAServerForTheNetworkAnswersUnderAny) {
+TEST(HttpServerTest, AServerForTheNetworkAnswersUnderNoNameThatItWasNotGiven) {
   ServedLoop served({}, echo, "0.0.0.0");
-  RawClient client = served.client();
-  client.send("GET / HTTP/1.1\r\nHost: anything.example\r\n\r\n");
-  EXPECT_EQ(client.receive().status, 200);
+  const auto status_for = [&](const std::string& host) {
+    RawClient client = served.client();
+    client.send("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    return client.receive().status;
+  };
+  EXPECT_EQ(status_for("127.0.0.1:" + std::to_string(served.port())), 200);
+  EXPECT_EQ(status_for("rebound.evil.example"), 403) << "a page that gave this machine's address to its own name";
+  EXPECT_EQ(status_for("localhost:80@evil.example"), 403);
+  EXPECT_EQ(status_for("127.0.0.9"), 403) << "not the address that was reached";
 }
 
 TEST(HttpServerTest, AForeignPageMayNotChangeAnything) {
@@ -448,8 +461,46 @@ TEST(HttpServerTest, AForeignPageMayNotChangeAnything) {
   EXPECT_EQ(served.client().post("/", "x", "Origin: http://evil.example\r\n").status, 403);
   EXPECT_EQ(served.client().post("/", "x", "Origin: null\r\n").status, 403);
   EXPECT_EQ(served.client().post("/", "x", "Origin: http://localhost:9\r\n").status, 403) << "another port is another server";
-  EXPECT_EQ(served.client().post("/", "x", "Origin: http://localhost\r\n").status, 200);
+  EXPECT_EQ(served.client().post("/", "x", "Sec-Fetch-Site: cross-site\r\n").status, 403);
+  EXPECT_EQ(served.client().post("/", "x", "Origin: http://localhost\r\nOrigin: http://evil.example\r\n").status, 400);
+  EXPECT_EQ(served.client().get("/v1/jobs", "Sec-Fetch-Site: cross-site\r\n").status, 403);
+  EXPECT_EQ(served.client().post("/", "x", "Origin: http://localhost\r\nSec-Fetch-Site: same-origin\r\n").status, 200);
   EXPECT_EQ(served.client().post("/", "x").status, 200) << "no browser";
+}
+
+TEST(HttpServerTest, ABodyThatAFormCouldSendIsRefusedBeforeItIsRead) {
+  ServedLoop served({}, echo);
+  RawClient client = served.client();
+  client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\n");
+  const RawReply reply = client.receive();
+  EXPECT_EQ(reply.status, 415);
+  EXPECT_EQ(code_of(reply), "unsupported_media_type");
+  client.close_sending();
+  EXPECT_TRUE(client.closed_by_server());
+}
+
+TEST(HttpServerTest, ATargetWithAHostIsHeldAgainstTheRulesAsTheFieldIs) {
+  ServedLoop served({}, echo);
+  const auto reply_to = [&](const std::string& head) {
+    RawClient client = served.client();
+    client.send(head + "\r\n\r\n");
+    return client.receive();
+  };
+  EXPECT_EQ(reply_to("GET http://localhost/a?b=c HTTP/1.1\r\nHost: localhost").body, "GET /a b=c|");
+  EXPECT_EQ(reply_to("GET http://evil.example/ HTTP/1.1\r\nHost: localhost").status, 400);
+  EXPECT_EQ(reply_to("GET http://evil.example/ HTTP/1.1\r\nHost: evil.example").status, 403);
+}
+
+TEST(HttpServerTest, EveryReplyForbidsToGuessWhatItIs) {
+  ServedLoop served({}, [](const HttpRequest& request, const Respond& respond) {
+    if (request.path != "/stream") return respond->reply(text_reply("<html>"));
+    HttpReply head = text_reply("<html>");
+    respond->stream(std::move(head))->end();
+  });
+  for (const RawReply& reply : {served.client().get("/"), served.client().get("/stream"),
+                                served.client().get("/", "Origin: a\r\nOrigin: b\r\n"), served.client().get("/%zz")}) {
+    EXPECT_EQ(reply.header("x-content-type-options"), "nosniff") << reply.status;
+  }
 }
 
 // ---- replies

@@ -132,7 +132,8 @@ RawReply RawClient::get(const std::string& target, const std::string& more_heade
 
 RawReply RawClient::post(const std::string& target, const std::string& body, const std::string& more_headers) {
   send("POST " + target + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
-       more_headers + "\r\n" + body);
+       (more_headers.find("Content-Type:") == std::string::npos ? "Content-Type: application/json\r\n" : "") + more_headers +
+       "\r\n" + body);
   return receive();
 }
 

@@ -27,8 +27,10 @@ TEST(ServerConfig, WithoutArgumentsListensOnLoopbackWithAWorkerACore) {
 }
 
 TEST(ServerConfig, FlagsAreRead) {
-  const auto parsed = parse({"--data-dir", "/x", "--listen", "0.0.0.0", "--port", "0", "--workers", "3", "--worker-threads", "2",
-                             "--lease-seconds", "1.5", "--log-level", "debug", "--allow-host", "a", "b", "--end-with-parent"});
+  const auto parsed =
+      parse({"--data-dir",       "/x",  "--listen",        "0.0.0.0",   "--port",           "0",     "--workers",    "3",
+             "--worker-threads", "2",   "--lease-seconds", "1.5",       "--log-level",      "debug", "--allow-host", "a",
+             "--allow-host",     "b.c", "--allow-host",    "[fe80::1]", "--end-with-parent"});
   ASSERT_TRUE(std::holds_alternative<ServerConfig>(parsed));
   const auto& config = std::get<ServerConfig>(parsed);
   EXPECT_EQ(config.data_dir, "/x");
@@ -38,7 +40,7 @@ TEST(ServerConfig, FlagsAreRead) {
   EXPECT_EQ(config.worker_threads, 2);
   EXPECT_EQ(config.lease_seconds, 1.5);
   EXPECT_EQ(config.log_level, LogLevel::debug);
-  EXPECT_EQ(config.allowed_hosts, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(config.allowed_hosts, (std::vector<std::string>{"a", "b.c", "[fe80::1]"}));
   EXPECT_TRUE(config.end_with_parent);
 }
 
@@ -48,6 +50,10 @@ TEST(ServerConfig, FaultyFlagsAreRefused) {
                                                     {"--listen", "everywhere"},
                                                     {"--lease-seconds", "0"},
                                                     {"--log-level", "loud"},
+                                                    {"--allow-host", "*"},
+                                                    {"--allow-host", "http://tuner.example"},
+                                                    {"--allow-host", "tuner.example:7070"},
+                                                    {"--allow-host", "::1"},
                                                     {"--unknown"},
                                                     {"extra"}}) {
     const auto parsed = parse(arguments);
