@@ -13,11 +13,14 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <chrono>
+#include <ctime>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/json.hpp"
 #include "server/child_process.hpp"
+#include "server/file_text.hpp"
 #include "server/pidfd.hpp"
 
 namespace tuneband::server {
@@ -58,29 +61,50 @@ class Pipe {
 struct ProgramRun {
   std::string output;
   std::string failure;
+  bool hung = false;  // it used no processor time for the last half of its time, and had no process of its own to wait for
 };
 
+std::int64_t cpu_ns(pid_t process) {
+  clockid_t clock = 0;
+  timespec used{};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return -1;
+  return used.tv_sec * 1'000'000'000 + used.tv_nsec;
+}
+
+bool has_children(pid_t process) {
+  const std::string id = std::to_string(process);
+  return !read_small_file("/proc/" + id + "/task/" + id + "/children").value_or("").empty();
+}
+
 struct CheckBounds {
+  pid_t child;
+  PreflightClock::time_point halfway;
   PreflightClock::time_point deadline;
   int ending_fd;  // readable: cut it short
 
-  int ms_left() const {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - PreflightClock::now()).count();
+  static int ms_until(PreflightClock::time_point time) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(time - PreflightClock::now()).count();
     return static_cast<int>(std::max<std::int64_t>(left, 0));
   }
+  int ms_left() const { return ms_until(deadline); }
 };
 
 // Feeds `input` and gathers the output until the program closes it or a bound is met; SIGPIPE is ignored in the whole server.
 ProgramRun converse(Pipe& input_pipe, Pipe& output_pipe, std::string_view input, const CheckBounds& bounds) {
   ProgramRun run;
+  std::optional<std::int64_t> used_halfway;
   ::fcntl(input_pipe.write_end(), F_SETFL, O_NONBLOCK);
   char buffer[16 * 1024];
   for (;;) {
     if (input.empty()) input_pipe.close_write_end();
     pollfd waiting[3] = {
         {output_pipe.read_end(), POLLIN, 0}, {input_pipe.write_end(), POLLOUT, 0}, {bounds.ending_fd, POLLIN, 0}};
-    const int ready = ::poll(waiting, 3, bounds.ms_left());
-    if (ready == 0) return {"", "took too long"};
+    const int ready = ::poll(waiting, 3, used_halfway ? bounds.ms_left() : CheckBounds::ms_until(bounds.halfway));
+    if (ready == 0 && !used_halfway) {
+      used_halfway = cpu_ns(bounds.child);
+      continue;
+    }
+    if (ready == 0) return {"", "took too long", *used_halfway == cpu_ns(bounds.child) && !has_children(bounds.child)};
     if (ready < 0 && errno != EINTR) return {"", "could not be waited for"};
     if (ready < 0) continue;
     if (waiting[2].revents != 0) return {"", "was cut short: the server is stopping"};
@@ -133,7 +157,9 @@ ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::
   input_pipe.close_read_end();
   output_pipe.close_write_end();
 
-  const CheckBounds bounds{PreflightClock::now() + std::chrono::milliseconds(options.timeout_ms), ending_fd};
+  const auto begin = PreflightClock::now();
+  const CheckBounds bounds{*child, begin + std::chrono::milliseconds(options.timeout_ms / 2),
+                           begin + std::chrono::milliseconds(options.timeout_ms), ending_fd};
   ProgramRun run = converse(input_pipe, output_pipe, document, bounds);
   const siginfo_t exit = reap(*child, !run.failure.empty(), bounds);
   if (run.failure.empty() && exit.si_code != CLD_EXITED) run.failure = describe_exit(exit);
@@ -168,8 +194,17 @@ Diagnostics not_checked(const std::string& why) {
   return warned;
 }
 
+// Every worker that was given it would hang in the same call.
+Diagnostics hangs(std::int64_t timeout_ms) {
+  Diagnostics refused;
+  refused.error("trainer", "a file or directory that it names did not answer for " + std::to_string(timeout_ms / 1000) + " s",
+                "look whether its mount is there: `ls` on it should come back");
+  return refused;
+}
+
 Diagnostics check_now(const PreflightOptions& options, int ending_fd, const std::string& document) {
   const ProgramRun run = run_check(options, ending_fd, document);
+  if (run.hung) return hangs(options.timeout_ms);
   if (!run.failure.empty()) return not_checked("the check " + run.failure);
   Diagnostics found;
   if (!read_faults(run.output, found)) return not_checked("the check gave no answer that can be read");

@@ -1,8 +1,10 @@
 #include "server/trial_files.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <boost/asio/post.hpp>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
 #include <utility>
@@ -39,6 +41,12 @@ void move_aside(const fs::path& dir) {
   } else {
     log_warning("files of a job that the database does not know are moved aside", {{"path", aside.string()}});
   }
+}
+
+// A pipe in its place is no reason to wait, nor a link to make a file elsewhere.
+void mark_released(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+  if (file >= 0) ::close(file);
 }
 
 bool cut(TrialState state) { return ended(state) && state != TrialState::completed; }
@@ -110,7 +118,7 @@ void TrialFiles::trial_cut(TrialId trial) {
 // The word first: what a worker makes after it, the worker removes.
 void TrialFiles::release(TrialId trial) {
   boost::asio::post(remover_, [dir = data_dir_.trial_dir(trial)] {
-    std::ofstream(dir + "/" + protocol::kReleasedFile);
+    mark_released(dir + "/" + protocol::kReleasedFile);
     remove_all_logged(dir + "/" + protocol::kCheckpointDir);
     remove_all_logged(dir + "/" + protocol::kModelFile);
   });

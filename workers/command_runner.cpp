@@ -1,14 +1,16 @@
 // The `command` trainer: docs/command-trainer.md is what a user may rely on.
+#include <fcntl.h>
 #include <re2/re2.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 
 #include "core/text.hpp"
 #include "workers/command_line.hpp"
 #include "workers/left_over.hpp"
+#include "workers/open_regular.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 #include "workers/released_files.hpp"
 #include "workers/running_command.hpp"
@@ -208,12 +210,7 @@ class CommandRunner final : public TrialRunner {
     process.cpu_ms_max = spec.cpu_ms_max;
     if (process.argv.empty()) return SegmentResult{kExitInvalidParameters, "the command's argv is empty"};
 
-    std::error_code fault;
-    std::filesystem::create_directories(checkpoint_dir(order), fault);
-    std::ofstream file(parameters_file(order));
-    file << order.configuration.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-    file.close();
-    if (fault || !file) return SegmentResult{kExitCrashed, "cannot write into the trial's directory " + order.trial_dir};
+    if (auto made = make_files(order); !made) return SegmentResult{kExitCrashed, made.error().message};
 
     auto executable = find_executable(process.argv.front(), environment_value(process.environment, "PATH"), process.working_dir);
     if (!executable) return SegmentResult{kExitInvalidParameters, executable.error().message};
@@ -234,6 +231,16 @@ class CommandRunner final : public TrialRunner {
     trial_dir_ = order.trial_dir;
     log.note("started, resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
     return std::nullopt;
+  }
+
+  static Result<void> make_files(const AssignmentOrder& order) {
+    std::error_code fault;
+    std::filesystem::create_directories(checkpoint_dir(order), fault);
+    const std::string path = parameters_file(order);
+    const UniqueFd file = open_regular(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    const std::string text = order.configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (!fault && file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) return {};
+    return Error{ErrorCode::unavailable, "cannot write into the trial's directory " + order.trial_dir, "", ""};
   }
 
   // Nothing: it was begun before, and has ended by itself where it was told to then. The rest takes another start, which comes

@@ -2,7 +2,6 @@
 
 #include <csv.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,7 +10,7 @@
 #include <system_error>
 #include <vector>
 
-#include "workers/unique_fd.hpp"
+#include "workers/open_regular.hpp"
 
 namespace tuneband::workers {
 
@@ -140,11 +139,9 @@ Result<void> feed_lines(std::string_view piece, CsvParser& parser, RowCollector&
 }  // namespace
 
 Result<void> read_text_file(const std::string& path, const std::function<Result<void>(std::string_view)>& on_piece) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file = open_regular(path, O_RDONLY);
+  if (!file && errno == EINVAL) return file_error(path + " is no regular file");
   if (!file) return file_error("cannot open " + path + ": " + system_reason());
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return file_error("cannot read " + path + ": " + system_reason());
-  if (!S_ISREG(status.st_mode)) return file_error(path + " is no regular file");
   std::vector<char> buffer(kReadPieceSize);
   for (bool first = true;; first = false) {
     const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());

@@ -7,13 +7,11 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "core/random.hpp"
+#include "workers/open_regular.hpp"
 #include "workers/protocol/sync.hpp"
-#include "workers/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -32,7 +30,7 @@ Error write_error(const std::string& path, int error_number) {
 std::string aside(const std::string& path) { return path + ".tmp" + std::to_string(::getpid()); }
 
 bool write_bytes(const std::string& path, std::string_view bytes, Flush flush) {
-  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const UniqueFd file = open_regular(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (!file) return false;
   while (!bytes.empty()) {
     const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
@@ -97,12 +95,6 @@ std::vector<std::int64_t> stored_resources(const std::string& trial_dir) {
   return resources;
 }
 
-std::optional<std::string> read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 }  // namespace
 
 Result<void> store_model(const std::string& trial_dir, std::int64_t resource, std::string_view model, Flush flush) {
@@ -133,8 +125,8 @@ std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64
                                         std::vector<std::string>& notes) {
   for (const std::int64_t resource : stored_resources(trial_dir)) {
     if (resource > resource_max) continue;
-    auto bytes = read_whole(checkpoint_path(trial_dir, resource, kModelEnding));
-    const auto sum = read_whole(checkpoint_path(trial_dir, resource, kChecksumEnding));
+    auto bytes = read_regular(checkpoint_path(trial_dir, resource, kModelEnding));
+    const auto sum = read_regular(checkpoint_path(trial_dir, resource, kChecksumEnding));
     if (bytes && sum && *sum == checksum(*bytes)) return StoredModel{resource, std::move(*bytes)};
     notes.push_back("the checkpoint of " + std::to_string(resource) + " rounds is damaged and is not used");
   }

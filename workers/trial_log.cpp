@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "workers/open_regular.hpp"
 #include "workers/protocol/sync.hpp"
 
 namespace tuneband::workers {
@@ -21,7 +22,8 @@ Result<TrialLog> TrialLog::open(const std::string& trial_dir, int rank, std::int
     return Error{ErrorCode::unavailable, "cannot make the trial's directory " + trial_dir + ": " + failure.message(), "", ""};
   }
   const std::string path = trial_dir + "/" + log_file_of(rank);
-  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644));
+  UniqueFd file = open_regular(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+  if (!file && errno == EINVAL) return Error{ErrorCode::unavailable, "cannot open " + path + ": it is no regular file", "", ""};
   if (!file) {
     return Error{ErrorCode::unavailable, "cannot open " + path + ": " + std::strerror(errno), "", ""};
   }

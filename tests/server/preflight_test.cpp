@@ -82,7 +82,15 @@ TEST_F(PreflightTest, AMissingProgramIsAWarning) {
   expect_one_warning(check_with_options(), "cannot run");
 }
 
-TEST_F(PreflightTest, AProgramThatHangsIsKilledAndIsAWarning) {
+TEST_F(PreflightTest, AProgramThatHangsInACallRefusesTheJob) {
+  options_.timeout_ms = 100;
+  const Diagnostics found = check("exec sleep 1000\n");
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.errors().front().path, "trainer");
+  EXPECT_THAT(found.errors().front().message, testing::HasSubstr("did not answer"));
+}
+
+TEST_F(PreflightTest, AProgramThatTakesTooLongIsKilledAndIsAWarning) {
   options_.timeout_ms = 50;
   expect_one_warning(check("sleep 1000\n"), "took too long");
 }

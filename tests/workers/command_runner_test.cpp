@@ -163,6 +163,18 @@ TEST_F(CommandRunnerTest, OversteppingTheRungCountsForItAndIsNotLost) {
   EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=4", "6: loss=6")) << "it was not started again";
 }
 
+TEST_F(CommandRunnerTest, APipeInPlaceOfTheLogOrTheParametersIsSaidAtOnce) {
+  std::filesystem::create_directories(order.trial_dir);
+  ASSERT_EQ(::mkfifo((dir / "trial/parameters.json").c_str(), 0600), 0);
+  script("echo '{\"loss\": 1}'");
+  EXPECT_THAT(run().message, HasSubstr("cannot write"));
+  std::filesystem::remove(dir / "trial/log.txt");
+  ASSERT_EQ(::mkfifo((dir / "trial/log.txt").c_str(), 0600), 0);
+  const auto log = TrialLog::open(order.trial_dir);
+  ASSERT_FALSE(log);
+  EXPECT_THAT(log.error().message, HasSubstr("no regular file"));
+}
+
 TEST_F(CommandRunnerTest, StopsByAWordAndReportsWhatItHad) {
   script(
       "echo '{\"resource\": 1, \"loss\": 1}'; trap 'echo {\\\"resource\\\": 2, \\\"loss\\\": 2}; exit 7' TERM; while :; do sleep "

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 
@@ -189,6 +190,9 @@ TEST_F(DataTable, FilesAndColumnsThatDoNotFitAreNamed) {
   EXPECT_THAT(fault(spec), HasSubstr("leaves none for validation"));
   spec.train = {"/"};
   EXPECT_THAT(fault(spec), HasSubstr("is no regular file"));
+  spec.train = {dir_.path("pipe.csv")};
+  ASSERT_EQ(::mkfifo(spec.train.front().c_str(), 0600), 0);
+  EXPECT_THAT(fault(spec), HasSubstr("is no regular file")) << "nobody waits for its other end";
 }
 
 TEST_F(DataTable, LibsvmRowsAreSparse) {
