@@ -74,7 +74,7 @@ void SynchronousPolicy::finish(Bracket& its, std::vector<Ruling>& rulings) {
     const auto at = static_cast<std::size_t>(*index);
     const Standing next_best = *its.rungs[at].waiting().begin();
     promote(its, *index, next_best, "all of its bracket that went on failed: the next best takes their place", rulings);
-    its.rungs[at + 1].set_slots(its.went_on[at]);
+    settle(its, 0, rulings);  // the rungs above get their slots
     return;
   }
   for (int index = 0; index < static_cast<int>(its.rungs.size()); ++index) {
@@ -113,10 +113,10 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Ruling>& rul
                         : best + ", and so many better results are in already",
          rulings);
   }
-  if (missing == 0) {
-    // Failures and values that are not finite leave fewer to go on than planned; the next rung closes with those there are.
-    its.rungs[static_cast<std::size_t>(index) + 1].set_slots(its.went_on[static_cast<std::size_t>(index)]);
-  }
+  // Failures and values that are not finite leave fewer to go on than planned; the next rung closes with those there are. Those
+  // that take another's place are more than planned. A function of what the rows say, so that a restored bracket has the same.
+  const int went_on = its.went_on[static_cast<std::size_t>(index)];
+  its.rungs[static_cast<std::size_t>(index) + 1].set_slots(missing == 0 ? went_on : std::max(keep, went_on));
   settle(its, index + 1, rulings);
 }
 
