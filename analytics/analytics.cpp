@@ -5,6 +5,7 @@
 
 #include "analytics/reader.hpp"
 #include "analytics/rungs.hpp"
+#include "core/csv_cell.hpp"
 #include "core/text.hpp"
 #include "db/row_columns.hpp"
 #include "search_spaces/value.hpp"
@@ -30,16 +31,7 @@ Statement select_all_trials(Connection& connection) {
 
 void append_cell(std::string& line, std::string_view text) {
   if (!line.empty()) line += ',';
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    line += text;
-    return;
-  }
-  line += '"';
-  for (const char c : text) {
-    if (c == '"') line += '"';
-    line += c;
-  }
-  line += '"';
+  line += csv_cell(text);
 }
 
 std::string time_text(const std::optional<Timestamp>& time) {

@@ -2,10 +2,13 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "cli/commands.hpp"
+#include "core/csv_cell.hpp"
 #include "core/text.hpp"
 #include "simulator/curve_table.hpp"
 
@@ -13,12 +16,8 @@ namespace tuneband::cli {
 
 namespace {
 
-std::string quoted_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string cell = "\"";
-  for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return cell + '"';
-}
+// Takes a piece of the file; false: it cannot be written.
+using Sink = std::function<bool(std::string_view)>;
 
 // One finished job's learning curves, in the columns that simulator/curve_table.hpp tells of.
 class CurvesExport {
@@ -48,14 +47,15 @@ class CurvesExport {
     return {};
   }
 
-  void write(std::ostream& out) const {
+  std::string text() const {
+    std::ostringstream out;
     out << "config,state,seconds_per_unit";
-    for (const std::string& name : parameters_) out << ',' << quoted_cell(parameter_column(name));
-    for (const std::int64_t resource : resources_) out << ',' << quoted_cell(metric_column(metric_, resource));
+    for (const std::string& name : parameters_) out << ',' << csv_cell(parameter_column(name));
+    for (const std::int64_t resource : resources_) out << ',' << csv_cell(metric_column(metric_, resource));
     out << '\n';
     for (const Line& line : lines_) {
       const TrialInfo& trial = line.trial;
-      out << trial.number << ',' << quoted_cell(trial.state) << ',';
+      out << trial.number << ',' << csv_cell(trial.state) << ',';
       if (trial.resource > 0 && trial.training_seconds > 0) {
         out << format_number(trial.training_seconds / static_cast<double>(trial.resource));
       }
@@ -63,7 +63,7 @@ class CurvesExport {
         const auto value = trial.configuration.find(name);
         out << ','
             << (value == trial.configuration.end() ? ""
-                                                   : quoted_cell(value->is_string() ? value->get<std::string>() : value->dump()));
+                                                   : csv_cell(value->is_string() ? value->get<std::string>() : value->dump()));
       }
       for (const std::int64_t resource : resources_) {
         const auto value = line.values.find(resource);
@@ -71,6 +71,7 @@ class CurvesExport {
       }
       out << '\n';
     }
+    return out.str();
   }
 
  private:
@@ -87,28 +88,19 @@ class CurvesExport {
   std::vector<Line> lines_;
 };
 
-Outcome<void> export_curves(ApiClient& api, const ExportOptions& options, std::ostream& out) {
-  CurvesExport curves(api, options.job);
-  const auto collected = curves.collect();
-  if (!collected) return collected.error();
-  curves.write(out);
-  out.flush();
-  if (!out.good())
-    return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is the disk full?");
-  return {};
-}
-
-Outcome<void> export_to(ApiClient& api, const ExportOptions& options, std::ostream& out) {
-  if (options.curves) return export_curves(api, options, out);
-  const std::string target = job_path(options.job) + "/analytics" + (options.csv ? "?format=csv" : "");
-  const auto ended = api.stream(target, [&](std::string_view piece) {
-    out << piece;
-    return out.good();
-  });
-  if (!ended) return ended.error();
-  out.flush();
-  if (!out.good())
-    return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is the disk full?");
+Outcome<void> export_to(ApiClient& api, const ExportOptions& options, const Sink& sink) {
+  bool written = true;
+  if (options.curves) {
+    CurvesExport curves(api, options.job);
+    const auto collected = curves.collect();
+    if (!collected) return collected.error();
+    written = sink(curves.text());
+  } else {
+    const std::string target = job_path(options.job) + "/analytics" + (options.csv ? "?format=csv" : "");
+    const auto ended = api.stream(target, [&](std::string_view piece) { return written = sink(piece); });
+    if (!ended) return ended.error();
+  }
+  if (!written) return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is the disk full?");
   return {};
 }
 
@@ -116,7 +108,7 @@ Outcome<void> export_to(ApiClient& api, const ExportOptions& options, std::ostre
 
 Finished export_job(Session session, const ExportOptions& options) {
   if (options.output.empty()) {
-    const auto written = export_to(session.api, options, session.console.out());
+    const auto written = export_to(session.api, options, [&](std::string_view piece) { return session.console.pass_on(piece); });
     if (!written) return written.error();
     return kExitOk;
   }
@@ -125,13 +117,13 @@ Finished export_job(Session session, const ExportOptions& options) {
   std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
   if (!file)
     return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is its directory there?");
-  const auto written = export_to(session.api, options, file);
+  const auto written = export_to(session.api, options, [&](std::string_view piece) { return (file << piece).good(); });
   file.close();
   if (!written) {
     std::remove(unfinished.c_str());
     return written.error();
   }
-  if (std::rename(unfinished.c_str(), options.output.c_str()) != 0) {
+  if (file.fail() || std::rename(unfinished.c_str(), options.output.c_str()) != 0) {
     const std::string reason = std::strerror(errno);
     std::remove(unfinished.c_str());
     return bad_input("cannot be written: " + reason, options.output);

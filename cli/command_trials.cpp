@@ -111,11 +111,7 @@ Finished explain_trial(Session session, const std::string& job_name, int number)
 
 Finished show_log(Session session, const LogsOptions& options) {
   const std::string target = trial_path(options.job, options.trial) + "/log" + (options.follow ? "?follow=true" : "");
-  std::ostream& out = session.console.out();
-  const auto ended = session.api.stream(target, [&](std::string_view piece) {
-    out << piece << std::flush;
-    return out.good();
-  });
+  const auto ended = session.api.stream(target, [&](std::string_view piece) { return session.console.pass_on(piece); });
   if (!ended) return ended.error();
   return kExitOk;
 }

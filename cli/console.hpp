@@ -1,4 +1,5 @@
-// Where a command writes: results to `out`, notes and errors to `err`.
+// Where a command writes: results to `out`, notes and errors to `err`. Everything passes here, so that texts of others (names,
+// logs, values, messages of the server) never steer the terminal: they are made printable at this edge and nowhere else.
 #pragma once
 
 #include <ostream>
@@ -15,7 +16,7 @@ namespace tuneband::cli {
 class Console {
  public:
   Console(Terminal terminal, std::ostream& out, std::ostream& err, bool json)
-      : terminal_(terminal), out_(out), err_(err), json_(json) {}
+      : terminal_(terminal), out_(out), err_(err), json_(json), foreign_(terminal) {}
 
   const Terminal& terminal() const { return terminal_; }
   bool json() const { return json_; }  // --json: one JSON document on `out`, nothing else
@@ -23,6 +24,8 @@ class Console {
 
   void print_line(const Line& line);
   void print(std::string_view text);
+  // A text of others, of many lines: byte for byte into a file or pipe, printable in a terminal. False: it cannot be written.
+  bool pass_on(std::string_view piece);
   void print_table(const Table& table);   // by what `out` is
   void print_json(const Json& document);  // indented
   void note(std::string_view text);       // on `err`
@@ -36,6 +39,7 @@ class Console {
   std::ostream& out_;
   std::ostream& err_;
   bool json_;
+  PrintableLines foreign_;
 };
 
 inline constexpr std::size_t kFieldNameWidth = 11;  // columns of a field's name, the gap included

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cwchar>
 
+#include "core/code_points.hpp"
 #include "core/text.hpp"
 
 namespace tuneband::cli {
@@ -16,32 +17,6 @@ namespace tuneband::cli {
 namespace {
 
 constexpr std::size_t kWidthMin = 20;  // narrower than this nothing can be laid out; lines are cut there
-constexpr char32_t kReplacement = 0xfffd;
-
-// Takes one code point off the front of valid UTF-8.
-char32_t next_code_point(std::string_view& text) {
-  const auto byte = static_cast<unsigned char>(text.front());
-  std::size_t size = 1;
-  char32_t point = byte;
-  if (byte >= 0xf0) {
-    size = 4;
-    point = byte & 0x07u;
-  } else if (byte >= 0xe0) {
-    size = 3;
-    point = byte & 0x0fu;
-  } else if (byte >= 0xc0) {
-    size = 2;
-    point = byte & 0x1fu;
-  }
-  if (size > text.size()) {
-    text = {};
-    return kReplacement;
-  }
-  for (std::size_t i = 1; i < size; ++i) point = (point << 6) | (static_cast<unsigned char>(text[i]) & 0x3fu);
-  text.remove_prefix(size);
-  return point;
-}
-
 std::size_t columns_of(char32_t point) {
   if (point < 0x80) return 1;
   const int columns = wcwidth(static_cast<wchar_t>(point));
@@ -80,7 +55,8 @@ Terminal detect_terminal() {
   std::setlocale(LC_CTYPE, "");
   terminal.utf8 = std::string_view(nl_langinfo(CODESET)) == "UTF-8";
   const std::string kind = text_from_environment("TERM");
-  terminal.interactive = isatty(STDOUT_FILENO) == 1 && kind != "dumb" && !kind.empty();
+  terminal.seen = isatty(STDOUT_FILENO) == 1;
+  terminal.interactive = terminal.seen && kind != "dumb" && !kind.empty();
   terminal.color = terminal.interactive && text_from_environment("NO_COLOR").empty();
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
@@ -90,7 +66,10 @@ Terminal detect_terminal() {
   return terminal;
 }
 
-std::string printable(std::string_view text, const Terminal& terminal) {
+namespace {
+
+// `kept`: the controls that stay as they are.
+std::string without_controls(std::string_view text, const Terminal& terminal, std::string_view kept) {
   const std::string valid = valid_utf8(text);
   std::string_view rest = valid;
   std::string result;
@@ -98,16 +77,49 @@ std::string printable(std::string_view text, const Terminal& terminal) {
   while (!rest.empty()) {
     const std::string_view before = rest;
     const char32_t point = next_code_point(rest);
-    const bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
-    if (control) {
+    const std::string_view bytes = before.substr(0, before.size() - rest.size());
+    if (is_control(point) && kept.find(bytes) == std::string_view::npos) {
       result += ' ';
     } else if (point >= 0x80 && !terminal.utf8) {
       result += '?';
     } else {
-      result += before.substr(0, before.size() - rest.size());
+      result += bytes;
     }
   }
   return result;
+}
+
+// Bytes at the end of `text` that another piece may complete: of a code point, or of the end of a line.
+std::size_t unfinished_size(std::string_view text) {
+  constexpr std::size_t kCodePointBytesMax = 4;
+  for (std::size_t size = 1; size < kCodePointBytesMax && size <= text.size(); ++size) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - size]);
+    if (byte == '\r' && size == 1) return 1;
+    if (byte >= 0xc0) return size < (byte >= 0xf0 ? 4u : byte >= 0xe0 ? 3u : 2u) ? size : 0;
+    if (byte < 0x80) return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, const Terminal& terminal) { return without_controls(text, terminal, ""); }
+
+std::string PrintableLines::next(std::string_view piece) {
+  std::string text = held_ + std::string(piece);
+  const std::size_t held = unfinished_size(text);
+  held_ = text.substr(text.size() - held);
+  text.resize(text.size() - held);
+  std::string lines;
+  lines.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\r') {
+      lines += text[i];
+    } else if (i + 1 == text.size() || text[i + 1] != '\n') {
+      lines += '\n';
+    }
+  }
+  return without_controls(lines, terminal_, "\n\t");
 }
 
 std::size_t display_width(std::string_view text) {

@@ -9,7 +9,8 @@
 namespace tuneband::cli {
 
 struct Terminal {
-  bool interactive = false;  // stdout is a terminal whose cursor can be moved
+  bool seen = false;         // stdout is a terminal: nobody but this program may steer it
+  bool interactive = false;  // and its cursor can be moved
   bool color = false;
   bool utf8 = false;
   std::size_t width = 80;   // columns
@@ -27,8 +28,22 @@ struct Span {
 };
 using Line = std::vector<Span>;
 
-// No control characters, whoever wrote the text; without UTF-8 no bytes above 127 either ("?" stands for them).
+// No control characters, none that change the direction of writing, whoever wrote the text; without UTF-8 no bytes above 127
+// either
+// ("?" stands for them).
 std::string printable(std::string_view text, const Terminal& terminal);
+
+// The same for a text of lines and tabs that comes in pieces. A line that would be written over the one before (a progress bar's)
+// is one of its own.
+class PrintableLines {
+ public:
+  explicit PrintableLines(const Terminal& terminal) : terminal_(terminal) {}
+  std::string next(std::string_view piece);
+
+ private:
+  Terminal terminal_;
+  std::string held_;  // the begin of a code point, or a "\r", that the next piece completes
+};
 
 // Columns that printable text takes.
 std::size_t display_width(std::string_view text);

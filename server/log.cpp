@@ -1,10 +1,12 @@
 #include "server/log.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 
+#include "core/code_points.hpp"
 #include "core/text.hpp"
 
 namespace tuneband::server {
@@ -41,8 +43,26 @@ bool needs_quotes(std::string_view value) {
          std::any_of(value.begin(), value.end(), [](unsigned char c) { return c <= ' ' || c == '"' || c == '=' || c == 127; });
 }
 
+// What would steer the terminal that the log is read in, beyond ASCII; the text is valid UTF-8.
+std::string with_controls_escaped(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::string_view before = text;
+    const char32_t point = next_code_point(text);
+    if (point > 127 && is_control(point)) {
+      result += fmt::format("<U+{:04X}>", static_cast<std::uint32_t>(point));
+    } else {
+      result += before.substr(0, before.size() - text.size());
+    }
+  }
+  return result;
+}
+
 // Values come from users and workers: what could forge a line is escaped.
 void append_value(std::string& line, std::string_view value) {
+  const bool ascii = std::all_of(value.begin(), value.end(), [](char c) { return static_cast<unsigned char>(c) < 128; });
+  const std::string shown = ascii ? std::string(value) : with_controls_escaped(valid_utf8(value));
+  value = shown;
   if (!needs_quotes(value)) {
     line += value;
     return;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <thread>
 
+#include "core/csv_cell.hpp"
 #include "core/random.hpp"
 
 namespace tuneband {
@@ -36,13 +37,6 @@ double mean_replicas(const JobSpec& spec) {
   double sum = 0;
   for (const int replicas : spec.replicas) sum += replicas;
   return sum / static_cast<double>(spec.replicas.size());
-}
-
-std::string quoted(const std::string& cell) {
-  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
-  std::string text = "\"";
-  for (const char c : cell) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + '"';
 }
 
 }  // namespace
@@ -145,7 +139,7 @@ std::string comparison_csv(const std::vector<MethodRuns>& methods, const CurveTa
       const auto& regret = by_time ? method.regret_by_time : method.regret_by_resource;
       for (std::size_t budget = 0; budget < regret.size(); ++budget) {
         for (std::size_t seed = 0; seed < regret[budget].size(); ++seed) {
-          text += fmt::format("{},{},{},{},{},{:g},{:.6f}\n", quoted(table.name), quoted(method.name), options.workers, seed,
+          text += fmt::format("{},{},{},{},{},{:g},{:.6f}\n", csv_cell(table.name), csv_cell(method.name), options.workers, seed,
                               by_time ? "time" : "resource", options.budgets[budget], regret[budget][seed]);
         }
       }

@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "core/csv_cell.hpp"
+
 namespace tuneband {
 
 namespace {
@@ -32,7 +34,7 @@ class CsvReader {
     while (true) {
       auto cell = next_cell();
       if (!cell) return std::nullopt;
-      cells.push_back(std::move(*cell));
+      cells.push_back(text_of_csv_cell(std::move(*cell)));
       if (at_end()) return cells;
       const char separator = text_[at_++];
       if (separator == ',') continue;

@@ -148,6 +148,66 @@ TEST_F(Commands, DescribeInJsonIsTheSummaryWithTheDocument) {
   EXPECT_EQ(printed["job"]["name"], "direct-marketing");
 }
 
+// What a terminal would act on, in what a command has printed.
+std::string steering_in(const std::string& printed) {
+  for (const char* bytes : {"\x1b", "\x07", "\x7f", "\x9b", "\u202e", "\u2066", "\r"}) {
+    if (printed.find(bytes) != std::string::npos) return Json(bytes).dump(-1, ' ', true, Json::error_handler_t::replace);
+  }
+  return "";
+}
+
+TEST_F(Commands, NoCommandLetsTextOfOthersSteerATerminal) {
+  const std::string evil = "x\x1b]0;owned\x07\u009b31m\u202ey\u2066\x7f\r";
+  Json job = test::example_job();
+  job["name"] = job["metric"] = job["reason"] = job["scheduler"] = evil;
+  Json trial = test::example_trial(11, "completed");
+  trial["worker"] = trial["message"] = trial["configuration"]["eta"] = evil;
+  const std::string at = "/v1/jobs/evil";
+  server_.answer("GET " + at, job.dump());
+  server_.answer("GET " + at + "/summary", example_summary(job).dump());
+  server_.answer("GET " + at + "/best", Json{{"trial", trial}, {"model", evil}}.dump());
+  server_.answer("GET " + at + "/analytics", Json{{"summary", Json::object()}, {"evil", evil}}.dump());
+  server_.answer("GET " + at + "/analytics?format=csv", "number\n" + evil + "\n");
+  server_.answer("GET " + at + "/trials?limit=1000", Json{{"trials", {trial}}, {"next", nullptr}}.dump());
+  server_.answer("GET " + at + "/trials?sort=number&limit=1000", Json{{"trials", {trial}}, {"next", nullptr}}.dump());
+  server_.answer("GET " + at + "/trials/11/log", evil + "\x9b\n");
+  server_.answer("GET /v1/jobs?limit=1000", Json{{"jobs", {job}}, {"next", nullptr}}.dump());
+  server_.answer("GET /v1/workers", Json{{"workers", {{{"id", evil}, {"name", evil}, {"state", evil}, {"host", evil}}}}}.dump());
+  server_.answer("DELETE " + at,
+                 Json{{"error", {{"code", "conflict"}, {"message", evil}, {"path", evil}, {"hint", evil}}}}.dump(), 409);
+  for (const bool interactive : {true, false}) {
+    for (const bool json : {true, false}) {
+      Console console(Terminal{.seen = true, .interactive = interactive, .utf8 = true}, out_, err_, json);
+      const Session seen{api_, console};
+      out_.str("");
+      err_.str("");
+      ASSERT_TRUE(tuneband::cli::list_jobs(seen, {}));
+      ASSERT_TRUE(describe_job(seen, "evil"));
+      ASSERT_TRUE(show_best(seen, "evil"));
+      ASSERT_TRUE(tuneband::cli::list_trials(seen, {.job = "evil", .state = ""}));
+      ASSERT_TRUE(tuneband::cli::list_workers(seen));
+      ASSERT_TRUE(show_log(seen, {.job = "evil", .trial = 11}));
+      ASSERT_TRUE(export_job(seen, {.job = "evil", .output = "", .csv = !json}));
+      const auto refused = delete_job(seen, "evil");
+      ASSERT_FALSE(refused);
+      console.report(refused.error());
+      EXPECT_NE(out_.str().find("owned"), std::string::npos);
+      EXPECT_NE(err_.str().find("owned"), std::string::npos);
+      EXPECT_EQ(steering_in(out_.str()), "") << interactive << json << out_.str();
+      EXPECT_EQ(steering_in(err_.str()), "") << interactive << json;
+    }
+  }
+}
+
+TEST_F(Commands, APipeGetsALogAndAnExportByteForByte) {
+  const std::string raw = "\x1b[31mred\r\n\xff";
+  server_.answer("GET /v1/jobs/7/trials/3/log", raw);
+  server_.answer("GET /v1/jobs/7/analytics?format=csv", raw);
+  ASSERT_TRUE(show_log(session(), {.job = "7", .trial = 3}));
+  ASSERT_TRUE(export_job(session(), {.job = "7", .output = ""}));
+  EXPECT_EQ(out_.str(), raw + raw);
+}
+
 TEST_F(Commands, BestInJsonIsWhatTheServerSaid) {
   ASSERT_TRUE(show_best({api_, json_console_}, "7"));
   const Json printed = Json::parse(out_.str());

@@ -4,6 +4,8 @@
 
 #include <clocale>
 
+#include "core/json.hpp"
+
 namespace tuneband::cli {
 
 namespace {
@@ -19,6 +21,29 @@ TEST(Terminal, ControlCharactersNeverReachTheScreen) {
   const Terminal terminal = terminal_of(80, true);
   EXPECT_EQ(printable("a\x1b[31mred\x07\n\xc2\x9b", terminal), "a [31mred   ");
   EXPECT_EQ(printable("\xff\xfe ok", terminal), "\ufffd\ufffd ok");
+}
+
+TEST(Terminal, NothingTurnsTheDirectionOfWritingAround) {
+  const Terminal terminal = terminal_of(80, true);
+  for (const char* control :
+       {"\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069", "\u2028", "\u2029", "\u0085"}) {
+    EXPECT_EQ(printable("a" + std::string(control) + "b", terminal), "a b") << Json(control).dump(-1, ' ', true);
+  }
+  EXPECT_EQ(printable("\u0627\u05d0 \u200d\u2027\u202f\u206a", terminal), "\u0627\u05d0 \u200d\u2027\u202f\u206a")
+      << "letters stay";
+}
+
+TEST(Terminal, LinesStayLinesHoweverTheyAreCutIntoPieces) {
+  const std::string text =
+      "a\tb\r\n50 %\r100 %\r\n\x1b[2J\xc2\x9b"
+      "31m \u202e\u00e9\u65e5\U0001f600\n";
+  const std::string expected = "a\tb\n50 %\n100 %\n [2J 31m  \u00e9\u65e5\U0001f600\n";
+  for (std::size_t size = 1; size <= text.size(); ++size) {
+    PrintableLines lines(terminal_of(80, true));
+    std::string shown;
+    for (std::size_t at = 0; at < text.size(); at += size) shown += lines.next(text.substr(at, size));
+    EXPECT_EQ(shown, expected) << "in pieces of " << size;
+  }
 }
 
 TEST(Terminal, WithoutUtf8OtherLettersBecomeQuestionMarks) {
