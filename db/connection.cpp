@@ -1,6 +1,9 @@
 #include "db/connection.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <limits>
@@ -115,7 +118,26 @@ void Connection::check_owner(const std::string& path) {
   throw SqliteError(SQLITE_NOTADB, path + " is a database of another program; it is left as it is");
 }
 
+namespace {
+
+// SQLite makes its files as the umask says; what lies beside the database takes over the database's mode. A new file only is
+// opened here: to close one that others have open would end their locks.
+void keep_from_others(const std::string& path) {
+  constexpr mode_t kOwnerOnly = 0600;
+  const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwnerOnly);
+  if (made >= 0) ::close(made);
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    const std::string file = path + suffix;
+    struct stat info {};
+    if (::lstat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & 077) != 0)
+      ::chmod(file.c_str(), kOwnerOnly);
+  }
+}
+
+}  // namespace
+
 Connection Connection::open_to_write(const std::string& path) {
+  keep_from_others(path);
   Connection connection(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   try {
     connection.check_owner(path);

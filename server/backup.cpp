@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLevelsOfTrials = 3;  // <job>/trials/<number>, which may be links to another disk
+constexpr int kLevelsOfJobs = 2;  // <job>/trials, which may be links to another disk; what is below, a trial may have put there
 
 void flush_to_disk(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -78,7 +78,7 @@ BackedUp copy_data_dir(const DataDir& source, const DataDir& target, const std::
   Connection original = Connection::open_to_read(source.database_file());
   original.copy_to(target.unfinished_database_file());
   TreeCopy files(source.jobs_dir(), target.jobs_dir(),
-                 {.linked_levels = kLevelsOfTrials,
+                 {.linked_levels = kLevelsOfJobs,
                   .left_out = protocol::kReleasedFile,
                   .steady = protocol::kCheckpointDir,
                   .before_reading = before_reading});

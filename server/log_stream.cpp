@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <utility>
+
+#include "workers/protocol/trial_directory.hpp"
 
 namespace tuneband::server {
 
@@ -26,7 +29,9 @@ std::optional<std::uint64_t> parse_offset(std::string_view text) {
 }  // namespace
 
 std::optional<OpenFile> OpenFile::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const std::filesystem::path whole(path);
+  const auto directory = protocol::TrialDirectory::open(whole.parent_path().string());
+  const int fd = directory ? directory->open_file(whole.filename().string(), O_RDONLY) : -1;
   if (fd < 0) return std::nullopt;
   OpenFile file(fd);
   struct stat status {};

@@ -1,6 +1,5 @@
 #include "server/trial_files.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <boost/asio/post.hpp>
@@ -11,11 +10,14 @@
 
 #include "server/log.hpp"
 #include "workers/protocol/sync.hpp"
+#include "workers/protocol/trial_directory.hpp"
 
 namespace tuneband::server {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr unsigned kReleasedMode = 0644;
 
 void remove_all_logged(const std::string& path) {
   std::error_code error;
@@ -41,12 +43,6 @@ void move_aside(const fs::path& dir) {
   } else {
     log_warning("files of a job that the database does not know are moved aside", {{"path", aside.string()}});
   }
-}
-
-// A pipe in its place is no reason to wait, nor a link to make a file elsewhere.
-void mark_released(const std::string& path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
-  if (file >= 0) ::close(file);
 }
 
 bool cut(TrialState state) { return ended(state) && state != TrialState::completed; }
@@ -117,10 +113,12 @@ void TrialFiles::trial_cut(TrialId trial) {
 
 // The word first: what a worker makes after it, the worker removes.
 void TrialFiles::release(TrialId trial) {
-  boost::asio::post(remover_, [dir = data_dir_.trial_dir(trial)] {
-    mark_released(dir + "/" + protocol::kReleasedFile);
-    remove_all_logged(dir + "/" + protocol::kCheckpointDir);
-    remove_all_logged(dir + "/" + protocol::kModelFile);
+  boost::asio::post(remover_, [path = data_dir_.trial_dir(trial)] {
+    const auto directory = protocol::TrialDirectory::open(path);
+    if (!directory) return;
+    if (!directory->has(protocol::kReleasedFile)) ::close(directory->make_file(protocol::kReleasedFile, kReleasedMode));
+    remove_all_logged(directory->path() + "/" + protocol::kCheckpointDir);
+    remove_all_logged(directory->path() + "/" + protocol::kModelFile);
   });
 }
 

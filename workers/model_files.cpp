@@ -12,6 +12,7 @@
 #include "core/random.hpp"
 #include "workers/open_regular.hpp"
 #include "workers/protocol/sync.hpp"
+#include "workers/protocol/trial_directory.hpp"
 
 namespace tuneband::workers {
 
@@ -26,11 +27,17 @@ Error write_error(const std::string& path, int error_number) {
   return {ErrorCode::internal, "cannot write " + path + ": " + std::generic_category().message(error_number), "", ""};
 }
 
+// No link stands for the trial's directory or its checkpoints: what is there would be replaced and removed.
+bool is_in_its_place(const std::string& trial_dir) {
+  const auto directory = protocol::TrialDirectory::open(trial_dir);
+  return directory && directory->inside(protocol::kCheckpointDir);
+}
+
 // A name of its own for each process: a worker thought lost may still be writing the same file.
 std::string aside(const std::string& path) { return path + ".tmp" + std::to_string(::getpid()); }
 
 bool write_bytes(const std::string& path, std::string_view bytes, Flush flush) {
-  const UniqueFd file = open_regular(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  const UniqueFd file = open_regular(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
   if (!file) return false;
   while (!bytes.empty()) {
     const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
@@ -102,6 +109,7 @@ Result<void> store_model(const std::string& trial_dir, std::int64_t resource, st
   const std::string checkpoints = trial_dir + "/" + protocol::kCheckpointDir;
   fs::create_directories(checkpoints, error);
   if (error) return write_error(trial_dir, error.value());
+  if (!is_in_its_place(trial_dir)) return write_error(checkpoints, ENOTDIR);
   const std::string path = checkpoint_path(trial_dir, resource, kModelEnding);
   const std::string sum_path = checkpoint_path(trial_dir, resource, kChecksumEnding);
   if (auto written = write_whole(sum_path, checksum(model), flush); !written) return written;
@@ -123,6 +131,7 @@ Result<void> store_model(const std::string& trial_dir, std::int64_t resource, st
 
 std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64_t resource_max,
                                         std::vector<std::string>& notes) {
+  if (!is_in_its_place(trial_dir)) return std::nullopt;
   for (const std::int64_t resource : stored_resources(trial_dir)) {
     if (resource > resource_max) continue;
     auto bytes = read_regular(checkpoint_path(trial_dir, resource, kModelEnding));

@@ -1,8 +1,5 @@
 #include "workers/released_files.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <filesystem>
 #include <utility>
 
@@ -13,19 +10,17 @@ namespace tuneband::workers {
 namespace fs = std::filesystem;
 
 void remove_released_files(const std::string& trial_dir) {
-  const fs::path directory = trial_dir;
+  const auto directory = protocol::TrialDirectory::open(trial_dir);
+  if (!directory || !directory->has(protocol::kReleasedFile)) return;
   std::error_code error;
-  if (!fs::exists(directory / protocol::kReleasedFile, error)) return;
-  fs::remove_all(directory / protocol::kCheckpointDir, error);
-  fs::remove(directory / protocol::kModelFile, error);
+  fs::remove_all(directory->path() + "/" + protocol::kCheckpointDir, error);
+  fs::remove(directory->path() + "/" + protocol::kModelFile, error);
 }
 
-WatchedTrialDir::WatchedTrialDir(std::string path)
-    : path_(std::move(path)), directory_(::open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+WatchedTrialDir::WatchedTrialDir(std::string path) : path_(std::move(path)), directory_(protocol::TrialDirectory::open(path_)) {}
 
 void WatchedTrialDir::remove_what_came_after() const {
-  struct stat info {};
-  if (!directory_ || ::fstat(directory_.get(), &info) != 0 || info.st_nlink > 0) return;
+  if (!directory_ || !directory_->removed()) return;
   std::error_code error;
   fs::remove_all(path_, error);
   const fs::path trials = fs::path(path_).parent_path();

@@ -2,9 +2,10 @@
 // is told to end, a segment of a worker that was thought lost. To be used once that has ended.
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include "workers/unique_fd.hpp"
+#include "workers/protocol/trial_directory.hpp"
 
 namespace tuneband::workers {
 
@@ -20,7 +21,7 @@ class WatchedTrialDir {
 
  private:
   std::string path_;
-  UniqueFd directory_;
+  std::optional<protocol::TrialDirectory> directory_;
 };
 
 }  // namespace tuneband::workers

@@ -10,6 +10,7 @@
 
 #include "workers/open_regular.hpp"
 #include "workers/protocol/sync.hpp"
+#include "workers/protocol/trial_directory.hpp"
 
 namespace tuneband::workers {
 
@@ -21,8 +22,12 @@ Result<TrialLog> TrialLog::open(const std::string& trial_dir, int rank, std::int
   if (failure) {
     return Error{ErrorCode::unavailable, "cannot make the trial's directory " + trial_dir + ": " + failure.message(), "", ""};
   }
-  const std::string path = trial_dir + "/" + log_file_of(rank);
-  UniqueFd file = open_regular(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+  const std::string name = log_file_of(rank);
+  const std::string path = trial_dir + "/" + name;
+  const auto directory = protocol::TrialDirectory::open(trial_dir);
+  if (!directory) return Error{ErrorCode::unavailable, "cannot open " + trial_dir + ": " + std::strerror(errno), "", ""};
+  UniqueFd file = open_regular(directory->path() + "/" + name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0644);
+  if (!file && errno == ELOOP) file = UniqueFd(directory->make_file(name, 0644));  // a link: the trial's own doing
   if (!file && errno == EINVAL) return Error{ErrorCode::unavailable, "cannot open " + path + ": it is no regular file", "", ""};
   if (!file) {
     return Error{ErrorCode::unavailable, "cannot open " + path + ": " + std::strerror(errno), "", ""};

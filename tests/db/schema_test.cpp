@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "db/migrate.hpp"
@@ -103,6 +105,27 @@ INSTANTIATE_TEST_SUITE_P(
                       IllegalChange{"a decision on no trial", "UPDATE decisions SET trial = 5"}));
 
 // ---- whose file it is ---------------------------------------------------------------------------------------------------------
+
+TEST_F(SchemaTest, NobodyElseReadsTheDatabaseOrWhatLiesBesideIt) {
+  namespace fs = std::filesystem;
+  constexpr fs::perms kOthers = fs::perms::group_all | fs::perms::others_all;
+  const auto open_to_others = [&] {
+    fs::perms open = fs::perms::none;
+    for (const char* suffix : {"", "-wal", "-shm"}) open |= fs::status(path() + suffix).permissions() & kOthers;
+    return open;
+  };
+  const mode_t before = ::umask(0);
+  {
+    Connection made = Connection::open_to_write(path());
+    made.execute("CREATE TABLE t (a)");
+    EXPECT_EQ(open_to_others(), fs::perms::none);
+    for (const char* suffix : {"", "-wal", "-shm"})
+      fs::permissions(path() + suffix, fs::perms::others_read, fs::perm_options::add);
+    Connection found = Connection::open_to_write(path());
+    EXPECT_EQ(open_to_others(), fs::perms::none) << "also one that an earlier version made";
+  }
+  ::umask(before);
+}
 
 TEST_F(SchemaTest, RefusesTheFileOfAnotherProgram) {
   sqlite3* other = nullptr;

@@ -68,6 +68,24 @@ TEST_F(TrialFilesTest, ATrialThatIsCutKeepsItsLogAlone) {
   }
 }
 
+TEST_F(TrialFilesTest, NoLinkThatATrialLeftIsFollowed) {
+  const fs::path elsewhere = fs::path(directory_.path()) / "elsewhere";
+  fs::create_directories(elsewhere / "checkpoint");
+  for (const char* name : {"model.ubj", "checkpoint/3.ubj", "notes"}) std::ofstream(elsewhere / name) << "keep";
+  for (int number = 0; number < 2; ++number) make_trial(kJob, number);
+  // The whole directory of one trial, names in that of another.
+  fs::remove_all(data_dir_.trial_dir({kJob, 0}));
+  fs::create_directory_symlink(elsewhere, data_dir_.trial_dir({kJob, 0}));
+  const fs::path inside = data_dir_.trial_dir({kJob, 1});
+  fs::remove_all(inside / "checkpoint");
+  fs::create_directory_symlink(elsewhere / "checkpoint", inside / "checkpoint");
+  fs::create_symlink(elsewhere / "notes", inside / protocol::kReleasedFile);
+  commit({{trial(0, TrialState::stopped), trial(1, TrialState::stopped)}});
+  for (const char* name : {"model.ubj", "checkpoint/3.ubj", "notes"}) EXPECT_EQ(fs::file_size(elsewhere / name), 4u) << name;
+  EXPECT_FALSE(fs::exists(elsewhere / protocol::kReleasedFile));
+  EXPECT_FALSE(fs::is_symlink(inside / "checkpoint")) << "the link itself goes";
+}
+
 TEST_F(TrialFilesTest, CompletedAndPausedTrialsKeepEverything) {
   make_trial(kJob, 0);
   make_trial(kJob, 1);

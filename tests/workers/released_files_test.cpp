@@ -1,0 +1,78 @@
+#include "workers/released_files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/workers/temporary_dir.hpp"
+#include "workers/model_files.hpp"
+#include "workers/protocol/sync.hpp"
+#include "workers/protocol/trial_directory.hpp"
+#include "workers/trial_log.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TrialLinks : public testing::Test {
+ protected:
+  TrialLinks() {
+    fs::create_directories(dir_ / "elsewhere/checkpoint");
+    for (const char* name : {"model.ubj", "checkpoint/3.ubj", "log.txt"}) test::write_text(target(name), "keep");
+    fs::create_directories(dir_ / "trial");
+  }
+  std::string target(const std::string& name) const { return dir_ / ("elsewhere/" + name); }
+
+  void expect_untouched() {
+    for (const char* name : {"model.ubj", "checkpoint/3.ubj", "log.txt"})
+      EXPECT_EQ(test::read_text(target(name)), "keep") << name;
+  }
+
+  test::TemporaryDir dir_;
+};
+
+TEST_F(TrialLinks, ReleasedFilesAreRemovedOnlyFromTheTrialsOwnDirectory) {
+  test::write_text(target(protocol::kReleasedFile), "");
+  fs::create_directory_symlink(dir_ / "elsewhere", dir_ / "linked");
+  remove_released_files(dir_ / "linked");
+  test::write_text(dir_ / "trial/.released", "");
+  fs::create_directory_symlink(target("checkpoint"), dir_ / "trial/checkpoint");
+  remove_released_files(dir_ / "trial");
+  EXPECT_FALSE(fs::is_symlink(dir_ / "trial/checkpoint"));
+  expect_untouched();
+}
+
+TEST_F(TrialLinks, ALogThatBecameALinkIsBegunAnew) {
+  fs::create_symlink(target("log.txt"), dir_ / "trial/log.txt");
+  auto log = TrialLog::open(dir_ / "trial");
+  ASSERT_TRUE(log);
+  log->write("a line");
+  EXPECT_EQ(test::read_text(dir_ / "trial/log.txt"), "a line");
+  fs::create_directory_symlink(dir_ / "elsewhere", dir_ / "linked");
+  EXPECT_FALSE(TrialLog::open(dir_ / "linked"));
+  expect_untouched();
+}
+
+TEST_F(TrialLinks, NoModelIsStoredOrReadThroughALink) {
+  fs::create_directory_symlink(target("checkpoint"), dir_ / "trial/checkpoint");
+  std::vector<std::string> notes;
+  EXPECT_FALSE(store_model(dir_ / "trial", 9, "model", Flush::no));
+  EXPECT_FALSE(newest_model(dir_ / "trial", 9, notes));
+  expect_untouched();
+}
+
+TEST_F(TrialLinks, AFileIsMadeInPlaceOfALinkAndNeverBehindIt) {
+  fs::create_symlink(target("model.ubj"), dir_ / "trial/parameters.json");
+  const auto directory = protocol::TrialDirectory::open(dir_ / "trial");
+  ASSERT_TRUE(directory);
+  EXPECT_EQ(directory->open_file("parameters.json", 0), -1);
+  const int made = directory->make_file("parameters.json", 0600);
+  ASSERT_GE(made, 0);
+  ::close(made);
+  EXPECT_FALSE(fs::is_symlink(dir_ / "trial/parameters.json"));
+  expect_untouched();
+}
+
+}  // namespace
+}  // namespace tuneband::workers
