@@ -10,6 +10,7 @@
 #include "analytics/decimate.hpp"
 #include "core/decimal.hpp"
 #include "core/json.hpp"
+#include "core/masked_document.hpp"
 #include "core/text.hpp"
 #include "db/migrate.hpp"
 #include "db/row_columns.hpp"
@@ -312,7 +313,7 @@ Result<std::string> Reader::job_detail(JobId job, std::span<const std::pair<std:
   json.begin_object();
   write_job_fields(json, *row, surroundings(*row));
   Statement spec = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
-  if (spec.query(job.value).step()) json.key("spec").raw(spec.text(0));
+  if (spec.query(job.value).step()) json.key("spec").raw(masked_document(spec.text(0)));
   json.key("waiting").begin_object();
   for (const auto& [reason, trials] : waiting) json.field(reason, trials);
   json.end_object().end_object();

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/text.hpp"
+#include "workers/protocol/path_text.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 
 namespace tuneband::server {
@@ -33,6 +34,10 @@ protocol::TunedParameter tuned(const Parameter& parameter) {
 
 void make_absolute(Json& value, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics) {
   if (!value.is_string()) return;
+  if (const auto unsupported = protocol::unsupported_path(value.get_ref<const std::string&>())) {
+    diagnostics.error(path, unsupported->message, unsupported->hint);
+    return;
+  }
   const std::filesystem::path written(value.get_ref<const std::string&>());
   if (written.empty() || written.is_absolute()) return;
   if (base_dir.empty()) {
@@ -46,6 +51,7 @@ void make_absolute(Json& value, const std::string& path, const std::string& base
 // The paths that a trainer has, one or an array of them, each made absolute where it stands.
 void make_absolute(Json& json, const std::string& field, const std::string& path, const std::string& base_dir,
                    Diagnostics& diagnostics) {
+  if (!json.is_object()) return;
   const auto found = json.find(field);
   if (found == json.end()) return;
   const std::string place = join_path(path, field);
@@ -74,6 +80,11 @@ JobDocument parse_job_document(std::string_view text, const std::string& base_di
   if (json.is_object() && json.contains("trainer") && json["trainer"].is_object()) {
     Json& trainer = json["trainer"];
     make_absolute(trainer, "working_dir", "trainer", base_dir, diagnostics);
+    if (trainer.contains("environment") && trainer["environment"].is_object()) {
+      for (const auto& [name, value] : trainer["environment"].items()) {
+        make_absolute(value, "file", join_path("trainer.environment", name), base_dir, diagnostics);
+      }
+    }
     if (trainer.contains("data") && trainer["data"].is_object()) {
       make_absolute(trainer["data"], "train", "trainer.data", base_dir, diagnostics);
       make_absolute(trainer["data"], "validation", "trainer.data", base_dir, diagnostics);

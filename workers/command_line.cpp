@@ -1,12 +1,19 @@
 #include "workers/command_line.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "core/text.hpp"
 #include "workers/free_port.hpp"
+#include "workers/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -133,15 +140,89 @@ std::vector<std::string> fill_argv(const std::vector<std::string>& templates, co
   return argv;
 }
 
-std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const protocol::CommandSpec& spec,
-                                             const std::string& tracker_host) {
+namespace {
+
+constexpr std::size_t kSecretBytesMax = 64 * 1024;  // the system takes 128 KiB for one variable
+
+// What a program needs to be found, to run and to speak its user's language. The rest may be keys of the server's owner.
+bool passes_through(std::string_view name) {
+  constexpr std::array<std::string_view, 17> kNames{"PATH",
+                                                    "HOME",
+                                                    "USER",
+                                                    "LOGNAME",
+                                                    "SHELL",
+                                                    "LANG",
+                                                    "LANGUAGE",
+                                                    "TZ",
+                                                    "TMPDIR",
+                                                    "TMP",
+                                                    "TEMP",
+                                                    "TERM",
+                                                    "LD_LIBRARY_PATH",
+                                                    "PYTHONPATH",
+                                                    "VIRTUAL_ENV",
+                                                    "CONDA_PREFIX",
+                                                    "CUDA_VISIBLE_DEVICES"};
+  return name.starts_with("LC_") || name.starts_with("OMP_") || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+std::map<std::string, std::string> inherited_variables(const protocol::CommandSpec& spec) {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     const std::size_t equals = text.find('=');
-    if (equals != std::string::npos && !text.starts_with("TUNEBAND_"))
-      variables[text.substr(0, equals)] = text.substr(equals + 1);
+    if (equals == std::string::npos || text.starts_with("TUNEBAND_")) continue;
+    const std::string name = text.substr(0, equals);
+    const auto& named = spec.pass_environment;
+    if (passes_through(name) || std::find(named.begin(), named.end(), name) != named.end())
+      variables[name] = text.substr(equals + 1);
   }
+  return variables;
+}
+
+// A file's text without the line's end that editors add. A file that is no regular one could hold up its reader for ever.
+std::optional<std::string> text_of_file(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  std::string text(kSecretBytesMax + 1, '\0');
+  const ssize_t size = ::read(file.get(), text.data(), text.size());
+  if (size < 0 || static_cast<std::size_t>(size) > kSecretBytesMax) return std::nullopt;
+  text.resize(static_cast<std::size_t>(size));
+  if (text.find('\0') != std::string::npos) return std::nullopt;
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Result<protocol::CommandSpec> with_references_read(protocol::CommandSpec spec) {
+  using Source = protocol::EnvironmentReference::Source;
+  for (const protocol::EnvironmentReference& reference : spec.environment_references) {
+    const std::string path = join_path("trainer.environment", reference.name);
+    if (reference.source == Source::worker_variable) {
+      const char* value = std::getenv(reference.from.c_str());
+      if (value == nullptr) {
+        return Error{ErrorCode::invalid_argument, "the worker has no environment variable `" + reference.from + "`", path,
+                     "set it where the server or the worker is started"};
+      }
+      spec.environment.emplace_back(reference.name, value);
+      continue;
+    }
+    auto text = text_of_file(reference.from);
+    if (!text) {
+      return Error{ErrorCode::invalid_argument, "the file " + reference.from + " cannot be read", path,
+                   "expected a file of text, of at most 64 KiB, that the worker's user may read"};
+    }
+    spec.environment.emplace_back(reference.name, std::move(*text));
+  }
+  spec.environment_references.clear();
+  return spec;
+}
+
+std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const protocol::CommandSpec& spec,
+                                             const std::string& tracker_host) {
+  std::map<std::string, std::string> variables = inherited_variables(spec);
   variables.emplace("PYTHONUNBUFFERED", "1");  // else its reports come all at once, at the end
   variables["TUNEBAND_JOB"] = std::to_string(order.job);
   variables["TUNEBAND_TRIAL"] = std::to_string(order.trial);

@@ -18,8 +18,13 @@ std::map<std::string, std::string> template_values(const protocol::AssignmentOrd
 // name that has no value (a conditional parameter that is inactive) is left out whole.
 std::vector<std::string> fill_argv(const std::vector<std::string>& templates, const std::map<std::string, std::string>& values);
 
-// "NAME=value": this process's environment, TUNEBAND_* for the segment, what ranks find each other by (RANK, MASTER_ADDR, DMLC_*,
-// ...) and the job's own on top. `tracker_host`: where the tracker is when the order does not say.
+// `spec` with the values of its environment's references read, here and now. Error: a variable or file that is not there, at the
+// reference's path in the job; no value is in it.
+Result<protocol::CommandSpec> with_references_read(protocol::CommandSpec spec);
+
+// "NAME=value": of this process's environment what programs need to run and what the job names (docs/command-trainer.md),
+// TUNEBAND_* for the segment, what ranks find each other by (RANK, MASTER_ADDR, DMLC_*, ...) and the job's own on top.
+// `tracker_host`: where the tracker is when the order does not say.
 std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const protocol::CommandSpec& spec,
                                              const std::string& tracker_host = "");
 

@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -10,11 +11,12 @@
 #include "core/text.hpp"
 #include "workers/command_line.hpp"
 #include "workers/left_over.hpp"
-#include "workers/open_regular.hpp"
 #include "workers/protocol/trainer_spec.hpp"
+#include "workers/protocol/trial_directory.hpp"
 #include "workers/released_files.hpp"
 #include "workers/running_command.hpp"
 #include "workers/trial_runner.hpp"
+#include "workers/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -197,8 +199,11 @@ class CommandRunner final : public TrialRunner {
   }
 
   // Gives the result when it cannot be started.
-  std::optional<SegmentResult> start(const AssignmentOrder& order, const CommandSpec& spec, TrialLog& log) {
+  std::optional<SegmentResult> start(const AssignmentOrder& order, const CommandSpec& written, TrialLog& log) {
     command_.reset();
+    const Result<CommandSpec> read = with_references_read(written);
+    if (!read) return SegmentResult{kExitInvalidParameters, describe(read.error())};
+    const CommandSpec& spec = *read;
     auto parser = MetricParser::create(spec, order.objective_metric);
     if (!parser) return SegmentResult{kExitInvalidParameters, describe(parser.error())};
 
@@ -236,8 +241,11 @@ class CommandRunner final : public TrialRunner {
   static Result<void> make_files(const AssignmentOrder& order) {
     std::error_code fault;
     std::filesystem::create_directories(checkpoint_dir(order), fault);
-    const std::string path = parameters_file(order);
-    const UniqueFd file = open_regular(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    const std::filesystem::path path = parameters_file(order);
+    const auto directory = protocol::TrialDirectory::open(path.parent_path().string());
+    const std::string name = path.filename().string();
+    UniqueFd file(directory ? directory->open_file(name, O_WRONLY | O_CREAT | O_TRUNC, 0644) : -1);
+    if (directory && !file && errno == ELOOP) file = UniqueFd(directory->make_file(name, 0644));  // a link: the trial's own doing
     const std::string text = order.configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     if (!fault && file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) return {};
     return Error{ErrorCode::unavailable, "cannot write into the trial's directory " + order.trial_dir, "", ""};

@@ -20,8 +20,7 @@ using protocol::DataSpec;
 constexpr const char* kTrainField = "trainer.data.train";
 constexpr const char* kLabelField = "trainer.data.label";
 constexpr std::int64_t kOddShareOf = 100;  // fewer odd cells than one in so many are dirt, not categories
-constexpr std::size_t kCellShownMax = 60;  // bytes
-constexpr std::size_t kNamesShownMax = 8;
+constexpr std::size_t kNameShownMax = 60;  // bytes
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -38,15 +37,18 @@ bool is_missing(std::string_view cell) {
   return cell.empty() || std::any_of(kMissing.begin(), kMissing.end(), same);
 }
 
-std::string shown(std::string_view cell) {
-  const bool cut = cell.size() > kCellShownMax;
-  return "`" + valid_utf8(cell.substr(0, kCellShownMax)) + (cut ? "...`" : "`");
-}
+// Of a cell only its size: a file that is no table, named by mistake or to have it read out, has other things in it.
+std::string size_of_text(std::string_view text) { return "a text of length " + std::to_string(text.size()); }
 
-std::string some_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kNamesShownMax); ++i) text += (i > 0 ? ", " : "") + valid_utf8(names[i]);
-  return names.size() > kNamesShownMax ? text + ", ..." : text;
+// A column's name, if it is plainly one.
+std::string shown(std::string_view name) {
+  const auto plain = [](char c) {
+    const bool letter =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
+    return letter || std::string_view(" _-.,()[]<>%#&+").find(c) != std::string_view::npos;
+  };
+  if (name.size() > kNameShownMax || !std::all_of(name.begin(), name.end(), plain)) return "(" + size_of_text(name) + ")";
+  return "`" + valid_utf8(name) + "`";
 }
 
 Error fault(const std::string& field, std::string message, std::string hint = {}) {
@@ -135,7 +137,8 @@ Result<std::size_t> find_column(const std::string& column, const std::vector<std
   }
   std::string hint = did_you_mean(column, names);
   if (hint.empty())
-    hint = names.size() == 1 ? "is the delimiter another? the file has one column" : "the columns are " + some_of(names);
+    hint = names.size() == 1 ? "is the delimiter another? the file has one column"
+                             : "the file has " + std::to_string(names.size()) + " columns; they go by number, too, from 0";
   return fault(field, "the file has no column " + shown(column), hint);
 }
 
@@ -233,7 +236,7 @@ class EncodingLearner {
       return fault(
           kTrainField,
           "line " + std::to_string(profile.first_odd_line) + ", column " + shown(names_[i]) + ": expected a number, got " +
-              shown(profile.first_odd) + "; " + std::to_string(profile.numbers) + " other cells of the column are numbers",
+              size_of_text(profile.first_odd) + "; " + std::to_string(profile.numbers) + " other cells of the column are numbers",
           first_line ? "is line 1 a header? then set trainer.data.header to true"
           : i == label_
               ? "correct the label, or remove the row"
@@ -286,7 +289,7 @@ class EncodingLearner {
     if (label.positive.empty() || label.classes.empty()) return {};
     if (std::binary_search(label.classes.begin(), label.classes.end(), label.positive)) return {};
     return fault("trainer.data.positive", "the label's column has no " + shown(label.positive),
-                 "its texts are " + some_of(label.classes));
+                 "the column has " + std::to_string(label.classes.size()) + " different texts");
   }
 
   const DataSpec& spec_;
@@ -341,10 +344,10 @@ class RowEncoder {
 
   Error cell_fault(const CsvRow& row, const std::string& column, const std::string& expected, std::string_view cell,
                    std::string hint = {}) const {
-    return fault(
-        field_,
-        "line " + std::to_string(row.line) + ", column " + shown(column) + ": expected " + expected + ", got " + shown(cell),
-        std::move(hint));
+    return fault(field_,
+                 "line " + std::to_string(row.line) + ", column " + shown(column) + ": expected " + expected + ", got " +
+                     size_of_text(cell),
+                 std::move(hint));
   }
 
   Result<float> number_of(std::string_view cell, const CsvRow& row, const std::string& column) const {
@@ -361,7 +364,9 @@ class RowEncoder {
     if (is_missing(cell)) return cell_fault(row, label.name, "a label", cell, "remove the row");
     if (!label.classes.empty()) {
       const auto place = place_of(label.classes, cell);
-      if (!place) return cell_fault(row, label.name, "a label of the training file (" + some_of(label.classes) + ")", cell);
+      if (!place)
+        return cell_fault(row, label.name, "one of the " + std::to_string(label.classes.size()) + " labels of the training file",
+                          cell);
       if (!label.positive.empty()) return cell == label.positive ? 1.0F : 0.0F;
       return static_cast<float>(*place);
     }

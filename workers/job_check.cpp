@@ -1,13 +1,14 @@
 #include "workers/job_check.hpp"
 
 #include <cstdlib>
-#include <filesystem>
+#include <optional>
 #include <variant>
 
 #include "core/json.hpp"
 #include "workers/command_line.hpp"
 #include "workers/data_check.hpp"
 #include "workers/metric_parser.hpp"
+#include "workers/path_check.hpp"
 #include "workers/process.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 #include "workers/trial_probe.hpp"
@@ -16,15 +17,19 @@ namespace tuneband::workers {
 
 namespace {
 
+void add_fault(const std::string& path, const std::optional<PathFault>& fault, Diagnostics& diagnostics) {
+  if (fault) diagnostics.error(path, fault->message, fault->hint);
+}
+
 // The program itself; not its other arguments, which may name what only a trial makes.
 void check_program(const protocol::CommandSpec& spec, Diagnostics& diagnostics) {
+  if (!spec.working_dir.empty()) {
+    add_fault("trainer.working_dir", fault_of_directory(spec.working_dir), diagnostics);
+    if (!diagnostics.ok()) return;
+  }
   if (spec.argv.empty()) return;
   const std::string& program = spec.argv.front();
   if (program.find('{') != std::string::npos) return;  // differs from trial to trial
-  if (!spec.working_dir.empty() && !std::filesystem::is_directory(spec.working_dir)) {
-    diagnostics.error("trainer.working_dir", "the directory " + spec.working_dir + " is not there");
-    return;
-  }
   const bool of_trial_dir = spec.working_dir.empty() && program.find('/') != std::string::npos && !program.starts_with('/');
   if (of_trial_dir) {
     diagnostics.error("trainer.argv[0]",
@@ -32,7 +37,12 @@ void check_program(const protocol::CommandSpec& spec, Diagnostics& diagnostics) 
                       "give an absolute path, or set trainer.working_dir");
     return;
   }
-  const auto found = find_executable(program, environment_value(command_environment({}, spec), "PATH"), spec.working_dir);
+  const auto read = with_references_read(spec);
+  if (!read) {
+    diagnostics.error(read.error().path, read.error().message, read.error().hint);
+    return;
+  }
+  const auto found = find_executable(program, environment_value(command_environment({}, *read), "PATH"), spec.working_dir);
   if (!found) diagnostics.error("trainer.argv[0]", found.error().message);
 }
 
@@ -40,6 +50,16 @@ void check_command(const protocol::CommandSpec& spec, const std::string& objecti
   check_program(spec, diagnostics);
   const auto parser = MetricParser::create(spec, objective);
   if (!parser) diagnostics.error(parser.error().path, parser.error().message, parser.error().hint);
+}
+
+void check_files(const protocol::DataSpec& data, Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < data.train.size(); ++i) {
+    const std::string path = data.train.size() == 1 ? "trainer.data.train" : join_path("trainer.data.train", i);
+    add_fault(path, fault_of_data_file(data.train[i]), diagnostics);
+  }
+  if (const auto* validation = std::get_if<std::string>(&data.validation)) {
+    add_fault("trainer.data.validation", fault_of_data_file(*validation), diagnostics);
+  }
 }
 
 std::string objective_metric_of(const Json& job) {
@@ -72,7 +92,10 @@ void check_job(std::string_view document, Diagnostics& diagnostics) {
   if (!diagnostics.ok()) return;
   const std::string objective = objective_metric_of(*job);
   if (const auto* command = std::get_if<protocol::CommandSpec>(&spec)) check_command(*command, objective, diagnostics);
-  if (const auto* xgboost = std::get_if<protocol::XgboostSpec>(&spec)) check_data(*xgboost, *job, diagnostics);
+  if (const auto* xgboost = std::get_if<protocol::XgboostSpec>(&spec)) {
+    check_files(xgboost->data, diagnostics);
+    if (diagnostics.ok()) check_data(*xgboost, *job, diagnostics);
+  }
   const bool probed = trainer->contains("preflight") && (*trainer)["preflight"] == protocol::kPreflightLocal;
   if (probed && diagnostics.ok() && !objective.empty()) probe_trial(*job, diagnostics);
 }

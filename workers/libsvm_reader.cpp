@@ -13,7 +13,6 @@ namespace tuneband::workers {
 namespace {
 
 constexpr std::size_t kLibsvmLineSizeMax = 256 * 1024 * 1024;  // bytes
-constexpr std::size_t kTokenShownMax = 60;                     // bytes
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -61,7 +60,7 @@ class LibsvmReader {
  private:
   Error fault(const std::string& what, std::string_view token) const {
     std::string message = "line " + std::to_string(line_) + ": " + what;
-    if (!token.empty()) message += ", got `" + valid_utf8(token.substr(0, kTokenShownMax)) + "`";
+    if (!token.empty()) message += ", got a text of length " + std::to_string(token.size());
     return {ErrorCode::invalid_argument, std::move(message), "", ""};
   }
 

@@ -15,6 +15,7 @@
 
 #include "core/check.hpp"
 #include "workers/left_over.hpp"
+#include "workers/path_check.hpp"
 #include "workers/process_table.hpp"
 
 namespace tuneband::workers {
@@ -178,8 +179,13 @@ Result<std::string> find_executable(std::string_view name, std::string_view path
         name.starts_with('/') || working_dir.empty() ? std::string(name) : working_dir + "/" + std::string(name);
     if (runnable(path)) return path;
     struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) return fault("the command " + path + " is not there: " + std::strerror(errno));
-    if (S_ISDIR(info.st_mode)) return fault("the command " + path + " is a directory");
+    if (::stat(path.c_str(), &info) != 0) {
+      const std::string reason = std::strerror(errno);
+      if (const std::string closed = errno == EACCES ? closed_directory(path) : ""; !closed.empty())
+        return fault("the command " + path + " cannot be reached: the directory " + closed + " may not be entered by this user");
+      return fault("the command " + path + " is not there: " + reason);
+    }
+    if (!S_ISREG(info.st_mode)) return fault("the command " + path + " is " + kind_of_file(info.st_mode));
     return fault("the command " + path + " is not executable (chmod +x makes it so)");
   }
   std::size_t begin = 0;

@@ -9,6 +9,7 @@ namespace tuneband::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(ApiTest, ACreatedJobComesWithItsPlanAndWarnings) {
   const RawReply reply = post("/v1/jobs", job_document("first").dump());
@@ -151,6 +152,23 @@ TEST_F(ApiTest, RelativePathsStartFromTheDirectoryThatTheClientNames) {
   EXPECT_THAT(not_text.body, HasSubstr("\"path\":\"base_dir\""));
   ASSERT_EQ(post("/v1/jobs?base_dir=%2Fsome%20where", document.dump()).status, 201);
   EXPECT_EQ(get_json("/v1/jobs/paths").at("spec").at("trainer").at("working_dir"), "/some where/here");
+}
+
+TEST_F(ApiTest, ValuesOfAnEnvironmentAreShownToNobodyAndGivenToWorkers) {
+  Json document = job_document("secretive");
+  document["trainer"]["environment"] = {{"KEY", "hunter2"}, {"TOKEN", {{"from_environment", "HOME"}}}};
+  const RawReply created = post("/v1/jobs", document.dump());
+  ASSERT_EQ(created.status, 201) << created.body;
+  EXPECT_THAT(created.body, Not(HasSubstr("hunter2")));
+  const Json shown = get_json("/v1/jobs/secretive").at("spec").at("trainer").at("environment");
+  EXPECT_EQ(shown, (Json{{"KEY", "********"}, {"TOKEN", {{"from_environment", "HOME"}}}}));
+  for (const char* path : {"/v1/jobs", "/v1/jobs/secretive", "/v1/jobs/secretive/analytics", "/v1/jobs/secretive/trials"}) {
+    EXPECT_THAT(client().get(path).body, Not(HasSubstr("hunter2"))) << path;
+  }
+  document["trainer"]["environment"]["KEY"] = "********";
+  document["name"] = "copied";
+  EXPECT_THAT(post("/v1/jobs", document.dump()).body, HasSubstr("is the mask of a value, not the value"));
+  EXPECT_EQ(sync("w").at("order").at("trainer").at("environment").at("KEY"), "hunter2");
 }
 
 TEST_F(ApiTest, AJobIsFoundByItsNumberAndByItsName) {

@@ -8,6 +8,8 @@
 namespace tuneband::server {
 namespace {
 
+using testing::HasSubstr;
+
 Json xgboost_document() {
   return Json::parse(R"({
     "name": "direct-marketing", "objective": {"metric": "validation-auc", "goal": "maximize"},
@@ -70,6 +72,39 @@ TEST(JobDocumentTest, OfMoreValuesThanAJobHasNothingIsBuilt) {
   parse_job_document(text + "]", "/data", found);
   ASSERT_FALSE(found.ok());
   EXPECT_THAT(found.errors().front().message, testing::HasSubstr("more than 1000000 values"));
+}
+
+TEST(JobDocumentTest, APathThatOnlyAShellOrAnotherProgramUnderstandsIsRefusedInItsPlace) {
+  const auto fault_with = [](const char* field, const Json& value) {
+    Json document = xgboost_document();
+    document["trainer"]["data"][field] = value;
+    Diagnostics found;
+    parse_job_document(document.dump(), "/data", found);
+    return found.ok() ? "" : describe(found.errors().front());
+  };
+  EXPECT_THAT(fault_with("train", "s3://bucket/train.csv"),
+              HasSubstr("trainer.data.train: expected a path on the server's file"));
+  EXPECT_THAT(fault_with("train", Json({"a.csv", "~/b.csv"})), HasSubstr("trainer.data.train[1]: expected a path without `~`"));
+  EXPECT_THAT(fault_with("validation", "~/valid.csv"), HasSubstr("trainer.data.validation: expected a path without `~`"));
+}
+
+TEST(JobDocumentTest, AnEnvironmentHasTextsAndReferences) {
+  const auto fault_with = [](const Json& environment) {
+    Json document = Json::parse(R"({"name": "j", "objective": {"metric": "x", "goal": "minimize"}, "search_space": {"x": 1},
+                                    "scheduler": {"type": "none", "max_resource": 1}, "limits": {"max_trials": 1}})");
+    document["trainer"] = {{"type", "command"}, {"argv", {"true"}}, {"environment", environment}};
+    Diagnostics found;
+    const JobDocument read = parse_job_document(document.dump(), "/data", found);
+    return found.ok() ? read.spec.trainer.at("environment").dump() : describe(found.errors().front());
+  };
+  EXPECT_EQ(fault_with({{"A", "a"}, {"B", {{"from_environment", "C"}}}, {"D", {{"file", "key"}}}}),
+            R"({"A":"a","B":{"from_environment":"C"},"D":{"file":"/data/key"}})");
+  EXPECT_THAT(fault_with({{"A", "********"}}), HasSubstr("trainer.environment.A: is the mask of a value"));
+  EXPECT_THAT(fault_with({{"A", Json::object()}}), HasSubstr("trainer.environment.A: expected a text, {"));
+  EXPECT_THAT(fault_with({{"A", {{"file", "/k"}, {"from_environment", "B"}}}}),
+              HasSubstr("trainer.environment.A: expected a text, {"));
+  EXPECT_THAT(fault_with({{"A", {{"from_server", "B"}}}}), HasSubstr("trainer.environment.A"));
+  EXPECT_THAT(fault_with({{"A", {"secret"}}}), testing::Not(HasSubstr("secret"))) << "a value is not quoted either";
 }
 
 TEST(JobDocumentTest, RelativePathsNeedADirectory) {

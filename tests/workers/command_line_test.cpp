@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 
 namespace tuneband::workers {
 namespace {
@@ -72,6 +75,46 @@ TEST(CommandLine, GivesTheSegmentAsEnvironmentAndLetsTheJobsOwnWin) {
   EXPECT_THAT(environment, Not(Contains(StartsWith("TUNEBAND_LEFT_OVER"))));
   EXPECT_EQ(environment_value(environment, "PATH"), "/only");
   EXPECT_EQ(environment_value(environment, "PAT"), "");
+}
+
+TEST(CommandLine, OfTheWorkersEnvironmentOnlyWhatIsNeededOrNamedPassesThrough) {
+  for (const char* name : {"AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "DATABASE_URL", "PATHS", "HOMER", "XLC_ALL"})
+    ::setenv(name, "key", 1);
+  for (const char* name : {"LC_ALL", "TZ", "OMP_PLACES", "NAMED"}) ::setenv(name, "C", 1);
+  protocol::CommandSpec spec;
+  spec.pass_environment = {"NAMED", "NOT_THERE"};
+  const auto environment = command_environment(some_order(), spec);
+  for (const char* name : {"AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "DATABASE_URL", "PATHS", "HOMER", "XLC_ALL", "NOT_THERE"}) {
+    EXPECT_THAT(environment, Not(Contains(StartsWith(std::string(name) + "=")))) << name;
+    ::unsetenv(name);
+  }
+  for (const char* name : {"LC_ALL", "TZ", "OMP_PLACES", "NAMED"}) {
+    EXPECT_EQ(environment_value(environment, name), "C") << name;
+    ::unsetenv(name);
+  }
+  EXPECT_EQ(environment_value(environment, "PATH"), ::getenv("PATH"));
+}
+
+TEST(CommandLine, ReferencesAreReadWhereTheCommandRuns) {
+  using Source = protocol::EnvironmentReference::Source;
+  const std::string file = testing::TempDir() + "command_line_key_" + std::to_string(::getpid());
+  std::ofstream(file) << "of a file\n";
+  ::setenv("TOKEN_OF_THE_WORKER", "of the worker", 1);
+  protocol::CommandSpec spec;
+  spec.environment = {{"A", "a"}};
+  spec.environment_references = {{"B", Source::worker_variable, "TOKEN_OF_THE_WORKER"}, {"C", Source::file, file}};
+  const auto read = with_references_read(spec);
+  ::unsetenv("TOKEN_OF_THE_WORKER");
+  ASSERT_TRUE(read);
+  const auto environment = command_environment(some_order(), *read);
+  for (const char* entry : {"A=a", "B=of the worker", "C=of a file"}) EXPECT_THAT(environment, Contains(entry));
+  EXPECT_EQ(with_references_read(spec).error().path, "trainer.environment.B");
+  spec.environment_references = {{"C", Source::file, "/dev/zero"}};
+  EXPECT_EQ(
+      describe(with_references_read(spec).error()),
+      "trainer.environment.C: the file /dev/zero cannot be read (expected a file of text, of at most 64 KiB, that the worker's "
+      "user may read)");
+  std::remove(file.c_str());
 }
 
 }  // namespace

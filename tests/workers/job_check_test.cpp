@@ -36,6 +36,15 @@ TEST(JobCheck, FindsACommandThatIsNotThere) {
   EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"sh"}}, {"working_dir", "/nowhere"}}), HasSubstr("trainer.working_dir"));
 }
 
+TEST(JobCheck, FindsDataThatIsNoFileAndValuesThatAreNotThere) {
+  EXPECT_THAT(fault_of({{"type", "xgboost"}, {"data", {{"train", "/dev/zero"}, {"format", "csv"}, {"label", "y"}}}}),
+              HasSubstr("trainer.data.train: /dev/zero is a character device"));
+  EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"sh"}}, {"environment", {{"K", {{"from_environment", "NOT_THERE"}}}}}}),
+              HasSubstr("trainer.environment.K: the worker has no environment variable `NOT_THERE`"));
+  EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"sh"}}, {"environment", {{"K", {{"file", "/nowhere"}}}}}}),
+              HasSubstr("trainer.environment.K: the file /nowhere cannot be read"));
+}
+
 TEST(JobCheck, FindsPatternsThatAreNone) {
   EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"sh"}}, {"metrics", {{{"name", "loss"}, {"regex", "loss=("}}}}}),
               HasSubstr("trainer.metrics[0].regex"));

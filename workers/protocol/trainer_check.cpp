@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/text.hpp"
+#include "workers/protocol/path_text.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 #include "workers/protocol/xgboost_parameters.hpp"
 
@@ -370,6 +371,15 @@ std::vector<std::string> placeholders_in(const std::string& text) {
 
 void check_command(const CommandSpec& spec, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
                    Diagnostics& diagnostics) {
+  if (!spec.argv.empty()) {
+    if (const auto unsupported = unsupported_path(spec.argv.front()))
+      diagnostics.error("trainer.argv[0]", unsupported->message, unsupported->hint);
+  }
+  for (std::size_t i = 1; i < spec.argv.size(); ++i) {
+    if (spec.argv[i].starts_with("~/")) {
+      diagnostics.warning(join_path("trainer.argv", i), "`~` is passed on as it is: no shell takes part that would replace it");
+    }
+  }
   std::vector<std::string> known = builtin_placeholders();
   for (const TunedParameter& parameter : tuned) known.push_back(parameter.name);
   for (std::size_t i = 0; i < spec.argv.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "core/masked_document.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "workers/protocol/xgboost_parameters.hpp"
@@ -278,26 +279,64 @@ std::vector<std::string> read_argv(ObjectReader& reader) {
   return argv;
 }
 
-std::vector<std::pair<std::string, std::string>> read_environment(ObjectReader& reader) {
-  std::vector<std::pair<std::string, std::string>> environment;
+bool is_variable_name(const std::string& name) { return !name.empty() && !has_nul(name) && name.find('=') == std::string::npos; }
+
+void read_reference(const std::string& name, const Json& json, const std::string& path, const std::string& base_dir,
+                    CommandSpec& spec, Diagnostics& diagnostics) {
+  using Source = EnvironmentReference::Source;
+  ObjectReader reader(json, path, diagnostics);
+  const auto variable = reader.text("from_environment", {1, kPathSizeMax});
+  const std::string file = reader.has("file") ? read_path(reader, "file", base_dir) : "";
+  reader.finish();
+  if (variable.has_value() == !file.empty()) {
+    diagnostics.error(path, "expected a text, {\"from_environment\": NAME} or {\"file\": PATH}");
+  } else if (variable && !is_variable_name(*variable)) {
+    diagnostics.error(join_path(path, "from_environment"), "is not a name for an environment variable");
+  } else {
+    spec.environment_references.push_back({name, variable ? Source::worker_variable : Source::file, variable ? *variable : file});
+  }
+}
+
+void read_environment(ObjectReader& reader, const std::string& base_dir, CommandSpec& spec) {
   const Json* json = reader.find("environment");
-  if (json == nullptr) return environment;
+  if (json == nullptr) return;
   const std::string path = reader.path_to("environment");
+  Diagnostics& diagnostics = reader.diagnostics();
   if (!json->is_object() || json->size() > kVariablesMax) {
-    reader.diagnostics().error(path, "expected an object of texts, got " + excerpt(*json));
-    return environment;
+    return diagnostics.error(path, "expected an object of at most " + std::to_string(kVariablesMax) + " variables");
   }
   for (const auto& [name, value] : json->items()) {
+    const std::string at = join_path(path, name);
     auto text = scalar_text(value);
-    if (name.empty() || has_nul(name) || name.find('=') != std::string::npos) {
-      reader.diagnostics().error(join_path(path, name), "is not a name for an environment variable");
+    if (!is_variable_name(name)) {
+      diagnostics.error(at, "is not a name for an environment variable");
+    } else if (value.is_object()) {
+      read_reference(name, value, at, base_dir, spec, diagnostics);
     } else if (!text || has_nul(*text)) {
-      reader.diagnostics().error(join_path(path, name), "expected a text, got " + excerpt(value));
+      diagnostics.error(at, "expected a text, {\"from_environment\": NAME} or {\"file\": PATH}");
+    } else if (*text == kMaskedValue) {
+      diagnostics.error(at, "is the mask of a value, not the value", "documents are shown without these values: give it anew");
     } else {
-      environment.emplace_back(name, std::move(*text));
+      spec.environment.emplace_back(name, std::move(*text));
     }
   }
-  return environment;
+}
+
+void read_pass_environment(ObjectReader& reader, CommandSpec& spec) {
+  const Json* json = reader.find("pass_environment");
+  if (json == nullptr) return;
+  const std::string path = reader.path_to("pass_environment");
+  if (!json->is_array() || json->size() > kVariablesMax) {
+    return reader.diagnostics().error(path, "expected an array of variables' names, got " + excerpt(*json));
+  }
+  for (std::size_t i = 0; i < json->size(); ++i) {
+    const Json& name = (*json)[i];
+    if (name.is_string() && is_variable_name(name.get<std::string>())) {
+      spec.pass_environment.push_back(name.get<std::string>());
+    } else {
+      reader.diagnostics().error(join_path(path, i), "expected the name of an environment variable, got " + excerpt(name));
+    }
+  }
 }
 
 // "[3]\tvalid-auc:0.71\ttrain-auc:0.8", as XGBoost prints its evaluations.
@@ -330,7 +369,8 @@ void read_metrics(ObjectReader& reader, CommandSpec& spec) {
 CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
   CommandSpec spec;
   spec.argv = read_argv(reader);
-  spec.environment = read_environment(reader);
+  read_environment(reader, base_dir, spec);
+  read_pass_environment(reader, spec);
   const std::string working_dir = reader.text_or("working_dir", "", {0, kPathSizeMax});
   if (!working_dir.empty()) spec.working_dir = resolve_path(working_dir, base_dir);
   read_metrics(reader, spec);

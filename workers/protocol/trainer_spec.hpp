@@ -63,13 +63,23 @@ enum class ResumeMode {
   restart,     // a resumed command starts from nothing
 };
 
+// A variable whose value is not in the document.
+struct EnvironmentReference {
+  enum class Source { worker_variable, file };
+  std::string name;
+  Source source = Source::worker_variable;
+  std::string from;  // the variable's name in the worker's environment, or the path of the file that has the value
+};
+
 struct CommandSpec {
   std::vector<std::string> argv;  // "{name}" is replaced by a parameter, "{resource}", "{until_resource}", ... see docs
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string working_dir;              // "": the trial's directory
-  std::vector<MetricPattern> metrics;   // regular expressions on stdout and stderr; empty: JSON lines
-  std::string resource_regex;           // "": a report of the objective counts one unit
-  std::string resource_name = "units";  // for people: "epochs"
+  std::vector<EnvironmentReference> environment_references;
+  std::vector<std::string> pass_environment;  // names of the worker's variables that the command gets, too
+  std::string working_dir;                    // "": the trial's directory
+  std::vector<MetricPattern> metrics;         // regular expressions on stdout and stderr; empty: JSON lines
+  std::string resource_regex;                 // "": a report of the objective counts one unit
+  std::string resource_name = "units";        // for people: "epochs"
   ResumeMode resume = ResumeMode::restart;
   std::int64_t grace_ms = 10'000;          // between SIGTERM and SIGKILL
   std::optional<std::int64_t> timeout_ms;  // of one segment
