@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/embedded_server.hpp"
@@ -71,6 +73,20 @@ Finished run_on(Session session, const RunOptions& options, const Interrupts& in
   return exit_status_of(*ended);
 }
 
+// Enough for the widest trial, even where the machine has fewer cores. With fewer a private server, which no other worker joins,
+// would wait for ever; one that stays can be joined.
+Outcome<std::optional<int>> workers_for(const JobFile& file, const RunOptions& options) {
+  const auto spec = parse_job(file);
+  if (!spec) return options.workers;  // the server says what is wrong with it
+  const int needed = spec->replicas.back();
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (!options.workers) return needed > cores ? std::optional(needed) : std::nullopt;
+  if (*options.workers >= needed || options.keep) return options.workers;
+  return bad_input(fmt::format("asks for {} at once for one trial: with {} it could never start", format_count(needed, "worker"),
+                               *options.workers),
+                   "trainer.replicas", fmt::format("give it `--workers {}`, or lower it", needed));
+}
+
 void wait_for_interrupt(const Interrupts& interrupts) {
   while (!interrupts.came()) {
     pollfd interrupted{interrupts.fd(), POLLIN, 0};
@@ -83,11 +99,13 @@ void wait_for_interrupt(const Interrupts& interrupts) {
 Finished run_job(Console& console, const RunOptions& options) {
   const auto file = read_job_file(options.job_file);
   if (!file) return file.error();
+  const auto workers = workers_for(*file, options);
+  if (!workers) return workers.error();
   const auto directory =
       options.data_dir.empty() ? new_directory(directory_name(file->document)) : make_directory(options.data_dir);
   if (!directory) return directory.error();
   const Interrupts interrupts;
-  const auto server = EmbeddedServer::start({options.server_program, directory->path, options.workers});
+  const auto server = EmbeddedServer::start({options.server_program, directory->path, *workers});
   if (!server) return server.error();
   auto api = ApiClient::create((*server)->url());
   if (!api) return api.error();

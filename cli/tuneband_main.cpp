@@ -203,7 +203,7 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
                           "Run one job from start to end with a private server; Ctrl-C stops it and keeps what it found",
                           [&](Console& console) { return tuneband::cli::run_job(console, arguments.run); });
   run->add_option("FILE", arguments.run.job_file, "The job's JSON document")->required()->type_name("JOB.json");
-  run->add_option("--workers", arguments.run.workers, "Local workers; default: one a core")
+  run->add_option("--workers", arguments.run.workers, "Local workers; default: one a core, and enough for the job's replicas")
       ->check(CLI::Range(1, kWorkersMax))
       ->type_name("N");
   run->add_option(

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/terminal.hpp"
@@ -188,6 +189,31 @@ TEST_F(Run, ARefusedJobHasStatusTwoAndLeavesNothingBehind) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(notes), {}),
             "tuneband: limits.max_trail: unknown field (did you mean `max_trials`?)\n");
   EXPECT_FALSE(fs::exists(directory_ + "/tuneband-runs/steps"));
+}
+
+TEST_F(Run, AJobThatNeedsMoreWorkersThanItIsGivenEndsWithThatSentence) {
+  write_job(kTwoSteps, {{"max_trials", 2}});
+  std::ifstream written(directory_ + "/job.json");
+  Json job = Json::parse(written);
+  job["trainer"]["replicas"] = {1, 3};
+  std::ofstream(directory_ + "/job.json") << job;
+  Child child = start({"run", "job.json", "--workers", "2"});
+  EXPECT_EQ(child.wait(), 2) << child.said();
+  std::ifstream notes(directory_ + "/notes.txt");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(notes), {}),
+            "tuneband: trainer.replicas: asks for 3 workers at once for one trial: with 2 it could never start (give it "
+            "`--workers 3`, or lower it)\n");
+  EXPECT_FALSE(fs::exists(directory_ + "/tuneband-runs/steps"));
+}
+
+TEST_F(Run, WithoutANumberThereAreEnoughWorkersForTheWidestTrial) {
+  write_job(kTwoSteps, {{"max_trials", 1}});
+  std::ifstream written(directory_ + "/job.json");
+  Json job = Json::parse(written);
+  job["trainer"]["replicas"] = 1 + static_cast<int>(std::thread::hardware_concurrency());
+  std::ofstream(directory_ + "/job.json") << job;
+  Child child = start({"run", "job.json"});
+  EXPECT_EQ(child.wait(), 0) << child.said();
 }
 
 TEST_F(Run, AnInterruptStopsTheJobAndKeepsWhatItFound) {
