@@ -21,10 +21,11 @@ if(TUNEBAND_SANITIZE)
   endif()
 endif()
 
-# tuneband_library(NAME [DEPENDS targets...]): every .cpp in this folder, but no main.
+# tuneband_library(NAME [FOLDERS folders...] [DEPENDS targets...]): every .cpp in this folder and those below it, but no main.
 function(tuneband_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  cmake_parse_arguments(ARG "" "" "FOLDERS;DEPENDS" ${ARGN})
+  list(TRANSFORM ARG_FOLDERS APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp ${patterns})
   list(FILTER sources EXCLUDE REGEX "/([a-z_]+_)?main\\.cpp$")
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC tuneband_options ${ARG_DEPENDS})

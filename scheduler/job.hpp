@@ -10,10 +10,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "scheduler/policy.hpp"
+#include "scheduler/policies/policy.hpp"
 #include "scheduler/rows.hpp"
 #include "scheduler/scalarisation.hpp"
-#include "scheduler/scheduler.hpp"
+#include "scheduler/events.hpp"
 
 namespace tuneband {
 

@@ -41,10 +41,10 @@ struct Constraint {
 // asha_promotion      asynchronous successive halving, pausing at rungs (Li et al., MLSys 2020, Algorithm 2)
 // asha_stopping       the same, deciding when a trial arrives: stop or go on (as in Syne Tune and Ray Tune)
 // none                every trial runs to max_resource
-// asha_delayed        as asha_promotion, with the quota kept (scheduler/delayed.hpp)
-// async_hyperband     asha_delayed in several brackets, the choice among them learned (scheduler/async_hyperband.hpp)
-// median_stopping     no ladder: worse than the median at a grid of resources (scheduler/median_stopping.hpp)
-// pasha               asha_promotion with a cap on the resource that rises as needed (scheduler/pasha.hpp)
+// asha_delayed        as asha_promotion, with the quota kept (scheduler/policies/promotion_rule.hpp)
+// async_hyperband     asha_delayed in several brackets, the choice among them learned (scheduler/policies/bracket_choice.hpp)
+// median_stopping     no ladder: worse than the median at a grid of resources (scheduler/policies/median_rule.hpp)
+// pasha               asha_promotion with a cap on the resource that rises as needed (scheduler/policies/pasha_cap.hpp)
 // automatic           "auto", and when no type is given: asha_delayed with an audit of the first rungs
 enum class SchedulerType {
   hyperband,

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "scheduler/candidates.hpp"
-#include "scheduler/median_stopping.hpp"
 
 namespace tuneband {
 

@@ -26,6 +26,8 @@ struct PlannedBracket {
   std::int64_t total_resource() const;
 };
 
+inline constexpr int kMedianStoppingGridMax = 10;  // resources at which its trials are compared, max_resource among them
+
 // K rungs: K = 1 + the largest s with min_resource * eta^s <= max_resource; r_k = round(R / eta^(K-1-k)), the last one R, the
 // first not below min_resource, strictly rising. A ladder that the user gave is returned as it is. For `none`: max_resource
 // alone.

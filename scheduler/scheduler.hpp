@@ -15,111 +15,11 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/ids.hpp"
-#include "core/time.hpp"
-#include "scheduler/job_spec.hpp"
-#include "scheduler/rows.hpp"
+#include "scheduler/events.hpp"
 
 namespace tuneband {
-
-// ---- events -------------------------------------------------------------------------------------------------------------------
-
-struct JobSubmitted {
-  JobSpec spec;           // valid: parsed without a fault
-  std::string spec_json;  // canonical dump of the document; the same name with the same text is the same job
-};
-
-struct JobStopRequested {
-  JobId job;
-};
-
-// Running: refused with a conflict. Ended: its rows go.
-struct JobDeleteRequested {
-  JobId job;
-};
-
-struct ReportedObservation {
-  std::int64_t resource = 0;
-  std::vector<std::pair<std::string, double>> metrics;
-};
-
-// What the worker says of the assignment it has or had.
-struct AssignmentReport {
-  Epoch epoch;
-  std::vector<ReportedObservation> observations;  // unacknowledged ones, in order; repeats are harmless
-  std::int64_t checkpoint_resource = 0;           // a checkpoint at this resource is on disk; 0: none
-  std::int64_t training_ms = 0;                   // spent in this assignment so far
-  std::optional<ExitClass> exit;                  // nothing: executing
-  std::string message;                            // of the exit
-};
-
-struct WorkerSynced {
-  WorkerId worker;
-  std::string name;                        // for people
-  std::vector<std::string> data_keys;      // parsed data it holds
-  std::string address;                     // where the ranks of a group reach it; "": nowhere
-  int free_port = 0;                       // free there a moment ago
-  std::optional<AssignmentReport> report;  // nothing: idle
-  bool draining = false;                   // it wants to end: gives back its trial and is given nothing more
-};
-
-struct WorkerLost {  // its process or connection ended; a lease that ran out is found by TimePassed
-  WorkerId worker;
-  std::string message;
-  bool told = true;  // false: nobody told it of an assignment that it has not confirmed
-};
-
-struct TimePassed {};
-// Time went on without the server, which was paused, or its clock was set: nobody could be heard, so every lease begins anew.
-struct TimeLeapt {};
-
-using Event = std::variant<JobSubmitted, JobStopRequested, JobDeleteRequested, WorkerSynced, WorkerLost, TimePassed, TimeLeapt>;
-
-// ---- what comes out -----------------------------------------------------------------------------------------------------------
-
-// One trial segment given to one worker, or to each rank of a group: train from `from_resource` (a checkpoint; 0: from nothing)
-// until `until_resource`.
-struct Assignment {
-  Epoch epoch;
-  TrialId trial;
-  Configuration configuration;
-  std::int64_t from_resource = 0;
-  std::int64_t until_resource = 0;
-  std::int64_t max_resource = 0;
-  int attempt = 1;
-  int rank = 0;
-  int world_size = 1;
-  std::int64_t session = 0;    // of a group: the epoch with which these workers began, in these ranks, without a failure since
-  std::string master_address;  // of rank 0
-  int master_port = 0;
-  std::shared_ptr<const JobSpec> job;
-};
-
-// What this worker should be doing. Always given in answer to a WorkerSynced with a report; to an idle worker only when there is
-// work or it may go (the driver holds its call); and unasked when it changes for a worker whose call is held.
-struct WorkerReply {
-  enum class Desired { idle, execute, drain };
-  WorkerId worker;
-  Desired desired = Desired::idle;
-  std::optional<Assignment> assignment;  // for execute
-  bool waits = false;  // its segment is over, and the other ranks' are not: the driver holds the call, as an idle worker's
-};
-
-struct JobReply {  // to JobSubmitted, JobStopRequested, JobDeleteRequested
-  Result<JobId> job;
-  bool created = false;  // false: the same job was there already
-};
-
-using Notice = std::variant<WorkerReply, JobReply>;
-
-struct Outcome {
-  std::vector<Write> writes;
-  std::vector<Notice> notices;
-};
 
 struct WorkerView {
   WorkerId id;

@@ -7,7 +7,7 @@
 
 #include "core/random.hpp"
 #include "scheduler/plan.hpp"
-#include "scheduler/rung.hpp"
+#include "scheduler/policies/rung.hpp"
 #include "tests/scheduler/choices.hpp"
 #include "tests/scheduler/policy_driver.hpp"
 

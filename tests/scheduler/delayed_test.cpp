@@ -1,5 +1,5 @@
 // Delayed promotion, its audit of the first rungs, and asynchronous Hyperband, on hand-made results.
-#include "scheduler/delayed.hpp"
+#include "scheduler/policies/rung_audit.hpp"
 
 #include <gtest/gtest.h>
 

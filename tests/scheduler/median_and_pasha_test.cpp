@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "scheduler/median_stopping.hpp"
+#include "scheduler/policies/median_rule.hpp"
 #include "scheduler/plan.hpp"
 #include "tests/scheduler/policy_driver.hpp"
 

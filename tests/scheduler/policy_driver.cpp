@@ -6,7 +6,7 @@
 
 #include "core/check.hpp"
 #include "scheduler/plan.hpp"
-#include "scheduler/rung.hpp"
+#include "scheduler/policies/rung.hpp"
 
 namespace tuneband::test {
 

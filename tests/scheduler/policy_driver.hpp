@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/policy.hpp"
+#include "scheduler/policies/policy.hpp"
 
 namespace tuneband::test {
 

@@ -1,5 +1,5 @@
 // The order of the results of one rung, made by hand: constraints and several objectives.
-#include "scheduler/rung.hpp"
+#include "scheduler/policies/rung.hpp"
 
 #include <gmock/gmock.h>
 

@@ -15,7 +15,8 @@ namespace {
 const std::map<std::string, std::set<std::string>> kMayUse = {
     {"core", {}},
     {"search_spaces", {"core"}},
-    {"scheduler", {"search_spaces", "core"}},
+    {"scheduler", {"scheduler/policies", "search_spaces", "core"}},
+    {"scheduler/policies", {"scheduler", "search_spaces", "core"}},
     {"simulator", {"scheduler", "search_spaces", "core"}},
     {"db", {"scheduler", "search_spaces", "core"}},
     {"analytics", {"db", "scheduler", "search_spaces", "core"}},
@@ -25,7 +26,7 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"cli", {"workers/protocol", "simulator", "scheduler", "search_spaces", "core"}},
 };
 
-const std::set<std::string> kPureFolders = {"core", "search_spaces", "scheduler"};
+const std::set<std::string> kPureFolders = {"core", "search_spaces", "scheduler", "scheduler/policies"};
 
 // What a pure folder has no use for: sockets, files, clocks, threads, the library's random numbers. <chrono> has the calendar
 // too, so its clocks are looked for in the text.

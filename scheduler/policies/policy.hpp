@@ -18,7 +18,7 @@ struct Arrival {
   int trial = 0;
   int bracket = 0;
   int rung = 0;
-  std::optional<double> value;  // nothing: it failed on the way
+  std::optional<double> value;           // nothing: it failed on the way
   double violation = 0;                  // of the constraints; 0: all are met
   std::vector<double> more_values = {};  // of the objectives after the first
 };

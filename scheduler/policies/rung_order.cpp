@@ -1,4 +1,4 @@
-#include "scheduler/rung_order.hpp"
+#include "scheduler/policies/rung_order.hpp"
 
 namespace tuneband {
 

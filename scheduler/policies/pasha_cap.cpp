@@ -1,4 +1,4 @@
-#include "scheduler/pasha.hpp"
+#include "scheduler/policies/pasha_cap.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,19 +6,18 @@
 
 namespace tuneband {
 
-Pasha::Pasha(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max)
-    : AshaPromotion(spec, goal, trials_max), cap_(std::min(1, top())), results_(static_cast<std::size_t>(top()) + 1) {}
+PashaCap::PashaCap(int rungs) : cap_(std::min(1, rungs - 1)), results_(static_cast<std::size_t>(rungs)) {}
 
-void Pasha::learned(int index, const Standing& standing) {
+void PashaCap::learned(int index, const Standing& standing) {
   if (standing.tier != Standing::finite) return;
   Results& here = results_[static_cast<std::size_t>(index)];
   here[standing.trial] = standing.cost;
-  if (index != cap_ || cap_ == top()) return;
+  if (index != cap_ || index + 1 == static_cast<int>(results_.size())) return;
   const bool compared = here.size() <= kComparedMax || standing.trial <= std::next(here.begin(), kComparedMax - 1)->first;
   if (compared && orders_disagree()) ++cap_;
 }
 
-bool Pasha::orders_disagree() const {
+bool PashaCap::orders_disagree() const {
   const Results& above = results_[static_cast<std::size_t>(cap_)];
   const Results& below = results_[static_cast<std::size_t>(cap_) - 1];
   std::vector<int> trials;
@@ -36,7 +35,7 @@ bool Pasha::orders_disagree() const {
   return false;
 }
 
-double Pasha::epsilon(const std::vector<int>& trials) const {
+double PashaCap::epsilon(const std::vector<int>& trials) const {
   if (cap_ < 2) return 0;  // between two rungs nothing changes places twice
   std::vector<double> distances;
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -53,7 +52,7 @@ double Pasha::epsilon(const std::vector<int>& trials) const {
 }
 
 // Changed places twice or more over the rungs up to the cap.
-bool Pasha::criss_cross(int a, int b) const {
+bool PashaCap::criss_cross(int a, int b) const {
   int changes = 0;
   double last = 0;
   for (int index = 0; index <= cap_; ++index) {
@@ -66,11 +65,6 @@ bool Pasha::criss_cross(int a, int b) const {
     if (difference != 0) last = difference;
   }
   return changes >= 2;
-}
-
-std::string Pasha::rule_at_close() const {
-  return "the job ended, and it was not among the best 1 in " + std::to_string(eta_) +
-         " of its rung or stood at the highest rung " + "that was needed to tell the order of the trials";
 }
 
 }  // namespace tuneband

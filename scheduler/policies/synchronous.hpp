@@ -8,8 +8,8 @@
 #include <set>
 
 #include "scheduler/plan.hpp"
-#include "scheduler/policy.hpp"
-#include "scheduler/rung.hpp"
+#include "scheduler/policies/policy.hpp"
+#include "scheduler/policies/rung.hpp"
 
 namespace tuneband {
 

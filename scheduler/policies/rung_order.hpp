@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "scheduler/rung.hpp"
+#include "scheduler/policies/rung.hpp"
 
 namespace tuneband {
 

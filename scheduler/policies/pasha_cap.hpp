@@ -8,22 +8,22 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
-#include "scheduler/asha.hpp"
+#include "scheduler/policies/rung.hpp"
 
 namespace tuneband {
 
-class Pasha final : public AshaPromotion {
+class PashaCap {
  public:
   // As many trials of the highest rung, the first ones, are compared: an arrival must stay cheap.
   static constexpr std::size_t kComparedMax = 100;
 
-  Pasha(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max);
+  explicit PashaCap(int rungs);
 
- protected:
-  void learned(int index, const Standing& standing) override;
-  int highest_rung_to_leave() const override { return cap_ - 1; }
-  std::string rule_at_close() const override;
+  int index() const { return cap_; }  // of the highest rung that trials go on to
+  // A result was added to rung `index`.
+  void learned(int index, const Standing& standing);
 
  private:
   using Results = std::map<int, double>;  // cost by trial; finite ones
@@ -32,7 +32,7 @@ class Pasha final : public AshaPromotion {
   double epsilon(const std::vector<int>& trials) const;
   bool criss_cross(int a, int b) const;
 
-  int cap_;                       // index of the highest rung that trials go on to
+  int cap_;
   std::vector<Results> results_;  // by rung
 };
 

@@ -19,7 +19,7 @@
 
 #include "scheduler/fronts.hpp"
 #include "scheduler/job_spec.hpp"
-#include "scheduler/policy.hpp"
+#include "scheduler/policies/policy.hpp"
 
 namespace tuneband {
 
@@ -91,9 +91,10 @@ class Rung {
 // rung, until one has a value at the last rung that may be the job's best: the next best takes the place of those that failed.
 inline constexpr int kReserve = 3;
 
-// `rungs`: of one ladder, the last one at max_resource. Has one a value there that may be the job's best?
-bool one_has_finished(const std::vector<Rung>& rungs);
+// `rungs`: of one ladder, the last one at max_resource. Has one a value there that may be the job's best? `apart`: results there
+// that do not count, because their trials never had to win.
+bool one_has_finished(const std::vector<Rung>& rungs, int apart = 0);
 // None has, and nothing is left to run: the index of the rung whose best waiting trial goes on. Nothing: no trial may.
-std::optional<int> rung_to_finish_from(const std::vector<Rung>& rungs);
+std::optional<int> rung_to_finish_from(const std::vector<Rung>& rungs, int apart = 0);
 
 }  // namespace tuneband

@@ -6,20 +6,19 @@
 
 #include <unordered_map>
 
-#include "scheduler/asha.hpp"
+#include "scheduler/policies/stopping_rule.hpp"
 
 namespace tuneband {
 
-inline constexpr int kMedianStoppingGridMax = 10;   // resources at which trials are compared, max_resource among them
 inline constexpr int kMedianStoppingOthersMin = 5;  // fewer other trials at a resource: none is stopped there
 
-class MedianStopping final : public AshaStopping {
+class MedianRule final : public StoppingRule {
  public:
-  MedianStopping(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max);
+  MedianRule(const Rungs& rungs, Goal goal);
 
- protected:
   void learned(int index, const Standing& standing) override;
-  void arrived_below_top(int index, const Standing& standing, std::vector<Ruling>& rulings) override;
+  Judgement judge(const Rungs& rungs, int index, const Standing& standing) const override;
+  int keep_of(int) const override { return 0; }
 
  private:
   struct Course {

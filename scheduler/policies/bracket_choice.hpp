@@ -1,5 +1,5 @@
-// Asynchronous Hyperband with a learned choice of the bracket: trials start at different rungs of one ladder, go on by delayed
-// promotion, and a new one starts where this has paid (the idea of Hyper-Tune's bracket selection, Li et al., VLDB 2022).
+// Asynchronous Hyperband with a learned choice of the bracket: trials start at different rungs of one ladder, and a new one
+// starts where this has paid (the idea of Hyper-Tune's bracket selection, Li et al., VLDB 2022).
 //
 // Hyperband gives bracket b of K (the one that starts at rung b) the weight K / (K - b) * eta^(K-1-b), so that each bracket costs
 // about the same. Here that weight is multiplied with how far the order at rung b can be trusted up to the top: the product over
@@ -8,30 +8,29 @@
 // trial goes to the bracket that is furthest behind its share.
 #pragma once
 
-#include <unordered_map>
+#include <vector>
 
-#include "scheduler/delayed.hpp"
+#include "scheduler/policies/rung_order.hpp"
 
 namespace tuneband {
 
-class AsyncHyperband final : public DelayedPromotion {
+class BracketChoice {
  public:
   static constexpr double kPriorConcordance = 0.9;
   static constexpr double kPriorPairs = 20;
   static constexpr double kDecisiveness = 2;
 
-  AsyncHyperband(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max);
+  BracketChoice(int rungs, int eta) : eta_(eta), started_in_(static_cast<std::size_t>(rungs)) {}
 
- protected:
-  Place place_of_new() const override;
-  int bracket_of(int trial) const override;
-  void started(int trial, const Place& place) override;
+  // Of the next trial, when `trials` were started.
+  int choose(const RungOrder& order, int trials) const;
+  void started(int bracket) { ++started_in_[static_cast<std::size_t>(bracket)]; }
 
  private:
-  std::vector<double> shares() const;  // by bracket; their sum is 1
+  std::vector<double> shares(const RungOrder& order) const;  // by bracket; their sum is 1
 
-  std::vector<int> started_in_;            // by bracket
-  std::unordered_map<int, int> brackets_;  // by trial; bracket 0 left out
+  int eta_;
+  std::vector<int> started_in_;  // by bracket
 };
 
 }  // namespace tuneband

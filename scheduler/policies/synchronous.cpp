@@ -1,4 +1,4 @@
-#include "scheduler/synchronous.hpp"
+#include "scheduler/policies/synchronous.hpp"
 
 #include <algorithm>
 

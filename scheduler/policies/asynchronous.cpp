@@ -1,0 +1,169 @@
+#include "scheduler/policies/asynchronous.hpp"
+
+#include <limits>
+
+#include "core/check.hpp"
+
+namespace tuneband {
+
+AsynchronousPolicy::AsynchronousPolicy(Rungs rungs, Parts parts)
+    : rungs_(std::move(rungs)),
+      stopping_(std::move(parts.stopping)),
+      promotion_(std::move(parts.promotion)),
+      audit_(std::move(parts.audit)),
+      brackets_(std::move(parts.brackets)) {
+  TUNEBAND_CHECK((stopping_ == nullptr) != (promotion_ == nullptr), "trials go on by one rule");
+  if (audit_ || brackets_) order_ = std::make_unique<RungOrder>(rungs_.top() + 1);
+}
+
+// ---- results ------------------------------------------------------------------------------------------------------------------
+
+Standing AsynchronousPolicy::add(int index, const Arrival& arrival) {
+  const Standing standing = rungs_.add(index, arrival);
+  if (order_) order_->add(index, standing);
+  if (stopping_) stopping_->learned(index, standing);
+  if (promotion_) promotion_->learned(index, standing);
+  if (audit_) audit_->learned(*order_, index, standing);
+  return standing;
+}
+
+// From rung `index`.
+void AsynchronousPolicy::promoted(int index, int trial) {
+  if (promotion_) promotion_->promoted(index);
+  if (audit_) audit_->promoted(index, trial);
+}
+
+void AsynchronousPolicy::arrive(const Arrival& arrival, std::vector<Ruling>& rulings) {
+  const int index = arrival.bracket + arrival.rung;
+  const Standing standing = add(index, arrival);
+  const bool at_top = index == rungs_.top();
+  const int keep = at_top ? 0 : keep_of(rungs_.at(index).filled());
+  if (standing.tier == Standing::failed) {
+    rungs_.settle(index, standing, Verdict::stopped, keep, "it failed before it reached this rung", rulings);
+  } else if (at_top) {
+    rungs_.settle(index, standing, Verdict::completed, keep, "it reached max_resource", rulings);
+  } else if (standing.tier == Standing::not_finite) {
+    rungs_.settle(index, standing, Verdict::stopped, keep, "its value is not a finite number: such a trial never goes on",
+                  rulings);
+  } else if (stopping_) {
+    judge_below_top(index, standing, rulings);
+  }
+  if (audit_) promote_audited(rulings);
+  // No reserve is needed any more.
+  if (stopping_ && one_has_finished(rungs_.all())) close(rulings, std::numeric_limits<std::size_t>::max());
+}
+
+void AsynchronousPolicy::judge_below_top(int index, const Standing& standing, std::vector<Ruling>& rulings) {
+  const StoppingRule::Judgement judgement = stopping_->judge(rungs_, index, standing);
+  if (!judgement.goes_on) {
+    lose(index, standing, judgement, rulings);
+  } else {
+    rungs_.settle(index, standing, Verdict::promoted, keep_of(rungs_.at(index).filled()), judgement.rule, rulings);
+    promoted(index, standing.trial);
+    queue_.add(index, standing.trial);
+  }
+  const bool decided = !rulings.empty() && rulings.back().trial == standing.trial;
+  if (decided && judgement.cutoff) rulings.back().cutoff = judgement.cutoff;
+}
+
+void AsynchronousPolicy::lose(int index, const Standing& standing, const StoppingRule::Judgement& judgement,
+                              std::vector<Ruling>& rulings) {
+  const bool finished = one_has_finished(rungs_.all());
+  const auto& waiting = rungs_.at(index).waiting();
+  if (!finished && static_cast<int>(waiting.size()) <= kReserve) return;
+  const Standing out = finished ? standing : *waiting.rbegin();
+  rungs_.settle(index, out, Verdict::stopped, keep_of(rungs_.at(index).filled()),
+                out.trial == standing.trial ? judgement.rule : rule_at_close(), rulings);
+}
+
+void AsynchronousPolicy::promote_audited(std::vector<Ruling>& rulings) {
+  for (const auto& [index, standing] : audit_->to_promote(rungs_)) {
+    promoted(index, standing.trial);
+    queue_.add(index, standing.trial);
+    rungs_.settle(index, standing, Verdict::promoted, kAuditTrials, RungAudit::rule(), rulings);
+  }
+}
+
+// ---- what a free worker does --------------------------------------------------------------------------------------------------
+
+RungCount AsynchronousPolicy::not_of_the_quota(int index) const { return audit_ ? audit_->apart(index) : RungCount{}; }
+
+std::optional<int> AsynchronousPolicy::promotable() const {
+  if (!promotion_) return std::nullopt;
+  for (int index = promotion_->highest_rung_to_leave(rungs_); index >= 0; --index) {
+    if (rungs_.at(index).waiting().empty()) continue;
+    if (promotion_->may_promote(rungs_, index, not_of_the_quota(index))) return index;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> AsynchronousPolicy::rung_to_finish() const {
+  const bool others_left = rungs_.may_start() || rungs_.under_way() > 0;
+  return others_left ? std::nullopt : rung_to_finish_from(rungs_.all());
+}
+
+Work AsynchronousPolicy::promote_best(int index, int keep, std::string rule, std::vector<Ruling>& rulings) {
+  const Standing standing = *rungs_.at(index).waiting().begin();
+  promoted(index, standing.trial);
+  rungs_.settle(index, standing, Verdict::promoted, keep, std::move(rule), rulings);
+  rungs_.begin_segment();
+  return rungs_.work_of(standing.trial, index + 1);
+}
+
+std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::vector<Ruling>& rulings) {
+  if (!queue_.empty()) {
+    const auto [index, trial] = queue_.take(preferred);
+    rungs_.begin_segment();
+    return rungs_.work_of(trial, index + 1);
+  }
+  if (const auto next = promotable()) {
+    return promote_best(*next, keep_of(rungs_.at(*next).filled()), promotion_->rule(rungs_), rulings);
+  }
+  if (const auto last = rung_to_finish()) {
+    return promote_best(*last, 1, "all other trials are done: the best one goes on, so that one reaches max_resource", rulings);
+  }
+  if (!rungs_.may_start()) return std::nullopt;
+  const int bracket = brackets_ ? brackets_->choose(*order_, rungs_.started()) : 0;
+  const int rung = audit_ ? audit_->lowest() : 0;
+  if (brackets_) brackets_->started(bracket);
+  rungs_.begin_trial(bracket);
+  return Work{std::nullopt, bracket, rung, rungs_.at(bracket + rung).level()};
+}
+
+bool AsynchronousPolicy::has_work() const { return rungs_.may_start() || !queue_.empty() || promotable() || rung_to_finish(); }
+
+int AsynchronousPolicy::promoted_waiting() const {
+  return queue_.size() + (promotion_ && (promotable() || rung_to_finish()) ? 1 : 0);
+}
+
+void AsynchronousPolicy::close(std::vector<Ruling>& rulings, std::size_t most) {
+  for (int index = 0; index <= rungs_.top(); ++index) {
+    while (!rungs_.at(index).waiting().empty() && rulings.size() < most) {
+      const Standing standing = *rungs_.at(index).waiting().begin();
+      rungs_.settle(index, standing, Verdict::stopped, keep_of(rungs_.at(index).filled()), rule_at_close(), rulings);
+    }
+  }
+}
+
+// ---- restore ------------------------------------------------------------------------------------------------------------------
+
+void AsynchronousPolicy::recall_trial(const TrialRow& trial) {
+  if (brackets_) brackets_->started(trial.bracket);
+  rungs_.begin_trial(trial.bracket);
+}
+
+void AsynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved_on) {
+  const int index = decision.bracket + decision.rung;
+  const Standing standing = add(index, arrival_of(decision));
+  if (decision.verdict != Verdict::waiting) rungs_.at(index).settle(standing);
+  if (decision.verdict != Verdict::promoted) return;
+  promoted(index, standing.trial);
+  if (moved_on) {
+    rungs_.begin_segment();
+  } else {
+    TUNEBAND_CHECK(stopping_ || audit_, "a promoted trial without its next segment");
+    queue_.add(index, standing.trial);
+  }
+}
+
+}  // namespace tuneband

@@ -1,0 +1,70 @@
+// Asynchronous successive halving: trials pause at each rung of one ladder, and no rung waits until it is full. What differs
+// from policy to policy is a part of its own; with a ladder of one rung nothing is stopped early.
+//
+// part          says
+// stopping      when a trial arrives: does it go on? (stopping_rule.hpp, median_rule.hpp)
+// promotion     when a worker is free: who goes on? (promotion_rule.hpp; its quota and pasha_cap.hpp)
+// audit         which of the first trials go on whatever their value, and at which rung new ones start (rung_audit.hpp)
+// brackets      at which rung a new trial starts (bracket_choice.hpp)
+//
+// A policy has one of the first two. What a part concludes must follow from the results in their order, so that it is the same
+// after a restart.
+#pragma once
+
+#include <memory>
+
+#include "scheduler/policies/bracket_choice.hpp"
+#include "scheduler/policies/promotion_rule.hpp"
+#include "scheduler/policies/rung_audit.hpp"
+#include "scheduler/policies/rung_order.hpp"
+#include "scheduler/policies/rungs.hpp"
+#include "scheduler/policies/stopping_rule.hpp"
+
+namespace tuneband {
+
+class AsynchronousPolicy final : public Policy {
+ public:
+  struct Parts {
+    std::unique_ptr<StoppingRule> stopping;
+    std::unique_ptr<PromotionRule> promotion;
+    std::unique_ptr<RungAudit> audit;
+    std::unique_ptr<BracketChoice> brackets;
+  };
+
+  AsynchronousPolicy(Rungs rungs, Parts parts);
+
+  void arrive(const Arrival& arrival, std::vector<Ruling>& rulings) override;
+  std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) override;
+  bool has_work() const override;
+  void start_no_more() override { rungs_.start_no_more(); }
+  void close(std::vector<Ruling>& rulings, std::size_t most) override;
+  int promoted_waiting() const override;
+  void recall_trial(const TrialRow& trial) override;
+  void recall_decision(const DecisionRow& decision, bool moved_on) override;
+
+ private:
+  Standing add(int index, const Arrival& arrival);
+  void promoted(int index, int trial);
+  void judge_below_top(int index, const Standing& standing, std::vector<Ruling>& rulings);
+  void promote_audited(std::vector<Ruling>& rulings);
+  // By the rule it does not go on: it is stopped, or takes another's place in the rung's reserve (kReserve).
+  void lose(int index, const Standing& standing, const StoppingRule::Judgement& judgement, std::vector<Ruling>& rulings);
+  std::optional<int> promotable() const;  // index of the rung
+  // Of the reserve, once no trial is left to start or to wait for and none reached max_resource with a value that may be the
+  // best: the rung whose best one goes on.
+  std::optional<int> rung_to_finish() const;
+  Work promote_best(int index, int keep, std::string rule, std::vector<Ruling>& rulings);
+  std::string rule_at_close() const { return stopping_ ? StoppingRule::rule_at_close() : promotion_->rule_at_close(rungs_); }
+  RungCount not_of_the_quota(int index) const;
+  int keep_of(int n) const { return stopping_ ? stopping_->keep_of(n) : n / rungs_.eta(); }
+
+  Rungs rungs_;
+  std::unique_ptr<StoppingRule> stopping_;
+  std::unique_ptr<PromotionRule> promotion_;
+  std::unique_ptr<RungAudit> audit_;
+  std::unique_ptr<BracketChoice> brackets_;
+  std::unique_ptr<RungOrder> order_;  // where a part asks for it
+  PromotedQueue queue_;
+};
+
+}  // namespace tuneband

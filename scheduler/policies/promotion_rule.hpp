@@ -1,0 +1,52 @@
+// ASHA in its promotion rule (Li et al., MLSys 2020, Algorithm 2): a trial pauses at each rung; a free worker takes the best
+// trial that is within the top floor(n / eta) of its rung and was not promoted yet, from the highest rung that has one, else it
+// starts a new trial.
+//
+// With the quota it is delayed promotion (D-ASHA: Li et al., "Hyper-Tune", VLDB 2022, Algorithm 1): a trial goes on from rung k
+// only if (already promoted from k) + 1 <= n_k / eta. ASHA promotes a trial when it is in the top at the time, and again another
+// one when that turns out to have been too early; here the quota holds.
+//
+// With the cap it is PASHA (pasha_cap.hpp).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/policies/pasha_cap.hpp"
+#include "scheduler/policies/rungs.hpp"
+
+namespace tuneband {
+
+// Results of a rung, and how many of them went on.
+struct RungCount {
+  int filled = 0;
+  int promoted = 0;
+};
+
+class PromotionRule {
+ public:
+  struct Options {
+    bool quota = false;
+  };
+
+  PromotionRule(const Rungs& rungs, Options options, std::unique_ptr<PashaCap> cap = nullptr);
+
+  void learned(int index, const Standing& standing);
+  void promoted(int index) { ++promoted_[static_cast<std::size_t>(index)]; }
+
+  // May the best of those that wait at a rung go on? `apart`: results that the quota does not count.
+  bool may_promote(const Rungs& rungs, int index, const RungCount& apart) const;
+  int highest_rung_to_leave(const Rungs& rungs) const;
+
+  std::string rule(const Rungs& rungs) const;
+  std::string rule_at_close(const Rungs& rungs) const;
+
+ private:
+  Options options_;
+  std::unique_ptr<PashaCap> cap_;
+  std::vector<int> promoted_;  // by rung: in all
+};
+
+}  // namespace tuneband

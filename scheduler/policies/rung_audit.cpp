@@ -1,0 +1,83 @@
+#include "scheduler/policies/rung_audit.hpp"
+
+namespace tuneband {
+
+RungAudit::RungAudit(const Rungs& rungs) : of_audited_(static_cast<std::size_t>(rungs.top()) + 1), progress_(kAuditTrials) {
+  for (int index = 0; index <= rungs.top(); ++index) levels_.push_back(rungs.at(index).level());
+  const bool enough_trials = !rungs.trials_max() || *rungs.trials_max() >= kAuditJobTrialsMin;
+  if (!enough_trials || !affordable(0)) return;
+  audit_rung_ = 0;
+  auditing_ = true;
+}
+
+// Above the rung that new trials would start from there has to be one more to stop at.
+bool RungAudit::affordable(int index) const {
+  const auto above = static_cast<std::size_t>(index) + 1;
+  return above + 1 < levels_.size() && kAuditTrials * levels_[above] <= levels_.back() * 5 / 4;
+}
+
+RungCount RungAudit::apart(int index) const {
+  return index <= audit_rung_ ? of_audited_[static_cast<std::size_t>(index)] : RungCount{};
+}
+
+void RungAudit::promoted(int index, int trial) {
+  if (trial < kAuditTrials) ++of_audited_[static_cast<std::size_t>(index)].promoted;
+}
+
+void RungAudit::learned(const RungOrder& order, int index, const Standing& standing) {
+  if (standing.trial >= kAuditTrials) return;
+  ++of_audited_[static_cast<std::size_t>(index)].filled;
+  progress_[static_cast<std::size_t>(standing.trial)] = {index, standing};
+  conclude(order);
+}
+
+bool RungAudit::pending(int trial) const {
+  const Progress& its = progress_[static_cast<std::size_t>(trial)];
+  return its.index <= audit_rung_ && (its.index < 0 || its.standing.tier == Standing::finite);
+}
+
+PairCounts RungAudit::audited_pairs(const RungOrder& order) const {
+  PairCounts counts;
+  for (int a = 0; a < kAuditTrials; ++a) {
+    for (int b = a + 1; b < kAuditTrials; ++b) {
+      const Standing* a_above = order.find(audit_rung_ + 1, a);
+      const Standing* b_above = order.find(audit_rung_ + 1, b);
+      if (a_above == nullptr || b_above == nullptr) continue;
+      counts.same_order += same_order(*order.find(audit_rung_, a), *order.find(audit_rung_, b), *a_above, *b_above);
+      ++counts.pairs;
+    }
+  }
+  return counts;
+}
+
+std::vector<std::pair<int, Standing>> RungAudit::to_promote(const Rungs& rungs) const {
+  std::vector<std::pair<int, Standing>> found;
+  for (const Progress& its : progress_) {
+    if (!auditing_ || its.index < 0 || its.index > audit_rung_) continue;
+    if (rungs.at(its.index).waiting().contains(its.standing)) found.emplace_back(its.index, its.standing);
+  }
+  return found;
+}
+
+std::string RungAudit::rule() {
+  return "one of the first " + std::to_string(kAuditTrials) +
+         " trials, which all go on: does the next rung put them in the same order?";
+}
+
+// All audited trials are at the rung above, or did not get so far.
+void RungAudit::conclude(const RungOrder& order) {
+  while (auditing_) {
+    for (int trial = 0; trial < kAuditTrials; ++trial) {
+      if (pending(trial)) return;
+    }
+    const PairCounts pairs = audited_pairs(order);
+    auditing_ = false;
+    if (pairs.pairs < kAuditPairsMin || pairs.concordance() >= kAuditConcordanceMin) return;
+    lowest_ = audit_rung_ + 1;
+    if (!affordable(audit_rung_ + 1)) return;
+    ++audit_rung_;
+    auditing_ = true;
+  }
+}
+
+}  // namespace tuneband

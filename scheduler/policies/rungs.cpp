@@ -1,0 +1,53 @@
+#include "scheduler/policies/rungs.hpp"
+
+#include <algorithm>
+
+#include "scheduler/plan.hpp"
+
+namespace tuneband {
+
+Rungs::Rungs(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max) : eta_(spec.eta), trials_max_(trials_max) {
+  for (const std::int64_t level : ladder(spec)) rungs_.emplace_back(level, 0, goal, spec.more_goals);
+}
+
+void Rungs::begin_trial(int bracket) {
+  if (bracket > 0) brackets_.emplace(started_, bracket);
+  ++started_;
+  ++under_way_;
+}
+
+Standing Rungs::add(int index, const Arrival& arrival) {
+  --under_way_;
+  return at(index).add(arrival);
+}
+
+void Rungs::settle(int index, const Standing& standing, Verdict verdict, int keep, std::string rule,
+                   std::vector<Ruling>& rulings) {
+  const int bracket = bracket_of(standing.trial);
+  at(index).settle(standing);
+  rulings.push_back(at(index).rule(standing, verdict, bracket, index - bracket, keep, std::move(rule)));
+}
+
+Work Rungs::work_of(int trial, int index) const {
+  const int bracket = bracket_of(trial);
+  return {trial, bracket, index - bracket, at(index).level()};
+}
+
+int Rungs::bracket_of(int trial) const {
+  const auto found = brackets_.find(trial);
+  return found == brackets_.end() ? 0 : found->second;
+}
+
+std::pair<int, int> PromotedQueue::take(std::optional<int> preferred) {
+  auto chosen = waiting_.begin();
+  if (preferred) {
+    const auto same =
+        std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& entry) { return entry.second == *preferred; });
+    if (same != waiting_.end()) chosen = same;
+  }
+  const auto [index_descending, trial] = *chosen;
+  waiting_.erase(chosen);
+  return {-index_descending, trial};
+}
+
+}  // namespace tuneband
