@@ -232,6 +232,7 @@ std::vector<std::string> command_environment(const protocol::AssignmentOrder& or
   variables["TUNEBAND_UNTIL_RESOURCE"] = std::to_string(order.until_resource);
   variables["TUNEBAND_MAX_RESOURCE"] = std::to_string(order.max_resource);
   variables["TUNEBAND_TRIAL_DIR"] = order.trial_dir;
+  variables["TUNEBAND_EPOCH"] = std::to_string(order.epoch);
   variables["TUNEBAND_CHECKPOINT_DIR"] = checkpoint_dir(order);
   variables["TUNEBAND_PARAMETERS_FILE"] = parameters_file(order);
   const bool distributed = order.group || (order.trainer.is_object() && order.trainer.contains("replicas"));

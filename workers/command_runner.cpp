@@ -220,11 +220,7 @@ class CommandRunner final : public TrialRunner {
     auto executable = find_executable(process.argv.front(), environment_value(process.environment, "PATH"), process.working_dir);
     if (!executable) return SegmentResult{kExitInvalidParameters, executable.error().message};
     process.executable = std::move(*executable);
-    if (order.attempt > 1) {
-      // A worker that was killed may have left some that still write into the trial's directory.
-      if (const int ended = end_left_over_processes(); ended > 0)
-        log.note("ended " + std::to_string(ended) + " processes that a killed worker had left");
-    }
+    if (order.attempt > 1 || order.from_resource > 0) end_what_ran_before(order, log);
     auto started = Process::start(process);
     if (!started) {
       const bool refused = started.error().code == ErrorCode::invalid_argument;
@@ -236,6 +232,15 @@ class CommandRunner final : public TrialRunner {
     trial_dir_ = order.trial_dir;
     log.note("started, resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
     return std::nullopt;
+  }
+
+  // A worker that was killed may have left some that still write into the trial's directory, and so may one that is stopped and
+  // was given up for lost.
+  static void end_what_ran_before(const AssignmentOrder& order, TrialLog& log) {
+    if (const int ended = end_left_over_processes(); ended > 0)
+      log.note("ended " + std::to_string(ended) + " processes that a killed worker had left");
+    if (const int ended = end_processes_of_earlier_segments(order.trial_dir, order.epoch); ended > 0)
+      log.note("ended " + std::to_string(ended) + " processes that still ran for an earlier attempt");
   }
 
   static Result<void> make_files(const AssignmentOrder& order) {

@@ -14,6 +14,8 @@ namespace tuneband::workers {
 
 namespace {
 
+constexpr std::string_view kTrialDirVariable = "TUNEBAND_TRIAL_DIR=";
+constexpr std::string_view kEpochVariable = "TUNEBAND_EPOCH=";
 constexpr int kPassesMax = 20;  // of killing what the last pass's victims started
 
 std::string mark_of(const ProcessInfo& worker) { return std::to_string(worker.pid) + "-" + std::to_string(worker.started); }
@@ -26,10 +28,10 @@ std::string pid_namespace(pid_t pid) {
   return std::filesystem::read_symlink(proc_file(pid, "ns/pid"), ignored).string();
 }
 
-std::optional<std::string> mark_in_environment(pid_t pid) {
+std::optional<std::string> in_environment(pid_t pid, std::string_view name_and_equals) {
   std::ifstream file(proc_file(pid, "environ"), std::ios::binary);
   for (std::string variable; std::getline(file, variable, '\0');) {
-    if (variable.starts_with(kWorkerVariable)) return variable.substr(kWorkerVariable.size());
+    if (variable.starts_with(name_and_equals)) return variable.substr(name_and_equals.size());
   }
   return std::nullopt;
 }
@@ -41,16 +43,34 @@ bool lives(const std::string& mark) {
   return worker && worker->state != 'Z' && mark_of(*worker) == mark;
 }
 
-std::vector<ProcessInfo> left_over() {
+template <class Which>
+std::vector<ProcessInfo> processes_here(const Which& which) {
   std::vector<ProcessInfo> found;
   const std::string here = pid_namespace(::getpid());
   for (const pid_t pid : all_pids()) {
     const auto info = read_process(pid);
     if (!info || info->state == 'Z' || pid == ::getpid() || pid_namespace(pid) != here) continue;
-    const auto mark = mark_in_environment(pid);
-    if (mark && !mark->empty() && !lives(*mark)) found.push_back(*info);
+    if (which(*info)) found.push_back(*info);
   }
   return found;
+}
+
+// Until none is left: those that are ended may just have started others.
+template <class Which>
+int end_all(const Which& which) {
+  int ended = 0;
+  for (int pass = 0; pass < kPassesMax; ++pass) {
+    const std::vector<ProcessInfo> victims = processes_here(which);
+    if (victims.empty()) break;
+    if (pass == 0) ended = static_cast<int>(victims.size());
+    kill_once(victims);
+  }
+  return ended;
+}
+
+bool outlived_its_worker(const ProcessInfo& process) {
+  const auto mark = in_environment(process.pid, kWorkerVariable);
+  return mark && !mark->empty() && !lives(*mark);
 }
 
 }  // namespace
@@ -60,15 +80,16 @@ std::string mark_of_this_worker() {
   return std::string(kWorkerVariable) + (self ? mark_of(*self) : "");
 }
 
-int end_left_over_processes() {
-  int ended = 0;
-  for (int pass = 0; pass < kPassesMax; ++pass) {
-    const std::vector<ProcessInfo> victims = left_over();
-    if (victims.empty()) break;
-    if (pass == 0) ended = static_cast<int>(victims.size());
-    kill_once(victims);
-  }
-  return ended;
+int end_left_over_processes() { return end_all(outlived_its_worker); }
+
+int end_processes_of_earlier_segments(const std::string& trial_dir, std::int64_t epoch) {
+  return end_all([&](const ProcessInfo& process) {
+    if (process.state == 'T' || in_environment(process.pid, kTrialDirVariable) != trial_dir) return false;
+    const std::string its = in_environment(process.pid, kEpochVariable).value_or("");
+    std::int64_t its_epoch = epoch;
+    std::from_chars(its.data(), its.data() + its.size(), its_epoch);
+    return its_epoch < epoch;
+  });
 }
 
 }  // namespace tuneband::workers

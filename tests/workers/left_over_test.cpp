@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "workers/process.hpp"
 #include "workers/process_table.hpp"
@@ -78,6 +80,39 @@ TEST(LeftOver, NothingOfAWorkerThatLivesIsEnded) {
   kill_worker(worker);
   end_left_over_processes();
   EXPECT_TRUE(ends(its));
+}
+
+// Its worker lives: it may have been stopped for longer than its lease.
+TEST(LeftOver, WhatStillRunsForAnEarlierSegmentOfATrialIsEndedAndNothingElse) {
+  const auto started_for = [](const char* trial_dir, const char* epoch) {
+    const std::string directory = std::string("TUNEBAND_TRIAL_DIR=") + trial_dir;
+    const std::string number = std::string("TUNEBAND_EPOCH=") + epoch;
+    auto process = Process::start({.executable = "/bin/sleep",
+                                   .argv = {"sleep", "1000"},
+                                   .environment = {"PATH=/usr/bin:/bin", directory, number},
+                                   .working_dir = "/"});
+    return process ? std::make_unique<Process>(std::move(*process)) : nullptr;
+  };
+  const auto lives = [](const Process& process) {
+    pollfd wait{process.exit_fd(), POLLIN, 0};
+    return ::poll(&wait, 1, 0) == 0;
+  };
+  const auto earlier = started_for("/jobs/7/trials/3", "11");
+  const auto held = started_for("/jobs/7/trials/3", "10");
+  const auto same = started_for("/jobs/7/trials/3", "12");
+  const auto another = started_for("/jobs/7/trials/33", "11");
+  held->signal_group(SIGSTOP);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PIDFD, static_cast<id_t>(held->exit_fd()), &info, WSTOPPED | WNOWAIT), 0);
+
+  EXPECT_EQ(end_processes_of_earlier_segments("/jobs/7/trials/3", 12), 1);
+  pollfd wait{earlier->exit_fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&wait, 1, 20'000), 1);
+  for (const auto& [process, what] :
+       {std::pair(&held, "held at its rung: its worker ends it"), std::pair(&same, "another rank of the same segment"),
+        std::pair(&another, "another trial")}) {
+    EXPECT_TRUE(lives(**process)) << what;
+  }
 }
 
 }  // namespace
