@@ -62,6 +62,12 @@ std::int64_t last_job_id(Connection& connection) {
   return connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'");
 }
 
+std::int64_t count_jobs(Connection& connection) {
+  // Until version 7 the name said it.
+  const bool flagged = connection.integer("SELECT count(*) FROM pragma_table_info('jobs') WHERE name = 'deleted'") > 0;
+  return connection.integer(joined({"SELECT count(*) FROM jobs WHERE ", flagged ? kNotDeleted : "name NOT GLOB '/*'"}));
+}
+
 // What is left of a batch when each row is written once. Points into the batch.
 struct Store::Batch {
   struct JobWrite {

@@ -18,6 +18,9 @@ namespace tuneband {
 // The highest id that a job of this database ever had; 0: it never had one.
 std::int64_t last_job_id(Connection& connection);
 
+// Jobs that are not deleted. The database may be one of an older version, which is not upgraded yet.
+std::int64_t count_jobs(Connection& connection);
+
 class Store {
  public:
   // Creates or migrates. Throws SqliteError: another program's file, a newer version's file, a damaged file, a log without its

@@ -60,6 +60,7 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
       parts_(parts),
       reads_(loop, parts.data_dir.database_file()),
       exports_(loop, parts.data_dir.database_file(), {}),
+      summaries_(loop, parts.data_dir.database_file(), {.threads = 1}),
       forecasts_(loop, parts.data_dir.database_file(), {.threads = 1}),
       events_(loop, reads_),
       logs_(loop) {
@@ -95,6 +96,7 @@ void Api::close_streams() {
   events_.close();
   logs_.close();
   exports_.close();
+  summaries_.close();
   forecasts_.close();
 }
 

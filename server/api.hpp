@@ -98,6 +98,7 @@ class Api {
   ApiParts parts_;
   ReadThread reads_;
   ExportThreads exports_;
+  ExportThreads summaries_;  // that a whole job's export does not hold up
   ExportThreads forecasts_;  // one at a time: what they cost is up to who asks
   EventHub events_;
   LogFollowers logs_;

@@ -11,7 +11,6 @@
 
 #include "db/connection.hpp"
 #include "db/database_file.hpp"
-#include "db/row_columns.hpp"
 #include "db/store.hpp"
 #include "server/app.hpp"
 #include "server/backup_checkpoints.hpp"
@@ -69,7 +68,7 @@ std::int64_t leave_out_newer_jobs(Connection& copy, const DataDir& target, TreeC
   for (const JobId job : target.job_dirs()) {
     if (job.value > last) files.leave_out(std::to_string(job.value));
   }
-  return copy.integer("SELECT count(*) FROM jobs WHERE " + std::string(kNotDeleted));
+  return count_jobs(copy);
 }
 
 // The database first: files may be newer than what their rows say, never older. It gets its name last, when all else is on disk:

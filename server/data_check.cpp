@@ -4,7 +4,7 @@
 
 #include "db/connection.hpp"
 #include "db/migrate.hpp"
-#include "db/row_columns.hpp"
+#include "db/store.hpp"
 #include "server/app.hpp"
 #include "server/data_dir.hpp"
 #include "server/database_there.hpp"
@@ -16,7 +16,7 @@ void print_contents(Connection& connection) {
   const auto count = [&connection](const char* what) {
     return static_cast<long long>(connection.integer(std::string("SELECT count(*) FROM ") + what));
   };
-  std::printf("jobs: %lld, of which %lld have not ended\n", count(("jobs WHERE " + std::string(kNotDeleted)).c_str()),
+  std::printf("jobs: %lld, of which %lld have not ended\n", static_cast<long long>(count_jobs(connection)),
               count("jobs WHERE ended_at IS NULL"));
   std::printf("trials: %lld, observations: %lld, decisions: %lld\n", count("trials"), count("observations"), count("decisions"));
 }

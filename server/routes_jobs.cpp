@@ -233,12 +233,18 @@ void Api::get_job(JobId job, const Respond& respond) {
   read_json([job, waiting](Reader& reader) { return reader.job_detail(job, waiting); }, respond);
 }
 
+// On a thread of its own: it reads each of the job's trials.
 void Api::get_summary(JobId job, const Respond& respond) {
   const auto waiting = parts_.engine.scheduler().waiting_by_reason(job);
   const DataDir& data_dir = parts_.data_dir;
-  const auto model_path = [&data_dir](TrialId trial) { return model_file_of(data_dir, trial); };
-  read_json([job, waiting, model_path](Reader& reader) { return reader.summary(job, waiting, model_path, read_wall_clock()); },
-            respond);
+  const auto produce = [job, waiting, &data_dir](Reader& reader, const Sink& sink) -> Result<void> {
+    const auto model_path = [&data_dir](TrialId trial) { return model_file_of(data_dir, trial); };
+    const auto text = reader.summary(job, waiting, model_path, read_wall_clock());
+    if (!text) return text.error();
+    sink(*text);
+    return {};
+  };
+  summaries_.run(HttpReply{}, produce, respond);
 }
 
 void Api::stop_job(JobId job, const Respond& respond) {

@@ -81,6 +81,7 @@ class Pages {
         {"past all trials", "/v1/jobs/large/trials?sort=objective&state=failed"},  // of which there are none
         {"a curve", "/v1/jobs/large/trials/0/observations?points=200"},
         {"the plan", "/v1/jobs/large/plan"},
+        {"the summary", "/v1/jobs/large/summary"},
         {"50 jobs", "/v1/jobs?limit=50"},
         {"metrics", "/metrics"}};
     while (!stop) {

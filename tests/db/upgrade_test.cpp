@@ -73,16 +73,20 @@ class UpgradeTest : public DbTest, public ::testing::WithParamInterface<int> {
 TEST_P(UpgradeTest, KeepsEveryValueOfEveryRow) {
   std::map<std::string, std::string> queries;
   std::string before;
+  std::int64_t jobs = 0;
   {
     Connection connection = Connection::open_to_read(path());
     ASSERT_EQ(connection.integer("PRAGMA user_version"), GetParam());
     queries = queries_of(connection);
     before = contents(connection, queries);
+    jobs = count_jobs(connection);
   }
   EXPECT_THAT(Store::open(path()).check(), ::testing::IsEmpty());
   Connection connection = Connection::open_to_read(path());
   EXPECT_EQ(connection.integer("PRAGMA user_version"), static_cast<std::int64_t>(migrations().size()));
   EXPECT_EQ(contents(connection, queries), before);
+  EXPECT_EQ(count_jobs(connection), jobs);
+  EXPECT_EQ(jobs, static_cast<std::int64_t>(Store::open(path()).load().jobs.size()));
 }
 
 TEST_P(UpgradeTest, CanBeReadByEveryRoute) {
