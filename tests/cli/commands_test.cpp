@@ -97,32 +97,27 @@ TEST_F(Commands, DescribeTellsWhatTheModelExpectsOfOneMoreTrial) {
 }
 
 TEST_F(Commands, DescribeCountsValuesThatAreNotFiniteAndAdvises) {
-  const auto nan_summary = [](const char* costs, bool best) {
+  const auto describe_with = [&](const std::string& name, const char* costs, bool best) {
     Json job = test::example_job();
-    job["name"] = "nan";
+    job["name"] = name;
     job["state"] = "failed";
     Json summary = example_summary(job);
-    summary["failures"] = Json::array();
     summary["summary"] = Json::parse(costs);
     if (!best) summary["best"] = nullptr;
-    return summary.dump();
-  };
-  const auto describe_with = [&](const char* costs, bool best) {
-    server_.answer("GET /v1/jobs/nan/summary", nan_summary(costs, best));
+    server_.answer("GET /v1/jobs/" + name + "/summary", summary.dump());
     out_.str("");
-    EXPECT_TRUE(describe_job(session(), "nan"));
+    EXPECT_TRUE(describe_job(session(), name));
     return out_.str();
   };
-  const std::string all = describe_with(R"({"trials_measured": 12, "trials_not_finite": 12, "first_not_finite": 3})", false);
+  const std::string all =
+      describe_with("nan", R"({"trials_measured": 12, "trials_not_finite": 12, "first_not_finite": 3})", false);
   EXPECT_NE(all.find("best\tnothing: no value is a finite number\n"
                      "not finite\tvalidation-auc is NaN or infinite in every trial that has a value: 12\n"
                      "\tAn auc is NaN when the validation data has one class only.\n"
                      "\t`tuneband logs nan 3` shows how such a trial went.\n"),
             std::string::npos)
       << all;
-  constexpr const char* kSome = R"({"trials_measured": 12, "trials_not_finite": 2})";
-  server_.answer("GET /v1/jobs/nan/summary", nan_summary(kSome, true));
-  const std::string some = describe_with(kSome, true);
+  const std::string some = describe_with("some", R"({"trials_measured": 12, "trials_not_finite": 2})", true);
   EXPECT_NE(some.find("not finite\tvalidation-auc is NaN or infinite in 2 of 12 trials; they rank last\n"), std::string::npos)
       << some;
 }
