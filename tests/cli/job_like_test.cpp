@@ -42,7 +42,8 @@ TEST(JobLike, SetsValuesByTheirPathAsJsonOrAsText) {
                      .changes = {"scheduler.max_resource=81", "objective.metric=validation-auc", "limits.max_attempts=null",
                                  "search_space.eta={\"type\": \"float\", \"min\": 0}", "search_space.eta.max=1"}}),
             Json::parse(R"({"limits": {"max_trials": 9, "max_attempts": null}, "scheduler": {"max_resource": 81},
-                            "objective": {"metric": "validation-auc"}, "search_space": {"eta": {"type": "float", "min": 0, "max": 1}}})"));
+                            "objective": {"metric": "validation-auc"},
+                            "search_space": {"eta": {"type": "float", "min": 0, "max": 1}}})"));
 }
 
 TEST(JobLike, SaysWhatCannotBeRead) {
