@@ -6,17 +6,14 @@
 #include <numeric>
 
 #include "search_spaces/encoding.hpp"
-#include "search_spaces/regression_forest.hpp"
 
 namespace tuneband {
 
 namespace {
 
-constexpr std::uint64_t kImportanceStream = 0x696d70;
 constexpr std::size_t kPairedParameters = 6;
 constexpr std::size_t kTrialsForEachParameter = 3;
 constexpr std::size_t kNumberCells = 40;  // of a number's scale: twice kDependencePoints
-constexpr ForestOptions kImportanceForest{.trees = 24, .leaf_min = 3, .dimension_share = 0.7, .bootstrap = true};
 static_assert(kNumberCells == 2 * kDependencePoints);
 
 struct Samples {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "search_spaces/history.hpp"
+#include "search_spaces/regression_forest.hpp"
 #include "search_spaces/search_space.hpp"
 
 namespace tuneband {
@@ -15,6 +16,8 @@ inline constexpr std::size_t kImportanceTrialsMin = 10;    // with a result at o
 inline constexpr std::size_t kImportanceTrialsMax = 1000;  // more are sampled
 inline constexpr std::size_t kInteractionsMax = 10;
 inline constexpr std::size_t kInteractionCellsMax = 10'000;  // pairs of parameters with more combinations of values are left out
+inline constexpr ForestOptions kImportanceForest{.trees = 24, .leaf_min = 3, .dimension_share = 0.7, .bootstrap = true};
+inline constexpr std::uint64_t kImportanceStream = 0x696d70;  // its seed
 inline constexpr int kDependencePoints = 20;
 inline constexpr std::size_t kDependenceCategories = 50;  // of a parameter with more, the first ones
 

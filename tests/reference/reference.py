@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""What the product computes, computed a second time with NumPy from the papers' formulas, the slow and plain way.
+
+Reads {"what": NAME, ...} from standard input and writes the answer, both JSON.
+"""
+
+import itertools
+import json
+import math
+import sys
+
+import numpy as np
+
+
+def matern52(a, b, nominal, log_length, log_variance):
+    """Rasmussen and Williams (4.17), a length scale a dimension; points are rows."""
+    squared = np.zeros((len(a), len(b)))
+    for d, scale in enumerate(np.exp(log_length)):
+        difference = a[:, d, None] - b[None, :, d]
+        squared += ((difference != 0).astype(float) if nominal[d] else difference**2) / scale**2
+    distance = math.sqrt(5) * np.sqrt(squared)
+    return math.exp(log_variance) * (1 + distance + distance**2 / 3) * np.exp(-distance)
+
+
+def gaussian_process(q):
+    """(2.25), (2.26); points without a target are given their predicted mean and then count as the others."""
+    points, at = np.array(q["points"]), np.array(q["at"])
+    kernel = lambda a, b: matern52(a, b, q["nominal"], np.array(q["log_length"]), q["log_variance"])
+    noise = math.exp(q["log_noise"]) * np.array(q["noise_factor"])
+    jitter = 1e-6 * math.exp(q["log_variance"])
+    known = len(q["targets"])
+    covariance = kernel(points, points) + np.diag(noise + jitter)
+    targets = np.array(q["targets"])
+    if known < len(points):
+        weights = np.linalg.solve(covariance[:known, :known], targets)
+        targets = np.concatenate([targets, kernel(points[known:], points[:known]) @ weights])
+    inverse = np.linalg.inv(covariance)
+    between = kernel(at, points)
+    variance = math.exp(q["log_variance"]) - np.einsum("ij,jk,ik->i", between, inverse, between)
+    return {"mean": (between @ inverse @ targets).tolist(), "deviation": np.sqrt(variance).tolist()}
+
+
+def log_posterior(q):
+    """(2.30) with log-normal priors on the hyperparameters, but for what does not depend on them; its slopes by differences."""
+    points, targets = np.array(q["points"]), np.array(q["targets"])
+    factor, median, deviation = (np.array(q[name]) for name in ("noise_factor", "median", "deviation"))
+
+    def at(logs):
+        covariance = matern52(points, points, q["nominal"], logs[:-2], logs[-2])
+        covariance += np.diag(math.exp(logs[-1]) * factor + 1e-6 * math.exp(logs[-2]))
+        _, log_determinant = np.linalg.slogdet(covariance)
+        likelihood = -targets @ np.linalg.solve(covariance, targets) / 2 - log_determinant / 2
+        return likelihood - (((logs - median) / deviation) ** 2).sum() / 2
+
+    logs, step = np.array(q["logs"]), 1e-5
+    slopes = [(at(logs + step * unit) - at(logs - step * unit)) / (2 * step) for unit in np.eye(len(logs))]
+    return {"density": at(logs), "gradient": slopes}
+
+
+def normal_cdf(z):
+    return np.array([math.erfc(-x / math.sqrt(2)) / 2 for x in np.ravel(z)]).reshape(np.shape(z))
+
+
+def age_weights(n):
+    return np.ones(n) if n <= 25 else np.concatenate([np.linspace(1 / n, 1, n - 25), np.ones(25)])
+
+
+def parzen(q):
+    """Bergstra et al. 2011, as hyperopt and Optuna 3 have it. With a step: the share of a value's interval."""
+    centres = np.array(q["coordinates"] + [0.5])
+    weights = np.append(age_weights(len(centres) - 1), 1.0)
+    weights /= weights.sum()
+    if q["categories"]:
+        spread, counts = 1 / len(weights), np.zeros(q["categories"])
+        for centre, weight in zip(q["coordinates"], weights):
+            kernel = np.full(q["categories"], spread)
+            kernel[int(centre)] += 1
+            counts += weight * kernel / kernel.sum()
+        counts += weights[-1] / q["categories"]
+        return np.log(counts[np.array(q["at"], int)]).tolist()
+    order = np.argsort(centres, kind="stable")
+    ordered = centres[order]
+    gaps = np.diff(ordered)
+    widths = np.empty(len(centres))
+    for i, index in enumerate(order):
+        neighbours = ([gaps[i - 1]] if i > 0 else []) + ([gaps[i]] if i < len(gaps) else [])
+        widths[index] = np.clip(max(neighbours), 1 / min(100, len(centres) + 1), 1) if neighbours else 1
+    widths[-1] = 1
+    inside = normal_cdf((1 - centres) / widths) - normal_cdf(-centres / widths)
+    at = np.array(q["at"])[:, None]
+    z, step = (at - centres) / widths, q["step"]
+    if step > 0:
+        density = normal_cdf(z + step / 2 / widths) - normal_cdf(z - step / 2 / widths)
+    else:
+        density = np.exp(-(z**2) / 2) / widths
+    return np.log((weights / inside * density).sum(axis=1)).tolist()
+
+
+def non_dominated_sort(q):
+    """Deb et al. 2002, III A and B, straight from the definitions."""
+    costs = {int(trial): np.array(cost) for trial, cost in q["costs"]}
+    left, order, ranks = set(costs), [], {}
+    for rank in itertools.count(1):
+        if not left:
+            return {"order": order, "rank": [ranks[trial] for trial, _ in q["costs"]]}
+        beaten = lambda a: any((costs[b] <= costs[a]).all() and (costs[b] < costs[a]).any() for b in left)
+        front = sorted(trial for trial in left if not beaten(trial))
+        distance = dict.fromkeys(front, 0.0)
+        for objective in range(len(costs[front[0]])):
+            line = sorted(front, key=lambda trial: (costs[trial][objective], trial))
+            extent = costs[line[-1]][objective] - costs[line[0]][objective]
+            if extent <= 0:
+                continue
+            distance[line[0]] = distance[line[-1]] = math.inf
+            for below, trial, above in zip(line, line[1:], line[2:]):
+                distance[trial] += (costs[above][objective] - costs[below][objective]) / extent
+        order += sorted(front, key=lambda trial: (-distance[trial], trial))
+        ranks.update(dict.fromkeys(front, rank))
+        left -= set(front)
+
+
+def concordance(q):
+    """The share of pairs in the same order, a tie in one of the two counting half: (1 + tau) / 2 of Kendall's tau-a."""
+    below, above = np.array(q["below"]), np.array(q["above"])
+    pairs = [
+        (1 + np.sign(below[i] - below[j]) * np.sign(above[i] - above[j])) / 2
+        for i, j in itertools.combinations(range(len(below)), 2)
+    ]
+    return float(np.mean(pairs))
+
+
+def anova(q):
+    """Hutter et al. 2014 by brute force: every tree on every cell of the whole grid, the variance of the marginals."""
+    axes = [np.array(axis) for axis in q["axes"]]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+    shape = [len(axis) for axis in axes]
+    shares = []
+    for tree in q["trees"]:
+        values = np.empty(len(grid))
+        pending = [(0, np.arange(len(grid)))]
+        while pending:
+            at, rows = pending.pop()
+            node = tree[at]
+            if node["left"] < 0:
+                values[rows] = node["mean"]
+                continue
+            coordinate = grid[rows, node["dimension"]]
+            left = coordinate == node["threshold"] if q["categorical"][node["dimension"]] else coordinate < node["threshold"]
+            pending += [(node["left"], rows[left]), (node["left"] + 1, rows[~left])]
+        values = values.reshape(shape)
+        others = lambda *kept: tuple(d for d in range(len(shape)) if d not in kept)
+        main = [values.mean(axis=others(d)).var() for d in range(len(shape))]
+        pair = [values.mean(axis=others(i, j)).var() - main[i] - main[j] for i, j in itertools.combinations(range(len(shape)), 2)]
+        whole = values.var()
+        shares.append([value / whole if whole > 0 else 0 for value in main + pair])
+    return {"mean": np.mean(shares, axis=0).tolist(), "deviation": np.std(shares, axis=0).tolist()}
+
+
+ANSWERS = {f.__name__: f for f in (gaussian_process, log_posterior, parzen, non_dominated_sort, concordance, anova)}
+
+if __name__ == "__main__":
+    question = json.load(sys.stdin)
+    json.dump(ANSWERS[question["what"]](question), sys.stdout)
