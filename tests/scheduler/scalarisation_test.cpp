@@ -1,0 +1,74 @@
+#include "scheduler/scalarisation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace tuneband {
+namespace {
+
+// Least loss and greatest accuracy, of which the scales lie far apart.
+JobSpec two_objectives() {
+  JobSpec spec;
+  spec.objective = {"loss", Goal::minimize, std::nullopt};
+  spec.more_objectives = {{"accuracy", Goal::maximize, std::nullopt}};
+  return spec;
+}
+
+DecisionRow result(double loss, double accuracy) {
+  DecisionRow decision;
+  decision.value = loss;
+  decision.more_values = {accuracy};
+  return decision;
+}
+
+std::vector<DecisionRow> spread_results() {
+  std::vector<DecisionRow> decisions;
+  for (int i = 0; i < 16; ++i) decisions.push_back(result(100.0 + i, 0.5 + 0.01 * ((i * 7) % 16)));
+  return decisions;
+}
+
+TEST(Scalarisation, LessOfWhatIsMinimisedAndMoreOfWhatIsMaximisedCostsLess) {
+  const Scalarisation scalarisation(two_objectives(), spread_results());
+  const double cost = scalarisation.cost(result(108, 0.58));
+  EXPECT_LT(scalarisation.cost(result(104, 0.62)), cost);
+  EXPECT_GT(scalarisation.cost(result(112, 0.54)), cost);
+}
+
+// Of two results that are as bad where they are worst, the augmentation prefers the one that is better elsewhere.
+TEST(Scalarisation, WhatIsBetterInOneObjectiveAloneCostsLess) {
+  const Scalarisation scalarisation(two_objectives(), spread_results());
+  const double cost = scalarisation.cost(result(108, 0.58));
+  EXPECT_LT(scalarisation.cost(result(107, 0.58)), cost);
+  EXPECT_LT(scalarisation.cost(result(108, 0.59)), cost);
+  const double far_worse_in_loss = scalarisation.cost(result(500, 0.58));
+  EXPECT_LT(scalarisation.cost(result(500, 0.59)), far_worse_in_loss);
+  const double far_worse_in_accuracy = scalarisation.cost(result(108, 0.1));
+  EXPECT_LT(scalarisation.cost(result(107, 0.1)), far_worse_in_accuracy);
+}
+
+TEST(Scalarisation, UnitsOfAnObjectiveDoNotMatter) {
+  std::vector<DecisionRow> decisions = spread_results();
+  const Scalarisation plain(two_objectives(), decisions);
+  for (DecisionRow& decision : decisions) *decision.value *= 1000;
+  const Scalarisation in_thousands(two_objectives(), decisions);
+  EXPECT_NEAR(plain.cost(result(103, 0.6)), in_thousands.cost(result(103'000, 0.6)), 1e-9);
+}
+
+TEST(Scalarisation, OfAValueThatIsNotFiniteThereIsNoCost) {
+  const Scalarisation scalarisation(two_objectives(), spread_results());
+  EXPECT_TRUE(std::isnan(scalarisation.cost(result(std::numeric_limits<double>::quiet_NaN(), 0.5))));
+  EXPECT_TRUE(std::isnan(scalarisation.cost(result(100, std::numeric_limits<double>::infinity()))));
+}
+
+TEST(Scalarisation, WeightsChangeAsResultsCome) {
+  const std::vector<DecisionRow> decisions = spread_results();
+  const std::vector<DecisionRow> first(decisions.begin(), decisions.begin() + 4);
+  const Scalarisation scalarisation(two_objectives(), first);
+  EXPECT_FALSE(scalarisation.outdated({decisions.begin(), decisions.begin() + 7}));
+  EXPECT_TRUE(scalarisation.outdated({decisions.begin(), decisions.begin() + 8}));
+}
+
+}  // namespace
+}  // namespace tuneband
