@@ -22,7 +22,7 @@ struct Document {
 
 std::vector<Document> documents() {
   const fs::path root = TUNEBAND_SOURCE_DIR;
-  std::vector<fs::path> paths{root / "README.md", root / "ARCHITECTURE.md"};
+  std::vector<fs::path> paths{root / "README.md", root / "ARCHITECTURE.md", root / "CONTRIBUTING.md"};
   for (const auto& entry : fs::directory_iterator(root / "docs")) {
     if (entry.path().extension() == ".md") paths.push_back(entry.path());
   }
