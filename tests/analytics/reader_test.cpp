@@ -14,9 +14,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr Timestamp kNow{kStart.ms + 5000};
-constexpr JobId kJob{1};
-
 Json parsed(const Result<std::string>& text) {
   if (!text) throw std::runtime_error(describe(text.error()));
   return Json::parse(*text);

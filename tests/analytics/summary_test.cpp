@@ -11,8 +11,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Key;
 
-constexpr Timestamp kNow{kStart.ms + 5000};
-constexpr JobId kJob{1};
 constexpr std::size_t kDigitsBytes = 400;  // numbers of more digits
 
 std::string several_objectives() {

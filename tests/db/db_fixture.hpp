@@ -16,6 +16,8 @@ namespace tuneband::testing {
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr Timestamp kStart{1'772'366'400'000};  // 2026-03-01T12:00:00Z
+inline constexpr Timestamp kNow{kStart.ms + 5000};
+inline constexpr JobId kJob{1};
 
 class TemporaryFolder {
  public:
