@@ -130,8 +130,17 @@ void Reader::write_summary(JsonWriter& json, const JobRow& row, const JobFacts& 
       "coalesce(sum(training_ms * (1 + json_array_length(peers)) * (?2 * 1.0 / resource - 1)), 0.0) "
       "FROM trials WHERE job = ?1 AND state = 'stopped' AND resource > 0 AND resource < ?2");
   saved.query(row.id.value, facts.spec.scheduler.max_resource).step();
-  const std::int64_t resource_saved = saved.integer(0);
-  const std::int64_t training_ms_saved = std::llround(saved.number(1));
+  std::int64_t resource_saved = saved.integer(0);
+  std::int64_t training_ms_saved = std::llround(saved.number(1));
+  if (facts.spec.scheduler.restarts) {
+    // What a trial trained below its last rung is the price of stopping others; its time is that of all its rungs.
+    Statement below =
+        connection_.prepare("SELECT coalesce(sum(trials * resource), 0) FROM rung_counts WHERE job = ? AND verdict = 'promoted'");
+    below.query(row.id.value).step();
+    resource_saved -= below.integer(0);
+    const double units = static_cast<double>(std::max<std::int64_t>(1, row.resource_spent));
+    training_ms_saved = std::llround(static_cast<double>(resource_saved) * static_cast<double>(row.training_ms) / units);
+  }
   // A comparison with NULL counts as no value; 9e999 is SQLite's infinity.
   Statement measured = connection_.prepare(
       "SELECT count(*), coalesce(sum(objective IS NULL OR abs(objective) = 9e999), 0), "

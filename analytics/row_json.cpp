@@ -99,6 +99,8 @@ void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configu
   json.field("until_resource", row.until_resource);
   json.field("objective", row.objective);
   json.field("objective_resource", row.objective_resource);
+  json.field("kept_value", row.kept_value);
+  json.field("kept_resource", row.kept_resource);
   json.field("violation", row.violation);
   json.key("more_objectives").raw(values_text(row.more_objectives));
   json.field("attempts", attempts_shown(row));

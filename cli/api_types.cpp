@@ -138,6 +138,7 @@ PlanInfo plan_from_json(const Json& json) {
   plan.actual = list_from_json(json, "actual", rung_from_json);
   plan.total_resource = integer_of(json, "total_resource");
   plan.total_resource_without_stopping = integer_of(json, "total_resource_without_stopping");
+  plan.restarts = boolean_of(json, "restarts");
   plan.exact = boolean_of(json, "exact");
   return plan;
 }
@@ -154,6 +155,8 @@ TrialInfo trial_from_json(const Json& json) {
   trial.until_resource = integer_of(json, "until_resource");
   trial.objective = number_from_json(field_of(json, "objective"));
   trial.objective_resource = integer_of(json, "objective_resource");
+  trial.kept_value = number_from_json(field_of(json, "kept_value"));
+  trial.kept_resource = integer_of(json, "kept_resource");
   trial.attempts = int_of(json, "attempts");
   trial.segments = int_of(json, "segments");
   trial.worker = text_of(json, "worker");

@@ -75,6 +75,7 @@ struct PlanInfo {
   std::vector<RungInfo> actual;  // by bracket, rung
   std::int64_t total_resource = 0;
   std::int64_t total_resource_without_stopping = 0;
+  bool restarts = false;  // each rung is a training of its own
   bool exact = false;
 };
 
@@ -89,6 +90,8 @@ struct TrialInfo {
   std::int64_t until_resource = 0;
   std::optional<double> objective;
   std::int64_t objective_resource = 0;
+  std::optional<double> kept_value;  // of the trial's model, where it is that of its best round
+  std::int64_t kept_resource = 0;
   int attempts = 0;
   int segments = 0;
   std::string worker;

@@ -51,11 +51,12 @@ std::string forecast_text(const Forecast& forecast, const PlanOptions& options, 
 Finished show_plan(Console& console, const PlanOptions& options) {
   const auto file = read_job_file(options.job_file);
   if (!file) return file.error();
-  const auto spec = parse_job(*file);
-  if (!spec) return spec.error();
-  const Plan plan = make_plan(*spec);
+  const auto job = parse_job(*file);
+  if (!job) return job.error();
+  for (const Error& warning : job->warnings) console.note("warning: " + describe(warning));
+  const Plan plan = make_plan(job->spec);
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const auto expected = forecast(*spec, options.workers.value_or(cores), options.seconds_per_unit.value_or(1));
+  const auto expected = forecast(job->spec, options.workers.value_or(cores), options.seconds_per_unit.value_or(1));
   if (console.json()) {
     Json document = to_json(plan);
     if (expected && options.seconds_per_unit) document["forecast"] = to_json(*expected);
@@ -70,6 +71,11 @@ Finished show_plan(Console& console, const PlanOptions& options) {
                             format_resource(plan.total_resource, unit), plan.total_resource_without_stopping,
                             format_percent(static_cast<double>(plan.total_resource_without_stopping - plan.total_resource),
                                            static_cast<double>(plan.total_resource_without_stopping))));
+  if (const std::int64_t most = resource_where_rungs_mislead(job->spec); most > plan.total_resource) {
+    console.field("", fmt::format("up to about {} if the lower rungs turn out to mislead, and new trials start above them",
+                                  format_resource(most, unit)));
+  }
+  if (plan.restarts && plan.ladder.size() > 1) console.field("rungs", "each is a training of its own, from nothing");
   if (expected) console.field("time", forecast_text(*expected, options, unit));
   return kExitOk;
 }

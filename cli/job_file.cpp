@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "workers/protocol/fidelity.hpp"
+
 namespace tuneband::cli {
 
 Outcome<JobFile> read_job_file(const std::string& path) {
@@ -28,11 +30,14 @@ Outcome<JobFile> read_job_file(const std::string& path) {
   return file;
 }
 
-Outcome<JobSpec> parse_job(const JobFile& file) {
+Outcome<ParsedJob> parse_job(const JobFile& file) {
   Diagnostics diagnostics;
-  JobSpec spec = JobSpec::parse(file.document, diagnostics);
+  Json document = file.document;
+  protocol::write_trainer_defaults(document);
+  JobSpec spec = JobSpec::parse(document, diagnostics);
   if (!diagnostics.ok()) return bad_document(diagnostics);
-  return spec;
+  protocol::warn_of_fidelity(document, diagnostics);
+  return ParsedJob{std::move(spec), diagnostics.warnings()};
 }
 
 std::string resource_name(const Json& document) {

@@ -22,7 +22,11 @@ struct JobFile {
 Outcome<JobFile> read_job_file(const std::string& path);
 
 // The document as the scheduler reads it. Failures: every fault, with its path in the document.
-Outcome<JobSpec> parse_job(const JobFile& file);
+struct ParsedJob {
+  JobSpec spec;
+  std::vector<Error> warnings;
+};
+Outcome<ParsedJob> parse_job(const JobFile& file);
 
 // What its trainer calls a unit of resource: "rounds" for xgboost.
 std::string resource_name(const Json& document);

@@ -56,7 +56,7 @@ void print_heading(Console& console, const JobInfo& job) {
 // A value at a lower rung that the trials at max_resource did not reach.
 void note_better_lower(Console& console, const JobInfo& job, const TrialInfo& best) {
   const auto& lower = job.best_anywhere;
-  if (!lower || !lower->value || !best.objective || !job.better(*lower->value, *best.objective)) return;
+  if (!lower || !lower->value || !best.objective || best.kept_value || !job.better(*lower->value, *best.objective)) return;
   console.field("lower rung",
                 fmt::format("{} at {}, trial {}: better than any at {}", format_value(*lower->value, Precision::readable),
                             format_resource(lower->resource, job.resource_name), lower->trial,
@@ -210,7 +210,7 @@ void print_best_of(Console& console, const JobSummary& summary) {
     return;
   }
   print_best(console, job, {*summary.best, summary.model, Json()});
-  const bool low = summary.best->objective_resource < job.max_resource;
+  const bool low = job.trials.completed == 0;
   const std::string top = format_resource(job.max_resource, job.resource_name);
   if (low) console.field("", job.ended() ? "no trial reached " + top : "no trial has reached " + top + " yet");
   note_better_lower(console, job, *summary.best);

@@ -38,7 +38,10 @@ std::optional<double> seconds_left(const Snapshot& snapshot) {
 
 std::int64_t resource_saved(const Snapshot& snapshot) {
   std::int64_t saved = 0;
-  for (const RungInfo& rung : snapshot.plan.actual) saved += rung.stopped * (snapshot.job.max_resource - rung.resource);
+  for (const RungInfo& rung : snapshot.plan.actual) {
+    saved += rung.stopped * (snapshot.job.max_resource - rung.resource);
+    if (snapshot.plan.restarts) saved -= rung.promoted * rung.resource;  // trained in vain, but for the value
+  }
   return std::max<std::int64_t>(0, saved);
 }
 

@@ -94,6 +94,8 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("assigned_ms", row.assigned_ms);
   columns.field("violation", row.violation);
   columns.field("more_objectives", row.more_objectives);
+  columns.field("kept_value", row.kept_value);
+  columns.field("kept_resource", row.kept_resource);
 }
 
 template <RowOf<ObservationRow> Row, class Columns>
@@ -388,6 +390,7 @@ template std::string insert_sql<TrialRow>(std::string_view);
 template std::string insert_sql<ObservationRow>(std::string_view);
 template std::string insert_sql<DecisionRow>(std::string_view);
 template std::string on_conflict_update_sql<TrialRow>();
+template std::string on_conflict_update_sql<ObservationRow>();
 template std::string on_conflict_update_sql<DecisionRow>();
 template std::string update_sql<JobRow>();
 template int bind_row(Statement&, const JobRow&);

@@ -77,7 +77,7 @@ struct Store::Batch {
   std::map<JobId, JobWrite> jobs;
   std::map<TrialId, const TrialRow*> trials;
   std::map<std::pair<TrialId, int>, const DecisionRow*> decisions;  // by trial, rung
-  std::vector<const ObservationRow*> observations;                  // the table keeps the first
+  std::vector<const ObservationRow*> observations;                  // the table keeps the first, or what replaces it
 
   void add(const JobRow& row) { jobs.try_emplace(row.id, JobWrite{&row, &row}).first->second.last = &row; }
   void add(const TrialRow& row) { trials[row.id] = &row; }
@@ -93,6 +93,7 @@ Store::Store(const std::string& path)
       put_trial_(connection_.prepare(insert_sql<TrialRow>() + on_conflict_update_sql<TrialRow>())),
       // Not INSERT OR IGNORE, which would also pass over broken constraints.
       put_observation_(connection_.prepare(insert_sql<ObservationRow>() + " ON CONFLICT (job, trial, resource) DO NOTHING")),
+      replace_observation_(connection_.prepare(insert_sql<ObservationRow>() + on_conflict_update_sql<ObservationRow>())),
       put_decision_(connection_.prepare(insert_sql<DecisionRow>() + on_conflict_update_sql<DecisionRow>())),
       delete_job_(connection_.prepare("DELETE FROM jobs WHERE id = ?")) {}
 
@@ -161,7 +162,7 @@ bool Store::remove_some(JobId job, std::string_view table, std::string_view key)
 void Store::write(const Batch& batch) {
   for (const auto& [id, job] : batch.jobs) write(*job.last, job.first->spec_json);
   for (const auto& [id, row] : batch.trials) put(put_trial_, *row);
-  for (const ObservationRow* row : batch.observations) put(put_observation_, *row);
+  for (const ObservationRow* row : batch.observations) put(row->replaces ? replace_observation_ : put_observation_, *row);
   for (const auto& [key, row] : batch.decisions) put(put_decision_, *row);
 }
 

@@ -63,6 +63,7 @@ class Store {
   Statement insert_job_;
   Statement put_trial_;
   Statement put_observation_;
+  Statement replace_observation_;
   Statement put_decision_;
   Statement delete_job_;
 };

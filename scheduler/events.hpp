@@ -46,6 +46,8 @@ struct AssignmentReport {
   std::int64_t training_ms = 0;                   // spent in this assignment so far
   std::optional<ExitClass> exit;                  // nothing: executing
   std::string message;                            // of the exit
+  std::int64_t began_resource = 0;                // where the training under way began: what it had in memory, or found
+  std::optional<ReportedObservation> kept{};      // with exit: what counts, of the best resource; nothing: of the last
 };
 
 struct WorkerSynced {
@@ -81,6 +83,7 @@ struct Assignment {
   std::int64_t from_resource = 0;
   std::int64_t until_resource = 0;
   std::int64_t max_resource = 0;
+  std::optional<double> kept_value;  // TrialRow::kept_value
   int attempt = 1;
   int rank = 0;
   int world_size = 1;

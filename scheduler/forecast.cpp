@@ -8,6 +8,7 @@
 #include "core/check.hpp"
 #include "core/random.hpp"
 #include "scheduler/plan.hpp"
+#include "scheduler/policies/rung_audit.hpp"
 #include "scheduler/scheduler.hpp"
 
 namespace tuneband {
@@ -106,6 +107,25 @@ std::optional<Forecast> forecast(const JobSpec& spec, int workers, double second
   result.wall_seconds = static_cast<double>(SimulatedWorkers(endless, workers).run()) * seconds_per_unit;
   result.wall_seconds_without_stopping = static_cast<double>(waves * spec.scheduler.max_resource) * seconds_per_unit;
   return result;
+}
+
+std::int64_t resource_where_rungs_mislead(const JobSpec& spec) {
+  const Plan plan = make_plan(spec);
+  const std::vector<std::int64_t>& levels = plan.ladder;
+  const std::int64_t trials = plan.brackets.front().rungs.front().trials;
+  std::size_t first = 0;  // where new trials start in the end
+  while (spec.scheduler.rung_audit && trials >= kAuditJobTrialsMin && audit_affordable(levels, first)) ++first;
+  if (first == 0) return plan.total_resource;
+  PlannedBracket bracket;
+  bracket.restarts = spec.scheduler.restarts;
+  std::int64_t left = trials;
+  for (std::size_t rung = first; rung < levels.size(); ++rung) {
+    bracket.rungs.push_back({levels[rung], static_cast<int>(std::max<std::int64_t>(1, left))});
+    left /= spec.scheduler.eta;
+  }
+  std::int64_t total = bracket.total_resource();
+  for (std::size_t rung = 0; rung < first && bracket.restarts; ++rung) total += kAuditTrials * levels[rung];
+  return total;
 }
 
 Json to_json(const Forecast& forecast) {

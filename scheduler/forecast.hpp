@@ -1,6 +1,7 @@
 // How long a job will take: the real core, driven by simulated workers that need a fixed time for each unit of resource.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "core/json.hpp"
@@ -23,5 +24,9 @@ inline constexpr int kForecastWorkersMax = 10'000;
 // random one.
 std::optional<Forecast> forecast(const JobSpec& spec, int workers, double seconds_per_unit);
 Json to_json(const Forecast& forecast);
+
+// What the plan's total_resource becomes where the audit of the rungs (policies/rung_audit.hpp) finds as many of them misleading
+// as it looks at: new trials then start above those, and each costs more. Without an audit: total_resource itself.
+std::int64_t resource_where_rungs_mislead(const JobSpec& spec);
 
 }  // namespace tuneband

@@ -135,6 +135,7 @@ int Job::choose(std::optional<int> preferred, Timestamp now) {
   trial.rung = work->rung;
   trial.until_resource = work->until_resource;
   trial.attempts = 0;
+  if (spec_->scheduler.restarts) trial.checkpoint_resource = 0;  // the rung below was another training
   return *work->trial;
 }
 
@@ -193,7 +194,8 @@ bool Job::observe(TrialRow& trial, const ReportedObservation& observation, Times
   const bool past_target = observation.resource > trial.until_resource;
   const bool known = observation.resource <= trial.resource;
   if (past_target || known) return false;  // an overstepped rung counts with the value at its level
-  ObservationRow row{trial.id, observation.resource, std::nullopt, observation.metrics, now};
+  const bool replaces = spec_->scheduler.restarts && observation.resource <= trial.objective_resource;
+  ObservationRow row{trial.id, observation.resource, std::nullopt, observation.metrics, now, replaces};
   for (const auto& [name, value] : observation.metrics) {
     if (name == spec_->objective.metric) row.objective = value;
   }
@@ -219,9 +221,25 @@ void Job::note_objectives(TrialRow& trial, const std::vector<std::pair<std::stri
   }
 }
 
+// What counts at the rung is the value of the best resource on the way; the model that the trial has is the best of all rungs.
+void Job::keep(TrialRow& trial, const ReportedObservation& kept) {
+  const auto value = std::find_if(kept.metrics.begin(), kept.metrics.end(),
+                                  [&](const auto& metric) { return metric.first == spec_->objective.metric; });
+  const bool counts = trial.objective_resource == trial.until_resource && kept.resource >= 1 && kept.resource <= trial.resource;
+  if (value == kept.metrics.end() || !counts || !std::isfinite(value->second)) return;
+  trial.objective = value->second;
+  if (trial.kept_value && !spec_->objective.better(value->second, *trial.kept_value)) return;
+  trial.kept_value = value->second;
+  trial.kept_resource = kept.resource;
+}
+
 void Job::report(int number, const AssignmentReport& report, Timestamp now) {
   TrialRow& trial = trials_[static_cast<std::size_t>(number)];
   bool news = false;
+  // Still in memory from the rung below: what is trained begins there.
+  if (spec_->scheduler.restarts && report.began_resource > trial.resource && report.began_resource < trial.until_resource) {
+    trial.resource = report.began_resource;
+  }
   for (const ReportedObservation& observation : report.observations) news |= observe(trial, observation, now);
   // From a checkpoint at its target a trial could not report the value there any more: that counts only together with the value.
   const bool usable = report.checkpoint_resource < trial.until_resource ||
@@ -230,6 +248,7 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
     trial.checkpoint_resource = report.checkpoint_resource;
     news = true;
   }
+  if (report.kept && report.exit == ExitClass::completed && spec_->keeps_best) keep(trial, *report.kept);
   if (const std::int64_t new_ms = std::min(report.training_ms, kSegmentTrainingMsMax) - trial.segment_training_ms; new_ms > 0) {
     trial.training_ms += new_ms;
     trial.segment_training_ms += new_ms;
@@ -418,7 +437,7 @@ bool Job::note_value(const TrialRow& trial, double value, bool at_max_resource) 
     return value == best->value && better_of_equals(trial, *best);
   };
   const BestRow best{trial.id.number, trial.until_resource, value};
-  if (at_max_resource && better(row_.best)) row_.best = best;
+  if ((at_max_resource || spec_->keeps_best) && better(row_.best)) row_.best = best;
   if (!better(row_.best_anywhere)) return false;
   const bool equal = row_.best_anywhere && row_.best_anywhere->value == value;
   row_.best_anywhere = best;

@@ -88,6 +88,7 @@ class Job {
  private:
   TrialRow& mutate(int number);
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
+  void keep(TrialRow& trial, const ReportedObservation& kept);
   std::optional<int> first_queued(int usable) const;
   std::optional<std::string> waits_for(const Capacity& capacity) const;
   int choose(std::optional<int> preferred, Timestamp now);

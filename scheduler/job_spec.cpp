@@ -17,6 +17,11 @@ namespace {
 const std::vector<std::string> kSchedulerTypes{"hyperband",    "successive_halving", "asha_promotion",  "asha_stopping", "none",
                                                "asha_delayed", "async_hyperband",    "median_stopping", "pasha",         "auto"};
 
+bool says(const Json& trainer, const char* field, const char* word) {
+  const auto found = trainer.is_object() ? trainer.find(field) : trainer.end();
+  return found != trainer.end() && *found == word;
+}
+
 bool is_synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
 
 std::string read_name(ObjectReader& reader) {
@@ -381,6 +386,9 @@ void check_objectives(JobSpec& spec, Diagnostics& diagnostics) {
     diagnostics.error("scheduler.type", named + " compares averages of values, which cannot say how constraints are met",
                       "use `auto`");
   }
+  if (spec.keeps_best && (!spec.constraints.empty() || !spec.more_objectives.empty())) {
+    diagnostics.error("trainer.keep", "`best` is by one value, and here constraints or other objectives count too", "use last");
+  }
   if (spec.more_objectives.empty()) return;
   for (const Objective& objective : spec.more_objectives) spec.scheduler.more_goals.push_back(objective.goal);
   const bool differences =
@@ -499,6 +507,10 @@ Json with_priors(Json document, const JobSpec& spec) {
   return document;
 }
 
+bool rungs_restart(const Json& trainer) {
+  return says(trainer, "type", "command") ? !says(trainer, "resume", "checkpoint") : says(trainer, "fidelity", "shrinkage");
+}
+
 std::string_view to_string(SchedulerType type) { return kSchedulerTypes[static_cast<std::size_t>(type)]; }
 
 std::uint64_t default_seed(std::string_view job_name) { return stable_hash(job_name) & static_cast<std::uint64_t>(kSeedMax); }
@@ -536,6 +548,8 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
     spec.candidates = read_configurations(*candidates, spec.search_space, kCandidatesMax, "candidates", diagnostics);
   }
   if (const Json* scheduler = reader.require("scheduler")) spec.scheduler = read_scheduler(*scheduler, "scheduler", diagnostics);
+  spec.scheduler.restarts = rungs_restart(spec.trainer);
+  spec.keeps_best = says(spec.trainer, "type", "xgboost") && says(spec.trainer, "keep", "best");
   if (const Json* warm_start = reader.find("warm_start")) read_warm_start(*warm_start, spec, diagnostics);
   if (const Json* limits = reader.find("limits")) spec.limits = read_limits(*limits, "limits", diagnostics);
   spec.weight = reader.number_or("weight", spec.weight, {kWeightMin, kWeightMax});

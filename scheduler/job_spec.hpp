@@ -72,6 +72,9 @@ struct SchedulerSpec {
   std::vector<std::int64_t> rungs;  // the user's own ladder, strictly rising, ending in max_resource; empty: computed
   BracketRounding rounding = BracketRounding::algorithm1;
   std::vector<Goal> more_goals;  // of the objectives after the first
+  // What the trainer says of its rungs (rungs_restart()): true: each is a training of its own, from nothing, so that a trial that
+  // goes on costs the whole of the next level; false: it goes on from the rung below and costs the difference.
+  bool restarts = false;
   bool rung_audit = false;  // asha_delayed and automatic: does the first rung order trials as the next one does?
 };
 
@@ -108,20 +111,24 @@ struct JobSpec {
   Json trainer;                  // as submitted; workers/protocol/trainer_spec.hpp reads it
   std::vector<int> replicas{1};  // trainer.replicas, ascending: workers of a trial; several: tuned as the parameter `replicas`
   int metric_rank = 0;           // trainer.metric_rank: whose observations count
+  bool keeps_best = false;       // trainer.keep: a trial's value is that of its best round, and so is its model, at any rung
   std::string data_key;          // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
   int replicas_of(const Configuration& configuration) const;
   // Of all constraints together; a metric that is not there violates infinitely. 0: all are met.
   double violation(const std::vector<std::pair<std::string, double>>& metrics) const;
 
-  // Reads a whole job document. Of the trainer only `replicas` and `metric_rank` are read here. `diagnostics` gets every fault;
-  // what is returned is a job only when there is none. A sampler without a seed gets default_seed(name).
+  // Reads a whole job document. Of the trainer: `replicas`, `metric_rank`, `keep` and what rungs_restart() looks at.
+  // `diagnostics` gets every fault; what is returned is a job only when there is none. Without a seed: default_seed(name).
   static JobSpec parse(const Json& json, Diagnostics& diagnostics);
 };
 
 // The document with the results of the earlier jobs in it: `"warm_start": {"jobs": [...], "observations": [...]}`, which parse()
 // reads back. So a job is whole without them, and may outlive them.
 Json with_priors(Json document, const JobSpec& spec);
+
+// Whether this trainer's rungs are trainings of their own: `fidelity: shrinkage`, or a command without `resume: checkpoint`.
+bool rungs_restart(const Json& trainer);
 
 // A stable hash of the job's name: the same document gives the same trials.
 std::uint64_t default_seed(std::string_view job_name);

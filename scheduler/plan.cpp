@@ -50,6 +50,7 @@ PlannedBracket bracket_on(const std::vector<std::int64_t>& levels, const Schedul
   PlannedBracket bracket;
   bracket.index = index;
   bracket.s = s_of_bracket(spec, k, index);
+  bracket.restarts = spec.restarts;
   std::int64_t trials = trials_at_start(spec, k, bracket.s);
   if (trials_left && *trials_left < trials) {
     trials = *trials_left;
@@ -101,6 +102,7 @@ void plan_asynchronous(const JobSpec& spec, Plan& plan) {
   plan.total_resource_without_stopping = trials * spec.scheduler.max_resource;
   PlannedBracket bracket;
   bracket.s = top;
+  bracket.restarts = spec.scheduler.restarts;
   std::int64_t left = trials;
   for (int rung = 0; rung <= top; ++rung) {
     if (median && top > 0) left = trials - trials * rung / (2 * top);
@@ -126,6 +128,7 @@ void plan_async_hyperband(const JobSpec& spec, Plan& plan) {
     PlannedBracket bracket;
     bracket.index = index;
     bracket.s = k - 1 - index;
+    bracket.restarts = spec.scheduler.restarts;
     for (int rung = index; rung < k; ++rung) {
       bracket.rungs.push_back({plan.ladder[static_cast<std::size_t>(rung)], static_cast<int>(std::max<std::int64_t>(1, left))});
       left /= spec.scheduler.eta;
@@ -152,7 +155,7 @@ std::int64_t PlannedBracket::total_resource() const {
   std::int64_t below = 0;
   for (const PlannedRung& rung : rungs) {
     total += rung.trials * (rung.resource - below);
-    below = rung.resource;
+    if (!restarts) below = rung.resource;
   }
   return total;
 }
@@ -204,6 +207,7 @@ PlannedBracket planned_bracket(const SchedulerSpec& spec, int index, std::option
 Plan make_plan(const JobSpec& spec) {
   Plan plan;
   plan.ladder = ladder(spec.scheduler);
+  plan.restarts = spec.scheduler.restarts;
   if (const auto bound = trials_bound(spec)) plan.trials = static_cast<int>(std::min<std::int64_t>(*bound, kTrialsMax));
   if (runs_in_passes(spec.scheduler.type)) {
     plan_synchronous(spec, plan);
@@ -224,6 +228,7 @@ Json to_json(const Plan& plan) {
           {"trials", plan.trials ? Json(*plan.trials) : Json(nullptr)},
           {"total_resource", plan.total_resource},
           {"total_resource_without_stopping", plan.total_resource_without_stopping},
+          {"restarts", plan.restarts},
           {"exact", plan.exact}};
 }
 

@@ -12,7 +12,7 @@
 namespace tuneband {
 
 struct PlannedRung {
-  std::int64_t resource = 0;  // level: a trial here has trained for so much in all
+  std::int64_t resource = 0;  // level: what a trial here has been trained for
   int trials = 0;             // slots
 };
 
@@ -22,7 +22,10 @@ struct PlannedBracket {
   std::vector<PlannedRung> rungs;
   bool trimmed = false;  // max_trials left it fewer trials than the algorithm asks for
 
-  // sum over rungs of trials x (resource - resource of the rung before): trials go on from their checkpoints
+  bool restarts = false;  // SchedulerSpec::restarts
+
+  // Sum over rungs of trials x (resource - resource of the rung before): trials go on from their checkpoints. Where they
+  // restart: of trials x resource.
   std::int64_t total_resource() const;
 };
 
@@ -60,6 +63,7 @@ struct Plan {
   std::optional<int> trials;                         // nothing: until another limit
   std::int64_t total_resource = 0;                   // over all of them
   std::int64_t total_resource_without_stopping = 0;  // every trial to max_resource
+  bool restarts = false;                             // SchedulerSpec::restarts
   bool exact = true;                                 // false for asynchronous rules: how many go on depends on arrival order
 };
 

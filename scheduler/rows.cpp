@@ -120,7 +120,8 @@ bool TrialRow::operator==(const TrialRow& other) const {
   return id == other.id && state == other.state && configuration == other.configuration && origin == other.origin &&
          bracket == other.bracket && rung == other.rung && resource == other.resource &&
          checkpoint_resource == other.checkpoint_resource && until_resource == other.until_resource &&
-         same(objective, other.objective) && objective_resource == other.objective_resource && violation == other.violation &&
+         same(objective, other.objective) && objective_resource == other.objective_resource &&
+         kept_value == other.kept_value && kept_resource == other.kept_resource && violation == other.violation &&
          same(more_objectives, other.more_objectives) && attempts == other.attempts && attempts_in_all == other.attempts_in_all &&
          epoch == other.epoch && worker == other.worker && peers == other.peers && exit_class == other.exit_class &&
          message == other.message && created_at == other.created_at && started_at == other.started_at &&

@@ -70,7 +70,7 @@ struct JobRow {
   int trials_stopped = 0;
   int trials_failed = 0;
   int trials_cancelled = 0;
-  std::optional<BestRow> best;             // at max_resource
+  std::optional<BestRow> best;             // at max_resource; where trials keep their best round, at any rung
   std::optional<BestRow> best_anywhere;    // at any rung
   std::int64_t resource_spent = 0;         // repeated segments included
   std::int64_t training_ms = 0;            // of all workers together; repeated segments included
@@ -96,6 +96,8 @@ struct TrialRow {
   std::int64_t until_resource = 0;         // the level of `rung`
   std::optional<double> objective;         // at `objective_resource`, the highest rung reached; nothing: none yet; may be NaN
   std::int64_t objective_resource = 0;
+  std::optional<double> kept_value;        // of the model that the trial has, the best of its rungs; nothing: keeps the last
+  std::int64_t kept_resource = 0;          // the resource that this value and the model are of
   double violation = 0;                    // of the constraints, at `objective_resource`; 0: all are met, or there are none
   std::vector<double> more_objectives;     // the values of the objectives after the first, at `objective_resource`
   int attempts = 0;                        // starts of the current segment; 0 after a rung was reached
@@ -118,13 +120,14 @@ struct TrialRow {
   std::vector<WorkerId> ranks() const;
 };
 
-// First report for (trial, resource) counts.
+// First report for (trial, resource) counts, but for one that `replaces` what the training of a lower rung had there.
 struct ObservationRow {
   TrialId trial;
   std::int64_t resource = 0;
   std::optional<double> objective;         // nothing: the objective's metric was not in this report
   std::vector<std::pair<std::string, double>> metrics;  // the others, and the objective too
   Timestamp at;
+  bool replaces = false;  // not stored
 };
 
 enum class Verdict { waiting, promoted, stopped, completed };

@@ -385,6 +385,7 @@ Assignment Scheduler::State::assignment_of(const Job& job, const TrialRow& trial
   assignment.from_resource = trial.checkpoint_resource;
   assignment.until_resource = trial.until_resource;
   assignment.max_resource = job.spec()->scheduler.max_resource;
+  assignment.kept_value = trial.kept_value;
   assignment.attempt = trial.attempts;
   assignment.job = job.spec();
   return assignment;

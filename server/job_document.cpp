@@ -90,10 +90,12 @@ JobDocument parse_job_document(std::string_view text, const std::string& base_di
       make_absolute(trainer["data"], "validation", "trainer.data", base_dir, diagnostics);
     }
   }
+  protocol::write_trainer_defaults(json);
   document.spec = JobSpec::parse(json, diagnostics);
   if (!document.spec.trainer.is_object()) return document;
   const auto trainer = protocol::parse_trainer(document.spec.trainer, "trainer", "/", diagnostics);
   if (!diagnostics.ok()) return document;
+  protocol::warn_of_fidelity(json, diagnostics);
   std::vector<protocol::TunedParameter> parameters;
   for (const Parameter& parameter : document.spec.search_space.parameters()) parameters.push_back(tuned(parameter));
   const Objective& objective = document.spec.objective;

@@ -39,6 +39,8 @@ protocol::AssignmentOrder to_order(const Assignment& assignment, const std::stri
   order.configuration = to_json(assignment.configuration);
   order.trainer = assignment.job->trainer;
   order.objective_metric = assignment.job->objective.metric;
+  order.maximize = assignment.job->objective.goal == Goal::maximize;
+  order.kept_value = assignment.kept_value;
   order.from_resource = assignment.from_resource;
   order.until_resource = assignment.until_resource;
   order.max_resource = assignment.max_resource;
@@ -67,10 +69,12 @@ Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncReques
   const protocol::AssignmentStatus& status = *request.assignment;
   AssignmentReport report;
   report.epoch = Epoch{status.epoch};
+  report.began_resource = status.began_resource;
   report.checkpoint_resource = status.checkpoint_resource;
   report.training_ms = status.training_ms;
   report.message = status.message;
   for (const protocol::Observation& seen : status.observations) report.observations.push_back({seen.resource, seen.metrics});
+  if (status.kept) report.kept = {status.kept->resource, status.kept->metrics};
   if (!status.exit.empty()) {
     report.exit = exit_class_from(status.exit);
     if (!report.exit) {

@@ -9,6 +9,11 @@ namespace tuneband::workers {
 
 Assignment::Assignment(protocol::AssignmentOrder order) : order_(std::move(order)) {}
 
+void Assignment::began(std::int64_t resource) {
+  const std::lock_guard lock(mutex_);
+  began_resource_ = resource;
+}
+
 void Assignment::observe(std::int64_t resource, Metrics metrics) {
   if (metrics.size() > protocol::kMetricsPerObservationMax) metrics.resize(protocol::kMetricsPerObservationMax);
   const std::lock_guard lock(mutex_);
@@ -56,6 +61,7 @@ protocol::AssignmentStatus Assignment::status() const {
   const std::lock_guard lock(mutex_);
   protocol::AssignmentStatus status;
   status.epoch = order_.epoch;
+  status.began_resource = began_resource_;
   status.checkpoint_resource = checkpoint_resource_;
   status.training_ms = std::chrono::duration_cast<std::chrono::milliseconds>((result_ ? end_ : Clock::now()) - begin_).count();
   std::size_t values = 0;
@@ -66,6 +72,7 @@ protocol::AssignmentStatus Assignment::status() const {
   }
   if (result_ && status.observations.size() == observations_.size()) {
     status.exit = result_->exit;
+    status.kept = result_->kept;
     status.message = valid_utf8(result_->message.substr(0, protocol::kMessageSizeMax / 3));  // a replaced byte becomes three
   }
   return status;

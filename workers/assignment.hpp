@@ -28,6 +28,7 @@ class Assignment final : public TrialReporter {
   const protocol::AssignmentOrder& order() const { return order_; }
 
   // The training thread's side. An observation at no more than the resource of the one before is dropped, as the server would.
+  void began(std::int64_t resource) override;
   void observe(std::int64_t resource, Metrics metrics) override;
   void checkpointed(std::int64_t resource) override;
   bool should_stop() const override { return stop_; }
@@ -57,6 +58,7 @@ class Assignment final : public TrialReporter {
   std::deque<protocol::Observation> observations_;  // not acknowledged
   std::size_t values_kept_ = 0;                     // their metrics
   std::int64_t observed_resource_ = 0;              // the highest
+  std::int64_t began_resource_ = 0;
   std::int64_t checkpoint_resource_ = 0;
   std::optional<Clock::time_point> stop_requested_at_;
   std::optional<SegmentResult> result_;

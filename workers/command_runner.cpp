@@ -34,8 +34,8 @@ constexpr int kShellNotExecutable = 126;
 class CommandSegment {
  public:
   CommandSegment(const AssignmentOrder& order, const CommandSpec& spec, RunningCommand& command, TrialReporter& reporter,
-                 TrialLog& log)
-      : order_(order), spec_(spec), command_(command), reporter_(reporter), log_(log) {}
+                 TrialLog& log, std::int64_t begins_at)
+      : order_(order), spec_(spec), command_(command), reporter_(reporter), log_(log), begins_at_(begins_at) {}
 
   enum class End { reached, stopped, timed_out, exited };
 
@@ -83,7 +83,7 @@ class CommandSegment {
   }
 
   void observe(std::int64_t resource, Metrics metrics) {
-    told_ = true;
+    if (!std::exchange(told_, true)) reporter_.began(begins_at_);
     reporter_.observe(resource, std::move(metrics));
     // The command saves first and reports then; that is the agreement.
     if (spec_.resume == protocol::ResumeMode::checkpoint) reporter_.checkpointed(resource);
@@ -94,6 +94,7 @@ class CommandSegment {
   RunningCommand& command_;
   TrialReporter& reporter_;
   TrialLog& log_;
+  std::int64_t begins_at_ = 0;  // told with its first value: one that was held may end instead, and is started anew
   std::optional<MetricReport> first_;
   bool told_ = false;
 };
@@ -261,7 +262,8 @@ class CommandRunner final : public TrialRunner {
   std::optional<SegmentResult> run_segment(const AssignmentOrder& order, const CommandSpec& spec, TrialReporter& reporter,
                                            TrialLog& log, Begun begun) {
     using End = CommandSegment::End;
-    const End end = CommandSegment(order, spec, *command_, reporter, log).run();
+    const std::int64_t begins_at = begun == Begun::before ? held_at_ : order.from_resource;
+    const End end = CommandSegment(order, spec, *command_, reporter, log, begins_at).run();
     if (end == End::reached) {
       // The other ranks of a group may need it until they end themselves: they are not held, and so it is not.
       if (order.until_resource < order.max_resource && !order.group) {

@@ -102,19 +102,34 @@ std::vector<std::int64_t> stored_resources(const std::string& trial_dir) {
   return resources;
 }
 
-}  // namespace
+void remove_checkpoint(const std::string& trial_dir, std::int64_t resource) {
+  std::error_code ignored;
+  fs::remove(checkpoint_path(trial_dir, resource, kModelEnding), ignored);
+  fs::remove(checkpoint_path(trial_dir, resource, kChecksumEnding), ignored);
+}
 
-Result<void> store_model(const std::string& trial_dir, std::int64_t resource, std::string_view model, Flush flush) {
+Result<void> make_place(const std::string& trial_dir) {
   std::error_code error;
   const std::string checkpoints = trial_dir + "/" + protocol::kCheckpointDir;
   fs::create_directories(checkpoints, error);
   if (error) return write_error(trial_dir, error.value());
   if (!is_in_its_place(trial_dir)) return write_error(checkpoints, ENOTDIR);
+  return {};
+}
+
+enum class Named { as_checkpoint, also_as_the_model };
+
+Result<void> store_checkpoint(const std::string& trial_dir, std::int64_t resource, std::string_view model, Flush flush,
+                              Named named) {
+  const std::string checkpoints = trial_dir + "/" + protocol::kCheckpointDir;
+  if (auto made = make_place(trial_dir); !made) return made;
   const std::string path = checkpoint_path(trial_dir, resource, kModelEnding);
   const std::string sum_path = checkpoint_path(trial_dir, resource, kChecksumEnding);
   if (auto written = write_whole(sum_path, checksum(model), flush); !written) return written;
   if (auto written = write_whole(path, model, flush); !written) return written;
-  if (auto linked = link_whole(path, trial_dir + "/" + protocol::kModelFile, model, flush); !linked) return linked;
+  if (named == Named::also_as_the_model) {
+    if (auto linked = link_whole(path, trial_dir + "/" + protocol::kModelFile, model, flush); !linked) return linked;
+  }
   if (flush == Flush::yes) {
     // The directories above are older than these names: what keeps the names keeps them.
     for (const std::string& directory : {checkpoints, trial_dir}) {
@@ -122,11 +137,30 @@ Result<void> store_model(const std::string& trial_dir, std::int64_t resource, st
     }
   }
   for (const std::int64_t older : stored_resources(trial_dir)) {
-    if (older >= resource) continue;
-    fs::remove(checkpoint_path(trial_dir, older, kModelEnding), error);
-    fs::remove(checkpoint_path(trial_dir, older, kChecksumEnding), error);
+    if (older < resource) remove_checkpoint(trial_dir, older);
   }
   return {};
+}
+
+}  // namespace
+
+Result<void> store_model(const std::string& trial_dir, std::int64_t resource, std::string_view model, Flush flush) {
+  return store_checkpoint(trial_dir, resource, model, flush, Named::also_as_the_model);
+}
+
+Result<void> store_checkpoint(const std::string& trial_dir, std::int64_t resource, std::string_view model, Flush flush) {
+  return store_checkpoint(trial_dir, resource, model, flush, Named::as_checkpoint);
+}
+
+Result<void> store_kept_model(const std::string& trial_dir, std::string_view model, Flush flush) {
+  if (auto made = make_place(trial_dir); !made) return made;
+  if (auto written = write_whole(trial_dir + "/" + protocol::kModelFile, model, flush); !written) return written;
+  return flush == Flush::yes ? flush_directory(trial_dir) : Result<void>();
+}
+
+void remove_checkpoints(const std::string& trial_dir) {
+  if (!is_in_its_place(trial_dir)) return;
+  for (const std::int64_t resource : stored_resources(trial_dir)) remove_checkpoint(trial_dir, resource);
 }
 
 std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64_t resource_max,

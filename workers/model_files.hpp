@@ -27,6 +27,13 @@ enum class Flush { no, yes };
 // system's, in a sentence.
 Result<void> store_model(const std::string& trial_dir, std::int64_t resource, std::string_view model, Flush flush);
 
+// The same without model.ubj, which is another one: store_kept_model().
+Result<void> store_checkpoint(const std::string& trial_dir, std::int64_t resource, std::string_view model, Flush flush);
+Result<void> store_kept_model(const std::string& trial_dir, std::string_view model, Flush flush);
+
+// Of another training: what begins anew is not to find it. model.ubj stays.
+void remove_checkpoints(const std::string& trial_dir);
+
 // The whole checkpoint of the most resource, `resource_max` at most. Damaged ones are skipped, with a line for the log each.
 std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64_t resource_max, std::vector<std::string>& notes);
 

@@ -25,6 +25,7 @@ class ProbeReporter final : public TrialReporter {
     time.it_value.tv_sec = kProbeSecondsMax;
     ::timerfd_settime(timer_.get(), 0, &time, nullptr);
   }
+  void began(std::int64_t) override {}
   void observe(std::int64_t, Metrics) override {}
   void checkpointed(std::int64_t) override {}
   bool should_stop() const override {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,8 @@ class TrialReporter {
  public:
   virtual ~TrialReporter() = default;
 
+  // The segment's training begins at `resource`: what is in memory, or in the checkpoint that was found. Before the first value.
+  virtual void began(std::int64_t resource) = 0;
   // Values after `resource` units; NaN and infinity are values. Repeats of a resource are harmless: the first one counts.
   virtual void observe(std::int64_t resource, Metrics metrics) = 0;
   // A checkpoint from which another worker can go on at `resource` is on disk, whole.
@@ -34,6 +37,7 @@ class TrialReporter {
 struct SegmentResult {
   std::string exit;     // exit_class.hpp
   std::string message;  // of a failure: one sentence that a user can act on
+  std::optional<protocol::Observation> kept{};  // what counts of the segment; nothing: the values at its last resource
 };
 
 class TrialRunner {

@@ -81,6 +81,14 @@ Result<void> create_handle(const Table& table, DMatrixHandle* handle) {
                                                  table.row_starts.size(), table.values.size(), table.columns, handle));
 }
 
+Result<std::string> saved(BoosterHandle booster) {
+  bst_ulong size = 0;
+  const char* bytes = nullptr;
+  if (auto done = xgboost_result(XGBoosterSaveModelToBuffer(booster, R"({"format": "ubj"})", &size, &bytes)); !done)
+    return done.error();
+  return std::string(bytes, size);
+}
+
 std::string_view parameter_or(const XgboostParameters& parameters, std::string_view name, std::string_view fallback) {
   const auto found =
       std::find_if(parameters.begin(), parameters.end(), [name](const auto& parameter) { return parameter.first == name; });
@@ -161,12 +169,17 @@ Result<std::string> XgboostBooster::attribute(const std::string& name) const {
   return std::string(found != 0 ? value : "");
 }
 
-Result<std::string> XgboostBooster::save() {
-  bst_ulong size = 0;
-  const char* bytes = nullptr;
-  if (auto saved = xgboost_result(XGBoosterSaveModelToBuffer(handle_.get(), R"({"format": "ubj"})", &size, &bytes)); !saved)
-    return saved.error();
-  return std::string(bytes, size);
+Result<std::string> XgboostBooster::save() { return saved(handle_.get()); }
+
+Result<std::string> XgboostBooster::save_first(int rounds, const std::vector<std::pair<std::string, std::string>>& attributes) {
+  BoosterHandle slice = nullptr;
+  if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), 0, rounds, 1, &slice)); !cut) return cut.error();
+  const std::unique_ptr<void, Free> owner(slice);
+  for (const auto& [name, value] : attributes) {
+    auto set = xgboost_result(XGBoosterSetAttr(slice, name.c_str(), value.empty() ? nullptr : value.c_str()));
+    if (!set) return set.error();
+  }
+  return saved(slice);
 }
 
 Result<void> XgboostBooster::load(std::string_view model, int rounds) {

@@ -58,6 +58,9 @@ class XgboostBooster {
 
   // The model as UBJSON, as XGBoost itself reads and writes it.
   Result<std::string> save();
+  // The model of its first `rounds` rounds (1 to as many as it has), with these attributes in place of those of the same name, ""
+  // to leave one out. A linear model and dart have none.
+  Result<std::string> save_first(int rounds, const std::vector<std::pair<std::string, std::string>>& attributes);
   // Errors: it holds another number of rounds than `rounds`. The bytes must be whole: XGBoost does not survive a damaged model.
   Result<void> load(std::string_view model, int rounds);
 

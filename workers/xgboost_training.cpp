@@ -23,6 +23,7 @@ constexpr auto kTrainedAgainSoon = std::chrono::seconds(1);
 constexpr std::uint64_t kSeedMask = 0x7fffffff;           // of a trial's seed: what XGBoost can take
 constexpr std::size_t kDescriptionSizeMax = 1024 * 1024;  // bytes, of the features in a model file
 constexpr const char* kFeaturesAttribute = "tuneband_features";
+constexpr const char* kBestAttribute = "tuneband_best";          // of a checkpoint, where the best round is kept: which it is
 constexpr const char* kReplicasAttribute = "tuneband_replicas";  // of a model that a group trained: how many ranks it had
 
 std::string parameter_text(const std::string& name, const Json& value) {
@@ -105,6 +106,35 @@ std::string describe_round(std::int64_t resource, const Metrics& metrics) {
   return line + "\n";
 }
 
+// {"resource": 7, "metrics": {"validation-auc": 0.79}}, in a checkpoint of this program.
+std::string describe_best(const protocol::Observation& best) {
+  Json metrics = Json::object();
+  for (const auto& [name, value] : best.metrics) metrics[name] = number_to_json(value);
+  return Json{{"resource", best.resource}, {"metrics", std::move(metrics)}}.dump();
+}
+
+std::optional<protocol::Observation> best_from(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("resource") || !json["resource"].is_number_integer() || !json.contains("metrics") ||
+      !json["metrics"].is_object()) {
+    return std::nullopt;
+  }
+  protocol::Observation best{json["resource"].get<std::int64_t>(), {}};
+  for (const auto& [name, value] : json["metrics"].items()) {
+    if (const auto number = number_from_json(value)) best.metrics.emplace_back(name, *number);
+  }
+  return best;
+}
+
+// Below max_resource the learning rate is that of the rung; the user's own text stays at max_resource.
+void shrink(std::map<std::string, std::string>& parameters, const AssignmentOrder& order) {
+  constexpr double kEtaDefault = 0.3;  // XGBoost's
+  const auto eta = parameters.find("eta");
+  const double own = eta == parameters.end() ? kEtaDefault : parse_number(eta->second).value_or(kEtaDefault);
+  const double shrunk = protocol::shrunk_eta(own, order.until_resource, order.max_resource);
+  if (shrunk != own) parameters["eta"] = format_number(shrunk);
+}
+
 std::optional<double> find_metric(const Metrics& metrics, const std::string& name) {
   for (const auto& [known, value] : metrics) {
     if (known == name) return value;
@@ -130,6 +160,7 @@ XgboostParameters parameters_of(const SegmentContext& segment) {
   for (const auto& [name, value] : segment.order.configuration.items()) {
     if (name != protocol::kReplicasParameter) named[documented_name(name)] = parameter_text(name, value);
   }
+  if (segment.spec.fidelity == protocol::Fidelity::shrinkage) shrink(named, segment.order);
   named["nthread"] = std::to_string(std::min(segment.spec.threads, segment.threads));
   named["seed_per_iteration"] = "1";  // what is random depends on the round, not on the rounds before
   named["disable_default_eval_metric"] = "1";
@@ -189,6 +220,7 @@ class XgboostTraining::Segment {
         stored_at_(SteadyClock::now()) {}
 
   SegmentResult run() {
+    reporter_.began(training_.resource_);
     std::optional<SegmentResult> fault;
     // Trained before, but maybe never heard of.
     if (training_.resource_ == order_.until_resource && training_.resource_ > 0) fault = observe();
@@ -223,6 +255,7 @@ class XgboostTraining::Segment {
     auto metrics =
         training_.booster_.evaluate(static_cast<int>(training_.resource_) - 1, evaluation_sets(spec_, *training_.data_));
     if (!metrics) return out_of_step(kExitInvalidParameters, metrics.error());
+    note_best(*metrics);
     if (!ranks_.first()) return std::nullopt;
     log_.write(describe_round(training_.resource_, *metrics));
     const auto objective = find_metric(*metrics, order_.objective_metric);
@@ -240,6 +273,38 @@ class XgboostTraining::Segment {
                              " rounds in a row; a smaller eta may help, or the validation data has one class only"};
   }
 
+  bool better(double value, double than) const { return order_.maximize ? value > than : value < than; }
+
+  // On every rank, which all measure the same.
+  void note_best(const Metrics& metrics) {
+    const auto objective = find_metric(metrics, order_.objective_metric);
+    if (!spec_.keep_best || !objective || !std::isfinite(*objective)) return;
+    if (training_.best_ && !better(*objective, *find_metric(training_.best_->metrics, order_.objective_metric))) return;
+    training_.best_ = protocol::Observation{training_.resource_, metrics};
+  }
+
+  // What model.ubj is to be: the best round of this training, as long as no lower rung had a better one.
+  std::optional<SegmentResult> keep_best() {
+    if (!training_.best_) return std::nullopt;
+    const double value = *find_metric(training_.best_->metrics, order_.objective_metric);
+    if (order_.kept_value && !better(value, *order_.kept_value)) return std::nullopt;
+    const auto rounds = static_cast<int>(training_.best_->resource);
+    // As other programs know them: best_iteration counts from 0.
+    auto model = training_.booster_.save_first(
+        rounds, {{kBestAttribute, ""}, {"best_iteration", std::to_string(rounds - 1)}, {"best_score", format_number(value)}});
+    if (!model) return failed_segment(kExitCrashed, model.error());
+    const auto stored = store_kept_model(order_.trial_dir, *model, flush());
+    return stored ? std::nullopt : std::optional(failed_segment(kExitCrashed, stored.error()));
+  }
+
+  Result<std::string> checkpoint() {
+    if (training_.best_) {
+      if (auto noted = training_.booster_.set_attribute(kBestAttribute, describe_best(*training_.best_)); !noted)
+        return noted.error();
+    }
+    return training_.booster_.save();
+  }
+
   bool checkpoint_due() const {
     return ranks_.first() && training_.resource_ < order_.until_resource &&
            SteadyClock::now() - stored_at_ >= std::chrono::milliseconds(spec_.checkpoint_interval_ms);
@@ -247,15 +312,16 @@ class XgboostTraining::Segment {
 
   std::optional<SegmentResult> store() {
     if (training_.resource_ == training_.stored_resource_) return std::nullopt;
-    auto model = training_.booster_.save();
+    auto model = checkpoint();
     if (!model) return failed_segment(kExitCrashed, model.error());
     return store(*model);
   }
 
   std::optional<SegmentResult> store(const std::string& model) {
     if (training_.resource_ == training_.stored_resource_) return std::nullopt;
-    if (auto stored = store_model(order_.trial_dir, training_.resource_, model, flush()); !stored)
-      return failed_segment(kExitCrashed, stored.error());
+    const auto stored = spec_.keep_best ? store_checkpoint(order_.trial_dir, training_.resource_, model, flush())
+                                        : store_model(order_.trial_dir, training_.resource_, model, flush());
+    if (!stored) return failed_segment(kExitCrashed, stored.error());
     training_.stored_resource_ = training_.resource_;
     stored_at_ = SteadyClock::now();
     reporter_.checkpointed(training_.resource_);
@@ -271,14 +337,19 @@ class XgboostTraining::Segment {
   }
 
   SegmentResult finish(const char* exit) {
+    // Before the checkpoint, which is the word that the segment is done.
+    if (ranks_.alone()) {
+      if (auto fault = keep_best()) return *fault;
+    }
     if (auto fault = ranks_.alone() ? store() : finish_together()) return *fault;
-    log_.note(std::string(exit) + " at round " + std::to_string(training_.resource_));
-    return {exit, ""};
+    log_.note(std::string(exit) + " at round " + std::to_string(training_.resource_) +
+              (training_.best_ ? ", the best is round " + std::to_string(training_.best_->resource) : ""));
+    return {exit, "", training_.best_};
   }
 
   // All ranks must have come to the same model, byte for byte: else what was measured is not what the group trained.
   std::optional<SegmentResult> finish_together() {
-    auto model = training_.booster_.save();
+    auto model = checkpoint();
     std::optional<SegmentResult> fault;
     if (!model) fault = failed_segment(kExitCrashed, model.error());
     if (const Agreement agreed = agree(ranks_, fault); agreed.end) return agreed.end;
@@ -287,7 +358,10 @@ class XgboostTraining::Segment {
     if (!seen) return group_broke(ranks_, seen.error());
     if ((*seen)[0] != ~(*seen)[1]) return SegmentResult{kExitCrashed, "the ranks have come to different models"};
     log_.note("the model of all ranks has the fingerprint " + std::to_string(fingerprint));
-    if (ranks_.first()) return store(*model);
+    if (ranks_.first()) {
+      if (auto unkept = keep_best()) return unkept;
+      return store(*model);
+    }
     training_.stored_resource_ = training_.resource_;
     return std::nullopt;
   }
@@ -312,6 +386,9 @@ Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, st
   training.job_ = segment.order.job;
   training.trial_ = segment.order.trial;
   training.trial_dir_ = segment.order.trial_dir;
+  if (segment.spec.fidelity == protocol::Fidelity::shrinkage) training.rung_resource_ = segment.order.until_resource;
+  const bool first = !segment.order.group || segment.order.group->rank == 0;
+  if (segment.order.from_resource == 0 && first) remove_checkpoints(segment.order.trial_dir);
   training.world_size_ = world_size;
   training.began_ = SteadyClock::now();
   return training;
@@ -319,7 +396,7 @@ Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, st
 
 bool XgboostTraining::goes_on_with(const AssignmentOrder& order, const std::shared_ptr<const WarmData>& data) const {
   return job_ == order.job && trial_ == order.trial && trial_dir_ == order.trial_dir && resource_ == order.from_resource &&
-         data_ == data;
+         (rung_resource_ == 0 || rung_resource_ == order.until_resource) && data_ == data;
 }
 
 Result<void> XgboostTraining::load(const StoredModel& model) {
@@ -333,6 +410,9 @@ Result<void> XgboostTraining::load(const StoredModel& model) {
                      std::to_string(world_size_),
                  "", ""};
   }
+  const auto best = booster_.attribute(kBestAttribute);
+  if (!best) return best.error();
+  best_ = best->empty() ? std::nullopt : best_from(*best);
   resource_ = stored_resource_ = model.resource;
   began_.reset();
   return {};

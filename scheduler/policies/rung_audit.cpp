@@ -5,15 +5,14 @@ namespace tuneband {
 RungAudit::RungAudit(const Rungs& rungs) : of_audited_(static_cast<std::size_t>(rungs.top()) + 1), progress_(kAuditTrials) {
   for (int index = 0; index <= rungs.top(); ++index) levels_.push_back(rungs.at(index).level());
   const bool enough_trials = !rungs.trials_max() || *rungs.trials_max() >= kAuditJobTrialsMin;
-  if (!enough_trials || !affordable(0)) return;
+  if (!enough_trials || !audit_affordable(levels_, 0)) return;
   audit_rung_ = 0;
   auditing_ = true;
 }
 
-// Above the rung that new trials would start from there has to be one more to stop at.
-bool RungAudit::affordable(int index) const {
-  const auto above = static_cast<std::size_t>(index) + 1;
-  return above + 1 < levels_.size() && kAuditTrials * levels_[above] <= levels_.back() * 5 / 4;
+bool audit_affordable(const std::vector<std::int64_t>& levels, std::size_t index) {
+  const std::size_t above = index + 1;
+  return above + 1 < levels.size() && kAuditTrials * levels[above] <= levels.back() * 5 / 4;
 }
 
 RungCount RungAudit::apart(int index) const {
@@ -74,7 +73,7 @@ void RungAudit::conclude(const RungOrder& order) {
     auditing_ = false;
     if (pairs.pairs < kAuditPairsMin || pairs.concordance() >= kAuditConcordanceMin) return;
     lowest_ = audit_rung_ + 1;
-    if (!affordable(audit_rung_ + 1)) return;
+    if (!audit_affordable(levels_, static_cast<std::size_t>(audit_rung_) + 1)) return;
     ++audit_rung_;
     auditing_ = true;
   }

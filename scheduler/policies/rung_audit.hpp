@@ -4,6 +4,7 @@
 // at no rung that they passed in this way: it is as if they had started one rung higher.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,10 @@ inline constexpr int kAuditTrials = 9;
 inline constexpr double kAuditConcordanceMin = 0.74;  // a random order has 0.5, one that helps 0.8 and more
 inline constexpr int kAuditPairsMin = 6;              // of those that have a value at both rungs: fewer say nothing
 inline constexpr int kAuditJobTrialsMin = 3 * kAuditTrials;
+
+// Whether the audit of rung `index` of this ladder costs no more than about one training, and there is one more to stop at above
+// the rung that new trials would start from.
+bool audit_affordable(const std::vector<std::int64_t>& levels, std::size_t index);
 
 class RungAudit {
  public:
@@ -41,8 +46,7 @@ class RungAudit {
     Standing standing;
   };
 
-  bool affordable(int index) const;  // to audit rung `index`
-  bool pending(int trial) const;     // it may still come to the rung above the audited one
+  bool pending(int trial) const;  // it may still come to the rung above the audited one
   PairCounts audited_pairs(const RungOrder& order) const;
   void conclude(const RungOrder& order);
 

@@ -592,6 +592,22 @@ TEST_F(AnalyticsTest, HasNoTrialWithoutAFiniteValueWhereAllHaveOne) {
   EXPECT_EQ(analytics()["summary"]["first_not_finite"], nullptr);
 }
 
+TEST_F(AnalyticsTest, TakesOffWhatRungsThatRestartTrainedInVain) {
+  Json document = Json::parse(spec_text("a"));
+  document["trainer"]["fidelity"] = "shrinkage";
+  JobRow job = running_job(1, "a");
+  job.spec_json = document.dump();
+  job.resource_spent = 1 + 3 + 9 + 1;  // trial 0 went up the ladder, trial 1 was stopped at once
+  job.training_ms = 1400;
+  write({job, ended_trial(1, 0, TrialState::completed, 0.9, 9), ended_trial(1, 1, TrialState::stopped, 0.8, 1),
+         decision(1, 0, 0, 0.5, Verdict::promoted, 0), decision(1, 1, 0, 0.4, Verdict::stopped, 1),
+         decision(1, 0, 1, 0.6, Verdict::promoted, 2), decision(1, 0, 2, 0.9, Verdict::completed, 3)});
+  const Json summary = analytics()["summary"];
+  EXPECT_EQ(summary["resource_saved"], 2 * 9 - (1 + 3 + 9 + 1));
+  EXPECT_EQ(summary["resource_without_stopping"], 2 * 9);
+  EXPECT_EQ(summary["training_seconds_saved"], 0.4);
+}
+
 TEST_F(AnalyticsTest, ComparesNumbersOfReplicasInQualityTrainingTimeAndWorkerTime) {
   const auto finished = [](int number, int replicas, double objective, std::int64_t training_ms) {
     TrialRow trial = ended_trial(1, number, TrialState::completed, objective, 9);

@@ -388,13 +388,29 @@ TEST_F(Commands, ANameWithOddLettersIsOneSegmentOfThePath) {
 
 TEST_F(Commands, ThePlanNeedsNoServer) {
   const std::string path = write_job(R"({"name": "p", "objective": {"metric": "m", "goal": "maximize"},
-    "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "trainer": {"type": "command", "argv": ["true"]},
+    "search_space": {"x": {"type": "float", "min": 0, "max": 1}},
+    "trainer": {"type": "command", "argv": ["true"], "resume": "checkpoint"},
     "scheduler": {"type": "hyperband", "min_resource": 1, "max_resource": 9, "eta": 3}})");
   ASSERT_TRUE(show_plan(console_, {path, 2, 0.5}));
   const std::string expected =
       "bracket\t1 unit\t3 units\t9 units\tin all\n0 (s=2)\t9\t3\t1\t21\n1 (s=1)\t\t5\t1\t21\n2 (s=0)\t\t\t3\t27\n";
   EXPECT_EQ(out_.str().substr(0, expected.size()), expected) << out_.str();
   EXPECT_NE(out_.str().find("\ntrials\t17\n"), std::string::npos) << out_.str();
+}
+
+TEST_F(Commands, ThePlanSaysWhatItKnowsOfTheRungs) {
+  const std::string job = R"({"name": "p", "objective": {"metric": "validation-auc", "goal": "maximize"},
+    "search_space": {"eta": {"type": "float", "min": 0.001, "max": 1, "scale": "log"}},
+    "trainer": {"type": "xgboost", "data": {"train": "t.csv", "label": "y"}%},
+    "scheduler": {"type": "successive_halving", "min_resource": 9, "max_resource": 81, "eta": 3}})";
+  const auto with = [&](const std::string& more) { return std::string(job).replace(job.find('%'), 1, more); };
+  ASSERT_TRUE(show_plan(console_, {write_job(with("")), 2, 0.5}));
+  EXPECT_NE(out_.str().find("0 (s=2)\t9\t3\t1\t243\n"), std::string::npos) << out_.str();  // 9 x 9 + 3 x 27 + 81
+  EXPECT_NE(out_.str().find("rungs\teach is a training of its own, from nothing\n"), std::string::npos) << out_.str();
+  EXPECT_NE(err_.str().find("search_space.eta.min: with a learning rate of 0.001 81 rounds"), std::string::npos) << err_.str();
+  EXPECT_EQ(err_.str().find("trainer.fidelity"), std::string::npos) << err_.str();
+  ASSERT_TRUE(show_plan(console_, {write_job(with(R"(, "fidelity": "prefix")")), 2, 0.5}));
+  EXPECT_NE(err_.str().find("trainer.fidelity: with `prefix`"), std::string::npos) << err_.str();
 }
 
 TEST_F(Commands, ThePlanOfABrokenDocumentListsEveryFault) {

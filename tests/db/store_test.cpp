@@ -58,6 +58,8 @@ TrialRow full_trial(std::int64_t job, int number) {
   trial.epoch = Epoch{std::numeric_limits<std::int64_t>::max()};
   trial.exit_class = ExitClass::worker_lost;
   trial.message = std::string("null\0byte", 9);
+  trial.kept_value = 0.1 + 0.2;
+  trial.kept_resource = 7;
   trial.training_ms = 1;
   trial.segment_training_ms = 2;
   trial.assigned_ms = 3;
@@ -170,6 +172,19 @@ TEST_F(StoreTest, KeepsTheFirstObservationAtAResource) {
   Statement rows = connection.prepare("SELECT objective FROM observations");
   ASSERT_TRUE(rows.step());
   EXPECT_EQ(rows.number(0), 0.5);
+  EXPECT_FALSE(rows.step());
+}
+
+TEST_F(StoreTest, PutsAnObservationInThePlaceOfALowerRungs) {
+  Store store = Store::open(path());
+  ObservationRow again = observation(1, 0, 1, 0.6);
+  again.replaces = true;
+  commit(store, {running_job(1, "a"), pending_trial(1, 0), observation(1, 0, 1, 0.5)});
+  commit(store, {again});
+  Connection connection = Connection::open_to_read(path());
+  Statement rows = connection.prepare("SELECT objective FROM observations");
+  ASSERT_TRUE(rows.step());
+  EXPECT_EQ(rows.number(0), 0.6);
   EXPECT_FALSE(rows.step());
 }
 

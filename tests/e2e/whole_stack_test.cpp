@@ -118,10 +118,15 @@ TEST_F(WholeStackTest, AnXgboostJobCompletesWithAModelOnDisk) {
   EXPECT_EQ(ended.at("state"), "completed") << ended;
   EXPECT_EQ(ended.at("trials").at("failed"), 0);
   ASSERT_FALSE(ended.at("best").is_null());
-  EXPECT_EQ(ended.at("best").at("resource"), 27);
+  const Json plan = server.get("/v1/jobs/" + job + "/plan");
+  EXPECT_TRUE(plan.at("restarts"));
+  EXPECT_EQ(ended.at("resource_spent"), plan.at("total_resource")) << "each rung is trained from nothing";
+  EXPECT_EQ(ended.at("best").at("value"), ended.at("best_anywhere").at("value")) << "the best that was found, at whatever rung";
   EXPECT_GT(ended.at("best").at("value").get<double>(), 0.7);
   const Json best = server.get("/v1/jobs/" + job + "/best");
   ASSERT_TRUE(best.at("model").is_string()) << best;
+  EXPECT_EQ(best.at("trial").at("kept_value"), ended.at("best").at("value"));
+  EXPECT_GE(best.at("trial").at("kept_resource"), 1);
   const std::string model = data("data") + "/jobs/" + job + "/trials/" + ended.at("best").at("trial").dump() + "/model.ubj";
   EXPECT_TRUE(fs::exists(model));
   EXPECT_EQ(server.raw("GET", "/v1/jobs/" + job + "/trials/" + ended.at("best").at("trial").dump() + "/model", "").body.size(),

@@ -117,6 +117,33 @@ TEST(Brackets, CountResourceFromCheckpoints) {
   EXPECT_EQ(plan.total_resource_without_stopping, 49 * 27);
 }
 
+TEST(Brackets, CountEachRungWholeWhereRungsRestart) {
+  JobSpec job = job_of(spec_of(27, 1, 3));
+  job.scheduler.restarts = true;
+  const Plan plan = make_plan(job);
+  EXPECT_TRUE(plan.restarts);
+  EXPECT_EQ(plan.brackets[0].total_resource(), 27 * 1 + 9 * 3 + 3 * 9 + 1 * 27);
+  EXPECT_EQ(plan.brackets[3].total_resource(), 4 * 27);
+  EXPECT_EQ(plan.total_resource, 108 + (12 * 3 + 4 * 9 + 27) + (6 * 9 + 2 * 27) + 4 * 27);
+  EXPECT_EQ(plan.total_resource_without_stopping, 49 * 27);  // one training each
+  for (const auto type : {SchedulerType::asha_delayed, SchedulerType::async_hyperband, SchedulerType::median_stopping}) {
+    JobSpec other = job_of(spec_of(27, 1, 3, type), 27);
+    const std::int64_t from_checkpoints = make_plan(other).total_resource;
+    other.scheduler.restarts = true;
+    EXPECT_GT(make_plan(other).total_resource, from_checkpoints) << to_string(type);
+  }
+}
+
+TEST(Brackets, RestartWhereTheTrainerSaysSo) {
+  EXPECT_TRUE(rungs_restart({{"type", "command"}}));
+  EXPECT_TRUE(rungs_restart({{"type", "command"}, {"resume", "restart"}}));
+  EXPECT_FALSE(rungs_restart({{"type", "command"}, {"resume", "checkpoint"}}));
+  EXPECT_TRUE(rungs_restart({{"type", "xgboost"}, {"fidelity", "shrinkage"}}));
+  EXPECT_FALSE(rungs_restart({{"type", "xgboost"}, {"fidelity", "prefix"}}));
+  EXPECT_FALSE(rungs_restart({{"type", "xgboost"}}));  // of a version that knew nothing else
+  EXPECT_FALSE(rungs_restart(Json()));
+}
+
 TEST(Brackets, RepeatAfterOnePass) {
   const SchedulerSpec spec = spec_of(27, 1, 3);
   for (int index = 0; index < 4; ++index) {

@@ -17,6 +17,8 @@ AssignmentOrder some_order() {
   order.configuration = {{"eta", 0.1}, {"booster", "gbtree"}, {"depth", 6}};
   order.trainer = {{"type", "command"}, {"argv", {"true"}}};
   order.objective_metric = "val_loss";
+  order.maximize = true;
+  order.kept_value = 0.1;
   order.from_resource = 3;
   order.until_resource = 9;
   order.max_resource = 27;
@@ -40,6 +42,8 @@ SyncRequest some_request() {
   AssignmentStatus status;
   status.epoch = 9;
   status.observations = {{1, {{"auc", 0.5}}}, {2, {{"auc", 0.75}, {"loss", 1e-300}}}};
+  status.began_resource = 1;
+  status.kept = Observation{2, {{"auc", 0.6}}};
   status.checkpoint_resource = 2;
   status.training_ms = 1234;
   status.exit = "crashed";

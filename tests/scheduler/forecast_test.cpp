@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/random.hpp"
 #include "scheduler/plan.hpp"
+#include "scheduler/scheduler.hpp"
 
 namespace tuneband::test {
 
@@ -10,7 +12,7 @@ namespace {
 
 JobSpec forecast_job(const Json& overlay) {
   Json document = Json::parse(R"({"name": "forecast", "objective": {"metric": "value", "goal": "minimize"},
-      "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "trainer": {"type": "command"},
+      "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "trainer": {"type": "command", "resume": "checkpoint"},
       "scheduler": {"type": "hyperband", "max_resource": 27}})");
   document.merge_patch(overlay);
   Diagnostics diagnostics;
@@ -29,6 +31,66 @@ TEST(Forecast, OneWorkerNeedsTheWholePlansResource) {
   for (const char* type : {"hyperband", "successive_halving"}) {
     const JobSpec spec = forecast_job({{"scheduler", {{"type", type}}}});
     EXPECT_EQ(wall_seconds(spec, 1), static_cast<double>(make_plan(spec).total_resource)) << type;
+  }
+}
+
+TEST(Forecast, CountsRungsThatRestartWhole) {
+  for (const char* type : {"hyperband", "successive_halving"}) {
+    const JobSpec anew = forecast_job({{"trainer", {{"resume", "restart"}}}, {"scheduler", {{"type", type}}}});
+    const JobSpec resumed = forecast_job({{"trainer", {{"resume", "checkpoint"}}}, {"scheduler", {{"type", type}}}});
+    EXPECT_EQ(wall_seconds(anew, 1), static_cast<double>(make_plan(anew).total_resource)) << type;
+    EXPECT_GT(wall_seconds(anew, 1), wall_seconds(resumed, 1)) << type;
+  }
+}
+
+// One worker runs the job; each rung puts the trials in the same order, or (those of 1, 3, 9, 27 and 81) in that of the rung
+// below turned round.
+std::int64_t resource_of_run(const JobSpec& spec, bool rungs_mislead) {
+  Scheduler scheduler;
+  std::int64_t spent = 0;
+  scheduler.step(JobSubmitted{spec, ""}, Timestamp{});
+  WorkerSynced message;
+  message.worker = WorkerId{"w"};
+  while (true) {
+    const Outcome outcome = scheduler.step(message, Timestamp{});
+    for (const Write& write : outcome.writes) {
+      if (const auto* job = std::get_if<JobRow>(&write)) spent = job->resource_spent;
+    }
+    const auto* reply = outcome.notices.empty() ? nullptr : std::get_if<WorkerReply>(&outcome.notices.back());
+    if (reply == nullptr || !reply->assignment) return spent;
+    const Assignment& given = *reply->assignment;
+    const double sign = rungs_mislead && given.until_resource % 4 == 3 ? -1 : 1;
+    const double value = sign * random_unit(0, {static_cast<std::uint64_t>(given.trial.number)});
+    message.report = AssignmentReport{
+        given.epoch, {{given.until_resource, {{"value", value}}}}, given.until_resource, 1, ExitClass::completed, ""};
+  }
+}
+
+TEST(Forecast, TellsWhatARunSpendsWhoseRungsMislead) {
+  for (const char* resume : {"checkpoint", "restart"}) {
+    const JobSpec spec = forecast_job({{"trainer", {{"resume", resume}}},
+                                       {"sampler", {{"type", "random"}}},
+                                       {"scheduler", {{"type", "auto"}, {"max_resource", 81}}},
+                                       {"limits", {{"max_trials", 200}}}});
+    const std::int64_t planned = make_plan(spec).total_resource;
+    const std::int64_t at_most = resource_where_rungs_mislead(spec);
+    const std::int64_t ordered = resource_of_run(spec, false);
+    const std::int64_t misled = resource_of_run(spec, true);
+    EXPECT_LT(ordered, planned * 3 / 2) << resume;
+    EXPECT_GT(misled, planned * 3 / 2) << resume;
+    EXPECT_GT(misled, at_most * 3 / 4) << resume;
+    EXPECT_LT(misled, at_most * 5 / 4) << resume;
+  }
+}
+
+TEST(Forecast, SpendsExactlyWhatAPlanWithoutAChoicePromises) {
+  for (const char* resume : {"checkpoint", "restart"}) {
+    for (const char* type : {"hyperband", "successive_halving", "none"}) {
+      const JobSpec spec =
+          forecast_job({{"trainer", {{"resume", resume}}}, {"scheduler", {{"type", type}}}, {"limits", {{"max_trials", 40}}}});
+      EXPECT_EQ(resource_of_run(spec, true), make_plan(spec).total_resource) << type << " " << resume;
+      EXPECT_EQ(resource_where_rungs_mislead(spec), make_plan(spec).total_resource) << type << " " << resume;
+    }
   }
 }
 

@@ -18,16 +18,22 @@ constexpr std::int64_t kStartMs = 1'000'000;
 Json small_job() {
   return Json::parse(R"({"name": "small", "objective": {"metric": "value", "goal": "maximize"},
       "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "sampler": {"type": "random", "seed": 1},
-      "trainer": {"type": "command"}, "scheduler": {"max_resource": 1}})");
+      "trainer": {"type": "command", "resume": "checkpoint"}, "scheduler": {"max_resource": 1}})");
 }
 
-// {"observations": {"3": 0.5}, "checkpoint": 3, "training_ms": 100}
+// {"observations": {"3": 0.5}, "began": 1, "checkpoint": 3, "training_ms": 100, "exit": "completed",
+//  "kept": {"resource": 2, "value": 0.6}}
 void report_of(const Json& said, AssignmentReport& report) {
   const Json observations = said.value("observations", Json::object());
   for (const auto& [resource, value] : observations.items()) {
     report.observations.push_back({std::stoll(resource), {{"value", value.get<double>()}}});
   }
+  report.began_resource = said.value("began", std::int64_t{0});
   report.checkpoint_resource = said.value("checkpoint", std::int64_t{0});
+  if (said.contains("kept")) {
+    report.kept = {said["kept"]["resource"].get<std::int64_t>(), {{"value", said["kept"]["value"].get<double>()}}};
+  }
+  if (said.contains("exit")) report.exit = exit_class_from(said["exit"].get<std::string>());
   report.training_ms = said.value("training_ms", std::int64_t{0});
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "scheduler/plan.hpp"
 #include "tests/rows/row_text.hpp"
@@ -88,7 +89,11 @@ void Invariants::check_step(const RowStore& before, std::span<const Write> write
       substitutes += count;
       require(count == 0 || facts.in_vain.contains(bracket), name_of(*row) + ": a trial goes on in nobody's place");
     }
-    require(!facts.planned || facts.reached <= *facts.planned + substitutes * facts.spec.scheduler.max_resource,
+    const SchedulerSpec& scheduler = facts.spec.scheduler;
+    const std::vector<std::int64_t> levels = ladder(scheduler);
+    const std::int64_t price =
+        scheduler.restarts ? std::accumulate(levels.begin(), levels.end(), std::int64_t{0}) : scheduler.max_resource;
+    require(!facts.planned || facts.reached <= *facts.planned + substitutes * price,
             name_of(*row) + " spent " + std::to_string(facts.reached) +
                 " without what it repeated, more than was planned: " + std::to_string(facts.planned.value_or(0)));
   }
@@ -140,7 +145,8 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
     require(!ended(old.state) || old == after, name + " changes after its end");
     require(old.configuration == after.configuration && old.bracket == after.bracket, name + " becomes another one");
     require(after.rung >= old.rung && after.objective_resource >= old.objective_resource, name + " goes down a rung");
-    require(after.checkpoint_resource >= old.checkpoint_resource, name + " loses a checkpoint");
+    const bool anew = facts.spec.scheduler.restarts && after.rung > old.rung;
+    require(anew || after.checkpoint_resource >= old.checkpoint_resource, name + " loses a checkpoint");
   }
   require(after.resource <= after.until_resource && after.checkpoint_resource <= after.until_resource,
           name + " overstepped its rung");
@@ -159,12 +165,16 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
             name + " has an epoch that was given before: " + std::to_string(after.epoch.value));
     require(after.state != TrialState::running || after.resource == after.checkpoint_resource,
             name + " does not start from its checkpoint");
-    require(peers_lie_ || after.resource >= after.objective_resource,
+    require(peers_lie_ || facts.spec.scheduler.restarts || after.resource >= after.objective_resource,
             name + " starts again below the last rung that it reached: more than one segment is repeated");
     const std::int64_t reached = std::max(old.resource, seen_in_step);
-    facts.repeated += reached - after.resource;
     facts.reached += reached - old.resource;
-    facts.reached -= reached - after.resource;
+    // Where rungs restart, the first segment at each is one of the plan's.
+    const bool anew = facts.spec.scheduler.restarts && facts.begun.insert({after.id.number, after.rung}).second;
+    if (!anew) {
+      facts.repeated += reached - after.resource;
+      facts.reached -= reached - after.resource;
+    }
   } else {
     facts.reached += after.resource - old.resource;
   }

@@ -40,6 +40,7 @@ class Invariants {
     JobSpec spec;
     std::map<std::pair<int, int>, int> arrivals;  // by bracket, rung
     std::set<int> running;
+    std::set<std::pair<int, int>> begun;  // (trial, rung) that had a segment
     std::optional<std::int64_t> planned;  // resource, where the plan is exact
     std::set<int> in_vain;                // brackets with a result that cannot be the best
     std::map<int, int> substitutes;       // by bracket, of synchronous schedulers: how often a trial went on in the place of such

@@ -83,7 +83,7 @@ Json drawn_job(Draw& draw, SimulationKind kind, int number) {
            {"objective", {{"metric", "value"}, {"goal", draw.one_of("maximize", "minimize")}}},
            {"search_space", {{"x", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
            {"sampler", {{"type", drawn_sampler(draw, kind)}, {"seed", draw.between(0, 1'000'000)}}},
-           {"trainer", {{"type", "command"}}},
+           {"trainer", {{"type", "command"}, {"resume", draw.chance(0.3) ? "restart" : "checkpoint"}}},
            {"scheduler", drawn_scheduler(draw, kind)},
            {"limits",
             {{"max_trials", draw.between(1, draw.chance(share_of_large(kind)) ? 80 : 24)},

@@ -81,6 +81,7 @@ TEST_F(CommandRunnerTest, ASimpleCommandIsStartedAgainForEachSegment) {
   for (const int until : {1, 3, 9}) {
     ASSERT_EQ(run_until(until).exit, "completed");
     EXPECT_THAT(reporter.take_seen(), ElementsAre(std::to_string(until) + ": loss=" + std::to_string(until)));
+    EXPECT_EQ(reporter.began_at(), 0);
   }
 }
 
@@ -99,6 +100,7 @@ TEST_F(CommandRunnerTest, IsHeldAtTheRungAndGoesOnWhereItStood) {
   EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=9", "2: loss=8", "3: loss=7"));
   ASSERT_EQ(run_until(9).exit, "completed");
   EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=6", "5: loss=5", "6: loss=4", "7: loss=3", "8: loss=2", "9: loss=1"));
+  EXPECT_EQ(reporter.began_at(), 3);
   EXPECT_THAT(log_text(), Not(HasSubstr("begin 3")));
   EXPECT_THAT(log_text(), HasSubstr("begin 0"));
   EXPECT_TRUE(no_children_left());

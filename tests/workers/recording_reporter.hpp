@@ -15,6 +15,7 @@ namespace tuneband::test {
 
 class RecordingReporter final : public workers::TrialReporter {
  public:
+  void began(std::int64_t resource) override { began_ = resource; }
   void observe(std::int64_t resource, workers::Metrics metrics) override {
     std::string text = std::to_string(resource) + ":";
     for (const auto& [name, value] : metrics) {
@@ -41,6 +42,7 @@ class RecordingReporter final : public workers::TrialReporter {
     const std::lock_guard lock(mutex_);
     return std::exchange(seen_, {});
   }
+  std::int64_t began_at() const { return began_; }  // of the last segment
   std::int64_t checkpoint() const { return checkpoint_; }
 
   std::function<void(std::int64_t resource)> on_observation;  // called on the runner's thread
@@ -48,6 +50,7 @@ class RecordingReporter final : public workers::TrialReporter {
  private:
   std::mutex mutex_;
   std::vector<std::string> seen_;
+  std::int64_t began_ = 0;
   std::int64_t checkpoint_ = 0;
   bool stop_ = false;
   workers::WakeEvent stop_event_;

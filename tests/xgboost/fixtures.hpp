@@ -59,6 +59,7 @@ inline std::string made_up_csv(std::size_t rows, int classes = 2) {
 
 class RecordingReporter final : public TrialReporter {
  public:
+  void began(std::int64_t resource) override { began_at = resource; }
   void observe(std::int64_t resource, Metrics metrics) override {
     observations[resource] = std::move(metrics);
     if (stop_after > 0 && resource >= stop_after) stopping = true;
@@ -69,6 +70,7 @@ class RecordingReporter final : public TrialReporter {
 
   std::map<std::int64_t, Metrics> observations;
   std::vector<std::int64_t> checkpoints;
+  std::int64_t began_at = 0;
   std::int64_t stop_after = 0;  // 0: never
   bool stopping = false;
 };

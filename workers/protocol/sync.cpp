@@ -23,17 +23,22 @@ Json metrics_to_json(const Observation& observation) {
   return metrics;
 }
 
+Json observation_to_json(const Observation& observation) {
+  return {{"resource", observation.resource}, {"metrics", metrics_to_json(observation)}};
+}
+
 Json status_to_json(const AssignmentStatus& status) {
   Json observations = Json::array();
-  for (const Observation& observation : status.observations) {
-    observations.push_back({{"resource", observation.resource}, {"metrics", metrics_to_json(observation)}});
-  }
-  return {{"epoch", status.epoch},
-          {"observations", std::move(observations)},
-          {"checkpoint_resource", status.checkpoint_resource},
-          {"training_ms", status.training_ms},
-          {"exit", status.exit},
-          {"message", status.message}};
+  for (const Observation& observation : status.observations) observations.push_back(observation_to_json(observation));
+  Json json{{"epoch", status.epoch},
+            {"observations", std::move(observations)},
+            {"began_resource", status.began_resource},
+            {"checkpoint_resource", status.checkpoint_resource},
+            {"training_ms", status.training_ms},
+            {"exit", status.exit},
+            {"message", status.message}};
+  if (status.kept) json["kept"] = observation_to_json(*status.kept);
+  return json;
 }
 
 Json place_to_json(const GroupPlace& place) {
@@ -54,12 +59,14 @@ Json order_to_json(const AssignmentOrder& order) {
             {"configuration", order.configuration},
             {"trainer", order.trainer},
             {"objective_metric", order.objective_metric},
+            {"maximize", order.maximize},
             {"from_resource", order.from_resource},
             {"until_resource", order.until_resource},
             {"max_resource", order.max_resource},
             {"attempt", order.attempt},
             {"seed", order.seed},
             {"trial_dir", order.trial_dir}};
+  if (order.kept_value) json["kept_value"] = *order.kept_value;
   if (order.group) json["group"] = place_to_json(*order.group);
   return json;
 }
@@ -117,10 +124,12 @@ AssignmentStatus read_status(const Json& json, const std::string& path, Diagnost
   for (std::size_t i = 0; i < observations.size() && diagnostics.errors().size() <= kFaultsMax; ++i) {
     status.observations.push_back(read_observation(observations[i], join_path(join_path(path, "observations"), i), diagnostics));
   }
+  status.began_resource = reader.integer_or("began_resource", 0, kNotNegative);
   status.checkpoint_resource = reader.integer_or("checkpoint_resource", 0, kNotNegative);
   status.training_ms = reader.integer_or("training_ms", 0, kNotNegative);
   status.exit = reader.text_or("exit", "", kExitRange);
   status.message = reader.text_or("message", "", {.min = 0, .max = kMessageSizeMax});
+  if (const Json* kept = reader.find("kept")) status.kept = read_observation(*kept, join_path(path, "kept"), diagnostics);
   reader.finish();
   return status;
 }
@@ -166,6 +175,8 @@ AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostic
   order.configuration = required_object(reader, "configuration");
   order.trainer = required_object(reader, "trainer");
   order.objective_metric = required_text(reader, "objective_metric", kMetricNameRange);
+  order.maximize = reader.boolean_or("maximize", false);
+  order.kept_value = reader.number("kept_value");
   order.from_resource = required_integer(reader, "from_resource", kNotNegative);
   order.until_resource = required_integer(reader, "until_resource", kPositive);
   order.max_resource = required_integer(reader, "max_resource", kPositive);

@@ -25,10 +25,12 @@ struct Observation {
 struct AssignmentStatus {
   std::int64_t epoch = 0;
   std::vector<Observation> observations;
+  std::int64_t began_resource = 0;  // where its training began: at what was in memory, or in a checkpoint
   std::int64_t checkpoint_resource = 0;
   std::int64_t training_ms = 0;
   std::string exit;     // "" while executing, else an exit class by name ("completed", "out_of_memory", ...)
   std::string message;  // of the exit: a sentence
+  std::optional<Observation> kept;  // with exit: what counts of the segment, of its best resource; nothing: of its last
 };
 
 struct SyncRequest {
@@ -67,6 +69,8 @@ struct AssignmentOrder {
   Json configuration;  // name -> scalar
   Json trainer;        // as submitted
   std::string objective_metric;
+  bool maximize = false;             // the objective's goal
+  std::optional<double> kept_value;  // of the model that the trial has from a lower rung
   std::int64_t from_resource = 0;
   std::int64_t until_resource = 0;
   std::int64_t max_resource = 0;

@@ -168,6 +168,25 @@ void check_resume(const std::vector<JobParameter>& parameters, Diagnostics& diag
   }
 }
 
+// A linear model's learning rate shrinks the steps of one model: there are no trees that fewer, larger steps would make do
+// without.
+void check_fidelity(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  if (spec.fidelity != Fidelity::shrinkage || !takes(parameters, "booster", "gblinear")) return;
+  diagnostics.error("trainer.fidelity", "`shrinkage` is for trees, and `booster` may be gblinear", "use prefix");
+}
+
+// Later rounds of dart change the weights of earlier trees, and those of gblinear its one model: neither can be cut.
+void check_keep(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  if (!spec.keep_best) return;
+  for (const char* booster : {"dart", "gblinear"}) {
+    if (takes(parameters, "booster", booster)) {
+      diagnostics.error("trainer.keep",
+                        "`best` needs a model that can be cut to its first rounds, and `booster` may be " + std::string(booster),
+                        "use last");
+    }
+  }
+}
+
 void check_classes(const std::vector<JobParameter>& parameters, const XgboostObjective& objective, const std::string& path,
                    Diagnostics& diagnostics) {
   const JobParameter* classes = find_parameter(parameters, "num_class");
@@ -322,6 +341,8 @@ void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, c
   check_names(parameters, diagnostics);
   check_machine(parameters, diagnostics);
   check_resume(parameters, diagnostics);
+  check_fidelity(spec, parameters, diagnostics);
+  check_keep(spec, parameters, diagnostics);
   if (replicas_max > 1) check_distribution(spec, parameters, objective_metric, replicas_max, diagnostics);
 
   const JobParameter* chosen = find_parameter(parameters, "objective");

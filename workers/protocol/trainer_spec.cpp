@@ -253,6 +253,8 @@ XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir) {
   spec.checkpoint_interval_ms = to_ms(reader.number_or(
       "checkpoint_interval_seconds", static_cast<double>(spec.checkpoint_interval_ms) / 1000, {0, kIntervalSecondsMax}));
   if (reader.word("sharding", {"rows", "files"}) == std::size_t{1}) spec.sharding = Sharding::files;
+  if (reader.word("fidelity", {"prefix", "shrinkage"}) == std::size_t{1}) spec.fidelity = Fidelity::shrinkage;
+  spec.keep_best = reader.word("keep", {"last", "best"}) == std::size_t{1};
   return spec;
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
+#include "workers/protocol/fidelity.hpp"
 
 namespace tuneband::protocol {
 
@@ -51,6 +52,8 @@ struct XgboostSpec {
   int threads = 1;  // nthread
   std::int64_t checkpoint_interval_ms = 30'000;
   Sharding sharding = Sharding::rows;
+  bool keep_best = false;                 // the value and the model of a trial are those of its best round
+  Fidelity fidelity = Fidelity::prefix;  // what a document that says nothing means, of versions that knew nothing else
 };
 
 struct MetricPattern {

@@ -1,0 +1,208 @@
+// What a rung of the trainer xgboost trains: the formula, the default, the warnings, and the models.
+#include "workers/protocol/fidelity.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "core/text.hpp"
+#include "tests/xgboost/fixtures.hpp"
+#include "workers/protocol/trainer_spec.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+using protocol::shrunk_eta;
+using test::TrialUnderTest;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(ShrunkEta, LeavesAsMuchToLearnAsTheFullTraining) {
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.5, 1, 2), 0.75);     // half, and half of that
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.1, 27, 81), 0.271);  // 1 - 0.9^3
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.19, 2, 3), 1 - std::pow(0.81, 1.5));
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.19, 2, 3), 1 - 0.729);
+  EXPECT_NEAR(shrunk_eta(1e-12, 1, 81), 81e-12, 1e-20);  // no cancellation
+}
+
+TEST(ShrunkEta, IsTheUsersOwnAtMaxResourceAndOutsideOfTheFormula) {
+  EXPECT_EQ(shrunk_eta(0.3, 81, 81), 0.3);
+  EXPECT_EQ(shrunk_eta(1, 1, 81), 1);
+  EXPECT_EQ(shrunk_eta(0, 1, 81), 0);
+}
+
+TEST(ShrunkEta, NeverLeavesTheRangeOfALearningRate) {
+  for (const double eta : {1e-9, 0.01, 0.3, 0.9, 0.999999}) {
+    double above = eta;
+    for (const std::int64_t rounds : {81, 27, 9, 3, 1}) {
+      EXPECT_GE(shrunk_eta(eta, rounds, 81), above);
+      above = shrunk_eta(eta, rounds, 81);
+      EXPECT_LE(above, 1);
+    }
+  }
+}
+
+Json job_of(Json space, Json parameters = Json::object(), Json trainer = {{"type", "xgboost"}}) {
+  trainer["parameters"] = std::move(parameters);
+  return {{"search_space", std::move(space)}, {"trainer", std::move(trainer)}, {"scheduler", {{"max_resource", 81}}}};
+}
+
+const Json kEta{{"type", "float"}, {"min", 0.01}, {"max", 1}};
+
+Json default_of(Json document) {
+  protocol::write_trainer_defaults(document);
+  return document["trainer"].value("fidelity", Json());
+}
+
+TEST(TrainerDefaults, AreShrinkageWhereTheLearningRateOfTreesIsTuned) {
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}})), "shrinkage");
+  EXPECT_EQ(default_of(job_of({{"learning_rate", kEta}}, {{"booster", "dart"}})), "shrinkage");
+  EXPECT_EQ(default_of(job_of({{"max_depth", {}}}, {{"eta", 0.1}})), "prefix");
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {{"booster", "gblinear"}})), "prefix");
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}, {"booster", {{"values", {"gbtree", "gblinear"}}}}})), "prefix");
+}
+
+TEST(TrainerDefaults, LeaveWhatIsSaidAndWhatIsNotAsItShouldBe) {
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {}, {{"type", "xgboost"}, {"fidelity", "prefix"}})), "prefix");
+  EXPECT_EQ(default_of(job_of({{"eta", kEta}}, {}, {{"type", "command"}})), Json());
+  EXPECT_EQ(default_of(job_of("no object")), "prefix");
+  for (const char* text : {"3", "[]", "{}", R"({"trainer": 4})"}) {
+    Json document = Json::parse(text);
+    protocol::write_trainer_defaults(document);
+    EXPECT_EQ(document, Json::parse(text));
+  }
+}
+
+std::vector<std::string> warnings_of(Json document) {
+  protocol::write_trainer_defaults(document);
+  Diagnostics diagnostics;
+  protocol::warn_of_fidelity(document, diagnostics);
+  std::vector<std::string> texts;
+  for (const Error& warning : diagnostics.warnings()) texts.push_back(describe(warning));
+  return texts;
+}
+
+TEST(FidelityWarning, IsOfPrefixesOfTrainingsWithAWideLearningRate) {
+  const Json prefix{{"type", "xgboost"}, {"fidelity", "prefix"}};
+  Json job = job_of({{"eta", {{"min", 0.1}, {"max", 0.31}}}}, {}, prefix);
+  EXPECT_THAT(warnings_of(job), ElementsAre(HasSubstr("trainer.fidelity: with `prefix` and a tuned learning rate")));
+  job["search_space"]["eta"]["max"] = 0.3;
+  EXPECT_THAT(warnings_of(job), IsEmpty());
+  job["search_space"]["eta"]["min"] = 0;
+  EXPECT_THAT(warnings_of(job), ElementsAre(HasSubstr("trainer.fidelity")));
+  job["scheduler"]["type"] = "none";  // all trials run to the end
+  EXPECT_THAT(warnings_of(job), IsEmpty());
+  job["scheduler"].erase("type");
+  job["trainer"]["fidelity"] = "shrinkage";
+  EXPECT_THAT(warnings_of(job), IsEmpty());
+}
+
+TEST(FidelityWarning, IsOfRoundsTooFewForTheLeastLearningRate) {
+  const Json job = job_of({{"learning_rate", {{"min", 0.001}, {"max", 1}}}});
+  EXPECT_THAT(warnings_of(job), ElementsAre(AllOf(HasSubstr("search_space.learning_rate.min: with a learning rate of 0.001 81"),
+                                                  HasSubstr("only 8 %"), HasSubstr("raise it to about 0.028"))));
+  EXPECT_THAT(warnings_of(job_of({{"eta", {{"min", 0.03}, {"max", 1}}}})), IsEmpty());
+  EXPECT_THAT(warnings_of(job_of({{"eta", {{"min", -1}, {"max", 3}}}})), IsEmpty());  // faults that others tell
+}
+
+class RungTraining : public testing::Test {
+ protected:
+  RungTraining() { data_.write("data.csv", test::made_up_csv(400)); }
+
+  // max_resource is 27.
+  TrialUnderTest trial(const char* fidelity, Json configuration = {{"eta", 0.1}, {"subsample", 0.8}}) const {
+    return {{{"type", "xgboost"},
+             {"data", {{"train", data_.path("data.csv")}, {"label", "y"}}},
+             {"parameters", {{"objective", "binary:logistic"}}},
+             {"fidelity", fidelity}},
+            std::move(configuration)};
+  }
+  static std::unique_ptr<TrialRunner> worker() { return make_xgboost_runner({}); }
+
+  test::TemporaryDir data_;
+};
+
+TEST_F(RungTraining, IsThatOfTheLargerLearningRate) {
+  TrialUnderTest rung = trial("shrinkage");
+  TrialUnderTest plain = trial("prefix", {{"eta", shrunk_eta(0.1, 9, 27)}, {"subsample", 0.8}});
+  const auto outcome = rung.run(*worker(), 0, 9);
+  ASSERT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
+  EXPECT_EQ(outcome.reporter.observations, plain.run(*worker(), 0, 9).reporter.observations);
+  EXPECT_TRUE(rung.model() == plain.model());
+}
+
+TEST_F(RungTraining, WithADefaultLearningRateIsThatOfALargerOneToo) {
+  TrialUnderTest rung = trial("shrinkage", {{"max_depth", 3}});
+  TrialUnderTest plain = trial("prefix", {{"eta", shrunk_eta(0.3, 9, 27)}, {"max_depth", 3}});
+  ASSERT_EQ(rung.run(*worker(), 0, 9).result.exit, kExitCompleted);
+  plain.run(*worker(), 0, 9);
+  EXPECT_TRUE(rung.model() == plain.model());
+}
+
+TEST_F(RungTraining, WithADefaultLearningRateIsTheUsersOwnAtTheLastRung) {
+  TrialUnderTest last = trial("shrinkage", {{"max_depth", 3}});
+  TrialUnderTest plain = trial("prefix", {{"max_depth", 3}});
+  ASSERT_EQ(last.run(*worker(), 0, 27).result.exit, kExitCompleted);
+  plain.run(*worker(), 0, 27);
+  EXPECT_TRUE(last.model() == plain.model());
+}
+
+TEST_F(RungTraining, IsTheUsersOwnAtTheLastRungWhateverWasTrainedBelow) {
+  TrialUnderTest climbing = trial("shrinkage");
+  TrialUnderTest plain = trial("prefix");
+  const auto runner = worker();
+  for (const std::int64_t until : {3, 9, 27}) ASSERT_EQ(climbing.run(*runner, 0, until).result.exit, kExitCompleted);
+  plain.run(*worker(), 0, 27);
+  EXPECT_TRUE(climbing.model() == plain.model());
+}
+
+TEST_F(RungTraining, GoesOnFromItsOwnCheckpointAfterALoss) {
+  TrialUnderTest whole = trial("shrinkage");
+  TrialUnderTest lost = trial("shrinkage");
+  ASSERT_EQ(whole.run(*worker(), 0, 9).result.exit, kExitCompleted);
+  ASSERT_EQ(lost.run(*worker(), 0, 9, 4).result.exit, kExitStopped);
+  const auto rest = lost.run(*worker(), 4, 9);
+  EXPECT_EQ(rest.reporter.began_at, 4);
+  EXPECT_TRUE(lost.model() == whole.model());
+}
+
+TEST_F(RungTraining, IsNotGoneOnWithByAWorkerThatHoldsALowerRungs) {
+  TrialUnderTest moved = trial("shrinkage");
+  TrialUnderTest whole = trial("shrinkage");
+  const auto first = worker();
+  ASSERT_EQ(moved.run(*first, 0, 3).result.exit, kExitCompleted);      // holds 3 rounds of the rung of 3
+  ASSERT_EQ(moved.run(*worker(), 0, 9, 3).result.exit, kExitStopped);  // 3 rounds of the rung of 9 are on disk
+  ASSERT_EQ(moved.run(*first, 3, 9).result.exit, kExitCompleted);
+  whole.run(*worker(), 0, 9);
+  EXPECT_TRUE(moved.model() == whole.model());
+}
+
+TEST_F(RungTraining, NeverGoesOnFromTheCheckpointOfALowerRung) {
+  TrialUnderTest damaged = trial("shrinkage");
+  TrialUnderTest whole = trial("shrinkage");
+  ASSERT_EQ(damaged.run(*worker(), 0, 3).result.exit, kExitCompleted);
+  ASSERT_EQ(damaged.run(*worker(), 0, 9, 5).result.exit, kExitStopped);
+  std::ofstream(damaged.file("checkpoint/5.ubj"), std::ios::app) << "x";
+  const auto rest = damaged.run(*worker(), 5, 9);
+  EXPECT_EQ(rest.reporter.began_at, 0);
+  whole.run(*worker(), 0, 9);
+  EXPECT_TRUE(damaged.model() == whole.model());
+}
+
+TEST_F(RungTraining, OfALinearModelIsRefused) {
+  Diagnostics diagnostics;
+  const Json trainer{{"type", "xgboost"},
+                     {"data", {{"train", "a.csv"}, {"label", "y"}}},
+                     {"parameters", {{"booster", "gblinear"}}},
+                     {"fidelity", "shrinkage"}};
+  const auto spec = protocol::parse_trainer(trainer, "trainer", "/", diagnostics);
+  protocol::check_trainer(spec, {}, "validation-rmse", false, diagnostics);
+  ASSERT_EQ(diagnostics.errors().size(), 1U);
+  EXPECT_EQ(diagnostics.errors()[0].path, "trainer.fidelity");
+}
+
+}  // namespace
+}  // namespace tuneband::workers

@@ -1,0 +1,119 @@
+#include "workers/protocol/fidelity.hpp"
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/text.hpp"
+#include "workers/protocol/xgboost_parameters.hpp"
+
+namespace tuneband::protocol {
+
+namespace {
+
+// The value of this parameter, under either of its names, among the fixed ones or in the search space. Null: it is not there.
+const Json* find_documented(const Json& parameters, std::string_view name) {
+  if (!parameters.is_object()) return nullptr;
+  for (const auto& [key, value] : parameters.items()) {
+    const auto* known = find_xgboost_parameter(key);
+    if (known != nullptr && known->name == name) return &value;
+  }
+  return nullptr;
+}
+
+const Json& member(const Json& json, const char* name) {
+  static const Json kNone;
+  const auto found = json.is_object() ? json.find(name) : json.end();
+  return found == json.end() ? kNone : *found;
+}
+
+// Where the order of prefixes is mostly that of their learning rates.
+bool tunes_eta_of_trees(const Json& document) {
+  const Json& space = member(document, "search_space");
+  const Json* booster = find_documented(member(member(document, "trainer"), "parameters"), "booster");
+  const bool trees = find_documented(space, "booster") == nullptr && (booster == nullptr || *booster != "gblinear");
+  return trees && find_documented(space, "eta") != nullptr;
+}
+
+// Whether a trial has a best round on rows that it does not train on, by one value, and a model that can be cut to it.
+bool can_keep_best(const Json& document) {
+  const Json& objective = member(document, "objective");
+  const Json& metric = member(objective, "metric");
+  const bool held_out = metric.is_string() && metric.get_ref<const std::string&>().starts_with("validation-");
+  const Json* booster = find_documented(member(member(document, "trainer"), "parameters"), "booster");
+  const bool cut =
+      find_documented(member(document, "search_space"), "booster") == nullptr && (booster == nullptr || *booster == "gbtree");
+  return held_out && cut && !objective.contains("constraints");
+}
+
+struct Bounds {
+  double min = 0;
+  double max = 0;
+};
+
+// Of a domain of numbers.
+std::optional<Bounds> bounds_of(const Json& domain) {
+  const Json& min = member(domain, "min");
+  const Json& max = member(domain, "max");
+  if (!min.is_number() || !max.is_number()) return std::nullopt;
+  return Bounds{min.get<double>(), max.get<double>()};
+}
+
+// The share of what there is to learn that so many rounds take away, as in shrunk_eta().
+double learnt(double eta, double rounds) { return -std::expm1(rounds * std::log1p(-eta)); }
+
+std::string percent(double share) { return format_number(std::round(100 * share)) + " %"; }
+
+// The path of the tuned learning rate, under the name that the user gave it.
+std::string eta_path(const Json& document, const Json& domain) {
+  for (const auto& [name, value] : member(document, "search_space").items()) {
+    if (&value == &domain) return join_path("search_space", name);
+  }
+  return "search_space";
+}
+
+}  // namespace
+
+double shrunk_eta(double eta, std::int64_t rounds, std::int64_t max_rounds) {
+  if (rounds == max_rounds || !(eta > 0 && eta < 1)) return eta;
+  return -std::expm1(static_cast<double>(max_rounds) / static_cast<double>(rounds) * std::log1p(-eta));
+}
+
+void write_trainer_defaults(Json& document) {
+  if (!document.is_object() || !document.contains("trainer")) return;
+  Json& trainer = document["trainer"];
+  if (!trainer.is_object() || member(trainer, "type") != "xgboost") return;
+  if (!trainer.contains("fidelity")) trainer["fidelity"] = tunes_eta_of_trees(document) ? "shrinkage" : "prefix";
+  if (!trainer.contains("keep")) trainer["keep"] = can_keep_best(document) ? "best" : "last";
+}
+
+void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {
+  constexpr double kWide = 3;  // from its max to its min: what is learnt in a prefix differs as much
+  constexpr double kLearntMin = 0.9;
+  const Json& trainer = member(document, "trainer");
+  if (member(trainer, "type") != "xgboost" || !tunes_eta_of_trees(document)) return;
+  const Json& domain = *find_documented(member(document, "search_space"), "eta");
+  const Json& scheduler = member(document, "scheduler");
+  const Json& rounds = member(scheduler, "max_resource");
+  const auto eta = bounds_of(domain);
+  if (!eta || !rounds.is_number_integer() || rounds < 1 || !(eta->min >= 0 && eta->min <= eta->max && eta->max <= 1)) return;
+  const bool early_stopping = member(scheduler, "type") != "none" && rounds > 1;
+  if (early_stopping && member(trainer, "fidelity") == "prefix" && eta->max > kWide * eta->min) {
+    diagnostics.warning("trainer.fidelity",
+                        "with `prefix` and a tuned learning rate the lower rungs measure mostly how fast a configuration learns, "
+                        "and stop slow ones that would become the best",
+                        "use shrinkage");
+  }
+  const auto most = rounds.get<double>();
+  const double share = learnt(eta->min, most);
+  if (eta->min == 0 || share >= kLearntMin) return;
+  const double least = -std::expm1(std::log1p(-kLearntMin) / most);
+  diagnostics.warning(
+      join_path(eta_path(document, domain), "min"),
+      "with a learning rate of " + format_number(eta->min) + " " + rounds.dump() + " rounds learn only " + percent(share) +
+          " of what there is to learn: such trials cannot become good",
+      "raise it to about " + format_number(std::round(least * 1000) / 1000) + ", or raise scheduler.max_resource");
+}
+
+}  // namespace tuneband::protocol
