@@ -208,6 +208,14 @@ Snapshot Store::load() {
   return snapshot;
 }
 
+void Store::keep_log() noexcept {
+  try {
+    connection_.checkpoint();
+  } catch (const SqliteError&) {
+    // The log is as it was.
+  }
+}
+
 void Store::backup(const std::string& path) const { Connection::open_to_read(path_).copy_to(path); }
 
 std::vector<std::string> Store::check() const { return Connection::open_to_read(path_).faults(); }

@@ -39,6 +39,9 @@ class Store {
 
   Snapshot load();
 
+  // Brings what the log holds into the file itself, wherever both are by now. What cannot be written stays in the log.
+  void keep_log() noexcept;
+
   // A copy as of one moment, while everything goes on. `path` must not be there yet.
   void backup(const std::string& path) const;
 

@@ -24,6 +24,7 @@
 #include "server/activity_log.hpp"
 #include "server/api.hpp"
 #include "server/data_dir.hpp"
+#include "server/data_watch.hpp"
 #include "server/database_there.hpp"
 #include "server/engine.hpp"
 #include "server/http_server.hpp"
@@ -44,6 +45,7 @@ constexpr std::int64_t kHoldMsMax = 10'000;
 constexpr std::int64_t kSyncWithinMsMost = 1'000;
 constexpr std::int64_t kSyncsPerLease = 5;    // of an executing worker: some may be lost before the lease is
 constexpr std::int64_t kLeasesOfSilence = 4;  // of a local worker: it has lost its trial after one, and now the process goes
+constexpr std::int64_t kLossToldMs = 3'000;   // to whoever asks, when the data is lost
 constexpr std::int64_t kLastRepliesMs = 100;  // for replies that are on their way when everything else has ended
 constexpr int kSignalExitBase = 128;
 
@@ -55,10 +57,22 @@ EngineOptions engine_options(const ServerConfig& config) {
   return options;
 }
 
-EngineWorld engine_world(Store& store, const DataDir& data_dir, const Tracker& tracker) {
+// Where the database itself is still to be found, the end of its log goes into it before the server ends.
+std::optional<std::string> data_lost(const DataWatch& watch, DataDir& data_dir, Store& store) {
+  std::optional<std::string> why = watch.what_is_lost();
+  if (!why) {
+    const Result<void> locked = data_dir.keep_lock();
+    if (!locked && locked.error().code == ErrorCode::conflict) why = locked.error().message;
+  }
+  if (why) store.keep_log();
+  return why;
+}
+
+EngineWorld engine_world(Store& store, DataDir& data_dir, const Tracker& tracker) {
   EngineWorld world;
   world.commit = [&store](std::span<const Write> writes) { store.commit(writes); };
   world.tidy = [&store] { return store.tidy(); };
+  world.data_lost = [&store, &data_dir, watch = DataWatch(data_dir)] { return data_lost(watch, data_dir, store); };
   world.trial_dir = [&data_dir](TrialId trial) { return data_dir.trial_dir(trial); };
   world.tracker = {"", tracker.port()};
   return world;
@@ -131,6 +145,7 @@ class App {
   void start_workers();
   void wait_for_signal();
   void signalled(int signal);
+  void data_lost();
   void end_orderly();
 
   const ServerConfig& config_;
@@ -170,7 +185,10 @@ int App::run() {
   wait_for_signal();
   say_where();
   start_workers();
+  engine_.set_on_loss([this] { data_lost(); });
   loop_.run();
+  // Nothing is closed: SQLite would remove by name a log that may be another's by now.
+  if (engine_.lost()) std::_Exit(kExitCommitFailed);
   log_info("ended");
   return 0;
 }
@@ -272,14 +290,19 @@ void App::signalled(int signal) {
   end_orderly();
 }
 
+void App::data_lost() {
+  if (std::exchange(ending_, true)) return;
+  end_orderly();
+}
+
 // The workers need the server to the last: their trials come back, with checkpoints, by syncs.
 void App::end_orderly() {
   engine_.refuse_jobs();
   supervisor_->stop([this] {
     engine_.stop([this] {
       api_.close_streams();
-      http_->stop_accepting();
-      last_replies_.expires_after(std::chrono::milliseconds(kLastRepliesMs));
+      if (!engine_.lost()) http_->stop_accepting();
+      last_replies_.expires_after(std::chrono::milliseconds(engine_.lost() ? kLossToldMs : kLastRepliesMs));
       last_replies_.async_wait([this](boost::system::error_code) {
         http_->close();
         loop_.stop();

@@ -104,6 +104,19 @@ DataDir::~DataDir() {
   if (lock_fd_ >= 0) ::close(lock_fd_);
 }
 
+Result<void> DataDir::keep_lock() {
+  struct stat held {};
+  struct stat named {};
+  const std::string file = root_ + "/lock";
+  const bool there = ::fstat(lock_fd_, &held) == 0 && ::stat(file.c_str(), &named) == 0;
+  if (there && held.st_dev == named.st_dev && held.st_ino == named.st_ino) return {};
+  const Result<int> lock = take_lock(file, root_);
+  if (!lock) return lock.error();
+  ::close(lock_fd_);
+  lock_fd_ = *lock;
+  return {};
+}
+
 std::string DataDir::database_file() const { return root_ + "/tuneband.db"; }
 std::string DataDir::unfinished_database_file() const { return database_file() + ".unfinished"; }
 std::string DataDir::jobs_dir() const { return root_ + "/jobs"; }

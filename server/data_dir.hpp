@@ -31,6 +31,10 @@ class DataDir {
   // Neither makes nor locks anything: for looking only. Error: `not_found`.
   static Result<DataDir> look_at(const std::string& path);
 
+  // Takes the lock anew when its file was removed or replaced meanwhile. Errors: `conflict` when another server holds it by now,
+  // or the file cannot be made.
+  Result<void> keep_lock();
+
   DataDir(DataDir&& other) noexcept;
   DataDir& operator=(DataDir&&) = delete;
   ~DataDir();  // gives the lock back

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
 #include "core/check.hpp"
 #include "server/log.hpp"
@@ -61,6 +62,7 @@ void Engine::restore(const Snapshot& snapshot, const std::vector<std::pair<JobId
 }
 
 Result<void> Engine::submit(Event event, Committed committed) {
+  if (lost_) return unavailable(*lost_, "the server ends; its log says more");
   if (stopping_) return unavailable("the server is stopping", "try again once it is up");
   if (jobs_refused_ && std::holds_alternative<JobSubmitted>(event)) {
     return unavailable("the server is stopping and takes no new jobs", "try again once it is up");
@@ -115,6 +117,7 @@ void Engine::stop(std::function<void()> stopped) {
   stopped_ = std::move(stopped);
   deadline_.cancel();
   tick_.cancel();
+  if (lost_) return boost::asio::post(loop_, [this] { finish_stop(); });
   schedule_batch();
 }
 
@@ -138,6 +141,7 @@ void Engine::schedule_batch() {
 }
 
 void Engine::run_batch() {
+  if (lost_) return;
   step_queued();
   if (batch_writes_.empty()) {
     deliver();
@@ -160,6 +164,7 @@ void Engine::note_time() {
 
 void Engine::keep_noting_time() {
   note_time();
+  look_at_data_on_writer();
   tick_.expires_after(kTick);
   tick_.async_wait([this](boost::system::error_code error) {
     if (!error && !stopping_) keep_noting_time();
@@ -188,8 +193,10 @@ void Engine::commit_on_writer() {
     try {
       world_.commit(batch_writes_);
     } catch (const std::exception& failure) {
-      world_.commit_failed(failure.what());
+      return failed_on_writer(failure.what());
     }
+    // Nobody is told of what went into files that nobody will find.
+    if (const auto why = data_lost()) return boost::asio::post(loop_, [this, why] { lose(*why); });
     boost::asio::post(loop_, [this, took = seconds_since(start)] { committed(took); });
   });
 }
@@ -215,9 +222,37 @@ void Engine::tidy_on_writer() {
     try {
       if (world_.tidy()) tidy_on_writer();
     } catch (const std::exception& failure) {
-      world_.commit_failed(failure.what());
+      failed_on_writer(failure.what());
     }
   });
+}
+
+void Engine::look_at_data_on_writer() {
+  if (!world_.data_lost) return;
+  boost::asio::post(writer_, [this] {
+    if (const auto why = data_lost()) boost::asio::post(loop_, [this, why] { lose(*why); });
+  });
+}
+
+std::optional<std::string> Engine::data_lost() const { return world_.data_lost ? world_.data_lost() : std::nullopt; }
+
+void Engine::failed_on_writer(const std::string& why) {
+  const std::optional<std::string> loss = data_lost();
+  if (!loss) return world_.commit_failed(why);
+  boost::asio::post(loop_, [this, loss] { lose(*loss); });
+}
+
+// A batch that is being written stays as it is, and none follows. Who waits for an answer gets none, and its connection ends.
+void Engine::lose(const std::string& why) {
+  if (lost_) return;
+  lost_ = why;
+  std::exchange(batch_, {}).clear();
+  std::exchange(queue_, {}).clear();
+  deadline_.cancel();
+  tick_.cancel();
+  log_error("the data is lost: nothing is taken any more", {{"reason", why}});
+  on_loss_();
+  if (stopping_) finish_stop();
 }
 
 void Engine::deliver() {

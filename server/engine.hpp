@@ -41,6 +41,8 @@ struct EngineWorld {
   std::function<bool()> tidy;  // on the writer thread, between commits: a bit of what deletions left over; true: there is more
   TrackerAddress tracker;      // for the ranks of distributed trials
   std::function<Timestamp()> wall_clock = read_wall_clock;
+  std::function<std::optional<std::string>()>
+      data_lost;  // on the writer thread, each second and after each commit: why the data is no longer where it was opened
   std::function<void(const std::string&)>
       commit_failed;  // on the writer thread; does not return. Empty: logs, then _Exit(kExitCommitFailed)
 };
@@ -103,6 +105,11 @@ class Engine {
   // Called for each sync() that was taken, before its step.
   void add_sync_listener(SyncListener listener);
 
+  // Why nothing is taken any more: the data is lost. What was not yet told to anyone never will be.
+  const std::optional<std::string>& lost() const { return lost_; }
+  // Called once lost() says something.
+  void set_on_loss(std::function<void()> on_loss) { on_loss_ = std::move(on_loss); }
+
   // No new jobs from now on (unavailable); workers go on.
   void refuse_jobs();
   // Takes nothing more, answers the held calls, finishes what is queued, then calls `stopped`.
@@ -139,6 +146,10 @@ class Engine {
   void commit_on_writer();
   void committed(double seconds);
   void tidy_on_writer();
+  void look_at_data_on_writer();
+  std::optional<std::string> data_lost() const;
+  void failed_on_writer(const std::string& why);
+  void lose(const std::string& why);
   void deliver();
   void reply_to_caller(const WorkerId& worker, const Caller& caller, bool executing, std::span<const Notice> notices);
   void hold(const WorkerId& worker, const Caller& caller, protocol::SyncReply at_last);
@@ -162,6 +173,8 @@ class Engine {
   bool batch_scheduled_ = false;     // a batch is posted or under way
   bool jobs_refused_ = false;
   bool stopping_ = false;
+  std::optional<std::string> lost_;
+  std::function<void()> on_loss_ = [] {};
   std::function<void()> stopped_;
   std::map<WorkerId, HeldCall> held_;
   std::uint64_t held_sequence_ = 0;

@@ -45,7 +45,9 @@ void Api::add_system_routes() {
                [this](const HttpRequest& request, const PathParameters& path, const Respond& respond) {
                  sync_worker(request, path.at("worker"), respond);
                }});
-  router_.add({"GET", "/healthz", {}, [](const HttpRequest&, const PathParameters&, const Respond& respond) {
+  router_.add({"GET", "/healthz", {}, [this](const HttpRequest&, const PathParameters&, const Respond& respond) {
+                 const std::optional<std::string>& lost = parts_.engine.lost();
+                 if (lost) return respond->reply(error_reply(Error{ErrorCode::unavailable, *lost, "", "the server ends"}));
                  respond->reply(json_reply_of({{"status", "ok"}}));
                }});
   router_.add({"GET", "/metrics", {}, [this](const HttpRequest&, const PathParameters&, const Respond& respond) {

@@ -32,6 +32,7 @@ std::string worker_name(int index) { return "local-" + std::to_string(index); }
 // One earlier log is kept, so that a worker that dies again and again cannot fill the disk.
 int open_worker_log(const std::string& path) {
   std::error_code error;
+  std::filesystem::create_directory(std::filesystem::path(path).parent_path(), error);  // somebody may have tidied it away
   if (std::filesystem::file_size(path, error) > kWorkerLogBytesMax && !error) std::rename(path.c_str(), (path + ".1").c_str());
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }

@@ -187,8 +187,79 @@ class DiskTest : public testing::Test {
     EXPECT_EQ(all_of(data_dir), before);
   }
 
+  // Health turns, a job is refused in words that name what is gone, the server ends.
+  static void expect_loss_is_noticed(RunningServer& server, const Json& document, const std::string& words) {
+    while (server.raw("GET", "/healthz", "").status == 200) continue;
+    const protocol::HttpResponse refused = server.raw("POST", "/v1/jobs", document.dump());
+    EXPECT_EQ(refused.status, 503) << refused.body;
+    EXPECT_THAT(refused.body, HasSubstr(words));
+    EXPECT_EQ(server.wait(), server::kExitCommitFailed);
+  }
+
   TemporaryDirectory directory_;
 };
+
+TEST_F(DiskTest, AServerWhoseDataDirectoryIsRemovedOrMovedRefusesJobsAndEnds) {
+  const std::string data_dir = directory_ / "data";
+  const std::string away = directory_ / "away";
+  for (const bool removed : {true, false}) {
+    RunningServer server(data_dir, kWorkersOnDisk);
+    submit(server, job());
+    if (removed) {
+      std::error_code busy;  // workers write there meanwhile: the name goes at once, what is in it bit by bit
+      fs::rename(data_dir, away);
+      while (fs::remove_all(away, busy), busy) continue;
+    } else {
+      fs::rename(data_dir, away);
+    }
+    expect_loss_is_noticed(server, job(), data_dir + "/tuneband.db was removed or moved away");
+    EXPECT_FALSE(fs::exists(data_dir + "/tuneband.db"));
+    fs::remove_all(data_dir);
+  }
+  const RunningServer moved_back(away, 0);
+  EXPECT_EQ(check(away).first, 0);
+}
+
+TEST_F(DiskTest, WhatWasConfirmedOutlivesALogOrADatabaseThatIsTakenAwayUnderAServer) {
+  using Change = std::function<void(const std::string& database)>;
+  const std::vector<std::pair<std::string, Change>> incidents{
+      {"tuneband.db-wal was removed", [](const std::string& database) { fs::remove(database + "-wal"); }},
+      {"tuneband.db-shm was removed", [](const std::string& database) { fs::remove(database + "-shm"); }},
+      {"tuneband.db was removed or moved", [](const std::string& database) { fs::rename(database, database + ".moved"); }},
+      {"tuneband.db was replaced", [](const std::string& database) {
+         fs::copy_file(database, database + ".copy");
+         fs::rename(database, database + ".moved");
+         fs::rename(database + ".copy", database);
+       }}};
+  for (const auto& [words, incident] : incidents) {
+    const std::string data_dir = directory_ / "data";
+    const std::string database = data_dir + "/tuneband.db";
+    {
+      RunningServer server(data_dir, 0);
+      submit(server, job());
+      incident(database);
+      expect_loss_is_noticed(server, job(), words);
+    }
+    if (fs::exists(database + ".moved")) fs::rename(database + ".moved", database);
+    for (const char* log : {"-wal", "-shm"}) fs::remove(database + log);  // the end of the log is in the file
+    {
+      RunningServer server(data_dir, 0);
+      EXPECT_EQ(server.get("/v1/jobs").at("jobs").size(), 1U) << words;
+    }
+    fs::remove_all(data_dir);
+  }
+}
+
+TEST_F(DiskTest, ALockThatSomebodyRemovedIsTakenAnew) {
+  const std::string data_dir = directory_ / "data";
+  RunningServer server(data_dir, 0);
+  fs::remove(data_dir + "/lock");
+  while (!fs::exists(data_dir + "/lock")) continue;
+  const auto [status, said] = start_in_vain(data_dir);
+  EXPECT_EQ(status, 1);
+  EXPECT_THAT(said, HasSubstr("another tuneband-server is running"));
+  EXPECT_EQ(server.raw("GET", "/healthz", "").status, 200);
+}
 
 // Without root the next test says the same of a quota.
 TEST_F(DiskTest, AFullDiskEndsTheServerAndItGoesOnOnceThereIsRoom) {
