@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/text.hpp"
 #include "db/connection.hpp"
 #include "db/database_file.hpp"
+#include "db/log_index.hpp"
 #include "db/store.hpp"
 
 namespace tuneband::server {
@@ -84,9 +86,22 @@ Result<bool> has_its_jobs(const DataDir& data_dir) {
   return true;
 }
 
+// Before anything of SQLite looks at it, and makes the index anew from what is left.
+std::optional<Error> lost_commits(const DataDir& data_dir) {
+  const std::string database = data_dir.database_file();
+  std::error_code error;
+  if (fs::file_size(database, error) == 0 || error) return std::nullopt;
+  const std::optional<std::string> missing = what_the_log_lost(database);
+  if (!missing) return std::nullopt;
+  return Error{ErrorCode::conflict,
+               "the database has lost commits: its log " + database + "-wal " + *missing + "; all is left as it is", "",
+               "restore a backup, or remove " + database + "-shm to go on without them"};
+}
+
 }  // namespace
 
 Result<bool> database_there(const DataDir& data_dir) {
+  if (const std::optional<Error> lost = lost_commits(data_dir)) return *lost;
   const DatabaseFile file = look_at_database(data_dir.database_file());
   if (file.kind == DatabaseFile::Kind::with_tables) return has_its_jobs(data_dir);
   if (exists(data_dir.unfinished_database_file())) return unfinished_backup(data_dir);
