@@ -32,6 +32,7 @@
 #include "server/log.hpp"
 #include "server/preflight.hpp"
 #include "server/rendezvous.hpp"
+#include "server/request_rules.hpp"
 #include "server/supervisor.hpp"
 #include "server/tracker.hpp"
 #include "server/trial_files.hpp"
@@ -232,9 +233,10 @@ std::unique_ptr<HttpServer> App::port_or_throw() {
 std::unique_ptr<HttpServer> App::try_port(std::uint16_t port) {
   HttpServerOptions options;
   options.hosts_allowed = config_.allowed_hosts;
-  options.hosts_allowed.push_back(config_.advertise_address);
   boost::system::error_code unnamed;
-  options.hosts_allowed.push_back(asio::ip::host_name(unnamed));
+  for (const std::string& own : {config_.advertise_address, asio::ip::host_name(unnamed)}) {
+    if (const auto name = host_name(own)) options.hosts_allowed.push_back(*name);
+  }
   return std::make_unique<HttpServer>(loop_, asio::ip::tcp::endpoint(asio::ip::make_address(config_.listen), port), options,
                                       api_.handler());
 }

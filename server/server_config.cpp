@@ -23,11 +23,16 @@ std::string check_address(const std::string& text) {
   return is_address ? "" : "expected an address like 127.0.0.1 or ::1, got " + text;
 }
 
-std::string check_host(const std::string& text) {
+// To the form in which hosts are compared. An IPv6 address may stand without its brackets: a list of options loses them.
+std::string to_host(std::string& text) {
   in6_addr ignored{};
   const bool is_bare_ipv6 = ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
-  const bool is_name = !is_bare_ipv6 && text.find(':', text.find(']') + 1) == std::string::npos && host_name(text);
-  return is_name ? "" : "expected a host name or address without a port, like tuner.example or [fe80::1], got " + text;
+  const std::string authority = is_bare_ipv6 ? "[" + text + "]" : text;
+  const bool has_port = authority.find(':', authority.find(']') + 1) != std::string::npos;
+  const auto name = has_port ? std::nullopt : host_name(authority);
+  if (!name) return "expected a host name or address without a port, like tuner.example or [fe80::1], got " + text;
+  text = *name;
+  return "";
 }
 
 std::string check_level(const std::string& text) {
@@ -76,7 +81,7 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->check(between(0.5, 3600.0))
       ->type_name("SECONDS");
   app.add_option("--allow-host", config.allowed_hosts, "Further host names under which clients may reach this server")
-      ->check(CLI::Validator(check_host, ""))
+      ->transform(CLI::Validator(to_host, ""))
       ->type_name("NAME");
   app.add_option("--log-level", level, "debug, info, warning, error or off")
       ->capture_default_str()

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "db/migrate.hpp"
+#include "db/store.hpp"
 #include "db_fixture.hpp"
 
 namespace tuneband::testing {
@@ -116,8 +117,7 @@ TEST_F(SchemaTest, NobodyElseReadsTheDatabaseOrWhatLiesBesideIt) {
   };
   const mode_t before = ::umask(0);
   {
-    Connection made = Connection::open_to_write(path());
-    made.execute("CREATE TABLE t (a)");
+    const Store made = Store::open(path());
     EXPECT_EQ(open_to_others(), fs::perms::none);
     for (const char* suffix : {"", "-wal", "-shm"})
       fs::permissions(path() + suffix, fs::perms::others_read, fs::perm_options::add);
