@@ -31,12 +31,13 @@ function(tuneband_library name)
   target_link_libraries(${name} PUBLIC tuneband_options ${ARG_DEPENDS})
 endfunction()
 
-# tuneband_program(NAME MAIN [DEPENDS targets...]): lands in bin/ of the build folder.
+# tuneband_program(NAME MAIN [DEPENDS targets...]): lands in bin/ of the build folder, and of where it is installed.
 function(tuneband_program name main)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   add_executable(${name} ${main})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
+  install(TARGETS ${name} RUNTIME)
 endfunction()
 
 # tuneband_test(NAME [DEPENDS targets...]): every *_test.cpp in this folder, as one test program.
