@@ -45,7 +45,7 @@ struct AssignmentReport {
   std::int64_t checkpoint_resource = 0;           // a checkpoint at this resource is on disk; 0: none
   std::int64_t training_ms = 0;                   // spent in this assignment so far
   std::optional<ExitClass> exit;                  // nothing: executing
-  std::string message;                            // of the exit
+  std::string message;                            // of the exit; executing: what is waited for on the worker's machine
   std::int64_t began_resource = 0;                // where the training under way began: what it had in memory, or found
   std::optional<ReportedObservation> kept{};      // with exit: what counts, of the best resource; nothing: of the last
 };

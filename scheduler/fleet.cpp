@@ -54,6 +54,7 @@ void Fleet::assign(Worker& worker, Assignment assignment) {
 
 void Fleet::unassign(Worker& worker) {
   worker.assignment.reset();
+  worker.waits_for = "";
   update_idle(worker);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct Worker {
   bool restored = false;                 // the assignment is from before a restart: whether it heard of it is not known
   std::optional<ExitClass> exit;         // of its segment, while other ranks go on
   std::string exit_message;
-  std::int64_t session = 0;  // of the group that it is warm for; 0: none
+  std::string_view waits_for;  // on its machine, with its assignment; "": nothing
+  std::int64_t session = 0;    // of the group that it is warm for; 0: none
   std::string address;
   int free_port = 0;
   bool occupied = false;  // it still executes something that is no longer its own

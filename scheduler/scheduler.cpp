@@ -18,6 +18,21 @@ namespace {
 // A worker that is told of its trial so often and never begins cannot read what it is told: its trial goes to another.
 constexpr int kUnawareCallsMax = 5;
 
+// What a trial may wait for on its worker's machine; what else a worker says is told in general, so that reasons are few.
+constexpr std::string_view kMachineFaults[] = {"room on a worker's disk",
+                                               "a worker's disk that fails",
+                                               "data that a worker cannot read",
+                                               "file handles on a worker's machine",
+                                               "processes on a worker's machine",
+                                               "memory on a worker's machine",
+                                               "a worker's machine"};
+
+std::string_view known_fault(const std::string& said) {
+  if (said.empty()) return "";
+  const auto* const found = std::find(std::begin(kMachineFaults), std::end(kMachineFaults), said);
+  return found == std::end(kMachineFaults) ? *std::prev(found) : *found;
+}
+
 Error job_error(ErrorCode code, std::string message, std::string path = {}, std::string hint = {}) {
   return {code, std::move(message), std::move(path), std::move(hint)};
 }
@@ -241,6 +256,7 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   const Assignment& assignment = *worker.assignment;
   Job& job = *find_job(assignment.trial.job);
   if (assignment.rank == job.spec()->metric_rank) job.report(assignment.trial.number, report, now);
+  worker.waits_for = report.exit ? "" : known_fault(report.message);
   if (!report.exit) return;
   const bool group = assignment.world_size > 1;
   worker.exit = report.exit;
@@ -561,8 +577,17 @@ std::size_t Scheduler::workers_gathered() const { return state_->gathering ? sta
 std::vector<std::pair<std::string, int>> Scheduler::waiting_by_reason(JobId id) const {
   const Job* job = state_->find_job(id);
   if (job == nullptr) return {};
-  const Fleet& fleet = state_->fleet;
-  return job->waiting_by_reason({fleet.usable(), static_cast<int>(fleet.idle().size()), state_->gathering});
+  Fleet& fleet = state_->fleet;
+  auto reasons = job->waiting_by_reason({fleet.usable(), static_cast<int>(fleet.idle().size()), state_->gathering});
+  std::map<std::string_view, int> faults;
+  for (const int number : job->running_trials()) {
+    for (const WorkerId& worker : job->trial(number).ranks()) {
+      const Worker* found = fleet.find(worker);
+      if (found != nullptr && !found->waits_for.empty()) ++faults[found->waits_for];
+    }
+  }
+  reasons.insert(reasons.end(), faults.begin(), faults.end());
+  return reasons;
 }
 
 }  // namespace tuneband

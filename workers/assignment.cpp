@@ -18,6 +18,7 @@ void Assignment::observe(std::int64_t resource, Metrics metrics) {
   if (metrics.size() > protocol::kMetricsPerObservationMax) metrics.resize(protocol::kMetricsPerObservationMax);
   const std::lock_guard lock(mutex_);
   if (resource <= observed_resource_) return;
+  waits_for_.clear();
   observed_resource_ = resource;
   values_kept_ += metrics.size();
   while (!observations_.empty() && (observations_.size() >= kObservationsKeptMax || values_kept_ > kMetricValuesKeptMax)) {
@@ -30,6 +31,12 @@ void Assignment::observe(std::int64_t resource, Metrics metrics) {
 void Assignment::checkpointed(std::int64_t resource) {
   const std::lock_guard lock(mutex_);
   checkpoint_resource_ = std::max(checkpoint_resource_, resource);
+  waits_for_.clear();
+}
+
+void Assignment::waits_for(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  waits_for_ = what;
 }
 
 void Assignment::finish(SegmentResult result) {
@@ -63,6 +70,7 @@ protocol::AssignmentStatus Assignment::status() const {
   status.epoch = order_.epoch;
   status.began_resource = began_resource_;
   status.checkpoint_resource = checkpoint_resource_;
+  if (!result_) status.message = waits_for_;
   status.training_ms = std::chrono::duration_cast<std::chrono::milliseconds>((result_ ? end_ : Clock::now()) - begin_).count();
   std::size_t values = 0;
   for (const protocol::Observation& observation : observations_) {

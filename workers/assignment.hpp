@@ -33,6 +33,8 @@ class Assignment final : public TrialReporter {
   void checkpointed(std::int64_t resource) override;
   bool should_stop() const override { return stop_; }
   int stop_fd() const override { return stop_event_.fd(); }
+  // It waits for its machine, and for what of it (machine_fault.hpp); until its next progress.
+  void waits_for(const std::string& what);
   void finish(SegmentResult result);
 
   // The sync loop's side. A status holds as many observations as fit, the oldest first; `exit` only together with the last of
@@ -60,6 +62,7 @@ class Assignment final : public TrialReporter {
   std::int64_t observed_resource_ = 0;              // the highest
   std::int64_t began_resource_ = 0;
   std::int64_t checkpoint_resource_ = 0;
+  std::string waits_for_;
   std::optional<Clock::time_point> stop_requested_at_;
   std::optional<SegmentResult> result_;
   Clock::time_point end_;

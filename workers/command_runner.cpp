@@ -11,6 +11,7 @@
 #include "core/text.hpp"
 #include "workers/command_line.hpp"
 #include "workers/left_over.hpp"
+#include "workers/machine_fault.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 #include "workers/protocol/trial_directory.hpp"
 #include "workers/released_files.hpp"
@@ -129,6 +130,11 @@ bool speaks_of_memory(const std::string& output) {
   return RE2::PartialMatch(output, pattern);
 }
 
+bool speaks_of_room(const std::string& output) {
+  static const RE2 pattern("No space left on device|Disk quota exceeded");
+  return RE2::PartialMatch(output, pattern);
+}
+
 SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
   const ExitStatus status = command.status();
   const bool by_shell = status.signal == 0 && status.code > kSignalExitBase && status.code < kSignalExitBase + _NSIG;
@@ -150,6 +156,7 @@ SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
   if (signal != 0)
     return {kExitCrashed, "the command was ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")" + said};
   std::string message = "the command ended with exit status " + std::to_string(status.code);
+  if (speaks_of_room(output)) return {.exit = kExitCrashed, .message = message + said, .waits_for = std::string(kRoomOnDisk)};
   if (status.code == kShellNotFound) message += " (from a shell: a program was not found)";
   if (status.code == kShellNotExecutable) message += " (from a shell: a program could not be executed)";
   return {kExitCrashed, message + said};
@@ -216,7 +223,8 @@ class CommandRunner final : public TrialRunner {
     process.cpu_ms_max = spec.cpu_ms_max;
     if (process.argv.empty()) return SegmentResult{kExitInvalidParameters, "the command's argv is empty"};
 
-    if (auto made = make_files(order); !made) return SegmentResult{kExitCrashed, made.error().message};
+    if (auto made = make_files(order); !made)
+      return SegmentResult{.exit = kExitCrashed, .message = made.error().message, .waits_for = machine_fault(made.error())};
 
     auto executable = find_executable(process.argv.front(), environment_value(process.environment, "PATH"), process.working_dir);
     if (!executable) return SegmentResult{kExitInvalidParameters, executable.error().message};
@@ -225,7 +233,9 @@ class CommandRunner final : public TrialRunner {
     auto started = Process::start(process);
     if (!started) {
       const bool refused = started.error().code == ErrorCode::invalid_argument;
-      return SegmentResult{refused ? kExitInvalidParameters : kExitCrashed, started.error().message};
+      return SegmentResult{.exit = refused ? kExitInvalidParameters : kExitCrashed,
+                           .message = started.error().message,
+                           .waits_for = machine_fault(started.error())};
     }
     command_.emplace(std::move(*started), std::move(*parser), order.from_resource, spec.grace_ms);
     job_ = order.job;
@@ -253,8 +263,10 @@ class CommandRunner final : public TrialRunner {
     UniqueFd file(directory ? directory->open_file(name, O_WRONLY | O_CREAT | O_TRUNC, 0644) : -1);
     if (directory && !file && errno == ELOOP) file = UniqueFd(directory->make_file(name, 0644));  // a link: the trial's own doing
     const std::string text = order.configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    errno = directory && file ? ENOSPC : errno;  // what is not written whole found no room
     if (!fault && file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) return {};
-    return Error{ErrorCode::unavailable, "cannot write into the trial's directory " + order.trial_dir, "", ""};
+    return fault_of(ErrorCode::unavailable, "cannot write into the trial's directory " + order.trial_dir,
+                    fault ? fault.value() : errno);
   }
 
   // Nothing: it was begun before, and has ended by itself where it was told to then. The rest takes another start, which comes

@@ -22,7 +22,10 @@ Error file_error(std::string message, std::string hint = {}) {
   return {ErrorCode::invalid_argument, std::move(message), "", std::move(hint)};
 }
 
-std::string system_reason() { return std::generic_category().message(errno); }
+// Of the file, not of what is in it.
+Error unreadable(const std::string& what) {
+  return {ErrorCode::not_found, what + ": " + std::generic_category().message(errno), "", ""};
+}
 
 // What the first bytes give away about a file that is no plain text; "" for text.
 std::string foreign_format(std::string_view start) {
@@ -141,12 +144,12 @@ Result<void> feed_lines(std::string_view piece, CsvParser& parser, RowCollector&
 Result<void> read_text_file(const std::string& path, const std::function<Result<void>(std::string_view)>& on_piece) {
   const UniqueFd file = open_regular(path, O_RDONLY);
   if (!file && errno == EINVAL) return file_error(path + " is no regular file");
-  if (!file) return file_error("cannot open " + path + ": " + system_reason());
+  if (!file) return unreadable("cannot open " + path);
   std::vector<char> buffer(kReadPieceSize);
   for (bool first = true;; first = false) {
     const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return file_error("cannot read " + path + ": " + system_reason());
+    if (got < 0) return unreadable("cannot read " + path);
     if (got == 0) return {};
     std::string_view piece(buffer.data(), static_cast<std::size_t>(got));
     if (first) {

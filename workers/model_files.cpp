@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "core/random.hpp"
+#include "workers/machine_fault.hpp"
 #include "workers/open_regular.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
@@ -24,7 +25,7 @@ constexpr std::string_view kModelEnding = ".ubj";
 constexpr std::string_view kChecksumEnding = ".sum";
 
 Error write_error(const std::string& path, int error_number) {
-  return {ErrorCode::internal, "cannot write " + path + ": " + std::generic_category().message(error_number), "", ""};
+  return fault_of(ErrorCode::internal, "cannot write " + path, error_number);
 }
 
 // No link stands for the trial's directory or its checkpoints: what is there would be replaced and removed.

@@ -15,6 +15,7 @@
 
 #include "core/check.hpp"
 #include "workers/left_over.hpp"
+#include "workers/machine_fault.hpp"
 #include "workers/path_check.hpp"
 #include "workers/process_table.hpp"
 
@@ -120,13 +121,20 @@ std::optional<rlimit> cpu_limit(const ProcessSpec& spec) {
   return rlimit{seconds, seconds + 1};
 }
 
+// With a limit of its own it may be the command that has too little memory.
+Error launch_fault(const ProcessSpec& spec, const std::string& what, int error_number) {
+  Error error = fault_of(ErrorCode::unavailable, what, error_number);
+  if (spec.memory_bytes_max && error_number == ENOMEM) error.hint.clear();
+  return error;
+}
+
 Error launch_error(const ProcessSpec& spec, const LaunchFailure& failure) {
   const std::string reason = std::strerror(failure.error);
   switch (failure.step) {
     case LaunchFailure::Step::working_dir:
       return Error{ErrorCode::invalid_argument, "cannot enter the working directory " + spec.working_dir + ": " + reason, "", ""};
     case LaunchFailure::Step::set_up:
-      return Error{ErrorCode::unavailable, "cannot set up the command's process: " + reason, "", ""};
+      return launch_fault(spec, "cannot set up the command's process", failure.error);
     case LaunchFailure::Step::execute:
       break;
   }
@@ -138,7 +146,7 @@ Error launch_error(const ProcessSpec& spec, const LaunchFailure& failure) {
   } else if (failure.error == E2BIG) {
     error.message = "cannot execute " + spec.executable + ": its arguments and environment are too long";
   } else if (failure.error == ENOMEM || failure.error == EAGAIN) {
-    error.code = ErrorCode::unavailable;
+    return launch_fault(spec, "cannot execute " + spec.executable, failure.error);
   }
   return error;
 }
@@ -155,7 +163,7 @@ std::optional<Pipe> make_pipe(int flags) {
 }
 
 Error no_room(const char* what) {
-  return Error{ErrorCode::unavailable, std::string("cannot start a process: ") + what + ": " + std::strerror(errno), "", ""};
+  return fault_of(ErrorCode::unavailable, std::string("cannot start a process: ") + what, errno);
 }
 
 // ---- the tree below us --------------------------------------------------------------------------------------------------------

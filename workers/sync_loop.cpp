@@ -1,5 +1,6 @@
 #include "workers/sync_loop.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 #include "core/random.hpp"
 #include "workers/free_port.hpp"
+#include "workers/machine_fault.hpp"
 #include "workers/released_files.hpp"
 
 namespace tuneband::workers {
@@ -22,6 +24,8 @@ using std::chrono::milliseconds;
 // An idle sync that is answered "idle" sooner was not held: the next one waits, so that no server is flooded.
 constexpr milliseconds kHeldAtLeast{10};
 constexpr int kRetryDoublingsMax = 20;
+constexpr int kMachineWaitMsMin = 250;  // doubled with each attempt
+constexpr int kMachineWaitMsMax = 10'000;
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -80,13 +84,30 @@ void Worker::train() {
   runner_.release();
 }
 
+// A fault of the machine is waited out, and the trial is charged nothing. The other ranks of a group would take one that waits
+// for lost.
 SegmentResult Worker::run_segment(Assignment& assignment) {
   const protocol::AssignmentOrder& order = assignment.order();
-  options_.log("job " + std::to_string(order.job) + " trial " + std::to_string(order.trial) + ": resource " +
-               std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
+  const std::string name = "job " + std::to_string(order.job) + " trial " + std::to_string(order.trial) + ": ";
+  options_.log(name + "resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
+  int wait_ms = kMachineWaitMsMin;
+  while (true) {
+    SegmentResult result = try_segment(assignment);
+    if (result.waits_for.empty() || order.group) return result;
+    if (wait_ms == kMachineWaitMsMin) options_.log(name + result.message);
+    assignment.waits_for(result.waits_for);
+    pollfd stop{assignment.stop_fd(), POLLIN, 0};
+    ::poll(&stop, 1, wait_ms);
+    if (assignment.should_stop()) return {kExitStopped, ""};
+    wait_ms = std::min(2 * wait_ms, kMachineWaitMsMax);
+  }
+}
+
+SegmentResult Worker::try_segment(Assignment& assignment) {
+  const protocol::AssignmentOrder& order = assignment.order();
   try {
     auto log = TrialLog::open(order.trial_dir, order.group ? order.group->rank : 0);
-    if (!log) return {kExitCrashed, log.error().message};
+    if (!log) return {.exit = kExitCrashed, .message = log.error().message, .waits_for = machine_fault(log.error())};
     SegmentResult result = runner_.run(order, assignment, *log);
     remove_released_files(order.trial_dir);  // it may have gone on after its trial was cut
     if (!result.message.empty()) log->note(result.exit + ": " + result.message);

@@ -56,6 +56,7 @@ class Worker {
 
   void train();
   SegmentResult run_segment(Assignment& assignment);
+  SegmentResult try_segment(Assignment& assignment);
 
   void sync_until_end();
   bool sync_once();  // one exchange with the server; whether it succeeded

@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
+#include "workers/machine_fault.hpp"
 #include "workers/open_regular.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
@@ -19,19 +19,15 @@ std::string log_file_of(int rank) { return rank == 0 ? protocol::kLogFile : "log
 Result<TrialLog> TrialLog::open(const std::string& trial_dir, int rank, std::int64_t size_max) {
   std::error_code failure;
   std::filesystem::create_directories(trial_dir, failure);
-  if (failure) {
-    return Error{ErrorCode::unavailable, "cannot make the trial's directory " + trial_dir + ": " + failure.message(), "", ""};
-  }
+  if (failure) return fault_of(ErrorCode::unavailable, "cannot make the trial's directory " + trial_dir, failure.value());
   const std::string name = log_file_of(rank);
   const std::string path = trial_dir + "/" + name;
   const auto directory = protocol::TrialDirectory::open(trial_dir);
-  if (!directory) return Error{ErrorCode::unavailable, "cannot open " + trial_dir + ": " + std::strerror(errno), "", ""};
+  if (!directory) return fault_of(ErrorCode::unavailable, "cannot open " + trial_dir, errno);
   UniqueFd file = open_regular(directory->path() + "/" + name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0644);
   if (!file && errno == ELOOP) file = UniqueFd(directory->make_file(name, 0644));  // a link: the trial's own doing
   if (!file && errno == EINVAL) return Error{ErrorCode::unavailable, "cannot open " + path + ": it is no regular file", "", ""};
-  if (!file) {
-    return Error{ErrorCode::unavailable, "cannot open " + path + ": " + std::strerror(errno), "", ""};
-  }
+  if (!file) return fault_of(ErrorCode::unavailable, "cannot open " + path, errno);
   struct stat info {};
   const std::int64_t size = ::fstat(file.get(), &info) == 0 ? info.st_size : 0;
   return TrialLog(std::move(file), size, size_max);

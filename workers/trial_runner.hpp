@@ -35,9 +35,11 @@ class TrialReporter {
 };
 
 struct SegmentResult {
-  std::string exit;     // exit_class.hpp
-  std::string message;  // of a failure: one sentence that a user can act on
+  std::string exit;                             // exit_class.hpp
+  std::string message;                          // of a failure: one sentence that a user can act on
   std::optional<protocol::Observation> kept{};  // what counts of the segment; nothing: the values at its last resource
+  // Of a failure that is the machine's, as machine_fault() says: the segment is to be run again, by run() with the same epoch.
+  std::string waits_for{};
 };
 
 class TrialRunner {

@@ -3,8 +3,10 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "workers/data_cache.hpp"
+#include "workers/machine_fault.hpp"
 #include "workers/trial_runner.hpp"
 #include "workers/xgboost_group.hpp"
 #include "workers/xgboost_training.hpp"
@@ -28,7 +30,7 @@ class XgboostRunner final : public TrialRunner {
       result = failed_segment(kExitOutOfMemory, {kOutOfMemory, "the worker ran out of memory", "", ""});
     }
     const bool resumable = result.exit == kExitCompleted || result.exit == kExitStopped;
-    if (!resumable) {
+    if (!resumable && result.waits_for.empty()) {
       log.note(result.exit + ": " + result.message);
       release();
     }
@@ -55,7 +57,7 @@ class XgboostRunner final : public TrialRunner {
     const auto* spec = std::get_if<XgboostSpec>(&trainer);
     if (!faults.ok()) return failed_segment(kExitInvalidParameters, faults.errors().front());
     if (spec == nullptr) return {kExitInvalidParameters, "the trainer is not of the type xgboost"};
-    log.note(describe_segment(order));
+    if (std::exchange(described_epoch_, order.epoch) != order.epoch) log.note(describe_segment(order));
     const SegmentContext segment{order, *spec, reporter, log, options_.threads};
     if (order.group) {
       training_.reset();
@@ -74,7 +76,7 @@ class XgboostRunner final : public TrialRunner {
   SegmentResult run_alone(const SegmentContext& segment) {
     auto parameters = parameters_of(segment);
     const auto found = cache_.get(segment.spec, is_binary(parameters));
-    if (!found) return failed_segment(kExitDataUnreadable, found.error());
+    if (!found) return unreadable(found.error());
     segment.log.note(std::to_string(found->data->train.rows()) + " rows to train on, " +
                      std::to_string(found->data->validation.rows()) + " to validate, " + std::to_string(found->data->features) +
                      " features" + (found->warm ? ", in memory" : ", read") +
@@ -88,6 +90,13 @@ class XgboostRunner final : public TrialRunner {
     }
     OneRank alone;
     return training_->run(segment, alone);
+  }
+
+  // The job was taken, so the files were there: they may come back, as a mount does. What is in them does not mend itself.
+  static SegmentResult unreadable(const Error& error) {
+    SegmentResult result = failed_segment(kExitDataUnreadable, error);
+    if (error.code == ErrorCode::not_found) result.waits_for = kReadableData;
+    return result;
   }
 
   // From the newest whole checkpoint, else from nothing.
@@ -105,6 +114,7 @@ class XgboostRunner final : public TrialRunner {
   RunnerOptions options_;
   DataCache cache_;
   std::optional<XgboostTraining> training_;
+  std::int64_t described_epoch_ = 0;
   XgboostGroup group_;
 };
 

@@ -7,6 +7,7 @@
 #include "core/json.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "workers/machine_fault.hpp"
 #include "workers/protocol/xgboost_parameters.hpp"
 
 namespace tuneband::workers {
@@ -148,7 +149,7 @@ SegmentResult failed_segment(const char* exit, const Error& error) {
   if (error.code == kOutOfMemory) {
     return {kExitOutOfMemory, error.message + "; fewer rows, a smaller max_depth or max_bin, or fewer workers need less"};
   }
-  return {exit, describe(error)};
+  return {.exit = exit, .message = describe(error), .waits_for = machine_fault(error)};
 }
 
 XgboostParameters parameters_of(const SegmentContext& segment) {
@@ -220,8 +221,10 @@ class XgboostTraining::Segment {
         stored_at_(SteadyClock::now()) {}
 
   SegmentResult run() {
-    reporter_.began(training_.resource_);
     std::optional<SegmentResult> fault;
+    const bool again = std::exchange(training_.epoch_, order_.epoch) == order_.epoch;  // after a fault of the machine
+    if (!again) reporter_.began(training_.resource_);
+    if (again && training_.resource_ < order_.until_resource) fault = store();
     // Trained before, but maybe never heard of.
     if (training_.resource_ == order_.until_resource && training_.resource_ > 0) fault = observe();
     while (true) {
@@ -395,7 +398,8 @@ Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, st
 }
 
 bool XgboostTraining::goes_on_with(const AssignmentOrder& order, const std::shared_ptr<const WarmData>& data) const {
-  return job_ == order.job && trial_ == order.trial && trial_dir_ == order.trial_dir && resource_ == order.from_resource &&
+  const bool there = resource_ == order.from_resource || epoch_ == order.epoch;
+  return job_ == order.job && trial_ == order.trial && trial_dir_ == order.trial_dir && there &&
          (rung_resource_ == 0 || rung_resource_ == order.until_resource) && data_ == data;
 }
 

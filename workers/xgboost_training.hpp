@@ -49,7 +49,7 @@ class XgboostTraining {
   static Result<XgboostTraining> begin(const SegmentContext& segment, std::shared_ptr<const WarmData> data, int world_size,
                                        XgboostParameters parameters);
 
-  // Whether this trial stands where the order begins.
+  // Whether this trial stands where the order begins, or in the midst of it.
   bool goes_on_with(const protocol::AssignmentOrder& order, const std::shared_ptr<const WarmData>& data) const;
   // Goes on from a model that was stored. Errors: XGBoost's; it was trained by a group of another size.
   Result<void> load(const StoredModel& model);
@@ -67,6 +67,7 @@ class XgboostTraining {
   std::int64_t job_ = 0;
   int trial_ = 0;
   std::string trial_dir_;
+  std::int64_t epoch_ = 0;  // of the last order
   int world_size_ = 1;
   std::optional<protocol::Observation> best_;                   // so far, where the best round is kept
   std::int64_t rung_resource_ = 0;                              // trains for this rung alone; 0: for all of them

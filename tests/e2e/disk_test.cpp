@@ -86,6 +86,22 @@ class DiskTest : public testing::Test {
             {"trainer", {{"type", "command"}, {"argv", {path, "{n}"}}, {"grace_seconds", 1}}}};
   }
 
+  Json xgboost_job() {
+    const std::string path = directory_ / "table.csv";
+    std::ofstream table(path);
+    table << "a,b,label\n";
+    for (int i = 0; i < 200; ++i) table << i % 17 << ',' << i % 29 << ',' << (i % 17 + i % 29 > 20 ? 1 : 0) << '\n';
+    Json document = job();
+    document["objective"] = {{"metric", "validation-logloss"}, {"goal", "minimize"}};
+    document["search_space"] = {{"eta", {{"type", "float"}, {"min", 0.1}, {"max", 0.9}}}};
+    document["limits"] = {{"max_trials", 20}};
+    document["trainer"] = {{"type", "xgboost"},
+                           {"parameters", {{"objective", "binary:logistic"}}},
+                           {"eval_metric", {"logloss"}},
+                           {"data", {{"train", path}, {"label", "label"}, {"validation", {{"fraction", 0.3}, {"seed", 1}}}}}};
+    return document;
+  }
+
   static std::unique_ptr<RunningServer> start(const std::string& data_dir) {
     return std::make_unique<RunningServer>(data_dir, kWorkersOnDisk, std::vector<std::string>{"--lease-seconds", "3"});
   }
@@ -187,6 +203,33 @@ class DiskTest : public testing::Test {
     EXPECT_EQ(all_of(data_dir), before);
   }
 
+  // Until `relieve` mends it, the job waits for what the words say; none of its trials is charged.
+  static void expect_waits_then_completes(RunningServer& server, const std::string& id, const std::string& words,
+                                          const std::function<void()>& relieve) {
+    Json seen = server.get("/v1/jobs/" + id);
+    while (!seen.at("waiting").contains(words) && (seen.at("state") == "running" || seen.at("state") == "queued"))
+      seen = server.get("/v1/jobs/" + id);
+    EXPECT_TRUE(seen.at("waiting").contains(words)) << seen;
+    relieve();
+    const Json ended = server.wait_for_end(id);
+    EXPECT_EQ(ended.at("state"), "completed") << ended;
+    EXPECT_EQ(ended.at("trials").at("failed"), 0);
+  }
+
+  // The disk of the trials alone: the database is on another.
+  void expect_waits_for_room(const Json& document) {
+    const std::string data_dir = directory_ / "data";
+    fs::create_directories(data_dir);
+    const SmallDisk disk(data_dir + "/jobs");
+    if (!disk.mounted()) return;
+    const std::vector<std::string> expected = undisturbed(document);
+    const auto server = start(data_dir);
+    disk.fill();
+    const std::string id = submit(*server, document);
+    expect_waits_then_completes(*server, id, "room on a worker's disk", [&] { disk.make_room(); });
+    EXPECT_EQ(outcome(*server, id), expected);
+  }
+
   // Health turns, a job is refused in words that name what is gone, the server ends.
   static void expect_loss_is_noticed(RunningServer& server, const Json& document, const std::string& words) {
     while (server.raw("GET", "/healthz", "").status == 200) continue;
@@ -273,6 +316,45 @@ TEST_F(DiskTest, AFullDiskEndsTheServerAndItGoesOnOnceThereIsRoom) {
         EXPECT_THAT(said, testing::AnyOf(HasSubstr("No space left"), HasSubstr("disk is full")));
         disk.make_room();
       });
+}
+
+TEST_F(DiskTest, TrialsOfXgboostWaitForRoomOnTheDiskAtNoCharge) { expect_waits_for_room(xgboost_job()); }
+
+TEST_F(DiskTest, CommandsWaitForRoomOnTheDiskAtNoCharge) {
+  Json document = job();
+  document["limits"]["max_attempts"] = 1;
+  expect_waits_for_room(document);
+}
+
+TEST_F(DiskTest, ACommandThatFindsTheDiskFullIsStartedAgainAtNoCharge) {
+  Json document = job();
+  document["limits"] = {{"max_trials", 2}, {"max_attempts", 1}};
+  const std::string full = directory_ / "full";
+  std::ofstream(full) << "";
+  const std::string train = document["trainer"]["argv"][0];
+  const std::string path = directory_ / "finds_it_full.sh";
+  std::ofstream(path) << "#!/bin/sh\n[ ! -e " << full << " ] || { echo 'cp: x: No space left on device' >&2; exit 1; }\nexec "
+                      << train << " $1\n";
+  ::chmod(path.c_str(), 0700);
+  document["trainer"]["argv"][0] = path;
+  const auto server = start(directory_ / "data");
+  const std::string id = submit(*server, document);
+  expect_waits_then_completes(*server, id, "room on a worker's disk", [&] { fs::remove(full); });
+}
+
+TEST_F(DiskTest, TrialsWaitAtNoChargeForDataThatWentAfterTheirJobWasTaken) {
+  const std::string data_dir = directory_ / "data";
+  const std::string table = directory_ / "table.csv";
+  const Json document = xgboost_job();
+  const std::vector<std::string> expected = undisturbed(document);
+  {
+    RunningServer server(data_dir, 0);
+    submit(server, document);
+  }
+  fs::rename(table, table + ".away");
+  const auto server = start(data_dir);
+  expect_waits_then_completes(*server, "1", "data that a worker cannot read", [&] { fs::rename(table + ".away", table); });
+  EXPECT_EQ(outcome(*server, "1"), expected);
 }
 
 // The kernel refuses writes past a file-size limit as it does on a full disk.

@@ -28,8 +28,8 @@ struct AssignmentStatus {
   std::int64_t began_resource = 0;  // where its training began: at what was in memory, or in a checkpoint
   std::int64_t checkpoint_resource = 0;
   std::int64_t training_ms = 0;
-  std::string exit;     // "" while executing, else an exit class by name ("completed", "out_of_memory", ...)
-  std::string message;  // of the exit: a sentence
+  std::string exit;                 // "" while executing, else an exit class by name ("completed", "out_of_memory", ...)
+  std::string message;              // of the exit: a sentence; while executing: what it waits for on its machine, in some words
   std::optional<Observation> kept;  // with exit: what counts of the segment, of its best resource; nothing: of its last
 };
 

@@ -1,0 +1,49 @@
+#include "workers/machine_fault.hpp"
+
+#include <cerrno>
+#include <system_error>
+
+#include "core/text.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+constexpr std::string_view kWaitsFor = "waits for ";
+
+std::string_view waited_for(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+      return kRoomOnDisk;
+    case EIO:
+    case EROFS:
+    case ESTALE:
+    case ENODEV:
+    case ENOTCONN:
+      return "a worker's disk that fails";
+    case EMFILE:
+    case ENFILE:
+      return "file handles on a worker's machine";
+    case EAGAIN:
+      return "processes on a worker's machine";
+    case ENOMEM:
+      return "memory on a worker's machine";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+Error fault_of(ErrorCode code, std::string what, int error_number) {
+  const std::string_view words = waited_for(error_number);
+  return {code, std::move(what) + ": " + std::generic_category().message(error_number), "",
+          words.empty() ? "" : joined({kWaitsFor, words})};
+}
+
+std::string machine_fault(const Error& error) {
+  return error.hint.starts_with(kWaitsFor) ? error.hint.substr(kWaitsFor.size()) : "";
+}
+
+}  // namespace tuneband::workers

@@ -1,0 +1,22 @@
+// Faults of the machine, which are not the trial's: a full disk, a disk that fails, no file handles, no memory for the worker
+// itself. They pass, or somebody mends them: the worker tries the segment again until then (Worker::run_segment).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace tuneband::workers {
+
+// What is waited for, in the words that the scheduler knows (Scheduler::waiting_by_reason).
+inline constexpr std::string_view kRoomOnDisk = "room on a worker's disk";
+inline constexpr std::string_view kReadableData = "data that a worker cannot read";
+
+// `what` failed with `error_number`. When that is the machine's fault the hint says what the worker waits for.
+Error fault_of(ErrorCode code, std::string what, int error_number);
+
+// What an error of fault_of() is waited out for; "": it is not the machine's.
+std::string machine_fault(const Error& error);
+
+}  // namespace tuneband::workers
