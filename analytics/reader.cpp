@@ -304,7 +304,8 @@ Result<std::string> Reader::job(JobId job) {
   return text;
 }
 
-Result<std::string> Reader::job_detail(JobId job, std::span<const std::pair<std::string, int>> waiting) {
+Result<std::string> Reader::job_detail(JobId job, std::span<const std::pair<std::string, int>> waiting,
+                                       std::optional<int> queue_position) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
@@ -316,7 +317,7 @@ Result<std::string> Reader::job_detail(JobId job, std::span<const std::pair<std:
   if (spec.query(job.value).step()) json.key("spec").raw(masked_document(spec.text(0)));
   json.key("waiting").begin_object();
   for (const auto& [reason, trials] : waiting) json.field(reason, trials);
-  json.end_object().end_object();
+  json.end_object().field("queue_position", queue_position).end_object();
   return text;
 }
 

@@ -62,8 +62,10 @@ class Reader {
   // Job.
   Result<std::string> job(JobId job);
 
-  // Job with "spec" and "waiting": {reason: trials}. `waiting` comes from Scheduler::waiting_by_reason.
-  Result<std::string> job_detail(JobId job, std::span<const std::pair<std::string, int>> waiting);
+  // Job with "spec", "waiting": {reason: trials} and "queue_position", as Scheduler::waiting_by_reason and queue_position give
+  // them.
+  Result<std::string> job_detail(JobId job, std::span<const std::pair<std::string, int>> waiting,
+                                 std::optional<int> queue_position = std::nullopt);
 
   // What a sampler would know of the job: its trials and their results in the order in which they came.
   Result<History> history(JobId job);
@@ -90,7 +92,7 @@ class Reader {
   // `model_path` names the file of a trial's model, where there is one.
   using ModelPath = std::function<std::optional<std::string>(TrialId)>;
   Result<std::string> summary(JobId job, std::span<const std::pair<std::string, int>> waiting, const ModelPath& model_path,
-                              Timestamp now);
+                              Timestamp now, std::optional<int> queue_position = std::nullopt);
 
   // The number of the best trial: at max_resource, else at any rung. Errors: not_found, also while nothing has a value.
   Result<int> best_trial(JobId job);

@@ -53,7 +53,7 @@ void Reader::write_failures(JsonWriter& json, JobId job) {
 }
 
 Result<std::string> Reader::summary(JobId job, std::span<const std::pair<std::string, int>> waiting, const ModelPath& model_path,
-                                    Timestamp now) {
+                                    Timestamp now, std::optional<int> queue_position) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<std::shared_ptr<const JobFacts>> known = facts(job);
   if (!known) return known.error();
@@ -64,6 +64,7 @@ Result<std::string> Reader::summary(JobId job, std::span<const std::pair<std::st
   json.begin_object().key("job").begin_object();
   write_job_fields(json, *row, surroundings(*row));
   write_waiting(json, waiting);
+  json.field("queue_position", queue_position);
   json.end_object().key("best");
   if (const Result<int> number = best_trial(job); !number) {
     json.null();

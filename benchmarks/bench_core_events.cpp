@@ -30,11 +30,11 @@ JobSpec spec_of(SchedulerType type) {
 class Load {
  public:
   explicit Load(const JobSpec& spec) {
-    scheduler_.step(JobSubmitted{spec, ""}, now_);
+    step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, now_);
     for (int i = 0; i < kWorkers; ++i) {
       WorkerSynced idle;
       idle.worker = WorkerId{fmt::format("worker-{}", i)};
-      take(scheduler_.step(idle, now_));
+      take(step_with_suggestions(scheduler_, idle, now_));
     }
   }
 
@@ -53,7 +53,7 @@ class Load {
     done.report = std::move(report);
     now_.ms += 1;
     trials_ = std::max(trials_, assignment.trial.number);
-    take(scheduler_.step(done, now_));
+    take(step_with_suggestions(scheduler_, done, now_));
   }
 
   int trials() const { return trials_; }

@@ -125,6 +125,7 @@ JobInfo job_from_json(const Json& json) {
   job.resource_spent = integer_of(json, "resource_spent");
   job.training_seconds = number_of(json, "training_seconds");
   job.expected_improvement = number_from_json(field_of(json, "expected_improvement"));
+  if (field_of(json, "queue_position").is_number_integer()) job.queue_position = integer_of(json, "queue_position");
   const Json& waiting = field_of(json, "waiting");
   for (auto reason = waiting.begin(); reason != waiting.end(); ++reason) {
     if (waiting.is_object() && reason->is_number_integer()) job.waiting.emplace_back(reason.key(), reason->get<std::int64_t>());

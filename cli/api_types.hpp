@@ -53,6 +53,10 @@ struct JobInfo {
   std::optional<double> expected_improvement;                 // of the last suggestion, in the unit of the metric
   std::vector<std::pair<std::string, std::int64_t>> waiting;  // what trials wait for, and how many at least
 
+  std::optional<std::int64_t> queue_position;  // among the jobs that have something to run, from 1
+
+  // As it is shown: a running job of which nothing has run yet is queued.
+  std::string state_word() const { return state == "running" && trials.created == 0 ? "queued" : state; }
   bool ended() const { return state == "completed" || state == "stopped" || state == "failed"; }
   bool better(double a, double b) const { return maximize ? a > b : a < b; }
   // From its start to its end, or to `now`.

@@ -54,9 +54,9 @@ Finished list_jobs(Session session, const ListOptions& options) {
     const JobInfo job = job_from_json(item);
     const auto& best = job.best ? job.best : job.best_anywhere;
     const std::string planned = job.trials.planned ? fmt::format("/{}", *job.trials.planned) : "";
-    table.add_row({std::to_string(job.id), job.name, state_cell(job.state), fmt::format("{}{}", job.trials.ended(), planned),
-                   best ? format_value(best->value, precision_for(session.console)) : "-", job.metric, job.scheduler,
-                   age_of(job)});
+    table.add_row(
+        {std::to_string(job.id), job.name, state_cell(job.state_word()), fmt::format("{}{}", job.trials.ended(), planned),
+         best ? format_value(best->value, precision_for(session.console)) : "-", job.metric, job.scheduler, age_of(job)});
   }
   if (table.empty() && session.console.terminal().interactive) {
     session.console.print("no jobs yet: `tuneband submit JOB.json` starts one");

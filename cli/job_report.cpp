@@ -218,11 +218,14 @@ void print_best_of(Console& console, const JobSummary& summary) {
 
 void print_state(Console& console, const JobSummary& summary) {
   const JobInfo& job = summary.job;
-  console.field("state", job.reason.empty() ? job.state : fmt::format("{}: {}", job.state, job.reason));
+  console.field("state", job.reason.empty() ? job.state_word() : fmt::format("{}: {}", job.state, job.reason));
   console.field("trials", counts_text(job.trials));
   const char* name = "waiting";
   for (const auto& [reason, trials] : job.waiting) {
     console.field(std::exchange(name, ""), fmt::format("{}: {}", format_count(trials, "trial"), reason));
+  }
+  if (job.queue_position && (*job.queue_position > 1 || job.trials.created == 0)) {
+    console.field("queue", fmt::format("place {} for the next free worker (time used, by weight)", *job.queue_position));
   }
   console.field("spent",
                 fmt::format("{}, {} of training, {} from start to end", format_resource(job.resource_spent, job.resource_name),

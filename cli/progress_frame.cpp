@@ -45,7 +45,7 @@ Line heading(const Snapshot& snapshot) {
   const JobInfo& job = snapshot.job;
   Line line{{job.name, Style::bold},
             {fmt::format("  job {}  ", job.id), Style::dim},
-            {job.state, style_of_state(job.state)},
+            {job.state_word(), style_of_state(job.state)},
             {fmt::format("  {}", format_clock(job.seconds(snapshot.at_ms)))}};
   if (!job.reason.empty()) line.push_back({"  " + job.reason, Style::dim});
   return line;

@@ -45,9 +45,9 @@ class CandidateSampler final : public Sampler {
     return inner_->expected_improvement(index, history);
   }
 
-  std::optional<std::int64_t> size() const override {
-    return std::min(size_, inner_->size().value_or(size_));
-  }
+  bool is_quick() const override { return inner_->is_quick(); }
+
+  std::optional<std::int64_t> size() const override { return std::min(size_, inner_->size().value_or(size_)); }
 
  private:
   static constexpr double kInactive = -1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "core/time.hpp"
 #include "scheduler/job_spec.hpp"
 #include "scheduler/rows.hpp"
+#include "scheduler/suggester.hpp"
 
 namespace tuneband {
 
@@ -66,11 +68,19 @@ struct WorkerLost {  // its process or connection ended; a lease that ran out is
   bool told = true;  // false: nobody told it of an assignment that it has not confirmed
 };
 
+// What a SuggestionWanted asked for.
+struct SuggestionMade {
+  JobId job;
+  int trial = 0;
+  Suggestion suggestion;
+};
+
 struct TimePassed {};
 // Time went on without the server, which was paused, or its clock was set: nobody could be heard, so every lease begins anew.
 struct TimeLeapt {};
 
-using Event = std::variant<JobSubmitted, JobStopRequested, JobDeleteRequested, WorkerSynced, WorkerLost, TimePassed, TimeLeapt>;
+using Event = std::variant<JobSubmitted, JobStopRequested, JobDeleteRequested, WorkerSynced, WorkerLost, SuggestionMade,
+                           TimePassed, TimeLeapt>;
 
 // ---- what comes out -----------------------------------------------------------------------------------------------------------
 
@@ -108,7 +118,16 @@ struct JobReply {  // to JobSubmitted, JobStopRequested, JobDeleteRequested
   bool created = false;  // false: the same job was there already
 };
 
-using Notice = std::variant<WorkerReply, JobReply>;
+// A trial's configuration is to be computed, which may take a second: while it is, steps go on. The driver calls `make` once, on
+// any thread, and hands in a SuggestionMade; it may begin before the commit. It is not told again: what a restart leaves unmade
+// is wanted anew, of the history as the rows then have it.
+struct SuggestionWanted {
+  JobId job;
+  int trial = 0;  // the number that it is for
+  std::function<Suggestion()> make;
+};
+
+using Notice = std::variant<WorkerReply, JobReply, SuggestionWanted>;
 
 struct Outcome {
   std::vector<Write> writes;

@@ -20,11 +20,11 @@ class SimulatedWorkers {
  public:
   SimulatedWorkers(const JobSpec& spec, int workers)
       : metric_(spec.objective.metric), scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
-    scheduler_.step(JobSubmitted{spec, ""}, now_);
+    step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, now_);
     for (int i = 0; i < workers; ++i) {
       WorkerSynced idle;
       idle.worker = WorkerId{std::to_string(i)};
-      deliver(scheduler_.step(idle, now_));
+      deliver(step_with_suggestions(scheduler_, idle, now_));
     }
   }
 
@@ -42,7 +42,7 @@ class SimulatedWorkers {
       const double value = random_unit(0, {static_cast<std::uint64_t>(finish.assignment.trial.number)});
       report.observations.push_back({finish.assignment.until_resource, {{metric_, value}}});
       done.report = std::move(report);
-      deliver(scheduler_.step(done, now_));
+      deliver(step_with_suggestions(scheduler_, done, now_));
     }
     return now_.ms;
   }

@@ -16,13 +16,22 @@ namespace {
 constexpr int kAssignmentsInVainMax = 10;                          // to workers that were told to end, of one trial, at no charge
 constexpr std::int64_t kSegmentTrainingMsMax = 1'000'000'000'000;  // 30 years: a worker's word must not overflow the sums
 
+// Share times are whole numbers: thousandths, so that those of a weight of 1000 can be told apart.
+constexpr double kShareUnitsPerMs = 1'000;
+constexpr double kShareTimeMax = 1e18;  // a clock that was set must not overflow them
+
+void add(const Job::Use& more, Job::Use& use) {
+  use.worker_ms += more.worker_ms;
+  use.segments += more.segments;
+}
+
+std::int64_t begun_ms(const TrialRow& trial) { return trial.assigned_at.value_or(trial.created_at).ms; }
+
 bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
 
 }  // namespace
 
-Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec)
-    : row_(std::move(row)), spec_(std::move(spec)), history_(ladder(spec_->scheduler)), sampler_(make_sampler(*spec_)) {
-  history_.add_priors(spec_->priors);
+Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec) : row_(std::move(row)), spec_(std::move(spec)), suggester_(spec_) {
   if (!spec_->more_objectives.empty()) scalarisation_.emplace(*spec_, decisions_);
   const auto most = std::min<std::int64_t>(trials_bound(*spec_).value_or(kTrialsMax), kTrialsMax);
   policy_ = make_policy(spec_->scheduler, spec_->objective.goal, static_cast<int>(most));
@@ -38,11 +47,13 @@ void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisio
   for (const TrialRow& trial : trials_) {
     TUNEBAND_CHECK(trial.id.number == &trial - trials_.data(), "trials are numbered without gaps");
     policy_->recall_trial(trial);
-    history_.add_trial(trial.configuration);
+    suggester_.add_trial(trial.configuration);
     if (trial.state == TrialState::running) {
       running_.insert(trial.id.number);
       workers_busy_ += trial.replicas();
+      busy_since_ms_ += begun_ms(trial) * trial.replicas();
     }
+    add(use_of(trial), use_);
     if (trial.state == TrialState::paused) ++paused_;
     if (trial.state == TrialState::pending) queued_.insert(trial.id.number);
   }
@@ -57,11 +68,37 @@ void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisio
     if (!scalarisation_) learn(decision);
   }
   for (const TrialRow& trial : trials_) {
-    if (ended(trial.state)) history_.end_trial(trial.id.number, trial.state == TrialState::failed);
+    if (ended(trial.state)) suggester_.end_trial(trial.id.number, trial.state == TrialState::failed);
   }
   if (scalarisation_) relearn();
   policy_->recalled();
   if (winds_down()) policy_->start_no_more();
+}
+
+// ---- its share ----------------------------------------------------------------------------------------------------------------
+
+// Of its segments that are over.
+Job::Use Job::use_of(const TrialRow& trial) {
+  const std::int64_t over = trial.attempts_in_all - (trial.state == TrialState::running ? 1 : 0);
+  return {(trial.assigned_ms + over) * trial.replicas(), over * trial.replicas()};
+}
+
+Job::Use Job::use_before(Timestamp time) const {
+  Use use;
+  for (const TrialRow& trial : trials_) {
+    if (trial.started_at && *trial.started_at < time) add(use_of(trial), use);
+  }
+  return use;
+}
+
+std::int64_t Job::by_weight(std::int64_t worker_ms) const {
+  return std::llround(std::min(static_cast<double>(worker_ms) * kShareUnitsPerMs / spec_->weight, kShareTimeMax));
+}
+
+std::int64_t Job::share_time(Timestamp now, std::int64_t typical_ms, int workers_more) const {
+  const std::int64_t lasted_ms = workers_busy_ * now.ms - busy_since_ms_;
+  const std::int64_t under_way_ms = std::max(lasted_ms, workers_busy_ * typical_ms);
+  return share_start_ + by_weight(use_.worker_ms + under_way_ms + workers_more * typical_ms);
 }
 
 // ---- rows ---------------------------------------------------------------------------------------------------------------------
@@ -91,7 +128,8 @@ void Job::flush(std::vector<Write>& writes) {
 bool Job::has_work(int usable) const {
   if (row_.state != JobState::running || running() >= spec_->limits.max_parallel_trials) return false;
   if (first_queued(usable)) return true;
-  return queued_.empty() && policy_->has_work() && spec_->replicas.front() <= usable;
+  if (!queued_.empty() || awaits_suggestion()) return false;
+  return (begun_ || policy_->has_work()) && spec_->replicas.front() <= usable;
 }
 
 std::optional<int> Job::first_queued(int usable) const {
@@ -107,30 +145,36 @@ int Job::replicas_at_least() const {
 std::optional<int> Job::next_replicas(int usable, Timestamp now) {
   if (queued_.empty() && spec_->replicas.size() == 1) return spec_->replicas.front();
   if (queued_.empty()) {
-    const int number = choose(std::nullopt, now);
-    TrialRow& trial = mutate(number);
+    const auto number = choose(std::nullopt, now);
+    if (!number) return std::nullopt;
+    TrialRow& trial = mutate(*number);
     if (trial.state == TrialState::paused) --paused_;
     trial.state = TrialState::pending;
-    queued_.insert(number);
+    queued_.insert(*number);
   }
   const auto next = first_queued(usable);
   return next ? std::optional(spec_->replicas_of(trial(*next).configuration)) : std::nullopt;
 }
 
-int Job::take(std::optional<int> preferred, int usable, Timestamp now) {
+std::optional<int> Job::take(std::optional<int> preferred, int usable, Timestamp now) {
   if (const auto number = first_queued(usable)) {
     queued_.erase(*number);
-    return *number;
+    return number;
   }
   return choose(preferred, now);
 }
 
-int Job::choose(std::optional<int> preferred, Timestamp now) {
+// What waits only for its configuration comes first: the policy counts on it.
+std::optional<int> Job::choose(std::optional<int> preferred, Timestamp now) {
+  if (begun_) return create_trial(now);
   std::vector<Ruling> rulings;
   const auto work = policy_->take(preferred, rulings);
   TUNEBAND_CHECK(work.has_value(), "a policy that has work gives it");
   apply(rulings, now);
-  if (!work->trial) return create_trial(*work, now);
+  if (!work->trial) {
+    begun_ = *work;
+    return create_trial(now);
+  }
   TrialRow& trial = mutate(*work->trial);
   trial.rung = work->rung;
   trial.until_resource = work->until_resource;
@@ -139,20 +183,38 @@ int Job::choose(std::optional<int> preferred, Timestamp now) {
   return *work->trial;
 }
 
-int Job::create_trial(const Work& work, Timestamp now) {
+// False: its suggestion is wanted first.
+bool Job::configure(TrialRow& trial) {
+  const auto number = static_cast<std::size_t>(trial.id.number);
+  const std::size_t enqueued = spec_->enqueue.size();
+  trial.origin = number < enqueued ? "enqueued" : "sampler";
+  if (number < enqueued) {
+    trial.configuration = spec_->enqueue[number];
+    return true;
+  }
+  const auto index = static_cast<std::int64_t>(number - enqueued);
+  if (!suggestion_ && !suggester_.is_quick()) {
+    wanted_ = SuggestionWanted{row_.id, trial.id.number, suggester_.lend(index)};
+    return false;
+  }
+  Suggestion suggestion = suggestion_ ? *std::exchange(suggestion_, std::nullopt) : suggester_.suggest(index);
+  note_expected_improvement(suggestion.expected_improvement);
+  trial.configuration = std::move(suggestion.configuration);
+  return true;
+}
+
+// Of the work begun. Nothing: not before its suggestion is made.
+std::optional<int> Job::create_trial(Timestamp now) {
   const int number = static_cast<int>(trials_.size());
-  const auto enqueued = static_cast<std::int64_t>(spec_->enqueue.size());
-  if (number >= enqueued) note_expected_improvement(number - enqueued);
   TrialRow trial;
   trial.id = {row_.id, number};
-  trial.configuration =
-      number < enqueued ? spec_->enqueue[static_cast<std::size_t>(number)] : sampler_->suggest(number - enqueued, history_);
-  trial.origin = number < enqueued ? "enqueued" : "sampler";
-  trial.bracket = work.bracket;
-  trial.rung = work.rung;
-  trial.until_resource = work.until_resource;
+  if (!configure(trial)) return std::nullopt;
+  trial.bracket = begun_->bracket;
+  trial.rung = begun_->rung;
+  trial.until_resource = begun_->until_resource;
   trial.created_at = now;
-  history_.add_trial(trial.configuration);
+  begun_.reset();
+  suggester_.add_trial(trial.configuration);
   trials_.push_back(std::move(trial));
   trials_changed_.insert(number);
   ++row_.trials_created;
@@ -160,11 +222,15 @@ int Job::create_trial(const Work& work, Timestamp now) {
   return number;
 }
 
-void Job::note_expected_improvement(std::int64_t index) {
-  if (!spec_->limits.convergence) return;
-  const auto expected = sampler_->expected_improvement(index, history_);
-  if (!expected || !std::isfinite(*expected)) return;
-  row_.expected_improvement = std::max(0.0, *expected);
+void Job::suggested(Suggestion suggestion) {
+  if (!suggester_.lent()) return;
+  suggester_.give_back();
+  if (begun_) suggestion_ = std::move(suggestion);
+}
+
+void Job::note_expected_improvement(std::optional<double> expected) {
+  if (!expected) return;
+  row_.expected_improvement = expected;
   row_.suggestions_below = *expected < spec_->limits.convergence->tolerance ? row_.suggestions_below + 1 : 0;
 }
 
@@ -184,6 +250,7 @@ void Job::start(int number, const std::vector<WorkerId>& ranks, Timestamp now) {
   ++trial.attempts_in_all;
   running_.insert(number);
   workers_busy_ += trial.replicas();
+  busy_since_ms_ += begun_ms(trial) * trial.replicas();
   row_changed_ = true;
 }
 
@@ -262,7 +329,10 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
 
 void Job::leave_worker(TrialRow& trial, Timestamp now) {
   TUNEBAND_CHECK(trial.state == TrialState::running, "only a running trial leaves a worker");
-  if (trial.assigned_at) trial.assigned_ms += std::max<std::int64_t>(0, now - *trial.assigned_at);
+  const std::int64_t lasted_ms = trial.assigned_at ? std::max<std::int64_t>(0, now - *trial.assigned_at) : 0;
+  busy_since_ms_ -= begun_ms(trial) * trial.replicas();
+  add({(lasted_ms + 1) * trial.replicas(), trial.replicas()}, use_);
+  trial.assigned_ms += lasted_ms;
   trial.assigned_at.reset();
   running_.erase(trial.id.number);
   workers_busy_ -= trial.replicas();
@@ -329,6 +399,8 @@ void Job::reclaimed(int number, Timestamp now) {
   trial.message.clear();
   running_.insert(number);
   ++workers_busy_;
+  busy_since_ms_ += begun_ms(trial);
+  add({-1, -1}, use_);  // the same start
   row_changed_ = true;
 }
 
@@ -356,7 +428,7 @@ void Job::end_trial(TrialRow& trial, TrialState state, Timestamp now) {
   if (trial.state == TrialState::paused) --paused_;
   trial.state = state;
   trial.ended_at = now;
-  history_.end_trial(trial.id.number, state == TrialState::failed);
+  suggester_.end_trial(trial.id.number, state == TrialState::failed);
   if (state == TrialState::completed) ++row_.trials_completed;
   if (state == TrialState::stopped) ++row_.trials_stopped;
   if (state == TrialState::failed) ++row_.trials_failed;
@@ -410,19 +482,17 @@ void Job::learn(const DecisionRow& decision) {
   if (!decision.value) return;
   const bool maximize = spec_->objective.goal == Goal::maximize;
   const double cost = scalarisation_ ? scalarisation_->cost(decision) : maximize ? -*decision.value : *decision.value;
-  history_.add_result(decision.trial.number, decision.resource, {cost, decision.violation});
+  suggester_.add_result(decision.trial.number, decision.resource, {cost, decision.violation});
 }
 
 // Costs of one scale alone can be compared: with a new one the sampler begins anew and reads everything again.
 void Job::relearn() {
   scalarisation_.emplace(*spec_, decisions_);
-  history_ = History(ladder(spec_->scheduler));
-  history_.add_priors(spec_->priors);
-  sampler_ = make_sampler(*spec_);
-  for (const TrialRow& trial : trials_) history_.add_trial(trial.configuration);
+  suggester_.begin_anew();
+  for (const TrialRow& trial : trials_) suggester_.add_trial(trial.configuration);
   for (const DecisionRow& decision : decisions_) learn(decision);
   for (const TrialRow& trial : trials_) {
-    if (ended(trial.state)) history_.end_trial(trial.id.number, trial.state == TrialState::failed);
+    if (ended(trial.state)) suggester_.end_trial(trial.id.number, trial.state == TrialState::failed);
   }
 }
 
@@ -514,6 +584,10 @@ void Job::wind_down(std::string reason) {
   row_.starts_no_more = true;
   row_.reason = std::move(reason);
   row_changed_ = true;
+  if (begun_ && policy_->give_back_start()) {
+    begun_.reset();
+    suggestion_.reset();
+  }
   policy_->start_no_more();
 }
 
@@ -569,7 +643,7 @@ bool Job::end_if_done(int most, Timestamp now) {
   if (began_stopping_) end_some_more(most, now);
   if (!running_.empty() || some_to_end_) return false;
   if (row_.state == JobState::running) {
-    if (!queued_.empty() || policy_->has_work()) return false;
+    if (!queued_.empty() || begun_ || policy_->has_work()) return false;
     end_some_more(most, now);
     if (some_to_end_) return false;
     if (!winds_down()) row_.reason = "all " + std::to_string(row_.trials_created) + " trials are done";
@@ -588,12 +662,13 @@ bool Job::end_if_done(int most, Timestamp now) {
 }
 
 std::optional<std::string> Job::waits_for(const Capacity& capacity) const {
-  if (queued_.empty() && !policy_->has_work()) return std::nullopt;
+  if (queued_.empty() && !begun_ && !policy_->has_work()) return std::nullopt;
   if (capacity.usable == 0) return "no worker";
   if (queued_.empty() ? spec_->replicas.front() > capacity.usable : !first_queued(capacity.usable)) {
     return "fewer workers than replicas";
   }
   if (running() >= spec_->limits.max_parallel_trials) return "max_parallel_trials";
+  if (queued_.empty() && awaits_suggestion()) return "suggestion under way";
   if (capacity.gathering == row_.id) return "gathering workers";
   return capacity.gathering && capacity.idle > 0 ? "workers gathered for a wider trial" : "no free worker";
 }

@@ -8,12 +8,14 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
+#include "scheduler/events.hpp"
 #include "scheduler/policies/policy.hpp"
 #include "scheduler/rows.hpp"
 #include "scheduler/scalarisation.hpp"
-#include "scheduler/events.hpp"
+#include "scheduler/suggester.hpp"
 
 namespace tuneband {
 
@@ -38,16 +40,45 @@ class Job {
   const std::set<int>& running_trials() const { return running_; }
   std::optional<Timestamp> deadline() const;  // max_runtime
 
+  // What it has had of the workers: worker-milliseconds of all its segments, and one for each start.
+  struct Use {
+    std::int64_t worker_ms = 0;
+    std::int64_t segments = 0;  // each counts once a rank
+    std::int64_t mean_ms() const { return segments == 0 ? 0 : worker_ms / segments; }
+  };
+  const Use& use_over() const { return use_; }  // of segments that are over
+  // The same before `time`, as far as the rows tell it: each trial counts when it was first started.
+  Use use_before(Timestamp time) const;
+  // Its use by its weight, in thousandths of a millisecond at weight 1, from share_start() on: who has the least is the next. A
+  // segment under way counts as `typical_ms`, or as it has lasted where that is more. `workers_more`: as if so many more were
+  // begun.
+  std::int64_t share_time(Timestamp now, std::int64_t typical_ms, int workers_more) const;
+  std::int64_t by_weight(std::int64_t worker_ms) const;
+  std::int64_t share_start() const { return share_start_; }
+  void set_share_start(std::int64_t time) { share_start_ = time; }
+
   // Something to run for which `usable` workers are enough, and the right to run it now.
   bool has_work(int usable) const;
   // A guess for shares: how many workers its next segment needs, or more.
   int replicas_at_least() const;
   // How many workers the next segment needs, at most `usable`. Where the trials differ in that, the next one has to be chosen now
-  // and waits for its workers; it may turn out to need more than `usable`: nothing, and has_work(usable) no longer holds.
+  // and waits for its workers; it may turn out to need more than `usable`, or its configuration may have to be suggested first:
+  // nothing, and has_work(usable) no longer holds.
   std::optional<int> next_replicas(int usable, Timestamp now);
   // Chooses the trial whose next segment is to run, which needs next_replicas(usable). Given back by start() or by nothing: start
-  // it at once.
-  int take(std::optional<int> preferred, int usable, Timestamp now);
+  // it at once. Nothing: its configuration has to be suggested first, and has_work(usable) no longer holds.
+  std::optional<int> take(std::optional<int> preferred, int usable, Timestamp now);
+  // A new trial waits for its suggestion.
+  bool awaits_suggestion() const { return begun_ && suggester_.lent(); }
+  // And has a right to the workers that wait with it.
+  bool keeps_workers() const {
+    return awaits_suggestion() && row_.state == JobState::running && queued_.empty() &&
+           running() < spec_->limits.max_parallel_trials;
+  }
+  // What is to be computed for it, told once.
+  std::optional<SuggestionWanted> take_wanted() { return std::exchange(wanted_, std::nullopt); }
+  // Of no use when the trial that it was for is not to be created any more.
+  void suggested(Suggestion suggestion);
   // Gives it a new epoch. `ranks`: one worker, or those of a group.
   void start(int number, const std::vector<WorkerId>& ranks, Timestamp now);
 
@@ -91,10 +122,12 @@ class Job {
   void keep(TrialRow& trial, const ReportedObservation& kept);
   std::optional<int> first_queued(int usable) const;
   std::optional<std::string> waits_for(const Capacity& capacity) const;
-  int choose(std::optional<int> preferred, Timestamp now);
-  int create_trial(const Work& work, Timestamp now);
-  void note_expected_improvement(std::int64_t index);
+  std::optional<int> choose(std::optional<int> preferred, Timestamp now);
+  std::optional<int> create_trial(Timestamp now);
+  bool configure(TrialRow& trial);
+  void note_expected_improvement(std::optional<double> expected);
   void leave_worker(TrialRow& trial, Timestamp now);
+  static Use use_of(const TrialRow& trial);
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
   void apply(const std::vector<Ruling>& rulings, Timestamp now);
   void end_trial(TrialRow& trial, TrialState state, Timestamp now);
@@ -113,9 +146,11 @@ class Job {
 
   JobRow row_;
   std::shared_ptr<const JobSpec> spec_;
-  History history_;
-  std::unique_ptr<Sampler> sampler_;
+  Suggester suggester_;
   std::unique_ptr<Policy> policy_;
+  std::optional<Work> begun_;                   // a new trial, taken from the policy and still without a configuration
+  std::optional<SuggestionWanted> wanted_;      // for it, since take_wanted()
+  std::optional<Suggestion> suggestion_;        // for it
   std::optional<Scalarisation> scalarisation_;  // of several objectives
   std::vector<TrialRow> trials_;
   std::vector<DecisionRow> decisions_;              // by sequence
@@ -126,6 +161,9 @@ class Job {
   int paused_ = 0;
   bool some_to_end_ = false;
   int workers_busy_ = 0;
+  Use use_;
+  std::int64_t busy_since_ms_ = 0;  // the sum over workers_busy_
+  std::int64_t share_start_ = 0;
 
   // Changed since flush().
   bool is_new_ = true;

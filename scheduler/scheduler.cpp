@@ -1,7 +1,8 @@
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -37,6 +38,20 @@ Error job_error(ErrorCode code, std::string message, std::string path = {}, std:
   return {code, std::move(message), std::move(path), std::move(hint)};
 }
 
+// The least share time of those that contend for workers; the largest of all when none does.
+class ShareStart {
+ public:
+  void add(std::int64_t time, bool contends) {
+    if (contends) least_ = std::min(time, least_.value_or(time));
+    most_ = std::max(time, most_);
+  }
+  std::int64_t time() const { return least_.value_or(most_); }
+
+ private:
+  std::optional<std::int64_t> least_;
+  std::int64_t most_ = 0;
+};
+
 }  // namespace
 
 struct Scheduler::State {
@@ -62,6 +77,7 @@ struct Scheduler::State {
   std::optional<TrialId> just_left;  // its workers have it in memory
   std::optional<JobReply> job_reply;
   std::vector<Write> deletions;
+  std::int64_t mean_segment_ms = 1;  // of all jobs
 
   Job* find_job(JobId id);
   void remember(const JobRow& row);
@@ -72,6 +88,7 @@ struct Scheduler::State {
   void on(const JobDeleteRequested& event);
   void on(const WorkerSynced& event);
   void on(const WorkerLost& event);
+  void on(const SuggestionMade& event);
   void on(const TimePassed&);
   void on(const TimeLeapt&);
 
@@ -85,7 +102,13 @@ struct Scheduler::State {
   Assignment assignment_of(const Job& job, const TrialRow& trial) const;
   void assign(const Job& job, const TrialRow& trial, std::int64_t session);
 
+  void note_mean_segment();
+  std::int64_t typical_ms(const Job& job) const;
+  std::int64_t next_share_time(const Job& job) const;
+  void set_share_start(Job& job) const;
+  void recall_share_start(Job& job) const;
   Job* neediest_job(const Worker* asking);
+  std::size_t workers_kept() const;
   const WorkerId& best_idle_worker(const Job& job) const;
   bool all_idle(const std::vector<WorkerId>& ranks) const;
   std::vector<WorkerId> choose_group(const TrialRow& trial, std::size_t replicas);
@@ -145,6 +168,7 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
     TUNEBAND_CHECK(spec != specs.end(), "every job that has not ended comes with its spec");
     Job job(row, std::make_shared<const JobSpec>(spec->second));
     job.restore(std::move(trials[row.id]), std::move(decisions[row.id]));
+    state.recall_share_start(job);
     state.restore_assignments(state.jobs.emplace(row.id, std::move(job)).first->second);
   }
 }
@@ -187,7 +211,9 @@ void Scheduler::State::on(const JobSubmitted& event) {
   row.created_at = now;
   remember(row);
   const JobId id = row.id;
-  jobs.emplace(id, Job(std::move(row), std::make_shared<const JobSpec>(event.spec)));
+  Job job(std::move(row), std::make_shared<const JobSpec>(event.spec));
+  set_share_start(job);
+  jobs.emplace(id, std::move(job));
   job_reply = JobReply{id, true};
 }
 
@@ -360,6 +386,14 @@ void Scheduler::State::lose(const WorkerId& id, const std::string& message) {
               group ? "rank " + std::to_string(assignment->rank) + ": " + message : message);
 }
 
+// Of a job that is gone, nothing comes of it.
+void Scheduler::State::on(const SuggestionMade& event) {
+  Job* job = find_job(event.job);
+  if (job == nullptr || event.trial != static_cast<int>(job->trials().size())) return;
+  job->suggested(event.suggestion);
+  if (!gathering && job->replicas_at_least() > 1) gathering = event.job;  // its workers were kept
+}
+
 void Scheduler::State::on(const TimePassed&) {
   for (auto oldest = fleet.oldest(); oldest && now - oldest->first >= options.lease_ms; oldest = fleet.oldest()) {
     lose(oldest->second, "the worker was not heard of for " + std::to_string(options.lease_ms / 1000) + " s");
@@ -375,22 +409,77 @@ void Scheduler::State::on(const TimeLeapt&) { fleet.all_seen(now); }
 
 // ---- placement ----------------------------------------------------------------------------------------------------------------
 
-// The one with the fewest workers for its weight; then one whose data the worker that asks holds; then the oldest.
+void Scheduler::State::note_mean_segment() {
+  Job::Use all;
+  for (const auto& [id, job] : jobs) {
+    all.worker_ms += job.use_over().worker_ms;
+    all.segments += job.use_over().segments;
+  }
+  mean_segment_ms = std::max<std::int64_t>(1, all.mean_ms());
+}
+
+// What a segment of this job lasts, in its own experience, or in that of all jobs.
+std::int64_t Scheduler::State::typical_ms(const Job& job) const {
+  return job.use_over().segments > 0 ? std::max<std::int64_t>(1, job.use_over().mean_ms()) : mean_segment_ms;
+}
+
+// Once its next segment is begun.
+std::int64_t Scheduler::State::next_share_time(const Job& job) const {
+  return job.share_time(now, typical_ms(job), job.replicas_at_least());
+}
+
+// Where a job begins that has had nothing yet: with the one that has had the least of those that would run more now, so that it
+// neither waits for what they have had before it came nor has to be made up for it; with none, where the last of all others is.
+void Scheduler::State::set_share_start(Job& job) const {
+  ShareStart start;
+  for (const auto& [id, other] : jobs) start.add(other.share_time(now, typical_ms(other), 0), other.has_work(fleet.usable()));
+  job.set_share_start(start.time());
+}
+
+// After a restart, of the jobs before it: about the same. Which of them would have run more then is not stored: those that are
+// not held to a number of trials at once.
+void Scheduler::State::recall_share_start(Job& job) const {
+  ShareStart start;
+  for (const auto& [id, other] : jobs) {
+    const std::int64_t time = other.share_start() + other.by_weight(other.use_before(job.row().created_at).worker_ms);
+    start.add(time, other.spec()->limits.max_parallel_trials >= Limits().max_parallel_trials);
+  }
+  job.set_share_start(start.time());
+}
+
+// The one that would have had the least of the workers for its weight (weighted fair queueing: Demers, Keshav, Shenker, "Analysis
+// and simulation of a fair queueing algorithm", SIGCOMM 1989), ties to the oldest. One whose data the worker that asks holds goes
+// before, as long as that puts it ahead by no more than one of its segments.
 Job* Scheduler::State::neediest_job(const Worker* asking) {
   Job* best = nullptr;
-  double best_share = std::numeric_limits<double>::infinity();
-  bool best_warm = false;
+  Job* warm = nullptr;
+  std::int64_t best_time = 0;
+  std::int64_t warm_time = 0;
   for (auto& [id, job] : jobs) {
     if (!job.has_work(fleet.usable())) continue;
-    const double share = (job.workers_busy() + job.replicas_at_least()) / job.spec()->weight;
-    const bool warm = asking != nullptr && !job.spec()->data_key.empty() && asking->holds(job.spec()->data_key);
-    if (share < best_share || (share == best_share && warm && !best_warm)) {
+    const std::int64_t time = next_share_time(job);
+    if (best == nullptr || time < best_time) {
       best = &job;
-      best_share = share;
-      best_warm = warm;
+      best_time = time;
+    }
+    const bool holds = asking != nullptr && !job.spec()->data_key.empty() && asking->holds(job.spec()->data_key);
+    if (holds && (warm == nullptr || time < warm_time)) {
+      warm = &job;
+      warm_time = time;
     }
   }
-  return best;
+  const bool may_go_before = warm != nullptr && warm_time - best_time <= warm->by_weight(typical_ms(*warm));
+  return may_go_before ? warm : best;
+}
+
+// Free ones that a job's turn came for whose next trial still waits for its configuration: were they given away meanwhile, slow
+// samplers would never get a worker.
+std::size_t Scheduler::State::workers_kept() const {
+  int kept = 0;
+  for (const auto& [id, job] : jobs) {
+    if (job.keeps_workers()) kept += job.replicas_at_least();
+  }
+  return static_cast<std::size_t>(kept);
 }
 
 Assignment Scheduler::State::assignment_of(const Job& job, const TrialRow& trial) const {
@@ -461,23 +550,22 @@ std::vector<WorkerId> Scheduler::State::choose_group(const TrialRow& trial, std:
 // Gives the neediest job's next segment to free workers; `asking` is one that may have its data, or its trial, in memory. A job
 // whose group is larger than what is free gets the workers that become free next, so that no narrower one can starve it.
 bool Scheduler::State::place_next(const Worker* asking) {
-  if (fleet.idle().empty()) return false;
+  if (fleet.idle().empty() || fleet.idle().size() <= workers_kept()) return false;
   const int usable = fleet.usable();
-  Job* job = nullptr;
-  std::optional<int> replicas;
-  while (!replicas) {
-    job = gathering ? find_job(*gathering) : nullptr;
-    gathering.reset();
-    if (job == nullptr || !job->has_work(usable)) job = neediest_job(asking);
-    if (job == nullptr) return false;
-    replicas = job->next_replicas(usable, now);
-  }
+  Job* job = gathering ? find_job(*gathering) : nullptr;
+  gathering.reset();
+  if (job == nullptr || !job->has_work(usable)) job = neediest_job(asking);
+  if (job == nullptr) return false;
+  const auto replicas = job->next_replicas(usable, now);
+  if (!replicas) return true;  // it has to wait: others have their turn
   if (static_cast<std::size_t>(*replicas) > fleet.idle().size()) {
     gathering = job->row().id;
     return false;
   }
   const bool same_job = just_left && just_left->job == job->row().id;
-  const int number = job->take(same_job ? std::optional(just_left->number) : std::nullopt, usable, now);
+  const auto taken = job->take(same_job ? std::optional(just_left->number) : std::nullopt, usable, now);
+  if (!taken) return true;
+  const int number = *taken;
   std::vector<WorkerId> ranks;
   if (*replicas > 1) {
     ranks = choose_group(job->trial(number), static_cast<std::size_t>(*replicas));
@@ -530,6 +618,7 @@ Outcome Scheduler::State::finish_step() {
       ended_rows.push_back(job.row());
       std::string().swap(ended_rows.back().spec_json);  // its memory too
     }
+    if (auto wanted = job.take_wanted()) outcome.notices.emplace_back(std::move(*wanted));
     job.flush(outcome.writes);
     entry = has_ended ? jobs.erase(entry) : std::next(entry);
   }
@@ -546,6 +635,28 @@ Outcome Scheduler::State::finish_step() {
 
 // ---- the door -----------------------------------------------------------------------------------------------------------------
 
+Outcome step_with_suggestions(Scheduler& scheduler, const Event& event, Timestamp now) {
+  Outcome all;
+  std::deque<Event> events = {event};
+  for (; !events.empty(); events.pop_front()) {
+    Outcome outcome = scheduler.step(events.front(), now);
+    std::move(outcome.writes.begin(), outcome.writes.end(), std::back_inserter(all.writes));
+    for (Notice& notice : outcome.notices) {
+      if (const auto* wanted = std::get_if<SuggestionWanted>(&notice)) {
+        events.push_back(SuggestionMade{wanted->job, wanted->trial, wanted->make()});
+        continue;
+      }
+      const auto* reply = std::get_if<WorkerReply>(&notice);
+      std::erase_if(all.notices, [&](const Notice& earlier) {
+        const auto* other = std::get_if<WorkerReply>(&earlier);
+        return reply != nullptr && other != nullptr && other->worker == reply->worker;
+      });
+      all.notices.push_back(std::move(notice));
+    }
+  }
+  return all;
+}
+
 Outcome Scheduler::step(const Event& event, Timestamp now) {
   State& state = *state_;
   state.now = now;
@@ -553,6 +664,7 @@ Outcome Scheduler::step(const Event& event, Timestamp now) {
   state.just_left.reset();
   state.job_reply.reset();
   state.deletions.clear();
+  state.note_mean_segment();
   std::visit([&](const auto& what) { state.on(what); }, event);
   return state.finish_step();
 }
@@ -571,6 +683,21 @@ std::optional<Timestamp> Scheduler::next_deadline() const {
 }
 
 std::vector<WorkerView> Scheduler::workers() const { return state_->fleet.views(); }
+
+std::optional<int> Scheduler::queue_position(JobId id) const {
+  const State& state = *state_;
+  const auto waits = [&](const Job& job) { return job.has_work(std::max(1, state.fleet.usable())); };
+  const Job* job = state_->find_job(id);
+  if (job == nullptr || !waits(*job)) return std::nullopt;
+  const std::int64_t time = state.next_share_time(*job);
+  int position = 1;
+  for (const auto& [other_id, other] : state.jobs) {
+    if (other_id == id || !waits(other)) continue;
+    const std::int64_t others = state.next_share_time(other);
+    if (others < time || (others == time && other_id < id)) ++position;
+  }
+  return position;
+}
 
 std::size_t Scheduler::workers_gathered() const { return state_->gathering ? state_->fleet.idle().size() : 0; }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,9 @@ class Scheduler {
   // describe. At least so many: new ones are made when there is a worker for them.
   std::vector<std::pair<std::string, int>> waiting_by_reason(JobId job) const;
 
+  // Of a job that has something to run: how many jobs have a free worker before it, and itself; 1: the next one is its.
+  std::optional<int> queue_position(JobId job) const;
+
   // Its whole state as rows, for tests: equals what was written, but for the documents of ended jobs, which it does not keep.
   Snapshot rows() const;
 
@@ -71,5 +75,9 @@ class Scheduler {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// One step with all the suggestions that it wants, made at once: for drivers whose time stands still meanwhile. Of several
+// replies to one worker the last.
+Outcome step_with_suggestions(Scheduler& scheduler, const Event& event, Timestamp now);
 
 }  // namespace tuneband

@@ -54,6 +54,8 @@ class Sampler {
   // How many different configurations there are, where that is finite: a grid's size, at most kGridSizeMax. From there
   // on there is nothing to suggest, and to ask is a programming error.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }
+  // It looks at nothing: a suggestion takes microseconds. One of a model may take a second.
+  virtual bool is_quick() const { return false; }
 };
 
 // How many of them a sampler of this space can learn from: they have a parameter in common with it, and no value outside of it.

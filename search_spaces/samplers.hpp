@@ -15,6 +15,7 @@ class RandomSampler final : public Sampler {
  public:
   RandomSampler(const SearchSpace& space, std::uint64_t seed);
   Configuration suggest(std::int64_t index, const History& history) override;
+  bool is_quick() const override { return true; }
 
  private:
   SearchSpace space_;
@@ -30,6 +31,7 @@ class SobolSampler final : public Sampler {
  public:
   SobolSampler(const SearchSpace& space, std::uint64_t seed);
   Configuration suggest(std::int64_t index, const History& history) override;
+  bool is_quick() const override { return true; }
 
  private:
   using Engine = boost::random::sobol_engine<std::uint32_t, 32>;
@@ -48,6 +50,7 @@ class SpaceFillingStart final : public Sampler {
   Configuration suggest(std::int64_t index, const History& history) override {
     return index < count_ ? first_.suggest(index, history) : then_.suggest(index, history);
   }
+  bool is_quick() const override { return true; }
 
  private:
   SobolSampler first_;
@@ -62,6 +65,7 @@ class GridSampler final : public Sampler {
  public:
   GridSampler(const SearchSpace& space, std::uint64_t seed, int points);
   Configuration suggest(std::int64_t index, const History& history) override;
+  bool is_quick() const override { return true; }
   // A grid of more than kGridSizeMax counts as so large; the sampler then visits so many of its configurations.
   std::optional<std::int64_t> size() const override { return static_cast<std::int64_t>(size_); }
 

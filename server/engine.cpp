@@ -50,6 +50,7 @@ Engine::Engine(boost::asio::io_context& loop, EngineOptions options, EngineWorld
 
 Engine::~Engine() {
   ending_ = true;
+  suggester_.join();
   writer_.join();
 }
 
@@ -181,10 +182,36 @@ void Engine::step_queued() {
     if (std::holds_alternative<TimePassed>(next.event)) time_passed_queued_ = false;
     Outcome outcome = scheduler_.step(next.event, clock_.now());
     std::move(outcome.writes.begin(), outcome.writes.end(), std::back_inserter(batch_writes_));
+    for (const Notice& notice : outcome.notices) {
+      if (const auto* wanted = std::get_if<SuggestionWanted>(&notice)) make_on_suggester(*wanted);
+    }
     batch_.push_back({std::move(outcome.notices), std::move(next.committed)});
   }
   stats_.events += count;
   stats_.step_seconds += seconds_since(start);
+}
+
+// Begun before the commit: nobody is told of it.
+void Engine::make_on_suggester(const SuggestionWanted& wanted) {
+  ++stats_.suggestions;
+  boost::asio::post(suggester_, [this, wanted] {
+    if (ending_) return;
+    const auto start = SteadyClock::now();
+    try {
+      SuggestionMade made{wanted.job, wanted.trial, world_.suggest(wanted)};
+      boost::asio::post(loop_, [this, made = std::move(made), took = seconds_since(start)]() mutable {
+        suggestion_made(std::move(made), took);
+      });
+    } catch (...) {  // as when a step throws
+      boost::asio::post(loop_, [failure = std::current_exception()] { std::rethrow_exception(failure); });
+    }
+  });
+}
+
+void Engine::suggestion_made(SuggestionMade made, double seconds) {
+  --stats_.suggestions;
+  stats_.suggestion_seconds += seconds;
+  if (!stopping_) enqueue(std::move(made), {});
 }
 
 void Engine::commit_on_writer() {

@@ -39,7 +39,9 @@ struct EngineWorld {
   std::function<void(std::span<const Write>)> commit;  // on the writer thread, one call at a time; throws when it fails
   std::function<std::string(TrialId)> trial_dir;       // absolute
   std::function<bool()> tidy;  // on the writer thread, between commits: a bit of what deletions left over; true: there is more
-  TrackerAddress tracker;      // for the ranks of distributed trials
+  // On the suggestions' thread, one call at a time.
+  std::function<Suggestion(const SuggestionWanted&)> suggest = [](const SuggestionWanted& wanted) { return wanted.make(); };
+  TrackerAddress tracker;  // for the ranks of distributed trials
   std::function<Timestamp()> wall_clock = read_wall_clock;
   std::function<std::optional<std::string>()>
       data_lost;  // on the writer thread, each second and after each commit: why the data is no longer where it was opened
@@ -67,6 +69,8 @@ struct EngineStats {
   double commit_seconds = 0;                                                 // spent in commit(), in all
   std::array<std::uint64_t, kCommitBucketsSeconds.size()> commits_within{};  // kCommitBucketsSeconds, each with those before it
   double step_seconds = 0;                                                   // spent in step(), in all
+  double suggestion_seconds = 0;                                             // spent on suggestions, in all
+  std::size_t suggestions = 0;                                               // wanted and not yet made, now
   std::size_t queue_length = 0;                                              // now
   std::size_t held_calls = 0;                                                // now
 };
@@ -80,7 +84,7 @@ class Engine {
   using SyncListener = std::function<void(const WorkerId&, const protocol::SyncRequest&)>;
 
   Engine(boost::asio::io_context& loop, EngineOptions options, EngineWorld world);
-  ~Engine();  // waits for a commit under way
+  ~Engine();  // waits for a commit and a suggestion under way
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -143,6 +147,8 @@ class Engine {
   void schedule_batch();
   void run_batch();
   void step_queued();
+  void make_on_suggester(const SuggestionWanted& wanted);
+  void suggestion_made(SuggestionMade made, double seconds);
   void commit_on_writer();
   void committed(double seconds);
   void tidy_on_writer();
@@ -188,6 +194,7 @@ class Engine {
   EngineStats stats_;
   std::atomic<bool> ending_ = false;  // what can wait for the next run does
   boost::asio::thread_pool writer_{1};
+  boost::asio::thread_pool suggester_{1};  // what models compute takes long: nobody else waits for it
 };
 
 }  // namespace tuneband::server

@@ -229,17 +229,20 @@ void Api::list_jobs(const HttpRequest& request, const Respond& respond) {
 }
 
 void Api::get_job(JobId job, const Respond& respond) {
-  const auto waiting = parts_.engine.scheduler().waiting_by_reason(job);
-  read_json([job, waiting](Reader& reader) { return reader.job_detail(job, waiting); }, respond);
+  const Scheduler& scheduler = parts_.engine.scheduler();
+  read_json([job, waiting = scheduler.waiting_by_reason(job),
+             position = scheduler.queue_position(job)](Reader& reader) { return reader.job_detail(job, waiting, position); },
+            respond);
 }
 
 // On a thread of its own: it reads each of the job's trials.
 void Api::get_summary(JobId job, const Respond& respond) {
-  const auto waiting = parts_.engine.scheduler().waiting_by_reason(job);
+  const Scheduler& scheduler = parts_.engine.scheduler();
   const DataDir& data_dir = parts_.data_dir;
-  const auto produce = [job, waiting, &data_dir](Reader& reader, const Sink& sink) -> Result<void> {
+  const auto produce = [job, &data_dir, waiting = scheduler.waiting_by_reason(job), position = scheduler.queue_position(job)](
+                           Reader& reader, const Sink& sink) -> Result<void> {
     const auto model_path = [&data_dir](TrialId trial) { return model_file_of(data_dir, trial); };
-    const auto text = reader.summary(job, waiting, model_path, read_wall_clock());
+    const auto text = reader.summary(job, waiting, model_path, read_wall_clock(), position);
     if (!text) return text.error();
     sink(*text);
     return {};

@@ -148,6 +148,9 @@ void ServerMetrics::add_engine(MetricsPage& page, const EngineStats& stats) cons
   page.counter("events_refused_total", "Events turned away because the queue was full.", stats.refused);
   page.gauge("event_queue_length", "Events that wait for their step.", stats.queue_length);
   page.counter("step_seconds_total", "Seconds spent deciding.", stats.step_seconds);
+  page.gauge("suggestions_wanted", "Configurations that samplers compute or are still to compute.", stats.suggestions);
+  page.counter("suggestion_seconds_total", "Seconds spent computing suggestions, beside everything else.",
+               stats.suggestion_seconds);
   page.counter("commits_total", "Transactions committed; events share them.", stats.commits);
   page.family("commit_seconds", "histogram", "Seconds that a commit took.");
   page.histogram(kCommitBucketsSeconds, stats.commits_within, stats.commits, stats.commit_seconds);

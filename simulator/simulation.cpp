@@ -36,7 +36,7 @@ class Simulation {
   Simulation(const JobSpec& spec, const CurveTable& table, const SimulationOptions& options)
       : table_(table), options_(options), metric_(spec.objective.metric), scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
     for (std::size_t i = table.curves.size(); i-- > 0;) curves_of_[table.curves[i].configuration].push_back(i);
-    follow(scheduler_.step(JobSubmitted{spec, ""}, Timestamp{}));
+    follow(step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, Timestamp{}));
     for (int i = 0; i < options.workers; ++i) {
       WorkerSynced idle;
       idle.worker = WorkerId{std::to_string(i)};
@@ -100,7 +100,7 @@ class Simulation {
 
   Outcome step(const Event& event, Timestamp now) {
     const double before = processor_seconds();
-    Outcome outcome = scheduler_.step(event, now);
+    Outcome outcome = step_with_suggestions(scheduler_, event, now);
     core_seconds_ += processor_seconds() - before;
     return outcome;
   }

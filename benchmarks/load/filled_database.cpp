@@ -41,7 +41,7 @@ Filled fill_database(const std::string& path, int trials, int observations_per_t
   Filled filled;
   const auto step = [&](const Event& event) {
     now.ms += 7;
-    Outcome outcome = scheduler.step(event, now);
+    Outcome outcome = step_with_suggestions(scheduler, event, now);
     for (const Write& write : outcome.writes) filled.observations += std::holds_alternative<ObservationRow>(write) ? 1 : 0;
     std::move(outcome.writes.begin(), outcome.writes.end(), std::back_inserter(writes));
     if (writes.size() >= kWritesPerCommit) {

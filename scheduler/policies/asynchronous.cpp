@@ -130,6 +130,11 @@ std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::
   return Work{std::nullopt, bracket, rung, rungs_.at(bracket + rung).level()};
 }
 
+bool AsynchronousPolicy::give_back_start() {
+  rungs_.give_back_trial();
+  return true;
+}
+
 bool AsynchronousPolicy::has_work() const { return rungs_.may_start() || !queue_.empty() || promotable() || rung_to_finish(); }
 
 int AsynchronousPolicy::promoted_waiting() const {

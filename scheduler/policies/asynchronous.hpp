@@ -36,6 +36,7 @@ class AsynchronousPolicy final : public Policy {
   void arrive(const Arrival& arrival, std::vector<Ruling>& rulings) override;
   std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) override;
   bool has_work() const override;
+  bool give_back_start() override;
   void start_no_more() override { rungs_.start_no_more(); }
   void close(std::vector<Ruling>& rulings, std::size_t most) override;
   int promoted_waiting() const override;

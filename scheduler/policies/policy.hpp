@@ -59,6 +59,10 @@ class Policy {
   virtual std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) = 0;
   virtual bool has_work() const = 0;
 
+  // The new trial that was taken last cannot be created yet, and need not be. True: it counts as never taken. Synchronous
+  // policies hold to it, as to all of an open bracket.
+  virtual bool give_back_start() { return false; }
+
   // What was begun goes on to its end: asynchronous policies create no trial more, synchronous ones open no bracket more.
   virtual void start_no_more() = 0;
 

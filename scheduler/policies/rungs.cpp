@@ -16,6 +16,12 @@ void Rungs::begin_trial(int bracket) {
   ++under_way_;
 }
 
+void Rungs::give_back_trial() {
+  --started_;
+  --under_way_;
+  brackets_.erase(started_);
+}
+
 Standing Rungs::add(int index, const Arrival& arrival) {
   --under_way_;
   return at(index).add(arrival);

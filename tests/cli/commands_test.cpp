@@ -131,6 +131,28 @@ TEST_F(Commands, DescribeTellsWhatTrialsWaitFor) {
   EXPECT_NE(out_.str().find("waiting\t2 trials: no free worker\n\t1 trial: rung not full\n"), std::string::npos) << out_.str();
 }
 
+TEST_F(Commands, DescribeTellsAJobsPlaceInTheQueueAndThatNothingOfItHasRunYet) {
+  const auto describe_at = [&](const std::string& name, const Json& place, int created) {
+    Json job = test::example_job();
+    job["name"] = name;
+    job["queue_position"] = place;
+    job["trials"]["created"] = created;
+    server_.answer("GET /v1/jobs/" + name + "/summary", example_summary(job).dump());
+    out_.str("");
+    EXPECT_TRUE(describe_job(session(), name));
+    return out_.str();
+  };
+  const std::string waits = describe_at("third", 3, 0);
+  EXPECT_NE(waits.find("state\tqueued\n"), std::string::npos) << waits;
+  EXPECT_NE(waits.find("queue\tplace 3 for the next free worker (time used, by weight)\n"), std::string::npos) << waits;
+  EXPECT_NE(describe_at("first", 1, 0).find("queue\tplace 1 "), std::string::npos) << out_.str();
+  const std::string runs = describe_at("second", 2, 12);
+  EXPECT_NE(runs.find("state\trunning\n"), std::string::npos) << runs;
+  EXPECT_NE(runs.find("queue\tplace 2 "), std::string::npos) << runs;
+  EXPECT_EQ(describe_at("alone", 1, 12).find("queue\t"), std::string::npos) << "it runs, and nobody is before it: " << out_.str();
+  EXPECT_EQ(describe_at("busy", nullptr, 12).find("queue\t"), std::string::npos) << out_.str();
+}
+
 TEST_F(Commands, DescribeInJsonIsTheSummaryWithTheDocument) {
   Json job = test::example_job();
   job["spec"] = {{"name", "direct-marketing"}};

@@ -26,7 +26,7 @@ class CoreRowsTest : public DbTest, public ::testing::WithParamInterface<int> {
 
   void step(const Event& event) {
     now_ = now_.plus_ms(static_cast<std::int64_t>(random(1500)));
-    const Outcome outcome = scheduler_.step(event, now_);
+    const Outcome outcome = step_with_suggestions(scheduler_, event, now_);
     store_->commit(outcome.writes);
     for (const Notice& notice : outcome.notices) {
       if (const auto* reply = std::get_if<WorkerReply>(&notice)) follow(*reply);

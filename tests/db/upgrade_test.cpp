@@ -121,7 +121,7 @@ TEST_P(UpgradeTest, ItsJobsGoOnToTheirEnd) {
   EXPECT_EQ(scheduler.rows().decisions, snapshot.decisions);
 
   now = now.plus_ms(SchedulerOptions().lease_ms);
-  store.commit(scheduler.step(TimePassed{}, now).writes);
+  store.commit(step_with_suggestions(scheduler, TimePassed{}, now).writes);
   WorkerSynced idle;
   idle.worker = WorkerId{"after-the-upgrade"};
   WorkerSynced event = idle;
@@ -133,7 +133,7 @@ TEST_P(UpgradeTest, ItsJobsGoOnToTheirEnd) {
   };
   for (int sync = 0; sync < kSyncsMax && !all_ended(); ++sync) {
     now = now.plus_ms(10);
-    const Outcome outcome = scheduler.step(event, now);
+    const Outcome outcome = step_with_suggestions(scheduler, event, now);
     store.commit(outcome.writes);
     event = idle;
     for (const Notice& notice : outcome.notices) {
@@ -195,7 +195,8 @@ TEST_P(UpgradeTest, IdsOfDeletedJobsAreNotUsedAgain) {
   scheduler.restore(snapshot, specs_of(snapshot), kStart);
   Diagnostics diagnostics;
   const std::string text = spec_text("new");
-  const Outcome outcome = scheduler.step(JobSubmitted{JobSpec::parse(Json::parse(text), diagnostics), text}, kStart);
+  const Outcome outcome =
+      step_with_suggestions(scheduler, JobSubmitted{JobSpec::parse(Json::parse(text), diagnostics), text}, kStart);
   store.commit(outcome.writes);
   EXPECT_EQ(store.load().jobs.back().id.value, snapshot.last_job_id + 1);
 }

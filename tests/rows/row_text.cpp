@@ -53,6 +53,9 @@ std::string describe_event(const JobSubmitted& event) { return "submit " + event
 std::string describe_event(const JobStopRequested& event) { return "stop job " + number(event.job.value); }
 std::string describe_event(const JobDeleteRequested& event) { return "delete job " + number(event.job.value); }
 std::string describe_event(const WorkerLost& event) { return event.worker.value + " lost: " + event.message; }
+std::string describe_event(const SuggestionMade& event) {
+  return "suggestion of trial " + number(event.job.value) + "/" + number(event.trial) + " made";
+}
 std::string describe_event(const TimePassed&) { return "time passed"; }
 std::string describe_event(const TimeLeapt&) { return "time leapt"; }
 
@@ -82,6 +85,10 @@ std::string describe_notice(const WorkerReply& reply) {
   return worker + "execute " + name_of(assignment.trial) + " from " + number(assignment.from_resource) + " until " +
          number(assignment.until_resource) + ", epoch " + number(assignment.epoch.value) + ", attempt " +
          number(assignment.attempt) + place_text(assignment) + (reply.waits ? ", waits for its peers" : "");
+}
+
+std::string describe_notice(const SuggestionWanted& wanted) {
+  return "a suggestion is wanted for trial " + number(wanted.job.value) + "/" + number(wanted.trial);
 }
 
 std::string describe_notice(const JobReply& reply) {

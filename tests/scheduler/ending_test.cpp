@@ -43,7 +43,7 @@ class Ending : public testing::Test {
   }
 
   Outcome step(const Event& event) {
-    Outcome outcome = scheduler_.step(event, now_);
+    Outcome outcome = step_with_suggestions(scheduler_, event, now_);
     most_ended_ = std::max(most_ended_, std::count_if(outcome.writes.begin(), outcome.writes.end(), [](const Write& write) {
                              const auto* trial = std::get_if<TrialRow>(&write);
                              return trial != nullptr && trial->ended_at.has_value();

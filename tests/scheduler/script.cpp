@@ -54,6 +54,7 @@ class ScriptRunner {
   void worker_command(const std::string& verb, std::istringstream& words);
   void send(const WorkerSynced& message, bool heard);
   void step(const Event& event, const WorkerId& deaf = {});
+  void make_suggestion(JobId job);
   void show(const Write& write);
   template <class Row>
   void show_change(const Row* before, const Row& after);
@@ -68,6 +69,7 @@ class ScriptRunner {
   Scheduler scheduler_;
   RowStore store_;
   Timestamp now_{kStartMs};
+  std::map<JobId, SuggestionWanted> wanted_;
   std::map<WorkerId, ScriptWorker> workers_;
   std::vector<std::string> lines_;
 };
@@ -88,12 +90,17 @@ std::vector<std::string> ScriptRunner::run(const std::string& command) {
     for (const auto& [reason, trials] : scheduler_.waiting_by_reason(JobId{number})) {
       lines_.push_back(std::to_string(trials) + " wait: " + reason);
     }
+  } else if (verb == "place" && words >> number) {
+    const auto place = scheduler_.queue_position(JobId{number});
+    lines_.push_back(place ? "place " + std::to_string(*place) : "has nothing to run");
   } else if (verb == "advance" && words >> number) {
     now_ = now_.plus_ms(number * 1000);
     step(TimePassed{});
   } else if (verb == "leap" && words >> number) {
     now_ = now_.plus_ms(number * 1000);
     step(TimeLeapt{});
+  } else if (verb == "suggest" && words >> number) {
+    make_suggestion(JobId{number});
   } else if (verb == "workers") {
     show_workers();
   } else if (verb == "restart") {
@@ -112,6 +119,17 @@ void ScriptRunner::submit(const Json& overlay) {
   JobSubmitted event{JobSpec::parse(document, diagnostics), document.dump()};
   for (const Error& error : diagnostics.errors()) lines_.push_back("refused: " + describe(error));
   if (diagnostics.ok()) step(event);
+}
+
+void ScriptRunner::make_suggestion(JobId job) {
+  const auto wanted = wanted_.find(job);
+  if (wanted == wanted_.end()) {
+    ADD_FAILURE() << "no suggestion is wanted for job " << job.value;
+    return;
+  }
+  const SuggestionMade made{job, wanted->second.trial, wanted->second.make()};
+  wanted_.erase(wanted);
+  step(made);
 }
 
 void ScriptRunner::worker_command(const std::string& verb, std::istringstream& words) {
@@ -179,6 +197,7 @@ void ScriptRunner::step(const Event& event, const WorkerId& deaf) {
   }
   for (const Notice& notice : outcome.notices) {
     lines_.push_back(describe(notice));
+    if (const auto* wanted = std::get_if<SuggestionWanted>(&notice)) wanted_[wanted->job] = *wanted;
     const auto* reply = std::get_if<WorkerReply>(&notice);
     if (reply == nullptr) continue;
     if (reply->worker == deaf) {
@@ -241,6 +260,7 @@ void ScriptRunner::restart() {
   const Snapshot written = store_.load();
   scheduler_ = Scheduler();
   scheduler_.restore(written, specs_of(written), now_);
+  wanted_.clear();
 }
 
 void ScriptRunner::show_workers() {

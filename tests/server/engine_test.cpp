@@ -171,6 +171,38 @@ TEST_F(EngineTest, NothingIsToldBeforeItIsOnDisk) {
   EXPECT_EQ(store_.load().jobs[0].name, "first");
 }
 
+TEST_F(EngineTest, WhileASuggestionIsComputedOtherJobsAndWorkersAreAnswered) {
+  std::promise<void> asked;
+  std::promise<void> let_go;
+  EngineWorld slow = world();
+  slow.suggest = [&](const SuggestionWanted& wanted) {
+    if (wanted.trial == 0) {
+      asked.set_value();
+      let_go.get_future().wait();
+    }
+    return wanted.make();
+  };
+  engine_ = std::make_unique<Engine>(loop_, EngineOptions{}, slow);
+  engine_->restore(store_.load(), {});
+  JobSubmitted thinker = submission("thinker");
+  thinker.spec.sampler.type = SamplerType::tpe;
+  ASSERT_TRUE(engine_->submit(std::move(thinker)));
+  std::optional<protocol::SyncReply> kept;
+  ASSERT_TRUE(engine_->sync(WorkerId{"kept"}, idle_call(), [&](const protocol::SyncReply& said) { kept = said; }));
+  std::future<void> computing = asked.get_future();
+  ASSERT_TRUE(loop_until(loop_, [&] { return computing.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }));
+
+  job("quick");
+  ASSERT_TRUE(answer(WorkerId{"other"}, idle_call()).order) << "a job that need not think gets the next worker";
+  EXPECT_FALSE(kept) << "the free worker is kept for the job whose turn it was";
+  EXPECT_EQ(engine_->stats().suggestions, 1U);
+
+  let_go.set_value();
+  ASSERT_TRUE(loop_until(loop_, [&] { return kept.has_value(); }));
+  ASSERT_TRUE(kept->order);
+  EXPECT_EQ(kept->order->job, 1);
+}
+
 TEST_F(EngineTest, WhatDeletionsLeaveGoesBitByBitAfterARestartAndAfterEachDeletion) {
   constexpr int kBits = 5;
   std::atomic<int> bits = 0;

@@ -221,11 +221,18 @@ void Invariants::check_no_idle_worker(const RowStore& rows, const Scheduler& sch
   for (const auto& [id, facts] : jobs_) {
     if (!ended(rows.jobs().at(id).state)) widest = std::max(widest, facts.spec.replicas.back());
   }
-  if (std::count_if(workers.begin(), workers.end(), is_idle) < widest) return;
+  int kept = 0;  // for trials whose configuration is still being computed
+  const auto thinks = [&](JobId id) {
+    const auto waiting = scheduler.waiting_by_reason(id);
+    return std::any_of(waiting.begin(), waiting.end(), [](const auto& entry) { return entry.first == "suggestion under way"; });
+  };
+  for (const auto& [id, facts] : jobs_) kept += thinks(id) ? facts.spec.replicas.back() : 0;
+  if (std::count_if(workers.begin(), workers.end(), is_idle) < widest + kept) return;
   for (const auto& [id, facts] : jobs_) {
     const JobRow& job = rows.jobs().at(id);
     if (job.state != JobState::running || static_cast<int>(facts.running.size()) >= facts.spec.limits.max_parallel_trials)
       continue;
+    if (thinks(id)) continue;
     for (const auto& [reason, trials] : scheduler.waiting_by_reason(id)) {
       require(reason != "no free worker", idle->id.value + " is free and " + name_of(job) + " has trials that wait for a worker");
     }

@@ -14,6 +14,7 @@ constexpr std::int64_t kHoldMs = 7'000;
 constexpr std::int64_t kBatchAfterMs = 1;
 constexpr std::int64_t kBatchEventsMax = 4;
 constexpr std::int64_t kDownMsMax = 25'000;  // longer than a lease
+constexpr std::int64_t kSuggestionMsMax = 3'000;
 constexpr std::int64_t kJumpMsMax = 100'000;
 // Jobs end in many steps, with deaths between them.
 const SchedulerOptions kOptions{.ended_at_once = 2};
@@ -172,8 +173,16 @@ void SimulatedServer::deliver(const std::vector<Stepped>& batch, std::size_t cou
     for (const Notice& notice : stepped.notices) {
       const auto* reply = std::get_if<WorkerReply>(&notice);
       if (reply != nullptr && !reply->waits) answer_held(reply->worker, *reply);
+      if (const auto* wanted = std::get_if<SuggestionWanted>(&notice)) make_later(*wanted);
     }
   }
+}
+
+// Whenever it is made, it is what it would have been at once.
+void SimulatedServer::make_later(const SuggestionWanted& wanted) {
+  clock_.after_ms(draw_.between(0, kSuggestionMsMax), [this, wanted, life = life_] {
+    if (life == life_) tell(SuggestionMade{wanted.job, wanted.trial, wanted.make()});
+  });
 }
 
 void SimulatedServer::hold(WorkerReplied replied, WorkerReply at_last) {

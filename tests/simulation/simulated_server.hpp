@@ -73,6 +73,7 @@ class SimulatedServer {
   void fail_to_commit(std::vector<Write> writes);
   void check_live_core();
   void deliver(const std::vector<Stepped>& batch, std::size_t count);
+  void make_later(const SuggestionWanted& wanted);
   void hold(WorkerReplied replied, WorkerReply at_last);
   void answer_held_at_last(const WorkerId& worker);
   void answer_held(const WorkerId& worker, const WorkerReply& reply);

@@ -1,0 +1,61 @@
+// A job's sampler together with the history that it learns from. A suggestion that takes a while is computed elsewhere: the two
+// are lent for it, to one computation at a time, and what happens meanwhile is learned once they are back. So a suggestion sees
+// what was known when it was asked for, whenever it is made.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/job_spec.hpp"
+#include "search_spaces/sampler.hpp"
+
+namespace tuneband {
+
+struct Suggestion {
+  Configuration configuration;
+  std::optional<double> expected_improvement;  // of it, where the sampler's model has an opinion; finite, 0 or more
+};
+
+class Suggester {
+ public:
+  explicit Suggester(std::shared_ptr<const JobSpec> spec);
+
+  void add_trial(Configuration configuration);
+  void add_result(int trial, std::int64_t resource, Loss loss);
+  void end_trial(int trial, bool failed);
+  // As if nothing had been added yet.
+  void begin_anew();
+
+  // Costs so little that it is made at once.
+  bool is_quick() const { return quick_; }
+  // Not while it is lent. For the `index`-th sampled trial.
+  Suggestion suggest(std::int64_t index) { return suggest(*learned_, index); }
+  // Not while it is lent. The same as a computation: to be called once, by any one thread, before or after this object is gone.
+  std::function<Suggestion()> lend(std::int64_t index);
+  bool lent() const { return lent_; }
+  // The computation is over.
+  void give_back();
+
+ private:
+  struct Learned {
+    std::shared_ptr<const JobSpec> spec;
+    History history;
+    std::unique_ptr<Sampler> sampler;
+    explicit Learned(std::shared_ptr<const JobSpec> of);
+    void begin_anew();
+  };
+  using Change = std::function<void(Learned&)>;
+
+  static Suggestion suggest(Learned& learned, std::int64_t index);
+  void change(Change change);
+
+  std::shared_ptr<Learned> learned_;
+  bool quick_;
+  bool lent_ = false;
+  std::vector<Change> later_;  // in order; while it is lent
+};
+
+}  // namespace tuneband
