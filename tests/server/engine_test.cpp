@@ -51,7 +51,13 @@ protocol::SyncRequest idle_call() {
 
 protocol::SyncRequest reporting_call(std::int64_t epoch, std::int64_t resource, const std::string& exit) {
   protocol::SyncRequest request = idle_call();
-  request.assignment = protocol::AssignmentStatus{epoch, {{resource, {{"validation-auc", 0.5}}}}, resource, 10, exit, ""};
+  protocol::AssignmentStatus status;
+  status.epoch = epoch;
+  status.observations = {{resource, {{"validation-auc", 0.5}}}};
+  status.checkpoint_resource = resource;
+  status.training_ms = 10;
+  status.exit = exit;
+  request.assignment = std::move(status);
   return request;
 }
 

@@ -15,7 +15,7 @@ using test::TrialUnderTest;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr std::int64_t kRounds = 24;
+constexpr std::int64_t kRoundsOfBest = 24;
 
 class BestRound : public testing::Test {
  protected:
@@ -50,15 +50,15 @@ TEST_F(BestRound, IsTheFirstOfTheBestValues) {
   for (const std::string metric : {"validation-logloss", "validation-auc"}) {
     TrialUnderTest one = trial(metric);
     one.order().maximize = metric == "validation-auc";
-    const auto outcome = one.run(*worker(), 0, kRounds);
+    const auto outcome = one.run(*worker(), 0, kRoundsOfBest);
     ASSERT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
     ASSERT_TRUE(outcome.result.kept);
     const std::int64_t best = outcome.result.kept->resource;
     if (metric == "validation-logloss") {
-      EXPECT_LT(best + 1, kRounds);  // so that there is something to cut
+      EXPECT_LT(best + 1, kRoundsOfBest);  // so that there is something to cut
     }
     const double sign = metric == "validation-auc" ? -1 : 1;
-    for (std::int64_t round = 1; round <= kRounds; ++round) {
+    for (std::int64_t round = 1; round <= kRoundsOfBest; ++round) {
       const double behind = sign * (value_at(outcome, round, metric) - value_at(outcome, best, metric));
       EXPECT_TRUE(round < best ? behind > 0 : behind >= 0) << metric << " round " << round << " of best " << best;
     }
@@ -68,7 +68,7 @@ TEST_F(BestRound, IsTheFirstOfTheBestValues) {
 
 TEST_F(BestRound, HasTheModelOfATrainingOfSoManyRoundsByteForByte) {
   TrialUnderTest longer = trial();
-  const auto outcome = longer.run(*worker(), 0, kRounds);
+  const auto outcome = longer.run(*worker(), 0, kRoundsOfBest);
   ASSERT_TRUE(outcome.result.kept);
   TrialUnderTest shorter = trial();
   const auto ended = shorter.run(*worker(), 0, outcome.result.kept->resource);
@@ -82,11 +82,11 @@ TEST_F(BestRound, HasTheModelOfATrainingOfSoManyRoundsByteForByte) {
 TEST_F(BestRound, IsRememberedThroughAPause) {
   TrialUnderTest whole = trial();
   TrialUnderTest paused = trial();
-  const auto expected = whole.run(*worker(), 0, kRounds);
+  const auto expected = whole.run(*worker(), 0, kRoundsOfBest);
   ASSERT_TRUE(expected.result.kept);
   const std::int64_t pause = expected.result.kept->resource + 1;
   ASSERT_EQ(paused.run(*worker(), 0, pause).result.exit, kExitCompleted);
-  const auto rest = paused.run(*worker(), pause, kRounds);
+  const auto rest = paused.run(*worker(), pause, kRoundsOfBest);
   ASSERT_TRUE(rest.result.kept);
   EXPECT_EQ(rest.result.kept->resource, expected.result.kept->resource);
   EXPECT_TRUE(paused.model() == whole.model());
@@ -98,10 +98,10 @@ TEST_F(BestRound, DoesNotTakeThePlaceOfABetterModelOfALowerRung) {
   const std::string below = "the model of the rung below";
   std::ofstream(one.file("model.ubj")) << below;
   one.order().kept_value = 0.0;  // nothing is better
-  ASSERT_EQ(one.run(*worker(), 0, kRounds).result.exit, kExitCompleted);
+  ASSERT_EQ(one.run(*worker(), 0, kRoundsOfBest).result.exit, kExitCompleted);
   EXPECT_EQ(one.model(), below);
   one.order().kept_value = 1e9;
-  ASSERT_EQ(one.run(*worker(), 0, kRounds).result.exit, kExitCompleted);
+  ASSERT_EQ(one.run(*worker(), 0, kRoundsOfBest).result.exit, kExitCompleted);
   EXPECT_NE(one.model(), below);
 }
 
