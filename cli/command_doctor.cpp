@@ -12,8 +12,9 @@ namespace {
 
 // Never cut: what is said here is to be read whole.
 void print(Console& console, const Finding& finding) {
-  console.print(fmt::format("{:<8} {:<9} {}", to_string(finding.level), finding.what, finding.found));
-  if (!finding.advice.empty()) console.print(fmt::format("{:<18} what to do: {}", "", finding.advice));
+  constexpr std::size_t kIndent = 19;  // of what was found
+  console.print(fmt::format("{:<8} {:<9} {}", to_string(finding.level), finding.what, finding.found), kIndent);
+  if (!finding.advice.empty()) console.print(fmt::format("{:<18} what to do: {}", "", finding.advice), kIndent);
 }
 
 }  // namespace

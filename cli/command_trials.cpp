@@ -55,11 +55,6 @@ Table trials_table(const std::vector<TrialInfo>& trials, Precision precision) {
   return table;
 }
 
-void print_sentence(Console& console, const std::string& sentence) {
-  if (!console.terminal().interactive) return console.print(sentence);
-  for (const std::string& line : wrap(words_of(sentence), console.terminal().width)) console.print(line);
-}
-
 }  // namespace
 
 Finished list_trials(Session session, const TrialsOptions& options) {
@@ -100,12 +95,11 @@ Finished explain_trial(Session session, const std::string& job_name, int number)
   const bool readable = console.terminal().interactive;
   console.print_line({{fmt::format("Trial {} of {}", trial.number, job->name), Style::bold},
                       {fmt::format(": {}{}", trial.state, trial.origin == "enqueued" ? ", an enqueued configuration" : "")}});
-  print_sentence(console,
-                 join(format_configuration(trial.configuration, readable ? Precision::readable : Precision::exact), " "));
+  console.print(join(format_configuration(trial.configuration, readable ? Precision::readable : Precision::exact), " "));
   for (const DecisionInfo& decision : list_from_json(*decisions_json, "decisions", decision_from_json)) {
-    print_sentence(console, explain_decision(decision, *job));
+    console.print(explain_decision(decision, *job));
   }
-  for (const std::string& sentence : explain_state(trial, *job)) print_sentence(console, sentence);
+  for (const std::string& sentence : explain_state(trial, *job)) console.print(sentence);
   return kExitOk;
 }
 

@@ -4,9 +4,19 @@
 
 namespace tuneband::cli {
 
-void Console::print_line(const Line& line) { out_ << render(line, terminal_) << '\n' << std::flush; }
+namespace {
 
-void Console::print(std::string_view text) { out_ << printable(text, terminal_) << '\n' << std::flush; }
+constexpr std::size_t kNoteIndent = 2;
+
+}  // namespace
+
+void Console::print_line(const Line& line, std::size_t indent) {
+  const std::size_t width = terminal_.interactive ? terminal_.width : kNoWidth;
+  for (const Line& part : wrapped(line, width, indent)) out_ << paint(part, terminal_) << '\n';
+  out_ << std::flush;
+}
+
+void Console::print(std::string_view text, std::size_t indent) { print_line({{printable(text, terminal_)}}, indent); }
 
 bool Console::pass_on(std::string_view piece) {
   if (terminal_.seen) {
@@ -28,7 +38,15 @@ void Console::print_table(const Table& table) {
 
 void Console::print_json(const Json& document) { pass_on(document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'); }
 
-void Console::note(std::string_view text) { err_ << "tuneband: " << printable(text, terminal_) << '\n' << std::flush; }
+void Console::note(std::string_view text) {
+  const Line line{{"tuneband: " + printable(text, terminal_)}};
+  const std::size_t width = terminal_.notes_width > 0 ? terminal_.notes_width : kNoWidth;
+  for (const Line& part : wrapped(line, width, kNoteIndent)) {
+    for (const Span& span : part) err_ << span.text;
+    err_ << '\n';
+  }
+  err_ << std::flush;
+}
 
 void Console::report(const Failure& failure) {
   for (const Error& error : failure.errors) note(describe(error));
@@ -39,7 +57,7 @@ void Console::field(std::string_view name, std::string_view value, Style style) 
     out_ << name << "\t" << printable(value, terminal_) << "\n" << std::flush;
     return;
   }
-  print_line({{fmt::format("{:<{}}", name, kFieldNameWidth), Style::dim}, {std::string(value), style}});
+  print_line({{fmt::format("{:<{}}", name, kFieldNameWidth), Style::dim}, {printable(value, terminal_), style}}, kFieldNameWidth);
 }
 
 }  // namespace tuneband::cli

@@ -22,8 +22,9 @@ class Console {
   bool json() const { return json_; }  // --json: one JSON document on `out`, nothing else
   std::ostream& out() { return out_; }
 
-  void print_line(const Line& line);
-  void print(std::string_view text);
+  // In a terminal wider lines are broken between words; `indent` blanks begin what follows.
+  void print_line(const Line& line, std::size_t indent = 0);
+  void print(std::string_view text, std::size_t indent = 0);
   // A text of others, of many lines: byte for byte into a file or pipe, printable in a terminal. False: it cannot be written.
   bool pass_on(std::string_view piece);
   void print_table(const Table& table);   // by what `out` is

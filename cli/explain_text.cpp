@@ -25,7 +25,8 @@ std::string cutoff_text(const DecisionInfo& decision, const JobInfo& job) {
   if (!decision.cutoff || !decision.value || decision.keep <= 0 || !std::isfinite(*decision.value)) return "";
   const double gap = std::abs(*decision.cutoff - *decision.value);
   const std::string cutoff = format_value(*decision.cutoff, Precision::readable);
-  if (gap == 0) return fmt::format(" The last value to go on was {}: its own.", cutoff);
+  if (gap == 0 && decision.verdict == "promoted") return fmt::format(" The last value to go on was {}: its own.", cutoff);
+  if (gap == 0) return fmt::format(" The last value to go on was {} too: of equals the lower trial number is ahead.", cutoff);
   const bool beyond = job.better(*decision.value, *decision.cutoff);
   return fmt::format(" The last value to go on was {}: its own was {:.3g} {}.", cutoff, gap, beyond ? "better" : "worse");
 }
@@ -41,6 +42,12 @@ std::string rank_text(const DecisionInfo& decision) {
 std::string in_one_clause(std::string rule) {
   if (const auto colon = rule.find(": "); colon != std::string::npos) rule.replace(colon, 2, "; ");
   return rule;
+}
+
+// "." unless it ends a sentence already.
+std::string full_stop_after(std::string_view text) {
+  const bool ended = !text.empty() && std::string_view(".?!").find(text.back()) != std::string_view::npos;
+  return ended ? "" : ".";
 }
 
 std::string verdict_text(const DecisionInfo& decision) {
@@ -61,10 +68,11 @@ std::string explain_decision(const DecisionInfo& decision, const JobInfo& job) {
   }
   const std::string reason = decision.rule.empty() ? "" : ": " + in_one_clause(decision.rule);
   if (decision.verdict == "completed") {
-    return fmt::format("{}{}, {}. It was completed{}.{}", where, value, rank_text(decision), reason, ahead_text(decision));
+    return fmt::format("{}{}, {}. It was completed{}{}{}", where, value, rank_text(decision), reason, full_stop_after(reason),
+                       ahead_text(decision));
   }
-  return fmt::format("{}{}, {}. It was {}{}.{}{}", where, value, rank_text(decision), verdict_text(decision), reason,
-                     cutoff_text(decision, job), ahead_text(decision));
+  return fmt::format("{}{}, {}. It was {}{}{}{}{}", where, value, rank_text(decision), verdict_text(decision), reason,
+                     full_stop_after(reason), cutoff_text(decision, job), ahead_text(decision));
 }
 
 std::vector<std::string> explain_state(const TrialInfo& trial, const JobInfo& job) {
@@ -80,7 +88,8 @@ std::vector<std::string> explain_state(const TrialInfo& trial, const JobInfo& jo
   } else if (trial.state == "cancelled") {
     sentences.push_back(fmt::format("It was cancelled after {}: the job ended before it could go on.", so_far));
   } else if (trial.state == "failed") {
-    sentences.push_back(fmt::format("It failed after {} ({}): {}", so_far, trial.exit_class, trial.message));
+    sentences.push_back(
+        fmt::format("It failed after {} ({}): {}{}", so_far, trial.exit_class, trial.message, full_stop_after(trial.message)));
     if (!trial.advice.empty()) sentences.push_back(trial.advice);
   }
   if (trial.attempts > 1 && trial.state != "failed") {

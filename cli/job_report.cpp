@@ -22,7 +22,8 @@ void print_parameters(Console& console, const Json& configuration) {
   for (const auto& [name, value] : configuration.items()) {
     const std::string text = format_parameter(value, Precision::exact);
     if (console.terminal().interactive) {
-      console.print_line({{fmt::format("{:<{}}{:<{}}  ", "", kFieldNameWidth, name, width), Style::dim}, {text}});
+      console.print_line({{fmt::format("{:<{}}{:<{}}  ", "", kFieldNameWidth, name, width), Style::dim}, {text}},
+                         kFieldNameWidth + width + 2);
     } else {
       console.field(name, text);
     }
@@ -46,7 +47,7 @@ std::string counts_text(const TrialCounts& trials) {
 
 void print_heading(Console& console, const JobInfo& job) {
   if (console.terminal().interactive) {
-    console.print_line({{job.name, Style::bold}, {fmt::format("  job {}", job.id), Style::dim}});
+    console.print_line({{job.name, Style::bold}, {fmt::format("  job {}", job.id), Style::dim}}, 2);
   } else {
     console.field("job", std::to_string(job.id));
     console.field("name", job.name);
@@ -63,14 +64,10 @@ void note_better_lower(Console& console, const JobInfo& job, const TrialInfo& be
                             format_resource(best.objective_resource, job.resource_name)));
 }
 
-// A sentence below a field's name, wrapped in a terminal.
+// Below a field's name.
 void print_sentences(Console& console, std::initializer_list<std::string> sentences) {
-  const std::size_t room = console.terminal().interactive
-                               ? console.terminal().width - std::min(console.terminal().width - 1, kFieldNameWidth)
-                               : static_cast<std::size_t>(-1);
   for (const std::string& sentence : sentences) {
-    if (sentence.empty()) continue;
-    for (const std::string& line : wrap(words_of(sentence), room)) console.field("", line);
+    if (!sentence.empty()) console.field("", sentence);
   }
 }
 
@@ -168,7 +165,8 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   if (readable) {
     console.print_line({{fmt::format("{:<{}}", "best", kFieldNameWidth), Style::dim},
                         {value, Style::good},
-                        {fmt::format("  {}, {}", job.metric, where)}});
+                        {fmt::format("  {}, {}", job.metric, where)}},
+                       kFieldNameWidth);
   } else {
     console.field("best", value);
     console.field("metric", job.metric);

@@ -92,17 +92,18 @@ void add_best(const JobInfo& job, const Terminal& terminal, std::vector<Line>& l
       {label("best"),
        {format_value(best->value, Precision::readable), Style::good},
        {fmt::format("  {} at {}, trial {}", job.metric, format_resource(best->resource, job.resource_name), best->trial)}});
-  const std::size_t room = terminal.width > kFieldNameWidth ? terminal.width - kFieldNameWidth : 1;
-  const auto parameters = wrap(format_configuration(best->configuration, Precision::readable), room);
-  for (std::size_t i = 0; i < std::min(parameters.size(), kParameterLinesMax); ++i) lines.push_back({indent(), {parameters[i]}});
+  const std::string parameters = join(format_configuration(best->configuration, Precision::readable), " ");
+  const auto shown = wrapped({indent(), {parameters}}, terminal.width, kFieldNameWidth);
+  lines.insert(lines.end(), shown.begin(), shown.begin() + static_cast<long>(std::min(shown.size(), kParameterLinesMax)));
 }
 
 Line saved_line(const Snapshot& snapshot) {
   const JobInfo& job = snapshot.job;
-  const std::int64_t saved = resource_saved(snapshot);
-  if (saved == 0) return {label("saved"), {"nothing yet", Style::dim}};
-  std::string text = fmt::format("{} by stopping {} early", format_resource(saved, job.resource_name),
-                                 format_count(job.trials.stopped, "trial"));
+  const Saved of_stopped = saved_by_stopping(snapshot);
+  const std::int64_t saved = of_stopped.resource;
+  if (saved <= 0) return {label("saved"), {"nothing yet", Style::dim}};
+  std::string text =
+      fmt::format("{} by stopping {} early", format_resource(saved, job.resource_name), format_count(of_stopped.trials, "trial"));
   if (job.resource_spent > 0) {
     const double seconds_per_unit = job.training_seconds / static_cast<double>(job.resource_spent);
     text += fmt::format(", about {} of training", format_duration(seconds_per_unit * static_cast<double>(saved)));
@@ -165,12 +166,11 @@ Table rung_table(const PlanInfo& plan, const std::string& resource_name, std::si
 }
 
 std::vector<Line> progress_frame(const Snapshot& snapshot, const Terminal& terminal) {
+  std::vector<Line> fields{heading(snapshot), progress_line(snapshot, terminal), trials_line(snapshot.job.trials)};
+  add_best(snapshot.job, terminal, fields);
+  fields.push_back(saved_line(snapshot));
   std::vector<Line> lines;
-  lines.push_back(heading(snapshot));
-  lines.push_back(progress_line(snapshot, terminal));
-  lines.push_back(trials_line(snapshot.job.trials));
-  add_best(snapshot.job, terminal, lines);
-  lines.push_back(saved_line(snapshot));
+  for (const Line& field : fields) append(lines, wrapped(field, terminal.width, kFieldNameWidth));
   const Table rungs = rung_table(snapshot.plan, snapshot.job.resource_name, kBracketsShownMax);
   if (!rungs.empty()) {
     lines.push_back({});

@@ -36,13 +36,16 @@ std::optional<double> seconds_left(const Snapshot& snapshot) {
   return elapsed * (1 - *done) / *done;
 }
 
-std::int64_t resource_saved(const Snapshot& snapshot) {
-  std::int64_t saved = 0;
+Saved saved_by_stopping(const Snapshot& snapshot) {
+  Saved saved;
   for (const RungInfo& rung : snapshot.plan.actual) {
-    saved += rung.stopped * (snapshot.job.max_resource - rung.resource);
-    if (snapshot.plan.restarts) saved -= rung.promoted * rung.resource;  // trained in vain, but for the value
+    if (snapshot.plan.restarts) saved.resource -= rung.promoted * rung.resource;  // trained in vain, but for the value
+    const std::int64_t left = snapshot.job.max_resource - rung.resource;
+    if (left <= 0) continue;
+    saved.trials += rung.stopped;
+    saved.resource += rung.stopped * left;
   }
-  return std::max<std::int64_t>(0, saved);
+  return saved;
 }
 
 bool closed(const RungInfo& rung, const PlanInfo& plan) {

@@ -23,8 +23,12 @@ Outcome<Snapshot> take_snapshot(ApiClient& api, std::int64_t job);
 std::optional<double> fraction_done(const Snapshot& snapshot);
 std::optional<double> seconds_left(const Snapshot& snapshot);
 
-// Resource that trials stopped at rungs did not use.
-std::int64_t resource_saved(const Snapshot& snapshot);
+// Resource that trials stopped at rungs did not use, and how many they are.
+struct Saved {
+  std::int64_t resource = 0;
+  std::int64_t trials = 0;
+};
+Saved saved_by_stopping(const Snapshot& snapshot);
 
 // Every slot of the rung is filled and decided. Asynchronous rungs never close.
 bool closed(const RungInfo& rung, const PlanInfo& plan);

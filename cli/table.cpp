@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/check.hpp"
 
@@ -60,9 +61,9 @@ std::vector<Line> Table::aligned(const Terminal& terminal) const {
   for (const auto& row : rows_) lines.push_back(line_of([&](std::size_t c) { return row[c]; }));
   if (columns_shown < columns_.size()) {
     const std::size_t missing = columns_.size() - columns_shown;
-    lines.push_back(
-        {{fmt::format("({} more {}: widen the terminal, or use --json)", missing, missing == 1 ? "column" : "columns"),
-          Style::dim}});
+    const Line note{{fmt::format("({} more {}: widen the terminal, or use --json)", missing, missing == 1 ? "column" : "columns"),
+                     Style::dim}};
+    for (Line& part : wrapped(note, terminal.width, 0)) lines.push_back(std::move(part));
   }
   return lines;
 }

@@ -63,6 +63,9 @@ Terminal detect_terminal() {
     if (size.ws_col > 0) terminal.width = std::max<std::size_t>(size.ws_col, kWidthMin);
     if (size.ws_row > 0) terminal.height = size.ws_row;
   }
+  winsize of_notes{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &of_notes) == 0 && of_notes.ws_col > 0)
+    terminal.notes_width = std::max<std::size_t>(of_notes.ws_col, kWidthMin);
   return terminal;
 }
 
@@ -148,9 +151,11 @@ std::string cut(std::string_view text, std::size_t columns, const Terminal& term
   return std::string(text.substr(0, bytes)) + (terminal.utf8 ? "\u2026" : "~");
 }
 
-std::string render(const Line& line, const Terminal& terminal) {
+namespace {
+
+std::string painted(const Line& line, const Terminal& terminal, std::size_t width) {
   std::string result;
-  std::size_t left = terminal.interactive ? terminal.width : static_cast<std::size_t>(-1);
+  std::size_t left = width;
   for (const Span& span : line) {
     const std::string text = cut(printable(span.text, terminal), left, terminal);
     if (text.empty()) continue;
@@ -163,29 +168,59 @@ std::string render(const Line& line, const Terminal& terminal) {
   return result;
 }
 
-std::vector<std::string> words_of(std::string_view sentence) {
-  std::vector<std::string> words(1);
-  for (const char c : sentence) {
-    const bool space = c == ' ' || c == '\n' || c == '\t';
-    if (!space) {
-      words.back() += c;
-    } else if (!words.back().empty()) {
-      words.emplace_back();
+// Blanks, and what stands behind them up to the next blank; it may be of several styles.
+struct Word {
+  std::size_t blanks = 0;
+  Line text;
+};
+
+std::vector<Word> words_of(const Line& line) {
+  std::vector<Word> words;
+  bool after_blank = true;
+  for (const Span& span : line) {
+    for (std::size_t at = 0; at < span.text.size();) {
+      const bool blank = span.text[at] == ' ';
+      const std::size_t end = std::min(blank ? span.text.find_first_not_of(' ', at) : span.text.find(' ', at), span.text.size());
+      if (blank || after_blank) {
+        if (words.empty() || !words.back().text.empty()) words.emplace_back();
+      }
+      if (blank) {
+        words.back().blanks += end - at;
+      } else {
+        words.back().text.push_back({span.text.substr(at, end - at), span.style});
+      }
+      after_blank = blank;
+      at = end;
     }
   }
-  if (words.back().empty()) words.pop_back();
   return words;
 }
 
-std::vector<std::string> wrap(const std::vector<std::string>& words, std::size_t width) {
-  std::vector<std::string> lines;
-  for (const std::string& word : words) {
-    const bool fits = !lines.empty() && display_width(lines.back()) + 1 + display_width(word) <= width;
-    if (fits) {
-      lines.back() += " " + word;
-    } else {
-      lines.push_back(word);
+}  // namespace
+
+std::string render(const Line& line, const Terminal& terminal) {
+  return painted(line, terminal, terminal.interactive ? terminal.width : kNoWidth);
+}
+
+std::string paint(const Line& line, const Terminal& terminal) { return painted(line, terminal, kNoWidth); }
+
+std::vector<Line> wrapped(const Line& line, std::size_t width, std::size_t indent) {
+  if (display_width(line) <= width) return {line};
+  std::vector<Line> lines(1);
+  std::size_t used = 0;
+  for (const Word& word : words_of(line)) {
+    if (word.text.empty()) continue;  // blanks at the end
+    const std::size_t columns = display_width(word.text);
+    const bool fits = used + word.blanks + columns <= width;
+    const bool gains_nothing = lines.size() == 1 ? used + word.blanks <= indent : used <= indent;
+    const std::size_t blanks = fits || gains_nothing ? word.blanks : indent;
+    if (!fits && !gains_nothing) {
+      lines.emplace_back();
+      used = 0;
     }
+    if (blanks > 0) lines.back().push_back({std::string(blanks, ' ')});
+    lines.back().insert(lines.back().end(), word.text.begin(), word.text.end());
+    used += blanks + columns;
   }
   return lines;
 }

@@ -8,13 +8,16 @@
 
 namespace tuneband::cli {
 
+inline constexpr auto kNoWidth = static_cast<std::size_t>(-1);  // of what is not laid out in columns
+
 struct Terminal {
   bool seen = false;         // stdout is a terminal: nobody but this program may steer it
   bool interactive = false;  // and its cursor can be moved
   bool color = false;
   bool utf8 = false;
-  std::size_t width = 80;   // columns
-  std::size_t height = 24;  // rows
+  std::size_t width = 80;       // columns
+  std::size_t notes_width = 0;  // columns of standard error; 0: it is no terminal
+  std::size_t height = 24;      // rows
 };
 
 // Of stdout. Honours NO_COLOR, TERM=dumb and the locale. Sets the process's character locale, so that widths are known.
@@ -55,9 +58,11 @@ std::string cut(std::string_view text, std::size_t columns, const Terminal& term
 // One line, no newline: printable, cut to the width where the terminal is interactive, coloured where it has colours.
 std::string render(const Line& line, const Terminal& terminal);
 
-std::vector<std::string> words_of(std::string_view sentence);
+// The same, but not cut.
+std::string paint(const Line& line, const Terminal& terminal);
 
-// Words laid out in lines of at most `width` columns; a longer word has a line of its own.
-std::vector<std::string> wrap(const std::vector<std::string>& words, std::size_t width);
+// `line` as it is where it fits into `width` columns; else broken between words, each further line with `indent` blanks before
+// it. A word that does not fit into a line (a path) stays whole, so that it can be copied.
+std::vector<Line> wrapped(const Line& line, std::size_t width, std::size_t indent);
 
 }  // namespace tuneband::cli

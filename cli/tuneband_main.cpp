@@ -5,15 +5,23 @@
 
 #include "cli/commands.hpp"
 #include "cli/embedded_server.hpp"
-#include "core/text.hpp"
+#include "command_line/checks.hpp"
+#include "command_line/completion.hpp"
+#include "command_line/fault.hpp"
+#include "command_line/help_layout.hpp"
+#include "scheduler/job_spec.hpp"
 #include "simulator/comparison.hpp"
 
 namespace {
 
+using tuneband::kTrialsMax;
 using tuneband::cli::ApiClient;
 using tuneband::cli::Console;
 using tuneband::cli::Finished;
 using tuneband::cli::Session;
+using tuneband::command_line::number_between;
+using tuneband::command_line::one_of_words;
+using tuneband::command_line::whole_number_between;
 
 constexpr int kWorkersMax = 1000;
 
@@ -32,6 +40,7 @@ struct Arguments {
   tuneband::cli::RunOptions run;
   tuneband::cli::DoctorOptions doctor;
   tuneband::cli::BackupOptions backup;
+  std::string shell;
 };
 
 using Command = std::function<Finished(Console&)>;
@@ -57,7 +66,7 @@ void add_job(CLI::App* command, Arguments& arguments) {
 }
 
 void add_trial(CLI::App* command, Arguments& arguments) {
-  command->add_option("TRIAL", arguments.trial, "The trial's number")->required()->check(CLI::NonNegativeNumber);
+  command->add_option("TRIAL", arguments.trial, "The trial's number")->required()->check(whole_number_between(0, kTrialsMax));
 }
 
 void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
@@ -88,8 +97,10 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
       add_command(app, chosen, "list", "Jobs, newest first",
                   with_server(arguments, [&](Session session) { return tuneband::cli::list_jobs(session, arguments.list); }));
   list->add_option("--state", arguments.list.state, "Only those in this state")
-      ->check(CLI::IsMember({"running", "stopping", "completed", "stopped", "failed"}));
-  list->add_option("--limit", arguments.list.limit, "At most so many")->type_name("N");
+      ->check(one_of_words({"running", "stopping", "completed", "stopped", "failed"}));
+  list->add_option("--limit", arguments.list.limit, "At most so many; 0: all")
+      ->check(whole_number_between(0, kTrialsMax))
+      ->type_name("N");
 
   add_job(add_command(app, chosen, "describe", "A job: its best trial, its state, plan against actual, what was saved, failures",
                       with_server(arguments, [&](Session s) { return tuneband::cli::describe_job(s, arguments.job); })),
@@ -119,9 +130,11 @@ void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   add_job(trials, arguments);
   trials->add_option("--state", arguments.trials.state, "Only those in these states, separated by commas")->type_name("STATES");
   trials->add_option("--sort", arguments.trials.sort, "By number, or the best objective first")
-      ->check(CLI::IsMember({"number", "objective"}))
+      ->check(one_of_words({"number", "objective"}))
       ->capture_default_str();
-  trials->add_option("--limit", arguments.trials.limit, "At most so many")->type_name("N");
+  trials->add_option("--limit", arguments.trials.limit, "At most so many; 0: all")
+      ->check(whole_number_between(0, kTrialsMax))
+      ->type_name("N");
 
   auto* explain = add_command(app, chosen, "explain", "Why a trial was promoted or stopped at each rung",
                               with_server(arguments, [&](Session session) {
@@ -170,14 +183,14 @@ void add_simulate(CLI::App& app, Command& chosen, Arguments& arguments) {
   simulate->add_option("--sampler", options.samplers, "Instead of the job's; may be repeated")
       ->type_name("TYPE[,FIELD=VALUE...]");
   simulate->add_option("--workers", options.workers, "Simulated workers")
-      ->check(CLI::Range(1, kWorkersMax))
+      ->check(whole_number_between(1, kWorkersMax))
       ->capture_default_str();
   simulate->add_option("--seeds", options.seeds, "Runs of each, with different seeds")
-      ->check(CLI::Range(1, tuneband::kSeedsMax))
+      ->check(whole_number_between(1, tuneband::kSeedsMax))
       ->capture_default_str()
       ->type_name("N");
   simulate->add_option("--budget", options.budgets, "Resource at which to look, in units of max_resource; may be repeated")
-      ->check(CLI::Range(0.01, 1e6))
+      ->check(number_between(0.01, 1e6))
       ->type_name("B");
   simulate->add_flag("--in-order", options.in_order,
                      "The table's configurations from first to last: a job again, under other rules");
@@ -190,10 +203,10 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
                            [&](Console& console) { return tuneband::cli::show_plan(console, arguments.plan); });
   plan->add_option("FILE", arguments.plan.job_file, "The job's JSON document")->required()->type_name("JOB.json");
   plan->add_option("--workers", arguments.plan.workers, "Workers to reckon with; default: one a core")
-      ->check(CLI::Range(1, kWorkersMax))
+      ->check(whole_number_between(1, kWorkersMax))
       ->type_name("N");
   plan->add_option("--seconds-per-unit", arguments.plan.seconds_per_unit, "Seconds that one unit of resource takes")
-      ->check(CLI::PositiveNumber)
+      ->check(number_between(1e-9, 1e9))
       ->type_name("S");
 
   add_command(app, chosen, "workers", "The server's workers and what they do",
@@ -204,7 +217,7 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
                           [&](Console& console) { return tuneband::cli::run_job(console, arguments.run); });
   run->add_option("FILE", arguments.run.job_file, "The job's JSON document")->required()->type_name("JOB.json");
   run->add_option("--workers", arguments.run.workers, "Local workers; default: one a core, and enough for the job's replicas")
-      ->check(CLI::Range(1, kWorkersMax))
+      ->check(whole_number_between(1, kWorkersMax))
       ->type_name("N");
   run->add_option(
          "--data-dir", arguments.run.data_dir,
@@ -229,24 +242,25 @@ void add_upkeep_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
       ->capture_default_str()
       ->type_name("DIR");
   doctor->add_option("--workers", arguments.doctor.workers, "Workers to reckon with; default: one a core")
-      ->check(CLI::Range(1, kWorkersMax))
+      ->check(whole_number_between(1, kWorkersMax))
       ->type_name("N");
   doctor->add_option("--worker-threads", arguments.doctor.worker_threads, "Threads of each")
       ->capture_default_str()
-      ->check(CLI::Range(1, kWorkersMax))
+      ->check(whole_number_between(1, kWorkersMax))
       ->type_name("N");
 }
 
-// CLI11 sees a word that is no command as a missing one.
-std::optional<std::string> unknown_command(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<std::string> words = app.remaining(true);
-  const bool of_ours = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
-  if (!of_ours || words.empty() || words.front().starts_with('-')) return std::nullopt;
-  std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    commands.push_back(command->get_name());
-  const std::string hint = tuneband::did_you_mean(words.front(), commands);
-  return "there is no command `" + words.front() + "` (" + (hint.empty() ? "see tuneband --help" : hint) + ")";
+void add_completion(CLI::App& app, Command& chosen, Arguments& arguments) {
+  constexpr const char* kJobs = "tuneband list --limit 100 2>/dev/null | tail -n +2 | cut -f2";
+  const auto print = [&](Console& console) -> Finished {
+    using tuneband::command_line::Shell;
+    const Shell shell = arguments.shell == "bash" ? Shell::bash : arguments.shell == "zsh" ? Shell::zsh : Shell::fish;
+    console.pass_on(tuneband::command_line::completion(app, shell, kJobs));
+    return tuneband::cli::kExitOk;
+  };
+  auto* completion =
+      add_command(app, chosen, "completion", "Print what lets a shell complete these commands (docs/server.md)", print);
+  completion->add_option("SHELL", arguments.shell, "The shell")->required()->check(one_of_words({"bash", "zsh", "fish"}));
 }
 
 }  // namespace
@@ -257,6 +271,7 @@ int main(int argument_count, char** argument_values) {
   Command chosen;
 
   CLI::App app("Hyperparameter tuning that stops weak trials early.", "tuneband");
+  app.formatter(tuneband::command_line::help_layout());
   app.set_version_flag("--version", "tuneband " TUNEBAND_VERSION);
   app.add_option("--server", arguments.server, "The server's address")
       ->envname("TUNEBAND_SERVER")
@@ -266,20 +281,20 @@ int main(int argument_count, char** argument_values) {
   app.fallthrough();
   app.require_subcommand(1);
   app.footer(
-      "Exit status: 0 done (with --wait and run: the job completed), 1 the job failed or was stopped, 2 bad input,\n"
+      "Exit status: 0 done (with --wait and run: the job completed), 1 the job failed or was stopped, 2 bad input, "
       "3 no server, 130 interrupted.");
   add_job_commands(app, chosen, arguments);
   add_trial_commands(app, chosen, arguments);
   add_planning_commands(app, chosen, arguments);
   add_simulate(app, chosen, arguments);
   add_upkeep_commands(app, chosen, arguments);
+  add_completion(app, chosen, arguments);
   try {
     app.parse(argument_count, argument_values);
   } catch (const CLI::Success& success) {
     return app.exit(success);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    const std::string fault = unknown_command(app, error).value_or(std::string(error.what()) + " (see tuneband --help)");
-    std::cerr << "tuneband: " << tuneband::cli::printable(fault, tuneband::cli::detect_terminal()) << '\n';
+    Console(tuneband::cli::detect_terminal(), std::cout, std::cerr, false).note(tuneband::command_line::fault_of(app, error));
     return tuneband::cli::kExitBadInput;
   }
 

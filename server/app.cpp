@@ -50,6 +50,19 @@ constexpr std::int64_t kLossToldMs = 3'000;   // to whoever asks, when the data 
 constexpr std::int64_t kLastRepliesMs = 100;  // for replies that are on their way when everything else has ended
 constexpr int kSignalExitBase = 128;
 
+// What else to try depends on why it failed: no other port helps an address that this machine does not have.
+std::string advice_on_listening(const boost::system::error_code& error, const std::string& another_port) {
+  if (error == asio::error::address_in_use || error == asio::error::access_denied) return another_port;
+  return error == boost::system::errc::address_not_available ? "--listen takes an address of this machine, or 0.0.0.0 for all"
+                                                             : "see --listen";
+}
+
+std::runtime_error cannot_listen(const std::string& what, const boost::system::error_code& error,
+                                 const std::string& another_port) {
+  return std::runtime_error("cannot listen " + what + ": " + error.message() + " (" + advice_on_listening(error, another_port) +
+                            ")");
+}
+
 EngineOptions engine_options(const ServerConfig& config) {
   EngineOptions options;
   options.scheduler.lease_ms = static_cast<std::int64_t>(config.lease_seconds * 1000);
@@ -86,9 +99,8 @@ std::unique_ptr<Tracker> make_tracker(asio::io_context& loop, const ServerConfig
   try {
     return std::make_unique<Tracker>(loop, endpoint, options);
   } catch (const boost::system::system_error& error) {
-    throw std::runtime_error("cannot listen for distributed trials on " + config.listen + " port " +
-                             std::to_string(config.tracker_port) + ": " + error.code().message() +
-                             " (choose another with --tracker-port, or 0 for any free one)");
+    throw cannot_listen("for distributed trials on " + config.listen + " port " + std::to_string(config.tracker_port),
+                        error.code(), "choose another with --tracker-port, or 0 for any free one");
   }
 }
 
@@ -225,8 +237,8 @@ std::unique_ptr<HttpServer> App::port_or_throw() {
   try {
     return try_port(config_.port);
   } catch (const boost::system::system_error& error) {
-    throw std::runtime_error("cannot listen on " + config_.listen + " port " + std::to_string(config_.port) + ": " +
-                             error.code().message() + " (choose another with --port, or --port 0 for any free one)");
+    throw cannot_listen("on " + config_.listen + " port " + std::to_string(config_.port), error.code(),
+                        "choose another with --port, or --port 0 for any free one");
   }
 }
 

@@ -4,15 +4,24 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 #include <thread>
 
+#include "command_line/checks.hpp"
+#include "command_line/fault.hpp"
+#include "command_line/help_layout.hpp"
 #include "server/child_process.hpp"
 #include "server/request_rules.hpp"
 
 namespace tuneband::server {
 namespace {
 
+using command_line::number_between;
+using command_line::one_of_words;
+using command_line::whole_number_between;
+
+constexpr int kPortLast = 65'535;
 const std::vector<std::string> kLevelNames = {"debug", "info", "warning", "error", "off"};  // in the order of LogLevel
 
 int core_count() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kWorkersMax); }
@@ -35,18 +44,8 @@ std::string to_host(std::string& text) {
   return "";
 }
 
-std::string check_level(const std::string& text) {
-  const bool is_level = std::find(kLevelNames.begin(), kLevelNames.end(), text) != kLevelNames.end();
-  return is_level ? "" : "expected debug, info, warning, error or off, got " + text;
-}
-
 LogLevel level_named(const std::string& name) {
   return static_cast<LogLevel>(std::distance(kLevelNames.begin(), std::find(kLevelNames.begin(), kLevelNames.end(), name)));
-}
-
-template <class Number>
-CLI::Validator between(Number min, Number max) {
-  return CLI::Range(min, max).description("");  // without "INT in [..]" in the help
 }
 
 void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
@@ -60,32 +59,34 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->type_name("ADDRESS");
   app.add_option("--port", config.port, "0: the one of the last run on this data directory, else any free one")
       ->capture_default_str()
+      ->check(whole_number_between(0, kPortLast))
       ->type_name("PORT");
   app.add_option("--tracker-port", config.tracker_port,
                  "Where the ranks of distributed trials meet, on the same address; 0: any free one")
       ->capture_default_str()
+      ->check(whole_number_between(0, kPortLast))
       ->type_name("PORT");
   app.add_option("--advertise-address", config.advertise_address,
                  "This machine's address for workers on others, when its own workers share trials with them")
       ->check(CLI::Validator(check_address, ""))
       ->type_name("ADDRESS");
   app.add_option("--workers", config.workers, "Local workers to keep running (default: one a core)")
-      ->check(between(0, kWorkersMax))
+      ->check(whole_number_between(0, kWorkersMax))
       ->type_name("N");
   app.add_option("--worker-threads", config.worker_threads, "Threads that one trial may use")
       ->capture_default_str()
-      ->check(between(1, kWorkerThreadsMax))
+      ->check(whole_number_between(1, kWorkerThreadsMax))
       ->type_name("N");
   app.add_option("--lease-seconds", config.lease_seconds, "A worker that is silent for so long is given up for lost")
       ->capture_default_str()
-      ->check(between(0.5, 3600.0))
+      ->check(number_between(0.5, 3600))
       ->type_name("SECONDS");
   app.add_option("--allow-host", config.allowed_hosts, "Further host names under which clients may reach this server")
       ->transform(CLI::Validator(to_host, ""))
       ->type_name("NAME");
   app.add_option("--log-level", level, "debug, info, warning, error or off")
       ->capture_default_str()
-      ->check(CLI::Validator(check_level, ""))
+      ->check(one_of_words(kLevelNames).description(""))
       ->type_name("LEVEL");
   app.add_option("--worker-program", config.worker_program, "The worker to start (default: tuneband-worker beside this program)")
       ->type_name("FILE");
@@ -105,11 +106,15 @@ std::variant<ServerConfig, int> parse_arguments(int argument_count, const char* 
   config.worker_program = program_beside_this_one("tuneband-worker");
   std::string level = "info";
   CLI::App app("Keeps tuning jobs, schedules their trials and runs local workers.", "tuneband-server");
+  app.formatter(command_line::help_layout());
   add_options(app, config, level);
   try {
     app.parse(argument_count, arguments);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
+    std::fprintf(stderr, "tuneband-server: %s\n", command_line::fault_of(app, error).c_str());
+    return kExitUsage;
   }
   config.log_level = level_named(level);
   return config;

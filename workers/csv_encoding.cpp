@@ -76,7 +76,7 @@ Result<void> read_rows(const DataSpec& spec, const std::string& path, const std:
     if (row.cells.size() != *width) {
       return fault("",
                    "line " + std::to_string(row.line) + " has " + std::to_string(row.cells.size()) +
-                       " cells, the first line has " + std::to_string(*width),
+                       (row.cells.size() == 1 ? " cell" : " cells") + ", the first line has " + std::to_string(*width),
                    "is the delimiter another, or a quote left open?");
     }
     return on_row(row, number++);

@@ -55,10 +55,12 @@ class RowCollector {
   static void row_ended(int /*terminator*/, void* self) { static_cast<RowCollector*>(self)->end_row(); }
 
   std::int64_t line = 1;
+  std::int64_t cell_line = 1;  // where the cell that is not over yet began
   Result<void> outcome;
 
  private:
   void add_cell(const char* cell, std::size_t size) {
+    cell_line = line;
     if (ends_.size() >= kCsvColumnsMax) {
       outcome = file_error("line " + std::to_string(line) + " has more than " + std::to_string(kCsvColumnsMax) + " cells");
     }
@@ -68,6 +70,7 @@ class RowCollector {
   }
 
   void end_row() {
+    cell_line = line + 1;
     if (outcome) {
       row_.line = line;
       row_.cells.clear();
@@ -104,15 +107,15 @@ class CsvParser {
     if (read != text.size()) return failure(rows.line);
     if (csv_get_buffer_size(&parser_) > kCsvCellSizeMax) {
       return file_error(
-          "line " + std::to_string(rows.line) + " ends a cell of more than " + std::to_string(kCsvCellSizeMax) + " bytes",
-          "is a quote before it left open?");
+          "line " + std::to_string(rows.cell_line) + " begins a cell of more than " + std::to_string(kCsvCellSizeMax) + " bytes",
+          "is a quote left open there?");
     }
     return rows.outcome;
   }
 
   Result<void> finish(RowCollector& rows) {
     if (csv_fini(&parser_, RowCollector::cell_ended, RowCollector::row_ended, &rows) != 0) {
-      return file_error("a quote is never closed");
+      return file_error("the quote that line " + std::to_string(rows.cell_line) + " opens is never closed");
     }
     return rows.outcome;
   }

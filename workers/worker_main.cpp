@@ -19,6 +19,9 @@
 #include <string>
 #include <thread>
 
+#include "command_line/checks.hpp"
+#include "command_line/fault.hpp"
+#include "command_line/help_layout.hpp"
 #include "workers/job_check.hpp"
 #include "workers/left_over.hpp"
 #include "workers/sync_loop.hpp"
@@ -26,6 +29,7 @@
 namespace {
 
 using tuneband::Diagnostics;
+using tuneband::command_line::whole_number_between;
 using tuneband::protocol::HttpClient;
 using tuneband::workers::RunnerOptions;
 using tuneband::workers::Worker;
@@ -72,23 +76,25 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.set_version_flag("--version", "tuneband-worker " TUNEBAND_VERSION);
   app.add_option("--server", arguments.server, "URL of the server")->capture_default_str()->check(check_server);
   app.add_option("--name", arguments.name, "Name shown to people (default: the host's name)")->check(check_name);
-  app.add_option("--threads", arguments.threads, "Threads for one trial")->capture_default_str()->check(CLI::Range(1, 1024));
+  app.add_option("--threads", arguments.threads, "Threads for one trial")
+      ->capture_default_str()
+      ->check(whole_number_between(1, 1024));
   app.add_flag("--end-with-parent", arguments.end_with_parent, "End when the process that started this one ends");
   app.add_option("--give-up-after", arguments.give_up_after_s,
                  "End after so many seconds without an answer from the server; 0: never")
       ->capture_default_str()
-      ->check(CLI::Range(0, 365 * 24 * 3600));
+      ->check(whole_number_between(0, 365 * 24 * 3600));
   app.add_option("--advertise-address", arguments.advertise_address,
                  "Where the other ranks of a distributed trial reach this machine (default: its address towards the server)")
       ->check(check_address);
   app.add_option("--group-grace", arguments.group_grace_s,
                  "Seconds for a rank of a distributed trial to stop; then its process starts anew")
       ->capture_default_str()
-      ->check(CLI::Range(1, 24 * 3600));
+      ->check(whole_number_between(1, 24 * 3600));
   app.add_option("--group-silence", arguments.group_silence_s,
                  "Seconds for which a rank waits for another that says nothing; then their group is broken")
       ->capture_default_str()
-      ->check(CLI::Range(1, 24 * 3600));
+      ->check(whole_number_between(1, 24 * 3600));
   app.add_flag("--check-job", arguments.check_job,
                "Read a job document from standard input, print what is wrong with it, and end");
 }
@@ -210,11 +216,15 @@ int main(int argc, char** argv) {
   const pid_t parent = ::getppid();
   CLI::App app{"Executes trials for a Tuneband server, one after the other, until it is told to end.", "tuneband-worker"};
   Arguments arguments;
+  app.formatter(tuneband::command_line::help_layout());
   add_options(app, arguments);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? EXIT_SUCCESS : kExitUsage;
+    std::fprintf(stderr, "tuneband-worker: %s\n", tuneband::command_line::fault_of(app, error).c_str());
+    return kExitUsage;
   }
   start_again_with_openmp_settings(arguments, argv);
   ::unsetenv(kStartedAgain);

@@ -49,6 +49,24 @@ TEST(Explain, APromotedTrialIsToldByHowMuch) {
             "best 3 go on. The last value to go on was 0.765: its own was 0.015 better. Nothing was ahead of it.");
 }
 
+TEST(Explain, AtATieTheStoppedOneIsToldWhoIsAhead) {
+  DecisionInfo decision = example_decision("stopped");
+  decision.value = decision.cutoff;
+  EXPECT_NE(explain_decision(decision, example_job_info())
+                .find("The last value to go on was 0.765 too: of equals the lower trial number is ahead."),
+            std::string::npos);
+  decision.verdict = "promoted";
+  EXPECT_NE(explain_decision(decision, example_job_info()).find("The last value to go on was 0.765: its own."),
+            std::string::npos);
+}
+
+TEST(Explain, ASentenceThatEndsByItselfGetsNoSecondEnd) {
+  DecisionInfo decision = example_decision("promoted");
+  decision.rule = "all go on: does the next rung put them in the same order?";
+  const std::string text = explain_decision(decision, example_job_info());
+  EXPECT_NE(text.find("the same order? The last value"), std::string::npos) << text;
+}
+
 TEST(Explain, WhenMinimizingLessIsBetter) {
   JobInfo job = example_job_info();
   job.maximize = false;
@@ -86,8 +104,9 @@ TEST(Explain, WaitingFailedAndCompletedHaveTheirOwnSentences) {
 
 TEST(Explain, AFailedTrialComesWithAdvice) {
   const auto sentences = explain_state(trial_from_json(test::failed_trial(4, "out_of_memory")), example_job_info());
-  EXPECT_EQ(sentences, (std::vector<std::string>{"It failed after 9 rounds (out_of_memory): the memory limit of 1 GB was reached",
-                                                 "Lower what needs memory."}));
+  EXPECT_EQ(sentences,
+            (std::vector<std::string>{"It failed after 9 rounds (out_of_memory): the memory limit of 1 GB was reached.",
+                                      "Lower what needs memory."}));
 }
 
 }  // namespace tuneband::cli

@@ -1,9 +1,12 @@
 // The program itself: arguments and exit status.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
+#include <sstream>
 #include <string>
 
 namespace tuneband::cli {
@@ -15,8 +18,8 @@ struct Ran {
   std::string output;  // both streams
 };
 
-Ran run_tuneband(const std::string& arguments) {
-  const std::string command = std::string(TUNEBAND_BIN_DIR) + "/tuneband " + arguments + " 2>&1 </dev/null";
+Ran run_program(const std::string& program, const std::string& arguments) {
+  const std::string command = std::string(TUNEBAND_BIN_DIR) + "/" + program + " " + arguments + " 2>&1 </dev/null";
   Ran ran;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return ran;
@@ -26,6 +29,8 @@ Ran run_tuneband(const std::string& arguments) {
   ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return ran;
 }
+
+Ran run_tuneband(const std::string& arguments) { return run_program("tuneband", arguments); }
 
 }  // namespace
 
@@ -37,8 +42,8 @@ TEST(Program, HelpAndVersionSucceed) {
 }
 
 TEST(Program, EveryCommandHasHelp) {
-  for (const char* command : {"submit", "list", "describe", "best", "trials", "explain", "logs", "stop", "delete", "export",
-                              "plan", "simulate", "workers", "run", "backup", "doctor"}) {
+  for (const char* command : {"submit", "list", "describe", "best", "trials", "explain", "logs", "stop", "delete", "watch",
+                              "importance", "export", "plan", "simulate", "workers", "run", "backup", "doctor"}) {
     EXPECT_EQ(run_tuneband(std::string(command) + " --help").status, 0) << command;
   }
 }
@@ -52,6 +57,44 @@ TEST(Program, WrongUsageIsOneLineAndStatusTwo) {
     EXPECT_EQ(ran.output.find('\n'), ran.output.size() - 1) << ran.output;
   }
   EXPECT_EQ(run_tuneband("lst").output, "tuneband: there is no command `lst` (did you mean `list`?)\n");
+}
+
+TEST(Program, AValueThatIsNoneSaysWhatWasExpected) {
+  const auto fault = [](const std::string& arguments) { return run_tuneband(arguments).output; };
+  EXPECT_EQ(fault("list --limit -1"),
+            "tuneband: --limit: expected a whole number from 0 to 1000000, got -1 (see tuneband list --help)\n");
+  EXPECT_EQ(fault("explain JOB abc"),
+            "tuneband: TRIAL: expected a whole number from 0 to 1000000, got abc (see tuneband explain --help)\n");
+  EXPECT_EQ(fault("run x.json --workers 0"),
+            "tuneband: --workers: expected a whole number from 1 to 1000, got 0 (see tuneband run --help)\n");
+  EXPECT_EQ(fault("trials job --sort colour"),
+            "tuneband: --sort: expected number or objective, got colour (see tuneband trials --help)\n");
+  EXPECT_EQ(fault("simulate --table a --job b --budget nan"),
+            "tuneband: --budget: expected a number from 0.01 to 1e+06, got nan (see tuneband simulate --help)\n");
+  EXPECT_EQ(run_program("tuneband-server", "--port 70000").output,
+            "tuneband-server: --port: expected a whole number from 0 to 65535, got 70000 (see tuneband-server --help)\n");
+  EXPECT_EQ(run_program("tuneband-worker", "--threads x").output,
+            "tuneband-worker: --threads: expected a whole number from 1 to 1024, got x (see tuneband-worker --help)\n");
+}
+
+TEST(Program, TheHelpFitsEightyColumns) {
+  const auto check = [](const std::string& program, const std::string& arguments) {
+    const Ran ran = run_program(program, arguments);
+    std::istringstream lines(ran.output);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << program << " " << arguments << ": " << line;
+  };
+  for (const char* program : {"tuneband", "tuneband-server", "tuneband-worker"}) check(program, "--help");
+  for (const char* command : {"submit", "simulate", "run", "trials", "doctor"})
+    check("tuneband", std::string(command) + " --help");
+}
+
+TEST(Program, AnAddressOfAnotherMachineIsNotMendedByAnotherPort) {
+  const std::string directory = ::testing::TempDir() + "tuneband-other-address-" + std::to_string(::getpid());
+  const Ran ran = run_program("tuneband-server", "--listen 192.0.2.1 --workers 0 --log-level off --data-dir " + directory);
+  std::filesystem::remove_all(directory);
+  EXPECT_NE(ran.status, 0);
+  EXPECT_NE(ran.output.find("--listen takes an address of this machine"), std::string::npos) << ran.output;
+  EXPECT_EQ(ran.output.find("tracker-port"), std::string::npos) << ran.output;
 }
 
 TEST(Program, NoServerIsStatusThree) {

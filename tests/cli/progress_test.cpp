@@ -47,7 +47,17 @@ TEST(Progress, TheFrameShowsWhatIsDoneBestRungsAndWhoTrains) {
 
 TEST(Progress, ANarrowTerminalGetsShorterLinesAndNoBar) {
   for (const std::string& line : frame_of(test::example_snapshot(), 40, 40)) EXPECT_LE(line.size(), 40u) << line;
-  EXPECT_EQ(frame_of(test::example_snapshot(), 40, 40)[1], "progress   106 of 212 rounds, about 0:2~");
+  const auto lines = frame_of(test::example_snapshot(), 40, 40);
+  EXPECT_EQ(lines[1], "progress   106 of 212 rounds, about 0:20");
+  EXPECT_EQ(lines[2], "           left") << "nothing is cut off";
+}
+
+TEST(Progress, WhatIsSavedIsOfTheTrialsThatWereStoppedThoughTheyStillWaitForTheOthersEnd) {
+  Snapshot snapshot = test::example_snapshot();
+  snapshot.job.trials.stopped = 0;
+  snapshot.plan.actual[0].stopped = 1;
+  snapshot.plan.actual[1].stopped = 0;
+  EXPECT_EQ(frame_of(snapshot, 90, 40)[5], "saved      24 rounds by stopping 1 trial early, about 2.8 s of training");
 }
 
 TEST(Progress, AFrameNeverFillsMoreThanTheScreen) {

@@ -35,7 +35,8 @@ TEST(Table, ColumnsThatDoNotFitAreLeftOutAndSaidSo) {
                                                "id  name",
                                                " 7  direct-marketing",
                                                "12  x",
-                                               "(1 more column: widen th~",
+                                               "(1 more column: widen the",
+                                               "terminal, or use --json)",
                                            }));
 }
 

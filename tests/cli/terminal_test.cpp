@@ -72,6 +72,33 @@ TEST(Terminal, ALineIsCutAtTheWidthAcrossItsSpans) {
   EXPECT_EQ(render(line, terminal_of(14, false)), "best  0.7912 ~");
 }
 
+namespace {
+
+std::vector<std::string> wrapped_text(const Line& line, std::size_t width, std::size_t indent) {
+  std::vector<std::string> lines;
+  for (const Line& part : wrapped(line, width, indent)) lines.push_back(render(part, terminal_of(1000, true)));
+  return lines;
+}
+
+}  // namespace
+
+TEST(Terminal, ALineIsBrokenBetweenWordsAcrossItsSpans) {
+  const Line line{{"saved      ", Style::dim}, {"450 rounds", Style::good}, {", about"}, {" 53 s"}};
+  EXPECT_EQ(wrapped_text(line, 80, 11), (std::vector<std::string>{"saved      450 rounds, about 53 s"}));
+  EXPECT_EQ(wrapped_text(line, 33, 11), (std::vector<std::string>{"saved      450 rounds, about 53 s"}));
+  EXPECT_EQ(wrapped_text(line, 32, 11), (std::vector<std::string>{"saved      450 rounds, about 53", "           s"}));
+  EXPECT_EQ(wrapped_text(line, 22, 11), (std::vector<std::string>{"saved      450 rounds,", "           about 53 s"}));
+  EXPECT_EQ(wrapped_text(line, 21, 11),
+            (std::vector<std::string>{"saved      450", "           rounds,", "           about 53 s"}));
+}
+
+TEST(Terminal, AWordThatIsTooLongStaysWholeSoThatItCanBeCopied) {
+  EXPECT_EQ(wrapped_text({{"model      "}, {"/a/very/long/path/model.ubj"}}, 20, 11),
+            (std::vector<std::string>{"model      /a/very/long/path/model.ubj"}));
+  EXPECT_EQ(wrapped_text({{"see /a/very/long/path/log.txt there"}}, 20, 2),
+            (std::vector<std::string>{"see", "  /a/very/long/path/log.txt", "  there"}));
+}
+
 TEST(Terminal, ColourIsOnlyWhereTheTerminalHasIt) {
   Terminal terminal = terminal_of(80, true);
   EXPECT_EQ(render({{"x", Style::bad}}, terminal), "x");
@@ -83,12 +110,6 @@ TEST(Terminal, APipeGetsWholeLines) {
   Terminal pipe = terminal_of(20, true);
   pipe.interactive = false;
   EXPECT_EQ(render({{"a line that is longer than twenty columns"}}, pipe), "a line that is longer than twenty columns");
-}
-
-TEST(Terminal, WrappedWordsFillLinesUpToTheWidth) {
-  EXPECT_EQ(wrap(words_of("one two  three\nfour"), 9), (std::vector<std::string>{"one two", "three", "four"}));
-  EXPECT_EQ(wrap({"incomprehensibilities", "a"}, 9), (std::vector<std::string>{"incomprehensibilities", "a"}));
-  EXPECT_TRUE(wrap({}, 9).empty());
 }
 
 }  // namespace tuneband::cli

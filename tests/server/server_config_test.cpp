@@ -83,7 +83,10 @@ TEST(ServerConfig, AnUnknownKeyOrAMissingFileIsAnError) {
   const test::TemporaryDirectory directory;
   const std::string file = directory / "server.toml";
   std::ofstream(file) << "wrokers = 5\n";
+  testing::internal::CaptureStderr();
   EXPECT_NE(std::get<int>(parse({"--config", file.c_str()})), 0);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "tuneband-server: --config: the file has a line with `wrokers`, which is no option (did you mean `workers`?)\n");
   const std::string nowhere = directory / "nowhere";
   EXPECT_NE(std::get<int>(parse({"--config", nowhere.c_str()})), 0);
 }

@@ -60,6 +60,31 @@ TEST_F(TreeCopyTest, CopiesEverythingBelow) {
   EXPECT_FALSE(copy.whole("1/trials/1/checkpoint"));
 }
 
+TEST_F(TreeCopyTest, HolesStayHoles) {
+  constexpr off_t kSize = 64 * 1024 * 1024;
+  constexpr blkcnt_t kBlocksMax = 2 * 1024;  // of 512 bytes
+  write("1/trials/0/table.db", "begin");
+  fs::permissions(from_ / "1/trials/0/table.db", fs::perms::owner_read);
+  ASSERT_EQ(::truncate((from_ / "1/trials/0/table.db").c_str(), kSize), 0);
+  {
+    std::fstream file(from_ / "1/trials/0/table.db", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(kSize / 2);
+    file << "middle";
+  }
+  TreeCopy(from_, to_, {}).copy_all();
+  struct stat status {};
+  ASSERT_EQ(::stat((to_ / "1/trials/0/table.db").c_str(), &status), 0);
+  EXPECT_EQ(status.st_size, kSize);
+  EXPECT_LT(status.st_blocks, kBlocksMax);
+  EXPECT_EQ(status.st_mode & 0777, 0400U);
+  std::ifstream copy(to_ / "1/trials/0/table.db", std::ios::binary);
+  std::string text(kSize, 'x');
+  copy.read(text.data(), kSize);
+  EXPECT_EQ(text.substr(0, 6), std::string("begin\0", 6));
+  EXPECT_EQ(text.substr(kSize / 2, 7), std::string("middle\0", 7));
+  EXPECT_EQ(text.find_first_not_of('\0', kSize / 2 + 6), std::string::npos);
+}
+
 TEST_F(TreeCopyTest, ADirectoryThatVanishesBeforeItIsOpenedIsLeftOutAlone) {
   for (const char* file : {"1/trials/0/checkpoint/3.ubj", "1/trials/0/log.txt", "1/trials/1/log.txt", "2/trials/0/log.txt"}) {
     write(file);

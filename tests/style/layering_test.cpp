@@ -14,6 +14,7 @@ namespace {
 // Folder -> folders that it may include from, itself aside.
 const std::map<std::string, std::set<std::string>> kMayUse = {
     {"core", {}},
+    {"command_line", {"core"}},
     {"search_spaces", {"core"}},
     {"scheduler", {"scheduler/policies", "search_spaces", "core"}},
     {"scheduler/policies", {"scheduler", "search_spaces", "core"}},
@@ -21,9 +22,9 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"db", {"scheduler", "search_spaces", "core"}},
     {"analytics", {"db", "scheduler", "search_spaces", "core"}},
     {"workers/protocol", {"core"}},
-    {"workers", {"workers/protocol", "core"}},
-    {"server", {"scheduler", "search_spaces", "db", "analytics", "workers/protocol", "core"}},
-    {"cli", {"workers/protocol", "simulator", "scheduler", "search_spaces", "core"}},
+    {"workers", {"workers/protocol", "command_line", "core"}},
+    {"server", {"scheduler", "search_spaces", "db", "analytics", "workers/protocol", "command_line", "core"}},
+    {"cli", {"workers/protocol", "simulator", "scheduler", "search_spaces", "command_line", "core"}},
 };
 
 const std::set<std::string> kPureFolders = {"core", "search_spaces", "scheduler", "scheduler/policies"};

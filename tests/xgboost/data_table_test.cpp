@@ -148,18 +148,25 @@ TEST_F(DataTable, CategoriesOfTheValidationFileThatTrainingLacksAreMissing) {
   for (const float value : tables->validation.values) EXPECT_TRUE(std::isnan(value));
 }
 
+TEST_F(DataTable, AnOpenQuoteIsFoundWhereItBegins) {
+  EXPECT_THAT(fault(csv("\"a,y\n1,0\n")), HasSubstr("the quote that line 1 opens"));
+  EXPECT_THAT(fault(csv("a,y\n1,0\n\n\"2\n3\",\"1\n4,0\n")), HasSubstr("the quote that line 5 opens"));
+  EXPECT_THAT(fault(csv("a,y\n1,0\n\"2,0\n" + std::string(3 * 1024 * 1024, '1') + "\n")),
+              HasSubstr("line 3 begins a cell of more than 1048576 bytes"));
+}
+
 TEST_F(DataTable, AFaultNamesLineColumnAndCell) {
   std::string dirty = "a,y\n";
   for (int i = 0; i < 300; ++i) dirty += i == 200 ? "12x,1\n" : std::to_string(i) + ",0\n";
   EXPECT_THAT(fault(csv(dirty)),
               HasSubstr("trainer.data.train: line 202, column `a`: expected a number, got a text of length 3"));
-  EXPECT_THAT(fault(csv("a,y\n1,0\n2\n")), HasSubstr("line 3 has 1 cells, the first line has 2"));
+  EXPECT_THAT(fault(csv("a,y\n1,0\n2\n")), HasSubstr("line 3 has 1 cell, the first line has 2"));
   EXPECT_THAT(fault(csv("a,y\n1,0\n2,\n")), HasSubstr("line 3, column `y`: expected a label"));
   EXPECT_THAT(fault(csv("a,y\ninf,0\n2,1\n")),
               HasSubstr("line 2, column `a`: expected a number that fits 32-bit floats, got a text of length 3"));
   EXPECT_THAT(fault(csv("a,y\n1e39,0\n2,1\n")), HasSubstr("32-bit floats"));
   EXPECT_THAT(fault(csv("a,y\n1\"2,0\n")), HasSubstr("line 2 has a quote in the middle of a cell"));
-  EXPECT_THAT(fault(csv("a,y\n\"12,0\n")), HasSubstr("a quote is never closed"));
+  EXPECT_THAT(fault(csv("a,y\n\"12,0\n")), HasSubstr("the quote that line 2 opens is never closed"));
   EXPECT_THAT(fault(csv("a,y\n")), HasSubstr("has no rows below its header"));
   EXPECT_THAT(fault(csv("")), HasSubstr("has no rows"));
   EXPECT_THAT(fault(csv("y\n1\n0\n")), HasSubstr("no column is left"));

@@ -221,6 +221,19 @@ TEST_F(XgboostRunner, LabelsThatDoNotSuitTheObjectiveAreUnreadableData) {
   EXPECT_THAT(with({{"objective", "rank:ndcg"}}, numbers), HasSubstr("needs queries"));
 }
 
+TEST_F(XgboostRunner, APositiveLabelThatNoRowHasIsUnreadableData) {
+  std::string numbers = "a,y\n";
+  for (int i = 0; i < 60; ++i) numbers += std::to_string(i) + "," + std::to_string(i % 3) + "\n";
+  for (const char* objective : {"binary:logistic", "reg:squarederror"}) {
+    Json document = trainer(numbers);
+    document["parameters"] = {{"objective", objective}};
+    document["data"]["positive"] = "7";
+    const auto result = result_of(document, {}, "validation-rmse");
+    EXPECT_EQ(result.exit, kExitDataUnreadable) << result.message;
+    EXPECT_THAT(result.message, HasSubstr("trainer.data.positive: no row has the label `7`"));
+  }
+}
+
 TEST_F(XgboostRunner, AFileThatIsNotThereIsUnreadableData) {
   Json document = trainer();
   document["data"]["train"] = data_.path("absent.csv");

@@ -1,0 +1,19 @@
+// Checks of options' values that say what was expected and what was got.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace tuneband::command_line {
+
+CLI::Validator whole_number_between(std::int64_t min, std::int64_t max = std::numeric_limits<std::int64_t>::max());
+
+CLI::Validator number_between(double min, double max);
+
+// The help shows the words, in braces.
+CLI::Validator one_of_words(std::vector<std::string> words);
+
+}  // namespace tuneband::command_line

@@ -1,0 +1,216 @@
+#include "command_line/completion.hpp"
+
+#include <initializer_list>
+#include <vector>
+
+#include "command_line/words.hpp"
+
+namespace tuneband::command_line {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string joined(const Words& words, const std::string& separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  return text;
+}
+
+std::string quoted(const std::string& text, const std::string& apostrophe) { return "'" + replaced(text, "'", apostrophe) + "'"; }
+
+// ---- bash ---------------------------------------------------------------------------------------------------------------------
+
+// What the value of an option, or a word at a place, is completed with. Where it is nothing the shell takes names of files.
+std::string bash_values(const OptionWords& option, const std::string& jobs) {
+  if (option.value == ValueKind::words) return "compgen -W '" + joined(option.choices, " ") + "' -- \"$word\"";
+  return option.value == ValueKind::job ? "compgen -W \"$(" + jobs + ")\" -- \"$word\"" : "true";
+}
+
+std::string bash_options(const CommandWords& command, const CommandWords& program, const std::string& jobs) {
+  std::string cases;
+  std::vector<OptionWords> options = command.options;
+  if (&command != &program) options.insert(options.end(), program.options.begin(), program.options.end());
+  for (const OptionWords& option : options) {
+    if (option.value == ValueKind::none) continue;
+    cases += "        " + joined(option.names, "|") + ") " + bash_values(option, jobs) + "; return ;;\n";
+  }
+  return cases;
+}
+
+std::string bash_command(const CommandWords& command, const CommandWords& program, const Words& commands,
+                         const std::string& jobs) {
+  Words names;
+  for (const OptionWords& option : command.options) names.insert(names.end(), option.names.begin(), option.names.end());
+  const bool is_program = &command == &program;
+  if (!is_program) {
+    for (const OptionWords& option : program.options) {
+      if (option.names.back() != "--help") names.insert(names.end(), option.names.begin(), option.names.end());
+    }
+  }
+  std::string text = "    " + (is_program ? std::string("''") : command.name) + ")\n      case $before in\n";
+  text += bash_options(command, program, jobs) + "      esac\n";
+  text += "      if [[ $word == -* ]]; then\n        compgen -W '" + joined(names, " ") +
+          "' -- \"$word\"\n        return\n      fi\n";
+  if (is_program) text += "      compgen -W '" + joined(commands, " ") + "' -- \"$word\"\n";
+  if (!command.positionals.empty()) {
+    text += "      case $place in\n";
+    for (std::size_t i = 0; i < command.positionals.size(); ++i) {
+      text += "        " + std::to_string(i) + ") " + bash_values(command.positionals[i], jobs) + " ;;\n";
+    }
+    text += "      esac\n";
+  }
+  return text + "      ;;\n";
+}
+
+// Options of any command that take a value: what follows them is no command and has no place.
+std::string with_value(const std::vector<CommandWords>& all) {
+  Words names;
+  for (const CommandWords& command : all) {
+    for (const OptionWords& option : command.options) {
+      if (option.value != ValueKind::none) names.insert(names.end(), option.names.begin(), option.names.end());
+    }
+  }
+  return joined(names, "|");
+}
+
+std::string bash(const std::vector<CommandWords>& all, const Words& commands, const std::string& jobs) {
+  const std::string name = replaced(all.front().name, "-", "_");
+  std::string text = "# bash completion for " + all.front().name + "\n\n_" + name + "_words() {\n";
+  text +=
+      "  local IFS=$' \\t\\n'\n"
+      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= place=0 i\n"
+      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+      "    case ${COMP_WORDS[i]} in\n";
+  text += "      " + with_value(all) + ") ((i++)) ;;\n";
+  text +=
+      "      -*) ;;\n"
+      "      *) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else ((place++)); fi ;;\n"
+      "    esac\n"
+      "  done\n"
+      "  case $command in\n";
+  for (const CommandWords& command : all) text += bash_command(command, all.front(), commands, jobs);
+  text += "  esac\n}\n\n_" + name + "() {\n  local IFS=$'\\n'\n  COMPREPLY=($(_" + name + "_words))\n}\n\n";
+  return text + "complete -o default -F _" + name + " " + all.front().name + "\n";
+}
+
+// ---- zsh ----------------------------------------------------------------------------------------------------------------------
+
+std::string zsh_text(std::string text) {
+  for (const char* special : {"\\", ":", "[", "]"}) text = replaced(text, special, std::string("\\") + special);
+  return replaced(text, "'", "'\\''");
+}
+
+std::string zsh_values(const OptionWords& option, const std::string& name) {
+  switch (option.value) {
+    case ValueKind::words:
+      return "(" + joined(option.choices, " ") + ")";
+    case ValueKind::job:
+      return "_" + name + "_jobs";
+    case ValueKind::directory:
+      return "_files -/";
+    case ValueKind::file:
+      return "_files";
+    case ValueKind::none:
+    case ValueKind::text:
+      break;
+  }
+  return " ";
+}
+
+std::string zsh_arguments(const CommandWords& command, const std::string& name) {
+  std::string text;
+  for (const OptionWords& option : command.options) {
+    const std::string value =
+        option.value == ValueKind::none ? "" : ":" + zsh_text(option.value_name) + ":" + zsh_values(option, name);
+    for (const std::string& one : option.names) {
+      text += " \\\n        '(" + joined(option.names, " ") + ")" + one + "[" + zsh_text(option.about) + "]" + value + "'";
+    }
+  }
+  for (const OptionWords& positional : command.positionals)
+    text += " \\\n        ':" + zsh_text(positional.value_name) + ":" + zsh_values(positional, name) + "'";
+  return text;
+}
+
+std::string zsh(const std::vector<CommandWords>& all, const std::string& jobs) {
+  const std::string& program = all.front().name;
+  const std::string name = replaced(program, "-", "_");
+  std::string text = "#compdef " + program + "\n\n_" + name + "_jobs() {\n  local -a jobs=(${(f)\"$(" + jobs + ")\"})\n";
+  text +=
+      "  _describe job jobs\n}\n\n_" + name + "() {\n  local context state line\n  local -A opt_args\n  local -a commands=(\n";
+  for (const CommandWords& command : all) {
+    if (&command != &all.front()) text += "    " + quoted(command.name + ":" + command.about, "'\\''") + "\n";
+  }
+  text +=
+      "  )\n  _arguments -C" + zsh_arguments(all.front(), name) + " \\\n        '1:command:->command' '*::argument:->argument'\n";
+  text += "  case $state in\n    command) _describe command commands ;;\n    argument)\n      case $words[1] in\n";
+  for (const CommandWords& command : all) {
+    if (&command == &all.front()) continue;
+    text += "      " + command.name + ")\n        _arguments" + zsh_arguments(command, name) + "\n        ;;\n";
+  }
+  return text + "      esac\n      ;;\n  esac\n}\n\n_" + name + " \"$@\"\n";
+}
+
+// ---- fish ---------------------------------------------------------------------------------------------------------------------
+
+std::string fish_quoted(const std::string& text) { return quoted(replaced(text, "\\", "\\\\"), "\\'"); }
+
+std::string fish_values(const OptionWords& option, const std::string& jobs) {
+  switch (option.value) {
+    case ValueKind::none:
+      return "";
+    case ValueKind::words:
+      return " -x -a " + fish_quoted(joined(option.choices, " "));
+    case ValueKind::job:
+      return " -x -a " + fish_quoted("(" + jobs + ")");
+    case ValueKind::directory:
+      return " -x -a '(__fish_complete_directories)'";
+    case ValueKind::file:
+      return " -r -F";
+    case ValueKind::text:
+      break;
+  }
+  return " -x";
+}
+
+std::string fish_option(const std::string& line, const OptionWords& option, const std::string& jobs) {
+  std::string text = line;
+  for (const std::string& name : option.names) text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+  return text + fish_values(option, jobs) + " -d " + fish_quoted(option.about) + "\n";
+}
+
+std::string fish(const std::vector<CommandWords>& all, const std::string& jobs) {
+  const std::string start = "complete -c " + all.front().name;
+  std::string text = "# fish completion for " + all.front().name + "\n\n" + start + " -f\n";
+  for (const OptionWords& option : all.front().options) text += fish_option(start, option, jobs);
+  for (const CommandWords& command : all) {
+    if (&command == &all.front()) continue;
+    text += start + " -n __fish_use_subcommand -a " + command.name + " -d " + fish_quoted(command.about) + "\n";
+    const std::string line = start + " -n '__fish_seen_subcommand_from " + command.name + "'";
+    for (const OptionWords& option : command.options) {
+      if (option.names.back() != "--help") text += fish_option(line, option, jobs);
+    }
+    for (const OptionWords& positional : command.positionals) {
+      if (positional.value == ValueKind::file || positional.value == ValueKind::directory) text += line + " -F\n";
+      if (positional.value == ValueKind::job || positional.value == ValueKind::words)
+        text += line + fish_values(positional, jobs) + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string completion(const CLI::App& app, Shell shell, const std::string& jobs) {
+  const std::vector<CommandWords> all = words_of(app);
+  Words commands;
+  for (std::size_t i = 1; i < all.size(); ++i) commands.push_back(all[i].name);
+  if (shell == Shell::bash) return bash(all, commands, jobs);
+  return shell == Shell::zsh ? zsh(all, jobs) : fish(all, jobs);
+}
+
+}  // namespace tuneband::command_line
