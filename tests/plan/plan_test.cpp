@@ -319,7 +319,8 @@ TEST(PlanJson, HasThePublishedShape) {
                     "rungs": [{"resource": 1, "trials": 9}, {"resource": 3, "trials": 3}, {"resource": 9, "trials": 1}]},
                    {"index": 1, "s": 1, "trimmed": true, "total_resource": 9,
                     "rungs": [{"resource": 3, "trials": 1}, {"resource": 9, "trials": 1}]}],
-      "brackets_left_out": 0, "trials": 10, "total_resource": 30, "total_resource_without_stopping": 90, "exact": true})"));
+      "brackets_left_out": 0, "trials": 10, "total_resource": 30, "total_resource_without_stopping": 90, "restarts": false,
+      "exact": true})"));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ std::int64_t resource_of_run(const JobSpec& spec, bool rungs_mislead) {
   WorkerSynced message;
   message.worker = WorkerId{"w"};
   while (true) {
-    const Outcome outcome = scheduler.step(message, Timestamp{});
+    const Outcome outcome = step_with_suggestions(scheduler, message, Timestamp{});
     for (const Write& write : outcome.writes) {
       if (const auto* job = std::get_if<JobRow>(&write)) spent = job->resource_spent;
     }
