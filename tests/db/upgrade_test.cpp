@@ -166,8 +166,10 @@ TEST_P(UpgradeTest, CountsWhatStandsAtEachRung) {
 }
 
 // Version 7 said both by other things: a name that began with "/", and a reason of a job that ran.
-TEST_P(UpgradeTest, WhatIsDeletedAndWhatStartsNoMoreIsKnownByItsColumn) {
-  if (GetParam() != 7) GTEST_SKIP() << "the fixture of version 7 has such jobs";
+// The fixture of version 7 has such jobs.
+class UpgradeOfFlags : public UpgradeTest {};
+
+TEST_P(UpgradeOfFlags, WhatIsDeletedAndWhatStartsNoMoreIsKnownByItsColumn) {
   Store store = Store::open(path());
   Reader reader = Reader::open(path());
   EXPECT_FALSE(reader.find_job("5"));
@@ -201,6 +203,7 @@ TEST_P(UpgradeTest, IdsOfDeletedJobsAreNotUsedAgain) {
   EXPECT_EQ(store.load().jobs.back().id.value, snapshot.last_job_id + 1);
 }
 
+INSTANTIATE_TEST_SUITE_P(Version, UpgradeOfFlags, ::testing::Values(7));
 INSTANTIATE_TEST_SUITE_P(Versions, UpgradeTest, ::testing::Range(1, static_cast<int>(migrations().size())));
 
 TEST(UpgradeFixtures, ThereIsOneForEveryOlderVersion) {
