@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr int kDamages = 150;
 constexpr int kLogDamages = 50;
 constexpr int kBatches = 40;
-constexpr int kTrials = 400;
+constexpr int kTrialsStored = 400;
 
 class DamageTest : public DbTest {
  protected:
@@ -135,7 +135,7 @@ TEST_F(DamageTest, ALogWhosePagesAreInTheDatabaseOrWasBegunAnewIsNotMissed) {
 
 // There are no checksums of pages or rows: a changed number is a number (docs/reliability.md has these figures).
 TEST_F(DamageTest, MostDamagesOfADatabaseAreRefused) {
-  { store_with_commits(path(), kTrials); }
+  { store_with_commits(path(), kTrialsStored); }
   const std::string expected = all_rows(path());
   const std::string copy = path() + ".copy";
   std::map<Seen, int> counts;
