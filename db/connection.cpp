@@ -107,9 +107,14 @@ Connection::Connection(const std::string& path, int flags) {
   database_.reset(database);
   if (code != SQLITE_OK) fail_with(database, code, "cannot open the database " + path);
   sqlite3_busy_timeout(database, kBusyTimeoutMs);
-  // SQL alone cannot damage the file, whatever it says.
-  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  defend(true);
 }
+
+// SQL alone cannot damage the file, whatever it says.
+void Connection::defend(bool on) { sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, on ? 1 : 0, nullptr); }
+
+Connection::SchemaEditing::SchemaEditing(Connection& connection) : connection_(connection) { connection_.defend(false); }
+Connection::SchemaEditing::~SchemaEditing() { connection_.defend(true); }
 
 void Connection::check_owner(const std::string& path) {
   const std::int64_t owner = integer("PRAGMA application_id");

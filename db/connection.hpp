@@ -108,6 +108,18 @@ class Connection {
   // Brings what the log holds into the file itself, as far as readers let it.
   void checkpoint();
 
+  // While it lives, the texts of the schema itself may be changed (PRAGMA writable_schema).
+  class SchemaEditing {
+   public:
+    explicit SchemaEditing(Connection& connection);
+    ~SchemaEditing();
+    SchemaEditing(const SchemaEditing&) = delete;
+    SchemaEditing& operator=(const SchemaEditing&) = delete;
+
+   private:
+    Connection& connection_;
+  };
+
   // What SQLite finds wrong with the file, a line each; empty: sound. Reads all of it.
   std::vector<std::string> faults();
 
@@ -121,6 +133,7 @@ class Connection {
   };
   explicit Connection(const std::string& path, int flags);
   void check_owner(const std::string& path);
+  void defend(bool on);
 
   std::unique_ptr<sqlite3, Closer> database_;
 };

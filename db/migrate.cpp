@@ -31,6 +31,7 @@ void apply(Connection& connection, const Migration& step, std::size_t version) {
   // Another process may have been first.
   if (version_of(connection) >= static_cast<std::int64_t>(version)) return;
   try {
+    const Connection::SchemaEditing editing(connection);
     connection.execute(std::string(step.sql));
   } catch (const SqliteError& error) {
     throw SqliteError(error.code(), "migration " + std::string(step.name) + ": " + error.what());

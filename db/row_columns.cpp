@@ -96,6 +96,8 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("more_objectives", row.more_objectives);
   columns.field("kept_value", row.kept_value);
   columns.field("kept_resource", row.kept_resource);
+  columns.field("files_epoch", row.files_epoch);
+  columns.field("crash", row.crash);
 }
 
 template <RowOf<ObservationRow> Row, class Columns>

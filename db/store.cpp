@@ -208,6 +208,13 @@ Snapshot Store::load() {
   return snapshot;
 }
 
+std::vector<TrialRow> Store::trials_of(JobId job) {
+  std::vector<TrialRow> trials;
+  Statement rows = connection_.prepare(joined({"SELECT ", columns_of<TrialRow>(), " FROM trials WHERE job = ? ORDER BY number"}));
+  for (rows.query(job.value); rows.step();) trials.push_back(row_from<TrialRow>(rows));
+  return trials;
+}
+
 void Store::keep_log() noexcept {
   try {
     connection_.checkpoint();

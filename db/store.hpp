@@ -38,6 +38,8 @@ class Store {
   bool tidy();
 
   Snapshot load();
+  // Of one job, without their configurations, also when it has ended.
+  std::vector<TrialRow> trials_of(JobId job);
 
   // Brings what the log holds into the file itself, wherever both are by now. What cannot be written stays in the log.
   void keep_log() noexcept;

@@ -50,6 +50,8 @@ struct AssignmentReport {
   std::string message;                            // of the exit; executing: what is waited for on the worker's machine
   std::int64_t began_resource = 0;                // where the training under way began: what it had in memory, or found
   std::optional<ReportedObservation> kept{};      // with exit: what counts, of the best resource; nothing: of the last
+  std::string crash;  // of a crash: its status or signal, as it is told each time it comes again; "": it may not come again
+  Epoch files_epoch;  // in whose directory the segment writes: its own, or that of the one that it goes on from in memory
 };
 
 struct WorkerSynced {
@@ -65,7 +67,8 @@ struct WorkerSynced {
 struct WorkerLost {  // its process or connection ended; a lease that ran out is found by TimePassed
   WorkerId worker;
   std::string message;
-  bool told = true;  // false: nobody told it of an assignment that it has not confirmed
+  bool told = true;        // false: nobody told it of an assignment that it has not confirmed
+  std::string crash = {};  // as AssignmentReport::crash, when its process did
 };
 
 // What a SuggestionWanted asked for.
@@ -94,6 +97,7 @@ struct Assignment {
   std::int64_t until_resource = 0;
   std::int64_t max_resource = 0;
   std::optional<double> kept_value;  // TrialRow::kept_value
+  Epoch files_epoch;                 // in whose directory that checkpoint is; 0: as before epochs had directories
   int attempt = 1;
   int rank = 0;
   int world_size = 1;

@@ -28,6 +28,8 @@ struct Worker {
   bool restored = false;                 // the assignment is from before a restart: whether it heard of it is not known
   std::optional<ExitClass> exit;         // of its segment, while other ranks go on
   std::string exit_message;
+  std::string exit_crash;
+  Epoch files_epoch;           // in whose directory it writes
   std::string_view waits_for;  // on its machine, with its assignment; "": nothing
   std::int64_t session = 0;    // of the group that it is warm for; 0: none
   std::string address;

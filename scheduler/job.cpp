@@ -27,6 +27,11 @@ void add(const Job::Use& more, Job::Use& use) {
 
 std::int64_t begun_ms(const TrialRow& trial) { return trial.assigned_at.value_or(trial.created_at).ms; }
 
+// A worker's word: the segment writes where the trial's files are already, or into a directory of its own.
+Epoch files_epoch_of(const TrialRow& trial, Epoch told) {
+  return told == trial.files_epoch && told.value != 0 ? told : trial.epoch;
+}
+
 bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
 
 }  // namespace
@@ -313,6 +318,7 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
                       (report.checkpoint_resource == trial.until_resource && trial.objective_resource == trial.until_resource);
   if (usable && report.checkpoint_resource > trial.checkpoint_resource) {
     trial.checkpoint_resource = report.checkpoint_resource;
+    trial.files_epoch = files_epoch_of(trial, report.files_epoch);
     news = true;
   }
   if (report.kept && report.exit == ExitClass::completed && spec_->keeps_best) keep(trial, *report.kept);
@@ -339,12 +345,14 @@ void Job::leave_worker(TrialRow& trial, Timestamp now) {
   row_changed_ = true;
 }
 
-void Job::segment_ended(int number, ExitClass exit, const std::string& message, Timestamp now) {
+void Job::segment_ended(int number, const SegmentEnd& end, Timestamp now) {
+  const auto& [exit, message, crash, files_epoch] = end;
   TrialRow& trial = mutate(number);
   leave_worker(trial, now);
   const bool reached = exit == ExitClass::completed && trial.objective_resource == trial.until_resource;
   if (reached) {
     trial.message = message;
+    trial.files_epoch = files_epoch_of(trial, files_epoch);
     arrive(trial, trial.objective, now);
     if (row_.state == JobState::stopping && !ended(trial.state)) end_trial(trial, TrialState::cancelled, now);
   } else if (row_.state == JobState::stopping) {
@@ -353,9 +361,9 @@ void Job::segment_ended(int number, ExitClass exit, const std::string& message, 
     fail(trial, ExitClass::no_metric,
          message.empty() ? "the trial reached its target without a value of `" + spec_->objective.metric + "`" : message, now);
   } else if (exit == ExitClass::stopped) {
-    retry_or_fail(trial, ExitClass::worker_lost, "the worker stopped the trial without being asked to", now);
+    retry_or_fail(trial, {ExitClass::worker_lost, "the worker stopped the trial without being asked to"}, now);
   } else {
-    retry_or_fail(trial, exit, message, now);
+    retry_or_fail(trial, end, now);
   }
   check_limits();
 }
@@ -378,8 +386,10 @@ void Job::worker_wants_to_end(int number, bool went_on, Timestamp now) {
   const TrialRow& its = trial(number);
   const int assigned_in_vain = its.attempts_in_all - its.rung - 1;
   if (went_on || assigned_in_vain < kAssignmentsInVainMax) return given_back(number, now);
-  segment_ended(number, ExitClass::worker_lost,
-                "its worker was told to end (SIGTERM), as others were before it, and the trial did not get on", now);
+  segment_ended(
+      number,
+      {ExitClass::worker_lost, "its worker was told to end (SIGTERM), as others were before it, and the trial did not get on"},
+      now);
 }
 
 std::optional<int> Job::reclaimable(const WorkerId& worker, Epoch epoch) const {
@@ -404,13 +414,17 @@ void Job::reclaimed(int number, Timestamp now) {
   row_changed_ = true;
 }
 
-void Job::retry_or_fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now) {
-  if (!retryable(exit) || trial.attempts >= spec_->limits.max_attempts) {
-    fail(trial, exit, message, now);
-    return;
-  }
-  trial.exit_class = exit;
-  trial.message = message;
+// The same crash at the same place, twice in a row, is the configuration's: a third attempt would end the same way.
+void Job::retry_or_fail(TrialRow& trial, const SegmentEnd& end, Timestamp now) {
+  const std::string crash = end.crash.empty() ? "" : end.crash + " at resource " + std::to_string(trial.resource);
+  const bool came_again = !crash.empty() && crash == trial.crash;
+  trial.crash = crash;
+  const bool attempts_left = retryable(end.exit) && trial.attempts < spec_->limits.max_attempts;
+  if (attempts_left && came_again)
+    return fail(trial, end.exit, "twice in a row with " + crash + ", so not tried again: " + end.message, now);
+  if (!attempts_left) return fail(trial, end.exit, end.message, now);
+  trial.exit_class = end.exit;
+  trial.message = end.message;
   trial.state = TrialState::pending;
   queued_.insert(trial.id.number);
 }
@@ -464,6 +478,7 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
     trial.state = TrialState::paused;
     trial.attempts = 0;
     trial.exit_class.reset();
+    trial.crash.clear();
     ++paused_;
     row_.failures_in_a_row = 0;
     row_.failing_with.reset();

@@ -85,7 +85,13 @@ class Job {
   // Of the assignment under way.
   void report(int number, const AssignmentReport& report, Timestamp now);
   // The segment is over, as the worker says.
-  void segment_ended(int number, ExitClass exit, const std::string& message, Timestamp now);
+  struct SegmentEnd {
+    ExitClass exit;
+    std::string message;
+    std::string crash = {};  // AssignmentReport::crash
+    Epoch files_epoch = {};  // of its last report
+  };
+  void segment_ended(int number, const SegmentEnd& end, Timestamp now);
   // The worker gave it back unharmed, or never began: it waits, at no charge.
   void given_back(int number, Timestamp now);
   // The worker ends by itself, because somebody told it to, and stopped the trial. At no charge, as long as the trial `went_on`
@@ -136,7 +142,7 @@ class Job {
   void relearn();
   bool better_of_equals(const TrialRow& trial, const BestRow& best) const;
   void fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
-  void retry_or_fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
+  void retry_or_fail(TrialRow& trial, const SegmentEnd& end, Timestamp now);
   bool note_value(const TrialRow& trial, double value, bool at_max_resource);
   void check_limits();
   bool winds_down() const { return row_.state == JobState::running && row_.starts_no_more; }

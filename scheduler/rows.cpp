@@ -49,6 +49,7 @@ constexpr std::pair<ExitClass, std::string_view> kExitClasses[] = {
     {ExitClass::crashed, "crashed"},
     {ExitClass::timed_out, "timed_out"},
     {ExitClass::worker_lost, "worker_lost"},
+    {ExitClass::stalled, "stalled"},
 };
 
 constexpr std::pair<Verdict, std::string_view> kVerdicts[] = {
@@ -112,6 +113,10 @@ std::string_view advice(ExitClass exit_class) {
       return "Raise the trainer's time limit, or lower max_resource.";
     case ExitClass::worker_lost:
       return "The worker's process or machine went away again and again: look at its log and at the machine's memory.";
+    case ExitClass::stalled:
+      return "A file was not to be opened or read for too long: look whether the mounts of the data and of the server's "
+             "directory "
+             "answer.";
   }
   return "";
 }
@@ -119,13 +124,14 @@ std::string_view advice(ExitClass exit_class) {
 bool TrialRow::operator==(const TrialRow& other) const {
   return id == other.id && state == other.state && configuration == other.configuration && origin == other.origin &&
          bracket == other.bracket && rung == other.rung && resource == other.resource &&
-         checkpoint_resource == other.checkpoint_resource && until_resource == other.until_resource &&
-         same(objective, other.objective) && objective_resource == other.objective_resource &&
-         kept_value == other.kept_value && kept_resource == other.kept_resource && violation == other.violation &&
-         same(more_objectives, other.more_objectives) && attempts == other.attempts && attempts_in_all == other.attempts_in_all &&
-         epoch == other.epoch && worker == other.worker && peers == other.peers && exit_class == other.exit_class &&
-         message == other.message && created_at == other.created_at && started_at == other.started_at &&
-         ended_at == other.ended_at && assigned_at == other.assigned_at && training_ms == other.training_ms &&
+         checkpoint_resource == other.checkpoint_resource && files_epoch == other.files_epoch &&
+         until_resource == other.until_resource && same(objective, other.objective) &&
+         objective_resource == other.objective_resource && kept_value == other.kept_value &&
+         kept_resource == other.kept_resource && violation == other.violation && same(more_objectives, other.more_objectives) &&
+         attempts == other.attempts && attempts_in_all == other.attempts_in_all && epoch == other.epoch &&
+         worker == other.worker && peers == other.peers && exit_class == other.exit_class && message == other.message &&
+         crash == other.crash && created_at == other.created_at && started_at == other.started_at && ended_at == other.ended_at &&
+         assigned_at == other.assigned_at && training_ms == other.training_ms &&
          segment_training_ms == other.segment_training_ms && assigned_ms == other.assigned_ms;
 }
 

@@ -31,6 +31,7 @@ enum class ExitClass {
   crashed,
   timed_out,
   worker_lost,
+  stalled,  // the worker's own call to a file never came back
 };
 
 std::string_view to_string(JobState state);
@@ -93,6 +94,7 @@ struct TrialRow {
   int rung = 0;                            // the rung it is heading for, or stands at when paused or ended
   std::int64_t resource = 0;               // trained so far, as far as the server knows; back at the checkpoint after a loss
   std::int64_t checkpoint_resource = 0;    // where the next segment starts; 0: from nothing
+  Epoch files_epoch;                       // whose segment's directory has its checkpoint and model; 0: none yet
   std::int64_t until_resource = 0;         // the level of `rung`
   std::optional<double> objective;         // at `objective_resource`, the highest rung reached; nothing: none yet; may be NaN
   std::int64_t objective_resource = 0;
@@ -107,6 +109,7 @@ struct TrialRow {
   std::vector<WorkerId> peers;             // of a group: ranks 1, 2, ...
   std::optional<ExitClass> exit_class;     // why it failed, or why its last attempt did
   std::string message;                     // what the trainer said of it
+  std::string crash;                       // how and where its last attempt crashed: "signal 11 at resource 3"; "": it did not
   Timestamp created_at;
   std::optional<Timestamp> started_at;     // first assigned
   std::optional<Timestamp> ended_at;

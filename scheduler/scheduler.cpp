@@ -95,9 +95,9 @@ struct Scheduler::State {
   void report(Worker& worker, const AssignmentReport& report);
   void reclaim(Worker& worker, const AssignmentReport& report);
   std::optional<ExitClass> exit_of_group(const TrialRow& trial);
-  void end_segment(TrialId id, ExitClass exit, const std::string& message);
+  void end_segment(TrialId id, ExitClass exit, const std::string& message, const std::string& crash = {});
   std::vector<WorkerId> release(const TrialRow& trial);
-  void lose(const WorkerId& id, const std::string& message);
+  void lose(const WorkerId& id, const std::string& message, const std::string& crash = {});
   void give_back(Worker& worker);
   Assignment assignment_of(const Job& job, const TrialRow& trial) const;
   void assign(const Job& job, const TrialRow& trial, std::int64_t session);
@@ -279,6 +279,7 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   if (!worker.assignment) reclaim(worker, report);
   if (!worker.assignment || worker.assignment->epoch != report.epoch) return;  // stale: the answer says what should be
   worker.confirmed = true;
+  worker.files_epoch = report.files_epoch;
   const Assignment& assignment = *worker.assignment;
   Job& job = *find_job(assignment.trial.job);
   if (assignment.rank == job.spec()->metric_rank) job.report(assignment.trial.number, report, now);
@@ -287,13 +288,14 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   const bool group = assignment.world_size > 1;
   worker.exit = report.exit;
   worker.exit_message = report.message;
+  worker.exit_crash = report.crash;
   if (group && !report.message.empty()) worker.exit_message.insert(0, "rank " + std::to_string(assignment.rank) + ": ");
   const TrialId trial = assignment.trial;
   const auto exit = exit_of_group(job.trial(trial.number));
   if (!exit) return;
-  const std::string message = *exit == *report.exit ? worker.exit_message : "";
+  const bool by_this = *exit == *report.exit;
   just_left = trial;
-  end_segment(trial, *exit, message);
+  end_segment(trial, *exit, by_this ? worker.exit_message : "", by_this ? worker.exit_crash : "");
 }
 
 // How the segment has ended, now that one more rank has: by the first failure, or when all of them are done.
@@ -308,11 +310,12 @@ std::optional<ExitClass> Scheduler::State::exit_of_group(const TrialRow& trial) 
   return result;
 }
 
-void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string& message) {
+void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string& message, const std::string& crash) {
   Job& job = *find_job(id.job);
   const TrialRow& trial = job.trial(id.number);
   const Worker* first = fleet.find(trial.worker);
   const bool went_on = first != nullptr && first->assignment && trial.checkpoint_resource > first->assignment->from_resource;
+  const Epoch files_epoch = first != nullptr ? first->files_epoch : Epoch{};
   const auto ranks = release(trial);
   const bool failed = exit != ExitClass::completed && exit != ExitClass::stopped;
   bool draining = false;
@@ -326,7 +329,7 @@ void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string
   } else if (exit == ExitClass::stopped && draining) {
     job.worker_wants_to_end(id.number, went_on, now);
   } else {
-    job.segment_ended(id.number, exit, message, now);
+    job.segment_ended(id.number, {exit, message, crash, files_epoch}, now);
   }
 }
 
@@ -370,12 +373,12 @@ void Scheduler::State::on(const WorkerLost& event) {
   Worker* worker = fleet.find(event.worker);
   const bool unheard = worker != nullptr && worker->assignment && !worker->confirmed && !worker->restored;
   if (unheard && !event.told) give_back(*worker);
-  lose(event.worker, event.message);
+  lose(event.worker, event.message, event.crash);
 }
 
 // An attempt is charged even when the worker had not said a word of the assignment yet: it may have died of it, and a trial that
 // kills every worker it is given to must come to an end.
-void Scheduler::State::lose(const WorkerId& id, const std::string& message) {
+void Scheduler::State::lose(const WorkerId& id, const std::string& message, const std::string& crash) {
   const Worker* worker = fleet.find(id);
   if (worker == nullptr) return;
   const auto assignment = worker->assignment;
@@ -383,7 +386,7 @@ void Scheduler::State::lose(const WorkerId& id, const std::string& message) {
   if (!assignment) return;
   const bool group = assignment->world_size > 1;
   end_segment(assignment->trial, ExitClass::worker_lost,
-              group ? "rank " + std::to_string(assignment->rank) + ": " + message : message);
+              group ? "rank " + std::to_string(assignment->rank) + ": " + message : message, crash);
 }
 
 // Of a job that is gone, nothing comes of it.
@@ -488,6 +491,7 @@ Assignment Scheduler::State::assignment_of(const Job& job, const TrialRow& trial
   assignment.trial = trial.id;
   assignment.configuration = trial.configuration;
   assignment.from_resource = trial.checkpoint_resource;
+  assignment.files_epoch = trial.files_epoch;
   assignment.until_resource = trial.until_resource;
   assignment.max_resource = job.spec()->scheduler.max_resource;
   assignment.kept_value = trial.kept_value;

@@ -44,10 +44,11 @@ namespace asio = boost::asio;
 
 constexpr std::int64_t kHoldMsMax = 10'000;
 constexpr std::int64_t kSyncWithinMsMost = 1'000;
-constexpr std::int64_t kSyncsPerLease = 5;    // of an executing worker: some may be lost before the lease is
-constexpr std::int64_t kLeasesOfSilence = 4;  // of a local worker: it has lost its trial after one, and now the process goes
-constexpr std::int64_t kLossToldMs = 3'000;   // to whoever asks, when the data is lost
-constexpr std::int64_t kLastRepliesMs = 100;  // for replies that are on their way when everything else has ended
+constexpr std::int64_t kSyncsPerLease = 5;      // of an executing worker: some may be lost before the lease is
+constexpr std::int64_t kLeasesOfSilence = 4;    // of a local worker: it has lost its trial after one, and now the process goes
+constexpr std::int64_t kLossToldMs = 3'000;     // to whoever asks, when the data is lost
+constexpr std::int64_t kLastRepliesMs = 100;    // for replies that are on their way when everything else has ended
+constexpr std::int64_t kShownAgainMs = 60'000;  // after a kill or a power failure: files of jobs that ended just before
 constexpr int kSignalExitBase = 128;
 
 // What else to try depends on why it failed: no other port helps an address that this machine does not have.
@@ -213,6 +214,10 @@ void App::restore() {
   engine_.add_listener([this](std::span<const Write> writes) { trial_files_.on_committed(writes); });
   engine_.add_listener([this](std::span<const Write> writes) { rendezvous_.on_committed(writes); });
   trial_files_.restore(snapshot);
+  const Timestamp newest = newest_timestamp(snapshot);
+  for (const JobRow& job : snapshot.jobs) {
+    if (job.ended_at && newest - *job.ended_at < kShownAgainMs) trial_files_.show(store_.trials_of(job.id));
+  }
   rendezvous_.restore(snapshot);
   api_.restore(snapshot);
   engine_.restore(snapshot, specs);
@@ -272,13 +277,15 @@ void App::start_workers() {
   options.workers = config_.workers;
   options.threads_per_worker = config_.worker_threads;
   options.end_with_parent = config_.end_with_parent;
+  options.stall_s = config_.stall_seconds;
   options.silence_ms_max = kLeasesOfSilence * static_cast<std::int64_t>(config_.lease_seconds * 1000);
-  supervisor_ = std::make_unique<
-      Supervisor>(loop_, data_dir_, options, [this](const WorkerId& worker, const std::string& message) {
-    const Result<void> taken = engine_.submit(WorkerLost{worker, message});
-    if (!taken)
-      log_warning("a lost worker is noticed by its lease only", {{"worker", worker.value}, {"reason", describe(taken.error())}});
-  });
+  supervisor_ = std::make_unique<Supervisor>(
+      loop_, data_dir_, options, [this](const WorkerId& worker, const std::string& message, const std::string& crash) {
+        const Result<void> taken = engine_.submit(WorkerLost{worker, message, true, crash});
+        if (!taken)
+          log_warning("a lost worker is noticed by its lease only",
+                      {{"worker", worker.value}, {"reason", describe(taken.error())}});
+      });
   engine_.add_sync_listener(
       [this](const WorkerId& worker, const protocol::SyncRequest& request) { supervisor_->worker_synced(worker, request); });
   api_.set_local_workers_down([this] { return supervisor_->workers_down(); });

@@ -77,6 +77,11 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->capture_default_str()
       ->check(whole_number_between(1, kWorkerThreadsMax))
       ->type_name("N");
+  app.add_option("--stall-seconds", config.stall_seconds,
+                 "Seconds for which a local worker's call to a file may not come back, then its trial fails; 0: for ever")
+      ->capture_default_str()
+      ->check(whole_number_between(0, 24 * 3600))
+      ->type_name("SECONDS");
   app.add_option("--lease-seconds", config.lease_seconds, "A worker that is silent for so long is given up for lost")
       ->capture_default_str()
       ->check(number_between(0.5, 3600))

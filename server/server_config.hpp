@@ -19,6 +19,7 @@ struct ServerConfig {
   int workers = 0;            // local ones
   int worker_threads = 1;     // for one trial
   double lease_seconds = 15;
+  int stall_seconds = 300;
   LogLevel log_level = LogLevel::info;
   std::vector<std::string> allowed_hosts;  // names besides the address itself under which requests may come
   std::string worker_program;

@@ -37,6 +37,13 @@ int open_worker_log(const std::string& path) {
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
+// A signal that a program brings on itself; the others may have come from anywhere.
+std::string crash_of(const siginfo_t& exit) {
+  constexpr int kOwn[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  const bool own = exit.si_code != CLD_EXITED && std::find(std::begin(kOwn), std::end(kOwn), exit.si_status) != std::end(kOwn);
+  return own ? "signal " + std::to_string(exit.si_status) : "";
+}
+
 // A child that cannot be watched: it has only just begun.
 void abandon(pid_t child) {
   ::kill(child, SIGKILL);
@@ -140,7 +147,7 @@ bool Supervisor::adopt(Slot& slot) {
   const int pidfd = open_if_same_process(*recorded);
   if (pidfd < 0) {
     if (!recorded->worker_id.empty())
-      worker_ended_({recorded->worker_id}, "the worker process " + slot.name + " ended while the server was down");
+      worker_ended_({recorded->worker_id}, "the worker process " + slot.name + " ended while the server was down", "");
     std::remove(data_dir_.worker_file(slot.name).c_str());
     return false;
   }
@@ -227,7 +234,8 @@ void Supervisor::ended(Slot& slot) {
                 {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", how}, {"log", data_dir_.worker_log(slot.name)}});
   }
   const RecordedProcess gone = std::exchange(slot.recorded, RecordedProcess{});
-  if (!gone.worker_id.empty()) worker_ended_({gone.worker_id}, "the worker process " + slot.name + " " + how);
+  if (!gone.worker_id.empty())
+    worker_ended_({gone.worker_id}, "the worker process " + slot.name + " " + how, ours ? crash_of(exit) : "");
 
   if (stopping_ || slot.surplus) {
     finish_if_stopped();
@@ -278,7 +286,8 @@ std::vector<std::string> Supervisor::arguments_for(const std::string& name) cons
   std::vector<std::string> arguments = {"--server",        options_.server_url,
                                         "--name",          name,
                                         "--threads",       std::to_string(options_.threads_per_worker),
-                                        "--give-up-after", std::to_string(options_.orphaned_s_max)};
+                                        "--give-up-after", std::to_string(options_.orphaned_s_max),
+                                        "--stall-seconds", std::to_string(options_.stall_s)};
   if (options_.end_with_parent) arguments.push_back("--end-with-parent");
   return arguments;
 }

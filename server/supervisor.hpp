@@ -29,6 +29,7 @@ struct SupervisorOptions {
   int workers = 1;
   int threads_per_worker = 1;
   bool end_with_parent = false;
+  int stall_s = 300;                        // a call to a file that does not come back for so long fails its trial; 0: never
   std::int64_t orphaned_s_max = 600;        // a worker whose server does not come back for so long ends by itself
   std::int64_t grace_ms = 15'000;           // between SIGTERM and SIGKILL when stopping
   std::int64_t silence_ms_max = 60'000;     // a worker that runs and says nothing for so long hangs: it is killed and replaced
@@ -40,8 +41,8 @@ struct SupervisorOptions {
 
 class Supervisor {
  public:
-  // A worker process ended, and said before under which id it syncs.
-  using WorkerEnded = std::function<void(const WorkerId&, const std::string& message)>;
+  // A worker process ended, and said before under which id it syncs. `crash`: the signal, when it is of the program's own making.
+  using WorkerEnded = std::function<void(const WorkerId&, const std::string& message, const std::string& crash)>;
 
   Supervisor(boost::asio::io_context& loop, const DataDir& data_dir, SupervisorOptions options, WorkerEnded worker_ended);
   ~Supervisor();

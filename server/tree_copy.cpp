@@ -126,6 +126,13 @@ void TreeCopy::leave_out(const fs::path& inside) {
   std::erase_if(torn_, [&](const fs::path& directory) { return is_below(directory, inside); });
 }
 
+void TreeCopy::leave_out_all_but(const fs::path& inside, const fs::path& name) {
+  std::error_code not_there;
+  for (const fs::path& other : names_in(to_ / inside, not_there)) {
+    if (other != name) leave_out(inside / other);
+  }
+}
+
 // A directory's descendants follow it in the order of paths.
 bool TreeCopy::whole(const fs::path& inside) const {
   const auto torn = torn_.lower_bound(inside);

@@ -31,6 +31,8 @@ class TreeCopy {
   void copy_again(const std::filesystem::path& inside);
   // Takes a directory out of the copy.
   void leave_out(const std::filesystem::path& inside);
+  // Takes all out of a directory of the copy, if it has it, but what is called `name`.
+  void leave_out_all_but(const std::filesystem::path& inside, const std::filesystem::path& name);
 
   // Whether the copy has this directory, and nothing vanished (of a steady one: changed) in it while it was copied. Paths are
   // relative to `from`.

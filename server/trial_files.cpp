@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <boost/asio/post.hpp>
+#include <charconv>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -18,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned kReleasedMode = 0644;
+constexpr const char* kAsideEnding = ".new";  // of a name that is about to be given
 
 void remove_all_logged(const std::string& path) {
   std::error_code error;
@@ -45,6 +47,43 @@ void move_aside(const fs::path& dir) {
   }
 }
 
+// The name is the link's from one moment to the next. What else has that name is a command's own, and stays.
+void point_link(const std::string& link, const std::string& target, std::error_code& error) {
+  const fs::file_type there = fs::symlink_status(link, error).type();
+  error.clear();
+  if (there != fs::file_type::not_found && there != fs::file_type::symlink) return;
+  const std::string aside = link + kAsideEnding;
+  fs::remove(aside, error);
+  if (!error) fs::create_symlink(target, aside, error);
+  if (!error) fs::rename(aside, link, error);
+}
+
+// As a second name of the file, where the file system can.
+void show_model(const std::string& model, const std::string& shown, std::error_code& error) {
+  if (!fs::is_regular_file(fs::symlink_status(model, error))) return error.clear();  // a command's, or none was stored
+  const std::string aside = shown + kAsideEnding;
+  fs::remove(aside, error);
+  fs::create_hard_link(model, aside, error);
+  if (error) fs::copy_file(model, aside, error);
+  if (!error) fs::rename(aside, shown, error);
+  std::error_code ignored;
+  fs::remove(aside, ignored);  // still there when both were the same file already
+}
+
+// `trial_dir` again, not held open: it may be gone by now.
+void remove_earlier_epochs(const std::string& trial_dir, std::int64_t epoch) {
+  const auto directory = protocol::TrialDirectory::open(trial_dir);
+  const auto epochs = directory ? directory->inside(protocol::kEpochsDir) : std::nullopt;
+  if (!epochs) return;
+  std::error_code error;
+  for (fs::directory_iterator entry(epochs->path(), error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    std::int64_t its = epoch;
+    std::from_chars(name.data(), name.data() + name.size(), its);
+    if (its < epoch) remove_all_logged(entry->path());
+  }
+}
+
 bool cut(TrialState state) { return ended(state) && state != TrialState::completed; }
 
 }  // namespace
@@ -55,6 +94,7 @@ void TrialFiles::restore(const Snapshot& snapshot) {
   for (const JobRow& job : snapshot.jobs) {
     if (!ended(job.state) && job.best_anywhere) best_[job.id] = job.best_anywhere->trial;
   }
+  show(snapshot.trials);
   for (const TrialRow& trial : snapshot.trials) {
     const auto best = best_.find(trial.id.job);
     const bool is_best = best != best_.end() && best->second == trial.id.number;
@@ -83,6 +123,9 @@ void TrialFiles::on_committed(std::span<const Write> writes) {
     if (job && job->best_anywhere) best_changed(job->id, job->best_anywhere->trial);
   }
   for (const Write& write : writes) {
+    if (const auto* trial = std::get_if<TrialRow>(&write)) show(*trial);
+  }
+  for (const Write& write : writes) {
     if (const auto* trial = std::get_if<TrialRow>(&write); trial && cut(trial->state)) trial_cut(trial->id);
     if (const auto* deleted = std::get_if<DeleteJob>(&write)) remove(data_dir_.job_dir(deleted->job));
   }
@@ -91,7 +134,37 @@ void TrialFiles::on_committed(std::span<const Write> writes) {
     if (!job || !ended(job->state)) continue;
     best_.erase(job->id);
     kept_.erase(job->id);
+    shown_.erase(shown_.lower_bound({job->id, 0}), shown_.lower_bound({JobId{job->id.value + 1}, 0}));
   }
+}
+
+void TrialFiles::show(std::span<const TrialRow> trials) {
+  for (const TrialRow& trial : trials) show(trial);
+}
+
+void TrialFiles::show(const TrialRow& trial) {
+  const Shown now{trial.files_epoch, trial.checkpoint_resource, trial.kept_resource};
+  if (now == Shown{}) return;
+  const Shown before = std::exchange(shown_[trial.id], now);
+  if (before == now || now.epoch.value == 0) return;
+  const std::string path = data_dir_.trial_dir(trial.id);
+  const auto directory = protocol::TrialDirectory::open(path);
+  const auto checkpoints = directory ? directory->checkpoints(now.epoch.value) : std::nullopt;
+  if (!checkpoints) return;  // of a worker that keeps none, or of a trial that is gone
+  const std::string link = directory->path() + "/" + protocol::kCheckpointDir;
+  std::error_code error;
+  const bool of_older_version = before.resource > 0 && before.epoch.value == 0;
+  if (of_older_version && !fs::is_symlink(fs::symlink_status(link, error))) fs::remove_all(link, error);
+  if (!error) point_link(link, fs::path(protocol::checkpoint_dir(path, now.epoch.value)).lexically_relative(path), error);
+  // One that is kept may be of an earlier segment, and was shown then.
+  const std::string name = now.kept > 0 ? protocol::kept_model_file(now.kept) : std::to_string(now.resource) + ".ubj";
+  if (!error) show_model(checkpoints->path() + "/" + name, directory->path() + "/" + protocol::kModelFile, error);
+  if (error) {
+    log_warning("the files of a trial cannot be shown where they belong", {{"path", path}, {"reason", error.message()}});
+    shown_.erase(trial.id);
+    return;
+  }
+  boost::asio::post(remover_, [path, epoch = now.epoch.value] { remove_earlier_epochs(path, epoch); });
 }
 
 void TrialFiles::best_changed(JobId job, int best) {
@@ -117,8 +190,8 @@ void TrialFiles::release(TrialId trial) {
     const auto directory = protocol::TrialDirectory::open(path);
     if (!directory) return;
     if (!directory->has(protocol::kReleasedFile)) ::close(directory->make_file(protocol::kReleasedFile, kReleasedMode));
-    remove_all_logged(directory->path() + "/" + protocol::kCheckpointDir);
-    remove_all_logged(directory->path() + "/" + protocol::kModelFile);
+    for (const char* name : {protocol::kCheckpointDir, protocol::kEpochsDir, protocol::kModelFile})
+      remove_all_logged(directory->path() + "/" + name);
   });
 }
 

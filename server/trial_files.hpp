@@ -5,6 +5,10 @@
 //   or cancelled            becomes the best
 //   job deleted             its directory goes
 //
+// It also shows what a trial has as the rows say (TrialRow::files_epoch): `checkpoint` and `model.ubj` in its directory lead to
+// the files of that epoch, before anyone is told of it, and directories of earlier epochs go. A worker that was thought lost may
+// write into its own epoch's directory for as long as it likes.
+//
 // A command that is held for a trial, or a worker thought lost, may write after that: a file tells the workers (kReleasedFile of
 // the worker protocol), and they remove what was made anew.
 //
@@ -37,7 +41,11 @@ class TrialFiles {
   // A listener of the engine.
   void on_committed(std::span<const Write> writes);
 
+  // Of a job that ended shortly before the server did: its files may not have been shown yet.
+  void show(std::span<const TrialRow> trials);
+
  private:
+  void show(const TrialRow& trial);
   void best_changed(JobId job, int best);
   void trial_cut(TrialId trial);
   void release(TrialId trial);
@@ -45,8 +53,15 @@ class TrialFiles {
   void remove(std::string path);
 
   const DataDir& data_dir_;
-  std::map<JobId, int> best_;  // trial, at any rung, of jobs that run
-  std::map<JobId, int> kept_;  // trial that ended without completing and keeps its files for being the best
+  struct Shown {
+    Epoch epoch;
+    std::int64_t resource = 0;
+    std::int64_t kept = 0;  // TrialRow::kept_resource
+    bool operator==(const Shown&) const = default;
+  };
+  std::map<TrialId, Shown> shown_;  // of jobs that run
+  std::map<JobId, int> best_;       // trial, at any rung, of jobs that run
+  std::map<JobId, int> kept_;       // trial that ended without completing and keeps its files for being the best
   boost::asio::thread_pool remover_{1};
 };
 

@@ -44,6 +44,7 @@ protocol::AssignmentOrder to_order(const Assignment& assignment, const std::stri
   order.from_resource = assignment.from_resource;
   order.until_resource = assignment.until_resource;
   order.max_resource = assignment.max_resource;
+  order.files_epoch = assignment.files_epoch.value;
   order.attempt = assignment.attempt;
   order.seed =
       random_bits(assignment.job->sampler.seed, {static_cast<std::uint64_t>(assignment.trial.number), stable_hash("trainer")});
@@ -73,6 +74,8 @@ Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncReques
   report.checkpoint_resource = status.checkpoint_resource;
   report.training_ms = status.training_ms;
   report.message = status.message;
+  report.crash = status.crash;
+  report.files_epoch = Epoch{status.files_epoch};
   for (const protocol::Observation& seen : status.observations) report.observations.push_back({seen.resource, seen.metrics});
   if (status.kept) report.kept = {status.kept->resource, status.kept->metrics};
   if (!status.exit.empty()) {

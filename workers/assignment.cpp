@@ -39,8 +39,19 @@ void Assignment::waits_for(const std::string& what) {
   waits_for_ = what;
 }
 
+std::int64_t Assignment::checkpoint_taken() const {
+  const std::lock_guard lock(mutex_);
+  return checkpoint_taken_;
+}
+
+void Assignment::writes_into(std::int64_t files_epoch) {
+  const std::lock_guard lock(mutex_);
+  files_epoch_ = files_epoch;
+}
+
 void Assignment::finish(SegmentResult result) {
   const std::lock_guard lock(mutex_);
+  if (result_) return;
   result_ = std::move(result);
   end_ = Clock::now();
 }
@@ -71,6 +82,7 @@ protocol::AssignmentStatus Assignment::status() const {
   status.began_resource = began_resource_;
   status.checkpoint_resource = checkpoint_resource_;
   if (!result_) status.message = waits_for_;
+  status.files_epoch = files_epoch_;
   status.training_ms = std::chrono::duration_cast<std::chrono::milliseconds>((result_ ? end_ : Clock::now()) - begin_).count();
   std::size_t values = 0;
   for (const protocol::Observation& observation : observations_) {
@@ -81,17 +93,20 @@ protocol::AssignmentStatus Assignment::status() const {
   if (result_ && status.observations.size() == observations_.size()) {
     status.exit = result_->exit;
     status.kept = result_->kept;
+    status.crash = result_->crash;
     status.message = valid_utf8(result_->message.substr(0, protocol::kMessageSizeMax / 3));  // a replaced byte becomes three
   }
   return status;
 }
 
-void Assignment::acknowledge(const protocol::AssignmentStatus& sent) {
+void Assignment::acknowledge(const protocol::AssignmentStatus& sent, bool its_own) {
   const std::lock_guard lock(mutex_);
   for (std::size_t left = std::min(sent.observations.size(), observations_.size()); left > 0; --left) {
     values_kept_ -= observations_.front().metrics.size();
     observations_.pop_front();
   }
+  // One at a rung counts only together with the value there.
+  if (its_own && observations_.empty()) checkpoint_taken_ = std::max(checkpoint_taken_, sent.checkpoint_resource);
 }
 
 bool Assignment::sync_due() const {

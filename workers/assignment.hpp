@@ -31,10 +31,14 @@ class Assignment final : public TrialReporter {
   void began(std::int64_t resource) override;
   void observe(std::int64_t resource, Metrics metrics) override;
   void checkpointed(std::int64_t resource) override;
+  std::int64_t checkpoint_taken() const override;
+  void writes_into(std::int64_t files_epoch) override;
+  void waits_for_others(bool waits) override { waits_for_others_ = waits; }
   bool should_stop() const override { return stop_; }
   int stop_fd() const override { return stop_event_.fd(); }
   // It waits for its machine, and for what of it (machine_fault.hpp); until its next progress.
   void waits_for(const std::string& what);
+  // The first result counts: a segment that was given up may come to another end yet.
   void finish(SegmentResult result);
 
   // The sync loop's side. A status holds as many observations as fit, the oldest first; `exit` only together with the last of
@@ -43,8 +47,9 @@ class Assignment final : public TrialReporter {
   std::optional<std::chrono::steady_clock::time_point> stop_requested_at() const;
   bool finished() const;
   protocol::AssignmentStatus status() const;
-  // The server has what `sent`, the last status(), holds.
-  void acknowledge(const protocol::AssignmentStatus& sent);
+  // The server has what `sent`, the last status(), holds. `its_own`: it still has the trial, and so took the checkpoint too.
+  void acknowledge(const protocol::AssignmentStatus& sent, bool its_own);
+  bool may_be_still() const { return waits_for_others_; }
   // Whether another sync is due at once: the segment is over, or more has piled up than one sync holds.
   bool sync_due() const;
 
@@ -54,6 +59,7 @@ class Assignment final : public TrialReporter {
   const protocol::AssignmentOrder order_;
   const Clock::time_point begin_ = Clock::now();
   std::atomic<bool> stop_ = false;
+  std::atomic<bool> waits_for_others_ = false;
   WakeEvent stop_event_;
 
   mutable std::mutex mutex_;
@@ -63,6 +69,8 @@ class Assignment final : public TrialReporter {
   std::int64_t began_resource_ = 0;
   std::int64_t checkpoint_resource_ = 0;
   std::string waits_for_;
+  std::int64_t checkpoint_taken_ = 0;
+  std::int64_t files_epoch_ = 0;
   std::optional<Clock::time_point> stop_requested_at_;
   std::optional<SegmentResult> result_;
   Clock::time_point end_;

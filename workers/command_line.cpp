@@ -103,8 +103,6 @@ void add_group_variables(const protocol::AssignmentOrder& order, const std::stri
 
 }  // namespace
 
-std::string checkpoint_dir(const protocol::AssignmentOrder& order) { return order.trial_dir + "/" + protocol::kCheckpointDir; }
-
 // Each rank writes its own: another may be reading.
 std::string parameters_file(const protocol::AssignmentOrder& order) {
   const int rank = order.group ? order.group->rank : 0;
@@ -117,7 +115,7 @@ std::map<std::string, std::string> template_values(const protocol::AssignmentOrd
       {"from_resource", std::to_string(order.from_resource)},
       {"until_resource", std::to_string(order.until_resource)},
       {"max_resource", std::to_string(order.max_resource)},
-      {"checkpoint_dir", checkpoint_dir(order)},
+      {"checkpoint_dir", protocol::checkpoint_dir(order.trial_dir, order.epoch)},
       {"parameters_file", parameters_file(order)},
       {"trial_dir", order.trial_dir},
       {"seed", std::to_string(order.seed)},
@@ -232,8 +230,8 @@ std::vector<std::string> command_environment(const protocol::AssignmentOrder& or
   variables["TUNEBAND_UNTIL_RESOURCE"] = std::to_string(order.until_resource);
   variables["TUNEBAND_MAX_RESOURCE"] = std::to_string(order.max_resource);
   variables["TUNEBAND_TRIAL_DIR"] = order.trial_dir;
+  variables["TUNEBAND_CHECKPOINT_DIR"] = protocol::checkpoint_dir(order.trial_dir, order.epoch);
   variables["TUNEBAND_EPOCH"] = std::to_string(order.epoch);
-  variables["TUNEBAND_CHECKPOINT_DIR"] = checkpoint_dir(order);
   variables["TUNEBAND_PARAMETERS_FILE"] = parameters_file(order);
   const bool distributed = order.group || (order.trainer.is_object() && order.trainer.contains("replicas"));
   if (distributed) add_group_variables(order, tracker_host, variables);

@@ -31,8 +31,7 @@ std::vector<std::string> command_environment(const protocol::AssignmentOrder& or
 // The value of `name` in such a list, or "".
 std::string environment_value(const std::vector<std::string>& environment, const std::string& name);
 
-// Files below the trial's directory. The checkpoint directory is for all ranks.
-std::string checkpoint_dir(const protocol::AssignmentOrder& order);
+// Below the trial's directory.
 std::string parameters_file(const protocol::AssignmentOrder& order);
 
 }  // namespace tuneband::workers

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 
 #include "core/text.hpp"
@@ -16,6 +17,7 @@
 #include "workers/protocol/trial_directory.hpp"
 #include "workers/released_files.hpp"
 #include "workers/running_command.hpp"
+#include "workers/segment_dir.hpp"
 #include "workers/trial_runner.hpp"
 #include "workers/unique_fd.hpp"
 
@@ -135,6 +137,17 @@ bool speaks_of_room(const std::string& output) {
   return RE2::PartialMatch(output, pattern);
 }
 
+// By a person, a machine that shuts down: says nothing of the command.
+bool sent_from_outside(int signal) { return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP; }
+
+// As the C library words them: faults of the machine, which another attempt may not meet.
+bool speaks_of_the_machine(const std::string& output) {
+  static const RE2 pattern(
+      "No space left on device|Disk quota exceeded|Too many open files|Input/output error|Stale file handle|"
+      "Read-only file system|Transport endpoint is not connected");
+  return RE2::PartialMatch(output, pattern);
+}
+
 SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
   const ExitStatus status = command.status();
   const bool by_shell = status.signal == 0 && status.code > kSignalExitBase && status.code < kSignalExitBase + _NSIG;
@@ -153,13 +166,16 @@ SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
     const std::string limit = spec.memory_bytes_max ? " (its limit is " + std::to_string(*spec.memory_bytes_max) + " bytes)" : "";
     return {kExitOutOfMemory, "the command ran out of memory" + limit + said};
   }
-  if (signal != 0)
-    return {kExitCrashed, "the command was ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")" + said};
+  const bool from_outside = sent_from_outside(signal) || speaks_of_the_machine(output);
+  if (signal != 0) {
+    return {kExitCrashed, "the command was ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")" + said,
+            from_outside ? "" : "signal " + std::to_string(signal)};
+  }
   std::string message = "the command ended with exit status " + std::to_string(status.code);
   if (speaks_of_room(output)) return {.exit = kExitCrashed, .message = message + said, .waits_for = std::string(kRoomOnDisk)};
   if (status.code == kShellNotFound) message += " (from a shell: a program was not found)";
   if (status.code == kShellNotExecutable) message += " (from a shell: a program could not be executed)";
-  return {kExitCrashed, message + said};
+  return {kExitCrashed, message + said, from_outside ? "" : "exit status " + std::to_string(status.code)};
 }
 
 class CommandRunner final : public TrialRunner {
@@ -176,12 +192,21 @@ class CommandRunner final : public TrialRunner {
     AssignmentOrder order = assigned;
     if (spec->resume == protocol::ResumeMode::restart) order.from_resource = 0;
 
-    if (command_ && !goes_on(order)) release();
+    if (command_ && !goes_on(order)) {
+      reporter.waits_for_others(true);  // for its grace period
+      release();
+      reporter.waits_for_others(false);
+    }
     if (command_) {
+      reporter.writes_into(files_epoch_);
+      reporter.waits_for_others(true);
       command_->go_on();
       if (auto result = run_segment(order, *spec, reporter, log, Begun::before)) return *result;
+      reporter.waits_for_others(false);
     }
     if (auto fault = start(order, *spec, log)) return *fault;
+    reporter.writes_into(files_epoch_);
+    reporter.waits_for_others(true);
     return *run_segment(order, *spec, reporter, log, Begun::now);
   }
 
@@ -195,15 +220,17 @@ class CommandRunner final : public TrialRunner {
     command_.reset();
     directory.remove_what_came_after();
     remove_released_files(trial_dir_);
+    remove_superseded_dir(trial_dir_, files_epoch_);
   }
 
  private:
   enum class Begun { now, before };  // whether the command was started for this segment, or goes on from an earlier one
 
-  // What is held stands at or after the checkpoint that the server knows of, and before the segment's end.
+  // What is held stands at or after the checkpoint that the server knows of, and before the segment's end, and the trial's files
+  // are those that it writes.
   bool goes_on(const AssignmentOrder& order) const {
     return order.job == job_ && order.trial == trial_ && order.trial_dir == trial_dir_ && held_at_ >= order.from_resource &&
-           held_at_ < order.until_resource;
+           held_at_ < order.until_resource && (order.files_epoch == files_epoch_ || order.files_epoch == 0);
   }
 
   // Gives the result when it cannot be started.
@@ -223,13 +250,12 @@ class CommandRunner final : public TrialRunner {
     process.cpu_ms_max = spec.cpu_ms_max;
     if (process.argv.empty()) return SegmentResult{kExitInvalidParameters, "the command's argv is empty"};
 
-    if (auto made = make_files(order); !made)
-      return SegmentResult{.exit = kExitCrashed, .message = made.error().message, .waits_for = machine_fault(made.error())};
-
     auto executable = find_executable(process.argv.front(), environment_value(process.environment, "PATH"), process.working_dir);
     if (!executable) return SegmentResult{kExitInvalidParameters, executable.error().message};
     process.executable = std::move(*executable);
     if (order.attempt > 1 || order.from_resource > 0) end_what_ran_before(order, log);
+    if (auto made = make_files(order, log); !made)
+      return SegmentResult{.exit = kExitCrashed, .message = made.error().message, .waits_for = machine_fault(made.error())};
     auto started = Process::start(process);
     if (!started) {
       const bool refused = started.error().code == ErrorCode::invalid_argument;
@@ -241,6 +267,7 @@ class CommandRunner final : public TrialRunner {
     job_ = order.job;
     trial_ = order.trial;
     trial_dir_ = order.trial_dir;
+    files_epoch_ = order.epoch;
     log.note("started, resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
     return std::nullopt;
   }
@@ -254,9 +281,8 @@ class CommandRunner final : public TrialRunner {
       log.note("ended " + std::to_string(ended) + " processes that still ran for an earlier attempt");
   }
 
-  static Result<void> make_files(const AssignmentOrder& order) {
-    std::error_code fault;
-    std::filesystem::create_directories(checkpoint_dir(order), fault);
+  static Result<void> make_files(const AssignmentOrder& order, TrialLog& log) {
+    if (auto made = make_checkpoint_dir(order, log); !made) return made;
     const std::filesystem::path path = parameters_file(order);
     const auto directory = protocol::TrialDirectory::open(path.parent_path().string());
     const std::string name = path.filename().string();
@@ -264,9 +290,8 @@ class CommandRunner final : public TrialRunner {
     if (directory && !file && errno == ELOOP) file = UniqueFd(directory->make_file(name, 0644));  // a link: the trial's own doing
     const std::string text = order.configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     errno = directory && file ? ENOSPC : errno;  // what is not written whole found no room
-    if (!fault && file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) return {};
-    return fault_of(ErrorCode::unavailable, "cannot write into the trial's directory " + order.trial_dir,
-                    fault ? fault.value() : errno);
+    if (file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) return {};
+    return fault_of(ErrorCode::unavailable, "cannot write " + path.string(), errno);
   }
 
   // Nothing: it was begun before, and has ended by itself where it was told to then. The rest takes another start, which comes
@@ -311,6 +336,7 @@ class CommandRunner final : public TrialRunner {
   std::int64_t job_ = 0;
   int trial_ = 0;
   std::string trial_dir_;
+  std::int64_t files_epoch_ = 0;  // in whose directory it writes: when it was started
 };
 
 }  // namespace

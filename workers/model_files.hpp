@@ -1,5 +1,4 @@
-// An XGBoost trial's files: checkpoint/<resource>.ubj to go on from, with a checksum beside each, and model.ubj, the latest of
-// them.
+// An XGBoost trial's files in a segment's directory of checkpoints: <resource>.ubj to go on from, with a checksum beside each.
 //
 // A file is whole or absent under its name: written aside and renamed. A power failure may leave a torn one where the disk was
 // not waited for, and XGBoost does not survive reading it: hence the checksum.
@@ -23,18 +22,22 @@ struct StoredModel {
 // Whether to wait until the disk itself has what is written.
 enum class Flush { no, yes };
 
-// Keeps `model` as the checkpoint of `resource` and as model.ubj, and then removes checkpoints of less. Errors: the file
-// system's, in a sentence.
-Result<void> store_model(const std::string& trial_dir, std::int64_t resource, std::string_view model, Flush flush);
+// Keeps `model` as the checkpoint of `resource` in protocol::checkpoint_dir(trial_dir, epoch), and then removes those of less
+// than `taken`, which another worker may be told to go on from. Errors: the file system's, in a sentence.
+struct Checkpoint {
+  std::string trial_dir;
+  std::int64_t epoch = 0;
+  std::int64_t resource = 0;
+  std::int64_t taken = 0;
+};
+Result<void> store_model(const Checkpoint& checkpoint, std::string_view model, Flush flush);
 
-// The same without model.ubj, which is another one: store_kept_model().
-Result<void> store_checkpoint(const std::string& trial_dir, std::int64_t resource, std::string_view model, Flush flush);
-Result<void> store_kept_model(const std::string& trial_dir, std::string_view model, Flush flush);
-
-// Of another training: what begins anew is not to find it. model.ubj stays.
-void remove_checkpoints(const std::string& trial_dir);
+// Beside them, the model that counts when that is not the last: of `resource` rounds. Before the checkpoint, which is the word
+// that the segment has come so far.
+Result<void> store_kept_model(const Checkpoint& checkpoint, std::int64_t resource, std::string_view model, Flush flush);
 
 // The whole checkpoint of the most resource, `resource_max` at most. Damaged ones are skipped, with a line for the log each.
-std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64_t resource_max, std::vector<std::string>& notes);
+std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64_t epoch, std::int64_t resource_max,
+                                        std::vector<std::string>& notes);
 
 }  // namespace tuneband::workers

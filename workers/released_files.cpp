@@ -14,6 +14,7 @@ void remove_released_files(const std::string& trial_dir) {
   if (!directory || !directory->has(protocol::kReleasedFile)) return;
   std::error_code error;
   fs::remove_all(directory->path() + "/" + protocol::kCheckpointDir, error);
+  fs::remove_all(directory->path() + "/" + protocol::kEpochsDir, error);
   fs::remove(directory->path() + "/" + protocol::kModelFile, error);
 }
 

@@ -14,6 +14,7 @@
 #include "workers/free_port.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/released_files.hpp"
+#include "workers/segment_dir.hpp"
 
 namespace tuneband::workers {
 
@@ -26,6 +27,7 @@ constexpr milliseconds kHeldAtLeast{10};
 constexpr int kRetryDoublingsMax = 20;
 constexpr int kMachineWaitMsMin = 250;  // doubled with each attempt
 constexpr int kMachineWaitMsMax = 10'000;
+constexpr milliseconds kLookEvery{1'000};  // at the thread that trains
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -45,6 +47,7 @@ Worker::Worker(WorkerOptions options, protocol::HttpClient client, TrialRunner& 
     : options_(std::move(options)), client_(std::move(client)), runner_(runner), last_answer_(Clock::now()) {}
 
 Worker::End Worker::run() {
+  stall_watch_.watch_this_thread();
   std::thread network([this] { sync_until_end(); });
   train();
   network.join();
@@ -97,7 +100,9 @@ SegmentResult Worker::run_segment(Assignment& assignment) {
     if (wait_ms == kMachineWaitMsMin) options_.log(name + result.message);
     assignment.waits_for(result.waits_for);
     pollfd stop{assignment.stop_fd(), POLLIN, 0};
+    assignment.waits_for_others(true);
     ::poll(&stop, 1, wait_ms);
+    assignment.waits_for_others(false);
     if (assignment.should_stop()) return {kExitStopped, ""};
     wait_ms = std::min(2 * wait_ms, kMachineWaitMsMax);
   }
@@ -109,7 +114,8 @@ SegmentResult Worker::try_segment(Assignment& assignment) {
     auto log = TrialLog::open(order.trial_dir, order.group ? order.group->rank : 0);
     if (!log) return {.exit = kExitCrashed, .message = log.error().message, .waits_for = machine_fault(log.error())};
     SegmentResult result = runner_.run(order, assignment, *log);
-    remove_released_files(order.trial_dir);  // it may have gone on after its trial was cut
+    remove_released_files(order.trial_dir);               // it may have gone on after its trial was cut,
+    remove_superseded_dir(order.trial_dir, order.epoch);  // or was taken over by another
     if (!result.message.empty()) log->note(result.exit + ": " + result.message);
     return result;
   } catch (const std::bad_alloc&) {
@@ -125,6 +131,8 @@ void Worker::sync_until_end() {
   while (true) {
     const bool answered = sync_once();
     if (const auto end = end_due()) {
+      if (stalled_ && !std::exchange(replaced_, true))
+        options_.replace_process(true);  // the thread that trains does not come home
       const std::lock_guard lock(mutex_);
       end_ = end;
       changed_.notify_all();
@@ -134,9 +142,19 @@ void Worker::sync_until_end() {
     const auto now = Clock::now();
     auto wake_at = answered ? next_sync_ : now + milliseconds(wait_ms_after_failure());
     if (const auto due = replacement_due()) wake_at = std::min(wake_at, *due);
-    wake_.wait(std::chrono::ceil<milliseconds>(wake_at - now).count());
-    wake_.clear();
+    wait_until(wake_at);
   }
+}
+
+// Or until there is something to tell. Looks at the thread that trains meanwhile.
+void Worker::wait_until(Clock::time_point wake_at) {
+  bool woken = false;
+  do {
+    give_up_when_stalled();
+    const auto wait = std::min<Clock::duration>(wake_at - Clock::now(), kLookEvery);
+    woken = wake_.wait(std::chrono::ceil<milliseconds>(wait).count());
+  } while (!woken && Clock::now() < wake_at);
+  wake_.clear();
 }
 
 // Where the other ranks of a group reach this worker, should its next order be one of a group.
@@ -212,8 +230,8 @@ void Worker::apply(const protocol::SyncRequest& sent, protocol::SyncReply reply,
   next_sync_ = now;
 
   if (current_) {
-    current_->acknowledge(*sent.assignment);
     const bool desired = reply.desired == "execute" && reply.order->epoch == current_->order().epoch;
+    current_->acknowledge(*sent.assignment, desired);
     const bool exit_told = !sent.assignment->exit.empty();
     if (desired || !exit_told) {
       if (!desired) current_->request_stop();
@@ -260,6 +278,35 @@ void Worker::replace_when_due() {
   options_.log("the rank hangs in a call to the others of its group and has not stopped for " +
                std::to_string(options_.group_grace_ms) + " ms: the process is " + (for_good ? "ended" : "replaced"));
   options_.replace_process(for_good);
+}
+
+// The server hears of the segment's end as of any other. Its answer to that is the last thing this process takes.
+void Worker::give_up_when_stalled() {
+  std::shared_ptr<Assignment> stalled;
+  bool for_good = false;
+  {
+    const std::lock_guard lock(mutex_);
+    for_good = draining_;
+    if (current_ && current_ != to_train_ && !current_->finished()) stalled = current_;  // taken by that thread
+    if (stalled_ && current_ == stalled_at_) return;
+  }
+  if (stalled_) {
+    if (!std::exchange(replaced_, true)) options_.replace_process(for_good);
+    return;
+  }
+  const auto still = stall_watch_.still_for(!stalled || stalled->may_be_still());
+  if (!stalled || options_.stall_ms == 0) return;
+  const std::int64_t bound_ms =
+      stalled->stop_requested_at() ? std::min(options_.group_grace_ms, options_.stall_ms) : options_.stall_ms;
+  if (still < milliseconds(bound_ms)) return;
+  const std::string message = "the worker hangs: a call to a file (the data, the checkpoint or the log) did not come back for " +
+                              std::to_string(still.count() / 1000) + " s";
+  options_.log(message + "; the process is replaced");
+  // Told to stop, it hangs no more than its checkpoint's disk is slow: the trial is as it was at the one before.
+  stalled->finish({stalled->stop_requested_at() ? kExitStopped : kExitStalled, message});
+  stalled_ = true;
+  stalled_at_ = std::move(stalled);
+  wake_.set();
 }
 
 // How the worker ends, once it may.

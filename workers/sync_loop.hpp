@@ -15,6 +15,7 @@
 
 #include "workers/assignment.hpp"
 #include "workers/protocol/http_client.hpp"
+#include "workers/stall_watch.hpp"
 #include "workers/trial_runner.hpp"
 #include "workers/wake_event.hpp"
 
@@ -35,6 +36,9 @@ struct WorkerOptions {
   // `replace_process` is called, on the sync loop's thread: it ends the process, or puts a new worker of the same id in its
   // place.
   std::int64_t group_grace_ms = 5'000;
+  // A segment whose thread does nothing at all for so long, and waits for no other process, hangs in a call: its trial fails, and
+  // the process is replaced. Once it was told to stop, `group_grace_ms` is enough. 0: never.
+  std::int64_t stall_ms = 300'000;
   std::function<void(bool for_good)> replace_process = [](bool) {};
   std::function<void(const std::string&)> log = [](const std::string&) {};
 };
@@ -67,6 +71,8 @@ class Worker {
   std::optional<End> end_due();
   std::optional<Clock::time_point> replacement_due();
   void replace_when_due();
+  void give_up_when_stalled();
+  void wait_until(Clock::time_point wake_at);
 
   const WorkerOptions options_;
   protocol::HttpClient client_;
@@ -81,6 +87,9 @@ class Worker {
   std::string address_;
   int free_port_ = 0;
   bool replaced_ = false;
+  StallWatch stall_watch_;
+  bool stalled_ = false;  // the thread that trains hangs: once the server has heard of it, the process is replaced
+  std::shared_ptr<Assignment> stalled_at_;
   bool drain_told_ = false;  // the server has answered a sync that said so
 
   std::mutex mutex_;  // guards what follows

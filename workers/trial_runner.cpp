@@ -12,7 +12,11 @@ class RunnerOfAllTypes final : public TrialRunner {
   SegmentResult run(const protocol::AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) override {
     TrialRunner* runner = runner_of(order);
     if (runner == nullptr) return {kExitInvalidParameters, "this worker knows no trainer of that type"};
-    if (last_ != nullptr && last_ != runner) last_->release();
+    if (last_ != nullptr && last_ != runner) {
+      reporter.waits_for_others(true);
+      last_->release();
+      reporter.waits_for_others(false);
+    }
     last_ = runner;
     return runner->run(order, reporter, log);
   }

@@ -28,6 +28,12 @@ class TrialReporter {
   virtual void observe(std::int64_t resource, Metrics metrics) = 0;
   // A checkpoint from which another worker can go on at `resource` is on disk, whole.
   virtual void checkpointed(std::int64_t resource) = 0;
+  // The checkpoint that the server has heard of and taken: it may give it to another worker, so it has to stay. 0: none yet.
+  virtual std::int64_t checkpoint_taken() const { return 0; }
+  // The segment goes on in memory, and writes into the directory of an earlier one. Not called: into its own.
+  virtual void writes_into(std::int64_t files_epoch) { static_cast<void>(files_epoch); }
+  // From here on it may do nothing for as long as it likes, until it says otherwise: what it waits for is another process.
+  virtual void waits_for_others(bool waits) { static_cast<void>(waits); }
   // End the segment as soon as it can be resumed (XGBoost: after this round, with a checkpoint) and give kExitStopped.
   virtual bool should_stop() const = 0;
   // Readable from the moment should_stop() is true; for poll(). Not to be read from or closed.
@@ -37,6 +43,7 @@ class TrialReporter {
 struct SegmentResult {
   std::string exit;                             // exit_class.hpp
   std::string message;                          // of a failure: one sentence that a user can act on
+  std::string crash{};                          // of a crash: "exit status 3", "signal 11"; "": none, or it came from outside
   std::optional<protocol::Observation> kept{};  // what counts of the segment; nothing: the values at its last resource
   // Of a failure that is the machine's, as machine_fault() says: the segment is to be run again, by run() with the same epoch.
   std::string waits_for{};

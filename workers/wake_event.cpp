@@ -22,9 +22,9 @@ void WakeEvent::clear() {
   [[maybe_unused]] const ssize_t got = ::read(fd_.get(), &count, sizeof count);  // fails only where it is not set
 }
 
-void WakeEvent::wait(std::int64_t timeout_ms) const {
+bool WakeEvent::wait(std::int64_t timeout_ms) const {
   pollfd wait{fd_.get(), POLLIN, 0};
-  ::poll(&wait, 1, static_cast<int>(std::clamp<std::int64_t>(timeout_ms, 0, std::numeric_limits<int>::max())));
+  return ::poll(&wait, 1, static_cast<int>(std::clamp<std::int64_t>(timeout_ms, 0, std::numeric_limits<int>::max()))) > 0;
 }
 
 }  // namespace tuneband::workers

@@ -13,8 +13,8 @@ class WakeEvent {
 
   void set();  // any thread
   void clear();
-  // Until it is set or `timeout_ms` (at least 0) has passed.
-  void wait(std::int64_t timeout_ms) const;
+  // Until it is set (true) or `timeout_ms` (at least 0) has passed.
+  bool wait(std::int64_t timeout_ms) const;
   int fd() const { return fd_.get(); }  // readable while it is set
 
  private:

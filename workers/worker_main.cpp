@@ -53,6 +53,7 @@ struct Arguments {
   std::string advertise_address;
   std::int64_t group_grace_s = 5;
   int group_silence_s = 120;
+  std::int64_t stall_s = 300;
 };
 
 bool name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.'; }
@@ -95,6 +96,11 @@ void add_options(CLI::App& app, Arguments& arguments) {
                  "Seconds for which a rank waits for another that says nothing; then their group is broken")
       ->capture_default_str()
       ->check(whole_number_between(1, 24 * 3600));
+  app.add_option(
+         "--stall-seconds", arguments.stall_s,
+         "Seconds for which a call to a file may not come back; then the trial fails and the process starts anew. 0: for ever")
+      ->capture_default_str()
+      ->check(whole_number_between(0, 24 * 3600));
   app.add_flag("--check-job", arguments.check_job,
                "Read a job document from standard input, print what is wrong with it, and end");
 }
@@ -181,6 +187,7 @@ int work(const Arguments& arguments, const sigset_t& end_signals, char** argv) {
   options.id = worker_id(options.name);
   options.advertise_address = arguments.advertise_address;
   options.group_grace_ms = arguments.group_grace_s * 1000;
+  options.stall_ms = arguments.stall_s * 1000;
   options.replace_process = [id = options.id, argv](bool for_good) {
     if (for_good) ::_exit(EXIT_SUCCESS);
     start_anew(id, argv);

@@ -61,6 +61,7 @@ class XgboostRunner final : public TrialRunner {
     const SegmentContext segment{order, *spec, reporter, log, options_.threads};
     if (order.group) {
       training_.reset();
+      reporter.waits_for_others(true);  // whom it waits for at the longest, the group knows
       return group_.run(segment);
     }
     std::vector<std::string> messages;

@@ -196,7 +196,8 @@ std::string describe_segment(const AssignmentOrder& order) {
 std::optional<StoredModel> stored_model(const SegmentContext& segment) {
   if (segment.order.from_resource == 0) return std::nullopt;
   std::vector<std::string> notes;
-  auto stored = newest_model(segment.order.trial_dir, segment.order.from_resource, notes);
+  const AssignmentOrder& order = segment.order;
+  auto stored = newest_model(order.trial_dir, order.files_epoch, order.from_resource, notes);
   for (const std::string& note : notes) segment.log.note(note);
   return stored;
 }
@@ -218,6 +219,7 @@ class XgboostTraining::Segment {
         reporter_(context.reporter),
         log_(context.log),
         ranks_(ranks),
+        stored_resource_(training.resource_ == order_.from_resource ? order_.from_resource : 0),
         stored_at_(SteadyClock::now()) {}
 
   SegmentResult run() {
@@ -296,9 +298,11 @@ class XgboostTraining::Segment {
     auto model = training_.booster_.save_first(
         rounds, {{kBestAttribute, ""}, {"best_iteration", std::to_string(rounds - 1)}, {"best_score", format_number(value)}});
     if (!model) return failed_segment(kExitCrashed, model.error());
-    const auto stored = store_kept_model(order_.trial_dir, *model, flush());
+    const auto stored = store_kept_model(place(), training_.best_->resource, *model, flush());
     return stored ? std::nullopt : std::optional(failed_segment(kExitCrashed, stored.error()));
   }
+
+  Checkpoint place() const { return {order_.trial_dir, order_.epoch, training_.resource_, reporter_.checkpoint_taken()}; }
 
   Result<std::string> checkpoint() {
     if (training_.best_) {
@@ -314,18 +318,16 @@ class XgboostTraining::Segment {
   }
 
   std::optional<SegmentResult> store() {
-    if (training_.resource_ == training_.stored_resource_) return std::nullopt;
+    if (training_.resource_ == stored_resource_) return std::nullopt;
     auto model = checkpoint();
     if (!model) return failed_segment(kExitCrashed, model.error());
     return store(*model);
   }
 
   std::optional<SegmentResult> store(const std::string& model) {
-    if (training_.resource_ == training_.stored_resource_) return std::nullopt;
-    const auto stored = spec_.keep_best ? store_checkpoint(order_.trial_dir, training_.resource_, model, flush())
-                                        : store_model(order_.trial_dir, training_.resource_, model, flush());
-    if (!stored) return failed_segment(kExitCrashed, stored.error());
-    training_.stored_resource_ = training_.resource_;
+    if (training_.resource_ == stored_resource_) return std::nullopt;
+    if (auto stored = store_model(place(), model, flush()); !stored) return failed_segment(kExitCrashed, stored.error());
+    stored_resource_ = training_.resource_;
     stored_at_ = SteadyClock::now();
     reporter_.checkpointed(training_.resource_);
     return std::nullopt;
@@ -347,7 +349,7 @@ class XgboostTraining::Segment {
     if (auto fault = ranks_.alone() ? store() : finish_together()) return *fault;
     log_.note(std::string(exit) + " at round " + std::to_string(training_.resource_) +
               (training_.best_ ? ", the best is round " + std::to_string(training_.best_->resource) : ""));
-    return {exit, "", training_.best_};
+    return {exit, "", "", training_.best_};
   }
 
   // All ranks must have come to the same model, byte for byte: else what was measured is not what the group trained.
@@ -361,12 +363,9 @@ class XgboostTraining::Segment {
     if (!seen) return group_broke(ranks_, seen.error());
     if ((*seen)[0] != ~(*seen)[1]) return SegmentResult{kExitCrashed, "the ranks have come to different models"};
     log_.note("the model of all ranks has the fingerprint " + std::to_string(fingerprint));
-    if (ranks_.first()) {
-      if (auto unkept = keep_best()) return unkept;
-      return store(*model);
-    }
-    training_.stored_resource_ = training_.resource_;
-    return std::nullopt;
+    if (!ranks_.first()) return std::nullopt;
+    if (auto unkept = keep_best()) return unkept;
+    return store(*model);
   }
 
   XgboostTraining& training_;
@@ -375,6 +374,7 @@ class XgboostTraining::Segment {
   TrialReporter& reporter_;
   TrialLog& log_;
   Ranks& ranks_;
+  std::int64_t stored_resource_;  // rounds that the server can give to another: where it began, or stored since
   SteadyClock::time_point stored_at_;
   int nan_rounds_ = 0;
 };
@@ -390,8 +390,6 @@ Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, st
   training.trial_ = segment.order.trial;
   training.trial_dir_ = segment.order.trial_dir;
   if (segment.spec.fidelity == protocol::Fidelity::shrinkage) training.rung_resource_ = segment.order.until_resource;
-  const bool first = !segment.order.group || segment.order.group->rank == 0;
-  if (segment.order.from_resource == 0 && first) remove_checkpoints(segment.order.trial_dir);
   training.world_size_ = world_size;
   training.began_ = SteadyClock::now();
   return training;
@@ -417,7 +415,7 @@ Result<void> XgboostTraining::load(const StoredModel& model) {
   const auto best = booster_.attribute(kBestAttribute);
   if (!best) return best.error();
   best_ = best->empty() ? std::nullopt : best_from(*best);
-  resource_ = stored_resource_ = model.resource;
+  resource_ = model.resource;
   began_.reset();
   return {};
 }

@@ -72,7 +72,6 @@ class XgboostTraining {
   std::optional<protocol::Observation> best_;                   // so far, where the best round is kept
   std::int64_t rung_resource_ = 0;                              // trains for this rung alone; 0: for all of them
   std::int64_t resource_ = 0;                                   // rounds done
-  std::int64_t stored_resource_ = 0;                            // rounds on disk
   std::optional<std::chrono::steady_clock::time_point> began_;  // with nothing; nothing: with a stored model
   std::shared_ptr<const WarmData> data_;                        // outlives the booster
   XgboostBooster booster_;

@@ -72,14 +72,14 @@ class CoreRowsTest : public DbTest, public ::testing::WithParamInterface<int> {
 
   AssignmentReport report(Executing& executing) {
     static constexpr ExitClass kFaults[] = {ExitClass::crashed, ExitClass::out_of_memory, ExitClass::nan_metric,
-                                            ExitClass::stopped};
+                                            ExitClass::stalled, ExitClass::stopped};
     AssignmentReport report;
     report.epoch = executing.assignment.epoch;
     report.training_ms = static_cast<std::int64_t>(random(1000));
     if (executing.unwanted) {
       report.exit = ExitClass::stopped;
     } else if (random(15) == 0) {
-      report.exit = kFaults[random(4)];
+      report.exit = kFaults[random(std::size(kFaults))];
       report.message = "as the test wants it";
     } else {
       ++executing.resource;

@@ -32,7 +32,7 @@ JobRow full_job(std::int64_t id, const std::string& name) {
   job.training_ms = 123'456'789'012;
   job.trials_since_improvement = 6;
   job.failures_in_a_row = 2;
-  job.failing_with = ExitClass::out_of_memory;
+  job.failing_with = ExitClass::stalled;
   job.ending_as = JobState::failed;
   job.last_epoch = 77;
   return job;
@@ -56,7 +56,9 @@ TrialRow full_trial(std::int64_t job, int number) {
   trial.attempts = 2;
   trial.attempts_in_all = 4;
   trial.epoch = Epoch{std::numeric_limits<std::int64_t>::max()};
-  trial.exit_class = ExitClass::worker_lost;
+  trial.files_epoch = Epoch{std::numeric_limits<std::int64_t>::max() - 1};
+  trial.exit_class = ExitClass::stalled;
+  trial.crash = "signal 11 at resource 4";
   trial.message = std::string("null\0byte", 9);
   trial.kept_value = 0.1 + 0.2;
   trial.kept_resource = 7;

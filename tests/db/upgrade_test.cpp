@@ -140,9 +140,12 @@ TEST_P(UpgradeTest, ItsJobsGoOnToTheirEnd) {
       const auto* reply = std::get_if<WorkerReply>(&notice);
       if (reply == nullptr || !reply->assignment) continue;
       const Assignment& given = *reply->assignment;
-      event.report = AssignmentReport{given.epoch,          {{given.until_resource, {{given.job->objective.metric, 0.5}}}},
-                                      given.until_resource, 10,
-                                      ExitClass::completed, ""};
+      event.report.emplace();
+      event.report->epoch = given.epoch;
+      event.report->observations = {{given.until_resource, {{given.job->objective.metric, 0.5}}}};
+      event.report->checkpoint_resource = given.until_resource;
+      event.report->training_ms = 10;
+      event.report->exit = ExitClass::completed;
     }
   }
   EXPECT_TRUE(all_ended());

@@ -1,9 +1,10 @@
-// kill -9 of the server and of its workers at random moments, again and again: the job comes to the same table of trials as
-// without, and at most one segment of a trial is trained again for each worker that was killed.
+// kill -9 of the server and of its workers at random moments, again and again, and workers that are stopped until they are
+// thought lost, and then wake up: the job comes to the same table of trials as without, and at most one segment of a trial is
+// trained again for each worker that was killed or stopped.
 //
 //   TUNEBAND_KILLS=100 TUNEBAND_KILL_TRIALS=200 TUNEBAND_KILL_SEED=3   more of it; scripts/kill-everything sets these
 //
-// Only processes that this program started, and the workers of those, are killed.
+// Only processes that this program started, and the workers of those, are killed and stopped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -11,8 +12,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
+#include <optional>
 
 #include "core/random.hpp"
 #include "core/text.hpp"
@@ -25,7 +30,9 @@ namespace {
 
 constexpr int kWorkersToKill = 2;
 constexpr std::int64_t kMaxResource = 27;
-constexpr std::int64_t kLongestSegment = 18;   // from 9 to 27
+constexpr std::int64_t kLongestSegment = 18;  // from 9 to 27
+constexpr int kLeaseSeconds = 3;
+constexpr int kLookEveryMs = 100;
 constexpr std::uint64_t kKillDelayMsMax = 40;  // after the event that a kill waits for
 
 class KillsTest : public testing::Test {
@@ -33,6 +40,12 @@ class KillsTest : public testing::Test {
   struct Kills {
     int servers = 0;
     int workers = 0;
+    int stops = 0;  // of workers
+  };
+
+  struct Stopped {
+    pid_t pid = 0;
+    std::chrono::steady_clock::time_point since;
   };
 
   std::uint64_t random(std::uint64_t below) { return random_bits(seed_, {++drawn_}) % below; }
@@ -99,7 +112,8 @@ class KillsTest : public testing::Test {
   }
 
   std::unique_ptr<RunningServer> start(const std::string& name) {
-    return std::make_unique<RunningServer>(directory_ / name, kWorkersToKill, std::vector<std::string>{"--lease-seconds", "3"});
+    return std::make_unique<RunningServer>(directory_ / name, kWorkersToKill,
+                                           std::vector<std::string>{"--lease-seconds", std::to_string(kLeaseSeconds)});
   }
 
   void kill_worker(RunningServer& server, int index, Kills& kills) {
@@ -107,9 +121,26 @@ class KillsTest : public testing::Test {
     if (pid > 0 && ::kill(static_cast<pid_t>(pid), SIGKILL) == 0) ++kills.workers;
   }
 
+  // One at a time: the other goes on with the job.
+  void stop_worker(RunningServer& server, int index, Kills& kills) {
+    const std::int64_t pid = server.worker_pid(index);
+    if (stopped_ || pid <= 0 || ::kill(static_cast<pid_t>(pid), SIGSTOP) != 0) return;
+    stopped_ = Stopped{static_cast<pid_t>(pid), std::chrono::steady_clock::now()};
+    ++kills.stops;
+  }
+
+  // Once its lease is over. The server may have given it up and ended it.
+  void wake_up_late() {
+    if (!stopped_ || std::chrono::steady_clock::now() - stopped_->since < std::chrono::seconds(kLeaseSeconds + 1)) return;
+    ::kill(stopped_->pid, SIGCONT);
+    stopped_.reset();
+  }
+
   void kill_something(std::unique_ptr<RunningServer>& server, Kills& kills) {
-    const std::uint64_t what = random(5);
-    if (what < 2) return kill_worker(*server, static_cast<int>(random(kWorkersToKill)), kills);
+    wake_up_late();
+    const std::uint64_t what = random(6);
+    if (what == 1) return stop_worker(*server, static_cast<int>(random(kWorkersToKill)), kills);
+    if (what == 0 || what == 5) return kill_worker(*server, static_cast<int>(random(kWorkersToKill)), kills);
     if (what == 4) {
       for (int index = 0; index < kWorkersToKill; ++index) kill_worker(*server, index, kills);
     }
@@ -127,6 +158,13 @@ class KillsTest : public testing::Test {
       ::poll(nullptr, 0, static_cast<int>(random(kKillDelayMsMax)));
       kill_something(server, kills);
     }
+    // The last one sleeps for as long as there is work for the others.
+    while (stopped_ && server->get("/v1/jobs/" + id).at("state") == "running") {
+      ::poll(nullptr, 0, kLookEveryMs);
+      wake_up_late();
+    }
+    if (stopped_) ::kill(stopped_->pid, SIGCONT);
+    stopped_.reset();
     return kills;
   }
 
@@ -165,10 +203,12 @@ class KillsTest : public testing::Test {
   void expect_same(const Run& undisturbed, const Run& disturbed, std::int64_t repeated) {
     EXPECT_THAT(disturbed.trials, testing::ElementsAreArray(undisturbed.trials)) << "seed " << seed_;
     EXPECT_THAT(disturbed.decisions, testing::ElementsAreArray(undisturbed.decisions)) << "seed " << seed_;
-    EXPECT_LE(repeated, disturbed.kills.workers * kLongestSegment) << "seed " << seed_;
-    std::printf("%zu trials, %d kills of the server and %d of workers: the same table; %lld of %lld units trained again\n",
-                undisturbed.trials.size(), disturbed.kills.servers, disturbed.kills.workers, static_cast<long long>(repeated),
-                static_cast<long long>(undisturbed.resource));
+    const Kills& kills = disturbed.kills;
+    EXPECT_LE(repeated, (kills.workers + kills.stops) * kLongestSegment) << "seed " << seed_;
+    std::printf(
+        "%zu trials, %d kills of the server and %d of workers, %d stops: the same table; %lld of %lld units trained again\n",
+        undisturbed.trials.size(), kills.servers, kills.workers, kills.stops, static_cast<long long>(repeated),
+        static_cast<long long>(undisturbed.resource));
   }
 
   TemporaryDirectory directory_;
@@ -176,6 +216,7 @@ class KillsTest : public testing::Test {
   std::uint64_t trials_ = setting("TUNEBAND_KILL_TRIALS", 40);
   std::uint64_t seed_ = setting("TUNEBAND_KILL_SEED", 1);
   std::uint64_t drawn_ = 0;
+  std::optional<Stopped> stopped_;
 };
 
 TEST_F(KillsTest, CommandsComeToTheSameTableWhoeverIsKilled) {
@@ -192,6 +233,38 @@ TEST_F(KillsTest, XgboostComesToTheSameTableWhoeverIsKilled) {
   const Run undisturbed = run_undisturbed(document);
   const Run disturbed = run_disturbed(document, undisturbed.resource);
   expect_same(undisturbed, disturbed, disturbed.resource - undisturbed.resource);
+}
+
+// It wakes up when its trial is over, with a training in memory that has come half as far.
+TEST_F(KillsTest, AWorkerThatWakesUpAfterItsLeaseLeavesTheModelThatTheOtherCompleted) {
+  Json document = xgboost_job();
+  document["scheduler"] = {{"type", "none"}, {"max_resource", 1500}};
+  document["limits"] = {{"max_trials", 1}};
+  document["trainer"]["checkpoint_interval_seconds"] = 0.05;
+  RunningServer server(directory_ / "late", kWorkersToKill, {"--lease-seconds", "1"});
+  const std::string id = submit(server, document);
+  ASSERT_TRUE(follow_until_spent(server, id, 100));
+  pid_t late = 0;
+  const Json workers = server.get("/v1/workers");
+  for (int index = 0; index < kWorkersToKill; ++index) {
+    for (const Json& worker : workers.at("workers")) {
+      if (worker.at("name") == "local-" + std::to_string(index) && worker.at("state") == "executing")
+        late = static_cast<pid_t>(server.worker_pid(index));
+    }
+  }
+  ASSERT_GT(late, 0) << workers;
+  ::kill(late, SIGSTOP);
+  const Json ended = server.wait_for_end(id);
+  EXPECT_EQ(ended.at("state"), "completed") << ended;
+  const auto model = [&] { return server.raw("GET", "/v1/jobs/" + id + "/trials/0/model", "").body; };
+  const std::string completed = model();
+  EXPECT_FALSE(completed.empty());
+  ::kill(late, SIGCONT);
+  server.send(SIGTERM);  // the workers end what they are at first
+  EXPECT_EQ(server.wait(), 0);
+  std::ifstream file(directory_ / "late/jobs/" + id + "/trials/0/model.ubj", std::ios::binary);
+  EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(file), {}) == completed);
+  EXPECT_TRUE(std::filesystem::is_symlink(directory_ / "late/jobs/" + id + "/trials/0/checkpoint"));
 }
 
 }  // namespace

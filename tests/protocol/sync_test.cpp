@@ -24,6 +24,7 @@ AssignmentOrder some_order() {
   order.max_resource = 27;
   order.attempt = 2;
   order.seed = std::numeric_limits<std::uint64_t>::max();
+  order.files_epoch = 8;
   order.trial_dir = "/var/lib/tuneband/jobs/7/trials/11";
   order.group = GroupPlace{2, 3, 5, "10.0.0.7", 4711, "10.0.0.1", 4712};
   return order;
@@ -48,6 +49,8 @@ SyncRequest some_request() {
   status.training_ms = 1234;
   status.exit = "crashed";
   status.message = "the command ended with exit status 3";
+  status.crash = "exit status 3";
+  status.files_epoch = 8;
   request.assignment = status;
   return request;
 }

@@ -147,6 +147,7 @@ Fields fields_of(const TrialRow& row) {
           {"peers", ids_text(row.peers)},
           {"exit_class", word(row.exit_class)},
           {"message", quoted(row.message)},
+          {"crash", quoted(row.crash)},
           {"training_ms", number(row.training_ms)},
           {"segment_training_ms", number(row.segment_training_ms)},
           {"assigned_ms", number(row.assigned_ms)}};

@@ -36,8 +36,12 @@ class Ending : public testing::Test {
     idle.worker = WorkerId{"w"};
     const Assignment given = *std::get<WorkerReply>(step(idle).notices.back()).assignment;
     WorkerSynced done = idle;
-    done.report = AssignmentReport{
-        given.epoch, {{given.until_resource, {{"value", 0.5}}}}, given.until_resource, 10, ExitClass::completed, ""};
+    done.report.emplace();
+    done.report->epoch = given.epoch;
+    done.report->observations = {{given.until_resource, {{"value", 0.5}}}};
+    done.report->checkpoint_resource = given.until_resource;
+    done.report->training_ms = 10;
+    done.report->exit = ExitClass::completed;
     done.draining = true;  // so that it is given nothing more with this
     step(done);
   }

@@ -35,6 +35,9 @@ void report_of(const Json& said, AssignmentReport& report) {
   }
   if (said.contains("exit")) report.exit = exit_class_from(said["exit"].get<std::string>());
   report.training_ms = said.value("training_ms", std::int64_t{0});
+  report.crash = said.value("crash", "");
+  if (said.contains("exit")) report.exit = exit_class_from(said["exit"].get<std::string>());
+  report.files_epoch = Epoch{said.value("files_epoch", std::int64_t{0})};
 }
 
 // A worker as far as a script needs one: what it was told to execute last.
@@ -143,7 +146,10 @@ void ScriptRunner::worker_command(const std::string& verb, std::istringstream& w
                         : WorkerLost{message.worker, "its connection ended", false});
     return;
   }
-  if (worker.assignment) message.report = AssignmentReport{worker.assignment->epoch, {}, 0, 0, std::nullopt, ""};
+  if (worker.assignment) {
+    message.report.emplace();
+    message.report->epoch = worker.assignment->epoch;
+  }
   std::string word;
   if (verb == "say" && message.report) {
     std::getline(words, word);

@@ -107,6 +107,23 @@ TEST_F(BackupTest, ATrialWhoseCheckpointIsGoneBeginsAnewInTheCopyAndTheOthersGoO
   EXPECT_EQ(store_.load().trials[0].checkpoint_resource, 3) << "the original is left as it is";
 }
 
+TEST_F(BackupTest, OfASegmentsDirectoriesThatOfTheRowIsInIt) {
+  TrialRow row = paused_trial(0);
+  row.files_epoch = Epoch{4};
+  row.epoch = Epoch{5};
+  add(row);
+  const fs::path trial = data_dir_.trial_dir({kJob, 0});
+  for (const char* epoch : {"4", "6"}) {
+    fs::create_directories(trial / "epochs" / epoch / "checkpoint");
+    std::ofstream(trial / "epochs" / epoch / "checkpoint/3.ubj") << epoch;
+  }
+  fs::create_directory_symlink("epochs/4/checkpoint", trial / "checkpoint");
+  ASSERT_EQ(back_up(copy_), 0);
+  EXPECT_EQ(Store::open(copy_ + "/tuneband.db").load().trials.at(0), row);
+  EXPECT_TRUE(fs::exists(copy_ + "/jobs/1/trials/0/checkpoint/3.ubj"));
+  EXPECT_FALSE(fs::exists(copy_ + "/jobs/1/trials/0/epochs/6")) << "a segment of the copy may have that epoch";
+}
+
 TEST_F(BackupTest, ATrialThatRunsAndStoredNothingMeanwhileGoesOnFromItsCheckpoint) {
   TrialRow later = running_trial(0);
   later.resource = 4;  // what is reported is not yet stored

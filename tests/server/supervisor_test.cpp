@@ -50,9 +50,10 @@ class SupervisorTest : public testing::Test {
   Supervisor& start(SupervisorOptions options, const std::string& program_text = kWaits) {
     options.worker_program = program(program_text);
     if (options.server_url.empty()) options.server_url = "http://127.0.0.1:1";
-    supervisor_ = std::make_unique<Supervisor>(
-        loop_, data_dir_, options,
-        [this](const WorkerId& worker, const std::string& message) { ended_.emplace_back(worker.value, message); });
+    supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options,
+                                               [this](const WorkerId& worker, const std::string& message, const std::string&) {
+                                                 ended_.emplace_back(worker.value, message);
+                                               });
     supervisor_->start();
     return *supervisor_;
   }
@@ -233,7 +234,8 @@ TEST_F(SupervisorTest, AWorkerProgramThatIsMissingDoesNotEndTheServer) {
   SupervisorOptions options = with_workers(1);
   options.worker_program = directory_ / "nowhere";
   options.server_url = "http://127.0.0.1:1";
-  supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options, [](const WorkerId&, const std::string&) {});
+  supervisor_ =
+      std::make_unique<Supervisor>(loop_, data_dir_, options, [](const WorkerId&, const std::string&, const std::string&) {});
   supervisor_->start();
   EXPECT_EQ(pid(0), 0);
   EXPECT_EQ(supervisor_->workers_down(), 1U);

@@ -110,6 +110,88 @@ TEST_F(TrialFilesTest, TheBestSoFarKeepsItsFilesUntilAnotherIsBetter) {
   EXPECT_FALSE(has(kJob, 0, "checkpoint"));
 }
 
+TEST_F(TrialFilesTest, ShowsTheFilesOfTheEpochThatTheRowNamesWhoeverWritesElsewhere) {
+  const fs::path dir = data_dir_.trial_dir({kJob, 0});
+  make_trial(kJob, 0);  // as an older version left it
+  for (const char* epoch : {"11", "12"}) {
+    fs::create_directories(dir / "epochs" / epoch / "checkpoint");
+    std::ofstream(dir / "epochs" / epoch / "checkpoint/9.ubj") << epoch;
+  }
+  const auto text_of = [&](const char* file) {
+    std::string text;
+    std::ifstream(dir / file) >> text;
+    return text;
+  };
+  TrialRow row = trial(0, TrialState::running);
+  row.checkpoint_resource = 9;
+  TrialRow moved_on = row;
+  moved_on.files_epoch = Epoch{11};
+  commit({{row}, {moved_on}});
+  EXPECT_EQ(text_of("model.ubj"), "11");
+  EXPECT_EQ(text_of("checkpoint/9.ubj"), "11");
+  row.state = TrialState::completed;
+  row.files_epoch = Epoch{12};
+  commit({{row}});
+  EXPECT_EQ(text_of("model.ubj"), "12");
+  EXPECT_EQ(text_of("checkpoint/9.ubj"), "12");
+  EXPECT_FALSE(fs::exists(dir / "epochs/11"));
+  Snapshot snapshot;
+  snapshot.jobs.push_back(job_with_best(0));
+  snapshot.trials.push_back(row);
+  fs::remove(dir / "model.ubj");
+  commit({}, snapshot);
+  EXPECT_EQ(text_of("model.ubj"), "12") << "shown again after a kill between the commit and the link";
+}
+
+TEST_F(TrialFilesTest, ShowsTheModelThatTheRowKeepsAlsoWhenALaterSegmentHasNoBetterOne) {
+  const fs::path dir = data_dir_.trial_dir({kJob, 0});
+  for (const char* file :
+       {"11/checkpoint/9.ubj", "11/checkpoint/best-7.ubj", "12/checkpoint/27.ubj", "12/checkpoint/best-20.ubj"}) {
+    fs::create_directories((dir / "epochs" / file).parent_path());
+    std::ofstream(dir / "epochs" / file) << file;
+  }
+  TrialRow row = trial(0, TrialState::paused);
+  row.checkpoint_resource = 9;
+  row.kept_resource = 7;
+  row.files_epoch = Epoch{11};
+  TrialRow later = trial(0, TrialState::completed);
+  later.checkpoint_resource = 27;
+  later.kept_resource = 7;
+  later.files_epoch = Epoch{12};
+  commit({{row}, {later}});
+  std::string shown;
+  std::ifstream(dir / "model.ubj") >> shown;
+  EXPECT_EQ(shown, "11/checkpoint/best-7.ubj");
+  EXPECT_FALSE(fs::exists(dir / "epochs/11"));
+}
+
+TEST_F(TrialFilesTest, WhatACommandKeepsUnderTheNamesThatShowItsFilesStays) {
+  const fs::path dir = data_dir_.trial_dir({kJob, 0});
+  fs::create_directories(dir / "epochs/11/checkpoint");
+  make_trial(kJob, 0);
+  TrialRow row = trial(0, TrialState::completed);
+  row.checkpoint_resource = 9;
+  row.files_epoch = Epoch{11};
+  commit({{row}});
+  EXPECT_FALSE(fs::is_symlink(dir / "checkpoint"));
+  EXPECT_TRUE(has(kJob, 0, "checkpoint"));
+  EXPECT_TRUE(has(kJob, 0, "model.ubj"));
+}
+
+TEST_F(TrialFilesTest, NothingIsShownOrRemovedThroughALinkThatATrialLeft) {
+  const fs::path dir = data_dir_.trial_dir({kJob, 0});
+  const fs::path elsewhere = data_dir_.root() + "/elsewhere";
+  for (const char* epoch : {"10", "11"}) fs::create_directories(elsewhere / epoch / "checkpoint");
+  fs::create_directories(dir);
+  fs::create_directory_symlink(elsewhere, dir / "epochs");
+  TrialRow row = trial(0, TrialState::running);
+  row.checkpoint_resource = 9;
+  row.files_epoch = Epoch{11};
+  commit({{row}});
+  EXPECT_FALSE(fs::is_symlink(dir / "checkpoint"));
+  EXPECT_TRUE(fs::exists(elsewhere / "10"));
+}
+
 TEST_F(TrialFilesTest, ADeletedJobsDirectoryGoes) {
   make_trial(kJob, 0);
   commit({{DeleteJob{kJob}}});

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/simulation/invariants.hpp"
+
 namespace tuneband::test {
 
 namespace {
@@ -34,15 +36,18 @@ double cost_value(const Configuration& configuration, std::int64_t resource) {
   return std::floor(random_unit(seed, {4, static_cast<std::uint64_t>(resource)}) * kLevels) / kLevels;
 }
 
-SimulatedWorker::SimulatedWorker(std::string id, SimulatedClock& clock, Draw& draw, const Faults& faults, Send send, Died died)
+SimulatedWorker::SimulatedWorker(std::string id, SimulatedClock& clock, Draw& draw, const Faults& faults, SimulatedDisk& disk,
+                                 Send send, Died died)
     : id_{std::move(id)},
       clock_(clock),
       draw_(draw),
       faults_(faults),
+      disk_(disk),
       send_(std::move(send)),
       died_(std::move(died)),
       unit_ms_(draw.between(20, 800)),
-      checkpoint_every_(draw.between(1, 4)) {}
+      checkpoint_every_(draw.between(1, 4)),
+      holds_commands_(draw.chance(0.5)) {}
 
 // ---- calls --------------------------------------------------------------------------------------------------------------------
 
@@ -52,8 +57,15 @@ WorkerSynced SimulatedWorker::message() const {
   message.name = id_.value;
   message.draining = draining_;
   if (run_) {
-    message.report = AssignmentReport{run_->assignment.epoch, run_->unacknowledged, run_->checkpoint,
-                                      run_->training_ms,      run_->exit,           run_->message};
+    AssignmentReport report;
+    report.epoch = run_->assignment.epoch;
+    report.observations = run_->unacknowledged;
+    report.checkpoint_resource = run_->checkpoint;
+    report.training_ms = run_->training_ms;
+    report.exit = run_->exit;
+    report.message = run_->message;
+    report.files_epoch = run_->files_epoch;
+    message.report = std::move(report);
   }
   return message;
 }
@@ -115,9 +127,21 @@ void SimulatedWorker::hear(std::uint64_t call_heard, const std::optional<WorkerR
 
 void SimulatedWorker::execute(const Assignment& assignment) {
   if (draw_.chance(faults_.worker_dies_at_start)) return die();
-  run_ = Run{assignment, assignment.from_resource, assignment.from_resource, 0, {}, std::nullopt, "", false};
+  const std::int64_t from = assignment.from_resource;
+  const bool there = disk_.checkpoints.contains({assignment.trial, assignment.files_epoch, from});
+  if (from > 0 && !there && !disk_.others_are_told_of)
+    throw Broken("a trial is to go on from a checkpoint that the directory it names never had");
+  run_ = Run{assignment, directory_for(assignment), from, from, 0, {}, std::nullopt, "", false};
+  held_.reset();
   const Epoch epoch = assignment.epoch;
   clock_.after_ms(unit_ms_, [this, epoch] { train_one_unit(epoch); });
+}
+
+// A held command goes on in the directory that it was started in.
+Epoch SimulatedWorker::directory_for(const Assignment& assignment) const {
+  const bool goes_on = held_ && held_->assignment.trial == assignment.trial && held_->files_epoch == assignment.files_epoch &&
+                       held_->resource == assignment.from_resource;
+  return goes_on ? held_->files_epoch : assignment.epoch;
 }
 
 void SimulatedWorker::train_one_unit(Epoch epoch) {
@@ -142,7 +166,11 @@ void SimulatedWorker::train_one_unit(Epoch epoch) {
     run_->unacknowledged.push_back({run_->resource, {{"value", value}, {"cost", cost}}});
   }
   const bool reached = run_->resource == run_->assignment.until_resource;
-  if (reached || run_->resource % checkpoint_every_ == 0) run_->checkpoint = run_->resource;
+  if (reached || run_->resource % checkpoint_every_ == 0) {
+    run_->checkpoint = run_->resource;
+    disk_.checkpoints.emplace(run_->assignment.trial, run_->files_epoch, run_->resource);
+  }
+  if (reached && holds_commands_ && run_->assignment.world_size == 1) held_ = run_;
   if (reached) return end_run(ExitClass::completed, "");
   clock_.after_ms(unit_ms_, [this, epoch] { train_one_unit(epoch); });
 }

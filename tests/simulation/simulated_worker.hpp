@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "scheduler/scheduler.hpp"
@@ -19,13 +21,20 @@ double objective_value(const Configuration& configuration, std::int64_t resource
 // Of another metric, always finite.
 double cost_value(const Configuration& configuration, std::int64_t resource);
 
+struct SimulatedDisk {
+  // What workers have ever stored: of a trial, in the directory of an epoch, at a resource.
+  std::set<std::tuple<TrialId, Epoch, std::int64_t>> checkpoints;
+  bool others_are_told_of = false;  // by a peer that lies
+};
+
 class SimulatedWorker {
  public:
   // Carries the worker's call to the server; may lose it.
   using Send = std::function<void(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call)>;
   using Died = std::function<void(SimulatedWorker& worker)>;
 
-  SimulatedWorker(std::string id, SimulatedClock& clock, Draw& draw, const Faults& faults, Send send, Died died);
+  SimulatedWorker(std::string id, SimulatedClock& clock, Draw& draw, const Faults& faults, SimulatedDisk& disk, Send send,
+                  Died died);
 
   const WorkerId& id() const { return id_; }
   bool alive() const { return alive_; }
@@ -39,6 +48,7 @@ class SimulatedWorker {
   // What it executes, or has ended without an acknowledgement.
   struct Run {
     Assignment assignment;
+    Epoch files_epoch;  // in whose directory it writes
     std::int64_t resource = 0;
     std::int64_t checkpoint = 0;
     std::int64_t training_ms = 0;
@@ -53,6 +63,7 @@ class SimulatedWorker {
   void call_after_ms(std::int64_t delay_ms);
   WorkerSynced message() const;
   void execute(const Assignment& assignment);
+  Epoch directory_for(const Assignment& assignment) const;
   void train_one_unit(Epoch epoch);
   void end_run(ExitClass exit, std::string message);
   void stop_run();
@@ -62,11 +73,14 @@ class SimulatedWorker {
   SimulatedClock& clock_;
   Draw& draw_;
   const Faults& faults_;
+  SimulatedDisk& disk_;
   Send send_;
   Died died_;
   std::int64_t unit_ms_;
   std::int64_t checkpoint_every_;
+  bool holds_commands_;
   std::optional<Run> run_;
+  std::optional<Run> held_;  // the last one that reached its rung, when its process is held there
   bool alive_ = true;
   bool draining_ = false;
   std::int64_t unheard_until_ms_ = 0;

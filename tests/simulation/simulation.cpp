@@ -138,6 +138,7 @@ class Simulation {
   SimulatedClock clock_;
   SimulatedServer server_;
   LyingPeer liar_;
+  SimulatedDisk disk_;
   std::vector<std::unique_ptr<SimulatedWorker>> workers_;  // dead ones too: what they had scheduled finds them
   std::vector<User> users_;
   std::size_t workers_wanted_;
@@ -170,6 +171,7 @@ Simulation::Simulation(std::uint64_t seed, const SimulationOptions& options)
   }
   for (std::size_t i = 0; i < jobs; ++i) clock_.after_ms(draw_.between(0, kSubmitMsMax), [this, i] { submit(i); });
   server_.die_at_batch(options.dies_at_batch, options.death);
+  disk_.others_are_told_of = faults_.lies > 0;
   if (faults_.lies > 0) server_.expect_lies();
   liar_.begin();
   keep_workers();
@@ -222,7 +224,7 @@ void Simulation::keep_workers() {
   const auto alive = std::count_if(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->alive(); });
   for (auto count = static_cast<std::size_t>(alive); count < workers_wanted_; ++count) {
     workers_.push_back(std::make_unique<SimulatedWorker>(
-        "w" + std::to_string(workers_.size() + 1), clock_, draw_, faults_,
+        "w" + std::to_string(workers_.size() + 1), clock_, draw_, faults_, disk_,
         [this](SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call) { carry(from, message, call); },
         [this](SimulatedWorker& dead) {
           story_.tell(clock_.now_ms(), [&] { return dead.id().value + " dies"; });

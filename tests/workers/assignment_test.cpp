@@ -23,7 +23,7 @@ TEST(Assignment, KeepsTheFirstReportForAResourceAlone) {
   const auto status = assignment.status();
   EXPECT_EQ(resources_of(status), (std::vector<std::int64_t>{1, 3}));
   EXPECT_EQ(status.observations[0].metrics[0].second, 0.5);
-  assignment.acknowledge(status);
+  assignment.acknowledge(status, true);
   assignment.observe(3, {{"loss", 1}});
   assignment.observe(4, {{"loss", 1}});
   EXPECT_EQ(resources_of(assignment.status()), std::vector<std::int64_t>{4});
@@ -41,7 +41,7 @@ TEST(Assignment, OfMoreValuesThanFitInMemoryTheLastObservationStays) {
   protocol::AssignmentStatus status = assignment.status();
   for (; status.exit.empty(); status = assignment.status()) {
     count += static_cast<std::int64_t>(status.observations.size());
-    assignment.acknowledge(status);
+    assignment.acknowledge(status, true);
   }
   count += static_cast<std::int64_t>(status.observations.size());
   EXPECT_EQ(status.observations.back().resource, last);

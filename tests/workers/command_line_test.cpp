@@ -27,6 +27,7 @@ protocol::AssignmentOrder some_order() {
   order.max_resource = 27;
   order.seed = 18446744073709551615ULL;
   order.trial_dir = "/t";
+  order.epoch = 12;
   return order;
 }
 
@@ -37,7 +38,7 @@ TEST(CommandLine, FillsParametersAndBuiltInNames) {
               ElementsAre("train", "--eta=0.1", "6/true", "gb tree", "3-9-27-9", "18446744073709551615"));
   EXPECT_THAT(fill_argv({"{checkpoint_dir}", "{parameters_file}", "{trial_dir}", "{job}.{trial}.{attempt}"},
                         template_values(some_order())),
-              ElementsAre("/t/checkpoint", "/t/parameters.json", "/t", "7.3.2"));
+              ElementsAre("/t/epochs/12/checkpoint", "/t/parameters.json", "/t", "7.3.2"));
 }
 
 TEST(CommandLine, KeepsBracesThatAreNoPlaceholder) {
@@ -66,7 +67,7 @@ TEST(CommandLine, GivesTheSegmentAsEnvironmentAndLetsTheJobsOwnWin) {
   ::unsetenv("TUNEBAND_LEFT_OVER");
   for (const char* entry :
        {"TUNEBAND_JOB=7", "TUNEBAND_TRIAL=3", "TUNEBAND_ATTEMPT=2", "TUNEBAND_FROM_RESOURCE=3", "TUNEBAND_UNTIL_RESOURCE=9",
-        "TUNEBAND_MAX_RESOURCE=27", "TUNEBAND_TRIAL_DIR=/t", "TUNEBAND_CHECKPOINT_DIR=/t/checkpoint",
+        "TUNEBAND_MAX_RESOURCE=27", "TUNEBAND_TRIAL_DIR=/t", "TUNEBAND_CHECKPOINT_DIR=/t/epochs/12/checkpoint",
         "TUNEBAND_PARAMETERS_FILE=/t/parameters.json", "TUNEBAND_SEED=18446744073709551615", "TUNEBAND_PARAMETER_ETA=0.1",
         "TUNEBAND_PARAMETER_BOOSTER=gb tree", "TUNEBAND_PARAMETER_DROP_RATE_X=0.5", "OMP_NUM_THREADS=4", "PATH=/only",
         "PYTHONUNBUFFERED=1"}) {

@@ -1,11 +1,14 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <utility>
 
 #include "tests/workers/recording_reporter.hpp"
 #include "tests/workers/temporary_dir.hpp"
@@ -119,6 +122,7 @@ TEST_F(CommandRunnerTest, GoesOnFromItsCheckpointWhenItWasLetGoOf) {
   runner->release();
   EXPECT_TRUE(no_children_left());
   reporter.take_seen();
+  order.files_epoch = std::exchange(order.epoch, order.epoch + 1);
   ASSERT_EQ(run_until(5).exit, "completed");
   EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=4", "5: loss=5"));
   EXPECT_THAT(log_text(), HasSubstr("begin 3 from 3"));
@@ -163,6 +167,40 @@ TEST_F(CommandRunnerTest, OversteppingTheRungCountsForItAndIsNotLost) {
   EXPECT_THAT(reporter.take_seen(), ElementsAre("2: loss=2", "3: loss=4"));
   ASSERT_EQ(run_until(6).exit, "completed");
   EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=4", "6: loss=6")) << "it was not started again";
+}
+
+// A trial whose worker was thought lost: it is stopped, its command is not.
+TEST_F(CommandRunnerTest, AnotherAttemptHasADirectoryOfItsOwnAndEndsWhatStillRunsForTheOneBefore) {
+  script(kCountingScript);
+  order.trainer["resume"] = "checkpoint";
+  order.epoch = 11;
+  ASSERT_EQ(run_until(3).exit, "completed");
+  runner->release();
+  const std::string first = dir / "trial/epochs/11/checkpoint/at";
+  const std::string kept = read_text(first);
+  int until_exec[2];
+  ASSERT_EQ(::pipe2(until_exec, O_CLOEXEC), 0);
+  const pid_t still_runs = ::fork();
+  if (still_runs == 0) {
+    ::setenv("TUNEBAND_TRIAL_DIR", order.trial_dir.c_str(), 1);
+    ::setenv("TUNEBAND_EPOCH", "11", 1);
+    ::execl("/bin/sleep", "sleep", "1000", nullptr);
+    ::_exit(1);
+  }
+  ::close(until_exec[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(until_exec[0], &byte, 1), 0);
+  ::close(until_exec[0]);
+  order.epoch = 12;
+  order.files_epoch = 11;
+  order.attempt = 2;
+  script("cat \"$TUNEBAND_CHECKPOINT_DIR/at\"; echo 7 > \"$TUNEBAND_CHECKPOINT_DIR/at\"; echo '{\"resource\": 9, \"loss\": 1}'");
+  ASSERT_EQ(run_until(9).exit, "completed");
+  int status = 0;
+  EXPECT_EQ(::waitpid(still_runs, &status, 0), -1) << "it is ended, and reaped with all that is below this process";
+  EXPECT_THAT(log_text(), HasSubstr("still ran for an earlier attempt"));
+  EXPECT_EQ(read_text(first), kept) << "what the first left is as it was";
+  EXPECT_EQ(read_text(dir / "trial/epochs/12/checkpoint/at"), "7\n");
 }
 
 TEST_F(CommandRunnerTest, APipeInPlaceOfTheLogOrTheParametersIsSaidAtOnce) {
@@ -257,9 +295,21 @@ TEST_F(CommandRunnerTest, SaysHowACommandCrashed) {
   EXPECT_EQ(result.exit, "crashed");
   EXPECT_THAT(result.message, HasSubstr("exit status 3"));
   EXPECT_THAT(result.message, HasSubstr("going | Traceback: boom"));
+  EXPECT_EQ(result.crash, "exit status 3");
   script("kill -SEGV $$");
   EXPECT_THAT(run().message, HasSubstr("signal 11"));
   EXPECT_EQ(run().exit, "crashed");
+  EXPECT_EQ(run().crash, "signal 11");
+}
+
+TEST_F(CommandRunnerTest, ACrashFromOutsideOrOfTheMachineIsNoneThatComesAgain) {
+  for (const char* end :
+       {"kill -TERM $$", "kill -KILL $$", "exit 143", "echo 'OSError: [Errno 28] No space left on device'; exit 1"}) {
+    script(end);
+    const SegmentResult result = run();
+    EXPECT_EQ(result.exit, "crashed") << end;
+    EXPECT_EQ(result.crash, "") << end;
+  }
 }
 
 TEST_F(CommandRunnerTest, KnowsAnAllocationThatFailed) {
@@ -362,16 +412,16 @@ TEST_F(CommandRunnerTest, WhatAHeldCommandSavesAsItEndsStays) {
   script(kSavingScript);
   ASSERT_EQ(run_until(3).exit, "completed");
   runner->release();
-  EXPECT_EQ(read_text(dir / "trial/checkpoint/at"), "3\n");
+  EXPECT_EQ(read_text(dir / "trial/epochs/1/checkpoint/at"), "3\n");
 }
 
 TEST_F(CommandRunnerTest, WhatAHeldCommandSavesForATrialThatWasCutGoes) {
   script(kSavingScript);
   ASSERT_EQ(run_until(3).exit, "completed");
   write_text(dir / "trial/" + protocol::kReleasedFile, "");
-  std::filesystem::remove_all(dir / "trial/checkpoint");
+  std::filesystem::remove_all(dir / "trial/epochs/1/checkpoint");
   runner->release();
-  EXPECT_FALSE(std::filesystem::exists(dir / "trial/checkpoint"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "trial/epochs/1/checkpoint"));
   EXPECT_TRUE(std::filesystem::exists(dir / "trial/log.txt"));
 }
 

@@ -44,42 +44,44 @@ class ModelFilesTest : public testing::Test {
 
   test::TemporaryDir dir_;
   const std::string trial_ = dir_ / "trial";
-  const std::string checkpoints_ = trial_ + "/checkpoint";
+  static constexpr std::int64_t kEpoch = 12;
+  const std::string checkpoints_ = trial_ + "/epochs/12/checkpoint";
 };
 
-TEST_F(ModelFilesTest, TheNewestCheckpointStaysAndIsTheModel) {
-  ASSERT_TRUE(store_model(trial_, 1, "one", Flush::no));
-  ASSERT_TRUE(store_model(trial_, 3, "three", Flush::no));
-  EXPECT_THAT(names_in(checkpoints_), ElementsAre("3.sum", "3.ubj"));
-  EXPECT_EQ(read_text(trial_ + "/model.ubj"), "three");
+TEST_F(ModelFilesTest, CheckpointsStayFromTheOneOnThatTheServerHasTaken) {
+  ASSERT_TRUE(store_model({trial_, kEpoch, 1, 0}, "one", Flush::no));
+  ASSERT_TRUE(store_model({trial_, kEpoch, 3, 0}, "three", Flush::no));
+  EXPECT_THAT(names_in(checkpoints_), ElementsAre("1.sum", "1.ubj", "3.sum", "3.ubj"))
+      << "the server may know of the first alone";
+  ASSERT_TRUE(store_model({trial_, kEpoch, 9, 3}, "nine", Flush::no));
+  EXPECT_THAT(names_in(checkpoints_), ElementsAre("3.sum", "3.ubj", "9.sum", "9.ubj"));
   EXPECT_THAT(flushed_paths, IsEmpty());
   std::vector<std::string> notes;
-  const auto newest = newest_model(trial_, 9, notes);
+  const auto newest = newest_model(trial_, kEpoch, 8, notes);
   ASSERT_TRUE(newest);
   EXPECT_EQ(newest->resource, 3);
   EXPECT_EQ(newest->bytes, "three");
 }
 
 TEST_F(ModelFilesTest, FilesAreOnTheDiskBeforeTheyHaveTheirNamesAndTheNamesBeforeItReturns) {
-  ASSERT_TRUE(store_model(trial_, 3, "three", Flush::yes));
+  ASSERT_TRUE(store_model({trial_, kEpoch, 3, 0}, "three", Flush::yes));
   const std::string process = ".tmp" + std::to_string(::getpid());
-  EXPECT_THAT(flushed_paths,
-              ElementsAre(checkpoints_ + "/3.sum" + process, checkpoints_ + "/3.ubj" + process, checkpoints_, trial_));
+  EXPECT_THAT(flushed_paths, ElementsAre(checkpoints_ + "/3.sum" + process, checkpoints_ + "/3.ubj" + process, checkpoints_,
+                                         trial_ + "/epochs/12", trial_ + "/epochs", trial_));
 }
 
 TEST_F(ModelFilesTest, WhatIsNotOnTheDiskReplacesNothing) {
-  ASSERT_TRUE(store_model(trial_, 3, "three", Flush::yes));
+  ASSERT_TRUE(store_model({trial_, kEpoch, 3, 0}, "three", Flush::yes));
   disk_fails = true;
-  const auto stored = store_model(trial_, 9, "nine", Flush::yes);
+  const auto stored = store_model({trial_, kEpoch, 9, 3}, "nine", Flush::yes);
   ASSERT_FALSE(stored);
   EXPECT_THAT(stored.error().message, HasSubstr("Input/output error"));
   EXPECT_THAT(names_in(checkpoints_), ElementsAre("3.sum", "3.ubj")) << "nor does anything of it stay";
-  EXPECT_EQ(read_text(trial_ + "/model.ubj"), "three");
 }
 
 TEST_F(ModelFilesTest, NothingStaysOfAFileThatCannotGetItsName) {
   fs::create_directories(checkpoints_ + "/3.ubj/in the way");
-  EXPECT_FALSE(store_model(trial_, 3, "three", Flush::no));
+  EXPECT_FALSE(store_model({trial_, kEpoch, 3, 0}, "three", Flush::no));
   EXPECT_THAT(names_in(checkpoints_), ElementsAre("3.sum", "3.ubj"));
 }
 

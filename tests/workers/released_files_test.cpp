@@ -8,6 +8,7 @@
 #include "workers/model_files.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
+#include "workers/segment_dir.hpp"
 #include "workers/trial_log.hpp"
 
 namespace tuneband::workers {
@@ -55,10 +56,30 @@ TEST_F(TrialLinks, ALogThatBecameALinkIsBegunAnew) {
 }
 
 TEST_F(TrialLinks, NoModelIsStoredOrReadThroughALink) {
-  fs::create_directory_symlink(target("checkpoint"), dir_ / "trial/checkpoint");
+  constexpr std::int64_t kEpoch = 12;
   std::vector<std::string> notes;
-  EXPECT_FALSE(store_model(dir_ / "trial", 9, "model", Flush::no));
-  EXPECT_FALSE(newest_model(dir_ / "trial", 9, notes));
+  for (const std::string link : {"epochs/12/checkpoint", "epochs/12", "epochs"}) {
+    fs::create_directories((dir_ / ("trial/" + link)));
+    fs::remove_all(dir_ / ("trial/" + link));
+    fs::create_directory_symlink(target("checkpoint"), dir_ / ("trial/" + link));
+    EXPECT_FALSE(store_model({dir_ / "trial", kEpoch, 9, 0}, "model", Flush::no)) << link;
+    EXPECT_FALSE(newest_model(dir_ / "trial", kEpoch, 9, notes)) << link;
+  }
+  expect_untouched();
+}
+
+TEST_F(TrialLinks, NoCheckpointDirectoryIsMadeOrRemovedThroughALink) {
+  fs::create_directories(target("checkpoint/12"));
+  fs::create_directory_symlink(target("checkpoint"), dir_ / "trial/epochs");
+  fs::create_directory_symlink("epochs/13/checkpoint", dir_ / "trial/checkpoint");
+  auto log = TrialLog::open(dir_ / "trial");
+  protocol::AssignmentOrder order;
+  order.trial_dir = dir_ / "trial";
+  order.epoch = 11;
+  EXPECT_FALSE(make_checkpoint_dir(order, *log));
+  remove_superseded_dir(order.trial_dir, 12);
+  EXPECT_FALSE(fs::exists(target("checkpoint/11")));
+  EXPECT_TRUE(fs::exists(target("checkpoint/12")));
   expect_untouched();
 }
 

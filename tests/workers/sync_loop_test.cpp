@@ -146,6 +146,62 @@ TEST_F(SyncLoopTest, WhatASegmentStoresAfterItsTrialWasCutGoes) {
   drain();
 }
 
+TEST_F(SyncLoopTest, AThreadThatHangsInACallFailsItsTrialAndThenTheProcessIsReplaced) {
+  options.stall_ms = 50;
+  std::promise<void> replaced;
+  std::promise<void> back;
+  options.replace_process = [&](bool for_good) {
+    EXPECT_FALSE(for_good);
+    replaced.set_value();
+  };
+  runner.script = [&](const AssignmentOrder&, TrialReporter&) {
+    back.get_future().wait();
+    return SegmentResult{kExitCompleted, ""};
+  };
+  server.desire(order_of(1));
+  start_worker();
+  const auto told = server.wait_for_exit(1);
+  EXPECT_EQ(told.assignment->exit, "stalled");
+  EXPECT_THAT(told.assignment->message, testing::HasSubstr("did not come back"));
+  replaced.get_future().wait();
+  back.set_value();
+  worker->drain();
+}
+
+TEST_F(SyncLoopTest, AThreadThatHangsWhenItIsToldToStopIsGivenUpSoonerAndItsTrialBlamedForNothing) {
+  options.group_grace_ms = 50;
+  std::promise<void> replaced;
+  std::promise<void> back;
+  options.replace_process = [&](bool) { replaced.set_value(); };
+  runner.script = [&](const AssignmentOrder&, TrialReporter&) {
+    back.get_future().wait();
+    return SegmentResult{kExitCompleted, ""};
+  };
+  server.desire(order_of(1));
+  start_worker();
+  server.wait_for(executing);
+  server.desire(std::nullopt);
+  EXPECT_EQ(server.wait_for_exit(1).assignment->exit, "stopped");
+  replaced.get_future().wait();
+  back.set_value();
+  worker->drain();
+}
+
+TEST_F(SyncLoopTest, ASegmentThatWaitsForAnotherProcessMayBeStillForEver) {
+  options.stall_ms = 1;
+  options.replace_process = [](bool) { FAIL() << "it is no hang"; };
+  runner.script = [](const AssignmentOrder&, TrialReporter& reporter) {
+    reporter.waits_for_others(true);
+    return ScriptedRunner::wait_for_stop(reporter);
+  };
+  server.desire(order_of(1));
+  start_worker();
+  server.wait_for(executing);
+  server.desire(std::nullopt);
+  EXPECT_EQ(server.wait_for_exit(1).assignment->exit, "stopped");
+  drain();
+}
+
 TEST_F(SyncLoopTest, AnExitIsSentAgainUntilTheServerNoLongerDesiresItsEpoch) {
   runner.script = [](const AssignmentOrder&, TrialReporter&) { return SegmentResult{kExitCrashed, "boom"}; };
   server.on_exit([this](const auto& status) { return status.epoch == 1 ? std::optional(order_of(2)) : std::nullopt; });

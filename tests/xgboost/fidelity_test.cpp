@@ -185,7 +185,7 @@ TEST_F(RungTraining, NeverGoesOnFromTheCheckpointOfALowerRung) {
   TrialUnderTest whole = trial("shrinkage");
   ASSERT_EQ(damaged.run(*worker(), 0, 3).result.exit, kExitCompleted);
   ASSERT_EQ(damaged.run(*worker(), 0, 9, 5).result.exit, kExitStopped);
-  std::ofstream(damaged.file("checkpoint/5.ubj"), std::ios::app) << "x";
+  std::ofstream(damaged.checkpoint(5), std::ios::app) << "x";
   const auto rest = damaged.run(*worker(), 5, 9);
   EXPECT_EQ(rest.reporter.began_at, 0);
   whole.run(*worker(), 0, 9);

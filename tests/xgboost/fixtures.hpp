@@ -65,6 +65,7 @@ class RecordingReporter final : public TrialReporter {
     if (stop_after > 0 && resource >= stop_after) stopping = true;
   }
   void checkpointed(std::int64_t resource) override { checkpoints.push_back(resource); }
+  std::int64_t checkpoint_taken() const override { return checkpoints.empty() ? 0 : checkpoints.back(); }
   bool should_stop() const override { return stopping; }
   int stop_fd() const override { return -1; }
 
@@ -103,10 +104,29 @@ class TrialUnderTest {
     outcome.reporter.stop_after = stop_after;
     auto log = TrialLog::open(order_.trial_dir);
     outcome.result = runner.run(order_, outcome.reporter, *log);
+    note(outcome);
     return outcome;
   }
 
-  std::string model() const { return read_file(order_.trial_dir + "/model.ubj"); }
+  // As the server does: the files of the trial are those of the epoch that stored a checkpoint last, its model is the last one,
+  // or the one that was kept.
+  void note(const TrialOutcome& outcome) {
+    if (outcome.reporter.checkpoints.empty()) return;
+    order_.files_epoch = order_.epoch;
+    const std::string last = checkpoint(outcome.reporter.checkpoints.back());
+    if (!outcome.result.kept) {
+      model_file_ = last;
+    } else {
+      const auto kept = std::filesystem::path(last).parent_path() / protocol::kept_model_file(outcome.result.kept->resource);
+      if (std::filesystem::exists(kept)) model_file_ = kept;
+    }
+  }
+
+  std::string model_file() const { return model_file_; }
+  std::string checkpoint(std::int64_t resource) const {
+    return protocol::checkpoint_dir(order_.trial_dir, order_.files_epoch) + "/" + std::to_string(resource) + ".ubj";
+  }
+  std::string model() const { return read_file(model_file()); }
   std::string log() const { return read_file(order_.trial_dir + "/log.txt"); }
   std::string file(const std::string& name) const { return order_.trial_dir + "/" + name; }
   protocol::AssignmentOrder& order() { return order_; }
@@ -114,6 +134,7 @@ class TrialUnderTest {
  private:
   TemporaryDir dir_;
   protocol::AssignmentOrder order_;
+  std::string model_file_ = file("model.ubj");
 };
 
 }  // namespace tuneband::workers::test

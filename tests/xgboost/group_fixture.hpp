@@ -120,6 +120,7 @@ class GroupUnderTest {
     }
     std::vector<TrialOutcome> outcomes;
     for (auto& rank : ranks) outcomes.push_back(rank.get());
+    trial.note(outcomes.front());
     return outcomes;
   }
 

@@ -127,7 +127,7 @@ TEST_F(XgboostGroups, WhenOneRankIsAskedToStopAllStopAfterTheSameRoundWithACheck
   EXPECT_THAT(exits_of(group.run(trial, 0, 6)), Each(kExitStopped));
   group.let_one(0, [](AssignmentOrder&, RecordingReporter& reporter) { reporter.stop_after = 2; });
   EXPECT_THAT(exits_of(group.run(trial, 0, 6)), Each(kExitStopped));
-  EXPECT_TRUE(std::filesystem::exists(trial.file("checkpoint/2.ubj")));
+  EXPECT_TRUE(std::filesystem::exists(trial.checkpoint(2)));
   group.let_all_be_alike();
   train(group, trial, 2, 6);
   EXPECT_TRUE(trial.model() == whole.model());
@@ -214,7 +214,7 @@ TEST_F(XgboostGroups, WhatTheFirstRankFindsWrongWithTheMetricEndsTheOthers) {
   TrialUnderTest missing(document, {}, "validation-logloss");
   EXPECT_THAT(exits_of(group.run(missing, 0, 3)), ElementsAre(kExitNoMetric, kExitStopped, kExitStopped));
   TrialUnderTest unwritable(document, {}, "validation-auc");
-  std::ofstream(unwritable.file("checkpoint")) << "in the way";
+  std::ofstream(unwritable.file("epochs")) << "in the way";
   const auto outcomes = group.run(unwritable, 0, 2);
   EXPECT_THAT(outcomes[0].result.message, HasSubstr("cannot write"));
   EXPECT_EQ(outcomes[1].result.exit, kExitCompleted) << "its part is done; the first rank's is not";

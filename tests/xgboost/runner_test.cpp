@@ -62,7 +62,7 @@ TEST_F(XgboostRunner, ObservesEveryRoundAndLeavesAModelAndALog) {
   EXPECT_THAT(outcome.reporter.checkpoints, ElementsAre(3));
   EXPECT_THAT(trial.log(), HasSubstr("eta=0.3 max_depth=3"));
   EXPECT_THAT(trial.log(), HasSubstr("\nround 3  validation-auc 0."));
-  EXPECT_TRUE(std::filesystem::exists(trial.file("checkpoint/3.ubj")));
+  EXPECT_TRUE(std::filesystem::exists(trial.checkpoint(3)));
 }
 
 TEST_F(XgboostRunner, TheModelFileIsReadByXgboostItselfAndDescribesItsFeatures) {
@@ -70,7 +70,7 @@ TEST_F(XgboostRunner, TheModelFileIsReadByXgboostItselfAndDescribesItsFeatures) 
   run(trial);
   BoosterHandle booster = nullptr;
   ASSERT_EQ(XGBoosterCreate(nullptr, 0, &booster), 0);
-  ASSERT_EQ(XGBoosterLoadModel(booster, trial.file("model.ubj").c_str()), 0) << XGBGetLastError();
+  ASSERT_EQ(XGBoosterLoadModel(booster, trial.model_file().c_str()), 0) << XGBGetLastError();
   int rounds = 0;
   XGBoosterBoostedRounds(booster, &rounds);
   EXPECT_EQ(rounds, 3);
@@ -87,12 +87,35 @@ TEST_F(XgboostRunner, TheModelFileIsReadByXgboostItselfAndDescribesItsFeatures) 
   XGBoosterFree(booster);
 }
 
-TEST_F(XgboostRunner, KeepsOnlyTheLatestCheckpoint) {
+TEST_F(XgboostRunner, KeepsTheCheckpointThatTheServerHasAndTheLatest) {
+  Json document = trainer();
+  document["checkpoint_interval_seconds"] = 0;
+  TrialUnderTest trial(document, {{"eta", 0.3}});
+  run(trial, 0, 3);
+  EXPECT_FALSE(std::filesystem::exists(trial.checkpoint(1)));
+  EXPECT_TRUE(std::filesystem::exists(trial.checkpoint(2)));
+  EXPECT_TRUE(std::filesystem::exists(trial.checkpoint(3)));
+}
+
+TEST_F(XgboostRunner, ASegmentThatIsOverLeavesTheFilesOfALaterOneAlone) {
   TrialUnderTest trial(trainer(), {{"eta", 0.3}});
-  run(trial, 0, 1);
-  run(trial, 1, 3);
-  EXPECT_FALSE(std::filesystem::exists(trial.file("checkpoint/1.ubj")));
-  EXPECT_TRUE(std::filesystem::exists(trial.file("checkpoint/3.ubj")));
+  run(trial, 0, 3);
+  const protocol::AssignmentOrder late = trial.order();
+  const auto other = make_xgboost_runner({});
+  trial.run(*other, 3, 9);
+  const std::string model = trial.model();
+  test::RecordingReporter reporter;
+  auto log = TrialLog::open(late.trial_dir);
+  protocol::AssignmentOrder order = late;
+  order.epoch = late.epoch + 7;          // another attempt at the same segment, which woke up late and ends wherever it stands
+  order.configuration = {{"eta", 0.1}};  // to be told apart
+  order.from_resource = 3;
+  order.until_resource = 27;
+  order.files_epoch = late.epoch;
+  reporter.stop_after = 9;
+  EXPECT_EQ(runner_->run(order, reporter, *log).exit, kExitStopped);
+  EXPECT_THAT(reporter.checkpoints, ElementsAre(9));
+  EXPECT_TRUE(trial.model() == model) << "of 9 rounds";
 }
 
 TEST_F(XgboostRunner, ChecksPointsBetweenRungsAtTheInterval) {
@@ -116,8 +139,8 @@ TEST_F(XgboostRunner, ADamagedCheckpointIsNotUsedAndTheResultIsTheSame) {
   for (const std::string& damage : {std::string(), std::string("garbage"), std::string(3000, '\0')}) {
     TrialUnderTest trial(trainer(), {{"eta", 0.3}});
     run(trial, 0, 3);
-    std::filesystem::remove(trial.file("checkpoint/3.ubj"));
-    std::ofstream(trial.file("checkpoint/3.ubj"), std::ios::binary) << damage;
+    std::filesystem::remove(trial.checkpoint(3));
+    std::ofstream(trial.checkpoint(3), std::ios::binary) << damage;
     runner_ = make_xgboost_runner({});
     EXPECT_EQ(run(trial, 3, 6).result.exit, kExitCompleted);
     EXPECT_THAT(trial.log(), HasSubstr("the checkpoint of 3 rounds is damaged"));
@@ -292,7 +315,7 @@ TEST_F(XgboostRunner, AnObjectiveOfNumbersTrainsOnMinusOneAndOneAsTheyAre) {
 
 TEST_F(XgboostRunner, AnUnwritableTrialDirectoryIsSaid) {
   TrialUnderTest trial(trainer(), {{"eta", 0.3}});
-  std::ofstream(trial.file("checkpoint")) << "in the way";
+  std::ofstream(trial.file("epochs")) << "in the way";
   const auto result = run(trial).result;
   EXPECT_EQ(result.exit, kExitCrashed);
   EXPECT_THAT(result.message, HasSubstr("cannot write"));

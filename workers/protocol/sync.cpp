@@ -13,6 +13,7 @@ constexpr TextRange kNameRange{.min = 1, .max = 200};
 constexpr TextRange kMetricNameRange{.min = 1, .max = kMetricNameSizeMax};
 constexpr TextRange kDataKeyRange{.min = 1, .max = 10'000};
 constexpr TextRange kExitRange{.min = 0, .max = 50};
+constexpr TextRange kCrashRange{.min = 0, .max = 100};
 constexpr TextRange kPathRange{.min = 1, .max = 4096};
 constexpr TextRange kAddressRange{.min = 0, .max = 255};
 constexpr IntegerRange kPortRange{.min = 0, .max = 65'535};
@@ -36,7 +37,9 @@ Json status_to_json(const AssignmentStatus& status) {
             {"checkpoint_resource", status.checkpoint_resource},
             {"training_ms", status.training_ms},
             {"exit", status.exit},
-            {"message", status.message}};
+            {"message", status.message},
+            {"crash", status.crash},
+            {"files_epoch", status.files_epoch}};
   if (status.kept) json["kept"] = observation_to_json(*status.kept);
   return json;
 }
@@ -63,6 +66,7 @@ Json order_to_json(const AssignmentOrder& order) {
             {"from_resource", order.from_resource},
             {"until_resource", order.until_resource},
             {"max_resource", order.max_resource},
+            {"files_epoch", order.files_epoch},
             {"attempt", order.attempt},
             {"seed", order.seed},
             {"trial_dir", order.trial_dir}};
@@ -130,6 +134,8 @@ AssignmentStatus read_status(const Json& json, const std::string& path, Diagnost
   status.exit = reader.text_or("exit", "", kExitRange);
   status.message = reader.text_or("message", "", {.min = 0, .max = kMessageSizeMax});
   if (const Json* kept = reader.find("kept")) status.kept = read_observation(*kept, join_path(path, "kept"), diagnostics);
+  status.crash = reader.text_or("crash", "", kCrashRange);
+  status.files_epoch = reader.integer_or("files_epoch", 0, kNotNegative);
   reader.finish();
   return status;
 }
@@ -180,6 +186,7 @@ AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostic
   order.from_resource = required_integer(reader, "from_resource", kNotNegative);
   order.until_resource = required_integer(reader, "until_resource", kPositive);
   order.max_resource = required_integer(reader, "max_resource", kPositive);
+  order.files_epoch = reader.integer_or("files_epoch", 0, kNotNegative);
   order.attempt = static_cast<int>(reader.integer_or("attempt", 1, {.min = 1, .max = std::numeric_limits<int>::max()}));
   order.seed = read_seed(reader);
   order.trial_dir = required_text(reader, "trial_dir", kPathRange);
@@ -189,6 +196,13 @@ AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostic
 }
 
 }  // namespace
+
+std::string kept_model_file(std::int64_t resource) { return "best-" + std::to_string(resource) + ".ubj"; }
+
+std::string checkpoint_dir(const std::string& trial_dir, std::int64_t epoch) {
+  const std::string above = epoch == 0 ? trial_dir : trial_dir + "/" + kEpochsDir + "/" + std::to_string(epoch);
+  return above + "/" + kCheckpointDir;
+}
 
 Json to_json(const SyncRequest& request) {
   Json json{{"name", request.name},       {"host", request.host},           {"pid", request.pid},

@@ -30,6 +30,8 @@ struct AssignmentStatus {
   std::int64_t training_ms = 0;
   std::string exit;                 // "" while executing, else an exit class by name ("completed", "out_of_memory", ...)
   std::string message;              // of the exit: a sentence; while executing: what it waits for on its machine, in some words
+  std::string crash;                // of a crash: its status or signal; "": none, or it came from outside
+  std::int64_t files_epoch = 0;     // in whose directory the segment writes; 0: its own epoch's
   std::optional<Observation> kept;  // with exit: what counts of the segment, of its best resource; nothing: of its last
 };
 
@@ -74,6 +76,7 @@ struct AssignmentOrder {
   std::int64_t from_resource = 0;
   std::int64_t until_resource = 0;
   std::int64_t max_resource = 0;
+  std::int64_t files_epoch = 0;  // in whose directory the checkpoint at from_resource is
   int attempt = 1;
   std::uint64_t seed = 0;           // of the trial: hash of job seed and trial number
   std::string trial_dir;            // absolute; the worker makes it: log.txt, checkpoints, model
@@ -102,11 +105,20 @@ Json to_json(const SyncReply& reply);
 SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics);
 SyncReply sync_reply_from_json(const Json& json, Diagnostics& diagnostics);
 
-// Files of a trial, below its trial_dir. The best trial's model is the model of its highest checkpoint.
-inline constexpr const char* kLogFile = "log.txt";  // of rank 0; rank 2 writes log-2.txt
-inline constexpr const char* kModelFile =
-    "model.ubj";  // xgboost: loadable by xgboost itself, written at max_resource and at each checkpoint
+// Files of a trial, below its trial_dir.
+//
+// Each segment writes its checkpoints into a directory of its own, epochs/<epoch>/checkpoint, and the trial's row says which
+// epoch's are the trial's: what a worker writes that was thought lost is never taken for them. Two names show what the row says,
+// and are the server's alone: `checkpoint`, a link to that directory, and `model.ubj`, the model of the row's checkpoint, or the
+// one that it keeps.
+inline constexpr const char* kLogFile = "log.txt";           // of rank 0; rank 2 writes log-2.txt
+inline constexpr const char* kModelFile = "model.ubj";       // xgboost: loadable by xgboost itself
 inline constexpr const char* kCheckpointDir = "checkpoint";  // command: its own; xgboost: <resource>.ubj
+inline constexpr const char* kEpochsDir = "epochs";
+// Where the segment of this epoch keeps its checkpoints. 0: where trials of older versions have them.
+std::string checkpoint_dir(const std::string& trial_dir, std::int64_t epoch);
+// In it, of a trial that keeps its best round (xgboost): the model of that round.
+std::string kept_model_file(std::int64_t resource);
 // The server's word that the trial was cut: it removes checkpoint and model, and a worker that still ran something for the trial
 // removes what that may have made anew.
 inline constexpr const char* kReleasedFile = ".released";

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "workers/protocol/sync.hpp"
+
 namespace tuneband::protocol {
 
 namespace {
@@ -22,6 +24,13 @@ std::optional<TrialDirectory> TrialDirectory::open(const std::string& path) {
 std::optional<TrialDirectory> TrialDirectory::inside(const std::string& name) const {
   const int fd = ::openat(fd_, name.c_str(), kDirectory);
   return fd < 0 ? std::nullopt : std::optional(TrialDirectory(fd));
+}
+
+std::optional<TrialDirectory> TrialDirectory::checkpoints(std::int64_t epoch) const {
+  if (epoch == 0) return inside(kCheckpointDir);
+  const auto epochs = inside(kEpochsDir);
+  const auto own = epochs ? epochs->inside(std::to_string(epoch)) : std::nullopt;
+  return own ? own->inside(kCheckpointDir) : std::nullopt;
 }
 
 TrialDirectory::TrialDirectory(TrialDirectory&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

@@ -4,6 +4,7 @@
 // disk.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,10 @@ class TrialDirectory {
   static std::optional<TrialDirectory> open(const std::string& path);
   // A directory directly in it, in the same way.
   std::optional<TrialDirectory> inside(const std::string& name) const;
+
+  // Where the segment of `epoch` keeps its checkpoints, as checkpoint_dir() of the worker protocol. Nothing, too, when there is a
+  // link on the way.
+  std::optional<TrialDirectory> checkpoints(std::int64_t epoch) const;
 
   TrialDirectory(TrialDirectory&& other) noexcept;
   TrialDirectory& operator=(TrialDirectory&&) = delete;
