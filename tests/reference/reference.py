@@ -156,7 +156,30 @@ def anova(q):
     return {"mean": np.mean(shares, axis=0).tolist(), "deviation": np.std(shares, axis=0).tolist()}
 
 
-ANSWERS = {f.__name__: f for f in (gaussian_process, log_posterior, parzen, non_dominated_sort, concordance, anova)}
+def reductions(q):
+    """NumPy's own reductions of each array, in double precision; NaN and infinity as texts."""
+    answers = []
+    for array in q["arrays"]:
+        shape, order = array["shape"], "F" if array["fortran_order"] else "C"
+        values = np.frombuffer(bytes.fromhex(array["bytes"]), array["descr"]).reshape(shape, order=order).astype(np.float64)
+        answer = {"nans": np.isnan(values).sum(), "infs": np.isinf(values).sum()}
+        answer |= {"zeros": (values == 0).sum(), "count": values.size}
+        with np.errstate(all="ignore"):
+            for prefix, of in (("", values), ("abs_", np.abs(values))):
+                empty = values.size == 0
+                answer[prefix + "min"] = np.nan if empty else of.min()
+                answer[prefix + "max"] = np.nan if empty else of.max()
+                for name in ("mean", "std", "var"):
+                    answer[prefix + name.replace("var", "variance")[:8]] = np.nan if empty else getattr(of, name)()
+                answer[prefix + "sum"], answer[prefix + "prod"] = of.sum(), of.prod()
+                answer[prefix + "l1_norm"] = np.linalg.norm(of.ravel(), 1)
+                answer[prefix + "l2_norm"] = np.linalg.norm(of.ravel())
+        answers.append({name: float(value) if np.isfinite(value) else str(float(value)) for name, value in answer.items()})
+        answers[-1]["elements"] = [v if np.isfinite(v) else str(v) for v in values.ravel().tolist()]
+    return answers
+
+
+ANSWERS = {f.__name__: f for f in (gaussian_process, log_posterior, parzen, non_dominated_sort, concordance, anova, reductions)}
 
 if __name__ == "__main__":
     question = json.load(sys.stdin)

@@ -16,6 +16,9 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"core", {}},
     {"command_line", {"core"}},
     {"search_spaces", {"core"}},
+    {"debugger", {"core"}},
+    {"debugger/rules", {"debugger", "core"}},
+    {"debugger/files", {"debugger", "core"}},
     {"scheduler", {"scheduler/policies", "search_spaces", "core"}},
     {"scheduler/policies", {"scheduler", "search_spaces", "core"}},
     {"simulator", {"scheduler", "search_spaces", "core"}},
@@ -27,7 +30,8 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"cli", {"workers/protocol", "simulator", "scheduler", "search_spaces", "command_line", "core"}},
 };
 
-const std::set<std::string> kPureFolders = {"core", "search_spaces", "scheduler", "scheduler/policies"};
+const std::set<std::string> kPureFolders = {"core",      "search_spaces",      "debugger", "debugger/rules",
+                                             "scheduler", "scheduler/policies"};
 
 // What a pure folder has no use for: sockets, files, clocks, threads, the library's random numbers. <chrono> has the calendar
 // too, so its clocks are looked for in the text.

@@ -1,0 +1,200 @@
+#include "debugger/debug_spec.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/text.hpp"
+
+namespace tuneband::debugger {
+
+namespace {
+
+constexpr std::int64_t kMegabyte = 1024 * 1024;
+constexpr std::int64_t kTrialMegabytesMax = 1024 * 1024;
+const std::vector<std::string> kActionWords{"note", "stop_trial", "stop_job"};
+
+std::vector<std::string> names_of_types() {
+  std::vector<std::string> names;
+  for (const RuleType& type : rule_types()) names.push_back(type.name);
+  return names;
+}
+
+void read_parameter(ObjectReader& reader, const RuleParameter& parameter, RuleSpec& rule) {
+  std::optional<double> value;
+  if (parameter.flag) {
+    if (const auto flag = reader.boolean(parameter.name)) value = *flag ? 1 : 0;
+  } else if (parameter.whole) {
+    const IntegerRange range{static_cast<std::int64_t>(parameter.min), static_cast<std::int64_t>(parameter.max)};
+    if (const auto whole = reader.integer(parameter.name, range)) value = static_cast<double>(*whole);
+  } else {
+    value = reader.number(parameter.name, {.min = parameter.min, .max = parameter.max});
+  }
+  if (!value) value = parameter.fallback;
+  if (value) rule.parameters[parameter.name] = *value;
+}
+
+std::vector<std::string> read_names(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  if (!json.is_array() || json.empty() || json.size() > kCollectionsMax) {
+    diagnostics.error(path, "expected an array of names of collections, got " + excerpt(json));
+    return names;
+  }
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    if (json[i].is_string()) {
+      names.push_back(json[i].get<std::string>());
+    } else {
+      diagnostics.error(join_path(path, i), "expected the name of a collection, got " + excerpt(json[i]));
+    }
+  }
+  return names;
+}
+
+// The fields of a rule of the type `bound`.
+Declared read_declared(ObjectReader& reader, Diagnostics& diagnostics) {
+  constexpr std::int64_t kStepsMax = 1'000'000;
+  Declared declared;
+  reader.require_present("reduction");
+  if (const auto index = reader.word("reduction", reduction_names())) declared.reduction = static_cast<Reduction>(*index);
+  declared.above = reader.number("above");
+  declared.below = reader.number("below");
+  if (declared.above.has_value() == declared.below.has_value())
+    diagnostics.error(reader.path(), "expected either `above` or `below`");
+  declared.for_steps = static_cast<int>(reader.integer_or("for_steps", 1, {.min = 1, .max = kStepsMax}));
+  if (const auto text = reader.text("relative_to", {.min = 1, .max = kPatternSizeMax})) {
+    auto pattern = Pattern::create(*text);
+    if (pattern) {
+      declared.relative_to = std::move(*pattern);
+    } else {
+      diagnostics.error(reader.path_to("relative_to"), pattern.error().message);
+    }
+  }
+  return declared;
+}
+
+void check_variance(const RuleSpec& rule, const std::string& path, Diagnostics& diagnostics) {
+  if (rule.type != "tensor_variance") return;
+  if (!rule.parameters.contains("min_threshold") && !rule.parameters.contains("max_threshold"))
+    diagnostics.error(path, "expected `parameters.min_threshold`, `parameters.max_threshold` or both");
+}
+
+std::vector<RuleSpec> default_rules() {
+  std::vector<RuleSpec> rules;
+  Diagnostics none;
+  for (const char* type : {"exploding_tensor", "loss_not_decreasing"})
+    rules.push_back(parse_rule(Json{{"rule", type}}, "", none));
+  return rules;
+}
+
+std::vector<RuleSpec> read_rules(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  std::vector<RuleSpec> rules;
+  if (!json.is_array() || json.size() > kRulesMax) {
+    diagnostics.error(path, "expected an array of at most " + std::to_string(kRulesMax) + " rules, got " + excerpt(json));
+    return rules;
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::string place = join_path(path, i);
+    RuleSpec rule = parse_rule(json[i], place, diagnostics);
+    if (!rule.name.empty() && !names.insert(rule.name).second)
+      diagnostics.error(place, "another rule has the name `" + rule.name + "`", "give one of them a `name` of its own");
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+// What a rule looks at must be saved, or it would never be asked.
+void check_collections_of_rules(const DebugSpec& spec, bool own_collections, const std::string& path, Diagnostics& diagnostics) {
+  std::vector<std::string> saved;
+  for (const Collection& collection : spec.collections) saved.push_back(collection.name);
+  for (std::size_t i = 0; i < spec.rules.size(); ++i) {
+    const RuleSpec& rule = spec.rules[i];
+    const std::string place = join_path(join_path(path, "rules"), i);
+    for (std::size_t k = 0; k < rule.collections.size(); ++k) {
+      if (std::find(saved.begin(), saved.end(), rule.collections[k]) != saved.end()) continue;
+      const std::string where = join_path(join_path(place, "collections"), k);
+      diagnostics.error(where, "`" + rule.collections[k] + "` is not among the collections that are saved: " + join_and(saved),
+                        did_you_mean(rule.collections[k], saved));
+    }
+    const RuleType* type = find_rule_type(rule.type);
+    if (type == nullptr || !rule.collections.empty() || !rule.tensors.empty() || type->collections.front() == "*") continue;
+    const bool some = std::any_of(type->collections.begin(), type->collections.end(), [&](const std::string& name) {
+      return std::find(saved.begin(), saved.end(), name) != saved.end();
+    });
+    if (some) continue;
+    diagnostics.error(place, "`" + rule.type + "` looks at " + one_of(type->collections) + ", which is not saved",
+                      own_collections ? "name it in `collections`" : "name it in `debug.collections`, beside those wanted");
+  }
+}
+
+}  // namespace
+
+const Collection* DebugSpec::saves(std::string_view tensor, std::int64_t step) const {
+  for (const Collection& one : collections) {
+    if (one.holds(tensor) && one.save.due(step)) return &one;
+  }
+  return nullptr;
+}
+
+const Collection* DebugSpec::collection(std::string_view name) const {
+  const auto known =
+      std::find_if(collections.begin(), collections.end(), [&](const Collection& one) { return one.name == name; });
+  return known == collections.end() ? nullptr : &*known;
+}
+
+const RuleSpec* DebugSpec::rule(std::string_view name) const {
+  const auto known = std::find_if(rules.begin(), rules.end(), [&](const RuleSpec& one) { return one.name == name; });
+  return known == rules.end() ? nullptr : &*known;
+}
+
+RuleSpec parse_rule(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  RuleSpec rule;
+  ObjectReader reader(json, path, diagnostics);
+  static const std::vector<std::string> kTypes = names_of_types();
+  reader.require_present("rule");
+  const auto index = reader.word("rule", kTypes);
+  const RuleType* type = index ? &rule_types()[*index] : nullptr;
+  if (type != nullptr) rule.type = type->name;
+  rule.name = reader.text_or("name", rule.type, {.min = 1, .max = 100});
+  if (const auto action = reader.word("action", kActionWords)) rule.action = static_cast<Action>(*action);
+  if (const Json* names = reader.find("collections"))
+    rule.collections = read_names(*names, reader.path_to("collections"), diagnostics);
+  if (const Json* tensors = reader.find("tensors"))
+    rule.tensors = parse_patterns(*tensors, reader.path_to("tensors"), diagnostics);
+  if (rule.type == "bound") rule.declared = read_declared(reader, diagnostics);
+  static const Json kNone = Json::object();
+  const Json* given = reader.find("parameters");
+  if (type != nullptr) {
+    ObjectReader parameters(given == nullptr ? kNone : *given, reader.path_to("parameters"), diagnostics);
+    for (const RuleParameter& parameter : type->parameters) read_parameter(parameters, parameter, rule);
+    parameters.finish();
+    check_variance(rule, path, diagnostics);
+    reader.finish();
+  }
+  return rule;
+}
+
+DebugSpec parse_debug(const Json& json, const std::string& path, const DebugContext& context, Diagnostics& diagnostics) {
+  DebugSpec spec;
+  spec.judge = context.judge;
+  ObjectReader reader(json, path, diagnostics);
+  std::optional<SaveSchedule> save;
+  constexpr std::int64_t kSaves = 50;
+  if (const Json* schedule = reader.find("save"))
+    save = parse_schedule(*schedule, reader.path_to("save"), derived_schedule(context.max_resource, kSaves), diagnostics);
+  const Json* collections = reader.find("collections");
+  spec.collections = collections == nullptr ? default_collections(context.trainer, context.max_resource, save)
+                                            : parse_collections(*collections, reader.path_to("collections"), context.trainer,
+                                                                context.max_resource, save, diagnostics);
+  const Json* rules = reader.find("rules");
+  spec.rules = rules == nullptr ? default_rules() : read_rules(*rules, reader.path_to("rules"), diagnostics);
+  static const std::vector<std::string> kRanksWords{"first", "all"};
+  if (const auto ranks = reader.word("ranks", kRanksWords)) spec.ranks = static_cast<Ranks>(*ranks);
+  spec.trial_bytes_max =
+      reader.integer_or("trial_megabytes_max", spec.trial_bytes_max / kMegabyte, {.min = 1, .max = kTrialMegabytesMax}) *
+      kMegabyte;
+  reader.finish();
+  check_collections_of_rules(spec, collections != nullptr, path, diagnostics);
+  return spec;
+}
+
+}  // namespace tuneband::debugger

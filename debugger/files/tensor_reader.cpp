@@ -1,0 +1,342 @@
+#include "debugger/files/tensor_reader.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <set>
+
+#include "core/decimal.hpp"
+#include "debugger/collections.hpp"
+#include "debugger/files/tensor_format.hpp"
+
+namespace tuneband::debugger::files {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Fd {
+ public:
+  explicit Fd(int fd) : fd_(fd) {}
+  ~Fd() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+int open_file(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); }
+
+bool read_at(int fd, void* into, std::size_t size, std::uint64_t offset) {
+  auto* at = static_cast<char*>(into);
+  while (size > 0) {
+    const ssize_t got = ::pread(fd, at, size, static_cast<off_t>(offset));
+    if (got <= 0) return false;
+    at += got;
+    size -= static_cast<std::size_t>(got);
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+// Takes numbers from the front; after the end of the bytes everything is 0 and ok() false.
+class Bytes {
+ public:
+  explicit Bytes(std::string_view bytes) : left_(bytes) {}
+
+  template <class Number>
+  Number take() {
+    Number number{};
+    const std::string_view bytes = text(sizeof number);
+    if (bytes.size() == sizeof number) std::memcpy(&number, bytes.data(), sizeof number);
+    return number;
+  }
+  std::string_view text(std::size_t size) {
+    if (size > left_.size()) {
+      ok_ = false;
+      left_ = {};
+      return {};
+    }
+    const std::string_view taken = left_.substr(0, size);
+    left_.remove_prefix(size);
+    return taken;
+  }
+  bool done() const { return left_.empty(); }
+  bool ok() const { return ok_; }
+  void refuse() { ok_ = false; }
+
+ private:
+  std::string_view left_;
+  bool ok_ = true;
+};
+
+struct FileName {
+  std::int64_t epoch = 0;
+  int rank = 0;
+};
+
+// "7000000001-0.tensors"
+std::optional<FileName> file_name(const std::string& name) {
+  const std::string_view suffix = kTensorsSuffix;
+  if (!name.ends_with(suffix)) return std::nullopt;
+  const std::string_view stem = std::string_view(name).substr(0, name.size() - suffix.size());
+  const std::size_t dash = stem.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto epoch = whole_number(stem.substr(0, dash));
+  const auto rank = whole_number(stem.substr(dash + 1));
+  if (!epoch || !rank || *epoch < 0 || *rank < 0 || *rank > std::numeric_limits<int>::max()) return std::nullopt;
+  return FileName{*epoch, static_cast<int>(*rank)};
+}
+
+template <class Take>
+void for_each_file(const std::string& trial_dir, const Take& take) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(fs::path(trial_dir) / kTensorsDir, error)) {
+    if (const auto name = file_name(entry.path().filename().string())) take(entry.path().string(), *name);
+  }
+}
+
+}  // namespace
+
+struct TensorReader::Row {
+  RowKind kind = RowKind::name;
+  std::uint32_t id = 0;
+  std::string_view name;
+  double scalar = 0;
+  DType dtype = DType::float64;
+  std::vector<std::int64_t> shape;
+  Summary summary;
+  std::uint8_t flags = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::uint32_t crc = 0;
+  Dropped dropped;
+
+  void take_array(Bytes& bytes) {
+    const auto type = bytes.take<std::uint8_t>();
+    const auto dimensions = bytes.take<std::uint8_t>();
+    if (type > static_cast<std::uint8_t>(DType::float64) || dimensions > kDimensionsMax) return bytes.refuse();
+    dtype = static_cast<DType>(type);
+    for (int axis = 0; axis < dimensions; ++axis) shape.push_back(bytes.take<std::int64_t>());
+    if (!elements_of(shape)) bytes.refuse();
+  }
+
+  static Row take(Bytes& bytes) {
+    Row row;
+    row.kind = static_cast<RowKind>(bytes.take<std::uint8_t>());
+    if (row.kind != RowKind::dropped) row.id = bytes.take<std::uint32_t>();
+    switch (row.kind) {
+      case RowKind::name:
+        row.name = bytes.text(bytes.take<std::uint16_t>());
+        break;
+      case RowKind::scalar:
+        row.scalar = bytes.take<double>();
+        break;
+      case RowKind::summary: {
+        row.take_array(bytes);
+        std::array<double, kSummaryNumbers> numbers{};
+        for (double& number : numbers) number = bytes.take<double>();
+        row.summary = summary_from(numbers);
+        break;
+      }
+      case RowKind::raw:
+        row.take_array(bytes);
+        row.flags = bytes.take<std::uint8_t>();
+        row.offset = bytes.take<std::uint64_t>();
+        row.size = bytes.take<std::uint64_t>();
+        row.crc = bytes.take<std::uint32_t>();
+        break;
+      case RowKind::dropped:
+        row.dropped.rows = bytes.take<std::uint64_t>();
+        row.dropped.bytes = bytes.take<std::uint64_t>();
+        break;
+      default:
+        bytes.refuse();
+    }
+    return row;
+  }
+};
+
+ArrayView StoredArray::view() const {
+  return {dtype, big_endian, fortran_order, shape, std::as_bytes(std::span<const char>(bytes.data(), bytes.size()))};
+}
+
+std::vector<int> TensorReader::ranks(const std::string& trial_dir) {
+  std::set<int> ranks;
+  for_each_file(trial_dir, [&](const std::string&, const FileName& name) { ranks.insert(name.rank); });
+  return {ranks.begin(), ranks.end()};
+}
+
+Result<TensorReader> TensorReader::open(const std::string& trial_dir, int rank) {
+  TensorReader reader;
+  std::vector<std::pair<std::int64_t, std::string>> paths;
+  for_each_file(trial_dir, [&](const std::string& path, const FileName& name) {
+    if (name.rank == rank) paths.emplace_back(name.epoch, path);
+  });
+  std::sort(paths.begin(), paths.end());
+  for (const auto& [epoch, path] : paths) reader.read_file(path, epoch);
+  std::stable_sort(reader.blocks_.begin(), reader.blocks_.end(), [](const Block& a, const Block& b) { return a.step < b.step; });
+  return reader;
+}
+
+// In order of the epochs: what it trained takes the place of what those before had of the same steps.
+void TensorReader::read_file(const std::string& path, std::int64_t epoch) {
+  const Fd fd(open_file(path));
+  struct stat status {};
+  if (fd.get() < 0 || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const auto end = static_cast<std::uint64_t>(status.st_size);
+  char magic[sizeof kFileMagic];
+  std::int64_t begin_step = 0;
+  if (!read_at(fd.get(), magic, sizeof magic, 0) || std::memcmp(magic, kFileMagic, sizeof magic) != 0) return;
+  if (!read_at(fd.get(), &begin_step, sizeof begin_step, sizeof magic)) return;
+  std::erase_if(blocks_, [&](const Block& block) { return block.step > begin_step; });
+  files_.push_back({path, epoch, begin_step, {}});
+  std::uint64_t offset = kFileHeadSize;
+  Head head;
+  while (end - offset >= sizeof head && read_at(fd.get(), &head, sizeof head, offset)) {
+    const std::uint64_t left = end - offset - sizeof head;
+    const bool whole = head.magic == kBlockMagic && head.head_crc == crc_of(&head, offsetof(Head, head_crc)) &&
+                       head.rows_size <= kRowsSizeMax && head.rows_size <= left && head.raw_size <= left - head.rows_size;
+    if (!whole) return;
+    Block block{files_.size() - 1, head.step, std::string(head.rows_size, '\0'), offset + sizeof head + head.rows_size,
+                head.raw_size};
+    if (!read_at(fd.get(), block.rows.data(), block.rows.size(), offset + sizeof head)) return;
+    if (crc_of(block.rows.data(), block.rows.size()) != head.rows_crc || !take_rows(block)) return;
+    offset = block.raw_offset + block.raw_size;
+    blocks_.push_back(std::move(block));
+  }
+}
+
+// Looks at every row once, so that later reads need not doubt them.
+bool TensorReader::take_rows(Block& block) {
+  std::vector<std::string>& names = files_[block.file].names;
+  Bytes bytes(block.rows);
+  while (!bytes.done() && bytes.ok()) {
+    const Row row = Row::take(bytes);
+    if (!bytes.ok()) return false;
+    if (row.kind == RowKind::dropped) {
+      dropped_.rows = std::max(dropped_.rows, row.dropped.rows);
+      dropped_.bytes = std::max(dropped_.bytes, row.dropped.bytes);
+    } else if (row.kind == RowKind::name) {
+      if (row.id > names.size() || row.id >= kNamesMax || !valid_tensor_name(row.name)) return false;
+      if (row.id == names.size()) names.emplace_back(row.name);
+    } else if (row.id >= names.size()) {
+      return false;
+    }
+    if (row.kind != RowKind::raw) continue;
+    const auto elements = elements_of(row.shape);
+    const bool inside = row.offset <= block.raw_size && row.size <= block.raw_size - row.offset;
+    if (!inside || *elements != row.size / size_of(row.dtype) || row.size % size_of(row.dtype) != 0) return false;
+  }
+  return bytes.ok();
+}
+
+template <class Each>
+void TensorReader::for_each_row(const Block& block, const Each& each) const {
+  Bytes bytes(block.rows);
+  while (!bytes.done()) {
+    const Row row = Row::take(bytes);
+    if (row.kind != RowKind::name && row.kind != RowKind::dropped) each(files_[block.file].names[row.id], row);
+  }
+}
+
+template <class Each>
+void TensorReader::for_each_block(std::int64_t from, std::int64_t until, const Each& each) const {
+  auto block =
+      std::lower_bound(blocks_.begin(), blocks_.end(), from, [](const Block& one, std::int64_t step) { return one.step < step; });
+  for (; block != blocks_.end() && block->step <= until; ++block) {
+    if (!each(*block)) return;
+  }
+}
+
+std::vector<std::int64_t> TensorReader::steps() const {
+  std::vector<std::int64_t> steps;
+  for (const Block& block : blocks_) {
+    if (steps.empty() || steps.back() != block.step) steps.push_back(block.step);
+  }
+  return steps;
+}
+
+std::vector<TensorEntry> TensorReader::tensors() const {
+  std::map<std::string, TensorEntry> entries;
+  for (const Block& block : blocks_) {
+    for_each_row(block, [&](const std::string& name, const Row& row) {
+      TensorEntry& entry = entries[name];
+      if (row.kind == RowKind::raw) {
+        entry.whole = true;
+        return;
+      }
+      if (entry.steps == 0) entry.first_step = block.step;
+      entry.name = name;
+      entry.last_step = block.step;
+      ++entry.steps;
+      entry.scalar = row.kind == RowKind::scalar;
+      entry.dtype = row.dtype;
+      entry.shape = row.shape;
+    });
+  }
+  std::vector<TensorEntry> by_name;
+  for (auto& [name, entry] : entries) by_name.push_back(std::move(entry));
+  return by_name;
+}
+
+void TensorReader::for_each_step(std::int64_t from, std::int64_t until, const Take& take) const {
+  for_each_block(from, until, [&](const Block& block) {
+    std::vector<StoredTensor> tensors;
+    for_each_row(block, [&](const std::string& name, const Row& row) {
+      if (row.kind == RowKind::raw) {
+        for (StoredTensor& tensor : tensors) tensor.whole = tensor.whole || tensor.name == name;
+      } else {
+        const bool scalar = row.kind == RowKind::scalar;
+        tensors.push_back({name, scalar, row.dtype, row.shape, scalar ? summarise(row.scalar) : row.summary, false});
+      }
+    });
+    return take(block.step, tensors);
+  });
+}
+
+std::vector<std::pair<std::int64_t, StoredTensor>> TensorReader::series(const std::string& name, std::int64_t from,
+                                                                        std::int64_t until) const {
+  std::vector<std::pair<std::int64_t, StoredTensor>> series;
+  for_each_block(from, until, [&](const Block& block) {
+    for_each_row(block, [&](const std::string& tensor, const Row& row) {
+      if (tensor != name) return;
+      const bool scalar = row.kind == RowKind::scalar;
+      if (row.kind == RowKind::raw) {
+        if (!series.empty()) series.back().second.whole = true;
+      } else {
+        series.push_back({block.step, {name, scalar, row.dtype, row.shape, scalar ? summarise(row.scalar) : row.summary, false}});
+      }
+    });
+    return true;
+  });
+  return series;
+}
+
+std::optional<StoredArray> TensorReader::array(const std::string& name, std::int64_t step) const {
+  std::optional<StoredArray> array;
+  for_each_block(step, step, [&](const Block& block) {
+    for_each_row(block, [&](const std::string& tensor, const Row& row) {
+      if (row.kind != RowKind::raw || tensor != name) return;
+      StoredArray found{row.dtype, (row.flags & kFlagBigEndian) != 0, (row.flags & kFlagFortranOrder) != 0, row.shape,
+                        std::string(row.size, '\0')};
+      const Fd fd(open_file(files_[block.file].path));
+      const bool read = fd.get() >= 0 && read_at(fd.get(), found.bytes.data(), found.bytes.size(), block.raw_offset + row.offset);
+      if (read && crc_of(found.bytes.data(), found.bytes.size()) == row.crc) array = std::move(found);
+    });
+    return true;
+  });
+  return array;
+}
+
+}  // namespace tuneband::debugger::files

@@ -1,0 +1,180 @@
+#include "debugger/files/tensor_writer.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "debugger/files/tensor_format.hpp"
+
+namespace tuneband::debugger::files {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kDroppedRowSize = 1 + 2 * sizeof(std::uint64_t);
+constexpr std::size_t kScalarRowSize = 32 + sizeof(double);  // a row for its name included
+
+Error system_error(const std::string& what) { return {ErrorCode::unavailable, what + ": " + std::strerror(errno), "", ""}; }
+
+template <class Number>
+void put(std::string& out, Number number) {
+  char bytes[sizeof number];
+  std::memcpy(bytes, &number, sizeof number);
+  out.append(bytes, sizeof number);
+}
+
+// What the epochs before have taken of the rank's room.
+std::int64_t size_of_earlier(const fs::path& directory, const std::string& ending) {
+  std::int64_t size = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    if (entry.path().filename().string().ends_with(ending)) size += static_cast<std::int64_t>(entry.file_size(ignored));
+  }
+  return size;
+}
+
+}  // namespace
+
+Result<TensorWriter> TensorWriter::open(const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step,
+                                        std::int64_t bytes_max) {
+  const fs::path directory = fs::path(trial_dir) / kTensorsDir;
+  if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST) return system_error("cannot make " + directory.string());
+  const std::string ending = "-" + std::to_string(rank) + kTensorsSuffix;
+  const fs::path path = directory / (std::to_string(epoch) + ending);
+  TensorWriter writer;
+  writer.bytes_max_ = bytes_max;
+  writer.size_ = size_of_earlier(directory, ending);
+  // Tried again after a fault of the machine, an epoch begins its file anew: it trains the same steps again.
+  writer.fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (writer.fd_ < 0) return system_error("cannot open " + path.string());
+  std::string head(kFileMagic, sizeof kFileMagic);
+  put(head, begin_step);
+  if (::write(writer.fd_, head.data(), head.size()) != static_cast<ssize_t>(head.size()))
+    return system_error("cannot write " + path.string());
+  writer.size_ += static_cast<std::int64_t>(head.size());
+  return writer;
+}
+
+TensorWriter::TensorWriter(TensorWriter&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      size_(other.size_),
+      bytes_max_(other.bytes_max_),
+      rows_(std::move(other.rows_)),
+      raw_(std::move(other.raw_)),
+      rows_count_(other.rows_count_),
+      ids_(std::move(other.ids_)),
+      dropped_(other.dropped_),
+      told_(other.told_) {}
+
+TensorWriter::~TensorWriter() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+std::uint32_t TensorWriter::id_of(std::string_view name) {
+  const auto next = static_cast<std::uint32_t>(ids_.size());
+  Id& id = ids_.try_emplace(std::string(name), Id{next, false}).first->second;
+  if (!std::exchange(id.told, true)) {
+    put(rows_, RowKind::name);
+    put(rows_, id.number);
+    put(rows_, static_cast<std::uint16_t>(name.size()));
+    rows_.append(name);
+  }
+  return id.number;
+}
+
+// Room is kept for the word on what was dropped.
+bool TensorWriter::room_for(std::size_t bytes, std::size_t rows) {
+  const std::size_t with_it = rows_.size() + raw_.size() + bytes;
+  const std::size_t needed = with_it + sizeof(Head) + kDroppedRowSize;
+  const bool fits =
+      rows_.size() + bytes < kRowsSizeMax && ids_.size() < kNamesMax && size_ + static_cast<std::int64_t>(needed) <= bytes_max_;
+  if (!fits) {
+    dropped_.rows += rows;
+    dropped_.bytes += bytes;
+  }
+  return fits;
+}
+
+void TensorWriter::add(std::string_view name, double scalar) {
+  if (!room_for(kScalarRowSize + name.size(), 1)) return;
+  const std::uint32_t id = id_of(name);
+  put(rows_, RowKind::scalar);
+  put(rows_, id);
+  put(rows_, scalar);
+  ++rows_count_;
+}
+
+void TensorWriter::put_array(const ArrayView& array) {
+  put(rows_, static_cast<std::uint8_t>(array.dtype));
+  put(rows_, static_cast<std::uint8_t>(array.shape.size()));
+  for (const std::int64_t axis : array.shape) put(rows_, axis);
+}
+
+void TensorWriter::add(std::string_view name, const ArrayView& array, const Summary& summary, bool whole) {
+  constexpr std::size_t kArraySizeMax = 2 + kDimensionsMax * sizeof(std::int64_t);
+  constexpr std::size_t kFixedSize = 64 + kArraySizeMax + kSummaryNumbers * sizeof(double);
+  if (!room_for(kFixedSize + name.size(), 1)) return;
+  const std::uint32_t id = id_of(name);
+  put(rows_, RowKind::summary);
+  put(rows_, id);
+  put_array(array);
+  for (const double number : numbers_of(summary)) put(rows_, number);
+  ++rows_count_;
+  if (!whole || !room_for(array.bytes.size() + kFixedSize, 1)) return;
+  put(rows_, RowKind::raw);
+  put(rows_, id);
+  put_array(array);
+  const int flags = (array.big_endian ? kFlagBigEndian : 0) | (array.fortran_order ? kFlagFortranOrder : 0);
+  put(rows_, static_cast<std::uint8_t>(flags));
+  put(rows_, static_cast<std::uint64_t>(raw_.size()));
+  put(rows_, static_cast<std::uint64_t>(array.bytes.size()));
+  put(rows_, crc_of(array.bytes.data(), array.bytes.size()));
+  raw_.append(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size());
+}
+
+Result<void> TensorWriter::commit(std::int64_t step) {
+  if (dropped_ != told_ && size_ + static_cast<std::int64_t>(sizeof(Head) + kDroppedRowSize) <= bytes_max_) {
+    // Told again only when it has doubled: it costs room of its own.
+    const bool news = dropped_.rows >= 2 * told_.rows || rows_count_ > 0;
+    if (news) {
+      put(rows_, RowKind::dropped);
+      put(rows_, dropped_.rows);
+      put(rows_, dropped_.bytes);
+      told_ = dropped_;
+    }
+  }
+  if (rows_.empty()) return {};
+  Head head;
+  head.rows_size = static_cast<std::uint32_t>(rows_.size());
+  head.raw_size = raw_.size();
+  head.step = step;
+  head.rows_crc = crc_of(rows_.data(), rows_.size());
+  head.head_crc = crc_of(&head, offsetof(Head, head_crc));
+  const iovec pieces[] = {{&head, sizeof head}, {rows_.data(), rows_.size()}, {raw_.data(), raw_.size()}};
+  const auto size = static_cast<ssize_t>(sizeof head + rows_.size() + raw_.size());
+  const off_t before = ::lseek(fd_, 0, SEEK_END);
+  const ssize_t written = ::writev(fd_, pieces, 3);
+  const std::size_t rows = std::exchange(rows_count_, 0);
+  rows_.clear();
+  raw_.clear();
+  if (written == size) {
+    size_ += size;
+    return {};
+  }
+  const Error error = system_error("cannot write tensors");
+  dropped_.rows += rows;
+  dropped_.bytes += static_cast<std::uint64_t>(size);
+  for (auto& [name, id] : ids_) id.told = false;                                    // it may have been in what was not written
+  if (written > 0 && before >= 0 && ::ftruncate(fd_, before) != 0) bytes_max_ = 0;  // nothing can follow a torn block
+  return error;
+}
+
+}  // namespace tuneband::debugger::files

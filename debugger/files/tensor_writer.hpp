@@ -1,0 +1,60 @@
+// Appends what a segment saves. Nothing of it is ever in the training's way: what finds no room is dropped, and counted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/error.hpp"
+#include "debugger/reductions.hpp"
+
+namespace tuneband::debugger::files {
+
+struct Dropped {
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0;
+  bool operator==(const Dropped&) const = default;
+};
+
+class TensorWriter {
+ public:
+  // Makes TRIAL_DIR/tensors and in it the file of this epoch and rank, which must not be there with anything but what this
+  // epoch wrote before: then it goes on behind that. `bytes_max`: of all files of the rank together. Errors: the system's.
+  static Result<TensorWriter> open(const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step,
+                                   std::int64_t bytes_max);
+  TensorWriter(TensorWriter&& other) noexcept;
+  TensorWriter& operator=(TensorWriter&&) = delete;
+  ~TensorWriter();
+
+  // Of the step to come. Names are valid (valid_tensor_name()).
+  void add(std::string_view name, double scalar);
+  void add(std::string_view name, const ArrayView& array, const Summary& summary, bool whole);
+  // Appends them, in one piece. Nothing was added: nothing is written. Errors: the system's; what was added is dropped then.
+  Result<void> commit(std::int64_t step);
+
+  const Dropped& dropped() const { return dropped_; }
+  std::int64_t size_bytes() const { return size_; }  // of all files of the rank
+
+ private:
+  TensorWriter() = default;
+  std::uint32_t id_of(std::string_view name);
+  void put_array(const ArrayView& array);
+  bool room_for(std::size_t bytes, std::size_t rows);
+
+  int fd_ = -1;
+  std::int64_t size_ = 0;
+  std::int64_t bytes_max_ = 0;
+  std::string rows_;  // of the step to come
+  std::string raw_;
+  std::size_t rows_count_ = 0;
+  struct Id {
+    std::uint32_t number = 0;
+    bool told = false;  // in the file, or in rows_
+  };
+  std::unordered_map<std::string, Id> ids_;
+  Dropped dropped_;
+  Dropped told_;  // what the file says of it
+};
+
+}  // namespace tuneband::debugger::files

@@ -1,0 +1,117 @@
+// A rule watches the tensors of one trial, step after step, in order. docs/debugger.md has all of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "debugger/finding.hpp"
+#include "debugger/pattern.hpp"
+#include "debugger/reductions.hpp"
+
+namespace tuneband::debugger {
+
+struct TensorAtStep {
+  std::string name;  // "gradients/fc1.weight"
+  Summary summary;
+  const ArrayView* raw = nullptr;  // the whole of it, where it is at hand
+};
+
+struct StepTensors {
+  std::int64_t step = 0;
+  std::vector<TensorAtStep> tensors;
+};
+
+// Of the job: which way its metrics are better.
+struct JudgeContext {
+  std::string objective_metric;
+  bool maximize = false;
+};
+
+// A reduction of the tensors against a bound, for so many saved steps in a row.
+struct Declared {
+  Reduction reduction = Reduction::mean;
+  std::optional<double> above;  // fires when above; or
+  std::optional<double> below;
+  int for_steps = 1;
+  std::optional<Pattern> relative_to;  // divided by the same reduction of the first tensor that this finds, at the same step
+};
+
+struct RuleSpec {
+  std::string name;  // unique in its job
+  std::string type;
+  std::map<std::string, double> parameters;  // defaults filled in; those without a default only where they were given
+  std::vector<std::string> collections;      // of these,
+  std::vector<Pattern> tensors;              // and what these find; both empty: as the type says
+  std::optional<Declared> declared;          // of the type `bound`
+  Action action = Action::note;
+
+  double parameter(const std::string& parameter_name) const { return parameters.at(parameter_name); }
+};
+
+class Rule {
+ public:
+  virtual ~Rule() = default;
+  // `step` has the tensors that the rule looks at and that were saved at this step, at least one.
+  virtual std::optional<Finding> invoke_at_step(const StepTensors& step) = 0;
+};
+
+struct RuleParameter {
+  std::string name;
+  std::optional<double> fallback;
+  double min;
+  double max;
+  bool whole = false;
+  bool flag = false;  // true or false in the document, 1 or 0 here
+};
+
+struct RuleType {
+  std::string name;
+  std::vector<std::string> collections;  // that it looks at when the job does not say; {"*"}: all
+  std::vector<RuleParameter> parameters;
+  std::string remedy;
+  std::unique_ptr<Rule> (*make)(const RuleSpec& spec, const JudgeContext& context);
+};
+
+const std::vector<RuleType>& rule_types();
+const RuleType* find_rule_type(std::string_view name);
+
+// Whether more of it is better; nothing: not known. `tensor`: "metrics/validation-auc", "losses/train".
+std::optional<bool> higher_is_better(std::string_view tensor, const JudgeContext& context);
+
+// The finding of a rule: name and remedy are the judge's to fill in.
+Finding found(std::string tensor, std::int64_t step, double value, double threshold, std::string message);
+// "0.25", "1e+11": six digits, for messages.
+std::string short_number(double value);
+
+namespace rules {
+
+inline constexpr double kPercent = 100;
+inline constexpr double kRuleStepsMax = 1'000'000;  // of a parameter that counts steps
+
+template <class Which>
+std::unique_ptr<Rule> make_rule(const RuleSpec& spec, const JudgeContext& context) {
+  if constexpr (std::is_constructible_v<Which, const RuleSpec&, const JudgeContext&>) {
+    return std::make_unique<Which>(spec, context);
+  } else {
+    return std::make_unique<Which>(spec);
+  }
+}
+
+std::vector<RuleType> tensor_rules();      // rules/tensor_rules.cpp
+std::vector<RuleType> loss_rules();        // rules/loss_rules.cpp
+std::vector<RuleType> label_rules();       // rules/label_rules.cpp
+std::vector<RuleType> tree_rules();        // rules/tree_rules.cpp
+std::vector<RuleType> activation_rules();  // rules/activation_rules.cpp
+std::vector<RuleType> input_rules();       // rules/input_rules.cpp
+std::vector<RuleType> resource_rules();    // rules/resource_rules.cpp
+std::vector<RuleType> declared_rules();    // rules/declared_rule.cpp
+}  // namespace rules
+
+}  // namespace tuneband::debugger

@@ -1,0 +1,181 @@
+// Rules on labels and predictions: both whole, one label for each row.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "debugger/rule.hpp"
+
+namespace tuneband::debugger::rules {
+
+namespace {
+
+constexpr std::size_t kClassesMax = 1'000;
+
+struct Labelled {
+  const TensorAtStep* labels = nullptr;
+  const TensorAtStep* predictions = nullptr;
+};
+
+Labelled labelled(const StepTensors& step) {
+  Labelled both;
+  for (const TensorAtStep& tensor : step.tensors) {
+    if (tensor.raw == nullptr) continue;
+    if (both.labels == nullptr && tensor.name.find("label") != std::string::npos) both.labels = &tensor;
+    if (both.predictions == nullptr && tensor.name.find("prediction") != std::string::npos) both.predictions = &tensor;
+  }
+  return both;
+}
+
+// Whole numbers from 0; empty: these are no classes.
+std::vector<std::size_t> classes_of(const std::vector<double>& labels) {
+  std::vector<std::size_t> classes;
+  for (const double label : labels) {
+    if (!(label >= 0) || label >= static_cast<double>(kClassesMax) || label != std::floor(label)) return {};
+    classes.push_back(static_cast<std::size_t>(label));
+  }
+  return classes;
+}
+
+// Rows x classes: the largest. One number a row: a class where all are whole, else the probability of class 1.
+std::vector<std::size_t> predicted_classes(const ArrayView& predictions, std::size_t rows) {
+  const std::vector<double> values = values_of(predictions);
+  if (rows == 0 || values.size() % rows != 0) return {};
+  const std::size_t width = values.size() / rows;
+  std::vector<std::size_t> classes;
+  if (width > 1) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(row * width);
+      classes.push_back(static_cast<std::size_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(width)) - begin));
+    }
+    return classes;
+  }
+  constexpr double kHalf = 0.5;
+  const bool probabilities = std::any_of(values.begin(), values.end(), [](double value) { return value != std::floor(value); });
+  if (!probabilities) return classes_of(values);
+  for (const double value : values) {
+    if (!(value >= 0) || value > 1) return {};
+    classes.push_back(value >= kHalf ? 1 : 0);
+  }
+  return classes;
+}
+
+class ClassImbalance final : public Rule {
+ public:
+  explicit ClassImbalance(const RuleSpec& spec)
+      : imbalance_(spec.parameter("threshold_imbalance")),
+        misprediction_(spec.parameter("threshold_misprediction")),
+        samples_(spec.parameter("samples")) {}
+
+  std::optional<Finding> invoke_at_step(const StepTensors& step) override {
+    const Labelled both = labelled(step);
+    if (both.labels == nullptr) return std::nullopt;
+    const auto classes = classes_of(values_of(*both.labels->raw));
+    if (classes.empty()) return std::nullopt;
+    std::map<std::size_t, double> wrong;
+    const auto predicted =
+        both.predictions == nullptr ? std::vector<std::size_t>() : predicted_classes(*both.predictions->raw, classes.size());
+    for (std::size_t row = 0; row < classes.size(); ++row) {
+      counts_[classes[row]] += 1;
+      seen_ += 1;
+    }
+    std::map<std::size_t, double> here;
+    for (std::size_t row = 0; row < predicted.size(); ++row) {
+      here[classes[row]] += 1;
+      if (predicted[row] != classes[row]) wrong[classes[row]] += 1;
+    }
+    if (seen_ < samples_) return std::nullopt;
+    if (auto finding = uneven(*both.labels, step.step)) return finding;
+    for (const auto& [label, count] : wrong) {
+      const double share = count / here[label];
+      if (share <= misprediction_) continue;
+      return found(both.predictions->name, step.step, share, misprediction_,
+                   short_number(share * 100) + " % of the rows of class " + std::to_string(label) +
+                       " are predicted as another class at step " + std::to_string(step.step));
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Finding> uneven(const TensorAtStep& labels, std::int64_t step) const {
+    const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto [smallest, largest] = std::minmax_element(counts_.begin(), counts_.end(), by_count);
+    const double ratio = largest->second / smallest->second;
+    if (counts_.size() < 2 || ratio <= imbalance_) return std::nullopt;
+    return found(labels.name, step, ratio, imbalance_,
+                 "class " + std::to_string(largest->first) + " has " + short_number(ratio) + " times as many rows as class " +
+                     std::to_string(smallest->first));
+  }
+
+  double imbalance_;
+  double misprediction_;
+  double samples_;
+  double seen_ = 0;
+  std::map<std::size_t, double> counts_;
+};
+
+// The confusion matrix of a step, each row (a class of the labels) divided by its sum.
+class Confusion final : public Rule {
+ public:
+  explicit Confusion(const RuleSpec& spec)
+      : classes_(static_cast<std::size_t>(spec.parameter("category_no"))),
+        min_diagonal_(spec.parameter("min_diag")),
+        max_off_diagonal_(spec.parameter("max_off_diag")) {}
+
+  std::optional<Finding> invoke_at_step(const StepTensors& step) override {
+    const Labelled both = labelled(step);
+    if (both.labels == nullptr || both.predictions == nullptr) return std::nullopt;
+    const auto labels = classes_of(values_of(*both.labels->raw));
+    const auto predicted = predicted_classes(*both.predictions->raw, labels.size());
+    if (labels.empty() || predicted.empty()) return std::nullopt;
+    std::map<std::size_t, std::map<std::size_t, double>> matrix;
+    std::map<std::size_t, double> sums;
+    for (std::size_t row = 0; row < labels.size(); ++row) {
+      if (classes_ > 0 && (labels[row] >= classes_ || predicted[row] >= classes_)) continue;
+      matrix[labels[row]][predicted[row]] += 1;
+      sums[labels[row]] += 1;
+    }
+    for (auto& [label, row] : matrix) {
+      const double right = row[label] / sums[label];
+      if (right < min_diagonal_) return finding(*both.predictions, step.step, label, label, right, min_diagonal_);
+      for (const auto& [other, count] : row) {
+        const double share = count / sums[label];
+        if (other != label && share > max_off_diagonal_)
+          return finding(*both.predictions, step.step, label, other, share, max_off_diagonal_);
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static Finding finding(const TensorAtStep& predictions, std::int64_t step, std::size_t label, std::size_t as, double share,
+                         double bound) {
+    return found(predictions.name, step, share, bound,
+                 "of the rows of class " + std::to_string(label) + " " + short_number(share * 100) +
+                     " % are predicted as class " + std::to_string(as) + " at step " + std::to_string(step) +
+                     (label == as ? ", less than " : ", more than ") + short_number(bound * 100) + " %");
+  }
+
+  std::size_t classes_;
+  double min_diagonal_;
+  double max_off_diagonal_;
+};
+
+}  // namespace
+
+std::vector<RuleType> label_rules() {
+  return {
+      {"class_imbalance",
+       {"labels", "predictions"},
+       {{"threshold_imbalance", 10, 1, 1e9}, {"threshold_misprediction", 0.7, 0, 1}, {"samples", 500, 1, 1e9, true}},
+       "weigh the classes (scale_pos_weight, class weights), sample the small class more often, and judge by a metric that knows "
+       "of it (aucpr, f1)",
+       make_rule<ClassImbalance>},
+      {"confusion",
+       {"labels", "predictions"},
+       {{"category_no", 0, 0, kClassesMax, true}, {"min_diag", 0.9, 0, 1}, {"max_off_diag", 0.1, 0, 1}},
+       "look at rows of the two classes that are taken for each other: labels, features that tell them apart, their weights",
+       make_rule<Confusion>},
+  };
+}
+
+}  // namespace tuneband::debugger::rules

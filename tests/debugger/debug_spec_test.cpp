@@ -1,0 +1,108 @@
+#include "debugger/debug_spec.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/debugger/rule_driver.hpp"
+
+namespace tuneband::debugger {
+
+namespace {
+
+using test::faults;
+using test::parsed;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> names_of(const DebugSpec& spec) {
+  std::vector<std::string> names;
+  for (const Collection& collection : spec.collections) names.push_back(collection.name);
+  return names;
+}
+
+}  // namespace
+
+TEST(SaveSchedule, MultiplesInTheRangeAndListedSteps) {
+  const SaveSchedule schedule{.every = 10, .from = 20, .until = 40, .steps = {3, 40}};
+  for (const std::int64_t step : {3, 20, 30, 40}) EXPECT_TRUE(schedule.due(step)) << step;
+  for (const std::int64_t step : {0, 10, 25, 50}) EXPECT_FALSE(schedule.due(step)) << step;
+}
+
+TEST(SaveSchedule, DerivedFromMaxResourceWithTheFirstStepsInIt) {
+  EXPECT_EQ(derived_schedule(50, 50).every, 1);
+  const SaveSchedule schedule = derived_schedule(1000, 50);
+  EXPECT_EQ(schedule.every, 20);
+  EXPECT_TRUE(schedule.due(1));
+  EXPECT_FALSE(schedule.due(6));
+  EXPECT_EQ(derived_schedule(3, 1).steps, (std::vector<std::int64_t>{1, 2, 3}));
+}
+
+TEST(DebugSpec, AnEmptySectionHasDefaultCollectionsAndRules) {
+  const DebugSpec spec = parsed("{}", TrainerKind::xgboost, 81);
+  EXPECT_THAT(names_of(spec), ElementsAre("metrics", "resources", "hyperparameters", "feature_importance"));
+  EXPECT_NE(spec.rule("exploding_tensor"), nullptr);
+  EXPECT_EQ(spec.rule("loss_not_decreasing")->parameter("num_steps"), 10);
+  EXPECT_EQ(spec.rules.size(), 2);
+}
+
+TEST(DebugSpec, MetricsAreThereInAnyCase) {
+  EXPECT_THAT(names_of(parsed(R"({"collections": {"shap": {"rows": 50}}})", TrainerKind::xgboost)),
+              ElementsAre("shap", "metrics", "resources"));
+}
+
+TEST(DebugSpec, AScheduleOfListedStepsAloneSavesTheseAlone) {
+  const DebugSpec spec = parsed(R"({"collections": {"weights": {"save": {"steps": [7, 3]}}}})");
+  EXPECT_NE(spec.saves("weights/a", 3), nullptr);
+  EXPECT_EQ(spec.saves("weights/a", 0), nullptr);
+  EXPECT_EQ(spec.saves("weights/a", 10), nullptr);
+}
+
+TEST(DebugSpec, ACollectionOfOnesOwnHoldsWhatItsPatternsFind) {
+  const DebugSpec spec =
+      parsed(R"({"collections": {"mine": {"patterns": ["fc[0-9]\\.bias$"], "raw": true, "save": {"every": 5}}}})");
+  ASSERT_NE(spec.saves("weights/fc1.bias", 5), nullptr);
+  EXPECT_TRUE(spec.saves("weights/fc1.bias", 5)->raw);
+  EXPECT_EQ(spec.saves("weights/fc1.weight", 5), nullptr);
+}
+
+TEST(DebugSpec, EveryFaultIsNamedAtItsPath) {
+  const auto found = faults(R"({"save": {"every": 0, "until": "x"}, "colections": {}, "ranks": "both",
+    "collections": {"gradient": {}, "metrics": {"patterns": ["a"]}, "mine": {"patterns": ["(", 3]}, "a/b": {}},
+    "rules": [{"rule": "overfitt"}, {"rule": "overfit", "parameters": {"patience": 0.5, "ratio": 1}},
+              {"rule": "bound", "reduction": "median"}, {"rule": "tensor_variance", "collections": ["metrics", "nope"]},
+              {"rule": "exploding_tensor", "action": "stop"}, {"rule": "exploding_tensor"}, 7]})");
+  EXPECT_THAT(found, Contains(HasSubstr("debug.save.every:")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.save.until:")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.colections: ")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.ranks:")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.collections.gradient: expected `patterns`")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.collections.metrics.patterns:")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.collections.mine.patterns[0]: expected a regular expression")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.collections.mine.patterns[1]:")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.collections.a/b:")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.rules[0].rule:")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.rules[1].parameters.patience:")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.rules[1].parameters.ratio:")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.rules[2].reduction:")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.rules[2]: expected either `above` or `below`")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.rules[3]: expected `parameters.min_threshold`")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.rules[3].collections[1]: `nope` is not among")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.rules[4].action:")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.rules[5]: another rule has the name")));
+  EXPECT_THAT(found, Contains(HasSubstr("debug.rules[6]")));
+}
+
+TEST(DebugSpec, ARuleWhoseTensorsAreNotSavedIsRefused) {
+  EXPECT_THAT(faults(R"({"rules": [{"rule": "tree_depth"}]})"), ElementsAre(HasSubstr("debug.rules[0]: `tree_depth` looks at")));
+  EXPECT_THAT(faults(R"({"collections": {"trees": {}}, "rules": [{"rule": "tree_depth"}]})"), ElementsAre());
+}
+
+TEST(Tensors, NamesThatLeadOutOfTheirPlaceAreRefused) {
+  for (const char* good : {"metrics/validation-auc", "weights/fc1.weight", "a"}) EXPECT_TRUE(valid_tensor_name(good)) << good;
+  for (const char* bad : {"", "/a", "a/", "a//b", "../a", "a/../b", ".", "a\nb", "\xff"})
+    EXPECT_FALSE(valid_tensor_name(bad)) << bad;
+  EXPECT_FALSE(valid_tensor_name(std::string(kTensorNameSizeMax + 1, 'a')));
+}
+
+}  // namespace tuneband::debugger

@@ -1,0 +1,281 @@
+// Every rule on series that just fire, and on some like them that just do not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/debugger/rule_driver.hpp"
+
+namespace tuneband::debugger {
+
+namespace {
+
+using test::RuleDriver;
+using ::testing::HasSubstr;
+
+constexpr double kRuleInf = std::numeric_limits<double>::infinity();
+const double kRuleNan = std::nan("");
+
+std::vector<double> repeated(double value, std::size_t times) { return std::vector<double>(times, value); }
+
+}  // namespace
+
+TEST(Rules, ExplodingTensorFiresAtTheFirstNanOrInfinity) {
+  const std::string rule = R"({"rule": "exploding_tensor"})";
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {1, 1e300, kRuleInf}), 2);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {1, kRuleNan}), 1);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {1, 1e308, -1e308}), -1);
+  const std::string only_nan = R"({"rule": "exploding_tensor", "parameters": {"only_nan": true}})";
+  EXPECT_EQ(RuleDriver(only_nan).fires_at("losses/x", {kRuleInf, -kRuleInf}), -1);
+  EXPECT_EQ(RuleDriver(only_nan).fires_at("losses/x", {kRuleInf, kRuleNan}), 1);
+  RuleDriver driver(rule);
+  EXPECT_EQ(driver.array("weights/w", {1, kRuleInf, kRuleNan}).judge(4),
+            "`weights/w` has 2 of 3 elements that are NaN or infinite at step 4");
+  EXPECT_THAT(driver.finding().remedy, HasSubstr("scale inputs"));
+}
+
+TEST(Rules, ARuleSpeaksOnceOfATrial) {
+  RuleDriver driver(R"({"rule": "exploding_tensor"})");
+  EXPECT_NE(driver.scalar("losses/x", kRuleNan).judge(1), "");
+  EXPECT_EQ(driver.scalar("losses/x", kRuleNan).judge(2), "");
+}
+
+TEST(Rules, VanishingGradientFiresBelowTheThreshold) {
+  const std::string rule = R"({"rule": "vanishing_gradient"})";
+  EXPECT_NE(RuleDriver(rule).array("gradients/w", {9e-8, -9e-8}).judge(1), "");
+  EXPECT_EQ(RuleDriver(rule).array("gradients/w", {1e-7, -1e-7}).judge(1), "");
+  EXPECT_EQ(RuleDriver(rule).array("weights/w", {0, 0}).judge(1), "");
+  EXPECT_EQ(RuleDriver(rule).array("gradients/w", {kRuleNan}).judge(1), "");  // another rule's
+}
+
+TEST(Rules, TensorVarianceFiresOutsideOfItsBounds) {
+  const std::string rule = R"({"rule": "tensor_variance", "parameters": {"min_threshold": 1, "max_threshold": 4}})";
+  EXPECT_EQ(RuleDriver(rule).array("weights/w", {-1, 1}).judge(1), "");
+  EXPECT_EQ(RuleDriver(rule).array("weights/w", {-2, 2}).judge(1), "");
+  EXPECT_NE(RuleDriver(rule).array("weights/w", {-0.99, 0.99}).judge(1), "");
+  EXPECT_NE(RuleDriver(rule).array("weights/w", {-2.01, 2.01}).judge(1), "");
+  EXPECT_NE(RuleDriver(rule).array("weights/w", {kRuleNan, 1}).judge(1), "");
+}
+
+TEST(Rules, AllZeroFiresAtItsShare) {
+  EXPECT_NE(RuleDriver(R"({"rule": "all_zero"})").array("weights/w", {0, 0, 0}).judge(1), "");
+  EXPECT_EQ(RuleDriver(R"({"rule": "all_zero"})").array("weights/w", {0, 0, 1}).judge(1), "");
+  const std::string half = R"({"rule": "all_zero", "parameters": {"threshold": 50}})";
+  EXPECT_NE(RuleDriver(half).array("weights/w", {0, 1}).judge(1), "");
+  EXPECT_EQ(RuleDriver(half).array("weights/w", {0, 1, 1}).judge(1), "");
+}
+
+TEST(Rules, UnchangedTensorFiresAfterThreeValuesThatAreClose) {
+  const std::string rule = R"({"rule": "unchanged_tensor"})";
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {1, 1, 1}), 2);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {1, 1 + 9e-6, 1}), 2);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {1, 1 + 2e-5, 1, 1}), -1);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {kRuleNan, kRuleNan, kRuleNan}), -1);
+  EXPECT_EQ(RuleDriver(R"({"rule": "unchanged_tensor", "parameters": {"equal_nan": true}})")
+                .fires_at("losses/x", {kRuleNan, kRuleNan, kRuleNan}),
+            2);
+}
+
+TEST(Rules, WeightUpdateRatioFiresOutsideOfItsBounds) {
+  const std::string rule = R"({"rule": "weight_update_ratio", "parameters": {"large_threshold": 1, "small_threshold": 0.1}})";
+  const auto second = [&](double value) {
+    RuleDriver driver(rule);
+    driver.array("weights/w", {3, 4}).judge(1);
+    return driver.array("weights/w", {3 + value, 4}).judge(2);
+  };
+  EXPECT_EQ(second(4.9), "");
+  EXPECT_NE(second(5.1), "");
+  EXPECT_EQ(second(0.51), "");
+  EXPECT_NE(second(0.49), "");
+}
+
+TEST(Rules, LossNotDecreasingComparesWithTheNewestValueThatIsOldEnough) {
+  const std::string rule = R"({"rule": "loss_not_decreasing"})";
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {0.30, 0.33, 0.31, 0.30}, 4), 12);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {0.30, 0.33, 0.31, 0.2996}, 4), -1);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {0.30, 0.33, 0.31, 0.2998}, 4), 12);
+  // Saved at 9, 12, ...: 21 is held against 9, then 33 against 21.
+  RuleDriver thirds(rule);
+  for (std::int64_t step = 9; step < 33; step += 3)
+    EXPECT_EQ(thirds.scalar("losses/x", 1.0 / static_cast<double>(step)).judge(step), "");
+  EXPECT_THAT(thirds.scalar("losses/x", 1.0 / 21).judge(33), HasSubstr("at step 21"));
+}
+
+TEST(Rules, LossNotDecreasingKnowsTheDirectionAndNan) {
+  const std::string rule = R"({"rule": "loss_not_decreasing", "parameters": {"num_steps": 2}})";
+  EXPECT_EQ(RuleDriver(rule).fires_at("metrics/validation-auc", {0.5, 0.6, 0.7, 0.8, 0.9}), -1);
+  EXPECT_EQ(RuleDriver(rule).fires_at("metrics/validation-auc", {0.9, 0.8, 0.7}), 2);
+  EXPECT_EQ(RuleDriver(rule).fires_at("metrics/validation-ndcg@5", {0.9, 0.8, 0.7}), 2);
+  EXPECT_EQ(RuleDriver(rule).fires_at("metrics/train-aucpr", {0.5, 0.6, 0.7}), -1);
+  EXPECT_EQ(RuleDriver(rule, true).fires_at("metrics/metric", {0.5, 0.6, 0.7}), -1);
+  EXPECT_EQ(RuleDriver(rule).fires_at("metrics/seconds", {1, 2, 3}), -1);  // of which nobody knows what is better
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {1, 0.5, kRuleNan}), 2);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {0, 0, 0}), -1);  // nothing is left to be won
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {-1, -2, -3, -4, -5}), -1);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {kRuleInf, 5, 4}), -1);
+}
+
+TEST(Rules, OverfitFiresWhenTheGapLastsAsLongAsItsPatience) {
+  const std::string rule = R"({"rule": "overfit", "parameters": {"patience": 2}})";
+  const auto pair = [](RuleDriver& driver, double train, double validation, std::int64_t step) {
+    return driver.scalar("metrics/train-rmse", train).scalar("metrics/validation-rmse", validation).judge(step);
+  };
+  RuleDriver driver(rule);
+  EXPECT_EQ(pair(driver, 1, 1.2, 1), "");
+  EXPECT_EQ(pair(driver, 1, 1.09, 2), "");  // not above 0.1
+  EXPECT_EQ(pair(driver, 1, 1.2, 3), "");
+  EXPECT_THAT(pair(driver, 1, 1.2, 4), HasSubstr("worse by 20 %"));
+  RuleDriver upwards(rule);
+  for (std::int64_t step = 1; step < 4; ++step)
+    EXPECT_EQ(upwards.scalar("metrics/train-auc", 0.8).scalar("metrics/validation-auc", 0.9).judge(step), "");
+}
+
+TEST(Rules, OvertrainingFiresWhenNeitherLossHasBeenBetterForItsPatience) {
+  const std::string rule = R"({"rule": "overtraining", "parameters": {"patience_train": 2, "patience_validation": 3}})";
+  const auto run = [&](const std::vector<double>& train, const std::vector<double>& validation) {
+    RuleDriver driver(rule);
+    for (std::size_t i = 0; i < train.size(); ++i) {
+      driver.scalar("losses/train", train[i]).scalar("losses/validation", validation[i]);
+      if (!driver.judge(static_cast<std::int64_t>(i)).empty()) return static_cast<int>(i);
+    }
+    return -1;
+  };
+  EXPECT_EQ(run({1, 1, 1, 1}, {1, 1, 1, 1}), 3);
+  EXPECT_EQ(run({1, 1, 1, 1}, {1, 1, 1, 0.98}), -1);
+  EXPECT_EQ(run({1, 0.9, 0.8, 0.7}, {1, 1, 1, 1}), -1);
+  EXPECT_EQ(run({1, 1, 1, 1}, {1, 0.995, 0.992, 0.991}), 3);  // not by delta
+}
+
+TEST(Rules, ClassImbalanceFiresForClassesFarApartAndForOneThatIsMispredicted) {
+  const std::string rule = R"({"rule": "class_imbalance", "parameters": {"samples": 12}})";
+  std::vector<double> labels = repeated(0, 11);
+  labels.push_back(1);
+  EXPECT_THAT(RuleDriver(rule).array("labels/train", labels).judge(0), HasSubstr("class 0 has 11 times as many rows as class 1"));
+  labels.erase(labels.begin());
+  EXPECT_EQ(RuleDriver(rule).array("labels/train", labels).judge(0), "");  // too few yet
+  labels.push_back(1);
+  EXPECT_EQ(RuleDriver(rule).array("labels/train", labels).judge(0), "");
+  RuleDriver wrong(rule);
+  const std::vector<double> even{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
+  wrong.array("labels/a", even).array("predictions/a", {0, 0, 0, 0, 0, 0, 1, 0.4, 0.1, 0.2, 0.4, 0.1});
+  EXPECT_THAT(wrong.judge(1), HasSubstr("83.3333 % of the rows of class 1"));
+}
+
+TEST(Rules, ConfusionIsByRowsSoThatTheIdentityPasses) {
+  const std::string rule = R"({"rule": "confusion"})";
+  std::vector<double> labels = repeated(0, 10);
+  for (int i = 0; i < 10; ++i) labels.push_back(1);
+  EXPECT_EQ(RuleDriver(rule).array("labels/a", labels).array("predictions/a", labels).judge(1), "");
+  std::vector<double> one_wrong = labels;
+  one_wrong[0] = 1;
+  EXPECT_EQ(RuleDriver(rule).array("labels/a", labels).array("predictions/a", one_wrong).judge(1), "");
+  std::vector<double> two_wrong = one_wrong;
+  two_wrong[1] = 1;
+  EXPECT_THAT(RuleDriver(rule).array("labels/a", labels).array("predictions/a", two_wrong).judge(1), HasSubstr("80 %"));
+  RuleDriver probabilities(rule);
+  probabilities.array("labels/a", {0, 1}).array("predictions/a", {0.9, 0.1, 0.8, 0.2}, {2, 2});
+  EXPECT_THAT(probabilities.judge(1), HasSubstr("class 1 0 % are predicted as class 1"));
+}
+
+TEST(Rules, FeatureImportanceOverweightLooksAtTheLargestShares) {
+  const std::string rule = R"({"rule": "feature_importance_overweight", "collections": ["feature_importance"]})";
+  const auto judge = [&](const std::vector<double>& shares) {
+    Diagnostics none;
+    const Json json{{"rules", Json::array({Json::parse(rule)})}, {"collections", {{"feature_importance", Json::object()}}}};
+    Judge judging(parse_debug(json, "", {TrainerKind::xgboost, 10, {}}, none));
+    StepTensors step{1, {}};
+    for (std::size_t i = 0; i < shares.size(); ++i)
+      step.tensors.push_back({"feature_importance/weight/f" + std::to_string(i), summarise(shares[i]), nullptr});
+    return !judging.step(step).empty();
+  };
+  EXPECT_TRUE(judge({0.3, 0.3, 0.21, 0.19}));
+  EXPECT_FALSE(judge({0.3, 0.28, 0.21, 0.21}));
+  EXPECT_FALSE(judge({0.25, 0.25, 0.25, 0.25}));
+  EXPECT_FALSE(judge({0.5, 0.3, 0.2}));  // three have everything in any case
+}
+
+TEST(Rules, SaturatedActivationAndDeadReluCountNodes) {
+  const std::string saturated = R"({"rule": "saturated_activation"})";
+  // Batch of 2, 2 nodes.
+  EXPECT_EQ(RuleDriver(saturated).array("inputs/a_tanh_input", {20, 1, 20, 1}, {2, 2}).judge(1), "");  // 50 %, not more
+  EXPECT_NE(RuleDriver(saturated).array("inputs/a_tanh_input", {20, 20, -20, 20}, {2, 2}).judge(1), "");
+  EXPECT_EQ(RuleDriver(saturated).array("inputs/a_sigmoid_input", {16, -22, 16, -22}, {2, 2}).judge(1), "");
+  const std::string dead = R"({"rule": "dead_relu"})";
+  EXPECT_NE(RuleDriver(dead).array("outputs/relu_output", {0, 0, 0, 0}, {2, 2}).judge(1), "");
+  EXPECT_EQ(RuleDriver(dead).array("outputs/relu_output", {0, 1, 0, 0}, {2, 2}).judge(1), "");
+}
+
+TEST(Rules, PoorWeightInitializationLooksAtVariancesGradientsAndTheFirstLosses) {
+  const std::string rule = R"({"rule": "poor_weight_initialization"})";
+  const auto variances = [&](double large) {
+    return RuleDriver(rule).array("inputs/a.relu_input", {-1, 1}).array("inputs/b.relu_input", {-large, large}).judge(1);
+  };
+  EXPECT_EQ(variances(3.1), "");
+  EXPECT_NE(variances(3.2), "");
+  EXPECT_NE(RuleDriver(rule).array("gradients/w", repeated(0.5, 20)).judge(1), "");
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", repeated(1, 10)), 5);
+  std::vector<double> late{10, 9, 8, 7, 6, 5};
+  late.insert(late.end(), 20, 5);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", late), -1);  // after the first ten steps
+}
+
+TEST(Rules, InputRulesLookAtMeansAndTokens) {
+  const std::string images = R"({"rule": "check_input_images", "parameters": {"threshold_samples": 2}})";
+  EXPECT_EQ(RuleDriver(images).array("inputs/x", {0.2, 0, 0.2, 0}, {2, 2, 1, 1}).judge(1), "");
+  EXPECT_THAT(RuleDriver(images).array("inputs/x", {0, 0.3, 0, 0.2}, {2, 2, 1, 1}).judge(1), HasSubstr("channel 1"));
+  const std::string tokens = R"({"rule": "nlp_sequence_ratio"})";
+  EXPECT_EQ(RuleDriver(tokens).array("inputs/x", {0, 5, 0, 7}).judge(1), "");
+  EXPECT_NE(RuleDriver(tokens).array("inputs/x", {0, 5, 0, 0}).judge(1), "");
+}
+
+TEST(Rules, StepOutlierNeedsMoreThanItsNumberOfLongSteps) {
+  const std::string rule = R"({"rule": "step_outlier", "parameters": {"patience": 4, "outliers": 1}})";
+  std::vector<double> seconds{1, 1.1, 0.9, 1, 5, 1, 5};
+  EXPECT_EQ(RuleDriver(rule).fires_at("resources/step_seconds", seconds), 6);
+  seconds.back() = 1.1;
+  EXPECT_EQ(RuleDriver(rule).fires_at("resources/step_seconds", seconds), -1);
+}
+
+TEST(Rules, ResourceSharesAreJudgedOverTheirPatience) {
+  const std::string cpu = R"({"rule": "cpu_underused", "parameters": {"patience": 2}})";
+  EXPECT_EQ(RuleDriver(cpu).fires_at("resources/cpu_share", {0.4, 0.6, 0.3}), 2);
+  EXPECT_EQ(RuleDriver(cpu).fires_at("resources/cpu_share", {0.4, 0.6, 0.4}), -1);
+  const std::string io = R"({"rule": "io_bottleneck", "parameters": {"patience": 1}})";
+  EXPECT_EQ(RuleDriver(io).fires_at("resources/io_wait_share", {0.5, 0.51}), 1);
+  EXPECT_EQ(RuleDriver(R"({"rule": "max_initialization_time"})").fires_at("resources/first_step_seconds", {1200, 1201}), 1);
+}
+
+TEST(Rules, MemoryGrowthComparesWithWhatItHadSettledAt) {
+  const std::string rule = R"({"rule": "memory_growth", "parameters": {"patience": 10}})";
+  std::vector<double> bytes = repeated(100, 10);
+  bytes.insert(bytes.end(), 10, 120);
+  EXPECT_EQ(RuleDriver(rule).fires_at("resources/memory_bytes", bytes), -1);
+  bytes.insert(bytes.end(), 10, 130);
+  EXPECT_EQ(RuleDriver(rule).fires_at("resources/memory_bytes", bytes), 20);
+}
+
+TEST(Rules, ABoundOfOnesOwnHoldsForSoManySteps) {
+  const std::string rule =
+      R"({"rule": "bound", "name": "small", "reduction": "max", "above": 2, "for_steps": 2, "collections": ["losses"]})";
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {3, 2, 3, 3}), 3);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {3, 2, 3, 2}), -1);
+  EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {kRuleNan, kRuleNan}), 1);
+  RuleDriver relative(
+      R"({"rule": "bound", "reduction": "mean", "below": 0.5, "tensors": ["^losses/a"], "relative_to": "^losses/b"})");
+  EXPECT_EQ(relative.scalar("losses/a", 1).scalar("losses/b", 2).judge(1), "");
+  EXPECT_THAT(relative.scalar("losses/a", 1).scalar("losses/b", 3).judge(2), HasSubstr("by that of `losses/b`"));
+  EXPECT_EQ(relative.finding().rule, "bound");
+}
+
+TEST(Rules, EveryTypeHasARemedyAndCanBeParsedWithItsDefaults) {
+  for (const RuleType& type : rule_types()) {
+    EXPECT_FALSE(type.remedy.empty()) << type.name;
+    if (type.name == "bound" || type.name == "tensor_variance") continue;
+    Diagnostics diagnostics;
+    parse_rule(Json{{"rule", type.name}}, "rule", diagnostics);
+    EXPECT_TRUE(diagnostics.ok()) << type.name;
+  }
+}
+
+}  // namespace tuneband::debugger

@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "debugger/files/tensor_reader.hpp"
+
+namespace tuneband::debugger::files {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kRoom = 1 << 20;
+constexpr std::int64_t kLastStep = 1'000'000;
+
+class TensorFile : public ::testing::Test {
+ protected:
+  TensorFile() : directory_(fs::temp_directory_path() / ("tensor-file-" + std::to_string(::getpid()))) {
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+  }
+  ~TensorFile() override { fs::remove_all(directory_); }
+
+  TensorWriter writer(std::int64_t epoch, std::int64_t begin, std::int64_t room = kRoom, int rank = 0) const {
+    return std::move(*TensorWriter::open(directory_.string(), epoch, rank, begin, room));
+  }
+  TensorReader reader(int rank = 0) const { return *TensorReader::open(directory_.string(), rank); }
+  fs::path file(std::int64_t epoch) const { return directory_ / "tensors" / (std::to_string(epoch) + "-0.tensors"); }
+  // Step 1 to `steps`, each with the scalar `metrics/m` = its number.
+  void write_steps(std::int64_t epoch, std::int64_t begin, std::int64_t steps, double factor = 1) const {
+    TensorWriter out = writer(epoch, begin);
+    for (std::int64_t step = begin + 1; step <= steps; ++step) {
+      out.add("metrics/m", static_cast<double>(step) * factor);
+      ASSERT_TRUE(out.commit(step));
+    }
+  }
+  std::vector<double> values(const TensorReader& from) const {
+    std::vector<double> all;
+    for (const auto& [step, tensor] : from.series("metrics/m", 0, kLastStep)) all.push_back(tensor.summary.sum);
+    return all;
+  }
+
+  fs::path directory_;
+};
+
+}  // namespace
+
+TEST_F(TensorFile, WhatWasAppendedIsReadBack) {
+  TensorWriter out = writer(7, 0);
+  const std::vector<float> values{1, 2, 3, 4, 5, 6};
+  const ArrayView view = view_of(std::span<const float>(values), {2, 3});
+  out.add("metrics/m", 0.25);
+  out.add("weights/w", view, summarise(view), true);
+  ASSERT_TRUE(out.commit(3));
+  out.add("weights/w", view, summarise(view), false);
+  ASSERT_TRUE(out.commit(6));
+  const TensorReader in = reader();
+  EXPECT_EQ(in.steps(), (std::vector<std::int64_t>{3, 6}));
+  const auto tensors = in.tensors();
+  ASSERT_EQ(tensors.size(), 2);
+  EXPECT_TRUE(tensors[0].scalar);
+  EXPECT_EQ(tensors[1].name, "weights/w");
+  EXPECT_EQ(tensors[1].steps, 2);
+  EXPECT_EQ(tensors[1].shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(tensors[1].dtype, DType::float32);
+  const auto array = in.array("weights/w", 3);
+  ASSERT_TRUE(array);
+  EXPECT_EQ(values_of(array->view()), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  EXPECT_FALSE(in.array("weights/w", 6));
+  EXPECT_EQ(in.series("weights/w", 6, 6).front().second.summary, summarise(view));
+  EXPECT_EQ(in.series("metrics/m", 0, 3).front().second.summary.sum, 0.25);
+}
+
+TEST_F(TensorFile, AScalarRowCosts28To50Bytes) {
+  constexpr std::int64_t kSteps = 1000;
+  write_steps(1, 0, kSteps);
+  const auto size = static_cast<double>(fs::file_size(file(1))) / kSteps;
+  EXPECT_GE(size, 28);
+  EXPECT_LE(size, 50);
+}
+
+TEST_F(TensorFile, TornAtAnyByteItHasEveryStepBeforeTheTear) {
+  write_steps(1, 0, 4);
+  std::stringstream bytes;
+  bytes << std::ifstream(file(1), std::ios::binary).rdbuf();
+  const std::string whole = bytes.str();
+  const std::size_t per_step = 32 + 13;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    std::ofstream(file(1), std::ios::binary) << whole.substr(0, size);
+    const std::vector<double> read = values(reader());
+    const std::size_t tail = whole.size() - size;
+    EXPECT_EQ(read.size(), tail >= whole.size() - 16 ? 0 : 4 - std::min<std::size_t>(4, (tail + per_step - 1) / per_step))
+        << size;
+  }
+}
+
+TEST_F(TensorFile, ADamagedByteEndsTheFileThere) {
+  write_steps(1, 0, 4);
+  std::fstream damaged(file(1), std::ios::in | std::ios::out | std::ios::binary);
+  damaged.seekp(-50, std::ios::end);
+  damaged.put('\x7f');
+  damaged.close();
+  EXPECT_EQ(values(reader()), (std::vector<double>{1, 2}));
+}
+
+TEST_F(TensorFile, ALaterEpochTakesThePlaceOfWhatCameAfterItsBegin) {
+  write_steps(1, 0, 9);
+  write_steps(2, 6, 8, 10);
+  EXPECT_EQ(values(reader()), (std::vector<double>{1, 2, 3, 4, 5, 6, 70, 80}));
+}
+
+TEST_F(TensorFile, AnEpochThatIsTriedAgainBeginsAnew) {
+  write_steps(1, 0, 9);
+  write_steps(1, 0, 2, 3);
+  EXPECT_EQ(values(reader()), (std::vector<double>{3, 6}));
+}
+
+TEST_F(TensorFile, WhatFindsNoRoomIsDroppedAndCounted) {
+  constexpr std::int64_t kLittle = 600;
+  {
+    TensorWriter out = writer(1, 0, kLittle);
+    for (std::int64_t step = 1; step <= 100; ++step) {
+      out.add("metrics/m", static_cast<double>(step));
+      ASSERT_TRUE(out.commit(step));
+    }
+    EXPECT_GT(out.dropped().rows, 50);
+  }
+  EXPECT_LE(fs::file_size(file(1)), kLittle);
+  const TensorReader in = reader();
+  EXPECT_EQ(values(in).front(), 1);
+  EXPECT_GT(in.dropped().rows, 0);
+}
+
+TEST_F(TensorFile, AnEarlierEpochTakesOfTheRoomToo) {
+  write_steps(1, 0, 20);
+  TensorWriter out = writer(2, 20, static_cast<std::int64_t>(fs::file_size(file(1))) + 60);
+  out.add("metrics/m", 1);
+  EXPECT_EQ(out.dropped().rows, 1);
+}
+
+TEST_F(TensorFile, RanksHaveFilesOfTheirOwn) {
+  write_steps(1, 0, 2);
+  {
+    TensorWriter out = writer(1, 0, kRoom, 3);
+    out.add("metrics/m", 9);
+    ASSERT_TRUE(out.commit(1));
+  }
+  EXPECT_EQ(TensorReader::ranks(directory_.string()), (std::vector<int>{0, 3}));
+  EXPECT_EQ(values(reader(3)), (std::vector<double>{9}));
+}
+
+TEST_F(TensorFile, ALinkIsNotFollowedAndOtherFilesAreNotRead) {
+  write_steps(1, 0, 2);
+  fs::rename(file(1), directory_ / "elsewhere");
+  fs::create_symlink(directory_ / "elsewhere", file(1));
+  fs::create_directory(file(2));
+  std::ofstream(directory_ / "tensors" / "x-0.tensors") << "TBTENS01";
+  std::ofstream(file(3)) << "something else";
+  EXPECT_EQ(reader().steps(), std::vector<std::int64_t>());
+}
+
+TEST_F(TensorFile, ATrialWithoutTensorsHasNone) {
+  EXPECT_TRUE(reader().tensors().empty());
+  EXPECT_TRUE(TensorReader::ranks(directory_.string()).empty());
+}
+
+}  // namespace tuneband::debugger::files
