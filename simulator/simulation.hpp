@@ -20,11 +20,12 @@ struct SimulationOptions {
 
 inline constexpr int kSimulationWorkersMax = 10'000;
 
-// The job's best trial so far (the best value at any rung) became another one.
+// The job's best trial so far (the best value at any rung) became another one, or better.
 struct Incumbent {
   double resource = 0;  // spent until then by all trials, those under way included
   double seconds = 0;
   std::size_t curve = 0;  // index into the table
+  std::int64_t rung = 0;  // the resource of the rung at which it has its best value
 };
 
 struct SimulationResult {

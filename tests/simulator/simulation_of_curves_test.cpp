@@ -80,11 +80,15 @@ TEST(SimulatedJob, SpendsWhatItsRungsCostAndFindsTheIncumbentByHand) {
   EXPECT_EQ(result.trials_completed, 1);
   EXPECT_EQ(result.resource, 5);
   EXPECT_EQ(result.seconds, 5);
-  ASSERT_EQ(result.incumbents.size(), 2U);
+  ASSERT_EQ(result.incumbents.size(), 3U);
   EXPECT_EQ(result.incumbents[0].curve, 0U);
   EXPECT_EQ(result.incumbents[0].resource, 1);
   EXPECT_EQ(result.incumbents[1].curve, 1U);
   EXPECT_EQ(result.incumbents[1].resource, 2);
+  EXPECT_EQ(result.incumbents[1].rung, 1);
+  EXPECT_EQ(result.incumbents[2].curve, 1U);  // itself, better
+  EXPECT_EQ(result.incumbents[2].resource, 5);
+  EXPECT_EQ(result.incumbents[2].rung, 3);
 
   const Regret regret(table, Goal::maximize, 3);  // 9 5 1: the median is 5
   const auto curve = regret_at({result}, regret, RegretAxis::resource, {0.5, 1, 2, 100});

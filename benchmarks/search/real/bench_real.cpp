@@ -1,0 +1,245 @@
+// Searchers side by side on the recorded trainings of the real benchmark (README.md beside this): regret of the model that the
+// user gets, on the validation rows by which it was chosen and on rows that no search saw.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "simulator/comparison.hpp"
+#include "simulator/csv.hpp"
+#include "simulator/search_method.hpp"
+
+namespace tuneband {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kRounds = 81;
+
+struct Arguments {
+  std::string tables;
+  std::string csv;
+  std::vector<std::string> datasets;
+  std::vector<std::string> methods{"none/random@prefix", "auto/auto@shrinkage"};
+  std::vector<double> budgets{3, 6, 10, 20, 30, 60};
+  std::vector<int> workers{1, 8};
+  int seeds = 20;
+  int threads = 2;
+  bool each = false;
+};
+
+template <typename T>
+T checked(Result<T> result) {
+  if (!result) throw std::runtime_error(describe(result.error()));
+  return std::move(*result);
+}
+
+// What a model of some trial and rung is worth: 0 is the best of the table at any rung of any fidelity, 1 the median
+// configuration after a full training.
+struct Scale {
+  double best = 0;
+  double median = 0;
+  double of(double cost) const { return std::min(1.0, (cost - best) / (median - best)); }
+};
+
+struct RealTable {
+  std::string name;
+  Json job;
+  bool maximize = false;
+  std::map<std::string, CurveTable> by_metric;  // "prefix", "shrinkage", "prefix-test", "shrinkage-test"
+  Scale validation;
+  Scale test;
+
+  double cost(const std::string& metric, std::size_t curve, std::int64_t resource) const {
+    const double value = by_metric.at(metric).curves[curve].at(resource).value();
+    return maximize ? -value : value;
+  }
+};
+
+Scale scale_of(const RealTable& table, const std::string& suffix) {
+  std::vector<double> at_the_end;
+  Scale scale{std::numeric_limits<double>::infinity(), 0};
+  for (const std::string fidelity : {"prefix", "shrinkage"}) {
+    const auto& curves = table.by_metric.at(fidelity + suffix).curves;
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+      for (const auto& [resource, value] : curves[i].points) scale.best = std::min(scale.best, table.maximize ? -value : value);
+      if (fidelity == "prefix") at_the_end.push_back(table.cost(fidelity + suffix, i, kRounds));
+    }
+  }
+  std::sort(at_the_end.begin(), at_the_end.end());
+  scale.median = at_the_end[(at_the_end.size() - 1) / 2];
+  return scale;
+}
+
+RealTable load(const fs::path& path) {
+  RealTable table;
+  table.name = path.stem().string();
+  table.job = checked(parse_json(checked(read_text(path.string()))));
+  table.maximize = table.job["objective"]["goal"] == "maximize";
+  Diagnostics diagnostics;
+  CurveTableOptions options;
+  options.space = SearchSpace::parse(table.job["search_space"], "search_space", diagnostics);
+  options.name = table.name;
+  const std::string csv = fs::path(path).replace_extension(".csv.gz").string();
+  for (const char* metric : {"prefix", "shrinkage", "prefix-test", "shrinkage-test"}) {
+    options.metric = metric;
+    table.by_metric.emplace(metric, checked(load_curve_table(csv, options)));
+  }
+  table.validation = scale_of(table, "");
+  table.test = scale_of(table, "-test");
+  return table;
+}
+
+struct Regrets {
+  std::vector<std::vector<double>> validation;  // by budget, then seed
+  std::vector<std::vector<double>> test;
+};
+
+// "scheduler/sampler@fidelity"
+Regrets measure(const std::string& text, RealTable& table, const Arguments& arguments, int workers) {
+  const auto slash = text.find('/');
+  const auto at = text.find('@');
+  const std::string fidelity = text.substr(at + 1);
+  Json job = table.job;
+  job["sampler"] = {{"seed", 1}};
+  job["objective"]["metric"] = fidelity;
+  job["trainer"]["fidelity"] = fidelity;
+  MethodOptions options;
+  options.scheduler = text.substr(0, slash);
+  options.sampler = text.substr(slash + 1, at - slash - 1);
+  int outside = 0;
+  const auto method = checked(make_method(job, table.by_metric.at(fidelity), options, outside));
+  if (outside > 0) throw std::runtime_error(table.name + ": configurations outside of the search space");
+  ComparisonOptions comparison;
+  comparison.workers = workers;
+  comparison.seeds = arguments.seeds;
+  comparison.threads = arguments.threads;
+  comparison.budgets = arguments.budgets;
+  const auto runs = compare({method}, table.by_metric.at(fidelity), comparison);
+  Regrets regrets;
+  for (const double budget : arguments.budgets) {
+    auto& validation = regrets.validation.emplace_back();
+    auto& test = regrets.test.emplace_back();
+    for (const SimulationResult& run : runs.front().runs) {
+      validation.push_back(1);
+      test.push_back(1);
+      for (const Incumbent& incumbent : run.incumbents) {
+        if (incumbent.resource > budget * kRounds) break;
+        validation.back() = table.validation.of(table.cost(fidelity, incumbent.curve, incumbent.rung));
+        test.back() = table.test.of(table.cost(fidelity + "-test", incumbent.curve, incumbent.rung));
+      }
+    }
+  }
+  return regrets;
+}
+
+void print_head(const std::string& title, const Arguments& arguments) {
+  fmt::print("\n### {}\n\n| method |", title);
+  for (const double budget : arguments.budgets) fmt::print(" {:g} R |", budget);
+  fmt::print(" {:g} R, test |\n|---|", arguments.budgets.back());
+  for (std::size_t i = 0; i <= arguments.budgets.size(); ++i) fmt::print("--:|");
+  fmt::print("\n");
+}
+
+void print_row(const std::string& name, const Regrets& regrets) {
+  fmt::print("| {} |", name);
+  for (const auto& sample : regrets.validation) {
+    const Estimate here = estimate(sample);
+    fmt::print(" {:.3f} ± {:.3f} |", here.mean, here.half_width);
+  }
+  const Estimate test = estimate(regrets.test.back());
+  fmt::print(" {:.3f} ± {:.3f} |\n", test.mean, test.half_width);
+  std::fflush(stdout);
+}
+
+// Seed by seed.
+Regrets mean_over(const std::vector<Regrets>& tables) {
+  Regrets mean = tables.front();
+  for (auto axis : {&Regrets::validation, &Regrets::test}) {
+    for (std::size_t budget = 0; budget < (mean.*axis).size(); ++budget) {
+      for (std::size_t seed = 0; seed < (mean.*axis)[budget].size(); ++seed) {
+        double sum = 0;
+        for (const Regrets& table : tables) sum += (table.*axis)[budget][seed];
+        (mean.*axis)[budget][seed] = sum / static_cast<double>(tables.size());
+      }
+    }
+  }
+  return mean;
+}
+
+void write_csv(std::ostream& csv, const std::string& table, const std::string& method, int workers, const Regrets& regrets,
+               const std::vector<double>& budgets) {
+  for (const auto& [axis, samples] : {std::pair{"resource", &regrets.validation}, {"test", &regrets.test}}) {
+    for (std::size_t budget = 0; budget < budgets.size(); ++budget) {
+      for (std::size_t seed = 0; seed < (*samples)[budget].size(); ++seed) {
+        csv << fmt::format("{},\"{}\",{},{},{},{:g},{:.6f}\n", table, method, workers, seed, axis, budgets[budget],
+                           (*samples)[budget][seed]);
+      }
+    }
+  }
+}
+
+int run(const Arguments& arguments) {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(arguments.tables)) {
+    const fs::path& path = entry.path();
+    const bool wanted =
+        arguments.datasets.empty() || std::ranges::find(arguments.datasets, path.stem().string()) != arguments.datasets.end();
+    if (path.extension() == ".json" && wanted) paths.push_back(path);
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<RealTable> tables;
+  for (const fs::path& path : paths) tables.push_back(load(path));
+  if (tables.empty()) throw std::runtime_error("no table in " + arguments.tables);
+  std::ofstream csv;
+  if (!arguments.csv.empty()) csv.open(arguments.csv);
+  csv << "table,method,workers,seed,axis,budget,regret\n";
+  for (const int workers : arguments.workers) {
+    print_head(fmt::format("{} data sets, {} {}, {} runs of each", tables.size(), workers, workers == 1 ? "worker" : "workers",
+                           arguments.seeds),
+               arguments);
+    for (const std::string& method : arguments.methods) {
+      std::vector<Regrets> of_tables;
+      for (RealTable& table : tables) {
+        of_tables.push_back(measure(method, table, arguments, workers));
+        if (csv.is_open()) write_csv(csv, table.name, method, workers, of_tables.back(), arguments.budgets);
+      }
+      print_row(method, mean_over(of_tables));
+      for (std::size_t i = 0; arguments.each && i < tables.size(); ++i) print_row("  " + tables[i].name, of_tables[i]);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace tuneband
+
+int main(int argument_count, char** argument_values) {
+  tuneband::Arguments arguments;
+  CLI::App app("Searchers side by side on recorded trainings of XGBoost.", "bench_real");
+  app.add_option("--tables", arguments.tables, "Directory of what record_real wrote")->required()->check(CLI::ExistingDirectory);
+  app.add_option("--dataset", arguments.datasets, "Only these");
+  app.add_option("--method", arguments.methods,
+                 "scheduler/sampler@fidelity, each with fields if need be: hyperband,min_resource=3/random@prefix");
+  app.add_option("--budgets", arguments.budgets, "In units of max_resource");
+  app.add_option("--workers", arguments.workers, "Workers; several numbers, several runs");
+  app.add_option("--seeds", arguments.seeds, "Runs of each");
+  app.add_option("--threads", arguments.threads, "Real threads");
+  app.add_option("--csv", arguments.csv, "Write every run's regrets here");
+  app.add_flag("--each", arguments.each, "Print each data set too");
+  try {
+    app.parse(argument_count, argument_values);
+    return tuneband::run(arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  } catch (const std::exception& error) {
+    std::cerr << "bench_real: " << error.what() << '\n';
+    return 2;
+  }
+}

@@ -1,0 +1,30 @@
+// The data sets of the real benchmark: small enough that a full training takes a fraction of a second, and each of a structure
+// that is known. All but the first are made here, a function of nothing but this code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/json.hpp"
+#include "workers/data_table.hpp"
+#include "workers/xgboost_session.hpp"
+
+namespace tuneband {
+
+struct RealDataset {
+  std::string name;
+  std::string about;   // a line for README.md and docs
+  std::string metric;  // of XGBoost
+  std::string goal;
+  workers::XgboostParameters parameters;  // fixed ones
+  Json search_space;
+  workers::Table train;
+  workers::Table validation;
+  workers::Table test;
+};
+
+// `bank_csv`: a file of examples/direct-marketing/generate.py. Throws std::runtime_error where it cannot be read.
+std::vector<RealDataset> real_datasets(const std::string& bank_csv);
+
+}  // namespace tuneband
