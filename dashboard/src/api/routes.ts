@@ -1,0 +1,115 @@
+// One function a route. A view's data that comes by another route changes here and nowhere else.
+import { getJson, sendJson, transport } from './transport.ts';
+import { numberOf } from '../data/numbers.ts';
+import type { Curve } from '../state/curve_store.ts';
+import type {
+  Analytics, CreatedJob, Decision, Importance, Job, JobDetail, Observation, Plan, Summary, Trial, Worker,
+} from './shapes.ts';
+
+const segment = encodeURIComponent;
+const jobPath = (job: string | number): string => `/v1/jobs/${segment(job)}`;
+const trialPath = (job: string | number, trial: number): string => `${jobPath(job)}/trials/${trial}`;
+
+export const pageOfJobs = 200;
+
+export function listJobs(after?: string): Promise<{ jobs: Job[]; next: string | null }> {
+  return getJson(`/v1/jobs?limit=${pageOfJobs}${after ? `&after=${segment(after)}` : ''}`);
+}
+
+export const getJob = (job: string): Promise<JobDetail> => getJson(jobPath(job));
+export const getSummary = (job: string): Promise<Summary> => getJson(`${jobPath(job)}/summary`);
+export const getPlan = (job: string): Promise<Plan> => getJson(`${jobPath(job)}/plan`);
+export const getAnalytics = (job: string): Promise<Analytics> => getJson(`${jobPath(job)}/analytics`);
+export const getTrial = (job: string, trial: number): Promise<Trial> => getJson(trialPath(job, trial));
+
+export async function getImportance(job: string): Promise<Importance | null> {
+  return (await getJson<{ importance: Importance | null }>(`${jobPath(job)}/importance`)).importance;
+}
+
+export async function getObservations(job: string, trial: number, points: number): Promise<Observation[]> {
+  const path = `${trialPath(job, trial)}/observations?points=${points}`;
+  return (await getJson<{ observations: Observation[] }>(path)).observations;
+}
+
+export async function getDecisions(job: string, trial: number): Promise<Decision[]> {
+  return (await getJson<{ decisions: Decision[] }>(`${trialPath(job, trial)}/decisions`)).decisions;
+}
+
+const curvesMost = 300;
+const curvePoints = 100;
+const requestsAtOnce = 4; // a browser opens six connections to a server: some are left for everything else
+
+async function eachOf<T>(trials: readonly number[], load: (trial: number) => Promise<T>): Promise<Map<number, T>> {
+  const found = new Map<number, T>();
+  const left = [...trials];
+  const work = async (): Promise<void> => {
+    for (let trial = left.shift(); trial !== undefined; trial = left.shift()) found.set(trial, await load(trial));
+  };
+  await Promise.all(Array.from({ length: requestsAtOnce }, work));
+  return found;
+}
+
+// `trials`: those that matter most first; of the others `leftOut` are not loaded.
+export async function getCurves(job: string, trials: readonly number[]): Promise<{ curves: Map<number, Curve>; leftOut: number }> {
+  const curves = await eachOf(trials.slice(0, curvesMost), async (trial): Promise<Curve> => {
+    const seen = (await getObservations(job, trial, curvePoints)).filter((observation) => observation.objective !== null);
+    return {
+      resource: seen.map((observation) => observation.resource),
+      value: seen.map((observation) => numberOf(observation.objective ?? 'nan')),
+    };
+  });
+  return { curves, leftOut: Math.max(0, trials.length - curvesMost) };
+}
+
+export async function getAllDecisions(job: string, trials: readonly number[]): Promise<Decision[]> {
+  const found = await eachOf(trials.slice(0, curvesMost), (trial) => getDecisions(job, trial));
+  return [...found.values()].flat();
+}
+
+export async function listWorkers(): Promise<Worker[]> {
+  return (await getJson<{ workers: Worker[] }>('/v1/workers')).workers;
+}
+
+export const logTail = (job: string, trial: number, bytes: number): Promise<string> =>
+  transport.text('GET', `${trialPath(job, trial)}/log?tail=${bytes}`);
+export const logPath = (job: string, trial: number): string => `${trialPath(job, trial)}/log`;
+export const modelPath = (job: string, trial: number): string => `${trialPath(job, trial)}/model`;
+export const csvPath = (job: string): string => `${jobPath(job)}/analytics?format=csv`;
+export const eventsPath = (job: string): string => `${jobPath(job)}/events`;
+
+export interface PlanOptions {
+  workers?: number;
+  secondsPerUnit?: number;
+  baseDir?: string;
+}
+
+function planQuery(options: PlanOptions): string {
+  const query = new URLSearchParams();
+  if (options.workers) query.set('workers', String(options.workers));
+  if (options.workers && options.secondsPerUnit) query.set('seconds_per_unit', String(options.secondsPerUnit));
+  if (options.baseDir) query.set('base_dir', options.baseDir);
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+// `document`: the text of a job document.
+export async function makePlan(document: string, options: PlanOptions): Promise<Plan> {
+  return (await sendJson<Plan>('POST', `/v1/plans${planQuery(options)}`, document)) as Plan;
+}
+
+export async function createJob(document: string, baseDir: string): Promise<CreatedJob> {
+  const query = baseDir === '' ? '' : `?base_dir=${segment(baseDir)}`;
+  return (await sendJson<CreatedJob>('POST', `/v1/jobs${query}`, document)) as CreatedJob;
+}
+
+// A job whose document is that of `like` with `changes` merged into it (RFC 7396).
+export async function createJobLike(like: string, changes: unknown): Promise<CreatedJob> {
+  return (await sendJson<CreatedJob>('POST', `/v1/jobs?like=${segment(like)}`, changes)) as CreatedJob;
+}
+
+export async function stopJob(job: string): Promise<Job> {
+  return (await sendJson<Job>('POST', `${jobPath(job)}/stop`)) as Job;
+}
+
+export async function deleteJob(job: string): Promise<void> {
+  await sendJson('DELETE', jobPath(job));
+}

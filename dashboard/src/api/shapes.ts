@@ -1,0 +1,282 @@
+// What the server answers, as docs/api.md describes it.
+
+export type NumberText = number | 'nan' | 'inf' | '-inf'; // JSON has no other way to say them
+export type ParameterValue = string | number | boolean;
+export type Configuration = Record<string, ParameterValue>;
+
+export const trialStates = ['pending', 'running', 'paused', 'completed', 'stopped', 'failed', 'cancelled'] as const;
+export type TrialState = (typeof trialStates)[number];
+export type JobState = 'running' | 'stopping' | 'completed' | 'stopped' | 'failed';
+
+export interface Objective {
+  metric: string;
+  goal: 'maximize' | 'minimize';
+}
+
+export interface BestTrial {
+  trial: number;
+  value: number;
+  resource: number;
+  configuration: Configuration;
+}
+
+export type TrialCounts = Record<TrialState, number> & { created: number; planned: number | null };
+
+export interface Job {
+  id: number;
+  name: string;
+  state: JobState;
+  reason: string;
+  created_at: string;
+  ended_at: string | null;
+  objective: Objective;
+  more_objectives: Objective[];
+  constraints: { metric: string; min: number | null; max: number | null }[];
+  scheduler: string;
+  max_resource: number;
+  resource_name: string;
+  trials: TrialCounts;
+  best: BestTrial | null;
+  best_anywhere: BestTrial | null;
+  resource_spent: number;
+  training_seconds: number;
+  expected_improvement: number | null;
+}
+
+export interface JobDetail extends Job {
+  spec: JobDocument;
+  waiting: Record<string, number>;
+  queue_position: number | null;
+}
+
+export interface JobDocument {
+  name: string;
+  search_space: Record<string, ParameterDocument>;
+  trainer?: { type: string; [field: string]: unknown };
+  [field: string]: unknown;
+}
+
+export interface ParameterDocument {
+  type: string;
+  min?: number;
+  max?: number;
+  scale?: string;
+  values?: ParameterValue[];
+  value?: ParameterValue;
+  [field: string]: unknown;
+}
+
+export interface Trial {
+  job: number;
+  number: number;
+  state: TrialState;
+  configuration: Configuration;
+  origin: string;
+  bracket: number;
+  rung: number;
+  resource: number;
+  until_resource: number;
+  objective: NumberText | null;
+  objective_resource: number;
+  kept_value: number | null;
+  kept_resource: number;
+  violation: NumberText;
+  more_objectives: NumberText[];
+  attempts: number;
+  segments: number;
+  worker: string;
+  replicas: number;
+  workers: string[];
+  exit_class: string | null;
+  message: string;
+  advice: string;
+  created_at: string;
+  started_at: string | null;
+  ended_at: string | null;
+  training_seconds: number;
+  queue_seconds: number;
+}
+
+export interface Observation {
+  resource: number;
+  objective: NumberText | null;
+  metrics: Record<string, NumberText>;
+  at: string;
+}
+
+export type Verdict = 'waiting' | 'promoted' | 'stopped' | 'completed';
+
+export interface Decision {
+  trial: number;
+  bracket: number;
+  rung: number;
+  resource: number;
+  value: NumberText | null;
+  violation: NumberText;
+  more_values: NumberText[];
+  verdict: Verdict;
+  rank: number;
+  filled: number;
+  slots: number;
+  keep: number;
+  cutoff: NumberText | null;
+  ahead: number[];
+  rule: string;
+  at: string;
+}
+
+export interface Rung {
+  bracket: number;
+  rung: number;
+  resource: number;
+  planned: number;
+  reached: number;
+  promoted: number;
+  stopped: number;
+  waiting: number;
+}
+
+export interface Forecast {
+  workers: number;
+  seconds_per_unit: number;
+  wall_seconds: number;
+  wall_seconds_without_stopping: number;
+}
+
+export interface Plan {
+  ladder: number[];
+  brackets: { index: number; s: number; trimmed: boolean; rungs: { resource: number; trials: number }[]; total_resource: number }[];
+  brackets_left_out?: number;
+  trials: number | null;
+  total_resource: number;
+  total_resource_without_stopping: number;
+  restarts: boolean;
+  exact: boolean;
+  forecast?: Forecast | null;
+  actual?: Rung[];
+}
+
+export interface Costs {
+  resource_spent: number;
+  training_seconds: number;
+  wall_seconds: number;
+  resource_without_stopping: number;
+  training_seconds_without_stopping: number;
+  resource_saved: number;
+  training_seconds_saved: number;
+  trials_measured: number;
+  trials_not_finite: number;
+  first_not_finite: number | null;
+}
+
+export interface Failure {
+  exit_class: string;
+  trials: number;
+  example: number;
+  message: string;
+  advice: string;
+}
+
+export interface ReplicaTotals {
+  replicas: number;
+  trials: number;
+  training_seconds: number;
+  worker_seconds: number;
+  seconds_per_unit: number | null;
+  best: { trial: number; objective: number; training_seconds: number; worker_seconds: number } | null;
+}
+
+export interface Replicas {
+  totals: ReplicaTotals[];
+  non_dominated_by_training_seconds: number[];
+  non_dominated_by_worker_seconds: number[];
+}
+
+export interface ParetoPoint {
+  trial: number;
+  values: NumberText[];
+}
+
+export interface Summary {
+  job: Job & { waiting: Record<string, number>; queue_position: number | null };
+  best: { trial: Trial; model: string | null } | null;
+  plan: {
+    ladder: number[];
+    trials: number | null;
+    total_resource: number;
+    total_resource_without_stopping: number;
+    exact: boolean;
+    actual: Rung[];
+    actual_brackets_left_out: number;
+  };
+  failures: Failure[];
+  replicas: Replicas;
+  pareto: ParetoPoint[];
+  pareto_left_out: number;
+  importance: { results: number; results_needed: number };
+  summary: Costs;
+}
+
+export interface AnalyticsTrial {
+  number: number;
+  parameters: Configuration;
+  state: TrialState;
+  bracket: number;
+  rung: number;
+  objective: NumberText | null;
+  objective_resource: number;
+  violation: NumberText;
+  more_objectives: NumberText[];
+  resource: number;
+  started_at: string | null;
+  ended_at: string | null;
+  training_seconds: number;
+  worker_seconds: number;
+  queue_seconds: number;
+  attempts: number;
+  segments: number;
+  worker: string;
+  replicas: number;
+}
+
+export interface Analytics {
+  job: Job;
+  trials: AnalyticsTrial[];
+  rungs: Rung[];
+  replicas: Replicas;
+  pareto: ParetoPoint[];
+  summary: Costs;
+}
+
+export interface Importance {
+  resource: number;
+  trials: number;
+  explained: number;
+  parameters: { parameter: string; share: number; deviation: number }[];
+  interactions: { first: string; second: string; share: number; deviation: number }[];
+  dependence: { parameter: string; values: ParameterValue[]; mean: number[]; deviation: number[] }[];
+}
+
+export interface Worker {
+  id: string;
+  name: string;
+  state: 'idle' | 'executing' | 'ending' | 'draining';
+  job: number | null;
+  trial: number | null;
+  rank: number | null;
+  last_seen_at: string;
+  draining: boolean;
+  data_keys: number;
+}
+
+export interface Fault {
+  message: string;
+  path: string;
+  hint: string;
+}
+
+export interface CreatedJob {
+  job: Job;
+  plan: Plan;
+  warnings: Fault[];
+}

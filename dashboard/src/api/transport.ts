@@ -1,0 +1,81 @@
+// Asks the server. In a report, which has no server, the replies are in the page (see report.ts).
+import type { Fault } from './shapes.ts';
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number, // 0: no answer
+    readonly code: string,
+    message: string,
+    readonly faults: Fault[],
+  ) {
+    super(message);
+  }
+}
+
+export interface Transport {
+  readonly live: boolean; // whether there is a server that can be asked, told and listened to
+  text(method: string, path: string, body?: string): Promise<string>;
+}
+
+interface ErrorReply {
+  error: { code: string; message: string; path: string; hint: string; details?: Fault[] };
+}
+
+function errorOf(status: number, text: string): ApiError {
+  try {
+    const { error } = JSON.parse(text) as ErrorReply;
+    const first: Fault = { message: error.message, path: error.path, hint: error.hint };
+    return new ApiError(status, error.code, error.message, error.details?.length ? error.details : [first]);
+  } catch {
+    return new ApiError(status, 'unreadable', `the server answered ${status}`, []);
+  }
+}
+
+class ServerTransport implements Transport {
+  readonly live = true;
+
+  async text(method: string, path: string, body?: string): Promise<string> {
+    const request: RequestInit = { method };
+    if (body !== undefined) {
+      request.body = body;
+      request.headers = { 'Content-Type': 'application/json' };
+    }
+    let reply: Response;
+    let text: string;
+    try {
+      reply = await fetch(path, request);
+      text = await reply.text();
+    } catch {
+      throw new ApiError(0, 'unreachable', 'the server does not answer', []);
+    }
+    if (!reply.ok) throw errorOf(reply.status, text);
+    return text;
+  }
+}
+
+class RecordedTransport implements Transport {
+  readonly live = false;
+  constructor(private readonly replies: Record<string, unknown>) {}
+
+  text(method: string, path: string): Promise<string> {
+    const reply = method === 'GET' ? this.replies[path] : undefined;
+    if (reply === undefined) return Promise.reject(new ApiError(404, 'not_found', 'this is not part of the report', []));
+    return Promise.resolve(typeof reply === 'string' ? reply : JSON.stringify(reply));
+  }
+}
+
+function transportOfPage(): Transport {
+  const recorded = typeof document === 'undefined' ? null : document.getElementById('recorded');
+  return recorded ? new RecordedTransport(JSON.parse(recorded.textContent ?? '{}')) : new ServerTransport();
+}
+
+export const transport: Transport = transportOfPage();
+
+export async function getJson<T>(path: string): Promise<T> {
+  return JSON.parse(await transport.text('GET', path)) as T;
+}
+
+export async function sendJson<T>(method: string, path: string, body?: unknown): Promise<T | null> {
+  const text = await transport.text(method, path, body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+  return text === '' ? null : (JSON.parse(text) as T);
+}

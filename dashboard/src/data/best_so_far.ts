@@ -1,0 +1,56 @@
+// The best value so far over what it cost: time, resource or worker time. It counts at max_resource; while no trial has come so
+// far, at the highest resource that any has reached. The best at any resource is told apart: a lower rung may flatter a trial.
+import type { Objective, TrialState } from '../api/shapes.ts';
+import { better, type TrialRow } from './trials.ts';
+
+export type CostAxis = 'time' | 'resource' | 'worker_time';
+
+export interface Step {
+  cost: number;
+  value: number;
+  trial: number;
+}
+
+export interface Point extends Step {
+  state: TrialState;
+  counts: boolean;
+}
+
+export interface BestSoFar {
+  steps: Step[]; // of what counts, each better than the one before
+  anywhere: Step[]; // of all values
+  points: Point[]; // all trials with a value, in the order of cost
+  end: number; // the cost of everything so far
+  resource: number; // the level that counts
+}
+
+export function levelThatCounts(rows: readonly TrialRow[], maxResource: number): number {
+  let highest = 0;
+  for (const row of rows) if (row.objective !== null && row.objectiveResource > highest) highest = row.objectiveResource;
+  return Math.min(maxResource, highest);
+}
+
+export function bestSoFar(rows: readonly TrialRow[], goal: Objective['goal'], axis: CostAxis, maxResource: number, now: number): BestSoFar {
+  const resource = levelThatCounts(rows, maxResource);
+  const byEnd = rows.filter((row) => row.started !== null).sort((a, b) => (a.ended ?? now) - (b.ended ?? now) || a.number - b.number);
+  const points: Point[] = [];
+  let spent = 0;
+  for (const row of byEnd) {
+    spent += axis === 'resource' ? row.resource : row.trainingSeconds * row.replicas;
+    if (row.objective === null || !Number.isFinite(row.objective) || row.violation > 0) continue;
+    const counts = row.objectiveResource >= resource;
+    points.push({ cost: axis === 'time' ? (row.ended ?? now) : spent, value: row.objective, trial: row.number, state: row.state, counts });
+  }
+  const steps = improvements(points.filter((point) => point.counts), goal);
+  const last = byEnd.at(-1);
+  return { steps, anywhere: improvements(points, goal), points, end: axis === 'time' ? (last ? (last.ended ?? now) : 0) : spent, resource };
+}
+
+function improvements(points: readonly Step[], goal: Objective['goal']): Step[] {
+  const steps: Step[] = [];
+  for (const point of points) {
+    const best = steps.at(-1);
+    if (!best || better(point.value, best.value, goal)) steps.push(point);
+  }
+  return steps;
+}

@@ -1,0 +1,29 @@
+// A configuration as one pastes it elsewhere.
+import type { Configuration, ParameterValue } from '../api/shapes.ts';
+
+export function asJson(configuration: Configuration): string {
+  return JSON.stringify(configuration, null, 2);
+}
+
+function pythonValue(value: ParameterValue): string {
+  return typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value);
+}
+
+// `fixed`: the trainer's own parameters, which every trial has.
+export function asXgboostPython(configuration: Configuration, fixed: Configuration, rounds: number): string {
+  const lines = Object.entries({ ...fixed, ...configuration }).map(([name, value]) => `    ${JSON.stringify(name)}: ${pythonValue(value)},`);
+  return ['import xgboost', '', 'params = {', ...lines, '}', `booster = xgboost.train(params, dtrain, num_boost_round=${rounds})`, ''].join('\n');
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+// A command trainer's argv with its values filled in; else as options.
+export function asCommandLine(configuration: Configuration, argv: unknown): string {
+  if (!Array.isArray(argv)) {
+    return Object.entries(configuration).map(([name, value]) => `--${shellWord(name)}=${shellWord(String(value))}`).join(' ');
+  }
+  const filled = argv.map((word) => String(word).replace(/\{(\w+)\}/g, (whole, name: string) => String(configuration[name] ?? whole)));
+  return filled.map(shellWord).join(' ');
+}

@@ -1,0 +1,74 @@
+// Job documents made from others.
+import type { Configuration, JobDocument, ParameterDocument } from '../api/shapes.ts';
+import { placeOf, searchedParameters, valueAt } from './space.ts';
+
+type Json = unknown;
+const isObject = (value: Json): value is Record<string, Json> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+// The patch that makes `to` of `from` (RFC 7396): null takes a field away.
+export function mergePatch(from: Json, to: Json): Json {
+  if (!isObject(from) || !isObject(to)) return to;
+  const patch: Record<string, Json> = {};
+  for (const name of Object.keys(from)) if (!(name in to)) patch[name] = null;
+  for (const [name, value] of Object.entries(to)) {
+    if (!(name in from)) patch[name] = value;
+    else if (JSON.stringify(from[name]) !== JSON.stringify(value)) patch[name] = mergePatch(from[name], value);
+  }
+  return patch;
+}
+
+const withoutStart = ({ enqueue: _enqueue, warm_start: _warmStart, ...rest }: JobDocument): JobDocument => rest as JobDocument;
+
+// The same configuration once more, to the end.
+export function documentAgain(document: JobDocument, configuration: Configuration, trial: number): JobDocument {
+  const scheduler = { type: 'none', max_resource: (document['scheduler'] as { max_resource: number }).max_resource };
+  return { ...withoutStart(document), name: `${document.name}-trial-${trial}`.slice(0, 64), scheduler, limits: { max_trials: 1 }, enqueue: [configuration] };
+}
+
+const reach = 0.15; // of the whole range, to either side
+
+// A space around a configuration; its own is tried first.
+export function documentAround(document: JobDocument, configuration: Configuration, trial: number): JobDocument {
+  const space: Record<string, ParameterDocument> = { ...document.search_space };
+  for (const parameter of searchedParameters(document.search_space)) {
+    const place = placeOf(parameter, configuration[parameter.name]);
+    const before = space[parameter.name];
+    if (parameter.scale === 'categories' || Number.isNaN(place) || !before) continue;
+    const ends = [Math.max(0, place - reach), Math.min(1, place + reach)].map((end) => valueAt({ ...parameter, integer: false }, end) as number);
+    const [min, max] = before.type === 'int' ? [Math.floor(ends[0] as number), Math.ceil(ends[1] as number)] : ends.map((end) => Number(end.toPrecision(4)));
+    space[parameter.name] = { ...before, min: min as number, max: max as number };
+  }
+  return { ...withoutStart(document), name: `${document.name}-around-${trial}`.slice(0, 64), search_space: space, enqueue: [configuration] };
+}
+
+// `value` at a path of names within a document; undefined takes it away.
+export function withField(document: Json, path: readonly string[], value: Json): Json {
+  const [name, ...rest] = path;
+  if (name === undefined) return value;
+  const object = isObject(document) ? { ...document } : {};
+  const inner = withField(object[name], rest, value);
+  if (inner === undefined) delete object[name];
+  else object[name] = inner;
+  return object;
+}
+
+export function fieldOf(document: Json, path: readonly string[]): Json {
+  return path.reduce<Json>((value, name) => (isObject(value) ? value[name] : undefined), document);
+}
+
+// The fields in which documents differ: a path, and each document's value there.
+export function differences(documents: readonly Json[]): { path: string; values: Json[] }[] {
+  const found: { path: string; values: Json[] }[] = [];
+  const walk = (values: readonly Json[], path: string): void => {
+    if (new Set(values.map((value) => JSON.stringify(value))).size < 2) return;
+    if (!values.every(isObject)) {
+      found.push({ path, values: [...values] });
+      return;
+    }
+    for (const name of new Set(values.flatMap((value) => Object.keys(value)))) {
+      walk(values.map((value) => value[name]), path === '' ? name : `${path}.${name}`);
+    }
+  };
+  walk(documents, '');
+  return found;
+}

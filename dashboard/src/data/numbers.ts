@@ -1,0 +1,79 @@
+// Numbers, durations and times as a person reads them.
+import { format } from 'd3-format';
+import type { NumberText, ParameterValue } from '../api/shapes.ts';
+
+const significant = format('.6~r');
+const scientific = format('.4~e');
+const short = format('.3~s');
+const axis = format('.4~r');
+
+const scientificBelow = 1e-4;
+const scientificFrom = 1e7;
+
+export function numberOf(value: NumberText): number {
+  if (typeof value === 'number') return value;
+  return value === 'nan' ? NaN : value === 'inf' ? Infinity : -Infinity;
+}
+
+function needsExponent(value: number): boolean {
+  const size = Math.abs(value);
+  return value !== 0 && (size < scientificBelow || size >= scientificFrom);
+}
+
+export function formatNumber(value: number | null | undefined): string {
+  if (value === null || value === undefined) return '–';
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '∞' : '−∞';
+  if (Number.isInteger(value) && Math.abs(value) < scientificFrom) return String(value).replace('-', '−');
+  return needsExponent(value) ? scientific(value) : significant(value);
+}
+
+// For an axis: shorter, as its neighbours say the rest.
+export function formatTick(value: number): string {
+  if (value === 0) return '0';
+  return needsExponent(value) ? format('.2~e')(value) : Math.abs(value) >= 1e4 ? short(value) : axis(value);
+}
+
+export function formatCount(value: number): string {
+  return value.toLocaleString('en').replaceAll(',', ' ');
+}
+
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  return `${percent >= 10 || percent === 0 ? Math.round(percent) : percent.toPrecision(2)} %`;
+}
+
+export function formatValue(value: ParameterValue | null | undefined): string {
+  if (value === null || value === undefined) return '–';
+  return typeof value === 'number' ? formatNumber(value) : String(value);
+}
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+export function formatDuration(seconds: number): string {
+  if (!Number.isFinite(seconds)) return '–';
+  if (seconds < 0.0095) return `${Math.round(seconds * 1e4) / 10} ms`;
+  if (seconds < 10) return `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
+  if (seconds < minute) return `${Math.round(seconds)} s`;
+  if (seconds < hour) return `${Math.floor(seconds / minute)} min ${Math.round(seconds % minute)} s`.replace(' 60 s', ' 59 s');
+  if (seconds < day) return `${Math.floor(seconds / hour)} h ${Math.floor((seconds % hour) / minute)} min`;
+  return `${Math.floor(seconds / day)} d ${Math.floor((seconds % day) / hour)} h`;
+}
+
+export function formatAgo(at: string, now: number): string {
+  const seconds = Math.max(0, (now - Date.parse(at)) / 1000);
+  return seconds < 5 ? 'just now' : `${formatDuration(Math.floor(seconds)).replace(/ \d+ s$/, '')} ago`;
+}
+
+const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const dayAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+// In the reader's zone.
+export function formatTime(at: string | number | null): string {
+  return at === null ? '–' : dayAndTime.format(new Date(at));
+}
+
+export function formatClock(at: number): string {
+  return timeOfDay.format(new Date(at));
+}

@@ -1,0 +1,155 @@
+// Scales and axes. A scale has a domain in values and a range in pixels; NaN has no place on it.
+import { scaleLinear, scaleLog, scaleSymlog } from 'd3-scale';
+import { formatTick } from '../data/numbers.ts';
+import { ticksOf as ticksOfParameter, type Parameter } from '../data/space.ts';
+import type { Palette } from '../state/theme.ts';
+import type { Pen } from './svg_pen.ts';
+
+export const fontFamily = 'system-ui, "DejaVu Sans", sans-serif';
+export const smallFont = `11px ${fontFamily}`;
+export const labelFont = `12px ${fontFamily}`;
+
+export interface Box {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+export interface Scale {
+  (value: number): number;
+  invert(pixel: number): number;
+  ticks(count: number): number[];
+  domain(): number[];
+}
+
+export type ScaleKind = 'linear' | 'log';
+
+// A log scale needs values above 0: without them it is linear near 0 (symlog).
+export function makeScale(kind: ScaleKind, domain: [number, number], range: [number, number], nice = true): Scale {
+  const [low, high] = widened(domain);
+  if (kind === 'linear') {
+    const scale = scaleLinear([low, high], range);
+    return nice ? scale.nice(6) : scale;
+  }
+  if (low > 0) {
+    const scale = scaleLog([low, high], range);
+    return nice ? scale.nice() : scale;
+  }
+  return scaleSymlog([low, high], range).constant(Math.max(Math.abs(low), Math.abs(high)) / 1000);
+}
+
+function widened([low, high]: [number, number]): [number, number] {
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return [0, 1];
+  if (low < high) return [low, high];
+  const half = low === 0 ? 1 : Math.abs(low) * 0.1;
+  return [low - half, low + half];
+}
+
+// The ends of what is finite among `values`; without the worst outliers when `clip` says which share to leave out at each end.
+export function extentOf(values: Iterable<number>, clip = 0): [number, number] {
+  const finite = [...values].filter(Number.isFinite);
+  if (finite.length === 0) return [NaN, NaN];
+  if (clip === 0) {
+    let low = Infinity;
+    let high = -Infinity;
+    for (const value of finite) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    return [low, high];
+  }
+  finite.sort((a, b) => a - b);
+  const at = (share: number): number => finite[Math.round(share * (finite.length - 1))] as number;
+  return [at(clip), at(1 - clip)];
+}
+
+const pixelsPerTickX = 80;
+const pixelsPerTickY = 44;
+
+// d3 gives all the ticks that a log scale might have: as many as there is room for.
+function ticksOf(scale: Scale, count: number): number[] {
+  const all = scale.ticks(count);
+  if (all.length <= count * 1.6) return all;
+  const powers = all.filter((tick) => Math.abs(Math.log10(Math.abs(tick)) % 1) < 1e-9);
+  const kept = powers.length > 1 ? powers : all;
+  const step = Math.max(1, Math.ceil(kept.length / Math.max(2, count)));
+  return kept.filter((_, index) => index % step === 0);
+}
+
+export interface AxisOptions {
+  label: string;
+  format?: (value: number) => string;
+  ticks?: number[];
+}
+
+// An axis of places, 0 to 1, that are told as the parameter's values.
+export function parameterAxis(parameter: Parameter): AxisOptions {
+  const ticks = ticksOfParameter(parameter, 4, 8);
+  const texts = new Map(ticks.map((tick) => [tick.place, tick.text]));
+  return { label: parameter.name, ticks: ticks.map((tick) => tick.place), format: (place) => texts.get(place) ?? '' };
+}
+
+export function drawXAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, options: AxisOptions): void {
+  const { label, format = formatTick } = options;
+  const ticks = options.ticks ?? ticksOf(scale, Math.max(2, Math.floor((box.right - box.left) / pixelsPerTickX)));
+  pen.font = smallFont;
+  pen.textAlign = 'center';
+  pen.textBaseline = 'top';
+  let end = -Infinity;
+  for (const tick of ticks) {
+    const x = scale(tick);
+    gridLine(pen, palette, x, box.top, x, box.bottom);
+    const text = format(tick);
+    const half = pen.measureText(text).width / 2;
+    if (x - half < end + 6) continue;
+    end = x + half;
+    pen.fillStyle = palette.muted;
+    pen.fillText(text, x, box.bottom + 6);
+  }
+  pen.font = labelFont;
+  pen.textAlign = 'right';
+  pen.fillStyle = palette.text;
+  pen.fillText(label, box.right, box.bottom + 21);
+}
+
+export function drawYAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, options: AxisOptions): void {
+  const { label, format = formatTick } = options;
+  const ticks = options.ticks ?? ticksOf(scale, Math.max(2, Math.floor((box.bottom - box.top) / pixelsPerTickY)));
+  pen.font = smallFont;
+  pen.textAlign = 'right';
+  pen.textBaseline = 'middle';
+  for (const tick of ticks) {
+    const y = scale(tick);
+    gridLine(pen, palette, box.left, y, box.right, y);
+    pen.fillStyle = palette.muted;
+    pen.fillText(format(tick), box.left - 6, y);
+  }
+  pen.font = labelFont;
+  pen.textAlign = 'left';
+  pen.textBaseline = 'top';
+  pen.fillStyle = palette.text;
+  pen.fillText(label, 4, 4);
+}
+
+export function gridLine(pen: Pen, palette: Palette, x0: number, y0: number, x1: number, y1: number): void {
+  pen.strokeStyle = palette.grid;
+  pen.lineWidth = 1;
+  pen.beginPath();
+  pen.moveTo(x0, y0);
+  pen.lineTo(x1, y1);
+  pen.stroke();
+}
+
+// A text of a given width at most, cut with an ellipsis.
+export function fitText(pen: Pen, text: string, width: number): string {
+  if (pen.measureText(text).width <= width) return text;
+  let low = 0;
+  let high = text.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (pen.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low === 0 ? '' : `${text.slice(0, low)}…`;
+}

@@ -1,0 +1,56 @@
+// Two parameters against each other: where the good trials are.
+import type { Job } from '../api/shapes.ts';
+import { formatNumber, formatValue } from '../data/numbers.ts';
+import { placeOf, type Parameter } from '../data/space.ts';
+import type { TrialRow, TrialTable } from '../data/trials.ts';
+import { drawXAxis, drawYAxis, makeScale, parameterAxis, type Box } from './axes.ts';
+import { colorScale } from './colors.ts';
+import { drawHalo, drawMark } from './marks.ts';
+import { nearest, type MakeScene } from './scene.ts';
+
+export interface PairInput {
+  job: Job;
+  table: TrialTable;
+  rows: readonly TrialRow[];
+  a: Parameter;
+  b: Parameter;
+}
+
+export function pairScene({ job, table, rows, a, b }: PairInput): MakeScene {
+  return ({ width, height, palette }) => {
+    const box: Box = { left: 62, top: 26, right: width - 14, bottom: height - 42 };
+    const x = makeScale('linear', [0, 1], [box.left, box.right], false);
+    const y = makeScale('linear', [0, 1], [box.bottom, box.top], false);
+    const color = colorScale(rows.map((row) => row.objective ?? NaN), job.objective.goal, palette.faint);
+    const [columnA, columnB] = [table.parameters.get(a.name) ?? [], table.parameters.get(b.name) ?? []];
+    const merit = (row: TrialRow): number => (job.objective.goal === 'maximize' ? 1 : -1) * (row.objective ?? NaN);
+    const points = [...rows]
+      .sort((one, other) => (merit(one) - merit(other)) || 0) // the best are drawn last
+      .flatMap((row) => {
+        const index = table.find(row.number) ?? -1;
+        const place = [placeOf(a, columnA[index]), placeOf(b, columnB[index])] as const;
+        return place.some(Number.isNaN) ? [] : [{ trial: row.number, row, index, x: x(place[0]), y: y(place[1]) }];
+      });
+    return {
+      draw(pen) {
+        drawXAxis(pen, palette, box, x, parameterAxis(a));
+        drawYAxis(pen, palette, box, y, parameterAxis(b));
+        for (const { row, x: px, y: py } of points) {
+          const colored = { ...palette, states: { [row.state]: color(row.objective) } };
+          drawMark(pen, colored, row.state, px, py, 4.2);
+        }
+      },
+      over(pen, { hovered, selected }) {
+        for (const point of points) if (point.trial === hovered || selected.has(point.trial)) drawHalo(pen, palette, point.x, point.y, 7);
+      },
+      hit(px, py) {
+        const found = nearest(points, px, py) as (typeof points)[number] | null;
+        if (!found) return null;
+        const say = (parameter: Parameter, column: typeof columnA): string => `${parameter.name} ${formatValue(column[found.index])}`;
+        return { trial: found.trial, x: found.x, y: found.y, lines: [`trial ${found.trial} · ${formatNumber(found.row.objective)}`, say(a, columnA), say(b, columnB)] };
+      },
+      order: () => points.map((point) => point.trial),
+      place: (trial) => points.find((point) => point.trial === trial) ?? null,
+    };
+  };
+}

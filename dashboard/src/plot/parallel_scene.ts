@@ -1,0 +1,262 @@
+// Parallel coordinates: an axis a parameter, and the objective as the last. A sweep along an axis keeps what lies in it; a sweep of
+// an axis' name moves the axis. More trials than lines can tell apart are drawn as density, with the best as lines above it.
+import type { Job } from '../api/shapes.ts';
+import { formatNumber, formatValue } from '../data/numbers.ts';
+import { placeOf, ticksOf, type Parameter } from '../data/space.ts';
+import type { TrialRow, TrialTable } from '../data/trials.ts';
+import type { Brush } from '../state/selection.ts';
+import type { Palette } from '../state/theme.ts';
+import { extentOf, fitText, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
+import { goodnessOf, shade } from './colors.ts';
+import type { MakeScene } from './scene.ts';
+import type { Pen } from './svg_pen.ts';
+
+export const linesMost = 1_000;
+const linesAboveDensity = 200;
+const bins = 48;
+const brushReach = 18;
+const objectiveName = 'objective';
+const outliers = 0.05;
+
+export interface ParallelInput {
+  job: Job;
+  table: TrialTable;
+  parameters: readonly Parameter[]; // an axis each, in this order
+  mask: Uint8Array; // of the rows, what is shown
+  brushes: readonly Brush[];
+  brush: (name: string, range: [number, number] | null) => void;
+  reorder: (names: string[]) => void;
+}
+
+interface Axis {
+  name: string;
+  title: string;
+  x: number;
+  places: Float64Array; // by row: pixels; NaN where there is no value
+  toPlace: (pixel: number) => number; // what a brush keeps
+  toPixel: (place: number) => number;
+  ticks: { y: number; text: string }[];
+}
+
+interface Frame {
+  top: number;
+  bottom: number;
+}
+
+function parameterAxis(parameter: Parameter, x: number, table: TrialTable, { top, bottom }: Frame): Axis {
+  const column = table.parameters.get(parameter.name) ?? [];
+  const toPixel = (place: number): number => bottom - place * (bottom - top);
+  const places = Float64Array.from({ length: table.count }, (_, index) => toPixel(placeOf(parameter, column[index])));
+  const ticks = ticksOf(parameter, 4, 14).map(({ place, text }) => ({ y: toPixel(place), text }));
+  return { name: parameter.name, title: parameter.name, x, places, toPixel, toPlace: (pixel) => (bottom - pixel) / (bottom - top), ticks };
+}
+
+function objectiveAxis(job: Job, x: number, table: TrialTable, { top, bottom }: Frame): Axis {
+  const values = table.rows.map((row) => row.objective ?? NaN);
+  const maximize = job.objective.goal === 'maximize';
+  const [low, high] = extentOf(values);
+  const [clippedLow, clippedHigh] = extentOf(values, outliers);
+  const scale: Scale = makeScale('linear', maximize ? [clippedLow, high] : [low, clippedHigh], [bottom, top], false);
+  const inside = (value: number): number => Math.min(bottom, Math.max(top, scale(value)));
+  return {
+    name: objectiveName,
+    title: job.objective.metric,
+    x,
+    places: Float64Array.from(values, (value) => (Number.isFinite(value) ? inside(value) : NaN)),
+    toPixel: (value) => inside(value),
+    toPlace: (pixel) => scale.invert(pixel),
+    ticks: scale.ticks(5).map((tick) => ({ y: scale(tick), text: formatNumber(tick) })),
+  };
+}
+
+function axesOf(input: ParallelInput, width: number, frame: Frame): Axis[] {
+  const count = input.parameters.length + 1;
+  const left = 44;
+  const step = (width - left - 70) / Math.max(1, count - 1);
+  const parameters = input.parameters.map((parameter, index) => parameterAxis(parameter, left + index * step, input.table, frame));
+  return [...parameters, objectiveAxis(input.job, left + (count - 1) * step, input.table, frame)];
+}
+
+// Where a value is missing the line is broken: a conditional parameter that the trial does not have.
+function traceLine(pen: Pen, axes: readonly Axis[], index: number): void {
+  pen.beginPath();
+  let open = false;
+  for (const axis of axes) {
+    const y = axis.places[index] as number;
+    if (Number.isNaN(y)) open = false;
+    else if (open) pen.lineTo(axis.x, y);
+    else pen.moveTo(axis.x, y);
+    if (!Number.isNaN(y)) open = true;
+  }
+  pen.stroke();
+}
+
+// The number of lines from bin to bin in each gap, as bands whose strength grows with its logarithm.
+function drawDensity(pen: Pen, palette: Palette, axes: readonly Axis[], rows: readonly number[], { top, bottom }: Frame): void {
+  const binOf = (y: number): number => Math.min(bins - 1, Math.floor(((y - top) / (bottom - top)) * bins));
+  const size = (bottom - top) / bins;
+  pen.fillStyle = palette.muted;
+  for (let gap = 0; gap + 1 < axes.length; gap += 1) {
+    const [from, to] = [axes[gap] as Axis, axes[gap + 1] as Axis];
+    const counts = new Uint32Array(bins * bins);
+    for (const index of rows) {
+      const [a, b] = [from.places[index] as number, to.places[index] as number];
+      if (!Number.isNaN(a) && !Number.isNaN(b)) counts[binOf(a) * bins + binOf(b)] = (counts[binOf(a) * bins + binOf(b)] as number) + 1;
+    }
+    const most = Math.log1p(counts.reduce((highest, count) => Math.max(highest, count), 0));
+    counts.forEach((count, cell) => {
+      if (count === 0) return;
+      const [a, b] = [top + Math.floor(cell / bins) * size, top + (cell % bins) * size];
+      pen.globalAlpha = 0.22 * (Math.log1p(count) / most);
+      pen.beginPath();
+      pen.moveTo(from.x, a);
+      pen.lineTo(to.x, b);
+      pen.lineTo(to.x, b + size);
+      pen.lineTo(from.x, a + size);
+      pen.closePath();
+      pen.fill();
+    });
+  }
+  pen.globalAlpha = 1;
+}
+
+function drawAxis(pen: Pen, palette: Palette, axis: Axis, room: number, { top, bottom }: Frame): void {
+  pen.strokeStyle = palette.muted;
+  pen.lineWidth = 1;
+  pen.beginPath();
+  pen.moveTo(axis.x, top);
+  pen.lineTo(axis.x, bottom);
+  pen.stroke();
+  pen.font = `bold ${labelFont}`;
+  pen.textAlign = 'center';
+  pen.textBaseline = 'top';
+  pen.fillStyle = palette.text;
+  pen.fillText(fitText(pen, axis.title, room), Math.max(room / 2 - 8, axis.x), 6);
+  pen.font = smallFont;
+  pen.textAlign = 'left';
+  pen.textBaseline = 'middle';
+  for (const tick of axis.ticks) {
+    const text = fitText(pen, tick.text, room - 14);
+    const width = pen.measureText(text).width;
+    pen.fillStyle = palette.surface;
+    pen.globalAlpha = 0.75;
+    pen.fillRect(axis.x + 4, tick.y - 7, width + 4, 14);
+    pen.globalAlpha = 1;
+    pen.fillStyle = palette.text;
+    pen.fillText(text, axis.x + 6, tick.y);
+  }
+}
+
+function drawBrush(pen: Pen, palette: Palette, axis: Axis, from: number, to: number): void {
+  const [a, b] = [axis.toPixel(from), axis.toPixel(to)];
+  pen.fillStyle = palette.accent;
+  pen.globalAlpha = 0.25;
+  pen.fillRect(axis.x - 8, Math.min(a, b), 16, Math.abs(a - b));
+  pen.globalAlpha = 1;
+  pen.strokeStyle = palette.accent;
+  pen.lineWidth = 1.5;
+  pen.strokeRect(axis.x - 8, Math.min(a, b), 16, Math.abs(a - b));
+}
+
+const finite = (row: TrialRow | undefined): number => (Number.isFinite(row?.objective ?? NaN) ? (row?.objective as number) : NaN);
+
+// Distance in pixels from a point to the line of a trial in the gap that the point is in.
+function distanceTo(axes: readonly Axis[], index: number, x: number, y: number): number {
+  for (let gap = 0; gap + 1 < axes.length; gap += 1) {
+    const [from, to] = [axes[gap] as Axis, axes[gap + 1] as Axis];
+    if (x < from.x || x > to.x) continue;
+    const [a, b] = [from.places[index] as number, to.places[index] as number];
+    return Math.abs(a + ((x - from.x) / (to.x - from.x)) * (b - a) - y);
+  }
+  return NaN;
+}
+
+export function parallelScene(input: ParallelInput): MakeScene {
+  return ({ width, height, palette }) => {
+    const { table, job, mask } = input;
+    const frame: Frame = { top: 34, bottom: height - 16 };
+    const axes = axesOf(input, width, frame);
+    const goodness = goodnessOf(table.rows.map(finite), job.objective.goal);
+    const goodOf = (index: number): number => {
+      const value = finite(table.rows[index]);
+      return Number.isNaN(value) ? -1 : goodness(value);
+    };
+    const shown: number[] = [];
+    mask.forEach((one, index) => { if (one === 1) shown.push(index); });
+    const sign = job.objective.goal === 'maximize' ? 1 : -1;
+    const merit = (index: number): number => { const value = finite(table.rows[index]); return Number.isNaN(value) ? -Infinity : sign * value; };
+    const dense = shown.length > linesMost;
+    const lines = [...shown].sort((a, b) => merit(a) - merit(b)).slice(dense ? -linesAboveDensity : 0); // the best are drawn last
+    const room = axes.length > 1 ? (axes[1] as Axis).x - (axes[0] as Axis).x : width;
+    const axisAt = (x: number): Axis | undefined => axes.find((axis) => Math.abs(axis.x - x) < Math.min(brushReach, room / 2));
+    const strong = (pen: Pen, trial: number, color: string): void => {
+      const index = table.find(trial);
+      if (index === undefined) return;
+      pen.strokeStyle = color;
+      pen.lineWidth = 2.5;
+      traceLine(pen, axes, index);
+    };
+    let sweeping: { axis: Axis; from: number; to: number } | null = null;
+    return {
+      draw(pen) {
+        if (dense) drawDensity(pen, palette, axes, shown, frame);
+        pen.lineWidth = 1;
+        for (const index of lines) {
+          const good = goodOf(index);
+          pen.strokeStyle = good < 0 ? palette.faint : shade(good);
+          pen.globalAlpha = dense ? 0.6 : 0.25 + 0.65 * Math.max(0, good) ** 2;
+          traceLine(pen, axes, index);
+        }
+        pen.globalAlpha = 1;
+        for (const axis of axes) drawAxis(pen, palette, axis, room, frame);
+      },
+      over(pen, { hovered, selected }) {
+        for (const trial of selected) strong(pen, trial, palette.accent);
+        if (hovered !== null) strong(pen, hovered, palette.text);
+        for (const { name, from, to } of input.brushes) {
+          const axis = axes.find((one) => one.name === name);
+          if (axis && sweeping?.axis !== axis) drawBrush(pen, palette, axis, from, to);
+        }
+        if (sweeping) drawBrush(pen, palette, sweeping.axis, sweeping.from, sweeping.to);
+      },
+      hit(x, y) {
+        let best = -1;
+        let distance = 6;
+        for (const index of lines) {
+          const d = distanceTo(axes, index, x, y);
+          if (d < distance) [best, distance] = [index, d];
+        }
+        const row = table.rows[best];
+        if (!row) return null;
+        const values = input.parameters.map((parameter) => `${parameter.name} ${formatValue(table.parameters.get(parameter.name)?.[best])}`);
+        return { trial: row.number, x, y, lines: [`trial ${row.number} · ${formatNumber(row.objective)}`, ...values] };
+      },
+      sweep(from, to, done) {
+        const axis = axisAt(from.x);
+        if (!axis) return false;
+        if (from.y < frame.top - 6) {
+          if (done) input.reorder(moved(axes, axis, to.x));
+          return true;
+        }
+        const ends = [from.y, to.y].map((y) => axis.toPlace(Math.min(frame.bottom, Math.max(frame.top, y)))) as [number, number];
+        sweeping = { axis, from: Math.min(...ends), to: Math.max(...ends) };
+        input.brush(axis.name, [sweeping.from, sweeping.to]);
+        if (done) sweeping = null;
+        return true;
+      },
+      order: () => lines.map((index) => table.rows[index]?.number ?? 0).reverse(),
+      place: (trial) => {
+        const index = table.find(trial);
+        const axis = axes.at(-1);
+        return index === undefined || !axis ? null : { x: axis.x, y: axis.places[index] as number };
+      },
+    };
+  };
+}
+
+function moved(axes: readonly Axis[], axis: Axis, x: number): string[] {
+  const others = axes.filter((one) => one !== axis && one.name !== objectiveName);
+  if (axis.name === objectiveName) return others.map((one) => one.name);
+  const at = others.filter((one) => one.x < x).length;
+  return [...others.slice(0, at), axis, ...others.slice(at)].map((one) => one.name);
+}

@@ -1,0 +1,179 @@
+// Brackets and rungs: a column a rung, in it every trial that arrived by its value, the best at the top, and the line that was
+// drawn between those that went on and those that were cut.
+import type { Decision, Job, Rung } from '../api/shapes.ts';
+import { explainDecision } from '../data/explain.ts';
+import { formatNumber, numberOf } from '../data/numbers.ts';
+import type { Palette } from '../state/theme.ts';
+import { extentOf, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
+import { drawHalo, drawMark } from './marks.ts';
+import { nearest, type MakeScene } from './scene.ts';
+import type { Pen } from './svg_pen.ts';
+
+export interface RungsInput {
+  job: Job;
+  rungs: readonly Rung[]; // in the order of bracket and rung
+  decisions: readonly Decision[];
+  shown: (trial: number) => boolean;
+  brackets: readonly number[];
+}
+
+export const bracketHeight = 230;
+const head = 40;
+const foot = 34;
+const gutter = 66;
+
+interface Dot {
+  trial: number;
+  x: number;
+  y: number;
+  decision: Decision;
+  mark: string;
+}
+
+const markOf: Record<string, string> = { promoted: 'completed', completed: 'completed', stopped: 'stopped', waiting: 'paused' };
+
+// Equal places side by side: a dot goes left or right of its column until it touches none that is there.
+function spread(y: number, taken: { x: number; y: number }[], halfWidth: number): number {
+  const size = 7;
+  for (let step = 0; step * size < halfWidth; step += 1) {
+    for (const side of step === 0 ? [0] : [1, -1]) {
+      const x = side * step * size;
+      if (!taken.some((dot) => Math.abs(dot.x - x) < size && Math.abs(dot.y - y) < size)) return x;
+    }
+  }
+  return ((taken.length * 7919) % (2 * halfWidth)) - halfWidth;
+}
+
+interface Column {
+  rung: Rung;
+  x: number;
+  halfWidth: number;
+  dots: Dot[];
+  cutoff: number | null; // pixel
+}
+
+function columnOf(rung: Rung, x: number, halfWidth: number, y: Scale, bottom: number, input: RungsInput): Column {
+  const here = input.decisions.filter((decision) => decision.bracket === rung.bracket && decision.rung === rung.rung);
+  const taken: { x: number; y: number }[] = [];
+  const dots = here.map((decision) => {
+    const value = decision.value === null ? NaN : numberOf(decision.value);
+    const place = Number.isFinite(value) ? y(value) : bottom + 14;
+    const shift = spread(place, taken, halfWidth);
+    taken.push({ x: shift, y: place });
+    const mark = decision.value === null ? 'failed' : (markOf[decision.verdict] ?? 'pending');
+    return { trial: decision.trial, x: x + shift, y: place, decision, mark };
+  });
+  const cut = here.filter((decision) => decision.cutoff !== null && decision.verdict !== 'waiting').at(-1);
+  const cutoff = cut?.cutoff === null || cut?.cutoff === undefined ? NaN : numberOf(cut.cutoff);
+  return { rung, x, halfWidth, dots, cutoff: Number.isFinite(cutoff) ? y(cutoff) : null };
+}
+
+function drawColumn(pen: Pen, palette: Palette, column: Column, top: number, bottom: number, input: RungsInput): void {
+  const { rung, x, halfWidth } = column;
+  pen.fillStyle = palette.grid;
+  pen.globalAlpha = 0.45;
+  pen.fillRect(x - halfWidth, top, halfWidth * 2, bottom - top);
+  pen.globalAlpha = 1;
+  pen.textAlign = 'center';
+  pen.textBaseline = 'top';
+  pen.font = labelFont;
+  pen.fillStyle = palette.text;
+  pen.fillText(`${rung.resource} ${input.job.resource_name}`, x, top - head + 6);
+  pen.font = smallFont;
+  pen.fillStyle = palette.muted;
+  pen.fillText(`${rung.reached} of ${rung.planned} here${rung.promoted > 0 ? `, ${rung.promoted} went on` : ''}`, x, top - head + 22);
+  for (const dot of column.dots) {
+    pen.globalAlpha = input.shown(dot.trial) ? 1 : 0.12;
+    drawMark(pen, palette, dot.mark, dot.x, dot.y, 3.6);
+  }
+  pen.globalAlpha = 1;
+  if (column.cutoff === null) return;
+  pen.strokeStyle = palette.text;
+  pen.lineWidth = 1.5;
+  pen.setLineDash([6, 3]);
+  pen.beginPath();
+  pen.moveTo(x - halfWidth, column.cutoff);
+  pen.lineTo(x + halfWidth, column.cutoff);
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+interface Bracket {
+  top: number;
+  bottom: number;
+  y: Scale;
+  columns: Column[];
+  index: number;
+}
+
+function bracketsOf(input: RungsInput, width: number): Bracket[] {
+  const values = input.decisions.flatMap((decision) => (decision.value === null ? [] : [numberOf(decision.value)]));
+  const [low, high] = extentOf(values);
+  const [lowClipped, highClipped] = extentOf(values, 0.05);
+  const maximize = input.job.objective.goal === 'maximize';
+  const domain: [number, number] = maximize ? [lowClipped, high] : [low, highClipped];
+  const resources = [...new Set(input.rungs.map((rung) => rung.resource))].sort((a, b) => a - b);
+  const step = (width - gutter - 8) / Math.max(1, resources.length);
+  return input.brackets.map((index, place) => {
+    const top = place * bracketHeight + head;
+    const bottom = (place + 1) * bracketHeight - foot;
+    const y = makeScale('linear', domain, maximize ? [bottom - 6, top + 6] : [top + 6, bottom - 6], false);
+    const clamped = Object.assign((value: number) => Math.min(bottom - 4, Math.max(top + 4, y(value))), y) as Scale;
+    const columns = input.rungs
+      .filter((rung) => rung.bracket === index)
+      .map((rung) => columnOf(rung, gutter + (resources.indexOf(rung.resource) + 0.5) * step, Math.min(step * 0.42, 130), clamped, bottom, input));
+    return { top, bottom, y: clamped, columns, index };
+  });
+}
+
+// The way of one trial from rung to rung.
+function drawWay(pen: Pen, palette: Palette, dots: readonly Dot[], color: string): void {
+  pen.strokeStyle = color;
+  pen.lineWidth = 2;
+  pen.beginPath();
+  dots.forEach((dot, index) => (index === 0 ? pen.moveTo(dot.x, dot.y) : pen.lineTo(dot.x, dot.y)));
+  pen.stroke();
+  for (const dot of dots) drawHalo(pen, palette, dot.x, dot.y, 6);
+}
+
+export function rungsScene(input: RungsInput): MakeScene {
+  return ({ width, palette }) => {
+    const brackets = bracketsOf(input, width);
+    const dots = brackets.flatMap((bracket) => bracket.columns.flatMap((column) => column.dots));
+    const wayOf = (trial: number): Dot[] => dots.filter((dot) => dot.trial === trial).sort((a, b) => a.decision.rung - b.decision.rung);
+    return {
+      draw(pen) {
+        for (const bracket of brackets) {
+          pen.font = `bold ${labelFont}`;
+          pen.textAlign = 'left';
+          pen.textBaseline = 'top';
+          pen.fillStyle = palette.text;
+          pen.fillText('bracket', 4, bracket.top - head + 6);
+          pen.fillText(String(bracket.index), 4, bracket.top - head + 22);
+          drawScale(pen, palette, bracket);
+          for (const column of bracket.columns) drawColumn(pen, palette, column, bracket.top, bracket.bottom, input);
+        }
+      },
+      over(pen, { hovered, selected }) {
+        for (const trial of selected) drawWay(pen, palette, wayOf(trial), palette.accent);
+        if (hovered !== null) drawWay(pen, palette, wayOf(hovered), palette.text);
+      },
+      hit(x, y) {
+        const dot = nearest(dots, x, y) as Dot | null;
+        if (!dot) return null;
+        const value = dot.decision.value === null ? 'failed' : formatNumber(numberOf(dot.decision.value));
+        return { trial: dot.trial, x: dot.x, y: dot.y, lines: [`trial ${dot.trial} · ${value}`, explainDecision(dot.decision, input.job)] };
+      },
+      order: () => [...new Set(dots.map((dot) => dot.trial))].sort((a, b) => a - b),
+      place: (trial) => wayOf(trial).at(-1) ?? null,
+    };
+  };
+}
+
+function drawScale(pen: Pen, palette: Palette, bracket: Bracket): void {
+  pen.font = smallFont;
+  pen.textAlign = 'right';
+  pen.textBaseline = 'middle';
+  pen.fillStyle = palette.muted;
+  for (const tick of bracket.y.ticks(4)) pen.fillText(formatNumber(tick), gutter - 8, bracket.y(tick));
+}

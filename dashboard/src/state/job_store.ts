@@ -1,0 +1,154 @@
+// One job as the page knows it: loaded once, then kept up to date by the server's events.
+import { batch, signal } from '@preact/signals';
+import { ApiError } from '../api/transport.ts';
+import * as api from '../api/routes.ts';
+import { transport } from '../api/transport.ts';
+import { EventStream, type StreamState } from '../api/stream.ts';
+import type { Decision, Job, JobDetail, Observation, Summary, Trial } from '../api/shapes.ts';
+import { searchedParameters, type Parameter } from '../data/space.ts';
+import { numberOf } from '../data/numbers.ts';
+import { rowOfTrial, TrialTable } from '../data/trials.ts';
+import { CurveStore } from './curve_store.ts';
+import { DecisionStore } from './decision_store.ts';
+
+const summaryDelayMs = 1_000; // a job that runs changes all the time: its summary is asked for once for many changes
+
+export const ended = (job: Job): boolean => job.state === 'completed' || job.state === 'stopped' || job.state === 'failed';
+
+export class JobStore {
+  readonly job = signal<JobDetail | null>(null);
+  readonly summary = signal<Summary | null>(null);
+  readonly trials = signal<TrialTable | null>(null);
+  readonly parameters = signal<Parameter[]>([]);
+  readonly fault = signal<ApiError | null>(null);
+  readonly stream = signal<StreamState>('connecting');
+  readonly curves: CurveStore;
+  readonly decisions: DecisionStore;
+  private events: EventStream | null = null;
+  private early: (() => void)[] | null = []; // what was told before the trials were there
+  private summaryTimer: ReturnType<typeof setTimeout> | undefined;
+  private frame = 0;
+  private closed = false;
+
+  constructor(readonly name: string) {
+    this.curves = new CurveStore(name);
+    this.decisions = new DecisionStore(name);
+    void this.load();
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.summaryTimer);
+    cancelAnimationFrame(this.frame);
+    this.events?.close();
+  }
+
+  // Listens first, so that nothing falls between what is loaded and what is told.
+  private async load(): Promise<void> {
+    try {
+      if (this.closed) return;
+      const [detail, summary] = await Promise.all([api.getJob(this.name), api.getSummary(this.name)]);
+      batch(() => {
+        this.job.value = detail;
+        this.summary.value = summary;
+        this.parameters.value = searchedParameters(detail.spec.search_space);
+        this.fault.value = null;
+      });
+      this.listen(detail);
+      await this.loadTrials(detail);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.fault.value = error;
+    }
+  }
+
+  private async loadTrials(detail: JobDetail): Promise<void> {
+    const createdAt = Date.parse(detail.created_at);
+    const table = new TrialTable(createdAt);
+    const { trials } = await api.getAnalytics(this.name);
+    for (const trial of trials) table.put(rowOfTrial(trial, createdAt), trial.parameters);
+    this.trials.value = table;
+    for (const tell of this.early ?? []) tell();
+    this.early = null;
+    this.redraw();
+  }
+
+  private listen(job: Job): void {
+    if (!transport.live || ended(job) || this.events || this.closed) {
+      if (!this.events) this.stream.value = 'over';
+      return;
+    }
+    const whenLoaded = (tell: () => void): void => {
+      if (this.early) this.early.push(tell);
+      else tell();
+    };
+    this.events = new EventStream(api.eventsPath(this.name), {
+      events: {
+        job: (data) => this.onJob(data as Job),
+        trial: (data) => whenLoaded(() => this.onTrial(data as Trial)),
+        observation: (data) => this.onObservation(data as Observation & { trial: number }),
+        decision: (data) => this.decisions.add(data as Decision),
+      },
+      missed: () => this.reload(),
+    });
+    this.events.state.subscribe((state) => { this.stream.value = state; });
+  }
+
+  private reload(): void {
+    this.early = [];
+    this.curves.forget();
+    this.decisions.forget();
+    void this.load();
+  }
+
+  private onJob(job: Job): void {
+    const before = this.job.value;
+    if (before) this.job.value = { ...before, ...job };
+    if (!ended(job)) return this.refreshSummary();
+    this.events?.close();
+    this.stream.value = 'over';
+    void this.loadSummary();
+  }
+
+  private onTrial(trial: Trial): void {
+    const table = this.trials.value;
+    if (!table) return;
+    table.put(rowOfTrial(trial, table.createdAt), trial.configuration);
+    this.refreshSummary();
+    this.redraw();
+  }
+
+  private onObservation(observation: Observation & { trial: number }): void {
+    if (observation.objective === null) return;
+    this.curves.add(observation.trial, observation.resource, numberOf(observation.objective));
+    this.redraw();
+  }
+
+  // Everything that is told within a frame is drawn once.
+  private redraw(): void {
+    if (this.frame !== 0) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      batch(() => {
+        this.trials.value?.changed();
+        this.curves.flush();
+        this.decisions.flush();
+      });
+    });
+  }
+
+  private refreshSummary(): void {
+    if (this.summaryTimer !== undefined) return;
+    this.summaryTimer = setTimeout(() => {
+      this.summaryTimer = undefined;
+      void this.loadSummary();
+    }, summaryDelayMs);
+  }
+
+  private loadSummary(): Promise<void> {
+    return api.getSummary(this.name).then(
+      (summary) => { if (!this.closed) this.summary.value = summary; },
+      () => undefined, // the stream says that the server is away, and everything is loaded anew when it is back
+    );
+  }
+}

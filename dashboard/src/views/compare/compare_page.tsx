@@ -1,0 +1,156 @@
+// Jobs over each other: what they found by what they spent, and in what their documents differ.
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import * as api from '../../api/routes.ts';
+import type { Job, JobDetail } from '../../api/shapes.ts';
+import { bestSoFar, type CostAxis } from '../../data/best_so_far.ts';
+import { differences } from '../../data/documents.ts';
+import { units } from '../../data/explain.ts';
+import { formatDuration, formatNumber } from '../../data/numbers.ts';
+import { rowOfTrial, type TrialRow } from '../../data/trials.ts';
+import { FaultNotice, Panel } from '../../parts/notice.tsx';
+import { StateLabel } from '../../parts/state_mark.tsx';
+import { chosenOption, linearOrLog, Switch } from '../../parts/switch.tsx';
+import { useLoaded } from '../../parts/use_loaded.ts';
+import type { ScaleKind } from '../../plot/axes.ts';
+import { historyScene } from '../../plot/history_scene.ts';
+import { Plot } from '../../plot/plot.tsx';
+import { choose, chosen, hrefOf } from '../../state/place.ts';
+import type { Palette } from '../../state/theme.ts';
+import { costAxes, costAxis } from '../job/history_view.tsx';
+
+const jobsMost = 6; // as many as there are colours and dashes to tell them apart
+const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [1, 4]];
+
+interface Compared {
+  job: JobDetail;
+  rows: TrialRow[];
+}
+
+async function loadJobs(names: readonly string[]): Promise<Compared[]> {
+  return Promise.all(names.map(async (name) => {
+    const [job, { trials }] = await Promise.all([api.getJob(name), api.getAnalytics(name)]);
+    return { job, rows: trials.map((trial) => rowOfTrial(trial, Date.parse(job.created_at))) };
+  }));
+}
+
+export function ComparePage(): JSX.Element {
+  const names = chosen('jobs').split(',').filter((name) => name !== '').slice(0, jobsMost);
+  const loaded = useLoaded(() => loadJobs(names), [names.join(',')]);
+  useEffect(() => { document.title = 'Compare jobs – Tuneband'; }, []);
+  const { value, fault } = loaded.value;
+  return (
+    <>
+      <header class="page-head"><h1>Compare jobs</h1><JobPicker names={names} /></header>
+      {fault && <FaultNotice fault={fault} />}
+      {names.length === 0 && <p class="muted">Choose two jobs or more.</p>}
+      {value && value.length > 0 && (
+        <>
+          <Panel><Histories compared={value} /></Panel>
+          <Panel><Bests compared={value} remove={(name) => choose({ jobs: names.filter((one) => one !== name).join(',') })} /></Panel>
+          {value.length > 1 && <Panel><Documents jobs={value.map((one) => one.job)} /></Panel>}
+        </>
+      )}
+    </>
+  );
+}
+
+function JobPicker({ names }: { names: readonly string[] }): JSX.Element | null {
+  const loaded = useLoaded(() => api.listJobs(), []);
+  const others = (loaded.value.value?.jobs ?? []).filter((job) => !names.includes(job.name));
+  if (names.length >= jobsMost) return <span class="muted">{jobsMost} jobs at most</span>;
+  return (
+    <select aria-label="Add a job" value="" onChange={(event) => choose({ jobs: [...names, event.currentTarget.value].join(',') }, true)}>
+      <option value="">Add a job…</option>
+      {others.map((job) => <option value={job.name}>{job.name}</option>)}
+    </select>
+  );
+}
+
+function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element {
+  const axis = chosenOption('cost', costAxes) as CostAxis;
+  const x = chosenOption('x', linearOrLog) as ScaleKind;
+  const first = (compared[0] as Compared).job;
+  const series = useMemo(() => compared.map(({ job, rows }, index) => {
+    const now = ((job.ended_at ? Date.parse(job.ended_at) : Date.now()) - Date.parse(job.created_at)) / 1000;
+    const color = (palette: Palette): string => palette.series[index] ?? palette.text;
+    return { ...bestSoFar(rows, job.objective.goal, axis, job.max_resource, now), name: job.name, dash: dashes[index] ?? [], color };
+  }), [compared, axis]);
+  const cost = costAxis(axis, first.resource_name);
+  const scene = useMemo(() => historyScene({ series, metric: first.objective.metric, cost, x, y: 'linear', goal: first.objective.goal, linked: false }), [series, x]);
+  const alike = compared.every(({ job }) => job.objective.metric === first.objective.metric && job.objective.goal === first.objective.goal);
+  return (
+    <Plot
+      title="Best so far"
+      finding={series.map((one) => `${one.name} ${formatNumber(one.steps.at(-1)?.value)}`).join(', ')}
+      height={400}
+      scene={scene}
+      file="compare-best-so-far"
+      table={() => ({ columns: ['job', cost.label, first.objective.metric, 'trial'], rows: series.flatMap((one) => one.steps.map((step) => [one.name, step.cost, step.value, step.trial])) })}
+      tools={<><Switch label="Over" name="cost" options={costAxes} /><Switch label="Horizontal axis" name="x" options={linearOrLog} /></>}
+      note={
+        <>
+          {series.map((one, index) => <span class="legend"><span class={`swatch series-${index + 1}`} /> {one.name}</span>)}
+          {' '}Thick: at the most resource; dotted: at any rung.
+          {!alike && <b> These jobs have other objectives: their values cannot be compared.</b>}
+        </>
+      }
+    />
+  );
+}
+
+function Bests({ compared, remove }: { compared: readonly Compared[]; remove: (name: string) => void }): JSX.Element {
+  return (
+    <section class="plot" aria-label="Results">
+      <h3>Results</h3>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Results of the jobs">
+        <table class="plain">
+          <thead><tr><th scope="col">job</th><th scope="col">state</th><th scope="col">best</th><th scope="col">trial</th><th scope="col">trials</th><th scope="col">spent</th><th scope="col">training</th><th scope="col">from start to end</th><th scope="col"><span class="hidden">remove</span></th></tr></thead>
+          <tbody>
+            {compared.map(({ job }, index) => (
+              <tr>
+                <td><span class={`swatch series-${index + 1}`} /> <a href={hrefOf(['jobs', job.name])}>{job.name}</a></td>
+                <td><StateLabel state={job.state} /></td>
+                <td><b>{job.best ? formatNumber(job.best.value) : '–'}</b> <span class="muted">{job.objective.metric}</span></td>
+                <td>{job.best ? <a href={hrefOf(['jobs', job.name, 'trials', job.best.trial])}>{job.best.trial}</a> : '–'}</td>
+                <td>{job.trials.created}</td>
+                <td>{units(job.resource_spent, job.resource_name)}</td>
+                <td>{formatDuration(job.training_seconds)}</td>
+                <td>{wallOf(job)}</td>
+                <td><button type="button" class="quiet" aria-label={`Remove ${job.name}`} onClick={() => remove(job.name)}>×</button></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function wallOf(job: Job): string {
+  return formatDuration(((job.ended_at ? Date.parse(job.ended_at) : Date.now()) - Date.parse(job.created_at)) / 1000);
+}
+
+function Documents({ jobs }: { jobs: readonly JobDetail[] }): JSX.Element {
+  const found = useMemo(() => differences(jobs.map((job) => job.spec)).filter(({ path }) => path !== 'name'), [jobs]);
+  return (
+    <section class="plot" aria-label="Differences">
+      <h3>What differs in their documents</h3>
+      {found.length === 0 ? <p class="muted">Nothing but the name.</p> : (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Differences of the documents">
+          <table class="plain">
+            <thead><tr><th scope="col">field</th>{jobs.map((job) => <th scope="col">{job.name}</th>)}</tr></thead>
+            <tbody>
+              {found.map(({ path, values }) => (
+                <tr><th scope="row">{path}</th>{values.map((value) => <td><code>{value === undefined ? '–' : shorten(JSON.stringify(value))}</code></td>)}</tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+const textMost = 160;
+const shorten = (text: string): string => (text.length > textMost ? `${text.slice(0, textMost)}…` : text);

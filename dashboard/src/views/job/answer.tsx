@@ -1,0 +1,175 @@
+// The answer first: the best trial and how to use it, what stopping saved, how far the job is and what it waits for.
+import type { JSX } from 'preact';
+import { modelPath } from '../../api/routes.ts';
+import { transport } from '../../api/transport.ts';
+import type { Configuration, Job, Summary } from '../../api/shapes.ts';
+import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
+import { units } from '../../data/explain.ts';
+import { formatDuration, formatNumber, formatShare, formatValue, numberOf } from '../../data/numbers.ts';
+import { CopyButton } from '../../parts/copy_button.tsx';
+import { StateMark } from '../../parts/state_mark.tsx';
+import { ended, type JobStore } from '../../state/job_store.ts';
+import { hrefOf } from '../../state/place.ts';
+import { pick } from '../../state/selection.ts';
+import { trialStates } from '../../api/shapes.ts';
+
+export function Answer({ store }: { store: JobStore }): JSX.Element | null {
+  const summary = store.summary.value;
+  const job = store.job.value;
+  if (!summary || !job) return null;
+  return (
+    <div class="answer">
+      <BestCard store={store} summary={summary} job={job} />
+      <ProgressCard summary={summary} job={job} />
+      <CostCard summary={summary} job={job} />
+    </div>
+  );
+}
+
+function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; job: Job }): JSX.Element {
+  const best = summary.best?.trial;
+  if (!best) {
+    return (
+      <section class="card best-card" aria-label="Best trial">
+        <h2>Best so far</h2>
+        <p class="big muted">No value yet</p>
+        <p class="muted">{ended(job) ? 'The job ended before any trial had a value.' : `The first ${job.resource_name} are under way.`}</p>
+      </section>
+    );
+  }
+  const value = best.kept_value ?? numberOf(best.objective ?? 'nan');
+  const atTop = best.objective_resource >= job.max_resource;
+  return (
+    <section class="card best-card" aria-label="Best trial">
+      <h2>{ended(job) ? 'Best trial' : 'Best so far'}</h2>
+      <p class="big">
+        <span data-testid="best-value">{formatNumber(value)}</span> <span class="unit">{job.objective.metric}</span>
+      </p>
+      <p>
+        <a href={hrefOf(['jobs', store.name, 'trials', best.number])}>trial {best.number}</a> after {units(best.objective_resource, job.resource_name)}
+        {atTop ? '' : ` of ${job.max_resource}: no trial has come to the end yet`}{' '}
+        <button type="button" class="small" onClick={() => pick(best.number, false)}>select it</button>
+      </p>
+      <dl class="parameters">
+        {Object.entries(best.configuration).map(([name, parameter]) => (
+          <div>
+            <dt>{name}</dt>
+            <dd title={String(parameter)}>{formatValue(parameter)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Copies store={store} configuration={best.configuration} resource={best.kept_resource || best.objective_resource} trial={best.number} model={summary.best?.model ?? null} />
+    </section>
+  );
+}
+
+interface CopiesProps {
+  store: JobStore;
+  configuration: Configuration;
+  resource: number;
+  trial: number;
+  model: string | null;
+}
+
+export function Copies({ store, configuration, resource, trial, model }: CopiesProps): JSX.Element {
+  const trainer = store.job.value?.spec.trainer;
+  const fixed = (trainer?.['parameters'] ?? {}) as Configuration;
+  return (
+    <div class="buttons">
+      <CopyButton caption="Copy JSON" text={() => asJson(configuration)} />
+      {trainer?.type === 'xgboost' && <CopyButton caption="Copy Python" text={() => asXgboostPython(configuration, fixed, resource)} />}
+      <CopyButton caption="Copy command line" text={() => asCommandLine(configuration, trainer?.['argv'])} />
+      {model !== null && transport.live && <a class="button small" href={modelPath(store.name, trial)} download>Download model</a>}
+    </div>
+  );
+}
+
+// From what was done and how long it took.
+function secondsLeft(summary: Summary): number | null {
+  const { resource_spent: spent, wall_seconds: wall } = summary.summary;
+  const planned = summary.plan.total_resource;
+  return spent > 0 && planned > spent ? (wall * (planned - spent)) / spent : null;
+}
+
+function ProgressCard({ summary, job }: { summary: Summary; job: Job }): JSX.Element {
+  const done = ended(job);
+  const { plan } = summary;
+  const spent = summary.summary.resource_spent;
+  const share = plan.total_resource > 0 ? Math.min(1, spent / plan.total_resource) : 0;
+  const left = done ? null : secondsLeft(summary);
+  const waiting = Object.entries(summary.job.waiting);
+  return (
+    <section class="card" aria-label="Progress">
+      <h2>{done ? 'Trials' : 'Progress'}</h2>
+      {!done && plan.trials !== null && (
+        <>
+          <progress max={1} value={share} aria-label={`${formatShare(share)} of the plan`} />
+          <p>
+            {spent} of {plan.exact ? '' : 'about '}{units(plan.total_resource, job.resource_name)}
+            {left !== null && `, about ${formatDuration(left)} left`}
+          </p>
+        </>
+      )}
+      <ul class="counts">
+        {trialStates.filter((state) => job.trials[state] > 0).map((state) => (
+          <li><StateMark state={state} /> <b>{job.trials[state]}</b> {state === 'pending' ? 'queued' : state === 'stopped' ? 'stopped early' : state}</li>
+        ))}
+        {job.trials.created === 0 && <li class="muted">No trial yet</li>}
+      </ul>
+      <p class="muted">{job.trials.created}{job.trials.planned === null ? '' : ` of ${job.trials.planned}`} trials, {job.scheduler.replaceAll('_', ' ')}</p>
+      {waiting.length > 0 && !done && (
+        <p><b>Waiting:</b> {waiting.map(([reason, count]) => `${count} ${count === 1 ? 'trial' : 'trials'}, ${reason}`).join('; ')}</p>
+      )}
+      {summary.job.queue_position !== null && summary.job.queue_position > 1 && <p>Place {summary.job.queue_position} in the queue for a free worker.</p>}
+      {job.reason !== '' && <p class="muted">{job.reason}</p>}
+    </section>
+  );
+}
+
+function CostCard({ summary, job }: { summary: Summary; job: Job }): JSX.Element {
+  const costs = summary.summary;
+  const saved = costs.resource_without_stopping > 0 ? costs.resource_saved / costs.resource_without_stopping : 0;
+  return (
+    <section class="card" aria-label="Cost">
+      <h2>Saved by stopping early</h2>
+      <p class="big">
+        {formatShare(Math.max(0, saved))} <span class="unit">of the {job.resource_name}</span>
+      </p>
+      <p>{units(costs.resource_saved, job.resource_name)} and about {formatDuration(costs.training_seconds_saved)} of training not spent.</p>
+      <dl class="parameters">
+        <div><dt>spent</dt><dd>{units(costs.resource_spent, job.resource_name)}</dd></div>
+        <div><dt>without stopping</dt><dd>{units(costs.resource_without_stopping, job.resource_name)}</dd></div>
+        <div><dt>training</dt><dd>{formatDuration(costs.training_seconds)}</dd></div>
+        <div><dt>from start to {ended(job) ? 'end' : 'now'}</dt><dd>{formatDuration(costs.wall_seconds)}</dd></div>
+      </dl>
+    </section>
+  );
+}
+
+export function Warnings({ store }: { store: JobStore }): JSX.Element | null {
+  const summary = store.summary.value;
+  const job = store.job.value;
+  if (!summary || !job) return null;
+  const { trials_not_finite: bad, trials_measured: measured, first_not_finite: first } = summary.summary;
+  return (
+    <>
+      {summary.failures.map((failure) => (
+        <div class="notice bad">
+          <p>
+            <b>{failure.trials} {failure.trials === 1 ? 'trial' : 'trials'} failed: {failure.exit_class.replaceAll('_', ' ')}.</b> {failure.message}{' '}
+            <a href={hrefOf(['jobs', store.name, 'trials', failure.example])}>trial {failure.example}</a>
+          </p>
+          {failure.advice !== '' && <p>{failure.advice}</p>}
+        </div>
+      ))}
+      {bad > 0 && (
+        <div class="notice">
+          <p>
+            <b>{job.objective.metric} is NaN or infinite in {bad === measured ? 'every trial that has a value' : `${bad} of ${measured} trials`}</b>; they rank last.{' '}
+            {first !== null && <a href={hrefOf(['jobs', store.name, 'trials', first])}>trial {first} was the first</a>}
+          </p>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+// What the views of a job share, derived once for all of them.
+import { computed, type ReadonlySignal } from '@preact/signals';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { JobDetail } from '../../api/shapes.ts';
+import { byMerit, type TrialRow, type TrialTable } from '../../data/trials.ts';
+import { visibleTrials, type Visible } from '../../data/visible.ts';
+import type { JobStore } from '../../state/job_store.ts';
+import { chosen } from '../../state/place.ts';
+import { brushes } from '../../state/selection.ts';
+
+export interface JobView {
+  store: JobStore;
+  visible: ReadonlySignal<Visible>;
+  shownRows: ReadonlySignal<readonly TrialRow[]>;
+  byMerit: ReadonlySignal<readonly number[]>; // all trials' numbers, the best first
+  best: ReadonlySignal<number | null>;
+}
+
+export function makeJobView(store: JobStore): JobView {
+  const rows = computed<readonly TrialRow[]>(() => {
+    const table = store.trials.value;
+    return table && table.version.value >= 0 ? [...table.rows] : [];
+  });
+  const filter = computed(() => chosen('filter'));
+  const visible = computed<Visible>(() => {
+    const table = store.trials.value;
+    void rows.value; // the table changes in place
+    if (!table) return { mask: new Uint8Array(), count: 0, fault: null };
+    return visibleTrials(table, store.parameters.value, filter.value, brushes.value);
+  });
+  return {
+    store,
+    visible,
+    shownRows: computed(() => rows.value.filter((_, index) => visible.value.mask[index] === 1)),
+    byMerit: computed(() => [...rows.value].sort(byMerit(store.job.peek()?.objective.goal ?? 'maximize')).map((row) => row.number)),
+    best: computed(() => store.summary.value?.best?.trial.number ?? null),
+  };
+}
+
+export const JobContext = createContext<JobView | null>(null);
+
+export interface ReadyJob extends JobView {
+  job: JobDetail;
+  table: TrialTable;
+}
+
+// Within a page that has its job and its trials.
+export function useJob(): ReadyJob {
+  const view = useContext(JobContext);
+  const job = view?.store.job.value;
+  const table = view?.store.trials.value;
+  if (!view || !job || !table) throw new Error('a view of a job outside of its page');
+  return { ...view, job, table };
+}

@@ -1,0 +1,56 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { formatNumber } from '../../data/numbers.ts';
+import { chosenOption, logOrLinear, Switch } from '../../parts/switch.tsx';
+import type { Table } from '../../parts/download.ts';
+import type { ScaleKind } from '../../plot/axes.ts';
+import { curvesScene } from '../../plot/curves_scene.ts';
+import { Plot } from '../../plot/plot.tsx';
+import { useJob } from './context.ts';
+
+const ranges = [['near', 'without outliers'], ['whole', 'whole range']] as const;
+
+export function CurvesView({ height }: { height: number }): JSX.Element {
+  const { store, job, table, shownRows, byMerit, best } = useJob();
+  useEffect(() => { void store.curves.want(byMerit.peek()); }, [store, table]);
+  const x = chosenOption('x', logOrLinear) as ScaleKind;
+  const whole = chosenOption('range', ranges) === 'whole';
+  const version = store.curves.version.value;
+  const ladder = store.summary.value?.plan.ladder ?? [];
+  const rows = shownRows.value;
+  const scene = useMemo(
+    () => curvesScene({ job, rows, curves: store.curves.curves, best: best.value, ladder, x, y: 'linear', whole }),
+    [version, rows, best.value, x, whole, ladder.length],
+  );
+  const left = store.curves.leftOut.value;
+  const numbers = (): Table => ({
+    columns: ['trial', job.resource_name, job.objective.metric],
+    rows: rows.flatMap((row) => {
+      const curve = store.curves.curves.get(row.number);
+      return curve ? curve.resource.map((resource, index) => [row.number, resource, curve.value[index] as number]) : [];
+    }),
+  });
+  const top = store.summary.value?.best?.trial;
+  return (
+    <Plot
+      title="Learning curves"
+      finding={top ? `${rows.length} trials; the best is trial ${top.number} with ${formatNumber(top.objective as number)}` : `${rows.length} trials, none with a value yet`}
+      height={height}
+      scene={scene}
+      table={numbers}
+      file={`${job.name}-curves`}
+      tools={
+        <>
+          <Switch label="Horizontal axis" name="x" options={logOrLinear} />
+          <Switch label="Range of values" name="range" options={ranges} />
+        </>
+      }
+      note={
+        <>
+          Dotted lines are rungs. Stopped trials are faint, trials under way dashed, the best one thick.
+          {left > 0 && ` The curves of ${left} more trials, those with the worst values, are not drawn.`}
+        </>
+      }
+    />
+  );
+}

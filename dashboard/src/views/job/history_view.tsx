@@ -1,0 +1,42 @@
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { bestSoFar, type CostAxis } from '../../data/best_so_far.ts';
+import { units } from '../../data/explain.ts';
+import { formatDuration, formatNumber } from '../../data/numbers.ts';
+import { chosenOption, Switch } from '../../parts/switch.tsx';
+import { historyScene, type HistoryInput } from '../../plot/history_scene.ts';
+import { Plot } from '../../plot/plot.tsx';
+import { useJob } from './context.ts';
+
+export const costAxes = [['time', 'time'], ['resource', 'resource'], ['worker_time', 'worker time']] as const;
+
+export function costAxis(axis: CostAxis, resourceName: string): HistoryInput['cost'] {
+  if (axis === 'resource') return { label: `${resourceName} spent`, format: formatNumber, say: (value) => units(value, resourceName) };
+  return { label: axis === 'time' ? 'time since the job was created' : 'training time of all workers', format: formatDuration, say: formatDuration };
+}
+
+export function HistoryView({ height }: { height: number }): JSX.Element {
+  const { job, table, shownRows } = useJob();
+  const axis = chosenOption('cost', costAxes) as CostAxis;
+  const rows = shownRows.value;
+  const { history, scene } = useMemo(() => {
+    const now = job.ended_at ? (Date.parse(job.ended_at) - table.createdAt) / 1000 : (Date.now() - table.createdAt) / 1000;
+    const found = bestSoFar(rows, job.objective.goal, axis, job.max_resource, now);
+    const series = [{ ...found, name: '', dash: [], color: (palette: { best: string }) => palette.best }];
+    const cost = costAxis(axis, job.resource_name);
+    return { history: found, scene: historyScene({ series, metric: job.objective.metric, cost, x: 'linear', y: 'linear', goal: job.objective.goal, linked: true }) };
+  }, [rows, axis, job.state]);
+  const last = history.steps.at(-1);
+  return (
+    <Plot
+      title="Best so far"
+      finding={last ? `${formatNumber(last.value)} by trial ${last.trial}, in ${history.steps.length} steps` : 'no value yet'}
+      height={height}
+      scene={scene}
+      file={`${job.name}-best-so-far`}
+      table={() => ({ columns: [costAxis(axis, job.resource_name).label, job.objective.metric, 'trial'], rows: history.steps.map((step) => [step.cost, step.value, step.trial]) })}
+      tools={<Switch label="Over" name="cost" options={costAxes} />}
+      note={history.resource > 0 ? `Thick: the best of the ${history.points.filter((point) => point.counts).length} trials that came to ${units(history.resource, job.resource_name)}. Dashed: the best at any rung.` : undefined}
+    />
+  );
+}

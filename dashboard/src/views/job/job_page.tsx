@@ -1,0 +1,109 @@
+// A job: the answer, what is chosen, and one of its views.
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { FaultNotice, Panel } from '../../parts/notice.tsx';
+import { StateLabel } from '../../parts/state_mark.tsx';
+import { JobStore } from '../../state/job_store.ts';
+import { hrefOf, place } from '../../state/place.ts';
+import { hovered } from '../../state/selection.ts';
+import { TrialPage } from '../trial/trial_page.tsx';
+import { Answer, Warnings } from './answer.tsx';
+import { Choices } from './choices.tsx';
+import { JobContext, makeJobView } from './context.ts';
+import { CurvesView } from './curves_view.tsx';
+import { Focus } from './focus.tsx';
+import { HistoryView } from './history_view.tsx';
+import { JobActions } from './job_actions.tsx';
+import { Live } from './live.tsx';
+import { ParametersView } from './parameters_view.tsx';
+import { RungsView } from './rungs_view.tsx';
+import { TradeoffsView } from './tradeoffs_view.tsx';
+import { TrialsTable } from './trials_table.tsx';
+import { DocumentView } from './document_view.tsx';
+
+interface View {
+  id: string;
+  caption: string;
+  show: () => JSX.Element;
+}
+
+const views: View[] = [
+  { id: '', caption: 'Overview', show: Overview },
+  { id: 'curves', caption: 'Curves', show: () => <CurvesView height={560} /> },
+  { id: 'rungs', caption: 'Rungs', show: RungsView },
+  { id: 'parameters', caption: 'Parameters', show: ParametersView },
+  { id: 'tradeoffs', caption: 'Trade-offs', show: TradeoffsView },
+  { id: 'table', caption: 'Trials', show: () => <TrialsTable height={720} /> },
+  { id: 'document', caption: 'Document', show: DocumentView },
+];
+
+function Overview(): JSX.Element {
+  return (
+    <>
+      <div class="pair">
+        <Panel><HistoryView height={300} /></Panel>
+        <Panel><CurvesView height={300} /></Panel>
+      </div>
+      <Panel><TrialsTable height={460} /></Panel>
+    </>
+  );
+}
+
+export function JobPage({ name }: { name: string }): JSX.Element {
+  const store = useMemo(() => new JobStore(name), [name]);
+  useEffect(() => {
+    hovered.value = null;
+    return () => store.close();
+  }, [store]);
+  const view = useMemo(() => makeJobView(store), [store]);
+  const job = store.job.value;
+  const fault = store.fault.value;
+  useEffect(() => { document.title = job ? `${job.name} – Tuneband` : 'Tuneband'; }, [job?.name]);
+  if (fault) return <FaultNotice fault={fault} />;
+  if (!job) return <p class="muted">Loading {name}…</p>;
+  const [, , viewId = '', trial] = place.value.path;
+  return (
+    <JobContext.Provider value={view}>
+      <header class="page-head">
+        <h1>{viewId === 'trials' ? <a href={hrefOf(['jobs', name], place.value.query)}>{job.name}</a> : job.name}</h1>
+        <StateLabel state={job.state} />
+        <Live store={store} />
+        <JobActions store={store} />
+      </header>
+      {viewId === 'trials' && trial !== undefined ? <Ready><TrialPage trial={Number(trial)} /></Ready> : <JobBody store={store} viewId={viewId} />}
+    </JobContext.Provider>
+  );
+
+  function Ready({ children }: { children: JSX.Element }): JSX.Element {
+    return store.trials.value ? children : <p class="muted">Loading the trials…</p>;
+  }
+}
+
+function JobBody({ store, viewId }: { store: JobStore; viewId: string }): JSX.Element {
+  const shown = views.find((one) => one.id === viewId) ?? (views[0] as View);
+  const Shown = shown.show;
+  return (
+    <>
+      <Panel><Answer store={store} /></Panel>
+      <Warnings store={store} />
+      <nav class="tabs" aria-label="Views of the job">
+        {views.map((one) => (
+          <a href={hrefOf(one.id === '' ? ['jobs', store.name] : ['jobs', store.name, one.id], place.value.query)} aria-current={one === shown ? 'page' : undefined}>
+            {one.caption}
+          </a>
+        ))}
+      </nav>
+      {store.trials.value ? (
+        <>
+          <Choices />
+          <div class="with-focus">
+            <div class="views" data-testid={`view-${shown.id || 'overview'}`}><Panel key={shown.id}><Shown /></Panel></div>
+            <Panel><Focus /></Panel>
+          </div>
+        </>
+      ) : (
+        <p class="muted">Loading the trials…</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+// Two parameters against each other, the objective as colour.
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { Importance } from '../../api/shapes.ts';
+import type { Parameter } from '../../data/space.ts';
+import { pairScene } from '../../plot/pair_scene.ts';
+import { Plot } from '../../plot/plot.tsx';
+import { choose, chosen } from '../../state/place.ts';
+import { useJob } from './context.ts';
+
+function chosenPair(parameters: readonly Parameter[], importance: Importance | null): [Parameter, Parameter] {
+  const byName = (name: string | undefined): Parameter | undefined => parameters.find((parameter) => parameter.name === name);
+  const first = importance?.interactions[0];
+  const a = byName(chosen('a')) ?? byName(first?.first) ?? (parameters[0] as Parameter);
+  const b = byName(chosen('b')) ?? byName(first?.second) ?? (parameters[1] as Parameter);
+  return a === b ? [a, parameters.find((parameter) => parameter !== a) as Parameter] : [a, b];
+}
+
+export function PairView({ parameters, importance }: { parameters: readonly Parameter[]; importance: Importance | null }): JSX.Element {
+  const { job, table, shownRows } = useJob();
+  const [a, b] = chosenPair(parameters, importance);
+  const rows = shownRows.value;
+  const scene = useMemo(() => pairScene({ job, table, rows, a, b }), [rows, a, b]);
+  const valueOf = (parameter: Parameter, trial: number): string | number | boolean | null => table.parameters.get(parameter.name)?.[table.find(trial) ?? -1] ?? null;
+  return (
+    <Plot
+      title="Two parameters"
+      finding={`${a.name} and ${b.name}, ${rows.length} trials`}
+      height={330}
+      scene={scene}
+      file={`${job.name}-${a.name}-${b.name}`}
+      table={() => ({
+        columns: ['trial', a.name, b.name, job.objective.metric],
+        rows: rows.map((row) => [row.number, valueOf(a, row.number), valueOf(b, row.number), row.objective]),
+      })}
+      tools={
+        <>
+          <Choice label="Horizontal" name="a" parameters={parameters} value={a.name} />
+          <Choice label="Vertical" name="b" parameters={parameters} value={b.name} />
+        </>
+      }
+      note="The darker (in a dark theme, the lighter) a mark, the better the trial."
+    />
+  );
+}
+
+function Choice({ label, name, parameters, value }: { label: string; name: string; parameters: readonly Parameter[]; value: string }): JSX.Element {
+  return (
+    <select aria-label={label} value={value} onChange={(event) => choose({ [name]: event.currentTarget.value })}>
+      {parameters.map((parameter) => <option value={parameter.name}>{parameter.name}</option>)}
+    </select>
+  );
+}

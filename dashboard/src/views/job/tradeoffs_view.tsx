@@ -1,0 +1,114 @@
+// Objectives against each other, and quality against time by the number of replicas.
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { Summary } from '../../api/shapes.ts';
+import { formatDuration, formatNumber } from '../../data/numbers.ts';
+import { chosenOption, Switch } from '../../parts/switch.tsx';
+import { Plot } from '../../plot/plot.tsx';
+import { pointsScene, type Point } from '../../plot/points_scene.ts';
+import { palette } from '../../state/theme.ts';
+import { useJob } from './context.ts';
+
+const timeOptions = [['training', 'training time'], ['worker', 'worker time']] as const;
+
+export function TradeoffsView(): JSX.Element {
+  const { store, job } = useJob();
+  const summary = store.summary.value;
+  if (!summary) return <p class="muted">Loading…</p>;
+  return (
+    <>
+      {job.more_objectives.length > 0 && <ParetoView summary={summary} />}
+      <QualityView summary={summary} />
+      {summary.replicas.totals.length > 1 && <ReplicasTable summary={summary} />}
+    </>
+  );
+}
+
+function ParetoView({ summary }: { summary: Summary }): JSX.Element {
+  const { job, shownRows } = useJob();
+  const rows = shownRows.value;
+  const second = job.more_objectives[0];
+  const scene = useMemo(() => {
+    const front = new Set(summary.pareto.map((point) => point.trial));
+    const points: Point[] = rows.flatMap((row) =>
+      row.objective === null || row.moreObjectives[0] === undefined
+        ? []
+        : [{ trial: row.number, state: row.state, a: row.objective, b: row.moreObjectives[0], faint: !front.has(row.number) }],
+    );
+    return pointsScene({
+      x: { label: job.objective.metric, kind: 'linear' }, y: { label: second?.metric ?? '' }, points,
+      fronts: [{ trials: summary.pareto.map((point) => point.trial), color: null }],
+    });
+  }, [rows, summary]);
+  return (
+    <Plot
+      title="Pareto front"
+      finding={`${summary.pareto.length} trials that none dominates`}
+      height={380}
+      scene={scene}
+      file={`${job.name}-pareto`}
+      table={() => ({
+        columns: ['trial', job.objective.metric, ...job.more_objectives.map((one) => one.metric)],
+        rows: summary.pareto.map((point) => [point.trial, ...point.values]),
+      })}
+      note={`On the line: no other trial is at least as good in every objective and better in one, at ${job.max_resource} ${job.resource_name}.${summary.pareto_left_out > 0 ? ` ${summary.pareto_left_out} more are left out.` : ''}`}
+    />
+  );
+}
+
+function QualityView({ summary }: { summary: Summary }): JSX.Element {
+  const { job, shownRows } = useJob();
+  const rows = shownRows.value;
+  const workerTime = chosenOption('timeof', timeOptions) === 'worker';
+  const colors = palette.value.series;
+  const replicas = summary.replicas.totals.map((total) => total.replicas);
+  const scene = useMemo(() => {
+    const points: Point[] = rows.flatMap((row) => {
+      if (!Number.isFinite(row.objective ?? NaN) || row.trainingSeconds <= 0) return [];
+      const color = replicas.length > 1 ? colors[replicas.indexOf(row.replicas) % colors.length] : undefined;
+      return [{ trial: row.number, state: row.state, a: row.trainingSeconds * (workerTime ? row.replicas : 1), b: row.objective as number, faint: row.state !== 'completed', ...(color ? { color } : {}) }];
+    });
+    const { non_dominated_by_training_seconds: byTime, non_dominated_by_worker_seconds: byWorkers } = summary.replicas;
+    return pointsScene({
+      x: { label: workerTime ? 'worker time' : 'training time', kind: 'log', format: formatDuration }, y: { label: job.objective.metric }, points,
+      fronts: [{ trials: workerTime ? byWorkers : byTime, color: null }],
+    });
+  }, [rows, summary, workerTime, colors]);
+  return (
+    <Plot
+      title="Quality against time"
+      finding={`${rows.length} trials by how long they trained`}
+      height={340}
+      scene={scene}
+      file={`${job.name}-quality`}
+      table={() => ({ columns: ['trial', 'replicas', 'training seconds', 'worker seconds', job.objective.metric], rows: rows.map((row) => [row.number, row.replicas, row.trainingSeconds, row.trainingSeconds * row.replicas, row.objective]) })}
+      tools={<Switch label="Time" name="timeof" options={timeOptions} />}
+      note={
+        <>
+          Strong marks are trials at {job.max_resource} {job.resource_name}; on the line, nothing is at least as good and as fast.
+          {replicas.length > 1 && replicas.map((count, index) => <span class="legend"><span class={`swatch series-${(index % colors.length) + 1}`} /> {count} {count === 1 ? 'replica' : 'replicas'}</span>)}
+        </>
+      }
+    />
+  );
+}
+
+function ReplicasTable({ summary }: { summary: Summary }): JSX.Element {
+  return (
+    <section class="plot" aria-label="By number of replicas">
+      <h3>By number of replicas</h3>
+      <table class="plain">
+        <thead><tr><th scope="col">replicas</th><th scope="col">trials</th><th scope="col">training</th><th scope="col">worker time</th><th scope="col">a unit</th><th scope="col">best</th></tr></thead>
+        <tbody>
+          {summary.replicas.totals.map((total) => (
+            <tr>
+              <td>{total.replicas}</td><td>{total.trials}</td><td>{formatDuration(total.training_seconds)}</td><td>{formatDuration(total.worker_seconds)}</td>
+              <td>{total.seconds_per_unit === null ? '–' : formatDuration(total.seconds_per_unit)}</td>
+              <td>{total.best ? `${formatNumber(total.best.objective)}, trial ${total.best.trial} in ${formatDuration(total.best.training_seconds)}` : '–'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

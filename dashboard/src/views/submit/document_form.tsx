@@ -1,0 +1,143 @@
+// The fields of a job document that most jobs set; the others are in the document itself.
+import type { JSX } from 'preact';
+import type { Fault, JobDocument, ParameterDocument } from '../../api/shapes.ts';
+import { fieldOf, withField } from '../../data/documents.ts';
+
+export interface FormProps {
+  document: JobDocument;
+  faults: readonly Fault[];
+  change: (document: JobDocument) => void;
+}
+
+interface FieldProps extends FormProps {
+  path: readonly string[];
+  label: string;
+  kind: 'text' | 'number' | readonly string[];
+}
+
+function Field({ document, faults, change, path, label, kind }: FieldProps): JSX.Element {
+  const value = fieldOf(document, path);
+  const id = path.join('.');
+  const bad = faults.some((fault) => fault.path === id);
+  const set = (text: string): void => {
+    const next = text === '' ? undefined : kind === 'number' && Number.isFinite(Number(text)) ? Number(text) : text;
+    change(withField(document, path, next) as JobDocument);
+  };
+  const shown = value === undefined || value === null ? '' : String(value);
+  return (
+    <label class="field">
+      <span>{label}</span>
+      {Array.isArray(kind) ? (
+        <select value={shown} aria-invalid={bad} onChange={(event) => set(event.currentTarget.value)}>
+          {!kind.includes(shown) && <option value={shown}>{shown}</option>}
+          {kind.map((option) => <option value={option}>{option === '' ? 'as usual' : option.replaceAll('_', ' ')}</option>)}
+        </select>
+      ) : (
+        <input type="text" inputMode={kind === 'number' ? 'decimal' : 'text'} value={shown} aria-invalid={bad} onChange={(event) => set(event.currentTarget.value)} />
+      )}
+    </label>
+  );
+}
+
+const schedulers = ['', 'auto', 'hyperband', 'successive_halving', 'asha_promotion', 'asha_stopping', 'asha_delayed', 'async_hyperband', 'median_stopping', 'pasha', 'none'];
+const samplers = ['', 'random', 'sobol', 'grid', 'tpe', 'bohb', 'random_forest', 'gp'];
+
+export function DocumentForm(props: FormProps): JSX.Element {
+  const field = (path: string, label: string, kind: FieldProps['kind']): JSX.Element => <Field {...props} path={path.split('.')} label={label} kind={kind} />;
+  return (
+    <>
+      <fieldset>
+        <legend>Job</legend>
+        {field('name', 'Name', 'text')}
+        {props.document['objectives'] === undefined && field('objective.metric', 'Metric', 'text')}
+        {props.document['objectives'] === undefined && field('objective.goal', 'Goal', ['maximize', 'minimize'])}
+      </fieldset>
+      <SpaceForm {...props} />
+      <fieldset>
+        <legend>Search</legend>
+        {field('scheduler.type', 'Scheduler', schedulers)}
+        {field('sampler.type', 'Sampler', samplers)}
+        {field('scheduler.min_resource', 'Least resource', 'number')}
+        {field('scheduler.max_resource', 'Most resource', 'number')}
+        {field('scheduler.eta', 'eta', 'number')}
+        {field('limits.max_trials', 'Trials', 'number')}
+        {field('limits.max_parallel_trials', 'At once', 'number')}
+        {field('limits.max_runtime_seconds', 'Seconds at most', 'number')}
+      </fieldset>
+    </>
+  );
+}
+
+const domainTypes = ['float', 'int', 'categorical'] as const;
+
+function SpaceForm({ document, faults, change }: FormProps): JSX.Element {
+  const space = document.search_space ?? {};
+  const put = (name: string, domain: ParameterDocument | undefined): void => change(withField(document, ['search_space', name], domain) as JobDocument);
+  const rename = (from: string, to: string): void => {
+    if (to === '' || to === from || to in space) return;
+    const renamed = Object.fromEntries(Object.entries(space).map(([name, domain]) => [name === from ? to : name, domain]));
+    change({ ...document, search_space: renamed });
+  };
+  const add = (): void => {
+    let name = 'parameter';
+    for (let count = 2; name in space; count += 1) name = `parameter_${count}`;
+    put(name, { type: 'float', min: 0, max: 1 });
+  };
+  return (
+    <fieldset class="space">
+      <legend>Search space</legend>
+      {Object.entries(space).map(([name, domain]) => (
+        <DomainRow key={name} name={name} domain={domain} faults={faults} put={(next) => put(name, next)} rename={(to) => rename(name, to)} />
+      ))}
+      <button type="button" class="small" onClick={add}>Add a parameter</button>
+    </fieldset>
+  );
+}
+
+interface DomainProps {
+  name: string;
+  domain: ParameterDocument;
+  faults: readonly Fault[];
+  put: (domain: ParameterDocument | undefined) => void;
+  rename: (name: string) => void;
+}
+
+function asNumber(text: string): number | string {
+  return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+function DomainRow({ name, domain, faults, put, rename }: DomainProps): JSX.Element {
+  const bad = (field: string): boolean => faults.some((fault) => fault.path === `search_space.${name}${field === '' ? '' : `.${field}`}`);
+  const isDomain = typeof domain === 'object' && domain !== null;
+  const retype = (type: string): void => put(type === 'categorical' ? { type, values: ['a', 'b'] } : { type, min: domain.min ?? 0, max: domain.max ?? 1 });
+  const input = (field: 'min' | 'max'): JSX.Element => (
+    <input type="text" inputMode="decimal" aria-label={`${name}: ${field}`} aria-invalid={bad(field)} value={String(domain[field] ?? '')}
+      onChange={(event) => put({ ...domain, [field]: asNumber(event.currentTarget.value) } as ParameterDocument)} />
+  );
+  return (
+    <div class="domain">
+      <input type="text" aria-label={`Name of ${name}`} aria-invalid={bad('')} value={name} onChange={(event) => rename(event.currentTarget.value)} />
+      {isDomain ? (
+        <>
+          <select aria-label={`${name}: type`} value={domain.type} onChange={(event) => retype(event.currentTarget.value)}>
+            {domainTypes.map((type) => <option value={type}>{type}</option>)}
+          </select>
+          {domain.type === 'categorical' ? (
+            <input class="wide" type="text" aria-label={`${name}: values`} aria-invalid={bad('values')} value={(domain.values ?? []).join(', ')}
+              onChange={(event) => put({ ...domain, values: event.currentTarget.value.split(',').map((one) => asNumber(one.trim())) } as ParameterDocument)} />
+          ) : (
+            <>
+              {input('min')}
+              {input('max')}
+              <select aria-label={`${name}: scale`} aria-invalid={bad('scale')} value={domain.scale ?? 'linear'}
+                onChange={(event) => put({ ...domain, scale: event.currentTarget.value })}>
+                {(domain.type === 'float' ? ['linear', 'log', 'reverse_log'] : ['linear', 'log']).map((scale) => <option value={scale}>{scale.replaceAll('_', ' ')}</option>)}
+              </select>
+            </>
+          )}
+        </>
+      ) : <span class="muted wide">always {String(domain)}</span>}
+      <button type="button" class="quiet" aria-label={`Remove ${name}`} onClick={() => put(undefined)}>×</button>
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+// What a document would do: its brackets, its cost, and how long that takes.
+import type { JSX } from 'preact';
+import type { Signal } from '@preact/signals';
+import type { Plan } from '../../api/shapes.ts';
+import { formatDuration, formatShare } from '../../data/numbers.ts';
+
+const bracketsShown = 12;
+
+export function PlanPreview({ plan, workers, unitSeconds }: { plan: Plan | null; workers: Signal<number>; unitSeconds: Signal<number> }): JSX.Element {
+  const number = (target: Signal<number>) => (event: Event): void => {
+    const value = Number((event.currentTarget as HTMLInputElement).value);
+    if (value > 0) target.value = value;
+  };
+  return (
+    <section class="card" aria-label="Plan">
+      <h2>What it will do</h2>
+      <div class="buttons">
+        <label class="field"><span>Workers</span><input type="number" min={1} step={1} value={workers.value} onInput={number(workers)} /></label>
+        <label class="field"><span>Seconds a unit</span><input type="number" min={0} step="any" value={unitSeconds.value} onInput={number(unitSeconds)} /></label>
+      </div>
+      {plan ? <PlanTable plan={plan} /> : <p class="muted">Nothing yet: the document has faults.</p>}
+    </section>
+  );
+}
+
+function PlanTable({ plan }: { plan: Plan }): JSX.Element {
+  const saved = plan.total_resource_without_stopping > 0 ? 1 - plan.total_resource / plan.total_resource_without_stopping : 0;
+  const about = plan.exact ? '' : 'about ';
+  return (
+    <div data-testid="plan">
+      <p><b>{plan.trials === null ? 'Trials until a limit ends it' : `${plan.trials} trials`}</b>, {about}{plan.total_resource} units of resource; without stopping {plan.total_resource_without_stopping}: <b>{formatShare(Math.max(0, saved))}</b> saved.</p>
+      {plan.forecast && (
+        <p>
+          <b>{formatDuration(plan.forecast.wall_seconds)}</b> with {plan.forecast.workers} {plan.forecast.workers === 1 ? 'worker' : 'workers'}; without stopping {formatDuration(plan.forecast.wall_seconds_without_stopping)}.
+        </p>
+      )}
+      {plan.restarts && <p class="muted">Each rung is a training of its own, from nothing.</p>}
+      <div class="scroll" tabIndex={0} role="region" aria-label="Brackets of the plan">
+        <table class="plain">
+          <thead><tr><th scope="col">bracket</th>{plan.ladder.map((resource) => <th scope="col" class="number">{resource}</th>)}</tr></thead>
+          <tbody>
+            {plan.brackets.slice(0, bracketsShown).map((bracket) => (
+              <tr>
+                <th scope="row">{bracket.index}</th>
+                {plan.ladder.map((resource) => <td class="number">{bracket.rungs.find((rung) => rung.resource === resource)?.trials ?? ''}</td>)}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {plan.brackets.length > bracketsShown && <p class="muted">and {plan.brackets.length - bracketsShown + (plan.brackets_left_out ?? 0)} more brackets</p>}
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+// A new job: a form and its document side by side, with the server's faults where they are, and what it would do before it does.
+import type { JSX } from 'preact';
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import * as api from '../../api/routes.ts';
+import { ApiError } from '../../api/transport.ts';
+import type { Fault, JobDocument, Plan } from '../../api/shapes.ts';
+import { documentAgain, documentAround, mergePatch } from '../../data/documents.ts';
+import { jsonPlaces, placeOfPath } from '../../data/json_places.ts';
+import { FaultNotice } from '../../parts/notice.tsx';
+import { chosen, go } from '../../state/place.ts';
+import { exampleDocument } from '../home/example.ts';
+import { DocumentForm } from './document_form.tsx';
+import { PlanPreview } from './plan_preview.tsx';
+
+const askDelayMs = 400;
+
+interface Start {
+  document: JobDocument;
+  like: JobDocument | null; // the document that the server is to begin with: it knows what is masked here
+}
+
+async function startingDocument(): Promise<Start> {
+  const like = chosen('like');
+  if (like === '') return { document: exampleDocument, like: null };
+  const { spec } = await api.getJob(like);
+  const trial = chosen('trial');
+  if (trial === '') return { document: { ...spec, name: `${spec.name}-2`.slice(0, 64) }, like: spec };
+  const { configuration } = await api.getTrial(like, Number(trial));
+  const make = chosen('mode') === 'again' ? documentAgain : documentAround;
+  return { document: make(spec, configuration, Number(trial)), like: spec };
+}
+
+export function SubmitPage(): JSX.Element {
+  const start = useSignal<Start | null>(null);
+  const fault = useSignal<ApiError | null>(null);
+  useEffect(() => {
+    document.title = 'New job – Tuneband';
+    startingDocument().then((value) => { start.value = value; }, (error: unknown) => { fault.value = error as ApiError; });
+  }, []);
+  if (fault.value) return <FaultNotice fault={fault.value} />;
+  return start.value ? <Editor start={start.value} /> : <p class="muted">Loading…</p>;
+}
+
+interface Checked {
+  plan: Plan | null;
+  faults: Fault[];
+}
+
+function parsed(text: string): JobDocument | null {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JobDocument) : null;
+  } catch {
+    return null;
+  }
+}
+
+function Editor({ start }: { start: Start }): JSX.Element {
+  const text = useSignal(JSON.stringify(start.document, null, 2));
+  const baseDir = useSignal('/');
+  const workers = useSignal(2);
+  const unitSeconds = useSignal(1);
+  const checked = useSignal<Checked>({ plan: null, faults: [] });
+  const refusal = useSignal<ApiError | null>(null);
+  const busy = useSignal(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const document_ = useMemo(() => parsed(text.value), [text.value]);
+
+  useEffect(() => {
+    let wanted = true;
+    const timer = setTimeout(() => {
+      api.makePlan(text.value, { workers: workers.value, secondsPerUnit: unitSeconds.value, baseDir: baseDir.value }).then(
+        (plan) => { if (wanted) checked.value = { plan, faults: [] }; },
+        (error: ApiError) => { if (wanted) checked.value = { plan: null, faults: error.faults }; },
+      );
+    }, askDelayMs);
+    return () => { wanted = false; clearTimeout(timer); };
+  }, [text.value, workers.value, unitSeconds.value, baseDir.value]);
+
+  const submit = async (): Promise<void> => {
+    busy.value = true;
+    refusal.value = null;
+    try {
+      const { job } = start.like && document_
+        ? await api.createJobLike(start.like.name, mergePatch(start.like, document_))
+        : await api.createJob(text.value, baseDir.value);
+      go(['jobs', job.name]);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refusal.value = error;
+      checked.value = { ...checked.peek(), faults: error.faults };
+    } finally {
+      busy.value = false;
+    }
+  };
+  const show = (fault: Fault): void => {
+    const span = placeOfPath(jsonPlaces(text.value), fault.path);
+    if (!span || !area.current) return;
+    area.current.focus();
+    area.current.setSelectionRange(span.from, span.to);
+    const line = text.value.slice(0, span.from).split('\n').length;
+    area.current.scrollTop = (line - 4) * (area.current.scrollHeight / text.value.split('\n').length);
+  };
+  const { faults, plan } = checked.value;
+  return (
+    <>
+      <header class="page-head">
+        <h1>New job</h1>
+        <div class="actions">
+          <button type="button" class="primary" disabled={busy.value || faults.length > 0 || !document_} onClick={() => void submit()}>Submit</button>
+        </div>
+      </header>
+      {refusal.value && <FaultNotice fault={refusal.value} />}
+      <div class="submit">
+        <div class="submit-form">
+          {document_ ? <DocumentForm document={document_} faults={faults} change={(next) => { text.value = JSON.stringify(next, null, 2); }} />
+            : <p class="notice">The form is back as soon as the document is valid JSON.</p>}
+          {!start.like && (
+            <label class="field"><span>Folder on the server that relative paths begin at</span>
+              <input type="text" value={baseDir.value} onInput={(event) => { baseDir.value = event.currentTarget.value; }} />
+            </label>
+          )}
+        </div>
+        <div>
+          <label class="field"><span>Document</span>
+            <textarea class="code editor" ref={area} spellcheck={false} rows={30} value={text.value} aria-invalid={faults.length > 0} onInput={(event) => { text.value = event.currentTarget.value; }} />
+          </label>
+        </div>
+        <div>
+          {faults.length > 0 && (
+            <div class="notice bad" role="alert" data-testid="faults">
+              <ul class="faults">
+                {faults.map((fault) => (
+                  <li>
+                    {fault.path !== '' && <button type="button" class="small" onClick={() => show(fault)}>{fault.path}</button>} {fault.message}
+                    {fault.hint !== '' && <div class="muted">{fault.hint}</div>}
+                  </li>
+                ))}
+              </ul>
+            </div>
+          )}
+          <PlanPreview plan={plan} workers={workers} unitSeconds={unitSeconds} />
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+// What a trial printed: the end of it at first, followed while it runs, searched by a word.
+import type { JSX } from 'preact';
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { logPath, logTail } from '../../api/routes.ts';
+import { transport } from '../../api/transport.ts';
+
+const tailBytes = 256 * 1024;
+const keptBytes = 1024 * 1024;
+const linesMost = 5_000;
+
+// Ends when the trial does, or when `signal` says so.
+async function follow(path: string, add: (text: string) => void, signal: AbortSignal): Promise<void> {
+  const reply = await fetch(`${path}?follow=true&tail=${tailBytes}`, { signal });
+  if (!reply.ok || !reply.body) throw new Error(`the server answered ${reply.status}`);
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) add(piece.value);
+}
+
+export function LogView({ job, trial, running }: { job: string; trial: number; running: boolean }): JSX.Element {
+  const text = useSignal('');
+  const fault = useSignal('');
+  const search = useSignal('');
+  const stick = useSignal(true);
+  const box = useRef<HTMLPreElement>(null);
+
+  useEffect(() => {
+    const stop = new AbortController();
+    text.value = '';
+    fault.value = '';
+    const failed = (error: unknown): void => {
+      if (!stop.signal.aborted) fault.value = error instanceof Error ? error.message : String(error);
+    };
+    if (running && transport.live) {
+      follow(logPath(job, trial), (piece) => { text.value = (text.peek() + piece).slice(-keptBytes); }, stop.signal).catch(failed);
+    } else {
+      logTail(job, trial, tailBytes).then((all) => { if (!stop.signal.aborted) text.value = all; }, failed);
+    }
+    return () => stop.abort();
+  }, [job, trial, running]);
+
+  const lines = useMemo(() => {
+    const all = text.value.split('\n');
+    const word = search.value.toLowerCase();
+    const found = word === '' ? all : all.filter((line) => line.toLowerCase().includes(word));
+    return { all: all.length, found: found.slice(-linesMost) };
+  }, [text.value, search.value]);
+  useEffect(() => {
+    if (stick.value && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [lines]);
+
+  return (
+    <section class="plot" aria-label="Log">
+      <header class="plot-head">
+        <h3>Log</h3>
+        <div class="plot-tools">
+          <label class="filter small"><span>Find</span><input type="search" value={search.value} onInput={(event) => { search.value = event.currentTarget.value; }} /></label>
+          {running && <label><input type="checkbox" checked={stick.value} onChange={() => { stick.value = !stick.value; }} /> follow</label>}
+          {transport.live && <a class="button small" href={logPath(job, trial)} download={`${job}-${trial}.log`}>Download</a>}
+        </div>
+      </header>
+      {fault.value !== '' && <p class="fault" role="alert">{fault.value}</p>}
+      <pre class="code log" ref={box} tabIndex={0} role="region" aria-label={`Log of trial ${trial}`}>
+        {text.value === '' ? 'Nothing was printed.' : lines.found.join('\n')}
+      </pre>
+      {search.value !== '' && <p class="plot-note">{lines.found.length} of {lines.all} lines</p>}
+    </section>
+  );
+}

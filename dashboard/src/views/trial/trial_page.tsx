@@ -1,0 +1,109 @@
+// A trial: its curve among its peers, why it is where it is, what it printed, and what can be made of it.
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import * as api from '../../api/routes.ts';
+import { transport } from '../../api/transport.ts';
+import type { Trial } from '../../api/shapes.ts';
+import { explainDecision, explainState, units } from '../../data/explain.ts';
+import { formatDuration, formatNumber, formatTime, formatValue, numberOf } from '../../data/numbers.ts';
+import { CopyButton } from '../../parts/copy_button.tsx';
+import { FaultNotice, Panel } from '../../parts/notice.tsx';
+import { StateLabel } from '../../parts/state_mark.tsx';
+import { useLoaded } from '../../parts/use_loaded.ts';
+import { hrefOf, place } from '../../state/place.ts';
+import { selected, select } from '../../state/selection.ts';
+import { Copies } from '../job/answer.tsx';
+import { useJob } from '../job/context.ts';
+import { CurvesView } from '../job/curves_view.tsx';
+import { LogView } from './log_view.tsx';
+
+export function TrialPage({ trial }: { trial: number }): JSX.Element {
+  const { store, job, table } = useJob();
+  void table.version.value;
+  const row = table.row(trial);
+  const loaded = useLoaded(
+    () => Promise.all([api.getTrial(store.name, trial), api.getDecisions(store.name, trial)]),
+    [trial, row?.state, row?.rung, row?.segments, row?.attempts],
+  );
+  useEffect(() => { if (!selected.peek().includes(trial)) select([trial]); }, [trial]);
+  const { value, fault } = loaded.value;
+  if (fault) return <FaultNotice fault={fault} />;
+  if (!value) return <p class="muted">Loading trial {trial}…</p>;
+  const [detail, decisions] = value;
+  return (
+    <>
+      <TrialHead detail={detail} />
+      <div class="pair">
+        <section class="card" aria-label="Why">
+          <h2>Why it is where it is</h2>
+          <ol class="why">
+            {decisions.map((decision) => <li>{explainDecision(decision, job)}</li>)}
+            {explainState(detail, job).map((sentence) => <li>{sentence}</li>)}
+            {decisions.length === 0 && explainState(detail, job).length === 0 && <li>Nothing was decided about it yet.</li>}
+          </ol>
+          <Times detail={detail} />
+        </section>
+        <section class="card" aria-label="Configuration">
+          <h2>Configuration</h2>
+          <dl class="parameters">
+            {Object.entries(detail.configuration).map(([name, parameter]) => (
+              <div><dt>{name}</dt><dd title={String(parameter)}>{formatValue(parameter)}</dd></div>
+            ))}
+          </dl>
+          <Copies store={store} configuration={detail.configuration} resource={detail.kept_resource || detail.resource} trial={trial} model={detail.state === 'completed' && store.job.value?.spec.trainer?.type === 'xgboost' ? '' : null} />
+          {transport.live && <Again detail={detail} />}
+        </section>
+      </div>
+      <Panel><CurvesView height={320} /></Panel>
+      <Panel><LogView job={store.name} trial={trial} running={detail.state === 'running'} /></Panel>
+    </>
+  );
+}
+
+function TrialHead({ detail }: { detail: Trial }): JSX.Element {
+  const { job, table, store } = useJob();
+  const numbers = useMemo(() => table.rows.map((row) => row.number).sort((a, b) => a - b), [table.count]);
+  const at = numbers.indexOf(detail.number);
+  const link = (to: number | undefined, caption: string): JSX.Element | false =>
+    to !== undefined && <a class="button small" href={hrefOf(['jobs', store.name, 'trials', to], place.value.query)}>{caption}</a>;
+  return (
+    <header class="page-head">
+      <h2>Trial {detail.number}</h2>
+      <StateLabel state={detail.state} />
+      <span>
+        <b>{detail.objective === null ? 'no value yet' : formatNumber(numberOf(detail.objective))}</b>{' '}
+        <span class="muted">{job.objective.metric} after {units(detail.objective_resource || detail.resource, job.resource_name)}</span>
+      </span>
+      <span class="actions">{link(numbers[at - 1], '← previous')}{link(numbers[at + 1], 'next →')}</span>
+    </header>
+  );
+}
+
+function Times({ detail }: { detail: Trial }): JSX.Element {
+  const { job } = useJob();
+  const rows: [string, string][] = [
+    ['bracket, rung', `${detail.bracket}, ${detail.rung}`],
+    ['trained', `${units(detail.resource, job.resource_name)} in ${formatDuration(detail.training_seconds)}`],
+    ['waited', formatDuration(detail.queue_seconds)],
+    ['started', formatTime(detail.started_at)],
+    ['ended', formatTime(detail.ended_at)],
+    ['attempts, segments', `${detail.attempts}, ${detail.segments}`],
+    [detail.workers.length > 1 ? 'workers' : 'worker', detail.workers.join(', ') || '–'],
+  ];
+  if (detail.exit_class) rows.push(['exit class', detail.exit_class.replaceAll('_', ' ')]);
+  if (detail.origin !== 'sampler') rows.push(['origin', detail.origin]);
+  return <dl class="parameters wide">{rows.map(([name, text]) => <div><dt>{name}</dt><dd>{text}</dd></div>)}</dl>;
+}
+
+// Jobs that begin from this trial: the same configuration again, or a search around it.
+function Again({ detail }: { detail: Trial }): JSX.Element {
+  const { job } = useJob();
+  const trial = String(detail.number);
+  return (
+    <div class="buttons">
+      <a class="button small" href={hrefOf(['new'], { like: job.name, trial, mode: 'again' })}>Run it again</a>
+      <a class="button small" href={hrefOf(['new'], { like: job.name, trial, mode: 'around' })}>Make a job around it</a>
+      <CopyButton caption="Copy explain command" text={() => `tuneband explain ${job.name} ${trial}`} />
+    </div>
+  );
+}

@@ -1,0 +1,217 @@
+// The dashboard as a person meets it: a real server, real workers, a real browser, the real content security policy.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { commandJob, hostileJob, markup } from './documents.mjs';
+import { openBrowser, openPage, Server } from './harness.mjs';
+
+const bin = process.env.TUNEBAND_BIN_DIR;
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const server = new Server(bin);
+let browser;
+let page;
+let faults;
+let at;
+
+before(async () => {
+  await server.start();
+  browser = await openBrowser();
+  ({ page, faults, at } = await openPage(browser, server));
+});
+
+after(async () => {
+  await browser?.close();
+  await server.close();
+});
+
+function noFaults() {
+  assert.deepEqual(faults.splice(0), []);
+}
+
+async function open(hash) {
+  await page.goto(at(hash));
+}
+
+async function expectAccessible(where) {
+  await page.evaluate(axeSource);
+  const violations = await page.evaluate(async () => {
+    const { violations } = await window.axe.run();
+    return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
+  });
+  assert.deepEqual(violations, [], where);
+}
+
+// All canvases of the page were drawn at least once.
+const drawn = () => page.waitForFunction(() => {
+  const canvases = [...document.querySelectorAll('.canvas-box canvas:first-child')];
+  return canvases.length > 0 && canvases.every((canvas) => Number(canvas.dataset.drawn ?? 0) > 0);
+});
+
+test('an empty server shows how to begin, and its example runs live to its end', async () => {
+  await open('');
+  await page.getByRole('heading', { name: 'No job yet' }).waitFor();
+  await expectAccessible('empty home');
+  await page.getByRole('button', { name: 'Run the example' }).click();
+  await page.getByTestId('live').filter({ hasText: 'live' }).waitFor();
+  const counts = new Set();
+  await page.exposeFunction('seen', (text) => { counts.add(text); });
+  await page.evaluate(() => {
+    new MutationObserver(() => window.seen(document.querySelector('[data-testid=shown-count]')?.textContent ?? '')).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  await page.locator('.page-head .state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
+  assert.ok(counts.size > 3, `trials came one by one: ${[...counts].join('; ')}`);
+  const job = await server.call('GET', '/v1/jobs/example');
+  await page.getByTestId('shown-count').filter({ hasText: `${job.trials.created} trials` }).waitFor();
+  await page.getByTestId('best-value').filter({ hasText: String(Number(job.best.value.toPrecision(6))) }).waitFor();
+  noFaults();
+});
+
+test('every view of a job is drawn and accessible, in both themes', async () => {
+  for (const scheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme: scheme });
+    for (const view of ['', 'curves', 'rungs', 'parameters', 'tradeoffs', 'table', 'document']) {
+      await open(`#/jobs/example/${view}?sel=3,4`);
+      await page.getByTestId(`view-${view || 'overview'}`).waitFor();
+      await page.getByTestId('why').waitFor();
+      if (view !== 'table' && view !== 'document') await drawn();
+      if (view === '' || scheme === 'light') await expectAccessible(`${view || 'overview'}, ${scheme}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  noFaults();
+});
+
+test('what is selected and filtered is in the address, and is there again after a reload', async () => {
+  await open('#/jobs/example');
+  await page.getByRole('row').nth(3).click();
+  const selected = new URL(page.url()).hash.match(/sel=(\d+)/)?.[1];
+  assert.ok(selected, page.url());
+  await page.getByTestId('why').getByText(/Rung 0 of bracket/).first().waitFor();
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('state = completed');
+  await page.getByTestId('shown-count').filter({ hasText: /^\d+ of 27 trials$/ }).waitFor();
+  await page.getByRole('columnheader', { name: 'x', exact: true }).getByRole('button').click();
+  await page.reload();
+  await page.getByRole('button', { name: `Remove trial ${selected}` }).waitFor();
+  await page.getByTestId('shown-count').filter({ hasText: /^\d+ of 27 trials$/ }).waitFor();
+  const values = await page.locator('.row:not(.head)').evaluateAll((rows) => rows.map((row) => Number(row.children[6].title)));
+  assert.deepEqual(values, [...values].sort((a, b) => a - b));
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('colour = red');
+  await page.getByRole('alert').filter({ hasText: 'no column “colour”' }).waitFor();
+  await page.getByTestId('shown-count').filter({ hasText: /^27 trials$/ }).waitFor();
+  noFaults();
+});
+
+test('a brush on one axis is felt by every view, and a chip takes it away', async () => {
+  await open('#/jobs/example/parameters');
+  await drawn();
+  const box = await page.getByRole('img', { name: /^Parallel coordinates/ }).boundingBox();
+  await page.mouse.move(box.x + 44, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 44, box.y + 200, { steps: 5 });
+  await page.mouse.up();
+  await page.getByTestId('shown-count').filter({ hasText: /^\d+ of 27 trials$/ }).waitFor();
+  assert.match(page.url(), /in\.x=0\.\d+(%7E|~)0\.\d+/);
+  await page.getByRole('link', { name: 'Trials' }).click();
+  await page.getByTestId('view-table').waitFor();
+  assert.ok(await page.locator('.row:not(.head)').count() < 27);
+  await page.getByRole('button', { name: /^Remove x/ }).click();
+  await page.getByTestId('shown-count').filter({ hasText: /^27 trials$/ }).waitFor();
+  noFaults();
+});
+
+test('a page outlives the server: the loss is shown, and mended when it is back', async () => {
+  await server.call('POST', '/v1/jobs', commandJob('restarted', { pause: 0.05 }));
+  await open('#/jobs/restarted');
+  await page.getByTestId('live').filter({ hasText: 'live' }).waitFor();
+  await page.getByTestId('best-value').waitFor();
+  await server.kill();
+  await page.getByTestId('live').filter({ hasText: 'connection lost' }).waitFor();
+  await server.start();
+  await page.locator('.page-head .state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
+  const job = await server.call('GET', '/v1/jobs/restarted');
+  await page.getByTestId('shown-count').filter({ hasText: `${job.trials.created} trials` }).waitFor();
+  noFaults();
+});
+
+test('a form says its faults where they are, and submits once they are mended', async () => {
+  await open('#/new');
+  await page.getByTestId('plan').waitFor();
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('from-form');
+  await page.getByRole('textbox', { name: 'x: max' }).fill('-7');
+  await page.getByRole('textbox', { name: 'x: max' }).press('Tab');
+  const fault = page.getByTestId('faults').getByRole('button', { name: 'search_space.x.max' });
+  await fault.waitFor();
+  assert.equal(await page.getByRole('textbox', { name: 'x: max' }).getAttribute('aria-invalid'), 'true');
+  await fault.click();
+  assert.equal(await page.evaluate(() => document.activeElement.value.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)), '-7');
+  await page.getByRole('textbox', { name: 'x: max' }).fill('2');
+  await page.getByRole('textbox', { name: 'x: max' }).press('Tab');
+  await page.getByTestId('plan').waitFor();
+  await expectAccessible('new job');
+  await page.getByRole('button', { name: 'Submit' }).click();
+  await page.getByRole('heading', { name: 'from-form' }).waitFor();
+  noFaults();
+});
+
+test('a job is stopped, and deleted only with its name typed', async () => {
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.getByRole('button', { name: 'Stop the job' }).click();
+  await page.locator('.page-head .state', { hasText: 'stopped' }).waitFor();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  const confirm = page.getByRole('button', { name: 'Delete the job' });
+  assert.ok(await confirm.isDisabled());
+  await page.getByRole('textbox', { name: /Type from-form/ }).fill('from-form');
+  await confirm.click();
+  await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+  await page.getByRole('link', { name: 'from-form' }).waitFor({ state: 'detached' });
+  noFaults();
+});
+
+test('markup in names, values and logs is text, and values that are no numbers break nothing', async () => {
+  await server.call('POST', '/v1/jobs', hostileJob());
+  await server.waitForEnd('hostile');
+  for (const view of ['', 'curves', 'rungs', 'parameters', 'tradeoffs']) {
+    await open(`#/jobs/hostile/${view}?sel=0,1`);
+    await page.getByTestId(`view-${view || 'overview'}`).waitFor();
+    await drawn();
+    assert.equal(await page.getByText('This part of the page failed').count(), 0, view);
+  }
+  await open('#/jobs/hostile/trials/0');
+  await page.getByRole('region', { name: 'Log of trial 0' }).filter({ hasText: markup }).waitFor();
+  await open(`#/jobs/${encodeURIComponent(markup)}`);
+  await page.getByRole('alert').filter({ hasText: /no (job|such)/ }).waitFor();
+  assert.equal(await page.locator('img[src=x]').count(), 0);
+  noFaults();
+});
+
+test('a job without trials, and one with one, are pages like any other', async () => {
+  await server.call('POST', '/v1/jobs', commandJob('one', { limits: { max_trials: 1 }, scheduler: { type: 'none', max_resource: 1 } }));
+  await server.waitForEnd('one');
+  const wide = commandJob('none');
+  wide.trainer.replicas = 9;
+  await server.call('POST', '/v1/jobs', wide);
+  for (const job of ['one', 'none']) {
+    for (const view of ['', 'curves', 'parameters', 'rungs', 'table']) {
+      await open(`#/jobs/${job}/${view}`);
+      await page.getByTestId(`view-${view || 'overview'}`).waitFor();
+      assert.equal(await page.getByText('This part of the page failed').count(), 0, `${job} ${view}`);
+    }
+  }
+  await open('#/compare?jobs=example,restarted,none');
+  await page.getByRole('cell', { name: 'restarted', exact: true }).waitFor();
+  await expectAccessible('compare');
+  noFaults();
+});
+
+test('nothing is wider than a telephone', async () => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  for (const hash of ['#/', '#/jobs/example', '#/jobs/example/rungs', '#/jobs/example/parameters', '#/jobs/example/trials/3', '#/new', '#/compare?jobs=example,one']) {
+    await open(hash);
+    await page.locator('main h1, main h2').first().waitFor();
+    await page.waitForLoadState('networkidle');
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 360, `${hash} is ${wide} pixels wide`);
+  }
+  noFaults();
+});

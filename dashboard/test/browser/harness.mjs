@@ -1,0 +1,78 @@
+// A real server on a data directory of its own, and a real browser that looks at it.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+export class Server {
+  constructor(bin, { workers = 2 } = {}) {
+    this.bin = bin;
+    this.workers = workers;
+    this.dir = mkdtempSync(join(tmpdir(), 'tuneband-dashboard-'));
+    this.port = 0;
+  }
+
+  // On the same port again after the first time, as a page that is open expects.
+  async start() {
+    const args = ['--port', String(this.port), '--data-dir', this.dir, '--workers', String(this.workers), '--end-with-parent', '--log-level', 'warning'];
+    this.process = spawn(join(this.bin, 'tuneband-server'), args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.ended = new Promise((resolve) => this.process.once('exit', resolve));
+    this.url = await new Promise((resolve, reject) => {
+      let out = '';
+      this.process.stdout.setEncoding('utf8').on('data', (piece) => {
+        out += piece;
+        const found = /http:\/\/[^\s/]+/.exec(out);
+        if (found) resolve(found[0]);
+      });
+      this.ended.then((code) => reject(new Error(`the server ended with ${code}: ${out}`)));
+    });
+    this.port = Number(new URL(this.url).port);
+  }
+
+  async kill(signal = 'SIGKILL') {
+    this.process.kill(signal);
+    await this.ended;
+  }
+
+  async close() {
+    if (this.process.exitCode === null && this.process.signalCode === null) await this.kill('SIGTERM');
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  async call(method, path, body) {
+    const reply = await fetch(this.url + path, { method, headers: body ? { 'Content-Type': 'application/json' } : {}, body: body && JSON.stringify(body) });
+    const text = await reply.text();
+    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
+    return text === '' ? null : JSON.parse(text);
+  }
+
+  // Until the job has ended, told by its own event stream.
+  async waitForEnd(job) {
+    const reply = await fetch(`${this.url}/v1/jobs/${job}/events`);
+    for await (const piece of reply.body) void piece; // the stream ends after the job's end
+    return this.call('GET', `/v1/jobs/${job}`);
+  }
+}
+
+const chromiumFlags = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update'];
+
+export async function openBrowser() {
+  return chromium.launch({ executablePath: process.env.TUNEBAND_CHROMIUM || '/usr/bin/chromium', args: chromiumFlags });
+}
+
+// A page whose every fault is a fault of the test: exceptions, breaches of the policy, requests to anyone but the server.
+export async function openPage(browser, server, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1300, height: 900 }, ...options });
+  const page = await context.newPage();
+  const faults = [];
+  page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
+  page.on('dialog', (dialog) => { faults.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+  page.on('console', (message) => {
+    if (/Content Security Policy/.test(message.text())) faults.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(server.url) && !/^(data|blob):/.test(request.url())) faults.push(`foreign request: ${request.url()}`);
+  });
+  return { page, faults, at: (hash) => `${server.url}/${hash}` };
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bestSoFar } from '../../src/data/best_so_far.ts';
+import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
+import { differences, documentAround, mergePatch, withField } from '../../src/data/documents.ts';
+import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
+import { formatDuration, formatNumber, formatShare, numberOf } from '../../src/data/numbers.ts';
+import { byMerit } from '../../src/data/trials.ts';
+import { csvOf } from '../../src/parts/download.ts';
+import { parsePlace, hrefOf } from '../../src/state/place.ts';
+import { parseSort, sortedRows, type Column } from '../../src/views/job/trial_columns.ts';
+import { rowOf } from './tables.ts';
+
+test('numbers have the digits that a person needs', () => {
+  const cases: [number, string][] = [
+    [0, '0'], [81, '81'], [0.7829142, '0.782914'], [0.00001234, '1.234e-5'], [123456789, '1.2346e+8'], [-3, '−3'],
+    [NaN, 'NaN'], [Infinity, '∞'], [-Infinity, '−∞'],
+  ];
+  for (const [value, text] of cases) assert.equal(formatNumber(value), text);
+  assert.equal(formatNumber(null), '–');
+  assert.ok(Number.isNaN(numberOf('nan')));
+  assert.equal(numberOf('-inf'), -Infinity);
+});
+
+test('durations and shares', () => {
+  assert.deepEqual([0.002, 0.5, 7.25, 59, 90, 3720, 90000].map(formatDuration), ['2 ms', '0.50 s', '7.3 s', '59 s', '1 min 30 s', '1 h 2 min', '1 d 1 h']);
+  assert.deepEqual([0, 0.004, 0.5, 1].map(formatShare), ['0 %', '0.40 %', '50 %', '100 %']);
+});
+
+test('the best so far counts at the highest resource alone, by what was spent until then', () => {
+  const rows = [
+    rowOf({ number: 0, state: 'stopped', objective: 0.99, objectiveResource: 3, resource: 3, ended: 1 }),
+    rowOf({ number: 1, state: 'completed', objective: 0.7, objectiveResource: 9, resource: 9, ended: 2 }),
+    rowOf({ number: 2, state: 'completed', objective: 0.6, objectiveResource: 9, resource: 9, ended: 3 }),
+    rowOf({ number: 3, state: 'completed', objective: NaN, objectiveResource: 9, resource: 9, ended: 4 }),
+    rowOf({ number: 4, state: 'completed', objective: 0.8, objectiveResource: 9, resource: 9, ended: 5, violation: 0.1 }),
+    rowOf({ number: 5, state: 'completed', objective: 0.75, objectiveResource: 9, resource: 9, ended: 6 }),
+  ];
+  const found = bestSoFar(rows, 'maximize', 'resource', 9, 10);
+  assert.deepEqual(found.steps.map((step) => [step.trial, step.cost]), [[1, 12], [5, 48]]);
+  assert.deepEqual(found.anywhere.map((step) => step.trial), [0]);
+  assert.equal(found.end, 48);
+  assert.deepEqual(bestSoFar(rows, 'minimize', 'time', 9, 10).steps.map((step) => [step.trial, step.cost]), [[1, 2], [2, 3]]);
+});
+
+test('by merit: the best value first, then what has none', () => {
+  const rows = [
+    rowOf({ number: 0, state: 'failed', objective: null }), rowOf({ number: 1, state: 'completed', objective: 0.1 }),
+    rowOf({ number: 2, state: 'completed', objective: NaN }), rowOf({ number: 3, state: 'completed', objective: 0.2 }),
+  ];
+  assert.deepEqual([...rows].sort(byMerit('maximize')).map((row) => row.number), [3, 1, 0, 2]);
+  assert.deepEqual([...rows].sort(byMerit('minimize')).map((row) => row.number), [1, 3, 0, 2]);
+});
+
+test('a sorted table has what is missing at its end, both ways', () => {
+  const values = [3, null, 1, NaN, 2, 1];
+  const column = { value: (index: number) => values[index] ?? null } as Column;
+  assert.deepEqual(sortedRows([0, 1, 2, 3, 4, 5], column, false), [2, 5, 4, 0, 1, 3]);
+  assert.deepEqual(sortedRows([0, 1, 2, 3, 4, 5], column, true), [0, 4, 2, 5, 1, 3]);
+  assert.deepEqual(parseSort('-objective', { column: 'trial', descending: false }), { column: 'objective', descending: true });
+});
+
+test('a CSV has no cell that a spreadsheet would run', () => {
+  const text = csvOf({ columns: ['a', 'b'], rows: [['=cmd()', 1.5], ['say "hi", twice', null], ['+1', NaN]] });
+  assert.equal(text, 'a,b\r\n\'=cmd(),1.5\r\n"say ""hi"", twice",\r\n\'+1,nan\r\n');
+});
+
+test('an address survives names with every sign', () => {
+  const href = hrefOf(['jobs', 'a/b?c#d', 'trials', 3], { filter: 'eta < 0.1 and `x&y` = "ü"' });
+  const place = parsePlace(href);
+  assert.deepEqual(place.path, ['jobs', 'a/b?c#d', 'trials', '3']);
+  assert.equal(place.query.get('filter'), 'eta < 0.1 and `x&y` = "ü"');
+  assert.deepEqual(parsePlace('#/jobs/%zz').path, ['jobs', '%zz']);
+});
+
+test('a value of a document is found at the path that the server names', () => {
+  const text = '{"name": "x", "search_space": {"eta": {"min": 0.1, "max": 3}}, "enqueue": [{"eta": 1}, {"eta": "two"}]}';
+  const at = (path: string): string => {
+    const span = placeOfPath(jsonPlaces(text), path);
+    return span ? text.slice(span.from, span.to) : '';
+  };
+  assert.equal(at('search_space.eta.max'), '3');
+  assert.equal(at('enqueue[1].eta'), '"two"');
+  assert.equal(at('search_space.eta.scale'), '{"min": 0.1, "max": 3}'); // it is missing: what it would be in
+  assert.equal(at('nothing.of.this'), text);
+  assert.equal(placeOfPath(jsonPlaces('{"a": 1, "b" 2}'), 'a')?.from, 6); // up to a fault
+});
+
+test('a merge patch makes one document of another', () => {
+  assert.deepEqual(mergePatch({ a: 1, b: { c: 2, d: 3 }, e: [1] }, { a: 1, b: { c: 4 }, e: [1, 2], f: 5 }), { b: { c: 4, d: null }, e: [1, 2], f: 5 });
+});
+
+test('fields are set, made and taken away without touching the document that was given', () => {
+  const before = { a: { b: 1 } };
+  assert.deepEqual(withField(before, ['a', 'c', 'd'], 2), { a: { b: 1, c: { d: 2 } } });
+  assert.deepEqual(withField(before, ['a', 'b'], undefined), { a: {} });
+  assert.deepEqual(before, { a: { b: 1 } });
+});
+
+test('a space around a configuration is within the one before', () => {
+  const space = { eta: { type: 'float', min: 0.001, max: 1, scale: 'log' }, depth: { type: 'int', min: 1, max: 11 }, kind: { type: 'categorical', values: ['a', 'b'] } };
+  const around = documentAround({ name: 'j', search_space: space, enqueue: [{ eta: 0.5 }] }, { eta: 1, depth: 6, kind: 'b' }, 7);
+  assert.equal(around.name, 'j-around-7');
+  assert.equal(around.search_space['eta']?.max, 1);
+  assert.ok((around.search_space['eta']?.min ?? 0) > 0.3 && (around.search_space['eta']?.min ?? 1) < 0.4);
+  assert.deepEqual([around.search_space['depth']?.min, around.search_space['depth']?.max], [4, 8]);
+  assert.deepEqual(around.search_space['kind'], space.kind);
+  assert.deepEqual(around['enqueue'], [{ eta: 1, depth: 6, kind: 'b' }]);
+});
+
+test('documents differ where their values do', () => {
+  assert.deepEqual(differences([{ a: { b: 1, c: 2 }, d: [1] }, { a: { b: 1, c: 3 } }]), [{ path: 'a.c', values: [2, 3] }, { path: 'd', values: [[1], undefined] }]);
+});
+
+test('a configuration is pasted as it is meant', () => {
+  assert.equal(asCommandLine({ rate: 0.1, name: "it's" }, ['train', '--rate={rate}', '{name}', '{unknown}']), "train --rate=0.1 'it'\\''s' '{unknown}'");
+  assert.match(asXgboostPython({ eta: 0.1, flag: true }, { objective: 'binary:logistic' }, 81), /"flag": True,\n\}\nbooster = .*num_boost_round=81/);
+});

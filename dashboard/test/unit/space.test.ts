@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { placeOf, searchedParameters, ticksOf, valueAt, type Parameter } from '../../src/data/space.ts';
+
+const parameter = (rest: Partial<Parameter>): Parameter => ({ name: 'p', scale: 'linear', integer: false, min: 0, max: 1, values: [], ...rest });
+const close = (actual: number, expected: number): void => assert.ok(Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);
+
+test('a place on an axis is the share of the way in the scale of the parameter', () => {
+  close(placeOf(parameter({ min: 2, max: 10 }), 4), 0.25);
+  close(placeOf(parameter({ scale: 'log', min: 0.01, max: 1 }), 0.1), 0.5);
+  close(placeOf(parameter({ scale: 'reverse_log', min: 0.9, max: 0.999 }), 0.99), 0.5);
+  close(placeOf(parameter({ scale: 'categories', values: ['a', 'b', 'c'] }), 'b'), 0.5);
+});
+
+test('value and place are the inverse of each other', () => {
+  for (const scale of ['linear', 'log', 'reverse_log'] as const) {
+    const one = parameter({ scale, min: 0.1, max: 0.9 });
+    for (const place of [0, 0.2, 0.7, 1]) close(placeOf(one, valueAt(one, place)), place);
+  }
+});
+
+test('what is not there, or not of the space, has no place', () => {
+  assert.ok(Number.isNaN(placeOf(parameter({}), null)));
+  assert.ok(Number.isNaN(placeOf(parameter({ scale: 'categories', values: ['a', 'b'] }), 'z')));
+});
+
+test('whole numbers have whole ticks, each once', () => {
+  assert.deepEqual(ticksOf(parameter({ integer: true, min: 1, max: 3 }), 4, 8).map((tick) => tick.text), ['1', '2', '3']);
+});
+
+test('a parameter that cannot vary is not searched', () => {
+  const names = searchedParameters({
+    fixed: 3 as never, one: { type: 'categorical', values: ['a'] }, same: { type: 'float', min: 1, max: 1 },
+    eta: { type: 'float', min: 0, max: 1 }, depth: { type: 'int', min: 1, max: 2, scale: 'log' },
+  }).map((one) => one.name);
+  assert.deepEqual(names, ['eta', 'depth']);
+});

@@ -1,0 +1,22 @@
+// Tables of trials for tests.
+import type { ParameterValue, TrialState } from '../../src/api/shapes.ts';
+import { TrialTable, type TrialRow } from '../../src/data/trials.ts';
+
+export interface GivenTrial extends Partial<Omit<TrialRow, 'number'>> {
+  number: number;
+  state: TrialState;
+  parameters?: Record<string, ParameterValue>;
+}
+
+export function rowOf({ parameters: _parameters, ...given }: GivenTrial): TrialRow {
+  return {
+    bracket: 0, rung: 0, resource: 1, objective: null, objectiveResource: 1, moreObjectives: [], violation: 0, started: 0, ended: 1,
+    trainingSeconds: 1, replicas: 1, attempts: 1, segments: 1, worker: 'local-0', ...given,
+  };
+}
+
+export function tableOf(trials: readonly GivenTrial[]): TrialTable {
+  const table = new TrialTable(0);
+  for (const trial of trials) table.put(rowOf(trial), trial.parameters ?? {});
+  return table;
+}
