@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "benchmarks/bench_trainer.hpp"
-#include "cli/embedded_server.hpp"
+#include "cli/client/embedded_server.hpp"
 #include "workers/protocol/http_client.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/embedded_server.hpp"
+#include "cli/client/embedded_server.hpp"
 #include "db/store.hpp"
 #include "workers/protocol/http_client.hpp"
 #include "workers/protocol/sync.hpp"

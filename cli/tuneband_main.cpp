@@ -3,8 +3,8 @@
 #include <functional>
 #include <iostream>
 
-#include "cli/commands.hpp"
-#include "cli/embedded_server.hpp"
+#include "cli/client/embedded_server.hpp"
+#include "cli/commands/commands.hpp"
 #include "command_line/checks.hpp"
 #include "command_line/completion.hpp"
 #include "command_line/fault.hpp"

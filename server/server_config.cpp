@@ -11,8 +11,8 @@
 #include "command_line/checks.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
-#include "server/child_process.hpp"
-#include "server/request_rules.hpp"
+#include "server/http/request_rules.hpp"
+#include "server/local/child_process.hpp"
 
 namespace tuneband::server {
 namespace {

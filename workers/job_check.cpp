@@ -5,11 +5,11 @@
 #include <variant>
 
 #include "core/json.hpp"
-#include "workers/command_line.hpp"
-#include "workers/data_check.hpp"
-#include "workers/metric_parser.hpp"
-#include "workers/path_check.hpp"
-#include "workers/process.hpp"
+#include "workers/command/command_line.hpp"
+#include "workers/command/metric_parser.hpp"
+#include "workers/command/path_check.hpp"
+#include "workers/command/process.hpp"
+#include "workers/data/data_check.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 #include "workers/trial_probe.hpp"
 

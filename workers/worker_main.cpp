@@ -22,8 +22,8 @@
 #include "command_line/checks.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
+#include "workers/command/left_over.hpp"
 #include "workers/job_check.hpp"
-#include "workers/left_over.hpp"
 #include "workers/sync_loop.hpp"
 
 namespace {

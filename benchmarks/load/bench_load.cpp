@@ -21,7 +21,7 @@
 #include "benchmarks/load/fake_workers.hpp"
 #include "benchmarks/load/filled_database.hpp"
 #include "benchmarks/load/process_cost.hpp"
-#include "cli/embedded_server.hpp"
+#include "cli/client/embedded_server.hpp"
 #include "workers/protocol/http_client.hpp"
 
 namespace {

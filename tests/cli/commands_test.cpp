@@ -1,5 +1,5 @@
 // The commands against prepared answers.
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/interrupts.hpp"
+#include "cli/terminal/interrupts.hpp"
 #include "tests/cli/canned_server.hpp"
 #include "tests/cli/examples.hpp"
 

@@ -14,11 +14,11 @@
 #include <fstream>
 #include <functional>
 
-#include "cli/api_client.hpp"
-#include "cli/control_group.hpp"
-#include "cli/doctor_checks.hpp"
-#include "cli/embedded_server.hpp"
-#include "cli/port_check.hpp"
+#include "cli/client/api_client.hpp"
+#include "cli/client/embedded_server.hpp"
+#include "cli/doctor/control_group.hpp"
+#include "cli/doctor/doctor_checks.hpp"
+#include "cli/doctor/port_check.hpp"
 #include "tests/server/temporary_directory.hpp"
 
 namespace tuneband::cli {

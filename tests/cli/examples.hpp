@@ -1,7 +1,7 @@
 // Answers as in docs/api.md, for a job of 30 trials.
 #pragma once
 
-#include "cli/snapshot.hpp"
+#include "cli/client/snapshot.hpp"
 #include "core/json.hpp"
 
 namespace tuneband::test {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "cli/explain_text.hpp"
+#include "cli/terminal/explain_text.hpp"
 #include "tests/cli/examples.hpp"
 
 namespace tuneband::cli {

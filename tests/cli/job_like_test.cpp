@@ -1,5 +1,5 @@
 // What of a job's document changes for another one like it.
-#include "cli/job_like.hpp"
+#include "cli/commands/job_like.hpp"
 
 #include <gtest/gtest.h>
 

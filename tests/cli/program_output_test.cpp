@@ -1,4 +1,4 @@
-#include "cli/program_output.hpp"
+#include "cli/doctor/program_output.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

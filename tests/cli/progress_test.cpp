@@ -2,8 +2,8 @@
 
 #include <sstream>
 
-#include "cli/progress_frame.hpp"
-#include "cli/progress_view.hpp"
+#include "cli/terminal/progress_frame.hpp"
+#include "cli/terminal/progress_view.hpp"
 #include "tests/cli/examples.hpp"
 
 namespace tuneband::cli {

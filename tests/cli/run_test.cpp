@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/terminal.hpp"
+#include "cli/terminal/terminal.hpp"
 #include "core/json.hpp"
 
 namespace tuneband::cli {

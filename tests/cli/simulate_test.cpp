@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
 #include "tests/cli/canned_server.hpp"
 #include "tests/cli/examples.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/table.hpp"
+#include "cli/terminal/table.hpp"
 
 #include <gtest/gtest.h>
 

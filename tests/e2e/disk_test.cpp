@@ -18,8 +18,8 @@
 #include <memory>
 #include <vector>
 
+#include "server/data/file_text.hpp"
 #include "server/engine.hpp"
-#include "server/file_text.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
 #include "tests/server/temporary_directory.hpp"

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
-#include "server/child_process.hpp"
-#include "server/file_text.hpp"
+#include "server/data/file_text.hpp"
+#include "server/local/child_process.hpp"
 
 namespace tuneband::test {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "core/random.hpp"
 #include "core/text.hpp"
-#include "server/child_process.hpp"
+#include "server/local/child_process.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
 #include "tests/server/temporary_directory.hpp"

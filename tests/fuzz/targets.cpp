@@ -6,9 +6,9 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "scheduler/plan.hpp"
-#include "server/http_types.hpp"
-#include "server/job_document.hpp"
-#include "workers/metric_parser.hpp"
+#include "server/api/job_document.hpp"
+#include "server/http/http_types.hpp"
+#include "workers/command/metric_parser.hpp"
 #include "workers/protocol/sync.hpp"
 
 namespace tuneband::fuzz {

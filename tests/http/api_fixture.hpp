@@ -14,11 +14,11 @@
 
 #include "core/json.hpp"
 #include "db/store.hpp"
-#include "server/api.hpp"
-#include "server/data_dir.hpp"
+#include "server/api/api.hpp"
+#include "server/data/data_dir.hpp"
 #include "server/engine.hpp"
-#include "server/http_server.hpp"
-#include "server/preflight.hpp"
+#include "server/http/http_server.hpp"
+#include "server/local/preflight.hpp"
 #include "tests/http/raw_client.hpp"
 #include "tests/server/temporary_directory.hpp"
 

@@ -1,5 +1,5 @@
 // Large texts piece by piece over real sockets: clients that read, that do not, that go; texts that break off.
-#include "server/export_threads.hpp"
+#include "server/api/export_threads.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "db/store.hpp"
-#include "server/http_server.hpp"
+#include "server/http/http_server.hpp"
 #include "tests/http/raw_client.hpp"
 #include "tests/server/temporary_directory.hpp"
 

@@ -1,5 +1,5 @@
 // The HTTP layer against real sockets: limits, slow and hostile clients, replies that come later, streams.
-#include "server/http_server.hpp"
+#include "server/http/http_server.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

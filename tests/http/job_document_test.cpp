@@ -1,4 +1,4 @@
-#include "server/job_document.hpp"
+#include "server/api/job_document.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

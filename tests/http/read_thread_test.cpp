@@ -1,5 +1,5 @@
 // What the thread that reads says when its work fails.
-#include "server/read_thread.hpp"
+#include "server/api/read_thread.hpp"
 
 #include <gtest/gtest.h>
 

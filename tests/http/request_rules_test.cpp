@@ -1,5 +1,5 @@
 // The rules of requests without a socket.
-#include "server/request_rules.hpp"
+#include "server/http/request_rules.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

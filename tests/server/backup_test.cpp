@@ -10,8 +10,8 @@
 
 #include "db/store.hpp"
 #include "server/app.hpp"
-#include "server/data_dir.hpp"
-#include "server/database_there.hpp"
+#include "server/data/data_dir.hpp"
+#include "server/data/database_there.hpp"
 #include "tests/server/temporary_directory.hpp"
 
 namespace tuneband::server {

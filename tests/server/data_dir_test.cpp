@@ -1,4 +1,4 @@
-#include "server/data_dir.hpp"
+#include "server/data/data_dir.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

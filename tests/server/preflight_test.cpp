@@ -1,4 +1,4 @@
-#include "server/preflight.hpp"
+#include "server/local/preflight.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

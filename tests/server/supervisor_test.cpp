@@ -1,4 +1,4 @@
-#include "server/supervisor.hpp"
+#include "server/local/supervisor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "server/tree_copy.hpp"
+#include "server/data/tree_copy.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

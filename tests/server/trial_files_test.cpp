@@ -1,4 +1,4 @@
-#include "server/trial_files.hpp"
+#include "server/data/trial_files.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "workers/command_line.hpp"
+#include "workers/command/command_line.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "workers/left_over.hpp"
+#include "workers/command/left_over.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "workers/process.hpp"
+#include "workers/command/process.hpp"
 #include "workers/process_table.hpp"
 
 namespace tuneband::workers {

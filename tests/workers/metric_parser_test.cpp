@@ -1,4 +1,4 @@
-#include "workers/metric_parser.hpp"
+#include "workers/command/metric_parser.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What an XGBoost trial leaves on the disk, and when it waits for it: the program's calls of fsync() are seen, and may be made to
 // fail.
-#include "workers/model_files.hpp"
+#include "workers/xgboost/model_files.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

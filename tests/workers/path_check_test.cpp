@@ -1,4 +1,4 @@
-#include "workers/path_check.hpp"
+#include "workers/command/path_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "tests/workers/temporary_dir.hpp"
-#include "workers/process.hpp"
+#include "workers/command/process.hpp"
 #include "workers/protocol/path_text.hpp"
 
 namespace tuneband::workers {

@@ -1,4 +1,4 @@
-#include "workers/process.hpp"
+#include "workers/command/process.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -5,11 +5,11 @@
 #include <filesystem>
 
 #include "tests/workers/temporary_dir.hpp"
-#include "workers/model_files.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
 #include "workers/segment_dir.hpp"
 #include "workers/trial_log.hpp"
+#include "workers/xgboost/model_files.hpp"
 
 namespace tuneband::workers {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/json.hpp"
 #include "tests/workers/sync_server.hpp"
 #include "tests/workers/temporary_dir.hpp"
-#include "workers/process.hpp"
+#include "workers/command/process.hpp"
 
 extern char** environ;
 

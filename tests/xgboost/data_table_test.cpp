@@ -1,5 +1,5 @@
 // CSV and LibSVM files to tables of numbers, and what is wrong with those that cannot be.
-#include "workers/data_table.hpp"
+#include "workers/data/data_table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

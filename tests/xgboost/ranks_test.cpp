@@ -5,9 +5,9 @@
 #include <chrono>
 
 #include "tests/xgboost/group_fixture.hpp"
-#include "workers/data_cache.hpp"
-#include "workers/data_shards.hpp"
-#include "workers/xgboost_session.hpp"
+#include "workers/data/data_cache.hpp"
+#include "workers/data/data_shards.hpp"
+#include "workers/xgboost/xgboost_session.hpp"
 
 namespace tuneband::workers {
 namespace {

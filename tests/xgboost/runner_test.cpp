@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "tests/xgboost/fixtures.hpp"
-#include "workers/data_cache.hpp"
-#include "workers/data_check.hpp"
-#include "workers/model_files.hpp"
+#include "workers/data/data_cache.hpp"
+#include "workers/data/data_check.hpp"
+#include "workers/xgboost/model_files.hpp"
 
 namespace tuneband::workers {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/json.hpp"
-#include "workers/data_table.hpp"
-#include "workers/xgboost_session.hpp"
+#include "workers/data/data_table.hpp"
+#include "workers/xgboost/xgboost_session.hpp"
 
 namespace tuneband {
 

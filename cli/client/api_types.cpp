@@ -1,0 +1,285 @@
+#include "cli/client/api_types.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "cli/format.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+const Json& field_of(const Json& json, const char* name) {
+  static const Json kNothing;
+  if (!json.is_object()) return kNothing;
+  const auto found = json.find(name);
+  return found == json.end() ? kNothing : *found;
+}
+
+std::string text_of(const Json& json, const char* name) {
+  const Json& value = field_of(json, name);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+std::optional<std::int64_t> maybe_integer(const Json& json, const char* name) {
+  const Json& value = field_of(json, name);
+  if (!value.is_number()) return std::nullopt;
+  return value.get<std::int64_t>();
+}
+
+std::int64_t integer_of(const Json& json, const char* name) { return maybe_integer(json, name).value_or(0); }
+
+int int_of(const Json& json, const char* name) {
+  constexpr std::int64_t kIntMax = std::numeric_limits<int>::max();
+  return static_cast<int>(std::clamp<std::int64_t>(integer_of(json, name), -kIntMax, kIntMax));
+}
+
+double number_of(const Json& json, const char* name) { return number_from_json(field_of(json, name)).value_or(0); }
+
+bool boolean_of(const Json& json, const char* name) {
+  const Json& value = field_of(json, name);
+  return value.is_boolean() && value.get<bool>();
+}
+
+std::string metric_from_json(const Json& json) { return text_of(json, "metric"); }
+double finite_from_json(const Json& json) { return number_from_json(json).value_or(0); }
+
+std::optional<std::int64_t> time_of(const Json& json, const char* name) { return parse_time(text_of(json, name)); }
+
+std::optional<BestInfo> best_of(const Json& json, const char* name) {
+  const Json& value = field_of(json, name);
+  if (!value.is_object()) return std::nullopt;
+  BestInfo best;
+  best.trial = int_of(value, "trial");
+  best.value = number_from_json(field_of(value, "value"));
+  best.resource = integer_of(value, "resource");
+  best.configuration = field_of(value, "configuration");
+  return best;
+}
+
+TrialCounts counts_of(const Json& json) {
+  TrialCounts counts;
+  counts.created = integer_of(json, "created");
+  counts.pending = integer_of(json, "pending");
+  counts.running = integer_of(json, "running");
+  counts.paused = integer_of(json, "paused");
+  counts.completed = integer_of(json, "completed");
+  counts.stopped = integer_of(json, "stopped");
+  counts.failed = integer_of(json, "failed");
+  counts.cancelled = integer_of(json, "cancelled");
+  counts.planned = maybe_integer(json, "planned");
+  return counts;
+}
+
+RungInfo rung_from_json(const Json& json) {
+  RungInfo rung;
+  rung.bracket = int_of(json, "bracket");
+  rung.rung = int_of(json, "rung");
+  rung.resource = integer_of(json, "resource");
+  rung.planned = integer_of(json, "planned");
+  rung.reached = integer_of(json, "reached");
+  rung.promoted = integer_of(json, "promoted");
+  rung.stopped = integer_of(json, "stopped");
+  rung.waiting = integer_of(json, "waiting");
+  return rung;
+}
+
+template <class Integer>
+std::vector<Integer> integers_of(const Json& json, const char* name) {
+  std::vector<Integer> values;
+  const Json& list = field_of(json, name);
+  if (!list.is_array()) return values;
+  for (const Json& value : list) {
+    if (value.is_number()) values.push_back(value.get<Integer>());
+  }
+  return values;
+}
+
+}  // namespace
+
+double JobInfo::seconds(std::int64_t now) const {
+  if (!created_ms) return 0;
+  return static_cast<double>(std::max<std::int64_t>(0, ended_ms.value_or(now) - *created_ms)) / 1000;
+}
+
+JobInfo job_from_json(const Json& json) {
+  JobInfo job;
+  job.id = integer_of(json, "id");
+  job.name = text_of(json, "name");
+  job.state = text_of(json, "state");
+  job.reason = text_of(json, "reason");
+  job.created_ms = time_of(json, "created_at");
+  job.ended_ms = time_of(json, "ended_at");
+  job.metric = text_of(field_of(json, "objective"), "metric");
+  job.maximize = text_of(field_of(json, "objective"), "goal") != "minimize";
+  job.more_metrics = list_from_json(json, "more_objectives", metric_from_json);
+  job.scheduler = text_of(json, "scheduler");
+  job.max_resource = integer_of(json, "max_resource");
+  job.resource_name = text_of(json, "resource_name");
+  if (job.resource_name.empty()) job.resource_name = "units";
+  job.trials = counts_of(field_of(json, "trials"));
+  job.best = best_of(json, "best");
+  job.best_anywhere = best_of(json, "best_anywhere");
+  job.resource_spent = integer_of(json, "resource_spent");
+  job.training_seconds = number_of(json, "training_seconds");
+  job.expected_improvement = number_from_json(field_of(json, "expected_improvement"));
+  if (field_of(json, "queue_position").is_number_integer()) job.queue_position = integer_of(json, "queue_position");
+  const Json& waiting = field_of(json, "waiting");
+  for (auto reason = waiting.begin(); reason != waiting.end(); ++reason) {
+    if (waiting.is_object() && reason->is_number_integer()) job.waiting.emplace_back(reason.key(), reason->get<std::int64_t>());
+  }
+  return job;
+}
+
+PlanInfo plan_from_json(const Json& json) {
+  PlanInfo plan;
+  plan.ladder = integers_of<std::int64_t>(json, "ladder");
+  plan.actual = list_from_json(json, "actual", rung_from_json);
+  plan.total_resource = integer_of(json, "total_resource");
+  plan.total_resource_without_stopping = integer_of(json, "total_resource_without_stopping");
+  plan.restarts = boolean_of(json, "restarts");
+  plan.exact = boolean_of(json, "exact");
+  return plan;
+}
+
+TrialInfo trial_from_json(const Json& json) {
+  TrialInfo trial;
+  trial.number = int_of(json, "number");
+  trial.state = text_of(json, "state");
+  trial.configuration = field_of(json, "configuration");
+  trial.origin = text_of(json, "origin");
+  trial.bracket = int_of(json, "bracket");
+  trial.rung = int_of(json, "rung");
+  trial.resource = integer_of(json, "resource");
+  trial.until_resource = integer_of(json, "until_resource");
+  trial.objective = number_from_json(field_of(json, "objective"));
+  trial.objective_resource = integer_of(json, "objective_resource");
+  trial.kept_value = number_from_json(field_of(json, "kept_value"));
+  trial.kept_resource = integer_of(json, "kept_resource");
+  trial.attempts = int_of(json, "attempts");
+  trial.segments = int_of(json, "segments");
+  trial.worker = text_of(json, "worker");
+  trial.exit_class = text_of(json, "exit_class");
+  trial.message = text_of(json, "message");
+  trial.advice = text_of(json, "advice");
+  trial.training_seconds = number_of(json, "training_seconds");
+  trial.queue_seconds = number_of(json, "queue_seconds");
+  return trial;
+}
+
+DecisionInfo decision_from_json(const Json& json) {
+  DecisionInfo decision;
+  decision.trial = int_of(json, "trial");
+  decision.bracket = int_of(json, "bracket");
+  decision.rung = int_of(json, "rung");
+  decision.resource = integer_of(json, "resource");
+  decision.value = number_from_json(field_of(json, "value"));
+  decision.verdict = text_of(json, "verdict");
+  decision.rank = int_of(json, "rank");
+  decision.filled = int_of(json, "filled");
+  decision.slots = int_of(json, "slots");
+  decision.keep = int_of(json, "keep");
+  decision.cutoff = number_from_json(field_of(json, "cutoff"));
+  decision.ahead = integers_of<int>(json, "ahead");
+  decision.rule = text_of(json, "rule");
+  return decision;
+}
+
+namespace {
+
+SummaryInfo summary_from_json(const Json& json) {
+  SummaryInfo summary;
+  summary.resource_spent = integer_of(json, "resource_spent");
+  summary.training_seconds = number_of(json, "training_seconds");
+  summary.wall_seconds = number_of(json, "wall_seconds");
+  summary.resource_without_stopping = integer_of(json, "resource_without_stopping");
+  summary.training_seconds_without_stopping = number_of(json, "training_seconds_without_stopping");
+  summary.resource_saved = integer_of(json, "resource_saved");
+  summary.training_seconds_saved = number_of(json, "training_seconds_saved");
+  summary.trials_measured = integer_of(json, "trials_measured");
+  summary.trials_not_finite = integer_of(json, "trials_not_finite");
+  summary.first_not_finite = integer_of(json, "first_not_finite");
+  return summary;
+}
+
+ReplicasTotals replicas_totals_from_json(const Json& json) {
+  ReplicasTotals totals;
+  totals.replicas = static_cast<int>(integer_of(json, "replicas"));
+  totals.trials = integer_of(json, "trials");
+  totals.worker_seconds = number_of(json, "worker_seconds");
+  if (json.contains("best") && json["best"].is_object()) {
+    const Json& best = json["best"];
+    totals.best = {static_cast<int>(integer_of(best, "trial")), number_of(best, "objective"), number_of(best, "training_seconds"),
+                   number_of(best, "worker_seconds")};
+  }
+  return totals;
+}
+
+int trial_number_from_json(const Json& json) { return json.is_number_integer() ? json.get<int>() : -1; }
+
+}  // namespace
+
+ParetoInfo pareto_from_json(const Json& json) {
+  return {int_of(json, "trial"), list_from_json(json, "values", finite_from_json)};
+}
+
+namespace {
+
+FailureGroup failures_from_json(const Json& json) {
+  return {text_of(json, "exit_class"), integer_of(json, "trials"), int_of(json, "example"), text_of(json, "message"),
+          text_of(json, "advice")};
+}
+
+ReplicasReport replicas_from_json(const Json& json) {
+  ReplicasReport replicas;
+  replicas.totals = list_from_json(json, "totals", replicas_totals_from_json);
+  replicas.fastest = list_from_json(json, "non_dominated_by_training_seconds", trial_number_from_json);
+  replicas.cheapest = list_from_json(json, "non_dominated_by_worker_seconds", trial_number_from_json);
+  return replicas;
+}
+
+}  // namespace
+
+JobSummary job_summary_from_json(const Json& json) {
+  JobSummary summary;
+  summary.job = job_from_json(field_of(json, "job"));
+  if (const Json& best = field_of(json, "best"); best.is_object()) {
+    summary.best = trial_from_json(field_of(best, "trial"));
+    summary.model = text_of(best, "model");
+  }
+  summary.plan = plan_from_json(field_of(json, "plan"));
+  summary.brackets_left_out = integer_of(field_of(json, "plan"), "actual_brackets_left_out");
+  summary.failures = list_from_json(json, "failures", failures_from_json);
+  summary.replicas = replicas_from_json(field_of(json, "replicas"));
+  summary.pareto = list_from_json(json, "pareto", pareto_from_json);
+  summary.pareto_left_out = integer_of(json, "pareto_left_out");
+  const Json& importance = field_of(json, "importance");
+  const std::int64_t needed = integer_of(importance, "results_needed");
+  summary.importance_known = needed > 0 && integer_of(importance, "results") >= needed;
+  summary.costs = summary_from_json(field_of(json, "summary"));
+  return summary;
+}
+
+WorkerInfo worker_from_json(const Json& json) {
+  WorkerInfo worker;
+  worker.id = text_of(json, "id");
+  worker.name = text_of(json, "name");
+  worker.state = text_of(json, "state");
+  worker.job = maybe_integer(json, "job");
+  worker.trial = maybe_integer(json, "trial");
+  worker.rank = maybe_integer(json, "rank");
+  worker.last_seen_ms = time_of(json, "last_seen_at");
+  worker.draining = boolean_of(json, "draining");
+  worker.data_keys = integer_of(json, "data_keys");
+  return worker;
+}
+
+std::string format_resource(std::int64_t resource, const std::string& resource_name) {
+  const bool plural = resource_name.size() > 1 && resource_name.back() == 's';
+  const std::string name = resource == 1 && plural ? resource_name.substr(0, resource_name.size() - 1) : resource_name;
+  return fmt::format("{} {}", resource, name);
+}
+
+}  // namespace tuneband::cli

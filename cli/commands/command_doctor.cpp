@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/client/embedded_server.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/doctor/doctor_checks.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+// Never cut: what is said here is to be read whole.
+void print(Console& console, const Finding& finding) {
+  constexpr std::size_t kIndent = 19;  // of what was found
+  console.print(fmt::format("{:<8} {:<9} {}", to_string(finding.level), finding.what, finding.found), kIndent);
+  if (!finding.advice.empty()) console.print(fmt::format("{:<18} what to do: {}", "", finding.advice), kIndent);
+}
+
+}  // namespace
+
+Finished run_doctor(Console& console, const DoctorOptions& options) {
+  const Machine machine = this_machine();
+  std::vector<Finding> findings;
+  // Whether it is well.
+  const auto add = [&](Finding finding) {
+    if (!console.json()) print(console, finding);
+    findings.push_back(std::move(finding));
+    return findings.back().level == Finding::Level::ok;
+  };
+  const std::string server = program_beside_this("tuneband-server");
+  const bool server_starts = add(check_program(server));
+  const bool worker_starts = add(check_program(program_beside_this("tuneband-worker")));
+  add(check_machine(machine, options.workers.value_or(std::max(1, static_cast<int>(machine.cores))), options.worker_threads));
+  add(check_openmp(machine));
+  add(check_open_files());
+  add(check_data_dir(options.data_dir));
+  add(server_starts ? check_database(server, options.data_dir) : not_looked_at("database", "tuneband-server"));
+  add(check_server(options.server));
+  add(server_starts && worker_starts ? check_training(server)
+                                     : not_looked_at("training", server_starts ? "tuneband-worker" : "tuneband-server"));
+  if (console.json()) console.print_json(to_json(findings));
+  const bool problem = std::any_of(findings.begin(), findings.end(),
+                                   [](const Finding& finding) { return finding.level == Finding::Level::problem; });
+  return problem ? kExitFailed : kExitOk;
+}
+
+}  // namespace tuneband::cli

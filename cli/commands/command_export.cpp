@@ -1,0 +1,134 @@
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "cli/commands/commands.hpp"
+#include "core/csv_cell.hpp"
+#include "core/text.hpp"
+#include "simulator/curve_table.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+// Takes a piece of the file; false: it cannot be written.
+using Sink = std::function<bool(std::string_view)>;
+
+// One finished job's learning curves, in the columns that simulator/curve_table.hpp tells of.
+class CurvesExport {
+ public:
+  CurvesExport(ApiClient& api, const std::string& job) : api_(api), job_(job) {}
+
+  Outcome<void> collect() {
+    const auto job = api_.job(job_);
+    if (!job) return job.error();
+    metric_ = job->metric;
+    const auto trials = api_.trials(job_, "", 0);
+    if (!trials) return trials.error();
+    for (const TrialInfo& trial : *trials) {
+      Line line{trial, {}};
+      const auto observations = api_.get(trial_path(job_, trial.number) + "/observations");
+      if (!observations) return observations.error();
+      for (const Json& observation : observations->value("observations", Json::array())) {
+        const auto value = number_from_json(observation.value("objective", Json()));
+        const std::int64_t resource = observation.value("resource", std::int64_t{0});
+        if (!value || resource <= 0) continue;
+        line.values[resource] = *value;
+        resources_.insert(resource);
+      }
+      for (const auto& [name, value] : trial.configuration.items()) parameters_.insert(name);
+      lines_.push_back(std::move(line));
+    }
+    return {};
+  }
+
+  std::string text() const {
+    std::ostringstream out;
+    out << "config,state,seconds_per_unit";
+    for (const std::string& name : parameters_) out << ',' << csv_cell(parameter_column(name));
+    for (const std::int64_t resource : resources_) out << ',' << csv_cell(metric_column(metric_, resource));
+    out << '\n';
+    for (const Line& line : lines_) {
+      const TrialInfo& trial = line.trial;
+      out << trial.number << ',' << csv_cell(trial.state) << ',';
+      if (trial.resource > 0 && trial.training_seconds > 0) {
+        out << format_number(trial.training_seconds / static_cast<double>(trial.resource));
+      }
+      for (const std::string& name : parameters_) {
+        const auto value = trial.configuration.find(name);
+        out << ','
+            << (value == trial.configuration.end() ? ""
+                                                   : csv_cell(value->is_string() ? value->get<std::string>() : value->dump()));
+      }
+      for (const std::int64_t resource : resources_) {
+        const auto value = line.values.find(resource);
+        out << ',' << (value == line.values.end() ? "" : format_number(value->second));
+      }
+      out << '\n';
+    }
+    return out.str();
+  }
+
+ private:
+  struct Line {
+    TrialInfo trial;
+    std::map<std::int64_t, double> values;  // by resource
+  };
+
+  ApiClient& api_;
+  std::string job_;
+  std::string metric_;
+  std::set<std::string> parameters_;
+  std::set<std::int64_t> resources_;
+  std::vector<Line> lines_;
+};
+
+Outcome<void> export_to(ApiClient& api, const ExportOptions& options, const Sink& sink) {
+  bool written = true;
+  if (options.curves) {
+    CurvesExport curves(api, options.job);
+    const auto collected = curves.collect();
+    if (!collected) return collected.error();
+    written = sink(curves.text());
+  } else {
+    const std::string target = job_path(options.job) + "/analytics" + (options.csv ? "?format=csv" : "");
+    const auto ended = api.stream(target, [&](std::string_view piece) { return written = sink(piece); });
+    if (!ended) return ended.error();
+  }
+  if (!written) return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is the disk full?");
+  return {};
+}
+
+}  // namespace
+
+Finished export_job(Session session, const ExportOptions& options) {
+  if (options.output.empty()) {
+    const auto written = export_to(session.api, options, [&](std::string_view piece) { return session.console.pass_on(piece); });
+    if (!written) return written.error();
+    return kExitOk;
+  }
+  // A file of that name is there only once it is whole.
+  const std::string unfinished = options.output + ".part";
+  std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
+  if (!file)
+    return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is its directory there?");
+  const auto written = export_to(session.api, options, [&](std::string_view piece) { return (file << piece).good(); });
+  file.close();
+  if (!written) {
+    std::remove(unfinished.c_str());
+    return written.error();
+  }
+  if (file.fail() || std::rename(unfinished.c_str(), options.output.c_str()) != 0) {
+    const std::string reason = std::strerror(errno);
+    std::remove(unfinished.c_str());
+    return bad_input("cannot be written: " + reason, options.output);
+  }
+  return kExitOk;
+}
+
+}  // namespace tuneband::cli

@@ -1,0 +1,100 @@
+// `tuneband importance JOB`: which parameters matter, and where they are best.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/commands/commands.hpp"
+#include "cli/format.hpp"
+#include "cli/terminal/table.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr int kShareBarWidth = 20;
+constexpr double kExplainedMin = 0.1;  // below, the shares say next to nothing
+
+double number_at(const Json& json, const char* field) {
+  const auto found = json.find(field);
+  return found != json.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::string text_at(const Json& json, const char* field) {
+  const auto found = json.find(field);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string bar(double share) {
+  std::string text;
+  for (long i = 0; i < std::lround(std::clamp(share, 0.0, 1.0) * kShareBarWidth); ++i) text += "\u2588";
+  return text;
+}
+
+// The value at which the mean over all other parameters is best.
+std::string best_value(const Json& importance, const std::string& parameter, bool maximize) {
+  for (const Json& one : importance.value("dependence", Json::array())) {
+    if (text_at(one, "parameter") != parameter) continue;
+    const Json means = one.value("mean", Json::array());
+    const Json values = one.value("values", Json::array());
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < std::min(means.size(), values.size()); ++i) {
+      const bool better = maximize ? means[i] > means[best] : means[i] < means[best];
+      if (better) best = i;
+    }
+    return best < values.size() ? format_parameter(values[best], Precision::readable) : "-";
+  }
+  return "-";
+}
+
+void print_shares(Console& console, const Json& importance, bool maximize) {
+  const bool readable = console.terminal().interactive;
+  Table table({{"parameter"}, {"share", Align::right}, {"+-", Align::right}, {""}, {"best near", Align::right}});
+  const auto add = [&](const std::string& name, const Json& effect, const std::string& best) {
+    const double share = number_at(effect, "share");
+    const double deviation = number_at(effect, "deviation");
+    table.add_row({name, readable ? percent(share) : fmt::format("{}", share),
+                   readable ? percent(deviation) : fmt::format("{}", deviation), readable ? bar(share) : "", best});
+  };
+  for (const Json& effect : importance.value("parameters", Json::array())) {
+    const std::string name = text_at(effect, "parameter");
+    add(name, effect, best_value(importance, name, maximize));
+  }
+  for (const Json& effect : importance.value("interactions", Json::array())) {
+    add(text_at(effect, "first") + " with " + text_at(effect, "second"), effect, "");
+  }
+  console.print_table(table);
+}
+
+}  // namespace
+
+Finished show_importance(Session session, const std::string& name) {
+  const auto job = session.api.job(name);
+  if (!job) return job.error();
+  const auto answer = session.api.get(job_path(name) + "/importance");
+  if (!answer) return answer.error();
+  if (session.console.json()) {
+    session.console.print_json(*answer);
+    return kExitOk;
+  }
+  const Json importance = answer->value("importance", Json());
+  if (!importance.is_object()) {
+    session.console.print("too few trials have a result at one rung, or nothing is tuned: nothing can be said yet");
+    return kExitOk;
+  }
+  const double explained = number_at(importance, "explained");
+  session.console.field("metric", job->metric);
+  session.console.field(
+      "from",
+      fmt::format("{} with a result at {}", format_count(static_cast<std::int64_t>(number_at(importance, "trials")), "trial"),
+                  format_resource(static_cast<std::int64_t>(number_at(importance, "resource")), job->resource_name)));
+  session.console.field("explained", fmt::format("{} of the variance of trials that the model has not seen", percent(explained)));
+  if (explained < kExplainedMin)
+    session.console.field("", "so little that the shares below say next to nothing: more trials are needed");
+  print_shares(session.console, importance, job->maximize);
+  return kExitOk;
+}
+
+}  // namespace tuneband::cli

@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+
+#include "cli/commands/commands.hpp"
+#include "cli/format.hpp"
+#include "cli/terminal/job_report.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+std::string age_of(const JobInfo& job) {
+  if (!job.created_ms) return "-";
+  return format_duration(static_cast<double>(std::max<std::int64_t>(0, now_ms() - *job.created_ms)) / 1000) + " ago";
+}
+
+Cell state_cell(const std::string& state) {
+  if (state == "failed") return {state, Style::bad};
+  if (state == "running" || state == "executing") return {state, Style::accent};
+  if (state == "completed") return {state, Style::good};
+  return {state};
+}
+
+Precision precision_for(const Console& console) {
+  return console.terminal().interactive ? Precision::readable : Precision::exact;
+}
+
+std::string or_dash(const std::optional<std::int64_t>& number) { return number ? std::to_string(*number) : "-"; }
+
+Json array_of(const std::vector<Json>& items) {
+  Json array = Json::array();
+  for (const Json& item : items) array.push_back(item);
+  return array;
+}
+
+}  // namespace
+
+Finished list_jobs(Session session, const ListOptions& options) {
+  const std::string target = options.state.empty() ? "/v1/jobs" : "/v1/jobs?state=" + percent_encoded(options.state);
+  const auto items = session.api.get_list(target, "jobs", options.limit);
+  if (!items) return items.error();
+  if (session.console.json()) {
+    session.console.print_json({{"jobs", array_of(*items)}});
+    return kExitOk;
+  }
+  Table table({{"id", Align::right},
+               {"name"},
+               {"state"},
+               {"trials", Align::right},
+               {"best", Align::right},
+               {"metric"},
+               {"scheduler"},
+               {"submitted"}});
+  for (const Json& item : *items) {
+    const JobInfo job = job_from_json(item);
+    const auto& best = job.best ? job.best : job.best_anywhere;
+    const std::string planned = job.trials.planned ? fmt::format("/{}", *job.trials.planned) : "";
+    table.add_row(
+        {std::to_string(job.id), job.name, state_cell(job.state_word()), fmt::format("{}{}", job.trials.ended(), planned),
+         best ? format_value(best->value, precision_for(session.console)) : "-", job.metric, job.scheduler, age_of(job)});
+  }
+  if (table.empty() && session.console.terminal().interactive) {
+    session.console.print("no jobs yet: `tuneband submit JOB.json` starts one");
+    return kExitOk;
+  }
+  session.console.print_table(table);
+  return kExitOk;
+}
+
+Finished describe_job(Session session, const std::string& job) {
+  if (session.console.json()) {
+    const auto printed = print_result_json(session.api, session.console, job);
+    if (!printed) return printed.error();
+    return kExitOk;
+  }
+  const auto printed = print_result(session.api, session.console, job);
+  if (!printed) return printed.error();
+  return kExitOk;
+}
+
+Finished show_best(Session session, const std::string& job) {
+  const auto info = session.api.job(job);
+  if (!info) return info.error();
+  const auto best = fetch_best(session.api, job);
+  if (!best) return best.error();
+  if (!*best)
+    return bad_input("no trial of " + info->name + " has a value yet", "",
+                     "`tuneband describe " + info->name + "` says how far it is");
+  if (session.console.json()) {
+    session.console.print_json((**best).document);
+  } else {
+    print_best(session.console, *info, **best);
+  }
+  return kExitOk;
+}
+
+Finished stop_job(Session session, const std::string& job) {
+  const auto answer = session.api.post(job_path(job) + "/stop", "");
+  if (!answer) return answer.error();
+  if (session.console.json()) {
+    session.console.print_json(answer->body);
+    return kExitOk;
+  }
+  const JobInfo info = job_from_json(answer->body);
+  session.console.print(fmt::format("{} (job {}) is {}", info.name, info.id, info.state));
+  return kExitOk;
+}
+
+Finished delete_job(Session session, const std::string& job) {
+  const auto removed = session.api.remove(job_path(job));
+  if (!removed) return removed.error();
+  if (!session.console.json()) session.console.print(fmt::format("{} is deleted, with its trials, logs and models", job));
+  return kExitOk;
+}
+
+Finished list_workers(Session session) {
+  const auto answer = session.api.get("/v1/workers");
+  if (!answer) return answer.error();
+  if (session.console.json()) {
+    session.console.print_json(*answer);
+    return kExitOk;
+  }
+  Table table({{"name"},
+               {"state"},
+               {"job", Align::right},
+               {"trial", Align::right},
+               {"rank", Align::right},
+               {"last seen"},
+               {"data", Align::right},
+               {"id"}});
+  for (const WorkerInfo& worker : list_from_json(*answer, "workers", worker_from_json)) {
+    const auto seen =
+        worker.last_seen_ms
+            ? format_duration(static_cast<double>(std::max<std::int64_t>(0, now_ms() - *worker.last_seen_ms)) / 1000) + " ago"
+            : "-";
+    table.add_row({worker.name, state_cell(worker.draining ? worker.state + ", draining" : worker.state), or_dash(worker.job),
+                   or_dash(worker.trial), or_dash(worker.rank), seen, std::to_string(worker.data_keys), worker.id});
+  }
+  if (table.empty() && session.console.terminal().interactive) {
+    session.console.print(fmt::format("no workers: start some with `tuneband-worker --server {}`", session.api.url()));
+    return kExitOk;
+  }
+  session.console.print_table(table);
+  return kExitOk;
+}
+
+}  // namespace tuneband::cli

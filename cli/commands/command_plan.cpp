@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/job_file.hpp"
+#include "cli/format.hpp"
+#include "scheduler/forecast.hpp"
+#include "scheduler/plan.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+Table plan_table(const Plan& plan, const std::string& resource_name) {
+  std::vector<Column> columns{{"bracket"}};
+  for (const std::int64_t level : plan.ladder) columns.push_back({format_resource(level, resource_name), Align::right});
+  columns.push_back({"in all", Align::right});
+  Table table(std::move(columns));
+  for (const PlannedBracket& bracket : plan.brackets) {
+    std::vector<Cell> row{fmt::format("{} (s={}{})", bracket.index, bracket.s, bracket.trimmed ? ", trimmed" : "")};
+    for (const std::int64_t level : plan.ladder) {
+      const auto rung =
+          std::find_if(bracket.rungs.begin(), bracket.rungs.end(), [&](const auto& r) { return r.resource == level; });
+      row.push_back(rung == bracket.rungs.end() ? Cell("") : Cell(std::to_string(rung->trials)));
+    }
+    row.push_back(std::to_string(bracket.total_resource()));
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+std::string trials_text(const Plan& plan) {
+  return plan.trials ? fmt::format("{}", *plan.trials) : "until another limit ends the job; the table shows one pass";
+}
+
+std::string forecast_text(const Forecast& forecast, const PlanOptions& options, const std::string& resource_name) {
+  const std::string workers = format_count(forecast.workers, "worker");
+  if (options.seconds_per_unit) {
+    return fmt::format("about {} with {}; without early stopping {}", format_duration(forecast.wall_seconds), workers,
+                       format_duration(forecast.wall_seconds_without_stopping));
+  }
+  return fmt::format("with {} as long as {} in a row; without early stopping {} (--seconds-per-unit makes it seconds)", workers,
+                     format_resource(static_cast<std::int64_t>(forecast.wall_seconds + 0.5), resource_name),
+                     static_cast<std::int64_t>(forecast.wall_seconds_without_stopping + 0.5));
+}
+
+}  // namespace
+
+Finished show_plan(Console& console, const PlanOptions& options) {
+  const auto file = read_job_file(options.job_file);
+  if (!file) return file.error();
+  const auto job = parse_job(*file);
+  if (!job) return job.error();
+  for (const Error& warning : job->warnings) console.note("warning: " + describe(warning));
+  const Plan plan = make_plan(job->spec);
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const auto expected = forecast(job->spec, options.workers.value_or(cores), options.seconds_per_unit.value_or(1));
+  if (console.json()) {
+    Json document = to_json(plan);
+    if (expected && options.seconds_per_unit) document["forecast"] = to_json(*expected);
+    console.print_json(document);
+    return kExitOk;
+  }
+  const std::string unit = resource_name(file->document);
+  console.print_table(plan_table(plan, unit));
+  console.field("trials", trials_text(plan));
+  console.field("resource",
+                fmt::format("{}{}; {} if every trial ran to the end: {} saved", plan.exact ? "" : "about ",
+                            format_resource(plan.total_resource, unit), plan.total_resource_without_stopping,
+                            format_percent(static_cast<double>(plan.total_resource_without_stopping - plan.total_resource),
+                                           static_cast<double>(plan.total_resource_without_stopping))));
+  if (const std::int64_t most = resource_where_rungs_mislead(job->spec); most > plan.total_resource) {
+    console.field("", fmt::format("up to about {} if the lower rungs turn out to mislead, and new trials start above them",
+                                  format_resource(most, unit)));
+  }
+  if (plan.restarts && plan.ladder.size() > 1) console.field("rungs", "each is a training of its own, from nothing");
+  if (expected) console.field("time", forecast_text(*expected, options, unit));
+  return kExitOk;
+}
+
+}  // namespace tuneband::cli

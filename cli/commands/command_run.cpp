@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include "cli/client/embedded_server.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/job_file.hpp"
+#include "cli/commands/watch.hpp"
+#include "cli/format.hpp"
+#include "cli/terminal/job_report.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+// Our own server on our own machine answers at once, or is gone.
+constexpr std::int64_t kOwnServerGoneMs = 5'000;
+
+struct RunDirectory {
+  std::string path;  // absolute
+  bool made = false;
+};
+
+Outcome<RunDirectory> make_directory(const std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path).lexically_normal();
+  const bool made = std::filesystem::create_directories(absolute, error);
+  if (error) return bad_input("cannot be made: " + error.message(), absolute.string(), "choose another --data-dir");
+  return RunDirectory{absolute.string(), made};
+}
+
+// The first of tuneband-runs/NAME, NAME-2, NAME-3... that is not there yet.
+Outcome<RunDirectory> new_directory(const std::string& name) {
+  for (int number = 1;; ++number) {
+    const auto path = std::filesystem::path(kRunsDir) / (number == 1 ? name : fmt::format("{}-{}", name, number));
+    auto directory = make_directory(path.string());
+    if (!directory || directory->made) return directory;
+  }
+}
+
+Outcome<WatchEnd> watch_and_stop(Session session, const JobInfo& job, const Interrupts& interrupts) {
+  const auto view = make_progress_view(session.console);
+  auto end = watch_job(session.api, job.id, {.interrupts = &interrupts, .server_gone_max_ms = kOwnServerGoneMs}, *view);
+  if (end && *end == WatchEnd::interrupted) {
+    const auto stopped = session.api.post(job_path(std::to_string(job.id)) + "/stop", "");
+    const auto over = stopped ? watch_job(session.api, job.id, {.server_gone_max_ms = kOwnServerGoneMs}, *view)
+                              : Outcome<WatchEnd>(stopped.error());
+    view->close();
+    session.console.note("interrupted: the job was stopped; what it found is kept");
+    if (!over) return over.error();
+    return WatchEnd::interrupted;
+  }
+  view->close();
+  return end;
+}
+
+Finished run_on(Session session, const RunOptions& options, const Interrupts& interrupts) {
+  const auto answer = submit_file(session, options.job_file);
+  if (!answer) return answer.error();
+  const JobInfo job = job_from_json(answer->body["job"]);
+  const auto end = watch_and_stop(session, job, interrupts);
+  if (!end) return end.error();
+  const std::string id = std::to_string(job.id);
+  const auto printed = session.console.json() ? print_result_json(session.api, session.console, id)
+                                              : print_result(session.api, session.console, id);
+  if (!printed) return printed.error();
+  if (*end == WatchEnd::interrupted) return kExitInterrupted;
+  const auto ended = session.api.job(id);
+  if (!ended) return ended.error();
+  return exit_status_of(*ended);
+}
+
+// Enough for the widest trial, even where the machine has fewer cores. With fewer a private server, which no other worker joins,
+// would wait for ever; one that stays can be joined.
+Outcome<std::optional<int>> workers_for(const JobFile& file, const RunOptions& options) {
+  const auto job = parse_job(file);
+  if (!job) return options.workers;  // the server says what is wrong with it
+  const int needed = job->spec.replicas.back();
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (!options.workers) return needed > cores ? std::optional(needed) : std::nullopt;
+  if (*options.workers >= needed || options.keep) return options.workers;
+  return bad_input(fmt::format("asks for {} at once for one trial: with {} it could never start", format_count(needed, "worker"),
+                               *options.workers),
+                   "trainer.replicas", fmt::format("give it `--workers {}`, or lower it", needed));
+}
+
+void wait_for_interrupt(const Interrupts& interrupts) {
+  while (!interrupts.came()) {
+    pollfd interrupted{interrupts.fd(), POLLIN, 0};
+    poll(&interrupted, 1, -1);
+  }
+}
+
+}  // namespace
+
+Finished run_job(Console& console, const RunOptions& options) {
+  const auto file = read_job_file(options.job_file);
+  if (!file) return file.error();
+  const auto workers = workers_for(*file, options);
+  if (!workers) return workers.error();
+  const auto directory =
+      options.data_dir.empty() ? new_directory(directory_name(file->document)) : make_directory(options.data_dir);
+  if (!directory) return directory.error();
+  const Interrupts interrupts;
+  const auto server = EmbeddedServer::start({options.server_program, directory->path, *workers});
+  if (!server) return server.error();
+  auto api = ApiClient::create((*server)->url());
+  if (!api) return api.error();
+
+  auto finished = run_on({*api, console}, options, interrupts);
+  const bool refused = !finished && finished.error().exit_status == kExitBadInput;
+  if (!finished && finished.error().exit_status == kExitUnreachable) {
+    return Failure{{{ErrorCode::unavailable, "the private server went away", "", "see " + (*server)->log_file()}},
+                   kExitUnreachable};
+  }
+  if (!refused && !console.json()) console.field("kept in", directory->path);
+  if (options.keep && !refused && !interrupts.came()) {
+    console.note(fmt::format("the server stays at {} until Ctrl-C", (*server)->url()));
+    wait_for_interrupt(interrupts);
+  }
+  (*server)->stop();
+  if (refused && directory->made) {
+    std::error_code ignored;  // what is left of an empty run harms nobody
+    std::filesystem::remove_all(directory->path, ignored);
+  }
+  return finished;
+}
+
+}  // namespace tuneband::cli

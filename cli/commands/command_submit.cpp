@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/job_file.hpp"
+#include "cli/commands/job_like.hpp"
+#include "cli/commands/watch.hpp"
+#include "cli/format.hpp"
+#include "cli/terminal/job_report.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr int kStatusCreated = 201;
+
+void note_warnings(Console& console, const Json& answer) {
+  const auto warnings = answer.find("warnings");
+  if (warnings == answer.end() || !warnings->is_array()) return;
+  for (const Json& warning : *warnings) {
+    if (!warning.is_object()) continue;
+    const auto text = [&](const char* field) {
+      return warning.value(field, Json("")).is_string() ? warning.value(field, "") : "";
+    };
+    console.note("warning: " + describe(Error{ErrorCode::invalid_argument, text("message"), text("path"), text("hint")}));
+  }
+}
+
+std::string introduction(const JobInfo& job, bool is_new) {
+  if (!is_new) return fmt::format("{} is job {}, submitted before: {}", job.name, job.id, job.state);
+  const std::string planned = job.trials.planned ? format_count(*job.trials.planned, "trial") + " planned" : "trials without end";
+  return fmt::format("{} is job {}: {}, {}, at most {} each", job.name, job.id, job.scheduler, planned,
+                     format_resource(job.max_resource, job.resource_name));
+}
+
+Finished wait_for(Session session, const JobInfo& job) {
+  const Interrupts interrupts;
+  const auto view = make_progress_view(session.console);
+  const auto end = watch_job(session.api, job.id, {.interrupts = &interrupts}, *view);
+  view->close();
+  if (!end) return end.error();
+  if (*end == WatchEnd::interrupted) {
+    session.console.note(
+        fmt::format("{} goes on without this terminal: `tuneband watch {}` shows it again, `tuneband stop {}` ends it", job.name,
+                    job.name, job.name));
+    return kExitInterrupted;
+  }
+  const std::string id = std::to_string(job.id);
+  const auto ended = session.api.job(id);
+  if (!ended) return ended.error();
+  const auto printed = session.console.json() ? print_result_json(session.api, session.console, id)
+                                              : print_result(session.api, session.console, id);
+  if (!printed) return printed.error();
+  return exit_status_of(*ended);
+}
+
+}  // namespace
+
+Outcome<Answer> submit_file(Session session, const std::string& job_file) {
+  const auto file = read_job_file(job_file);
+  if (!file) return file.error();
+  return submit_document(session, "/v1/jobs?base_dir=" + percent_encoded(file->base_dir), file->text);
+}
+
+Outcome<Answer> submit_document(Session session, const std::string& target, std::string_view document) {
+  auto answer = session.api.post(target, document);
+  if (!answer) return answer.error();
+  if (!answer->body.is_object() || !answer->body.contains("job")) {
+    return Failure{{{ErrorCode::internal, "the server did not say which job this is", "", "is it a tuneband-server?"}},
+                   kExitFailed};
+  }
+  note_warnings(session.console, answer->body);
+  return answer;
+}
+
+Finished submit(Session session, const SubmitOptions& options) {
+  const auto answer = options.like.empty() ? submit_file(session, options.job_file) : submit_like(session, options);
+  if (!answer) return answer.error();
+  const JobInfo job = job_from_json(answer->body["job"]);
+  if (!session.console.json()) {
+    session.console.print(introduction(job, answer->status == kStatusCreated));
+  }
+  if (options.wait) return wait_for(session, job);
+  if (session.console.json()) session.console.print_json(answer->body);
+  return kExitOk;
+}
+
+Finished watch(Session session, const std::string& job) {
+  const auto info = session.api.job(job);
+  if (!info) return info.error();
+  return wait_for(session, *info);
+}
+
+}  // namespace tuneband::cli

@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/commands/commands.hpp"
+#include "cli/terminal/explain_text.hpp"
+#include "cli/format.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+std::vector<std::string> parameter_names(const std::vector<TrialInfo>& trials) {
+  std::set<std::string> names;
+  for (const TrialInfo& trial : trials) {
+    if (!trial.configuration.is_object()) continue;
+    for (const auto& [name, value] : trial.configuration.items()) names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+Style style_of(const TrialInfo& trial) {
+  if (trial.state == "failed") return Style::bad;
+  if (trial.state == "completed") return Style::good;
+  return trial.state == "running" ? Style::accent : Style::plain;
+}
+
+Table trials_table(const std::vector<TrialInfo>& trials, Precision precision) {
+  const std::vector<std::string> names = parameter_names(trials);
+  std::vector<Column> columns{{"trial", Align::right},    {"state"},
+                              {"bracket", Align::right},  {"rung", Align::right},
+                              {"resource", Align::right}, {"objective", Align::right}};
+  for (const std::string& name : names) columns.push_back({name, Align::right});
+  for (const char* title : {"training", "queued", "attempts"}) columns.push_back({title, Align::right});
+  columns.push_back({"worker"});
+  Table table(std::move(columns));
+  const auto seconds = [&](double value) {
+    return precision == Precision::exact ? format_value(value, precision) : format_duration(value);
+  };
+  for (const TrialInfo& trial : trials) {
+    std::vector<Cell> row{std::to_string(trial.number),   Cell(trial.state, style_of(trial)),
+                          std::to_string(trial.bracket),  std::to_string(trial.rung),
+                          std::to_string(trial.resource), format_value(trial.objective, precision)};
+    for (const std::string& name : names) {
+      const bool has = trial.configuration.is_object() && trial.configuration.contains(name);
+      row.push_back(has ? format_parameter(trial.configuration[name], precision) : "-");
+    }
+    row.push_back(seconds(trial.training_seconds));
+    row.push_back(seconds(trial.queue_seconds));
+    row.push_back(std::to_string(trial.attempts));
+    row.push_back(precision == Precision::exact ? trial.worker : short_worker(trial.worker));
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+Finished list_trials(Session session, const TrialsOptions& options) {
+  std::string query = "sort=" + percent_encoded(options.sort);
+  if (!options.state.empty()) query += "&state=" + options.state;
+  const auto items = session.api.get_list(job_path(options.job) + "/trials?" + query, "trials", options.limit);
+  if (!items) return items.error();
+  if (session.console.json()) {
+    Json trials = Json::array();
+    for (const Json& item : *items) trials.push_back(item);
+    session.console.print_json({{"trials", std::move(trials)}});
+    return kExitOk;
+  }
+  std::vector<TrialInfo> trials;
+  for (const Json& item : *items) trials.push_back(trial_from_json(item));
+  const bool readable = session.console.terminal().interactive;
+  if (trials.empty() && readable) {
+    session.console.print("no such trials");
+    return kExitOk;
+  }
+  session.console.print_table(trials_table(trials, readable ? Precision::readable : Precision::exact));
+  return kExitOk;
+}
+
+Finished explain_trial(Session session, const std::string& job_name, int number) {
+  const auto job = session.api.job(job_name);
+  if (!job) return job.error();
+  const auto trial_json = session.api.get(trial_path(job_name, number));
+  if (!trial_json) return trial_json.error();
+  const auto decisions_json = session.api.get(trial_path(job_name, number) + "/decisions");
+  if (!decisions_json) return decisions_json.error();
+  Console& console = session.console;
+  if (console.json()) {
+    console.print_json({{"trial", *trial_json}, {"decisions", decisions_json->value("decisions", Json::array())}});
+    return kExitOk;
+  }
+  const TrialInfo trial = trial_from_json(*trial_json);
+  const bool readable = console.terminal().interactive;
+  console.print_line({{fmt::format("Trial {} of {}", trial.number, job->name), Style::bold},
+                      {fmt::format(": {}{}", trial.state, trial.origin == "enqueued" ? ", an enqueued configuration" : "")}});
+  console.print(join(format_configuration(trial.configuration, readable ? Precision::readable : Precision::exact), " "));
+  for (const DecisionInfo& decision : list_from_json(*decisions_json, "decisions", decision_from_json)) {
+    console.print(explain_decision(decision, *job));
+  }
+  for (const std::string& sentence : explain_state(trial, *job)) console.print(sentence);
+  return kExitOk;
+}
+
+Finished show_log(Session session, const LogsOptions& options) {
+  const std::string target = trial_path(options.job, options.trial) + "/log" + (options.follow ? "?follow=true" : "");
+  const auto ended = session.api.stream(target, [&](std::string_view piece) { return session.console.pass_on(piece); });
+  if (!ended) return ended.error();
+  return kExitOk;
+}
+
+}  // namespace tuneband::cli

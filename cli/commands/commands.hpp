@@ -1,0 +1,125 @@
+// The commands, one function each. Each gives the process's exit status, or a failure that main() reports.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/client/api_client.hpp"
+#include "cli/terminal/console.hpp"
+
+namespace tuneband::cli {
+
+using Finished = Outcome<int>;
+
+struct Session {
+  ApiClient& api;
+  Console& console;
+};
+
+struct SubmitOptions {
+  std::string job_file = {};
+  bool wait = false;
+  std::string like = {};                  // not "": a job whose document is taken instead of a file's, with these changes:
+  std::string name = {};                  // "": that job's name and the first number that is free
+  std::string max_trials = {};            // "80", or "+50" to go on from what that job saw; "": as in that job
+  std::vector<std::string> changes = {};  // "scheduler.max_resource=81"
+};
+Finished submit(Session session, const SubmitOptions& options);
+
+// The live view of a job until it ends, then its result. Ctrl-C ends the view alone.
+Finished watch(Session session, const std::string& job);
+
+struct ListOptions {
+  std::string state;      // "": all
+  std::size_t limit = 0;  // 0: all
+};
+Finished list_jobs(Session session, const ListOptions& options);
+Finished describe_job(Session session, const std::string& job);
+Finished show_best(Session session, const std::string& job);
+Finished show_importance(Session session, const std::string& job);
+Finished stop_job(Session session, const std::string& job);
+Finished delete_job(Session session, const std::string& job);
+Finished list_workers(Session session);
+
+struct TrialsOptions {
+  std::string job;
+  std::string state;  // comma-separated; "": all
+  std::string sort = "number";
+  std::size_t limit = 0;  // 0: all
+};
+Finished list_trials(Session session, const TrialsOptions& options);
+Finished explain_trial(Session session, const std::string& job, int trial);
+
+struct LogsOptions {
+  std::string job;
+  int trial = 0;
+  bool follow = false;
+};
+Finished show_log(Session session, const LogsOptions& options);
+
+struct ExportOptions {
+  std::string job;
+  std::string output;   // "": standard output
+  bool csv = true;      // else JSON
+  bool curves = false;  // a table of learning curves, as `simulate` reads it
+};
+Finished export_job(Session session, const ExportOptions& options);
+
+// Without a server: the plan is a pure function of the document.
+struct PlanOptions {
+  std::string job_file;
+  std::optional<int> workers;
+  std::optional<double> seconds_per_unit;
+};
+Finished show_plan(Console& console, const PlanOptions& options);
+
+// Without a server too: the scheduler and samplers over recorded learning curves.
+struct SimulateOptions {
+  std::string table;
+  std::string configurations;  // "": in the table, or beside it
+  std::string job_file;
+  std::vector<std::string> schedulers;  // instead of the job's own, as parse_part() reads them; each with each sampler
+  std::vector<std::string> samplers;
+  std::vector<double> budgets;  // in units of max_resource; none: the usual ones
+  int workers = 1;
+  int seeds = 10;
+  bool in_order = false;
+  std::string csv;   // "": none is written
+  std::string plot;  // "": none is written
+};
+Finished simulate_job(Console& console, const SimulateOptions& options);
+
+// With a server of its own.
+struct RunOptions {
+  std::string job_file;
+  std::optional<int> workers;
+  std::string data_dir;  // "": a new directory below kRunsDir
+  bool keep = false;     // the server stays up after the job's end, until Ctrl-C
+  std::string server_program;
+};
+inline constexpr const char* kRunsDir = "tuneband-runs";
+Finished run_job(Console& console, const RunOptions& options);
+
+// Checks an installation; status 1 when something is wrong.
+struct DoctorOptions {
+  std::string server;
+  std::string data_dir = "./tuneband-data";
+  std::optional<int> workers;  // nothing: one a core
+  int worker_threads = 1;
+};
+Finished run_doctor(Console& console, const DoctorOptions& options);
+
+// Copies a data directory, also beside the server that runs on it.
+struct BackupOptions {
+  std::string destination;
+  std::string data_dir = "./tuneband-data";
+};
+Finished back_up(const BackupOptions& options);
+
+// POST /v1/jobs; prints the warnings. Gives the server's whole answer, whose body has a job.
+Outcome<Answer> submit_file(Session session, const std::string& job_file);
+Outcome<Answer> submit_document(Session session, const std::string& target, std::string_view document);
+
+}  // namespace tuneband::cli

@@ -1,0 +1,115 @@
+#include "cli/commands/job_like.hpp"
+
+#include <algorithm>
+
+#include "core/decimal.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr std::size_t kNameSizeMax = 64;  // of a job
+constexpr int kNamesTriedMax = 1000;
+
+// {"a": {"b": value}} for "a.b".
+Json nested(std::string_view path, Json value) {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos) return Json{{std::string(path), std::move(value)}};
+  return nested(path.substr(0, dot), Json{{std::string(path.substr(dot + 1)), std::move(value)}});
+}
+
+// Joins `from` into `to`. Unlike merge_patch() it keeps what is null: that removes a field.
+void join_changes(Json& to, const Json& from) {
+  for (const auto& [name, value] : from.items()) {
+    if (value.is_object() && to.contains(name) && to[name].is_object()) {
+      join_changes(to[name], value);
+    } else {
+      to[name] = value;
+    }
+  }
+}
+
+Outcome<Json> change_of(const std::string& text) {
+  const std::size_t sign = text.find('=');
+  const std::string path = text.substr(0, sign);
+  const bool has_gap = path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string::npos;
+  if (sign == std::string::npos || has_gap) {
+    return bad_input("expected PATH=VALUE, got `" + text + "`", "--set", "like scheduler.max_resource=81");
+  }
+  auto value = parse_json(text.substr(sign + 1));
+  return nested(path, value ? std::move(*value) : Json(text.substr(sign + 1)));
+}
+
+// The jobs that it was warm-started by, and itself.
+Json earlier_jobs(const JobInfo& job, const Json& spec) {
+  const Json known = spec.value("warm_start", Json());
+  Json jobs = known.is_object() ? known.value("jobs", Json::array()) : known.is_array() ? known : Json::array();
+  jobs.push_back(job.name);
+  return jobs;
+}
+
+Outcome<Json> trials_change(const std::string& max_trials, const JobInfo& job, const Json& spec) {
+  const bool further = max_trials.starts_with('+');
+  const auto number = whole_number(std::string_view(max_trials).substr(further ? 1 : 0));
+  if (!number || *number < 1) return bad_input("expected a number like 80 or +50, got `" + max_trials + "`", "--max-trials");
+  Json change{{"limits", {{"max_trials", *number}}}};
+  if (!further) return change;
+  change["warm_start"] = earlier_jobs(job, spec);
+  if (spec.contains("enqueue")) change["enqueue"] = nullptr;
+  if (spec.contains("sampler") && spec["sampler"].is_object() && spec["sampler"].contains("seed")) {
+    change["sampler"] = {{"seed", nullptr}};
+  }
+  return change;
+}
+
+Outcome<std::string> free_name(ApiClient& api, std::string name) {
+  for (int tried = 0; tried < kNamesTriedMax; ++tried) {
+    name = next_name(name);
+    const auto taken = api.job(name);
+    if (taken) continue;
+    if (taken.error().exit_status == kExitBadInput) return name;
+    return taken.error();
+  }
+  return bad_input("no free name was found for it", "--name", "give one");
+}
+
+}  // namespace
+
+std::string next_name(const std::string& name) {
+  const std::size_t dash = name.rfind('-');
+  const auto number = dash == std::string::npos || dash == 0 ? std::nullopt : whole_number(name.substr(dash + 1));
+  const bool numbered = number && *number >= 1 && *number < kNamesTriedMax * 10;
+  const std::string ending = "-" + std::to_string(numbered ? *number + 1 : 2);
+  std::string stem = numbered ? name.substr(0, dash) : name;
+  stem.resize(std::min(stem.size(), kNameSizeMax - ending.size()));
+  return stem + ending;
+}
+
+Outcome<Json> changes_of(const SubmitOptions& options, const JobInfo& job, const Json& spec) {
+  Json changes = Json::object();
+  if (!options.max_trials.empty()) {
+    const auto trials = trials_change(options.max_trials, job, spec);
+    if (!trials) return trials.error();
+    changes = *trials;
+  }
+  for (const std::string& text : options.changes) {
+    const auto change = change_of(text);
+    if (!change) return change.error();
+    join_changes(changes, *change);
+  }
+  return changes;
+}
+
+Outcome<Answer> submit_like(Session session, const SubmitOptions& options) {
+  const auto earlier = session.api.get(job_path(options.like));
+  if (!earlier) return earlier.error();
+  const JobInfo job = job_from_json(*earlier);
+  auto changes = changes_of(options, job, earlier->value("spec", Json::object()));
+  if (!changes) return changes.error();
+  const auto name = options.name.empty() ? free_name(session.api, job.name) : Outcome<std::string>(options.name);
+  if (!name) return name.error();
+  (*changes)["name"] = *name;
+  return submit_document(session, "/v1/jobs?like=" + std::to_string(job.id), changes->dump());
+}
+
+}  // namespace tuneband::cli

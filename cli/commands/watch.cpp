@@ -1,0 +1,81 @@
+#include "cli/commands/watch.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "cli/client/event_listener.hpp"
+#include "cli/format.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr int kRefreshMinMs = 150;  // between two looks, however much happens
+constexpr int kRetryMs = 1000;      // after the server did not answer
+constexpr std::size_t kFailuresShownMax = 1000;
+
+enum class WaitEnd { interrupted, time_to_look };
+
+bool came(const Interrupts* interrupts) { return interrupts != nullptr && interrupts->came(); }
+int fd_of(const Interrupts* interrupts) { return interrupts == nullptr ? -1 : interrupts->fd(); }  // poll() passes over -1
+
+// Until something happens, at least kRefreshMinMs and at most `interval_ms`.
+WaitEnd wait_for_change(EventListener& events, const Interrupts* interrupts, int interval_ms) {
+  pollfd fds[] = {{fd_of(interrupts), POLLIN, 0}, {events.fd(), POLLIN, 0}};
+  poll(fds, 1, kRefreshMinMs);
+  if (came(interrupts)) return WaitEnd::interrupted;
+  poll(fds, 2, std::max(0, interval_ms - kRefreshMinMs));
+  if (came(interrupts)) return WaitEnd::interrupted;
+  events.clear();
+  return WaitEnd::time_to_look;
+}
+
+// Shows the trials that failed since `failed_before`, and keeps the count.
+void show_new_failures(ApiClient& api, const Snapshot& snapshot, std::int64_t& failed_before, std::vector<int>& known,
+                       ProgressView& view) {
+  if (snapshot.job.trials.failed <= failed_before) return;
+  const auto failed = api.trials(std::to_string(snapshot.job.id), "state=failed", kFailuresShownMax);
+  if (!failed) return;  // the next look will tell
+  std::vector<TrialInfo> fresh;
+  for (const TrialInfo& trial : *failed) {
+    if (std::find(known.begin(), known.end(), trial.number) != known.end()) continue;
+    known.push_back(trial.number);
+    fresh.push_back(trial);
+  }
+  failed_before = snapshot.job.trials.failed;
+  view.show_failures(fresh);
+}
+
+}  // namespace
+
+Outcome<WatchEnd> watch_job(ApiClient& api, std::int64_t job, const WatchOptions& options, ProgressView& view) {
+  auto listener_api = ApiClient::create(api.url());
+  if (!listener_api) return listener_api.error();
+  EventListener events(std::move(*listener_api), job);
+  std::int64_t failed_before = 0;
+  std::vector<int> failures_known;
+  std::int64_t answered_ms = now_ms();
+  bool lost = false;
+  while (true) {
+    if (came(options.interrupts)) return WatchEnd::interrupted;
+    const auto snapshot = take_snapshot(api, job);
+    if (!snapshot) {
+      const bool gone = snapshot.error().exit_status == kExitUnreachable;
+      if (!gone || now_ms() - answered_ms > options.server_gone_max_ms) return snapshot.error();
+      if (!lost) view.show_lost();
+      lost = true;
+      pollfd interrupted{fd_of(options.interrupts), POLLIN, 0};
+      poll(&interrupted, 1, kRetryMs);
+      continue;
+    }
+    answered_ms = now_ms();
+    lost = false;
+    show_new_failures(api, *snapshot, failed_before, failures_known, view);
+    view.show(*snapshot);
+    if (snapshot->job.ended()) return WatchEnd::job_ended;
+    if (wait_for_change(events, options.interrupts, view.interval_ms()) == WaitEnd::interrupted) return WatchEnd::interrupted;
+  }
+}
+
+}  // namespace tuneband::cli

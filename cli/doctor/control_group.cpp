@@ -1,0 +1,83 @@
+#include "cli/doctor/control_group.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace tuneband::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kNoLimitBytes = 1e15;  // version 1 says "none" by a number near 2^63
+
+std::string whole_text(const fs::path& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::optional<double> number_in(const fs::path& path) {
+  std::istringstream words(whole_text(path));
+  double number = 0;
+  return words >> number ? std::optional(number) : std::nullopt;
+}
+
+void narrow(std::optional<double>& limit, double value) { limit = std::min(limit.value_or(value), value); }
+
+// "max 100000" or "200000 100000": microseconds of CPU a period.
+void read_version_2(const fs::path& group, ControlGroupLimits& limits) {
+  std::istringstream words(whole_text(group / "cpu.max"));
+  double quota = 0;
+  double period = 0;
+  if (words >> quota >> period && period > 0) narrow(limits.cores, quota / period);
+  if (const auto bytes = number_in(group / "memory.max")) narrow(limits.memory_bytes, *bytes);
+}
+
+void read_version_1(const fs::path& group, ControlGroupLimits& limits) {
+  const auto quota = number_in(group / "cpu.cfs_quota_us");
+  const auto period = number_in(group / "cpu.cfs_period_us");
+  if (quota && period && *quota > 0 && *period > 0) narrow(limits.cores, *quota / *period);
+  const auto bytes = number_in(group / "memory.limit_in_bytes");
+  if (bytes && *bytes < kNoLimitBytes) narrow(limits.memory_bytes, *bytes);
+}
+
+// The group, and upwards to the mount.
+template <class Read>
+void read_upwards(const fs::path& mount, const std::string& group, const Read& read) {
+  fs::path path = fs::path(group).relative_path().lexically_normal();
+  while (!path.empty() && *path.begin() != "..") {
+    read(mount / path);
+    path = path.parent_path();
+  }
+  read(mount);
+}
+
+}  // namespace
+
+// Lines "0::/user.slice/session-1.scope" (version 2) and "4:cpu,cpuacct:/batch/17" (version 1).
+ControlGroupLimits control_group_limits(const std::string& membership, const std::string& mounts) {
+  ControlGroupLimits limits;
+  std::istringstream lines(membership);
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string group = line.substr(second + 1);
+    if (controllers.empty()) {
+      for (const char* mount : {"", "unified"}) {
+        read_upwards(fs::path(mounts) / mount, group, [&](const fs::path& path) { read_version_2(path, limits); });
+      }
+    } else {
+      read_upwards(fs::path(mounts) / controllers, group, [&](const fs::path& path) { read_version_1(path, limits); });
+    }
+  }
+  return limits;
+}
+
+ControlGroupLimits own_control_group_limits() { return control_group_limits(whole_text("/proc/self/cgroup"), "/sys/fs/cgroup"); }
+
+}  // namespace tuneband::cli

@@ -1,0 +1,101 @@
+#include "cli/terminal/explain_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/format.hpp"
+#include "core/text.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+std::string ahead_text(const DecisionInfo& decision) {
+  if (decision.ahead.empty()) return decision.rank == 1 && decision.filled > 1 ? " Nothing was ahead of it." : "";
+  std::vector<std::string> numbers;
+  for (const int trial : decision.ahead) numbers.push_back(std::to_string(trial));
+  const int more = decision.rank - 1 - static_cast<int>(decision.ahead.size());
+  if (more > 0) numbers.push_back(fmt::format("{} more", more));
+  return fmt::format(" Ahead of it: {} {}.", decision.rank == 2 ? "trial" : "trials", join_and(numbers));
+}
+
+// "the last of those that go on has 0.765, 0.012 better"
+std::string cutoff_text(const DecisionInfo& decision, const JobInfo& job) {
+  if (!decision.cutoff || !decision.value || decision.keep <= 0 || !std::isfinite(*decision.value)) return "";
+  const double gap = std::abs(*decision.cutoff - *decision.value);
+  const std::string cutoff = format_value(*decision.cutoff, Precision::readable);
+  if (gap == 0 && decision.verdict == "promoted") return fmt::format(" The last value to go on was {}: its own.", cutoff);
+  if (gap == 0) return fmt::format(" The last value to go on was {} too: of equals the lower trial number is ahead.", cutoff);
+  const bool beyond = job.better(*decision.value, *decision.cutoff);
+  return fmt::format(" The last value to go on was {}: its own was {:.3g} {}.", cutoff, gap, beyond ? "better" : "worse");
+}
+
+std::string rank_text(const DecisionInfo& decision) {
+  std::string text = fmt::format("rank {} of {}", decision.rank, decision.filled);
+  const int missing = decision.slots - decision.filled;
+  if (decision.slots > 0 && missing > 0) text += fmt::format(" ({} still to come)", missing);
+  return text;
+}
+
+// The rule stands after a colon; another one within it would read badly.
+std::string in_one_clause(std::string rule) {
+  if (const auto colon = rule.find(": "); colon != std::string::npos) rule.replace(colon, 2, "; ");
+  return rule;
+}
+
+// "." unless it ends a sentence already.
+std::string full_stop_after(std::string_view text) {
+  const bool ended = !text.empty() && std::string_view(".?!").find(text.back()) != std::string_view::npos;
+  return ended ? "" : ".";
+}
+
+std::string verdict_text(const DecisionInfo& decision) {
+  if (decision.verdict == "promoted") return "promoted to the next rung";
+  if (decision.verdict == "completed") return "completed";
+  return decision.verdict;
+}
+
+}  // namespace
+
+std::string explain_decision(const DecisionInfo& decision, const JobInfo& job) {
+  const std::string where = fmt::format("Rung {} of bracket {} ({}): ", decision.rung, decision.bracket,
+                                        format_resource(decision.resource, job.resource_name));
+  if (!decision.value) return where + "it failed on the way, and its slot was given up.";
+  const std::string value = fmt::format("{} was {}", job.metric, format_value(*decision.value, Precision::readable));
+  if (decision.verdict == "waiting") {
+    return where + value + ". It waits: the verdict is not certain until more trials have arrived at this rung.";
+  }
+  const std::string reason = decision.rule.empty() ? "" : ": " + in_one_clause(decision.rule);
+  if (decision.verdict == "completed") {
+    return fmt::format("{}{}, {}. It was completed{}{}{}", where, value, rank_text(decision), reason, full_stop_after(reason),
+                       ahead_text(decision));
+  }
+  return fmt::format("{}{}, {}. It was {}{}{}{}{}", where, value, rank_text(decision), verdict_text(decision), reason,
+                     full_stop_after(reason), cutoff_text(decision, job), ahead_text(decision));
+}
+
+std::vector<std::string> explain_state(const TrialInfo& trial, const JobInfo& job) {
+  const std::string so_far = format_resource(trial.resource, job.resource_name);
+  std::vector<std::string> sentences;
+  if (trial.state == "running") {
+    sentences.push_back(
+        fmt::format("It is running on {}: {} so far, until {}.", short_worker(trial.worker), so_far, trial.until_resource));
+  } else if (trial.state == "paused") {
+    sentences.push_back(fmt::format("It is paused after {}, its checkpoint kept.", so_far));
+  } else if (trial.state == "pending") {
+    sentences.push_back("It is queued: no worker is free for it yet.");
+  } else if (trial.state == "cancelled") {
+    sentences.push_back(fmt::format("It was cancelled after {}: the job ended before it could go on.", so_far));
+  } else if (trial.state == "failed") {
+    sentences.push_back(
+        fmt::format("It failed after {} ({}): {}{}", so_far, trial.exit_class, trial.message, full_stop_after(trial.message)));
+    if (!trial.advice.empty()) sentences.push_back(trial.advice);
+  }
+  if (trial.attempts > 1 && trial.state != "failed") {
+    sentences.push_back(fmt::format("A part of its training had to be started again: {} attempts.", trial.attempts));
+  }
+  return sentences;
+}
+
+}  // namespace tuneband::cli

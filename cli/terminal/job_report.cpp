@@ -1,0 +1,277 @@
+#include "cli/terminal/job_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/format.hpp"
+#include "cli/terminal/progress_frame.hpp"
+#include "cli/terminal/replicas_report.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr std::size_t kBracketsShownInReport = 20;
+
+void print_parameters(Console& console, const Json& configuration) {
+  if (!configuration.is_object()) return;
+  std::size_t width = 0;
+  for (const auto& [name, value] : configuration.items()) width = std::max(width, display_width(name));
+  for (const auto& [name, value] : configuration.items()) {
+    const std::string text = format_parameter(value, Precision::exact);
+    if (console.terminal().interactive) {
+      console.print_line({{fmt::format("{:<{}}{:<{}}  ", "", kFieldNameWidth, name, width), Style::dim}, {text}},
+                         kFieldNameWidth + width + 2);
+    } else {
+      console.field(name, text);
+    }
+  }
+}
+
+std::string counts_text(const TrialCounts& trials) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::int64_t count, const char* what) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  };
+  add(trials.completed, "completed");
+  add(trials.stopped, "stopped early");
+  add(trials.failed, "failed");
+  add(trials.cancelled, "cancelled");
+  add(trials.running, "running");
+  add(trials.paused, "paused");
+  add(trials.pending, "queued");
+  return fmt::format("{}{}{}", trials.created, parts.empty() ? "" : ": ", join(parts, ", "));
+}
+
+void print_heading(Console& console, const JobInfo& job) {
+  if (console.terminal().interactive) {
+    console.print_line({{job.name, Style::bold}, {fmt::format("  job {}", job.id), Style::dim}}, 2);
+  } else {
+    console.field("job", std::to_string(job.id));
+    console.field("name", job.name);
+  }
+}
+
+// A value at a lower rung that the trials at max_resource did not reach.
+void note_better_lower(Console& console, const JobInfo& job, const TrialInfo& best) {
+  const auto& lower = job.best_anywhere;
+  if (!lower || !lower->value || !best.objective || best.kept_value || !job.better(*lower->value, *best.objective)) return;
+  console.field("lower rung",
+                fmt::format("{} at {}, trial {}: better than any at {}", format_value(*lower->value, Precision::readable),
+                            format_resource(lower->resource, job.resource_name), lower->trial,
+                            format_resource(best.objective_resource, job.resource_name)));
+}
+
+// Below a field's name.
+void print_sentences(Console& console, std::initializer_list<std::string> sentences) {
+  for (const std::string& sentence : sentences) {
+    if (!sentence.empty()) console.field("", sentence);
+  }
+}
+
+// Values that rank after all others, and what may be behind them.
+void print_not_finite(Console& console, const SummaryInfo& summary, const JobInfo& job) {
+  if (summary.trials_not_finite <= 0) return;
+  const bool all = summary.trials_not_finite >= summary.trials_measured;
+  console.field(
+      "not finite",
+      all ? fmt::format("{} is NaN or infinite in every trial that has a value: {}", job.metric, summary.trials_not_finite)
+          : fmt::format("{} is NaN or infinite in {} of {} trials; they rank last", job.metric, summary.trials_not_finite,
+                        summary.trials_measured),
+      all ? Style::bad : Style::warning);
+  const bool auc = job.metric.find("auc") != std::string::npos;
+  print_sentences(console,
+                  {all && auc ? "An auc is NaN when the validation data has one class only."
+                   : all      ? "Look for NaN or infinity in the data or the labels, and for a metric that is not "
+                                "defined for them (a logarithm of 0)."
+                              : "A learning rate that is too large often is behind it: lower its upper bound.",
+                   fmt::format("`tuneband logs {} {}` shows how such a trial went.", job.name, summary.first_not_finite)});
+}
+
+void print_rungs(Console& console, const PlanInfo& plan, const JobInfo& job) {
+  if (console.terminal().interactive) {
+    const Table table = rung_table(plan, job.resource_name, kBracketsShownInReport);
+    if (table.empty()) return;
+    console.print("");
+    console.print_line({{plan.exact ? "trials at each rung, and planned" : "trials at each rung", Style::dim}});
+    console.print_table(table);
+    return;
+  }
+  Table table({{"bracket"}, {"rung"}, {job.resource_name}, {"planned"}, {"reached"}, {"promoted"}, {"stopped"}, {"waiting"}});
+  for (const RungInfo& rung : plan.actual) {
+    table.add_row({std::to_string(rung.bracket), std::to_string(rung.rung), std::to_string(rung.resource),
+                   std::to_string(rung.planned), std::to_string(rung.reached), std::to_string(rung.promoted),
+                   std::to_string(rung.stopped), std::to_string(rung.waiting)});
+  }
+  if (!table.empty()) console.print_table(table);
+}
+
+void print_replicas(Console& console, const ReplicasReport& report, const JobInfo& job) {
+  const Table table = replicas_table(report, job);
+  if (table.empty()) return;
+  if (console.terminal().interactive) {
+    console.print("");
+    const std::string what = "quality against time, for each number of replicas (* nothing is both better and faster)";
+    console.print_line({{what, Style::dim}});
+  }
+  console.print_table(table);
+}
+
+void print_pareto(Console& console, const std::vector<ParetoInfo>& front, const JobInfo& job) {
+  if (front.empty()) return;
+  const Precision precision = console.terminal().interactive ? Precision::readable : Precision::exact;
+  std::vector<Column> columns{{"trial", Align::right}, {job.metric, Align::right}};
+  for (const std::string& metric : job.more_metrics) columns.push_back({metric, Align::right});
+  Table table(columns);
+  for (const ParetoInfo& point : front) {
+    std::vector<Cell> cells{std::to_string(point.trial)};
+    for (const double value : point.values) cells.push_back(format_value(value, precision));
+    cells.resize(columns.size(), Cell(""));
+    table.add_row(std::move(cells));
+  }
+  if (console.terminal().interactive) {
+    console.print("");
+    console.print_line({{"Pareto front: no trial is better in one objective and not worse in the others", Style::dim}});
+  }
+  console.print_table(table);
+}
+
+}  // namespace
+
+Outcome<std::optional<BestReport>> fetch_best(ApiClient& api, std::string_view job) {
+  auto document = api.get(job_path(job) + "/best");
+  if (!document) {
+    // A job without a value answers "not found"; so does a job that is not there, which the caller has just seen.
+    const bool none = document.error().exit_status == kExitBadInput;
+    if (none) return std::optional<BestReport>();
+    return document.error();
+  }
+  BestReport best;
+  best.trial = trial_from_json(document->contains("trial") ? (*document)["trial"] : Json());
+  const auto model = document->find("model");
+  if (model != document->end() && model->is_string()) best.model = model->get<std::string>();
+  best.document = std::move(*document);
+  return std::optional<BestReport>(std::move(best));
+}
+
+void print_best(Console& console, const JobInfo& job, const BestReport& best) {
+  const TrialInfo& trial = best.trial;
+  const bool readable = console.terminal().interactive;
+  const std::string value = format_value(trial.objective, readable ? Precision::readable : Precision::exact);
+  const std::string where =
+      fmt::format("trial {} at {}", trial.number, format_resource(trial.objective_resource, job.resource_name));
+  if (readable) {
+    console.print_line({{fmt::format("{:<{}}", "best", kFieldNameWidth), Style::dim},
+                        {value, Style::good},
+                        {fmt::format("  {}, {}", job.metric, where)}},
+                       kFieldNameWidth);
+  } else {
+    console.field("best", value);
+    console.field("metric", job.metric);
+    console.field("trial", std::to_string(trial.number));
+    console.field(job.resource_name, std::to_string(trial.objective_resource));
+  }
+  print_parameters(console, trial.configuration);
+  if (!best.model.empty()) console.field("model", best.model);
+}
+
+std::string saved_text(const SummaryInfo& summary, const JobInfo& job) {
+  if (summary.resource_saved <= 0) return "early stopping saved nothing";
+  return fmt::format(
+      "early stopping saved {} of {} ({}), about {} of training", summary.resource_saved,
+      format_resource(summary.resource_without_stopping, job.resource_name),
+      format_percent(static_cast<double>(summary.resource_saved), static_cast<double>(summary.resource_without_stopping)),
+      format_duration(summary.training_seconds_saved));
+}
+
+namespace {
+
+void print_failures(Console& console, const std::vector<FailureGroup>& failures) {
+  for (const FailureGroup& group : failures) {
+    const std::string which = group.trials == 1
+                                  ? fmt::format("trial {}", group.example)
+                                  : fmt::format("{}, for example {}", format_count(group.trials, "trial"), group.example);
+    console.field("failed", fmt::format("{}: {}", group.exit_class, which), Style::bad);
+    print_sentences(console, {group.message, group.advice});
+  }
+}
+
+void print_best_of(Console& console, const JobSummary& summary) {
+  const JobInfo& job = summary.job;
+  if (!summary.best) {
+    const bool only_nan = summary.costs.trials_measured > 0;
+    console.field("best", only_nan      ? "nothing: no value is a finite number"
+                          : job.ended() ? "nothing: no trial has a value"
+                                        : "nothing yet: no trial has a value");
+    return;
+  }
+  print_best(console, job, {*summary.best, summary.model, Json()});
+  const bool low = job.trials.completed == 0;
+  const std::string top = format_resource(job.max_resource, job.resource_name);
+  if (low) console.field("", job.ended() ? "no trial reached " + top : "no trial has reached " + top + " yet");
+  note_better_lower(console, job, *summary.best);
+}
+
+void print_state(Console& console, const JobSummary& summary) {
+  const JobInfo& job = summary.job;
+  console.field("state", job.reason.empty() ? job.state_word() : fmt::format("{}: {}", job.state, job.reason));
+  console.field("trials", counts_text(job.trials));
+  const char* name = "waiting";
+  for (const auto& [reason, trials] : job.waiting) {
+    console.field(std::exchange(name, ""), fmt::format("{}: {}", format_count(trials, "trial"), reason));
+  }
+  if (job.queue_position && (*job.queue_position > 1 || job.trials.created == 0)) {
+    console.field("queue", fmt::format("place {} for the next free worker (time used, by weight)", *job.queue_position));
+  }
+  console.field("spent",
+                fmt::format("{}, {} of training, {} from start to end", format_resource(job.resource_spent, job.resource_name),
+                            format_duration(job.training_seconds), format_duration(job.seconds(now_ms()))));
+  console.field("saved", saved_text(summary.costs, job));
+  if (job.expected_improvement) {
+    console.field("expected", fmt::format("the model expects one more trial to improve {} by {}", job.metric,
+                                          format_value(job.expected_improvement, Precision::readable)));
+  }
+}
+
+void note_left_out(Console& console, std::int64_t count, std::string_view what) {
+  if (count > 0 && console.terminal().interactive) console.print_line({{fmt::format("and {} more {}", count, what), Style::dim}});
+}
+
+}  // namespace
+
+Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job_name) {
+  const auto answer = api.get(job_path(job_name) + "/summary");
+  if (!answer) return answer.error();
+  const JobSummary summary = job_summary_from_json(*answer);
+  print_heading(console, summary.job);
+  print_best_of(console, summary);
+  print_not_finite(console, summary.costs, summary.job);
+  print_state(console, summary);
+  print_failures(console, summary.failures);
+  if (summary.importance_known && console.terminal().interactive) {
+    console.field("importance", fmt::format("`tuneband importance {}` says which parameters matter", summary.job.name));
+  }
+  print_rungs(console, summary.plan, summary.job);
+  note_left_out(console, summary.brackets_left_out, "brackets");
+  print_replicas(console, summary.replicas, summary.job);
+  print_pareto(console, summary.pareto, summary.job);
+  note_left_out(console, summary.pareto_left_out, "on the front: `tuneband export` has them all");
+  return {};
+}
+
+Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job_name) {
+  auto summary = api.get(job_path(job_name) + "/summary");
+  if (!summary) return summary.error();
+  auto job = api.get(job_path(job_name));
+  if (!job) return job.error();
+  // It never changes, so it is of the same moment.
+  if (job->contains("spec") && summary->contains("job")) (*summary)["job"]["spec"] = std::move((*job)["spec"]);
+  console.print_json(*summary);
+  return {};
+}
+
+int exit_status_of(const JobInfo& job) { return job.state == "completed" ? kExitOk : kExitFailed; }
+
+}  // namespace tuneband::cli

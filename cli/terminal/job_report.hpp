@@ -1,0 +1,36 @@
+// What a job found and what it cost: the end of `submit --wait` and `run`, and `describe` and `best`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/client/api_client.hpp"
+#include "cli/terminal/console.hpp"
+
+namespace tuneband::cli {
+
+struct BestReport {
+  TrialInfo trial;
+  std::string model;  // path; "" when there is no model file
+  Json document;      // as the server gave it
+};
+
+// Nothing when no trial has a value yet.
+Outcome<std::optional<BestReport>> fetch_best(ApiClient& api, std::string_view job);
+
+void print_best(Console& console, const JobInfo& job, const BestReport& best);
+
+// "early stopping saved 599 of 810 rounds (74 %), about 35 s of training"
+std::string saved_text(const SummaryInfo& summary, const JobInfo& job);
+
+// The best trial, where its model is, state and counts, what early stopping saved, failures with advice, trials at each rung.
+Outcome<void> print_result(ApiClient& api, Console& console, std::string_view job);
+
+// The Summary of docs/api.md, for --json; its job has the `spec` too.
+Outcome<void> print_result_json(ApiClient& api, Console& console, std::string_view job);
+
+// 0 for a job that completed; its own status for each other end.
+int exit_status_of(const JobInfo& job);
+
+}  // namespace tuneband::cli

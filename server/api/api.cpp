@@ -1,0 +1,165 @@
+#include "server/api/api.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include "core/decimal.hpp"
+#include "core/text.hpp"
+#include "server/log.hpp"
+#include "server/monotone_clock.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+// Passes an answer on and tells of it once both are known: which route it is of, and how it was answered.
+class ObservedResponder final : public HttpResponder {
+ public:
+  using Observer = std::function<void(const Route* route, int status, double seconds)>;
+  ObservedResponder(Respond inner, Observer observer) : inner_(std::move(inner)), observer_(std::move(observer)) {}
+
+  void reply(HttpReply reply) override {
+    answered(reply.status);
+    inner_->reply(std::move(reply));
+  }
+  void on_closed(std::function<void()> closed) override { inner_->on_closed(std::move(closed)); }
+  std::shared_ptr<HttpStream> stream(HttpReply head, std::optional<std::uint64_t> length) override {
+    answered(head.status);
+    return inner_->stream(std::move(head), length);
+  }
+  void routed(const Route* route) {
+    route_ = route;
+    routed_ = true;
+    tell();
+  }
+
+ private:
+  void answered(int status) {
+    if (status_) return;
+    status_ = status;
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    tell();
+  }
+  void tell() {
+    if (routed_ && status_) observer_(route_, *status_, seconds_);
+  }
+
+  Respond inner_;
+  Observer observer_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool routed_ = false;
+  const Route* route_ = nullptr;
+  std::optional<int> status_;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+Api::Api(boost::asio::io_context& loop, ApiParts parts)
+    : loop_(loop),
+      parts_(parts),
+      reads_(loop, parts.data_dir.database_file()),
+      exports_(loop, parts.data_dir.database_file(), {}),
+      summaries_(loop, parts.data_dir.database_file(), {.threads = 1}),
+      forecasts_(loop, parts.data_dir.database_file(), {.threads = 1}),
+      events_(loop, reads_),
+      logs_(loop) {
+  add_job_routes();
+  add_trial_routes();
+  add_system_routes();
+  parts_.engine.add_listener([this](std::span<const Write> writes) {
+    metrics_.on_committed(writes);
+    events_.on_committed(writes, read_wall_clock());
+    logs_.on_committed(writes);
+  });
+}
+
+HttpHandler Api::handler() {
+  return [this](const HttpRequest& request, const Respond& respond) { handle(request, respond); };
+}
+
+void Api::handle(const HttpRequest& request, const Respond& respond) {
+  const auto observed = std::make_shared<ObservedResponder>(respond, [this](const Route* route, int status, double seconds) {
+    metrics_.request_answered(route != nullptr ? route->method : "other", route != nullptr ? route->pattern : "", status,
+                              seconds);
+  });
+  try {
+    observed->routed(router_.handle(request, observed));
+  } catch (const std::exception& failure) {
+    log_error("request failed", {{"path", request.path}, {"why", failure.what()}});
+    observed->reply(error_reply(500, "internal", "the server failed to answer", "its log says more"));
+    observed->routed(nullptr);
+  }
+}
+
+void Api::close_streams() {
+  events_.close();
+  logs_.close();
+  exports_.close();
+  summaries_.close();
+  forecasts_.close();
+}
+
+RouteHandler Api::with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then) {
+  return [this, then = std::move(then)](const HttpRequest& request, const PathParameters& path, const Respond& respond) {
+    const auto find = [name = path.at("job")](Reader& reader) { return reader.find_job(name); };
+    reads_.run(find, [then, request, respond](const Result<JobId>& job) {
+      if (!job) return respond->reply(error_reply(job.error()));
+      then(request, *job, respond);
+    });
+  };
+}
+
+RouteHandler Api::with_trial(std::function<void(const HttpRequest&, TrialId, const Respond&)> then) {
+  return [this, then = std::move(then)](const HttpRequest& request, const PathParameters& path, const Respond& respond) {
+    const auto find = [name = path.at("job"), text = path.at("trial")](Reader& reader) -> Result<TrialId> {
+      const auto job = reader.find_job(name);
+      if (!job) return job.error();
+      const auto number = whole_number(text);
+      if (!number || *number < 0 || *number > kTrialsMax) {
+        return Error{ErrorCode::not_found, "there is no trial `" + valid_utf8(text) + "`", "", "trials are numbered from 0"};
+      }
+      return TrialId{*job, static_cast<int>(*number)};
+    };
+    reads_.run(find, [then, request, respond](const Result<TrialId>& trial) {
+      if (!trial) return respond->reply(error_reply(trial.error()));
+      then(request, *trial, respond);
+    });
+  };
+}
+
+void Api::read_json(std::function<Result<std::string>(Reader&)> read, const Respond& respond, int status) {
+  reads_.run(std::move(read), [respond, status](Result<std::string>&& json) {
+    if (!json) return respond->reply(error_reply(json.error()));
+    HttpReply reply;
+    reply.status = status;
+    reply.body = std::move(*json);
+    respond->reply(std::move(reply));
+  });
+}
+
+std::optional<std::int64_t> query_integer(const HttpRequest& request, const std::string& name, std::int64_t min, std::int64_t max,
+                                          Diagnostics& diagnostics) {
+  const auto text = request.query_value(name);
+  if (!text) return std::nullopt;
+  const auto number = whole_number(*text);
+  if (!number || *number < min || *number > max) {
+    diagnostics.error(
+        name, "expected an integer between " + std::to_string(min) + " and " + std::to_string(max) + ", got " + excerpt(*text));
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<double> query_number(const HttpRequest& request, const std::string& name, Diagnostics& diagnostics) {
+  const auto text = request.query_value(name);
+  if (!text) return std::nullopt;
+  const auto number = parse_number(*text);
+  if (!number || !std::isfinite(*number) || *number <= 0) {
+    diagnostics.error(name, "expected a number above 0, got " + excerpt(*text));
+    return std::nullopt;
+  }
+  return number;
+}
+
+}  // namespace tuneband::server

@@ -1,0 +1,120 @@
+// The REST API: what each route does with the engine, the reader, the preflight and the live updates. docs/api.md has the
+// contract. Handlers run on the loop thread; reads go to the read thread and come back.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "server/api/event_hub.hpp"
+#include "server/api/export_threads.hpp"
+#include "server/api/job_document.hpp"
+#include "server/api/log_stream.hpp"
+#include "server/api/read_thread.hpp"
+#include "server/api/server_metrics.hpp"
+#include "server/data/data_dir.hpp"
+#include "server/engine.hpp"
+#include "server/http/router.hpp"
+#include "server/local/preflight.hpp"
+
+namespace tuneband::server {
+
+struct ApiParts {
+  Engine& engine;
+  Preflight& preflight;
+  const DataDir& data_dir;
+  int local_workers = 0;  // that the server keeps running
+};
+
+class Api {
+ public:
+  // Joins the engine's listeners. Throws SqliteError when the database cannot be opened for reading.
+  Api(boost::asio::io_context& loop, ApiParts parts);
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
+
+  // Once, with what the engine was given.
+  void restore(const Snapshot& snapshot) { metrics_.restore(snapshot); }
+  HttpHandler handler();
+  std::span<const Route> routes() const { return router_.routes(); }
+
+  // For /metrics: open connections.
+  void set_connections(std::function<std::size_t()> connections) { connections_ = std::move(connections); }
+  // For /metrics: local workers that wait for their next start.
+  void set_local_workers_down(std::function<std::size_t()> down) { local_workers_down_ = std::move(down); }
+  // Ends the streams that would go on: events and followed logs.
+  void close_streams();
+
+ private:
+  // routes_jobs.cpp
+  void add_job_routes();
+  void create_job(const HttpRequest& request, const Respond& respond);
+  struct ReadDocument {
+    JobDocument document;
+    Diagnostics found;
+  };
+  // `then` gets the body as a job document, or why it is none.
+  void read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond);
+  void warn_of_replicas(const JobSpec& spec, Diagnostics& found) const;
+  // `found_so_far`: warnings, for the reply.
+  void submit_job(const ReadDocument& read, const Diagnostics& found_so_far, const Respond& respond);
+  void reply_created(JobId job, bool created, const JobSpec& spec, const Diagnostics& found, const Respond& respond);
+  void list_jobs(const HttpRequest& request, const Respond& respond);
+  void get_job(JobId job, const Respond& respond);
+  void get_summary(JobId job, const Respond& respond);
+  void stop_job(JobId job, const Respond& respond);
+  void delete_job(JobId job, const Respond& respond);
+  void make_plan_of(const HttpRequest& request, const Respond& respond);
+  void forecast_of(const JobSpec& spec, int workers, double seconds_per_unit, const Respond& respond);
+  void watch_job(const HttpRequest& request, JobId job, const Respond& respond);
+  void analytics(const HttpRequest& request, JobId job, const Respond& respond);
+  void importance(JobId job, const Respond& respond);
+
+  // routes_trials.cpp
+  void add_trial_routes();
+  void list_trials(const HttpRequest& request, JobId job, const Respond& respond);
+  void get_observations(const HttpRequest& request, TrialId trial, const Respond& respond);
+  void get_log(const HttpRequest& request, TrialId trial, const Respond& respond);
+  void get_model(const HttpRequest& request, TrialId trial, const Respond& respond);
+  void get_best(JobId job, const Respond& respond);
+
+  // routes_system.cpp
+  void add_system_routes();
+  void sync_worker(const HttpRequest& request, const std::string& worker, const Respond& respond);
+  void list_workers(const Respond& respond);
+  ServerLoad load() const;
+
+  // For routes below /v1/jobs/{job}: finds the job by id or name, then goes on.
+  RouteHandler with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then);
+  // The same for routes below /v1/jobs/{job}/trials/{trial}; the trial may still not be there.
+  RouteHandler with_trial(std::function<void(const HttpRequest&, TrialId, const Respond&)> then);
+  // Reads JSON text and replies with it.
+  void read_json(std::function<Result<std::string>(Reader&)> read, const Respond& respond, int status = 200);
+
+  void handle(const HttpRequest& request, const Respond& respond);
+
+  boost::asio::io_context& loop_;
+  ApiParts parts_;
+  ReadThread reads_;
+  ExportThreads exports_;
+  ExportThreads summaries_;  // that a whole job's export does not hold up
+  ExportThreads forecasts_;  // one at a time: what they cost is up to who asks
+  EventHub events_;
+  LogFollowers logs_;
+  ServerMetrics metrics_;
+  std::function<std::size_t()> connections_ = [] { return std::size_t{0}; };
+  std::function<std::size_t()> local_workers_down_ = [] { return std::size_t{0}; };
+  Router router_;
+};
+
+// The path of a trial's model, where there is one.
+std::optional<std::string> model_file_of(const DataDir& data_dir, TrialId trial);
+
+// Reads an integer query parameter; nothing when it is not given. Faults go to `diagnostics` under its name.
+std::optional<std::int64_t> query_integer(const HttpRequest& request, const std::string& name, std::int64_t min, std::int64_t max,
+                                          Diagnostics& diagnostics);
+// A finite number above 0.
+std::optional<double> query_number(const HttpRequest& request, const std::string& name, Diagnostics& diagnostics);
+
+}  // namespace tuneband::server

@@ -1,0 +1,335 @@
+#include <algorithm>
+#include <set>
+
+#include "core/text.hpp"
+#include "scheduler/forecast.hpp"
+#include "scheduler/plan.hpp"
+#include "server/api/api.hpp"
+#include "server/api/job_document.hpp"
+#include "server/monotone_clock.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+HttpReply json_text(std::string body, int status = 200) {
+  HttpReply reply;
+  reply.status = status;
+  reply.body = std::move(body);
+  return reply;
+}
+
+Json warnings_json(const Diagnostics& found) {
+  Json warnings = Json::array();
+  for (const Error& warning : found.warnings()) {
+    warnings.push_back({{"message", warning.message}, {"path", warning.path}, {"hint", warning.hint}});
+  }
+  return warnings;
+}
+
+void add_all(const Diagnostics& from, Diagnostics& to) {
+  for (const Error& error : from.errors()) to.error(error.path, error.message, error.hint);
+  for (const Error& warning : from.warnings()) to.warning(warning.path, warning.message, warning.hint);
+}
+
+// A job of this name that was submitted with the same warm start has what its earlier jobs saw, which may be gone since. With it
+// the same document is the same job; another document cannot have the name anyway.
+bool had_earlier_jobs(Reader& reader, JobSpec& spec) {
+  const auto job = reader.find_job(spec.name);
+  const auto facts = job ? reader.facts(*job) : Result<std::shared_ptr<const JobFacts>>(job.error());
+  if (!facts || (*facts)->spec.warm_start != spec.warm_start) return false;
+  spec.priors = (*facts)->spec.priors;
+  return true;
+}
+
+// Adds what the job saw that is `spec.warm_start[index]`.
+void read_earlier_job(Reader& reader, JobId job, std::size_t index, JobSpec& spec, Diagnostics& found) {
+  const std::string path = join_path("warm_start", index);
+  const auto row = reader.job_row(job);
+  if (!row) {
+    found.error(path, "there is no job `" + spec.warm_start[index] + "`");
+    return;
+  }
+  if (!ended(row->state)) {
+    found.error(path, "job `" + row->name + "` has not ended: its results may still change",
+                "wait until it has ended, or stop it");
+    return;
+  }
+  const auto facts = reader.facts(job);
+  const auto history = reader.history(job);
+  if (!facts || !history) {
+    found.error(path, "job `" + row->name + "` cannot be read: " + (facts ? history.error() : facts.error()).message);
+    return;
+  }
+  const Objective& theirs = (*facts)->spec.objective;
+  if (theirs.metric != spec.objective.metric || theirs.goal != spec.objective.goal) {
+    found.warning(path, "job `" + row->name + "` had another objective, `" + theirs.metric + "`",
+                  "its results help only where both rank configurations alike");
+  }
+  const auto priors = priors_of(*history);
+  if (priors_within(spec.search_space, priors) == 0) {
+    found.warning(path, "job `" + row->name + "` has no result within this search space: nothing is learned from it",
+                  "a configuration counts when it has a parameter in common with `search_space` and no value outside of it");
+  }
+  spec.priors.insert(spec.priors.end(), priors.begin(), priors.end());
+}
+
+// What the jobs that it names for its warm start have seen becomes a part of the document. A document that has it already, being
+// an earlier job's, is taken as it is.
+void read_earlier_jobs(Reader& reader, JobDocument& document, Diagnostics& found) {
+  JobSpec& spec = document.spec;
+  if (spec.warm_start.empty() || !spec.priors.empty()) return;
+  if (!had_earlier_jobs(reader, spec)) {
+    std::set<JobId> jobs;
+    for (std::size_t i = 0; i < spec.warm_start.size(); ++i) {
+      const auto job = reader.find_job(spec.warm_start[i]);
+      if (!job) {
+        found.error(join_path("warm_start", i), "there is no job `" + spec.warm_start[i] + "`");
+      } else if (!jobs.insert(*job).second) {
+        found.error(join_path("warm_start", i), "job `" + spec.warm_start[i] + "` is named twice: its results would count twice");
+      } else {
+        read_earlier_job(reader, *job, i, spec, found);
+      }
+    }
+  }
+  if (found.ok()) document.canonical = with_priors(*parse_json(document.canonical), spec).dump();
+}
+
+// The document of the job `like` with `patch` merged into it as RFC 7396 says: what is null there is left out.
+Result<std::string> patched_document(Reader& reader, const std::string& like, std::string_view patch) {
+  const auto job = reader.find_job(like);
+  const auto original = job ? reader.document(*job) : Result<std::string>(job.error());
+  if (!original) return Error{ErrorCode::invalid_argument, "there is no job `" + valid_utf8(like) + "`", "like", ""};
+  const auto changes = parse_json(patch, {.values_max = kSubmittedValuesMax});
+  if (!changes) return changes.error();
+  auto document = parse_json(*original);
+  if (!document) return document.error();
+  if (!changes->is_object()) return Error{ErrorCode::invalid_argument, "expected an object, got " + excerpt(*changes), "", ""};
+  document->merge_patch(*changes);
+  return document->dump();
+}
+
+}  // namespace
+
+void Api::add_job_routes() {
+  const auto plain = [this](auto method) {
+    return [this, method](const HttpRequest& request, const PathParameters&, const Respond& respond) {
+      (this->*method)(request, respond);
+    };
+  };
+  const auto of_job = [this](auto method) {
+    return with_job([this, method](const HttpRequest&, JobId job, const Respond& respond) { (this->*method)(job, respond); });
+  };
+  router_.add({"POST", "/v1/jobs", {"base_dir", "like", "preflight"}, plain(&Api::create_job)});
+  router_.add({"GET", "/v1/jobs", {"state", "limit", "after"}, plain(&Api::list_jobs)});
+  router_.add({"POST", "/v1/plans", {"base_dir", "workers", "seconds_per_unit"}, plain(&Api::make_plan_of)});
+  router_.add({"GET", "/v1/jobs/{job}", {}, of_job(&Api::get_job)});
+  router_.add({"DELETE", "/v1/jobs/{job}", {}, of_job(&Api::delete_job)});
+  router_.add({"POST", "/v1/jobs/{job}/stop", {}, of_job(&Api::stop_job)});
+  router_.add(
+      {"GET", "/v1/jobs/{job}/events", {}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
+         watch_job(request, job, respond);
+       })});
+  router_.add({"GET", "/v1/jobs/{job}/best", {}, of_job(&Api::get_best)});
+  router_.add({"GET", "/v1/jobs/{job}/importance", {}, of_job(&Api::importance)});
+  router_.add({"GET", "/v1/jobs/{job}/plan", {}, with_job([this](const HttpRequest&, JobId job, const Respond& respond) {
+                 read_json([job](Reader& reader) { return reader.plan(job); }, respond);
+               })});
+  router_.add({"GET", "/v1/jobs/{job}/summary", {}, of_job(&Api::get_summary)});
+  router_.add(
+      {"GET",
+       "/v1/jobs/{job}/analytics",
+       {"format"},
+       with_job([this](const HttpRequest& request, JobId job, const Respond& respond) { analytics(request, job, respond); })});
+}
+
+void Api::create_job(const HttpRequest& request, const Respond& respond) {
+  Diagnostics found;
+  const std::string preflight = request.query_value("preflight").value_or("on");
+  if (preflight != "on" && preflight != "off") found.error("preflight", "expected on or off, got " + excerpt(preflight));
+  if (!found.ok()) return respond->reply(error_reply(found));
+  read_document(
+      request,
+      [this, preflight, respond](const ReadDocument& read) {
+        if (!read.found.ok()) return respond->reply(error_reply(read.found));
+        if (preflight == "off") return submit_job(read, read.found, respond);
+        parts_.preflight.check(read.document.canonical, [this, read, respond](const Diagnostics& by_worker) {
+          Diagnostics all = read.found;
+          add_all(by_worker, all);
+          if (!all.ok()) return respond->reply(error_reply(all));
+          submit_job(read, all, respond);
+        });
+      },
+      respond);
+}
+
+// A document may be as large as a body: it is parsed off the loop thread.
+void Api::read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond) {
+  const auto parse = [body = request.body, like = request.query_value("like"),
+                      base_dir = request.query_value("base_dir").value_or("")](Reader& reader) -> Result<ReadDocument> {
+    const auto text = like ? patched_document(reader, *like, body) : Result<std::string>(body);
+    if (!text) return text.error();
+    ReadDocument read;
+    read.document = parse_job_document(*text, base_dir, read.found);
+    if (read.found.ok()) read_earlier_jobs(reader, read.document, read.found);
+    return read;
+  };
+  reads_.run(parse, [then = std::move(then), respond](const Result<ReadDocument>& read) {
+    if (!read) return respond->reply(error_reply(read.error()));
+    then(*read);
+  });
+}
+
+// A job may wait for workers that are still to come, so that is no fault.
+void Api::warn_of_replicas(const JobSpec& spec, Diagnostics& found) const {
+  const int workers = std::max(parts_.local_workers, static_cast<int>(parts_.engine.scheduler().workers().size()));
+  if (spec.replicas.back() == 1 || spec.replicas.back() <= workers) return;
+  found.warning("trainer.replicas",
+                std::to_string(spec.replicas.back()) + " workers are needed at once, and there are " + std::to_string(workers),
+                "such a trial waits until there are enough: start more workers, or lower it");
+}
+
+void Api::submit_job(const ReadDocument& read, const Diagnostics& found_so_far, const Respond& respond) {
+  Diagnostics found = found_so_far;
+  warn_of_replicas(read.document.spec, found);
+  JobSubmitted event{read.document.spec, read.document.canonical};
+  const auto committed = [this, spec = read.document.spec, found, respond](std::span<const Notice> notices) {
+    for (const Notice& notice : notices) {
+      const auto* reply = std::get_if<JobReply>(&notice);
+      if (reply == nullptr) continue;
+      if (!reply->job) return respond->reply(error_reply(reply->job.error()));
+      return reply_created(*reply->job, reply->created, spec, found, respond);
+    }
+  };
+  if (const auto taken = parts_.engine.submit(std::move(event), committed); !taken) respond->reply(error_reply(taken.error()));
+}
+
+void Api::reply_created(JobId job, bool created, const JobSpec& spec, const Diagnostics& found, const Respond& respond) {
+  const std::string rest = ",\"plan\":" + to_json(make_plan(spec)).dump() + ",\"warnings\":" + warnings_json(found).dump() + "}";
+  const auto read = [job, rest](Reader& reader) -> Result<std::string> {
+    auto json = reader.job(job);
+    if (!json) return json.error();
+    return "{\"job\":" + *json + rest;
+  };
+  read_json(read, respond, created ? 201 : 200);
+}
+
+void Api::list_jobs(const HttpRequest& request, const Respond& respond) {
+  Diagnostics diagnostics;
+  JobsQuery query;
+  if (const auto state = request.query_value("state")) {
+    query.state = job_state_from(*state);
+    if (!query.state)
+      diagnostics.error("state", "expected running, stopping, completed, stopped or failed, got " + excerpt(*state));
+  }
+  query.limit = static_cast<int>(query_integer(request, "limit", 1, kPageMax, diagnostics).value_or(query.limit));
+  query.after = request.query_value("after").value_or("");
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  read_json([query](Reader& reader) { return reader.jobs(query); }, respond);
+}
+
+void Api::get_job(JobId job, const Respond& respond) {
+  const Scheduler& scheduler = parts_.engine.scheduler();
+  read_json([job, waiting = scheduler.waiting_by_reason(job),
+             position = scheduler.queue_position(job)](Reader& reader) { return reader.job_detail(job, waiting, position); },
+            respond);
+}
+
+// On a thread of its own: it reads each of the job's trials.
+void Api::get_summary(JobId job, const Respond& respond) {
+  const Scheduler& scheduler = parts_.engine.scheduler();
+  const DataDir& data_dir = parts_.data_dir;
+  const auto produce = [job, &data_dir, waiting = scheduler.waiting_by_reason(job), position = scheduler.queue_position(job)](
+                           Reader& reader, const Sink& sink) -> Result<void> {
+    const auto model_path = [&data_dir](TrialId trial) { return model_file_of(data_dir, trial); };
+    const auto text = reader.summary(job, waiting, model_path, read_wall_clock(), position);
+    if (!text) return text.error();
+    sink(*text);
+    return {};
+  };
+  summaries_.run(HttpReply{}, produce, respond);
+}
+
+void Api::stop_job(JobId job, const Respond& respond) {
+  const auto committed = [this, job, respond](std::span<const Notice>) {
+    read_json([job](Reader& reader) { return reader.job(job); }, respond, 202);
+  };
+  if (const auto taken = parts_.engine.submit(JobStopRequested{job}, committed); !taken)
+    respond->reply(error_reply(taken.error()));
+}
+
+void Api::delete_job(JobId job, const Respond& respond) {
+  const auto committed = [respond](std::span<const Notice> notices) {
+    for (const Notice& notice : notices) {
+      const auto* reply = std::get_if<JobReply>(&notice);
+      if (reply == nullptr) continue;
+      respond->reply(reply->job ? json_text("", 204) : error_reply(reply->job.error()));
+    }
+  };
+  if (const auto taken = parts_.engine.submit(JobDeleteRequested{job}, committed); !taken)
+    respond->reply(error_reply(taken.error()));
+}
+
+void Api::make_plan_of(const HttpRequest& request, const Respond& respond) {
+  Diagnostics diagnostics;
+  const auto workers = query_integer(request, "workers", 1, kForecastWorkersMax, diagnostics);
+  const auto seconds_per_unit = query_number(request, "seconds_per_unit", diagnostics);
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  read_document(
+      request,
+      [this, workers, seconds_per_unit, respond](const ReadDocument& read) {
+        if (!read.found.ok()) return respond->reply(error_reply(read.found));
+        const JobSpec& spec = read.document.spec;
+        if (workers) return forecast_of(spec, static_cast<int>(*workers), seconds_per_unit.value_or(1), respond);
+        read_json([spec](Reader&) -> Result<std::string> { return to_json(make_plan(spec)).dump(); }, respond);
+      },
+      respond);
+}
+
+// The simulation of a large job takes a while: not on the thread that serves the small reads, nor on those of analytics.
+void Api::forecast_of(const JobSpec& spec, int workers, double seconds_per_unit, const Respond& respond) {
+  const auto produce = [spec, workers, seconds_per_unit](Reader&, const Sink& sink) -> Result<void> {
+    Json json = to_json(make_plan(spec));
+    const auto expected = forecast(spec, workers, seconds_per_unit);
+    json["forecast"] = expected ? to_json(*expected) : Json();
+    sink(json.dump());
+    return {};
+  };
+  forecasts_.run(HttpReply{}, produce, respond);
+}
+
+void Api::watch_job(const HttpRequest& request, JobId job, const Respond& respond) {
+  HttpReply head;
+  head.content_type = "text/event-stream";
+  head.headers.emplace_back("Cache-Control", "no-store");
+  events_.subscribe(job, respond->stream(std::move(head)), request.header("last-event-id"));
+}
+
+// As long as the job has trials: on a thread of its own, as fast as the client takes it.
+void Api::analytics(const HttpRequest& request, JobId job, const Respond& respond) {
+  const std::string format = request.query_value("format").value_or("json");
+  if (format != "json" && format != "csv") {
+    return respond->reply(
+        error_reply(Error{ErrorCode::invalid_argument, "expected json or csv, got " + excerpt(format), "format", ""}));
+  }
+  const bool csv = format == "csv";
+  HttpReply head;
+  if (csv) head.content_type = "text/csv; charset=utf-8";
+  const auto produce = [job, csv, now = read_wall_clock()](Reader& reader, const Sink& sink) {
+    return csv ? reader.analytics_csv(job, now, sink) : reader.analytics_json(job, now, sink);
+  };
+  exports_.run(std::move(head), produce, respond);
+}
+
+// A forest takes a while to grow: not on the thread that serves the small reads.
+void Api::importance(JobId job, const Respond& respond) {
+  const auto produce = [job](Reader& reader, const Sink& sink) -> Result<void> {
+    const auto text = reader.importance(job);
+    if (!text) return text.error();
+    sink(*text);
+    return {};
+  };
+  exports_.run(HttpReply{}, produce, respond);
+}
+
+}  // namespace tuneband::server

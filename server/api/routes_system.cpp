@@ -1,0 +1,120 @@
+#include <cctype>
+
+#include "core/json_writer.hpp"
+#include "core/text.hpp"
+#include "server/api/api.hpp"
+#include "server/openapi.hpp"
+#include "server/worker_messages.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+constexpr std::size_t kWorkerIdSizeMax = 100;
+constexpr std::int64_t kSyncWithinMs = 1'000;
+
+HttpReply json_reply_of(const Json& json) {
+  HttpReply reply;
+  reply.body = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return reply;
+}
+
+std::string time_text(Timestamp time) {
+  std::string text;
+  append_time(text, time);
+  return text;
+}
+
+bool is_worker_id(const std::string& text) {
+  if (text.empty() || text.size() > kWorkerIdSizeMax) return false;
+  for (const unsigned char c : text) {
+    if (std::isalnum(c) == 0 && c != '-' && c != '_' && c != '.') return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void Api::add_system_routes() {
+  router_.add({"GET", "/v1/workers", {}, [this](const HttpRequest&, const PathParameters&, const Respond& respond) {
+                 list_workers(respond);
+               }});
+  router_.add({"POST",
+               "/v1/workers/{worker}/sync",
+               {},
+               [this](const HttpRequest& request, const PathParameters& path, const Respond& respond) {
+                 sync_worker(request, path.at("worker"), respond);
+               }});
+  router_.add({"GET", "/healthz", {}, [this](const HttpRequest&, const PathParameters&, const Respond& respond) {
+                 const std::optional<std::string>& lost = parts_.engine.lost();
+                 if (lost) return respond->reply(error_reply(Error{ErrorCode::unavailable, *lost, "", "the server ends"}));
+                 respond->reply(json_reply_of({{"status", "ok"}}));
+               }});
+  router_.add({"GET", "/metrics", {}, [this](const HttpRequest&, const PathParameters&, const Respond& respond) {
+                 HttpReply reply;
+                 reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+                 reply.body = metrics_.page(parts_.engine, load());
+                 respond->reply(std::move(reply));
+               }});
+  router_.add({"GET", "/openapi.json", {}, [](const HttpRequest&, const PathParameters&, const Respond& respond) {
+                 HttpReply reply;
+                 reply.body = std::string(openapi_document());
+                 respond->reply(std::move(reply));
+               }});
+}
+
+ServerLoad Api::load() const {
+  const std::size_t exports = exports_.under_way() + summaries_.under_way() + forecasts_.under_way();
+  return {connections_(), reads_.waiting(), exports, parts_.preflight.waiting(), local_workers_down_()};
+}
+
+void Api::sync_worker(const HttpRequest& request, const std::string& worker, const Respond& respond) {
+  if (!is_worker_id(worker)) {
+    return respond->reply(error_reply(Error{
+        ErrorCode::invalid_argument,
+        "expected a worker id of 1 to " + std::to_string(kWorkerIdSizeMax) + " letters, digits, dots, dashes or underscores", "",
+        ""}));
+  }
+  if (request.body.size() > protocol::kSyncBodyBytesMax) {
+    const std::string most = std::to_string(protocol::kSyncBodyBytesMax);
+    return respond->reply(error_reply(Error{ErrorCode::too_large, "the message is larger than " + most + " bytes", "", ""}));
+  }
+  Diagnostics diagnostics;
+  const auto json = parse_json(request.body, {.values_max = protocol::kSyncValuesMax});
+  if (!json) return respond->reply(error_reply(json.error()));
+  const auto sync = protocol::sync_request_from_json(*json, diagnostics);
+  const auto replied = [respond](const protocol::SyncReply& reply) { respond->reply(json_reply_of(protocol::to_json(reply))); };
+  // A message of another version need not be understood to be answered.
+  if (!diagnostics.ok() && of_other_version(sync.version)) {
+    parts_.engine.log_sent_away(WorkerId{worker}, sync.version);
+    return replied({"drain", std::nullopt, kSyncWithinMs});
+  }
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  const auto watch = [respond](std::function<void()> gone) { respond->on_closed(std::move(gone)); };
+  const auto taken = parts_.engine.sync(WorkerId{worker}, sync, replied, watch);
+  if (!taken) respond->reply(error_reply(taken.error()));
+}
+
+void Api::list_workers(const Respond& respond) {
+  Json workers = Json::array();
+  for (const WorkerView& worker : parts_.engine.scheduler().workers()) {
+    Json json = {{"id", worker.id.value},
+                 {"name", worker.name},
+                 {"state", state_word(worker)},
+                 {"job", nullptr},
+                 {"trial", nullptr},
+                 {"rank", nullptr},
+                 {"last_seen_at", time_text(worker.last_seen)},
+                 {"draining", worker.draining},
+                 {"data_keys", worker.data_keys.size()}};
+    if (worker.trial) {
+      json["job"] = worker.trial->job.value;
+      json["trial"] = worker.trial->number;
+      if (worker.world_size > 1) json["rank"] = worker.rank;
+    }
+    workers.push_back(std::move(json));
+  }
+  respond->reply(json_reply_of({{"workers", workers}}));
+}
+
+}  // namespace tuneband::server

@@ -1,0 +1,181 @@
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "server/api/api.hpp"
+#include "server/monotone_clock.hpp"
+#include "workers/protocol/sync.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+constexpr std::int64_t kLogTailMax = 1'000'000'000;
+
+std::vector<TrialState> states_of(const std::string& list, Diagnostics& diagnostics) {
+  std::vector<TrialState> states;
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string word = list.substr(begin, end - begin);
+    if (const auto state = trial_state_from(word)) {
+      states.push_back(*state);
+    } else {
+      diagnostics.error("state", "expected trial states with commas between them, got " + excerpt(list),
+                        "states: pending, running, paused, completed, stopped, failed, cancelled");
+      break;
+    }
+    begin = end + 1;
+  }
+  return states;
+}
+
+HttpReply file_head(const std::string& content_type, ByteRange range, std::uint64_t size, bool part) {
+  HttpReply head;
+  head.status = part ? 206 : 200;
+  head.content_type = content_type;
+  head.headers.emplace_back("Accept-Ranges", "bytes");
+  if (part) {
+    head.headers.emplace_back(
+        "Content-Range", "bytes " + std::to_string(range.from) + "-" + std::to_string(range.to - 1) + "/" + std::to_string(size));
+  }
+  return head;
+}
+
+HttpReply no_such_range(const std::string& what, std::uint64_t size) {
+  HttpReply reply =
+      error_reply(416, "invalid_argument", "the " + what + " has " + std::to_string(size) + " bytes: none in this range");
+  reply.headers.emplace_back("Content-Range", "bytes */" + std::to_string(size));
+  return reply;
+}
+
+}  // namespace
+
+void Api::add_trial_routes() {
+  const auto of_trial = [this](auto read) {
+    return with_trial([this, read](const HttpRequest&, TrialId trial, const Respond& respond) {
+      read_json([read, trial](Reader& reader) { return read(reader, trial); }, respond);
+    });
+  };
+  const std::string one = "/v1/jobs/{job}/trials/{trial}";
+  router_.add(
+      {"GET",
+       "/v1/jobs/{job}/trials",
+       {"state", "bracket", "sort", "limit", "after"},
+       with_job([this](const HttpRequest& request, JobId job, const Respond& respond) { list_trials(request, job, respond); })});
+  router_.add({"GET", one, {}, of_trial([](Reader& reader, TrialId trial) { return reader.trial(trial, read_wall_clock()); })});
+  router_.add({"GET", one + "/decisions", {}, of_trial([](Reader& reader, TrialId trial) { return reader.decisions(trial); })});
+  router_.add({"GET",
+               one + "/observations",
+               {"points"},
+               with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
+                 get_observations(request, trial, respond);
+               })});
+  router_.add({"GET",
+               one + "/log",
+               {"tail", "follow"},
+               with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
+                 get_log(request, trial, respond);
+               })});
+  router_.add({"GET", one + "/model", {}, with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
+                 get_model(request, trial, respond);
+               })});
+}
+
+void Api::list_trials(const HttpRequest& request, JobId job, const Respond& respond) {
+  Diagnostics diagnostics;
+  TrialsQuery query;
+  if (const auto states = request.query_value("state")) query.states = states_of(*states, diagnostics);
+  if (const auto bracket = query_integer(request, "bracket", 0, kTrialsMax, diagnostics))
+    query.bracket = static_cast<int>(*bracket);
+  const std::string sort = request.query_value("sort").value_or("number");
+  if (sort == "objective") query.sort = TrialsQuery::Sort::objective;
+  if (sort != "objective" && sort != "number") diagnostics.error("sort", "expected number or objective, got " + excerpt(sort));
+  query.limit = static_cast<int>(query_integer(request, "limit", 1, kPageMax, diagnostics).value_or(query.limit));
+  query.after = request.query_value("after").value_or("");
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  read_json([job, query](Reader& reader) { return reader.trials(job, query, read_wall_clock()); }, respond);
+}
+
+void Api::get_observations(const HttpRequest& request, TrialId trial, const Respond& respond) {
+  Diagnostics diagnostics;
+  std::optional<int> points;
+  if (const auto given = query_integer(request, "points", kObservationPointsMin, kObservationsMax, diagnostics))
+    points = static_cast<int>(*given);
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  read_json([trial, points](Reader& reader) { return reader.observations(trial, points); }, respond);
+}
+
+void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& respond) {
+  Diagnostics diagnostics;
+  const auto tail = query_integer(request, "tail", 0, kLogTailMax, diagnostics);
+  const std::string follow = request.query_value("follow").value_or("false");
+  if (follow != "true" && follow != "false") diagnostics.error("follow", "expected true or false, got " + excerpt(follow));
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  const auto row_of = [trial](Reader& reader) { return reader.trial_row(trial); };
+  const std::string path = parts_.data_dir.trial_dir(trial) + "/" + protocol::kLogFile;
+  const std::string range_header(request.header("range"));
+  reads_.run(row_of, [this, trial, path, tail, range_header, follows = follow == "true", respond](const Result<TrialRow>& row) {
+    if (!row) return respond->reply(error_reply(row.error()));
+    constexpr const char* kText = "text/plain; charset=utf-8";
+    auto file = OpenFile::open(path);
+    const std::uint64_t size = file ? file->size() : 0;
+    const std::uint64_t tail_begin = tail ? size - std::min<std::uint64_t>(size, static_cast<std::uint64_t>(*tail)) : 0;
+    if (follows) {
+      HttpReply head;
+      head.content_type = kText;
+      logs_.follow(trial, path, tail_begin, ended(row->state), respond->stream(std::move(head)));
+      // It may have ended after its row was read and before it was followed.
+      return reads_.run([trial](Reader& reader) { return reader.trial_row(trial); },
+                        [this, trial](const Result<TrialRow>& again) {
+                          if (!again || ended(again->state)) logs_.trial_over(trial);
+                        });
+    }
+    const auto part = parse_range(range_header, size);
+    const ByteRange range = part.value_or(ByteRange{tail_begin, size});
+    if (part && range.from == range.to) return respond->reply(no_such_range("log", size));
+    if (!file || range.from == range.to) {
+      HttpReply empty;
+      empty.content_type = kText;
+      return respond->reply(std::move(empty));
+    }
+    send_file(std::move(*file), range, file_head(kText, range, size, part.has_value()), respond);
+  });
+}
+
+void Api::get_model(const HttpRequest& request, TrialId trial, const Respond& respond) {
+  const std::string path = parts_.data_dir.trial_dir(trial) + "/" + protocol::kModelFile;
+  const auto row_of = [trial](Reader& reader) { return reader.trial_row(trial); };
+  const std::string range_header(request.header("range"));
+  reads_.run(row_of, [path, range_header, respond](const Result<TrialRow>& row) {
+    if (!row) return respond->reply(error_reply(row.error()));
+    auto file = OpenFile::open(path);
+    if (!file) {
+      return respond->reply(
+          error_reply(Error{ErrorCode::not_found, "the trial has no model", "",
+                            "models are of xgboost trials; those of stopped trials are given back, save the best one's"}));
+    }
+    const std::uint64_t size = file->size();
+    const auto part = parse_range(range_header, size);
+    if (part && part->from == part->to) return respond->reply(no_such_range("model", size));
+    const ByteRange range = part.value_or(ByteRange{0, size});
+    send_file(std::move(*file), range, file_head("application/octet-stream", range, size, part.has_value()), respond);
+  });
+}
+
+std::optional<std::string> model_file_of(const DataDir& data_dir, TrialId trial) {
+  std::string path = data_dir.trial_dir(trial) + "/" + protocol::kModelFile;
+  return OpenFile::open(path) ? std::optional(std::move(path)) : std::nullopt;
+}
+
+void Api::get_best(JobId job, const Respond& respond) {
+  const DataDir& data_dir = parts_.data_dir;
+  read_json(
+      [job, &data_dir](Reader& reader) -> Result<std::string> {
+        const auto number = reader.best_trial(job);
+        if (!number) return number.error();
+        return reader.best(job, model_file_of(data_dir, {job, *number}), read_wall_clock());
+      },
+      respond);
+}
+
+}  // namespace tuneband::server

@@ -1,0 +1,131 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <system_error>
+
+#include "db/connection.hpp"
+#include "db/database_file.hpp"
+#include "db/store.hpp"
+#include "server/app.hpp"
+#include "server/data/backup_checkpoints.hpp"
+#include "server/data/data_dir.hpp"
+#include "server/data/database_there.hpp"
+#include "server/data/tree_copy.hpp"
+#include "workers/protocol/sync.hpp"
+
+namespace tuneband::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kLevelsOfJobs = 2;  // <job>/trials, which may be links to another disk; what is below, a trial may have put there
+
+void flush_to_disk(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool flushed = fd >= 0 && ::syncfs(fd) == 0;
+  const std::error_code error(errno, std::generic_category());
+  if (fd >= 0) ::close(fd);
+  if (!flushed) throw fs::filesystem_error("cannot write to disk", path, error);
+}
+
+// A new directory, or one with nothing in it.
+Result<void> make_empty_dir(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return Error{ErrorCode::invalid_argument, "cannot make the directory " + path + ": " + error.message(), "", ""};
+  if (!fs::is_empty(path, error) || error) {
+    return Error{ErrorCode::conflict, path + " has something in it: nothing is overwritten", "", "name a new directory"};
+  }
+  fs::permissions(path, fs::perms::owner_all, error);
+  return {};
+}
+
+// The copy must not become a part of what is copied.
+Result<void> outside_of(const fs::path& directory, const fs::path& path) {
+  const fs::path outer = fs::weakly_canonical(directory);
+  const fs::path inner = fs::weakly_canonical(path);
+  if (std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first != outer.end()) return {};
+  return Error{ErrorCode::invalid_argument, path.string() + " is inside " + directory.string() + ", which is to be copied", "",
+               "name a directory elsewhere"};
+}
+
+struct BackedUp {
+  std::int64_t jobs = 0;
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+  int begun_anew = 0;  // trials
+};
+
+// Of jobs that were submitted after the database was copied. Gives the number of jobs that the copy has.
+std::int64_t leave_out_newer_jobs(Connection& copy, const DataDir& target, TreeCopy& files) {
+  const std::int64_t last = last_job_id(copy);
+  for (const JobId job : target.job_dirs()) {
+    if (job.value > last) files.leave_out(std::to_string(job.value));
+  }
+  return count_jobs(copy);
+}
+
+// The database first: files may be newer than what their rows say, never older. It gets its name last, when all else is on disk:
+// no program takes what is there before that for a data directory.
+BackedUp copy_data_dir(const DataDir& source, const DataDir& target, const std::function<void(const fs::path&)>& before_reading) {
+  Connection original = Connection::open_to_read(source.database_file());
+  original.copy_to(target.unfinished_database_file());
+  TreeCopy files(source.jobs_dir(), target.jobs_dir(),
+                 {.linked_levels = kLevelsOfJobs,
+                  .left_out = protocol::kReleasedFile,
+                  .steady = protocol::kCheckpointDir,
+                  .before_reading = before_reading});
+  files.copy_all();
+  BackedUp done;
+  {
+    Connection copy = Connection::open_to_write(target.unfinished_database_file());
+    done.begun_anew = settle_checkpoints(source, original, copy, files);
+    done.jobs = leave_out_newer_jobs(copy, target, files);
+    copy.checkpoint();
+  }
+  flush_to_disk(target.root());
+  rename_database(target.unfinished_database_file(), target.database_file());
+  done.files = files.files();
+  done.bytes = files.bytes();
+  return done;
+}
+
+void print(const BackedUp& done, const std::string& to) {
+  std::printf("backed up %lld jobs and %llu files (%.1f MB) to %s\n", static_cast<long long>(done.jobs),
+              static_cast<unsigned long long>(done.files), static_cast<double>(done.bytes) / 1e6, to.c_str());
+  if (done.begun_anew > 0) {
+    std::printf("%d trials went on or ended while their checkpoints were copied: in the copy they begin from nothing\n",
+                done.begun_anew);
+  }
+  std::printf("start it with: tuneband-server --data-dir %s\n", to.c_str());
+}
+
+}  // namespace
+
+int back_up_data_dir(const ServerConfig& config, const std::function<void(const fs::path&)>& before_reading) {
+  const Result<DataDir> source = DataDir::look_at(config.data_dir);
+  if (!source) return end_with(1, describe(source.error()));
+  try {
+    if (const Result<void> there = require_database(*source); !there) return end_with(1, describe(there.error()));
+    if (const Result<void> apart = outside_of(source->jobs_dir(), config.backup_to); !apart)
+      return end_with(1, describe(apart.error()));
+    if (const Result<void> made = make_empty_dir(config.backup_to); !made) return end_with(1, describe(made.error()));
+    print(copy_data_dir(*source, *DataDir::look_at(config.backup_to), before_reading), config.backup_to);
+    return 0;
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "tuneband-server: no backup: %s\n", failure.what());
+    std::error_code error;
+    if (fs::exists(config.backup_to, error) && !fs::is_empty(config.backup_to, error)) {
+      std::fprintf(stderr, "what is in %s is not whole: remove it\n", config.backup_to.c_str());
+    }
+    return 1;
+  }
+}
+
+}  // namespace tuneband::server

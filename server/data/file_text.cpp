@@ -1,0 +1,40 @@
+#include "server/data/file_text.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace tuneband::server {
+namespace {
+constexpr std::uintmax_t kSmallFileBytesMax = 1024 * 1024;
+}
+
+std::optional<std::string> read_small_file(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error || size > kSmallFileBytesMax) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+bool is_want_of_room(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+
+Result<void> replace_file(const std::string& path, std::string_view text) {
+  const std::string partial = path + ".partial";
+  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
+    const int why = errno;
+    std::remove(partial.c_str());
+    return Error{is_want_of_room(why) ? ErrorCode::unavailable : ErrorCode::internal,
+                 "cannot write " + path + ": " + std::strerror(why), "", ""};
+  }
+  return {};
+}
+
+}  // namespace tuneband::server

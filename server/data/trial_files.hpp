@@ -1,0 +1,68 @@
+// Gives back the disk that ended trials and deleted jobs no longer need, on a thread of its own.
+//
+//   trial completed         everything stays: its model is the result, or for a command whatever it put beside its checkpoint
+//   trial stopped, failed,  checkpoint and model go, the log stays. The job's best trial at any rung keeps them until another
+//   or cancelled            becomes the best
+//   job deleted             its directory goes
+//
+// It also shows what a trial has as the rows say (TrialRow::files_epoch): `checkpoint` and `model.ubj` in its directory lead to
+// the files of that epoch, before anyone is told of it, and directories of earlier epochs go. A worker that was thought lost may
+// write into its own epoch's directory for as long as it likes.
+//
+// A command that is held for a trial, or a worker thought lost, may write after that: a file tells the workers (kReleasedFile of
+// the worker protocol), and they remove what was made anew.
+//
+// Always holds: only files that no trial will read again are removed. What a server that was killed left behind goes with its
+// job. Loop thread only.
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+
+#include "scheduler/rows.hpp"
+#include "server/data/data_dir.hpp"
+
+namespace tuneband::server {
+
+class TrialFiles {
+ public:
+  explicit TrialFiles(const DataDir& data_dir) : data_dir_(data_dir) {}
+  ~TrialFiles();  // waits for what is queued
+  TrialFiles(const TrialFiles&) = delete;
+  TrialFiles& operator=(const TrialFiles&) = delete;
+
+  // Once, at the start. No id may be given out over old files: directories of deleted jobs that are still there go, and those of
+  // jobs that this database never had (another one was here before) are moved aside, to <id>.orphan, <id>.orphan.2, ...
+  void restore(const Snapshot& snapshot);
+
+  // A listener of the engine.
+  void on_committed(std::span<const Write> writes);
+
+  // Of a job that ended shortly before the server did: its files may not have been shown yet.
+  void show(std::span<const TrialRow> trials);
+
+ private:
+  void show(const TrialRow& trial);
+  void best_changed(JobId job, int best);
+  void trial_cut(TrialId trial);
+  void release(TrialId trial);
+  void sweep(const Snapshot& snapshot);
+  void remove(std::string path);
+
+  const DataDir& data_dir_;
+  struct Shown {
+    Epoch epoch;
+    std::int64_t resource = 0;
+    std::int64_t kept = 0;  // TrialRow::kept_resource
+    bool operator==(const Shown&) const = default;
+  };
+  std::map<TrialId, Shown> shown_;  // of jobs that run
+  std::map<JobId, int> best_;       // trial, at any rung, of jobs that run
+  std::map<JobId, int> kept_;       // trial that ended without completing and keeps its files for being the best
+  boost::asio::thread_pool remover_{1};
+};
+
+}  // namespace tuneband::server

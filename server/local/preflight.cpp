@@ -1,0 +1,259 @@
+#include "server/local/preflight.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/json.hpp"
+#include "server/data/file_text.hpp"
+#include "server/local/child_process.hpp"
+#include "server/local/pidfd.hpp"
+
+namespace tuneband::server {
+namespace {
+
+using PreflightClock = std::chrono::steady_clock;
+
+constexpr std::size_t kOutputBytesMax = 1024 * 1024;
+constexpr const char* kTooMany = "too many jobs are being checked";
+
+class Pipe {
+ public:
+  Pipe() : open_(::pipe2(fds_, O_CLOEXEC) == 0) {}
+  ~Pipe() {
+    close_end(0);
+    close_end(1);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  bool is_open() const { return open_; }
+  int read_end() const { return fds_[0]; }
+  int write_end() const { return fds_[1]; }
+  void close_read_end() { close_end(0); }
+  void close_write_end() { close_end(1); }
+
+ private:
+  void close_end(int end) {
+    if (fds_[end] >= 0) ::close(fds_[end]);
+    fds_[end] = -1;
+  }
+
+  int fds_[2] = {-1, -1};
+  bool open_;
+};
+
+// What the program said, or why nothing came of it.
+struct ProgramRun {
+  std::string output;
+  std::string failure;
+  bool hung = false;  // it used no processor time for the last half of its time, and had no process of its own to wait for
+};
+
+std::int64_t cpu_ns(pid_t process) {
+  clockid_t clock = 0;
+  timespec used{};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return -1;
+  return used.tv_sec * 1'000'000'000 + used.tv_nsec;
+}
+
+bool has_children(pid_t process) {
+  const std::string id = std::to_string(process);
+  return !read_small_file("/proc/" + id + "/task/" + id + "/children").value_or("").empty();
+}
+
+struct CheckBounds {
+  pid_t child;
+  PreflightClock::time_point halfway;
+  PreflightClock::time_point deadline;
+  int ending_fd;  // readable: cut it short
+
+  static int ms_until(PreflightClock::time_point time) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(time - PreflightClock::now()).count();
+    return static_cast<int>(std::max<std::int64_t>(left, 0));
+  }
+  int ms_left() const { return ms_until(deadline); }
+};
+
+// Feeds `input` and gathers the output until the program closes it or a bound is met; SIGPIPE is ignored in the whole server.
+ProgramRun converse(Pipe& input_pipe, Pipe& output_pipe, std::string_view input, const CheckBounds& bounds) {
+  ProgramRun run;
+  std::optional<std::int64_t> used_halfway;
+  ::fcntl(input_pipe.write_end(), F_SETFL, O_NONBLOCK);
+  char buffer[16 * 1024];
+  for (;;) {
+    if (input.empty()) input_pipe.close_write_end();
+    pollfd waiting[3] = {
+        {output_pipe.read_end(), POLLIN, 0}, {input_pipe.write_end(), POLLOUT, 0}, {bounds.ending_fd, POLLIN, 0}};
+    const int ready = ::poll(waiting, 3, used_halfway ? bounds.ms_left() : CheckBounds::ms_until(bounds.halfway));
+    if (ready == 0 && !used_halfway) {
+      used_halfway = cpu_ns(bounds.child);
+      continue;
+    }
+    if (ready == 0) return {"", "took too long", *used_halfway == cpu_ns(bounds.child) && !has_children(bounds.child)};
+    if (ready < 0 && errno != EINTR) return {"", "could not be waited for"};
+    if (ready < 0) continue;
+    if (waiting[2].revents != 0) return {"", "was cut short: the server is stopping"};
+    if (waiting[1].revents != 0) {
+      const ssize_t written = ::write(input_pipe.write_end(), input.data(), input.size());
+      if (written > 0) input.remove_prefix(static_cast<std::size_t>(written));
+      if (written < 0 && errno != EAGAIN && errno != EINTR) input = {};  // it reads no more; what it says counts
+    }
+    if (waiting[0].revents != 0) {
+      const ssize_t got = ::read(output_pipe.read_end(), buffer, sizeof buffer);
+      if (got == 0) return run;
+      if (got > 0) run.output.append(buffer, static_cast<std::size_t>(got));
+      if (run.output.size() > kOutputBytesMax) return {"", "said too much"};
+    }
+  }
+}
+
+// Its end, by force where it does not end by itself.
+siginfo_t reap(pid_t child, bool kill_now, const CheckBounds& bounds) {
+  const int pidfd = ::pidfd_open(child, 0);
+  pollfd ended{pidfd, POLLIN, 0};
+  if (kill_now || pidfd < 0 || ::poll(&ended, 1, bounds.ms_left()) != 1) ::kill(-child, SIGKILL);
+  if (pidfd >= 0) ::close(pidfd);
+  siginfo_t exit{};
+  ::waitid(P_PID, static_cast<id_t>(child), &exit, WEXITED);
+  return exit;
+}
+
+// A sanitizer's shadow memory alone is terabytes of addresses: a program built with one cannot be limited so.
+void limit_memory([[maybe_unused]] pid_t child, [[maybe_unused]] std::int64_t bytes_max) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const rlimit memory{static_cast<rlim_t>(bytes_max), static_cast<rlim_t>(bytes_max)};
+  ::prlimit(child, RLIMIT_AS, &memory, nullptr);
+#endif
+}
+
+ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::string& document) {
+  Pipe input_pipe;
+  Pipe output_pipe;
+  if (!input_pipe.is_open() || !output_pipe.is_open()) return {"", "could not be started: no pipe"};
+  ChildCommand command;
+  command.program = options.worker_program;
+  command.arguments = {"--check-job", "--end-with-parent"};
+  command.environment = {{"OMP_NUM_THREADS", "1"}, {"OMP_WAIT_POLICY", "passive"}};
+  command.stdin_fd = input_pipe.read_end();
+  command.stdout_fd = output_pipe.write_end();
+  const Result<pid_t> child = spawn(command);
+  if (!child) return {"", "could not be started: " + child.error().message};
+  limit_memory(*child, options.memory_bytes_max);
+  input_pipe.close_read_end();
+  output_pipe.close_write_end();
+
+  const auto begin = PreflightClock::now();
+  const CheckBounds bounds{*child, begin + std::chrono::milliseconds(options.timeout_ms / 2),
+                           begin + std::chrono::milliseconds(options.timeout_ms), ending_fd};
+  ProgramRun run = converse(input_pipe, output_pipe, document, bounds);
+  const siginfo_t exit = reap(*child, !run.failure.empty(), bounds);
+  if (run.failure.empty() && exit.si_code != CLD_EXITED) run.failure = describe_exit(exit);
+  return run;
+}
+
+// {"errors": [{"path", "message", "hint"}], "warnings": [...]}; false when the text is something else.
+bool read_faults(const std::string& text, Diagnostics& found) {
+  const Result<Json> json = parse_json(text);
+  if (!json || !json->is_object()) return false;
+  for (const char* kind : {"errors", "warnings"}) {
+    const auto faults = json->find(kind);
+    if (faults == json->end() || !faults->is_array()) return false;
+    for (const Json& fault : *faults) {
+      Diagnostics unreadable;
+      ObjectReader reader(fault, "", unreadable);
+      const auto field = [&reader](const char* name) { return reader.text_or(name, "", {0, kOutputBytesMax}); };
+      if (kind == std::string_view("errors")) {
+        found.error(field("path"), field("message"), field("hint"));
+      } else {
+        found.warning(field("path"), field("message"), field("hint"));
+      }
+      if (!unreadable.ok()) return false;
+    }
+  }
+  return true;
+}
+
+Diagnostics not_checked(const std::string& why) {
+  Diagnostics warned;
+  warned.warning("", "the job's files were not checked: " + why, "trials that meet a fault will say so");
+  return warned;
+}
+
+// Every worker that was given it would hang in the same call.
+Diagnostics hangs(std::int64_t timeout_ms) {
+  Diagnostics refused;
+  refused.error("trainer", "a file or directory that it names did not answer for " + std::to_string(timeout_ms / 1000) + " s",
+                "look whether its mount is there: `ls` on it should come back");
+  return refused;
+}
+
+Diagnostics check_now(const PreflightOptions& options, int ending_fd, const std::string& document) {
+  const ProgramRun run = run_check(options, ending_fd, document);
+  if (run.hung) return hangs(options.timeout_ms);
+  if (!run.failure.empty()) return not_checked("the check " + run.failure);
+  Diagnostics found;
+  if (!read_faults(run.output, found)) return not_checked("the check gave no answer that can be read");
+  return found;
+}
+
+}  // namespace
+
+// A job's place among those to be checked; whoever takes it answers: a thread that is free, or the patience that is over.
+struct Preflight::Turn {
+  Turn(boost::asio::io_context& loop, std::string document_, Checked checked_)
+      : document(std::move(document_)), checked(std::move(checked_)), patience(loop) {}
+
+  std::string document;
+  Checked checked;
+  boost::asio::steady_timer patience;
+  std::atomic<bool> taken = false;
+};
+
+Preflight::Preflight(boost::asio::io_context& loop, PreflightOptions options)
+    : loop_(loop), options_(std::move(options)), ending_fd_(::eventfd(0, EFD_CLOEXEC)), runner_(options_.at_once) {}
+
+Preflight::~Preflight() {
+  ::eventfd_write(ending_fd_, 1);
+  runner_.stop();
+  runner_.join();
+  ::close(ending_fd_);
+}
+
+void Preflight::check(std::string document, Checked checked) {
+  if (waiting_ >= options_.waiting_max) {
+    boost::asio::post(loop_, [checked = std::move(checked)] { checked(not_checked(kTooMany)); });
+    return;
+  }
+  ++waiting_;
+  auto turn = std::make_shared<Turn>(loop_, std::move(document), std::move(checked));
+  turn->patience.expires_after(std::chrono::milliseconds(options_.wait_ms_max));
+  turn->patience.async_wait([turn](const boost::system::error_code& cancelled) {
+    if (!cancelled && !turn->taken.exchange(true)) turn->checked(not_checked(kTooMany));
+  });
+  boost::asio::post(runner_, [this, turn = std::move(turn)]() mutable {
+    const bool in_time = !turn->taken.exchange(true);
+    Diagnostics found = in_time ? check_now(options_, ending_fd_, turn->document) : Diagnostics();
+    boost::asio::post(loop_, [this, in_time, found = std::move(found), turn = std::move(turn)] {
+      --waiting_;
+      turn->patience.cancel();
+      if (in_time) turn->checked(found);
+    });
+  });
+}
+
+}  // namespace tuneband::server

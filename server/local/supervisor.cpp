@@ -1,0 +1,295 @@
+#include "server/local/supervisor.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "server/data/file_text.hpp"
+#include "server/local/child_process.hpp"
+#include "server/local/pidfd.hpp"
+#include "server/local/process_identity.hpp"
+#include "server/log.hpp"
+
+namespace tuneband::server {
+namespace {
+
+using SupervisorClock = std::chrono::steady_clock;
+
+constexpr std::uintmax_t kWorkerLogBytesMax = 10 * 1024 * 1024;
+constexpr int kSlotsMax = 4'096;  // far above any sensible --workers; bounds the search for workers of an earlier run
+
+std::string worker_name(int index) { return "local-" + std::to_string(index); }
+
+// One earlier log is kept, so that a worker that dies again and again cannot fill the disk.
+int open_worker_log(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directory(std::filesystem::path(path).parent_path(), error);  // somebody may have tidied it away
+  if (std::filesystem::file_size(path, error) > kWorkerLogBytesMax && !error) std::rename(path.c_str(), (path + ".1").c_str());
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+// A signal that a program brings on itself; the others may have come from anywhere.
+std::string crash_of(const siginfo_t& exit) {
+  constexpr int kOwn[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+  const bool own = exit.si_code != CLD_EXITED && std::find(std::begin(kOwn), std::end(kOwn), exit.si_status) != std::end(kOwn);
+  return own ? "signal " + std::to_string(exit.si_status) : "";
+}
+
+// A child that cannot be watched: it has only just begun.
+void abandon(pid_t child) {
+  ::kill(child, SIGKILL);
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+struct Supervisor::Slot {
+  Slot(boost::asio::io_context& loop, int slot_index)
+      : index(slot_index), name(worker_name(slot_index)), process(loop), restart(loop), silence(loop) {}
+
+  int index;
+  std::string name;
+  RecordedProcess recorded;                       // its pid is 0 while none runs; worker_id "": has not synced yet
+  boost::asio::posix::stream_descriptor process;  // a pidfd, readable once the process has ended
+  boost::asio::steady_timer restart;
+  boost::asio::steady_timer silence;
+  SupervisorClock::time_point started;
+  bool adopted = false;
+  bool surplus = false;  // more than --workers asks for: not started again
+  bool told_to_end = false;
+  int early_deaths = 0;  // in a row
+
+  bool running() const { return recorded.pid != 0; }
+  void send(int signal) {
+    if (running()) ::pidfd_send_signal(process.native_handle(), signal, nullptr, 0);
+  }
+  void tell_to_end() {
+    told_to_end = true;
+    send(SIGTERM);
+  }
+};
+
+Supervisor::Supervisor(boost::asio::io_context& loop, const DataDir& data_dir, SupervisorOptions options,
+                       WorkerEnded worker_ended)
+    : loop_(loop), data_dir_(data_dir), options_(std::move(options)), worker_ended_(std::move(worker_ended)), grace_(loop) {}
+
+Supervisor::~Supervisor() = default;
+
+void Supervisor::start() {
+  for (int index = 0; index < options_.workers; ++index) {
+    slots_.push_back(std::make_unique<Slot>(loop_, index));
+    start_or_adopt(*slots_.back());
+  }
+  retire_surplus();
+}
+
+void Supervisor::worker_synced(const WorkerId& worker, const protocol::SyncRequest& request) {
+  for (const auto& slot : slots_) {
+    const bool is_it = slot->running() && slot->recorded.pid == request.pid && slot->name == request.name;
+    if (!is_it) continue;
+    expect_word(*slot, options_.silence_ms_max, false);
+    if (slot->recorded.worker_id == worker.value) continue;
+    slot->recorded.worker_id = worker.value;
+    write_down(*slot);
+  }
+}
+
+void Supervisor::stop(std::function<void()> stopped) {
+  stopping_ = true;
+  stopped_ = std::move(stopped);
+  for (const auto& slot : slots_) {
+    slot->restart.cancel();
+    slot->tell_to_end();
+  }
+  grace_.expires_after(std::chrono::milliseconds(options_.grace_ms));
+  grace_.async_wait([this](boost::system::error_code error) {
+    if (error) return;
+    log_warning("local workers did not end in time: they are killed", {{"grace_ms", options_.grace_ms}});
+    kill_all();
+  });
+  finish_if_stopped();
+}
+
+void Supervisor::kill_all() {
+  for (const auto& slot : slots_) slot->send(SIGKILL);
+}
+
+std::vector<Supervisor::View> Supervisor::workers() const {
+  std::vector<View> views;
+  for (const auto& slot : slots_) views.push_back({slot->name, slot->recorded.pid, slot->adopted});
+  return views;
+}
+
+std::size_t Supervisor::workers_down() const {
+  return static_cast<std::size_t>(
+      std::count_if(slots_.begin(), slots_.end(), [](const auto& slot) { return !slot->running() && !slot->surplus; }));
+}
+
+void Supervisor::start_or_adopt(Slot& slot) {
+  if (!adopt(slot)) launch(slot);
+}
+
+// A process that runs with other arguments (another address, another number of threads) or is of another version, and would not
+// understand this server, is ended; its successor starts when it is gone.
+bool Supervisor::adopt(Slot& slot) {
+  std::optional<RecordedProcess> recorded = read_recorded_process(data_dir_.worker_file(slot.name));
+  if (!recorded) return false;
+  const int pidfd = open_if_same_process(*recorded);
+  if (pidfd < 0) {
+    if (!recorded->worker_id.empty())
+      worker_ended_({recorded->worker_id}, "the worker process " + slot.name + " ended while the server was down", "");
+    std::remove(data_dir_.worker_file(slot.name).c_str());
+    return false;
+  }
+  slot.process.assign(pidfd);
+  slot.recorded = std::move(*recorded);
+  slot.adopted = true;
+  slot.started = SupervisorClock::now();
+  const bool as_it_should_be =
+      !slot.surplus && slot.recorded.version == TUNEBAND_VERSION && slot.recorded.arguments == arguments_for(slot.name);
+  if (!as_it_should_be) slot.tell_to_end();
+  log_info(as_it_should_be ? "local worker found running" : "local worker of an earlier run is told to end",
+           {{"worker", slot.name}, {"pid", slot.recorded.pid}});
+  watch(slot);
+  return true;
+}
+
+void Supervisor::launch(Slot& slot) {
+  slot.adopted = false;
+  slot.started = SupervisorClock::now();
+  const int log_fd = open_worker_log(data_dir_.worker_log(slot.name));
+  ChildCommand command;
+  command.program = options_.worker_program;
+  command.arguments = arguments_for(slot.name);
+  // OpenMP reads these when the program is loaded; without the policy its idle threads spin and slow the others down several
+  // times.
+  command.environment = {{"OMP_NUM_THREADS", std::to_string(options_.threads_per_worker)}, {"OMP_WAIT_POLICY", "passive"}};
+  command.stdout_fd = log_fd;
+  command.stderr_fd = log_fd;
+  const Result<pid_t> child = spawn(command);
+  if (log_fd >= 0) ::close(log_fd);
+  const int pidfd = child ? ::pidfd_open(*child, 0) : -1;
+  if (pidfd < 0) {
+    log_error("cannot start a local worker",
+              {{"worker", slot.name}, {"reason", child ? std::string(std::strerror(errno)) : child.error().message}});
+    if (child) abandon(*child);
+    ++slot.early_deaths;
+    restart_later(slot);
+    return;
+  }
+  slot.process.assign(pidfd);
+  slot.recorded = identify_process(*child, command.arguments);
+  write_down(slot);
+  log_info("local worker started", {{"worker", slot.name}, {"pid", slot.recorded.pid}});
+  watch(slot);
+}
+
+void Supervisor::write_down(const Slot& slot) const {
+  const Result<void> written = write_recorded_process(data_dir_.worker_file(slot.name), slot.recorded);
+  if (!written)
+    log_warning("a restarted server will not find this worker", {{"worker", slot.name}, {"reason", describe(written.error())}});
+}
+
+// A process can live and do nothing for ever: stopped by a signal, or stuck in the kernel.
+void Supervisor::expect_word(Slot& slot, std::int64_t within_ms, bool last_chance) {
+  slot.silence.expires_after(std::chrono::milliseconds(within_ms));
+  slot.silence.async_wait([this, &slot, last_chance](boost::system::error_code error) {
+    if (error || !slot.running()) return;
+    if (!last_chance) return expect_word(slot, options_.last_word_ms, true);
+    log_warning("a local worker says nothing: it is killed",
+                {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"silence_ms_max", options_.silence_ms_max}});
+    slot.send(SIGKILL);
+  });
+}
+
+void Supervisor::watch(Slot& slot) {
+  expect_word(slot, options_.silence_ms_max, false);
+  slot.process.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, &slot](boost::system::error_code error) {
+    if (!error) ended(slot);
+  });
+}
+
+void Supervisor::ended(Slot& slot) {
+  siginfo_t exit{};
+  const bool ours = ::waitid(P_PIDFD, static_cast<id_t>(slot.process.native_handle()), &exit, WEXITED) == 0;
+  const std::string how = ours ? describe_exit(exit) : "ended";  // how an adopted one ended, its new parent alone learns
+  slot.process.close();
+  slot.silence.cancel();
+  std::remove(data_dir_.worker_file(slot.name).c_str());
+  const bool asked = std::exchange(slot.told_to_end, false);
+  if (asked) {
+    log_info("local worker ended", {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", how}});
+  } else {
+    log_warning("local worker ended unasked",
+                {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", how}, {"log", data_dir_.worker_log(slot.name)}});
+  }
+  const RecordedProcess gone = std::exchange(slot.recorded, RecordedProcess{});
+  if (!gone.worker_id.empty())
+    worker_ended_({gone.worker_id}, "the worker process " + slot.name + " " + how, ours ? crash_of(exit) : "");
+
+  if (stopping_ || slot.surplus) {
+    finish_if_stopped();
+    return;
+  }
+  const bool settled = asked || SupervisorClock::now() - slot.started > std::chrono::milliseconds(options_.settled_ms);
+  slot.early_deaths = settled ? 0 : slot.early_deaths + 1;
+  restart_later(slot);
+}
+
+void Supervisor::restart_later(Slot& slot) {
+  const std::chrono::milliseconds delay = restart_delay(slot);
+  if (delay.count() > 0) {
+    log_warning("a local worker keeps ending: its next start waits",
+                {{"worker", slot.name}, {"early_deaths", slot.early_deaths}, {"delay_ms", delay.count()}});
+  }
+  slot.restart.expires_after(delay);
+  slot.restart.async_wait([this, &slot](boost::system::error_code error) {
+    if (!error && !stopping_) launch(slot);
+  });
+}
+
+// The first early death may be an accident; from the second on the delay doubles.
+std::chrono::milliseconds Supervisor::restart_delay(const Slot& slot) const {
+  if (slot.early_deaths <= 1) return std::chrono::milliseconds(0);
+  const int doublings = std::min(slot.early_deaths - 2, 20);
+  return std::chrono::milliseconds(std::min(options_.restart_delay_ms_min << doublings, options_.restart_delay_ms_max));
+}
+
+// Workers of an earlier run that had more of them.
+void Supervisor::retire_surplus() {
+  for (int index = options_.workers; index < kSlotsMax; ++index) {
+    if (!std::filesystem::exists(data_dir_.worker_file(worker_name(index)))) continue;
+    auto slot = std::make_unique<Slot>(loop_, index);
+    slot->surplus = true;
+    if (adopt(*slot)) slots_.push_back(std::move(slot));
+  }
+}
+
+void Supervisor::finish_if_stopped() {
+  const bool any_left = std::any_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->running(); });
+  if (!stopping_ || any_left || !stopped_) return;
+  grace_.cancel();
+  boost::asio::post(loop_, std::exchange(stopped_, nullptr));
+}
+
+std::vector<std::string> Supervisor::arguments_for(const std::string& name) const {
+  std::vector<std::string> arguments = {"--server",        options_.server_url,
+                                        "--name",          name,
+                                        "--threads",       std::to_string(options_.threads_per_worker),
+                                        "--give-up-after", std::to_string(options_.orphaned_s_max),
+                                        "--stall-seconds", std::to_string(options_.stall_s)};
+  if (options_.end_with_parent) arguments.push_back("--end-with-parent");
+  return arguments;
+}
+
+}  // namespace tuneband::server

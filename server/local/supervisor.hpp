@@ -1,0 +1,97 @@
+// The local workers: starts them, keeps them alive, reaps them.
+//
+// Workers outlive a server that is killed. What runs is written down in the data directory (pid and start time), and a server
+// that starts again adopts the living ones and starts only those that are missing.
+//
+// Loop thread only. The thread must live as long as the process: with end_with_parent the system ends the workers when the thread
+// that started them ends.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "server/data/data_dir.hpp"
+#include "workers/protocol/sync.hpp"
+
+namespace tuneband::server {
+
+struct SupervisorOptions {
+  std::string worker_program;  // path of tuneband-worker
+  std::string server_url;
+  int workers = 1;
+  int threads_per_worker = 1;
+  bool end_with_parent = false;
+  int stall_s = 300;                        // a call to a file that does not come back for so long fails its trial; 0: never
+  std::int64_t orphaned_s_max = 600;        // a worker whose server does not come back for so long ends by itself
+  std::int64_t grace_ms = 15'000;           // between SIGTERM and SIGKILL when stopping
+  std::int64_t silence_ms_max = 60'000;     // a worker that runs and says nothing for so long hangs: it is killed and replaced
+  std::int64_t last_word_ms = 2'000;        // on top: a server that was stopped itself hears first what was said meanwhile
+  std::int64_t settled_ms = 10'000;         // a worker that ran for so long is restarted at once
+  std::int64_t restart_delay_ms_min = 250;  // doubled with each early death in a row
+  std::int64_t restart_delay_ms_max = 30'000;
+};
+
+class Supervisor {
+ public:
+  // A worker process ended, and said before under which id it syncs. `crash`: the signal, when it is of the program's own making.
+  using WorkerEnded = std::function<void(const WorkerId&, const std::string& message, const std::string& crash)>;
+
+  Supervisor(boost::asio::io_context& loop, const DataDir& data_dir, SupervisorOptions options, WorkerEnded worker_ended);
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  void start();
+
+  // From the engine: which process syncs under which id.
+  void worker_synced(const WorkerId& worker, const protocol::SyncRequest& request);
+
+  // SIGTERM to all, SIGKILL after grace_ms to those still there; `stopped` is called once none is left.
+  void stop(std::function<void()> stopped);
+  // SIGKILL to all, at once; nothing is waited for.
+  void kill_all();
+
+  struct View {
+    std::string name;
+    std::int64_t pid = 0;  // 0: not running
+    bool adopted = false;
+  };
+  std::vector<View> workers() const;
+  // Those that ended, or could not be started, and wait for their next start.
+  std::size_t workers_down() const;
+
+ private:
+  struct Slot;
+
+  void start_or_adopt(Slot& slot);
+  bool adopt(Slot& slot);
+  void launch(Slot& slot);
+  void write_down(const Slot& slot) const;
+  void watch(Slot& slot);
+  void expect_word(Slot& slot, std::int64_t within_ms, bool last_chance);
+  void ended(Slot& slot);
+  void restart_later(Slot& slot);
+  std::chrono::milliseconds restart_delay(const Slot& slot) const;
+  void retire_surplus();
+  void finish_if_stopped();
+  std::vector<std::string> arguments_for(const std::string& name) const;
+
+  boost::asio::io_context& loop_;
+  const DataDir& data_dir_;
+  SupervisorOptions options_;
+  WorkerEnded worker_ended_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  bool stopping_ = false;
+  std::function<void()> stopped_;
+  boost::asio::steady_timer grace_;
+};
+
+}  // namespace tuneband::server

@@ -1,0 +1,224 @@
+#include "workers/command/metric_parser.hpp"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+constexpr std::size_t kNearMissSizeMax = 200;  // bytes
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  return text;
+}
+
+bool contains_ignoring_case(std::string_view text, std::string_view word) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
+}
+
+// Python's json.dumps writes NaN, Infinity and -Infinity bare, which is not JSON: puts them into our words for them.
+std::string with_quoted_specials(std::string_view line) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kSpecials{
+      {{"-Infinity", "\"-inf\""}, {"Infinity", "\"inf\""}, {"NaN", "\"nan\""}}};
+  std::string text;
+  bool in_string = false;
+  for (std::size_t i = 0; i < line.size();) {
+    const auto special =
+        std::find_if(kSpecials.begin(), kSpecials.end(), [&](const auto& s) { return line.substr(i).starts_with(s.first); });
+    if (!in_string && special != kSpecials.end()) {
+      text += special->second;
+      i += special->first.size();
+      continue;
+    }
+    if (in_string && line[i] == '\\' && i + 1 < line.size()) {
+      text += line[i++];
+    } else if (line[i] == '"') {
+      in_string = !in_string;
+    }
+    text += line[i++];
+  }
+  return text;
+}
+
+bool usable_name(const std::string& name) {
+  const auto control = [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; };
+  return !name.empty() && name.size() <= protocol::kMetricNameSizeMax && std::none_of(name.begin(), name.end(), control);
+}
+
+// Resource counts come as "3", and from some languages as "3.0".
+std::optional<std::int64_t> to_resource(double value) {
+  constexpr double kResourceMax = 1e15;
+  if (!(value >= 0 && value <= kResourceMax)) return std::nullopt;
+  const auto whole = static_cast<std::int64_t>(value);
+  return static_cast<double>(whole) == value ? std::optional(whole) : std::nullopt;
+}
+
+// Bytes as they come: a stray byte that is not UTF-8 must not hide the rest of its line.
+RE2::Options pattern_options() {
+  RE2::Options options;
+  options.set_encoding(RE2::Options::EncodingLatin1);
+  options.set_log_errors(false);
+  return options;
+}
+
+struct NamedPattern {
+  std::string name;  // "": the regex captures it, before the value
+  std::unique_ptr<RE2> regex;
+};
+
+Result<std::unique_ptr<RE2>> compile(const std::string& regex, int groups, const std::string& path) {
+  auto compiled = std::make_unique<RE2>(regex, pattern_options());
+  if (!compiled->ok()) {
+    return Error{ErrorCode::invalid_argument, "the regular expression `" + regex + "` is not valid: " + compiled->error(), path,
+                 ""};
+  }
+  if (compiled->NumberOfCapturingGroups() < groups) {
+    const std::string lacks = groups == 1 ? "no group for the value" : "no two groups, for the name and the value";
+    return Error{ErrorCode::invalid_argument, "the regular expression `" + regex + "` has " + lacks, path,
+                 "put the part that is the value into parentheses"};
+  }
+  return compiled;
+}
+
+std::optional<double> captured_number(const re2::StringPiece& text) {
+  if (text.data() == nullptr) return std::nullopt;  // the group took no part
+  return parse_number(trimmed({text.data(), text.size()}));
+}
+
+std::optional<double> match_number(const RE2& regex, std::string_view line) {
+  re2::StringPiece value;
+  if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), regex, &value)) return std::nullopt;
+  return captured_number(value);
+}
+
+}  // namespace
+
+struct MetricParser::Patterns {
+  std::vector<NamedPattern> metrics;
+  std::unique_ptr<RE2> resource;
+};
+
+MetricParser::MetricParser(std::unique_ptr<Patterns> patterns, std::string objective)
+    : patterns_(std::move(patterns)), objective_(std::move(objective)) {}
+MetricParser::~MetricParser() = default;
+MetricParser::MetricParser(MetricParser&&) noexcept = default;
+MetricParser& MetricParser::operator=(MetricParser&&) noexcept = default;
+
+Result<MetricParser> MetricParser::create(const protocol::CommandSpec& spec, const std::string& objective) {
+  auto patterns = std::make_unique<Patterns>();
+  for (std::size_t i = 0; i < spec.metrics.size(); ++i) {
+    auto regex =
+        compile(spec.metrics[i].regex, spec.metrics[i].name.empty() ? 2 : 1, join_path(join_path("trainer.metrics", i), "regex"));
+    if (!regex) return regex.error();
+    patterns->metrics.push_back({spec.metrics[i].name, std::move(*regex)});
+  }
+  if (!spec.resource_regex.empty()) {
+    auto regex = compile(spec.resource_regex, 1, "trainer.resource_regex");
+    if (!regex) return regex.error();
+    patterns->resource = std::move(*regex);
+  }
+  return MetricParser(std::move(patterns), objective);
+}
+
+void MetricParser::feed(std::string_view output, std::deque<MetricReport>& reports) {
+  while (!output.empty()) {
+    const std::size_t end = output.find_first_of("\n\r");
+    const std::string_view piece = output.substr(0, end);
+    line_ += piece.substr(0, kLineSizeMax - std::min(kLineSizeMax, line_.size()));
+    if (end == std::string_view::npos) return;
+    read_line(line_, reports);
+    line_.clear();
+    output.remove_prefix(end + 1);
+  }
+}
+
+void MetricParser::finish(std::deque<MetricReport>& reports) {
+  read_line(line_, reports);
+  line_.clear();
+}
+
+void MetricParser::read_line(std::string_view line, std::deque<MetricReport>& reports) {
+  objective_seen_ = false;
+  if (patterns_->metrics.empty()) {
+    read_json(trimmed(line));
+  } else {
+    read_patterns(line);
+  }
+  if (objective_seen_) {
+    reports.push_back(std::exchange(pending_, {}));
+    // A command that says its resource once says it for all that follows, until the next.
+    pending_.resource = reports.back().resource;
+  } else if (contains_ignoring_case(line, objective_)) {
+    near_misses_.push_back(valid_utf8(line.substr(0, kNearMissSizeMax)));
+    if (near_misses_.size() > kNearMissesMax) near_misses_.pop_front();
+  }
+}
+
+void MetricParser::read_patterns(std::string_view line) {
+  if (patterns_->resource) {
+    const auto number = match_number(*patterns_->resource, line);
+    const auto resource = number ? to_resource(*number) : std::nullopt;
+    if (resource && resource != pending_.resource) pending_ = {resource, {}};  // what was seen before belongs to another resource
+  }
+  for (const NamedPattern& pattern : patterns_->metrics) {
+    if (pattern.name.empty()) {
+      read_named_pairs(*pattern.regex, line);
+    } else if (const auto value = match_number(*pattern.regex, line)) {
+      set_metric(pattern.name, *value);
+    }
+  }
+}
+
+void MetricParser::read_named_pairs(const re2::RE2& regex, std::string_view line) {
+  re2::StringPiece rest(line.data(), line.size());
+  re2::StringPiece name;
+  re2::StringPiece value;
+  for (std::size_t before = rest.size(); RE2::FindAndConsume(&rest, regex, &name, &value); before = rest.size()) {
+    const auto number = captured_number(value);
+    if (number && name.data() != nullptr) set_metric(valid_utf8({name.data(), name.size()}), *number);
+    if (rest.empty()) return;
+    if (rest.size() == before) rest.remove_prefix(1);  // a match of nothing does not move on by itself
+  }
+}
+
+void MetricParser::read_json(std::string_view line) {
+  if (!line.starts_with('{') || !line.ends_with('}')) return;
+  auto parsed = parse_json(line);
+  if (!parsed) parsed = parse_json(with_quoted_specials(line));
+  if (!parsed || !parsed->is_object()) return;
+  std::optional<std::int64_t> resource;
+  if (const auto found = parsed->find("resource"); found != parsed->end() && found->is_number())
+    resource = to_resource(found->get<double>());
+  if (resource != pending_.resource) pending_ = {resource, {}};
+  for (const auto& [name, value] : parsed->items()) {
+    if (name == "resource") continue;
+    if (const auto number = number_from_json(value)) set_metric(name, *number);
+  }
+}
+
+void MetricParser::set_metric(const std::string& name, double value) {
+  if (!usable_name(name)) return;
+  objective_seen_ = objective_seen_ || name == objective_;
+  const auto found =
+      std::find_if(pending_.metrics.begin(), pending_.metrics.end(), [&](const auto& metric) { return metric.first == name; });
+  if (found != pending_.metrics.end()) {
+    found->second = value;
+  } else if (pending_.metrics.size() < protocol::kMetricsPerObservationMax || name == objective_) {
+    if (pending_.metrics.size() == protocol::kMetricsPerObservationMax) pending_.metrics.pop_back();
+    pending_.metrics.emplace_back(name, value);
+  }
+}
+
+}  // namespace tuneband::workers

@@ -1,0 +1,71 @@
+// A command that was started for a trial: its process, what it has printed, and how far it has come. It may outlive a segment: at
+// until_resource it is held (SIGSTOP), and goes on where it stands when the trial's next segment comes to this worker.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "workers/command/metric_parser.hpp"
+#include "workers/command/process.hpp"
+#include "workers/trial_log.hpp"
+
+namespace tuneband::workers {
+
+class RunningCommand {
+ public:
+  RunningCommand(Process process, MetricParser parser, std::int64_t from_resource, std::int64_t grace_ms);
+
+  enum class Waited { output, ended, stop, deadline };
+
+  // Waits for output, the command's end, `stop_fd` (-1: none) to be readable, or the deadline (nothing: none), and takes in one
+  // piece of output into `log` and reports(). After `ended` all its output is in, and all that it had started is gone.
+  Waited wait(int stop_fd, std::optional<std::int64_t> timeout_ms, TrialLog& log);
+
+  void hold();   // SIGSTOP
+  void go_on();  // SIGCONT
+  // Waits for it to end by itself, the grace period at the longest or until `stop_fd` is readable; then end().
+  void let_end(int stop_fd, TrialLog& log);
+  // SIGTERM, then after the grace period SIGKILL, to all that it has started. Its last output is taken in.
+  void end(TrialLog& log);
+
+  // Reports read but not taken yet, in order. Their resource is told or counted: next_resource().
+  std::deque<MetricReport>& reports() { return reports_; }
+  std::int64_t next_resource() const { return reports_.front().resource.value_or(position_ + 1); }
+  MetricReport take_report();
+
+  bool ended() const { return status_.has_value(); }
+  const ExitStatus& status() const { return *status_; }
+  std::int64_t position() const { return position_; }  // the highest resource of a report that was taken
+  bool says_resource() const { return says_resource_; }
+  bool said_zero() const { return said_zero_; }  // a report for resource 0: it counts from there
+  const std::optional<Metrics>& last_metrics() const { return last_metrics_; }
+  const std::deque<std::string>& near_misses() const { return parser_.near_misses(); }
+  std::string last_lines() const;          // of its output, for a message
+  bool machine_ran_out_of_memory() const;  // since it was started, the kernel killed something for that
+
+ private:
+  Waited wait_for_end(int stop_fd, TrialLog& log);
+  bool read_piece(TrialLog& log);
+  void finish(TrialLog& log);
+
+  Process process_;
+  MetricParser parser_;
+  std::deque<MetricReport> reports_;
+  std::size_t read_ahead_ = 0;  // bytes of output since there were no reports left to take
+  bool cut_ = false;            // there was too much of it: no more reports
+  std::int64_t position_;
+  std::int64_t grace_ms_;
+  std::int64_t oom_kills_before_;
+  std::optional<ExitStatus> status_;
+  std::optional<Metrics> last_metrics_;
+  bool says_resource_ = false;
+  bool said_zero_ = false;
+  bool output_open_ = true;
+  std::string tail_;
+};
+
+}  // namespace tuneband::workers

@@ -1,0 +1,412 @@
+#include "workers/data/csv_encoding.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include "core/text.hpp"
+#include "workers/data/csv_reader.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+using protocol::DataSpec;
+
+constexpr const char* kTrainField = "trainer.data.train";
+constexpr const char* kLabelField = "trainer.data.label";
+constexpr std::int64_t kOddShareOf = 100;  // fewer odd cells than one in so many are dirt, not categories
+constexpr std::size_t kNameShownMax = 60;  // bytes
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+bool is_missing(std::string_view cell) {
+  constexpr std::array<std::string_view, 5> kMissing{"?", "na", "nan", "n/a", "null"};
+  const auto same = [cell](std::string_view word) {
+    return std::equal(cell.begin(), cell.end(), word.begin(), word.end(),
+                      [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
+  };
+  return cell.empty() || std::any_of(kMissing.begin(), kMissing.end(), same);
+}
+
+// Of a cell only its size: a file that is no table, named by mistake or to have it read out, has other things in it.
+std::string size_of_text(std::string_view text) { return "a text of length " + std::to_string(text.size()); }
+
+// A column's name, if it is plainly one.
+std::string shown(std::string_view name) {
+  const auto plain = [](char c) {
+    const bool letter =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
+    return letter || std::string_view(" _-.,()[]<>%#&+").find(c) != std::string_view::npos;
+  };
+  if (name.size() > kNameShownMax || !std::all_of(name.begin(), name.end(), plain)) return "(" + size_of_text(name) + ")";
+  return "`" + valid_utf8(name) + "`";
+}
+
+Error fault(const std::string& field, std::string message, std::string hint = {}) {
+  return {ErrorCode::invalid_argument, std::move(message), field, std::move(hint)};
+}
+
+// The parser knows no path into the job: adds it.
+Result<void> at_field(Result<void> read, const std::string& field) {
+  if (read || !read.error().path.empty()) return read;
+  Error error = read.error();
+  error.path = field;
+  return error;
+}
+
+// Calls `on_row(row, number)` for the rows below the header, after checking that they are as long as the first.
+Result<void> read_rows(const DataSpec& spec, const std::string& path, const std::function<Result<void>(const CsvRow&)>& on_header,
+                       const std::function<Result<void>(const CsvRow&, std::uint64_t)>& on_row) {
+  std::optional<std::size_t> width;
+  std::uint64_t number = 0;
+  return read_csv(path, spec.delimiter, [&](const CsvRow& row) -> Result<void> {
+    if (!width) {
+      width = row.cells.size();
+      if (auto taken = on_header(row); !taken || spec.header) return taken;
+    }
+    if (row.cells.size() != *width) {
+      return fault("",
+                   "line " + std::to_string(row.line) + " has " + std::to_string(row.cells.size()) +
+                       (row.cells.size() == 1 ? " cell" : " cells") + ", the first line has " + std::to_string(*width),
+                   "is the delimiter another, or a quote left open?");
+    }
+    return on_row(row, number++);
+  });
+}
+
+// Calls `on_header(row)` for the first row of each of the training files, and `on_row(row)` for those below.
+Result<void> read_training_rows(const DataSpec& spec, const std::function<Result<void>(const CsvRow&)>& on_header,
+                                const std::function<Result<void>(const CsvRow&)>& on_row) {
+  for (std::size_t i = 0; i < spec.train.size(); ++i) {
+    const std::string field = spec.train.size() == 1 ? kTrainField : join_path(kTrainField, i);
+    auto read = read_rows(spec, spec.train[i], on_header, [&](const CsvRow& row, std::uint64_t) { return on_row(row); });
+    if (auto done = at_field(std::move(read), field); !done) return done;
+  }
+  return {};
+}
+
+std::vector<std::string> column_names(const CsvRow& first, bool header) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < first.cells.size(); ++i) {
+    const std::string name = header ? valid_utf8(trim(first.cells[i])) : "";
+    names.push_back(name.empty() ? "column" + std::to_string(i) : name);
+  }
+  return names;
+}
+
+// All files need the same columns; `expected` are those of the first.
+Result<void> check_columns(const CsvRow& first, bool header, const std::vector<std::string>& expected, const std::string& field) {
+  const std::vector<std::string> names = column_names(first, header);
+  if (names.size() != expected.size()) {
+    return fault(field, "the file has " + std::to_string(names.size()) + " columns, and the training file has " +
+                            std::to_string(expected.size()));
+  }
+  const auto differ = std::mismatch(names.begin(), names.end(), expected.begin());
+  if (differ.first == names.end()) return {};
+  return fault(field,
+               "column " + std::to_string(differ.first - names.begin()) + " is " + shown(*differ.first) +
+                   ", and in the training file it is " + shown(*differ.second),
+               "both files need the same columns in the same order");
+}
+
+// By name, else by number from 0.
+Result<std::size_t> find_column(const std::string& column, const std::vector<std::string>& names, const DataSpec& spec,
+                                const std::string& field) {
+  const auto found = std::find(names.begin(), names.end(), column);
+  if (found != names.end() && spec.header) {
+    if (std::find(found + 1, names.end(), column) != names.end()) {
+      return fault(field, "the file has more than one column " + shown(column), "give the column's number, from 0");
+    }
+    return static_cast<std::size_t>(found - names.begin());
+  }
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), number);
+  const bool is_number = error == std::errc{} && end == column.data() + column.size();
+  if (is_number && number < names.size()) return number;
+  if (is_number) {
+    return fault(field, "the file has " + std::to_string(names.size()) + " columns, numbered from 0, and no column " + column);
+  }
+  std::string hint = did_you_mean(column, names);
+  if (hint.empty())
+    hint = names.size() == 1 ? "is the delimiter another? the file has one column"
+                             : "the file has " + std::to_string(names.size()) + " columns; they go by number, too, from 0";
+  return fault(field, "the file has no column " + shown(column), hint);
+}
+
+// What the training file has in one column.
+struct ColumnProfile {
+  bool dropped = false;
+  bool forced = false;  // the user says categorical
+  bool categorical = false;
+  std::int64_t numbers = 0;
+  std::int64_t odd = 0;  // neither number nor missing
+  std::int64_t first_odd_line = 0;
+  std::string first_odd;
+  std::set<std::string, std::less<>> categories;  // first the odd ones, then all where categorical
+};
+
+class EncodingLearner {
+ public:
+  explicit EncodingLearner(const DataSpec& spec) : spec_(spec) {}
+
+  Result<CsvEncoding> learn() {
+    auto read = read_training_rows(
+        spec_, [this](const CsvRow& row) { return take_header(row); }, [this](const CsvRow& row) { return take_row(row); });
+    if (!read) return read.error();
+    if (rows_ == 0)
+      return fault(kTrainField, "the file " + spec_.train.front() + " has no rows" + (spec_.header ? " below its header" : ""));
+    if (auto decided = decide(); !decided) return decided.error();
+    if (auto collected = collect_number_like_categories(); !collected) return collected.error();
+    return build();
+  }
+
+ private:
+  Result<void> take_header(const CsvRow& row) {
+    if (!names_.empty()) return check_columns(row, spec_.header, names_, "");
+    names_ = column_names(row, spec_.header);
+    profiles_.resize(names_.size());
+    auto label = find_column(spec_.label, names_, spec_, kLabelField);
+    if (!label) return label.error();
+    label_ = *label;
+    for (const auto& [list, field] :
+         {std::pair{&spec_.drop, "trainer.data.drop"}, std::pair{&spec_.categorical, "trainer.data.categorical"}}) {
+      for (std::size_t i = 0; i < list->size(); ++i) {
+        const std::string path = join_path(field, i);
+        auto column = find_column((*list)[i], names_, spec_, path);
+        if (!column) return column.error();
+        if (*column == label_) return fault(path, "names the label's column " + shown((*list)[i]));
+        (list == &spec_.drop ? profiles_[*column].dropped : profiles_[*column].forced) = true;
+      }
+    }
+    return {};
+  }
+
+  Result<void> take_row(const CsvRow& row) {
+    ++rows_;
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      ColumnProfile& profile = profiles_[i];
+      const std::string_view cell = trim(row.cells[i]);
+      if (profile.dropped || is_missing(cell)) continue;
+      if (parse_number(cell)) {
+        ++profile.numbers;
+        continue;
+      }
+      if (profile.odd++ == 0) {
+        profile.first_odd_line = row.line;
+        profile.first_odd = cell;
+      }
+      if (auto added = add_category(i, cell); !added) return added;
+    }
+    return {};
+  }
+
+  Result<void> add_category(std::size_t column, std::string_view cell) {
+    auto& categories = profiles_[column].categories;
+    if (categories.find(cell) != categories.end()) return {};
+    const std::size_t limit = column == label_ ? kLabelClassesMax : kColumnCategoriesMax;
+    if (categories.size() >= limit) {
+      return fault(kTrainField,
+                   "column " + shown(names_[column]) + " has more than " + std::to_string(limit) + " different texts",
+                   column == label_ ? "is it the label?" : "name it in trainer.data.drop");
+    }
+    categories.emplace(cell);
+    return {};
+  }
+
+  // Which columns are categorical, once all cells were seen.
+  Result<void> decide() {
+    for (std::size_t i = 0; i < profiles_.size(); ++i) {
+      ColumnProfile& profile = profiles_[i];
+      profile.categorical = profile.forced || profile.odd > 0;
+      if (profile.forced || profile.odd == 0 || profile.numbers == 0) continue;
+      const bool few = profile.odd * kOddShareOf < profile.numbers + profile.odd;
+      const bool mostly_numbers =
+          profile.numbers > profile.odd && profile.numbers > static_cast<std::int64_t>(kOneHotCategoriesMax);
+      if (!few && !mostly_numbers) continue;
+      const bool first_line = profile.first_odd_line == 1 && profile.odd == 1;
+      return fault(
+          kTrainField,
+          "line " + std::to_string(profile.first_odd_line) + ", column " + shown(names_[i]) + ": expected a number, got " +
+              size_of_text(profile.first_odd) + "; " + std::to_string(profile.numbers) + " other cells of the column are numbers",
+          first_line ? "is line 1 a header? then set trainer.data.header to true"
+          : i == label_
+              ? "correct the label, or remove the row"
+              : "correct the cell, leave it empty if the value is missing, or name the column in trainer.data.categorical");
+    }
+    return {};
+  }
+
+  // A second reading, for categorical columns that have numbers among their cells.
+  Result<void> collect_number_like_categories() {
+    std::vector<std::size_t> mixed;
+    for (std::size_t i = 0; i < profiles_.size(); ++i) {
+      if (profiles_[i].categorical && profiles_[i].numbers > 0 && !profiles_[i].dropped) mixed.push_back(i);
+    }
+    if (mixed.empty()) return {};
+    return read_training_rows(
+        spec_, [](const CsvRow&) { return Result<void>(); },
+        [&](const CsvRow& row) -> Result<void> {
+          for (const std::size_t i : mixed) {
+            const std::string_view cell = trim(row.cells[i]);
+            if (is_missing(cell)) continue;
+            if (auto added = add_category(i, cell); !added) return added;
+          }
+          return {};
+        });
+  }
+
+  Result<CsvEncoding> build() {
+    CsvEncoding encoding;
+    encoding.columns = names_;
+    for (std::size_t i = 0; i < profiles_.size(); ++i) {
+      ColumnProfile& profile = profiles_[i];
+      if (i == label_ || profile.dropped) continue;
+      FeatureColumn feature{i, names_[i], ColumnKind::numeric, {}};
+      if (profile.categorical) {
+        feature.kind = profile.categories.size() <= kOneHotCategoriesMax ? ColumnKind::one_hot : ColumnKind::ordinal;
+        feature.categories.assign(profile.categories.begin(), profile.categories.end());
+      }
+      encoding.features.push_back(std::move(feature));
+    }
+    if (encoding.features.empty()) return fault(kTrainField, "no column is left to learn from besides the label");
+    if (auto label = build_label(encoding.label); !label) return label.error();
+    return encoding;
+  }
+
+  Result<void> build_label(LabelColumn& label) {
+    const ColumnProfile& profile = profiles_[label_];
+    label = {label_, names_[label_], {}, spec_.positive};
+    if (profile.odd > 0) label.classes.assign(profile.categories.begin(), profile.categories.end());
+    if (label.positive.empty() || label.classes.empty()) return {};
+    if (std::binary_search(label.classes.begin(), label.classes.end(), label.positive)) return {};
+    return fault("trainer.data.positive", "the label's column has no " + shown(label.positive),
+                 "the column has " + std::to_string(label.classes.size()) + " different texts");
+  }
+
+  const DataSpec& spec_;
+  std::vector<std::string> names_;
+  std::vector<ColumnProfile> profiles_;
+  std::size_t label_ = 0;
+  std::uint64_t rows_ = 0;
+};
+
+std::optional<std::size_t> place_of(const std::vector<std::string>& sorted, std::string_view text) {
+  const auto found =
+      std::lower_bound(sorted.begin(), sorted.end(), text, [](const std::string& a, std::string_view b) { return a < b; });
+  if (found == sorted.end() || *found != text) return std::nullopt;
+  return static_cast<std::size_t>(found - sorted.begin());
+}
+
+class RowEncoder {
+ public:
+  RowEncoder(const CsvEncoding& encoding, const std::string& field) : encoding_(encoding), field_(field) {
+    if (const auto number = parse_number(encoding.label.positive)) positive_number_ = *number;
+  }
+
+  Result<void> encode(const CsvRow& row, Table& table) {
+    auto label = label_of(row);
+    if (!label) return label.error();
+    for (const FeatureColumn& feature : encoding_.features) {
+      const std::string_view cell = trim(row.cells[feature.source]);
+      if (feature.kind == ColumnKind::numeric) {
+        auto value = is_missing(cell) ? Result<float>(kMissingValue) : number_of(cell, row, feature.name);
+        if (!value) return value.error();
+        table.values.push_back(*value);
+      } else {
+        append_category(feature, cell, table.values);
+      }
+    }
+    table.labels.push_back(*label);
+    return {};
+  }
+
+ private:
+  static constexpr float kMissingValue = std::numeric_limits<float>::quiet_NaN();
+
+  static void append_category(const FeatureColumn& feature, std::string_view cell, std::vector<float>& values) {
+    const auto place = is_missing(cell) ? std::nullopt : place_of(feature.categories, cell);
+    if (feature.kind == ColumnKind::ordinal) {
+      values.push_back(place ? static_cast<float>(*place) : kMissingValue);
+      return;
+    }
+    values.insert(values.end(), feature.categories.size(), place ? 0.0F : kMissingValue);
+    if (place) values[values.size() - feature.categories.size() + *place] = 1.0F;
+  }
+
+  Error cell_fault(const CsvRow& row, const std::string& column, const std::string& expected, std::string_view cell,
+                   std::string hint = {}) const {
+    return fault(field_,
+                 "line " + std::to_string(row.line) + ", column " + shown(column) + ": expected " + expected + ", got " +
+                     size_of_text(cell),
+                 std::move(hint));
+  }
+
+  Result<float> number_of(std::string_view cell, const CsvRow& row, const std::string& column) const {
+    const auto value = parse_number(cell);
+    if (!value) return cell_fault(row, column, "a number", cell);
+    if (!(std::abs(*value) <= std::numeric_limits<float>::max()))
+      return cell_fault(row, column, "a number that fits 32-bit floats", cell);
+    return static_cast<float>(*value);
+  }
+
+  Result<float> label_of(const CsvRow& row) const {
+    const LabelColumn& label = encoding_.label;
+    const std::string_view cell = trim(row.cells[label.source]);
+    if (is_missing(cell)) return cell_fault(row, label.name, "a label", cell, "remove the row");
+    if (!label.classes.empty()) {
+      const auto place = place_of(label.classes, cell);
+      if (!place)
+        return cell_fault(row, label.name, "one of the " + std::to_string(label.classes.size()) + " labels of the training file",
+                          cell);
+      if (!label.positive.empty()) return cell == label.positive ? 1.0F : 0.0F;
+      return static_cast<float>(*place);
+    }
+    auto number = number_of(cell, row, label.name);
+    if (!number || label.positive.empty()) return number;
+    return cell == label.positive || parse_number(cell) == positive_number_ ? 1.0F : 0.0F;
+  }
+
+  const CsvEncoding& encoding_;
+  const std::string& field_;
+  std::optional<double> positive_number_;
+};
+
+}  // namespace
+
+std::size_t CsvEncoding::width() const {
+  std::size_t width = 0;
+  for (const FeatureColumn& feature : features) width += feature.kind == ColumnKind::one_hot ? feature.categories.size() : 1;
+  return width;
+}
+
+std::vector<std::string> CsvEncoding::feature_names() const {
+  std::vector<std::string> names;
+  for (const FeatureColumn& feature : features) {
+    if (feature.kind != ColumnKind::one_hot) names.push_back(feature.name);
+    if (feature.kind != ColumnKind::one_hot) continue;
+    for (const std::string& category : feature.categories) names.push_back(feature.name + "=" + valid_utf8(category));
+  }
+  return names;
+}
+
+Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec) { return EncodingLearner(spec).learn(); }
+
+Result<void> encode_csv(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, const std::string& field,
+                        const std::function<Table&(std::uint64_t row)>& target) {
+  RowEncoder encoder(encoding, field);
+  const auto on_header = [&](const CsvRow& first) { return check_columns(first, spec.header, encoding.columns, field); };
+  return at_field(read_rows(spec, path, on_header,
+                            [&](const CsvRow& row, std::uint64_t number) { return encoder.encode(row, target(number)); }),
+                  field);
+}
+
+}  // namespace tuneband::workers

@@ -1,0 +1,69 @@
+// Parsed data kept in memory between trials, so that a warm worker starts to train at once.
+//
+// An entry is one data_key (path, format, columns, split) together with the size and time of its files: a file that changes is
+// read again. The least recently used entries go when there is too much. One thread gets; keys() may be called by any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "workers/data/label_check.hpp"
+#include "workers/protocol/trainer_spec.hpp"
+#include "workers/xgboost/xgboost_session.hpp"
+
+namespace tuneband::workers {
+
+inline constexpr std::size_t kDataCacheBytesMax = std::size_t{4} * 1024 * 1024 * 1024;
+
+struct WarmData {
+  XgboostMatrix train;
+  XgboostMatrix validation;
+  std::size_t features = 0;
+  CsvEncoding encoding;
+  LabelFacts train_labels;
+  LabelFacts validation_labels;
+  bool from_signs = false;  // labels were -1 and 1, and are 0 and 1
+};
+
+// Of the files that `spec` names, as they are now: equal while none of them has changed.
+std::string data_version(const protocol::DataSpec& spec);
+
+class DataCache {
+ public:
+  explicit DataCache(std::size_t bytes_max = kDataCacheBytesMax) : bytes_max_(bytes_max) {}
+
+  struct Lookup {
+    std::shared_ptr<const WarmData> data;
+    bool warm = false;  // was there already
+  };
+  // `binary`: labels -1 and 1 become 0 and 1. Errors: as load_tables(), and kOutOfMemory. An entry larger than the bound stays
+  // until another one is asked for.
+  Result<Lookup> get(const protocol::XgboostSpec& spec, bool binary = false);
+
+  std::vector<std::string> keys() const;
+  void clear();
+
+ private:
+  struct Entry {
+    std::string key;
+    bool binary = false;
+    std::string version;  // of the files
+
+    bool serves(bool for_binary) const;
+    std::size_t size_bytes = 0;
+    std::shared_ptr<const WarmData> data;
+  };
+  void make_room(std::size_t bytes);
+
+  std::size_t bytes_max_;
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  // the latest used first
+};
+
+}  // namespace tuneband::workers

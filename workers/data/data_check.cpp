@@ -1,0 +1,150 @@
+#include "workers/data/data_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/text.hpp"
+#include "workers/data/data_shards.hpp"
+#include "workers/data/data_table.hpp"
+#include "workers/data/label_check.hpp"
+#include "workers/protocol/sync.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+std::string text_of_scalar(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+// Every value that the job gives a parameter, fixed in the trainer or in the search space, or chosen from.
+std::vector<std::string> values_of(const protocol::XgboostSpec& spec, const Json& job, const std::string& name) {
+  for (const auto& [fixed, value] : spec.parameters) {
+    if (fixed == name) return {value};
+  }
+  const auto space = job.find("search_space");
+  if (space == job.end() || !space->is_object()) return {};
+  const Json domain = space->value(name, Json());
+  if (domain.is_string() || domain.is_number()) return {text_of_scalar(domain)};
+  if (!domain.is_object()) return {};
+  std::vector<std::string> values;
+  if (domain.contains("value")) values.push_back(text_of_scalar(domain["value"]));
+  for (const Json& value : domain.value("values", Json::array())) values.push_back(text_of_scalar(value));
+  return values;
+}
+
+int class_count(const protocol::XgboostSpec& spec, const Json& job) {
+  const auto values = values_of(spec, job, "num_class");
+  const auto number = values.empty() ? std::nullopt : parse_number(values[0]);
+  constexpr double kClassesMax = 1e6;
+  return number && *number >= 0 && *number <= kClassesMax ? static_cast<int>(*number) : 0;
+}
+
+void check_objectives(const protocol::XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+  std::vector<std::string> names = values_of(spec, job, "objective");
+  if (names.empty()) names = {protocol::kXgboostObjectiveDefault};
+  const LabelFacts train_found = label_facts(tables.train);
+  const LabelFacts validation_found = label_facts(tables.validation);
+  bool signs_told = false;
+  for (const std::string& name : names) {
+    const auto* objective = protocol::find_xgboost_objective(name);
+    if (objective == nullptr) continue;  // said by check_trainer()
+    const bool signs = objective->task == protocol::XgboostTask::binary && are_signs(train_found, validation_found);
+    const LabelFacts train = signs ? facts_of_signs(train_found) : train_found;
+    const LabelFacts validation = signs ? facts_of_signs(validation_found) : validation_found;
+    if (signs && !std::exchange(signs_told, true)) {
+      diagnostics.warning("trainer.data.label", "the labels are -1 and 1, and " + name + " needs 0 and 1: -1 counts as 0",
+                          "a model's predictions are the probability of 1");
+    }
+    const auto checked = check_labels(*objective, class_count(spec, job), tables.encoding.label, train, validation);
+    if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
+    if (checked && objective->task == protocol::XgboostTask::binary && validation.min == validation.max) {
+      diagnostics.warning("trainer.data.validation", "every row of the validation data has the label " +
+                                                         format_number(validation.min) + ": auc will be NaN");
+    }
+  }
+}
+
+// The most replicas that the job gives a trial.
+int replicas_max_of(const Json& job) {
+  const auto trainer = job.find("trainer");
+  if (trainer == job.end() || !trainer->is_object()) return 1;
+  const Json replicas = trainer->value("replicas", Json());
+  const std::vector<Json> listed = replicas.is_array() ? replicas.get<std::vector<Json>>() : std::vector<Json>{replicas};
+  int most = 1;
+  for (const Json& count : listed) {
+    if (count.is_number_integer() && count > 1 && count <= protocol::kWorldSizeMax) most = std::max(most, count.get<int>());
+  }
+  return most;
+}
+
+bool tells_classes_apart(const protocol::XgboostSpec& spec, const Json& job) {
+  const std::vector<std::string> names = values_of(spec, job, "objective");
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    const auto* objective = protocol::find_xgboost_objective(name);
+    return objective != nullptr &&
+           (objective->task == protocol::XgboostTask::binary || objective->task == protocol::XgboostTask::multiclass);
+  });
+}
+
+// What each rank of a group would have to train on.
+void check_shards(const protocol::XgboostSpec& spec, const Json& job, int replicas, const LoadedTables& tables,
+                  Diagnostics& diagnostics) {
+  const std::set<float> classes(tables.train.labels.begin(), tables.train.labels.end());
+  const bool classified = tells_classes_apart(spec, job);
+  bool warned = false;
+  for (int rank = 0; rank < replicas; ++rank) {
+    const Table shard = shard_of(tables, spec.sharding, rank, replicas);
+    const std::string whose = "of " + std::to_string(replicas) + " replicas, rank " + std::to_string(rank) + " would have ";
+    if (shard.rows() == 0) {
+      diagnostics.error("trainer.replicas",
+                        whose + "no row to train on: there are " + std::to_string(tables.train.rows()) + " rows",
+                        "use fewer replicas");
+      return;
+    }
+    const std::set<float> here(shard.labels.begin(), shard.labels.end());
+    if (!classified || here.size() == classes.size() || std::exchange(warned, true)) continue;
+    diagnostics.warning(
+        "trainer.replicas",
+        whose + std::to_string(here.size()) + " of the " + std::to_string(classes.size()) + " classes in its rows",
+        "use fewer replicas, or rows in another order");
+  }
+}
+
+void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
+  std::vector<std::string> ordinal;
+  for (const FeatureColumn& feature : tables.encoding.features) {
+    if (feature.kind == ColumnKind::ordinal)
+      ordinal.push_back(feature.name + " (" + std::to_string(feature.categories.size()) + ")");
+  }
+  if (ordinal.empty()) return;
+  constexpr std::size_t kColumnsShownMax = 8;
+  if (ordinal.size() > kColumnsShownMax) ordinal.resize(kColumnsShownMax);
+  std::string list;
+  for (const std::string& column : ordinal) list += (list.empty() ? "" : ", ") + column;
+  diagnostics.warning("trainer.data.train",
+                      "columns with more than " + std::to_string(kOneHotCategoriesMax) +
+                          " different texts become one number each, the text's place in sorted order: " + list,
+                      "drop those that are free text or ids, or numbers written with a decimal comma");
+}
+
+}  // namespace
+
+void check_data(const protocol::XgboostSpec& spec, const Json& job, Diagnostics& diagnostics) {
+  try {
+    const auto tables = load_tables(spec.data);
+    if (!tables) {
+      diagnostics.error(tables.error().path, tables.error().message, tables.error().hint);
+      return;
+    }
+    check_objectives(spec, job, *tables, diagnostics);
+    if (const int replicas = replicas_max_of(job); replicas > 1) check_shards(spec, job, replicas, *tables, diagnostics);
+    check_columns(*tables, diagnostics);
+  } catch (const std::bad_alloc&) {
+    diagnostics.warning("trainer.data.train", "the data is too large to be checked beforehand");
+  }
+}
+
+}  // namespace tuneband::workers

@@ -1,0 +1,63 @@
+#include "workers/data/data_shards.hpp"
+
+#include <numeric>
+
+namespace tuneband::workers {
+
+namespace {
+
+void append_row(const Table& from, std::size_t row, Table& to) {
+  to.labels.push_back(from.labels[row]);
+  const auto offset = [](std::size_t index) { return static_cast<std::ptrdiff_t>(index); };
+  const std::size_t begin = from.sparse ? from.row_starts[row] : row * from.columns;
+  const std::size_t end = from.sparse ? from.row_starts[row + 1] : begin + from.columns;
+  to.values.insert(to.values.end(), from.values.begin() + offset(begin), from.values.begin() + offset(end));
+  if (!from.sparse) return;
+  to.entry_columns.insert(to.entry_columns.end(), from.entry_columns.begin() + offset(begin),
+                          from.entry_columns.begin() + offset(end));
+  to.row_starts.push_back(to.values.size());
+}
+
+// Where each part that is given to one rank ends: a row, a query or a file.
+std::vector<std::size_t> part_ends(const LoadedTables& tables, protocol::Sharding sharding) {
+  if (sharding == protocol::Sharding::files) return tables.train_file_ends;
+  const Table& table = tables.train;
+  std::vector<std::size_t> ends(table.query_sizes.empty() ? table.rows() : table.query_sizes.size(), 1);
+  if (!table.query_sizes.empty()) ends.assign(table.query_sizes.begin(), table.query_sizes.end());
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  return ends;
+}
+
+// The sizes of the queries that begin in rows `begin` to `end`.
+void append_queries(const Table& from, std::size_t begin, std::size_t end, Table& to) {
+  std::size_t row = 0;
+  for (const unsigned size : from.query_sizes) {
+    if (row >= end) return;
+    if (row >= begin) to.query_sizes.push_back(size);
+    row += size;
+  }
+}
+
+}  // namespace
+
+Table shard_of(const LoadedTables& tables, protocol::Sharding sharding, int rank, int world_size) {
+  const Table& table = tables.train;
+  Table shard;
+  shard.columns = table.columns;
+  shard.sparse = table.sparse;
+  if (table.sparse) shard.row_starts.push_back(0);
+  const std::vector<std::size_t> ends = part_ends(tables, sharding);
+  const bool by_query = !table.query_sizes.empty() && sharding == protocol::Sharding::rows;
+  for (std::size_t part = static_cast<std::size_t>(rank); part < ends.size(); part += static_cast<std::size_t>(world_size)) {
+    const std::size_t begin = part == 0 ? 0 : ends[part - 1];
+    for (std::size_t row = begin; row < ends[part]; ++row) append_row(table, row, shard);
+    if (by_query) {
+      shard.query_sizes.push_back(table.query_sizes[part]);
+    } else {
+      append_queries(table, begin, ends[part], shard);
+    }
+  }
+  return shard;
+}
+
+}  // namespace tuneband::workers

@@ -1,0 +1,117 @@
+#include "workers/data/label_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+using protocol::XgboostObjective;
+using protocol::XgboostTask;
+
+constexpr std::size_t kClassesShownMax = 8;
+
+Error label_fault(std::string message, std::string hint = {}) {
+  return {ErrorCode::invalid_argument, std::move(message), "trainer.data.label", std::move(hint)};
+}
+
+std::string classes_text(const LabelColumn& column) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(column.classes.size(), kClassesShownMax); ++i)
+    text += (i > 0 ? ", " : "") + column.classes[i];
+  return valid_utf8(column.classes.size() > kClassesShownMax ? text + ", ..." : text);
+}
+
+// Texts have become 0, 1, ...: fine for classes, meaningless for everything else.
+Result<void> check_text_label(const XgboostObjective& objective, const LabelColumn& column) {
+  if (column.classes.empty() || !column.positive.empty()) return {};
+  const std::string found = "the label `" + valid_utf8(column.name) + "` has the texts " + classes_text(column);
+  if (objective.task == XgboostTask::binary && column.classes.size() > 2) {
+    return label_fault(found + ", and " + objective.name + " needs two classes",
+                       "name the one that counts as 1 in trainer.data.positive");
+  }
+  if (objective.task != XgboostTask::binary && objective.task != XgboostTask::multiclass) {
+    return label_fault(found + ", and " + objective.name + " needs numbers", "use binary:logistic or multi:softprob for classes");
+  }
+  return {};
+}
+
+Result<void> check_range(const XgboostObjective& objective, int classes, const LabelFacts& facts, const std::string& file) {
+  const NumberRange& range = objective.label;
+  const bool low = range.min_excluded ? !(facts.min > range.min) : !(facts.min >= range.min);
+  const bool high = !(facts.max <= range.max);
+  const double found = low ? facts.min : facts.max;
+  const std::string got = file + " has the label " + format_number(found);
+  if (objective.task == XgboostTask::multiclass) {
+    if (!low && facts.whole && facts.max < static_cast<float>(classes)) return {};
+    return label_fault((facts.whole ? got : file + " has labels with fractions") + ", and " + objective.name +
+                           " with num_class " + std::to_string(classes) + " needs whole numbers from 0 to " +
+                           std::to_string(classes - 1),
+                       facts.whole && !low ? "set num_class to " + format_number(facts.max + 1) : "");
+  }
+  if (!low && !high) return {};
+  std::string expected = "labels above " + format_number(range.min);
+  if (!range.min_excluded) expected = "labels of at least " + format_number(range.min);
+  if (range.max == 1) expected = "labels between 0 and 1";
+  return label_fault(got + ", and " + objective.name + " needs " + expected,
+                     objective.task == XgboostTask::binary ? "name the label that counts as 1 in trainer.data.positive" : "");
+}
+
+}  // namespace
+
+LabelFacts label_facts(const Table& table) {
+  const auto [min, max] = std::minmax_element(table.labels.begin(), table.labels.end());
+  LabelFacts facts;
+  facts.min = *min;
+  facts.max = *max;
+  facts.whole = std::all_of(table.labels.begin(), table.labels.end(), [](float label) { return std::floor(label) == label; });
+  facts.queries = !table.query_sizes.empty();
+  facts.signs = std::all_of(table.labels.begin(), table.labels.end(), [](float label) { return label == -1 || label == 1; });
+  return facts;
+}
+
+bool are_signs(const LabelFacts& train, const LabelFacts& validation) {
+  return train.signs && validation.signs && std::min(train.min, validation.min) < 0;
+}
+
+LabelFacts facts_of_signs(const LabelFacts& facts) {
+  LabelFacts changed = facts;
+  changed.min = std::max(facts.min, 0.0F);
+  changed.max = std::max(facts.max, 0.0F);
+  changed.signs = false;
+  return changed;
+}
+
+bool make_signs_classes(LoadedTables& tables, bool binary) {
+  if (!binary || !are_signs(label_facts(tables.train), label_facts(tables.validation))) return false;
+  for (Table* table : {&tables.train, &tables.validation}) {
+    for (float& label : table->labels) label = std::max(label, 0.0F);
+  }
+  tables.encoding.label.classes = {"-1", "1"};
+  return true;
+}
+
+Result<void> check_labels(const XgboostObjective& objective, int classes, const LabelColumn& column, const LabelFacts& train,
+                          const LabelFacts& validation) {
+  if (auto checked = check_text_label(objective, column); !checked) return checked;
+  if (!column.positive.empty() && train.max == 0 && validation.max == 0) {
+    return Error{ErrorCode::invalid_argument, "no row has the label `" + column.positive + "`", "trainer.data.positive",
+                 "name the label that counts as 1"};
+  }
+  if (auto checked = check_range(objective, classes, train, "the training data"); !checked) return checked;
+  if (auto checked = check_range(objective, classes, validation, "the validation data"); !checked) return checked;
+  const bool classified = objective.task == XgboostTask::binary || objective.task == XgboostTask::multiclass;
+  if (classified && train.min == train.max) {
+    return label_fault("every row of the training data has the label " + format_number(train.min) +
+                       ": there is nothing to tell apart");
+  }
+  if (objective.task == XgboostTask::ranking && !(train.queries && validation.queries)) {
+    return label_fault(objective.name + " needs queries (qid:1) in both files");
+  }
+  return {};
+}
+
+}  // namespace tuneband::workers

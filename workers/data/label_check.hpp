@@ -1,0 +1,37 @@
+// Whether a table's labels suit XGBoost's objective, before XGBoost sees them: it keeps a faulty label set, or trains on
+// nonsense.
+#pragma once
+
+#include "core/error.hpp"
+#include "workers/data/data_table.hpp"
+#include "workers/protocol/xgboost_parameters.hpp"
+
+namespace tuneband::workers {
+
+struct LabelFacts {
+  float min = 0;
+  float max = 0;
+  bool whole = true;     // whole numbers only
+  bool queries = false;  // rows belong to queries
+  bool signs = false;    // -1 and 1 only
+};
+
+// Of a table with at least one row.
+LabelFacts label_facts(const Table& table);
+
+// Two classes written as -1 and 1, as LibSVM files often have them: XGBoost's binary objectives take 0 and 1.
+bool are_signs(const LabelFacts& train, const LabelFacts& validation);
+
+// Those of a table whose labels -1 and 1 have become 0 and 1.
+LabelFacts facts_of_signs(const LabelFacts& facts);
+
+// Where `binary` and the labels are -1 and 1: they become 0 and 1 in both tables, and the classes -1 and 1 of the label column.
+// Whether they did.
+bool make_signs_classes(LoadedTables& tables, bool binary);
+
+// `classes`: XGBoost's num_class, 0 where there is none. Errors: at "trainer.data.label", with what was found and what is
+// expected.
+Result<void> check_labels(const protocol::XgboostObjective& objective, int classes, const LabelColumn& column,
+                          const LabelFacts& train, const LabelFacts& validation);
+
+}  // namespace tuneband::workers

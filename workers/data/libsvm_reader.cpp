@@ -1,0 +1,139 @@
+#include "workers/data/libsvm_reader.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "core/text.hpp"
+#include "workers/data/csv_reader.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+constexpr std::size_t kLibsvmLineSizeMax = 256 * 1024 * 1024;  // bytes
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+std::string_view next_token(std::string_view& line) {
+  while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+  std::size_t size = 0;
+  while (size < line.size() && !is_blank(line[size])) ++size;
+  const std::string_view token = line.substr(0, size);
+  line.remove_prefix(size);
+  return token;
+}
+
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<float> parse_finite(std::string_view text) {
+  const auto value = parse_number(text);
+  if (!value || !(std::abs(*value) <= std::numeric_limits<float>::max())) return std::nullopt;
+  return static_cast<float>(*value);
+}
+
+class LibsvmReader {
+ public:
+  explicit LibsvmReader(const std::function<Table&(std::uint64_t)>& target) : target_(target) {}
+
+  Result<void> feed(std::string_view piece) {
+    while (!piece.empty()) {
+      const std::size_t newline = piece.find('\n');
+      pending_ += piece.substr(0, newline);
+      if (pending_.size() > kLibsvmLineSizeMax) return fault("the line is too long", "");
+      if (newline == std::string_view::npos) return {};
+      if (auto read = read_line(pending_); !read) return read;
+      pending_.clear();
+      piece.remove_prefix(newline + 1);
+    }
+    return {};
+  }
+
+  Result<void> finish() { return read_line(pending_); }
+
+ private:
+  Error fault(const std::string& what, std::string_view token) const {
+    std::string message = "line " + std::to_string(line_) + ": " + what;
+    if (!token.empty()) message += ", got a text of length " + std::to_string(token.size());
+    return {ErrorCode::invalid_argument, std::move(message), "", ""};
+  }
+
+  Result<void> read_line(std::string_view line) {
+    ++line_;
+    line = line.substr(0, line.find('#'));
+    const std::string_view label_text = next_token(line);
+    if (label_text.empty()) return {};
+    const auto label = parse_finite(label_text);
+    if (!label) return fault("expected a label, a number, in front", label_text);
+    Table& table = target_(row_);
+    table.sparse = true;
+    if (table.row_starts.empty()) table.row_starts.push_back(0);
+    if (auto read = read_entries(line, table); !read) return read;
+    table.labels.push_back(*label);
+    table.row_starts.push_back(table.values.size());
+    ++row_;
+    return {};
+  }
+
+  Result<void> read_entries(std::string_view line, Table& table) {
+    std::int64_t last_column = -1;
+    bool first = true;
+    for (std::string_view token = next_token(line); !token.empty(); token = next_token(line), first = false) {
+      const std::size_t colon = token.find(':');
+      if (colon == std::string_view::npos) return fault("expected column:value", token);
+      const std::string_view name = token.substr(0, colon);
+      const std::string_view text = token.substr(colon + 1);
+      if (name == "qid") {
+        if (!first) return fault("qid must stand right after the label", token);
+        if (auto read = read_query(text, table); !read) return read;
+        continue;
+      }
+      const auto column = parse_count(name);
+      if (!column || *column >= kFeaturesMax) return fault("expected column:value with a column from 0", token);
+      if (static_cast<std::int64_t>(*column) <= last_column) return fault("columns must rise within a line", token);
+      last_column = static_cast<std::int64_t>(*column);
+      table.columns = std::max(table.columns, static_cast<std::size_t>(*column) + 1);
+      if (is_missing(text)) continue;
+      const auto value = parse_finite(text);
+      if (!value) return fault("expected column:value with a finite number", token);
+      table.entry_columns.push_back(static_cast<unsigned>(*column));
+      table.values.push_back(*value);
+    }
+    return {};
+  }
+
+  static bool is_missing(std::string_view text) { return text == "nan" || text == "NaN" || text == "NA"; }
+
+  Result<void> read_query(std::string_view text, Table& table) {
+    const auto query = parse_count(text);
+    if (!query) return fault("expected qid: and a number", text);
+    if (table.query_sizes.empty() && table.rows() > 0) return fault("the lines before have no qid", "");
+    if (table.query_sizes.empty() || query != last_query_) table.query_sizes.push_back(0);
+    ++table.query_sizes.back();
+    last_query_ = query;
+    return {};
+  }
+
+  const std::function<Table&(std::uint64_t)>& target_;
+  std::string pending_;  // a line begun
+  std::int64_t line_ = 0;
+  std::uint64_t row_ = 0;
+  std::optional<std::uint64_t> last_query_;  // none: a file begins with a query of its own
+};
+
+}  // namespace
+
+Result<void> read_libsvm(const std::string& path, const std::function<Table&(std::uint64_t row)>& target) {
+  LibsvmReader reader(target);
+  auto read = read_text_file(path, [&](std::string_view piece) { return reader.feed(piece); });
+  if (!read) return read;
+  return reader.finish();
+}
+
+}  // namespace tuneband::workers

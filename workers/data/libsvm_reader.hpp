@@ -1,0 +1,16 @@
+// LibSVM files: "label [qid:N] column:value column:value ...  # comment", columns from 0 and rising, what is not there is
+// missing.
+#pragma once
+
+#include <functional>
+
+#include "core/error.hpp"
+#include "workers/data/data_table.hpp"
+
+namespace tuneband::workers {
+
+// Appends the rows of a file, each to the table that `target` names for its number (from 0). `columns` of a table grows as
+// needed. Errors: with the line, and an empty path.
+Result<void> read_libsvm(const std::string& path, const std::function<Table&(std::uint64_t row)>& target);
+
+}  // namespace tuneband::workers

@@ -1,0 +1,153 @@
+#include "workers/xgboost/model_files.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+
+#include "core/random.hpp"
+#include "workers/machine_fault.hpp"
+#include "workers/open_regular.hpp"
+#include "workers/protocol/sync.hpp"
+#include "workers/protocol/trial_directory.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kModelEnding = ".ubj";
+constexpr std::string_view kChecksumEnding = ".sum";
+
+Error write_error(const std::string& path, int error_number) {
+  return fault_of(ErrorCode::internal, "cannot write " + path, error_number);
+}
+
+// Nothing, too, when a link stands for one of them: what is there would be replaced and removed.
+std::optional<protocol::TrialDirectory> checkpoints_of(const std::string& trial_dir, std::int64_t epoch) {
+  const auto directory = protocol::TrialDirectory::open(trial_dir);
+  return directory ? directory->checkpoints(epoch) : std::nullopt;
+}
+
+// A name of its own for each process: a worker thought lost may still be writing the same file.
+std::string aside(const std::string& path) { return path + ".tmp" + std::to_string(::getpid()); }
+
+bool write_bytes(const std::string& path, std::string_view bytes, Flush flush) {
+  const UniqueFd file = open_regular(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
+  if (!file) return false;
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return flush == Flush::no || ::fsync(file.get()) == 0;
+}
+
+// What has been written under another name gets its own; if not, nothing of it stays.
+Result<void> put_in_place(const std::string& temporary, const std::string& path, bool written) {
+  if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return {};
+  const Error error = write_error(path, errno);
+  ::unlink(temporary.c_str());
+  return error;
+}
+
+Result<void> write_whole(const std::string& path, std::string_view bytes, Flush flush) {
+  const std::string temporary = aside(path);
+  return put_in_place(temporary, path, write_bytes(temporary, bytes, flush));
+}
+
+// The names in it, to the disk itself. Some network file systems have no such call for a directory: they do it by themselves.
+Result<void> flush_directory(const std::string& path) {
+  const UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory && (::fsync(directory.get()) == 0 || errno == EINVAL || errno == ENOTSUP)) return {};
+  return write_error(path, errno);
+}
+
+std::string checksum(std::string_view bytes) {
+  return std::to_string(bytes.size()) + " " + std::to_string(stable_hash(bytes)) + "\n";
+}
+
+std::string checkpoint_path(const std::string& checkpoints, std::int64_t resource, std::string_view ending) {
+  return checkpoints + "/" + std::to_string(resource) + std::string(ending);
+}
+
+// The resources that have a checkpoint, the most first.
+std::vector<std::int64_t> stored_resources(const std::string& checkpoints) {
+  std::vector<std::int64_t> resources;
+  std::error_code error;
+  for (fs::directory_iterator entry(checkpoints, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() != kModelEnding) continue;
+    const std::string stem = entry->path().stem().string();
+    std::int64_t resource = 0;
+    const auto [rest, fault] = std::from_chars(stem.data(), stem.data() + stem.size(), resource);
+    if (fault == std::errc{} && rest == stem.data() + stem.size() && resource > 0) resources.push_back(resource);
+  }
+  std::sort(resources.rbegin(), resources.rend());
+  return resources;
+}
+
+void remove_checkpoint(const std::string& checkpoints, std::int64_t resource) {
+  std::error_code ignored;
+  fs::remove(checkpoint_path(checkpoints, resource, kModelEnding), ignored);
+  fs::remove(checkpoint_path(checkpoints, resource, kChecksumEnding), ignored);
+}
+
+Result<void> make_place(const Checkpoint& checkpoint) {
+  std::error_code error;
+  const fs::path checkpoints = protocol::checkpoint_dir(checkpoint.trial_dir, checkpoint.epoch);
+  fs::create_directories(checkpoints, error);
+  if (error) return write_error(checkpoints, error.value());
+  if (!checkpoints_of(checkpoint.trial_dir, checkpoint.epoch)) return write_error(checkpoints, ENOTDIR);
+  return {};
+}
+
+}  // namespace
+
+Result<void> store_model(const Checkpoint& checkpoint, std::string_view model, Flush flush) {
+  if (auto made = make_place(checkpoint); !made) return made;
+  const fs::path checkpoints = protocol::checkpoint_dir(checkpoint.trial_dir, checkpoint.epoch);
+  const std::string path = checkpoint_path(checkpoints, checkpoint.resource, kModelEnding);
+  const std::string sum_path = checkpoint_path(checkpoints, checkpoint.resource, kChecksumEnding);
+  if (auto written = write_whole(sum_path, checksum(model), flush); !written) return written;
+  if (auto written = write_whole(path, model, flush); !written) return written;
+  if (flush == Flush::yes) {
+    // And those above: they may be as new as the names in them.
+    const fs::path trial_dir = checkpoint.trial_dir;
+    for (fs::path directory = checkpoints; directory != trial_dir.parent_path(); directory = directory.parent_path()) {
+      if (auto flushed = flush_directory(directory); !flushed) return flushed;
+    }
+  }
+  for (const std::int64_t older : stored_resources(checkpoints)) {
+    if (older < std::min(checkpoint.taken, checkpoint.resource)) remove_checkpoint(checkpoints, older);
+  }
+  return {};
+}
+
+Result<void> store_kept_model(const Checkpoint& checkpoint, std::int64_t resource, std::string_view model, Flush flush) {
+  if (auto made = make_place(checkpoint); !made) return made;
+  const std::string checkpoints = protocol::checkpoint_dir(checkpoint.trial_dir, checkpoint.epoch);
+  if (auto written = write_whole(checkpoints + "/" + protocol::kept_model_file(resource), model, flush); !written) return written;
+  return flush == Flush::yes ? flush_directory(checkpoints) : Result<void>();
+}
+
+std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64_t epoch, std::int64_t resource_max,
+                                        std::vector<std::string>& notes) {
+  if (!checkpoints_of(trial_dir, epoch)) return std::nullopt;
+  const std::string checkpoints = protocol::checkpoint_dir(trial_dir, epoch);
+  for (const std::int64_t resource : stored_resources(checkpoints)) {
+    if (resource > resource_max) continue;
+    auto bytes = read_regular(checkpoint_path(checkpoints, resource, kModelEnding));
+    const auto sum = read_regular(checkpoint_path(checkpoints, resource, kChecksumEnding));
+    if (bytes && sum && *sum == checksum(*bytes)) return StoredModel{resource, std::move(*bytes)};
+    notes.push_back("the checkpoint of " + std::to_string(resource) + " rounds is damaged and is not used");
+  }
+  return std::nullopt;
+}
+
+}  // namespace tuneband::workers

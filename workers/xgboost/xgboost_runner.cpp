@@ -1,0 +1,128 @@
+// Trials of the trainer `xgboost`: boosting rounds in this process, on data kept warm, resumable bit for bit.
+// docs/xgboost-trainer.md.
+#include <memory>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "workers/data/data_cache.hpp"
+#include "workers/machine_fault.hpp"
+#include "workers/trial_runner.hpp"
+#include "workers/xgboost/xgboost_group.hpp"
+#include "workers/xgboost/xgboost_training.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+using protocol::AssignmentOrder;
+using protocol::XgboostSpec;
+
+class XgboostRunner final : public TrialRunner {
+ public:
+  explicit XgboostRunner(const RunnerOptions& options) : options_(options), group_(options) {}
+
+  SegmentResult run(const AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) override {
+    SegmentResult result;
+    try {
+      result = run_segment(order, reporter, log);
+    } catch (const std::bad_alloc&) {
+      result = failed_segment(kExitOutOfMemory, {kOutOfMemory, "the worker ran out of memory", "", ""});
+    }
+    const bool resumable = result.exit == kExitCompleted || result.exit == kExitStopped;
+    if (!resumable && result.waits_for.empty()) {
+      log.note(result.exit + ": " + result.message);
+      release();
+    }
+    if (result.exit == kExitOutOfMemory) {
+      cache_.clear();
+      group_.end();
+    }
+    return result;
+  }
+
+  void release() override {
+    training_.reset();
+    group_.release();
+  }
+
+  bool may_hang(const AssignmentOrder& order) const override { return order.group.has_value(); }
+
+  std::vector<std::string> data_keys() const override { return cache_.keys(); }
+
+ private:
+  SegmentResult run_segment(const AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) {
+    Diagnostics faults;
+    const auto trainer = protocol::parse_trainer(order.trainer, "trainer", "/", faults);
+    const auto* spec = std::get_if<XgboostSpec>(&trainer);
+    if (!faults.ok()) return failed_segment(kExitInvalidParameters, faults.errors().front());
+    if (spec == nullptr) return {kExitInvalidParameters, "the trainer is not of the type xgboost"};
+    if (std::exchange(described_epoch_, order.epoch) != order.epoch) log.note(describe_segment(order));
+    const SegmentContext segment{order, *spec, reporter, log, options_.threads};
+    if (order.group) {
+      training_.reset();
+      reporter.waits_for_others(true);  // whom it waits for at the longest, the group knows
+      return group_.run(segment);
+    }
+    std::vector<std::string> messages;
+    SegmentResult result;
+    {
+      const XgboostMessages listening(messages);
+      result = run_alone(segment);
+    }
+    for (const std::string& message : messages) log.note("XGBoost: " + message);
+    return result;
+  }
+
+  SegmentResult run_alone(const SegmentContext& segment) {
+    auto parameters = parameters_of(segment);
+    const auto found = cache_.get(segment.spec, is_binary(parameters));
+    if (!found) return unreadable(found.error());
+    segment.log.note(std::to_string(found->data->train.rows()) + " rows to train on, " +
+                     std::to_string(found->data->validation.rows()) + " to validate, " + std::to_string(found->data->features) +
+                     " features" + (found->warm ? ", in memory" : ", read") +
+                     (found->data->from_signs ? "; the labels -1 and 1 are trained as 0 and 1" : ""));
+    if (auto checked = check_labels_of(*found->data, parameters); !checked)
+      return failed_segment(kExitDataUnreadable, checked.error());
+    if (!training_ || !training_->goes_on_with(segment.order, found->data)) {
+      release();
+      if (auto begun = begin(segment, found->data, std::move(parameters)); !begun)
+        return failed_segment(kExitInvalidParameters, begun.error());
+    }
+    OneRank alone;
+    return training_->run(segment, alone);
+  }
+
+  // The job was taken, so the files were there: they may come back, as a mount does. What is in them does not mend itself.
+  static SegmentResult unreadable(const Error& error) {
+    SegmentResult result = failed_segment(kExitDataUnreadable, error);
+    if (error.code == ErrorCode::not_found) result.waits_for = kReadableData;
+    return result;
+  }
+
+  // From the newest whole checkpoint, else from nothing.
+  Result<void> begin(const SegmentContext& segment, std::shared_ptr<const WarmData> data, XgboostParameters parameters) {
+    auto training = XgboostTraining::begin(segment, std::move(data), 1, std::move(parameters));
+    if (!training) return training.error();
+    if (const auto stored = stored_model(segment)) {
+      if (auto loaded = training->load(*stored); !loaded) return loaded;
+    }
+    note_start(segment, *training);
+    training_.emplace(std::move(*training));
+    return {};
+  }
+
+  RunnerOptions options_;
+  DataCache cache_;
+  std::optional<XgboostTraining> training_;
+  std::int64_t described_epoch_ = 0;
+  XgboostGroup group_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrialRunner> make_xgboost_runner(const RunnerOptions& options) {
+  return std::make_unique<XgboostRunner>(options);
+}
+
+}  // namespace tuneband::workers

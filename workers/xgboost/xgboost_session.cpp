@@ -1,0 +1,246 @@
+#include "workers/xgboost/xgboost_session.hpp"
+
+#include <xgboost/c_api.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+#include "core/text.hpp"
+#include "workers/xgboost/ranks.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+constexpr std::size_t kBytesPerValue = 16;     // XGBoost's entry (8), its histogram index and column pages
+constexpr std::int64_t kSeedSpan = 1LL << 40;  // XGBoost multiplies seeds
+constexpr std::size_t kMessageLinesMax = 100;
+constexpr std::size_t kXgboostMessageSizeMax = 500;  // bytes
+
+// Behind "[02:45:16] WARNING: ./src/learner.cc:767: ", which only some messages have.
+std::string_view without_source(std::string_view message) {
+  if (!message.starts_with('[')) return message;
+  for (const std::string_view ending : {".cc:", ".cu:", ".h:"}) {
+    const std::size_t source = message.find(ending);
+    if (source == std::string_view::npos) continue;
+    const std::size_t end = message.find(':', source + ending.size());  // behind the line's number
+    if (end != std::string_view::npos) return message.substr(end + 1);
+  }
+  return message;
+}
+
+std::string_view first_line(std::string_view text) {
+  constexpr std::string_view kBlanks = " \n\r\t";
+  text.remove_prefix(std::min(text.size(), text.find_first_not_of(kBlanks)));
+  text = text.substr(0, text.find('\n'));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+}
+
+// "[02:45:16] ./src/metric/metric.cc:49: Unknown metric function x\nStack trace:\n..." -> "Unknown metric function x"
+std::string readable(std::string_view message) {
+  message = without_source(message.substr(0, message.find("Stack trace")));
+  return valid_utf8(first_line(message).substr(0, kXgboostMessageSizeMax));
+}
+
+// How XGBoost says that it does not reach another rank.
+bool speaks_of_the_group(std::string_view raw) {
+  constexpr std::string_view kWords[] = {
+      "Allreduce", "Broadcast failed", "Poll timeout", "Failed to poll", "ReConnectLink", "Rabit", "RABIT", "rabit"};
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [raw](std::string_view word) { return raw.find(word) != std::string_view::npos; });
+}
+
+Error last_error() {
+  std::string_view raw = XGBGetLastError();
+  raw = raw.substr(0, raw.find("Stack trace"));
+  const bool memory = raw.find("bad_alloc") != std::string_view::npos || raw.find("bad allocation") != std::string_view::npos ||
+                      raw.find("Cannot allocate memory") != std::string_view::npos;
+  if (memory) return {kOutOfMemory, "XGBoost ran out of memory", "", ""};
+  const ErrorCode code = speaks_of_the_group(raw) ? kGroupBroke : ErrorCode::invalid_argument;
+  return {code, "XGBoost: " + readable(raw), "", ""};
+}
+
+thread_local std::vector<std::string>* message_lines = nullptr;
+
+void take_message(const char* message) {
+  if (message_lines == nullptr || message_lines->size() >= kMessageLinesMax) return;
+  std::string line = readable(message);
+  const bool known =
+      std::find(message_lines->begin(), message_lines->end(), line) != message_lines->end();  // it comes every round
+  if (!line.empty() && !known) message_lines->push_back(std::move(line));
+}
+
+Result<void> create_handle(const Table& table, DMatrixHandle* handle) {
+  if (!table.sparse) {
+    constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+    return xgboost_result(XGDMatrixCreateFromMat(table.values.data(), table.rows(), table.columns, kMissing, handle));
+  }
+  return xgboost_result(XGDMatrixCreateFromCSREx(table.row_starts.data(), table.entry_columns.data(), table.values.data(),
+                                                 table.row_starts.size(), table.values.size(), table.columns, handle));
+}
+
+Result<std::string> saved(BoosterHandle booster) {
+  bst_ulong size = 0;
+  const char* bytes = nullptr;
+  if (auto done = xgboost_result(XGBoosterSaveModelToBuffer(booster, R"({"format": "ubj"})", &size, &bytes)); !done)
+    return done.error();
+  return std::string(bytes, size);
+}
+
+std::string_view parameter_or(const XgboostParameters& parameters, std::string_view name, std::string_view fallback) {
+  const auto found =
+      std::find_if(parameters.begin(), parameters.end(), [name](const auto& parameter) { return parameter.first == name; });
+  return found == parameters.end() ? fallback : std::string_view(found->second);
+}
+
+}  // namespace
+
+Result<void> xgboost_result(int status) {
+  if (status != 0) return last_error();
+  return {};
+}
+
+XgboostMessages::XgboostMessages(std::vector<std::string>& lines) {
+  XGBRegisterLogCallback(take_message);  // for the whole process; a thread without a listener drops its messages
+  message_lines = &lines;
+}
+XgboostMessages::~XgboostMessages() { message_lines = nullptr; }
+
+void XgboostMatrix::Free::operator()(void* handle) const { XGDMatrixFree(handle); }
+
+Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
+  DMatrixHandle handle = nullptr;
+  if (auto created = create_handle(table, &handle); !created) return created.error();
+  XgboostMatrix matrix;
+  matrix.handle_.reset(handle);
+  matrix.rows_ = table.rows();
+  matrix.size_bytes_ = table.values.size() * kBytesPerValue + table.rows() * sizeof(float);
+  if (auto set = xgboost_result(XGDMatrixSetFloatInfo(handle, "label", table.labels.data(), table.rows())); !set)
+    return set.error();
+  if (!table.query_sizes.empty()) {
+    const auto set = xgboost_result(XGDMatrixSetUIntInfo(handle, "group", table.query_sizes.data(), table.query_sizes.size()));
+    if (!set) return set.error();
+  }
+  return matrix;
+}
+
+void XgboostBooster::Free::operator()(void* handle) const { XGBoosterFree(handle); }
+
+Result<XgboostBooster> XgboostBooster::create(const XgboostMatrix& train, const std::vector<EvaluationSet>& evaluated,
+                                              XgboostParameters parameters) {
+  std::vector<DMatrixHandle> cached{train.handle()};
+  for (const EvaluationSet& set : evaluated) {
+    if (set.matrix != &train) cached.push_back(set.matrix->handle());
+  }
+  BoosterHandle handle = nullptr;
+  if (auto created = xgboost_result(XGBoosterCreate(cached.data(), cached.size(), &handle)); !created) return created.error();
+  XgboostBooster booster;
+  booster.handle_.reset(handle);
+  booster.train_ = &train;
+  booster.parameters_ = std::move(parameters);
+  booster.seed_ = static_cast<std::int64_t>(parse_number(parameter_or(booster.parameters_, "seed", "0")).value_or(0)) % kSeedSpan;
+  if (auto set = booster.set_parameters(); !set) return set.error();
+  return booster;
+}
+
+Result<void> XgboostBooster::set_parameters() {
+  for (const auto& [name, value] : parameters_) {
+    if (auto set = xgboost_result(XGBoosterSetParam(handle_.get(), name.c_str(), value.c_str())); !set) return set;
+  }
+  return {};
+}
+
+Result<void> XgboostBooster::set_feature_names(const std::vector<std::string>& names) {
+  std::vector<const char*> texts;
+  for (const std::string& name : names) texts.push_back(name.c_str());
+  return xgboost_result(XGBoosterSetStrFeatureInfo(handle_.get(), "feature_name", texts.data(), texts.size()));
+}
+
+Result<void> XgboostBooster::set_attribute(const std::string& name, const std::string& value) {
+  return xgboost_result(XGBoosterSetAttr(handle_.get(), name.c_str(), value.c_str()));
+}
+
+Result<std::string> XgboostBooster::attribute(const std::string& name) const {
+  const char* value = nullptr;
+  int found = 0;
+  if (auto got = xgboost_result(XGBoosterGetAttr(handle_.get(), name.c_str(), &value, &found)); !got) return got.error();
+  return std::string(found != 0 ? value : "");
+}
+
+Result<std::string> XgboostBooster::save() { return saved(handle_.get()); }
+
+Result<std::string> XgboostBooster::save_first(int rounds, const std::vector<std::pair<std::string, std::string>>& attributes) {
+  BoosterHandle slice = nullptr;
+  if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), 0, rounds, 1, &slice)); !cut) return cut.error();
+  const std::unique_ptr<void, Free> owner(slice);
+  for (const auto& [name, value] : attributes) {
+    auto set = xgboost_result(XGBoosterSetAttr(slice, name.c_str(), value.empty() ? nullptr : value.c_str()));
+    if (!set) return set.error();
+  }
+  return saved(slice);
+}
+
+Result<void> XgboostBooster::load(std::string_view model, int rounds) {
+  if (auto loaded = xgboost_result(XGBoosterLoadModelFromBuffer(handle_.get(), model.data(), model.size())); !loaded)
+    return loaded;
+  int held = 0;
+  if (auto counted = xgboost_result(XGBoosterBoostedRounds(handle_.get(), &held)); !counted) return counted;
+  if (held != rounds) {
+    return Error{ErrorCode::invalid_argument,
+                 "the model holds " + std::to_string(held) + " rounds, not " + std::to_string(rounds), "", ""};
+  }
+  return set_parameters();
+}
+
+// The tree updaters keep a column sampler whose generator is not part of a saved model. A change of tree_method that is really
+// configured makes XGBoost build new updaters, as a load does. The configuration resets other parameters, so all of them have to
+// be set again.
+Result<void> XgboostBooster::forget_updaters() {
+  const std::string_view method = parameter_or(parameters_, "tree_method", "hist");
+  const char* other = method == "approx" ? "hist" : "approx";
+  if (auto set = xgboost_result(XGBoosterSetParam(handle_.get(), "tree_method", other)); !set) return set;
+  bst_ulong size = 0;
+  const char* config = nullptr;
+  if (auto configured = xgboost_result(XGBoosterSaveJsonConfig(handle_.get(), &size, &config)); !configured) return configured;
+  return set_parameters();
+}
+
+// Another seed than the round before makes XGBoost seed its generator before it builds the updaters, some of which draw from it
+// at once; seed_per_iteration seeds it again for what is drawn later.
+Result<void> XgboostBooster::train_round(int round) {
+  if (auto forgotten = forget_updaters(); !forgotten) return forgotten;
+  const std::string seed = std::to_string(seed_ + round + 1);
+  if (auto seeded = xgboost_result(XGBoosterSetParam(handle_.get(), "seed", seed.c_str())); !seeded) return seeded;
+  return xgboost_result(XGBoosterUpdateOneIter(handle_.get(), round, train_->handle()));
+}
+
+Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate(int round, const std::vector<EvaluationSet>& sets) {
+  std::vector<DMatrixHandle> matrices;
+  std::vector<const char*> names;
+  for (const EvaluationSet& set : sets) {
+    matrices.push_back(set.matrix->handle());
+    names.push_back(set.name);
+  }
+  const char* text = nullptr;
+  const int status = XGBoosterEvalOneIter(handle_.get(), round, matrices.data(), names.data(), matrices.size(), &text);
+  if (status != 0) return last_error();
+  return parse_evaluation(text);
+}
+
+std::vector<std::pair<std::string, double>> parse_evaluation(std::string_view text) {
+  std::vector<std::pair<std::string, double>> values;
+  text.remove_prefix(std::min(text.size(), text.find('\t')));
+  while (!text.empty()) {
+    text.remove_prefix(1);
+    const std::string_view part = text.substr(0, text.find('\t'));
+    text.remove_prefix(part.size());
+    const std::size_t colon = part.rfind(':');
+    if (colon == std::string_view::npos) continue;
+    if (const auto value = parse_number(part.substr(colon + 1))) values.emplace_back(part.substr(0, colon), *value);
+  }
+  return values;
+}
+
+}  // namespace tuneband::workers

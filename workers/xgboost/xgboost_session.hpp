@@ -1,0 +1,105 @@
+// XGBoost through its C API (1.7): owners of its handles, errors as results. No other file calls it, but for collective.cpp.
+//
+// One thread at a time. XGBoost's OpenMP regions spin unless OMP_NUM_THREADS and OMP_WAIT_POLICY=passive are in the environment
+// when the process starts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "workers/data/data_table.hpp"
+
+namespace tuneband::workers {
+
+// By name, sorted; what the user set, what was tuned, and what the trainer adds.
+using XgboostParameters = std::vector<std::pair<std::string, std::string>>;
+
+// Errors of this file are `invalid_argument` where XGBoost says why, and `unavailable` where memory ran out.
+class XgboostMatrix {
+ public:
+  // Copies the table; XGBoost keeps what is not missing, 8 bytes a value.
+  static Result<XgboostMatrix> create(const Table& table);
+
+  std::size_t rows() const { return rows_; }
+  std::size_t size_bytes() const { return size_bytes_; }  // an estimate, with the histogram index that training adds
+  void* handle() const { return handle_.get(); }
+
+ private:
+  struct Free {
+    void operator()(void* handle) const;
+  };
+  std::unique_ptr<void, Free> handle_;
+  std::size_t rows_ = 0;
+  std::size_t size_bytes_ = 0;
+};
+
+struct EvaluationSet {
+  const char* name;  // "validation"
+  const XgboostMatrix* matrix;
+};
+
+// The boosting of one trial. The matrices must live as long as it does.
+class XgboostBooster {
+ public:
+  static Result<XgboostBooster> create(const XgboostMatrix& train, const std::vector<EvaluationSet>& evaluated,
+                                       XgboostParameters parameters);
+
+  // Describes the features in the model; `names` one for each column of the training matrix.
+  Result<void> set_feature_names(const std::vector<std::string>& names);
+  // Kept in the model file.
+  Result<void> set_attribute(const std::string& name, const std::string& value);
+  // "" when it has none of that name.
+  Result<std::string> attribute(const std::string& name) const;
+
+  // The model as UBJSON, as XGBoost itself reads and writes it.
+  Result<std::string> save();
+  // The model of its first `rounds` rounds (1 to as many as it has), with these attributes in place of those of the same name, ""
+  // to leave one out. A linear model and dart have none.
+  Result<std::string> save_first(int rounds, const std::vector<std::pair<std::string, std::string>>& attributes);
+  // Errors: it holds another number of rounds than `rounds`. The bytes must be whole: XGBoost does not survive a damaged model.
+  Result<void> load(std::string_view model, int rounds);
+
+  // Boosts round `round` (from 0), which must be the next. The model's bytes depend on the data, the parameters and the rounds so
+  // far alone, not on where the training was interrupted, saved and loaded.
+  Result<void> train_round(int round);
+
+  // Each metric on each of these sets, which were given to create(): {"validation-auc", 0.71}.
+  Result<std::vector<std::pair<std::string, double>>> evaluate(int round, const std::vector<EvaluationSet>& sets);
+
+ private:
+  struct Free {
+    void operator()(void* handle) const;
+  };
+  Result<void> set_parameters();
+  Result<void> forget_updaters();
+
+  std::unique_ptr<void, Free> handle_;
+  const XgboostMatrix* train_ = nullptr;
+  XgboostParameters parameters_;
+  std::int64_t seed_ = 0;
+};
+
+// What a call of the C API returned, with what XGBoost has to say on this thread.
+Result<void> xgboost_result(int status);
+
+// "[3]\tvalidation-auc:0.71\ttrain-auc:-nan" -> names and values.
+std::vector<std::pair<std::string, double>> parse_evaluation(std::string_view text);
+
+// Error::code of a result whose memory ran out.
+inline constexpr ErrorCode kOutOfMemory = ErrorCode::unavailable;
+
+// While it lives, what XGBoost has to say on this thread (warnings) goes to `lines`, and not to standard error.
+class XgboostMessages {
+ public:
+  explicit XgboostMessages(std::vector<std::string>& lines);
+  ~XgboostMessages();
+  XgboostMessages(const XgboostMessages&) = delete;
+  XgboostMessages& operator=(const XgboostMessages&) = delete;
+};
+
+}  // namespace tuneband::workers

@@ -1,0 +1,425 @@
+#include "workers/xgboost/xgboost_training.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "core/json.hpp"
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "workers/machine_fault.hpp"
+#include "workers/protocol/xgboost_parameters.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+using protocol::AssignmentOrder;
+using protocol::XgboostSpec;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr int kNanRoundsMax = 10;              // in a row; then the trial is given up
+constexpr double kInsideExcludedBound = 1e-6;  // how far a tuned value moves off a bound that XGBoost's range excludes
+constexpr auto kTrainedAgainSoon = std::chrono::seconds(1);
+constexpr std::uint64_t kSeedMask = 0x7fffffff;           // of a trial's seed: what XGBoost can take
+constexpr std::size_t kDescriptionSizeMax = 1024 * 1024;  // bytes, of the features in a model file
+constexpr const char* kFeaturesAttribute = "tuneband_features";
+constexpr const char* kBestAttribute = "tuneband_best";          // of a checkpoint, where the best round is kept: which it is
+constexpr const char* kReplicasAttribute = "tuneband_replicas";  // of a model that a group trained: how many ranks it had
+
+std::string parameter_text(const std::string& name, const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_number_float()) return value.dump();
+  double number = value.get<double>();
+  if (const auto* known = protocol::find_xgboost_parameter(name);
+      known != nullptr && known->kind == protocol::ParameterKind::real) {
+    if (known->range.min_excluded && number == known->range.min) number += kInsideExcludedBound;
+    if (known->range.max_excluded && number == known->range.max) number -= kInsideExcludedBound;
+  }
+  return format_number(number);
+}
+
+// By documented name, so that "learning_rate" and "eta" are one.
+std::string documented_name(const std::string& name) {
+  const auto* known = protocol::find_xgboost_parameter(name);
+  return known == nullptr ? name : known->name;
+}
+
+std::string value_of(const XgboostParameters& parameters, const std::string& name, std::string fallback) {
+  for (const auto& [known, value] : parameters) {
+    if (known == name) return value;
+  }
+  return fallback;
+}
+
+const protocol::XgboostObjective* objective_of(const XgboostParameters& parameters) {
+  return protocol::find_xgboost_objective(value_of(parameters, "objective", protocol::kXgboostObjectiveDefault));
+}
+
+// How a user of the model file makes its features from a table: in the file itself, as a text of JSON.
+std::string describe_features(const CsvEncoding& encoding) {
+  constexpr const char* kKinds[] = {"numeric", "one_hot", "ordinal"};
+  Json features = Json::array();
+  for (const FeatureColumn& feature : encoding.features) {
+    Json described{{"column", feature.name}, {"kind", kKinds[static_cast<std::size_t>(feature.kind)]}};
+    if (feature.kind != ColumnKind::numeric) described["categories"] = feature.categories;
+    features.push_back(std::move(described));
+  }
+  const Json all{
+      {"features", std::move(features)},
+      {"label", {{"column", encoding.label.name}, {"classes", encoding.label.classes}, {"positive", encoding.label.positive}}}};
+  return all.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+std::vector<EvaluationSet> evaluation_sets(const XgboostSpec& spec, const WarmData& data) {
+  std::vector<EvaluationSet> sets{{"validation", &data.validation}};
+  if (spec.eval_train) sets.push_back({"train", &data.train});
+  return sets;
+}
+
+Result<XgboostBooster> make_booster(const XgboostSpec& spec, const WarmData& data, int world_size, XgboostParameters parameters) {
+  auto booster = XgboostBooster::create(data.train, evaluation_sets(spec, data), std::move(parameters));
+  if (!booster) return booster;
+  if (world_size > 1) {
+    if (auto kept = booster->set_attribute(kReplicasAttribute, std::to_string(world_size)); !kept) return kept.error();
+  }
+  const bool named_features = !data.encoding.features.empty();
+  if (!named_features && data.encoding.label.classes.empty()) return booster;
+  if (named_features) {
+    if (auto named = booster->set_feature_names(data.encoding.feature_names()); !named) return named.error();
+  }
+  const std::string description = describe_features(data.encoding);
+  if (description.size() > kDescriptionSizeMax) return booster;
+  if (auto described = booster->set_attribute(kFeaturesAttribute, description); !described) return described.error();
+  return booster;
+}
+
+std::string describe_configuration(const Json& configuration) {
+  std::string text;
+  for (const auto& [name, value] : configuration.items())
+    text += " " + name + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+  return text.empty() ? " nothing tuned" : text;
+}
+
+std::string describe_round(std::int64_t resource, const Metrics& metrics) {
+  std::string line = "round " + std::to_string(resource);
+  for (const auto& [name, value] : metrics) line += "  " + name + " " + format_number(value);
+  return line + "\n";
+}
+
+// {"resource": 7, "metrics": {"validation-auc": 0.79}}, in a checkpoint of this program.
+std::string describe_best(const protocol::Observation& best) {
+  Json metrics = Json::object();
+  for (const auto& [name, value] : best.metrics) metrics[name] = number_to_json(value);
+  return Json{{"resource", best.resource}, {"metrics", std::move(metrics)}}.dump();
+}
+
+std::optional<protocol::Observation> best_from(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("resource") || !json["resource"].is_number_integer() || !json.contains("metrics") ||
+      !json["metrics"].is_object()) {
+    return std::nullopt;
+  }
+  protocol::Observation best{json["resource"].get<std::int64_t>(), {}};
+  for (const auto& [name, value] : json["metrics"].items()) {
+    if (const auto number = number_from_json(value)) best.metrics.emplace_back(name, *number);
+  }
+  return best;
+}
+
+// Below max_resource the learning rate is that of the rung; the user's own text stays at max_resource.
+void shrink(std::map<std::string, std::string>& parameters, const AssignmentOrder& order) {
+  constexpr double kEtaDefault = 0.3;  // XGBoost's
+  const auto eta = parameters.find("eta");
+  const double own = eta == parameters.end() ? kEtaDefault : parse_number(eta->second).value_or(kEtaDefault);
+  const double shrunk = protocol::shrunk_eta(own, order.until_resource, order.max_resource);
+  if (shrunk != own) parameters["eta"] = format_number(shrunk);
+}
+
+std::optional<double> find_metric(const Metrics& metrics, const std::string& name) {
+  for (const auto& [known, value] : metrics) {
+    if (known == name) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+SegmentResult failed_segment(const char* exit, const Error& error) {
+  if (error.code == kOutOfMemory) {
+    return {kExitOutOfMemory, error.message + "; fewer rows, a smaller max_depth or max_bin, or fewer workers need less"};
+  }
+  return {.exit = exit, .message = describe(error), .waits_for = machine_fault(error)};
+}
+
+XgboostParameters parameters_of(const SegmentContext& segment) {
+  std::map<std::string, std::string> named{{"seed", std::to_string(segment.order.seed & kSeedMask)},
+                                           {"tree_method", "hist"},
+                                           {"verbosity", "1"},
+                                           {"validate_parameters", "1"}};
+  for (const auto& [name, value] : segment.spec.parameters) named[documented_name(name)] = value;
+  for (const auto& [name, value] : segment.order.configuration.items()) {
+    if (name != protocol::kReplicasParameter) named[documented_name(name)] = parameter_text(name, value);
+  }
+  if (segment.spec.fidelity == protocol::Fidelity::shrinkage) shrink(named, segment.order);
+  named["nthread"] = std::to_string(std::min(segment.spec.threads, segment.threads));
+  named["seed_per_iteration"] = "1";  // what is random depends on the round, not on the rounds before
+  named["disable_default_eval_metric"] = "1";
+  XgboostParameters parameters(named.begin(), named.end());
+  for (const std::string& metric : protocol::eval_metrics_for(segment.spec, segment.order.objective_metric))
+    parameters.emplace_back("eval_metric", metric);
+  return parameters;
+}
+
+bool is_binary(const XgboostParameters& parameters) {
+  const auto* objective = objective_of(parameters);
+  return objective != nullptr && objective->task == protocol::XgboostTask::binary;
+}
+
+Result<void> check_labels_of(const WarmData& data, const XgboostParameters& parameters) {
+  const auto* objective = objective_of(parameters);
+  if (objective == nullptr) return {};  // XGBoost will say so
+  const auto classes = parse_number(value_of(parameters, "num_class", "0"));
+  constexpr double kIntMax = 1e9;
+  const int count = classes && *classes >= 0 && *classes <= kIntMax ? static_cast<int>(*classes) : 0;
+  return check_labels(*objective, count, data.encoding.label, data.train_labels, data.validation_labels);
+}
+
+std::string describe_segment(const AssignmentOrder& order) {
+  std::string text = "trial " + std::to_string(order.trial) + " of job " + order.job_name + ", rounds " +
+                     std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource) + ", attempt " +
+                     std::to_string(order.attempt);
+  if (order.group) text += ", rank " + std::to_string(order.group->rank) + " of " + std::to_string(order.group->world_size);
+  return text + ":" + describe_configuration(order.configuration);
+}
+
+std::optional<StoredModel> stored_model(const SegmentContext& segment) {
+  if (segment.order.from_resource == 0) return std::nullopt;
+  std::vector<std::string> notes;
+  const AssignmentOrder& order = segment.order;
+  auto stored = newest_model(order.trial_dir, order.files_epoch, order.from_resource, notes);
+  for (const std::string& note : notes) segment.log.note(note);
+  return stored;
+}
+
+void note_start(const SegmentContext& segment, const XgboostTraining& training) {
+  if (training.resource() >= segment.order.from_resource) return;
+  segment.log.note("there is no checkpoint of " + std::to_string(segment.order.from_resource) + " rounds: goes on from " +
+                   std::to_string(training.resource()));
+}
+
+// ---- a segment ---------------------------------------------------------------------------------------------------------------
+
+class XgboostTraining::Segment {
+ public:
+  Segment(XgboostTraining& training, const SegmentContext& context, Ranks& ranks)
+      : training_(training),
+        order_(context.order),
+        spec_(context.spec),
+        reporter_(context.reporter),
+        log_(context.log),
+        ranks_(ranks),
+        stored_resource_(training.resource_ == order_.from_resource ? order_.from_resource : 0),
+        stored_at_(SteadyClock::now()) {}
+
+  SegmentResult run() {
+    std::optional<SegmentResult> fault;
+    const bool again = std::exchange(training_.epoch_, order_.epoch) == order_.epoch;  // after a fault of the machine
+    if (!again) reporter_.began(training_.resource_);
+    if (again && training_.resource_ < order_.until_resource) fault = store();
+    // Trained before, but maybe never heard of.
+    if (training_.resource_ == order_.until_resource && training_.resource_ > 0) fault = observe();
+    while (true) {
+      const Agreement agreed = agree(ranks_, fault, reporter_.should_stop());
+      if (agreed.end) return *agreed.end;
+      if (training_.resource_ >= order_.until_resource) return finish(kExitCompleted);
+      if (agreed.stop) return finish(kExitStopped);
+      if (auto trained = training_.booster_.train_round(static_cast<int>(training_.resource_)); !trained) {
+        return out_of_step(kExitInvalidParameters, trained.error());
+      }
+      ++training_.resource_;
+      fault = observe();
+      if (!fault && checkpoint_due()) fault = store();
+    }
+  }
+
+ private:
+  // Of a step that the ranks take together, and which this one cannot end.
+  SegmentResult out_of_step(const char* exit, const Error& error) {
+    if (error.code == kGroupBroke) return group_broke(ranks_, error);
+    ranks_.out_of_step();
+    return failed_segment(exit, error);
+  }
+
+  // In step: XGBoost sums a metric up over the ranks. Each has the whole validation data, so that the value is that of the whole;
+  // of the training data each has a part.
+  //
+  // Not on a thread of its own, where it would be no part of the group: XGBoost keeps the predictions of a booster by thread and
+  // by address, forgets them on the thread that frees the booster alone, and would take them for those of a later one.
+  std::optional<SegmentResult> observe() {
+    auto metrics =
+        training_.booster_.evaluate(static_cast<int>(training_.resource_) - 1, evaluation_sets(spec_, *training_.data_));
+    if (!metrics) return out_of_step(kExitInvalidParameters, metrics.error());
+    note_best(*metrics);
+    if (!ranks_.first()) return std::nullopt;
+    log_.write(describe_round(training_.resource_, *metrics));
+    const auto objective = find_metric(*metrics, order_.objective_metric);
+    if (!objective) {
+      std::string names;
+      for (const auto& [name, value] : *metrics) names += (names.empty() ? "" : ", ") + name;
+      return SegmentResult{kExitNoMetric,
+                           "XGBoost evaluates " + names + ", and the objective is `" + order_.objective_metric + "`"};
+    }
+    nan_rounds_ = std::isnan(*objective) ? nan_rounds_ + 1 : 0;
+    reporter_.observe(training_.resource_, std::move(*metrics));
+    if (nan_rounds_ < kNanRoundsMax) return std::nullopt;
+    return SegmentResult{kExitNanMetric,
+                         "`" + order_.objective_metric + "` was NaN for " + std::to_string(kNanRoundsMax) +
+                             " rounds in a row; a smaller eta may help, or the validation data has one class only"};
+  }
+
+  bool better(double value, double than) const { return order_.maximize ? value > than : value < than; }
+
+  // On every rank, which all measure the same.
+  void note_best(const Metrics& metrics) {
+    const auto objective = find_metric(metrics, order_.objective_metric);
+    if (!spec_.keep_best || !objective || !std::isfinite(*objective)) return;
+    if (training_.best_ && !better(*objective, *find_metric(training_.best_->metrics, order_.objective_metric))) return;
+    training_.best_ = protocol::Observation{training_.resource_, metrics};
+  }
+
+  // What model.ubj is to be: the best round of this training, as long as no lower rung had a better one.
+  std::optional<SegmentResult> keep_best() {
+    if (!training_.best_) return std::nullopt;
+    const double value = *find_metric(training_.best_->metrics, order_.objective_metric);
+    if (order_.kept_value && !better(value, *order_.kept_value)) return std::nullopt;
+    const auto rounds = static_cast<int>(training_.best_->resource);
+    // As other programs know them: best_iteration counts from 0.
+    auto model = training_.booster_.save_first(
+        rounds, {{kBestAttribute, ""}, {"best_iteration", std::to_string(rounds - 1)}, {"best_score", format_number(value)}});
+    if (!model) return failed_segment(kExitCrashed, model.error());
+    const auto stored = store_kept_model(place(), training_.best_->resource, *model, flush());
+    return stored ? std::nullopt : std::optional(failed_segment(kExitCrashed, stored.error()));
+  }
+
+  Checkpoint place() const { return {order_.trial_dir, order_.epoch, training_.resource_, reporter_.checkpoint_taken()}; }
+
+  Result<std::string> checkpoint() {
+    if (training_.best_) {
+      if (auto noted = training_.booster_.set_attribute(kBestAttribute, describe_best(*training_.best_)); !noted)
+        return noted.error();
+    }
+    return training_.booster_.save();
+  }
+
+  bool checkpoint_due() const {
+    return ranks_.first() && training_.resource_ < order_.until_resource &&
+           SteadyClock::now() - stored_at_ >= std::chrono::milliseconds(spec_.checkpoint_interval_ms);
+  }
+
+  std::optional<SegmentResult> store() {
+    if (training_.resource_ == stored_resource_) return std::nullopt;
+    auto model = checkpoint();
+    if (!model) return failed_segment(kExitCrashed, model.error());
+    return store(*model);
+  }
+
+  std::optional<SegmentResult> store(const std::string& model) {
+    if (training_.resource_ == stored_resource_) return std::nullopt;
+    if (auto stored = store_model(place(), model, flush()); !stored) return failed_segment(kExitCrashed, stored.error());
+    stored_resource_ = training_.resource_;
+    stored_at_ = SteadyClock::now();
+    reporter_.checkpointed(training_.resource_);
+    return std::nullopt;
+  }
+
+  // To wait for the disk takes longer than a round on a small table does. A power failure may cost what is trained again in a
+  // moment, but no more than that, and no model that is a result.
+  Flush flush() const {
+    const bool result = training_.resource_ == order_.max_resource;
+    const bool soon_done_again = training_.began_ && SteadyClock::now() - *training_.began_ < kTrainedAgainSoon;
+    return !result && soon_done_again ? Flush::no : Flush::yes;
+  }
+
+  SegmentResult finish(const char* exit) {
+    // Before the checkpoint, which is the word that the segment is done.
+    if (ranks_.alone()) {
+      if (auto fault = keep_best()) return *fault;
+    }
+    if (auto fault = ranks_.alone() ? store() : finish_together()) return *fault;
+    log_.note(std::string(exit) + " at round " + std::to_string(training_.resource_) +
+              (training_.best_ ? ", the best is round " + std::to_string(training_.best_->resource) : ""));
+    return {exit, "", "", training_.best_};
+  }
+
+  // All ranks must have come to the same model, byte for byte: else what was measured is not what the group trained.
+  std::optional<SegmentResult> finish_together() {
+    auto model = checkpoint();
+    std::optional<SegmentResult> fault;
+    if (!model) fault = failed_segment(kExitCrashed, model.error());
+    if (const Agreement agreed = agree(ranks_, fault); agreed.end) return agreed.end;
+    const std::uint64_t fingerprint = stable_hash(*model);
+    const auto seen = ranks_.largest({fingerprint, ~fingerprint});
+    if (!seen) return group_broke(ranks_, seen.error());
+    if ((*seen)[0] != ~(*seen)[1]) return SegmentResult{kExitCrashed, "the ranks have come to different models"};
+    log_.note("the model of all ranks has the fingerprint " + std::to_string(fingerprint));
+    if (!ranks_.first()) return std::nullopt;
+    if (auto unkept = keep_best()) return unkept;
+    return store(*model);
+  }
+
+  XgboostTraining& training_;
+  const AssignmentOrder& order_;
+  const XgboostSpec& spec_;
+  TrialReporter& reporter_;
+  TrialLog& log_;
+  Ranks& ranks_;
+  std::int64_t stored_resource_;  // rounds that the server can give to another: where it began, or stored since
+  SteadyClock::time_point stored_at_;
+  int nan_rounds_ = 0;
+};
+
+// ---- a trial -----------------------------------------------------------------------------------------------------------------
+
+Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, std::shared_ptr<const WarmData> data,
+                                               int world_size, XgboostParameters parameters) {
+  auto booster = make_booster(segment.spec, *data, world_size, std::move(parameters));
+  if (!booster) return booster.error();
+  XgboostTraining training(std::move(*booster), std::move(data));
+  training.job_ = segment.order.job;
+  training.trial_ = segment.order.trial;
+  training.trial_dir_ = segment.order.trial_dir;
+  if (segment.spec.fidelity == protocol::Fidelity::shrinkage) training.rung_resource_ = segment.order.until_resource;
+  training.world_size_ = world_size;
+  training.began_ = SteadyClock::now();
+  return training;
+}
+
+bool XgboostTraining::goes_on_with(const AssignmentOrder& order, const std::shared_ptr<const WarmData>& data) const {
+  const bool there = resource_ == order.from_resource || epoch_ == order.epoch;
+  return job_ == order.job && trial_ == order.trial && trial_dir_ == order.trial_dir && there &&
+         (rung_resource_ == 0 || rung_resource_ == order.until_resource) && data_ == data;
+}
+
+Result<void> XgboostTraining::load(const StoredModel& model) {
+  if (auto loaded = booster_.load(model.bytes, static_cast<int>(model.resource)); !loaded) return loaded;
+  const auto replicas = booster_.attribute(kReplicasAttribute);
+  if (!replicas) return replicas.error();
+  const std::string expected = world_size_ == 1 ? "" : std::to_string(world_size_);
+  if (*replicas != expected) {
+    return Error{ErrorCode::invalid_argument,
+                 "the checkpoint was trained by " + (replicas->empty() ? "1" : *replicas) + " replicas, and cannot go on with " +
+                     std::to_string(world_size_),
+                 "", ""};
+  }
+  const auto best = booster_.attribute(kBestAttribute);
+  if (!best) return best.error();
+  best_ = best->empty() ? std::nullopt : best_from(*best);
+  resource_ = model.resource;
+  began_.reset();
+  return {};
+}
+
+SegmentResult XgboostTraining::run(const SegmentContext& segment, Ranks& ranks) { return Segment(*this, segment, ranks).run(); }
+
+}  // namespace tuneband::workers
