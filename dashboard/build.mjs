@@ -75,7 +75,7 @@ function table(all) {
     return `      {"${name}", "${type}", ${at(`tuneband_dashboard_${index}`)}, ${at(`tuneband_dashboard_${index}_gz`)}, "\\"${tag}\\""},`;
   });
   return `// Made by dashboard/build.mjs.
-#include "server/dashboard_files.hpp"
+#include "server/api/dashboard_files.hpp"
 
 extern "C" {
 ${labels.map((label) => `extern const char ${label}[];\nextern const char ${label}_end[];`).join('\n')}

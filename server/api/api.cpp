@@ -67,6 +67,7 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
   add_job_routes();
   add_trial_routes();
   add_system_routes();
+  add_dashboard_routes();
   parts_.engine.add_listener([this](std::span<const Write> writes) {
     metrics_.on_committed(writes);
     events_.on_committed(writes, read_wall_clock());

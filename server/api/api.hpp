@@ -47,6 +47,9 @@ class Api {
   void close_streams();
 
  private:
+  // routes_dashboard.cpp
+  void add_dashboard_routes();
+
   // routes_jobs.cpp
   void add_job_routes();
   void create_job(const HttpRequest& request, const Respond& respond);

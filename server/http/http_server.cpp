@@ -447,6 +447,11 @@ bool HttpSession::may_gzip(const HttpReply& reply) const {
 
 void HttpSession::send(HttpReply reply) {
   gone_ = nullptr;
+  if (accepts_gzip_ && !reply.gzip.empty()) {
+    reply.body = std::move(reply.gzip);
+    reply.headers.emplace_back("Content-Encoding", "gzip");
+    return send_as_is(std::move(reply));
+  }
   if (!may_gzip(reply)) return send_as_is(std::move(reply));
   if (reply.body.size() > kZipOnLoopBytesMax) return send_zipped_elsewhere(std::move(reply));
   reply.body = gzip(reply.body);

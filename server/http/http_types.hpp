@@ -30,6 +30,7 @@ struct HttpReply {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
+  std::string gzip;  // of the body, where it is had already
 };
 
 // A body under way. The client may go at any time; what is written then is dropped. Dropped without end() it breaks off.

@@ -106,7 +106,7 @@ std::optional<std::string> RawClient::receive_chunk() {
 
 RawReply RawClient::receive(bool head) {
   RawReply reply = receive_head();
-  if (head || reply.status == 0 || reply.status == 204) return reply;
+  if (head || reply.status == 0 || reply.status == 204 || reply.status == 304) return reply;
   if (reply.header("transfer-encoding") == "chunked") {
     for (;;) {
       const auto chunk = receive_chunk();

@@ -39,9 +39,11 @@ std::vector<SourceFile> source_tree() {
   std::vector<SourceFile> files{{"CMakeLists.txt", read_lines(root / "CMakeLists.txt")}};
   for (const fs::directory_entry& folder : fs::directory_iterator(root)) {
     if (!holds_sources(folder)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
-      if (!entry.is_regular_file() || !is_source(entry.path())) continue;
-      files.push_back({entry.path().lexically_relative(root).string(), read_lines(entry.path())});
+    for (fs::recursive_directory_iterator entry(folder.path()), end; entry != end; ++entry) {
+      const fs::path& path = entry->path();
+      if (path.filename() == "node_modules") entry.disable_recursion_pending();  // others' sources
+      if (!entry->is_regular_file() || !is_source(path)) continue;
+      files.push_back({path.lexically_relative(root).string(), read_lines(path)});
     }
   }
   return files;

@@ -179,7 +179,7 @@ test('markup in names, values and logs is text, and values that are no numbers b
   }
   await open('#/jobs/hostile/trials/0');
   await page.getByRole('region', { name: 'Log of trial 0' }).filter({ hasText: markup }).waitFor();
-  await open(`#/jobs/${encodeURIComponent(markup)}`);
+  await open(`#/jobs/${encodeURIComponent(markup.replaceAll('/', ''))}`);
   await page.getByRole('alert').filter({ hasText: /no (job|such)/ }).waitFor();
   assert.equal(await page.locator('img[src=x]').count(), 0);
   noFaults();

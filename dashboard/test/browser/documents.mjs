@@ -34,7 +34,7 @@ export const markup = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 export function hostileJob() {
   const job = commandJob('hostile', { value: '["nan", "inf", "-inf", "1e308", "0.5"][(int(x * 1000) + step) % 5]' });
   job.search_space = { x: { type: 'float', min: 0, max: 1 }, markup: { type: 'categorical', values: [markup, '"><svg onload=alert(3)>'] } };
-  job.trainer.argv[3] += `print(${JSON.stringify(markup)})\n`;
+  job.trainer.argv[3] = `print(${JSON.stringify(markup)})\n${job.trainer.argv[3]}`; // it may be ended after its last step
   job.limits = { max_trials: 9 };
   return job;
 }

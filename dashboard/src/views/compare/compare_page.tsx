@@ -46,6 +46,7 @@ export function ComparePage(): JSX.Element {
       {names.length === 0 && <p class="muted">Choose two jobs or more.</p>}
       {value && value.length > 0 && (
         <>
+          <h2 class="hidden">What they found</h2>
           <Panel><Histories compared={value} /></Panel>
           <Panel><Bests compared={value} remove={(name) => choose({ jobs: names.filter((one) => one !== name).join(',') })} /></Panel>
           {value.length > 1 && <Panel><Documents jobs={value.map((one) => one.job)} /></Panel>}
