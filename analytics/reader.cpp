@@ -431,4 +431,22 @@ Result<std::string> Reader::decisions(TrialId trial) {
   return text;
 }
 
+Result<std::string> Reader::findings(JobId job, std::optional<int> trial) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  if (auto row = find_row(job); !row) return row.error();
+  if (trial) {
+    Statement exists = connection_.prepare("SELECT 1 FROM trials WHERE job = ? AND number = ?");
+    if (!exists.query(job.value, *trial).step()) return no_such_trial({job, *trial});
+  }
+  const std::string where = trial ? " WHERE job = ?1 AND trial = ?2 ORDER BY sequence" : " WHERE job = ?1 ORDER BY sequence";
+  Statement rows = connection_.prepare("SELECT " + columns_of<FindingRow>() + " FROM findings" + where);
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("findings").begin_array();
+  trial ? rows.query(job.value, *trial) : rows.query(job.value);
+  while (rows.step()) write_finding(json, row_from<FindingRow>(rows));
+  json.end_array().end_object();
+  return text;
+}
+
 }  // namespace tuneband

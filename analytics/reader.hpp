@@ -107,6 +107,9 @@ class Reader {
   // {"decisions": [Decision]}, by rung.
   Result<std::string> decisions(TrialId trial);
 
+  // {"findings": [Finding]}, in the order in which they came; of one trial, or of all.
+  Result<std::string> findings(JobId job, std::optional<int> trial);
+
   // Analytics, all of one moment.
   Result<void> analytics_json(JobId job, Timestamp now, const Sink& sink);
 

@@ -153,6 +153,19 @@ std::string trial_json(const TrialRow& row, Timestamp now) {
   return text;
 }
 
+void write_finding(JsonWriter& json, const FindingRow& row) {
+  json.begin_object().field("trial", row.trial.number).field("rule", row.rule).field("tensor", row.tensor);
+  json.field("step", row.step).field("value", row.value).field("threshold", row.threshold).field("message", row.message);
+  json.field("remedy", row.remedy).field("action", row.action).field("at", row.at).end_object();
+}
+
+std::string finding_json(const FindingRow& row) {
+  std::string text;
+  JsonWriter json(text);
+  write_finding(json, row);
+  return text;
+}
+
 std::string decision_json(const DecisionRow& row) {
   std::string text;
   JsonWriter json(text);

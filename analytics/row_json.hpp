@@ -35,10 +35,12 @@ void write_job_fields(JsonWriter& json, const JobRow& row, const JobSurroundings
 
 void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now);
 void write_decision(JsonWriter& json, const DecisionRow& row);
+void write_finding(JsonWriter& json, const FindingRow& row);
 
 // For live updates: Trial, Decision, and {"trial": number, "resource", "objective", "metrics", "at"}.
 std::string trial_json(const TrialRow& row, Timestamp now);
 std::string decision_json(const DecisionRow& row);
 std::string observation_json(const ObservationRow& row);
+std::string finding_json(const FindingRow& row);
 
 }  // namespace tuneband

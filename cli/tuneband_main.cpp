@@ -34,6 +34,9 @@ struct Arguments {
   tuneband::cli::ListOptions list;
   tuneband::cli::TrialsOptions trials;
   tuneband::cli::LogsOptions logs;
+  tuneband::cli::TensorsOptions tensors;
+  std::optional<int> findings_trial;
+  tuneband::cli::CheckOptions check;
   tuneband::cli::ExportOptions exported;
   tuneband::cli::PlanOptions plan;
   tuneband::cli::SimulateOptions simulate;
@@ -198,6 +201,50 @@ void add_simulate(CLI::App& app, Command& chosen, Arguments& arguments) {
   simulate->add_option("--plot", options.plot, "Write a chart to this SVG file")->type_name("FILE");
 }
 
+void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
+  constexpr std::int64_t kStepMax = 1'000'000'000'000;
+  auto* tensors = add_command(app, chosen, "tensors", "What the debugger saved of a trial: names, or one of them over its steps",
+                              with_server(arguments, [&](Session session) {
+                                arguments.tensors.job = arguments.job;
+                                arguments.tensors.trial = arguments.trial;
+                                return tuneband::cli::show_tensors(session, arguments.tensors);
+                              }));
+  add_job(tensors, arguments);
+  add_trial(tensors, arguments);
+  tensors->add_option("NAME", arguments.tensors.name, "A tensor, as the list has it");
+  tensors->add_option("--step", arguments.tensors.step, "All that is known of it at this step")
+      ->check(whole_number_between(0, kStepMax))
+      ->type_name("N");
+  tensors->add_option("--reduction", arguments.tensors.reduction, "Of arrays; default: mean")->type_name("NAME");
+  tensors->add_option("--rank", arguments.tensors.rank, "Of a distributed trial")
+      ->check(whole_number_between(0, kWorkersMax))
+      ->type_name("N");
+  tensors->add_option("-o,--output", arguments.tensors.output, "Write the array at --step to this .npy file")->type_name("FILE");
+
+  auto* findings = add_command(app, chosen, "findings", "What the rules found in a job or in one trial",
+                               with_server(arguments, [&](Session session) {
+                                 return tuneband::cli::show_findings(session, arguments.job, arguments.findings_trial);
+                               }));
+  add_job(findings, arguments);
+  findings->add_option("TRIAL", arguments.findings_trial, "The trial's number; default: all")
+      ->check(whole_number_between(0, kTrialsMax));
+
+  auto* check = add_command(app, chosen, "check", "Rules over what was saved of a trial; exit status 1 when one fires",
+                            with_server(arguments, [&](Session session) {
+                              arguments.check.job = arguments.job;
+                              arguments.check.trial = arguments.trial;
+                              return tuneband::cli::check_trial(session, arguments.check);
+                            }));
+  add_job(check, arguments);
+  add_trial(check, arguments);
+  check->add_option("--rule", arguments.check.rules, "A rule and its parameters; may be repeated")
+      ->required()
+      ->type_name("TYPE[,PARAMETER=VALUE...]");
+  check->add_option("--rank", arguments.check.rank, "Of a distributed trial")
+      ->check(whole_number_between(0, kWorkersMax))
+      ->type_name("N");
+}
+
 void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   auto* plan = add_command(app, chosen, "plan", "Brackets, rungs, trials and cost of a job before it runs; needs no server",
                            [&](Console& console) { return tuneband::cli::show_plan(console, arguments.plan); });
@@ -285,6 +332,7 @@ int main(int argument_count, char** argument_values) {
       "3 no server, 130 interrupted.");
   add_job_commands(app, chosen, arguments);
   add_trial_commands(app, chosen, arguments);
+  add_debugger_commands(app, chosen, arguments);
   add_planning_commands(app, chosen, arguments);
   add_simulate(app, chosen, arguments);
   add_upkeep_commands(app, chosen, arguments);

@@ -132,6 +132,22 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("more_values", row.more_values);
 }
 
+template <RowOf<FindingRow> Row, class Columns>
+void list_columns(Row& row, Columns& columns) {
+  columns.field("job", row.trial.job);
+  columns.field("trial", row.trial.number);
+  columns.field("rule", row.rule);
+  columns.field("sequence", row.sequence);
+  columns.field("tensor", row.tensor);
+  columns.field("step", row.step);
+  columns.number("value", row.value);
+  columns.number("threshold", row.threshold);
+  columns.field("message", row.message);
+  columns.field("remedy", row.remedy);
+  columns.field("action", row.action);
+  columns.field("at", row.at);
+}
+
 template <class Row>
 struct Table;
 template <>
@@ -152,6 +168,11 @@ struct Table<ObservationRow> {
 template <>
 struct Table<DecisionRow> {
   static constexpr std::string_view name = "decisions";
+  static constexpr std::size_t key_columns = 3;
+};
+template <>
+struct Table<FindingRow> {
+  static constexpr std::string_view name = "findings";
   static constexpr std::size_t key_columns = 3;
 };
 
@@ -387,10 +408,12 @@ Row row_from(const Statement& row) {
 template const std::string& columns_of<JobRow>();
 template const std::string& columns_of<TrialRow>();
 template const std::string& columns_of<DecisionRow>();
+template const std::string& columns_of<FindingRow>();
 template std::string insert_sql<JobRow>(std::string_view);
 template std::string insert_sql<TrialRow>(std::string_view);
 template std::string insert_sql<ObservationRow>(std::string_view);
 template std::string insert_sql<DecisionRow>(std::string_view);
+template std::string insert_sql<FindingRow>(std::string_view);
 template std::string on_conflict_update_sql<TrialRow>();
 template std::string on_conflict_update_sql<ObservationRow>();
 template std::string on_conflict_update_sql<DecisionRow>();
@@ -399,10 +422,12 @@ template int bind_row(Statement&, const JobRow&);
 template int bind_row(Statement&, const TrialRow&);
 template int bind_row(Statement&, const ObservationRow&);
 template int bind_row(Statement&, const DecisionRow&);
+template int bind_row(Statement&, const FindingRow&);
 template JobRow row_from<JobRow>(const Statement&);
 template TrialRow row_from<TrialRow>(const Statement&);
 template ObservationRow row_from<ObservationRow>(const Statement&);
 template DecisionRow row_from<DecisionRow>(const Statement&);
+template FindingRow row_from<FindingRow>(const Statement&);
 
 const int kTrialConfigurationColumn = column_of(names_of<TrialRow>(), "configuration");
 

@@ -12,7 +12,7 @@
 
 namespace tuneband {
 
-// For Row = JobRow, TrialRow, ObservationRow, DecisionRow.
+// For Row = JobRow, TrialRow, ObservationRow, DecisionRow, FindingRow.
 
 // "job, number, state, ...": for SELECT, in the order of row_from().
 template <class Row>

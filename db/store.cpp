@@ -78,11 +78,13 @@ struct Store::Batch {
   std::map<TrialId, const TrialRow*> trials;
   std::map<std::pair<TrialId, int>, const DecisionRow*> decisions;  // by trial, rung
   std::vector<const ObservationRow*> observations;                  // the table keeps the first, or what replaces it
+  std::vector<const FindingRow*> findings;                          // each comes once
 
   void add(const JobRow& row) { jobs.try_emplace(row.id, JobWrite{&row, &row}).first->second.last = &row; }
   void add(const TrialRow& row) { trials[row.id] = &row; }
   void add(const DecisionRow& row) { decisions[{row.trial, row.rung}] = &row; }
   void add(const ObservationRow& row) { observations.push_back(&row); }
+  void add(const FindingRow& row) { findings.push_back(&row); }
 };
 
 Store::Store(const std::string& path)
@@ -95,6 +97,7 @@ Store::Store(const std::string& path)
       put_observation_(connection_.prepare(insert_sql<ObservationRow>() + " ON CONFLICT (job, trial, resource) DO NOTHING")),
       replace_observation_(connection_.prepare(insert_sql<ObservationRow>() + on_conflict_update_sql<ObservationRow>())),
       put_decision_(connection_.prepare(insert_sql<DecisionRow>() + on_conflict_update_sql<DecisionRow>())),
+      put_finding_(connection_.prepare(insert_sql<FindingRow>())),
       delete_job_(connection_.prepare("DELETE FROM jobs WHERE id = ?")) {}
 
 Store Store::open(const std::string& path) { return Store(path); }
@@ -142,7 +145,7 @@ bool Store::tidy() {
   deleted.reset();
   Transaction transaction(connection_, Transaction::Kind::write);
   const bool some_left = remove_some(job, "observations", "trial, resource") || remove_some(job, "decisions", "trial, rung") ||
-                         remove_some(job, "trials", "number");
+                         remove_some(job, "findings", "trial, rule") || remove_some(job, "trials", "number");
   if (!some_left) delete_job_.run(job.value);
   transaction.commit();
   return true;
@@ -164,6 +167,7 @@ void Store::write(const Batch& batch) {
   for (const auto& [id, row] : batch.trials) put(put_trial_, *row);
   for (const ObservationRow* row : batch.observations) put(row->replaces ? replace_observation_ : put_observation_, *row);
   for (const auto& [key, row] : batch.decisions) put(put_decision_, *row);
+  for (const FindingRow* row : batch.findings) put(put_finding_, *row);
 }
 
 template <class Row>
@@ -193,6 +197,8 @@ Snapshot Store::load() {
       connection_.prepare(joined({"SELECT ", columns_of<TrialRow>(), " FROM trials WHERE job = ? ORDER BY number"}));
   Statement decisions =
       connection_.prepare(joined({"SELECT ", columns_of<DecisionRow>(), " FROM decisions WHERE job = ? ORDER BY sequence"}));
+  Statement findings =
+      connection_.prepare(joined({"SELECT ", columns_of<FindingRow>(), " FROM findings WHERE job = ? ORDER BY sequence"}));
   while (jobs.step()) {
     JobRow job = row_from<JobRow>(jobs);
     job.spec_json = documents.query(job.id.value).step() ? documents.text(0) : "";
@@ -204,6 +210,7 @@ Snapshot Store::load() {
       snapshot.trials.back().configuration = configuration_from_text(trials.text(kTrialConfigurationColumn));
     }
     for (decisions.query(loaded.id.value); decisions.step();) snapshot.decisions.push_back(row_from<DecisionRow>(decisions));
+    for (findings.query(loaded.id.value); findings.step();) snapshot.findings.push_back(row_from<FindingRow>(findings));
   }
   return snapshot;
 }

@@ -70,6 +70,7 @@ class Store {
   Statement put_observation_;
   Statement replace_observation_;
   Statement put_decision_;
+  Statement put_finding_;
   Statement delete_job_;
 };
 

@@ -85,23 +85,6 @@ std::vector<RuleSpec> default_rules() {
   return rules;
 }
 
-std::vector<RuleSpec> read_rules(const Json& json, const std::string& path, Diagnostics& diagnostics) {
-  std::vector<RuleSpec> rules;
-  if (!json.is_array() || json.size() > kRulesMax) {
-    diagnostics.error(path, "expected an array of at most " + std::to_string(kRulesMax) + " rules, got " + excerpt(json));
-    return rules;
-  }
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const std::string place = join_path(path, i);
-    RuleSpec rule = parse_rule(json[i], place, diagnostics);
-    if (!rule.name.empty() && !names.insert(rule.name).second)
-      diagnostics.error(place, "another rule has the name `" + rule.name + "`", "give one of them a `name` of its own");
-    rules.push_back(std::move(rule));
-  }
-  return rules;
-}
-
 // What a rule looks at must be saved, or it would never be asked.
 void check_collections_of_rules(const DebugSpec& spec, bool own_collections, const std::string& path, Diagnostics& diagnostics) {
   std::vector<std::string> saved;
@@ -173,6 +156,23 @@ RuleSpec parse_rule(const Json& json, const std::string& path, Diagnostics& diag
   return rule;
 }
 
+std::vector<RuleSpec> parse_rules(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  std::vector<RuleSpec> rules;
+  if (!json.is_array() || json.size() > kRulesMax) {
+    diagnostics.error(path, "expected an array of at most " + std::to_string(kRulesMax) + " rules, got " + excerpt(json));
+    return rules;
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::string place = join_path(path, i);
+    RuleSpec rule = parse_rule(json[i], place, diagnostics);
+    if (!rule.name.empty() && !names.insert(rule.name).second)
+      diagnostics.error(place, "another rule has the name `" + rule.name + "`", "give one of them a `name` of its own");
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
 DebugSpec parse_debug(const Json& json, const std::string& path, const DebugContext& context, Diagnostics& diagnostics) {
   DebugSpec spec;
   spec.judge = context.judge;
@@ -186,7 +186,7 @@ DebugSpec parse_debug(const Json& json, const std::string& path, const DebugCont
                                             : parse_collections(*collections, reader.path_to("collections"), context.trainer,
                                                                 context.max_resource, save, diagnostics);
   const Json* rules = reader.find("rules");
-  spec.rules = rules == nullptr ? default_rules() : read_rules(*rules, reader.path_to("rules"), diagnostics);
+  spec.rules = rules == nullptr ? default_rules() : parse_rules(*rules, reader.path_to("rules"), diagnostics);
   static const std::vector<std::string> kRanksWords{"first", "all"};
   if (const auto ranks = reader.word("ranks", kRanksWords)) spec.ranks = static_cast<Ranks>(*ranks);
   spec.trial_bytes_max =

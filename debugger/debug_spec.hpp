@@ -41,4 +41,7 @@ DebugSpec parse_debug(const Json& json, const std::string& path, const DebugCont
 // One rule as in the section: {"rule": "overfit", "parameters": {...}, "collections": [...], "tensors": [...], "action": "..."}.
 RuleSpec parse_rule(const Json& json, const std::string& path, Diagnostics& diagnostics);
 
+// An array of them, each with a name of its own.
+std::vector<RuleSpec> parse_rules(const Json& json, const std::string& path, Diagnostics& diagnostics);
+
 }  // namespace tuneband::debugger

@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "core/ids.hpp"
 #include "core/time.hpp"
+#include "debugger/finding.hpp"
 #include "scheduler/job_spec.hpp"
 #include "scheduler/rows.hpp"
 #include "scheduler/suggester.hpp"
@@ -52,6 +53,7 @@ struct AssignmentReport {
   std::optional<ReportedObservation> kept{};      // with exit: what counts, of the best resource; nothing: of the last
   std::string crash;  // of a crash: its status or signal, as it is told each time it comes again; "": it may not come again
   Epoch files_epoch;  // in whose directory the segment writes: its own, or that of the one that it goes on from in memory
+  std::vector<debugger::Finding> findings{};  // unacknowledged ones; repeats are harmless
 };
 
 struct WorkerSynced {

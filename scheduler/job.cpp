@@ -44,9 +44,12 @@ Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec) : row_(std::move(row))
 
 // ---- restore ------------------------------------------------------------------------------------------------------------------
 
-void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisions) {
+void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisions, std::vector<FindingRow> findings) {
   trials_ = std::move(trials);
   decisions_ = std::move(decisions);
+  findings_ = std::move(findings);
+  findings_written_ = findings_.size();
+  for (const FindingRow& finding : findings_) found_.emplace(finding.trial.number, finding.rule);
   is_new_ = false;
   row_changed_ = false;
   for (const TrialRow& trial : trials_) {
@@ -122,6 +125,7 @@ void Job::flush(std::vector<Write>& writes) {
   for (const int number : trials_changed_) writes.emplace_back(trial(number));
   for (ObservationRow& observation : observations_) writes.emplace_back(std::move(observation));
   for (const std::size_t sequence : decisions_changed_) writes.emplace_back(decisions_[sequence]);
+  for (; findings_written_ < findings_.size(); ++findings_written_) writes.emplace_back(findings_[findings_written_]);
   is_new_ = row_changed_ = began_stopping_ = false;
   trials_changed_.clear();
   observations_.clear();
@@ -313,6 +317,7 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
     trial.resource = report.began_resource;
   }
   for (const ReportedObservation& observation : report.observations) news |= observe(trial, observation, now);
+  for (const debugger::Finding& finding : report.findings) take_finding(number, finding, now);
   // From a checkpoint at its target a trial could not report the value there any more: that counts only together with the value.
   const bool usable = report.checkpoint_resource < trial.until_resource ||
                       (report.checkpoint_resource == trial.until_resource && trial.objective_resource == trial.until_resource);
@@ -331,6 +336,30 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
   if (!news) return;  // nothing to write
   trials_changed_.insert(number);
   row_changed_ = true;
+}
+
+// Of each rule of the job the first in a trial. Its action on the trial is the worker's, who ends the segment with it.
+void Job::take_finding(int number, const debugger::Finding& finding, Timestamp now) {
+  const debugger::RuleSpec* rule = spec_->debugger ? spec_->debugger->rule(finding.rule) : nullptr;
+  if (rule == nullptr || !found_.emplace(number, finding.rule).second) return;
+  FindingRow row;
+  row.trial = {row_.id, number};
+  row.rule = finding.rule;
+  row.sequence = static_cast<std::int64_t>(findings_.size());
+  row.tensor = finding.tensor;
+  row.step = finding.step;
+  row.value = finding.value;
+  row.threshold = finding.threshold;
+  row.message = finding.message;
+  row.remedy = finding.remedy;
+  row.action = to_string(rule->action);
+  row.at = now;
+  findings_.push_back(std::move(row));
+  if (rule->action != debugger::Action::stop_job) return;
+  const bool some_value = row_.best_anywhere.has_value();
+  begin_stopping(
+      some_value ? JobState::stopped : JobState::failed,
+      "the rule `" + finding.rule + "` stopped the job: " + finding.message + " (trial " + std::to_string(number) + ")");
 }
 
 void Job::leave_worker(TrialRow& trial, Timestamp now) {
@@ -355,6 +384,8 @@ void Job::segment_ended(int number, const SegmentEnd& end, Timestamp now) {
     trial.files_epoch = files_epoch_of(trial, files_epoch);
     arrive(trial, trial.objective, now);
     if (row_.state == JobState::stopping && !ended(trial.state)) end_trial(trial, TrialState::cancelled, now);
+  } else if (exit == ExitClass::stopped_by_rule) {
+    fail(trial, exit, message, now);
   } else if (row_.state == JobState::stopping) {
     end_trial(trial, TrialState::cancelled, now);
   } else if (exit == ExitClass::completed) {
@@ -432,8 +463,11 @@ void Job::retry_or_fail(TrialRow& trial, const SegmentEnd& end, Timestamp now) {
 void Job::fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now) {
   trial.exit_class = exit;
   trial.message = message;
-  row_.failures_in_a_row = row_.failing_with == exit ? row_.failures_in_a_row + 1 : 1;
-  row_.failing_with = exit;
+  // A rule ends what the job wants ended: nothing is wrong with the job.
+  if (exit != ExitClass::stopped_by_rule) {
+    row_.failures_in_a_row = row_.failing_with == exit ? row_.failures_in_a_row + 1 : 1;
+    row_.failing_with = exit;
+  }
   end_trial(trial, TrialState::failed, now);
   arrive(trial, std::nullopt, now);
 }
@@ -556,7 +590,8 @@ void Job::apply(const std::vector<Ruling>& rulings, Timestamp now) {
     decision.keep = ruling.keep;
     decision.cutoff = ruling.cutoff;
     decision.ahead = ruling.ahead;
-    decision.rule = ruling.rule;
+    const bool by_rule = !decision.value && trial(ruling.trial).exit_class == ExitClass::stopped_by_rule;
+    decision.rule = by_rule ? "a rule of the debugger stopped it before it reached this rung" : ruling.rule;
     decision.at = now;
     TrialRow& trial = mutate(ruling.trial);
     if (ended(trial.state)) continue;  // failed

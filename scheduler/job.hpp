@@ -27,13 +27,14 @@ class Job {
  public:
   Job(JobRow row, std::shared_ptr<const JobSpec> spec);
 
-  // Rebuilds from rows: trials by number, decisions by sequence.
-  void restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisions);
+  // Rebuilds from rows: trials by number, decisions and findings by sequence.
+  void restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisions, std::vector<FindingRow> findings);
 
   const JobRow& row() const { return row_; }
   const std::shared_ptr<const JobSpec>& spec() const { return spec_; }
   const std::vector<TrialRow>& trials() const { return trials_; }
   const std::vector<DecisionRow>& decisions() const { return decisions_; }
+  const std::vector<FindingRow>& findings() const { return findings_; }
   const TrialRow& trial(int number) const { return trials_[static_cast<std::size_t>(number)]; }
   int running() const { return static_cast<int>(running_.size()); }
   int workers_busy() const { return workers_busy_; }
@@ -126,6 +127,7 @@ class Job {
   TrialRow& mutate(int number);
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
   void keep(TrialRow& trial, const ReportedObservation& kept);
+  void take_finding(int number, const debugger::Finding& finding, Timestamp now);
   std::optional<int> first_queued(int usable) const;
   std::optional<std::string> waits_for(const Capacity& capacity) const;
   std::optional<int> choose(std::optional<int> preferred, Timestamp now);
@@ -160,6 +162,8 @@ class Job {
   std::optional<Scalarisation> scalarisation_;  // of several objectives
   std::vector<TrialRow> trials_;
   std::vector<DecisionRow> decisions_;              // by sequence
+  std::vector<FindingRow> findings_;                // by sequence
+  std::set<std::pair<int, std::string>> found_;     // their trials and rules
   std::unordered_map<int, std::size_t> undecided_;  // trial -> its decision that waits
   std::unordered_set<int> judged_;                  // trials with a decision
   std::set<int> queued_;                            // pending trials: to be started again, or chosen to be started
@@ -178,6 +182,7 @@ class Job {
   std::set<int> trials_changed_;
   std::set<std::size_t> decisions_changed_;
   std::vector<ObservationRow> observations_;
+  std::size_t findings_written_ = 0;
 };
 
 }  // namespace tuneband

@@ -413,6 +413,16 @@ void check_objectives(JobSpec& spec, Diagnostics& diagnostics) {
   }
 }
 
+void read_debug(const Json& json, JobSpec& spec, Diagnostics& diagnostics) {
+  using debugger::TrainerKind;
+  debugger::DebugContext context;
+  context.trainer = says(spec.trainer, "type", "xgboost") ? TrainerKind::xgboost : TrainerKind::command;
+  context.max_resource = spec.scheduler.max_resource;
+  context.judge = {spec.objective.metric, spec.objective.goal == Goal::maximize};
+  spec.debug = json;
+  spec.debugger = debugger::parse_debug(json, "debug", context, diagnostics);
+}
+
 // What only the whole document shows. Called for one without faults.
 void check_bounds(const JobSpec& spec, Diagnostics& diagnostics) {
   const bool other_limit = spec.limits.convergence || spec.limits.max_runtime_ms || spec.limits.max_trials_without_improvement ||
@@ -549,6 +559,7 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   }
   if (const Json* scheduler = reader.require("scheduler")) spec.scheduler = read_scheduler(*scheduler, "scheduler", diagnostics);
   spec.scheduler.restarts = rungs_restart(spec.trainer);
+  if (const Json* debug = reader.find("debug")) read_debug(*debug, spec, diagnostics);
   spec.keeps_best = says(spec.trainer, "type", "xgboost") && says(spec.trainer, "keep", "best");
   if (const Json* warm_start = reader.find("warm_start")) read_warm_start(*warm_start, spec, diagnostics);
   if (const Json* limits = reader.find("limits")) spec.limits = read_limits(*limits, "limits", diagnostics);

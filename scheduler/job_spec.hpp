@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/json.hpp"
+#include "debugger/debug_spec.hpp"
 #include "search_spaces/history.hpp"
 #include "search_spaces/sampler.hpp"
 #include "search_spaces/search_space.hpp"
@@ -112,6 +113,8 @@ struct JobSpec {
   std::vector<int> replicas{1};  // trainer.replicas, ascending: workers of a trial; several: tuned as the parameter `replicas`
   int metric_rank = 0;           // trainer.metric_rank: whose observations count
   bool keeps_best = false;       // trainer.keep: a trial's value is that of its best round, and so is its model, at any rung
+  Json debug;                    // as submitted; null: nothing is saved and no rule judges
+  std::optional<debugger::DebugSpec> debugger;  // the same, read
   std::string data_key;          // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
   int replicas_of(const Configuration& configuration) const;

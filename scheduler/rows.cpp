@@ -50,6 +50,7 @@ constexpr std::pair<ExitClass, std::string_view> kExitClasses[] = {
     {ExitClass::timed_out, "timed_out"},
     {ExitClass::worker_lost, "worker_lost"},
     {ExitClass::stalled, "stalled"},
+    {ExitClass::stopped_by_rule, "stopped_by_rule"},
 };
 
 constexpr std::pair<Verdict, std::string_view> kVerdicts[] = {
@@ -117,6 +118,8 @@ std::string_view advice(ExitClass exit_class) {
       return "A file was not to be opened or read for too long: look whether the mounts of the data and of the server's "
              "directory "
              "answer.";
+    case ExitClass::stopped_by_rule:
+      return "`tuneband findings` shows what the rule found, and what helps.";
   }
   return "";
 }
@@ -133,6 +136,12 @@ bool TrialRow::operator==(const TrialRow& other) const {
          crash == other.crash && created_at == other.created_at && started_at == other.started_at && ended_at == other.ended_at &&
          assigned_at == other.assigned_at && training_ms == other.training_ms &&
          segment_training_ms == other.segment_training_ms && assigned_ms == other.assigned_ms;
+}
+
+bool FindingRow::operator==(const FindingRow& other) const {
+  return trial == other.trial && rule == other.rule && sequence == other.sequence && tensor == other.tensor &&
+         step == other.step && same(value, other.value) && same(threshold, other.threshold) && message == other.message &&
+         remedy == other.remedy && action == other.action && at == other.at;
 }
 
 std::vector<WorkerId> TrialRow::ranks() const {
@@ -163,6 +172,7 @@ Timestamp newest_timestamp(const Snapshot& snapshot) {
     see(trial.ended_at);
   }
   for (const DecisionRow& decision : snapshot.decisions) see(decision.at);
+  for (const FindingRow& finding : snapshot.findings) see(finding.at);
   return newest;
 }
 

@@ -31,7 +31,8 @@ enum class ExitClass {
   crashed,
   timed_out,
   worker_lost,
-  stalled,  // the worker's own call to a file never came back
+  stalled,          // the worker's own call to a file never came back
+  stopped_by_rule,  // a rule of the job's debugger stopped it
 };
 
 std::string_view to_string(JobState state);
@@ -62,7 +63,7 @@ struct JobRow {
   std::string name;
   std::string spec_json;  // as submitted; written once
   JobState state = JobState::running;
-  std::string reason;     // why it is stopping or ended, one sentence; while running: why it starts no more trials
+  std::string reason;           // why it is stopping or ended, one sentence; while running: why it starts no more trials
   bool starts_no_more = false;  // while running: new trials are not worth their while; those there are go on
   Timestamp created_at;
   std::optional<Timestamp> ended_at;
@@ -71,17 +72,17 @@ struct JobRow {
   int trials_stopped = 0;
   int trials_failed = 0;
   int trials_cancelled = 0;
-  std::optional<BestRow> best;             // at max_resource; where trials keep their best round, at any rung
-  std::optional<BestRow> best_anywhere;    // at any rung
-  std::int64_t resource_spent = 0;         // repeated segments included
-  std::int64_t training_ms = 0;            // of all workers together; repeated segments included
-  int trials_since_improvement = 0;        // had their first result since `best_anywhere` was last bettered
-  int failures_in_a_row = 0;               // trials that failed with `failing_with`, none with a value in between
+  std::optional<BestRow> best;           // at max_resource; where trials keep their best round, at any rung
+  std::optional<BestRow> best_anywhere;  // at any rung
+  std::int64_t resource_spent = 0;       // repeated segments included
+  std::int64_t training_ms = 0;          // of all workers together; repeated segments included
+  int trials_since_improvement = 0;      // had their first result since `best_anywhere` was last bettered
+  int failures_in_a_row = 0;             // trials that failed with `failing_with`, none with a value in between
   std::optional<ExitClass> failing_with;
-  std::optional<JobState> ending_as;       // while stopping: completed, stopped or failed
+  std::optional<JobState> ending_as;           // while stopping: completed, stopped or failed
   std::optional<double> expected_improvement;  // of the last suggestion, as the sampler's model sees it; finite, 0 or more
-  int suggestions_below = 0;               // in a row that were below the limit on convergence
-  std::int64_t last_epoch = 0;             // the highest that an assignment of this job had; 0: none yet
+  int suggestions_below = 0;                   // in a row that were below the limit on convergence
+  std::int64_t last_epoch = 0;                 // the highest that an assignment of this job had; 0: none yet
   bool operator==(const JobRow&) const = default;
 };
 
@@ -89,29 +90,29 @@ struct TrialRow {
   TrialId id;
   TrialState state = TrialState::pending;
   Configuration configuration;
-  std::string origin;                      // "sampler" or "enqueued"
-  int bracket = 0;                         // index into the plan's brackets
-  int rung = 0;                            // the rung it is heading for, or stands at when paused or ended
-  std::int64_t resource = 0;               // trained so far, as far as the server knows; back at the checkpoint after a loss
-  std::int64_t checkpoint_resource = 0;    // where the next segment starts; 0: from nothing
-  Epoch files_epoch;                       // whose segment's directory has its checkpoint and model; 0: none yet
-  std::int64_t until_resource = 0;         // the level of `rung`
-  std::optional<double> objective;         // at `objective_resource`, the highest rung reached; nothing: none yet; may be NaN
+  std::string origin;                    // "sampler" or "enqueued"
+  int bracket = 0;                       // index into the plan's brackets
+  int rung = 0;                          // the rung it is heading for, or stands at when paused or ended
+  std::int64_t resource = 0;             // trained so far, as far as the server knows; back at the checkpoint after a loss
+  std::int64_t checkpoint_resource = 0;  // where the next segment starts; 0: from nothing
+  Epoch files_epoch;                     // whose segment's directory has its checkpoint and model; 0: none yet
+  std::int64_t until_resource = 0;       // the level of `rung`
+  std::optional<double> objective;       // at `objective_resource`, the highest rung reached; nothing: none yet; may be NaN
   std::int64_t objective_resource = 0;
-  std::optional<double> kept_value;        // of the model that the trial has, the best of its rungs; nothing: keeps the last
-  std::int64_t kept_resource = 0;          // the resource that this value and the model are of
-  double violation = 0;                    // of the constraints, at `objective_resource`; 0: all are met, or there are none
-  std::vector<double> more_objectives;     // the values of the objectives after the first, at `objective_resource`
-  int attempts = 0;                        // starts of the current segment; 0 after a rung was reached
-  int attempts_in_all = 0;                 // segments started
-  Epoch epoch;                             // of the assignment under way, or of the last one; 0: none yet
-  WorkerId worker;                         // that executes or executed it last, of a group rank 0; "": none yet
-  std::vector<WorkerId> peers;             // of a group: ranks 1, 2, ...
-  std::optional<ExitClass> exit_class;     // why it failed, or why its last attempt did
-  std::string message;                     // what the trainer said of it
-  std::string crash;                       // how and where its last attempt crashed: "signal 11 at resource 3"; "": it did not
+  std::optional<double> kept_value;     // of the model that the trial has, the best of its rungs; nothing: keeps the last
+  std::int64_t kept_resource = 0;       // the resource that this value and the model are of
+  double violation = 0;                 // of the constraints, at `objective_resource`; 0: all are met, or there are none
+  std::vector<double> more_objectives;  // the values of the objectives after the first, at `objective_resource`
+  int attempts = 0;                     // starts of the current segment; 0 after a rung was reached
+  int attempts_in_all = 0;              // segments started
+  Epoch epoch;                          // of the assignment under way, or of the last one; 0: none yet
+  WorkerId worker;                      // that executes or executed it last, of a group rank 0; "": none yet
+  std::vector<WorkerId> peers;          // of a group: ranks 1, 2, ...
+  std::optional<ExitClass> exit_class;  // why it failed, or why its last attempt did
+  std::string message;                  // what the trainer said of it
+  std::string crash;                    // how and where its last attempt crashed: "signal 11 at resource 3"; "": it did not
   Timestamp created_at;
-  std::optional<Timestamp> started_at;     // first assigned
+  std::optional<Timestamp> started_at;  // first assigned
   std::optional<Timestamp> ended_at;
   std::optional<Timestamp> assigned_at;    // of the assignment under way
   std::int64_t training_ms = 0;            // as workers measured it, of a group one rank; repeated segments included
@@ -127,7 +128,7 @@ struct TrialRow {
 struct ObservationRow {
   TrialId trial;
   std::int64_t resource = 0;
-  std::optional<double> objective;         // nothing: the objective's metric was not in this report
+  std::optional<double> objective;                      // nothing: the objective's metric was not in this report
   std::vector<std::pair<std::string, double>> metrics;  // the others, and the objective too
   Timestamp at;
   bool replaces = false;  // not stored
@@ -142,36 +143,54 @@ struct DecisionRow {
   TrialId trial;
   int bracket = 0;
   int rung = 0;
-  std::int64_t resource = 0;               // the rung's level
-  std::int64_t sequence = 0;               // order of arrival in the job, 0, 1, 2...
-  std::optional<double> value;             // nothing: the trial failed before this rung
-  double violation = 0;                    // of the constraints; 0: all are met
-  std::vector<double> more_values;         // of the objectives after the first
+  std::int64_t resource = 0;        // the rung's level
+  std::int64_t sequence = 0;        // order of arrival in the job, 0, 1, 2...
+  std::optional<double> value;      // nothing: the trial failed before this rung
+  double violation = 0;             // of the constraints; 0: all are met
+  std::vector<double> more_values;  // of the objectives after the first
   Verdict verdict = Verdict::waiting;
-  int rank = 0;                            // 1 = best, among `filled` when decided; 0 while waiting
-  int filled = 0;                          // slots with a result when decided
-  int slots = 0;                           // slots of the rung; 0: unbounded (asynchronous)
-  int keep = 0;                            // how many the rule lets go on
-  std::optional<double> cutoff;            // the value of the last one that goes on, where there is one
-  std::vector<int> ahead;                  // up to kAheadMax trials ranked before it, best first
-  std::string rule;                        // the rule in words, one sentence
-  Timestamp at;                            // of the verdict; of arrival while waiting
+  int rank = 0;                  // 1 = best, among `filled` when decided; 0 while waiting
+  int filled = 0;                // slots with a result when decided
+  int slots = 0;                 // slots of the rung; 0: unbounded (asynchronous)
+  int keep = 0;                  // how many the rule lets go on
+  std::optional<double> cutoff;  // the value of the last one that goes on, where there is one
+  std::vector<int> ahead;        // up to kAheadMax trials ranked before it, best first
+  std::string rule;              // the rule in words, one sentence
+  Timestamp at;                  // of the verdict; of arrival while waiting
   bool operator==(const DecisionRow&) const;
 };
 inline constexpr std::size_t kAheadMax = 10;
+
+// What a rule of the job's debugger found in a trial, the first time. Keyed by (trial, rule).
+struct FindingRow {
+  TrialId trial;
+  std::string rule;           // its name in the job
+  std::int64_t sequence = 0;  // order of arrival in the job, 0, 1, 2...
+  std::string tensor;
+  std::int64_t step = 0;
+  std::optional<double> value;      // may be NaN
+  std::optional<double> threshold;  // that it was held against
+  std::string message;
+  std::string remedy;
+  std::string action;  // "note", "stop_trial", "stop_job"
+  Timestamp at;
+  bool operator==(const FindingRow&) const;
+};
 
 struct DeleteJob {
   JobId job;
 };
 
 // A job row's spec_json is stored on insert only; later writes of the same job update everything else.
-using Write = std::variant<JobRow, TrialRow, ObservationRow, DecisionRow, DeleteJob>;
+using Write = std::variant<JobRow, TrialRow, ObservationRow, DecisionRow, FindingRow, DeleteJob>;
 
-// Everything restore() needs. Ended jobs come without trials and decisions. No observations: the trials' resources imply them.
+// Everything restore() needs. Ended jobs come without trials, decisions and findings. No observations: the trials' resources
+// imply them.
 struct Snapshot {
   std::vector<JobRow> jobs;
   std::vector<TrialRow> trials;        // by job, number
   std::vector<DecisionRow> decisions;  // by job, sequence
+  std::vector<FindingRow> findings;    // by job, sequence
   std::int64_t last_job_id = 0;        // the highest ever given, deleted jobs included: ids are not used twice
 };
 

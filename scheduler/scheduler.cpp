@@ -155,8 +155,10 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
   state.last_job_id = snapshot.last_job_id;
   std::map<JobId, std::vector<TrialRow>> trials;
   std::map<JobId, std::vector<DecisionRow>> decisions;
+  std::map<JobId, std::vector<FindingRow>> findings;
   for (const TrialRow& trial : snapshot.trials) trials[trial.id.job].push_back(trial);
   for (const DecisionRow& decision : snapshot.decisions) decisions[decision.trial.job].push_back(decision);
+  for (const FindingRow& finding : snapshot.findings) findings[finding.trial.job].push_back(finding);
   for (const JobRow& row : snapshot.jobs) {
     state.remember(row);
     if (ended(row.state)) {
@@ -167,7 +169,7 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
     const auto spec = std::find_if(specs.begin(), specs.end(), [&](const auto& entry) { return entry.first == row.id; });
     TUNEBAND_CHECK(spec != specs.end(), "every job that has not ended comes with its spec");
     Job job(row, std::make_shared<const JobSpec>(spec->second));
-    job.restore(std::move(trials[row.id]), std::move(decisions[row.id]));
+    job.restore(std::move(trials[row.id]), std::move(decisions[row.id]), std::move(findings[row.id]));
     state.recall_share_start(job);
     state.restore_assignments(state.jobs.emplace(row.id, std::move(job)).first->second);
   }
@@ -181,6 +183,7 @@ Snapshot Scheduler::rows() const {
     snapshot.jobs.push_back(job.row());
     snapshot.trials.insert(snapshot.trials.end(), job.trials().begin(), job.trials().end());
     snapshot.decisions.insert(snapshot.decisions.end(), job.decisions().begin(), job.decisions().end());
+    snapshot.findings.insert(snapshot.findings.end(), job.findings().begin(), job.findings().end());
   }
   std::sort(snapshot.jobs.begin(), snapshot.jobs.end(), [](const JobRow& a, const JobRow& b) { return a.id < b.id; });
   return snapshot;

@@ -59,6 +59,15 @@ void log_write(const DecisionRow& decision) {
                          {"filled", decision.filled}});
 }
 
+void log_write(const FindingRow& finding) {
+  log_info("finding", {{"job", finding.trial.job.value},
+                       {"trial", finding.trial.number},
+                       {"rule", finding.rule},
+                       {"step", finding.step},
+                       {"action", finding.action},
+                       {"message", finding.message}});
+}
+
 void log_write(const ObservationRow&) {}
 
 void log_write(const DeleteJob& deleted) { log_info("job deleted", {{"job", deleted.job.value}}); }

@@ -38,6 +38,7 @@ protocol::AssignmentOrder to_order(const Assignment& assignment, const std::stri
   order.trial = assignment.trial.number;
   order.configuration = to_json(assignment.configuration);
   order.trainer = assignment.job->trainer;
+  order.debug = assignment.job->debug;
   order.objective_metric = assignment.job->objective.metric;
   order.maximize = assignment.job->objective.goal == Goal::maximize;
   order.kept_value = assignment.kept_value;
@@ -77,6 +78,7 @@ Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncReques
   report.crash = status.crash;
   report.files_epoch = Epoch{status.files_epoch};
   for (const protocol::Observation& seen : status.observations) report.observations.push_back({seen.resource, seen.metrics});
+  report.findings = status.findings;
   if (status.kept) report.kept = {status.kept->resource, status.kept->metrics};
   if (!status.exit.empty()) {
     report.exit = exit_class_from(status.exit);

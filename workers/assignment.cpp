@@ -7,6 +7,12 @@
 
 namespace tuneband::workers {
 
+namespace {
+
+constexpr std::size_t kFindingTextMax = 1'000;  // bytes
+
+}  // namespace
+
 Assignment::Assignment(protocol::AssignmentOrder order) : order_(std::move(order)) {}
 
 void Assignment::began(std::int64_t resource) {
@@ -26,6 +32,12 @@ void Assignment::observe(std::int64_t resource, Metrics metrics) {
     observations_.pop_back();
   }
   observations_.push_back({resource, std::move(metrics)});
+}
+
+void Assignment::found(debugger::Finding finding) {
+  finding.message = shortened(valid_utf8(finding.message), kFindingTextMax);
+  const std::lock_guard lock(mutex_);
+  findings_.push_back(std::move(finding));
 }
 
 void Assignment::checkpointed(std::int64_t resource) {
@@ -90,7 +102,9 @@ protocol::AssignmentStatus Assignment::status() const {
     if (status.observations.size() == protocol::kObservationsPerSyncMax || values > kMetricValuesPerSyncMax) break;
     status.observations.push_back(observation);
   }
-  if (result_ && status.observations.size() == observations_.size()) {
+  const auto findings = static_cast<std::ptrdiff_t>(std::min(findings_.size(), protocol::kFindingsPerSyncMax));
+  status.findings.assign(findings_.begin(), findings_.begin() + findings);
+  if (result_ && status.observations.size() == observations_.size() && status.findings.size() == findings_.size()) {
     status.exit = result_->exit;
     status.kept = result_->kept;
     status.crash = result_->crash;
@@ -105,6 +119,8 @@ void Assignment::acknowledge(const protocol::AssignmentStatus& sent, bool its_ow
     values_kept_ -= observations_.front().metrics.size();
     observations_.pop_front();
   }
+  const auto told = static_cast<std::ptrdiff_t>(std::min(sent.findings.size(), findings_.size()));
+  findings_.erase(findings_.begin(), findings_.begin() + told);
   // One at a rung counts only together with the value there.
   if (its_own && observations_.empty()) checkpoint_taken_ = std::max(checkpoint_taken_, sent.checkpoint_resource);
 }

@@ -30,6 +30,7 @@ class Assignment final : public TrialReporter {
   // The training thread's side. An observation at no more than the resource of the one before is dropped, as the server would.
   void began(std::int64_t resource) override;
   void observe(std::int64_t resource, Metrics metrics) override;
+  void found(debugger::Finding finding) override;
   void checkpointed(std::int64_t resource) override;
   std::int64_t checkpoint_taken() const override;
   void writes_into(std::int64_t files_epoch) override;
@@ -65,6 +66,7 @@ class Assignment final : public TrialReporter {
   mutable std::mutex mutex_;
   std::deque<protocol::Observation> observations_;  // not acknowledged
   std::size_t values_kept_ = 0;                     // their metrics
+  std::deque<debugger::Finding> findings_;          // not acknowledged
   std::int64_t observed_resource_ = 0;              // the highest
   std::int64_t began_resource_ = 0;
   std::int64_t checkpoint_resource_ = 0;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "debugger/finding.hpp"
 #include "workers/exit_class.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/trial_log.hpp"
@@ -26,6 +27,8 @@ class TrialReporter {
   virtual void began(std::int64_t resource) = 0;
   // Values after `resource` units; NaN and infinity are values. Repeats of a resource are harmless: the first one counts.
   virtual void observe(std::int64_t resource, Metrics metrics) = 0;
+  // A rule of the job's debugger found something.
+  virtual void found(debugger::Finding finding) { static_cast<void>(finding); }
   // A checkpoint from which another worker can go on at `resource` is on disk, whole.
   virtual void checkpointed(std::int64_t resource) = 0;
   // The checkpoint that the server has heard of and taken: it may give it to another worker, so it has to stay. 0: none yet.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,27 @@ struct LogsOptions {
   bool follow = false;
 };
 Finished show_log(Session session, const LogsOptions& options);
+
+struct TensorsOptions {
+  std::string job;
+  int trial = 0;
+  std::string name;  // "": all of them, by name
+  std::optional<std::int64_t> step;
+  int rank = 0;
+  std::string reduction;  // "": mean
+  std::string output;     // an .npy file; "": none is written
+};
+Finished show_tensors(Session session, const TensorsOptions& options);
+Finished show_findings(Session session, const std::string& job, std::optional<int> trial);
+
+// Rules over what was saved of a trial. Status 1 when one of them fires.
+struct CheckOptions {
+  std::string job;
+  int trial = 0;
+  std::vector<std::string> rules;  // "overfit,patience=3"
+  int rank = 0;
+};
+Finished check_trial(Session session, const CheckOptions& options);
 
 struct ExportOptions {
   std::string job;

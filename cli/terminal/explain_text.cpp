@@ -61,6 +61,8 @@ std::string verdict_text(const DecisionInfo& decision) {
 std::string explain_decision(const DecisionInfo& decision, const JobInfo& job) {
   const std::string where = fmt::format("Rung {} of bracket {} ({}): ", decision.rung, decision.bracket,
                                         format_resource(decision.resource, job.resource_name));
+  if (!decision.value && decision.rule.starts_with("a rule of the debugger"))
+    return where + "a rule of the debugger stopped it on the way; its slot was given up, as a failure's is.";
   if (!decision.value) return where + "it failed on the way, and its slot was given up.";
   const std::string value = fmt::format("{} was {}", job.metric, format_value(*decision.value, Precision::readable));
   if (decision.verdict == "waiting") {

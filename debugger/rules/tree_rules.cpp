@@ -8,17 +8,20 @@ namespace tuneband::debugger::rules {
 
 namespace {
 
-// "feature_importance/weight/age": the shares of one kind are looked at together.
+// "feature_importance/weight/age": the shares of one kind are looked at together. Of all kinds only the weight (how often a
+// feature is split on), unless the job says which tensors.
 class FeatureImportanceOverweight final : public Rule {
  public:
   explicit FeatureImportanceOverweight(const RuleSpec& spec)
-      : threshold_(spec.parameter("threshold")), features_(static_cast<std::size_t>(spec.parameter("nfeatures"))) {}
+      : threshold_(spec.parameter("threshold")),
+        features_(static_cast<std::size_t>(spec.parameter("nfeatures"))),
+        any_kind_(!spec.tensors.empty()) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     std::map<std::string, std::vector<std::pair<double, std::string>>> kinds;
     for (const TensorAtStep& tensor : step.tensors) {
       const std::size_t slash = tensor.name.find('/', tensor.name.find('/') + 1);
-      if (slash == std::string::npos) continue;
+      if (slash == std::string::npos || !(any_kind_ || tensor.name.starts_with("feature_importance/weight/"))) continue;
       kinds[tensor.name.substr(0, slash)].emplace_back(tensor.summary.sum, tensor.name.substr(slash + 1));
     }
     for (auto& [kind, shares] : kinds) {
@@ -41,6 +44,7 @@ class FeatureImportanceOverweight final : public Rule {
  private:
   double threshold_;
   std::size_t features_;
+  bool any_kind_;
 };
 
 // "trees/depth": of each tree of the round, its deepest leaf.

@@ -66,6 +66,7 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
       logs_(loop) {
   add_job_routes();
   add_trial_routes();
+  add_tensor_routes();
   add_system_routes();
   add_dashboard_routes();
   parts_.engine.add_listener([this](std::span<const Write> writes) {

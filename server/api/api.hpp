@@ -20,6 +20,8 @@
 
 namespace tuneband::server {
 
+struct TensorQuery;
+
 struct ApiParts {
   Engine& engine;
   Preflight& preflight;
@@ -81,6 +83,12 @@ class Api {
   void get_log(const HttpRequest& request, TrialId trial, const Respond& respond);
   void get_model(const HttpRequest& request, TrialId trial, const Respond& respond);
   void get_best(JobId job, const Respond& respond);
+
+  // routes_tensors.cpp
+  void add_tensor_routes();
+  void check_trial(const HttpRequest& request, TrialId trial, const Respond& respond);
+  void read_tensors(const HttpRequest& request, TrialId trial, Result<std::string> (*page)(const TensorQuery&),
+                    const char* content_type, const Respond& respond);
 
   // routes_system.cpp
   void add_system_routes();

@@ -134,6 +134,8 @@ void EventHub::on_committed(std::span<const Write> writes, Timestamp now) {
       if (Topic* topic = topic_of(observation->trial.job)) tell(*topic, "observation", observation_json(*observation));
     } else if (const auto* decision = std::get_if<DecisionRow>(&write)) {
       if (Topic* topic = topic_of(decision->trial.job)) tell(*topic, "decision", decision_json(*decision));
+    } else if (const auto* finding = std::get_if<FindingRow>(&write)) {
+      if (Topic* topic = topic_of(finding->trial.job)) tell(*topic, "finding", finding_json(*finding));
     }
   }
   for (const JobId job : changed) tell_job(job);

@@ -24,6 +24,7 @@ void RowStore::put(const DeleteJob& deletion) {
   jobs_.erase(deletion.job);
   std::erase_if(trials_, [&](const auto& entry) { return entry.first.job == deletion.job; });
   std::erase_if(decisions_, [&](const auto& entry) { return entry.first.first.job == deletion.job; });
+  std::erase_if(findings_, [&](const auto& entry) { return entry.first.first.job == deletion.job; });
   std::erase_if(observations_, [&](const auto& entry) { return entry.first.first.job == deletion.job; });
 }
 
@@ -38,6 +39,12 @@ Snapshot RowStore::load() const {
   for (const auto& [key, decision] : decisions_) {
     if (under_way(key.first.job)) snapshot.decisions.push_back(decision);
   }
+  for (const auto& [key, finding] : findings_) {
+    if (under_way(key.first.job)) snapshot.findings.push_back(finding);
+  }
+  std::sort(snapshot.findings.begin(), snapshot.findings.end(), [](const FindingRow& a, const FindingRow& b) {
+    return std::pair(a.trial.job, a.sequence) < std::pair(b.trial.job, b.sequence);
+  });
   std::sort(snapshot.decisions.begin(), snapshot.decisions.end(), [](const DecisionRow& a, const DecisionRow& b) {
     return std::pair(a.trial.job, a.sequence) < std::pair(b.trial.job, b.sequence);
   });
@@ -81,7 +88,8 @@ std::string difference(const Snapshot& a, const Snapshot& b) {
   if (a.last_job_id != b.last_job_id) return "last_job_id";
   if (auto text = first_difference(as_kept(a.jobs), as_kept(b.jobs)); !text.empty()) return text;
   if (auto text = first_difference(a.trials, b.trials); !text.empty()) return text;
-  return first_difference(a.decisions, b.decisions);
+  if (auto text = first_difference(a.decisions, b.decisions); !text.empty()) return text;
+  return first_difference(a.findings, b.findings);
 }
 
 }  // namespace tuneband::test

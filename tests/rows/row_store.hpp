@@ -28,12 +28,14 @@ class RowStore {
   void put(const TrialRow& row) { trials_[row.id] = row; }
   void put(const ObservationRow& row) { observations_.try_emplace({row.trial, row.resource}, row); }
   void put(const DecisionRow& row) { decisions_[{row.trial, row.rung}] = row; }
+  void put(const FindingRow& row) { findings_.try_emplace({row.trial, row.rule}, row); }
   void put(const DeleteJob& deletion);
 
   std::map<JobId, JobRow> jobs_;
   std::map<TrialId, TrialRow> trials_;
   std::map<std::pair<TrialId, int>, DecisionRow> decisions_;
   std::map<std::pair<TrialId, std::int64_t>, ObservationRow> observations_;
+  std::map<std::pair<TrialId, std::string>, FindingRow> findings_;
   std::int64_t last_job_id_ = 0;
 };
 

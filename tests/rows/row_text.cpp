@@ -101,6 +101,7 @@ std::string describe_notice(const JobReply& reply) {
 std::string name_of(TrialId trial) { return number(trial.job.value) + "/" + number(trial.number); }
 std::string name_of(const JobRow& row) { return "job " + number(row.id.value); }
 std::string name_of(const TrialRow& row) { return "trial " + name_of(row.id); }
+std::string name_of(const FindingRow& row) { return "finding of " + row.rule + " in " + name_of(row.trial); }
 std::string name_of(const DecisionRow& row) { return "decision " + name_of(row.trial) + " at rung " + number(row.rung); }
 
 Fields fields_of(const JobRow& row) {
@@ -168,6 +169,12 @@ Fields fields_of(const DecisionRow& row) {
           {"cutoff", value(row.cutoff)},
           {"ahead", list(row.ahead)},
           {"rule", quoted(row.rule)}};
+}
+
+Fields fields_of(const FindingRow& row) {
+  return {{"sequence", number(row.sequence)}, {"action", row.action},          {"tensor", row.tensor},
+          {"step", number(row.step)},         {"value", value(row.value)},     {"threshold", value(row.threshold)},
+          {"message", quoted(row.message)},   {"remedy", quoted(row.remedy)}};
 }
 
 std::string describe(const ObservationRow& row) {

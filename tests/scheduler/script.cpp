@@ -22,7 +22,7 @@ Json small_job() {
 }
 
 // {"observations": {"3": 0.5}, "began": 1, "checkpoint": 3, "training_ms": 100, "exit": "completed",
-//  "kept": {"resource": 2, "value": 0.6}}
+//  "kept": {"resource": 2, "value": 0.6}, "found": {"overfit": 2}}    a rule, and the step at which it fired
 void report_of(const Json& said, AssignmentReport& report) {
   const Json observations = said.value("observations", Json::object());
   for (const auto& [resource, value] : observations.items()) {
@@ -32,6 +32,11 @@ void report_of(const Json& said, AssignmentReport& report) {
   report.checkpoint_resource = said.value("checkpoint", std::int64_t{0});
   if (said.contains("kept")) {
     report.kept = {said["kept"]["resource"].get<std::int64_t>(), {{"value", said["kept"]["value"].get<double>()}}};
+  }
+  const Json found = said.value("found", Json::object());
+  for (const auto& [rule, step] : found.items()) {
+    report.findings.push_back({rule, "metrics/m", step.get<std::int64_t>(), 0.5, 0.1, rule + " held", "do something"});
+    report.message = rule + " held";
   }
   if (said.contains("exit")) report.exit = exit_class_from(said["exit"].get<std::string>());
   report.training_ms = said.value("training_ms", std::int64_t{0});
@@ -227,6 +232,7 @@ void ScriptRunner::show(const Write& write) {
   if (const auto* job = std::get_if<JobRow>(&write)) show(*job);
   if (const auto* trial = std::get_if<TrialRow>(&write)) show(*trial);
   if (const auto* decision = std::get_if<DecisionRow>(&write)) show(*decision);
+  if (const auto* finding = std::get_if<FindingRow>(&write)) lines_.push_back(describe_all(*finding));
   if (const auto* observation = std::get_if<ObservationRow>(&write)) lines_.push_back(describe(*observation));
   if (const auto* deletion = std::get_if<DeleteJob>(&write))
     lines_.push_back("delete job " + std::to_string(deletion->job.value));

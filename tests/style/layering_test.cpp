@@ -19,18 +19,21 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"debugger", {"core"}},
     {"debugger/rules", {"debugger", "core"}},
     {"debugger/files", {"debugger", "core"}},
-    {"scheduler", {"scheduler/policies", "search_spaces", "core"}},
+    {"scheduler", {"scheduler/policies", "search_spaces", "debugger", "core"}},
     {"scheduler/policies", {"scheduler", "search_spaces", "core"}},
     {"simulator", {"scheduler", "search_spaces", "core"}},
     {"db", {"scheduler", "search_spaces", "core"}},
     {"analytics", {"db", "scheduler", "search_spaces", "core"}},
-    {"workers/protocol", {"core"}},
-    {"workers", {"workers/protocol", "workers/command", "workers/data", "command_line", "core"}},
+    {"workers/protocol", {"debugger", "core"}},
+    {"workers", {"debugger", "debugger/files", "workers/protocol", "workers/command", "workers/data", "command_line", "core"}},
     {"workers/command", {"workers", "workers/protocol", "core"}},
     {"workers/data", {"workers", "workers/xgboost", "workers/protocol", "core"}},
-    {"workers/xgboost", {"workers", "workers/data", "workers/protocol", "core"}},
-    {"server", {"server/api", "server/data", "server/http", "server/local", "scheduler", "db", "workers/protocol", "command_line", "core"}},
-    {"server/api", {"server", "server/data", "server/http", "server/local", "analytics", "db", "scheduler", "workers/protocol", "core"}},
+    {"workers/xgboost", {"workers", "debugger", "workers/data", "workers/protocol", "core"}},
+    {"server",
+     {"server/api", "server/data", "server/http", "server/local", "scheduler", "db", "workers/protocol", "command_line", "core"}},
+    {"server/api",
+     {"server", "server/data", "server/http", "server/local", "analytics", "db", "scheduler", "debugger", "debugger/files",
+      "workers/protocol", "core"}},
     {"server/data", {"server", "db", "scheduler", "workers/protocol", "core"}},
     {"server/http", {"server", "core"}},
     {"server/local", {"server", "server/data", "workers/protocol", "core"}},
@@ -41,8 +44,8 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"cli/terminal", {"cli", "cli/client", "core"}},
 };
 
-const std::set<std::string> kPureFolders = {"core",      "search_spaces",      "debugger", "debugger/rules",
-                                             "scheduler", "scheduler/policies"};
+const std::set<std::string> kPureFolders = {"core",           "search_spaces", "debugger",
+                                            "debugger/rules", "scheduler",     "scheduler/policies"};
 
 // What a pure folder has no use for: sockets, files, clocks, threads, the library's random numbers. <chrono> has the calendar
 // too, so its clocks are looked for in the text.

@@ -28,6 +28,16 @@ Json observation_to_json(const Observation& observation) {
   return {{"resource", observation.resource}, {"metrics", metrics_to_json(observation)}};
 }
 
+Json finding_to_json(const debugger::Finding& finding) {
+  return {{"rule", finding.rule},
+          {"tensor", finding.tensor},
+          {"step", finding.step},
+          {"value", number_to_json(finding.value)},
+          {"threshold", number_to_json(finding.threshold)},
+          {"message", finding.message},
+          {"remedy", finding.remedy}};
+}
+
 Json status_to_json(const AssignmentStatus& status) {
   Json observations = Json::array();
   for (const Observation& observation : status.observations) observations.push_back(observation_to_json(observation));
@@ -40,6 +50,7 @@ Json status_to_json(const AssignmentStatus& status) {
             {"message", status.message},
             {"crash", status.crash},
             {"files_epoch", status.files_epoch}};
+  for (const debugger::Finding& finding : status.findings) json["findings"].push_back(finding_to_json(finding));
   if (status.kept) json["kept"] = observation_to_json(*status.kept);
   return json;
 }
@@ -71,6 +82,7 @@ Json order_to_json(const AssignmentOrder& order) {
             {"seed", order.seed},
             {"trial_dir", order.trial_dir}};
   if (order.kept_value) json["kept_value"] = *order.kept_value;
+  if (!order.debug.is_null()) json["debug"] = order.debug;
   if (order.group) json["group"] = place_to_json(*order.group);
   return json;
 }
@@ -120,6 +132,27 @@ Observation read_observation(const Json& json, const std::string& path, Diagnost
   return observation;
 }
 
+debugger::Finding read_finding(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  constexpr TextRange kTextRange{.min = 0, .max = kMessageSizeMax};
+  ObjectReader reader(json, path, diagnostics);
+  debugger::Finding finding;
+  finding.rule = required_text(reader, "rule", kNameRange);
+  finding.tensor = reader.text_or("tensor", "", kTextRange);
+  finding.step = required_integer(reader, "step", kNotNegative);
+  const auto number = [&](const std::string& field) {
+    const Json* value = reader.require(field);
+    const auto read = value == nullptr ? std::nullopt : number_from_json(*value);
+    if (value != nullptr && !read) diagnostics.error(reader.path_to(field), "expected a number, got " + excerpt(*value));
+    return read.value_or(0);
+  };
+  finding.value = number("value");
+  finding.threshold = number("threshold");
+  finding.message = reader.text_or("message", "", kTextRange);
+  finding.remedy = reader.text_or("remedy", "", kTextRange);
+  reader.finish();
+  return finding;
+}
+
 AssignmentStatus read_status(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   ObjectReader reader(json, path, diagnostics);
   AssignmentStatus status;
@@ -134,6 +167,9 @@ AssignmentStatus read_status(const Json& json, const std::string& path, Diagnost
   status.exit = reader.text_or("exit", "", kExitRange);
   status.message = reader.text_or("message", "", {.min = 0, .max = kMessageSizeMax});
   if (const Json* kept = reader.find("kept")) status.kept = read_observation(*kept, join_path(path, "kept"), diagnostics);
+  const std::span<const Json> findings = read_array(reader, "findings", kFindingsPerSyncMax);
+  for (std::size_t i = 0; i < findings.size(); ++i)
+    status.findings.push_back(read_finding(findings[i], join_path(join_path(path, "findings"), i), diagnostics));
   status.crash = reader.text_or("crash", "", kCrashRange);
   status.files_epoch = reader.integer_or("files_epoch", 0, kNotNegative);
   reader.finish();
@@ -180,6 +216,7 @@ AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostic
   order.trial = static_cast<int>(required_integer(reader, "trial", {.min = 0, .max = std::numeric_limits<int>::max()}));
   order.configuration = required_object(reader, "configuration");
   order.trainer = required_object(reader, "trainer");
+  if (const Json* debug = reader.find("debug")) order.debug = *debug;
   order.objective_metric = required_text(reader, "objective_metric", kMetricNameRange);
   order.maximize = reader.boolean_or("maximize", false);
   order.kept_value = reader.number("kept_value");

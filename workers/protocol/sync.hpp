@@ -13,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
+#include "debugger/finding.hpp"
 
 namespace tuneband::protocol {
 
@@ -32,6 +33,7 @@ struct AssignmentStatus {
   std::string message;              // of the exit: a sentence; while executing: what it waits for on its machine, in some words
   std::string crash;                // of a crash: its status or signal; "": none, or it came from outside
   std::int64_t files_epoch = 0;     // in whose directory the segment writes; 0: its own epoch's
+  std::vector<debugger::Finding> findings;  // of the job's rules, not acknowledged
   std::optional<Observation> kept;  // with exit: what counts of the segment, of its best resource; nothing: of its last
 };
 
@@ -70,6 +72,7 @@ struct AssignmentOrder {
   int trial = 0;
   Json configuration;  // name -> scalar
   Json trainer;        // as submitted
+  Json debug;          // the section of that name; null: none
   std::string objective_metric;
   bool maximize = false;             // the objective's goal
   std::optional<double> kept_value;  // of the model that the trial has from a lower rung
@@ -92,6 +95,7 @@ struct SyncReply {
 inline constexpr std::size_t kObservationsPerSyncMax = 10'000;
 inline constexpr std::size_t kMetricsPerObservationMax = 100;
 inline constexpr std::size_t kMetricNameSizeMax = 200;  // bytes
+inline constexpr std::size_t kFindingsPerSyncMax = 100;
 // A request of more is refused unread: a worker sends what it has in several.
 inline constexpr std::size_t kSyncBodyBytesMax = 4 * 1024 * 1024;
 inline constexpr std::size_t kSyncValuesMax = 200'000;  // of JSON

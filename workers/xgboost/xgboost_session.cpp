@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "workers/xgboost/ranks.hpp"
 
@@ -126,6 +128,25 @@ Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
   return matrix;
 }
 
+Result<XgboostMatrix> XgboostMatrix::first_rows(std::size_t rows) const {
+  std::vector<int> indices(std::min(rows, rows_));
+  std::iota(indices.begin(), indices.end(), 0);
+  DMatrixHandle handle = nullptr;
+  const int status = XGDMatrixSliceDMatrixEx(handle_.get(), indices.data(), indices.size(), &handle, 1);
+  if (status != 0) return last_error();
+  XgboostMatrix matrix;
+  matrix.handle_.reset(handle);
+  matrix.rows_ = indices.size();
+  return matrix;
+}
+
+std::span<const float> XgboostMatrix::labels() const {
+  bst_ulong size = 0;
+  const float* values = nullptr;
+  if (handle() == nullptr || XGDMatrixGetFloatInfo(handle_.get(), "label", &size, &values) != 0) return {};
+  return {values, size};
+}
+
 void XgboostBooster::Free::operator()(void* handle) const { XGBoosterFree(handle); }
 
 Result<XgboostBooster> XgboostBooster::create(const XgboostMatrix& train, const std::vector<EvaluationSet>& evaluated,
@@ -214,6 +235,88 @@ Result<void> XgboostBooster::train_round(int round) {
   const std::string seed = std::to_string(seed_ + round + 1);
   if (auto seeded = xgboost_result(XGBoosterSetParam(handle_.get(), "seed", seed.c_str())); !seeded) return seeded;
   return xgboost_result(XGBoosterUpdateOneIter(handle_.get(), round, train_->handle()));
+}
+
+namespace {
+
+Result<PredictedRows> predicted(BoosterHandle booster, DMatrixHandle matrix, Prediction what) {
+  const std::string config = R"({"type": )" + std::to_string(static_cast<int>(what)) +
+                             R"(, "training": false, "iteration_begin": 0, "iteration_end": 0, "strict_shape": true})";
+  const bst_ulong* shape = nullptr;
+  bst_ulong dimensions = 0;
+  const float* values = nullptr;
+  const int status = XGBoosterPredictFromDMatrix(booster, matrix, config.c_str(), &shape, &dimensions, &values);
+  if (status != 0) return last_error();
+  PredictedRows rows;
+  std::size_t size = 1;
+  for (bst_ulong axis = 0; axis < dimensions; ++axis) {
+    rows.shape.push_back(static_cast<std::int64_t>(shape[axis]));
+    size *= shape[axis];
+  }
+  rows.values = {values, size};
+  return rows;
+}
+
+// A node of the dump, and what is below it.
+void take_tree(const Json& node, int depth, int& deepest, double& leaves, TreeShapes& shapes) {
+  constexpr int kDepthMax = 1000;
+  if (!node.is_object() || depth > kDepthMax) return;
+  if (!node.contains("children")) {
+    deepest = std::max(deepest, depth);
+    leaves += 1;
+    shapes.covers.push_back(node.value("cover", 0.0));
+    return;
+  }
+  shapes.gains.push_back(node.value("gain", 0.0));
+  for (const Json& child : node["children"]) take_tree(child, depth + 1, deepest, leaves, shapes);
+}
+
+}  // namespace
+
+Result<PredictedRows> XgboostBooster::predict(const XgboostMatrix& matrix, Prediction what) {
+  return predicted(handle_.get(), matrix.handle(), what);
+}
+
+Result<std::vector<double>> XgboostBooster::contributions(const XgboostMatrix& matrix, int begin, int end) {
+  BoosterHandle slice = nullptr;
+  if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), begin, end, 1, &slice)); !cut) return cut.error();
+  const std::unique_ptr<void, Free> owner(slice);
+  const auto rows = predicted(slice, matrix.handle(), Prediction::contributions);
+  if (!rows) return rows.error();
+  return std::vector<double>(rows->values.begin(), rows->values.end());
+}
+
+Result<std::vector<std::pair<std::string, float>>> XgboostBooster::feature_scores(const std::string& kind) {
+  const std::string config = R"({"importance_type": ")" + kind + R"("})";
+  bst_ulong count = 0;
+  const char** names = nullptr;
+  bst_ulong dimensions = 0;
+  const bst_ulong* shape = nullptr;
+  const float* scores = nullptr;
+  const int status = XGBoosterFeatureScore(handle_.get(), config.c_str(), &count, &names, &dimensions, &shape, &scores);
+  if (status != 0) return last_error();
+  std::vector<std::pair<std::string, float>> by_name;
+  for (bst_ulong i = 0; i < count && dimensions == 1; ++i) by_name.emplace_back(names[i], scores[i]);
+  return by_name;
+}
+
+Result<TreeShapes> XgboostBooster::trees_of(int round) {
+  BoosterHandle slice = nullptr;
+  if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), round, round + 1, 1, &slice)); !cut) return cut.error();
+  const std::unique_ptr<void, Free> owner(slice);
+  bst_ulong count = 0;
+  const char** dumps = nullptr;
+  if (auto dumped = xgboost_result(XGBoosterDumpModelEx(slice, "", 1, "json", &count, &dumps)); !dumped) return dumped.error();
+  TreeShapes shapes;
+  for (bst_ulong i = 0; i < count; ++i) {
+    const Json tree = Json::parse(dumps[i], nullptr, false);
+    int deepest = 0;
+    double leaves = 0;
+    take_tree(tree, 0, deepest, leaves, shapes);
+    shapes.depths.push_back(deepest);
+    shapes.leaves.push_back(leaves);
+  }
+  return shapes;
 }
 
 Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate(int round, const std::vector<EvaluationSet>& sets) {

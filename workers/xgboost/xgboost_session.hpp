@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,11 @@ class XgboostMatrix {
   // Copies the table; XGBoost keeps what is not missing, 8 bytes a value.
   static Result<XgboostMatrix> create(const Table& table);
 
+  // The first `rows` of it, as a matrix of its own.
+  Result<XgboostMatrix> first_rows(std::size_t rows) const;
+  // Empty: there are none.
+  std::span<const float> labels() const;
+
   std::size_t rows() const { return rows_; }
   std::size_t size_bytes() const { return size_bytes_; }  // an estimate, with the histogram index that training adds
   void* handle() const { return handle_.get(); }
@@ -36,6 +42,22 @@ class XgboostMatrix {
   std::unique_ptr<void, Free> handle_;
   std::size_t rows_ = 0;
   std::size_t size_bytes_ = 0;
+};
+
+// What a model says of each row of a matrix: `values` rows x the other axes of `shape`. Lives until the next call on the booster.
+struct PredictedRows {
+  std::span<const float> values;
+  std::vector<std::int64_t> shape;
+};
+
+enum class Prediction { value = 0, margin = 1, contributions = 2 };  // contributions: SHAP, of each feature and the bias
+
+// The shape of the trees of some round.
+struct TreeShapes {
+  std::vector<double> depths;  // of each tree, its deepest leaf
+  std::vector<double> leaves;
+  std::vector<double> gains;   // of each split
+  std::vector<double> covers;  // of each leaf
 };
 
 struct EvaluationSet {
@@ -67,6 +89,14 @@ class XgboostBooster {
   // Boosts round `round` (from 0), which must be the next. The model's bytes depend on the data, the parameters and the rounds so
   // far alone, not on where the training was interrupted, saved and loaded.
   Result<void> train_round(int round);
+
+  // For whoever looks on: the model and later rounds are the same whether these are called or not.
+  Result<PredictedRows> predict(const XgboostMatrix& matrix, Prediction what);
+  // Of the rounds from `begin` (from 0) to `end` alone, as if there were no others.
+  Result<std::vector<double>> contributions(const XgboostMatrix& matrix, int begin, int end);
+  // By name, as large as XGBoost says: features that are never split on are absent. `kind`: weight, gain, cover, ...
+  Result<std::vector<std::pair<std::string, float>>> feature_scores(const std::string& kind);
+  Result<TreeShapes> trees_of(int round);
 
   // Each metric on each of these sets, which were given to create(): {"validation-auc", 0.71}.
   Result<std::vector<std::pair<std::string, double>>> evaluate(int round, const std::vector<EvaluationSet>& sets);

@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/protocol/xgboost_parameters.hpp"
+#include "workers/xgboost/xgboost_tensors.hpp"
 
 namespace tuneband::workers {
 
@@ -220,7 +221,14 @@ class XgboostTraining::Segment {
         log_(context.log),
         ranks_(ranks),
         stored_resource_(training.resource_ == order_.from_resource ? order_.from_resource : 0),
-        stored_at_(SteadyClock::now()) {}
+        stored_at_(SteadyClock::now()) {
+    const std::int64_t begin = training.resource_ == 0 ? -1 : training.resource_;
+    if (auto recorder = make_recorder(order_, debugger::TrainerKind::xgboost, begin)) {
+      const int threads = std::min(spec_.threads, context.threads);
+      tensors_.emplace(std::move(recorder), parameters_of(context), training.data_, threads, begin < 0);
+    }
+    saved_resource_ = training.resource_;
+  }
 
   SegmentResult run() {
     std::optional<SegmentResult> fault;
@@ -261,7 +269,8 @@ class XgboostTraining::Segment {
         training_.booster_.evaluate(static_cast<int>(training_.resource_) - 1, evaluation_sets(spec_, *training_.data_));
     if (!metrics) return out_of_step(kExitInvalidParameters, metrics.error());
     note_best(*metrics);
-    if (!ranks_.first()) return std::nullopt;
+    auto stopped_by_rule = save_tensors(*metrics);
+    if (!ranks_.first()) return stopped_by_rule;
     log_.write(describe_round(training_.resource_, *metrics));
     const auto objective = find_metric(*metrics, order_.objective_metric);
     if (!objective) {
@@ -272,10 +281,17 @@ class XgboostTraining::Segment {
     }
     nan_rounds_ = std::isnan(*objective) ? nan_rounds_ + 1 : 0;
     reporter_.observe(training_.resource_, std::move(*metrics));
+    if (stopped_by_rule) return stopped_by_rule;
     if (nan_rounds_ < kNanRoundsMax) return std::nullopt;
     return SegmentResult{kExitNanMetric,
                          "`" + order_.objective_metric + "` was NaN for " + std::to_string(kNanRoundsMax) +
                              " rounds in a row; a smaller eta may help, or the validation data has one class only"};
+  }
+
+  // Of a round that was not saved before this segment.
+  std::optional<SegmentResult> save_tensors(const Metrics& metrics) {
+    if (!tensors_ || training_.resource_ <= saved_resource_) return std::nullopt;
+    return tensors_->round_done(training_.resource_, training_.booster_, metrics, reporter_, log_);
   }
 
   bool better(double value, double than) const { return order_.maximize ? value > than : value < than; }
@@ -377,6 +393,8 @@ class XgboostTraining::Segment {
   std::int64_t stored_resource_;  // rounds that the server can give to another: where it began, or stored since
   SteadyClock::time_point stored_at_;
   int nan_rounds_ = 0;
+  std::optional<XgboostTensors> tensors_;  // nothing: the job has no debugger
+  std::int64_t saved_resource_ = 0;        // where this segment began
 };
 
 // ---- a trial -----------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,228 @@
+// What the debugger saved of a trial, and what its rules found.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include "cli/commands/commands.hpp"
+#include "cli/format.hpp"
+#include "cli/terminal/text_plot.hpp"
+#include "core/text.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+std::string text_of(const Json& json, const char* field) {
+  const auto found = json.find(field);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::int64_t integer_of(const Json& json, const char* field) {
+  const auto found = json.find(field);
+  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+std::optional<double> number_of(const Json& json, const char* field) {
+  const auto found = json.find(field);
+  return found == json.end() ? std::nullopt : number_from_json(*found);
+}
+
+std::string shape_text(const Json& tensor) {
+  if (tensor.value("scalar", false)) return "scalar";
+  std::vector<std::string> axes;
+  for (const Json& axis : tensor.value("shape", Json::array())) axes.push_back(axis.dump());
+  return text_of(tensor, "dtype") + " (" + join(axes, ", ") + ")";
+}
+
+std::string kept_text(const Json& tensor) {
+  if (tensor.value("scalar", false)) return "value";
+  return tensor.value("whole", false) ? "whole" : "reductions";
+}
+
+Finished list_tensors(Session session, const TensorsOptions& options) {
+  const auto answer = session.api.get(trial_path(options.job, options.trial) + "/tensors?rank=" + std::to_string(options.rank));
+  if (!answer) return answer.error();
+  Console& console = session.console;
+  if (console.json()) {
+    console.print_json(*answer);
+    return kExitOk;
+  }
+  Table table({{"tensor"}, {"shape"}, {"kept"}, {"steps", Align::right}, {"first", Align::right}, {"last", Align::right}});
+  for (const Json& tensor : answer->value("tensors", Json::array())) {
+    table.add_row({text_of(tensor, "name"), shape_text(tensor), kept_text(tensor), std::to_string(integer_of(tensor, "steps")),
+                   std::to_string(integer_of(tensor, "first_step")), std::to_string(integer_of(tensor, "last_step"))});
+  }
+  if (table.empty() && console.terminal().interactive) {
+    console.print("nothing was saved: a job's `debug` section says what is (docs/debugger.md)");
+    return kExitOk;
+  }
+  console.print_table(table);
+  const Json dropped = answer->value("dropped", Json::object());
+  if (integer_of(dropped, "rows") > 0) {
+    console.note(fmt::format("{} found no room: `trial_megabytes_max` in the job's `debug` section is the bound",
+                             format_count(integer_of(dropped, "rows"), "tensor")));
+  }
+  return kExitOk;
+}
+
+// Of a scalar its value; of an array the reduction that was asked for.
+std::optional<double> value_of(const Json& step, const std::string& reduction) {
+  if (const auto value = number_of(step, "value")) return value;
+  return number_of(step.value("reductions", Json::object()), reduction.c_str());
+}
+
+Finished save_array(Session session, const TensorsOptions& options) {
+  const std::string target = trial_path(options.job, options.trial) + "/tensors/array?name=" + percent_encoded(options.name) +
+                             "&step=" + std::to_string(*options.step) + "&rank=" + std::to_string(options.rank);
+  std::string bytes;
+  const auto read = session.api.stream(target, [&](std::string_view piece) {
+    bytes.append(piece);
+    return true;
+  });
+  if (!read) return read.error();
+  std::ofstream file(options.output, std::ios::binary);
+  file << bytes;
+  file.close();
+  if (!file) return bad_input("cannot write " + options.output);
+  return kExitOk;
+}
+
+void print_reductions(Console& console, const Json& step) {
+  const Json reductions = step.value("reductions", Json::object());
+  Table table({{"reduction"}, {"value", Align::right}});
+  for (const auto& [name, value] : reductions.items()) {
+    const auto number = number_from_json(value);
+    table.add_row({name, number ? format_value(*number, Precision::exact) : "-"});
+  }
+  console.print_table(table);
+}
+
+Finished show_series(Session session, const TensorsOptions& options) {
+  std::string target = trial_path(options.job, options.trial) + "/tensors/series?name=" + percent_encoded(options.name) +
+                       "&rank=" + std::to_string(options.rank);
+  if (options.step) target += fmt::format("&from={}&until={}", *options.step, *options.step);
+  const auto answer = session.api.get(target);
+  if (!answer) return answer.error();
+  Console& console = session.console;
+  if (console.json()) {
+    console.print_json(*answer);
+    return kExitOk;
+  }
+  const Json steps = answer->value("steps", Json::array());
+  if (options.step && steps.empty()) {
+    return bad_input(fmt::format("`{}` was not saved at step {}", options.name, *options.step), "",
+                     "without --step all its steps are shown");
+  }
+  if (options.step) {
+    if (const auto value = number_of(steps.front(), "value")) {
+      console.field("value", format_value(*value, Precision::exact));
+    } else {
+      print_reductions(console, steps.front());
+    }
+    return kExitOk;
+  }
+  const bool readable = console.terminal().interactive;
+  std::vector<PlotPoint> points;
+  Table table({{"step", Align::right}, {options.reduction.empty() ? "value" : options.reduction, Align::right}});
+  const std::string reduction = options.reduction.empty() ? "mean" : options.reduction;
+  for (const Json& step : steps) {
+    const double value = value_of(step, reduction).value_or(std::nan(""));
+    points.push_back({static_cast<double>(integer_of(step, "step")), value});
+    table.add_row(
+        {std::to_string(integer_of(step, "step")), format_value(value, readable ? Precision::readable : Precision::exact)});
+  }
+  if (readable && console.terminal().utf8) {
+    for (const std::string& line : text_plot(points, console.terminal().width)) console.print(line);
+  } else {
+    console.print_table(table);
+  }
+  return kExitOk;
+}
+
+void print_finding(Console& console, const Json& finding, bool with_trial) {
+  const bool ends = text_of(finding, "action") != "note";
+  const std::string where = with_trial ? fmt::format("  trial {}", integer_of(finding, "trial")) : "";
+  console.print_line(
+      {{text_of(finding, "rule"), ends ? Style::bad : Style::warning},
+       {fmt::format("{}, step {}{}", where, integer_of(finding, "step"), ends ? ": " + text_of(finding, "action") : ""),
+        Style::dim}});
+  console.print("  " + text_of(finding, "message"), 2);
+  if (const std::string remedy = text_of(finding, "remedy"); !remedy.empty()) console.print("  What helps: " + remedy, 2);
+}
+
+Finished print_findings(Console& console, const Json& answer, bool with_trial) {
+  if (console.json()) {
+    console.print_json(answer);
+    return kExitOk;
+  }
+  const Json findings = answer.value("findings", Json::array());
+  if (findings.empty() && console.terminal().interactive) console.print("the rules found nothing");
+  if (console.terminal().interactive) {
+    for (const Json& finding : findings) print_finding(console, finding, with_trial);
+    return kExitOk;
+  }
+  Table table({{"trial"}, {"rule"}, {"step"}, {"tensor"}, {"value"}, {"threshold"}, {"action"}, {"message"}});
+  for (const Json& finding : findings) {
+    const auto number = [&](const char* field) { return format_value(number_of(finding, field), Precision::exact); };
+    table.add_row({std::to_string(integer_of(finding, "trial")), text_of(finding, "rule"),
+                   std::to_string(integer_of(finding, "step")), text_of(finding, "tensor"), number("value"), number("threshold"),
+                   text_of(finding, "action"), text_of(finding, "message")});
+  }
+  console.print_table(table);
+  return kExitOk;
+}
+
+// "overfit" or "overfit,patience=3,ratio_threshold=0.2", as a rule of the document.
+Outcome<Json> rule_from(const std::string& text) {
+  Json rule = Json::object();
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    const std::size_t equals = part.find('=');
+    if (begin == 0) {
+      rule["rule"] = part;
+    } else if (equals == std::string::npos) {
+      return bad_input("--rule " + text + ": expected TYPE or TYPE,PARAMETER=VALUE...");
+    } else {
+      const Json value = Json::parse(part.substr(equals + 1), nullptr, false);
+      rule["parameters"][part.substr(0, equals)] = value.is_discarded() ? Json(part.substr(equals + 1)) : value;
+    }
+    begin = end + 1;
+  }
+  return rule;
+}
+
+}  // namespace
+
+Finished show_tensors(Session session, const TensorsOptions& options) {
+  if (options.name.empty()) return list_tensors(session, options);
+  if (options.output.empty()) return show_series(session, options);
+  if (!options.step) return bad_input("--output needs --step: one array is saved");
+  return save_array(session, options);
+}
+
+Finished show_findings(Session session, const std::string& job, std::optional<int> trial) {
+  const auto answer = session.api.get((trial ? trial_path(job, *trial) : job_path(job)) + "/findings");
+  if (!answer) return answer.error();
+  return print_findings(session.console, *answer, !trial);
+}
+
+Finished check_trial(Session session, const CheckOptions& options) {
+  Json body{{"rules", Json::array()}};
+  for (const std::string& text : options.rules) {
+    auto rule = rule_from(text);
+    if (!rule) return rule.error();
+    body["rules"].push_back(std::move(*rule));
+  }
+  const auto answer =
+      session.api.post(trial_path(options.job, options.trial) + "/check?rank=" + std::to_string(options.rank), body.dump());
+  if (!answer) return answer.error();
+  const auto printed = print_findings(session.console, answer->body, false);
+  if (!printed) return printed;
+  return answer->body.value("findings", Json::array()).empty() ? kExitOk : kExitFailed;
+}
+
+}  // namespace tuneband::cli

@@ -1,0 +1,91 @@
+#include "cli/terminal/text_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "cli/format.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr std::size_t kRows = 10;
+constexpr std::size_t kLabelWidth = 12;
+constexpr std::size_t kDotsAcross = 2;  // of a braille character
+constexpr std::size_t kDotsDown = 4;
+
+// U+2800 and the bits of its dots, as UTF-8.
+std::string braille(unsigned dots) {
+  const unsigned code = 0x2800 + dots;
+  return {static_cast<char>(0xe0 | (code >> 12)), static_cast<char>(0x80 | ((code >> 6) & 0x3f)),
+          static_cast<char>(0x80 | (code & 0x3f))};
+}
+
+unsigned dot(std::size_t column, std::size_t row) {
+  constexpr unsigned kDots[kDotsDown][kDotsAcross] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+  return kDots[row][column];
+}
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  // The dot of `dots` on which a value lies.
+  std::size_t place(double value, std::size_t dots) const {
+    if (!(high > low)) return dots / 2;
+    const double share = (value - low) / (high - low);
+    return std::min(dots - 1, static_cast<std::size_t>(std::llround(share * static_cast<double>(dots - 1))));
+  }
+};
+
+}  // namespace
+
+std::vector<std::string> text_plot(const std::vector<PlotPoint>& points, std::size_t width) {
+  const std::size_t columns = std::clamp<std::size_t>(width, kLabelWidth + 10, 120) - kLabelWidth - 1;
+  Range x;
+  Range y;
+  for (const PlotPoint& point : points) {
+    x.take(point.x);
+    if (std::isfinite(point.y)) y.take(point.y);
+  }
+  if (!std::isfinite(y.low)) return {"no finite value at " + format_count(static_cast<std::int64_t>(points.size()), "step")};
+  std::vector<unsigned> cells(columns * kRows);
+  const auto draw = [&](std::size_t across, std::size_t up) {
+    const std::size_t down = kRows * kDotsDown - 1 - up;
+    cells[down / kDotsDown * columns + across / kDotsAcross] |= dot(across % kDotsAcross, down % kDotsDown);
+  };
+  const PlotPoint* before = nullptr;
+  for (const PlotPoint& point : points) {
+    const PlotPoint* from = std::exchange(before, std::isfinite(point.y) ? &point : nullptr);
+    if (!std::isfinite(point.y)) continue;
+    const std::size_t end = x.place(point.x, columns * kDotsAcross);
+    const std::size_t begin = from == nullptr ? end : x.place(from->x, columns * kDotsAcross);
+    for (std::size_t across = begin; across <= end; ++across) {
+      const double share = end == begin ? 1 : static_cast<double>(across - begin) / static_cast<double>(end - begin);
+      const double value = from == nullptr ? point.y : from->y + share * (point.y - from->y);
+      draw(across, y.place(value, kRows * kDotsDown));
+    }
+  }
+  std::vector<std::string> lines;
+  for (std::size_t row = 0; row < kRows; ++row) {
+    const std::string label = row == 0           ? format_value(y.high, Precision::readable)
+                              : row == kRows - 1 ? format_value(y.low, Precision::readable)
+                                                 : "";
+    std::string line = fmt::format("{:>{}} ", label, kLabelWidth);
+    for (std::size_t column = 0; column < columns; ++column) line += braille(cells[row * columns + column]);
+    lines.push_back(std::move(line));
+  }
+  const std::string first = fmt::format("step {}", x.low);
+  lines.push_back(fmt::format("{:{}} {}{:>{}}", "", kLabelWidth, first, x.high, columns - std::min(columns, first.size())));
+  return lines;
+}
+
+}  // namespace tuneband::cli

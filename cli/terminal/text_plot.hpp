@@ -1,0 +1,18 @@
+// A curve in a terminal, of braille dots.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace tuneband::cli {
+
+struct PlotPoint {
+  double x = 0;
+  double y = 0;  // NaN and infinity leave a gap
+};
+
+// Lines of at most `width` columns: ten of the curve, with the highest and the lowest value at its side, and the ends of x below.
+std::vector<std::string> text_plot(const std::vector<PlotPoint>& points, std::size_t width);
+
+}  // namespace tuneband::cli

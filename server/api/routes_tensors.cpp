@@ -1,0 +1,97 @@
+#include <limits>
+
+#include "server/api/api.hpp"
+#include "server/api/tensor_pages.hpp"
+#include "server/monotone_clock.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+constexpr std::int64_t kStepMax = 1'000'000'000'000;
+constexpr std::size_t kCheckValuesMax = 10'000;  // of JSON
+
+}  // namespace
+
+void Api::add_tensor_routes() {
+  const std::string one = "/v1/jobs/{job}/trials/{trial}";
+  const auto of_job = [this](const HttpRequest&, JobId job, const Respond& respond) {
+    read_json([job](Reader& reader) { return reader.findings(job, std::nullopt); }, respond);
+  };
+  const auto of_trial = [this](const HttpRequest&, TrialId trial, const Respond& respond) {
+    read_json([trial](Reader& reader) { return reader.findings(trial.job, trial.number); }, respond);
+  };
+  const auto tensors = [this](Result<std::string> (*page)(const TensorQuery&), const char* content_type) {
+    return with_trial([this, page, content_type](const HttpRequest& request, TrialId trial, const Respond& respond) {
+      read_tensors(request, trial, page, content_type, respond);
+    });
+  };
+  constexpr const char* kJson = "application/json";
+  router_.add({"GET", "/v1/jobs/{job}/findings", {}, with_job(of_job)});
+  router_.add({"GET", one + "/findings", {}, with_trial(of_trial)});
+  router_.add({"GET", one + "/tensors", {"rank"}, tensors(tensors_page, kJson)});
+  router_.add({"GET", one + "/tensors/series", {"name", "rank", "from", "until"}, tensors(tensor_series, kJson)});
+  router_.add({"GET", one + "/tensors/array", {"name", "rank", "step"}, tensors(tensor_array, "application/octet-stream")});
+  router_.add(
+      {"POST", one + "/check", {"rank"}, with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
+         check_trial(request, trial, respond);
+       })});
+}
+
+// Nothing is stored: it is a question.
+void Api::check_trial(const HttpRequest& request, TrialId trial, const Respond& respond) {
+  Diagnostics diagnostics;
+  TensorQuery query;
+  query.trial_dir = parts_.data_dir.trial_dir(trial);
+  query.rank = static_cast<int>(query_integer(request, "rank", 0, std::numeric_limits<int>::max(), diagnostics).value_or(0));
+  auto asked = parse_json(request.body, {.values_max = kCheckValuesMax});
+  if (!asked) return respond->reply(error_reply(asked.error()));
+  std::vector<debugger::RuleSpec> rules;
+  ObjectReader reader(*asked, "", diagnostics);
+  const Json* list = reader.require("rules");
+  reader.finish();
+  if (list != nullptr) rules = debugger::parse_rules(*list, "rules", diagnostics);
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  read_json(
+      [trial, query, rules = std::move(rules)](Reader& rows) -> Result<std::string> {
+        if (auto row = rows.trial_row(trial); !row) return row.error();
+        const auto facts = rows.facts(trial.job);
+        if (!facts) return facts.error();
+        const JobSpec& job = (*facts)->spec;
+        debugger::DebugSpec spec = job.debugger.value_or(debugger::DebugSpec{});
+        spec.judge = {job.objective.metric, job.objective.goal == Goal::maximize};
+        spec.rules = rules;
+        return checked_tensors(query, spec, trial, read_wall_clock());
+      },
+      respond);
+}
+
+void Api::read_tensors(const HttpRequest& request, TrialId trial, Result<std::string> (*page)(const TensorQuery&),
+                       const char* content_type, const Respond& respond) {
+  Diagnostics diagnostics;
+  TensorQuery query;
+  query.trial_dir = parts_.data_dir.trial_dir(trial);
+  query.name = request.query_value("name").value_or("");
+  query.rank = static_cast<int>(query_integer(request, "rank", 0, std::numeric_limits<int>::max(), diagnostics).value_or(0));
+  query.from = query_integer(request, "from", 0, kStepMax, diagnostics).value_or(0);
+  query.until = query_integer(request, "until", 0, kStepMax, diagnostics).value_or(kStepMax);
+  query.step = query_integer(request, "step", 0, kStepMax, diagnostics).value_or(0);
+  if (page != tensors_page && query.name.empty()) diagnostics.error("name", "is missing: the tensor's name");
+  if (page == tensor_array && !request.query_value("step")) diagnostics.error("step", "is missing");
+  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  const auto read = [trial, query, page](Reader& reader) mutable -> Result<std::string> {
+    const auto row = reader.trial_row(trial);
+    if (!row) return row.error();
+    query.trial_ended = ended(row->state);
+    return page(query);
+  };
+  reads_.run(read, [respond, content_type](Result<std::string>&& answer) {
+    if (!answer) return respond->reply(error_reply(answer.error()));
+    HttpReply reply;
+    reply.content_type = content_type;
+    reply.body = std::move(*answer);
+    respond->reply(std::move(reply));
+  });
+}
+
+}  // namespace tuneband::server

@@ -1,0 +1,39 @@
+// What the API says of the tensors of a trial, from its files: docs/debugger.md. Any thread; each call opens the files anew.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/ids.hpp"
+#include "core/time.hpp"
+#include "debugger/debug_spec.hpp"
+
+namespace tuneband::server {
+
+struct TensorQuery {
+  std::string trial_dir;
+  int rank = 0;
+  bool trial_ended = false;
+  std::string name;
+  std::int64_t from = 0;
+  std::int64_t until = 0;
+  std::int64_t step = 0;
+};
+
+// {"rank", "ranks", "steps": {"first", "last", "count"}, "tensors": [...], "dropped": {"rows", "bytes"}}
+Result<std::string> tensors_page(const TensorQuery& query);
+
+// {"name", "rank", "steps": [{"step", "value" or "shape" and "reductions"}]} of query.name at the steps from `from` to `until`.
+// Errors: not_found, with what there is that is named alike.
+Result<std::string> tensor_series(const TensorQuery& query);
+
+// The tensor at query.step as an .npy file. Errors: not_found, which tells apart what is not saved yet, what never will be, and
+// what was kept as reductions alone.
+Result<std::string> tensor_array(const TensorQuery& query);
+
+// {"findings": [...]}: what the rules of `spec` find in what was saved, from the first step on.
+Result<std::string> checked_tensors(const TensorQuery& query, const debugger::DebugSpec& spec, TrialId trial, Timestamp now);
+
+}  // namespace tuneband::server

@@ -1,0 +1,19 @@
+// The debugger's part in a segment: a Recorder where the job has a `debug` section, and what its findings mean for the segment.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "debugger/files/recorder.hpp"
+#include "workers/trial_runner.hpp"
+
+namespace tuneband::workers {
+
+// Nothing: the job has no debugger, or not for this rank. `begin_step`: where the training begins; -1: from nothing.
+std::unique_ptr<debugger::files::Recorder> make_recorder(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer,
+                                                         std::int64_t begin_step);
+
+// Hands on what the rules found since the last call. A result when one of them ends the trial.
+std::optional<SegmentResult> tell_findings(debugger::files::Recorder& recorder, TrialReporter& reporter, TrialLog& log);
+
+}  // namespace tuneband::workers

@@ -1,0 +1,193 @@
+#include "workers/xgboost/xgboost_tensors.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/text.hpp"
+#include "workers/protocol/xgboost_parameters.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+using debugger::view_of;
+
+constexpr const char* kImportanceKinds[] = {"weight", "gain", "cover", "total_gain", "total_cover"};
+constexpr double kResourcesEverySeconds = 0.25;  // reading them costs more than a round of a small table should bear
+
+std::string objective_name(const XgboostParameters& parameters) {
+  for (const auto& [name, value] : parameters) {
+    if (name == "objective") return value;
+  }
+  return protocol::kXgboostObjectiveDefault;
+}
+
+double sigmoid(double margin) { return 1 / (1 + std::exp(-margin)); }
+
+// Of multi:softprob and multi:softmax: probability of each class less 1 for that of the label.
+void softmax_gradients(std::span<const float> margins, std::span<const float> labels, std::vector<double>& gradients) {
+  const std::size_t classes = margins.size() / labels.size();
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    const auto of_row = margins.subspan(row * classes, classes);
+    const double largest = *std::max_element(of_row.begin(), of_row.end());
+    double sum = 0;
+    for (const float margin : of_row) sum += std::exp(margin - largest);
+    for (std::size_t k = 0; k < classes; ++k) {
+      const double probability = std::exp(of_row[k] - largest) / sum;
+      gradients.push_back(probability - (labels[row] == static_cast<float>(k) ? 1 : 0));
+    }
+  }
+}
+
+// First derivatives of the loss by the margin, of the objectives whose formula is known. Empty: of another.
+std::vector<double> gradients_of(const std::string& objective, std::span<const float> margins, std::span<const float> labels) {
+  std::vector<double> gradients;
+  if (labels.empty() || margins.size() % labels.size() != 0) return gradients;
+  if (objective.starts_with("multi:soft")) {
+    softmax_gradients(margins, labels, gradients);
+    return gradients;
+  }
+  const bool logistic = objective.starts_with("binary:log") || objective == "reg:logistic";
+  if (margins.size() != labels.size() || (!logistic && objective != "reg:squarederror" && objective != "count:poisson"))
+    return gradients;
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    const double margin = margins[row];
+    const double predicted = logistic ? sigmoid(margin) : objective == "count:poisson" ? std::exp(margin) : margin;
+    gradients.push_back(predicted - labels[row]);
+  }
+  return gradients;
+}
+
+}  // namespace
+
+XgboostTensors::XgboostTensors(std::unique_ptr<debugger::files::Recorder> recorder, const XgboostParameters& parameters,
+                               std::shared_ptr<const WarmData> data, int threads, bool from_nothing)
+    : recorder_(std::move(recorder)),
+      data_(std::move(data)),
+      parameters_(parameters),
+      threads_(threads),
+      usage_(::getpid(), threads),
+      first_step_(from_nothing) {
+  if (!from_nothing) return;
+  for (const auto& [name, value] : parameters_) {
+    if (const auto number = parse_number(value)) recorder_->add(0, "hyperparameters/" + name, *number);
+  }
+  recorder_->commit(0);
+}
+
+std::optional<SegmentResult> XgboostTensors::round_done(std::int64_t step, XgboostBooster& booster, const Metrics& metrics,
+                                                        TrialReporter& reporter, TrialLog& log) {
+  for (const auto& [name, value] : metrics) recorder_->add(step, "metrics/" + name, value);
+  if (wants("resources", step)) add_resources(step);
+  add_predictions(step, booster);
+  if (wants("gradients", step)) add_gradients(step, booster);
+  if (wants("feature_importance", step)) add_importance(step, booster);
+  if (wants("trees", step)) add_trees(step, booster);
+  if (wants("shap", step)) add_shap(step, booster);
+  recorder_->commit(step);
+  if (trouble_.empty()) trouble_ = recorder_->fault();
+  if (!trouble_.empty() && !std::exchange(trouble_told_, true)) log.note("the debugger: " + trouble_);
+  return tell_findings(*recorder_, reporter, log);
+}
+
+void XgboostTensors::add_resources(std::int64_t step) {
+  if (!first_step_ && usage_.seconds_since_sample() < kResourcesEverySeconds) return;
+  const auto use = usage_.sample();
+  if (!use) return;
+  if (std::exchange(first_step_, false)) recorder_->add(step, "resources/first_step_seconds", use->since_start);
+  const auto steps = static_cast<double>(std::max<std::int64_t>(1, step - saved_step_));
+  if (saved_step_ > 0) recorder_->add(step, "resources/step_seconds", use->wall_seconds / steps);
+  saved_step_ = step;
+  recorder_->add(step, "resources/cpu_share", use->cpu_share);
+  recorder_->add(step, "resources/io_wait_share", use->io_wait_share);
+  recorder_->add(step, "resources/memory_bytes", use->memory_bytes);
+}
+
+void XgboostTensors::add_array(std::int64_t step, const std::string& name, const PredictedRows& rows) {
+  auto shape = rows.shape;
+  if (shape.size() == 2 && shape.back() == 1) shape.pop_back();
+  recorder_->add(step, name, view_of(rows.values, std::move(shape)));
+}
+
+// Of the validation data, which rank 0 alone has.
+void XgboostTensors::add_predictions(std::int64_t step, XgboostBooster& booster) {
+  if (data_->validation.handle() == nullptr) return;
+  if (wants("labels", step)) {
+    const auto labels = data_->validation.labels();
+    recorder_->add(step, "labels/validation", view_of(labels, {static_cast<std::int64_t>(labels.size())}));
+  }
+  if (wants("predictions", step)) {
+    if (const auto rows = booster.predict(data_->validation, Prediction::value); there(rows))
+      add_array(step, "predictions/validation", *rows);
+  }
+  if (wants("margins", step)) {
+    if (const auto rows = booster.predict(data_->validation, Prediction::margin); there(rows))
+      add_array(step, "margins/validation", *rows);
+  }
+}
+
+// Of the training data, as the next round will see them.
+void XgboostTensors::add_gradients(std::int64_t step, XgboostBooster& booster) {
+  const auto rows = booster.predict(data_->train, Prediction::margin);
+  if (!there(rows)) return;
+  const auto gradients = gradients_of(objective_name(parameters_), rows->values, data_->train.labels());
+  if (gradients.empty()) return;
+  recorder_->add(step, "gradients/train",
+                 view_of(std::span<const double>(gradients), {static_cast<std::int64_t>(gradients.size())}));
+}
+
+// Shares of their sum, so that rounds and models can be compared.
+void XgboostTensors::add_importance(std::int64_t step, XgboostBooster& booster) {
+  for (const char* kind : kImportanceKinds) {
+    const auto scores = booster.feature_scores(kind);
+    if (!there(scores)) return;
+    double sum = 0;
+    for (const auto& [feature, score] : *scores) sum += score;
+    if (sum <= 0) continue;
+    const std::string prefix = "feature_importance/" + std::string(kind) + "/";
+    for (const auto& [feature, score] : *scores) recorder_->add(step, prefix + feature, score / sum);
+  }
+}
+
+void XgboostTensors::add_trees(std::int64_t step, XgboostBooster& booster) {
+  const auto trees = booster.trees_of(static_cast<int>(step) - 1);
+  if (!there(trees)) return;
+  const auto add = [&](const char* name, const std::vector<double>& values) {
+    recorder_->add(step, name, view_of(std::span<const double>(values), {static_cast<std::int64_t>(values.size())}));
+  };
+  add("trees/depth", trees->depths);
+  add("trees/leaves", trees->leaves);
+  add("trees/gain", trees->gains);
+  add("trees/cover", trees->covers);
+}
+
+// Only the trees since the last time are computed, and added.
+void XgboostTensors::add_shap(std::int64_t step, XgboostBooster& booster) {
+  if (data_->validation.handle() == nullptr) return;
+  const debugger::Collection* collection = recorder_->spec().collection("shap");
+  if (collection == nullptr) return;
+  if (!shap_rows_) {
+    auto rows = data_->validation.first_rows(static_cast<std::size_t>(collection->rows));
+    if (!there(rows)) return;
+    shap_rows_.emplace(std::move(*rows));
+  }
+  const auto added = booster.contributions(*shap_rows_, shap_rounds_, static_cast<int>(step));
+  if (!there(added)) return;
+  shap_.resize(added->size());
+  for (std::size_t i = 0; i < shap_.size(); ++i) shap_[i] += (*added)[i];
+  shap_rounds_ = static_cast<int>(step);
+  const std::size_t width = data_->features + 1;  // the last is the bias, which belongs to no feature
+  const auto names = data_->encoding.feature_names();
+  const std::size_t lines = shap_.size() / width;  // rows, each as often as there are classes
+  std::vector<double> of_feature(lines);
+  for (std::size_t feature = 0; feature + 1 < width; ++feature) {
+    for (std::size_t line = 0; line < lines; ++line) of_feature[line] = shap_[line * width + feature];
+    const std::string name = feature < names.size() ? names[feature] : "f" + std::to_string(feature);
+    recorder_->add(step, "shap/" + name, view_of(std::span<const double>(of_feature), {static_cast<std::int64_t>(lines)}));
+  }
+}
+
+}  // namespace tuneband::workers
