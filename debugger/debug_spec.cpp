@@ -129,6 +129,17 @@ const RuleSpec* DebugSpec::rule(std::string_view name) const {
   return known == rules.end() ? nullptr : &*known;
 }
 
+Json schedules_json(const DebugSpec& spec) {
+  Json json = Json::object();
+  for (const Collection& one : spec.collections) {
+    Json& its = json[one.name];
+    its = {{"every", one.save.every}, {"from", one.save.from}, {"until", nullptr}, {"steps", one.save.steps}};
+    if (one.save.until) its["until"] = *one.save.until;
+    for (const Pattern& pattern : one.patterns) its["patterns"].push_back(pattern.text());
+  }
+  return json;
+}
+
 RuleSpec parse_rule(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   RuleSpec rule;
   ObjectReader reader(json, path, diagnostics);

@@ -2,15 +2,20 @@
 
 namespace tuneband::workers {
 
-std::unique_ptr<debugger::files::Recorder> make_recorder(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer,
-                                                         std::int64_t begin_step) {
-  if (order.debug.is_null()) return nullptr;
+std::optional<debugger::DebugSpec> debug_spec_of(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer) {
+  if (order.debug.is_null()) return std::nullopt;
   Diagnostics checked_at_submit;
   const debugger::DebugContext context{trainer, order.max_resource, {order.objective_metric, order.maximize}};
-  const debugger::DebugSpec spec = debugger::parse_debug(order.debug, "debug", context, checked_at_submit);
+  debugger::DebugSpec spec = debugger::parse_debug(order.debug, "debug", context, checked_at_submit);
+  return checked_at_submit.ok() ? std::optional(std::move(spec)) : std::nullopt;
+}
+
+std::unique_ptr<debugger::files::Recorder> make_recorder(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer,
+                                                         std::int64_t begin_step) {
+  const auto spec = debug_spec_of(order, trainer);
   const int rank = order.group ? order.group->rank : 0;
-  if (!checked_at_submit.ok() || (rank > 0 && spec.ranks == debugger::Ranks::first)) return nullptr;
-  return std::make_unique<debugger::files::Recorder>(spec, order.trial_dir, order.epoch, rank, begin_step);
+  if (!spec || (rank > 0 && spec->ranks == debugger::Ranks::first)) return nullptr;
+  return std::make_unique<debugger::files::Recorder>(*spec, order.trial_dir, order.epoch, rank, begin_step);
 }
 
 std::optional<SegmentResult> tell_findings(debugger::files::Recorder& recorder, TrialReporter& reporter, TrialLog& log) {

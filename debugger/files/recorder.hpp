@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,11 +15,14 @@
 
 namespace tuneband::debugger::files {
 
+// A segment that goes on with something whose steps are not known.
+inline constexpr std::int64_t kGoesOn = std::numeric_limits<std::int64_t>::max();
+
 class Recorder {
  public:
-  // A segment that begins at `begin_step`. What the epochs before saved until there is told to the rules again, so that they
-  // stand where they stood; what they find by it is in take_findings(). A file that cannot be written is said in fault(): the
-  // rules judge all the same.
+  // A segment that begins at `begin_step`; -1: with nothing. What the epochs before saved until there is told to the rules again,
+  // so that they stand where they stood; what they find by it is in take_findings(). A file that cannot be written is said in
+  // fault(): the rules judge all the same.
   Recorder(const DebugSpec& spec, const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step);
 
   // Whether a tensor of this collection could be saved at this step: asked before something costly is computed.

@@ -186,7 +186,19 @@ Result<TensorReader> TensorReader::open(const std::string& trial_dir, int rank) 
   std::sort(paths.begin(), paths.end());
   for (const auto& [epoch, path] : paths) reader.read_file(path, epoch);
   std::stable_sort(reader.blocks_.begin(), reader.blocks_.end(), [](const Block& a, const Block& b) { return a.step < b.step; });
+  reader.drop_saved_again();
   return reader;
+}
+
+// A step that a later epoch has saved again, whatever it began at, counts as that one has it.
+void TensorReader::drop_saved_again() {
+  for (auto begin = blocks_.begin(); begin != blocks_.end();) {
+    const auto end = std::find_if(begin, blocks_.end(), [&](const Block& block) { return block.step != begin->step; });
+    const std::size_t newest = std::max_element(begin, end, [](const Block& a, const Block& b) { return a.file < b.file; })->file;
+    for (auto block = begin; block != end; ++block) block->dropped = block->file != newest;
+    begin = end;
+  }
+  std::erase_if(blocks_, [](const Block& block) { return block.dropped; });
 }
 
 // In order of the epochs: what it trained takes the place of what those before had of the same steps.

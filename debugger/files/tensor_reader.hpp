@@ -80,10 +80,12 @@ class TensorReader {
     std::string rows;
     std::uint64_t raw_offset = 0;  // in the file
     std::uint64_t raw_size = 0;
+    bool dropped = false;
   };
   struct Row;
 
   void read_file(const std::string& path, std::int64_t epoch);
+  void drop_saved_again();
   bool take_rows(Block& block);  // false: damaged
   template <class Each>
   void for_each_row(const Block& block, const Each& each) const;

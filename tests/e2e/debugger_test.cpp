@@ -53,6 +53,20 @@ class DebuggerTest : public testing::Test {
     return rows;
   }
 
+  // What a script prints that knows the Python file as `d`.
+  std::string python(const std::string& script) const {
+    const std::string path = directory_ / "script.py";
+    std::ofstream(path) << "import sys\nsys.path.insert(0, '" TUNEBAND_SOURCE_DIR
+                           "/clients/python')\n"
+                           "import tuneband_debugger as d\n"
+                        << script;
+    std::string printed;
+    FILE* pipe = ::popen(("/usr/bin/python3 " + path + " 2>&1").c_str(), "r");
+    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) printed += static_cast<char>(c);
+    ::pclose(pipe);
+    return printed;
+  }
+
   TemporaryDirectory directory_;
 };
 
@@ -105,6 +119,41 @@ TEST_F(DebuggerTest, KilledAtAnyMomentItFindsTheSame) {
   RunningServer server(directory_ / "wild", 1);
   server.wait_for_end(job_id);
   EXPECT_EQ(findings(server, job_id), undisturbed);
+}
+
+// The example of docs/debugger.md: inputs scaled by 1e11, found at once, and by name where the scaling is.
+TEST_F(DebuggerTest, AnExplodingTrainingIsStoppedAndExploredByName) {
+  const std::string examples = std::string(TUNEBAND_SOURCE_DIR) + "/examples/debugger";
+  std::ifstream file(examples + "/job.json");
+  Json document = Json::parse(file);
+  document["trainer"]["working_dir"] = examples;
+  document["trainer"]["argv"][0] = "/usr/bin/python3";  // Debian's NumPy is its own
+  RunningServer server(directory_ / "data", 1);
+  const std::string job_id = submit(server, document);
+  server.wait_for_end(job_id);
+  const std::string trial = "/v1/jobs/" + job_id + "/trials/0";
+  EXPECT_EQ(server.get(trial).at("exit_class"), "stopped_by_rule") << server.get(trial).dump();
+  const Json found = server.get(trial + "/findings").at("findings").at(0);
+  EXPECT_EQ(found.at("rule"), "exploding_tensor");
+  EXPECT_LE(found.at("step").get<int>(), 20);
+  const auto largest = [&](const std::string& name) {
+    const Json series = server.get(trial + "/tensors/series?name=" + name + "&from=1&until=1");
+    return series.at("steps").at(0).at("reductions").at("abs_max").get<double>();
+  };
+  EXPECT_LT(largest("inputs/raw"), 10);
+  EXPECT_GT(largest("inputs/scaled"), 1e10) << "the multiplication between these two";
+  EXPECT_EQ(python("trial = d.Trial('" + server.url() + "', '" + job_id + R"(', 0)
+class Large(d.Rule):
+    def invoke_at_step(self, step):
+        return self.trial.tensor('weights/weights').reduction(step, 'abs_max') > self.parameters['above']
+print(trial.collections(), Large(trial, above=1e20).run(), Large(trial, above=float('inf')).run() or 'never')
+print([f['rule'] for f in trial.findings()], trial.check([{'rule': 'vanishing_gradient'}]))
+print(sorted(trial.names('weights')), trial.tensor('losses/train').previous_steps(3, 2))
+try: trial.tensor('weights/weights').value(1)
+except d.NotSaved as why: print('reductions alone' in str(why))
+)"),
+            "['gradients', 'inputs', 'losses', 'metrics', 'outputs', 'weights'] 2 never\n"
+            "['exploding_tensor'] []\n['weights/weights'] [1, 2]\nTrue\n");
 }
 
 }  // namespace

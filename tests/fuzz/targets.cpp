@@ -5,6 +5,8 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "debugger/files/array_formats.hpp"
+#include "debugger/reductions.hpp"
 #include "scheduler/plan.hpp"
 #include "server/api/job_document.hpp"
 #include "server/http/http_types.hpp"
@@ -15,11 +17,8 @@ namespace tuneband::fuzz {
 
 namespace {
 
-constexpr Target kTargets[] = {{"job", run_job, 4000},
-                               {"metrics", run_metrics, 4000},
-                               {"sync", run_sync, 4000},
-                               {"http", run_http, 1000},
-                               {"tracker", run_tracker, 200}};
+constexpr Target kTargets[] = {{"job", run_job, 4000},         {"metrics", run_metrics, 4000}, {"sync", run_sync, 4000},
+                               {"tensors", run_tensors, 4000}, {"http", run_http, 1000},       {"tracker", run_tracker, 200}};
 
 std::string text_of(const workers::MetricReport& report) {
   std::string text = report.resource ? std::to_string(*report.resource) : "-";
@@ -102,6 +101,31 @@ void run_sync(std::string_view input) {
   require(again.ok() && protocol::to_json(reread) == written, "a message that is taken is the same when it is sent on");
   Diagnostics as_reply;
   (void)protocol::sync_reply_from_json(*json, as_reply);
+}
+
+// The first byte chooses the format.
+void run_tensors(std::string_view input) {
+  using namespace debugger;
+  if (input.empty()) return;
+  const auto bytes = std::as_bytes(std::span<const char>(input.data() + 1, input.size() - 1));
+  constexpr std::size_t kUnpackedMax = 1 << 20;
+  const auto take = [](const std::string&, const ArrayView& array) {
+    require(elements_of(array.shape) == array.size(), "an array has the elements that its shape says");
+    const Summary summary = summarise(array);
+    require(summary.count == static_cast<double>(array.size()), "every element is looked at");
+    require(summary.nans + summary.infs + summary.zeros <= summary.count, "an element is one thing");
+    const std::string written = files::write_npy(array);
+    const auto again = files::read_npy(std::as_bytes(std::span<const char>(written.data(), written.size())));
+    require(again.has_value() && again->shape == array.shape, "what was read can be written, and read again");
+    return true;
+  };
+  if (input.front() % 3 == 0) {
+    if (const auto array = files::read_npy(bytes)) take("", *array);
+  } else if (input.front() % 3 == 1) {
+    (void)files::read_npz(bytes, kUnpackedMax, take);
+  } else {
+    (void)files::read_safetensors(bytes, take);
+  }
 }
 
 }  // namespace tuneband::fuzz

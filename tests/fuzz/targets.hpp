@@ -27,6 +27,7 @@ void require(bool holds, const std::string& promise);
 void run_job(std::string_view input);      // a job document, as POST /v1/jobs takes it
 void run_metrics(std::string_view input);  // a command's output
 void run_sync(std::string_view input);     // a worker's message
+void run_tensors(std::string_view input);  // a file for the debugger, and one of its own
 void run_http(std::string_view input);     // bytes of a connection to the whole API
 void run_tracker(std::string_view input);  // bytes of up to four ranks
 

@@ -26,7 +26,7 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"analytics", {"db", "scheduler", "search_spaces", "core"}},
     {"workers/protocol", {"debugger", "core"}},
     {"workers", {"debugger", "debugger/files", "workers/protocol", "workers/command", "workers/data", "command_line", "core"}},
-    {"workers/command", {"workers", "workers/protocol", "core"}},
+    {"workers/command", {"workers", "workers/protocol", "debugger", "debugger/files", "core"}},
     {"workers/data", {"workers", "workers/xgboost", "workers/protocol", "core"}},
     {"workers/xgboost", {"workers", "debugger", "workers/data", "workers/protocol", "core"}},
     {"server",

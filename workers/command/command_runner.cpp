@@ -13,11 +13,13 @@
 #include "workers/command/command_line.hpp"
 #include "workers/command/left_over.hpp"
 #include "workers/command/running_command.hpp"
+#include "workers/command/tensor_inbox.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 #include "workers/protocol/trial_directory.hpp"
 #include "workers/released_files.hpp"
 #include "workers/segment_dir.hpp"
+#include "workers/tensor_recorder.hpp"
 #include "workers/trial_runner.hpp"
 #include "workers/unique_fd.hpp"
 
@@ -30,6 +32,7 @@ using protocol::CommandSpec;
 using SegmentClock = std::chrono::steady_clock;
 
 constexpr int kSignalExitBase = 128;  // a shell's status for "my child was ended by signal N" is 128 + N
+constexpr std::int64_t kLookForTensorsMs = 250;
 constexpr int kShellNotFound = 127;
 constexpr int kShellNotExecutable = 126;
 
@@ -37,20 +40,44 @@ constexpr int kShellNotExecutable = 126;
 class CommandSegment {
  public:
   CommandSegment(const AssignmentOrder& order, const CommandSpec& spec, RunningCommand& command, TrialReporter& reporter,
-                 TrialLog& log, std::int64_t begins_at)
-      : order_(order), spec_(spec), command_(command), reporter_(reporter), log_(log), begins_at_(begins_at) {}
+                 TrialLog& log, std::int64_t begins_at, TensorInbox* inbox, debugger::files::Recorder* recorder)
+      : order_(order),
+        spec_(spec),
+        command_(command),
+        reporter_(reporter),
+        log_(log),
+        begins_at_(begins_at),
+        inbox_(inbox),
+        recorder_(recorder) {}
 
-  enum class End { reached, stopped, timed_out, exited };
+  enum class End { reached, stopped, timed_out, exited, stopped_by_rule };
+  const SegmentResult& rule_result() const { return *rule_result_; }
 
   End run() {
+    const End end = run_until_end();
+    if (end == End::stopped_by_rule) return end;
+    // What it has saved by now is judged too: a rule may end what has just reached its rung.
+    if (!take_tensors(true)) return end;
+    command_.end(log_);
+    return End::stopped_by_rule;
+  }
+
+ private:
+  End run_until_end() {
     const auto begin = SegmentClock::now();
     while (true) {
-      if (take_reports()) return End::reached;
+      const bool reached = take_reports();
+      if (take_tensors(false)) {
+        command_.end(log_);
+        return End::stopped_by_rule;
+      }
+      if (reached) return End::reached;
       const auto passed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(SegmentClock::now() - begin).count();
       const auto left_ms = spec_.timeout_ms ? std::optional<std::int64_t>(*spec_.timeout_ms - passed_ms) : std::nullopt;
       using Waited = RunningCommand::Waited;
-      const Waited waited = left_ms && *left_ms <= 0 ? Waited::deadline : command_.wait(reporter_.stop_fd(), left_ms, log_);
-      if (waited == Waited::output) continue;
+      const bool timed_out = left_ms && *left_ms <= 0;
+      const Waited waited = timed_out ? Waited::deadline : command_.wait(reporter_.stop_fd(), wait_ms(left_ms), log_);
+      if (waited == Waited::output || (waited == Waited::deadline && !timed_out)) continue;
       if (waited == Waited::ended) return take_reports() ? End::reached : End::exited;
       command_.end(log_);
       take_reports();
@@ -58,7 +85,22 @@ class CommandSegment {
     }
   }
 
- private:
+  std::optional<std::int64_t> wait_ms(std::optional<std::int64_t> left_ms) const {
+    return recorder_ == nullptr ? left_ms : std::min(left_ms.value_or(kLookForTensorsMs), kLookForTensorsMs);
+  }
+
+  // True: a rule ends the trial.
+  bool take_tensors(bool all) {
+    if (recorder_ == nullptr) return false;
+    const auto now = SegmentClock::now();
+    if (!all && now - looked_at_ < std::chrono::milliseconds(kLookForTensorsMs)) return false;
+    looked_at_ = now;
+    inbox_->take(*recorder_, all);
+    if (const std::string refused = inbox_->take_refusals(); !refused.empty()) log_.note("the debugger: " + refused);
+    if (auto result = tell_findings(*recorder_, reporter_, log_)) rule_result_ = std::move(result);
+    return rule_result_.has_value();
+  }
+
   // Hands the reports on to the worker. True when the value at until_resource is among them; what comes after it stays for later.
   bool take_reports() {
     while (!command_.reports().empty()) {
@@ -87,6 +129,10 @@ class CommandSegment {
 
   void observe(std::int64_t resource, Metrics metrics) {
     if (!std::exchange(told_, true)) reporter_.began(begins_at_);
+    if (recorder_ != nullptr) {
+      for (const auto& [name, value] : metrics) recorder_->add(resource, "metrics/" + name, value);
+      recorder_->commit(resource);
+    }
     reporter_.observe(resource, std::move(metrics));
     // The command saves first and reports then; that is the agreement.
     if (spec_.resume == protocol::ResumeMode::checkpoint) reporter_.checkpointed(resource);
@@ -97,6 +143,10 @@ class CommandSegment {
   RunningCommand& command_;
   TrialReporter& reporter_;
   TrialLog& log_;
+  TensorInbox* inbox_;  // with recorder_; nothing: the job has no debugger
+  debugger::files::Recorder* recorder_;
+  SegmentClock::time_point looked_at_{};
+  std::optional<SegmentResult> rule_result_;
   std::int64_t begins_at_ = 0;  // told with its first value: one that was held may end instead, and is started anew
   std::optional<MetricReport> first_;
   bool told_ = false;
@@ -254,8 +304,10 @@ class CommandRunner final : public TrialRunner {
     if (!executable) return SegmentResult{kExitInvalidParameters, executable.error().message};
     process.executable = std::move(*executable);
     if (order.attempt > 1 || order.from_resource > 0) end_what_ran_before(order, log);
-    if (auto made = make_files(order, log); !made)
+    const auto made = make_files(order, log);
+    if (!made)
       return SegmentResult{.exit = kExitCrashed, .message = made.error().message, .waits_for = machine_fault(made.error())};
+    open_inbox(order, process);
     auto started = Process::start(process);
     if (!started) {
       const bool refused = started.error().code == ErrorCode::invalid_argument;
@@ -264,12 +316,27 @@ class CommandRunner final : public TrialRunner {
                            .waits_for = machine_fault(started.error())};
     }
     command_.emplace(std::move(*started), std::move(*parser), order.from_resource, spec.grace_ms);
+    if (inbox_) command_->set_listener([this](std::string_view output) { inbox_->feed(output); });
     job_ = order.job;
     trial_ = order.trial;
     trial_dir_ = order.trial_dir;
     files_epoch_ = order.epoch;
     log.note("started, resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
     return std::nullopt;
+  }
+
+  // Where the command finds what to save, and puts it.
+  void open_inbox(const AssignmentOrder& order, ProcessSpec& process) {
+    inbox_.reset();
+    const auto spec = debug_spec_of(order, debugger::TrainerKind::command);
+    if (!spec) return;
+    const int rank = order.group ? order.group->rank : 0;
+    if (rank > 0 && spec->ranks == debugger::Ranks::first) return;
+    const std::string directory = std::filesystem::path(protocol::checkpoint_dir(order.trial_dir, order.epoch)).parent_path() /
+                                  ("tensors-" + std::to_string(rank));
+    inbox_ = std::make_unique<TensorInbox>(directory, spec->collections);
+    process.environment.push_back("TUNEBAND_TENSORS=" + directory);
+    process.environment.push_back("TUNEBAND_COLLECTIONS=" + debugger::schedules_json(*spec).dump());
   }
 
   // A worker that was killed may have left some that still write into the trial's directory, and so may one that is stopped and
@@ -300,7 +367,10 @@ class CommandRunner final : public TrialRunner {
                                            TrialLog& log, Begun begun) {
     using End = CommandSegment::End;
     const std::int64_t begins_at = begun == Begun::before ? held_at_ : order.from_resource;
-    const End end = CommandSegment(order, spec, *command_, reporter, log, begins_at).run();
+    const std::int64_t begin_step = begun == Begun::now && order.from_resource == 0 ? -1 : debugger::files::kGoesOn;
+    const auto recorder = inbox_ ? make_recorder(order, debugger::TrainerKind::command, begin_step) : nullptr;
+    CommandSegment segment(order, spec, *command_, reporter, log, begins_at, inbox_.get(), recorder.get());
+    const End end = segment.run();
     if (end == End::reached) {
       // The other ranks of a group may need it until they end themselves: they are not held, and so it is not.
       if (order.until_resource < order.max_resource && !order.group) {
@@ -314,6 +384,7 @@ class CommandRunner final : public TrialRunner {
     }
     const RunningCommand command = std::move(*command_);
     command_.reset();
+    if (end == End::stopped_by_rule) return segment.rule_result();
     if (end == End::stopped) return SegmentResult{kExitStopped, ""};
     if (end == End::timed_out) {
       return SegmentResult{kExitTimedOut,
@@ -331,6 +402,7 @@ class CommandRunner final : public TrialRunner {
   }
 
   const std::string tracker_host_;
+  std::unique_ptr<TensorInbox> inbox_;     // of the command; nothing: the job has no debugger
   std::optional<RunningCommand> command_;  // held, between segments
   std::int64_t held_at_ = 0;               // its resource there
   std::int64_t job_ = 0;

@@ -136,6 +136,7 @@ bool RunningCommand::read_piece(TrialLog& log) {
   }
   const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
   log.write(piece);
+  if (listener_) listener_(piece);
   if (reports_.empty()) read_ahead_ = 0;
   read_ahead_ += piece.size();
   cut_ = cut_ || read_ahead_ > kReadAheadMax;

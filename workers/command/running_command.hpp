@@ -19,6 +19,9 @@ class RunningCommand {
  public:
   RunningCommand(Process process, MetricParser parser, std::int64_t from_resource, std::int64_t grace_ms);
 
+  // Is given every piece of its output, too.
+  void set_listener(std::function<void(std::string_view)> listener) { listener_ = std::move(listener); }
+
   enum class Waited { output, ended, stop, deadline };
 
   // Waits for output, the command's end, `stop_fd` (-1: none) to be readable, or the deadline (nothing: none), and takes in one
@@ -66,6 +69,7 @@ class RunningCommand {
   bool said_zero_ = false;
   bool output_open_ = true;
   std::string tail_;
+  std::function<void(std::string_view)> listener_;
 };
 
 }  // namespace tuneband::workers

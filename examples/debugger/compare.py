@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""A job half of whose trials diverge, with its rules and without: epochs trained, time of training, the best loss."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+here = os.path.dirname(os.path.abspath(__file__))
+tuneband = os.environ.get("TUNEBAND", "tuneband")
+rows = []
+with tempfile.TemporaryDirectory() as folder:
+    for name in ("with rules", "without"):
+        with open(os.path.join(here, "diverging.json")) as file:
+            job = json.load(file)
+        job["trainer"]["working_dir"] = here
+        if name == "without":
+            del job["debug"]
+        path = os.path.join(folder, "job.json")
+        with open(path, "w") as file:
+            json.dump(job, file)
+        run = [tuneband, "--json", "run", path, "--data-dir", os.path.join(folder, name.split()[0])]
+        done = subprocess.run(run, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        if not done.stdout:
+            sys.exit("compare: %s printed nothing" % tuneband)
+        found = json.loads(done.stdout)
+        ended, counts = found["job"], found["job"]["trials"]
+        rows.append((name, counts["completed"], counts["failed"], ended["resource_spent"], ended["training_seconds"]))
+
+print("%-12s %9s %14s %7s %9s" % ("", "completed", "ended by rules", "epochs", "training"))
+for name, completed, failed, epochs, seconds in rows:
+    print("%-12s %9d %14d %7d %7.1f s" % (name, completed, failed, epochs, seconds))
+print("saved: %.0f %% of the epochs" % (100 * (1 - rows[0][3] / rows[1][3])))

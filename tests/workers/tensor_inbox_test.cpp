@@ -1,0 +1,133 @@
+#include "workers/command/tensor_inbox.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "debugger/files/array_formats.hpp"
+#include "debugger/files/tensor_reader.hpp"
+#include "tests/workers/temporary_dir.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kAnyStep = 1'000'000;
+
+class TensorInboxTest : public ::testing::Test {
+ protected:
+  TensorInboxTest() : spec_(parsed()), recorder_(spec_, trial_.path(), 1, 0, -1), inbox_(inbox(), spec_.collections) {}
+
+  static debugger::DebugSpec parsed() {
+    Diagnostics diagnostics;
+    return debugger::parse_debug(Json::object(), "debug", {debugger::TrainerKind::command, 50, {"loss", false}}, diagnostics);
+  }
+
+  std::string inbox() const { return trial_.path() + "/in"; }
+  void write(const std::string& name, const std::string& bytes) const { std::ofstream(inbox() + "/" + name) << bytes; }
+  static std::string npy(const std::vector<double>& values) {
+    return debugger::files::write_npy(
+        debugger::view_of(std::span<const double>(values), {static_cast<std::int64_t>(values.size())}));
+  }
+  // The sums of a tensor by step, as they are on disk.
+  std::map<std::int64_t, double> sums(const std::string& name) const {
+    const auto reader = debugger::files::TensorReader::open(trial_.path(), 0);
+    std::map<std::int64_t, double> sums;
+    for (const auto& [step, tensor] : reader->series(name, 0, kAnyStep)) sums[step] = tensor.summary.sum;
+    return sums;
+  }
+
+  test::TemporaryDir trial_;
+  debugger::DebugSpec spec_;
+  debugger::files::Recorder recorder_;
+  TensorInbox inbox_;
+};
+
+using Sums = std::map<std::int64_t, double>;
+
+}  // namespace
+
+TEST_F(TensorInboxTest, FilesAreTakenAndGone) {
+  write("gradients/fc1@3.npy", npy({1, 2, 3}));
+  inbox_.take(recorder_, true);
+  EXPECT_EQ(sums("gradients/fc1"), (Sums{{3, 6}}));
+  EXPECT_FALSE(fs::exists(inbox() + "/gradients/fc1@3.npy"));
+  EXPECT_EQ(inbox_.take_refusals(), "");
+}
+
+TEST_F(TensorInboxTest, AFileThatIsNotWholeWaitsForTheRest) {
+  const std::string whole = npy({1, 2, 3});
+  write("gradients/fc1@3.npy", whole.substr(0, whole.size() - 1));
+  inbox_.take(recorder_, false);
+  EXPECT_TRUE(fs::exists(inbox() + "/gradients/fc1@3.npy"));
+  EXPECT_EQ(inbox_.take_refusals(), "");
+  write("gradients/fc1@3.npy", whole);
+  inbox_.take(recorder_, true);
+  EXPECT_EQ(sums("gradients/fc1"), (Sums{{3, 6}}));
+}
+
+TEST_F(TensorInboxTest, LinesAreReadWhereverTheyAreCut) {
+  const std::string output =
+      "epoch 1\n{\"step\": 1, \"tensors\": {\"losses/train\": 0.5, \"grad\": NaN}}\n"
+      "{\"step\": 2, \"tensors\": {\"losses/train\": -Infinity}}\n{\"loss\": 3}\n";
+  for (const char c : output) inbox_.feed(std::string_view(&c, 1));
+  inbox_.take(recorder_, true);
+  EXPECT_EQ(sums("losses/train"), (Sums{{1, 0.5}, {2, -std::numeric_limits<double>::infinity()}}));
+  EXPECT_TRUE(std::isnan(sums("metrics/grad").at(1)));
+  const auto findings = recorder_.take_findings();
+  ASSERT_EQ(findings.size(), 1);
+  EXPECT_EQ(findings.front().rule, "exploding_tensor");
+  EXPECT_EQ(findings.front().step, 1);
+}
+
+TEST_F(TensorInboxTest, NumbersWithoutANameInJsonAreFoundOutsideOfTexts) {
+  EXPECT_EQ(with_named_numbers(R"({"NaN": NaN, "a\"NaN": -Infinity, "b": Infinity})"),
+            R"({"NaN": "nan", "a\"NaN": "-inf", "b": "inf"})");
+}
+
+TEST_F(TensorInboxTest, LinksPipesAndOtherNamesAreRefusedAndTakenAway) {
+  write("elsewhere", npy({1}));
+  fs::create_symlink(inbox() + "/elsewhere", inbox() + "/weights/a@1.npy");
+  fs::create_hard_link(inbox() + "/elsewhere", inbox() + "/weights/b@1.npy");
+  ::mkfifo((inbox() + "/weights/c@1.npy").c_str(), 0600);
+  write("weights/d.npy", npy({1}));
+  write("weights/e@1.npy", "something else, and long enough to be a header");
+  write("weights/..@1.npy", npy({1}));
+  inbox_.take(recorder_, true);
+  EXPECT_THAT(inbox_.take_refusals(), HasSubstr("6 tensors were refused"));
+  EXPECT_TRUE(fs::is_empty(inbox() + "/weights"));
+  EXPECT_TRUE(fs::exists(inbox() + "/elsewhere"));
+  const auto reader = debugger::files::TensorReader::open(trial_.path(), 0);
+  EXPECT_TRUE(reader->tensors().empty());
+}
+
+TEST_F(TensorInboxTest, ACollectionThatIsALinkIsNotLookedInto) {
+  fs::remove(inbox() + "/weights");
+  fs::create_directory(inbox() + "/other");
+  write("other/a@1.npy", npy({1}));
+  fs::create_directory_symlink(inbox() + "/other", inbox() + "/weights");
+  inbox_.take(recorder_, true);
+  EXPECT_TRUE(sums("weights/a").empty());
+  EXPECT_TRUE(fs::exists(inbox() + "/other/a@1.npy"));
+}
+
+TEST_F(TensorInboxTest, AStepThatIsNotDueIsTakenAwayAndNotKept) {
+  Diagnostics diagnostics;
+  const Json json{{"save", {{"every", 10}}}};
+  const auto spec = debugger::parse_debug(json, "debug", {debugger::TrainerKind::command, 50, {"loss", false}}, diagnostics);
+  debugger::files::Recorder recorder(spec, trial_.path(), 2, 0, -1);
+  write("weights/a@9.npy", npy({1, 2}));
+  write("weights/a@10.npy", npy({1, 2}));
+  inbox_.take(recorder, true);
+  EXPECT_EQ(sums("weights/a"), (Sums{{10, 3}}));
+  EXPECT_TRUE(fs::is_empty(inbox() + "/weights"));
+}
+
+}  // namespace tuneband::workers

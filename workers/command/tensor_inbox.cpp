@@ -1,0 +1,232 @@
+#include "workers/command/tensor_inbox.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/decimal.hpp"
+#include "core/text.hpp"
+#include "debugger/files/array_formats.hpp"
+#include "workers/unique_fd.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+namespace files = debugger::files;
+
+constexpr std::size_t kTensorLineSizeMax = 1024 * 1024;  // bytes
+constexpr std::size_t kTensorsPerLineMax = 10'000;
+constexpr std::size_t kFilesPerLookMax = 10'000;
+constexpr std::size_t kWaitingBytesMax = 2 * kTensorFileSizeMax;
+constexpr std::int64_t kTensorStepMax = 1'000'000'000'000;
+constexpr auto kQuiet = std::chrono::milliseconds(300);  // after which a step is taken for whole
+
+// "fc1.weight@120.npy" -> "fc1.weight", 120; "120.npz" -> "", 120.
+struct TensorFileName {
+  std::string name;
+  std::int64_t step = 0;
+  std::string extension;
+};
+
+std::optional<TensorFileName> tensor_file_name(const std::string& file) {
+  const std::size_t dot = file.rfind('.');
+  if (dot == std::string::npos) return std::nullopt;
+  const std::string_view stem = std::string_view(file).substr(0, dot);
+  const std::size_t at = stem.rfind('@');
+  const auto step = whole_number(at == std::string_view::npos ? stem : stem.substr(at + 1));
+  if (!step || *step < 0 || *step > kTensorStepMax) return std::nullopt;
+  TensorFileName name{at == std::string_view::npos ? "" : std::string(stem.substr(0, at)), *step, file.substr(dot)};
+  const bool one = name.extension == ".npy";
+  const bool several = name.extension == ".npz" || name.extension == ".safetensors";
+  if ((!one && !several) || (one && name.name.empty())) return std::nullopt;
+  return name;
+}
+
+// Only a regular file with one name, which nothing but the trial has made.
+Result<std::string> read_whole(int directory, const std::string& file) {
+  const auto refused = [](const char* why) { return Error{ErrorCode::invalid_argument, why, "", ""}; };
+  const UniqueFd fd(::openat(directory, file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status {};
+  if (!fd || ::fstat(fd.get(), &status) != 0) return refused("it cannot be opened, or is a link");
+  if (!S_ISREG(status.st_mode) || status.st_nlink > 1) return refused("it is no regular file of its own");
+  if (static_cast<std::uint64_t>(status.st_size) > kTensorFileSizeMax) return refused("it is larger than 256 MiB");
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t got = 0;
+  while (got < bytes.size()) {
+    const ssize_t count = ::read(fd.get(), bytes.data() + got, bytes.size() - got);
+    if (count <= 0) break;
+    got += static_cast<std::size_t>(count);
+  }
+  bytes.resize(got);
+  return bytes;
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span<const char>(text.data(), text.size()));
+}
+
+}  // namespace
+
+std::string with_named_numbers(std::string_view line) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"-Infinity", R"("-inf")"}, {"Infinity", R"("inf")"}, {"NaN", R"("nan")"}};
+  std::string out;
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') quoted = !quoted;
+    if (quoted && line[i] == '\\' && i + 1 < line.size()) out += line[i++];
+    const auto named = std::find_if(std::begin(kNames), std::end(kNames),
+                                    [&](const auto& name) { return !quoted && line.substr(i).starts_with(name.first); });
+    if (named == std::end(kNames)) {
+      out += line[i];
+    } else {
+      out += named->second;
+      i += named->first.size() - 1;
+    }
+  }
+  return out;
+}
+
+TensorInbox::TensorInbox(std::string directory, const std::vector<debugger::Collection>& collections)
+    : directory_(std::move(directory)) {
+  std::error_code error;
+  std::filesystem::create_directories(directory_, error);
+  for (const debugger::Collection& collection : collections) {
+    collections_.push_back(collection.name);
+    if (::mkdir((directory_ + "/" + collection.name).c_str(), 0755) != 0 && errno != EEXIST)
+      refuse(collection.name, "its directory cannot be made");
+  }
+}
+
+void TensorInbox::refuse(const std::string& what, const std::string& why) {
+  if (++refused_ == 1) first_refusal_ = shortened(valid_utf8(what), 200) + ": " + why;
+}
+
+std::string TensorInbox::take_refusals() {
+  const std::int64_t count = std::exchange(refused_, 0);
+  if (count == 0) return "";
+  return std::to_string(count) + (count == 1 ? " tensor was refused: " : " tensors were refused, the first: ") + first_refusal_;
+}
+
+void TensorInbox::put(std::int64_t step, Waiting tensor) {
+  if (!debugger::valid_tensor_name(tensor.name)) return refuse(tensor.name, "its name is none that a tensor may have");
+  if (waiting_bytes_ + tensor.array.size() > kWaitingBytesMax) return refuse(tensor.name, "too much at once");
+  waiting_bytes_ += tensor.array.size();
+  steps_[step].push_back(std::move(tensor));
+  came_at_ = Clock::now();
+}
+
+void TensorInbox::feed(std::string_view output) {
+  while (!output.empty()) {
+    const std::size_t end = output.find('\n');
+    const std::string_view piece = output.substr(0, end);
+    line_too_long_ = line_too_long_ || line_.size() + piece.size() > kTensorLineSizeMax;
+    if (!line_too_long_) line_ += piece;
+    if (end == std::string_view::npos) return;
+    if (!line_too_long_) read_line(line_);
+    line_.clear();
+    line_too_long_ = false;
+    output.remove_prefix(end + 1);
+  }
+}
+
+void TensorInbox::read_line(std::string_view line) {
+  if (!line.starts_with('{') || line.find("\"tensors\"") == std::string_view::npos) return;
+  const auto json = parse_json(with_named_numbers(line), {.values_max = 2 * kTensorsPerLineMax});
+  if (!json) return refuse("a line", json.error().message);
+  if (!json->is_object() || !json->contains("step") || !json->contains("tensors")) return;
+  const Json& step = (*json)["step"];
+  const Json& tensors = (*json)["tensors"];
+  const bool fits =
+      step.is_number_unsigned() && step.get<std::uint64_t>() <= static_cast<std::uint64_t>(kTensorStepMax) && tensors.is_object();
+  if (!fits) return refuse("a line", "expected a step from 0, and an object of tensors");
+  for (const auto& [name, value] : tensors.items()) {
+    const auto number = number_from_json(value);
+    if (!number) {
+      refuse(name, "expected a number, got " + excerpt(value));
+      continue;
+    }
+    // A name without a collection is a metric.
+    put(step.get<std::int64_t>(), {name.find('/') == std::string::npos ? "metrics/" + name : name, *number, ""});
+  }
+}
+
+void TensorInbox::look_into(const std::string& collection, bool all) {
+  const int fd = ::open((directory_ + "/" + collection).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(fd), ::closedir);
+  if (!entries) {
+    ::close(fd);
+    return;
+  }
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != ".." && names.size() < kFilesPerLookMax) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) read_file(fd, collection, name, all);
+}
+
+void TensorInbox::read_file(int directory, const std::string& collection, const std::string& file, bool all) {
+  const auto remove = [&] { ::unlinkat(directory, file.c_str(), 0); };
+  const std::string shown = collection + "/" + file;
+  const auto name = tensor_file_name(file);
+  if (!name) {
+    if (!all) return;  // maybe a name that it has while it is written
+    remove();
+    return refuse(shown, "expected NAME@STEP.npy, STEP.npz or STEP.safetensors");
+  }
+  const auto bytes = read_whole(directory, file);
+  if (!bytes) {
+    remove();
+    return refuse(shown, bytes.error().message);
+  }
+  const auto take = [&](const std::string& tensor, const debugger::ArrayView& array) {
+    put(name->step, {collection + "/" + (name->name.empty() ? tensor : name->name + "/" + tensor), 0, files::write_npy(array)});
+    return true;
+  };
+  Result<void> read;
+  if (name->extension == ".npy") {
+    const auto array = files::read_npy(bytes_of(*bytes));
+    if (array) put(name->step, {collection + "/" + name->name, 0, *bytes});
+    if (!array) read = array.error();
+  } else if (name->extension == ".npz") {
+    read = files::read_npz(bytes_of(*bytes), kTensorFileSizeMax, take);
+  } else {
+    read = files::read_safetensors(bytes_of(*bytes), take);
+  }
+  if (!read && read.error().code == files::kNotWhole && !all) return;
+  remove();
+  if (!read) refuse(shown, read.error().message);
+}
+
+void TensorInbox::take(files::Recorder& recorder, bool all) {
+  for (const std::string& collection : collections_) look_into(collection, all);
+  const bool quiet = all || Clock::now() - came_at_ >= kQuiet;
+  while (!steps_.empty() && (steps_.size() > 1 || quiet)) {
+    const auto [step, tensors] = std::move(*steps_.begin());
+    steps_.erase(steps_.begin());
+    for (const Waiting& tensor : tensors) {
+      if (tensor.array.empty()) {
+        recorder.add(step, tensor.name, tensor.scalar);
+      } else if (const auto array = files::read_npy(bytes_of(tensor.array))) {
+        array->shape.empty() ? recorder.add(step, tensor.name, debugger::values_of(*array).front())
+                             : recorder.add(step, tensor.name, *array);
+      }
+      waiting_bytes_ -= tensor.array.size();
+    }
+    recorder.commit(step);
+  }
+}
+
+}  // namespace tuneband::workers

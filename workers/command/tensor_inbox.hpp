@@ -1,0 +1,67 @@
+// What a command saves for the debugger: files in a directory of its own, and lines that it prints. docs/debugger.md.
+//
+//   TUNEBAND_TENSORS/COLLECTION/NAME@STEP.npy       one array
+//   TUNEBAND_TENSORS/COLLECTION/STEP.npz            several, by name; also .safetensors
+//   {"step": 10, "tensors": {"losses/train": 0.3}}  a line on its output; NaN and Infinity as Python prints them
+//
+// The command is not trusted: links are not followed, sizes and names are bounded, objects are never unpickled. What is refused
+// is taken away, counted and told; the command does not notice.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "debugger/files/recorder.hpp"
+
+namespace tuneband::workers {
+
+inline constexpr std::size_t kTensorFileSizeMax = std::size_t{256} * 1024 * 1024;  // bytes, also unpacked
+
+class TensorInbox {
+ public:
+  // Makes the directory and one for each collection. A directory that cannot be made has no files.
+  TensorInbox(std::string directory, const std::vector<debugger::Collection>& collections);
+
+  // A piece of the command's output.
+  void feed(std::string_view output);
+  // Takes what is whole by now and gives it to `recorder`, steps in ascending order. The highest step waits for more of it, until
+  // nothing has come for a while, or `all`: the command has ended or is held.
+  void take(debugger::files::Recorder& recorder, bool all);
+
+  // Since the last call: why something was refused, and how much was. "": nothing.
+  std::string take_refusals();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Waiting {
+    std::string name;
+    double scalar = 0;
+    std::string array;  // its file, of .npy; "": a scalar
+  };
+
+  void read_line(std::string_view line);
+  void look_into(const std::string& collection, bool all);
+  void read_file(int directory, const std::string& collection, const std::string& file, bool all);
+  void put(std::int64_t step, Waiting tensor);
+  void refuse(const std::string& what, const std::string& why);
+
+  std::string directory_;
+  std::vector<std::string> collections_;
+  std::string line_;  // begun, not ended
+  bool line_too_long_ = false;
+  std::map<std::int64_t, std::vector<Waiting>> steps_;
+  std::size_t waiting_bytes_ = 0;
+  Clock::time_point came_at_{};
+  std::int64_t refused_ = 0;
+  std::string first_refusal_;
+};
+
+// A line of JSON in which NaN, Infinity and -Infinity may stand for numbers: with "nan", "inf" and "-inf" in their place.
+std::string with_named_numbers(std::string_view line);
+
+}  // namespace tuneband::workers
