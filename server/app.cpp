@@ -235,7 +235,7 @@ void App::listen() {
     }
   }
   if (!http_) http_ = port_or_throw();
-  api_.set_connections([this] { return http_->connections(); });
+  api_.set_connections([this] { return http_->load(); });
 }
 
 std::unique_ptr<HttpServer> App::port_or_throw() {
@@ -250,6 +250,8 @@ std::unique_ptr<HttpServer> App::port_or_throw() {
 std::unique_ptr<HttpServer> App::try_port(std::uint16_t port) {
   HttpServerOptions options;
   options.hosts_allowed = config_.allowed_hosts;
+  constexpr std::size_t kMib = 1024 * 1024;
+  options.memory_bytes_max = static_cast<std::size_t>(config_.memory_max_mb) * kMib;
   boost::system::error_code unnamed;
   for (const std::string& own : {config_.advertise_address, asio::ip::host_name(unnamed)}) {
     if (const auto name = host_name(own)) options.hosts_allowed.push_back(*name);

@@ -22,6 +22,8 @@ using command_line::one_of_words;
 using command_line::whole_number_between;
 
 constexpr int kPortLast = 65'535;
+constexpr int kMemoryMaxMbLeast = 16;  // two of the largest bodies
+constexpr int kMemoryMaxMbMost = 1'000'000;
 const std::vector<std::string> kLevelNames = {"debug", "info", "warning", "error", "off"};  // in the order of LogLevel
 
 int core_count() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kWorkersMax); }
@@ -82,6 +84,11 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->capture_default_str()
       ->check(whole_number_between(0, 24 * 3600))
       ->type_name("SECONDS");
+  app.add_option("--memory-max", config.memory_max_mb,
+                 "MiB that requests and replies on their way may hold together; over it the largest are let go")
+      ->capture_default_str()
+      ->check(whole_number_between(kMemoryMaxMbLeast, kMemoryMaxMbMost))
+      ->type_name("MIB");
   app.add_option("--lease-seconds", config.lease_seconds, "A worker that is silent for so long is given up for lost")
       ->capture_default_str()
       ->check(number_between(0.5, 3600))

@@ -42,7 +42,7 @@ class Api {
   std::span<const Route> routes() const { return router_.routes(); }
 
   // For /metrics: open connections.
-  void set_connections(std::function<std::size_t()> connections) { connections_ = std::move(connections); }
+  void set_connections(std::function<ConnectionLoad()> connections) { connections_ = std::move(connections); }
   // For /metrics: local workers that wait for their next start.
   void set_local_workers_down(std::function<std::size_t()> down) { local_workers_down_ = std::move(down); }
   // Ends the streams that would go on: events and followed logs.
@@ -114,7 +114,7 @@ class Api {
   EventHub events_;
   LogFollowers logs_;
   ServerMetrics metrics_;
-  std::function<std::size_t()> connections_ = [] { return std::size_t{0}; };
+  std::function<ConnectionLoad()> connections_ = [] { return ConnectionLoad{}; };
   std::function<std::size_t()> local_workers_down_ = [] { return std::size_t{0}; };
   Router router_;
 };

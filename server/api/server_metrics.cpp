@@ -93,7 +93,10 @@ std::string ServerMetrics::page(const Engine& engine, const ServerLoad& load) co
   add_jobs(page, engine.scheduler());
   add_workers(page, engine.scheduler(), load);
   add_engine(page, engine.stats());
-  page.gauge("connections", "Open HTTP connections.", load.connections);
+  page.gauge("connections", "Open HTTP connections.", load.connections.open);
+  page.gauge("connection_memory_bytes", "What requests and replies on their way hold in memory.", load.connections.memory_bytes);
+  page.counter("connections_let_go_total", "Connections ended because all together held more than --memory-max.",
+               load.connections.let_go);
   page.gauge("reads_waiting", "Reads of the API under way or waiting for the thread that reads.", load.reads_waiting);
   page.gauge("exports", "Analytics and other long reads under way or waiting for a thread.", load.exports);
   page.gauge("preflights", "Checks of submitted jobs under way or waiting.", load.preflights);

@@ -10,6 +10,7 @@
 
 #include "scheduler/rows.hpp"
 #include "server/engine.hpp"
+#include "server/http/http_server.hpp"
 
 namespace tuneband::server {
 
@@ -17,7 +18,7 @@ class MetricsPage;
 
 // What the server's other parts have before them, now.
 struct ServerLoad {
-  std::size_t connections = 0;
+  ConnectionLoad connections;
   std::size_t reads_waiting = 0;
   std::size_t exports = 0;     // under way or waiting
   std::size_t preflights = 0;  // under way or waiting

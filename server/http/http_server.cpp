@@ -19,6 +19,7 @@
 
 #include "core/ascii.hpp"
 #include "server/http/gzip.hpp"
+#include "server/http/memory_budget.hpp"
 #include "server/http/request_rules.hpp"
 #include "server/log.hpp"
 
@@ -84,7 +85,8 @@ class HttpSession;
 
 struct HttpServer::State : std::enable_shared_from_this<State> {
   State(asio::io_context& loop_, const tcp::endpoint& listen, HttpServerOptions options_, HttpHandler handler_)
-      : loop(loop_), acceptor(loop_, listen), retry(loop_), options(std::move(options_)), handler(std::move(handler_)) {
+      : loop(loop_), acceptor(loop_, listen), retry(loop_), options(std::move(options_)), handler(std::move(handler_)),
+        memory(std::make_shared<MemoryBudget>(loop_, options.memory_bytes_max)) {
     for (const std::string& allowed : options.hosts_allowed) {
       if (std::optional<std::string> name = host_name(allowed)) hosts.push_back(std::move(*name));
     }
@@ -98,6 +100,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   asio::steady_timer retry;
   HttpServerOptions options;
   HttpHandler handler;
+  std::shared_ptr<MemoryBudget> memory;
   std::vector<std::string> hosts;  // names it answers under, besides loopback's and its addresses
   bool accepting = true;
   std::set<HttpSession*> sessions;
@@ -114,7 +117,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   HttpSession(std::shared_ptr<HttpServer::State> state, tcp::socket socket)
-      : state_(std::move(state)), stream_(std::move(socket)), buffer_(state_->options.header_bytes_max + kReadAheadBytes) {
+      : state_(std::move(state)), stream_(std::move(socket)), buffer_(state_->options.header_bytes_max + kReadAheadBytes),
+        memory_(state_->memory, [this] { let_go(); }) {
     state_->sessions.insert(this);
   }
   ~HttpSession() {
@@ -132,6 +136,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void send_last(std::function<void(bool)> sent);
   void finish(bool keep);
   bool bodiless() const { return head_request_; }
+  // What the stream has taken and not yet sent.
+  void queued(std::size_t bytes);
   // Until it is answered, or the stream has ended: calls back once when the connection is closed, by either side.
   void watch(std::function<void()> gone);
 
@@ -140,6 +146,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   void read_header();
   void read_body();
+  void hold_memory();
+  void let_go();
   void send_continue();
   void on_read(const BeastError& error);
   void refuse(HttpReply reply);
@@ -167,6 +175,10 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::optional<http::response<http::empty_body>> head_;
   std::optional<http::response_serializer<http::empty_body>> head_serializer_;
   std::string piece_;
+  MemoryBudget::Share memory_;
+  std::size_t reply_bytes_ = 0;   // of the reply under way, or queued by the stream
+  bool reading_body_ = false;
+  bool let_go_ = false;
   std::uint64_t wait_ = 0;  // its place among those that wait
   std::uint64_t requests_ = 0;
   std::function<void()> gone_;
@@ -221,14 +233,19 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
 
  private:
   void enqueue(std::string piece) {
-    queued_ += piece.size();
-    if (!session_->bodiless()) pieces_.push_back(std::move(piece));
+    if (session_->bodiless()) return;
+    count(queued_ + piece.size());
+    pieces_.push_back(std::move(piece));
+  }
+
+  void count(std::size_t bytes) {
+    queued_ = bytes;
+    session_->queued(bytes);
   }
 
   void write_next() {
     if (writing_ || !session_) return;
     if (pieces_.empty()) {
-      queued_ = 0;
       if (!ending_) return;
       writing_ = true;
       session_->send_last([self = shared_from_this()](bool ok) { self->over(ok); });
@@ -237,7 +254,7 @@ class SessionStream final : public HttpStream, public std::enable_shared_from_th
     writing_ = true;
     std::string piece = std::move(pieces_.front());
     pieces_.pop_front();
-    queued_ -= piece.size();
+    count(queued_ - piece.size());
     session_->send_piece(std::move(piece), [self = shared_from_this()](bool ok) { self->written(ok); });
   }
 
@@ -366,12 +383,39 @@ void HttpSession::send_continue() {
 }
 
 void HttpSession::read_body() {
-  http::async_read(stream_, buffer_, *parser_,
-                   [self = shared_from_this()](const BeastError& error, std::size_t) { self->on_read(error); });
+  reading_body_ = true;
+  parser_->eager(true);
+  hold_memory();
+  http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](const BeastError& error, std::size_t) {
+    error || self->let_go_ || self->parser_->is_done() ? self->on_read(error) : self->read_body();
+  });
+}
+
+void HttpSession::hold_memory() {
+  const std::size_t body = parser_ ? parser_->get().body().capacity() : 0;
+  memory_.hold(buffer_.capacity() + body + reply_bytes_, wait_);
+}
+
+void HttpSession::queued(std::size_t bytes) {
+  reply_bytes_ = bytes;
+  hold_memory();
+}
+
+void HttpSession::let_go() {
+  const auto self = shared_from_this();  // closing may drop the last owner
+  if (!reading_body_) return close();
+  let_go_ = true;
+  stream_.cancel();  // on_read() answers
 }
 
 void HttpSession::on_read(const BeastError& error) {
   end_wait();
+  reading_body_ = false;
+  if (let_go_) {
+    parser_.reset();
+    return refuse(error_reply(503, "unavailable", "more is being sent to this server at once than it has memory for",
+                              "send it again later, or raise --memory-max"));
+  }
   if (!error) return dispatch();
   keep_alive_ = false;
   if (error == http::error::body_limit) {
@@ -428,6 +472,8 @@ void HttpSession::dispatch() {
   accepts_gzip_ = takes_gzip(message[http::field::accept_encoding]);
   request_.body = std::move(message.body());
   const HttpRequest request = std::exchange(request_, {});
+  parser_.reset();
+  hold_memory();
   const auto responder = std::make_shared<SessionResponder>(shared_from_this());
   try {
     state_->handler(request, responder);
@@ -452,6 +498,7 @@ void HttpSession::send(HttpReply reply) {
     reply.headers.emplace_back("Content-Encoding", "gzip");
     return send_as_is(std::move(reply));
   }
+  queued(reply.body.size());
   if (!may_gzip(reply)) return send_as_is(std::move(reply));
   if (reply.body.size() > kZipOnLoopBytesMax) return send_zipped_elsewhere(std::move(reply));
   reply.body = gzip(reply.body);
@@ -536,6 +583,7 @@ void HttpSession::finish(bool written) {
   response_serializer_.reset();
   response_.reset();
   gone_ = nullptr;
+  queued(0);
   if (!written) return close();
   if (keep_alive_ && state_->accepting) return read_next();
   BeastError ignored;
@@ -606,6 +654,7 @@ HttpServer::~HttpServer() { close(); }
 
 std::uint16_t HttpServer::port() const { return state_->acceptor.local_endpoint().port(); }
 std::size_t HttpServer::connections() const { return state_->sessions.size(); }
+ConnectionLoad HttpServer::load() const { return {connections(), state_->memory->bytes(), state_->memory->let_go()}; }
 
 void HttpServer::stop_accepting() {
   state_->accepting = false;

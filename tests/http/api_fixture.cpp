@@ -32,7 +32,7 @@ ApiTest::ApiTest(std::int64_t hold_ms)
   const boost::asio::ip::tcp::endpoint endpoint(boost::asio::ip::make_address("127.0.0.1"), 0);
   http_ = std::make_unique<server::HttpServer>(loop_, endpoint, server::HttpServerOptions{}, api_->handler());
   port_ = http_->port();
-  api_->set_connections([this] { return http_->connections(); });
+  api_->set_connections([this] { return http_->load(); });
   thread_ = std::thread([this] { loop_.run(); });
 }
 

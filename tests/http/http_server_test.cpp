@@ -692,6 +692,64 @@ TEST(HttpServerTest, AReplyThatIsNotTakenIsNotKeptForLongHoweverLargeItIs) {
   }
 }
 
+TEST(HttpServerTest, UnfinishedBodiesStayWithinOneBoundAndKeepNobodyOut) {
+  constexpr std::size_t kBodyBytes = 1'000'000;
+  constexpr int kUnfinished = 12;
+  HttpServerOptions options;
+  options.memory_bytes_max = 4 * kBodyBytes;
+  ServedLoop served(options, echo);
+  const std::string head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ";
+  std::vector<RawClient> crowd;
+  for (int i = 0; i < kUnfinished; ++i) {
+    crowd.push_back(served.client());
+    crowd.back().send(head + std::to_string(kBodyBytes) + "\r\n\r\n" + std::string(kBodyBytes / 2, 'x'));
+  }
+  EXPECT_EQ(crowd.front().receive().status, 503) << "of those that hold most, the one that asked first";
+  RawClient small = served.client();
+  EXPECT_EQ(small.post("/", "{}").status, 200);
+  const auto give_up = std::chrono::steady_clock::now() + kAnswerPatience;
+  for (server::ConnectionLoad load; load.let_go + 4 < kUnfinished;) {
+    served.run([&] { load = served.server().load(); });
+    EXPECT_LE(load.memory_bytes, options.memory_bytes_max + kBodyBytes);
+    ASSERT_LT(std::chrono::steady_clock::now(), give_up);
+  }
+  crowd.back().send(std::string(kBodyBytes - kBodyBytes / 2, 'x'));
+  EXPECT_EQ(crowd.back().receive().body.size(), kBodyBytes + 7) << "what has room is taken as ever";
+}
+
+TEST(HttpServerTest, StreamsThatAreNotReadStayWithinOneBoundAndOneThatIsReadGoesOn) {
+  constexpr std::size_t kPieceBytes = 100'000;
+  constexpr int kPieces = 90;  // each stream alone is within what a connection buffers and the bound
+  HttpServerOptions options;
+  options.memory_bytes_max = 9'000'000;
+  std::promise<void> all_here;
+  std::vector<std::shared_ptr<HttpStream>> streams;
+  ServedLoop served(options, [&](const HttpRequest&, const Respond& respond) {
+    streams.push_back(respond->stream(text_reply("first")));
+    if (streams.size() == 5) all_here.set_value();
+  });
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(served.client(4'096));
+    clients.back().send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+  RawClient& reader = clients.back();
+  all_here.get_future().wait();
+  ASSERT_EQ(reader.receive_head().status, 200);
+  ASSERT_EQ(reader.receive_chunk(), "first");
+  for (int piece = 0; piece < kPieces; ++piece) {
+    served.run([&] {
+      for (const auto& stream : streams) stream->write(std::string(kPieceBytes, 'x'));
+    });
+    ASSERT_EQ(reader.receive_chunk()->size(), kPieceBytes);
+    served.run([&] { EXPECT_LE(served.server().load().memory_bytes, options.memory_bytes_max + 5 * kPieceBytes); });
+  }
+  served.run([&] {
+    EXPECT_GE(served.server().load().let_go, 2u);
+    streams.clear();
+  });
+}
+
 // ---- streams
 // --------------------------------------------------------------------------------------------------------------------
 
