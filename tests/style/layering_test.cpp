@@ -113,7 +113,8 @@ TEST(Layering, OnlyTheWorkersKnowXgboostAndOnlyTheDatabaseKnowsSqlite) {
     if (!is_cpp(file) || !kMayUse.contains(folder)) continue;
     for (const Include& include : includes_of(file)) {
       const bool xgboost = include.path.starts_with("xgboost/");
-      EXPECT_TRUE(!xgboost || folder == "workers/xgboost") << place(file, include) << ": only workers may include " << include.path;
+      EXPECT_TRUE(!xgboost || folder == "workers/xgboost")
+          << place(file, include) << ": only workers/xgboost may include " << include.path;
       const bool sqlite = include.path == "sqlite3.h";
       EXPECT_TRUE(!sqlite || folder == "db") << place(file, include) << ": only db may include " << include.path;
     }
