@@ -38,6 +38,7 @@ struct Arguments {
   std::optional<int> findings_trial;
   tuneband::cli::CheckOptions check;
   tuneband::cli::ExportOptions exported;
+  tuneband::cli::ReportOptions report;
   tuneband::cli::PlanOptions plan;
   tuneband::cli::SimulateOptions simulate;
   tuneband::cli::RunOptions run;
@@ -165,6 +166,20 @@ void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   exported->add_flag("--csv", arguments.exported.csv, "CSV; this is the default");
   exported->add_flag("--curves", arguments.exported.curves, "The trials' learning curves as a table for `tuneband simulate`");
   exported->add_option("-o,--output", arguments.exported.output, "Write this file instead of standard output")->type_name("FILE");
+}
+
+void add_dashboard_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
+  auto* open = add_command(app, chosen, "open", "The dashboard's address, of a job's page; in a browser where there is a screen",
+                           with_server(arguments, [&](Session s) { return tuneband::cli::open_dashboard(s, arguments.job); }));
+  open->add_option("JOB", arguments.job, "The job's name or number; default: all jobs");
+
+  auto* report = add_command(app, chosen, "report", "A page with everything about a job in it, to send or to keep",
+                             with_server(arguments, [&](Session session) {
+                               arguments.report.job = arguments.job;
+                               return tuneband::cli::write_report(session, arguments.report);
+                             }));
+  add_job(report, arguments);
+  report->add_option("-o,--output", arguments.report.output, "Write this file; default: JOB.html")->type_name("FILE");
 }
 
 void add_simulate(CLI::App& app, Command& chosen, Arguments& arguments) {
@@ -333,6 +348,7 @@ int main(int argument_count, char** argument_values) {
   add_job_commands(app, chosen, arguments);
   add_trial_commands(app, chosen, arguments);
   add_debugger_commands(app, chosen, arguments);
+  add_dashboard_commands(app, chosen, arguments);
   add_planning_commands(app, chosen, arguments);
   add_simulate(app, chosen, arguments);
   add_upkeep_commands(app, chosen, arguments);

@@ -44,6 +44,7 @@ const page = readFileSync(join(here, 'src/index.html'), 'utf8')
   .replace('@style@', `/assets/${styleName}`)
   .replace('@icon@', `/assets/${iconName}`);
 files.set('index.html', Buffer.from(page));
+files.set('report.json', Buffer.from(JSON.stringify(report())));
 
 rmSync(values.out, { recursive: true, force: true });
 mkdirSync(values.out, { recursive: true });
@@ -58,6 +59,23 @@ writeFileSync(join(values.out, 'dashboard_files.S'), assembly([...files.keys()])
 writeFileSync(join(values.out, 'dashboard_files.cpp'), table(files));
 console.log(`dashboard: ${files.size} files, ${zipped} bytes compressed`);
 
+// What `tuneband report` makes a page of: the page with everything in it but the job, and which of the server's answers the job is.
+// A file has no server to send a policy: it has its own, which names the one script and the one style sheet that it has.
+function report() {
+  const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  const inline = script.toString().replaceAll('</script', '<\\/script');
+  const css = style.toString();
+  const policy = `default-src 'none'; script-src ${hash(inline)}; style-src ${hash(css)}; img-src data: blob:; base-uri 'none'; form-action 'none'`;
+  const head = `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width, initial-scale=1">`;
+  const data = '<script type="application/json" id="recorded">@recorded@</script>';
+  return {
+    routes: ['', '/summary', '/columns', '/analytics', '/curves?points=100', '/decisions', '/importance', '/timeline', '/notes'],
+    trial_routes: ['', '/decisions', '/observations?points=100'],
+    trials_max: 300,
+    page: `<!doctype html>\n<html lang="en"><head>${head}<title>Tuneband</title><style>${css}</style></head><body><div id="app"></div>${data}<script type="module">${inline}</script></body></html>\n`,
+  };
+}
+
 // The bytes, between labels.
 function assembly(names) {
   const one = (label, file) => `.global ${label}\n${label}:\n.incbin "${join(values.out, file)}"\n.global ${label}_end\n${label}_end:\n.byte 0\n`;
@@ -66,7 +84,7 @@ function assembly(names) {
 }
 
 function table(all) {
-  const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml', html: 'text/html; charset=utf-8' };
+  const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml', json: 'application/json', html: 'text/html; charset=utf-8' };
   const labels = [...all.keys()].flatMap((_, index) => [`tuneband_dashboard_${index}`, `tuneband_dashboard_${index}_gz`]);
   const rows = [...all].map(([name, bytes], index) => {
     const type = types[name.split('.').at(-1)];

@@ -1,13 +1,11 @@
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/output_file.hpp"
 #include "core/csv_cell.hpp"
 #include "core/text.hpp"
 #include "simulator/curve_table.hpp"
@@ -15,9 +13,6 @@
 namespace tuneband::cli {
 
 namespace {
-
-// Takes a piece of the file; false: it cannot be written.
-using Sink = std::function<bool(std::string_view)>;
 
 // One finished job's learning curves, in the columns that simulator/curve_table.hpp tells of.
 class CurvesExport {
@@ -112,22 +107,8 @@ Finished export_job(Session session, const ExportOptions& options) {
     if (!written) return written.error();
     return kExitOk;
   }
-  // A file of that name is there only once it is whole.
-  const std::string unfinished = options.output + ".part";
-  std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
-  if (!file)
-    return bad_input("cannot be written: " + std::string(std::strerror(errno)), options.output, "is its directory there?");
-  const auto written = export_to(session.api, options, [&](std::string_view piece) { return (file << piece).good(); });
-  file.close();
-  if (!written) {
-    std::remove(unfinished.c_str());
-    return written.error();
-  }
-  if (file.fail() || std::rename(unfinished.c_str(), options.output.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
-    std::remove(unfinished.c_str());
-    return bad_input("cannot be written: " + reason, options.output);
-  }
+  const auto written = write_file(options.output, [&](const Sink& sink) { return export_to(session.api, options, sink); });
+  if (!written) return written.error();
   return kExitOk;
 }
 

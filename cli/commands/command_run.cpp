@@ -61,6 +61,7 @@ Finished run_on(Session session, const RunOptions& options, const Interrupts& in
   const auto answer = submit_file(session, options.job_file);
   if (!answer) return answer.error();
   const JobInfo job = job_from_json(answer->body["job"]);
+  if (!session.console.json()) session.console.note("to look at it: " + dashboard_address(session.api.url(), job.name));
   const auto end = watch_and_stop(session, job, interrupts);
   if (!end) return end.error();
   const std::string id = std::to_string(job.id);

@@ -78,6 +78,7 @@ Finished submit(Session session, const SubmitOptions& options) {
   const JobInfo job = job_from_json(answer->body["job"]);
   if (!session.console.json()) {
     session.console.print(introduction(job, answer->status == kStatusCreated));
+    session.console.note("to look at it: " + dashboard_address(session.api.url(), job.name));
   }
   if (options.wait) return wait_for(session, job);
   if (session.console.json()) session.console.print_json(answer->body);

@@ -89,6 +89,18 @@ struct ExportOptions {
 };
 Finished export_job(Session session, const ExportOptions& options);
 
+// The page's address on `server`, of a job when `job` is its name and not "".
+std::string dashboard_address(const std::string& server, const std::string& job);
+// Prints it, and opens it where there is a screen.
+Finished open_dashboard(Session session, const std::string& job);
+
+// A page with everything about a job in it, for a mail or an archive.
+struct ReportOptions {
+  std::string job;
+  std::string output;  // "": the job's name and .html
+};
+Finished write_report(Session session, const ReportOptions& options);
+
 // Without a server: the plan is a pure function of the document.
 struct PlanOptions {
   std::string job_file;

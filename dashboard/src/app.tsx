@@ -1,6 +1,6 @@
 // The frame of every page, and which page it is.
 import type { JSX } from 'preact';
-import { transport } from './api/transport.ts';
+import { reportedJob, transport } from './api/transport.ts';
 import { Panel } from './parts/notice.tsx';
 import { hrefOf, place } from './state/place.ts';
 import { chooseTheme, themeChoice, type ThemeChoice } from './state/theme.ts';
@@ -17,6 +17,7 @@ const themes: Record<ThemeChoice, { next: ThemeChoice; caption: string }> = {
 
 function Page(): JSX.Element {
   const [kind = '', name] = place.value.path;
+  if (reportedJob !== null && name === undefined) return <JobPage name={reportedJob} />;
   if (kind === 'jobs' && name !== undefined) return <JobPage key={name} name={name} />;
   if (kind === 'compare') return <ComparePage />;
   if (kind === 'new') return <SubmitPage />;

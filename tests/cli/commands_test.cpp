@@ -275,7 +275,27 @@ TEST_F(Commands, SubmitSendsTheDocumentAsItIsAndWhereItLies) {
   ASSERT_TRUE(submit(session(), {path, false}));
   EXPECT_EQ(server_.last_body(), R"({"name": "direct-marketing"})");
   EXPECT_EQ(out_.str(), "direct-marketing is job 7: hyperband, 30 trials planned, at most 27 rounds each\n");
-  EXPECT_EQ(err_.str(), "tuneband: warning: trainer.data: has no header (set header)\n");
+  EXPECT_EQ(err_.str(), "tuneband: warning: trainer.data: has no header (set header)\ntuneband: to look at it: " +
+                            dashboard_address(server_.url(), "direct-marketing") + "\n");
+}
+
+TEST_F(Commands, TheAddressOfAJobsPageIsByItsName) {
+  server_.answer("GET /v1/jobs/7", test::example_job().dump());
+  ASSERT_TRUE(open_dashboard(session(), "7"));
+  EXPECT_EQ(out_.str(), server_.url() + "/#/jobs/direct-marketing\n");
+}
+
+TEST_F(Commands, AReportHasTheServersAnswersAndNothingInThemIsMarkup) {
+  server_.answer("GET /v1/jobs/7", test::example_job().dump());
+  server_.answer("GET /v1/jobs/direct-marketing/notes", R"({"text": "</script><b>"})");
+  server_.answer("GET /v1/jobs/direct-marketing/trials?sort=objective&limit=1", R"({"trials": [], "next": null})");
+  server_.answer("GET /assets/report.json",
+                 R"({"routes": ["/notes", "/none"], "trial_routes": [""], "trials_max": 1, "page": "<p>@recorded@</p>"})");
+  const std::string path = directory_ + "/report.html";
+  ASSERT_TRUE(write_report(session(), {"7", path}));
+  std::ifstream file(path);
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(page, R"(<p>{"job":"direct-marketing","replies":{"/v1/jobs/direct-marketing/notes":{"text":"\u003c/script>\u003cb>"}}}</p>)");
 }
 
 TEST_F(Commands, SubmittingTheSameAgainSaysSo) {

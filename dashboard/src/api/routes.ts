@@ -1,6 +1,8 @@
 // One function a route. A view's data that comes by another route changes here and nowhere else.
-import { getJson, sendJson, transport } from './transport.ts';
+import { ApiError, getJson, sendJson, transport } from './transport.ts';
+import * as columns from './columns.ts';
 import { numberOf } from '../data/numbers.ts';
+import { rowOfTrial, TrialTable } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type {
   Analytics, CreatedJob, Decision, Importance, Job, JobDetail, Observation, Plan, Summary, Trial, Worker,
@@ -49,8 +51,51 @@ async function eachOf<T>(trials: readonly number[], load: (trial: number) => Pro
   return found;
 }
 
+// For servers that have no columns yet: `older` asks for what they have.
+async function orOlder<T>(newer: Promise<T>, older: () => Promise<T>): Promise<T> {
+  try {
+    return await newer;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    return older();
+  }
+}
+
+export function getTrials(job: string): Promise<TrialTable> {
+  const newer = async (): Promise<TrialTable> => columns.tableOfColumns(await getJson(`${jobPath(job)}/columns`));
+  return orOlder(newer(), async () => {
+    const { job: row, trials } = await getAnalytics(job);
+    const table = new TrialTable(Date.parse(row.created_at));
+    for (const trial of trials) table.put(rowOfTrial(trial, table.createdAt), trial.parameters);
+    return table;
+  });
+}
+
 // `trials`: those that matter most first; of the others `leftOut` are not loaded.
-export async function getCurves(job: string, trials: readonly number[]): Promise<{ curves: Map<number, Curve>; leftOut: number }> {
+export function getCurves(job: string, trials: readonly number[]): Promise<{ curves: Map<number, Curve>; leftOut: number }> {
+  const newer = async (): Promise<{ curves: Map<number, Curve>; leftOut: number }> => {
+    const found = await getJson<columns.CurveColumns>(`${jobPath(job)}/curves?points=${curvePoints}`);
+    return { curves: columns.curvesOfColumns(found), leftOut: found.left_out };
+  };
+  return orOlder(newer(), () => curvesOneByOne(job, trials));
+}
+
+export function getAllDecisions(job: string, trials: readonly number[]): Promise<Decision[]> {
+  const newer = async (): Promise<Decision[]> => columns.decisionsOfColumns(await getJson(`${jobPath(job)}/decisions`));
+  return orOlder(newer(), async () => {
+    const found = await eachOf(trials.slice(0, curvesMost), (trial) => getDecisions(job, trial));
+    return [...found.values()].flat();
+  });
+}
+
+export const getTimeline = (job: string): Promise<columns.Timeline> => getJson(`${jobPath(job)}/timeline`);
+export const getNotes = (job: string): Promise<columns.Notes> => getJson(`${jobPath(job)}/notes`);
+
+export async function putNote(job: string, trial: number | undefined, text: string): Promise<void> {
+  await sendJson('PUT', `${trial === undefined ? jobPath(job) : trialPath(job, trial)}/note`, { text });
+}
+
+async function curvesOneByOne(job: string, trials: readonly number[]): Promise<{ curves: Map<number, Curve>; leftOut: number }> {
   const curves = await eachOf(trials.slice(0, curvesMost), async (trial): Promise<Curve> => {
     const seen = (await getObservations(job, trial, curvePoints)).filter((observation) => observation.objective !== null);
     return {
@@ -59,11 +104,6 @@ export async function getCurves(job: string, trials: readonly number[]): Promise
     };
   });
   return { curves, leftOut: Math.max(0, trials.length - curvesMost) };
-}
-
-export async function getAllDecisions(job: string, trials: readonly number[]): Promise<Decision[]> {
-  const found = await eachOf(trials.slice(0, curvesMost), (trial) => getDecisions(job, trial));
-  return [...found.values()].flat();
 }
 
 export async function listWorkers(): Promise<Worker[]> {

@@ -129,7 +129,7 @@ export interface Rung {
   bracket: number;
   rung: number;
   resource: number;
-  planned: number;
+  planned: number | null; // null: nothing is planned ahead
   reached: number;
   promoted: number;
   stopped: number;

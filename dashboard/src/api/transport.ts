@@ -1,4 +1,4 @@
-// Asks the server. In a report, which has no server, the replies are in the page (see report.ts).
+// Asks the server. In a report, which has no server, the replies are in the page (`tuneband report`).
 import type { Fault } from './shapes.ts';
 
 export class ApiError extends Error {
@@ -55,7 +55,10 @@ class ServerTransport implements Transport {
 
 class RecordedTransport implements Transport {
   readonly live = false;
-  constructor(private readonly replies: Record<string, unknown>) {}
+  constructor(
+    readonly job: string,
+    private readonly replies: Record<string, unknown>,
+  ) {}
 
   text(method: string, path: string): Promise<string> {
     const reply = method === 'GET' ? this.replies[path] : undefined;
@@ -64,12 +67,20 @@ class RecordedTransport implements Transport {
   }
 }
 
-function transportOfPage(): Transport {
-  const recorded = typeof document === 'undefined' ? null : document.getElementById('recorded');
-  return recorded ? new RecordedTransport(JSON.parse(recorded.textContent ?? '{}')) : new ServerTransport();
+interface Recorded {
+  job: string;
+  replies: Record<string, unknown>;
 }
 
-export const transport: Transport = transportOfPage();
+function recordedInPage(): Recorded | null {
+  const element = typeof document === 'undefined' ? null : document.getElementById('recorded');
+  return element && (JSON.parse(element.textContent ?? '') as Recorded);
+}
+
+const recorded = recordedInPage();
+
+export const transport: Transport = recorded ? new RecordedTransport(recorded.job, recorded.replies) : new ServerTransport();
+export const reportedJob: string | null = recorded?.job ?? null; // of a report
 
 export async function getJson<T>(path: string): Promise<T> {
   return JSON.parse(await transport.text('GET', path)) as T;

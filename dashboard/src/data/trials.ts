@@ -12,6 +12,7 @@ export interface TrialRow {
   resource: number;
   objective: number | null; // null: none yet; NaN and infinities are values
   objectiveResource: number;
+  keptValue: number | null; // of the trial's model, the best of its rungs; null: its last value
   moreObjectives: number[];
   violation: number;
   started: number | null; // seconds since the job was created
@@ -56,6 +57,15 @@ export class TrialTable {
     for (const [name, column] of this.parameters) column[index] = configuration[name] ?? null;
   }
 
+  // All rows at once, of a table that has none.
+  fill(rows: readonly TrialRow[], parameters: Record<string, (ParameterValue | null)[]>): void {
+    rows.forEach((row, index) => {
+      this.rows[index] = row;
+      this.rowOf.set(row.number, index);
+    });
+    for (const [name, column] of Object.entries(parameters)) this.parameters.set(name, column);
+  }
+
   configuration(index: number): Record<string, ParameterValue> {
     const configuration: Record<string, ParameterValue> = {};
     for (const [name, column] of this.parameters) {
@@ -83,6 +93,7 @@ export function rowOfTrial(trial: Trial | AnalyticsTrial, createdAt: number): Tr
     resource: trial.resource,
     objective: trial.objective === null ? null : numberOf(trial.objective),
     objectiveResource: trial.objective_resource,
+    keptValue: 'kept_value' in trial ? trial.kept_value : null,
     moreObjectives: trial.more_objectives.map(numberOf),
     violation: numberOf(trial.violation),
     started: secondsSince(createdAt, trial.started_at),

@@ -1,7 +1,7 @@
 // Brackets and rungs: a column a rung, in it every trial that arrived by its value, the best at the top, and the line that was
 // drawn between those that went on and those that were cut.
 import type { Decision, Job, Rung } from '../api/shapes.ts';
-import { explainDecision } from '../data/explain.ts';
+import { explainDecision, units } from '../data/explain.ts';
 import { formatNumber, numberOf } from '../data/numbers.ts';
 import type { Palette } from '../state/theme.ts';
 import { extentOf, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
@@ -17,7 +17,11 @@ export interface RungsInput {
   brackets: readonly number[];
 }
 
-export const bracketHeight = 230;
+// Few brackets are given more room each.
+export function bracketHeight(brackets: number): number {
+  return brackets === 1 ? 400 : brackets === 2 ? 300 : 230;
+}
+
 const head = 40;
 const foot = 34;
 const gutter = 66;
@@ -78,10 +82,10 @@ function drawColumn(pen: Pen, palette: Palette, column: Column, top: number, bot
   pen.textBaseline = 'top';
   pen.font = labelFont;
   pen.fillStyle = palette.text;
-  pen.fillText(`${rung.resource} ${input.job.resource_name}`, x, top - head + 6);
+  pen.fillText(units(rung.resource, input.job.resource_name), x, top - head + 6);
   pen.font = smallFont;
   pen.fillStyle = palette.muted;
-  pen.fillText(`${rung.reached} of ${rung.planned} here${rung.promoted > 0 ? `, ${rung.promoted} went on` : ''}`, x, top - head + 22);
+  pen.fillText(`${rung.reached}${rung.planned === null ? '' : ` of ${rung.planned}`} here${rung.promoted > 0 ? `, ${rung.promoted} went on` : ''}`, x, top - head + 22);
   for (const dot of column.dots) {
     pen.globalAlpha = input.shown(dot.trial) ? 1 : 0.12;
     drawMark(pen, palette, dot.mark, dot.x, dot.y, 3.6);
@@ -115,8 +119,9 @@ function bracketsOf(input: RungsInput, width: number): Bracket[] {
   const resources = [...new Set(input.rungs.map((rung) => rung.resource))].sort((a, b) => a - b);
   const step = (width - gutter - 8) / Math.max(1, resources.length);
   return input.brackets.map((index, place) => {
-    const top = place * bracketHeight + head;
-    const bottom = (place + 1) * bracketHeight - foot;
+    const height = bracketHeight(input.brackets.length);
+    const top = place * height + head;
+    const bottom = (place + 1) * height - foot;
     const y = makeScale('linear', domain, maximize ? [bottom - 6, top + 6] : [top + 6, bottom - 6], false);
     const clamped = Object.assign((value: number) => Math.min(bottom - 4, Math.max(top + 4, y(value))), y) as Scale;
     const columns = input.rungs

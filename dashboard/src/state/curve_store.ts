@@ -18,7 +18,8 @@ export class CurveStore {
 
   // `trials`: all of the job's, those that matter most first.
   want(trials: readonly number[]): Promise<void> {
-    this.asked ??= this.load(trials);
+    // What could not be had is asked for again when it is next wanted; the page says that the server is away.
+    this.asked ??= this.load(trials).catch(() => { this.asked = null; });
     return this.asked;
   }
 

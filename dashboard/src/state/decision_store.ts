@@ -23,7 +23,8 @@ export class DecisionStore {
   }
 
   want(trials: readonly number[]): Promise<void> {
-    this.asked ??= this.load(trials);
+    // What could not be had is asked for again when it is next wanted; the page says that the server is away.
+    this.asked ??= this.load(trials).catch(() => { this.asked = null; });
     return this.asked;
   }
 

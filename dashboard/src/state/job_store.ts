@@ -7,7 +7,7 @@ import { EventStream, type StreamState } from '../api/stream.ts';
 import type { Decision, Job, JobDetail, Observation, Summary, Trial } from '../api/shapes.ts';
 import { searchedParameters, type Parameter } from '../data/space.ts';
 import { numberOf } from '../data/numbers.ts';
-import { rowOfTrial, TrialTable } from '../data/trials.ts';
+import { rowOfTrial, type TrialTable } from '../data/trials.ts';
 import { CurveStore } from './curve_store.ts';
 import { DecisionStore } from './decision_store.ts';
 
@@ -55,18 +55,15 @@ export class JobStore {
         this.fault.value = null;
       });
       this.listen(detail);
-      await this.loadTrials(detail);
+      await this.loadTrials();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.fault.value = error;
     }
   }
 
-  private async loadTrials(detail: JobDetail): Promise<void> {
-    const createdAt = Date.parse(detail.created_at);
-    const table = new TrialTable(createdAt);
-    const { trials } = await api.getAnalytics(this.name);
-    for (const trial of trials) table.put(rowOfTrial(trial, createdAt), trial.parameters);
+  private async loadTrials(): Promise<void> {
+    const table = await api.getTrials(this.name);
     this.trials.value = table;
     for (const tell of this.early ?? []) tell();
     this.early = null;

@@ -1,7 +1,9 @@
 // The dashboard as a person meets it: a real server, real workers, a real browser, the real content security policy.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { commandJob, hostileJob, markup } from './documents.mjs';
 import { openBrowser, openPage, Server } from './harness.mjs';
@@ -202,6 +204,21 @@ test('a job without trials, and one with one, are pages like any other', async (
   await page.getByRole('cell', { name: 'restarted', exact: true }).waitFor();
   await expectAccessible('compare');
   noFaults();
+});
+
+test('a report is one file that shows the job without a server', async () => {
+  const file = join(server.dir, 'report.html');
+  execFileSync(join(bin, 'tuneband'), ['--server', server.url, 'report', 'hostile', '-o', file]);
+  const alone = await openPage(browser, { url: `file://${file}` });
+  await alone.page.goto(`file://${file}`);
+  await alone.page.getByRole('heading', { name: 'hostile' }).waitFor();
+  for (const view of ['rungs', 'curves', 'parameters', 'table']) {
+    await alone.page.goto(`file://${file}#/jobs/hostile/${view}?sel=0`);
+    await alone.page.getByTestId(`view-${view}`).waitFor();
+    await alone.page.getByTestId('why').getByText(/Rung 0/).first().waitFor();
+  }
+  assert.equal(await alone.page.getByRole('button', { name: 'Delete' }).count(), 0);
+  assert.deepEqual(alone.faults, []);
 });
 
 test('nothing is wider than a telephone', async () => {

@@ -7,7 +7,7 @@ import { bestSoFar, type CostAxis } from '../../data/best_so_far.ts';
 import { differences } from '../../data/documents.ts';
 import { units } from '../../data/explain.ts';
 import { formatDuration, formatNumber } from '../../data/numbers.ts';
-import { rowOfTrial, type TrialRow } from '../../data/trials.ts';
+import type { TrialRow } from '../../data/trials.ts';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
 import { chosenOption, linearOrLog, Switch } from '../../parts/switch.tsx';
@@ -29,8 +29,8 @@ interface Compared {
 
 async function loadJobs(names: readonly string[]): Promise<Compared[]> {
   return Promise.all(names.map(async (name) => {
-    const [job, { trials }] = await Promise.all([api.getJob(name), api.getAnalytics(name)]);
-    return { job, rows: trials.map((trial) => rowOfTrial(trial, Date.parse(job.created_at))) };
+    const [job, table] = await Promise.all([api.getJob(name), api.getTrials(name)]);
+    return { job, rows: table.rows };
   }));
 }
 

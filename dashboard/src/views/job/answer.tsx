@@ -47,6 +47,7 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
       </p>
       <p>
         <a href={hrefOf(['jobs', store.name, 'trials', best.number])}>trial {best.number}</a> after {units(best.objective_resource, job.resource_name)}
+        {best.kept_resource > 0 && best.kept_resource !== best.objective_resource && ` (the value and the model are of ${best.kept_resource}, its best)`}
         {atTop ? '' : ` of ${job.max_resource}: no trial has come to the end yet`}{' '}
         <button type="button" class="small" onClick={() => pick(best.number, false)}>select it</button>
       </p>

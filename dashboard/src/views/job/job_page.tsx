@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
+import { NoteBox } from '../../parts/note_box.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
 import { JobStore } from '../../state/job_store.ts';
 import { hrefOf, place } from '../../state/place.ts';
@@ -17,6 +18,7 @@ import { JobActions } from './job_actions.tsx';
 import { Live } from './live.tsx';
 import { ParametersView } from './parameters_view.tsx';
 import { RungsView } from './rungs_view.tsx';
+import { TimelineView } from './timeline_view.tsx';
 import { TradeoffsView } from './tradeoffs_view.tsx';
 import { TrialsTable } from './trials_table.tsx';
 import { DocumentView } from './document_view.tsx';
@@ -33,6 +35,7 @@ const views: View[] = [
   { id: 'rungs', caption: 'Rungs', show: RungsView },
   { id: 'parameters', caption: 'Parameters', show: ParametersView },
   { id: 'tradeoffs', caption: 'Trade-offs', show: TradeoffsView },
+  { id: 'timeline', caption: 'Timeline', show: TimelineView },
   { id: 'table', caption: 'Trials', show: () => <TrialsTable height={720} /> },
   { id: 'document', caption: 'Document', show: DocumentView },
 ];
@@ -86,6 +89,7 @@ function JobBody({ store, viewId }: { store: JobStore; viewId: string }): JSX.El
     <>
       <Panel><Answer store={store} /></Panel>
       <Warnings store={store} />
+      <Panel><NoteBox job={store.name} /></Panel>
       <nav class="tabs" aria-label="Views of the job">
         {views.map((one) => (
           <a href={hrefOf(one.id === '' ? ['jobs', store.name] : ['jobs', store.name, one.id], place.value.query)} aria-current={one === shown ? 'page' : undefined}>

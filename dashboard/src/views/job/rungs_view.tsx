@@ -27,7 +27,7 @@ export function RungsView(): JSX.Element {
     <Plot
       title="Brackets and rungs"
       finding={`${brackets.length} brackets; ${went} times a trial went on, ${cut} were stopped`}
-      height={brackets.length * bracketHeight}
+      height={brackets.length * bracketHeight(brackets.length)}
       scene={scene}
       file={`${job.name}-rungs`}
       table={() => ({

@@ -33,6 +33,7 @@ export function trialColumns(job: JobDetail, table: TrialTable): Column[] {
     cell('trial', 'trial', 66, (index) => row(index).number),
     cell('state', 'state', 122, (index) => row(index).state, { numeric: false }),
     cell('objective', job.objective.metric, Math.max(110, 9 * job.objective.metric.length + 30), (index) => row(index).objective),
+    cell('kept', 'of its model', 112, (index) => row(index).keptValue, { byDefault: false }),
     ...job.more_objectives.map((objective, place) =>
       cell(`objective.${place + 1}`, objective.metric, 110, (index) => row(index).moreObjectives[place] ?? null)),
     cell('resource', job.resource_name, 80, (index) => row(index).resource),

@@ -1,0 +1,124 @@
+// The dashboard from a terminal: its address, and a job's report, which is the dashboard without a server.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "cli/client/spawn.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/output_file.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr const char* kReportParts = "/assets/report.json";
+constexpr const char* kRecorded = "@recorded@";
+
+bool has_screen() { return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr; }
+
+// The system's own way to open an address; false when there is none.
+bool open_in_browser(const std::string& address) {
+  std::istringstream folders(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string program = folder + "/xdg-open";
+    if (access(program.c_str(), X_OK) != 0) continue;
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    pid_t pid = 0;
+    int status = 1;
+    const bool ended = spawn({program, address}, nowhere, nowhere, pid) == 0 && waitpid(pid, &status, 0) == pid;
+    close(nowhere);
+    return ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  return false;
+}
+
+// Within an element of a page: nothing in it may look like the element's end.
+std::string json_within_page(const Json& json) {
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
+  return text;
+}
+
+// The server's answers by their paths; what it has no answer to is left out.
+class Recording {
+ public:
+  explicit Recording(ApiClient& api) : api_(api) {}
+
+  void add(const std::string& path) {
+    auto answer = api_.get(path);
+    if (answer) answers_[path] = std::move(*answer);
+  }
+  const Json& answers() const { return answers_; }
+
+ private:
+  ApiClient& api_;
+  Json answers_ = Json::object();
+};
+
+Outcome<std::string> report_page(ApiClient& api, const JobInfo& job) {
+  const auto parts = api.get(kReportParts);
+  if (!parts) {
+    return Failure{{{ErrorCode::not_found, "this server was built without its dashboard", "", "a report is made of its page"}},
+                   kExitFailed};
+  }
+  const std::string path = job_path(job.name);
+  Recording recording(api);
+  for (const Json& route : parts->at("routes")) recording.add(path + route.get<std::string>());
+  const auto trials = api.trials(job.name, "sort=objective", parts->at("trials_max").get<std::size_t>());
+  if (!trials) return trials.error();
+  for (const TrialInfo& trial : *trials) {
+    for (const Json& route : parts->at("trial_routes")) {
+      recording.add(trial_path(job.name, trial.number) + route.get<std::string>());
+    }
+  }
+  std::string page = parts->at("page").get<std::string>();
+  const std::size_t place = page.find(kRecorded);
+  if (place == std::string::npos) {
+    return Failure{{{ErrorCode::internal, "the page has no place for the job", "", ""}}, kExitFailed};
+  }
+  const Json recorded = {{"job", job.name}, {"replies", recording.answers()}};
+  page.replace(place, std::string_view(kRecorded).size(), json_within_page(recorded));
+  return page;
+}
+
+}  // namespace
+
+std::string dashboard_address(const std::string& server, const std::string& job) {
+  return server + "/" + (job.empty() ? "" : "#/jobs/" + percent_encoded(job));
+}
+
+Finished open_dashboard(Session session, const std::string& job) {
+  std::string name;
+  if (!job.empty()) {
+    const auto info = session.api.job(job);
+    if (!info) return info.error();
+    name = info->name;
+  } else if (const auto reached = session.api.get("/healthz"); !reached) {
+    return reached.error();
+  }
+  const std::string address = dashboard_address(session.api.url(), name);
+  session.console.print(address);
+  if (has_screen() && !open_in_browser(address)) session.console.note("no browser could be started: open the address above");
+  return kExitOk;
+}
+
+Finished write_report(Session session, const ReportOptions& options) {
+  const auto job = session.api.job(options.job);
+  if (!job) return job.error();
+  const std::string path = options.output.empty() ? job->name + ".html" : options.output;
+  const auto page = report_page(session.api, *job);
+  if (!page) return page.error();
+  const auto written = write_file(path, [&](const Sink& sink) -> Outcome<void> {
+    if (!sink(*page)) return bad_input("cannot be written", path, "is the disk full?");
+    return {};
+  });
+  if (!written) return written.error();
+  session.console.note("written: " + path);
+  return kExitOk;
+}
+
+}  // namespace tuneband::cli

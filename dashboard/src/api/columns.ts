@@ -1,0 +1,140 @@
+// Replies that are columns: a list a field, a place in it a row. Times are seconds since the job was created.
+import { numberOf } from '../data/numbers.ts';
+import { TrialTable, type TrialRow } from '../data/trials.ts';
+import type { Curve } from '../state/curve_store.ts';
+import type { Decision, NumberText, ParameterValue, TrialState, Verdict } from './shapes.ts';
+
+export interface TrialColumns {
+  created_at: string;
+  states: TrialState[];
+  workers: string[];
+  trials: number;
+  number: number[];
+  state: number[];
+  bracket: number[];
+  rung: number[];
+  resource: number[];
+  objective: (NumberText | null)[];
+  objective_resource: number[];
+  kept_value: (number | null)[];
+  violation?: NumberText[];
+  more_objectives: (NumberText | null)[][];
+  started: (number | null)[];
+  ended: (number | null)[];
+  training_seconds: number[];
+  replicas?: number[];
+  attempts: number[];
+  segments: number[];
+  worker: number[];
+  parameters: Record<string, (ParameterValue | null)[]>;
+}
+
+export function tableOfColumns(columns: TrialColumns): TrialTable {
+  const table = new TrialTable(Date.parse(columns.created_at));
+  const rows = columns.number.map((number, index): TrialRow => {
+    const objective = columns.objective[index] ?? null;
+    return {
+      number,
+      state: columns.states[columns.state[index] as number] ?? 'pending',
+      bracket: columns.bracket[index] as number,
+      rung: columns.rung[index] as number,
+      resource: columns.resource[index] as number,
+      objective: objective === null ? null : numberOf(objective),
+      objectiveResource: columns.objective_resource[index] as number,
+      keptValue: columns.kept_value[index] ?? null,
+      moreObjectives: columns.more_objectives.flatMap((column) => { const value = column[index] ?? null; return value === null ? [] : [numberOf(value)]; }),
+      violation: numberOf(columns.violation?.[index] ?? 0),
+      started: columns.started[index] ?? null,
+      ended: columns.ended[index] ?? null,
+      trainingSeconds: columns.training_seconds[index] as number,
+      replicas: columns.replicas?.[index] ?? 1,
+      attempts: columns.attempts[index] as number,
+      segments: columns.segments[index] as number,
+      worker: columns.workers[columns.worker[index] as number] ?? '',
+    };
+  });
+  table.fill(rows, columns.parameters);
+  return table;
+}
+
+export interface CurveColumns {
+  trial: number[];
+  begin: number[]; // of each trial's points; one more at the end
+  resource: number[];
+  value: NumberText[];
+  left_out: number;
+}
+
+export function curvesOfColumns(columns: CurveColumns): Map<number, Curve> {
+  return new Map(columns.trial.map((trial, index) => {
+    const [from, to] = [columns.begin[index] as number, columns.begin[index + 1] as number];
+    return [trial, { resource: columns.resource.slice(from, to), value: columns.value.slice(from, to).map(numberOf) }];
+  }));
+}
+
+export interface DecisionColumns {
+  created_at: string;
+  verdicts: Verdict[];
+  trial: number[];
+  bracket: number[];
+  rung: number[];
+  resource: number[];
+  value: (NumberText | null)[];
+  violation?: NumberText[];
+  verdict: number[];
+  rank: number[];
+  filled: number[];
+  slots: number[];
+  keep: number[];
+  cutoff: (NumberText | null)[];
+  left_out: number;
+}
+
+// Without their rule and who was ahead: those are asked for of one trial.
+export function decisionsOfColumns(columns: DecisionColumns): Decision[] {
+  return columns.trial.map((trial, index) => ({
+    trial,
+    bracket: columns.bracket[index] as number,
+    rung: columns.rung[index] as number,
+    resource: columns.resource[index] as number,
+    value: columns.value[index] ?? null,
+    violation: columns.violation?.[index] ?? 0,
+    more_values: [],
+    verdict: columns.verdicts[columns.verdict[index] as number] ?? 'waiting',
+    rank: columns.rank[index] as number,
+    filled: columns.filled[index] as number,
+    slots: columns.slots[index] as number,
+    keep: columns.keep[index] as number,
+    cutoff: columns.cutoff[index] ?? null,
+    ahead: [],
+    rule: '',
+    at: columns.created_at,
+  }));
+}
+
+export interface Timeline {
+  created_at: string;
+  workers: string[];
+  outcomes: string[];
+  segments: number;
+  left_out: number;
+  trial: number[];
+  worker: number[]; // index
+  rank: number[];
+  from_resource: number[];
+  until_resource: number[];
+  began: number[];
+  ended: (number | null)[]; // null: under way
+  outcome: number[]; // index; -1: under way
+  attempt: number[];
+}
+
+export interface Note {
+  text: string;
+  at: string;
+}
+
+export interface Notes {
+  job: Note | null;
+  trials: (Note & { trial: number })[];
+}
