@@ -317,7 +317,6 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
     trial.resource = report.began_resource;
   }
   for (const ReportedObservation& observation : report.observations) news |= observe(trial, observation, now);
-  for (const debugger::Finding& finding : report.findings) take_finding(number, finding, now);
   // From a checkpoint at its target a trial could not report the value there any more: that counts only together with the value.
   const bool usable = report.checkpoint_resource < trial.until_resource ||
                       (report.checkpoint_resource == trial.until_resource && trial.objective_resource == trial.until_resource);
@@ -336,6 +335,10 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
   if (!news) return;  // nothing to write
   trials_changed_.insert(number);
   row_changed_ = true;
+}
+
+void Job::take_findings(int number, const std::vector<debugger::Finding>& findings, Timestamp now) {
+  for (const debugger::Finding& finding : findings) take_finding(number, finding, now);
 }
 
 // Of each rule of the job the first in a trial. Its action on the trial is the worker's, who ends the segment with it.

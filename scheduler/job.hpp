@@ -83,6 +83,8 @@ class Job {
   // Gives it a new epoch. `ranks`: one worker, or those of a group.
   void start(int number, const std::vector<WorkerId>& ranks, Timestamp now);
 
+  // What rules found on any of its ranks.
+  void take_findings(int number, const std::vector<debugger::Finding>& findings, Timestamp now);
   // Of the assignment under way.
   void report(int number, const AssignmentReport& report, Timestamp now);
   // The segment is over, as the worker says.

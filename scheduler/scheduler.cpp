@@ -285,6 +285,7 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   worker.files_epoch = report.files_epoch;
   const Assignment& assignment = *worker.assignment;
   Job& job = *find_job(assignment.trial.job);
+  job.take_findings(assignment.trial.number, report.findings, now);
   if (assignment.rank == job.spec()->metric_rank) job.report(assignment.trial.number, report, now);
   worker.waits_for = report.exit ? "" : known_fault(report.message);
   if (!report.exit) return;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "cli/format.hpp"
@@ -198,6 +199,28 @@ void print_failures(Console& console, const std::vector<FailureGroup>& failures)
   }
 }
 
+// What the debugger's rules found, by rule; those that ended a trial are among the failures too.
+void print_findings(ApiClient& api, Console& console, const JobInfo& job) {
+  const auto answer = api.get(job_path(job.name) + "/findings");
+  if (!answer) return;  // an older server has none
+  std::map<std::string, std::vector<std::int64_t>> trials;
+  for (const Json& found : answer->value("findings", Json::array())) {
+    if (found.is_object() && found.contains("rule") && found.contains("trial") && found["rule"].is_string() &&
+        found["trial"].is_number_integer()) {
+      trials[found["rule"].get<std::string>()].push_back(found["trial"].get<std::int64_t>());
+    }
+  }
+  for (const auto& [rule, which] : trials) {
+    const std::string where =
+        which.size() == 1
+            ? fmt::format("trial {}", which.front())
+            : fmt::format("{}, first in {}", format_count(static_cast<std::int64_t>(which.size()), "trial"), which.front());
+    console.field("found", fmt::format("{}: {}", rule, where), Style::warning);
+  }
+  if (!trials.empty() && console.terminal().interactive)
+    console.field("", fmt::format("`tuneband findings {}` shows them, and what helps", job.name));
+}
+
 void print_best_of(Console& console, const JobSummary& summary) {
   const JobInfo& job = summary.job;
   if (!summary.best) {
@@ -250,6 +273,7 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   print_not_finite(console, summary.costs, summary.job);
   print_state(console, summary);
   print_failures(console, summary.failures);
+  print_findings(api, console, summary.job);
   if (summary.importance_known && console.terminal().interactive) {
     console.field("importance", fmt::format("`tuneband importance {}` says which parameters matter", summary.job.name));
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A job half of whose trials diverge, with its rules and without: epochs trained, time of training, the best loss."""
+"""A job half of whose trials diverge, with its rules and without: what was trained, and how long it took."""
 
 import json
 import os
@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
         ended, counts = found["job"], found["job"]["trials"]
         rows.append((name, counts["completed"], counts["failed"], ended["resource_spent"], ended["training_seconds"]))
 
-print("%-12s %9s %14s %7s %9s" % ("", "completed", "ended by rules", "epochs", "training"))
+print("%-12s %9s %8s %15s %9s" % ("", "completed", "failed", "finite epochs", "training"))
 for name, completed, failed, epochs, seconds in rows:
-    print("%-12s %9d %14d %7d %7.1f s" % (name, completed, failed, epochs, seconds))
-print("saved: %.0f %% of the epochs" % (100 * (1 - rows[0][3] / rows[1][3])))
+    print("%-12s %9d %8d %15d %7.1f s" % (name, completed, failed, epochs, seconds))
+print("saved: %.0f %% of the training" % (100 * (1 - rows[0][4] / rows[1][4])))
