@@ -76,6 +76,29 @@ TEST(TrainerDefaults, LeaveWhatIsSaidAndWhatIsNotAsItShouldBe) {
   }
 }
 
+Json scheduler_of(Json scheduler, const char* fidelity = "shrinkage") {
+  Json document = job_of({{"eta", kEta}}, {}, {{"type", "xgboost"}, {"fidelity", fidelity}});
+  document["scheduler"] = std::move(scheduler);
+  protocol::write_trainer_defaults(document);
+  return document["scheduler"];
+}
+
+TEST(TrainerDefaults, GiveShrinkageALadderFromTheTwentySeventhPartOnAndNoAudit) {
+  const auto with = [](const char* text) { return Json::parse(text); };
+  EXPECT_EQ(scheduler_of(with(R"({"max_resource": 81})")),
+            with(R"({"max_resource": 81, "min_resource": 3, "rung_audit": false})"));
+  EXPECT_EQ(scheduler_of(with(R"({"max_resource": 26, "type": "auto"})")),
+            with(R"({"max_resource": 26, "type": "auto", "min_resource": 1, "rung_audit": false})"));
+  EXPECT_EQ(scheduler_of(with(R"({"max_resource": 270, "type": "hyperband"})")),
+            with(R"({"max_resource": 270, "type": "hyperband", "min_resource": 10})"));
+  for (const char* said : {R"({"max_resource": 81, "min_resource": 1, "rung_audit": true})",
+                           R"({"max_resource": 81, "rungs": [9, 81], "rung_audit": true})",
+                           R"({"max_resource": 81, "type": "none"})", R"({"max_resource": "many"})", R"({})", R"(7)"}) {
+    EXPECT_EQ(scheduler_of(with(said)), with(said));
+  }
+  EXPECT_EQ(scheduler_of(with(R"({"max_resource": 81})"), "prefix"), with(R"({"max_resource": 81})"));
+}
+
 std::vector<std::string> warnings_of(Json document) {
   protocol::write_trainer_defaults(document);
   Diagnostics diagnostics;

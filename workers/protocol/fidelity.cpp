@@ -1,5 +1,6 @@
 #include "workers/protocol/fidelity.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -73,6 +74,19 @@ std::string eta_path(const Json& document, const Json& domain) {
   return "search_space";
 }
 
+// Less than a third of a third of a third of the full training hardly tells one configuration from another; and the audit of the
+// first rungs costs more than it finds where what passes a rung begins anew (docs/search.md).
+void write_scheduler_defaults(Json& scheduler) {
+  constexpr std::int64_t kLowestShare = 27;
+  const Json& type = member(scheduler, "type");
+  const Json& most = member(scheduler, "max_resource");
+  if (!scheduler.is_object() || type == "none" || !most.is_number_integer() || most < 1) return;
+  if (!scheduler.contains("min_resource") && !scheduler.contains("rungs"))
+    scheduler["min_resource"] = std::max<std::int64_t>(1, most.get<std::int64_t>() / kLowestShare);
+  const bool automatic = !scheduler.contains("type") || type == "auto";
+  if (automatic && !scheduler.contains("rung_audit")) scheduler["rung_audit"] = false;
+}
+
 }  // namespace
 
 double shrunk_eta(double eta, std::int64_t rounds, std::int64_t max_rounds) {
@@ -86,6 +100,7 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.is_object() || member(trainer, "type") != "xgboost") return;
   if (!trainer.contains("fidelity")) trainer["fidelity"] = tunes_eta_of_trees(document) ? "shrinkage" : "prefix";
   if (!trainer.contains("keep")) trainer["keep"] = can_keep_best(document) ? "best" : "last";
+  if (trainer["fidelity"] == "shrinkage" && document.contains("scheduler")) write_scheduler_defaults(document["scheduler"]);
 }
 
 void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {

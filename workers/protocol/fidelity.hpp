@@ -24,7 +24,8 @@ enum class Fidelity {
 double shrunk_eta(double eta, std::int64_t rounds, std::int64_t max_rounds);
 
 // Writes into a job's document as it was submitted what its trainer has where the document is silent, so that a stored document
-// means the same to later versions: `trainer.fidelity`, `trainer.keep`. Faults are left for the checks that follow.
+// means the same to later versions: `trainer.fidelity`, `trainer.keep`; and with `shrinkage` `scheduler.min_resource` and, of
+// `auto`, `scheduler.rung_audit`. Faults are left for the checks that follow.
 void write_trainer_defaults(Json& document);
 
 // Warns of rungs that are known to mislead: prefixes of trainings with a tuned learning rate; and of rounds too few for the least
