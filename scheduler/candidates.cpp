@@ -101,8 +101,9 @@ double unit_position(const Domain& domain, const Value& value) {
   return unit_of(domain, value) - (categories ? 0.5 / static_cast<double>(categories->values.size()) : 0);
 }
 
-std::unique_ptr<Sampler> make_sampler(const JobSpec& spec) {
-  auto sampler = make_sampler(spec.sampler, spec.search_space);
+std::unique_ptr<Sampler> make_sampler(const JobSpec& spec, std::optional<SamplerType> type) {
+  const SamplerSpec chosen = type ? SamplerSpec{.type = *type, .seed = spec.sampler.seed} : spec.sampler;
+  auto sampler = make_sampler(chosen, spec.search_space);
   if (spec.candidates.empty()) return sampler;
   return std::make_unique<CandidateSampler>(spec, std::move(sampler));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "scheduler/job_spec.hpp"
@@ -10,8 +11,9 @@
 
 namespace tuneband {
 
-// The job's sampler; with candidates, snapped to them. Those that were enqueued count as run.
-std::unique_ptr<Sampler> make_sampler(const JobSpec& spec);
+// The job's sampler, or one of another type with the same seed; with candidates, snapped to them. Those that were enqueued count
+// as run.
+std::unique_ptr<Sampler> make_sampler(const JobSpec& spec, std::optional<SamplerType> type = std::nullopt);
 
 // Where a value lies on its domain's scale, in [0, 1]: the inverse of value_at() for numbers, of categories the index over their
 // number.

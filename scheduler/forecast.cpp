@@ -124,6 +124,7 @@ std::int64_t resource_where_rungs_mislead(const JobSpec& spec) {
     left /= spec.scheduler.eta;
   }
   std::int64_t total = bracket.total_resource();
+  for (std::size_t i = 1; i < plan.brackets.size(); ++i) total += plan.brackets[i].total_resource();
   for (std::size_t rung = 0; rung < first && bracket.restarts; ++rung) total += kAuditTrials * levels[rung];
   return total;
 }

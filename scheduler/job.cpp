@@ -202,6 +202,10 @@ bool Job::configure(TrialRow& trial) {
     return true;
   }
   const auto index = static_cast<std::int64_t>(number - enqueued);
+  if (begun_->at_random && !suggester_.is_quick()) {
+    trial.configuration = suggester_.suggest_at_random(index);
+    return true;
+  }
   if (!suggestion_ && !suggester_.is_quick()) {
     wanted_ = SuggestionWanted{row_.id, trial.id.number, suggester_.lend(index)};
     return false;

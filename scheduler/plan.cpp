@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "scheduler/candidates.hpp"
+#include "scheduler/policies/uncut_share.hpp"
 
 namespace tuneband {
 
@@ -93,6 +94,17 @@ void plan_synchronous(const JobSpec& spec, Plan& plan) {
   plan.total_resource_without_stopping = started * spec.scheduler.max_resource;
 }
 
+// Of `auto`: how many of the trials are trained to max_resource whatever the rungs say, as long as these do not mislead.
+std::int64_t planned_uncut(const SchedulerSpec& spec, const std::vector<std::int64_t>& levels, std::int64_t trials) {
+  if (!has_uncut_trials(spec) || levels.size() == 1) return 0;
+  double of_a_trial = 0;  // what one costs on average: a share of 1 / eta goes on from each rung
+  double share = 1;
+  for (std::size_t rung = 0; rung < levels.size(); ++rung, share /= spec.eta) {
+    of_a_trial += share * static_cast<double>(levels[rung] - (spec.restarts || rung == 0 ? 0 : levels[rung - 1]));
+  }
+  return UncutShare::expected(std::llround(of_a_trial * static_cast<double>(trials)), spec.max_resource);
+}
+
 // One bracket with the trials expected at each rung if the rule keeps 1/eta (the median rule: if it stops half of the trials, as
 // evenly on the way as may be). Without a bound on the trials: as many as leave one at the top.
 void plan_asynchronous(const JobSpec& spec, Plan& plan) {
@@ -103,15 +115,21 @@ void plan_asynchronous(const JobSpec& spec, Plan& plan) {
   PlannedBracket bracket;
   bracket.s = top;
   bracket.restarts = spec.scheduler.restarts;
-  std::int64_t left = trials;
+  const std::int64_t uncut = planned_uncut(spec.scheduler, plan.ladder, trials);
+  std::int64_t left = trials - uncut;
   for (int rung = 0; rung <= top; ++rung) {
     if (median && top > 0) left = trials - trials * rung / (2 * top);
     bracket.rungs.push_back({plan.ladder[static_cast<std::size_t>(rung)], static_cast<int>(std::max<std::int64_t>(1, left))});
     if (!median) left /= spec.scheduler.eta;
   }
-  plan.total_resource = bracket.total_resource();
+  plan.total_resource = bracket.total_resource() + uncut * spec.scheduler.max_resource;
   plan.exact = plan.ladder.size() == 1;
   plan.brackets.push_back(std::move(bracket));
+  if (uncut == 0) return;
+  PlannedBracket whole;
+  whole.index = top;
+  whole.rungs.push_back({spec.scheduler.max_resource, static_cast<int>(uncut)});
+  plan.brackets.push_back(std::move(whole));
 }
 
 // Every bracket of Hyperband with its share of the trials; which ones a trial really starts in is learned.

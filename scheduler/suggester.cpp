@@ -16,6 +16,7 @@ void Suggester::Learned::begin_anew() {
   history = History(ladder(spec->scheduler));
   history.add_priors(spec->priors);
   sampler = make_sampler(*spec);
+  random = make_sampler(*spec, SamplerType::random);
 }
 
 Suggester::Suggester(std::shared_ptr<const JobSpec> spec)

@@ -31,6 +31,8 @@ class Suggester {
 
   // Costs so little that it is made at once.
   bool is_quick() const { return quick_; }
+  // Drawn at random, whatever the sampler would propose. Not while it is lent.
+  Configuration suggest_at_random(std::int64_t index) { return learned_->random->suggest(index, learned_->history); }
   // Not while it is lent. For the `index`-th sampled trial.
   Suggestion suggest(std::int64_t index) { return suggest(*learned_, index); }
   // Not while it is lent. The same as a computation: to be called once, by any one thread, before or after this object is gone.
@@ -44,6 +46,7 @@ class Suggester {
     std::shared_ptr<const JobSpec> spec;
     History history;
     std::unique_ptr<Sampler> sampler;
+    std::unique_ptr<Sampler> random;
     explicit Learned(std::shared_ptr<const JobSpec> of);
     void begin_anew();
   };

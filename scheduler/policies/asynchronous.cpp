@@ -11,7 +11,8 @@ AsynchronousPolicy::AsynchronousPolicy(Rungs rungs, Parts parts)
       stopping_(std::move(parts.stopping)),
       promotion_(std::move(parts.promotion)),
       audit_(std::move(parts.audit)),
-      brackets_(std::move(parts.brackets)) {
+      brackets_(std::move(parts.brackets)),
+      uncut_(std::move(parts.uncut)) {
   TUNEBAND_CHECK((stopping_ == nullptr) != (promotion_ == nullptr), "trials go on by one rule");
   if (audit_ || brackets_) order_ = std::make_unique<RungOrder>(rungs_.top() + 1);
 }
@@ -24,6 +25,7 @@ Standing AsynchronousPolicy::add(int index, const Arrival& arrival) {
   if (stopping_) stopping_->learned(index, standing);
   if (promotion_) promotion_->learned(index, standing);
   if (audit_) audit_->learned(*order_, index, standing);
+  if (uncut_ && index == rungs_.top()) uncut_->learned(standing, arrival.bracket);
   return standing;
 }
 
@@ -123,15 +125,24 @@ std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::
     return promote_best(*last, 1, "all other trials are done: the best one goes on, so that one reaches max_resource", rulings);
   }
   if (!rungs_.may_start()) return std::nullopt;
-  const int bracket = brackets_ ? brackets_->choose(*order_, rungs_.started()) : 0;
-  const int rung = audit_ ? audit_->lowest() : 0;
+  return start_trial();
+}
+
+Work AsynchronousPolicy::start_trial() {
+  const bool uncut = uncut_ && uncut_->due(rungs_);
+  const int bracket = uncut ? uncut_->bracket() : brackets_ ? brackets_->choose(*order_, rungs_.started()) : 0;
+  const int rung = audit_ && !uncut ? audit_->lowest() : 0;
+  const bool at_random = uncut && uncut_->at_random();
   if (brackets_) brackets_->started(bracket);
+  if (uncut_) uncut_->started(bracket);
   rungs_.begin_trial(bracket);
-  return Work{std::nullopt, bracket, rung, rungs_.at(bracket + rung).level()};
+  return Work{std::nullopt, bracket, rung, rungs_.at(bracket + rung).level(), at_random};
 }
 
 bool AsynchronousPolicy::give_back_start() {
-  rungs_.give_back_trial();
+  const int bracket = rungs_.give_back_trial();
+  if (brackets_) brackets_->given_back(bracket);
+  if (uncut_) uncut_->given_back(bracket);
   return true;
 }
 
@@ -154,6 +165,7 @@ void AsynchronousPolicy::close(std::vector<Ruling>& rulings, std::size_t most) {
 
 void AsynchronousPolicy::recall_trial(const TrialRow& trial) {
   if (brackets_) brackets_->started(trial.bracket);
+  if (uncut_) uncut_->started(trial.bracket);
   rungs_.begin_trial(trial.bracket);
 }
 

@@ -6,6 +6,7 @@
 // promotion     when a worker is free: who goes on? (promotion_rule.hpp; its quota and pasha_cap.hpp)
 // audit         which of the first trials go on whatever their value, and at which rung new ones start (rung_audit.hpp)
 // brackets      at which rung a new trial starts (bracket_choice.hpp)
+// uncut         which new trials are trained until max_resource whatever the rungs say (uncut_share.hpp)
 //
 // A policy has one of the first two. What a part concludes must follow from the results in their order, so that it is the same
 // after a restart.
@@ -19,6 +20,7 @@
 #include "scheduler/policies/rung_order.hpp"
 #include "scheduler/policies/rungs.hpp"
 #include "scheduler/policies/stopping_rule.hpp"
+#include "scheduler/policies/uncut_share.hpp"
 
 namespace tuneband {
 
@@ -29,6 +31,7 @@ class AsynchronousPolicy final : public Policy {
     std::unique_ptr<PromotionRule> promotion;
     std::unique_ptr<RungAudit> audit;
     std::unique_ptr<BracketChoice> brackets;
+    std::unique_ptr<UncutShare> uncut;
   };
 
   AsynchronousPolicy(Rungs rungs, Parts parts);
@@ -45,6 +48,7 @@ class AsynchronousPolicy final : public Policy {
 
  private:
   Standing add(int index, const Arrival& arrival);
+  Work start_trial();
   void promoted(int index, int trial);
   void judge_below_top(int index, const Standing& standing, std::vector<Ruling>& rulings);
   void promote_audited(std::vector<Ruling>& rulings);
@@ -64,6 +68,7 @@ class AsynchronousPolicy final : public Policy {
   std::unique_ptr<PromotionRule> promotion_;
   std::unique_ptr<RungAudit> audit_;
   std::unique_ptr<BracketChoice> brackets_;
+  std::unique_ptr<UncutShare> uncut_;
   std::unique_ptr<RungOrder> order_;  // where a part asks for it
   PromotedQueue queue_;
 };

@@ -25,6 +25,7 @@ class BracketChoice {
   // Of the next trial, when `trials` were started.
   int choose(const RungOrder& order, int trials) const;
   void started(int bracket) { ++started_in_[static_cast<std::size_t>(bracket)]; }
+  void given_back(int bracket) { --started_in_[static_cast<std::size_t>(bracket)]; }  // that start never was
 
  private:
   std::vector<double> shares(const RungOrder& order) const;  // by bracket; their sum is 1

@@ -29,6 +29,7 @@ AsynchronousPolicy::Parts parts_of(const SchedulerSpec& spec, Goal goal, const R
     case SchedulerType::automatic:
       parts.promotion = std::make_unique<PromotionRule>(rungs, kDelayed);
       if (spec.rung_audit) parts.audit = std::make_unique<RungAudit>(rungs);
+      if (has_uncut_trials(spec) && rungs.top() > 0) parts.uncut = std::make_unique<UncutShare>(rungs, spec.restarts);
       break;
     case SchedulerType::async_hyperband:
       parts.promotion = std::make_unique<PromotionRule>(rungs, kDelayed);

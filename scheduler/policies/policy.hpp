@@ -45,6 +45,7 @@ struct Work {
   int bracket = 0;
   int rung = 0;                     // to head for
   std::int64_t until_resource = 0;  // its level
+  bool at_random = false;           // a new trial's configuration is drawn at random, whatever the sampler
 };
 
 class Policy {

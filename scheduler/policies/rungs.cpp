@@ -16,10 +16,12 @@ void Rungs::begin_trial(int bracket) {
   ++under_way_;
 }
 
-void Rungs::give_back_trial() {
+int Rungs::give_back_trial() {
   --started_;
   --under_way_;
+  const int bracket = bracket_of(started_);
   brackets_.erase(started_);
+  return bracket;
 }
 
 Standing Rungs::add(int index, const Arrival& arrival) {

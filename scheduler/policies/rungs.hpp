@@ -33,7 +33,7 @@ class Rungs {
   int under_way() const { return under_way_; }  // segments that were begun and have not arrived
 
   void begin_trial(int bracket);  // the next one, and its first segment
-  void give_back_trial();         // the last one that was begun never was
+  int give_back_trial();          // the last one that was begun never was; its bracket
   void begin_segment() { ++under_way_; }
   Standing add(int index, const Arrival& arrival);  // the end of a segment
 

@@ -121,7 +121,7 @@ TEST(RungAudit, KeepsTheFirstRungWhenItOrdersTrialsAsTheNextOne) {
   PolicyDriver driver(spec_of(SchedulerType::automatic, 27, 3, true), Goal::minimize, 60, 1, kByNumber);
   for (int i = 0; i < 60; ++i) driver.finish(0);
   for (const Segment& segment : driver.started()) {
-    if (segment.trial >= kAuditTrials && segment.rung == 0) {
+    if (segment.trial >= kAuditTrials && segment.bracket == 0 && segment.rung == 0) {
       EXPECT_EQ(segment.until_resource, 1);
     }
   }

@@ -1,0 +1,56 @@
+// Of the new trials of `auto` a few are trained until max_resource whatever the rungs say, every other one of them with a
+// configuration drawn at random: rungs may mislead, and a model that learns from them is misled too. The share of the resource
+// that these trials get follows from the results at max_resource: how often one that the rungs let through is better than one
+// that they were not asked about.
+//
+//   p = (pairs won by the one let through + kPriorWon * kPriorPairs) / (pairs + kPriorPairs)
+//   share = 1 - p, within kShareMin and kShareMax
+//
+// So a job is not worse than random search with kShareMin / 2 of its resource, and where the rungs mislead not much worse than
+// one without rungs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scheduler/policies/rungs.hpp"
+
+namespace tuneband {
+
+// Who has the rungs audited is not sure of them.
+inline bool has_uncut_trials(const SchedulerSpec& spec) { return spec.type == SchedulerType::automatic && spec.rung_audit; }
+
+class UncutShare {
+ public:
+  static constexpr double kPriorWon = 0.85;
+  static constexpr double kPriorPairs = 4;
+  static constexpr double kShareMin = 0.1;
+  static constexpr double kShareMax = 0.75;
+  static constexpr std::size_t kTrialsMax = 300;  // of either kind: what is known does not change any more then
+
+  UncutShare(const Rungs& rungs, bool restarts);
+
+  // Of an uncut trial, which heads for max_resource at once. A ladder of one rung has none.
+  int bracket() const { return top_; }
+  // Whether the next new trial is to be one.
+  bool due(const Rungs& rungs) const;
+  bool at_random() const { return started_ % 2 == 0; }  // the next one
+  void started(int bracket) { started_ += bracket == top_ ? 1 : 0; }
+  void given_back(int bracket) { started_ -= bracket == top_ ? 1 : 0; }  // that start never was
+  // A result at max_resource.
+  void learned(const Standing& standing, int bracket);
+  double share() const;
+  // How many of them are begun as long as nothing is known, when the others spend so much.
+  static std::int64_t expected(std::int64_t spent_by_others, std::int64_t max_resource);
+
+ private:
+  int top_;
+  std::vector<double> costs_;  // by rung: of a trial that comes to it from the one below
+  int started_ = 0;
+  int arrived_ = 0;
+  std::vector<Standing> let_through_;
+  std::vector<Standing> uncut_;
+  double pairs_won_ = 0;
+};
+
+}  // namespace tuneband
