@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include <cmath>
 
@@ -172,8 +174,113 @@ TEST_F(DataTable, AFaultNamesLineColumnAndCell) {
   EXPECT_THAT(fault(csv("y\n1\n0\n")), HasSubstr("no column is left"));
   EXPECT_THAT(fault(csv("a,z\n1,0\n")), HasSubstr("trainer.data.label: the file has no column `y`"));
   EXPECT_THAT(fault(csv("y,y\n1,0\n")), HasSubstr("more than one column `y`"));
-  EXPECT_THAT(fault(csv("\x1f\x8b\x08")), HasSubstr("is compressed with gzip"));
+  EXPECT_THAT(fault(csv("BZh91AY")), HasSubstr("is compressed with bzip2"));
   EXPECT_THAT(fault(csv(std::string("a,y\n\0\0\n", 7))), HasSubstr("is no text"));
+}
+
+std::string gzipped(const std::string& text) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(deflateBound(&stream, text.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+std::string zstandard(const std::string& text) {
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
+  return packed;
+}
+
+TEST_F(DataTable, CompressedFilesAreReadLikePlainOnes) {
+  const std::string text = test::made_up_csv(20'000);  // more than a piece of what comes out
+  const auto plain = load_tables(csv(text));
+  ASSERT_TRUE(plain) << describe(plain.error());
+  const std::size_t half = text.size() / 2;
+  const std::string members = gzipped(text.substr(0, half)) + gzipped(text.substr(half)) + std::string(512, '\0');
+  const std::string frames = zstandard(text.substr(0, half)) + zstandard(text.substr(half));
+  for (const std::string& packed : {gzipped(text), members, zstandard(text), frames}) {
+    const auto tables = load_tables(csv(packed));
+    ASSERT_TRUE(tables) << describe(tables.error());
+    EXPECT_EQ(tables->train.labels, plain->train.labels);
+    EXPECT_EQ(tables->train.rows(), 20'000);
+    EXPECT_EQ(tables->encoding.feature_names(), plain->encoding.feature_names());
+  }
+  EXPECT_EQ(load_tables(libsvm(gzipped("1 0:0.5\n0 1:2\n")))->train.rows(), 2);
+}
+
+TEST_F(DataTable, ADamagedOrCutCompressedFileIsAFaultThatNamesIt) {
+  const std::string text = test::made_up_csv(20'000);
+  const std::pair<const char*, std::string> kinds[] = {{"gzip", gzipped(text)}, {"zstd", zstandard(text)}};
+  for (const auto& [kind, packed] : kinds) {
+    const std::string named = "trainer.data.train: " + dir_.path("train.csv") + " is damaged: its " + kind + " data ";
+    EXPECT_THAT(fault(csv(packed.substr(0, packed.size() / 2))), HasSubstr(named + "ends too early"));
+    EXPECT_THAT(fault(csv(packed.substr(0, packed.size() - 1))), HasSubstr(named + "ends too early"));
+    EXPECT_THAT(fault(csv(packed + "more")), HasSubstr(named + "cannot be read"));
+  }
+  std::string damaged = gzipped(text);
+  damaged[damaged.size() - 6] ^= 1;  // its checksum
+  EXPECT_THAT(fault(csv(damaged)), HasSubstr("its gzip data cannot be read (incorrect data check)"));
+  EXPECT_THAT(fault(csv(gzipped(zstandard(text)))), HasSubstr("is compressed twice"));
+  EXPECT_THAT(fault(csv(gzipped("a,y\n1,0\n2\n"))), HasSubstr("line 3 has 1 cell, the first line has 2"));
+  EXPECT_THAT(fault(csv(gzipped(std::string(4 * 1024 * 1024, '1')))), HasSubstr("begins a cell of more than 1048576 bytes"));
+}
+
+TEST_F(DataTable, TheUsualWordsForNothingAreMissing) {
+  const auto tables = load_tables(csv("a,y\n1,0\n-,1\nNone,1\n#N/A,1\nNULL,0\nn/a,0\n\"\",0\n-1,1\n"));
+  ASSERT_TRUE(tables) << describe(tables.error());
+  const std::vector<float>& values = tables->train.values;
+  ASSERT_EQ(values.size(), 8);
+  EXPECT_EQ(values.front(), 1);
+  EXPECT_EQ(values.back(), -1);
+  for (std::size_t i = 1; i < 7; ++i) EXPECT_TRUE(std::isnan(values[i])) << i;
+}
+
+TEST_F(DataTable, AListOfOnesOwnTakesThePlaceOfTheUsualWords) {
+  DataSpec spec = csv("a,garage,y\n1,None,0\n-999,Own,1\n,None,1\n2,unknown,0\n3,Unknown,0\n");
+  spec.missing = {"-999", "unknown"};
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->encoding.feature_names(), ElementsAre("a", "garage=None", "garage=Own", "garage=Unknown"));
+  EXPECT_TRUE(std::isnan(row(tables->train, 1)[0]));
+  EXPECT_TRUE(std::isnan(row(tables->train, 2)[0])) << "an empty cell is missing whatever the list";
+  EXPECT_TRUE(std::isnan(row(tables->train, 3)[1]));
+  EXPECT_EQ(row(tables->train, 0)[1], 1);
+}
+
+TEST_F(DataTable, NativeCategoriesAreOneFeatureEachWithItsType) {
+  DataSpec spec = csv("a,city,zip,y\n1,Oslo,10,0\n2,Lima,9,1\n3,,10,0\n");
+  spec.categorical = {"zip"};
+  spec.categorical_encoding = protocol::CategoricalEncoding::native;
+  spec.validation = dir_.write("valid.csv", "a,city,zip,y\n1,Paris,9,0\n");
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->encoding.feature_names(), ElementsAre("a", "city", "zip"));
+  EXPECT_EQ(tables->train.feature_types, "qcc");
+  EXPECT_EQ(tables->validation.feature_types, "qcc");
+  EXPECT_THAT(row(tables->train, 0), ElementsAre(1, 1, 0));
+  EXPECT_THAT(row(tables->train, 1), ElementsAre(2, 0, 1));
+  EXPECT_TRUE(std::isnan(row(tables->train, 2)[1]));
+  EXPECT_TRUE(std::isnan(row(tables->validation, 0)[1]));
+  EXPECT_EQ(load_tables(csv("a,city,y\n1,Oslo,0\n2,Lima,1\n"))->train.feature_types, "");
+}
+
+TEST_F(DataTable, NamesThatTwoColumnsShareAndTextThatIsNotUtf8AreTold) {
+  const auto tables = load_tables(csv("a,caf\xe9,a,city,y\n1,2,3,Troms\xf8,0\n1,2,3,Z\xfcrich,1\n"));
+  ASSERT_TRUE(tables) << describe(tables.error());
+  const std::vector<Error>& doubts = tables->encoding.doubts;
+  ASSERT_EQ(doubts.size(), 3);
+  EXPECT_THAT(describe(doubts[0]), HasSubstr("trainer.data.train: line 1, column 1: the name is not UTF-8, `caf"));
+  EXPECT_THAT(doubts[0].hint, HasSubstr("iconv -f LATIN1"));
+  EXPECT_THAT(doubts[1].message, HasSubstr("line 1: columns 0 and 2 are both `a`"));
+  EXPECT_THAT(doubts[2].message, HasSubstr("line 2, column 3: the text is not UTF-8, `Troms"));
+  EXPECT_TRUE(load_tables(csv("a,b,y\n1,\xc3\xa9,0\n2,x,1\n"))->encoding.doubts.empty());
 }
 
 TEST_F(DataTable, WhatIsInAFileIsNotRepeated) {

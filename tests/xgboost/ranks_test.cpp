@@ -117,6 +117,34 @@ TEST_F(XgboostGroups, ATrialThatIsPausedGoesOnToTheSameBytes) {
   EXPECT_TRUE(one_forgot.model() == whole.model()) << "what only some ranks have in memory is of no use";
 }
 
+TEST_F(XgboostGroups, NativeCategoriesAreTheSameAtEveryRankWhateverRowsItHas) {
+  std::string csv = "a,city,y\n";  // of the two ranks, each sees categories that the other lacks
+  for (int i = 0; i < 300; ++i) {
+    const std::string city = (i % 2 == 0 ? "even" : "odd") + std::to_string(i / 2 % 40);
+    csv += std::to_string(i % 7) + "," + city + "," + std::to_string(i / 2 % 40 % 3 == 0 ? 1 : 0) + "\n";
+  }
+  Json document = trainer(csv);
+  document["data"]["categorical_encoding"] = "native";
+  document["parameters"] = {{"objective", "binary:logistic"}, {"max_depth", 3}};
+  document["data"]["validation"] = data_.path("data.csv");
+  GroupUnderTest group(tracker_, 2);
+  TrialUnderTest whole(document, {{"eta", 0.5}});
+  const auto outcomes = train(group, whole, 0, 6);
+  EXPECT_THAT(exits_of(outcomes), Each(std::string(kExitCompleted)));
+  EXPECT_LT(outcomes[0].reporter.observations.at(6).at(0).second, 0.45) << "the city alone tells the label";
+  EXPECT_THAT(whole.model(), HasSubstr("native"));
+  Json by_place = document;  // so many categories become the same numbers: what differs is what XGBoost takes them for
+  by_place["data"].erase("categorical_encoding");
+  TrialUnderTest ordinal(by_place, {{"eta", 0.5}});
+  EXPECT_GT(train(group, ordinal, 0, 6)[0].reporter.observations.at(6).at(0).second, 0.5);
+
+  TrialUnderTest paused(document, {{"eta", 0.5}});
+  train(group, paused, 0, 2);
+  group.new_processes();
+  train(group, paused, 2, 6);
+  EXPECT_TRUE(paused.model() == whole.model());
+}
+
 TEST_F(XgboostGroups, WhenOneRankIsAskedToStopAllStopAfterTheSameRoundWithACheckpoint) {
   const Json document = trainer();
   GroupUnderTest group(tracker_, 3);

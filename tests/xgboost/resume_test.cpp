@@ -18,6 +18,7 @@ struct Learning {
   const char* name;
   Json parameters;
   Json configuration;
+  Json data = Json::object();  // further fields of trainer.data
 };
 
 std::ostream& operator<<(std::ostream& out, const Learning& learning) { return out << learning.name; }
@@ -29,9 +30,11 @@ class AnyLearning : public testing::TestWithParam<Learning> {
   TrialUnderTest trial() const {
     const bool classes = GetParam().parameters.contains("num_class");
     const std::string metric = classes ? "mlogloss" : "logloss";
+    Json data{{"train", data_.path("data.csv")}, {"label", "y"}, {"validation", {{"fraction", 0.25}, {"seed", 1}}}};
+    data.update(GetParam().data);
     const Json trainer{
         {"type", "xgboost"},
-        {"data", {{"train", data_.path("data.csv")}, {"label", "y"}, {"validation", {{"fraction", 0.25}, {"seed", 1}}}}},
+        {"data", std::move(data)},
         {"parameters", GetParam().parameters},
         {"eval_metric", {metric}},
         {"eval_train", true}};
@@ -116,6 +119,10 @@ INSTANTIATE_TEST_SUITE_P(
             "sampled", with(kSampled, {{"objective", "binary:logistic"}}), {{"eta", 0.35}, {"max_depth", 4}, {"alpha", 0.4}}},
         Learning{"tuned_sampling", {{"objective", "binary:logistic"}}, with(kSampled, {{"learning_rate", 0.35}})},
         Learning{"approx", with(kSampled, {{"objective", "binary:logistic"}, {"tree_method", "approx"}}), {{"eta", 0.3}}},
+        Learning{"native_categories",
+                 with(kSampled, {{"objective", "binary:logistic"}}),
+                 {{"eta", 0.3}},
+                 {{"categorical_encoding", "native"}}},
         Learning{"exact", with(kSampled, {{"objective", "binary:logistic"}, {"tree_method", "exact"}}), {{"eta", 0.3}}},
         Learning{"lossguide",
                  with(kSampled, {{"objective", "binary:logistic"}, {"grow_policy", "lossguide"}, {"max_leaves", 9}}),

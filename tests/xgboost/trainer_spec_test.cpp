@@ -164,13 +164,35 @@ TEST(TrainerSpec, NamesTheFaultsOfACommand) {
   EXPECT_THAT(error_of("data", {}), ElementsAre(StartsWith("trainer.data: unknown field")));
 }
 
+TEST(TrainerSpec, ReadsWhatIsMissingAndHowCategoriesAreEncoded) {
+  const auto parsed_with = [](const std::string& field, const Json& value) {
+    Json json = xgboost();
+    json["data"][field] = value;
+    return parse(json);
+  };
+  EXPECT_EQ(std::get<XgboostSpec>(parse(xgboost()).spec).data.missing, std::nullopt);
+  const auto own = parsed_with("missing", {"unknown", -999, ""});
+  EXPECT_THAT(own.errors, IsEmpty());
+  EXPECT_THAT(std::get<XgboostSpec>(own.spec).data.missing.value(), ElementsAre("unknown", "-999", ""));
+  EXPECT_THAT(parsed_with("missing", "x").errors, ElementsAre(StartsWith("trainer.data.missing: expected an array")));
+  EXPECT_THAT(parsed_with("missing", {"x", true}).errors, ElementsAre(StartsWith("trainer.data.missing[1]: expected a text")));
+  EXPECT_THAT(parsed_with("categorical_encoding", "nativ").errors, ElementsAre(HasSubstr("did you mean `native`?")));
+  EXPECT_THAT(parsed_with("train", "d/train.csv.gz").errors, IsEmpty()) << "the format is told by the ending within";
+  EXPECT_THAT(parsed_with("train", "d/train.csv.zst").errors, IsEmpty());
+  EXPECT_THAT(parsed_with("train", "d/train.gz").errors, ElementsAre(StartsWith("trainer.data.format: is missing")));
+  Json libsvm = xgboost();
+  libsvm["data"] = {{"train", "a.libsvm.gz"}, {"missing", {"x"}}};
+  EXPECT_THAT(parse(libsvm).errors, ElementsAre(HasSubstr("trainer.data.missing: belongs to CSV files only")));
+}
+
 TEST(TrainerSpec, TheDataKeyTellsDataApartAndNothingElse) {
   const auto key = [](const Json& json) { return data_key(parse(json).spec); };
   Json other = xgboost();
   other["parameters"]["eta"] = 0.5;
   other["threads"] = 2;
   EXPECT_EQ(key(xgboost()), key(other));
-  const Json changes{{"label", "z"}, {"drop", {"a"}}, {"delimiter", ";"}, {"positive", "yes"}, {"validation", {{"seed", 9}}}};
+  const Json changes{{"label", "z"}, {"drop", {"a"}}, {"delimiter", ";"}, {"positive", "yes"}, {"validation", {{"seed", 9}}},
+                     {"missing", {"x"}}, {"categorical_encoding", "native"}};
   for (const auto& [field, value] : changes.items()) {
     Json changed = xgboost();
     changed["data"][field] = value;
@@ -224,6 +246,19 @@ TEST(TrainerCheck, RoundsThreadsAndMetricsAreNoParameters) {
   }
   EXPECT_THAT(with_parameter("nthread", 4).errors, ElementsAre(HasSubstr("trainer.threads")));
   EXPECT_THAT(with_parameter("eval_metric", "auc").errors, ElementsAre(HasSubstr("trainer.eval_metric")));
+}
+
+TEST(TrainerCheck, NativeCategoriesNeedAMethodThatKnowsThem) {
+  Json json = xgboost();
+  json["data"]["categorical_encoding"] = "native";
+  EXPECT_THAT(check(json).errors, IsEmpty());
+  json["parameters"]["tree_method"] = "approx";
+  EXPECT_THAT(check(json).errors, IsEmpty());
+  for (const char* method : {"exact", "auto"}) {
+    json["parameters"]["tree_method"] = method;
+    EXPECT_THAT(check(json).errors,
+                ElementsAre(AllOf(StartsWith("trainer.data.categorical_encoding: `native` needs trees"), HasSubstr(method))));
+  }
 }
 
 TEST(TrainerCheck, OneParameterUnderTwoNamesIsAnError) {

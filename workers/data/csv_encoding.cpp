@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -21,6 +22,7 @@ constexpr const char* kTrainField = "trainer.data.train";
 constexpr const char* kLabelField = "trainer.data.label";
 constexpr std::int64_t kOddShareOf = 100;  // fewer odd cells than one in so many are dirt, not categories
 constexpr std::size_t kNameShownMax = 60;  // bytes
+constexpr std::size_t kDoubtsMax = 8;      // more than anyone reads
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -28,14 +30,26 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-bool is_missing(std::string_view cell) {
-  constexpr std::array<std::string_view, 5> kMissing{"?", "na", "nan", "n/a", "null"};
-  const auto same = [cell](std::string_view word) {
-    return std::equal(cell.begin(), cell.end(), word.begin(), word.end(),
-                      [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
-  };
-  return cell.empty() || std::any_of(kMissing.begin(), kMissing.end(), same);
+bool same_in_any_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
+
+// Which cells stand for nothing known: empty ones, and the words for it that are usual, or the user's own.
+class MissingCells {
+ public:
+  explicit MissingCells(const DataSpec& spec) : own_(spec.missing) {}
+
+  bool operator()(std::string_view cell) const {
+    constexpr std::array<std::string_view, 8> kUsual{"?", "-", "na", "nan", "n/a", "#n/a", "null", "none"};
+    if (cell.empty()) return true;
+    if (own_) return std::find(own_->begin(), own_->end(), cell) != own_->end();
+    return std::any_of(kUsual.begin(), kUsual.end(), [cell](std::string_view word) { return same_in_any_case(cell, word); });
+  }
+
+ private:
+  const std::optional<std::vector<std::string>>& own_;
+};
 
 // Of a cell only its size: a file that is no table, named by mistake or to have it read out, has other things in it.
 std::string size_of_text(std::string_view text) { return "a text of length " + std::to_string(text.size()); }
@@ -68,7 +82,7 @@ Result<void> read_rows(const DataSpec& spec, const std::string& path, const std:
                        const std::function<Result<void>(const CsvRow&, std::uint64_t)>& on_row) {
   std::optional<std::size_t> width;
   std::uint64_t number = 0;
-  return read_csv(path, spec.delimiter, [&](const CsvRow& row) -> Result<void> {
+  const auto read = read_csv(path, spec.delimiter, [&](const CsvRow& row) -> Result<void> {
     if (!width) {
       width = row.cells.size();
       if (auto taken = on_header(row); !taken || spec.header) return taken;
@@ -81,6 +95,8 @@ Result<void> read_rows(const DataSpec& spec, const std::string& path, const std:
     }
     return on_row(row, number++);
   });
+  if (!read) return read.error();
+  return {};
 }
 
 // Calls `on_header(row)` for the first row of each of the training files, and `on_row(row)` for those below.
@@ -147,6 +163,7 @@ struct ColumnProfile {
   bool dropped = false;
   bool forced = false;  // the user says categorical
   bool categorical = false;
+  bool dubious = false;  // has a text that is not UTF-8
   std::int64_t numbers = 0;
   std::int64_t odd = 0;  // neither number nor missing
   std::int64_t first_odd_line = 0;
@@ -156,7 +173,7 @@ struct ColumnProfile {
 
 class EncodingLearner {
  public:
-  explicit EncodingLearner(const DataSpec& spec) : spec_(spec) {}
+  explicit EncodingLearner(const DataSpec& spec) : spec_(spec), is_missing_(spec) {}
 
   Result<CsvEncoding> learn() {
     auto read = read_training_rows(
@@ -174,6 +191,7 @@ class EncodingLearner {
     if (!names_.empty()) return check_columns(row, spec_.header, names_, "");
     names_ = column_names(row, spec_.header);
     profiles_.resize(names_.size());
+    if (spec_.header) doubt_names(row);
     auto label = find_column(spec_.label, names_, spec_, kLabelField);
     if (!label) return label.error();
     label_ = *label;
@@ -190,12 +208,40 @@ class EncodingLearner {
     return {};
   }
 
+  void doubt_names(const CsvRow& header) {
+    std::map<std::string_view, std::size_t> first;
+    std::string doubled;
+    std::size_t told = 0;
+    for (std::size_t i = 0; i < header.cells.size(); ++i) {
+      doubt_text(header, i, "the name");
+      const std::string_view name = trim(header.cells[i]);
+      const auto [other, is_new] = first.emplace(name, i);
+      if (is_new || name.empty() || told++ >= kDoubtsMax) continue;
+      doubled += (doubled.empty() ? "columns " : ", columns ") + std::to_string(other->second) + " and " + std::to_string(i) +
+                 " are both " + shown(name);
+    }
+    if (doubled.empty()) return;
+    doubts_.push_back(fault(kTrainField, "line " + std::to_string(header.line) + ": " + doubled,
+                            "give each its own name, or name them in the job by their numbers, from 0"));
+  }
+
+  // A text that is no UTF-8 is told once a column; its bytes are compared as they are.
+  void doubt_text(const CsvRow& row, std::size_t column, const char* what) {
+    const std::string_view cell = row.cells[column];
+    if (profiles_[column].dubious || doubts_.size() >= kDoubtsMax || valid_utf8(cell) == cell) return;
+    profiles_[column].dubious = true;
+    doubts_.push_back(fault(kTrainField,
+                            "line " + std::to_string(row.line) + ", column " + std::to_string(column) + ": " + what +
+                                " is not UTF-8, " + shown(trim(cell)),
+                            "if the file is Latin-1, iconv -f LATIN1 -t UTF-8 makes it UTF-8"));
+  }
+
   Result<void> take_row(const CsvRow& row) {
     ++rows_;
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       ColumnProfile& profile = profiles_[i];
       const std::string_view cell = trim(row.cells[i]);
-      if (profile.dropped || is_missing(cell)) continue;
+      if (profile.dropped || is_missing_(cell)) continue;
       if (parse_number(cell)) {
         ++profile.numbers;
         continue;
@@ -204,6 +250,7 @@ class EncodingLearner {
         profile.first_odd_line = row.line;
         profile.first_odd = cell;
       }
+      doubt_text(row, i, "the text");
       if (auto added = add_category(i, cell); !added) return added;
     }
     return {};
@@ -257,7 +304,7 @@ class EncodingLearner {
         [&](const CsvRow& row) -> Result<void> {
           for (const std::size_t i : mixed) {
             const std::string_view cell = trim(row.cells[i]);
-            if (is_missing(cell)) continue;
+            if (is_missing_(cell)) continue;
             if (auto added = add_category(i, cell); !added) return added;
           }
           return {};
@@ -267,12 +314,13 @@ class EncodingLearner {
   Result<CsvEncoding> build() {
     CsvEncoding encoding;
     encoding.columns = names_;
+    encoding.doubts = std::move(doubts_);
     for (std::size_t i = 0; i < profiles_.size(); ++i) {
       ColumnProfile& profile = profiles_[i];
       if (i == label_ || profile.dropped) continue;
       FeatureColumn feature{i, names_[i], ColumnKind::numeric, {}};
       if (profile.categorical) {
-        feature.kind = profile.categories.size() <= kOneHotCategoriesMax ? ColumnKind::one_hot : ColumnKind::ordinal;
+        feature.kind = kind_of(profile.categories.size());
         feature.categories.assign(profile.categories.begin(), profile.categories.end());
       }
       encoding.features.push_back(std::move(feature));
@@ -280,6 +328,11 @@ class EncodingLearner {
     if (encoding.features.empty()) return fault(kTrainField, "no column is left to learn from besides the label");
     if (auto label = build_label(encoding.label); !label) return label.error();
     return encoding;
+  }
+
+  ColumnKind kind_of(std::size_t categories) const {
+    if (spec_.categorical_encoding == protocol::CategoricalEncoding::native) return ColumnKind::native;
+    return categories <= kOneHotCategoriesMax ? ColumnKind::one_hot : ColumnKind::ordinal;
   }
 
   Result<void> build_label(LabelColumn& label) {
@@ -293,8 +346,10 @@ class EncodingLearner {
   }
 
   const DataSpec& spec_;
+  MissingCells is_missing_;
   std::vector<std::string> names_;
   std::vector<ColumnProfile> profiles_;
+  std::vector<Error> doubts_;
   std::size_t label_ = 0;
   std::uint64_t rows_ = 0;
 };
@@ -308,7 +363,8 @@ std::optional<std::size_t> place_of(const std::vector<std::string>& sorted, std:
 
 class RowEncoder {
  public:
-  RowEncoder(const CsvEncoding& encoding, const std::string& field) : encoding_(encoding), field_(field) {
+  RowEncoder(const DataSpec& spec, const CsvEncoding& encoding, const std::string& field)
+      : is_missing_(spec), encoding_(encoding), field_(field) {
     if (const auto number = parse_number(encoding.label.positive)) positive_number_ = *number;
   }
 
@@ -318,7 +374,7 @@ class RowEncoder {
     for (const FeatureColumn& feature : encoding_.features) {
       const std::string_view cell = trim(row.cells[feature.source]);
       if (feature.kind == ColumnKind::numeric) {
-        auto value = is_missing(cell) ? Result<float>(kMissingValue) : number_of(cell, row, feature.name);
+        auto value = is_missing_(cell) ? Result<float>(kMissingValue) : number_of(cell, row, feature.name);
         if (!value) return value.error();
         table.values.push_back(*value);
       } else {
@@ -332,9 +388,9 @@ class RowEncoder {
  private:
   static constexpr float kMissingValue = std::numeric_limits<float>::quiet_NaN();
 
-  static void append_category(const FeatureColumn& feature, std::string_view cell, std::vector<float>& values) {
-    const auto place = is_missing(cell) ? std::nullopt : place_of(feature.categories, cell);
-    if (feature.kind == ColumnKind::ordinal) {
+  void append_category(const FeatureColumn& feature, std::string_view cell, std::vector<float>& values) const {
+    const auto place = is_missing_(cell) ? std::nullopt : place_of(feature.categories, cell);
+    if (feature.kind != ColumnKind::one_hot) {
       values.push_back(place ? static_cast<float>(*place) : kMissingValue);
       return;
     }
@@ -361,7 +417,7 @@ class RowEncoder {
   Result<float> label_of(const CsvRow& row) const {
     const LabelColumn& label = encoding_.label;
     const std::string_view cell = trim(row.cells[label.source]);
-    if (is_missing(cell)) return cell_fault(row, label.name, "a label", cell, "remove the row");
+    if (is_missing_(cell)) return cell_fault(row, label.name, "a label", cell, "remove the row");
     if (!label.classes.empty()) {
       const auto place = place_of(label.classes, cell);
       if (!place)
@@ -375,6 +431,7 @@ class RowEncoder {
     return cell == label.positive || parse_number(cell) == positive_number_ ? 1.0F : 0.0F;
   }
 
+  MissingCells is_missing_;
   const CsvEncoding& encoding_;
   const std::string& field_;
   std::optional<double> positive_number_;
@@ -386,6 +443,14 @@ std::size_t CsvEncoding::width() const {
   std::size_t width = 0;
   for (const FeatureColumn& feature : features) width += feature.kind == ColumnKind::one_hot ? feature.categories.size() : 1;
   return width;
+}
+
+std::string CsvEncoding::feature_types() const {
+  std::string types;
+  for (const FeatureColumn& feature : features) {
+    types.append(feature.kind == ColumnKind::one_hot ? feature.categories.size() : 1, feature.kind == ColumnKind::native ? 'c' : 'q');
+  }
+  return types.find('c') == std::string::npos ? "" : types;
 }
 
 std::vector<std::string> CsvEncoding::feature_names() const {
@@ -402,7 +467,7 @@ Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec) { return EncodingLe
 
 Result<void> encode_csv(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, const std::string& field,
                         const std::function<Table&(std::uint64_t row)>& target) {
-  RowEncoder encoder(encoding, field);
+  RowEncoder encoder(spec, encoding, field);
   const auto on_header = [&](const CsvRow& first) { return check_columns(first, spec.header, encoding.columns, field); };
   return at_field(read_rows(spec, path, on_header,
                             [&](const CsvRow& row, std::uint64_t number) { return encoder.encode(row, target(number)); }),

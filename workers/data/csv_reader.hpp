@@ -1,9 +1,11 @@
 // CSV files as in RFC 4180, read as a stream by libcsv: quoted cells, any one-character delimiter, LF or CRLF, an optional UTF-8
-// byte order mark. Blank lines are skipped; unquoted cells lose the blanks around them.
+// byte order mark. The file may be compressed with gzip or zstd, whatever its name. Blank lines are skipped; unquoted cells lose
+// the blanks around them.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +22,22 @@ struct CsvRow {
   std::vector<std::string_view> cells;  // valid during the call
 };
 
-// Calls `on_row` for each row until it gives an error. Errors: the file cannot be read, is compressed or not UTF-8-like text, a
-// quote in the middle of a cell or never closed; with the line, and an empty path.
-Result<void> read_csv(const std::string& path, char delimiter, const std::function<Result<void>(const CsvRow&)>& on_row);
+inline constexpr std::uint64_t kWholeFile = std::numeric_limits<std::uint64_t>::max();
 
-// A text file's bytes in large pieces. Errors as above.
-Result<void> read_text_file(const std::string& path, const std::function<Result<void>(std::string_view)>& on_piece);
+// How much of a file was read.
+struct TextRead {
+  bool whole = true;
+  double share = 1;  // of the bytes on disk, about
+};
+
+// Calls `on_row` for each row until it gives an error; where the file has more than `bytes_max` bytes of text, for those that end
+// within these. Errors: the file cannot be read, is damaged or not UTF-8-like text, a quote in the middle of a cell or never
+// closed; with the line, and an empty path.
+Result<TextRead> read_csv(const std::string& path, char delimiter, const std::function<Result<void>(const CsvRow&)>& on_row,
+                          std::uint64_t bytes_max = kWholeFile);
+
+// A text file's bytes in large pieces, `bytes_max` at most. Errors as above.
+Result<TextRead> read_text_file(const std::string& path, const std::function<Result<void>(std::string_view)>& on_piece,
+                                std::uint64_t bytes_max = kWholeFile);
 
 }  // namespace tuneband::workers

@@ -114,6 +114,7 @@ void check_shards(const protocol::XgboostSpec& spec, const Json& job, int replic
 }
 
 void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
+  for (const Error& doubt : tables.encoding.doubts) diagnostics.warning(doubt.path, doubt.message, doubt.hint);
   std::vector<std::string> ordinal;
   for (const FeatureColumn& feature : tables.encoding.features) {
     if (feature.kind == ColumnKind::ordinal)

@@ -45,6 +45,7 @@ Table shard_of(const LoadedTables& tables, protocol::Sharding sharding, int rank
   Table shard;
   shard.columns = table.columns;
   shard.sparse = table.sparse;
+  shard.feature_types = table.feature_types;
   if (table.sparse) shard.row_starts.push_back(0);
   const std::vector<std::size_t> ends = part_ends(tables, sharding);
   const bool by_query = !table.query_sizes.empty() && sharding == protocol::Sharding::rows;

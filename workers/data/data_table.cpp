@@ -47,6 +47,7 @@ Result<void> load_csv(const protocol::DataSpec& spec, LoadedTables& tables) {
   if (!encoding) return encoding.error();
   tables.encoding = std::move(*encoding);
   tables.train.columns = tables.validation.columns = tables.encoding.width();
+  tables.train.feature_types = tables.validation.feature_types = tables.encoding.feature_types();
   return read_files(spec, tables, [&](const std::string& path, const std::string& field, const RowTarget& target) {
     return encode_csv(spec, tables.encoding, path, field, target);
   });

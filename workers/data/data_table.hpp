@@ -2,9 +2,10 @@
 //
 // CSV columns become features like this. A column is numeric when every cell of the training file that is not missing is a
 // number. Any other, and any the user names, is categorical: one feature of 0 and 1 for each category where these are at most
-// kOneHotCategoriesMax, else one feature with the category's place in sorted order. Missing cells (empty, NA, N/A, nan, null, ?)
-// are NaN in every feature of their column, and so are categories that only the validation file has. A column that is numeric but
-// for a few cells is an error, since those are dirt.
+// kOneHotCategoriesMax, else one feature with the category's place in sorted order; or, where the user wants XGBoost's own way
+// with categories, one feature with that place, which XGBoost is told to be a category. Missing cells (empty, and those of
+// DataSpec::missing) are NaN in every feature of their column, and so are categories that only the validation file has. A column
+// that is numeric but for a few cells is an error, since those are dirt.
 #pragma once
 
 #include <cstddef>
@@ -31,11 +32,12 @@ struct Table {
   std::vector<std::size_t> row_starts;  // into values; rows + 1
   std::vector<unsigned> entry_columns;  // of each value
   std::vector<unsigned> query_sizes;    // rows of each query (qid), one after the other; empty: no queries
+  std::string feature_types;            // XGBoost's, one a column: 'q' for a quantity, 'c' for a category; empty: quantities
 
   std::size_t rows() const { return labels.size(); }
 };
 
-enum class ColumnKind { numeric, one_hot, ordinal };
+enum class ColumnKind { numeric, one_hot, ordinal, native };
 
 struct FeatureColumn {
   std::size_t source = 0;  // column of the file, from 0
@@ -56,8 +58,11 @@ struct CsvEncoding {
   std::vector<std::string> columns;  // of the file, by name; "column3" where there is no header
   std::vector<FeatureColumn> features;
   LabelColumn label;
+  std::vector<Error> doubts;  // that are no faults: texts that are not UTF-8, names that two columns share
 
   std::size_t width() const;
+  // As Table::feature_types.
+  std::string feature_types() const;
   // One for each feature: "age", "job=admin.".
   std::vector<std::string> feature_names() const;
 };

@@ -131,8 +131,8 @@ class LibsvmReader {
 
 Result<void> read_libsvm(const std::string& path, const std::function<Table&(std::uint64_t row)>& target) {
   LibsvmReader reader(target);
-  auto read = read_text_file(path, [&](std::string_view piece) { return reader.feed(piece); });
-  if (!read) return read;
+  const auto read = read_text_file(path, [&](std::string_view piece) { return reader.feed(piece); });
+  if (!read) return read.error();
   return reader.finish();
 }
 

@@ -175,6 +175,25 @@ void check_fidelity(const XgboostSpec& spec, const std::vector<JobParameter>& pa
   diagnostics.error("trainer.fidelity", "`shrinkage` is for trees, and `booster` may be gblinear", "use prefix");
 }
 
+// XGBoost 1.7 splits by categories with hist and approx alone.
+void check_categories(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  if (spec.data.categorical_encoding != CategoricalEncoding::native) return;
+  const auto refuse = [&](const char* name, const char* value) {
+    if (!takes(parameters, name, value)) return;
+    diagnostics.error("trainer.data.categorical_encoding",
+                      "`native` needs trees of the methods hist or approx, and `" + std::string(name) + "` may be " + value,
+                      "use numbers, or another " + std::string(name));
+  };
+  refuse("tree_method", "exact");
+  refuse("tree_method", "auto");
+  refuse("booster", "gblinear");
+  const JobParameter* updater = find_parameter(parameters, "updater");
+  if (updater == nullptr) return;
+  for (const std::string& value : updater->values) {
+    if (value.find("grow_colmaker") != std::string::npos) refuse("updater", value.c_str());
+  }
+}
+
 // Later rounds of dart change the weights of earlier trees, and those of gblinear its one model: neither can be cut.
 void check_keep(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
   if (!spec.keep_best) return;
@@ -343,6 +362,7 @@ void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, c
   check_resume(parameters, diagnostics);
   check_fidelity(spec, parameters, diagnostics);
   check_keep(spec, parameters, diagnostics);
+  check_categories(spec, parameters, diagnostics);
   if (replicas_max > 1) check_distribution(spec, parameters, objective_metric, replicas_max, diagnostics);
 
   const JobParameter* chosen = find_parameter(parameters, "objective");

@@ -17,6 +17,8 @@ constexpr std::size_t kPathSizeMax = 4000;  // bytes
 constexpr std::size_t kFixedParametersMax = 200;
 constexpr std::size_t kEvalMetricsMax = 50;
 constexpr std::size_t kColumnNamesMax = 100'000;
+constexpr std::size_t kMissingTextsMax = 1000;
+constexpr std::size_t kMissingTextSizeMax = 1000;  // bytes
 constexpr std::size_t kArgumentsMax = 1000;
 constexpr std::size_t kArgumentSizeMax = 100'000;  // bytes
 constexpr std::size_t kVariablesMax = 1000;
@@ -68,10 +70,17 @@ std::vector<std::string> read_columns(ObjectReader& reader, const std::string& f
   return columns;
 }
 
-std::optional<DataFormat> format_of_ending(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
+std::string ending_of(const std::filesystem::path& path) {
+  std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
+
+// "train.csv.gz" too.
+std::optional<DataFormat> format_of_ending(const std::filesystem::path& path) {
+  const std::string ending = ending_of(path);
+  if (ending == ".gz" || ending == ".zst" || ending == ".zstd") return format_of_ending(path.stem());
   if (ending == ".csv") return DataFormat::csv;
   if (ending == ".libsvm" || ending == ".svm" || ending == ".svmlight" || ending == ".txt") return DataFormat::libsvm;
   return std::nullopt;
@@ -144,6 +153,28 @@ bool usable_delimiter(char c) {
   return byte < 128 && c != '"' && c != '\n' && c != '\r' && c != '\0' && c != '.' && c != '-' && c != '+' && !std::isalnum(byte);
 }
 
+// Texts or numbers, as they stand in the cells.
+std::optional<std::vector<std::string>> read_missing(ObjectReader& reader) {
+  const Json* list = reader.find("missing");
+  if (list == nullptr) return std::nullopt;
+  const std::string path = reader.path_to("missing");
+  std::vector<std::string> texts;
+  if (!list->is_array() || list->size() > kMissingTextsMax) {
+    reader.diagnostics().error(path, "expected an array of at most " + std::to_string(kMissingTextsMax) +
+                                         " texts that stand for a missing value, got " + excerpt(*list));
+    return texts;
+  }
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const auto text = (*list)[i].is_boolean() ? std::nullopt : scalar_text((*list)[i]);
+    if (text && text->size() <= kMissingTextSizeMax) {
+      texts.push_back(*text);
+    } else {
+      reader.diagnostics().error(join_path(path, i), "expected a text like \"unknown\" or a number, got " + excerpt((*list)[i]));
+    }
+  }
+  return texts;
+}
+
 void read_csv_fields(ObjectReader& reader, DataSpec& data) {
   Diagnostics& diagnostics = reader.diagnostics();
   data.header = reader.boolean_or("header", true);
@@ -163,6 +194,10 @@ void read_csv_fields(ObjectReader& reader, DataSpec& data) {
   }
   data.drop = read_columns(reader, "drop");
   data.categorical = read_columns(reader, "categorical");
+  if (reader.word("categorical_encoding", {"numbers", "native"}) == std::size_t{1}) {
+    data.categorical_encoding = CategoricalEncoding::native;
+  }
+  data.missing = read_missing(reader);
   if (!data.label.empty() && std::find(data.drop.begin(), data.drop.end(), data.label) != data.drop.end()) {
     diagnostics.error(reader.path_to("drop"), "holds the label's column `" + data.label + "`");
   }
@@ -179,7 +214,8 @@ void read_csv_fields(ObjectReader& reader, DataSpec& data) {
 }
 
 void refuse_csv_fields(ObjectReader& reader) {
-  for (const char* field : {"header", "delimiter", "label", "positive", "drop", "categorical"}) {
+  for (const char* field :
+       {"header", "delimiter", "label", "positive", "drop", "categorical", "categorical_encoding", "missing"}) {
     if (reader.has(field)) reader.diagnostics().error(reader.path_to(field), "belongs to CSV files only, and this one is LibSVM");
   }
 }
@@ -435,6 +471,8 @@ std::string data_key(const TrainerSpec& trainer) {
     options.push_back(std::get<std::string>(data.validation));
   }
   if (data.train.size() > 1) options.push_back(data.train);
+  if (data.missing) options.push_back({{"missing", *data.missing}});
+  if (data.categorical_encoding == CategoricalEncoding::native) options.push_back({{"categorical_encoding", "native"}});
   return (data.train.empty() ? "" : data.train.front()) + "#" +
          std::to_string(stable_hash(options.dump(-1, ' ', true, Json::error_handler_t::replace)));
 }

@@ -31,6 +31,9 @@ enum class DataFormat { csv, libsvm };
 // the files, whose number is r modulo N.
 enum class Sharding { rows, files };
 
+// How XGBoost sees a column of categories: as numbers that stand for them (data_table.hpp), or as categories.
+enum class CategoricalEncoding { numbers, native };
+
 struct DataSpec {
   DataFormat format = DataFormat::csv;
   std::vector<std::string> train;                   // paths; the server makes them absolute at submit; one table together
@@ -42,6 +45,8 @@ struct DataSpec {
   std::string positive;  // label text that means 1 for a two-class text label; "": the texts in sorted order are 0, 1, ...
   std::vector<std::string> drop;         // columns left out, by name or number
   std::vector<std::string> categorical;  // columns to encode although they look numeric; text columns are always encoded
+  CategoricalEncoding categorical_encoding = CategoricalEncoding::numbers;
+  std::optional<std::vector<std::string>> missing;  // texts that mean nothing known, as they stand; none: the usual ones
 };
 
 struct XgboostSpec {
@@ -52,7 +57,7 @@ struct XgboostSpec {
   int threads = 1;  // nthread
   std::int64_t checkpoint_interval_ms = 30'000;
   Sharding sharding = Sharding::rows;
-  bool keep_best = false;                 // the value and the model of a trial are those of its best round
+  bool keep_best = false;                // the value and the model of a trial are those of its best round
   Fidelity fidelity = Fidelity::prefix;  // what a document that says nothing means, of versions that knew nothing else
 };
 

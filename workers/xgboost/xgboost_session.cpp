@@ -91,6 +91,14 @@ Result<std::string> saved(BoosterHandle booster) {
   return std::string(bytes, size);
 }
 
+// XGBoost takes a text a feature: "q", "c".
+template <class Set>
+Result<void> set_feature_types(const std::string& types, const Set& set) {
+  std::vector<const char*> texts;
+  for (const char type : types) texts.push_back(type == 'c' ? "c" : "q");
+  return xgboost_result(set("feature_type", texts.data(), texts.size()));
+}
+
 std::string_view parameter_or(const XgboostParameters& parameters, std::string_view name, std::string_view fallback) {
   const auto found =
       std::find_if(parameters.begin(), parameters.end(), [name](const auto& parameter) { return parameter.first == name; });
@@ -121,6 +129,12 @@ Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
   matrix.size_bytes_ = table.values.size() * kBytesPerValue + table.rows() * sizeof(float);
   if (auto set = xgboost_result(XGDMatrixSetFloatInfo(handle, "label", table.labels.data(), table.rows())); !set)
     return set.error();
+  if (!table.feature_types.empty()) {
+    const auto set = set_feature_types(table.feature_types, [handle](const char* field, const char** texts, bst_ulong size) {
+      return XGDMatrixSetStrFeatureInfo(handle, field, texts, size);
+    });
+    if (!set) return set.error();
+  }
   if (!table.query_sizes.empty()) {
     const auto set = xgboost_result(XGDMatrixSetUIntInfo(handle, "group", table.query_sizes.data(), table.query_sizes.size()));
     if (!set) return set.error();
@@ -177,6 +191,12 @@ Result<void> XgboostBooster::set_feature_names(const std::vector<std::string>& n
   std::vector<const char*> texts;
   for (const std::string& name : names) texts.push_back(name.c_str());
   return xgboost_result(XGBoosterSetStrFeatureInfo(handle_.get(), "feature_name", texts.data(), texts.size()));
+}
+
+Result<void> XgboostBooster::set_feature_types(const std::string& types) {
+  return workers::set_feature_types(types, [this](const char* field, const char** texts, bst_ulong size) {
+    return XGBoosterSetStrFeatureInfo(handle_.get(), field, texts, size);
+  });
 }
 
 Result<void> XgboostBooster::set_attribute(const std::string& name, const std::string& value) {

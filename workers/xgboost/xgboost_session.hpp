@@ -73,6 +73,8 @@ class XgboostBooster {
 
   // Describes the features in the model; `names` one for each column of the training matrix.
   Result<void> set_feature_names(const std::vector<std::string>& names);
+  // As Table::feature_types, and kept in the model file too.
+  Result<void> set_feature_types(const std::string& types);
   // Kept in the model file.
   Result<void> set_attribute(const std::string& name, const std::string& value);
   // "" when it has none of that name.

@@ -59,7 +59,7 @@ const protocol::XgboostObjective* objective_of(const XgboostParameters& paramete
 
 // How a user of the model file makes its features from a table: in the file itself, as a text of JSON.
 std::string describe_features(const CsvEncoding& encoding) {
-  constexpr const char* kKinds[] = {"numeric", "one_hot", "ordinal"};
+  constexpr const char* kKinds[] = {"numeric", "one_hot", "ordinal", "native"};
   Json features = Json::array();
   for (const FeatureColumn& feature : encoding.features) {
     Json described{{"column", feature.name}, {"kind", kKinds[static_cast<std::size_t>(feature.kind)]}};
@@ -88,6 +88,9 @@ Result<XgboostBooster> make_booster(const XgboostSpec& spec, const WarmData& dat
   if (!named_features && data.encoding.label.classes.empty()) return booster;
   if (named_features) {
     if (auto named = booster->set_feature_names(data.encoding.feature_names()); !named) return named.error();
+    if (const std::string types = data.encoding.feature_types(); !types.empty()) {
+      if (auto typed = booster->set_feature_types(types); !typed) return typed.error();
+    }
   }
   const std::string description = describe_features(data.encoding);
   if (description.size() > kDescriptionSizeMax) return booster;
