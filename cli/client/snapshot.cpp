@@ -6,6 +6,31 @@
 
 namespace tuneband::cli {
 
+namespace {
+
+constexpr const char* kEndOfLog = "/log?tail=500";  // bytes, more than a line of a worker has
+
+// Only until the first trial has reported something: the log is a request more.
+std::string loading_of(ApiClient& api, const std::string& job, const std::vector<TrialInfo>& running) {
+  const bool trained = std::any_of(running.begin(), running.end(), [](const TrialInfo& trial) { return trial.resource > 0; });
+  if (running.empty() || trained) return "";
+  std::string log;
+  const auto read = api.stream(trial_path(job, running.front().number) + kEndOfLog, [&log](std::string_view piece) {
+    log += piece;
+    return true;
+  });
+  return read ? loading_in(log) : "";
+}
+
+}  // namespace
+
+std::string loading_in(std::string_view log) {
+  constexpr std::string_view kLoading = "[tuneband] loading data: ";
+  if (log.ends_with('\n')) log.remove_suffix(1);
+  log.remove_prefix(std::min(log.size(), log.rfind('\n') + 1));
+  return std::string(log.starts_with(kLoading) ? log.substr(kLoading.size()) : "");
+}
+
 Outcome<Snapshot> take_snapshot(ApiClient& api, std::int64_t job_id) {
   const std::string id = std::to_string(job_id);
   auto job = api.job(id);
@@ -15,7 +40,8 @@ Outcome<Snapshot> take_snapshot(ApiClient& api, std::int64_t job_id) {
   auto running = job->ended() ? Outcome<std::vector<TrialInfo>>(std::vector<TrialInfo>{})
                               : api.trials(id, "state=running", kRunningShownMax);
   if (!running) return running.error();
-  return Snapshot{std::move(*job), std::move(*plan), std::move(*running), now_ms()};
+  std::string loading = job->resource_spent == 0 ? loading_of(api, id, *running) : "";
+  return Snapshot{std::move(*job), std::move(*plan), std::move(*running), now_ms(), std::move(loading)};
 }
 
 std::optional<double> fraction_done(const Snapshot& snapshot) {

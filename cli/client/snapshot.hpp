@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/client/api_client.hpp"
@@ -15,7 +17,11 @@ struct Snapshot {
   PlanInfo plan;
   std::vector<TrialInfo> running;  // at most kRunningShownMax
   std::int64_t at_ms = 0;          // when it was taken
+  std::string loading = {};        // how far the data is loaded, "35 % of 512 MB read", while nothing is trained yet; else ""
 };
+
+// What the last line of a trial's log says of its data: "" where that is not it.
+std::string loading_in(std::string_view log);
 
 Outcome<Snapshot> take_snapshot(ApiClient& api, std::int64_t job);
 

@@ -17,10 +17,10 @@
 #include <thread>
 
 #include "cli/client/embedded_server.hpp"
-#include "cli/doctor/control_group.hpp"
 #include "cli/doctor/port_check.hpp"
 #include "cli/doctor/program_output.hpp"
 #include "cli/format.hpp"
+#include "workers/protocol/control_group.hpp"
 #include "workers/protocol/http_client.hpp"
 
 namespace tuneband::cli {
@@ -190,7 +190,7 @@ Finding check_program(const std::string& program) {
 Machine this_machine() {
   Machine machine;
   machine.cores = std::max(1U, std::thread::hardware_concurrency());
-  const ControlGroupLimits limits = own_control_group_limits();
+  const protocol::ControlGroupLimits limits = protocol::own_control_group_limits();
   machine.cores = std::min(machine.cores, limits.cores.value_or(machine.cores));
   machine.memory_mb = memory_mb_available();
   if (limits.memory_bytes) machine.memory_mb = std::min(machine.memory_mb, *limits.memory_bytes / kMegabyte);

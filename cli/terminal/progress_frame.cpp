@@ -167,6 +167,7 @@ Table rung_table(const PlanInfo& plan, const std::string& resource_name, std::si
 
 std::vector<Line> progress_frame(const Snapshot& snapshot, const Terminal& terminal) {
   std::vector<Line> fields{heading(snapshot), progress_line(snapshot, terminal), trials_line(snapshot.job.trials)};
+  if (!snapshot.loading.empty()) fields.push_back({label("loading"), {"data: " + snapshot.loading}});
   add_best(snapshot.job, terminal, fields);
   fields.push_back(saved_line(snapshot));
   std::vector<Line> lines;

@@ -77,6 +77,8 @@ void LogView::say(std::string_view text) { console_.print(fmt::format("{:>6}  {}
 void LogView::show(const Snapshot& snapshot) {
   const JobInfo& job = snapshot.job;
   elapsed_seconds_ = job.seconds(snapshot.at_ms);
+  if (!snapshot.loading.empty() && snapshot.loading != loading_) say("loading data: " + snapshot.loading);
+  loading_ = snapshot.loading;
   const auto& best = job.best_anywhere;
   const bool is_new = best && (!best_ || best_->trial != best->trial || best_->value != best->value);
   if (is_new) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "cli/client/snapshot.hpp"
@@ -60,6 +61,7 @@ class LogView final : public ProgressView {
 
   Console& console_;
   double elapsed_seconds_ = 0;
+  std::string loading_;  // as it was said last
   std::optional<BestInfo> best_;
   std::set<std::pair<int, int>> closed_;  // (bracket, rung)
 };

@@ -65,6 +65,23 @@ TEST(Progress, AFrameNeverFillsMoreThanTheScreen) {
   EXPECT_EQ(frame_of(test::example_snapshot(), 80, 1).size(), 1u);
 }
 
+TEST(Progress, WhileDataIsLoadedItSaysHowFarThatIs) {
+  EXPECT_EQ(loading_in("x\n[tuneband] loading data: 35 % of 512 MB read\n"), "35 % of 512 MB read");
+  EXPECT_EQ(loading_in("[tuneband] loading data: 512 MB"), "512 MB");
+  EXPECT_EQ(loading_in("[tuneband] loading data: 512 MB\n[tuneband] 90 rows to train on\n"), "");
+  EXPECT_EQ(loading_in(""), "");
+  Snapshot snapshot = test::example_snapshot();
+  snapshot.loading = "35 % of 512 MB read";
+  EXPECT_EQ(frame_of(snapshot, 90, 40)[3], "loading    data: 35 % of 512 MB read");
+  PlainConsole plain;
+  LogView view(plain.console);
+  view.show(snapshot);
+  view.show(snapshot);
+  const std::string said = plain.out.str();
+  EXPECT_NE(said.find("loading data: 35 % of 512 MB read"), std::string::npos) << said;
+  EXPECT_EQ(said.find("loading data"), said.rfind("loading data")) << "once";
+}
+
 TEST(Progress, BeforeTheFirstValueNothingIsClaimed) {
   Snapshot snapshot = test::example_snapshot();
   snapshot.job.best.reset();

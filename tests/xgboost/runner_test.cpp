@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <xgboost/c_api.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "tests/xgboost/fixtures.hpp"
@@ -352,6 +353,80 @@ TEST(Evaluation, IsReadWithNanAndInfinity) {
   EXPECT_EQ(values[3].first, "validation-error@0.7");
   EXPECT_THAT(parse_evaluation(""), IsEmpty());
   EXPECT_THAT(parse_evaluation("[3]"), IsEmpty());
+}
+
+// A check of 20 MB of text, with a fault in its last row.
+struct LargeCheck {
+  std::vector<std::string> errors;
+  std::vector<std::string> warnings;
+};
+
+LargeCheck check_large(const std::string& last_row) {
+  const test::TemporaryDir dir;
+  std::string csv = "a,b,y\n";
+  while (csv.size() < 20 * 1024 * 1024) csv += "0.123456789,0.987654321,0\n0.5,0.25,0\n";
+  protocol::XgboostSpec spec;
+  spec.data.train = {dir.write("data.csv", csv + last_row)};
+  spec.data.label = "y";
+  Diagnostics diagnostics;
+  check_data(spec, Json{{"search_space", {{"objective", "binary:logistic"}}}}, diagnostics);
+  return {faults_of(diagnostics.errors()), faults_of(diagnostics.warnings())};
+}
+
+TEST(DataCheck, OfLargeFilesASampleIsReadAndTheRestIsLeftToTheTrial) {
+  for (const char* last_row : {"1,2,1\n", "1\n", "1,2,\n"}) {
+    const LargeCheck found = check_large(last_row);
+    EXPECT_THAT(found.errors, IsEmpty()) << "what the sample lacks, like a label of 1, is no fault";
+    ASSERT_EQ(found.warnings.size(), 1);
+    EXPECT_THAT(found.warnings[0], AllOf(StartsWith("trainer.data: of the data's 20 MB a sample was checked:"),
+                                         HasSubstr(" of memory in each worker (a fault further down is found when")));
+  }
+}
+
+TEST(DataCheck, ASampleEstimatesTheRowsOfAll) {
+  const test::TemporaryDir dir;
+  protocol::DataSpec spec;
+  spec.label = "y";
+  const std::string csv = test::made_up_csv(40'000);  // 0.9 MB
+  spec.train = {dir.write("data.csv", csv)};
+  const auto sample = load_tables(spec, {.sample_bytes = 512 * 1024, .on_progress = {}});
+  ASSERT_TRUE(sample) << describe(sample.error());
+  ASSERT_TRUE(sample->rows_of_all);
+  EXPECT_NEAR(*sample->rows_of_all, 40'000, 1'000);
+  EXPECT_NEAR(static_cast<double>(sample->train.rows() + sample->validation.rows()) * static_cast<double>(csv.size()),
+              40'000. * 512 * 1024, 1e9);
+  const auto all = load_tables(spec, {.sample_bytes = csv.size(), .on_progress = {}});
+  EXPECT_FALSE(all->rows_of_all);
+  EXPECT_EQ(all->train.rows() + all->validation.rows(), 40'000);
+  EXPECT_NEAR(memory_to_load(*sample), memory_to_load(*all), 0.05 * memory_to_load(*all));
+}
+
+TEST(DataCheck, SaysWhenThereIsNotEnoughMemory) {
+  LoadedTables tables;
+  tables.train.columns = 100;
+  tables.train.labels.assign(10, 0);
+  tables.train.values.assign(1000, 0);
+  tables.rows_of_all = 10'000'000;
+  Diagnostics diagnostics;
+  check_memory(tables, 20.1e9, diagnostics);
+  EXPECT_THAT(diagnostics.warnings(), IsEmpty());
+  check_memory(tables, 19.9e9, diagnostics);
+  EXPECT_THAT(
+      faults_of(diagnostics.warnings()),
+      ElementsAre(AllOf(StartsWith("trainer.data: about 10000000 rows of 100 features need some 19073 MB of memory in each"),
+                        HasSubstr("and there are 18978 MB"))));
+}
+
+TEST(DataLoad, SaysHowFarItIs) {
+  const test::TemporaryDir dir;
+  protocol::DataSpec spec;
+  spec.label = "y";
+  spec.train = {dir.write("data.csv", test::made_up_csv(40'000))};
+  std::vector<double> shares;
+  ASSERT_TRUE(load_tables(spec, {.sample_bytes = kWholeFile, .on_progress = [&](double share) { shares.push_back(share); }}));
+  ASSERT_GT(shares.size(), 3);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_EQ(shares.back(), 1);
 }
 
 TEST(DataCheck, FindsWhatATrialWouldMeet) {

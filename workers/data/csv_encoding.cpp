@@ -70,7 +70,8 @@ Error fault(const std::string& field, std::string message, std::string hint = {}
 }
 
 // The parser knows no path into the job: adds it.
-Result<void> at_field(Result<void> read, const std::string& field) {
+template <class Value>
+Result<Value> at_field(Result<Value> read, const std::string& field) {
   if (read || !read.error().path.empty()) return read;
   Error error = read.error();
   error.path = field;
@@ -78,11 +79,12 @@ Result<void> at_field(Result<void> read, const std::string& field) {
 }
 
 // Calls `on_row(row, number)` for the rows below the header, after checking that they are as long as the first.
-Result<void> read_rows(const DataSpec& spec, const std::string& path, const std::function<Result<void>(const CsvRow&)>& on_header,
-                       const std::function<Result<void>(const CsvRow&, std::uint64_t)>& on_row) {
+Result<TextRead> read_rows(const DataSpec& spec, const std::string& path,
+                           const std::function<Result<void>(const CsvRow&)>& on_header,
+                           const std::function<Result<void>(const CsvRow&, std::uint64_t)>& on_row, const ReadOptions& options) {
   std::optional<std::size_t> width;
   std::uint64_t number = 0;
-  const auto read = read_csv(path, spec.delimiter, [&](const CsvRow& row) -> Result<void> {
+  const auto take_row = [&](const CsvRow& row) -> Result<void> {
     if (!width) {
       width = row.cells.size();
       if (auto taken = on_header(row); !taken || spec.header) return taken;
@@ -94,18 +96,18 @@ Result<void> read_rows(const DataSpec& spec, const std::string& path, const std:
                    "is the delimiter another, or a quote left open?");
     }
     return on_row(row, number++);
-  });
-  if (!read) return read.error();
-  return {};
+  };
+  return read_csv(path, spec.delimiter, take_row, options);
 }
 
 // Calls `on_header(row)` for the first row of each of the training files, and `on_row(row)` for those below.
 Result<void> read_training_rows(const DataSpec& spec, const std::function<Result<void>(const CsvRow&)>& on_header,
-                                const std::function<Result<void>(const CsvRow&)>& on_row) {
+                                const std::function<Result<void>(const CsvRow&)>& on_row, const ReadOptions& options) {
   for (std::size_t i = 0; i < spec.train.size(); ++i) {
     const std::string field = spec.train.size() == 1 ? kTrainField : join_path(kTrainField, i);
-    auto read = read_rows(spec, spec.train[i], on_header, [&](const CsvRow& row, std::uint64_t) { return on_row(row); });
-    if (auto done = at_field(std::move(read), field); !done) return done;
+    auto read = read_rows(
+        spec, spec.train[i], on_header, [&](const CsvRow& row, std::uint64_t) { return on_row(row); }, options);
+    if (auto done = at_field(std::move(read), field); !done) return done.error();
   }
   return {};
 }
@@ -173,12 +175,14 @@ struct ColumnProfile {
 
 class EncodingLearner {
  public:
-  explicit EncodingLearner(const DataSpec& spec) : spec_(spec), is_missing_(spec) {}
+  EncodingLearner(const DataSpec& spec, const ReadOptions& options) : spec_(spec), options_(options), is_missing_(spec) {}
 
   Result<CsvEncoding> learn() {
     auto read = read_training_rows(
-        spec_, [this](const CsvRow& row) { return take_header(row); }, [this](const CsvRow& row) { return take_row(row); });
+        spec_, [this](const CsvRow& row) { return take_header(row); }, [this](const CsvRow& row) { return take_row(row); },
+        options_);
     if (!read) return read.error();
+    if (rows_ == 0 && options_.bytes_max != kWholeFile) return no_row_in_sample();
     if (rows_ == 0)
       return fault(kTrainField, "the file " + spec_.train.front() + " has no rows" + (spec_.header ? " below its header" : ""));
     if (auto decided = decide(); !decided) return decided.error();
@@ -308,7 +312,8 @@ class EncodingLearner {
             if (auto added = add_category(i, cell); !added) return added;
           }
           return {};
-        });
+        },
+        options_);
   }
 
   Result<CsvEncoding> build() {
@@ -341,11 +346,13 @@ class EncodingLearner {
     if (profile.odd > 0) label.classes.assign(profile.categories.begin(), profile.categories.end());
     if (label.positive.empty() || label.classes.empty()) return {};
     if (std::binary_search(label.classes.begin(), label.classes.end(), label.positive)) return {};
+    if (options_.bytes_max != kWholeFile) return {};  // it may be among the rows that were not read
     return fault("trainer.data.positive", "the label's column has no " + shown(label.positive),
                  "the column has " + std::to_string(label.classes.size()) + " different texts");
   }
 
   const DataSpec& spec_;
+  const ReadOptions& options_;
   MissingCells is_missing_;
   std::vector<std::string> names_;
   std::vector<ColumnProfile> profiles_;
@@ -363,12 +370,13 @@ std::optional<std::size_t> place_of(const std::vector<std::string>& sorted, std:
 
 class RowEncoder {
  public:
-  RowEncoder(const DataSpec& spec, const CsvEncoding& encoding, const std::string& field)
-      : is_missing_(spec), encoding_(encoding), field_(field) {
+  RowEncoder(const DataSpec& spec, const CsvEncoding& encoding, const std::string& field, bool sampled)
+      : is_missing_(spec), encoding_(encoding), field_(field), sampled_(sampled) {
     if (const auto number = parse_number(encoding.label.positive)) positive_number_ = *number;
   }
 
   Result<void> encode(const CsvRow& row, Table& table) {
+    if (sampled_ && has_unknown_class(row)) return {};
     auto label = label_of(row);
     if (!label) return label.error();
     for (const FeatureColumn& feature : encoding_.features) {
@@ -396,6 +404,12 @@ class RowEncoder {
     }
     values.insert(values.end(), feature.categories.size(), place ? 0.0F : kMissingValue);
     if (place) values[values.size() - feature.categories.size() + *place] = 1.0F;
+  }
+
+  bool has_unknown_class(const CsvRow& row) const {
+    const LabelColumn& label = encoding_.label;
+    const std::string_view cell = trim(row.cells[label.source]);
+    return !label.classes.empty() && !is_missing_(cell) && !place_of(label.classes, cell);
   }
 
   Error cell_fault(const CsvRow& row, const std::string& column, const std::string& expected, std::string_view cell,
@@ -434,6 +448,7 @@ class RowEncoder {
   MissingCells is_missing_;
   const CsvEncoding& encoding_;
   const std::string& field_;
+  bool sampled_;
   std::optional<double> positive_number_;
 };
 
@@ -448,7 +463,8 @@ std::size_t CsvEncoding::width() const {
 std::string CsvEncoding::feature_types() const {
   std::string types;
   for (const FeatureColumn& feature : features) {
-    types.append(feature.kind == ColumnKind::one_hot ? feature.categories.size() : 1, feature.kind == ColumnKind::native ? 'c' : 'q');
+    types.append(feature.kind == ColumnKind::one_hot ? feature.categories.size() : 1,
+                 feature.kind == ColumnKind::native ? 'c' : 'q');
   }
   return types.find('c') == std::string::npos ? "" : types;
 }
@@ -463,14 +479,17 @@ std::vector<std::string> CsvEncoding::feature_names() const {
   return names;
 }
 
-Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec) { return EncodingLearner(spec).learn(); }
+Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec, const ReadOptions& options) {
+  return EncodingLearner(spec, options).learn();
+}
 
-Result<void> encode_csv(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, const std::string& field,
-                        const std::function<Table&(std::uint64_t row)>& target) {
-  RowEncoder encoder(spec, encoding, field);
+Result<TextRead> encode_csv(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, const std::string& field,
+                            const std::function<Table&(std::uint64_t row)>& target, const ReadOptions& options) {
+  RowEncoder encoder(spec, encoding, field, options.bytes_max != kWholeFile);
   const auto on_header = [&](const CsvRow& first) { return check_columns(first, spec.header, encoding.columns, field); };
-  return at_field(read_rows(spec, path, on_header,
-                            [&](const CsvRow& row, std::uint64_t number) { return encoder.encode(row, target(number)); }),
+  return at_field(read_rows(
+                      spec, path, on_header,
+                      [&](const CsvRow& row, std::uint64_t number) { return encoder.encode(row, target(number)); }, options),
                   field);
 }
 

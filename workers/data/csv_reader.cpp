@@ -183,11 +183,11 @@ double share_of_file(int file, std::uint64_t bytes) {
 }  // namespace
 
 Result<TextRead> read_text_file(const std::string& path, const std::function<Result<void>(std::string_view)>& on_piece,
-                                std::uint64_t bytes_max) {
+                                const ReadOptions& options) {
   const UniqueFd file = open_regular(path, O_RDONLY);
   if (!file && errno == EINVAL) return file_error(path + " is no regular file");
   if (!file) return unreadable("cannot open " + path);
-  TextSink text(path, on_piece, bytes_max);
+  TextSink text(path, on_piece, options.bytes_max);
   const PieceSink sink = [&text](std::string_view piece) { return text.take(piece); };
   std::unique_ptr<Decompressor> decompressor;
   std::vector<char> buffer(kReadPieceSize);
@@ -198,11 +198,12 @@ Result<TextRead> read_text_file(const std::string& path, const std::function<Res
     if (got < 0) return unreadable("cannot read " + path);
     if (got == 0) break;
     const std::string_view piece(buffer.data(), static_cast<std::size_t>(got));
+    if (options.on_read) options.on_read(piece.size());
     if (first) decompressor = make_decompressor(piece, path);
     const auto more = decompressor ? decompressor->feed(piece, sink) : sink(piece);
     if (!more) return more.error();
     read_bytes += piece.size() - (decompressor ? decompressor->unread() : 0);
-    if (!*more) return TextRead{false, share_of_file(file.get(), decompressor ? read_bytes : bytes_max)};
+    if (!*more) return TextRead{false, share_of_file(file.get(), decompressor ? read_bytes : options.bytes_max)};
   }
   if (decompressor) {
     if (auto ended = decompressor->finish(); !ended) return ended.error();
@@ -211,11 +212,11 @@ Result<TextRead> read_text_file(const std::string& path, const std::function<Res
 }
 
 Result<TextRead> read_csv(const std::string& path, char delimiter, const std::function<Result<void>(const CsvRow&)>& on_row,
-                          std::uint64_t bytes_max) {
+                          const ReadOptions& options) {
   CsvParser parser(delimiter);
   RowCollector rows(on_row);
   const auto read = read_text_file(
-      path, [&](std::string_view piece) { return feed_lines(piece, parser, rows); }, bytes_max);
+      path, [&](std::string_view piece) { return feed_lines(piece, parser, rows); }, options);
   if (!read || !read->whole) return read;  // the row that the bound cut is none
   if (auto finished = parser.finish(rows); !finished) return finished.error();
   return read;

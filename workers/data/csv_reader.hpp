@@ -24,20 +24,24 @@ struct CsvRow {
 
 inline constexpr std::uint64_t kWholeFile = std::numeric_limits<std::uint64_t>::max();
 
+struct ReadOptions {
+  std::uint64_t bytes_max = kWholeFile;        // of text; what is behind them is left out, and so is what they cut
+  std::function<void(std::uint64_t)> on_read;  // gets the bytes on disk that were read since it was called last; may be empty
+};
+
 // How much of a file was read.
 struct TextRead {
   bool whole = true;
   double share = 1;  // of the bytes on disk, about
 };
 
-// Calls `on_row` for each row until it gives an error; where the file has more than `bytes_max` bytes of text, for those that end
-// within these. Errors: the file cannot be read, is damaged or not UTF-8-like text, a quote in the middle of a cell or never
-// closed; with the line, and an empty path.
+// Calls `on_row` for each row until it gives an error. Errors: the file cannot be read, is damaged or not UTF-8-like text, a
+// quote in the middle of a cell or never closed; with the line, and an empty path.
 Result<TextRead> read_csv(const std::string& path, char delimiter, const std::function<Result<void>(const CsvRow&)>& on_row,
-                          std::uint64_t bytes_max = kWholeFile);
+                          const ReadOptions& options = {});
 
-// A text file's bytes in large pieces, `bytes_max` at most. Errors as above.
+// A text file's bytes in large pieces. Errors as above.
 Result<TextRead> read_text_file(const std::string& path, const std::function<Result<void>(std::string_view)>& on_piece,
-                                std::uint64_t bytes_max = kWholeFile);
+                                const ReadOptions& options = {});
 
 }  // namespace tuneband::workers

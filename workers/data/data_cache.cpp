@@ -15,8 +15,8 @@ std::string file_version(const std::string& path) {
          std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
 }
 
-Result<std::shared_ptr<const WarmData>> load_warm(const protocol::DataSpec& spec, bool binary) {
-  auto tables = load_tables(spec);
+Result<std::shared_ptr<const WarmData>> load_warm(const protocol::DataSpec& spec, bool binary, const LoadOptions& options) {
+  auto tables = load_tables(spec, options);
   if (!tables) return tables.error();
   auto data = std::make_shared<WarmData>();
   data->from_signs = make_signs_classes(*tables, binary);
@@ -48,7 +48,7 @@ bool DataCache::Entry::serves(bool for_binary) const {
   return binary == for_binary || !(data->from_signs || are_signs(data->train_labels, data->validation_labels));
 }
 
-Result<DataCache::Lookup> DataCache::get(const protocol::XgboostSpec& spec, bool binary) {
+Result<DataCache::Lookup> DataCache::get(const protocol::XgboostSpec& spec, bool binary, const LoadOptions& options) {
   const std::string key = protocol::data_key(spec);
   const std::string version = data_version(spec.data);
   {
@@ -61,7 +61,7 @@ Result<DataCache::Lookup> DataCache::get(const protocol::XgboostSpec& spec, bool
     }
     if (found != entries_.end()) entries_.erase(found);
   }
-  auto loaded = load_warm(spec.data, binary);
+  auto loaded = load_warm(spec.data, binary, options);
   if (!loaded) return loaded.error();
   const std::size_t size_bytes = (*loaded)->train.size_bytes() + (*loaded)->validation.size_bytes();
   const std::lock_guard lock(mutex_);

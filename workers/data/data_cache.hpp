@@ -44,7 +44,7 @@ class DataCache {
   };
   // `binary`: labels -1 and 1 become 0 and 1. Errors: as load_tables(), and kOutOfMemory. An entry larger than the bound stays
   // until another one is asked for.
-  Result<Lookup> get(const protocol::XgboostSpec& spec, bool binary = false);
+  Result<Lookup> get(const protocol::XgboostSpec& spec, bool binary = false, const LoadOptions& options = {});
 
   std::vector<std::string> keys() const;
   void clear();

@@ -1,5 +1,7 @@
 #include "workers/data/data_check.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <new>
@@ -11,11 +13,14 @@
 #include "workers/data/data_shards.hpp"
 #include "workers/data/data_table.hpp"
 #include "workers/data/label_check.hpp"
+#include "workers/protocol/control_group.hpp"
 #include "workers/protocol/sync.hpp"
 
 namespace tuneband::workers {
 
 namespace {
+
+constexpr double kMegabyte = 1024 * 1024;
 
 std::string text_of_scalar(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
@@ -58,9 +63,10 @@ void check_objectives(const protocol::XgboostSpec& spec, const Json& job, const 
       diagnostics.warning("trainer.data.label", "the labels are -1 and 1, and " + name + " needs 0 and 1: -1 counts as 0",
                           "a model's predictions are the probability of 1");
     }
-    const auto checked = check_labels(*objective, class_count(spec, job), tables.encoding.label, train, validation);
+    const auto checked = check_labels(*objective, class_count(spec, job), tables.encoding.label, train, validation,
+                                      tables.rows_of_all.has_value());
     if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
-    if (checked && objective->task == protocol::XgboostTask::binary && validation.min == validation.max) {
+    if (checked && !tables.rows_of_all && objective->task == protocol::XgboostTask::binary && validation.min == validation.max) {
       diagnostics.warning("trainer.data.validation", "every row of the validation data has the label " +
                                                          format_number(validation.min) + ": auc will be NaN");
     }
@@ -131,17 +137,59 @@ void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
                       "drop those that are free text or ids, or numbers written with a decimal comma");
 }
 
+double rows_of(const LoadedTables& tables) { return static_cast<double>(tables.train.rows() + tables.validation.rows()); }
+
+std::string megabytes(double bytes) { return std::to_string(std::max(1LL, std::llround(bytes / kMegabyte))) + " MB"; }
+
+void tell_of_sample(const protocol::DataSpec& data, const LoadedTables& tables, Diagnostics& diagnostics) {
+  diagnostics.warning("trainer.data",
+                      "of the data's " + megabytes(static_cast<double>(size_of_files(data))) +
+                          " a sample was checked: " + std::to_string(std::llround(rows_of(tables))) + " rows of about " +
+                          std::to_string(std::llround(*tables.rows_of_all)) + "; loading them takes about " +
+                          megabytes(memory_to_load(tables)) + " of memory in each worker",
+                      "a fault further down is found when the first trial loads the data");
+}
+
+// What this process may have at most: the machine's memory, or what its control group leaves it.
+double memory_of_machine() {
+  const double all = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+  return std::min(all, protocol::own_control_group_limits().memory_bytes.value_or(all));
+}
+
 }  // namespace
+
+double memory_to_load(const LoadedTables& tables) {
+  const auto values = static_cast<double>(tables.train.values.size() + tables.validation.values.size());
+  const double share = rows_of(tables) / tables.rows_of_all.value_or(rows_of(tables));
+  return values / share * (sizeof(float) + kXgboostBytesPerValue);
+}
+
+void check_memory(const LoadedTables& tables, double memory_bytes, Diagnostics& diagnostics) {
+  const double needed = memory_to_load(tables);
+  if (needed <= memory_bytes) return;
+  diagnostics.warning("trainer.data",
+                      "about " + std::to_string(std::llround(tables.rows_of_all.value_or(rows_of(tables)))) + " rows of " +
+                          std::to_string(tables.train.columns) + " features need some " + megabytes(needed) +
+                          " of memory in each worker, and there are " + megabytes(memory_bytes),
+                      "use a part of the rows, drop columns, or a machine with more memory");
+}
 
 void check_data(const protocol::XgboostSpec& spec, const Json& job, Diagnostics& diagnostics) {
   try {
-    const auto tables = load_tables(spec.data);
+    const auto tables = load_tables(spec.data, {.sample_bytes = kCheckedBytesMax, .on_progress = {}});
+    if (!tables && tables.error().code == ErrorCode::too_large) {
+      diagnostics.warning(tables.error().path, tables.error().message, "a fault in it is found when the first trial loads it");
+      return;
+    }
     if (!tables) {
       diagnostics.error(tables.error().path, tables.error().message, tables.error().hint);
       return;
     }
     check_objectives(spec, job, *tables, diagnostics);
-    if (const int replicas = replicas_max_of(job); replicas > 1) check_shards(spec, job, replicas, *tables, diagnostics);
+    if (tables->rows_of_all) tell_of_sample(spec.data, *tables, diagnostics);
+    check_memory(*tables, memory_of_machine(), diagnostics);
+    if (const int replicas = replicas_max_of(job); replicas > 1 && !tables->rows_of_all)
+      check_shards(spec, job, replicas, *tables, diagnostics);
     check_columns(*tables, diagnostics);
   } catch (const std::bad_alloc&) {
     diagnostics.warning("trainer.data.train", "the data is too large to be checked beforehand");

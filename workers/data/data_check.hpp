@@ -1,12 +1,24 @@
 // What can be found in a job's data files without training: files that cannot be read, columns that are not there, labels that do
-// not suit the objective. Reads the files whole, as a trial would.
+// not suit the objective. Of large files a sample is read, so that the answer comes within seconds; a trial reads them whole and
+// finds the rest.
 #pragma once
+
+#include <cstdint>
 
 #include "core/error.hpp"
 #include "core/json.hpp"
+#include "workers/data/data_table.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 
 namespace tuneband::workers {
+
+inline constexpr std::uint64_t kCheckedBytesMax = 16 * 1024 * 1024;  // of text; of more, the first rows are read
+
+// Of a worker while it loads all rows, about: the table, and what XGBoost makes of it.
+double memory_to_load(const LoadedTables& tables);
+
+// Whether it is there.
+void check_memory(const LoadedTables& tables, double memory_bytes, Diagnostics& diagnostics);
 
 // `job` is the whole document: the objective may be tuned. Faults carry paths into it, like "trainer.data.label".
 void check_data(const protocol::XgboostSpec& spec, const Json& job, Diagnostics& diagnostics);

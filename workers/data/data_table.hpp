@@ -10,11 +10,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/error.hpp"
+#include "workers/data/csv_reader.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 
 namespace tuneband::workers {
@@ -23,6 +26,9 @@ inline constexpr std::size_t kOneHotCategoriesMax = 32;
 inline constexpr std::size_t kColumnCategoriesMax = 100'000;
 inline constexpr std::size_t kLabelClassesMax = 10'000;
 inline constexpr std::size_t kFeaturesMax = 10'000'000;
+
+// What XGBoost keeps of a value that is not missing: its entry (8), its histogram index and column pages.
+inline constexpr std::size_t kXgboostBytesPerValue = 16;
 
 struct Table {
   std::size_t columns = 0;
@@ -68,13 +74,28 @@ struct CsvEncoding {
 };
 
 struct LoadedTables {
+  // Where only a sample was read: of all rows, about. Labels that the sample of the training file lacks are left out.
+  std::optional<double> rows_of_all;
   Table train;
   std::vector<std::size_t> train_file_ends;  // for each training file: rows of `train` up to its end
   Table validation;
   CsvEncoding encoding;  // of csv; else empty
 };
 
-// Reads what `spec` names. Errors: invalid_argument with a path like "trainer.data.label" and the line and column in the message.
-Result<LoadedTables> load_tables(const protocol::DataSpec& spec);
+struct LoadOptions {
+  // Of text, of all files together: of more, the first rows of each file are read alone. Files that may have less are read whole.
+  std::uint64_t sample_bytes = kWholeFile;
+  std::function<void(double)> on_progress;  // gets the share that is read, from 0 to 1; may be empty
+};
+
+// Of a sample that ends before the first row does, which says nothing about the data.
+Error no_row_in_sample();
+
+// On disk.
+std::uint64_t size_of_files(const protocol::DataSpec& spec);
+
+// Reads what `spec` names. Errors: no_row_in_sample(), and invalid_argument with a path like "trainer.data.label" and the line
+// and column in the message.
+Result<LoadedTables> load_tables(const protocol::DataSpec& spec, const LoadOptions& options = {});
 
 }  // namespace tuneband::workers

@@ -95,16 +95,16 @@ bool make_signs_classes(LoadedTables& tables, bool binary) {
 }
 
 Result<void> check_labels(const XgboostObjective& objective, int classes, const LabelColumn& column, const LabelFacts& train,
-                          const LabelFacts& validation) {
+                          const LabelFacts& validation, bool sample) {
   if (auto checked = check_text_label(objective, column); !checked) return checked;
-  if (!column.positive.empty() && train.max == 0 && validation.max == 0) {
+  if (!sample && !column.positive.empty() && train.max == 0 && validation.max == 0) {
     return Error{ErrorCode::invalid_argument, "no row has the label `" + column.positive + "`", "trainer.data.positive",
                  "name the label that counts as 1"};
   }
   if (auto checked = check_range(objective, classes, train, "the training data"); !checked) return checked;
   if (auto checked = check_range(objective, classes, validation, "the validation data"); !checked) return checked;
   const bool classified = objective.task == XgboostTask::binary || objective.task == XgboostTask::multiclass;
-  if (classified && train.min == train.max) {
+  if (!sample && classified && train.min == train.max) {
     return label_fault("every row of the training data has the label " + format_number(train.min) +
                        ": there is nothing to tell apart");
   }

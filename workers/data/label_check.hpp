@@ -30,8 +30,8 @@ LabelFacts facts_of_signs(const LabelFacts& facts);
 bool make_signs_classes(LoadedTables& tables, bool binary);
 
 // `classes`: XGBoost's num_class, 0 where there is none. Errors: at "trainer.data.label", with what was found and what is
-// expected.
+// expected. Of a `sample` nothing is said that rows beyond it may mend.
 Result<void> check_labels(const protocol::XgboostObjective& objective, int classes, const LabelColumn& column,
-                          const LabelFacts& train, const LabelFacts& validation);
+                          const LabelFacts& train, const LabelFacts& validation, bool sample = false);
 
 }  // namespace tuneband::workers

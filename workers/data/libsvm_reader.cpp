@@ -129,11 +129,14 @@ class LibsvmReader {
 
 }  // namespace
 
-Result<void> read_libsvm(const std::string& path, const std::function<Table&(std::uint64_t row)>& target) {
+Result<TextRead> read_libsvm(const std::string& path, const std::function<Table&(std::uint64_t row)>& target,
+                             const ReadOptions& options) {
   LibsvmReader reader(target);
-  const auto read = read_text_file(path, [&](std::string_view piece) { return reader.feed(piece); });
-  if (!read) return read.error();
-  return reader.finish();
+  const auto read = read_text_file(
+      path, [&](std::string_view piece) { return reader.feed(piece); }, options);
+  if (!read || !read->whole) return read;
+  if (auto finished = reader.finish(); !finished) return finished.error();
+  return read;
 }
 
 }  // namespace tuneband::workers

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workers/data/data_shards.hpp"
+#include "workers/data/load_progress.hpp"
 #include "workers/xgboost/collective.hpp"
 #include "workers/xgboost/task_thread.hpp"
 
@@ -201,7 +202,7 @@ class XgboostGroup::Session final : public Ranks {
   }
 
   std::optional<SegmentResult> load(const SegmentContext& segment, bool binary, WarmData& warm, RankTables& own) {
-    auto tables = load_tables(segment.spec.data);
+    auto tables = load_tables(segment.spec.data, noting_progress(segment.spec.data, segment.log));
     if (!tables) return failed_segment(kExitDataUnreadable, tables.error());
     warm.from_signs = make_signs_classes(*tables, binary);
     warm.features = tables->train.columns;

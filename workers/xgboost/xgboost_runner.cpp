@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "workers/data/data_cache.hpp"
+#include "workers/data/load_progress.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/trial_runner.hpp"
 #include "workers/xgboost/xgboost_group.hpp"
@@ -76,7 +77,7 @@ class XgboostRunner final : public TrialRunner {
 
   SegmentResult run_alone(const SegmentContext& segment) {
     auto parameters = parameters_of(segment);
-    const auto found = cache_.get(segment.spec, is_binary(parameters));
+    const auto found = cache_.get(segment.spec, is_binary(parameters), noting_progress(segment.spec.data, segment.log));
     if (!found) return unreadable(found.error());
     segment.log.note(std::to_string(found->data->train.rows()) + " rows to train on, " +
                      std::to_string(found->data->validation.rows()) + " to validate, " + std::to_string(found->data->features) +

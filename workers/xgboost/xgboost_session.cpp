@@ -16,7 +16,6 @@ namespace tuneband::workers {
 
 namespace {
 
-constexpr std::size_t kBytesPerValue = 16;     // XGBoost's entry (8), its histogram index and column pages
 constexpr std::int64_t kSeedSpan = 1LL << 40;  // XGBoost multiplies seeds
 constexpr std::size_t kMessageLinesMax = 100;
 constexpr std::size_t kXgboostMessageSizeMax = 500;  // bytes
@@ -126,7 +125,7 @@ Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
   XgboostMatrix matrix;
   matrix.handle_.reset(handle);
   matrix.rows_ = table.rows();
-  matrix.size_bytes_ = table.values.size() * kBytesPerValue + table.rows() * sizeof(float);
+  matrix.size_bytes_ = table.values.size() * kXgboostBytesPerValue + table.rows() * sizeof(float);
   if (auto set = xgboost_result(XGDMatrixSetFloatInfo(handle, "label", table.labels.data(), table.rows())); !set)
     return set.error();
   if (!table.feature_types.empty()) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace tuneband::cli {
+namespace tuneband::protocol {
 
 struct ControlGroupLimits {
   std::optional<double> cores;
@@ -19,4 +19,4 @@ ControlGroupLimits control_group_limits(const std::string& membership, const std
 // Of this process.
 ControlGroupLimits own_control_group_limits();
 
-}  // namespace tuneband::cli
+}  // namespace tuneband::protocol
