@@ -27,6 +27,8 @@ constexpr int kWorkersMax = 1000;
 
 struct Arguments {
   std::string server = "http://127.0.0.1:7070";
+  std::string server_program;
+  std::string data_dir;  // of a kept run, to look at without its server; "": the server is asked
   bool json = false;
   std::string job;  // id or name
   int trial = 0;
@@ -51,9 +53,27 @@ using Command = std::function<Finished(Console&)>;
 
 // A command that talks to the server of --server.
 template <class Function>
+Command with_running_server(const Arguments& arguments, Function function) {
+  return [&arguments, function](Console& console) -> Finished {
+    if (!arguments.data_dir.empty()) {
+      return tuneband::cli::bad_input("is for looking only, and this command needs a server that runs", "--data-dir",
+                                      "start one: tuneband-server --data-dir " + arguments.data_dir);
+    }
+    auto api = ApiClient::create(arguments.server);
+    if (!api) return api.error();
+    return function(Session{*api, console});
+  };
+}
+
+// A command that only reads: with --data-dir, from a private server that changes nothing there.
+template <class Function>
 Command with_server(const Arguments& arguments, Function function) {
   return [&arguments, function](Console& console) -> Finished {
-    auto api = ApiClient::create(arguments.server);
+    if (arguments.data_dir.empty()) return with_running_server(arguments, function)(console);
+    const auto server =
+        tuneband::cli::EmbeddedServer::start({arguments.server_program, arguments.data_dir, std::nullopt, /*read_only=*/true});
+    if (!server) return server.error();
+    auto api = ApiClient::create((*server)->url());
     if (!api) return api.error();
     return function(Session{*api, console});
   };
@@ -74,9 +94,9 @@ void add_trial(CLI::App* command, Arguments& arguments) {
 }
 
 void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
-  auto* submit =
-      add_command(app, chosen, "submit", "Start a job from its document",
-                  with_server(arguments, [&](Session session) { return tuneband::cli::submit(session, arguments.submit); }));
+  auto* submit = add_command(
+      app, chosen, "submit", "Start a job from its document",
+      with_running_server(arguments, [&](Session session) { return tuneband::cli::submit(session, arguments.submit); }));
   auto* file = submit->add_option("FILE", arguments.submit.job_file, "The job's JSON document")->type_name("JOB.json");
   auto* like = submit->add_option("--like", arguments.submit.like, "The document of this job instead, with the changes below")
                    ->type_name("JOB")
@@ -110,7 +130,7 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
                       with_server(arguments, [&](Session s) { return tuneband::cli::describe_job(s, arguments.job); })),
           arguments);
   add_job(add_command(app, chosen, "watch", "A job's progress until it ends; Ctrl-C leaves the job alone",
-                      with_server(arguments, [&](Session s) { return tuneband::cli::watch(s, arguments.job); })),
+                      with_running_server(arguments, [&](Session s) { return tuneband::cli::watch(s, arguments.job); })),
           arguments);
   add_job(add_command(app, chosen, "best", "The best trial: value, parameters, model file",
                       with_server(arguments, [&](Session s) { return tuneband::cli::show_best(s, arguments.job); })),
@@ -119,10 +139,10 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
                       with_server(arguments, [&](Session s) { return tuneband::cli::show_importance(s, arguments.job); })),
           arguments);
   add_job(add_command(app, chosen, "stop", "Stop a job; what it found is kept",
-                      with_server(arguments, [&](Session s) { return tuneband::cli::stop_job(s, arguments.job); })),
+                      with_running_server(arguments, [&](Session s) { return tuneband::cli::stop_job(s, arguments.job); })),
           arguments);
   add_job(add_command(app, chosen, "delete", "Delete a job that has ended, with its logs and models",
-                      with_server(arguments, [&](Session s) { return tuneband::cli::delete_job(s, arguments.job); })),
+                      with_running_server(arguments, [&](Session s) { return tuneband::cli::delete_job(s, arguments.job); })),
           arguments);
 }
 
@@ -148,6 +168,10 @@ void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   add_trial(explain, arguments);
 
   auto* logs = add_command(app, chosen, "logs", "What a trial printed", with_server(arguments, [&](Session session) {
+                             if (arguments.logs.follow && !arguments.data_dir.empty()) {
+                               return Finished(tuneband::cli::bad_input("is for logs of a server that runs", "--follow",
+                                                                        "leave it out with --data-dir"));
+                             }
                              arguments.logs.job = arguments.job;
                              arguments.logs.trial = arguments.trial;
                              return tuneband::cli::show_log(session, arguments.logs);
@@ -169,8 +193,9 @@ void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
 }
 
 void add_dashboard_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
-  auto* open = add_command(app, chosen, "open", "The dashboard's address, of a job's page; in a browser where there is a screen",
-                           with_server(arguments, [&](Session s) { return tuneband::cli::open_dashboard(s, arguments.job); }));
+  auto* open =
+      add_command(app, chosen, "open", "The dashboard's address, of a job's page; in a browser where there is a screen",
+                  with_running_server(arguments, [&](Session s) { return tuneband::cli::open_dashboard(s, arguments.job); }));
   open->add_option("JOB", arguments.job, "The job's name or number; default: all jobs");
 
   auto* report = add_command(app, chosen, "report", "A page with everything about a job in it, to send or to keep",
@@ -272,7 +297,7 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
       ->type_name("S");
 
   add_command(app, chosen, "workers", "The server's workers and what they do",
-              with_server(arguments, [](Session session) { return tuneband::cli::list_workers(session); }));
+              with_running_server(arguments, [](Session session) { return tuneband::cli::list_workers(session); }));
 
   auto* run = add_command(app, chosen, "run",
                           "Run one job from start to end with a private server; Ctrl-C stops it and keeps what it found",
@@ -329,7 +354,8 @@ void add_completion(CLI::App& app, Command& chosen, Arguments& arguments) {
 
 int main(int argument_count, char** argument_values) {
   Arguments arguments;
-  arguments.run.server_program = tuneband::cli::program_beside_this("tuneband-server");
+  arguments.server_program = tuneband::cli::program_beside_this("tuneband-server");
+  arguments.run.server_program = arguments.server_program;
   Command chosen;
 
   CLI::App app("Hyperparameter tuning that stops weak trials early.", "tuneband");
@@ -339,6 +365,10 @@ int main(int argument_count, char** argument_values) {
       ->envname("TUNEBAND_SERVER")
       ->capture_default_str()
       ->type_name("URL");
+  app.add_option("--data-dir", arguments.data_dir,
+                 "Look at a data directory instead, without its server and without a change to it: for list, describe, best, "
+                 "trials, explain, logs, importance, report and export")
+      ->type_name("DIR");
   app.add_flag("--json", arguments.json, "Print JSON");
   app.fallthrough();
   app.require_subcommand(1);

@@ -119,15 +119,6 @@ std::vector<std::pair<JobId, JobSpec>> specs_of_running_jobs(const Snapshot& sna
   return specs;
 }
 
-// As a program on this machine reaches it: a server on every address is reached by loopback.
-std::string local_url(const asio::ip::address& listen, std::uint16_t port) {
-  asio::ip::address address = listen;
-  if (listen.is_unspecified() && listen.is_v4()) address = asio::ip::address_v4::loopback();
-  if (listen.is_unspecified() && listen.is_v6()) address = asio::ip::address_v6::loopback();
-  const std::string host = address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
-  return "http://" + host + ":" + std::to_string(port);
-}
-
 // As after a commit that failed: once there is room, it can be started again.
 int status_of(const Error& error) { return error.code == ErrorCode::unavailable ? kExitCommitFailed : 1; }
 
@@ -365,6 +356,14 @@ void allow_many_connections() {
 
 }  // namespace
 
+std::string local_url(const asio::ip::address& listen, std::uint16_t port) {
+  asio::ip::address address = listen;
+  if (listen.is_unspecified() && listen.is_v4()) address = asio::ip::address_v4::loopback();
+  if (listen.is_unspecified() && listen.is_v6()) address = asio::ip::address_v6::loopback();
+  const std::string host = address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
+  return "http://" + host + ":" + std::to_string(port);
+}
+
 int end_with(int status, const std::string& message) {
   std::fprintf(stderr, "tuneband-server: %s\n", message.c_str());
   return status;
@@ -378,6 +377,7 @@ int run_server(const ServerConfig& config) {
   set_log_level(config.log_level);
   allow_many_connections();
   if (config.end_with_parent) end_with_parent(parent);
+  if (config.read_only) return run_read_only_server(config);
   Result<DataDir> data_dir = DataDir::open(config.data_dir);
   if (!data_dir) return end_with(status_of(data_dir.error()), describe(data_dir.error()));
   try {

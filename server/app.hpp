@@ -1,6 +1,8 @@
 // The composition root: makes the parts, joins them, runs the loop.
 #pragma once
 
+#include <boost/asio/ip/address.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -15,6 +17,13 @@ int end_with(int status, const std::string& message);
 // Serves until SIGTERM or SIGINT. Gives the exit status: 0 after an orderly end, 1 when it could not start, kExitCommitFailed
 // when that was for want of room on the disk.
 int run_server(const ServerConfig& config);
+
+// --read-only: answers what can be read of a data directory, which it leaves as it is, also beside the server that runs on it;
+// what it says is as of its start. 1: the directory has no database, or it cannot be read.
+int run_read_only_server(const ServerConfig& config);
+
+// As a program on this machine reaches a server: one on every address is reached by loopback.
+std::string local_url(const boost::asio::ip::address& listen, std::uint16_t port);
 
 // --check: looks at a data directory without changing it, prints what it finds. 0: sound, 1: not.
 int check_data_dir(const ServerConfig& config);

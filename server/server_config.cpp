@@ -103,6 +103,8 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
   app.add_option("--worker-program", config.worker_program, "The worker to start (default: tuneband-worker beside this program)")
       ->type_name("FILE");
   app.add_flag("--end-with-parent", config.end_with_parent, "End when the process that started this one ends");
+  app.add_flag("--read-only", config.read_only,
+               "Only answer what the data directory holds, as of now, and change nothing; no workers");
   app.add_option("--backup", config.backup_to, "Copy the data directory to this new one, also while a server runs on it, and end")
       ->type_name("DIR");
   app.add_flag("--check", config.check_only, "Check the data directory for damage, say what is in it, and end");

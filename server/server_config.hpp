@@ -25,6 +25,7 @@ struct ServerConfig {
   std::vector<std::string> allowed_hosts;  // names besides the address itself under which requests may come
   std::string worker_program;
   bool end_with_parent = false;
+  bool read_only = false;   // answer questions about a data directory without changing it
   bool check_only = false;  // look at the data directory and end
   std::string backup_to;    // copy the data directory there and end; "": serve
 };

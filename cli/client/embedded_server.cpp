@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,8 +31,16 @@ Failure cannot_start(const std::string& message, const std::string& hint) {
   return {{{ErrorCode::unavailable, "the private server did not start: " + message, "", hint}}, kExitUnreachable};
 }
 
+// What the server said of the directory that it was to read.
+Failure cannot_read(std::string said) {
+  constexpr std::string_view kProgram = "tuneband-server: ";
+  if (said.starts_with(kProgram)) said.erase(0, kProgram.size());
+  return {{{ErrorCode::invalid_argument, said, "", ""}}, kExitBadInput};
+}
+
 std::vector<std::string> command_of(const EmbeddedServerOptions& options) {
   std::vector<std::string> words{options.program, "--port", "0", "--end-with-parent", "--data-dir", options.data_dir};
+  if (options.read_only) words.push_back("--read-only");
   if (options.workers) words.insert(words.end(), {"--workers", std::to_string(*options.workers)});
   return words;
 }
@@ -54,9 +63,10 @@ std::string last_line(const std::string& file) {
 }
 
 Outcome<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(const EmbeddedServerOptions& options) {
-  const std::string log_file = options.data_dir + "/server.log";
   std::array<int, 2> fds{-1, -1};
-  const int log = open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  std::string log_file = options.data_dir + "/server.log";
+  const int log = options.read_only ? memfd_create("server.log", MFD_CLOEXEC)
+                                    : open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (log < 0) return bad_input("cannot be written: " + std::string(std::strerror(errno)), log_file, "choose another --data-dir");
   if (pipe2(fds.data(), O_CLOEXEC) != 0) {
     close(log);
@@ -64,13 +74,15 @@ Outcome<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(const EmbeddedSer
   }
   pid_t pid = 0;
   const int error = spawn(command_of(options), fds[1], log, pid);
-  close(log);
   close(fds[1]);
+  if (!options.read_only || error != 0) close(log);
   if (error != 0) {
     close(fds[0]);
     return cannot_start(options.program + ": " + std::strerror(error), "it belongs beside the program tuneband");
   }
+  if (options.read_only) log_file = "/proc/self/fd/" + std::to_string(log);
   std::unique_ptr<EmbeddedServer> server(new EmbeddedServer(pid, fds[0], log_file));
+  if (options.read_only) server->log_in_memory_ = log;
   if (const auto listening = server->wait_until_listening(); !listening) return listening.error();
   return server;
 }
@@ -78,6 +90,7 @@ Outcome<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(const EmbeddedSer
 EmbeddedServer::~EmbeddedServer() {
   stop();
   close(output_);
+  if (log_in_memory_ >= 0) close(log_in_memory_);
 }
 
 Outcome<void> EmbeddedServer::wait_until_listening() {
@@ -90,6 +103,7 @@ Outcome<void> EmbeddedServer::wait_until_listening() {
     if (poll(&readable, 1, static_cast<int>(left)) <= 0) continue;
     char buffer[1024];
     const ssize_t size = read(output_, buffer, sizeof buffer);
+    if (size <= 0 && log_in_memory_ >= 0) return cannot_read(last_log_line());
     if (size <= 0) return cannot_start(last_log_line(), "see " + log_file_);
     said.append(buffer, static_cast<std::size_t>(size));
     const auto begin = said.find(kListening);

@@ -15,6 +15,7 @@ struct EmbeddedServerOptions {
   std::string program;  // path of tuneband-server
   std::string data_dir;
   std::optional<int> workers;
+  bool read_only = false;  // changes nothing in data_dir; the log is kept in memory
 };
 
 class EmbeddedServer {
@@ -41,6 +42,7 @@ class EmbeddedServer {
   int output_;  // its stdout
   std::string url_;
   std::string log_file_;
+  int log_in_memory_ = -1;
 };
 
 // Of a log: its last line that is not empty; "" where there is none.

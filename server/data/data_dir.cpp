@@ -91,14 +91,26 @@ Result<DataDir> DataDir::open(const std::string& path) {
   return DataDir(root, *lock);
 }
 
-Result<DataDir> DataDir::look_at(const std::string& path) {
+Result<DataDir> DataDir::look_at(const std::string& path, std::string database) {
   const std::string root = absolute_path(path);
   std::error_code error;
   if (!fs::is_directory(root, error)) return Error{ErrorCode::not_found, "there is no directory " + root, "", ""};
-  return DataDir(root, -1);
+  DataDir found(root, -1);
+  found.other_database_ = std::move(database);
+  return found;
 }
 
-DataDir::DataDir(DataDir&& other) noexcept : root_(std::move(other.root_)), lock_fd_(std::exchange(other.lock_fd_, -1)) {}
+bool DataDir::is_served() const {
+  const int fd = ::open((root_ + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool held = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(fd);
+  return held;
+}
+
+DataDir::DataDir(DataDir&& other) noexcept
+    : root_(std::move(other.root_)), lock_fd_(std::exchange(other.lock_fd_, -1)),
+      other_database_(std::move(other.other_database_)) {}
 
 DataDir::~DataDir() {
   if (lock_fd_ >= 0) ::close(lock_fd_);
@@ -117,7 +129,7 @@ Result<void> DataDir::keep_lock() {
   return {};
 }
 
-std::string DataDir::database_file() const { return root_ + "/tuneband.db"; }
+std::string DataDir::database_file() const { return other_database_.empty() ? root_ + "/tuneband.db" : other_database_; }
 std::string DataDir::unfinished_database_file() const { return database_file() + ".unfinished"; }
 std::string DataDir::jobs_dir() const { return root_ + "/jobs"; }
 std::vector<JobId> DataDir::job_dirs() const {

@@ -28,12 +28,16 @@ class DataDir {
   // Makes the directory (mode 0700) where it is missing and takes its lock. Errors: not a directory, not writable, `unavailable`
   // when there is no room for it, or `conflict` when another server holds the lock.
   static Result<DataDir> open(const std::string& path);
-  // Neither makes nor locks anything: for looking only. Error: `not_found`.
-  static Result<DataDir> look_at(const std::string& path);
+  // Neither makes nor locks anything: for looking only. `database`: a copy to read instead of its own; "": none. Error:
+  // `not_found`.
+  static Result<DataDir> look_at(const std::string& path, std::string database = {});
 
   // Takes the lock anew when its file was removed or replaced meanwhile. Errors: `conflict` when another server holds it by now,
   // or the file cannot be made.
   Result<void> keep_lock();
+
+  // Whether a server holds its lock now.
+  bool is_served() const;
 
   DataDir(DataDir&& other) noexcept;
   DataDir& operator=(DataDir&&) = delete;
@@ -58,6 +62,7 @@ class DataDir {
 
   std::string root_;
   int lock_fd_ = -1;
+  std::string other_database_;  // "": root_ has it
 };
 
 }  // namespace tuneband::server

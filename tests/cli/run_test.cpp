@@ -10,6 +10,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -236,6 +237,81 @@ TEST_F(Run, ATerminalGetsAViewThatFitsItAndItsCursorBack) {
     if (line.starts_with("kept in ")) continue;  // paths stay whole
     EXPECT_LE(display_width(line), kWidth) << line;
   }
+}
+
+// What is in a directory: each file with its bytes.
+std::map<std::string, std::string> contents_of(const fs::path& directory) {
+  std::map<std::string, std::string> contents;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    contents[entry.path().string()] = std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  return contents;
+}
+
+TEST_F(Run, AKeptDirectoryIsLookedAtWithoutItsServerAndStaysAsItIs) {
+  ASSERT_EQ(start({"run", write_job(kTwoSteps, {{"max_trials", 4}}), "--workers", "1", "--data-dir", "kept"}).wait(), 0);
+  const auto before = contents_of(directory_ + "/kept");
+  Child described = start({"describe", "steps", "--data-dir", "kept"});
+  EXPECT_EQ(described.wait(), 0);
+  EXPECT_NE(described.said().find("state\tcompleted"), std::string::npos) << described.said();
+  Child best = start({"--data-dir", "kept", "best", "steps", "--json"});
+  EXPECT_EQ(best.wait(), 0);
+  EXPECT_TRUE(Json::parse(best.said()).is_object());
+  Child log = start({"logs", "steps", "0", "--data-dir", "kept"});
+  EXPECT_EQ(log.wait(), 0);
+  EXPECT_NE(log.said().find("step=1 loss="), std::string::npos) << "logs are read where they are";
+  for (const std::vector<std::string>& reading : std::vector<std::vector<std::string>>{
+           {"list"}, {"trials", "steps"}, {"explain", "steps", "0"}, {"importance", "steps"}, {"export", "steps"}}) {
+    std::vector<std::string> arguments = reading;
+    arguments.insert(arguments.end(), {"--data-dir", "kept"});
+    Child child = start(arguments);
+    EXPECT_EQ(child.wait(), 0) << reading.front() << child.said();
+  }
+  EXPECT_EQ(contents_of(directory_ + "/kept"), before);
+}
+
+TEST_F(Run, ADirectoryIsOnlyLookedAt) {
+  ASSERT_EQ(start({"run", write_job(kTwoSteps, {{"max_trials", 2}}), "--workers", "1", "--data-dir", "kept"}).wait(), 0);
+  const auto notes = [this] {
+    std::ifstream file(directory_ + "/notes.txt");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  for (const std::vector<std::string>& changing : std::vector<std::vector<std::string>>{
+           {"stop", "steps"}, {"delete", "steps"}, {"submit", "job.json"}, {"watch", "steps"}}) {
+    std::vector<std::string> arguments = changing;
+    arguments.insert(arguments.end(), {"--data-dir", "kept"});
+    EXPECT_EQ(start(arguments).wait(), 2) << changing.front();
+    EXPECT_NE(notes().find("--data-dir: is for looking only"), std::string::npos) << notes();
+  }
+  EXPECT_EQ(start({"list", "--data-dir", "nowhere"}).wait(), 2);
+  EXPECT_NE(notes().find("there is no directory"), std::string::npos) << notes();
+  EXPECT_FALSE(fs::exists(directory_ + "/nowhere"));
+  fs::create_directories(directory_ + "/empty");
+  EXPECT_EQ(start({"list", "--data-dir", "empty"}).wait(), 2);
+  EXPECT_NE(notes().find("has no database yet"), std::string::npos) << notes();
+  EXPECT_TRUE(fs::is_empty(directory_ + "/empty"));
+}
+
+TEST_F(Run, ADirectoryIsLookedAtBesideItsServerAndWithTheLogOfOneThatWasKilled) {
+  write_job(kHangsAfterOneStep, {{"max_trials", 2}});
+  Child running = start({"run", "job.json", "--workers", "1", "--data-dir", "kept"});
+  std::string seen;
+  for (int attempt = 0; attempt < 300 && seen.find("\tsteps\t") == std::string::npos; ++attempt) {
+    Child list = start({"list", "--data-dir", "kept"});
+    list.wait();
+    seen = list.said();
+  }
+  EXPECT_NE(seen.find("running"), std::string::npos) << seen;
+  std::ifstream address(directory_ + "/kept/server.json");
+  const pid_t server = Json::parse(address)["pid"].get<pid_t>();
+  ASSERT_EQ(kill(server, SIGKILL), 0);
+  running.wait();
+  ASSERT_GT(fs::file_size(directory_ + "/kept/tuneband.db-wal"), 0);
+  Child after = start({"list", "--data-dir", "kept"});
+  EXPECT_EQ(after.wait(), 0);
+  EXPECT_NE(after.said().find("\tsteps\t"), std::string::npos) << after.said();
 }
 
 }  // namespace tuneband::cli

@@ -1,0 +1,186 @@
+// --read-only: the reading half of the API over a data directory that nobody may change, for `tuneband --data-dir DIR ...`.
+//
+// What is read is a copy of the database in a private directory of its own: so a server may run on the original, or have been
+// killed on it, one of an older version may have written it, and the directory may be one that cannot be written to.
+#include <signal.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "db/connection.hpp"
+#include "db/store.hpp"
+#include "server/api/api.hpp"
+#include "server/app.hpp"
+#include "server/data/data_dir.hpp"
+#include "server/data/database_there.hpp"
+#include "server/engine.hpp"
+#include "server/http/http_server.hpp"
+#include "server/local/preflight.hpp"
+
+namespace tuneband::server {
+namespace {
+
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+
+constexpr int kCopyAttempts = 5;
+
+// Gone with all that is in it when this goes.
+class PrivateDir {
+ public:
+  PrivateDir() {
+    path_ = (fs::temp_directory_path() / "tuneband-reading-XXXXXX").string();
+    if (::mkdtemp(path_.data()) == nullptr) {
+      throw fs::filesystem_error("cannot make a directory", path_, std::error_code(errno, std::generic_category()));
+    }
+  }
+  ~PrivateDir() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  PrivateDir(const PrivateDir&) = delete;
+  PrivateDir& operator=(const PrivateDir&) = delete;
+
+  std::string database_file() const { return path_ + "/tuneband.db"; }
+
+ private:
+  std::string path_;
+};
+
+// Size and time of a file and of its log: what changes when anybody writes.
+std::string version_of(const std::string& database) {
+  std::string version;
+  for (const char* ending : {"", "-wal"}) {
+    std::error_code error;
+    const auto size = fs::file_size(database + ending, error);
+    if (!error) version += std::to_string(size) + "@";
+    const auto time = fs::last_write_time(database + ending, error);
+    if (!error) version += std::to_string(time.time_since_epoch().count()) + " ";
+  }
+  return version;
+}
+
+// The file, its log and the index of that as they are.
+void copy_files(const std::string& from, const std::string& to) {
+  for (int attempt = 0; attempt < kCopyAttempts; ++attempt) {
+    const std::string before = version_of(from);
+    for (const char* ending : {"", "-wal", "-shm"}) {
+      fs::remove(to + ending);
+      if (!fs::exists(from + ending)) continue;
+      fs::copy_file(from + ending, to + ending);
+      fs::permissions(to + ending, fs::perms::owner_read | fs::perms::owner_write);
+    }
+    if (version_of(from) == before) return;
+  }
+  throw std::runtime_error(from + " changes while it is read: try again, or ask the server that runs on it");
+}
+
+// SQLite leaves files beside a database that it reads, and may not where the directory cannot be written to: it is used only
+// where a server has them there, and writes.
+bool copied_beside_a_server(const DataDir& from, const std::string& to) {
+  if (!from.is_served()) return false;
+  try {
+    Connection::open_to_read(from.database_file()).copy_to(to);
+    return true;
+  } catch (const SqliteError&) {
+    return false;
+  }
+}
+
+// Also brings the copy to this version's tables.
+Result<void> copy_database(const DataDir& from, const std::string& to) {
+  if (!copied_beside_a_server(from, to)) {
+    std::error_code error;
+    if (fs::exists(from.database_file(), error)) copy_files(from.database_file(), to);
+    if (const Result<void> there = require_database(*DataDir::look_at(from.root(), to)); !there) return there;
+  }
+  Store::open(to);
+  return {};
+}
+
+// A message about the copy, as one about the original.
+std::string told_of(const std::string& original, const std::string& copy, std::string message) {
+  for (std::size_t at = message.find(copy); at != std::string::npos; at = message.find(copy, at + original.size())) {
+    message.replace(at, copy.size(), original);
+  }
+  return message;
+}
+
+Result<void> read_database(const DataDir& from, const std::string& to) {
+  const auto tell = [&](const std::string& message) { return told_of(from.database_file(), to, message); };
+  try {
+    const Result<void> copied = copy_database(from, to);
+    if (copied) return copied;
+    return Error{copied.error().code, tell(copied.error().message), "", copied.error().hint};
+  } catch (const std::exception& failure) {
+    return Error{ErrorCode::internal, tell(failure.what()), "", ""};
+  }
+}
+
+HttpHandler refusing_changes(HttpHandler handler, const std::string& root) {
+  return [handler = std::move(handler), root](const HttpRequest& request, const Respond& respond) {
+    if (request.method == "GET" || request.method == "HEAD") return handler(request, respond);
+    respond->reply(error_reply(403, "read_only", "this server only reads " + root + ": nothing can be changed",
+                               "start one without --read-only on it"));
+  };
+}
+
+EngineWorld world_at_rest() {
+  EngineWorld world;
+  world.commit = [](std::span<const Write>) { throw std::logic_error("a server that only reads has nothing to write"); };
+  world.trial_dir = [](TrialId) { return std::string(); };
+  world.tidy = [] { return false; };
+  world.data_lost = [] { return std::optional<std::string>(); };
+  return world;
+}
+
+// Until SIGTERM or SIGINT.
+void serve(const ServerConfig& config, const DataDir& data_dir) {
+  asio::io_context loop{1};
+  Engine engine(loop, {}, world_at_rest());
+  Preflight preflight(loop, PreflightOptions{.worker_program = config.worker_program});
+  Api api(loop, {engine, preflight, data_dir});
+  engine.restore({}, {});
+  HttpServerOptions options;
+  options.hosts_allowed = config.allowed_hosts;
+  HttpServer http(loop, asio::ip::tcp::endpoint(asio::ip::make_address(config.listen), config.port), options,
+                  refusing_changes(api.handler(), data_dir.root()));
+  api.set_connections([&http] { return http.load(); });
+  asio::signal_set signals(loop, SIGTERM, SIGINT);
+  signals.async_wait([&](boost::system::error_code error, int) {
+    if (error) return;
+    api.close_streams();
+    http.close();
+    loop.stop();
+  });
+  const asio::ip::address listen = asio::ip::make_address(config.listen);
+  std::printf("tuneband-server listening on %s\n", local_url(listen, http.port()).c_str());
+  std::fflush(stdout);
+  loop.run();
+}
+
+}  // namespace
+
+int run_read_only_server(const ServerConfig& config) {
+  const Result<DataDir> there = DataDir::look_at(config.data_dir);
+  if (!there) return end_with(1, describe(there.error()));
+  try {
+    const PrivateDir copy;
+    if (const Result<void> copied = read_database(*there, copy.database_file()); !copied)
+      return end_with(1, describe(copied.error()));
+    serve(config, *DataDir::look_at(config.data_dir, copy.database_file()));
+    return 0;
+  } catch (const std::exception& failure) {
+    return end_with(1, failure.what());
+  }
+}
+
+}  // namespace tuneband::server
