@@ -23,10 +23,6 @@ void hand_over(std::string& text, const Sink& sink, std::size_t from_bytes) {
   text.clear();
 }
 
-Statement select_all_trials(Connection& connection) {
-  return connection.prepare("SELECT " + columns_of<TrialRow>() + " FROM trials WHERE job = ? ORDER BY number");
-}
-
 // ---- CSV ----------------------------------------------------------------------------------------------------------------------
 
 void append_cell(std::string& line, std::string_view text) {
@@ -101,6 +97,10 @@ void write_analytics_trial(JsonWriter& json, const TrialRow& row, std::string_vi
 }
 
 }  // namespace
+
+Statement Reader::select_all_trials() {
+  return connection_.prepare("SELECT " + columns_of<TrialRow>() + " FROM trials WHERE job = ? ORDER BY number");
+}
 
 void Reader::write_best_so_far(JsonWriter& json, const JobRow& row, const JobFacts& facts) {
   Statement values = connection_.prepare(
@@ -193,7 +193,7 @@ Result<void> Reader::analytics_json(JobId job, Timestamp now, const Sink& sink) 
   json.begin_object().key("job").begin_object();
   write_job_fields(json, *row, surroundings(*row));
   json.end_object().key("trials").begin_array();
-  Statement trials = select_all_trials(connection_);
+  Statement trials = select_all_trials();
   for (trials.query(job.value); trials.step();) {
     write_analytics_trial(json, row_from<TrialRow>(trials), trials.text(kTrialConfigurationColumn), now);
     hand_over(text, sink, kPieceBytes);
@@ -220,7 +220,7 @@ Result<void> Reader::analytics_csv(JobId job, Timestamp now, const Sink& sink) {
   const SearchSpace& space = (*known)->spec.search_space;
 
   std::string text = csv_header(space);
-  Statement trials = select_all_trials(connection_);
+  Statement trials = select_all_trials();
   for (trials.query(job.value); trials.step();) {
     text += csv_line(row_from<TrialRow>(trials), configuration_from_text(trials.text(kTrialConfigurationColumn)), space, now);
     hand_over(text, sink, kPieceBytes);

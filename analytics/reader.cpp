@@ -7,7 +7,7 @@
 #include <set>
 
 #include "analytics/cursor.hpp"
-#include "analytics/decimate.hpp"
+#include "analytics/curves.hpp"
 #include "core/decimal.hpp"
 #include "core/json.hpp"
 #include "core/masked_document.hpp"
@@ -156,15 +156,6 @@ Cursor cursor_after(const TrialRow& row, TrialsQuery::Sort sort) {
 }
 
 // ---- observations -------------------------------------------------------------------------------------------------------------
-
-CurvePoint point_from(const Statement& row) {
-  CurvePoint point;
-  point.resource = row.integer(0);
-  point.objective = number_from(row, 1, 2);
-  if (!row.is_null(3)) point.metrics = std::string(row.text(3));
-  point.at = Timestamp{row.integer(4)};
-  return point;
-}
 
 void write_point(JsonWriter& json, const CurvePoint& point, const std::string& metric) {
   json.begin_object().field("resource", point.resource).field("objective", point.objective);
@@ -401,18 +392,12 @@ Result<std::string> Reader::observations(TrialId trial, std::optional<int> point
   if (!exists.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
   const std::shared_ptr<const JobFacts> facts = cached_facts(trial.job);
 
-  Statement count = connection_.prepare("SELECT count(*) FROM observations WHERE job = ? AND trial = ?");
-  count.query(trial.job.value, trial.number).step();
-  Decimator decimator(count.integer(0), points.value_or(kObservationsMax));
-  Statement rows = connection_.prepare(
-      "SELECT resource, objective, objective_is_nan, metrics, at FROM observations WHERE job = ? AND trial = ? ORDER BY "
-      "resource");
-  for (rows.query(trial.job.value, trial.number); rows.step();) decimator.add(point_from(rows));
-
+  CurveReader curves(connection_, CurveReader::Points::all);
   std::string text;
   JsonWriter json(text);
   json.begin_object().key("observations").begin_array();
-  for (const CurvePoint& point : decimator.take()) write_point(json, point, facts ? facts->spec.objective.metric : "objective");
+  for (const CurvePoint& point : curves.decimated(trial, points.value_or(kObservationsMax)))
+    write_point(json, point, facts ? facts->spec.objective.metric : "objective");
   json.end_array().end_object();
   return text;
 }

@@ -26,6 +26,10 @@ namespace tuneband {
 inline constexpr int kPageMax = 1000;             // jobs or trials
 inline constexpr int kObservationsMax = 100'000;  // in one reply; more are decimated to so many
 inline constexpr int kObservationPointsMin = 4;   // first, last, lowest, highest
+inline constexpr int kCurvePointsMax = 1000;      // of one trial, among those of a whole job
+inline constexpr int kCurvesMax = 2000;           // in one reply; of more the best and some of the others are shown
+inline constexpr int kCurvesOfBest = 500;
+inline constexpr std::int64_t kDecisionsShownMax = 20'000;
 inline constexpr std::size_t kSummaryBracketsMax = 100;
 inline constexpr std::size_t kSummaryParetoMax = 100;
 
@@ -42,6 +46,11 @@ struct TrialsQuery {
   Sort sort = Sort::number;
   int limit = 100;    // 1..kPageMax
   std::string after;  // `next` of the page before, of the same query
+};
+
+struct CurvesQuery {
+  int points = 60;          // of each trial: kObservationPointsMin..kCurvePointsMax
+  std::vector<int> trials;  // at most kCurvesMax; empty: all
 };
 
 // Gets text piece by piece, about 64 KiB at a time. The database's snapshot is held until the last piece: what blocks for long
@@ -116,6 +125,12 @@ class Reader {
   // A row a trial, with a header; RFC 4180, lines end in CRLF.
   Result<void> analytics_csv(JobId job, Timestamp now, const Sink& sink);
 
+  // Of all trials, or of many, in columns: TrialColumns, Curves and DecisionColumns of docs/api.md. Nothing in them depends on when
+  // they are read, so that they are the same until the job changes.
+  Result<std::string> columns(JobId job);
+  Result<std::string> curves(JobId job, const CurvesQuery& query);
+  Result<std::string> decision_columns(JobId job);
+
   // The parsed document of a job. Errors: not_found.
   Result<std::shared_ptr<const JobFacts>> facts(JobId job);
 
@@ -125,6 +140,8 @@ class Reader {
   JobSurroundings surroundings(const JobRow& row);
   std::shared_ptr<const JobFacts> cached_facts(JobId job);  // nothing: no such job, or not readable
   std::string configuration_of(JobId job, int trial);
+  Statement select_all_trials();
+  std::vector<int> trials_to_draw(JobId job, Goal goal);
   // Writes at most so many of the front, and says how many there are besides.
   std::size_t write_pareto(JsonWriter& json, JobId job, const JobFacts& facts, std::optional<std::size_t> points_max);
   enum class NonDominated { all, bests };  // bests: of those, only the best of a number of replicas

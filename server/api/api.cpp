@@ -62,15 +62,18 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
       exports_(loop, parts.data_dir.database_file(), {}),
       summaries_(loop, parts.data_dir.database_file(), {.threads = 1}),
       forecasts_(loop, parts.data_dir.database_file(), {.threads = 1}),
+      views_(loop, parts.data_dir.database_file(), {.threads = 2, .body = ExportThreads::Body::whole}),
       events_(loop, reads_),
       logs_(loop) {
   add_job_routes();
   add_trial_routes();
   add_tensor_routes();
+  add_view_routes();
   add_system_routes();
   add_dashboard_routes();
   parts_.engine.add_listener([this](std::span<const Write> writes) {
     metrics_.on_committed(writes);
+    versions_.on_committed(writes);
     events_.on_committed(writes, read_wall_clock());
     logs_.on_committed(writes);
   });
@@ -100,6 +103,7 @@ void Api::close_streams() {
   exports_.close();
   summaries_.close();
   forecasts_.close();
+  views_.close();
 }
 
 RouteHandler Api::with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then) {

@@ -10,6 +10,7 @@
 #include "server/api/event_hub.hpp"
 #include "server/api/export_threads.hpp"
 #include "server/api/job_document.hpp"
+#include "server/api/job_versions.hpp"
 #include "server/api/log_stream.hpp"
 #include "server/api/read_thread.hpp"
 #include "server/api/server_metrics.hpp"
@@ -90,6 +91,11 @@ class Api {
   void read_tensors(const HttpRequest& request, TrialId trial, Result<std::string> (*page)(const TensorQuery&),
                     const char* content_type, const Respond& respond);
 
+  // routes_views.cpp
+  void add_view_routes();
+  // Replies with what `read` gives, or that it is unchanged: it must follow from the job's rows alone.
+  void reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read, const Respond& respond);
+
   // routes_system.cpp
   void add_system_routes();
   void sync_worker(const HttpRequest& request, const std::string& worker, const Respond& respond);
@@ -111,6 +117,8 @@ class Api {
   ExportThreads exports_;
   ExportThreads summaries_;  // that a whole job's export does not hold up
   ExportThreads forecasts_;  // one at a time: what they cost is up to who asks
+  ExportThreads views_;
+  JobVersions versions_;
   EventHub events_;
   LogFollowers logs_;
   ServerMetrics metrics_;

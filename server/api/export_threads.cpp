@@ -59,6 +59,13 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
     stream_->write(std::move(text));
   }
 
+  void reply_whole(std::string text) {
+    if (!respond_) return;
+    head_.body = std::move(text);
+    respond_->reply(std::move(head_));
+    respond_.reset();
+  }
+
   void end(const std::optional<Error>& failure) {
     if (respond_ && !stream_ && failure) {
       respond_->reply(error_reply(*failure));
@@ -137,10 +144,18 @@ void ExportThreads::run(HttpReply head, Produce produce, const Respond& respond)
   exports_.push_back(its);
   boost::asio::post(threads_, [this, its = std::move(its), produce = std::move(produce)]() mutable {
     std::optional<Error> failure;
+    const bool whole = options_.body == Body::whole;
+    std::string gathered;
     try {
       its->not_in_vain();
       Reader reader = Reader::open(database_file_);
-      const auto done = produce(reader, [&](std::string_view piece) { its->give(loop_, piece); });
+      const auto done = produce(reader, [&](std::string_view piece) {
+        if (whole) {
+          gathered += piece;
+        } else {
+          its->give(loop_, piece);
+        }
+      });
       if (!done) failure = done.error();
     } catch (const ClientGone& gone) {
       failure = Error{ErrorCode::unavailable, gone.what(), "", ""};
@@ -148,7 +163,10 @@ void ExportThreads::run(HttpReply head, Produce produce, const Respond& respond)
       failure = failed_read(broken);
     }
     // What belongs to the loop ends there.
-    boost::asio::post(loop_, [its = std::move(its), failure] { its->end(failure); });
+    boost::asio::post(loop_, [its = std::move(its), failure, whole, gathered = std::move(gathered)]() mutable {
+      if (whole && !failure) return its->reply_whole(std::move(gathered));
+      its->end(failure);
+    });
   });
 }
 

@@ -24,9 +24,11 @@ class ExportThreads {
   static constexpr std::size_t kWaitingMax = 64;  // exports, under way or waiting for a thread
   static constexpr std::size_t kQueuedBytesMax = 1024 * 1024;
 
+  enum class Body { in_pieces, whole };  // whole: gathered first, and sent as a reply of known length, with gzip if wanted
   struct Options {
     std::size_t threads = 4;
     std::int64_t patience_ms = 180'000;
+    Body body = Body::in_pieces;
   };
 
   // Gives its text to the sink, which may block, and throws when the client is gone: let that pass.

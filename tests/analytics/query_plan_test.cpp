@@ -87,6 +87,9 @@ void read_everything(Reader& reader) {
   reader.best(job, std::nullopt, kStart).value();
   reader.observations(trial, std::nullopt).value();
   reader.decisions(trial).value();
+  reader.columns(job).value();
+  reader.curves(job, {}).value();
+  reader.decision_columns(job).value();
   reader.analytics_json(job, kStart, ignore).value();
   reader.analytics_csv(job, kStart, ignore).value();
   for (const auto sort : {TrialsQuery::Sort::number, TrialsQuery::Sort::objective}) {

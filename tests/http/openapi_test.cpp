@@ -102,6 +102,9 @@ TEST_F(OpenapiTest, DescribesTheShapesThatAreSent) {
   expect_shape(get_json("/v1/jobs/shape/plan"), "Plan");
   expect_shape(get_json("/v1/jobs/shape/plan").at("actual").at(0), "Rung");
   expect_shape(get_json("/v1/jobs/shape/analytics"), "Analytics");
+  expect_shape(get_json("/v1/jobs/shape/columns"), "TrialColumns");
+  expect_shape(get_json("/v1/jobs/shape/curves"), "Curves");
+  expect_shape(get_json("/v1/jobs/shape/decisions"), "DecisionColumns");
   const Json summary = get_json("/v1/jobs/shape/summary");
   expect_shape(summary, "Summary");
   expect_shape(summary.at("replicas"), "Replicas");

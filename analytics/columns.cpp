@@ -1,0 +1,53 @@
+#include "analytics/columns.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace tuneband {
+
+namespace {
+
+constexpr int kDrawnDigits = 7;
+constexpr std::size_t kDrawnCharsMax = 24;  // sign, digits, point, exponent
+
+}  // namespace
+
+void Column::add_time(const std::optional<Timestamp>& time, Timestamp origin) {
+  if (!time) return add_null();
+  json_.value(static_cast<double>(*time - origin) / 1000.0);
+}
+
+void Column::add_drawn(double value) {
+  if (!std::isfinite(value)) return add(value);
+  std::array<char, kDrawnCharsMax> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, kDrawnDigits).ptr;
+  json_.raw(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
+}
+
+void Column::write_cells(JsonWriter& out) {
+  json_.end_array();
+  out.raw(text_);
+}
+
+void Columns::write(JsonWriter& out) {
+  for (Column& column : columns_) column.write(out);
+}
+
+int Words::index_of(std::string_view word) {
+  if (word.empty()) return -1;
+  const auto found = indices_.find(word);
+  if (found != indices_.end()) return found->second;
+  const int index = static_cast<int>(words_.size());
+  words_.emplace_back(word);
+  indices_.emplace(word, index);
+  return index;
+}
+
+void Words::write(JsonWriter& out) const {
+  out.begin_array();
+  for (const std::string& word : words_) out.value(word);
+  out.end_array();
+}
+
+}  // namespace tuneband

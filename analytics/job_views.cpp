@@ -1,0 +1,353 @@
+// All trials of a job by columns: what a page draws of a whole job.
+#include <algorithm>
+#include <array>
+#include <cfloat>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "analytics/columns.hpp"
+#include "analytics/curves.hpp"
+#include "analytics/reader.hpp"
+#include "core/text.hpp"
+#include "db/row_columns.hpp"
+
+namespace tuneband {
+
+namespace {
+
+constexpr std::array kTrialStates = {TrialState::pending, TrialState::running, TrialState::paused,   TrialState::completed,
+                                     TrialState::stopped, TrialState::failed,  TrialState::cancelled};
+constexpr std::array kVerdicts = {Verdict::waiting, Verdict::promoted, Verdict::stopped, Verdict::completed};
+
+template <class Word, std::size_t size>
+void write_words(JsonWriter& json, std::string_view name, const std::array<Word, size>& words) {
+  json.key(name).begin_array();
+  for (const Word word : words) json.value(to_string(word));
+  json.end_array();
+}
+
+template <class Word, std::size_t size>
+std::int64_t code_of(const std::array<Word, size>& words, Word word) {
+  return std::find(words.begin(), words.end(), word) - words.begin();
+}
+
+// ---- trials -------------------------------------------------------------------------------------------------------------------
+
+class TrialColumns {
+ public:
+  TrialColumns(const JobSpec& spec, Timestamp created_at) : spec_(spec), created_at_(created_at) {
+    for (const Parameter& parameter : spec.search_space.parameters()) parameters_.emplace_back(parameter.name);
+    for (std::size_t i = 0; i < spec.more_objectives.size(); ++i) more_objectives_.emplace_back("");
+  }
+
+  void add(const TrialRow& row, const Configuration& configuration) {
+    ++trials_;
+    number_.add(row.id.number);
+    state_.add(code_of(kTrialStates, row.state));
+    bracket_.add(row.bracket);
+    rung_.add(row.rung);
+    resource_.add(row.resource);
+    until_resource_.add(row.until_resource);
+    objective_.add(row.objective);
+    objective_resource_.add(row.objective_resource);
+    kept_value_.add(row.kept_value);
+    kept_resource_.add(row.kept_resource);
+    violation_.add(row.violation);
+    created_.add_time(row.created_at, created_at_);
+    started_.add_time(row.started_at, created_at_);
+    ended_.add_time(row.ended_at, created_at_);
+    training_seconds_.add(seconds(row.training_ms));
+    replicas_.add(row.replicas());
+    replicated_ = replicated_ || row.replicas() > 1;
+    attempts_.add(attempts_shown(row));
+    segments_.add(row.attempts_in_all);
+    worker_.add(workers_.index_of(row.worker.value));
+    exit_class_.add(exit_classes_.index_of(word_of(row.exit_class).value_or("")));
+    if (row.origin == "enqueued") enqueued_.add(row.id.number);
+    add_more_objectives(row);
+    add_parameters(configuration);
+  }
+
+  // As fields of the object that `json` is in.
+  void write(JsonWriter& json) {
+    write_words(json, "states", kTrialStates);
+    json.key("workers");
+    workers_.write(json);
+    json.key("exit_classes");
+    exit_classes_.write(json);
+    json.field("trials", trials_);
+    columns_.write(json);
+    if (!spec_.constraints.empty()) violation_.write(json);
+    if (replicated_) replicas_.write(json);
+    write_nested(json, "more_objectives", more_objectives_, Nested::list);
+    write_nested(json, "parameters", parameters_, Nested::by_name);
+  }
+
+ private:
+  enum class Nested { list, by_name };
+
+  void add_more_objectives(const TrialRow& row) {
+    for (std::size_t i = 0; i < more_objectives_.size(); ++i) {
+      if (i < row.more_objectives.size()) {
+        more_objectives_[i].add(row.more_objectives[i]);
+      } else {
+        more_objectives_[i].add_null();
+      }
+    }
+  }
+
+  void add_parameters(const Configuration& configuration) {
+    std::size_t index = 0;
+    for (const Parameter& parameter : spec_.search_space.parameters()) {
+      Column& column = parameters_[index++];
+      const auto value = configuration.find(parameter.name);
+      if (value == configuration.end()) {
+        column.add_null();
+      } else {
+        std::visit([&column](const auto& its) { column.add(its); }, value->second);
+      }
+    }
+  }
+
+  static void write_nested(JsonWriter& json, std::string_view name, std::deque<Column>& columns, Nested nested) {
+    json.key(name);
+    nested == Nested::list ? json.begin_array() : json.begin_object();
+    for (Column& column : columns) nested == Nested::list ? column.write_cells(json) : column.write(json);
+    nested == Nested::list ? json.end_array() : json.end_object();
+  }
+
+  const JobSpec& spec_;
+  Timestamp created_at_;
+  int trials_ = 0;
+  bool replicated_ = false;
+  Words workers_;
+  Words exit_classes_;
+  Columns columns_;
+  Column& number_ = columns_.add("number");
+  Column& state_ = columns_.add("state");
+  Column& bracket_ = columns_.add("bracket");
+  Column& rung_ = columns_.add("rung");
+  Column& resource_ = columns_.add("resource");
+  Column& until_resource_ = columns_.add("until_resource");
+  Column& objective_ = columns_.add("objective");
+  Column& objective_resource_ = columns_.add("objective_resource");
+  Column& kept_value_ = columns_.add("kept_value");
+  Column& kept_resource_ = columns_.add("kept_resource");
+  Column& created_ = columns_.add("created");
+  Column& started_ = columns_.add("started");
+  Column& ended_ = columns_.add("ended");
+  Column& training_seconds_ = columns_.add("training_seconds");
+  Column& attempts_ = columns_.add("attempts");
+  Column& segments_ = columns_.add("segments");
+  Column& worker_ = columns_.add("worker");
+  Column& exit_class_ = columns_.add("exit_class");
+  Column& enqueued_ = columns_.add("enqueued");
+  Column violation_{"violation"};
+  Column replicas_{"replicas"};
+  std::deque<Column> more_objectives_;
+  std::deque<Column> parameters_;
+};
+
+// ---- decisions ----------------------------------------------------------------------------------------------------------------
+
+// A decision without what explains it in words.
+struct DecisionShown {
+  int trial = 0;
+  int bracket = 0;
+  int rung = 0;
+  std::int64_t resource = 0;
+  std::optional<double> value;
+  double violation = 0;
+  Verdict verdict = Verdict::waiting;
+  int rank = 0;
+  int filled = 0;
+  int slots = 0;
+  int keep = 0;
+  std::optional<double> cutoff;
+  Timestamp at;
+};
+
+constexpr std::string_view kDecisionShownColumns =
+    "trial, bracket, rung, resource, value, value_is_nan, violation, verdict, rank, filled, slots, keep, cutoff, cutoff_is_nan, at";
+
+DecisionShown decision_shown_from(const Statement& row) {
+  DecisionShown shown;
+  shown.trial = row.small_integer(0);
+  shown.bracket = row.small_integer(1);
+  shown.rung = row.small_integer(2);
+  shown.resource = row.integer(3);
+  shown.value = number_from(row, 4, 5);
+  shown.violation = row.number(6);
+  shown.verdict = verdict_from(row.text(7)).value_or(Verdict::waiting);
+  shown.rank = row.small_integer(8);
+  shown.filled = row.small_integer(9);
+  shown.slots = row.small_integer(10);
+  shown.keep = row.small_integer(11);
+  shown.cutoff = number_from(row, 12, 13);
+  shown.at = Timestamp{row.integer(14)};
+  return shown;
+}
+
+// By rung, and there by value; those without one last.
+bool by_rung_and_value(const DecisionShown& a, const DecisionShown& b) {
+  const auto key = [](const DecisionShown& one) {
+    const bool valued = one.value && !std::isnan(*one.value);
+    return std::tuple(one.bracket, one.rung, !valued, valued ? *one.value : 0.0, one.trial);
+  };
+  return key(a) < key(b);
+}
+
+// Of each rung some, evenly by value: its best, its worst and the quantiles between them stay.
+std::vector<DecisionShown> thinned(std::vector<DecisionShown> all, std::size_t max) {
+  if (all.size() <= max) return all;
+  std::sort(all.begin(), all.end(), by_rung_and_value);
+  const double share = static_cast<double>(max) / static_cast<double>(all.size());
+  std::vector<DecisionShown> kept;
+  for (auto begin = all.begin(); begin != all.end();) {
+    const auto end = std::find_if(begin, all.end(),
+                                  [&](const DecisionShown& one) { return one.bracket != begin->bracket || one.rung != begin->rung; });
+    const auto count = static_cast<std::size_t>(end - begin);
+    const std::size_t keep = std::min(count, std::max<std::size_t>(2, static_cast<std::size_t>(static_cast<double>(count) * share)));
+    for (std::size_t i = 0; i < keep; ++i) {
+      const std::size_t at = keep == 1 ? 0 : i * (count - 1) / (keep - 1);
+      kept.push_back(begin[static_cast<std::ptrdiff_t>(at)]);
+    }
+    begin = end;
+  }
+  return kept;
+}
+
+void write_decisions_shown(JsonWriter& json, const std::vector<DecisionShown>& decisions, bool constrained, Timestamp created_at) {
+  Columns columns;
+  Column& trial = columns.add("trial");
+  Column& bracket = columns.add("bracket");
+  Column& rung = columns.add("rung");
+  Column& resource = columns.add("resource");
+  Column& value = columns.add("value");
+  Column& verdict = columns.add("verdict");
+  Column& rank = columns.add("rank");
+  Column& filled = columns.add("filled");
+  Column& slots = columns.add("slots");
+  Column& keep = columns.add("keep");
+  Column& cutoff = columns.add("cutoff");
+  Column& at = columns.add("at");
+  Column violation("violation");
+  for (const DecisionShown& one : decisions) {
+    trial.add(one.trial);
+    bracket.add(one.bracket);
+    rung.add(one.rung);
+    resource.add(one.resource);
+    value.add(one.value);
+    verdict.add(code_of(kVerdicts, one.verdict));
+    rank.add(one.rank);
+    filled.add(one.filled);
+    slots.add(one.slots);
+    keep.add(one.keep);
+    cutoff.add(one.cutoff);
+    at.add_time(one.at, created_at);
+    violation.add(one.violation);
+  }
+  columns.write(json);
+  if (constrained) violation.write(json);
+}
+
+}  // namespace
+
+Result<std::string> Reader::columns(JobId job) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  if (!known) return known.error();
+  const Result<JobRow> row = find_row(job);
+  if (!row) return row.error();
+  TrialColumns columns((*known)->spec, row->created_at);
+  Statement trials = select_all_trials();
+  for (trials.query(job.value); trials.step();)
+    columns.add(row_from<TrialRow>(trials), configuration_from_text(trials.text(kTrialConfigurationColumn)));
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().field("created_at", row->created_at);
+  columns.write(json);
+  json.end_object();
+  return text;
+}
+
+// All of a job with few trials; of many the best, and of the others as many as there is room for, evenly by number.
+std::vector<int> Reader::trials_to_draw(JobId job, Goal goal) {
+  std::vector<int> all;
+  Statement numbers = connection_.prepare("SELECT number FROM trials WHERE job = ? ORDER BY number");
+  for (numbers.query(job.value); numbers.step();) all.push_back(numbers.small_integer(0));
+  if (all.size() <= kCurvesMax) return all;
+  std::set<int> chosen;
+  const bool up = goal == Goal::minimize;
+  Statement best = connection_.prepare(joined({"SELECT number FROM trials INDEXED BY trials_by_objective WHERE job = ?1 AND ",
+                                               up ? "objective >= ?2 ORDER BY objective" : "objective <= ?2 ORDER BY objective DESC",
+                                               ", number LIMIT ?3"}));
+  for (best.query(job.value, up ? -DBL_MAX : DBL_MAX, kCurvesOfBest); best.step();) chosen.insert(best.small_integer(0));
+  std::erase_if(all, [&](int number) { return chosen.contains(number); });
+  const std::size_t room = kCurvesMax - chosen.size();
+  for (std::size_t i = 0; i < room; ++i) chosen.insert(all[i * all.size() / room]);
+  return {chosen.begin(), chosen.end()};
+}
+
+Result<std::string> Reader::curves(JobId job, const CurvesQuery& query) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  if (!known) return known.error();
+  const Result<JobRow> row = find_row(job);
+  if (!row) return row.error();
+  for (const int number : query.trials) {
+    if (const Result<TrialRow> there = trial_row({job, number}); !there) return there.error();
+  }
+  const std::vector<int> numbers = query.trials.empty() ? trials_to_draw(job, (*known)->spec.objective.goal) : query.trials;
+  CurveReader reader(connection_, CurveReader::Points::of_the_objective);
+  Columns columns;
+  Column& trial = columns.add("trial");
+  Column& begin = columns.add("begin");
+  Column& resource = columns.add("resource");
+  Column& value = columns.add("value");
+  std::int64_t points = 0;
+  for (const int number : numbers) {
+    const std::vector<CurvePoint> curve = reader.decimated({job, number}, query.points);
+    if (curve.empty()) continue;
+    trial.add(number);
+    begin.add(points);
+    points += static_cast<std::int64_t>(curve.size());
+    for (const CurvePoint& point : curve) {
+      resource.add(point.resource);
+      value.add_drawn(*point.objective);
+    }
+  }
+  begin.add(points);
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  columns.write(json);
+  json.field("left_out", query.trials.empty() ? row->trials_created - static_cast<int>(numbers.size()) : 0).end_object();
+  return text;
+}
+
+Result<std::string> Reader::decision_columns(JobId job) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  if (!known) return known.error();
+  const Result<JobRow> row = find_row(job);
+  if (!row) return row.error();
+  std::vector<DecisionShown> decisions;
+  Statement rows = connection_.prepare(joined({"SELECT ", kDecisionShownColumns, " FROM decisions WHERE job = ? ORDER BY trial, rung"}));
+  for (rows.query(job.value); rows.step();) decisions.push_back(decision_shown_from(rows));
+  const std::size_t all = decisions.size();
+  decisions = thinned(std::move(decisions), kDecisionsShownMax);
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().field("created_at", row->created_at);
+  write_words(json, "verdicts", kVerdicts);
+  json.field("decisions", all).field("left_out", all - decisions.size());
+  write_decisions_shown(json, decisions, !(*known)->spec.constraints.empty(), row->created_at);
+  json.end_object();
+  return text;
+}
+
+}  // namespace tuneband

@@ -1,0 +1,76 @@
+// What a page draws of a whole job, in columns; told as unchanged to who has it already.
+#include <algorithm>
+
+#include "core/decimal.hpp"
+#include "core/text.hpp"
+#include "server/api/api.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+constexpr int kStatusNotModified = 304;
+
+CurvesQuery curves_query_of(const HttpRequest& request, Diagnostics& diagnostics) {
+  CurvesQuery query;
+  query.points = static_cast<int>(
+      query_integer(request, "points", kObservationPointsMin, kCurvePointsMax, diagnostics).value_or(query.points));
+  const auto list = request.query_value("trials");
+  if (!list) return query;
+  for (std::size_t begin = 0; begin <= list->size();) {
+    const std::size_t end = std::min(list->find(',', begin), list->size());
+    const auto number = whole_number(std::string_view(*list).substr(begin, end - begin));
+    if (!number || *number < 0 || *number > kTrialsMax) {
+      diagnostics.error("trials", "expected numbers of trials with commas between them, got " + excerpt(*list));
+      return query;
+    }
+    query.trials.push_back(static_cast<int>(*number));
+    begin = end + 1;
+  }
+  if (query.trials.size() > static_cast<std::size_t>(kCurvesMax))
+    diagnostics.error("trials", "expected at most " + std::to_string(kCurvesMax) + " trials, got " + std::to_string(query.trials.size()));
+  return query;
+}
+
+}  // namespace
+
+void Api::add_view_routes() {
+  const auto of_job = [this](Result<std::string> (Reader::*view)(JobId)) {
+    return with_job([this, view](const HttpRequest& request, JobId job, const Respond& respond) {
+      reply_view(request, job, [job, view](Reader& reader) { return (reader.*view)(job); }, respond);
+    });
+  };
+  router_.add({"GET", "/v1/jobs/{job}/columns", {}, of_job(&Reader::columns)});
+  router_.add({"GET", "/v1/jobs/{job}/decisions", {}, of_job(&Reader::decision_columns)});
+  router_.add({"GET",
+               "/v1/jobs/{job}/curves",
+               {"points", "trials"},
+               with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
+                 Diagnostics diagnostics;
+                 const CurvesQuery query = curves_query_of(request, diagnostics);
+                 if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+                 reply_view(request, job, [job, query](Reader& reader) { return reader.curves(job, query); }, respond);
+               })});
+}
+
+void Api::reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read,
+                     const Respond& respond) {
+  HttpReply head;
+  std::string etag = versions_.etag(job);
+  const bool unchanged = has_already(request.header("if-none-match"), etag);
+  head.headers.emplace_back("ETag", std::move(etag));
+  head.headers.emplace_back("Cache-Control", "no-cache");
+  if (unchanged) {
+    head.status = kStatusNotModified;
+    return respond->reply(std::move(head));
+  }
+  const auto produce = [read = std::move(read)](Reader& reader, const Sink& sink) -> Result<void> {
+    const auto text = read(reader);
+    if (!text) return text.error();
+    sink(*text);
+    return {};
+  };
+  views_.run(std::move(head), produce, respond);
+}
+
+}  // namespace tuneband::server

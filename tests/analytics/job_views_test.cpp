@@ -1,0 +1,120 @@
+// A whole job by columns: what is left out of a large one, what is not a number, what a configuration does not have.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "analytics/columns.hpp"
+#include "tests/db/db_fixture.hpp"
+
+namespace tuneband::testing {
+namespace {
+
+class JobViewsTest : public DbTest {
+ protected:
+  void SetUp() override { store_.emplace(Store::open(path())); }
+
+  void write_job(std::vector<Write> rows, int trials, const std::string& goal = "maximize") {
+    JobRow job = running_job(1, "a");
+    job.spec_json = spec_text("a", goal);
+    job.trials_created = job.trials_stopped = trials;
+    rows.insert(rows.begin(), job);
+    store_->commit(rows);
+  }
+  static Json parsed_view(const Result<std::string>& text) {
+    if (!text) throw std::runtime_error(describe(text.error()));
+    return Json::parse(*text);
+  }
+  Json columns() { return parsed_view(Reader::open(path()).columns(kJob)); }
+  Json curves(const CurvesQuery& query = {}) { return parsed_view(Reader::open(path()).curves(kJob, query)); }
+  Json decisions() { return parsed_view(Reader::open(path()).decision_columns(kJob)); }
+
+ private:
+  std::optional<Store> store_;
+};
+
+TEST_F(JobViewsTest, WhatIsNoFiniteNumberIsATextAndWhatIsNotThereIsNull) {
+  TrialRow infinite = ended_trial(1, 1, TrialState::stopped, -kInfinity, 3);
+  infinite.configuration = {{"booster", Value(std::string("gbtree"))}};
+  write_job({ended_trial(1, 0, TrialState::stopped, kNan, 3), infinite, pending_trial(1, 2), observation(1, 0, 1, kNan),
+             observation(1, 0, 2, 0.25), observation(1, 1, 1, std::nullopt)},
+            3);
+  const Json shown = columns();
+  EXPECT_EQ(shown.at("objective"), Json::array({"nan", "-inf", nullptr}));
+  EXPECT_EQ(shown.at("parameters").at("eta").at(1), nullptr);
+  EXPECT_EQ(shown.at("parameters").at("booster").at(1), "gbtree");
+  EXPECT_EQ(shown.at("ended").at(2), nullptr);
+  EXPECT_EQ(shown.at("worker").at(2), -1);
+  const Json drawn = curves();
+  EXPECT_EQ(drawn.at("trial"), Json::array({0})) << "the others have no value of the objective";
+  EXPECT_EQ(drawn.at("value"), Json::array({"nan", 0.25}));
+  EXPECT_EQ(drawn.at("begin"), Json::array({0, 2}));
+}
+
+TEST_F(JobViewsTest, ACurveKeepsItsEndsItsLowestAndItsHighestPoint) {
+  std::vector<Write> rows = {ended_trial(1, 0, TrialState::stopped, 0.5, 100)};
+  for (int resource = 1; resource <= 100; ++resource)
+    rows.push_back(observation(1, 0, resource, resource == 40 ? 9.0 : resource == 60 ? -9.0 : 0.5));
+  write_job(std::move(rows), 1);
+  CurvesQuery query;
+  query.points = 4;
+  EXPECT_EQ(curves(query).at("resource"), Json::array({1, 40, 60, 100}));
+}
+
+TEST_F(JobViewsTest, OfManyTrialsTheBestAreDrawnAndTheOthersEvenly) {
+  constexpr int kMany = 3000;
+  std::vector<Write> rows;
+  for (int number = 0; number < kMany; ++number) {
+    rows.push_back(ended_trial(1, number, TrialState::stopped, -number * 1.0, 3));
+    rows.push_back(observation(1, number, 3, -number * 1.0));
+  }
+  write_job(std::move(rows), kMany, "minimize");
+  const Json shown = curves();
+  EXPECT_EQ(shown.at("trial").size(), static_cast<std::size_t>(kCurvesMax));
+  EXPECT_EQ(shown.at("left_out"), kMany - kCurvesMax);
+  const auto trials = shown.at("trial").get<std::vector<int>>();
+  const auto below = [&](int number) { return std::lower_bound(trials.begin(), trials.end(), number) - trials.begin(); };
+  EXPECT_EQ(kCurvesMax - below(kMany - kCurvesOfBest), kCurvesOfBest) << "all of the best";
+  EXPECT_NEAR(static_cast<double>(below((kMany - kCurvesOfBest) / 2)), (kCurvesMax - kCurvesOfBest) / 2.0, 1.0);
+}
+
+TEST_F(JobViewsTest, OfManyDecisionsTheBestTheWorstAndSomeBetweenOfEachRungStay) {
+  constexpr int kMany = 30'000;
+  std::vector<Write> rows;
+  for (int number = 0; number < kMany; ++number) {
+    rows.push_back(ended_trial(1, number, TrialState::stopped, number * 1.0, 3));
+    rows.push_back(decision(1, number, number < 3 ? 1 : 0, number == 7 ? kNan : number * 1.0, Verdict::stopped, number));
+  }
+  write_job(std::move(rows), kMany);
+  const Json shown = decisions();
+  EXPECT_EQ(shown.at("decisions"), kMany);
+  EXPECT_EQ(shown.at("left_out").get<std::size_t>() + shown.at("trial").size(), static_cast<std::size_t>(kMany));
+  EXPECT_LE(shown.at("trial").size(), static_cast<std::size_t>(kDecisionsShownMax));
+  const auto trials = shown.at("trial").get<std::vector<int>>();
+  for (const int stays : {0, 2, 3, 7}) EXPECT_THAT(trials, ::testing::Contains(stays));
+}
+
+TEST(Columns, ValuesThatAreDrawnHaveSevenDigits) {
+  std::string text;
+  JsonWriter json(text);
+  Column column("value");
+  for (const double value : {1.0 / 3, 123456789.0, -2.0e-20, kInfinity, 0.0}) column.add_drawn(value);
+  json.begin_object();
+  column.write(json);
+  json.end_object();
+  EXPECT_EQ(text, R"({"value":[0.3333333,1.234568e+08,-2e-20,"inf",0]})");
+}
+
+TEST(Columns, WordsAreNumberedAsTheyCome) {
+  Words words;
+  EXPECT_EQ(words.index_of("b"), 0);
+  EXPECT_EQ(words.index_of("a"), 1);
+  EXPECT_EQ(words.index_of("b"), 0);
+  EXPECT_EQ(words.index_of(""), -1);
+  std::string text;
+  JsonWriter json(text);
+  words.write(json);
+  EXPECT_EQ(text, R"(["b","a"])");
+}
+
+}  // namespace
+}  // namespace tuneband::testing

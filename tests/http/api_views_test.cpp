@@ -1,0 +1,142 @@
+// What a page draws of a whole job: columns, curves, decisions; and that nothing is sent again to who has it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/api/job_versions.hpp"
+#include "tests/http/api_fixture.hpp"
+
+namespace tuneband::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ApiViewsTest : public ApiTest {
+ protected:
+  void run_job() {
+    submit(job_document("whole"));
+    work_until_idle("worker-1");
+  }
+  Json columns() { return get_json("/v1/jobs/whole/columns"); }
+  RawReply get_unless(const std::string& target, const std::string& etag) {
+    return client().get(target, "If-None-Match: " + etag + "\r\n");
+  }
+};
+
+TEST_F(ApiViewsTest, ColumnsSayOfEachTrialWhatAnalyticsSay) {
+  run_job();
+  const Json shown = columns();
+  const Json trials = get_json("/v1/jobs/whole/analytics").at("trials");
+  ASSERT_GT(trials.size(), 5U);
+  EXPECT_EQ(shown.at("trials"), trials.size());
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const Json& trial = trials[i];
+    for (const char* same : {"number", "bracket", "rung", "resource", "objective", "objective_resource", "training_seconds",
+                             "attempts", "segments"}) {
+      EXPECT_EQ(shown.at(same).at(i), trial.at(same)) << same;
+    }
+    EXPECT_EQ(shown.at("states").at(shown.at("state").at(i).get<std::size_t>()), trial.at("state"));
+    EXPECT_EQ(shown.at("workers").at(shown.at("worker").at(i).get<std::size_t>()), trial.at("worker"));
+    EXPECT_EQ(shown.at("parameters").at("x").at(i), trial.at("parameters").at("x"));
+    EXPECT_GE(shown.at("ended").at(i), shown.at("started").at(i));
+    EXPECT_EQ(shown.at("exit_class").at(i), -1);
+  }
+  EXPECT_FALSE(shown.contains("violation")) << "the job has no constraints";
+  EXPECT_FALSE(shown.contains("replicas")) << "each trial had one worker";
+}
+
+TEST_F(ApiViewsTest, AJobWithoutTrialsHasEmptyColumns) {
+  submit(job_document("whole"));
+  const Json shown = columns();
+  EXPECT_EQ(shown.at("trials"), 0);
+  EXPECT_EQ(shown.at("number"), Json::array());
+  EXPECT_EQ(shown.at("parameters").at("x"), Json::array());
+  EXPECT_EQ(get_json("/v1/jobs/whole/curves").at("begin"), Json::array({0}));
+  EXPECT_EQ(get_json("/v1/jobs/whole/decisions").at("decisions"), 0);
+}
+
+TEST_F(ApiViewsTest, CurvesAreOfAllTrialsOrOfThoseThatAreNamed) {
+  run_job();
+  const Json all = get_json("/v1/jobs/whole/curves");
+  ASSERT_EQ(all.at("trial").size(), columns().at("number").size());
+  EXPECT_EQ(all.at("begin").size(), all.at("trial").size() + 1);
+  EXPECT_EQ(all.at("begin").back(), all.at("value").size());
+  EXPECT_EQ(all.at("left_out"), 0);
+  const Json two = get_json("/v1/jobs/whole/curves?trials=2,0&points=4");
+  EXPECT_EQ(two.at("trial"), Json::array({2, 0}));
+  const Json points = get_json("/v1/jobs/whole/trials/2/observations").at("observations");
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    EXPECT_EQ(two.at("resource").at(i), points[i].at("resource"));
+    EXPECT_NEAR(two.at("value").at(i).get<double>(), points[i].at("objective").get<double>(), 1e-6);
+  }
+}
+
+TEST_F(ApiViewsTest, BadQueriesOfCurvesAreNamed) {
+  run_job();
+  for (const char* query : {"?points=3", "?points=1001", "?points=x", "?trials=", "?trials=1,", "?trials=-1", "?trials=1;2"})
+    EXPECT_EQ(get("/v1/jobs/whole/curves" + std::string(query)).status, 400) << query;
+  std::string many = "0";
+  for (int i = 0; i < kCurvesMax; ++i) many += ",0";
+  EXPECT_THAT(get("/v1/jobs/whole/curves?trials=" + many).body, HasSubstr("at most 2000"));
+  EXPECT_EQ(get("/v1/jobs/whole/curves?trials=0,900").status, 404) << "there is no such trial";
+  EXPECT_EQ(get("/v1/jobs/nobody/columns").status, 404);
+}
+
+TEST_F(ApiViewsTest, DecisionsAreThoseOfEachTrial) {
+  run_job();
+  const Json all = get_json("/v1/jobs/whole/decisions");
+  const std::size_t count = all.at("trial").size();
+  EXPECT_EQ(all.at("decisions"), count);
+  EXPECT_EQ(all.at("left_out"), 0);
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Json its = get_json("/v1/jobs/whole/trials/" + all.at("trial").at(i).dump() + "/decisions").at("decisions");
+    for (const Json& one : its) {
+      if (one.at("rung") != all.at("rung").at(i)) continue;
+      ++seen;
+      for (const char* same : {"bracket", "resource", "value", "rank", "filled", "slots", "keep", "cutoff"})
+        EXPECT_EQ(all.at(same).at(i), one.at(same)) << same;
+      EXPECT_EQ(all.at("verdicts").at(all.at("verdict").at(i).get<std::size_t>()), one.at("verdict"));
+    }
+  }
+  EXPECT_EQ(seen, count);
+}
+
+TEST_F(ApiViewsTest, AViewIsSentAgainOnlyAfterItsJobHasChanged) {
+  submit(job_document("whole"));
+  submit(job_document("other"));
+  for (const char* view : {"/columns", "/curves", "/decisions"}) {
+    const std::string target = "/v1/jobs/whole" + std::string(view);
+    const std::string etag(get(target).header("etag"));
+    const RawReply again = get_unless(target, etag);
+    EXPECT_EQ(again.status, 304) << view;
+    EXPECT_EQ(again.body, "");
+    EXPECT_EQ(again.header("etag"), etag);
+    EXPECT_EQ(get_unless("/v1/jobs/other" + std::string(view), etag).status, 200) << "that is another job";
+    const Json order = sync("worker-1").at("order");
+    EXPECT_EQ(get_unless(target, etag).status, 200) << "a trial has begun";
+    const std::string begun(get(target).header("etag"));
+    sync("worker-1", reached(order, 0.5));
+    EXPECT_EQ(get_unless(target, begun).status, 200) << "it has a result";
+  }
+}
+
+TEST_F(ApiViewsTest, ALargeViewIsCompressed) {
+  Json document = job_document("whole");
+  document["scheduler"]["max_resource"] = 81;
+  submit(document);
+  work_until_idle("worker-1");
+  const RawReply reply = client().get("/v1/jobs/whole/columns", "Accept-Encoding: gzip\r\n");
+  EXPECT_EQ(reply.header("content-encoding"), "gzip");
+}
+
+TEST(JobVersions, AClientMayNameSeveralTagsOrAny) {
+  EXPECT_TRUE(server::has_already(R"(W/"1-7-2")", R"(W/"1-7-2")"));
+  EXPECT_TRUE(server::has_already(R"("0", "1-7-2")", R"(W/"1-7-2")"));
+  EXPECT_TRUE(server::has_already("*", R"(W/"1-7-2")"));
+  EXPECT_FALSE(server::has_already("", R"(W/"1-7-2")"));
+  EXPECT_FALSE(server::has_already(R"(W/"1-7-20")", R"(W/"1-7-2")"));
+  EXPECT_FALSE(server::has_already(R"(W/"11-7-2")", R"(W/"1-7-2")"));
+}
+
+}  // namespace
+}  // namespace tuneband::test
