@@ -21,7 +21,8 @@ void Column::add_time(const std::optional<Timestamp>& time, Timestamp origin) {
 void Column::add_drawn(double value) {
   if (!std::isfinite(value)) return add(value);
   std::array<char, kDrawnCharsMax> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, kDrawnDigits).ptr;
+  const auto end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, kDrawnDigits).ptr;
   json_.raw(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
 }
 

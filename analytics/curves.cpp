@@ -21,9 +21,10 @@ CurvePoint point_from(const Statement& row, bool with_metrics) {
 CurveReader::CurveReader(Connection& connection, Points points) : with_metrics_(points == Points::all) {
   const std::string_view which = with_metrics_ ? "" : " AND (objective IS NOT NULL OR objective_is_nan = 1)";
   count_ = connection.prepare(joined({"SELECT count(*) FROM observations WHERE job = ? AND trial = ?", which}));
-  rows_ = connection.prepare(joined({"SELECT resource, objective, objective_is_nan, metrics, at FROM observations "
-                                     "WHERE job = ? AND trial = ?",
-                                     which, " ORDER BY resource"}));
+  rows_ =
+      connection.prepare(joined({"SELECT resource, objective, objective_is_nan, metrics, at FROM observations "
+                                 "WHERE job = ? AND trial = ?",
+                                 which, " ORDER BY resource"}));
 }
 
 std::vector<CurvePoint> CurveReader::decimated(TrialId trial, std::int64_t points_max) {

@@ -171,7 +171,8 @@ struct DecisionShown {
 };
 
 constexpr std::string_view kDecisionShownColumns =
-    "trial, bracket, rung, resource, value, value_is_nan, violation, verdict, rank, filled, slots, keep, cutoff, cutoff_is_nan, at";
+    "trial, bracket, rung, resource, value, value_is_nan, violation, verdict, rank, filled, slots, keep, cutoff, cutoff_is_nan, "
+    "at";
 
 DecisionShown decision_shown_from(const Statement& row) {
   DecisionShown shown;
@@ -207,10 +208,11 @@ std::vector<DecisionShown> thinned(std::vector<DecisionShown> all, std::size_t m
   const double share = static_cast<double>(max) / static_cast<double>(all.size());
   std::vector<DecisionShown> kept;
   for (auto begin = all.begin(); begin != all.end();) {
-    const auto end = std::find_if(begin, all.end(),
-                                  [&](const DecisionShown& one) { return one.bracket != begin->bracket || one.rung != begin->rung; });
+    const auto end = std::find_if(
+        begin, all.end(), [&](const DecisionShown& one) { return one.bracket != begin->bracket || one.rung != begin->rung; });
     const auto count = static_cast<std::size_t>(end - begin);
-    const std::size_t keep = std::min(count, std::max<std::size_t>(2, static_cast<std::size_t>(static_cast<double>(count) * share)));
+    const std::size_t keep =
+        std::min(count, std::max<std::size_t>(2, static_cast<std::size_t>(static_cast<double>(count) * share)));
     for (std::size_t i = 0; i < keep; ++i) {
       const std::size_t at = keep == 1 ? 0 : i * (count - 1) / (keep - 1);
       kept.push_back(begin[static_cast<std::ptrdiff_t>(at)]);
@@ -220,7 +222,8 @@ std::vector<DecisionShown> thinned(std::vector<DecisionShown> all, std::size_t m
   return kept;
 }
 
-void write_decisions_shown(JsonWriter& json, const std::vector<DecisionShown>& decisions, bool constrained, Timestamp created_at) {
+void write_decisions_shown(JsonWriter& json, const std::vector<DecisionShown>& decisions, bool constrained,
+                           Timestamp created_at) {
   Columns columns;
   Column& trial = columns.add("trial");
   Column& bracket = columns.add("bracket");
@@ -282,9 +285,9 @@ std::vector<int> Reader::trials_to_draw(JobId job, Goal goal) {
   if (all.size() <= kCurvesMax) return all;
   std::set<int> chosen;
   const bool up = goal == Goal::minimize;
-  Statement best = connection_.prepare(joined({"SELECT number FROM trials INDEXED BY trials_by_objective WHERE job = ?1 AND ",
-                                               up ? "objective >= ?2 ORDER BY objective" : "objective <= ?2 ORDER BY objective DESC",
-                                               ", number LIMIT ?3"}));
+  Statement best = connection_.prepare(
+      joined({"SELECT number FROM trials INDEXED BY trials_by_objective WHERE job = ?1 AND ",
+              up ? "objective >= ?2 ORDER BY objective" : "objective <= ?2 ORDER BY objective DESC", ", number LIMIT ?3"}));
   for (best.query(job.value, up ? -DBL_MAX : DBL_MAX, kCurvesOfBest); best.step();) chosen.insert(best.small_integer(0));
   std::erase_if(all, [&](int number) { return chosen.contains(number); });
   const std::size_t room = kCurvesMax - chosen.size();
@@ -336,7 +339,8 @@ Result<std::string> Reader::decision_columns(JobId job) {
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
   std::vector<DecisionShown> decisions;
-  Statement rows = connection_.prepare(joined({"SELECT ", kDecisionShownColumns, " FROM decisions WHERE job = ? ORDER BY trial, rung"}));
+  Statement rows =
+      connection_.prepare(joined({"SELECT ", kDecisionShownColumns, " FROM decisions WHERE job = ? ORDER BY trial, rung"}));
   for (rows.query(job.value); rows.step();) decisions.push_back(decision_shown_from(rows));
   const std::size_t all = decisions.size();
   decisions = thinned(std::move(decisions), kDecisionsShownMax);

@@ -125,11 +125,14 @@ class Reader {
   // A row a trial, with a header; RFC 4180, lines end in CRLF.
   Result<void> analytics_csv(JobId job, Timestamp now, const Sink& sink);
 
-  // Of all trials, or of many, in columns: TrialColumns, Curves and DecisionColumns of docs/api.md. Nothing in them depends on when
-  // they are read, so that they are the same until the job changes.
+  // Of all trials, or of many, in columns: TrialColumns, Curves and DecisionColumns of docs/api.md. Nothing in them depends on
+  // when they are read, so that they are the same until the job changes.
   Result<std::string> columns(JobId job);
   Result<std::string> curves(JobId job, const CurvesQuery& query);
   Result<std::string> decision_columns(JobId job);
+
+  // Timeline: the segments of a job's trials, or of one. Errors: not_found.
+  Result<std::string> timeline(JobId job, std::optional<int> trial = std::nullopt);
 
   // The parsed document of a job. Errors: not_found.
   Result<std::shared_ptr<const JobFacts>> facts(JobId job);

@@ -94,7 +94,8 @@ class Api {
   // routes_views.cpp
   void add_view_routes();
   // Replies with what `read` gives, or that it is unchanged: it must follow from the job's rows alone.
-  void reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read, const Respond& respond);
+  void reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read,
+                  const Respond& respond);
 
   // routes_system.cpp
   void add_system_routes();

@@ -28,7 +28,8 @@ CurvesQuery curves_query_of(const HttpRequest& request, Diagnostics& diagnostics
     begin = end + 1;
   }
   if (query.trials.size() > static_cast<std::size_t>(kCurvesMax))
-    diagnostics.error("trials", "expected at most " + std::to_string(kCurvesMax) + " trials, got " + std::to_string(query.trials.size()));
+    diagnostics.error("trials",
+                      "expected at most " + std::to_string(kCurvesMax) + " trials, got " + std::to_string(query.trials.size()));
   return query;
 }
 
@@ -37,11 +38,24 @@ CurvesQuery curves_query_of(const HttpRequest& request, Diagnostics& diagnostics
 void Api::add_view_routes() {
   const auto of_job = [this](Result<std::string> (Reader::*view)(JobId)) {
     return with_job([this, view](const HttpRequest& request, JobId job, const Respond& respond) {
-      reply_view(request, job, [job, view](Reader& reader) { return (reader.*view)(job); }, respond);
+      reply_view(
+          request, job, [job, view](Reader& reader) { return (reader.*view)(job); }, respond);
     });
   };
   router_.add({"GET", "/v1/jobs/{job}/columns", {}, of_job(&Reader::columns)});
   router_.add({"GET", "/v1/jobs/{job}/decisions", {}, of_job(&Reader::decision_columns)});
+  router_.add(
+      {"GET", "/v1/jobs/{job}/timeline", {}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
+         reply_view(
+             request, job, [job](Reader& reader) { return reader.timeline(job); }, respond);
+       })});
+  router_.add({"GET",
+               "/v1/jobs/{job}/trials/{trial}/segments",
+               {},
+               with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
+                 reply_view(
+                     request, trial.job, [trial](Reader& reader) { return reader.timeline(trial.job, trial.number); }, respond);
+               })});
   router_.add({"GET",
                "/v1/jobs/{job}/curves",
                {"points", "trials"},
@@ -49,7 +63,8 @@ void Api::add_view_routes() {
                  Diagnostics diagnostics;
                  const CurvesQuery query = curves_query_of(request, diagnostics);
                  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
-                 reply_view(request, job, [job, query](Reader& reader) { return reader.curves(job, query); }, respond);
+                 reply_view(
+                     request, job, [job, query](Reader& reader) { return reader.curves(job, query); }, respond);
                })});
 }
 

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "server/api/job_versions.hpp"
 #include "tests/http/api_fixture.hpp"
 
@@ -104,20 +107,46 @@ TEST_F(ApiViewsTest, DecisionsAreThoseOfEachTrial) {
 TEST_F(ApiViewsTest, AViewIsSentAgainOnlyAfterItsJobHasChanged) {
   submit(job_document("whole"));
   submit(job_document("other"));
-  for (const char* view : {"/columns", "/curves", "/decisions"}) {
-    const std::string target = "/v1/jobs/whole" + std::string(view);
-    const std::string etag(get(target).header("etag"));
-    const RawReply again = get_unless(target, etag);
+  const std::vector<std::string> views = {"/columns", "/curves", "/decisions", "/timeline"};
+  const std::string etag(get("/v1/jobs/whole/columns").header("etag"));
+  for (const std::string& view : views) {
+    const RawReply again = get_unless("/v1/jobs/whole" + view, etag);
     EXPECT_EQ(again.status, 304) << view;
     EXPECT_EQ(again.body, "");
     EXPECT_EQ(again.header("etag"), etag);
-    EXPECT_EQ(get_unless("/v1/jobs/other" + std::string(view), etag).status, 200) << "that is another job";
-    const Json order = sync("worker-1").at("order");
-    EXPECT_EQ(get_unless(target, etag).status, 200) << "a trial has begun";
-    const std::string begun(get(target).header("etag"));
-    sync("worker-1", reached(order, 0.5));
-    EXPECT_EQ(get_unless(target, begun).status, 200) << "it has a result";
+    EXPECT_EQ(get_unless("/v1/jobs/other" + view, etag).status, 200) << "that is another job";
   }
+  const Json order = sync("worker-1").at("order");
+  ASSERT_EQ(order.at("trial"), 0);
+  for (const std::string& view : views) EXPECT_EQ(get_unless("/v1/jobs/whole" + view, etag).status, 200) << "a trial has begun";
+  const std::string begun(get("/v1/jobs/whole/columns").header("etag"));
+  sync("worker-1", reached(order, 0.5));
+  for (const std::string& view : views) EXPECT_EQ(get_unless("/v1/jobs/whole" + view, begun).status, 200) << "it has a result";
+}
+
+TEST_F(ApiViewsTest, TheTimelineHasASegmentForEachAssignment) {
+  submit(job_document("whole"));
+  const Json order = sync("worker-1").at("order");
+  Json shown = get_json("/v1/jobs/whole/timeline");
+  EXPECT_EQ(shown.at("ended"), Json::array({nullptr})) << "it runs";
+  EXPECT_EQ(shown.at("outcome"), Json::array({-1}));
+  EXPECT_EQ(shown.at("workers"), Json::array({"worker-1"}));
+  sync("worker-1", reached(order, 0.5));
+  work_until_idle("worker-1");
+  shown = get_json("/v1/jobs/whole/timeline");
+  std::size_t started = 0;
+  const Json trials = columns();
+  for (const Json& segments : trials.at("segments")) started += segments.get<std::size_t>();
+  ASSERT_EQ(shown.at("trial").size(), started);
+  for (std::size_t i = 0; i < started; ++i) {
+    EXPECT_EQ(shown.at("resource").at(i), shown.at("until_resource").at(i));
+    EXPECT_GE(shown.at("ended").at(i), shown.at("began").at(i));
+    const bool last = shown.at("until_resource").at(i) == 9;
+    EXPECT_EQ(shown.at("outcomes").at(shown.at("outcome").at(i).get<std::size_t>()), last ? "completed" : "reached_rung");
+  }
+  const Json one = get_json("/v1/jobs/whole/trials/0/segments");
+  EXPECT_EQ(one.at("trial").size(), columns().at("segments").at(0));
+  EXPECT_EQ(get("/v1/jobs/whole/trials/900/segments").status, 404);
 }
 
 TEST_F(ApiViewsTest, ALargeViewIsCompressed) {

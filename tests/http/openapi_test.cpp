@@ -105,6 +105,7 @@ TEST_F(OpenapiTest, DescribesTheShapesThatAreSent) {
   expect_shape(get_json("/v1/jobs/shape/columns"), "TrialColumns");
   expect_shape(get_json("/v1/jobs/shape/curves"), "Curves");
   expect_shape(get_json("/v1/jobs/shape/decisions"), "DecisionColumns");
+  expect_shape(get_json("/v1/jobs/shape/timeline"), "Timeline");
   const Json summary = get_json("/v1/jobs/shape/summary");
   expect_shape(summary, "Summary");
   expect_shape(summary.at("replicas"), "Replicas");
