@@ -23,6 +23,7 @@ export interface ParallelInput {
   table: TrialTable;
   parameters: readonly Parameter[]; // an axis each, in this order
   mask: Uint8Array; // of the rows, what is shown
+  draft: boolean; // while an axis is swept: only lines
   brushes: readonly Brush[];
   brush: (name: string, range: [number, number] | null) => void;
   reorder: (names: string[]) => void;
@@ -199,7 +200,7 @@ export function parallelScene(input: ParallelInput): MakeScene {
     let sweeping: { axis: Axis; from: number; to: number } | null = null;
     return {
       draw(pen) {
-        if (dense) drawDensity(pen, palette, axes, shown, frame);
+        if (dense && !input.draft) drawDensity(pen, palette, axes, shown, frame);
         pen.lineWidth = 1;
         for (const index of lines) {
           const good = goodOf(index);

@@ -8,7 +8,7 @@ import { DataTable } from '../parts/data_table.tsx';
 import { hovered, pick, selectedSet } from '../state/selection.ts';
 import { palette } from '../state/theme.ts';
 import { labelFont } from './axes.ts';
-import type { Hit, MakeScene, Scene } from './scene.ts';
+import { swept, type Hit, type MakeScene, type Scene } from './scene.ts';
 import { SvgPen, type Pen } from './svg_pen.ts';
 
 export interface PlotProps {
@@ -23,6 +23,7 @@ export interface PlotProps {
 }
 
 const clickReachPx = 4;
+const pauseMs = 120; // of a sweep in another plot
 
 function withContext(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
   const ratio = window.devicePixelRatio || 1;
@@ -63,8 +64,8 @@ export function Plot(props: PlotProps): JSX.Element {
 
   useEffect(() => {
     if (width.value === 0) return;
-    const scene = makeScene({ width: width.value, height, palette: palette.value });
-    const frame = requestAnimationFrame(() => {
+    const draw = (): void => {
+      const scene = makeScene({ width: width.value, height, palette: palette.value });
       if (base.current) {
         const pen = withContext(base.current, width.value, height);
         pen.lineJoin = 'round';
@@ -73,8 +74,18 @@ export function Plot(props: PlotProps): JSX.Element {
         base.current.dataset['drawn'] = String(Number(base.current.dataset['drawn'] ?? 0) + 1);
       }
       current.value = scene;
-    });
-    return () => cancelAnimationFrame(frame);
+    };
+    let frame = 0;
+    const waits = swept.peek() !== null && swept.peek() !== props.title ? pauseMs : 0;
+    const timer = setTimeout(() => { frame = requestAnimationFrame(draw); }, waits);
+    if (waits === 0) {
+      clearTimeout(timer);
+      frame = requestAnimationFrame(draw);
+    }
+    return () => {
+      clearTimeout(timer);
+      cancelAnimationFrame(frame);
+    };
   }, [makeScene, width.value, height, palette.value, asTable.value]);
 
   useEffect(
@@ -103,6 +114,7 @@ export function Plot(props: PlotProps): JSX.Element {
     const start = pressed.current;
     if (start && (start.moved || Math.hypot(place.x - start.x, place.y - start.y) > clickReachPx)) {
       start.moved = true;
+      swept.value = props.title;
       if (scene?.sweep?.(start, place, false)) return;
     }
     show(scene?.hit?.(place.x, place.y) ?? null);
@@ -115,6 +127,7 @@ export function Plot(props: PlotProps): JSX.Element {
   const onUp = (event: PointerEvent): void => {
     const start = pressed.current;
     pressed.current = null;
+    swept.value = null;
     if (!start) return;
     const place = at(event);
     const scene = current.peek();

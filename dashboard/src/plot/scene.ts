@@ -1,5 +1,6 @@
 // A plot is a function from a frame to a scene: what is drawn, what is under a pixel. Data that arrives makes another scene; what
 // the reader chose is in neither.
+import { signal } from '@preact/signals';
 import type { Palette } from '../state/theme.ts';
 import type { Pen } from './svg_pen.ts';
 
@@ -32,6 +33,9 @@ export interface Scene {
   order?: () => readonly number[];
   place?(trial: number): { x: number; y: number } | null;
 }
+
+// The title of the plot in which the pointer sweeps right now: it is drawn at once and roughly, the others when there is a pause.
+export const swept = signal<string | null>(null);
 
 export type MakeScene = (frame: Frame) => Scene;
 

@@ -29,7 +29,22 @@ export function hrefOf(path: (string | number)[], query?: URLSearchParams | Reco
 
 const inBrowser = typeof window !== 'undefined';
 export const place = signal<Place>(parsePlace(inBrowser ? window.location.hash : ''));
-if (inBrowser) window.addEventListener('hashchange', () => { place.value = parsePlace(window.location.hash); });
+if (inBrowser) window.addEventListener('hashchange', () => { clearTimeout(writing); place.value = parsePlace(window.location.hash); });
+
+// Browsers take 200 changes of the address in ten seconds and no more: while something is swept, it is written now and then.
+const writeMs = 150;
+let writing: ReturnType<typeof setTimeout> | undefined;
+let written = 0;
+
+function replaceAddress(): void {
+  clearTimeout(writing);
+  const write = (): void => {
+    written = Date.now();
+    history.replaceState(null, '', hrefOf(place.peek().path, place.peek().query));
+  };
+  if (Date.now() - written >= writeMs) write();
+  else writing = setTimeout(write, writeMs);
+}
 
 export function go(path: (string | number)[], query?: URLSearchParams | Record<string, string>): void {
   window.location.hash = hrefOf(path, query);
@@ -45,9 +60,10 @@ export function choose(changes: Record<string, string | null>, push = false): vo
   }
   const href = hrefOf(place.value.path, query);
   if (href === hrefOf(place.value.path, place.value.query)) return;
-  if (push) history.pushState(null, '', href);
-  else history.replaceState(null, '', href);
   place.value = parsePlace(href);
+  if (!push) return replaceAddress();
+  clearTimeout(writing);
+  history.pushState(null, '', href);
 }
 
 export function chosen(name: string): string {

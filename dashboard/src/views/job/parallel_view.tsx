@@ -4,6 +4,7 @@ import type { Parameter } from '../../data/space.ts';
 import type { TrialTable } from '../../data/trials.ts';
 import { linesMost, parallelScene } from '../../plot/parallel_scene.ts';
 import { Plot } from '../../plot/plot.tsx';
+import { swept } from '../../plot/scene.ts';
 import { Menu } from '../../parts/menu.tsx';
 import { choose, chosen } from '../../state/place.ts';
 import { brushes, setBrush } from '../../state/selection.ts';
@@ -25,13 +26,14 @@ export function ParallelView({ height }: { height: number }): JSX.Element {
   const version = table.version.value;
   const axes = shownAxes(store.parameters.value, table);
   const names = axes.map((axis) => axis.name).join(',');
+  const draft = swept.value !== null;
   const scene = useMemo(
     () =>
       parallelScene({
-        job, table, parameters: axes, mask: visible.value.mask, brushes: brushes.value, brush: setBrush,
+        job, table, parameters: axes, mask: visible.value.mask, draft, brushes: brushes.value, brush: setBrush,
         reorder: (order) => choose({ axes: order.join(',') }),
       }),
-    [version, names, visible.value, brushes.value],
+    [version, names, visible.value, brushes.value, draft],
   );
   const count = visible.value.count;
   return (
