@@ -295,7 +295,9 @@ TEST_F(Commands, AReportHasTheServersAnswersAndNothingInThemIsMarkup) {
   ASSERT_TRUE(write_report(session(), {"7", path}));
   std::ifstream file(path);
   const std::string page{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(page, R"(<p>{"job":"direct-marketing","replies":{"/v1/jobs/direct-marketing/notes":{"text":"\u003c/script>\u003cb>"}}}</p>)");
+  EXPECT_EQ(page,
+            R"(<p>{"job":"direct-marketing","replies":)"
+            R"({"/v1/jobs/direct-marketing/notes":{"text":"\u003c/script>\u003cb>"}}}</p>)");
 }
 
 TEST_F(Commands, SubmittingTheSameAgainSaysSo) {
