@@ -1,5 +1,5 @@
--- The segments of trials: who trained what, from when until when. Kept by what happens to a trial's row. A segment begins and ends
--- in two commits, for a worker is told of it between them, so that no row that counts is passed over.
+-- The segments of trials: who trained what, from when until when. Kept by what happens to a trial's row. A segment begins and
+-- ends in two commits, for a worker is told of it between them, so that no row that counts is passed over.
 CREATE TABLE segments (
   job INTEGER NOT NULL,
   trial INTEGER NOT NULL,
@@ -20,7 +20,8 @@ CREATE TABLE segments (
 ) STRICT, WITHOUT ROWID;
 
 INSERT INTO segments (job, trial, epoch, attempt, worker, peers, from_resource, until_resource, resource, began_at)
-  SELECT job, number, epoch, max(attempts, 1), worker, peers, checkpoint_resource, until_resource, resource, assigned_at FROM trials
+  SELECT job, number, epoch, max(attempts, 1), worker, peers, checkpoint_resource, until_resource, resource, assigned_at
+  FROM trials
   WHERE state = 'running';
 
 CREATE TRIGGER first_segment_began AFTER INSERT ON trials WHEN NEW.state = 'running'
@@ -41,7 +42,8 @@ BEGIN
         outcome = CASE WHEN NEW.state = 'cancelled' THEN 'cancelled'
                        WHEN NEW.exit_class IS NOT NULL THEN NEW.exit_class
                        WHEN NEW.state = 'completed' THEN 'completed'
-                       WHEN NEW.state IN ('paused', 'stopped') OR (NEW.state = 'running' AND NEW.rung > OLD.rung) THEN 'reached_rung'
+                       WHEN NEW.state IN ('paused', 'stopped') THEN 'reached_rung'
+                       WHEN NEW.state = 'running' AND NEW.rung > OLD.rung THEN 'reached_rung'
                        ELSE 'given_back' END
     WHERE job = OLD.job AND trial = OLD.number AND epoch = OLD.epoch;
 END;
