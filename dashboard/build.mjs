@@ -69,8 +69,8 @@ function report() {
   const head = `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width, initial-scale=1">`;
   const data = '<script type="application/json" id="recorded">@recorded@</script>';
   return {
-    routes: ['', '/summary', '/columns', '/analytics', '/curves?points=100', '/decisions', '/importance', '/timeline', '/notes'],
-    trial_routes: ['', '/decisions', '/observations?points=100'],
+    routes: ['', '/summary', '/columns', '/curves?points=60', '/decisions', '/importance', '/timeline', '/notes'],
+    trial_routes: ['', '/decisions'],
     trials_max: 300,
     page: `<!doctype html>\n<html lang="en"><head>${head}<title>Tuneband</title><style>${css}</style></head><body><div id="app"></div>${data}<script type="module">${inline}</script></body></html>\n`,
   };

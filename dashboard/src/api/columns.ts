@@ -18,7 +18,7 @@ export interface TrialColumns {
   objective_resource: number[];
   kept_value: (number | null)[];
   violation?: NumberText[];
-  more_objectives: (NumberText | null)[][];
+  more_objectives?: (NumberText | null)[][];
   started: (number | null)[];
   ended: (number | null)[];
   training_seconds: number[];
@@ -42,7 +42,7 @@ export function tableOfColumns(columns: TrialColumns): TrialTable {
       objective: objective === null ? null : numberOf(objective),
       objectiveResource: columns.objective_resource[index] as number,
       keptValue: columns.kept_value[index] ?? null,
-      moreObjectives: columns.more_objectives.flatMap((column) => { const value = column[index] ?? null; return value === null ? [] : [numberOf(value)]; }),
+      moreObjectives: (columns.more_objectives ?? []).flatMap((column) => { const value = column[index] ?? null; return value === null ? [] : [numberOf(value)]; }),
       violation: numberOf(columns.violation?.[index] ?? 0),
       started: columns.started[index] ?? null,
       ended: columns.ended[index] ?? null,
@@ -116,8 +116,6 @@ export interface Timeline {
   created_at: string;
   workers: string[];
   outcomes: string[];
-  segments: number;
-  left_out: number;
   trial: number[];
   worker: number[]; // index
   rank: number[];

@@ -1,11 +1,10 @@
 // One function a route. A view's data that comes by another route changes here and nowhere else.
-import { ApiError, getJson, sendJson, transport } from './transport.ts';
+import { getJson, sendJson, transport } from './transport.ts';
 import * as columns from './columns.ts';
-import { numberOf } from '../data/numbers.ts';
-import { rowOfTrial, TrialTable } from '../data/trials.ts';
+import type { TrialTable } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type {
-  Analytics, CreatedJob, Decision, Importance, Job, JobDetail, Observation, Plan, Summary, Trial, Worker,
+  CreatedJob, Decision, Importance, Job, JobDetail, Plan, Summary, Trial, Worker,
 } from './shapes.ts';
 
 const segment = encodeURIComponent;
@@ -21,71 +20,30 @@ export function listJobs(after?: string): Promise<{ jobs: Job[]; next: string | 
 export const getJob = (job: string): Promise<JobDetail> => getJson(jobPath(job));
 export const getSummary = (job: string): Promise<Summary> => getJson(`${jobPath(job)}/summary`);
 export const getPlan = (job: string): Promise<Plan> => getJson(`${jobPath(job)}/plan`);
-export const getAnalytics = (job: string): Promise<Analytics> => getJson(`${jobPath(job)}/analytics`);
 export const getTrial = (job: string, trial: number): Promise<Trial> => getJson(trialPath(job, trial));
 
 export async function getImportance(job: string): Promise<Importance | null> {
   return (await getJson<{ importance: Importance | null }>(`${jobPath(job)}/importance`)).importance;
 }
 
-export async function getObservations(job: string, trial: number, points: number): Promise<Observation[]> {
-  const path = `${trialPath(job, trial)}/observations?points=${points}`;
-  return (await getJson<{ observations: Observation[] }>(path)).observations;
-}
-
 export async function getDecisions(job: string, trial: number): Promise<Decision[]> {
   return (await getJson<{ decisions: Decision[] }>(`${trialPath(job, trial)}/decisions`)).decisions;
 }
 
-const curvesMost = 300;
-const curvePoints = 100;
-const requestsAtOnce = 4; // a browser opens six connections to a server: some are left for everything else
+const curvePoints = 60;
 
-async function eachOf<T>(trials: readonly number[], load: (trial: number) => Promise<T>): Promise<Map<number, T>> {
-  const found = new Map<number, T>();
-  const left = [...trials];
-  const work = async (): Promise<void> => {
-    for (let trial = left.shift(); trial !== undefined; trial = left.shift()) found.set(trial, await load(trial));
-  };
-  await Promise.all(Array.from({ length: requestsAtOnce }, work));
-  return found;
+export async function getTrials(job: string): Promise<TrialTable> {
+  return columns.tableOfColumns(await getJson(`${jobPath(job)}/columns`));
 }
 
-// For servers that have no columns yet: `older` asks for what they have.
-async function orOlder<T>(newer: Promise<T>, older: () => Promise<T>): Promise<T> {
-  try {
-    return await newer;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    return older();
-  }
+// Of the job's other trials `leftOut` have no curve here.
+export async function getCurves(job: string): Promise<{ curves: Map<number, Curve>; leftOut: number }> {
+  const found = await getJson<columns.CurveColumns>(`${jobPath(job)}/curves?points=${curvePoints}`);
+  return { curves: columns.curvesOfColumns(found), leftOut: found.left_out };
 }
 
-export function getTrials(job: string): Promise<TrialTable> {
-  const newer = async (): Promise<TrialTable> => columns.tableOfColumns(await getJson(`${jobPath(job)}/columns`));
-  return orOlder(newer(), async () => {
-    const { job: row, trials } = await getAnalytics(job);
-    const table = new TrialTable(Date.parse(row.created_at));
-    for (const trial of trials) table.put(rowOfTrial(trial, table.createdAt), trial.parameters);
-    return table;
-  });
-}
-
-// `trials`: those that matter most first; of the others `leftOut` are not loaded.
-export function getCurves(job: string, trials: readonly number[]): Promise<{ curves: Map<number, Curve>; leftOut: number }> {
-  const newer = async (): Promise<{ curves: Map<number, Curve>; leftOut: number }> => {
-    const found = await getJson<columns.CurveColumns>(`${jobPath(job)}/curves?points=${curvePoints}`);
-    return { curves: columns.curvesOfColumns(found), leftOut: found.left_out };
-  };
-  return orOlder(newer(), () => curvesOneByOne(job, trials));
-}
-
-export function getAllDecisions(job: string, trials: readonly number[]): Promise<Decision[]> {
-  const newer = async (): Promise<Decision[]> => columns.decisionsOfColumns(await getJson(`${jobPath(job)}/decisions`));
-  return orOlder(newer(), async () => {
-    const found = await eachOf(trials.slice(0, curvesMost), (trial) => getDecisions(job, trial));
-    return [...found.values()].flat();
-  });
+export async function getAllDecisions(job: string): Promise<Decision[]> {
+  return columns.decisionsOfColumns(await getJson(`${jobPath(job)}/decisions`));
 }
 
 export const getTimeline = (job: string): Promise<columns.Timeline> => getJson(`${jobPath(job)}/timeline`);
@@ -93,17 +51,6 @@ export const getNotes = (job: string): Promise<columns.Notes> => getJson(`${jobP
 
 export async function putNote(job: string, trial: number | undefined, text: string): Promise<void> {
   await sendJson('PUT', `${trial === undefined ? jobPath(job) : trialPath(job, trial)}/note`, { text });
-}
-
-async function curvesOneByOne(job: string, trials: readonly number[]): Promise<{ curves: Map<number, Curve>; leftOut: number }> {
-  const curves = await eachOf(trials.slice(0, curvesMost), async (trial): Promise<Curve> => {
-    const seen = (await getObservations(job, trial, curvePoints)).filter((observation) => observation.objective !== null);
-    return {
-      resource: seen.map((observation) => observation.resource),
-      value: seen.map((observation) => numberOf(observation.objective ?? 'nan')),
-    };
-  });
-  return { curves, leftOut: Math.max(0, trials.length - curvesMost) };
 }
 
 export async function listWorkers(): Promise<Worker[]> {

@@ -217,37 +217,6 @@ export interface Summary {
   summary: Costs;
 }
 
-export interface AnalyticsTrial {
-  number: number;
-  parameters: Configuration;
-  state: TrialState;
-  bracket: number;
-  rung: number;
-  objective: NumberText | null;
-  objective_resource: number;
-  violation: NumberText;
-  more_objectives: NumberText[];
-  resource: number;
-  started_at: string | null;
-  ended_at: string | null;
-  training_seconds: number;
-  worker_seconds: number;
-  queue_seconds: number;
-  attempts: number;
-  segments: number;
-  worker: string;
-  replicas: number;
-}
-
-export interface Analytics {
-  job: Job;
-  trials: AnalyticsTrial[];
-  rungs: Rung[];
-  replicas: Replicas;
-  pareto: ParetoPoint[];
-  summary: Costs;
-}
-
 export interface Importance {
   resource: number;
   trials: number;

@@ -1,7 +1,7 @@
 // The trials of a job as columns: a row a trial, found by its number. Rows are added and changed in place as the job goes on;
 // `version` tells whoever draws them.
 import { signal } from '@preact/signals';
-import type { AnalyticsTrial, Job, ParameterValue, Trial, TrialState } from '../api/shapes.ts';
+import type { Job, ParameterValue, Trial, TrialState } from '../api/shapes.ts';
 import { numberOf } from './numbers.ts';
 
 export interface TrialRow {
@@ -84,7 +84,7 @@ function secondsSince(start: number, at: string | null): number | null {
   return at === null ? null : (Date.parse(at) - start) / 1000;
 }
 
-export function rowOfTrial(trial: Trial | AnalyticsTrial, createdAt: number): TrialRow {
+export function rowOfTrial(trial: Trial, createdAt: number): TrialRow {
   return {
     number: trial.number,
     state: trial.state,
@@ -93,7 +93,7 @@ export function rowOfTrial(trial: Trial | AnalyticsTrial, createdAt: number): Tr
     resource: trial.resource,
     objective: trial.objective === null ? null : numberOf(trial.objective),
     objectiveResource: trial.objective_resource,
-    keptValue: 'kept_value' in trial ? trial.kept_value : null,
+    keptValue: trial.kept_value,
     moreObjectives: trial.more_objectives.map(numberOf),
     violation: numberOf(trial.violation),
     started: secondsSince(createdAt, trial.started_at),
@@ -110,15 +110,4 @@ export function rowOfTrial(trial: Trial | AnalyticsTrial, createdAt: number): Tr
 export function better(a: number, b: number, goal: Job['objective']['goal']): boolean {
   if (!Number.isFinite(b)) return Number.isFinite(a);
   return Number.isFinite(a) && (goal === 'maximize' ? a > b : a < b);
-}
-
-// Trials at max_resource, the best first, then the others by how far they came. The order of the answer's table.
-export function byMerit(goal: Job['objective']['goal']): (a: TrialRow, b: TrialRow) => number {
-  const sign = goal === 'maximize' ? -1 : 1;
-  return (a, b) => {
-    const known = Number(Number.isFinite(b.objective ?? NaN)) - Number(Number.isFinite(a.objective ?? NaN));
-    if (known !== 0) return known;
-    if (!Number.isFinite(a.objective ?? NaN)) return a.number - b.number;
-    return sign * ((a.objective ?? 0) - (b.objective ?? 0)) || a.number - b.number;
-  };
 }

@@ -16,10 +16,9 @@ export class CurveStore {
 
   constructor(private readonly job: string) {}
 
-  // `trials`: all of the job's, those that matter most first.
-  want(trials: readonly number[]): Promise<void> {
+  want(): Promise<void> {
     // What could not be had is asked for again when it is next wanted; the page says that the server is away.
-    this.asked ??= this.load(trials).catch(() => { this.asked = null; });
+    this.asked ??= this.load().catch(() => { this.asked = null; });
     return this.asked;
   }
 
@@ -45,8 +44,8 @@ export class CurveStore {
     this.version.value += 1;
   }
 
-  private async load(trials: readonly number[]): Promise<void> {
-    const { curves, leftOut } = await api.getCurves(this.job, trials);
+  private async load(): Promise<void> {
+    const { curves, leftOut } = await api.getCurves(this.job);
     for (const [trial, loaded] of curves) {
       const told = this.curves.get(trial);
       this.curves.set(trial, loaded);

@@ -22,9 +22,9 @@ export class DecisionStore {
     return [...this.byPlace.values()].filter((decision) => decision.trial === trial).sort((a, b) => a.rung - b.rung);
   }
 
-  want(trials: readonly number[]): Promise<void> {
+  want(): Promise<void> {
     // What could not be had is asked for again when it is next wanted; the page says that the server is away.
-    this.asked ??= this.load(trials).catch(() => { this.asked = null; });
+    this.asked ??= this.load().catch(() => { this.asked = null; });
     return this.asked;
   }
 
@@ -44,9 +44,9 @@ export class DecisionStore {
     this.version.value += 1;
   }
 
-  private async load(trials: readonly number[]): Promise<void> {
+  private async load(): Promise<void> {
     const told = [...this.byPlace.values()];
-    for (const decision of await api.getAllDecisions(this.job, trials)) this.byPlace.set(keyOf(decision), decision);
+    for (const decision of await api.getAllDecisions(this.job)) this.byPlace.set(keyOf(decision), decision);
     for (const decision of told) this.byPlace.set(keyOf(decision), decision);
     this.loaded.value = true;
     this.version.value += 1;

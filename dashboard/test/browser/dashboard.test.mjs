@@ -72,7 +72,7 @@ test('an empty server shows how to begin, and its example runs live to its end',
 test('every view of a job is drawn and accessible, in both themes', async () => {
   for (const scheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme: scheme });
-    for (const view of ['', 'curves', 'rungs', 'parameters', 'tradeoffs', 'table', 'document']) {
+    for (const view of ['', 'curves', 'rungs', 'parameters', 'tradeoffs', 'timeline', 'table', 'document']) {
       await open(`#/jobs/example/${view}?sel=3,4`);
       await page.getByTestId(`view-${view || 'overview'}`).waitFor();
       await page.getByTestId('why').waitFor();

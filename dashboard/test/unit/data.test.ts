@@ -5,7 +5,6 @@ import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, withField } from '../../src/data/documents.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatDuration, formatNumber, formatShare, numberOf } from '../../src/data/numbers.ts';
-import { byMerit } from '../../src/data/trials.ts';
 import { csvOf } from '../../src/parts/download.ts';
 import { parsePlace, hrefOf } from '../../src/state/place.ts';
 import { parseSort, sortedRows, type Column } from '../../src/views/job/trial_columns.ts';
@@ -41,15 +40,6 @@ test('the best so far counts at the highest resource alone, by what was spent un
   assert.deepEqual(found.anywhere.map((step) => step.trial), [0]);
   assert.equal(found.end, 48);
   assert.deepEqual(bestSoFar(rows, 'minimize', 'time', 9, 10).steps.map((step) => [step.trial, step.cost]), [[1, 2], [2, 3]]);
-});
-
-test('by merit: the best value first, then what has none', () => {
-  const rows = [
-    rowOf({ number: 0, state: 'failed', objective: null }), rowOf({ number: 1, state: 'completed', objective: 0.1 }),
-    rowOf({ number: 2, state: 'completed', objective: NaN }), rowOf({ number: 3, state: 'completed', objective: 0.2 }),
-  ];
-  assert.deepEqual([...rows].sort(byMerit('maximize')).map((row) => row.number), [3, 1, 0, 2]);
-  assert.deepEqual([...rows].sort(byMerit('minimize')).map((row) => row.number), [1, 3, 0, 2]);
 });
 
 test('a sorted table has what is missing at its end, both ways', () => {

@@ -3,7 +3,7 @@ import { computed, type ReadonlySignal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { JobDetail } from '../../api/shapes.ts';
-import { byMerit, type TrialRow, type TrialTable } from '../../data/trials.ts';
+import type { TrialRow, TrialTable } from '../../data/trials.ts';
 import { visibleTrials, type Visible } from '../../data/visible.ts';
 import type { JobStore } from '../../state/job_store.ts';
 import { chosen } from '../../state/place.ts';
@@ -13,7 +13,6 @@ export interface JobView {
   store: JobStore;
   visible: ReadonlySignal<Visible>;
   shownRows: ReadonlySignal<readonly TrialRow[]>;
-  byMerit: ReadonlySignal<readonly number[]>; // all trials' numbers, the best first
   best: ReadonlySignal<number | null>;
 }
 
@@ -33,7 +32,6 @@ export function makeJobView(store: JobStore): JobView {
     store,
     visible,
     shownRows: computed(() => rows.value.filter((_, index) => visible.value.mask[index] === 1)),
-    byMerit: computed(() => [...rows.value].sort(byMerit(store.job.peek()?.objective.goal ?? 'maximize')).map((row) => row.number)),
     best: computed(() => store.summary.value?.best?.trial.number ?? null),
   };
 }

@@ -11,8 +11,8 @@ import { useJob } from './context.ts';
 const ranges = [['near', 'without outliers'], ['whole', 'whole range']] as const;
 
 export function CurvesView({ height }: { height: number }): JSX.Element {
-  const { store, job, table, shownRows, byMerit, best } = useJob();
-  useEffect(() => { void store.curves.want(byMerit.peek()); }, [store, table]);
+  const { store, job, table, shownRows, best } = useJob();
+  useEffect(() => { void store.curves.want(); }, [store, table]);
   const x = chosenOption('x', logOrLinear) as ScaleKind;
   const whole = chosenOption('range', ranges) === 'whole';
   const version = store.curves.version.value;
@@ -48,7 +48,7 @@ export function CurvesView({ height }: { height: number }): JSX.Element {
       note={
         <>
           Dotted lines are rungs. Stopped trials are faint, trials under way dashed, the best one thick.
-          {left > 0 && ` The curves of ${left} more trials, those with the worst values, are not drawn.`}
+          {left > 0 && ` The curves of ${left} more trials are not drawn; the best 500 are.`}
         </>
       }
     />

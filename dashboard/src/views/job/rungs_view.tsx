@@ -8,8 +8,8 @@ import { useJob } from './context.ts';
 const bracketsMost = 12; // a job that goes on for ever has hundreds
 
 export function RungsView(): JSX.Element {
-  const { store, job, table, shownRows, byMerit } = useJob();
-  useEffect(() => { void store.decisions.want(byMerit.peek()); }, [store, table]);
+  const { store, job, table, shownRows } = useJob();
+  useEffect(() => { void store.decisions.want(); }, [store, table]);
   const rungs = store.summary.value?.plan.actual ?? [];
   const rows = shownRows.value;
   const version = store.decisions.version.value;

@@ -44,7 +44,7 @@ function TimelinePlot({ timeline }: { timeline: Timeline }): JSX.Element {
           timeline.began[i] ?? null, timeline.ended[i] ?? null, timeline.outcomes[timeline.outcome[i] as number] ?? 'under way', timeline.attempt[i] ?? 1,
         ]),
       })}
-      note={`A row a worker, a bar a segment with its trial's number; thin bars failed or were lost, empty places were idle.${timeline.left_out > 0 ? ` ${timeline.left_out} older segments are left out.` : ''}`}
+      note="A row a worker, a bar a segment with its trial's number; thin bars failed or were lost, empty places were idle."
     />
   );
 }
