@@ -69,7 +69,7 @@ function report() {
   const head = `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width, initial-scale=1">`;
   const data = '<script type="application/json" id="recorded">@recorded@</script>';
   return {
-    routes: ['', '/summary', '/columns', '/curves?points=60', '/decisions', '/importance', '/timeline', '/notes'],
+    routes: ['', '/summary', '/columns', '/curves?points=60', '/decisions', '/importance', '/timeline'],
     trial_routes: ['', '/decisions'],
     trials_max: 300,
     page: `<!doctype html>\n<html lang="en"><head>${head}<title>Tuneband</title><style>${css}</style></head><body><div id="app"></div>${data}<script type="module">${inline}</script></body></html>\n`,

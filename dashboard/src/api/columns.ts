@@ -126,13 +126,3 @@ export interface Timeline {
   outcome: number[]; // index; -1: under way
   attempt: number[];
 }
-
-export interface Note {
-  text: string;
-  at: string;
-}
-
-export interface Notes {
-  job: Note | null;
-  trials: (Note & { trial: number })[];
-}

@@ -47,12 +47,6 @@ export async function getAllDecisions(job: string): Promise<Decision[]> {
 }
 
 export const getTimeline = (job: string): Promise<columns.Timeline> => getJson(`${jobPath(job)}/timeline`);
-export const getNotes = (job: string): Promise<columns.Notes> => getJson(`${jobPath(job)}/notes`);
-
-export async function putNote(job: string, trial: number | undefined, text: string): Promise<void> {
-  await sendJson('PUT', `${trial === undefined ? jobPath(job) : trialPath(job, trial)}/note`, { text });
-}
-
 export async function listWorkers(): Promise<Worker[]> {
   return (await getJson<{ workers: Worker[] }>('/v1/workers')).workers;
 }

@@ -21,11 +21,14 @@ export interface TimelineInput {
 }
 
 const good = new Set(['reached_rung', 'completed']);
+const harmless = new Set(['stopped', 'cancelled', 'given_back']);
+
+export const isLoss = (outcome: string): boolean => outcome !== '' && !good.has(outcome) && !harmless.has(outcome);
 
 function colorOf(palette: Palette, outcome: string): string {
   if (outcome === '') return palette.states['running'] ?? palette.accent;
   if (good.has(outcome)) return palette.states['completed'] ?? palette.accent;
-  if (outcome === 'stopped' || outcome === 'cancelled') return palette.states[outcome] ?? palette.muted;
+  if (harmless.has(outcome)) return palette.states['stopped'] ?? palette.muted;
   return palette.states['failed'] ?? palette.text;
 }
 
@@ -41,7 +44,7 @@ function drawBar(pen: Pen, palette: Palette, bar: Bar, trial: number, faint: boo
   const width = Math.max(1.5, bar.x1 - bar.x0 - 0.5);
   pen.globalAlpha = faint ? 0.12 : 0.85;
   pen.fillStyle = colorOf(palette, bar.outcome);
-  const failed = bar.outcome !== '' && !good.has(bar.outcome) && bar.outcome !== 'stopped' && bar.outcome !== 'cancelled';
+  const failed = isLoss(bar.outcome);
   pen.fillRect(bar.x0, bar.y - (failed ? barHeight / 4 : barHeight / 2), width, failed ? barHeight / 2 : barHeight); // a loss is thinner too
   pen.globalAlpha = 1;
   if (width < 22 || faint) return;

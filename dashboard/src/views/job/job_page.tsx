@@ -2,7 +2,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
-import { NoteBox } from '../../parts/note_box.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
 import { JobStore } from '../../state/job_store.ts';
 import { hrefOf, place } from '../../state/place.ts';
@@ -89,7 +88,6 @@ function JobBody({ store, viewId }: { store: JobStore; viewId: string }): JSX.El
     <>
       <Panel><Answer store={store} /></Panel>
       <Warnings store={store} />
-      <Panel><NoteBox job={store.name} /></Panel>
       <nav class="tabs" aria-label="Views of the job">
         {views.map((one) => (
           <a href={hrefOf(one.id === '' ? ['jobs', store.name] : ['jobs', store.name, one.id], place.value.query)} aria-current={one === shown ? 'page' : undefined}>

@@ -5,7 +5,7 @@ import type { Timeline } from '../../api/columns.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
 import { useLoaded } from '../../parts/use_loaded.ts';
 import { Plot } from '../../plot/plot.tsx';
-import { timelineHeight, timelineScene } from '../../plot/timeline_scene.ts';
+import { isLoss, timelineHeight, timelineScene } from '../../plot/timeline_scene.ts';
 import { useJob } from './context.ts';
 
 export function TimelineView(): JSX.Element {
@@ -29,7 +29,7 @@ function TimelinePlot({ timeline }: { timeline: Timeline }): JSX.Element {
     const now = ((job.ended_at ? Date.parse(job.ended_at) : Date.now()) - table.createdAt) / 1000;
     return timelineScene({ timeline, createdAt: table.createdAt, now, resourceName: job.resource_name, shown: (trial) => shown.has(trial) });
   }, [timeline, rows]);
-  const lost = timeline.outcome.filter((outcome) => !['reached_rung', 'completed', 'stopped', 'cancelled', undefined].includes(timeline.outcomes[outcome])).length;
+  const lost = timeline.outcome.filter((outcome) => isLoss(timeline.outcomes[outcome] ?? '')).length;
   return (
     <Plot
       title="Workers over time"

@@ -8,7 +8,6 @@ import { explainDecision, explainState, units } from '../../data/explain.ts';
 import { formatDuration, formatNumber, formatTime, formatValue, numberOf } from '../../data/numbers.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
-import { NoteBox } from '../../parts/note_box.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
 import { useLoaded } from '../../parts/use_loaded.ts';
 import { hrefOf, place } from '../../state/place.ts';
@@ -53,7 +52,6 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
           </dl>
           <Copies store={store} configuration={detail.configuration} resource={detail.kept_resource || detail.resource} trial={trial} model={detail.state === 'completed' && store.job.value?.spec.trainer?.type === 'xgboost' ? '' : null} />
           {transport.live && <Again detail={detail} />}
-          <NoteBox job={store.name} trial={trial} />
         </section>
       </div>
       <Panel><CurvesView height={320} /></Panel>
