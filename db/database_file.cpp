@@ -39,9 +39,18 @@ std::string reason_beside(const std::string& path) {
          " (copy the directory to where that can be done)";
 }
 
+std::int64_t tables_in(const std::string& path) {
+  Connection connection = Connection::open_to_read(path);
+  try {
+    return connection.integer("SELECT count(*) FROM sqlite_master");
+  } catch (const SqliteError& error) {
+    throw SqliteError(error.code(), "cannot read the database " + path + ": " + error.what());
+  }
+}
+
 bool has_tables(const std::string& path) {
   try {
-    return Connection::open_to_read(path).integer("SELECT count(*) FROM sqlite_master") > 0;
+    return tables_in(path) > 0;
   } catch (const SqliteError& error) {
     if ((error.code() & 0xff) != SQLITE_CANTOPEN) throw;
     throw SqliteError(error.code(), error.what() + reason_beside(path));

@@ -207,7 +207,7 @@ TEST_F(ApiTest, WhatIsNotThereIsNotFound) {
                              "/v1/jobs/there/trials/77/log?follow=true",
                              "/v1/jobs/there/trials/77/decisions",
                              "/v1/nothing",
-                             "/",
+                             "/nothing",
                              "/v1/jobs/",
                              "/v2/jobs"}) {
     const RawReply reply = get(target);
