@@ -1,7 +1,7 @@
 // Bundles the dashboard: `node build.mjs [--out DIR]`. Files are named after what is in them, so that a browser may keep them for
 // ever, but for index.html, which names them. Beside each lies its .gz, and dashboard_files.cpp and .S make them part of a program.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -46,7 +46,6 @@ const page = readFileSync(join(here, 'src/index.html'), 'utf8')
 files.set('index.html', Buffer.from(page));
 files.set('report.json', Buffer.from(JSON.stringify(report())));
 
-rmSync(values.out, { recursive: true, force: true });
 mkdirSync(values.out, { recursive: true });
 let zipped = 0;
 for (const [name, bytes] of files) {
