@@ -160,9 +160,11 @@ Outcome<std::optional<BestReport>> fetch_best(ApiClient& api, std::string_view j
 void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   const TrialInfo& trial = best.trial;
   const bool readable = console.terminal().interactive;
-  const std::string value = format_value(trial.objective, readable ? Precision::readable : Precision::exact);
-  const std::string where =
-      fmt::format("trial {} at {}", trial.number, format_resource(trial.objective_resource, job.resource_name));
+  const bool kept = trial.kept_value.has_value();  // what its model has, and what made it the best
+  const std::string value =
+      format_value(kept ? trial.kept_value : trial.objective, readable ? Precision::readable : Precision::exact);
+  std::string where = fmt::format("trial {} at {}", trial.number, format_resource(trial.objective_resource, job.resource_name));
+  if (kept) where += fmt::format(", its model after {}", trial.kept_resource);
   if (readable) {
     console.print_line({{fmt::format("{:<{}}", "best", kFieldNameWidth), Style::dim},
                         {value, Style::good},
@@ -173,6 +175,7 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
     console.field("metric", job.metric);
     console.field("trial", std::to_string(trial.number));
     console.field(job.resource_name, std::to_string(trial.objective_resource));
+    if (kept) console.field("kept", std::to_string(trial.kept_resource));
   }
   print_parameters(console, trial.configuration);
   if (!best.model.empty()) console.field("model", best.model);

@@ -84,6 +84,18 @@ TEST_F(Commands, DescribeBeginsWithTheBestTrial) {
             std::string::npos);
 }
 
+TEST_F(Commands, TheBestValueIsThatOfTheModelWhichTheTrialKeeps) {
+  Json summary = example_summary();
+  summary["best"]["trial"]["kept_value"] = 0.8125;
+  summary["best"]["trial"]["kept_resource"] = 5;
+  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_EQ(out_.str().find("kept\t"), std::string::npos);
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_NE(out_.str().find("best\t0.8125\nmetric\tvalidation-auc\ntrial\t11\nrounds\t9\nkept\t5\n"), std::string::npos)
+      << out_.str();
+}
+
 TEST_F(Commands, DescribeTellsWhatTheModelExpectsOfOneMoreTrial) {
   Json job = test::example_job();
   job["expected_improvement"] = 0.00125;
