@@ -7,6 +7,7 @@
 #include "core/check.hpp"
 #include "core/text.hpp"
 #include "scheduler/candidates.hpp"
+#include "scheduler/finding_row.hpp"
 #include "scheduler/plan.hpp"
 
 namespace tuneband {
@@ -349,18 +350,8 @@ void Job::take_findings(int number, const std::vector<debugger::Finding>& findin
 void Job::take_finding(int number, const debugger::Finding& finding, Timestamp now) {
   const debugger::RuleSpec* rule = spec_->debugger ? spec_->debugger->rule(finding.rule) : nullptr;
   if (rule == nullptr || !found_.emplace(number, finding.rule).second) return;
-  FindingRow row;
-  row.trial = {row_.id, number};
-  row.rule = finding.rule;
+  FindingRow row = finding_row(finding, {row_.id, number}, rule->action, now);
   row.sequence = static_cast<std::int64_t>(findings_.size());
-  row.tensor = finding.tensor;
-  row.step = finding.step;
-  row.value = finding.value;
-  row.threshold = finding.threshold;
-  row.message = finding.message;
-  row.remedy = finding.remedy;
-  row.action = to_string(rule->action);
-  row.at = now;
   findings_.push_back(std::move(row));
   if (rule->action != debugger::Action::stop_job) return;
   const bool some_value = row_.best_anywhere.has_value();

@@ -11,6 +11,7 @@
 #include "debugger/files/array_formats.hpp"
 #include "debugger/files/tensor_reader.hpp"
 #include "debugger/judge.hpp"
+#include "scheduler/finding_row.hpp"
 
 namespace tuneband::server {
 
@@ -123,18 +124,7 @@ Result<std::string> checked_tensors(const TensorQuery& query, const debugger::De
       saved.tensors.push_back({tensor.name, tensor.summary, view});
     }
     for (const debugger::Finding& found : judge.step(saved)) {
-      FindingRow row;
-      row.trial = trial;
-      row.rule = found.rule;
-      row.tensor = found.tensor;
-      row.step = found.step;
-      row.value = found.value;
-      row.threshold = found.threshold;
-      row.message = found.message;
-      row.remedy = found.remedy;
-      row.action = "note";
-      row.at = now;
-      write_finding(json, row);
+      write_finding(json, finding_row(found, trial, debugger::Action::note, now));
     }
     return judge.asks();
   });
