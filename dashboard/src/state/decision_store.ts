@@ -2,17 +2,17 @@
 import { signal } from '@preact/signals';
 import * as api from '../api/routes.ts';
 import type { Decision } from '../api/shapes.ts';
+import { LazyStore } from './lazy_store.ts';
 
 const keyOf = (decision: Decision): string => `${decision.trial}/${decision.rung}`;
 
-export class DecisionStore {
-  readonly version = signal(0);
+export class DecisionStore extends LazyStore {
   readonly loaded = signal(false);
   private readonly byPlace = new Map<string, Decision>(); // the last one of a trial at a rung counts
-  private asked: Promise<void> | null = null;
-  private dirty = false;
 
-  constructor(private readonly job: string) {}
+  constructor(private readonly job: string) {
+    super();
+  }
 
   get all(): Iterable<Decision> {
     return this.byPlace.values();
@@ -22,33 +22,19 @@ export class DecisionStore {
     return [...this.byPlace.values()].filter((decision) => decision.trial === trial).sort((a, b) => a.rung - b.rung);
   }
 
-  want(): Promise<void> {
-    // What could not be had is asked for again when it is next wanted; the page says that the server is away.
-    this.asked ??= this.load().catch(() => { this.asked = null; });
-    return this.asked;
-  }
-
-  forget(): void {
-    this.asked = null;
+  protected clear(): void {
     this.byPlace.clear();
   }
 
   add(decision: Decision): void {
     this.byPlace.set(keyOf(decision), decision);
-    this.dirty = true;
+    this.touched();
   }
 
-  flush(): void {
-    if (!this.dirty) return;
-    this.dirty = false;
-    this.version.value += 1;
-  }
-
-  private async load(): Promise<void> {
+  protected async load(): Promise<void> {
     const told = [...this.byPlace.values()];
     for (const decision of await api.getAllDecisions(this.job)) this.byPlace.set(keyOf(decision), decision);
     for (const decision of told) this.byPlace.set(keyOf(decision), decision);
     this.loaded.value = true;
-    this.version.value += 1;
   }
 }
