@@ -8,7 +8,6 @@ namespace tuneband {
 
 namespace {
 
-constexpr int kDrawnDigits = 7;
 constexpr std::size_t kDrawnCharsMax = 24;  // sign, digits, point, exponent
 
 }  // namespace
@@ -18,12 +17,12 @@ void Column::add_time(const std::optional<Timestamp>& time, Timestamp origin) {
   json_.value(static_cast<double>(*time - origin) / 1000.0);
 }
 
-void Column::add_drawn(double value) {
+void Column::add_drawn(double value, int digits) {
   if (!std::isfinite(value)) return add(value);
-  std::array<char, kDrawnCharsMax> digits;
+  std::array<char, kDrawnCharsMax> text;
   const auto end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, kDrawnDigits).ptr;
-  json_.raw(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits).ptr;
+  json_.raw(std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
 }
 
 void Column::write_cells(JsonWriter& out) {

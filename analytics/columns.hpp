@@ -29,8 +29,9 @@ class Column {
   void add_null() { json_.null(); }
   // Seconds since `origin`.
   void add_time(const std::optional<Timestamp>& time, Timestamp origin);
-  // With seven significant digits: for values that are drawn and nothing else.
-  void add_drawn(double value);
+  // With so many significant digits: for values that are drawn and nothing else.
+  void add_drawn(double value, int digits = 7);
+  void add_json(std::string_view json) { json_.raw(json); }
 
   // Its name and its array as a field, or the array alone; once.
   void write(JsonWriter& out) { write_cells(out.key(name_)); }

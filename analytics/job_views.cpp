@@ -1,16 +1,19 @@
 // All trials of a job by columns: what a page draws of a whole job.
 #include <algorithm>
 #include <array>
-#include <cfloat>
+#include <charconv>
 #include <cmath>
-#include <set>
+#include <map>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "analytics/columns.hpp"
 #include "analytics/curves.hpp"
+#include "analytics/flat_json.hpp"
 #include "analytics/reader.hpp"
+#include "analytics/trial_choice.hpp"
 #include "core/text.hpp"
 #include "db/row_columns.hpp"
 
@@ -34,16 +37,21 @@ std::int64_t code_of(const std::array<Word, size>& words, Word word) {
   return std::find(words.begin(), words.end(), word) - words.begin();
 }
 
+}  // namespace
+
 // ---- trials -------------------------------------------------------------------------------------------------------------------
 
 class TrialColumns {
  public:
-  TrialColumns(const JobSpec& spec, Timestamp created_at) : spec_(spec), created_at_(created_at) {
-    for (const Parameter& parameter : spec.search_space.parameters()) parameters_.emplace_back(parameter.name);
+  // `digits` of the parameters that are numbers; nothing: as they are.
+  TrialColumns(const JobSpec& spec, Timestamp created_at, std::optional<int> digits)
+      : spec_(spec), created_at_(created_at), digits_(digits) {
+    for (const Parameter& parameter : spec.search_space.parameters())
+      column_of_.emplace(Json(parameter.name).dump(), &parameters_.emplace_back(parameter.name));
     for (std::size_t i = 0; i < spec.more_objectives.size(); ++i) more_objectives_.emplace_back("");
   }
 
-  void add(const TrialRow& row, const Configuration& configuration) {
+  void add(const TrialRow& row, std::string_view configuration) {
     ++trials_;
     number_.add(row.id.number);
     state_.add(code_of(kTrialStates, row.state));
@@ -71,6 +79,17 @@ class TrialColumns {
     add_parameters(configuration);
   }
 
+  // Of a trial that was added; for a choice of trials, and then for each of it.
+  void add_cost(const std::optional<Spent>& spent) {
+    cost_known_ = true;
+    if (!spent) {
+      resource_so_far_.add_null();
+      return worker_seconds_so_far_.add_null();
+    }
+    resource_so_far_.add(spent->resource);
+    worker_seconds_so_far_.add(seconds(spent->worker_ms));
+  }
+
   // As fields of the object that `json` is in.
   void write(JsonWriter& json) {
     write_words(json, "states", kTrialStates);
@@ -82,12 +101,24 @@ class TrialColumns {
     columns_.write(json);
     if (!spec_.constraints.empty()) violation_.write(json);
     if (replicated_) replicas_.write(json);
-    write_nested(json, "more_objectives", more_objectives_, Nested::list);
-    write_nested(json, "parameters", parameters_, Nested::by_name);
+    if (cost_known_) {
+      resource_so_far_.write(json);
+      worker_seconds_so_far_.write(json);
+    }
+    json.key("more_objectives").begin_array();
+    for (Column& column : more_objectives_) column.write_cells(json);
+    json.end_array();
+    json.key("parameters").begin_object();
+    for (ParameterColumn& column : parameters_) column.cells.write(json);
+    json.end_object();
   }
 
  private:
-  enum class Nested { list, by_name };
+  struct ParameterColumn {
+    explicit ParameterColumn(std::string_view name) : cells(name) {}
+    Column cells;
+    int trials = 0;  // that have a cell
+  };
 
   void add_more_objectives(const TrialRow& row) {
     for (std::size_t i = 0; i < more_objectives_.size(); ++i) {
@@ -99,30 +130,36 @@ class TrialColumns {
     }
   }
 
-  void add_parameters(const Configuration& configuration) {
-    std::size_t index = 0;
-    for (const Parameter& parameter : spec_.search_space.parameters()) {
-      Column& column = parameters_[index++];
-      const auto value = configuration.find(parameter.name);
-      if (value == configuration.end()) {
-        column.add_null();
-      } else {
-        std::visit([&column](const auto& its) { column.add(its); }, value->second);
-      }
+  void add_parameters(std::string_view configuration) {
+    std::string written_anew;
+    if (!read_flat_json(configuration, members_)) {
+      written_anew = configuration_text(configuration_from_text(configuration));
+      read_flat_json(written_anew, members_);
+    }
+    for (const FlatMember& member : members_) {
+      const auto column = column_of_.find(member.name);
+      if (column == column_of_.end()) continue;
+      add_value(column->second->cells, member.value);
+      column->second->trials = trials_;
+    }
+    for (ParameterColumn& column : parameters_) {
+      if (std::exchange(column.trials, trials_) != trials_) column.cells.add_null();
     }
   }
 
-  static void write_nested(JsonWriter& json, std::string_view name, std::deque<Column>& columns, Nested nested) {
-    json.key(name);
-    nested == Nested::list ? json.begin_array() : json.begin_object();
-    for (Column& column : columns) nested == Nested::list ? column.write_cells(json) : column.write(json);
-    nested == Nested::list ? json.end_array() : json.end_object();
+  void add_value(Column& column, std::string_view json) {
+    double number = 0;
+    const bool rounded = digits_ && json.front() != '"' && json.find_first_of(".eE") != std::string_view::npos &&
+                         std::from_chars(json.data(), json.data() + json.size(), number).ec == std::errc();
+    rounded ? column.add_drawn(number, *digits_) : column.add_json(json);
   }
 
   const JobSpec& spec_;
   Timestamp created_at_;
+  std::optional<int> digits_;
   int trials_ = 0;
   bool replicated_ = false;
+  bool cost_known_ = false;
   Words workers_;
   Words exit_classes_;
   Columns columns_;
@@ -147,9 +184,15 @@ class TrialColumns {
   Column& enqueued_ = columns_.add("enqueued");
   Column violation_{"violation"};
   Column replicas_{"replicas"};
+  Column resource_so_far_{"resource_so_far"};
+  Column worker_seconds_so_far_{"worker_seconds_so_far"};
   std::deque<Column> more_objectives_;
-  std::deque<Column> parameters_;
+  std::deque<ParameterColumn> parameters_;
+  std::map<std::string, ParameterColumn*, std::less<>> column_of_;  // by the JSON of its name
+  std::vector<FlatMember> members_;
 };
+
+namespace {
 
 // ---- decisions ----------------------------------------------------------------------------------------------------------------
 
@@ -259,40 +302,43 @@ void write_decisions_shown(JsonWriter& json, const std::vector<DecisionShown>& d
 
 }  // namespace
 
-Result<std::string> Reader::columns(JobId job) {
+Result<std::string> Reader::columns(JobId job, const ColumnsQuery& query) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<std::shared_ptr<const JobFacts>> known = facts(job);
   if (!known) return known.error();
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
-  TrialColumns columns((*known)->spec, row->created_at);
-  Statement trials = select_all_trials();
-  for (trials.query(job.value); trials.step();)
-    columns.add(row_from<TrialRow>(trials), configuration_from_text(trials.text(kTrialConfigurationColumn)));
+  TrialColumns columns((*known)->spec, row->created_at, query.digits);
+  int left_out = 0;
+  if (query.trials_max && row->trials_created > *query.trials_max) {
+    left_out = add_chosen(columns, *row, **known, static_cast<std::size_t>(*query.trials_max));
+  } else {
+    Statement trials = select_all_trials();
+    for (trials.query(job.value); trials.step();)
+      columns.add(row_from<TrialRow>(trials), trials.text(kTrialConfigurationColumn));
+  }
   std::string text;
   JsonWriter json(text);
   json.begin_object().field("created_at", row->created_at);
   columns.write(json);
-  json.end_object();
+  json.field("left_out", left_out).end_object();
   return text;
 }
 
-// All of a job with few trials; of many the best, and of the others as many as there is room for, evenly by number.
-std::vector<int> Reader::trials_to_draw(JobId job, Goal goal) {
-  std::vector<int> all;
-  Statement numbers = connection_.prepare("SELECT number FROM trials WHERE job = ? ORDER BY number");
-  for (numbers.query(job.value); numbers.step();) all.push_back(numbers.small_integer(0));
-  if (all.size() <= kCurvesMax) return all;
-  std::set<int> chosen;
-  const bool up = goal == Goal::minimize;
-  Statement best = connection_.prepare(
-      joined({"SELECT number FROM trials INDEXED BY trials_by_objective WHERE job = ?1 AND ",
-              up ? "objective >= ?2 ORDER BY objective" : "objective <= ?2 ORDER BY objective DESC", ", number LIMIT ?3"}));
-  for (best.query(job.value, up ? -DBL_MAX : DBL_MAX, kCurvesOfBest); best.step();) chosen.insert(best.small_integer(0));
-  std::erase_if(all, [&](int number) { return chosen.contains(number); });
-  const std::size_t room = kCurvesMax - chosen.size();
-  for (std::size_t i = 0; i < room; ++i) chosen.insert(all[i * all.size() / room]);
-  return {chosen.begin(), chosen.end()};
+// Gives how many trials are left out.
+int Reader::add_chosen(TrialColumns& columns, const JobRow& row, const JobFacts& facts, std::size_t trials_max) {
+  const JobSpec& spec = facts.spec;
+  const CostSoFar cost = cost_so_far(connection_, row.id, spec.objective, spec.scheduler.max_resource);
+  const std::vector<int> chosen = choose_trials(connection_, row.id, spec.objective.goal, trials_max, cost.raised);
+  Statement trial =
+      connection_.prepare(joined({"SELECT ", columns_of<TrialRow>(), " FROM trials WHERE job = ? AND number = ?"}));
+  for (const int number : chosen) {
+    if (!trial.query(row.id.value, number).step()) continue;
+    columns.add(row_from<TrialRow>(trial), trial.text(kTrialConfigurationColumn));
+    const auto spent = cost.until.find(number);
+    columns.add_cost(spent == cost.until.end() ? std::nullopt : std::optional(spent->second));
+  }
+  return row.trials_created - static_cast<int>(chosen.size());
 }
 
 Result<std::string> Reader::curves(JobId job, const CurvesQuery& query) {
@@ -304,7 +350,9 @@ Result<std::string> Reader::curves(JobId job, const CurvesQuery& query) {
   for (const int number : query.trials) {
     if (const Result<TrialRow> there = trial_row({job, number}); !there) return there.error();
   }
-  const std::vector<int> numbers = query.trials.empty() ? trials_to_draw(job, (*known)->spec.objective.goal) : query.trials;
+  const auto trials_max = static_cast<std::size_t>(query.trials_max);
+  const std::vector<int> numbers =
+      query.trials.empty() ? choose_trials(connection_, job, (*known)->spec.objective.goal, trials_max) : query.trials;
   CurveReader reader(connection_, CurveReader::Points::of_the_objective);
   Columns columns;
   Column& trial = columns.add("trial");

@@ -28,7 +28,6 @@ inline constexpr int kObservationsMax = 100'000;  // in one reply; more are deci
 inline constexpr int kObservationPointsMin = 4;   // first, last, lowest, highest
 inline constexpr int kCurvePointsMax = 1000;      // of one trial, among those of a whole job
 inline constexpr int kCurvesMax = 2000;           // in one reply; of more the best and some of the others are shown
-inline constexpr int kCurvesOfBest = 500;
 inline constexpr std::int64_t kDecisionsShownMax = 20'000;
 inline constexpr std::size_t kSummaryBracketsMax = 100;
 inline constexpr std::size_t kSummaryParetoMax = 100;
@@ -49,9 +48,17 @@ struct TrialsQuery {
 };
 
 struct CurvesQuery {
-  int points = 60;          // of each trial: kObservationPointsMin..kCurvePointsMax
-  std::vector<int> trials;  // at most kCurvesMax; empty: all
+  int points = 60;              // of each trial: kObservationPointsMin..kCurvePointsMax
+  int trials_max = kCurvesMax;  // 1..kCurvesMax
+  std::vector<int> trials;      // at most kCurvesMax; empty: all, or a choice of trials_max
 };
+
+struct ColumnsQuery {
+  std::optional<int> trials_max;  // 1 or more; of more trials the best and some of the others
+  std::optional<int> digits;      // of parameters that are numbers, 1..17 significant ones; nothing: all
+};
+
+class TrialColumns;  // job_views.cpp
 
 // Gets text piece by piece, about 64 KiB at a time. The database's snapshot is held until the last piece: what blocks for long
 // lets the log of the database grow.
@@ -127,7 +134,7 @@ class Reader {
 
   // Of all trials, or of many, in columns: TrialColumns, Curves and DecisionColumns of docs/api.md. Nothing in them depends on
   // when they are read, so that they are the same until the job changes.
-  Result<std::string> columns(JobId job);
+  Result<std::string> columns(JobId job, const ColumnsQuery& query = {});
   Result<std::string> curves(JobId job, const CurvesQuery& query);
   Result<std::string> decision_columns(JobId job);
 
@@ -143,8 +150,8 @@ class Reader {
   JobSurroundings surroundings(const JobRow& row);
   std::shared_ptr<const JobFacts> cached_facts(JobId job);  // nothing: no such job, or not readable
   std::string configuration_of(JobId job, int trial);
+  int add_chosen(TrialColumns& columns, const JobRow& row, const JobFacts& facts, std::size_t trials_max);
   Statement select_all_trials();
-  std::vector<int> trials_to_draw(JobId job, Goal goal);
   // Writes at most so many of the front, and says how many there are besides.
   std::size_t write_pareto(JsonWriter& json, JobId job, const JobFacts& facts, std::optional<std::size_t> points_max);
   enum class NonDominated { all, bests };  // bests: of those, only the best of a number of replicas

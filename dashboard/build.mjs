@@ -1,4 +1,4 @@
-// Bundles the dashboard: `node build.mjs [--out DIR]`. Files are named after what is in them, so that a browser may keep them for
+// Bundles the dashboard: `node build.mjs [--out DIR] [--readable]`. Files are named after what is in them, so that a browser may keep them for
 // ever, but for index.html, which names them. Beside each lies its .gz, and dashboard_files.cpp and .S make them part of a program.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,13 +9,13 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const { values } = parseArgs({ options: { out: { type: 'string', default: join(here, '../build/dashboard') } } });
+const { values } = parseArgs({ options: { out: { type: 'string', default: join(here, '../build/dashboard') }, readable: { type: 'boolean', default: false } } });
 
 const bundle = async (entry, options = {}) => {
   const { outputFiles } = await build({
     entryPoints: [join(here, 'src', entry)],
     bundle: true,
-    minify: true,
+    minify: !values.readable,
     write: false,
     target: ['es2022'],
     format: 'esm',
@@ -68,7 +68,7 @@ function report() {
   const head = `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width, initial-scale=1">`;
   const data = '<script type="application/json" id="recorded">@recorded@</script>';
   return {
-    routes: ['', '/summary', '/columns', '/curves?points=60', '/decisions', '/importance', '/timeline'],
+    routes: ['', '/summary', '/columns?trials_max=20000&digits=7', '/curves?points=40&trials_max=300', '/curves?points=100&trials_max=1500', '/decisions', '/importance', '/timeline'],
     trial_routes: ['', '/decisions'],
     trials_max: 300,
     page: `<!doctype html>\n<html lang="en"><head>${head}<title>Tuneband</title><style>${css}</style></head><body><div id="app"></div>${data}<script type="module">${inline}</script></body></html>\n`,

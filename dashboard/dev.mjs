@@ -40,7 +40,7 @@ function passOn(request, reply) {
 http
   .createServer((request, reply) => {
     if (request.url === '/') {
-      spawnSync(process.execPath, [join(here, 'build.mjs')], { stdio: 'inherit' });
+      spawnSync(process.execPath, [join(here, 'build.mjs'), '--readable'], { stdio: 'inherit' });
       return sendFile('index.html', reply);
     }
     const asset = /^\/assets\/([\w.-]+)$/.exec(request.url);

@@ -339,9 +339,11 @@ class ColumnReader {
   void read(int, Configuration&) {}
   void read(int column, std::vector<double>& values) { values = values_from_text(row_.text(column)); }
   void read(int column, std::vector<WorkerId>& workers) {
+    if (row_.text(column) == "[]") return;
     for (const Json& worker : stored_json(row_.text(column))) workers.push_back(WorkerId{worker.get<std::string>()});
   }
   void read(int column, std::vector<int>& numbers) {
+    if (row_.text(column) == "[]") return;
     for (const Json& number : stored_json(row_.text(column))) {
       if (number.is_number_integer()) numbers.push_back(number.get<int>());
     }

@@ -10,11 +10,14 @@ namespace tuneband::server {
 namespace {
 
 constexpr int kStatusNotModified = 304;
+constexpr int kDoubleDigits = 17;
 
 CurvesQuery curves_query_of(const HttpRequest& request, Diagnostics& diagnostics) {
   CurvesQuery query;
   query.points = static_cast<int>(
       query_integer(request, "points", kObservationPointsMin, kCurvePointsMax, diagnostics).value_or(query.points));
+  query.trials_max =
+      static_cast<int>(query_integer(request, "trials_max", 1, kCurvesMax, diagnostics).value_or(query.trials_max));
   const auto list = request.query_value("trials");
   if (!list) return query;
   for (std::size_t begin = 0; begin <= list->size();) {
@@ -33,6 +36,14 @@ CurvesQuery curves_query_of(const HttpRequest& request, Diagnostics& diagnostics
   return query;
 }
 
+ColumnsQuery columns_query_of(const HttpRequest& request, Diagnostics& diagnostics) {
+  const auto small = [&](const char* name, std::int64_t max) -> std::optional<int> {
+    const auto number = query_integer(request, name, 1, max, diagnostics);
+    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+  };
+  return {small("trials_max", kTrialsMax), small("digits", kDoubleDigits)};
+}
+
 }  // namespace
 
 void Api::add_view_routes() {
@@ -42,7 +53,16 @@ void Api::add_view_routes() {
           request, job, [job, view](Reader& reader) { return (reader.*view)(job); }, respond);
     });
   };
-  router_.add({"GET", "/v1/jobs/{job}/columns", {}, of_job(&Reader::columns)});
+  router_.add({"GET",
+               "/v1/jobs/{job}/columns",
+               {"trials_max", "digits"},
+               with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
+                 Diagnostics diagnostics;
+                 const ColumnsQuery query = columns_query_of(request, diagnostics);
+                 if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+                 reply_view(
+                     request, job, [job, query](Reader& reader) { return reader.columns(job, query); }, respond);
+               })});
   router_.add({"GET", "/v1/jobs/{job}/decisions", {}, of_job(&Reader::decision_columns)});
   router_.add(
       {"GET", "/v1/jobs/{job}/timeline", {}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
@@ -58,7 +78,7 @@ void Api::add_view_routes() {
                })});
   router_.add({"GET",
                "/v1/jobs/{job}/curves",
-               {"points", "trials"},
+               {"points", "trials", "trials_max"},
                with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
                  Diagnostics diagnostics;
                  const CurvesQuery query = curves_query_of(request, diagnostics);

@@ -24,7 +24,7 @@ class JobViewsTest : public DbTest {
     if (!text) throw std::runtime_error(describe(text.error()));
     return Json::parse(*text);
   }
-  Json columns() { return parsed_view(Reader::open(path()).columns(kJob)); }
+  Json columns(const ColumnsQuery& query = {}) { return parsed_view(Reader::open(path()).columns(kJob, query)); }
   Json curves(const CurvesQuery& query = {}) { return parsed_view(Reader::open(path()).curves(kJob, query)); }
   Json decisions() { return parsed_view(Reader::open(path()).decision_columns(kJob)); }
 
@@ -73,8 +73,59 @@ TEST_F(JobViewsTest, OfManyTrialsTheBestAreDrawnAndTheOthersEvenly) {
   EXPECT_EQ(shown.at("left_out"), kMany - kCurvesMax);
   const auto trials = shown.at("trial").get<std::vector<int>>();
   const auto below = [&](int number) { return std::lower_bound(trials.begin(), trials.end(), number) - trials.begin(); };
-  EXPECT_EQ(kCurvesMax - below(kMany - kCurvesOfBest), kCurvesOfBest) << "all of the best";
-  EXPECT_NEAR(static_cast<double>(below((kMany - kCurvesOfBest) / 2)), (kCurvesMax - kCurvesOfBest) / 2.0, 1.0);
+  constexpr int kBest = kCurvesMax / 4;
+  EXPECT_EQ(kCurvesMax - below(kMany - kBest), kBest) << "all of the best";
+  EXPECT_NEAR(static_cast<double>(below((kMany - kBest) / 2)), (kCurvesMax - kBest) / 2.0, 1.0);
+  CurvesQuery few;
+  few.trials_max = 8;
+  EXPECT_EQ(curves(few).at("trial"), Json::array({0, 499, 999, 1499, 1998, 2498, 2998, 2999}));
+  EXPECT_EQ(curves(few).at("left_out"), kMany - 8);
+}
+
+TEST_F(JobViewsTest, OfManyTrialsThoseThatRaisedTheBestSoFarAreShownWithWhatTheJobHadSpent) {
+  std::vector<Write> rows;
+  for (int number = 0; number < 40; ++number) {
+    const double value = number == 20 ? 0.5 : number == 30 ? 0.9 : number >= 36 ? 1.0 + number : 0.1;
+    TrialRow trial = ended_trial(1, number, TrialState::stopped, value, number == 30 ? 9 : 3);
+    trial.started_at = kStart;
+    trial.ended_at = Timestamp{kStart.ms + 1000 * (40 - number)};  // the last one first
+    trial.training_ms = 500;
+    if (number == 39) trial.violation = 0.1;
+    rows.push_back(trial);
+  }
+  TrialRow under_way = pending_trial(1, 40);
+  rows.push_back(under_way);
+  write_job(std::move(rows), 41);
+  ColumnsQuery query;
+  query.trials_max = 12;
+  const Json shown = columns(query);
+  const auto trials = shown.at("number").get<std::vector<int>>();
+  EXPECT_EQ(trials.size(), 12u);
+  EXPECT_EQ(shown.at("left_out"), 41 - 12);
+  // 39 violates a constraint; 38 is the first that counts; 30 is the first at the highest resource.
+  EXPECT_THAT(trials, ::testing::IsSupersetOf({30, 37, 38, 39}));
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const int before = 40 - trials[i];
+    if (trials[i] == 40) continue;
+    EXPECT_EQ(shown.at("resource_so_far").at(i), 3 * before + (trials[i] <= 30 ? 6 : 0)) << trials[i];
+    EXPECT_EQ(shown.at("worker_seconds_so_far").at(i), 0.5 * before);
+  }
+  query.trials_max = 41;
+  EXPECT_EQ(columns(query).at("left_out"), 0);
+  EXPECT_FALSE(columns(query).contains("resource_so_far"));
+}
+
+TEST_F(JobViewsTest, ParametersHaveAsManyDigitsAsAreAskedFor) {
+  TrialRow trial = ended_trial(1, 0, TrialState::stopped, 1.0 / 3, 3);
+  trial.configuration = {{"eta", Value(2.0 / 3)}, {"max_depth", Value(std::int64_t{12345678})}, {"booster", Value(std::string("1.23456"))}};
+  write_job({trial}, 1);
+  ColumnsQuery query;
+  query.digits = 3;
+  const Json rounded = columns(query);
+  EXPECT_EQ(rounded.at("parameters").at("eta"), Json::array({0.667}));
+  EXPECT_EQ(rounded.at("parameters").at("booster"), Json::array({"1.23456"}));
+  EXPECT_EQ(rounded.at("objective"), Json::array({1.0 / 3}));
+  EXPECT_EQ(columns().at("parameters").at("eta"), Json::array({2.0 / 3}));
 }
 
 TEST_F(JobViewsTest, OfManyDecisionsTheBestTheWorstAndSomeBetweenOfEachRungStay) {

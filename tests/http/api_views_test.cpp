@@ -75,13 +75,15 @@ TEST_F(ApiViewsTest, CurvesAreOfAllTrialsOrOfThoseThatAreNamed) {
 
 TEST_F(ApiViewsTest, BadQueriesOfCurvesAreNamed) {
   run_job();
-  for (const char* query : {"?points=3", "?points=1001", "?points=x", "?trials=", "?trials=1,", "?trials=-1", "?trials=1;2"})
+  for (const char* query : {"?points=3", "?points=1001", "?points=x", "?trials=", "?trials=1,", "?trials=-1", "?trials=1;2", "?trials_max=0", "?trials_max=2001"})
     EXPECT_EQ(get("/v1/jobs/whole/curves" + std::string(query)).status, 400) << query;
   std::string many = "0";
   for (int i = 0; i < kCurvesMax; ++i) many += ",0";
   EXPECT_THAT(get("/v1/jobs/whole/curves?trials=" + many).body, HasSubstr("at most 2000"));
   EXPECT_EQ(get("/v1/jobs/whole/curves?trials=0,900").status, 404) << "there is no such trial";
   EXPECT_EQ(get("/v1/jobs/nobody/columns").status, 404);
+  for (const char* query : {"?trials_max=0", "?trials_max=x", "?digits=0", "?digits=18"})
+    EXPECT_EQ(get("/v1/jobs/whole/columns" + std::string(query)).status, 400) << query;
 }
 
 TEST_F(ApiViewsTest, DecisionsAreThoseOfEachTrial) {

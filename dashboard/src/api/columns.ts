@@ -23,6 +23,9 @@ export interface TrialColumns {
   ended: (number | null)[];
   training_seconds: number[];
   replicas?: number[];
+  resource_so_far?: (number | null)[];
+  worker_seconds_so_far?: (number | null)[];
+  left_out: number;
   attempts: number[];
   segments: number[];
   worker: number[];
@@ -30,7 +33,7 @@ export interface TrialColumns {
 }
 
 export function tableOfColumns(columns: TrialColumns): TrialTable {
-  const table = new TrialTable(Date.parse(columns.created_at));
+  const table = new TrialTable(Date.parse(columns.created_at), columns.left_out);
   const rows = columns.number.map((number, index): TrialRow => {
     const objective = columns.objective[index] ?? null;
     return {
@@ -51,6 +54,8 @@ export function tableOfColumns(columns: TrialColumns): TrialTable {
       attempts: columns.attempts[index] as number,
       segments: columns.segments[index] as number,
       worker: columns.workers[columns.worker[index] as number] ?? '',
+      resourceSoFar: columns.resource_so_far?.[index] ?? null,
+      workerSecondsSoFar: columns.worker_seconds_so_far?.[index] ?? null,
     };
   });
   table.fill(rows, columns.parameters);

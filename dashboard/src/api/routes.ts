@@ -30,16 +30,30 @@ export async function getDecisions(job: string, trial: number): Promise<Decision
   return (await getJson<{ decisions: Decision[] }>(`${trialPath(job, trial)}/decisions`)).decisions;
 }
 
-const curvePoints = 60;
+export const trialsMost = 20_000; // in a page: of more the server chooses
 
 export async function getTrials(job: string): Promise<TrialTable> {
-  return columns.tableOfColumns(await getJson(`${jobPath(job)}/columns`));
+  return columns.tableOfColumns(await getJson(`${jobPath(job)}/columns?trials_max=${trialsMost}&digits=7`));
 }
 
+// The same trials with all the digits that they have.
+export async function getExactTrials(job: string): Promise<TrialTable> {
+  return columns.tableOfColumns(await getJson(`${jobPath(job)}/columns?trials_max=${trialsMost}`));
+}
+
+// How much of the curves a view asks for: what its size can show.
+export const curveDetails = { few: { points: 40, trials: 300 }, many: { points: 100, trials: 1500 } } as const;
+export type CurveDetail = keyof typeof curveDetails;
+
 // Of the job's other trials `leftOut` have no curve here.
-export async function getCurves(job: string): Promise<{ curves: Map<number, Curve>; leftOut: number }> {
-  const found = await getJson<columns.CurveColumns>(`${jobPath(job)}/curves?points=${curvePoints}`);
+export async function getCurves(job: string, detail: CurveDetail): Promise<{ curves: Map<number, Curve>; leftOut: number }> {
+  const { points, trials } = curveDetails[detail];
+  const found = await getJson<columns.CurveColumns>(`${jobPath(job)}/curves?points=${points}&trials_max=${trials}`);
   return { curves: columns.curvesOfColumns(found), leftOut: found.left_out };
+}
+
+export async function getCurvesOf(job: string, trials: readonly number[]): Promise<Map<number, Curve>> {
+  return columns.curvesOfColumns(await getJson(`${jobPath(job)}/curves?points=${curveDetails.many.points}&trials=${trials.join(',')}`));
 }
 
 export async function getAllDecisions(job: string): Promise<Decision[]> {

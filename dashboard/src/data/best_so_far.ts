@@ -36,7 +36,8 @@ export function bestSoFar(rows: readonly TrialRow[], goal: Objective['goal'], ax
   const points: Point[] = [];
   let spent = 0;
   for (const row of byEnd) {
-    spent += axis === 'resource' ? row.resource : row.trainingSeconds * row.replicas;
+    const before = axis === 'resource' ? row.resourceSoFar : row.workerSecondsSoFar;
+    spent = before ?? spent + (axis === 'resource' ? row.resource : row.trainingSeconds * row.replicas);
     if (row.objective === null || !Number.isFinite(row.objective) || row.violation > 0) continue;
     const counts = row.objectiveResource >= resource;
     points.push({ cost: axis === 'time' ? (row.ended ?? now) : spent, value: row.objective, trial: row.number, state: row.state, counts });

@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import type { Job, ParameterValue, Trial, TrialState } from '../api/shapes.ts';
 import { numberOf } from './numbers.ts';
+import { placeOf, type Parameter } from './space.ts';
 
 export interface TrialRow {
   number: number;
@@ -22,6 +23,8 @@ export interface TrialRow {
   attempts: number;
   segments: number;
   worker: string;
+  resourceSoFar: number | null; // what the whole job had spent when it ended; null: not told, as all trials are here
+  workerSecondsSoFar: number | null;
 }
 
 export class TrialTable {
@@ -29,8 +32,13 @@ export class TrialTable {
   readonly rows: TrialRow[] = [];
   readonly parameters = new Map<string, (ParameterValue | null)[]>(); // by row
   private readonly rowOf = new Map<number, number>();
+  private readonly derived = new Map<string, unknown>(); // of this version
 
-  constructor(readonly createdAt: number) {} // milliseconds
+  // `leftOut`: trials of the job that are not in here.
+  constructor(
+    readonly createdAt: number, // milliseconds
+    readonly leftOut = 0,
+  ) {}
 
   get count(): number {
     return this.rows.length;
@@ -76,7 +84,38 @@ export class TrialTable {
   }
 
   changed(): void {
+    this.derived.clear();
     this.version.value += 1;
+  }
+
+  // What follows from the rows alone is computed once for all who draw them.
+  derive<T>(name: string, make: () => T): T {
+    let found = this.derived.get(name) as T | undefined;
+    if (found === undefined) this.derived.set(name, (found = make()));
+    return found;
+  }
+
+  // By row: the place of its value on the parameter's axis, 0 to 1; NaN without one.
+  placesOf(parameter: Parameter): Float64Array {
+    return this.derive(`place ${parameter.name}`, () => {
+      const column = this.parameters.get(parameter.name) ?? [];
+      return Float64Array.from({ length: this.count }, (_, index) => placeOf(parameter, column[index]));
+    });
+  }
+
+  // By row; NaN where it is missing or not finite.
+  objectives(): Float64Array {
+    return this.derive('objective', () => Float64Array.from(this.rows, (row) => (Number.isFinite(row.objective ?? NaN) ? (row.objective as number) : NaN)));
+  }
+
+  // The rows from the best value to the worst, those without one last.
+  byMerit(goal: Job['objective']['goal']): Uint32Array {
+    return this.derive(`merit ${goal}`, () => {
+      const values = this.objectives();
+      const sign = goal === 'maximize' ? -1 : 1;
+      const cost = values.map((value) => (Number.isNaN(value) ? Infinity : sign * value));
+      return Uint32Array.from(cost.keys()).sort((a, b) => (cost[a] as number) - (cost[b] as number) || a - b);
+    });
   }
 }
 
@@ -103,6 +142,8 @@ export function rowOfTrial(trial: Trial, createdAt: number): TrialRow {
     attempts: trial.attempts,
     segments: trial.segments,
     worker: trial.worker,
+    resourceSoFar: null,
+    workerSecondsSoFar: null,
   };
 }
 

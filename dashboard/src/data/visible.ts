@@ -1,7 +1,7 @@
 // Which trials the filter and the brushes leave, by row.
 import type { Brush } from '../state/selection.ts';
 import { parseFilter } from './filter.ts';
-import { placeOf, type Parameter } from './space.ts';
+import type { Parameter } from './space.ts';
 import type { TrialTable } from './trials.ts';
 
 export interface Visible {
@@ -26,16 +26,11 @@ export function visibleTrials(table: TrialTable, parameters: readonly Parameter[
 
 function brushTest(table: TrialTable, parameters: readonly Parameter[], { name, from, to }: Brush): (index: number) => boolean {
   if (name === 'objective') {
-    return (index) => {
-      const value = table.rows[index]?.objective ?? NaN;
-      return value >= from && value <= to;
-    };
+    const values = table.objectives();
+    return (index) => (values[index] as number) >= from && (values[index] as number) <= to;
   }
   const parameter = parameters.find((one) => one.name === name);
-  const column = table.parameters.get(name);
-  if (!parameter || !column) return () => true;
-  return (index) => {
-    const at = placeOf(parameter, column[index]);
-    return at >= from && at <= to;
-  };
+  if (!parameter || !table.parameters.has(name)) return () => true;
+  const places = table.placesOf(parameter);
+  return (index) => (places[index] as number) >= from && (places[index] as number) <= to;
 }

@@ -29,6 +29,13 @@ interface DrawnCurve {
   curve: Curve;
 }
 
+interface CurvePoint {
+  trial: number;
+  index: number;
+  x: number;
+  y: number;
+}
+
 function shownCurves(input: CurvesInput): DrawnCurve[] {
   const order: Record<string, number> = { stopped: 0, cancelled: 0, failed: 0, paused: 1, completed: 2, running: 3 };
   const drawn = input.rows.flatMap((row) => {
@@ -50,16 +57,17 @@ function valueRange(drawn: readonly DrawnCurve[], input: CurvesInput): [number, 
 function tracePath(pen: Pen, { curve }: DrawnCurve, x: Scale, y: Scale): void {
   pen.beginPath();
   let open = false;
-  curve.resource.forEach((resource, index) => {
+  for (let index = 0; index < curve.resource.length; index += 1) {
     const value = curve.value[index] as number;
     if (!Number.isFinite(value)) {
       open = false; // a gap: the value is marked at the edge
-      return;
+      continue;
     }
-    if (open) pen.lineTo(x(resource), y(value));
-    else pen.moveTo(x(resource), y(value));
+    const [px, py] = [x(curve.resource[index] as number), y(value)];
+    if (open) pen.lineTo(px, py);
+    else pen.moveTo(px, py);
     open = true;
-  });
+  }
   pen.stroke();
 }
 
@@ -115,9 +123,11 @@ export function curvesScene(input: CurvesInput): MakeScene {
       x: x(curve.resource.at(-1) ?? 0),
       y: Math.min(box.bottom, Math.max(box.top, y(lastFinite(curve)))),
     }));
-    const points = drawn.flatMap(({ row, curve }) =>
-      curve.resource.map((resource, index) => ({ trial: row.number, index, x: x(resource), y: y(curve.value[index] as number) })),
-    );
+    let points: CurvePoint[] | null = null; // what the pointer may hit, computed when there is one
+    const pointsOnce = (): CurvePoint[] =>
+      (points ??= drawn.flatMap(({ row, curve }) =>
+        curve.resource.map((resource, index) => ({ trial: row.number, index, x: x(resource), y: y(curve.value[index] as number) })),
+      ));
     const byTrial = new Map(drawn.map((one) => [one.row.number, one]));
     const strong = (pen: Pen, trial: number, color: string, lineWidth: number): void => {
       const one = byTrial.get(trial);
@@ -154,7 +164,7 @@ export function curvesScene(input: CurvesInput): MakeScene {
         if (hovered !== null) strong(pen, hovered, palette.text, 2);
       },
       hit(px, py) {
-        const found = nearest(points, px, py) as (typeof points)[number] | null;
+        const found = nearest(pointsOnce(), px, py) as CurvePoint | null;
         const one = found && byTrial.get(found.trial);
         if (!found || !one) return null;
         const { curve, row } = one;

@@ -3,7 +3,7 @@ import { formatNumber } from '../data/numbers.ts';
 import type { BestSoFar, Point, Step } from '../data/best_so_far.ts';
 import type { Palette } from '../state/theme.ts';
 import { drawXAxis, drawYAxis, extentOf, makeScale, type Box, type Scale, type ScaleKind } from './axes.ts';
-import { drawHalo, drawMark } from './marks.ts';
+import { drawHalo, markFor, thinned } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
 
@@ -48,9 +48,9 @@ interface Place {
   y: number;
 }
 
-function drawPoint(pen: Pen, palette: Palette, { point, series, x, y }: Place, linked: boolean, many: boolean): void {
-  pen.globalAlpha = (point.counts ? 0.9 : 0.45) * (many ? 0.6 : 1);
-  if (linked) return drawMark(pen, palette, point.state, x, y, point.counts ? 4 : 2.8);
+function drawPoint(pen: Pen, palette: Palette, { point, series, x, y }: Place, linked: boolean, count: number): void {
+  pen.globalAlpha = (point.counts ? 0.9 : 0.45) * (count > 400 ? 0.6 : 1);
+  if (linked) return markFor(count)(pen, palette, point.state, x, y, point.counts ? 4 : 2.8);
   if (!point.counts) return;
   pen.fillStyle = series.color(palette);
   pen.fillRect(x - 1.8, y - 1.8, 3.6, 3.6);
@@ -92,7 +92,7 @@ export function historyScene(input: HistoryInput): MakeScene {
         pen.beginPath();
         pen.rect(box.left, box.top - 4, box.right - box.left + 4, box.bottom - box.top + 8);
         pen.clip();
-        for (const place of places) drawPoint(pen, palette, place, input.linked, places.length > 400);
+        for (const place of thinned(places, width, height)) drawPoint(pen, palette, place, input.linked, places.length);
         pen.globalAlpha = 1;
         for (const one of series) drawSeries(pen, one, input.linked, palette, x, y);
         pen.restore();

@@ -39,6 +39,34 @@ export function drawMark(pen: Pen, palette: Palette, state: string, x: number, y
   pen.fill();
 }
 
+// Of thousands of marks a shape is neither seen nor drawn in time: squares, by the colour of the state.
+function drawDot(pen: Pen, palette: Palette, state: string, x: number, y: number, r: number): void {
+  pen.fillStyle = palette.states[state] ?? palette.muted;
+  pen.fillRect(x - r * 0.6, y - r * 0.6, r * 1.2, r * 1.2);
+}
+
+const marksMost = 1_500;
+
+export const markFor = (count: number): typeof drawMark => (count > marksMost ? drawDot : drawMark);
+
+const cellPx = 2;
+
+// Without those that others hide: of many in the same place the one that is drawn last.
+export function thinned<Place extends { x: number; y: number }>(places: readonly Place[], width: number, height: number): readonly Place[] {
+  if (places.length <= marksMost) return places;
+  const columns = Math.ceil(width / cellPx) + 1;
+  const taken = new Uint8Array(columns * (Math.ceil(height / cellPx) + 1));
+  const kept: Place[] = [];
+  for (let index = places.length - 1; index >= 0; index -= 1) {
+    const place = places[index] as Place;
+    const cell = Math.floor(place.y / cellPx) * columns + Math.floor(place.x / cellPx);
+    if (!(cell >= 0) || taken[cell] === 1) continue;
+    taken[cell] = 1;
+    kept.push(place);
+  }
+  return kept.reverse();
+}
+
 // Around what is selected or under the pointer.
 export function drawHalo(pen: Pen, palette: Palette, x: number, y: number, r: number): void {
   pen.beginPath();

@@ -1,11 +1,11 @@
 // Two parameters against each other: where the good trials are.
 import type { Job } from '../api/shapes.ts';
 import { formatNumber, formatValue } from '../data/numbers.ts';
-import { placeOf, type Parameter } from '../data/space.ts';
+import type { Parameter } from '../data/space.ts';
 import type { TrialRow, TrialTable } from '../data/trials.ts';
 import { drawXAxis, drawYAxis, makeScale, parameterAxis, type Box } from './axes.ts';
 import { colorScale } from './colors.ts';
-import { drawHalo, drawMark } from './marks.ts';
+import { drawHalo, markFor, thinned } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 
 export interface PairInput {
@@ -23,21 +23,23 @@ export function pairScene({ job, table, rows, a, b }: PairInput): MakeScene {
     const y = makeScale('linear', [0, 1], [box.bottom, box.top], false);
     const color = colorScale(rows.map((row) => row.objective ?? NaN), job.objective.goal, palette.faint);
     const [columnA, columnB] = [table.parameters.get(a.name) ?? [], table.parameters.get(b.name) ?? []];
+    const [placesA, placesB] = [table.placesOf(a), table.placesOf(b)];
     const merit = (row: TrialRow): number => (job.objective.goal === 'maximize' ? 1 : -1) * (row.objective ?? NaN);
     const points = [...rows]
       .sort((one, other) => (merit(one) - merit(other)) || 0) // the best are drawn last
       .flatMap((row) => {
         const index = table.find(row.number) ?? -1;
-        const place = [placeOf(a, columnA[index]), placeOf(b, columnB[index])] as const;
+        const place = [placesA[index] ?? NaN, placesB[index] ?? NaN] as const;
         return place.some(Number.isNaN) ? [] : [{ trial: row.number, row, index, x: x(place[0]), y: y(place[1]) }];
       });
     return {
       draw(pen) {
         drawXAxis(pen, palette, box, x, parameterAxis(a));
         drawYAxis(pen, palette, box, y, parameterAxis(b));
-        for (const { row, x: px, y: py } of points) {
+        const draw = markFor(points.length);
+        for (const { row, x: px, y: py } of thinned(points, width, height)) {
           const colored = { ...palette, states: { [row.state]: color(row.objective) } };
-          drawMark(pen, colored, row.state, px, py, 4.2);
+          draw(pen, colored, row.state, px, py, 4.2);
         }
       },
       over(pen, { hovered, selected }) {

@@ -1,19 +1,21 @@
 // Parallel coordinates: an axis a parameter, and the objective as the last. A sweep along an axis keeps what lies in it; a sweep of
 // an axis' name moves the axis. More trials than lines can tell apart are drawn as density, with the best as lines above it.
+// Each step of a sweep makes a scene: what does not follow from the mask comes from the table, which computes it once.
 import type { Job } from '../api/shapes.ts';
 import { formatNumber, formatValue } from '../data/numbers.ts';
-import { placeOf, ticksOf, type Parameter } from '../data/space.ts';
-import type { TrialRow, TrialTable } from '../data/trials.ts';
+import { ticksOf, type Parameter } from '../data/space.ts';
+import type { TrialTable } from '../data/trials.ts';
 import type { Brush } from '../state/selection.ts';
 import type { Palette } from '../state/theme.ts';
 import { extentOf, fitText, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
 import { goodnessOf, shade } from './colors.ts';
+import { coarse, densityImage, fine, type Grain } from './density.ts';
 import type { MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
 
 export const linesMost = 1_000;
-const linesAboveDensity = 200;
-const bins = 48;
+export const linesAboveDensity = 200;
+const linesSwept = 60; // while an axis is swept
 const brushReach = 18;
 const objectiveName = 'objective';
 const outliers = 0.05;
@@ -23,7 +25,7 @@ export interface ParallelInput {
   table: TrialTable;
   parameters: readonly Parameter[]; // an axis each, in this order
   mask: Uint8Array; // of the rows, what is shown
-  draft: boolean; // while an axis is swept: only lines
+  draft: boolean; // while an axis is swept: coarser
   brushes: readonly Brush[];
   brush: (name: string, range: [number, number] | null) => void;
   reorder: (names: string[]) => void;
@@ -33,7 +35,7 @@ interface Axis {
   name: string;
   title: string;
   x: number;
-  places: Float64Array; // by row: pixels; NaN where there is no value
+  places: Float64Array; // by row: 0 to 1 from the foot to the head; NaN where there is no value
   toPlace: (pixel: number) => number; // what a brush keeps
   toPixel: (place: number) => number;
   ticks: { y: number; text: string }[];
@@ -45,25 +47,26 @@ interface Frame {
 }
 
 function parameterAxis(parameter: Parameter, x: number, table: TrialTable, { top, bottom }: Frame): Axis {
-  const column = table.parameters.get(parameter.name) ?? [];
   const toPixel = (place: number): number => bottom - place * (bottom - top);
-  const places = Float64Array.from({ length: table.count }, (_, index) => toPixel(placeOf(parameter, column[index])));
   const ticks = ticksOf(parameter, 4, 14).map(({ place, text }) => ({ y: toPixel(place), text }));
-  return { name: parameter.name, title: parameter.name, x, places, toPixel, toPlace: (pixel) => (bottom - pixel) / (bottom - top), ticks };
+  return { name: parameter.name, title: parameter.name, x, places: table.placesOf(parameter), toPixel, toPlace: (pixel) => (bottom - pixel) / (bottom - top), ticks };
 }
 
 function objectiveAxis(job: Job, x: number, table: TrialTable, { top, bottom }: Frame): Axis {
-  const values = table.rows.map((row) => row.objective ?? NaN);
-  const maximize = job.objective.goal === 'maximize';
-  const [low, high] = extentOf(values);
-  const [clippedLow, clippedHigh] = extentOf(values, outliers);
-  const scale: Scale = makeScale('linear', maximize ? [clippedLow, high] : [low, clippedHigh], [bottom, top], false);
+  const domain = table.derive('objective axis', (): [number, number] => {
+    const values = table.objectives();
+    const [low, high] = extentOf(values);
+    const [clippedLow, clippedHigh] = extentOf(values, outliers);
+    return job.objective.goal === 'maximize' ? [clippedLow, high] : [low, clippedHigh];
+  });
+  const scale: Scale = makeScale('linear', domain, [bottom, top], false);
   const inside = (value: number): number => Math.min(bottom, Math.max(top, scale(value)));
+  const places = table.derive('objective places', () => table.objectives().map((value) => (bottom - inside(value)) / (bottom - top)));
   return {
     name: objectiveName,
     title: job.objective.metric,
     x,
-    places: Float64Array.from(values, (value) => (Number.isFinite(value) ? inside(value) : NaN)),
+    places,
     toPixel: (value) => inside(value),
     toPlace: (pixel) => scale.invert(pixel),
     ticks: scale.ticks(5).map((tick) => ({ y: scale(tick), text: formatNumber(tick) })),
@@ -78,47 +81,20 @@ function axesOf(input: ParallelInput, width: number, frame: Frame): Axis[] {
   return [...parameters, objectiveAxis(input.job, left + (count - 1) * step, input.table, frame)];
 }
 
+const pixelOf = (axis: Axis, index: number, { top, bottom }: Frame): number => bottom - (axis.places[index] as number) * (bottom - top);
+
 // Where a value is missing the line is broken: a conditional parameter that the trial does not have.
-function traceLine(pen: Pen, axes: readonly Axis[], index: number): void {
+function traceLine(pen: Pen, axes: readonly Axis[], index: number, frame: Frame): void {
   pen.beginPath();
   let open = false;
   for (const axis of axes) {
-    const y = axis.places[index] as number;
+    const y = pixelOf(axis, index, frame);
     if (Number.isNaN(y)) open = false;
     else if (open) pen.lineTo(axis.x, y);
     else pen.moveTo(axis.x, y);
     if (!Number.isNaN(y)) open = true;
   }
   pen.stroke();
-}
-
-// The number of lines from bin to bin in each gap, as bands whose strength grows with its logarithm.
-function drawDensity(pen: Pen, palette: Palette, axes: readonly Axis[], rows: readonly number[], { top, bottom }: Frame): void {
-  const binOf = (y: number): number => Math.min(bins - 1, Math.floor(((y - top) / (bottom - top)) * bins));
-  const size = (bottom - top) / bins;
-  pen.fillStyle = palette.muted;
-  for (let gap = 0; gap + 1 < axes.length; gap += 1) {
-    const [from, to] = [axes[gap] as Axis, axes[gap + 1] as Axis];
-    const counts = new Uint32Array(bins * bins);
-    for (const index of rows) {
-      const [a, b] = [from.places[index] as number, to.places[index] as number];
-      if (!Number.isNaN(a) && !Number.isNaN(b)) counts[binOf(a) * bins + binOf(b)] = (counts[binOf(a) * bins + binOf(b)] as number) + 1;
-    }
-    const most = Math.log1p(counts.reduce((highest, count) => Math.max(highest, count), 0));
-    counts.forEach((count, cell) => {
-      if (count === 0) return;
-      const [a, b] = [top + Math.floor(cell / bins) * size, top + (cell % bins) * size];
-      pen.globalAlpha = 0.22 * (Math.log1p(count) / most);
-      pen.beginPath();
-      pen.moveTo(from.x, a);
-      pen.lineTo(to.x, b);
-      pen.lineTo(to.x, b + size);
-      pen.lineTo(from.x, a + size);
-      pen.closePath();
-      pen.fill();
-    });
-  }
-  pen.globalAlpha = 1;
 }
 
 function drawAxis(pen: Pen, palette: Palette, axis: Axis, room: number, { top, bottom }: Frame): void {
@@ -159,17 +135,39 @@ function drawBrush(pen: Pen, palette: Palette, axis: Axis, from: number, to: num
   pen.strokeRect(axis.x - 8, Math.min(a, b), 16, Math.abs(a - b));
 }
 
-const finite = (row: TrialRow | undefined): number => (Number.isFinite(row?.objective ?? NaN) ? (row?.objective as number) : NaN);
-
 // Distance in pixels from a point to the line of a trial in the gap that the point is in.
-function distanceTo(axes: readonly Axis[], index: number, x: number, y: number): number {
+function distanceTo(axes: readonly Axis[], index: number, x: number, y: number, frame: Frame): number {
   for (let gap = 0; gap + 1 < axes.length; gap += 1) {
     const [from, to] = [axes[gap] as Axis, axes[gap + 1] as Axis];
     if (x < from.x || x > to.x) continue;
-    const [a, b] = [from.places[index] as number, to.places[index] as number];
+    const [a, b] = [pixelOf(from, index, frame), pixelOf(to, index, frame)];
     return Math.abs(a + ((x - from.x) / (to.x - from.x)) * (b - a) - y);
   }
   return NaN;
+}
+
+function countOf(mask: Uint8Array): number {
+  let count = 0;
+  for (let index = 0; index < mask.length; index += 1) count += mask[index] as number;
+  return count;
+}
+
+// The first so many rows of an order that the mask leaves.
+function bestOf(order: Uint32Array, mask: Uint8Array, most: number): number[] {
+  const found: number[] = [];
+  for (let at = 0; at < order.length && found.length < most; at += 1) {
+    const index = order[at] as number;
+    if (mask[index] === 1) found.push(index);
+  }
+  return found;
+}
+
+function drawDensity(pen: Pen, palette: Palette, axes: readonly Axis[], mask: Uint8Array, { top, bottom }: Frame, grain: Grain): void {
+  for (let gap = 0; gap + 1 < axes.length; gap += 1) {
+    const [from, to] = [axes[gap] as Axis, axes[gap + 1] as Axis];
+    const image = densityImage(from.places, to.places, mask, palette.muted, grain);
+    pen.drawImage(image, from.x, top, to.x - from.x, bottom - top);
+  }
 }
 
 export function parallelScene(input: ParallelInput): MakeScene {
@@ -177,17 +175,12 @@ export function parallelScene(input: ParallelInput): MakeScene {
     const { table, job, mask } = input;
     const frame: Frame = { top: 34, bottom: height - 16 };
     const axes = axesOf(input, width, frame);
-    const goodness = goodnessOf(table.rows.map(finite), job.objective.goal);
-    const goodOf = (index: number): number => {
-      const value = finite(table.rows[index]);
-      return Number.isNaN(value) ? -1 : goodness(value);
-    };
-    const shown: number[] = [];
-    mask.forEach((one, index) => { if (one === 1) shown.push(index); });
-    const sign = job.objective.goal === 'maximize' ? 1 : -1;
-    const merit = (index: number): number => { const value = finite(table.rows[index]); return Number.isNaN(value) ? -Infinity : sign * value; };
-    const dense = shown.length > linesMost;
-    const lines = [...shown].sort((a, b) => merit(a) - merit(b)).slice(dense ? -linesAboveDensity : 0); // the best are drawn last
+    const values = table.objectives();
+    const goodness = table.derive('goodness', () => goodnessOf(values, job.objective.goal));
+    const goodOf = (index: number): number => (Number.isNaN(values[index]) ? -1 : goodness(values[index] as number));
+    const shown = countOf(mask);
+    const dense = shown > linesMost;
+    const lines = bestOf(table.byMerit(job.objective.goal), mask, !dense ? shown : input.draft ? linesSwept : linesAboveDensity).reverse(); // the best are drawn last
     const room = axes.length > 1 ? (axes[1] as Axis).x - (axes[0] as Axis).x : width;
     const axisAt = (x: number): Axis | undefined => axes.find((axis) => Math.abs(axis.x - x) < Math.min(brushReach, room / 2));
     const strong = (pen: Pen, trial: number, color: string): void => {
@@ -195,18 +188,18 @@ export function parallelScene(input: ParallelInput): MakeScene {
       if (index === undefined) return;
       pen.strokeStyle = color;
       pen.lineWidth = 2.5;
-      traceLine(pen, axes, index);
+      traceLine(pen, axes, index, frame);
     };
     let sweeping: { axis: Axis; from: number; to: number } | null = null;
     return {
       draw(pen) {
-        if (dense && !input.draft) drawDensity(pen, palette, axes, shown, frame);
+        if (dense) drawDensity(pen, palette, axes, mask, frame, input.draft ? coarse : fine);
         pen.lineWidth = 1;
         for (const index of lines) {
           const good = goodOf(index);
           pen.strokeStyle = good < 0 ? palette.faint : shade(good);
           pen.globalAlpha = dense ? 0.6 : 0.25 + 0.65 * Math.max(0, good) ** 2;
-          traceLine(pen, axes, index);
+          traceLine(pen, axes, index, frame);
         }
         pen.globalAlpha = 1;
         for (const axis of axes) drawAxis(pen, palette, axis, room, frame);
@@ -224,7 +217,7 @@ export function parallelScene(input: ParallelInput): MakeScene {
         let best = -1;
         let distance = 6;
         for (const index of lines) {
-          const d = distanceTo(axes, index, x, y);
+          const d = distanceTo(axes, index, x, y, frame);
           if (d < distance) [best, distance] = [index, d];
         }
         const row = table.rows[best];
@@ -249,7 +242,7 @@ export function parallelScene(input: ParallelInput): MakeScene {
       place: (trial) => {
         const index = table.find(trial);
         const axis = axes.at(-1);
-        return index === undefined || !axis ? null : { x: axis.x, y: axis.places[index] as number };
+        return index === undefined || !axis ? null : { x: axis.x, y: pixelOf(axis, index, frame) };
       },
     };
   };

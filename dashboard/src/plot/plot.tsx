@@ -1,6 +1,6 @@
 // A plot on the page: a canvas, another above it for what the pointer and the selection emphasise, the keys, and the downloads.
 import type { ComponentChildren, JSX } from 'preact';
-import { effect, signal, useSignal } from '@preact/signals';
+import { effect, signal, useSignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { csvOf, saveBlob, saveText, type Table } from '../parts/download.ts';
 import { Menu } from '../parts/menu.tsx';
@@ -8,6 +8,7 @@ import { DataTable } from '../parts/data_table.tsx';
 import { hovered, pick, selectedSet } from '../state/selection.ts';
 import { palette } from '../state/theme.ts';
 import { labelFont } from './axes.ts';
+import { drawNever, drawSoon } from './draw_queue.ts';
 import { swept, type Hit, type MakeScene, type Scene } from './scene.ts';
 import { SvgPen, type Pen } from './svg_pen.ts';
 
@@ -23,7 +24,7 @@ export interface PlotProps {
 }
 
 const clickReachPx = 4;
-const pauseMs = 120; // of a sweep in another plot
+const nearPx = 300; // of the window: what is farther away is drawn when it comes near
 
 function withContext(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
   const ratio = window.devicePixelRatio || 1;
@@ -51,20 +52,14 @@ export function Plot(props: PlotProps): JSX.Element {
   const tip = useSignal<Hit | null>(null);
   const asTable = useSignal(false);
   const pressed = useRef<{ x: number; y: number; moved: boolean } | null>(null);
+  const moving = useRef(0); // the frame that takes in where the pointer is
   const current = useMemo(() => signal<Scene | null>(null), []);
-
-  useEffect(() => {
-    const box = figure.current;
-    if (!box) return;
-    const observer = new ResizeObserver(() => { width.value = box.clientWidth; });
-    observer.observe(box);
-    width.value = box.clientWidth;
-    return () => observer.disconnect();
-  }, [asTable.value]);
+  const near = useNear(figure, width, asTable.value);
 
   useEffect(() => {
     if (width.value === 0) return;
     const draw = (): void => {
+      const begun = performance.now();
       const scene = makeScene({ width: width.value, height, palette: palette.value });
       if (base.current) {
         const pen = withContext(base.current, width.value, height);
@@ -74,19 +69,15 @@ export function Plot(props: PlotProps): JSX.Element {
         base.current.dataset['drawn'] = String(Number(base.current.dataset['drawn'] ?? 0) + 1);
       }
       current.value = scene;
+      performance.measure(`draw ${props.title}`, { start: begun });
     };
-    let frame = 0;
-    const waits = swept.peek() !== null && swept.peek() !== props.title ? pauseMs : 0;
-    const timer = setTimeout(() => { frame = requestAnimationFrame(draw); }, waits);
-    if (waits === 0) {
-      clearTimeout(timer);
-      frame = requestAnimationFrame(draw);
-    }
+    if (near.value) drawSoon(current, draw, swept.peek() === props.title);
+    window.addEventListener('beforeprint', draw);
     return () => {
-      clearTimeout(timer);
-      cancelAnimationFrame(frame);
+      drawNever(current);
+      window.removeEventListener('beforeprint', draw);
     };
-  }, [makeScene, width.value, height, palette.value, asTable.value]);
+  }, [makeScene, width.value, height, palette.value, asTable.value, near.value]);
 
   useEffect(
     () =>
@@ -108,9 +99,9 @@ export function Plot(props: PlotProps): JSX.Element {
     tip.value = hit;
     hovered.value = hit?.trial ?? null;
   };
-  const onMove = (event: PointerEvent): void => {
+  // A pointer moves more often than a page is drawn: of all its moves in a frame the last one counts.
+  const move = (place: { x: number; y: number }): void => {
     const scene = current.peek();
-    const place = at(event);
     const start = pressed.current;
     if (start && (start.moved || Math.hypot(place.x - start.x, place.y - start.y) > clickReachPx)) {
       start.moved = true;
@@ -119,19 +110,26 @@ export function Plot(props: PlotProps): JSX.Element {
     }
     show(scene?.hit?.(place.x, place.y) ?? null);
   };
+  const onMove = (event: PointerEvent): void => {
+    const place = at(event);
+    cancelAnimationFrame(moving.current);
+    moving.current = requestAnimationFrame(() => move(place));
+  };
   const onDown = (event: PointerEvent): void => {
     if (event.button !== 0) return;
     pressed.current = { ...at(event), moved: false };
     (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
   };
   const onUp = (event: PointerEvent): void => {
+    cancelAnimationFrame(moving.current);
     const start = pressed.current;
     pressed.current = null;
     swept.value = null;
     if (!start) return;
     const place = at(event);
     const scene = current.peek();
-    if (start.moved && scene?.sweep?.(start, place, true)) return;
+    const moved = start.moved || Math.hypot(place.x - start.x, place.y - start.y) > clickReachPx;
+    if (moved && scene?.sweep?.(start, place, true)) return;
     const hit = scene?.hit?.(place.x, place.y);
     if (hit?.trial !== undefined) pick(hit.trial, event.shiftKey || event.ctrlKey || event.metaKey);
   };
@@ -177,7 +175,7 @@ export function Plot(props: PlotProps): JSX.Element {
             onPointerMove={onMove}
             onPointerDown={onDown}
             onPointerUp={onUp}
-            onPointerLeave={() => { if (!pressed.current) show(null); }}
+            onPointerLeave={() => { cancelAnimationFrame(moving.current); if (!pressed.current) show(null); }}
             onKeyDown={onKey}
             onBlur={() => show(null)}
           />
@@ -187,6 +185,25 @@ export function Plot(props: PlotProps): JSX.Element {
       {props.note && <p class="plot-note">{props.note}</p>}
     </section>
   );
+}
+
+// Whether the plot is in the window or near it; keeps its width in `width`.
+function useNear(figure: { current: HTMLDivElement | null }, width: Signal<number>, asTable: boolean): Signal<boolean> {
+  const near = useSignal(false);
+  useEffect(() => {
+    const box = figure.current;
+    if (!box) return;
+    const size = new ResizeObserver(() => { width.value = box.clientWidth; });
+    size.observe(box);
+    width.value = box.clientWidth;
+    const place = new IntersectionObserver((entries) => { near.value = entries.at(-1)?.isIntersecting === true; }, { rootMargin: `${nearPx}px` });
+    place.observe(box);
+    return () => {
+      size.disconnect();
+      place.disconnect();
+    };
+  }, [asTable]);
+  return near;
 }
 
 const tipRoomPx = 240;

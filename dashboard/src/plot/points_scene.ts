@@ -1,7 +1,7 @@
 // Two numbers of each trial against each other, with a line through those that nothing else beats in both: a Pareto front.
 import { formatNumber } from '../data/numbers.ts';
 import { drawXAxis, drawYAxis, extentOf, makeScale, type Box, type ScaleKind } from './axes.ts';
-import { drawHalo, drawMark } from './marks.ts';
+import { drawHalo, markFor, thinned } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 
 export interface Point {
@@ -38,10 +38,11 @@ export function pointsScene({ x: xAxis, y: yAxis, points, fronts }: PointsInput)
       draw(pen) {
         drawXAxis(pen, palette, box, x, xAxis);
         drawYAxis(pen, palette, box, y, yAxis);
-        for (const place of places) {
+        const draw = markFor(places.length);
+        for (const place of thinned(places, width, height)) {
           pen.globalAlpha = place.faint ? 0.35 : 1;
           const colored = place.color ? { ...palette, states: { ...palette.states, [place.state]: place.color } } : palette;
-          drawMark(pen, colored, place.state, place.x, place.y, 4);
+          draw(pen, colored, place.state, place.x, place.y, 4);
         }
         pen.globalAlpha = 1;
         for (const front of fronts) {

@@ -5,7 +5,7 @@ import { explainDecision, units } from '../data/explain.ts';
 import { formatNumber, numberOf } from '../data/numbers.ts';
 import type { Palette } from '../state/theme.ts';
 import { extentOf, labelFont, makeScale, smallFont, type Scale } from './axes.ts';
-import { drawHalo, drawMark } from './marks.ts';
+import { drawHalo, markFor } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
 
@@ -36,16 +36,36 @@ interface Dot {
 
 const markOf: Record<string, string> = { promoted: 'completed', completed: 'completed', stopped: 'stopped', waiting: 'paused' };
 
+const dotSize = 7;
+
 // Equal places side by side: a dot goes left or right of its column until it touches none that is there.
-function spread(y: number, taken: { x: number; y: number }[], halfWidth: number): number {
-  const size = 7;
-  for (let step = 0; step * size < halfWidth; step += 1) {
-    for (const side of step === 0 ? [0] : [1, -1]) {
-      const x = side * step * size;
-      if (!taken.some((dot) => Math.abs(dot.x - x) < size && Math.abs(dot.y - y) < size)) return x;
-    }
+class Strip {
+  private readonly rows = new Map<number, { x: number; y: number }[]>(); // by height, as far as a dot reaches
+  private count = 0;
+
+  constructor(private readonly halfWidth: number) {}
+
+  place(y: number): number {
+    const row = Math.floor(y / dotSize);
+    const near = [row - 1, row, row + 1].flatMap((one) => this.rows.get(one) ?? []).filter((dot) => Math.abs(dot.y - y) < dotSize);
+    const x = this.free(near);
+    const here = this.rows.get(row);
+    if (here) here.push({ x, y });
+    else this.rows.set(row, [{ x, y }]);
+    this.count += 1;
+    return x;
   }
-  return ((taken.length * 7919) % (2 * halfWidth)) - halfWidth;
+
+  private free(near: readonly { x: number }[]): number {
+    const full = near.length > (4 * this.halfWidth) / dotSize;
+    for (let step = 0; !full && step * dotSize < this.halfWidth; step += 1) {
+      for (const side of step === 0 ? [0] : [1, -1]) {
+        const x = side * step * dotSize;
+        if (!near.some((dot) => Math.abs(dot.x - x) < dotSize)) return x;
+      }
+    }
+    return ((this.count * 7919) % (2 * this.halfWidth)) - this.halfWidth;
+  }
 }
 
 interface Column {
@@ -58,12 +78,11 @@ interface Column {
 
 function columnOf(rung: Rung, x: number, halfWidth: number, y: Scale, bottom: number, input: RungsInput): Column {
   const here = input.decisions.filter((decision) => decision.bracket === rung.bracket && decision.rung === rung.rung);
-  const taken: { x: number; y: number }[] = [];
+  const strip = new Strip(halfWidth);
   const dots = here.map((decision) => {
     const value = decision.value === null ? NaN : numberOf(decision.value);
     const place = Number.isFinite(value) ? y(value) : bottom + 14;
-    const shift = spread(place, taken, halfWidth);
-    taken.push({ x: shift, y: place });
+    const shift = strip.place(place);
     const mark = decision.value === null ? 'failed' : (markOf[decision.verdict] ?? 'pending');
     return { trial: decision.trial, x: x + shift, y: place, decision, mark };
   });
@@ -86,6 +105,7 @@ function drawColumn(pen: Pen, palette: Palette, column: Column, top: number, bot
   pen.font = smallFont;
   pen.fillStyle = palette.muted;
   pen.fillText(`${rung.reached}${rung.planned === null ? '' : ` of ${rung.planned}`} here${rung.promoted > 0 ? `, ${rung.promoted} went on` : ''}`, x, top - head + 22);
+  const drawMark = markFor(column.dots.length);
   for (const dot of column.dots) {
     pen.globalAlpha = input.shown(dot.trial) ? 1 : 0.12;
     drawMark(pen, palette, dot.mark, dot.x, dot.y, 3.6);

@@ -34,7 +34,7 @@ export interface Scene {
   place?(trial: number): { x: number; y: number } | null;
 }
 
-// The title of the plot in which the pointer sweeps right now: it is drawn at once and roughly, the others when there is a pause.
+// The title of the plot in which the pointer sweeps right now: it is drawn at once, the others when there is a pause.
 export const swept = signal<string | null>(null);
 
 export type MakeScene = (frame: Frame) => Scene;

@@ -4,7 +4,7 @@ import { formatNumber, formatValue } from '../data/numbers.ts';
 import { placeOf, type Parameter } from '../data/space.ts';
 import type { TrialRow, TrialTable } from '../data/trials.ts';
 import { drawXAxis, drawYAxis, extentOf, makeScale, parameterAxis, type Box, type Scale } from './axes.ts';
-import { drawHalo, drawMark } from './marks.ts';
+import { drawHalo, markFor, thinned } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 
 export interface SliceInput {
@@ -14,8 +14,6 @@ export interface SliceInput {
   parameter: Parameter;
   dependence: Importance['dependence'][number] | undefined;
 }
-
-const marksMost = 3_000;
 
 export function sliceScene(input: SliceInput): MakeScene {
   return ({ width, height, palette }) => {
@@ -28,8 +26,9 @@ export function sliceScene(input: SliceInput): MakeScene {
     const y = makeScale('linear', job.objective.goal === 'maximize' ? [clippedLow, high] : [low, clippedHigh], [box.bottom, box.top]);
     const clamp = (pixel: number): number => Math.min(box.bottom, Math.max(box.top, pixel));
     const column = table.parameters.get(parameter.name) ?? [];
+    const placeOfRow = table.placesOf(parameter);
     const points = rows.flatMap((row) => {
-      const place = placeOf(parameter, column[table.find(row.number) ?? -1]);
+      const place = placeOfRow[table.find(row.number) ?? -1] ?? NaN;
       if (!Number.isFinite(row.objective ?? NaN) || Number.isNaN(place)) return [];
       return [{ trial: row.number, row, x: x(place), y: clamp(y(row.objective as number)) }];
     });
@@ -56,8 +55,8 @@ export function sliceScene(input: SliceInput): MakeScene {
           pen.fill();
         }
         pen.globalAlpha = points.length > 500 ? 0.35 : 0.75;
-        const step = Math.ceil(points.length / marksMost);
-        points.forEach((point, index) => { if (index % step === 0) drawMark(pen, palette, point.row.state, point.x, point.y, 3); });
+        const draw = markFor(points.length);
+        for (const point of thinned(points, width, height)) draw(pen, palette, point.row.state, point.x, point.y, 3);
         pen.globalAlpha = 1;
         pen.strokeStyle = palette.best;
         pen.lineWidth = 2;

@@ -6,7 +6,7 @@ export type Pen = Pick<
   | 'beginPath' | 'moveTo' | 'lineTo' | 'arc' | 'rect' | 'closePath' | 'stroke' | 'fill' | 'fillRect' | 'strokeRect' | 'fillText'
   | 'measureText' | 'save' | 'restore' | 'clip' | 'translate' | 'rotate' | 'setLineDash' | 'strokeStyle' | 'fillStyle' | 'lineWidth'
   | 'globalAlpha' | 'font' | 'textAlign' | 'textBaseline' | 'lineJoin'
->;
+> & { drawImage(image: HTMLCanvasElement, x: number, y: number, width: number, height: number): void };
 
 interface Style {
   strokeStyle: string;
@@ -106,6 +106,10 @@ export class SvgPen {
       `<text x="${round(x)}" y="${round(y)}" dy="${shift}" text-anchor="${anchor}" font-size="${size}"${bold} font-family="${escapeXml(family)}" fill="${escapeXml(fillStyle)}"`,
       escapeXml(text),
     );
+  }
+
+  drawImage(image: HTMLCanvasElement, x: number, y: number, width: number, height: number): void {
+    this.add(`<image href="${image.toDataURL()}" x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" preserveAspectRatio="none"`);
   }
 
   measureText(text: string): TextMetrics { return this.measure(text, this.style.font); }

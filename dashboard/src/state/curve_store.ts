@@ -12,12 +12,31 @@ export class CurveStore extends LazyStore {
   readonly leftOut = signal(0); // trials whose curves are not here
   readonly curves = new Map<number, Curve>();
 
+  private detail: api.CurveDetail = 'few';
+
   constructor(private readonly job: string) {
     super();
   }
 
+  // What is there already in more detail is enough.
+  wantDetail(detail: api.CurveDetail): Promise<void> {
+    if (detail === 'many' && this.detail === 'few') {
+      this.detail = detail;
+      this.askAnew();
+    }
+    return this.want();
+  }
+
   protected clear(): void {
     this.curves.clear();
+  }
+
+  // The curve of one that is not among those that the server chose.
+  async ensure(trial: number): Promise<void> {
+    await this.want();
+    if (this.curves.has(trial)) return;
+    for (const [number, curve] of await api.getCurvesOf(this.job, [trial])) this.curves.set(number, curve);
+    this.touched();
   }
 
   add(trial: number, resource: number, value: number): void {
@@ -32,7 +51,9 @@ export class CurveStore extends LazyStore {
   }
 
   protected async load(): Promise<void> {
-    const { curves, leftOut } = await api.getCurves(this.job);
+    const { detail } = this;
+    const { curves, leftOut } = await api.getCurves(this.job, detail);
+    if (detail !== this.detail) return; // more was asked for meanwhile
     for (const [trial, loaded] of curves) {
       const told = this.curves.get(trial);
       this.curves.set(trial, loaded);

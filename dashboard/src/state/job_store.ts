@@ -13,6 +13,9 @@ import { DecisionStore } from './decision_store.ts';
 
 const summaryDelayMs = 1_000; // a job that runs changes all the time: its summary is asked for once for many changes
 
+const redrawShare = 3; // a page that took 100 ms to draw rests for 300
+const redrawMsMost = 500;
+
 export const ended = (job: Job): boolean => job.state === 'completed' || job.state === 'stopped' || job.state === 'failed';
 
 export class JobStore {
@@ -28,6 +31,9 @@ export class JobStore {
   private early: (() => void)[] | null = []; // what was told before the trials were there
   private summaryTimer: ReturnType<typeof setTimeout> | undefined;
   private frame = 0;
+  private redrawTimer: ReturnType<typeof setTimeout> | undefined;
+  private redrawMs = 0; // how long the last one took
+  private redrawnAt = 0;
   private closed = false;
 
   constructor(readonly name: string) {
@@ -39,14 +45,18 @@ export class JobStore {
   close(): void {
     this.closed = true;
     clearTimeout(this.summaryTimer);
+    clearTimeout(this.redrawTimer);
     cancelAnimationFrame(this.frame);
     this.events?.close();
   }
 
-  // Listens first, so that nothing falls between what is loaded and what is told.
+  // All at once: the trials are most of it. What a job under way told between their answer and the stream's first word is asked
+  // for once the stream is there; an answer that has not changed is not sent again.
   private async load(): Promise<void> {
+    if (this.closed) return;
     try {
-      if (this.closed) return;
+      const trials = api.getTrials(this.name);
+      trials.catch(() => undefined); // it fails below, with the others
       const [detail, summary] = await Promise.all([api.getJob(this.name), api.getSummary(this.name)]);
       batch(() => {
         this.job.value = detail;
@@ -54,26 +64,43 @@ export class JobStore {
         this.parameters.value = searchedParameters(detail.spec.search_space);
         this.fault.value = null;
       });
-      this.listen(detail);
-      await this.loadTrials();
+      const listening = this.listen(detail);
+      this.take(await trials);
+      if (listening && (await listening)) this.take(await api.getTrials(this.name));
+      for (const tell of this.early ?? []) tell();
+      this.early = null;
+      this.redraw();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.fault.value = error;
     }
   }
 
-  private async loadTrials(): Promise<void> {
-    const table = await api.getTrials(this.name);
-    this.trials.value = table;
-    for (const tell of this.early ?? []) tell();
-    this.early = null;
-    this.redraw();
+  // Of a large job the page has a choice of trials: one that is asked for by its number comes to them, with its curve.
+  async ensureTrial(trial: number): Promise<void> {
+    const table = this.trials.value;
+    if (!table || !transport.live) return;
+    try {
+      if (!table.row(trial)) {
+        const found = await api.getTrial(this.name, trial);
+        table.put(rowOfTrial(found, table.createdAt), found.configuration);
+      }
+      await this.curves.ensure(trial);
+      this.redraw();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error; // there is no such trial: its panel says so
+    }
   }
 
-  private listen(job: Job): void {
+  private take(table: TrialTable): void {
+    if (!this.closed) this.trials.value = table;
+  }
+
+  // Gives whether the stream is there, once it is; nothing when there is none to wait for.
+  private listen(job: Job): Promise<boolean> | null {
     if (!transport.live || ended(job) || this.events || this.closed) {
       if (!this.events) this.stream.value = 'over';
-      return;
+      return null;
     }
     const whenLoaded = (tell: () => void): void => {
       if (this.early) this.early.push(tell);
@@ -88,7 +115,15 @@ export class JobStore {
       },
       missed: () => this.reload(),
     });
-    this.events.state.subscribe((state) => { this.stream.value = state; });
+    const { events } = this;
+    events.state.subscribe((state) => { this.stream.value = state; });
+    return new Promise((resolve) => {
+      const stop = events.state.subscribe((state) => {
+        if (state !== 'live' && state !== 'over') return;
+        resolve(state === 'live');
+        queueMicrotask(() => stop());
+      });
+    });
   }
 
   private reload(): void {
@@ -121,17 +156,25 @@ export class JobStore {
     this.redraw();
   }
 
-  // Everything that is told within a frame is drawn once.
+  // Everything that is told within a frame is drawn once; of a large job, within as long as takes a part of the page's time.
   private redraw(): void {
-    if (this.frame !== 0) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
-      batch(() => {
-        this.trials.value?.changed();
-        this.curves.flush();
-        this.decisions.flush();
+    if (this.redrawTimer !== undefined) return;
+    const rest = Math.max(0, this.redrawnAt + redrawShare * this.redrawMs - performance.now());
+    this.redrawTimer = setTimeout(() => {
+      this.frame = requestAnimationFrame((begun) => {
+        this.redrawTimer = undefined;
+        batch(() => {
+          this.trials.value?.changed();
+          this.curves.flush();
+          this.decisions.flush();
+        });
+        // Plots are drawn in the frames that follow: what they take is in the time until a frame comes that nothing holds up.
+        requestAnimationFrame(() => requestAnimationFrame((end) => {
+          this.redrawMs = Math.min(redrawMsMost, end - begun);
+          this.redrawnAt = end;
+        }));
       });
-    });
+    }, rest);
   }
 
   private refreshSummary(): void {

@@ -13,8 +13,13 @@ export abstract class LazyStore {
   }
 
   forget(): void {
-    this.asked = null;
+    this.askAnew();
     this.clear();
+  }
+
+  // What is there stays until the answer comes.
+  protected askAnew(): void {
+    this.asked = null;
   }
 
   // Tells of what came since the last time.

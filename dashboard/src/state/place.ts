@@ -32,7 +32,7 @@ export const place = signal<Place>(parsePlace(inBrowser ? window.location.hash :
 if (inBrowser) window.addEventListener('hashchange', () => { clearTimeout(writing); place.value = parsePlace(window.location.hash); });
 
 // Browsers take 200 changes of the address in ten seconds and no more: while something is swept, it is written now and then.
-const writeMs = 150;
+const writeMs = 300;
 let writing: ReturnType<typeof setTimeout> | undefined;
 let written = 0;
 

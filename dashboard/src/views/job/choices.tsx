@@ -24,6 +24,7 @@ export function Choices(): JSX.Element {
       {selected.value.length > 1 && <button type="button" class="small" onClick={() => select([])}>unselect all</button>}
       {anything && <button type="button" class="small" onClick={clearChoices}>clear</button>}
       <span class="muted count" data-testid="shown-count">{count === all ? `${all} trials` : `${count} of ${all} trials`}</span>
+      {table.leftOut > 0 && <span class="muted">The job has {all + table.leftOut}: here are the best, those that raised the best so far, and others evenly.</span>}
       {fault !== null && <p class="fault" role="alert" id="filter-fault">{fault}</p>}
     </div>
   );

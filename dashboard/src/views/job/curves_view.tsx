@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
+import { curveDetails, type CurveDetail } from '../../api/routes.ts';
 import { formatNumber } from '../../data/numbers.ts';
 import { chosenOption, logOrLinear, Switch } from '../../parts/switch.tsx';
 import type { Table } from '../../parts/download.ts';
@@ -10,9 +11,9 @@ import { useJob } from './context.ts';
 
 const ranges = [['near', 'without outliers'], ['whole', 'whole range']] as const;
 
-export function CurvesView({ height }: { height: number }): JSX.Element {
+export function CurvesView({ height, detail }: { height: number; detail: CurveDetail }): JSX.Element {
   const { store, job, table, shownRows, best } = useJob();
-  useEffect(() => { void store.curves.want(); }, [store, table]);
+  useEffect(() => { void store.curves.wantDetail(detail); }, [store, table]);
   const x = chosenOption('x', logOrLinear) as ScaleKind;
   const whole = chosenOption('range', ranges) === 'whole';
   const version = store.curves.version.value;
@@ -48,7 +49,7 @@ export function CurvesView({ height }: { height: number }): JSX.Element {
       note={
         <>
           Dotted lines are rungs. Stopped trials are faint, trials under way dashed, the best one thick.
-          {left > 0 && ` The curves of ${left} more trials are not drawn; the best 500 are.`}
+          {left > 0 && ` The curves of ${left} more trials are not drawn; the best ${curveDetails[detail].trials / 4} are.`}
         </>
       }
     />

@@ -1,5 +1,6 @@
 // The trial that was selected last: why it is where it is, in words.
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { getDecisions, getTrial } from '../../api/routes.ts';
 import { explainDecision, explainState } from '../../data/explain.ts';
 import { formatNumber, formatValue, numberOf } from '../../data/numbers.ts';
@@ -24,6 +25,7 @@ export function Focus(): JSX.Element | null {
 
 function Story({ trial }: { trial: number }): JSX.Element {
   const { store, job, table } = useJob();
+  useEffect(() => { void store.ensureTrial(trial); }, [trial, table]);
   const row = table.row(trial);
   void table.version.value;
   const state = row?.state ?? '';

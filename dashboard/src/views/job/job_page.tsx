@@ -30,7 +30,7 @@ interface View {
 
 const views: View[] = [
   { id: '', caption: 'Overview', show: Overview },
-  { id: 'curves', caption: 'Curves', show: () => <CurvesView height={560} /> },
+  { id: 'curves', caption: 'Curves', show: () => <CurvesView height={560} detail="many" /> },
   { id: 'rungs', caption: 'Rungs', show: RungsView },
   { id: 'parameters', caption: 'Parameters', show: ParametersView },
   { id: 'tradeoffs', caption: 'Trade-offs', show: TradeoffsView },
@@ -44,7 +44,7 @@ function Overview(): JSX.Element {
     <>
       <div class="pair">
         <Panel><HistoryView height={300} /></Panel>
-        <Panel><CurvesView height={300} /></Panel>
+        <Panel><CurvesView height={300} detail="few" /></Panel>
       </div>
       <Panel><TrialsTable height={460} /></Panel>
     </>
@@ -58,6 +58,7 @@ export function JobPage({ name }: { name: string }): JSX.Element {
     return () => store.close();
   }, [store]);
   const view = useMemo(() => makeJobView(store), [store]);
+  useEffect(() => view.close, [view]);
   const job = store.job.value;
   const fault = store.fault.value;
   useEffect(() => { document.title = job ? `${job.name} – Tuneband` : 'Tuneband'; }, [job?.name]);

@@ -10,13 +10,14 @@ import { choose, chosen } from '../../state/place.ts';
 import { brushes, setBrush } from '../../state/selection.ts';
 import { useJob } from './context.ts';
 
+const title = 'Parallel coordinates';
 const axesAtFirst = 12;
 
 // In the order of the address, else of the document; a parameter that never varied tells nothing.
 function shownAxes(parameters: readonly Parameter[], table: TrialTable): Parameter[] {
   const wanted = chosen('axes').split(',').filter((name) => name !== '');
   if (wanted.length > 0) return wanted.flatMap((name) => parameters.find((parameter) => parameter.name === name) ?? []);
-  const varies = (parameter: Parameter): boolean => new Set(table.parameters.get(parameter.name) ?? []).size > 1;
+  const varies = (parameter: Parameter): boolean => table.derive(`varies ${parameter.name}`, () => new Set(table.parameters.get(parameter.name) ?? []).size > 1);
   const varied = table.count > 1 ? parameters.filter(varies) : [...parameters];
   return varied.slice(0, axesAtFirst);
 }
@@ -26,7 +27,7 @@ export function ParallelView({ height }: { height: number }): JSX.Element {
   const version = table.version.value;
   const axes = shownAxes(store.parameters.value, table);
   const names = axes.map((axis) => axis.name).join(',');
-  const draft = swept.value !== null;
+  const draft = swept.value === title;
   const scene = useMemo(
     () =>
       parallelScene({
@@ -38,7 +39,7 @@ export function ParallelView({ height }: { height: number }): JSX.Element {
   const count = visible.value.count;
   return (
     <Plot
-      title="Parallel coordinates"
+      title={title}
       finding={`${count} trials over ${axes.length} parameters`}
       height={height}
       scene={scene}

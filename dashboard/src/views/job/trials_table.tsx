@@ -2,6 +2,8 @@
 import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { getExactTrials } from '../../api/routes.ts';
+import { transport } from '../../api/transport.ts';
 import { csvOf, saveText } from '../../parts/download.ts';
 import { Menu } from '../../parts/menu.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
@@ -21,19 +23,25 @@ function shownColumns(all: Column[]): Column[] {
 }
 
 export function TrialsTable({ height }: { height: number }): JSX.Element {
-  const { job, table, visible } = useJob();
+  const { job, table, settled } = useJob();
   const version = table.version.value;
   const all = useMemo(() => trialColumns(job, table), [table, table.parameters.size, job.id]);
   const columns = shownColumns(all);
   const sort = parseSort(chosen('sort'), { column: 'objective', descending: job.objective.goal === 'maximize' });
-  const rows = useMemo(() => {
-    const shown: number[] = [];
-    visible.value.mask.forEach((one, index) => { if (one === 1) shown.push(index); });
-    return sortedRows(shown, all.find((column) => column.id === sort.column), sort.descending);
-  }, [visible.value, version, sort.column, sort.descending, all]);
-  const csv = (): void => {
-    const cells = rows.map((index) => columns.map((column) => column.value(index)));
-    saveText(`${job.name}-trials.csv`, 'text/csv', csvOf({ columns: columns.map((column) => column.title), rows: cells }));
+  const sorted = useMemo(
+    () => sortedRows(table.rows.map((_, index) => index), all.find((column) => column.id === sort.column), sort.descending),
+    [version, sort.column, sort.descending, all],
+  );
+  const rows = useMemo(() => sorted.filter((index) => settled.value.mask[index] === 1), [sorted, settled.value]);
+  // The page's numbers have the digits that are drawn: a file is for other programs, and has them all.
+  const csv = async (): Promise<void> => {
+    const exact = transport.live ? await getExactTrials(job.name).catch(() => table) : table;
+    const exactColumns = trialColumns(job, exact).filter((column) => columns.some((one) => one.id === column.id));
+    const cells = rows.flatMap((index) => {
+      const at = exact.find(table.rows[index]?.number ?? -1);
+      return at === undefined ? [] : [exactColumns.map((column) => column.value(at))];
+    });
+    saveText(`${job.name}-trials.csv`, 'text/csv', csvOf({ columns: exactColumns.map((column) => column.title), rows: cells }));
   };
   return (
     <section class="plot" aria-label="Trials">
@@ -41,7 +49,7 @@ export function TrialsTable({ height }: { height: number }): JSX.Element {
         <h3>Trials</h3>
         <div class="plot-tools">
           <ColumnsMenu all={all} shown={columns} />
-          <button type="button" class="small" onClick={csv}>Download CSV</button>
+          <button type="button" class="small" onClick={() => void csv()}>Download CSV</button>
         </div>
       </header>
       <VirtualRows rows={rows} columns={columns} sort={sort} height={height} />

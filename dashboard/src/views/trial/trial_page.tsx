@@ -25,6 +25,7 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
     () => Promise.all([api.getTrial(store.name, trial), api.getDecisions(store.name, trial)]),
     [trial, row?.state, row?.rung, row?.segments, row?.attempts],
   );
+  useEffect(() => { void store.ensureTrial(trial); }, [trial, store.trials.value]);
   useEffect(() => { if (!selected.peek().includes(trial)) select([trial]); }, [trial]);
   const { value, fault } = loaded.value;
   if (fault) return <FaultNotice fault={fault} />;
@@ -54,7 +55,7 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
           {transport.live && <Again detail={detail} />}
         </section>
       </div>
-      <Panel><CurvesView height={320} /></Panel>
+      <Panel><CurvesView height={320} detail="few" /></Panel>
       {transport.live && <Panel><LogView job={store.name} trial={trial} running={detail.state === 'running'} /></Panel>}
     </>
   );

@@ -1,0 +1,33 @@
+// Of a job with more trials than are wanted: the best, those that raised the best so far, and others evenly by number; and what
+// the job had cost by the end of each, which a choice of trials does not tell.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "db/connection.hpp"
+#include "scheduler/job_spec.hpp"
+
+namespace tuneband {
+
+// At most `trials_max` (1 or more) numbers of the job's trials, in their order; all when they are so few. A quarter is for the
+// best; `also` are among them, as many as there is room for.
+std::vector<int> choose_trials(Connection& connection, JobId job, Goal goal, std::size_t trials_max,
+                               std::span<const int> also = {});
+
+struct Spent {
+  std::int64_t resource = 0;
+  std::int64_t worker_ms = 0;  // training time of all workers
+};
+
+struct CostSoFar {
+  std::unordered_map<int, Spent> until;  // by trial that was started: of all that ended before it, and itself; those under way come last
+  std::vector<int> raised;               // trials better than all that ended before, or than those of them that came as far
+};
+CostSoFar cost_so_far(Connection& connection, JobId job, const Objective& objective, std::int64_t max_resource);
+
+}  // namespace tuneband

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { coarse, countPairs, fine, opacities } from '../../src/plot/density.ts';
+import { thinned } from '../../src/plot/marks.ts';
+import { visibleTrials } from '../../src/data/visible.ts';
+import { searchedParameters } from '../../src/data/space.ts';
+import { bestSoFar } from '../../src/data/best_so_far.ts';
+import { rowOf, tableOf } from './tables.ts';
+
+test('lines are counted from bin to bin, those without a place and those that are hidden left out', () => {
+  const from = Float64Array.of(0, 0.999, 1, NaN, 0.5, 0.5);
+  const to = Float64Array.of(1, 0, 0, 0.5, NaN, 0.5);
+  const counts = countPairs(from, to, Uint8Array.of(1, 1, 1, 1, 1, 0), 4);
+  assert.deepEqual([...counts].map((count, cell) => [cell, count]).filter(([, count]) => count), [[0 * 4 + 3, 1], [3 * 4 + 0, 2]]);
+});
+
+test('density is strongest where most lines go, and a line from foot to head rises', () => {
+  for (const grain of [fine, coarse]) {
+    const counts = new Uint32Array(grain.bins * grain.bins);
+    counts[grain.bins - 1] = 100; // from the lowest bin to the highest
+    const found = opacities(counts, grain);
+    const rows = 2 * grain.bins;
+    const strongestRow = (x: number): number => {
+      const column = Array.from({ length: rows }, (_, row) => found[row * grain.columns + x] as number);
+      return column.indexOf(Math.max(...column));
+    };
+    assert.ok(strongestRow(0) > strongestRow(grain.columns - 1), 'the first row is the head');
+    assert.ok(Math.abs(Math.max(...found) - 0.22) < 1e-12);
+    assert.equal(opacities(new Uint32Array(grain.bins * grain.bins), grain).some((opacity) => opacity !== 0), false);
+  }
+});
+
+test('of many marks in one place the last stays, and of few all', () => {
+  const few = Array.from({ length: 100 }, (_, trial) => ({ trial, x: 5, y: 5 }));
+  assert.equal(thinned(few, 100, 100).length, 100);
+  const many = Array.from({ length: 5000 }, (_, trial) => ({ trial, x: trial % 2 === 0 ? 5 : 50, y: 5 }));
+  assert.deepEqual(thinned(many, 100, 100).map((place) => place.trial), [4998, 4999]);
+  assert.deepEqual(thinned([...many, { trial: 9, x: NaN, y: 1 }], 100, 100).length, 2);
+});
+
+test('a brush keeps what its ends hold, of parameters and of the objective', () => {
+  const table = tableOf([0, 1, 2, 3].map((number) => ({ number, state: 'completed' as const, objective: number, parameters: { a: number / 3 } })));
+  const parameters = searchedParameters({ a: { type: 'float', min: 0, max: 1 } });
+  const shown = (name: string, from: number, to: number): number[] => [...visibleTrials(table, parameters, '', [{ name, from, to }]).mask];
+  assert.deepEqual(shown('a', 1 / 3, 1), [0, 1, 1, 1]);
+  assert.deepEqual(shown('objective', 1, 2), [0, 1, 1, 0]);
+});
+
+test('what follows from the rows is computed anew when they change', () => {
+  const table = tableOf([{ number: 0, state: 'running', objective: 2 }, { number: 1, state: 'completed', objective: 1 }, { number: 2, state: 'failed' }]);
+  assert.deepEqual([...table.byMerit('minimize')], [1, 0, 2]);
+  assert.deepEqual([...table.byMerit('maximize')], [0, 1, 2]);
+  table.put(rowOf({ number: 2, state: 'completed', objective: 0 }), {});
+  table.changed();
+  assert.deepEqual([...table.byMerit('minimize')], [2, 1, 0]);
+});
+
+test('of a choice of trials the best so far stands where the whole job had come', () => {
+  const rows = [
+    rowOf({ number: 3, state: 'completed', objective: 5, ended: 1, resourceSoFar: 40, workerSecondsSoFar: 4 }),
+    rowOf({ number: 9, state: 'completed', objective: 4, ended: 2, resourceSoFar: 100, workerSecondsSoFar: 10 }),
+  ];
+  assert.deepEqual(bestSoFar(rows, 'minimize', 'resource', 1, 5).steps.map((step) => step.cost), [40, 100]);
+  assert.equal(bestSoFar(rows, 'minimize', 'worker_time', 1, 5).end, 10);
+});

@@ -1,0 +1,46 @@
+// Flat objects are handed on as they stand; everything else is refused, and never read past its end.
+#include <gmock/gmock.h>
+
+#include "analytics/flat_json.hpp"
+#include "core/json.hpp"
+
+namespace tuneband::testing {
+namespace {
+
+TEST(FlatJson, MembersAreAsTheyStand) {
+  std::vector<FlatMember> members;
+  ASSERT_TRUE(read_flat_json(R"({"a":-0.5e-7,"b \" }":"x,\\","c":true,"d":0})", members));
+  EXPECT_THAT(members, ::testing::ElementsAre(FlatMember{"\"a\"", "-0.5e-7"}, FlatMember{R"("b \" }")", R"("x,\\")"},
+                                              FlatMember{"\"c\"", "true"}, FlatMember{"\"d\"", "0"}));
+  EXPECT_TRUE(read_flat_json("{}", members));
+  EXPECT_TRUE(members.empty());
+}
+
+TEST(FlatJson, WhatIsNotFlatOrNoJsonIsRefused) {
+  std::vector<FlatMember> members;
+  for (const std::string_view text :
+       {"", "{", "}", "[]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":1}}", "{\"a\":1", "{\"a\":\"}", "{\"a:1}", "{a:1}", "{\"a\":null}",
+        "{\"a\":[1]}", "{\"a\":{}}", "{\"a\":nan}", "{\"a\":inf}", "{\"a\":.5}", "{\"a\":5.}", "{\"a\":05}", "{\"a\":1 }", "{\"a\":1e}",
+        "{\"a\":\"\\\"}", "{\"a\":-}", "{\"a\":1;\"b\":2}", "{\"a\":truex}"})
+    EXPECT_FALSE(read_flat_json(text, members)) << text;
+}
+
+// Whatever is taken, the reader of JSON takes too.
+TEST(FlatJson, EveryPrefixAndEveryChangedByteIsJsonOrRefused) {
+  const std::string whole = R"({"a":-12.5e+3,"b\n":"x\"y","c":false})";
+  std::vector<FlatMember> members;
+  for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(read_flat_json(whole.substr(0, size), members)) << size;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const char sign : {'"', '\\', ',', ':', '}', '{', '0', '.', 'e', '-', 'x'}) {
+      std::string changed = whole;
+      changed[at] = sign;
+      if (!read_flat_json(changed, members)) continue;
+      for (const FlatMember& member : members) {
+        EXPECT_TRUE(member.value.front() == '"' || Json::accept(member.value)) << changed;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tuneband::testing
