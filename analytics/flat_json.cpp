@@ -25,7 +25,8 @@ bool is_number(std::string_view text) {
   const std::size_t first = digits;
   while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
   if (digits == first || (text[first] == '0' && digits > first + 1)) return false;
-  if (digits < text.size() && text[digits] == '.' && !(digits + 1 < text.size() && text[digits + 1] >= '0' && text[digits + 1] <= '9'))
+  if (digits < text.size() && text[digits] == '.' &&
+      !(digits + 1 < text.size() && text[digits + 1] >= '0' && text[digits + 1] <= '9'))
     return false;
   double number = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -314,8 +314,7 @@ Result<std::string> Reader::columns(JobId job, const ColumnsQuery& query) {
     left_out = add_chosen(columns, *row, **known, static_cast<std::size_t>(*query.trials_max));
   } else {
     Statement trials = select_all_trials();
-    for (trials.query(job.value); trials.step();)
-      columns.add(row_from<TrialRow>(trials), trials.text(kTrialConfigurationColumn));
+    for (trials.query(job.value); trials.step();) columns.add(row_from<TrialRow>(trials), trials.text(kTrialConfigurationColumn));
   }
   std::string text;
   JsonWriter json(text);
@@ -330,8 +329,7 @@ int Reader::add_chosen(TrialColumns& columns, const JobRow& row, const JobFacts&
   const JobSpec& spec = facts.spec;
   const CostSoFar cost = cost_so_far(connection_, row.id, spec.objective, spec.scheduler.max_resource);
   const std::vector<int> chosen = choose_trials(connection_, row.id, spec.objective.goal, trials_max, cost.raised);
-  Statement trial =
-      connection_.prepare(joined({"SELECT ", columns_of<TrialRow>(), " FROM trials WHERE job = ? AND number = ?"}));
+  Statement trial = connection_.prepare(joined({"SELECT ", columns_of<TrialRow>(), " FROM trials WHERE job = ? AND number = ?"}));
   for (const int number : chosen) {
     if (!trial.query(row.id.value, number).step()) continue;
     columns.add(row_from<TrialRow>(trial), trial.text(kTrialConfigurationColumn));

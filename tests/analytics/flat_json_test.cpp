@@ -1,7 +1,8 @@
 // Flat objects are handed on as they stand; everything else is refused, and never read past its end.
+#include "analytics/flat_json.hpp"
+
 #include <gmock/gmock.h>
 
-#include "analytics/flat_json.hpp"
 #include "core/json.hpp"
 
 namespace tuneband::testing {
@@ -18,10 +19,32 @@ TEST(FlatJson, MembersAreAsTheyStand) {
 
 TEST(FlatJson, WhatIsNotFlatOrNoJsonIsRefused) {
   std::vector<FlatMember> members;
-  for (const std::string_view text :
-       {"", "{", "}", "[]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":1}}", "{\"a\":1", "{\"a\":\"}", "{\"a:1}", "{a:1}", "{\"a\":null}",
-        "{\"a\":[1]}", "{\"a\":{}}", "{\"a\":nan}", "{\"a\":inf}", "{\"a\":.5}", "{\"a\":5.}", "{\"a\":05}", "{\"a\":1 }", "{\"a\":1e}",
-        "{\"a\":\"\\\"}", "{\"a\":-}", "{\"a\":1;\"b\":2}", "{\"a\":truex}"})
+  for (const std::string_view text : {"",
+                                      "{",
+                                      "}",
+                                      "[]",
+                                      "{\"a\"}",
+                                      "{\"a\":}",
+                                      "{\"a\":1,}",
+                                      "{\"a\":1}}",
+                                      "{\"a\":1",
+                                      "{\"a\":\"}",
+                                      "{\"a:1}",
+                                      "{a:1}",
+                                      "{\"a\":null}",
+                                      "{\"a\":[1]}",
+                                      "{\"a\":{}}",
+                                      "{\"a\":nan}",
+                                      "{\"a\":inf}",
+                                      "{\"a\":.5}",
+                                      "{\"a\":5.}",
+                                      "{\"a\":05}",
+                                      "{\"a\":1 }",
+                                      "{\"a\":1e}",
+                                      "{\"a\":\"\\\"}",
+                                      "{\"a\":-}",
+                                      "{\"a\":1;\"b\":2}",
+                                      "{\"a\":truex}"})
     EXPECT_FALSE(read_flat_json(text, members)) << text;
 }
 

@@ -117,7 +117,8 @@ TEST_F(JobViewsTest, OfManyTrialsThoseThatRaisedTheBestSoFarAreShownWithWhatTheJ
 
 TEST_F(JobViewsTest, ParametersHaveAsManyDigitsAsAreAskedFor) {
   TrialRow trial = ended_trial(1, 0, TrialState::stopped, 1.0 / 3, 3);
-  trial.configuration = {{"eta", Value(2.0 / 3)}, {"max_depth", Value(std::int64_t{12345678})}, {"booster", Value(std::string("1.23456"))}};
+  trial.configuration = {
+      {"eta", Value(2.0 / 3)}, {"max_depth", Value(std::int64_t{12345678})}, {"booster", Value(std::string("1.23456"))}};
   write_job({trial}, 1);
   ColumnsQuery query;
   query.digits = 3;

@@ -75,7 +75,8 @@ TEST_F(ApiViewsTest, CurvesAreOfAllTrialsOrOfThoseThatAreNamed) {
 
 TEST_F(ApiViewsTest, BadQueriesOfCurvesAreNamed) {
   run_job();
-  for (const char* query : {"?points=3", "?points=1001", "?points=x", "?trials=", "?trials=1,", "?trials=-1", "?trials=1;2", "?trials_max=0", "?trials_max=2001"})
+  for (const char* query : {"?points=3", "?points=1001", "?points=x", "?trials=", "?trials=1,", "?trials=-1", "?trials=1;2",
+                            "?trials_max=0", "?trials_max=2001"})
     EXPECT_EQ(get("/v1/jobs/whole/curves" + std::string(query)).status, 400) << query;
   std::string many = "0";
   for (int i = 0; i < kCurvesMax; ++i) many += ",0";
