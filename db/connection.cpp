@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "db/page_checksums.hpp"
+
 namespace tuneband {
 
 namespace {
@@ -103,7 +105,8 @@ void Connection::Closer::operator()(sqlite3* database) const { sqlite3_close_v2(
 
 Connection::Connection(const std::string& path, int flags) {
   sqlite3* database = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int code = sqlite3_open_v2(path.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                                   files_with_checksums());
   database_.reset(database);
   if (code != SQLITE_OK) fail_with(database, code, "cannot open the database " + path);
   sqlite3_busy_timeout(database, kBusyTimeoutMs);
@@ -146,6 +149,7 @@ Connection Connection::open_to_write(const std::string& path) {
   Connection connection(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   try {
     connection.check_owner(path);
+    connection.leave_room_for_checksums();
     connection.execute("PRAGMA journal_mode = WAL");
   } catch (const SqliteError& error) {
     throw SqliteError(error.code(), "cannot use the database " + path + ": " + error.what());
@@ -190,6 +194,18 @@ int Connection::changes() const { return sqlite3_changes(database_.get()); }
 
 void Connection::checkpoint() { execute("PRAGMA wal_checkpoint(PASSIVE)"); }
 
+void Connection::leave_room_for_checksums() {
+  if (integer("PRAGMA page_count") == 0) tuneband::leave_room_for_checksums(database_.get());
+}
+
+bool Connection::has_checksums() { return room_for_checksums(database_.get()); }
+
+void Connection::add_checksums() {
+  if (has_checksums()) return;
+  tuneband::leave_room_for_checksums(database_.get());
+  execute("VACUUM");
+}
+
 std::vector<std::string> Connection::faults() {
   std::vector<std::string> found;
   Statement integrity = prepare("PRAGMA integrity_check");
@@ -207,6 +223,10 @@ void Connection::copy_to(const std::string& path) {
   Connection target(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (target.integer("PRAGMA page_count") != 0) {
     throw SqliteError(SQLITE_CANTOPEN, "the backup " + path + " is there already; name a new file");
+  }
+  if (has_checksums()) {  // The copy's first page says so before others are written.
+    target.leave_room_for_checksums();
+    target.execute("PRAGMA user_version = 1");
   }
   sqlite3_backup* backup = sqlite3_backup_init(target.database_.get(), "main", database_.get(), "main");
   if (backup == nullptr) fail_with(target.database_.get(), SQLITE_ERROR, "cannot back up to " + path);

@@ -107,6 +107,10 @@ class Connection {
   int changes() const;                         // rows that the last statement touched
   // Brings what the log holds into the file itself, as far as readers let it.
   void checkpoint();
+  // Of every page (page_checksums.hpp). A new database has them.
+  bool has_checksums();
+  // Writes a database without them anew, which takes its size in room once more.
+  void add_checksums();
 
   // While it lives, the texts of the schema itself may be changed (PRAGMA writable_schema).
   class SchemaEditing {
@@ -134,6 +138,7 @@ class Connection {
   explicit Connection(const std::string& path, int flags);
   void check_owner(const std::string& path);
   void defend(bool on);
+  void leave_room_for_checksums();  // if the database is empty
 
   std::unique_ptr<sqlite3, Closer> database_;
 };

@@ -47,11 +47,21 @@ void make_database_where_there_is_none(const std::string& path) {
                                             " is there: the database is damaged and is left as it is (restore a backup)"}));
 }
 
+// Of a database that an earlier version made. Without room for a second one the next start tries again.
+void add_checksums(Connection& connection) {
+  try {
+    connection.add_checksums();
+  } catch (const SqliteError& error) {
+    if (!error.is_want_of_room()) throw;
+  }
+}
+
 Connection open_current(const std::string& path) {
   make_database_where_there_is_none(path);
   Connection connection = Connection::open_to_write(path);
   refuse_damaged(connection, path);
   migrate(connection, migrations());
+  add_checksums(connection);
   connection.checkpoint();  // the schema is in the file itself, also where an older program left it in the log
   return connection;
 }

@@ -18,6 +18,7 @@
 #include "cli/client/embedded_server.hpp"
 #include "cli/doctor/doctor_checks.hpp"
 #include "cli/doctor/port_check.hpp"
+#include "db/connection.hpp"
 #include "tests/server/temporary_directory.hpp"
 #include "workers/protocol/control_group.hpp"
 
@@ -136,8 +137,8 @@ TEST_F(Doctor, ADatabaseIsCheckedAsTheServerWould) {
   EXPECT_EQ(sound.level, Level::ok) << sound.found;
   EXPECT_THAT(sound.found, HasSubstr("sound"));
 
-  const auto set_version = [&](char version) {
-    std::fstream(database, std::ios::in | std::ios::out | std::ios::binary).seekp(63).put(version);
+  const auto set_version = [&](int version) {
+    Connection::open_to_write(database).execute("PRAGMA user_version = " + std::to_string(version));
   };
   set_version(99);
   const Finding newer = check_database(server, directory_.path());

@@ -121,4 +121,13 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const SqliteError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace tuneband::testing

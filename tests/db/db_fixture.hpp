@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -52,5 +53,6 @@ ObservationRow observation(std::int64_t job, int number, std::int64_t resource, 
 void commit(Store& store, const std::vector<Write>& writes);
 
 std::string read_text(const std::string& path);
+std::string message_of(const std::function<void()>& action);  // of the SqliteError that it throws; empty: none
 
 }  // namespace tuneband::testing

@@ -26,15 +26,6 @@ class SchemaTest : public DbTest {
   void execute(const std::string& sql) { Connection::open_to_write(path()).execute(sql); }
 };
 
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const SqliteError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST_F(SchemaTest, IsTheGoldenOne) {
   Store::open(path());
   Connection connection = Connection::open_to_read(path());

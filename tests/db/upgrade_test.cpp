@@ -85,6 +85,7 @@ TEST_P(UpgradeTest, KeepsEveryValueOfEveryRow) {
   Connection connection = Connection::open_to_read(path());
   EXPECT_EQ(connection.integer("PRAGMA user_version"), static_cast<std::int64_t>(migrations().size()));
   EXPECT_EQ(contents(connection, queries), before);
+  EXPECT_TRUE(connection.has_checksums());
   EXPECT_EQ(count_jobs(connection), jobs);
   EXPECT_EQ(jobs, static_cast<std::int64_t>(Store::open(path()).load().jobs.size()));
 }

@@ -18,6 +18,7 @@
 #include <memory>
 #include <vector>
 
+#include "db/connection.hpp"
 #include "server/data/file_text.hpp"
 #include "server/engine.hpp"
 #include "tests/e2e/job_outcome.hpp"
@@ -493,9 +494,8 @@ TEST_F(DiskTest, AServerThatIsKilledAtItsFirstStartStartsTheNextTime) {
 TEST_F(DiskTest, ADatabaseOfANewerVersionIsRefusedAndLeftAsItIs) {
   const std::string data_dir = used_data_dir();
   const std::string database = data_dir + "/tuneband.db";
-  std::string bytes = bytes_of(database);
-  bytes[63] = 99;  // user_version: the four bytes from 60 on (sqlite.org/fileformat2.html)
-  std::ofstream(database, std::ios::binary) << bytes;
+  Connection::open_to_write(database).execute("PRAGMA user_version = 99");
+  const std::string bytes = bytes_of(database);
   for (const auto& [status, said] : {start_in_vain(data_dir), check(data_dir)}) {
     EXPECT_EQ(status, 1);
     EXPECT_THAT(said, HasSubstr("newer version"));
