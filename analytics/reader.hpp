@@ -157,6 +157,7 @@ class Reader {
   enum class NonDominated { all, bests };  // bests: of those, only the best of a number of replicas
   void write_replicas(JsonWriter& json, JobId job, const JobFacts& facts, NonDominated which);
   void write_failures(JsonWriter& json, JobId job);
+  void write_crowded_bounds(JsonWriter& json, JobId job, const JobFacts& facts);
   void write_best_so_far(JsonWriter& json, const JobRow& row, const JobFacts& facts);
   void write_summary(JsonWriter& json, const JobRow& row, const JobFacts& facts, Timestamp now);
 

@@ -2,6 +2,7 @@
 #include "analytics/reader.hpp"
 #include "analytics/rungs.hpp"
 #include "db/row_columns.hpp"
+#include "search_spaces/crowded_bounds.hpp"
 #include "search_spaces/importance.hpp"
 
 namespace tuneband {
@@ -52,6 +53,28 @@ void Reader::write_failures(JsonWriter& json, JobId job) {
   json.end_array();
 }
 
+// By the value at the highest rung that each trial came to.
+void Reader::write_crowded_bounds(JsonWriter& json, JobId job, const JobFacts& facts) {
+  constexpr const char* kFinite = "objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308 AND violation = 0";
+  std::vector<Configuration> best;
+  if (facts.spec.more_objectives.empty()) {
+    const std::string finite = std::string("FROM trials WHERE job = ? AND ") + kFinite;
+    Statement count = connection_.prepare("SELECT count(*) " + finite);
+    const int most = count.query(job.value).step() ? crowd_size(count.integer(0)) : 0;
+    const std::string order = facts.spec.objective.goal == Goal::maximize ? "DESC" : "ASC";
+    Statement trials =
+        connection_.prepare("SELECT configuration " + finite + " ORDER BY objective " + order + ", number LIMIT ?");
+    for (trials.query(job.value, most); trials.step();) best.push_back(configuration_from_text(trials.text(0)));
+  }
+  json.begin_array();
+  for (const CrowdedBound& crowded : crowded_bounds(facts.spec.search_space, best)) {
+    json.begin_object().field("parameter", crowded.parameter).field("end", crowded.at_max ? "max" : "min");
+    json.key("bound").raw(to_json(crowded.bound).dump());
+    json.field("trials", crowded.trials).field("of", crowded.of).end_object();
+  }
+  json.end_array();
+}
+
 Result<std::string> Reader::summary(JobId job, std::span<const std::pair<std::string, int>> waiting, const ModelPath& model_path,
                                     Timestamp now, std::optional<int> queue_position) {
   Transaction moment(connection_, Transaction::Kind::read);
@@ -84,7 +107,8 @@ Result<std::string> Reader::summary(JobId job, std::span<const std::pair<std::st
   const std::size_t left_out = write_pareto(json, job, **known, kSummaryParetoMax);
   json.field("pareto_left_out", left_out);
   json.key("importance").begin_object().field("results", results_at_one_level(rungs));
-  json.field("results_needed", kImportanceTrialsMin).end_object();
+  json.field("results_needed", kImportanceTrialsMin).end_object().key("crowded_bounds");
+  write_crowded_bounds(json, job, **known);
   json.key("summary");
   write_summary(json, *row, **known, now);
   json.end_object();

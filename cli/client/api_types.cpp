@@ -141,6 +141,7 @@ PlanInfo plan_from_json(const Json& json) {
   plan.total_resource_without_stopping = integer_of(json, "total_resource_without_stopping");
   plan.restarts = boolean_of(json, "restarts");
   plan.exact = boolean_of(json, "exact");
+  plan.bounded = field_of(json, "trials").is_number();
   return plan;
 }
 
@@ -232,6 +233,11 @@ FailureGroup failures_from_json(const Json& json) {
           text_of(json, "advice")};
 }
 
+CrowdedBoundInfo crowded_bound_from_json(const Json& json) {
+  return {text_of(json, "parameter"), text_of(json, "end"), field_of(json, "bound"), integer_of(json, "trials"),
+          integer_of(json, "of")};
+}
+
 ReplicasReport replicas_from_json(const Json& json) {
   ReplicasReport replicas;
   replicas.totals = list_from_json(json, "totals", replicas_totals_from_json);
@@ -255,6 +261,7 @@ JobSummary job_summary_from_json(const Json& json) {
   summary.replicas = replicas_from_json(field_of(json, "replicas"));
   summary.pareto = list_from_json(json, "pareto", pareto_from_json);
   summary.pareto_left_out = integer_of(json, "pareto_left_out");
+  summary.crowded_bounds = list_from_json(json, "crowded_bounds", crowded_bound_from_json);
   const Json& importance = field_of(json, "importance");
   const std::int64_t needed = integer_of(importance, "results_needed");
   summary.importance_known = needed > 0 && integer_of(importance, "results") >= needed;

@@ -81,6 +81,7 @@ struct PlanInfo {
   std::int64_t total_resource_without_stopping = 0;
   bool restarts = false;  // each rung is a training of its own
   bool exact = false;
+  bool bounded = false;  // total_resource is of the whole job, not of one pass of it
 };
 
 struct TrialInfo {
@@ -170,6 +171,15 @@ struct FailureGroup {
   std::string advice;
 };
 
+// The best trials crowd at an end of a parameter's range.
+struct CrowdedBoundInfo {
+  std::string parameter;
+  std::string end;  // "min" or "max"
+  Json bound;
+  std::int64_t trials = 0;
+  std::int64_t of = 0;
+};
+
 struct JobSummary {
   JobInfo job;
   std::optional<TrialInfo> best;
@@ -180,6 +190,7 @@ struct JobSummary {
   ReplicasReport replicas;
   std::vector<ParetoInfo> pareto;
   std::int64_t pareto_left_out = 0;
+  std::vector<CrowdedBoundInfo> crowded_bounds;
   bool importance_known = false;  // there are results enough to ask which parameters matter
   SummaryInfo costs;
 };

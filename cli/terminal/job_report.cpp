@@ -202,6 +202,16 @@ void print_failures(Console& console, const std::vector<FailureGroup>& failures)
   }
 }
 
+void print_crowded_bounds(Console& console, const std::vector<CrowdedBoundInfo>& bounds) {
+  for (const CrowdedBoundInfo& bound : bounds) {
+    console.field("bound",
+                  fmt::format("{} = {}, its {}: {} of the best {} trials lie within 2 % of it", bound.parameter,
+                              bound.bound.dump(), bound.end, bound.trials, bound.of),
+                  Style::warning);
+    print_sentences(console, {"Better ones may lie beyond: consider a wider range."});
+  }
+}
+
 // What the debugger's rules found, by rule; those that ended a trial are among the failures too.
 void print_findings(ApiClient& api, Console& console, const JobInfo& job) {
   const auto answer = api.get(job_path(job.name) + "/findings");
@@ -240,6 +250,11 @@ void print_best_of(Console& console, const JobSummary& summary) {
   note_better_lower(console, job, *summary.best);
 }
 
+// What the job was expected to spend when it was submitted.
+std::string planned_text(const PlanInfo& plan) {
+  return plan.bounded ? fmt::format(" of {}{} planned", plan.exact ? "" : "about ", plan.total_resource) : "";
+}
+
 void print_state(Console& console, const JobSummary& summary) {
   const JobInfo& job = summary.job;
   console.field("state", job.reason.empty() ? job.state_word() : fmt::format("{}: {}", job.state, job.reason));
@@ -251,9 +266,9 @@ void print_state(Console& console, const JobSummary& summary) {
   if (job.queue_position && (*job.queue_position > 1 || job.trials.created == 0)) {
     console.field("queue", fmt::format("place {} for the next free worker (time used, by weight)", *job.queue_position));
   }
-  console.field("spent",
-                fmt::format("{}, {} of training, {} from start to end", format_resource(job.resource_spent, job.resource_name),
-                            format_duration(job.training_seconds), format_duration(job.seconds(now_ms()))));
+  console.field("spent", fmt::format("{}{}, {} of training, {} from start to end",
+                                     format_resource(job.resource_spent, job.resource_name), planned_text(summary.plan),
+                                     format_duration(job.training_seconds), format_duration(job.seconds(now_ms()))));
   console.field("saved", saved_text(summary.costs, job));
   if (job.expected_improvement) {
     console.field("expected", fmt::format("the model expects one more trial to improve {} by {}", job.metric,
@@ -277,6 +292,7 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   print_state(console, summary);
   print_failures(console, summary.failures);
   print_findings(api, console, summary.job);
+  print_crowded_bounds(console, summary.crowded_bounds);
   if (summary.importance_known && console.terminal().interactive) {
     console.field("importance", fmt::format("`tuneband importance {}` says which parameters matter", summary.job.name));
   }

@@ -110,11 +110,31 @@ TEST_F(SummaryTest, FailuresComeByClassTheMostFrequentFirstWithTheirFirstTrial) 
   EXPECT_EQ(failures[1]["example"], 4);
 }
 
+TEST_F(SummaryTest, TellsThatTheBestTrialsCrowdAtABound) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["search_space"]["eta"] = {{"type", "float"}, {"min", 0.01}, {"max", 0.5}};
+  job.spec_json = spec.dump();
+  std::vector<Write> writes = {job};
+  for (int number = 0; number < 33; ++number) {  // the best eleven are 22 to 32
+    TrialRow trial = ended_trial(1, number, TrialState::stopped, number * 0.01, 9);
+    trial.configuration["eta"] = number >= 24 ? 0.499 : 0.25;
+    writes.emplace_back(trial);
+  }
+  TrialRow violates = ended_trial(1, 33, TrialState::stopped, 1.0, 9);
+  violates.violation = 1;
+  writes.emplace_back(violates);
+  store_->commit(writes);
+  const Json expected = {{{"parameter", "eta"}, {"end", "max"}, {"bound", 0.5}, {"trials", 9}, {"of", 11}}};
+  EXPECT_EQ(Json::parse(summary_text())["crowded_bounds"], expected);
+}
+
 TEST_F(SummaryTest, OfAJobWithoutAValueHasNoBest) {
   store_->commit(std::vector<Write>{running_job(1, "a")});
   const Json summary = Json::parse(summary_text());
   EXPECT_TRUE(summary["best"].is_null());
   EXPECT_EQ(summary["failures"], Json::array());
+  EXPECT_EQ(summary["crowded_bounds"], Json::array());
   Reader reader = Reader::open(path());
   EXPECT_EQ(reader.summary(JobId{2}, {}, {}, kNow).error().code, ErrorCode::not_found);
 }

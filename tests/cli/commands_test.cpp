@@ -1,7 +1,7 @@
 // The commands against prepared answers.
 #include "cli/commands/commands.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -104,6 +104,40 @@ TEST_F(Commands, DescribeTellsWhatTheModelExpectsOfOneMoreTrial) {
   EXPECT_EQ(out_.str().find("the model expects"), std::string::npos);
   ASSERT_TRUE(describe_job(session(), "direct-marketing"));
   EXPECT_NE(out_.str().find("expected\tthe model expects one more trial to improve validation-auc by 0.00125\n"),
+            std::string::npos)
+      << out_.str();
+}
+
+TEST_F(Commands, DescribeTellsWhatWasPlannedBesideWhatWasSpent) {
+  const auto spent_of = [&](const std::string& name, const char* plan) {
+    Json job = test::example_job();
+    job["name"] = name;
+    Json summary = example_summary(job);
+    summary["plan"].update(Json::parse(plan));
+    server_.answer("GET /v1/jobs/" + name + "/summary", summary.dump());
+    out_.str("");
+    EXPECT_TRUE(describe_job(session(), name));
+    const std::size_t at = out_.str().find("spent\t");
+    return out_.str().substr(at, out_.str().find(" of training", at) - at);
+  };
+  const std::string spent = "spent\t" + std::to_string(test::example_job()["resource_spent"].get<int>()) + " rounds";
+  const auto begins_with = [](const std::string& begin) { return testing::StartsWith(begin); };
+  EXPECT_THAT(spent_of("exact", R"({"trials": 30, "total_resource": 211, "exact": true})"),
+              begins_with(spent + " of 211 planned, "));
+  EXPECT_THAT(spent_of("about", R"({"trials": 30, "total_resource": 210, "exact": false})"),
+              begins_with(spent + " of about 210 planned, "));
+  EXPECT_THAT(spent_of("endless", R"({"trials": null, "total_resource": 210})"), begins_with(spent + ", "));
+}
+
+TEST_F(Commands, DescribeTellsThatTheBestTrialsCrowdAtABound) {
+  Json summary = example_summary();
+  summary["crowded_bounds"] = {{{"parameter", "eta"}, {"end", "max"}, {"bound", 0.5}, {"trials", 29}, {"of", 30}}};
+  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_EQ(out_.str().find("bound\t"), std::string::npos);
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_NE(out_.str().find("bound\teta = 0.5, its max: 29 of the best 30 trials lie within 2 % of it\n"
+                            "\tBetter ones may lie beyond: consider a wider range.\n"),
             std::string::npos)
       << out_.str();
 }
@@ -307,9 +341,8 @@ TEST_F(Commands, AReportHasTheServersAnswersAndNothingInThemIsMarkup) {
   ASSERT_TRUE(write_report(session(), {"7", path}));
   std::ifstream file(path);
   const std::string page{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(page,
-            R"(<p>{"job":"direct-marketing","replies":)"
-            R"({"/v1/jobs/direct-marketing/notes":{"text":"\u003c/script>\u003cb>"}}}</p>)");
+  EXPECT_EQ(page, R"(<p>{"job":"direct-marketing","replies":)"
+                  R"({"/v1/jobs/direct-marketing/notes":{"text":"\u003c/script>\u003cb>"}}}</p>)");
 }
 
 TEST_F(Commands, SubmittingTheSameAgainSaysSo) {
