@@ -275,6 +275,25 @@ Result<std::string> Reader::jobs(const JobsQuery& query) {
   return text;
 }
 
+std::optional<Reader::UnitTime> Reader::measured_unit_time(const JobSpec& spec) {
+  // Paths are absolute in both.
+  const auto part_of = [](const JobSpec& job) {
+    return job.trainer.value(job.trainer.contains("data") ? "data" : "argv", Json());
+  };
+  const Json part = part_of(spec);
+  Statement rows = connection_.prepare("SELECT id, name, training_ms, resource_spent FROM jobs WHERE " +
+                                       std::string(kNotDeleted) + " ORDER BY id DESC LIMIT ?");
+  rows.query(kSimilarJobsMax);
+  while (rows.step()) {
+    if (rows.integer(2) <= 0 || rows.integer(3) <= 0) continue;
+    const auto facts = cached_facts(JobId{rows.integer(0)});
+    if (!facts || part.is_null() || part_of(facts->spec) != part) continue;
+    return UnitTime{static_cast<double>(rows.integer(2)) / 1000 / static_cast<double>(rows.integer(3)),
+                    std::string(rows.text(1))};
+  }
+  return std::nullopt;
+}
+
 Result<JobRow> Reader::job_row(JobId job) { return find_row(job); }
 
 Result<std::string> Reader::document(JobId job) {

@@ -141,6 +141,15 @@ class Reader {
   // Timeline: the segments of a job's trials, or of one. Errors: not_found.
   Result<std::string> timeline(JobId job, std::optional<int> trial = std::nullopt);
 
+  // What one unit of resource took in the newest job with the same data, or the same command; nothing: there is none that has
+  // trained. Of the last kSimilarJobsMax jobs.
+  struct UnitTime {
+    double seconds_per_unit = 0;
+    std::string job;
+  };
+  static constexpr int kSimilarJobsMax = 50;
+  std::optional<UnitTime> measured_unit_time(const JobSpec& spec);
+
   // The parsed document of a job. Errors: not_found.
   Result<std::shared_ptr<const JobFacts>> facts(JobId job);
 

@@ -39,6 +39,7 @@ struct Arguments {
   tuneband::cli::TensorsOptions tensors;
   std::optional<int> findings_trial;
   tuneband::cli::CheckOptions check;
+  tuneband::cli::CheckFileOptions check_file;
   tuneband::cli::ExportOptions exported;
   tuneband::cli::ReportOptions report;
   tuneband::cli::PlanOptions plan;
@@ -241,6 +242,49 @@ void add_simulate(CLI::App& app, Command& chosen, Arguments& arguments) {
   simulate->add_option("--plot", options.plot, "Write a chart to this SVG file")->type_name("FILE");
 }
 
+// Of a document, or of a trial.
+void add_check(CLI::App& app, Command& chosen, Arguments& arguments) {
+  const auto of_trial = with_server(arguments, [&](Session session) {
+    arguments.check.job = arguments.job;
+    arguments.check.trial = arguments.trial;
+    return tuneband::cli::check_trial(session, arguments.check);
+  });
+  auto* check = app.add_subcommand(
+      "check",
+      "A job's document before it is submitted, or rules over what was saved of a trial; exit status 1 when it finds something");
+  check->add_option("JOB", arguments.job, "The job's JSON document; with TRIAL the job's name or number")
+      ->required()
+      ->type_name("JOB.json");
+  auto* trial = check->add_option("TRIAL", arguments.trial, "The trial's number")->check(whole_number_between(0, kTrialsMax));
+  auto* rules = check->add_option("--rule", arguments.check.rules, "A rule and its parameters; may be repeated")
+                    ->needs(trial)
+                    ->type_name("TYPE[,PARAMETER=VALUE...]");
+  check->add_option("--rank", arguments.check.rank, "Of a distributed trial")
+      ->check(whole_number_between(0, kWorkersMax))
+      ->needs(trial)
+      ->type_name("N");
+  trial->needs(rules);
+  check
+      ->add_option("--seconds-per-unit", arguments.check_file.seconds_per_unit,
+                   "Of a document: seconds that one unit of resource takes")
+      ->check(number_between(1e-9, 1e9))
+      ->excludes(trial)
+      ->type_name("S");
+  check->callback([&chosen, &arguments, of_trial, trial] {
+    if (trial->count() > 0) {
+      chosen = of_trial;
+      return;
+    }
+    chosen = [&arguments](Console& console) {
+      arguments.check_file.job_file = arguments.job;
+      arguments.check_file.server = arguments.server;
+      arguments.check_file.server_program = arguments.server_program;
+      arguments.check_file.may_be_private = arguments.server == Arguments{}.server;
+      return tuneband::cli::check_file(console, arguments.check_file);
+    };
+  });
+}
+
 void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   constexpr std::int64_t kStepMax = 1'000'000'000'000;
   auto* tensors = add_command(app, chosen, "tensors", "What the debugger saved of a trial: names, or one of them over its steps",
@@ -269,20 +313,7 @@ void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments)
   findings->add_option("TRIAL", arguments.findings_trial, "The trial's number; default: all")
       ->check(whole_number_between(0, kTrialsMax));
 
-  auto* check = add_command(app, chosen, "check", "Rules over what was saved of a trial; exit status 1 when one fires",
-                            with_server(arguments, [&](Session session) {
-                              arguments.check.job = arguments.job;
-                              arguments.check.trial = arguments.trial;
-                              return tuneband::cli::check_trial(session, arguments.check);
-                            }));
-  add_job(check, arguments);
-  add_trial(check, arguments);
-  check->add_option("--rule", arguments.check.rules, "A rule and its parameters; may be repeated")
-      ->required()
-      ->type_name("TYPE[,PARAMETER=VALUE...]");
-  check->add_option("--rank", arguments.check.rank, "Of a distributed trial")
-      ->check(whole_number_between(0, kWorkersMax))
-      ->type_name("N");
+  add_check(app, chosen, arguments);
 }
 
 void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments) {

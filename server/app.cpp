@@ -179,7 +179,7 @@ App::App(const ServerConfig& config, DataDir data_dir)
       tracker_(make_tracker(loop_, config)),
       rendezvous_(*tracker_),
       engine_(loop_, engine_options(config), engine_world(store_, data_dir_, *tracker_)),
-      preflight_(loop_, PreflightOptions{.worker_program = config.worker_program}),
+      preflight_(loop_, PreflightOptions{.worker_program = config.worker_program, .local_workers = config.workers}),
       api_(loop_, {engine_, preflight_, data_dir_, config.workers}),
       signals_(loop_, SIGTERM, SIGINT),
       last_replies_(loop_) {}

@@ -1,5 +1,6 @@
 #include "workers/job_check.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <variant>
@@ -10,6 +11,11 @@
 #include "workers/command/path_check.hpp"
 #include "workers/command/process.hpp"
 #include "workers/data/data_check.hpp"
+#include "workers/open_regular.hpp"
+#include "workers/preflight/place_check.hpp"
+#include "workers/preflight/program_check.hpp"
+#include "workers/preflight/python_check.hpp"
+#include "workers/preflight/scale_check.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 #include "workers/trial_probe.hpp"
 
@@ -21,35 +27,72 @@ void add_fault(const std::string& path, const std::optional<PathFault>& fault, D
   if (fault) diagnostics.error(path, fault->message, fault->hint);
 }
 
-// The program itself; not its other arguments, which may name what only a trial makes.
-void check_program(const protocol::CommandSpec& spec, Diagnostics& diagnostics) {
+std::string objective_metric_of(const Json& job) {
+  const auto objective = job.find("objective");
+  if (objective == job.end() || !objective->is_object()) return "";
+  const auto metric = objective->find("metric");
+  return metric != objective->end() && metric->is_string() ? metric->get<std::string>() : "";
+}
+
+// What a trial of the job would be started with; nothing: it was said what is wrong, or it differs from trial to trial.
+std::optional<CheckedCommand> find_command(const protocol::CommandSpec& spec, Diagnostics& diagnostics) {
   if (!spec.working_dir.empty()) {
     add_fault("trainer.working_dir", fault_of_directory(spec.working_dir), diagnostics);
-    if (!diagnostics.ok()) return;
+    if (!diagnostics.ok()) return std::nullopt;
   }
-  if (spec.argv.empty()) return;
+  if (spec.argv.empty()) return std::nullopt;
   const std::string& program = spec.argv.front();
-  if (program.find('{') != std::string::npos) return;  // differs from trial to trial
+  if (program.find('{') != std::string::npos) return std::nullopt;
   const bool of_trial_dir = spec.working_dir.empty() && program.find('/') != std::string::npos && !program.starts_with('/');
   if (of_trial_dir) {
     diagnostics.error("trainer.argv[0]",
                       "the command `" + program + "` is relative to the trial's own directory, where nothing is yet",
                       "give an absolute path, or set trainer.working_dir");
-    return;
+    return std::nullopt;
   }
   const auto read = with_references_read(spec);
   if (!read) {
     diagnostics.error(read.error().path, read.error().message, read.error().hint);
-    return;
+    return std::nullopt;
   }
-  const auto found = find_executable(program, environment_value(command_environment({}, *read), "PATH"), spec.working_dir);
-  if (!found) diagnostics.error("trainer.argv[0]", found.error().message);
+  CheckedCommand command{.spec = *read, .executable = "", .environment = command_environment({}, *read)};
+  const auto found = find_executable(program, environment_value(command.environment, "PATH"), spec.working_dir);
+  if (!found) {
+    const std::string path = from_working_dir(command, program);
+    const bool noexec = program.find('/') != std::string::npos && is_on_noexec_mount(path);
+    diagnostics.error(
+        "trainer.argv[0]",
+        noexec ? path + " is on a file system that is mounted noexec: nothing there may be executed" : found.error().message,
+        noexec ? "put it elsewhere, or name the interpreter before it" : "");
+    return std::nullopt;
+  }
+  command.executable = *found;
+  return command;
 }
 
-void check_command(const protocol::CommandSpec& spec, const std::string& objective, Diagnostics& diagnostics) {
-  check_program(spec, diagnostics);
-  const auto parser = MetricParser::create(spec, objective);
+void check_command(const protocol::CommandSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics) {
+  auto command = find_command(spec, diagnostics);
+  const auto parser = MetricParser::create(spec, objective_metric_of(job));
   if (!parser) diagnostics.error(parser.error().path, parser.error().message, parser.error().hint);
+  check_memory_limit(spec, machine, diagnostics);
+  check_learning_rate(job, diagnostics);
+  if (!command) return;
+  command->replicas_max = replicas_max_of(job);
+  if (const Json space = job.value("search_space", Json()); space.is_object()) command->search_space = space;
+  check_program_fits(*command, diagnostics);
+  const bool has_gpu = machine_has_gpu();
+  check_gpu(*command, has_gpu, diagnostics);
+  check_paths(*command, diagnostics);
+  const auto script = diagnostics.ok() ? script_of(*command) : std::nullopt;
+  if (script && script->python) check_python(*command, *script, has_gpu, diagnostics);
+  check_ranks_differ(*command, script ? read_regular(script->script) : std::nullopt, diagnostics);
+  check_addresses(*command, diagnostics);
+}
+
+// Of one rank on this machine.
+int threads_of(const protocol::TrainerSpec& spec) {
+  const auto* xgboost = std::get_if<protocol::XgboostSpec>(&spec);
+  return xgboost != nullptr ? std::max(1, xgboost->threads) : 1;
 }
 
 void check_files(const protocol::DataSpec& data, Diagnostics& diagnostics) {
@@ -62,13 +105,6 @@ void check_files(const protocol::DataSpec& data, Diagnostics& diagnostics) {
   }
 }
 
-std::string objective_metric_of(const Json& job) {
-  const auto objective = job.find("objective");
-  if (objective == job.end() || !objective->is_object()) return "";
-  const auto metric = objective->find("metric");
-  return metric != objective->end() && metric->is_string() ? metric->get<std::string>() : "";
-}
-
 Json faults_json(const std::vector<Error>& faults) {
   Json list = Json::array();
   for (const Error& fault : faults) list.push_back({{"message", fault.message}, {"path", fault.path}, {"hint", fault.hint}});
@@ -77,7 +113,7 @@ Json faults_json(const std::vector<Error>& faults) {
 
 }  // namespace
 
-void check_job(std::string_view document, Diagnostics& diagnostics) {
+void check_job(std::string_view document, const CheckedMachine& machine, Diagnostics& diagnostics) {
   const auto job = parse_json(document);
   if (!job) {
     diagnostics.error("", job.error().message);
@@ -91,10 +127,11 @@ void check_job(std::string_view document, Diagnostics& diagnostics) {
   const protocol::TrainerSpec spec = protocol::parse_trainer(*trainer, "trainer", "", diagnostics);
   if (!diagnostics.ok()) return;
   const std::string objective = objective_metric_of(*job);
-  if (const auto* command = std::get_if<protocol::CommandSpec>(&spec)) check_command(*command, objective, diagnostics);
+  check_distribution(*job, threads_of(spec), machine, diagnostics);
+  if (const auto* command = std::get_if<protocol::CommandSpec>(&spec)) check_command(*command, *job, machine, diagnostics);
   if (const auto* xgboost = std::get_if<protocol::XgboostSpec>(&spec)) {
     check_files(xgboost->data, diagnostics);
-    if (diagnostics.ok()) check_data(*xgboost, *job, diagnostics);
+    if (diagnostics.ok()) check_data(*xgboost, *job, machine, diagnostics);
   }
   const bool probed = trainer->contains("preflight") && (*trainer)["preflight"] == protocol::kPreflightLocal;
   if (probed && diagnostics.ok() && !objective.empty()) probe_trial(*job, diagnostics);

@@ -6,11 +6,12 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "workers/data/memory_forecast.hpp"
 
 namespace tuneband::workers {
 
 // `document` is a job as submitted, paths absolute. Faults and doubts go to `diagnostics`, with paths into the document.
-void check_job(std::string_view document, Diagnostics& diagnostics);
+void check_job(std::string_view document, const CheckedMachine& machine, Diagnostics& diagnostics);
 
 // {"errors": [{"message", "path", "hint"}], "warnings": [...]}
 std::string diagnostics_json(const Diagnostics& diagnostics);

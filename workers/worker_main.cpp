@@ -50,6 +50,7 @@ struct Arguments {
   bool end_with_parent = false;
   std::int64_t give_up_after_s = 0;
   bool check_job = false;
+  int check_workers = 1;
   std::string advertise_address;
   std::int64_t group_grace_s = 5;
   int group_silence_s = 120;
@@ -103,6 +104,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(whole_number_between(0, 24 * 3600));
   app.add_flag("--check-job", arguments.check_job,
                "Read a job document from standard input, print what is wrong with it, and end");
+  app.add_option("--check-workers", arguments.check_workers, "For --check-job: workers that share this machine")
+      ->capture_default_str()
+      ->check(whole_number_between(1, 1024));
 }
 
 std::string host_as_name() {
@@ -148,10 +152,10 @@ void end_with(pid_t parent) {
   if (::getppid() != parent) ::kill(::getpid(), SIGTERM);
 }
 
-int check_job_on_stdin() {
+int check_job_on_stdin(int workers) {
   const std::string document((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
   Diagnostics diagnostics;
-  tuneband::workers::check_job(document, diagnostics);
+  tuneband::workers::check_job(document, tuneband::workers::this_machine(workers), diagnostics);
   std::cout << tuneband::workers::diagnostics_json(diagnostics) << '\n';
   return diagnostics.ok() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -239,7 +243,7 @@ int main(int argc, char** argv) {
 
   if (arguments.check_job) {
     if (arguments.end_with_parent) end_with(parent);
-    return check_job_on_stdin();
+    return check_job_on_stdin(arguments.check_workers);
   }
 
   // Blocked in every thread, so that only the one that waits for them gets them.

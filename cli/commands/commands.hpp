@@ -81,6 +81,17 @@ struct CheckOptions {
 };
 Finished check_trial(Session session, const CheckOptions& options);
 
+// Everything that a submission would say of a document, and when the job would start and end; nothing is submitted. Status 1 when
+// there is an error.
+struct CheckFileOptions {
+  std::string job_file;
+  std::optional<double> seconds_per_unit;
+  std::string server;
+  std::string server_program;  // for a private one, where none answers at `server` and
+  bool may_be_private = false;
+};
+Finished check_file(Console& console, const CheckFileOptions& options);
+
 struct ExportOptions {
   std::string job;
   std::string output;   // "": standard output

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "cli/client/embedded_server.hpp"
+#include "cli/client/temporary_dir.hpp"
 #include "cli/doctor/port_check.hpp"
 #include "cli/doctor/program_output.hpp"
 #include "cli/format.hpp"
@@ -96,25 +97,6 @@ bool can_write_in(const fs::path& directory) {
   errno = why;
   return written;
 }
-
-class TemporaryDir {
- public:
-  TemporaryDir() {
-    std::error_code error;
-    std::string pattern = (fs::temp_directory_path(error) / "tuneband-doctor-XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~TemporaryDir() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  TemporaryDir(const TemporaryDir&) = delete;
-  TemporaryDir& operator=(const TemporaryDir&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 Json small_xgboost_job(const std::string& directory) {
   const std::string table = directory + "/table.csv";
@@ -389,7 +371,7 @@ Finding check_server(const std::string& url) {
 }
 
 Finding check_training(const std::string& server_program) {
-  const TemporaryDir directory;
+  const TemporaryDir directory("tuneband-doctor");
   if (directory.path().empty()) return {Level::problem, "training", "no temporary directory can be made", "see TMPDIR"};
   const auto failed = [](const std::string& found) {
     return Finding{Level::problem, "training", found, "tuneband-worker and XGBoost's library must be installed and start"};

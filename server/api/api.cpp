@@ -68,6 +68,7 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
   add_job_routes();
   add_trial_routes();
   add_tensor_routes();
+  add_check_routes();
   add_view_routes();
   add_system_routes();
   add_dashboard_routes();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "server/api/capacity.hpp"
 #include "server/api/event_hub.hpp"
 #include "server/api/export_threads.hpp"
 #include "server/api/job_document.hpp"
@@ -77,6 +78,12 @@ class Api {
   void analytics(const HttpRequest& request, JobId job, const Respond& respond);
   void importance(JobId job, const Respond& respond);
 
+  // routes_check.cpp
+  void add_check_routes();
+  WorkersNow workers_now() const;
+  void check_document(const HttpRequest& request, const Respond& respond);
+  void reply_check(const JobSpec& spec, const Diagnostics& found, std::optional<double> seconds_per_unit, const Respond& respond);
+
   // routes_trials.cpp
   void add_trial_routes();
   void list_trials(const HttpRequest& request, JobId job, const Respond& respond);
@@ -127,6 +134,10 @@ class Api {
   std::function<std::size_t()> local_workers_down_ = [] { return std::size_t{0}; };
   Router router_;
 };
+
+// [{"message", "path", "hint"}].
+Json faults_json(const std::vector<Error>& faults);
+void add_all(const Diagnostics& from, Diagnostics& to);
 
 // The path of a trial's model, where there is one.
 std::optional<std::string> model_file_of(const DataDir& data_dir, TrialId trial);

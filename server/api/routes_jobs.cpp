@@ -19,19 +19,6 @@ HttpReply json_text(std::string body, int status = 200) {
   return reply;
 }
 
-Json warnings_json(const Diagnostics& found) {
-  Json warnings = Json::array();
-  for (const Error& warning : found.warnings()) {
-    warnings.push_back({{"message", warning.message}, {"path", warning.path}, {"hint", warning.hint}});
-  }
-  return warnings;
-}
-
-void add_all(const Diagnostics& from, Diagnostics& to) {
-  for (const Error& error : from.errors()) to.error(error.path, error.message, error.hint);
-  for (const Error& warning : from.warnings()) to.warning(warning.path, warning.message, warning.hint);
-}
-
 // A job of this name that was submitted with the same warm start has what its earlier jobs saw, which may be gone since. With it
 // the same document is the same job; another document cannot have the name anyway.
 bool had_earlier_jobs(Reader& reader, JobSpec& spec) {
@@ -110,6 +97,17 @@ Result<std::string> patched_document(Reader& reader, const std::string& like, st
 }
 
 }  // namespace
+
+Json faults_json(const std::vector<Error>& faults) {
+  Json list = Json::array();
+  for (const Error& fault : faults) list.push_back({{"message", fault.message}, {"path", fault.path}, {"hint", fault.hint}});
+  return list;
+}
+
+void add_all(const Diagnostics& from, Diagnostics& to) {
+  for (const Error& error : from.errors()) to.error(error.path, error.message, error.hint);
+  for (const Error& warning : from.warnings()) to.warning(warning.path, warning.message, warning.hint);
+}
 
 void Api::add_job_routes() {
   const auto plain = [this](auto method) {
@@ -205,7 +203,8 @@ void Api::submit_job(const ReadDocument& read, const Diagnostics& found_so_far, 
 }
 
 void Api::reply_created(JobId job, bool created, const JobSpec& spec, const Diagnostics& found, const Respond& respond) {
-  const std::string rest = ",\"plan\":" + to_json(make_plan(spec)).dump() + ",\"warnings\":" + warnings_json(found).dump() + "}";
+  const std::string rest =
+      ",\"plan\":" + to_json(make_plan(spec)).dump() + ",\"warnings\":" + faults_json(found.warnings()).dump() + "}";
   const auto read = [job, rest](Reader& reader) -> Result<std::string> {
     auto json = reader.job(job);
     if (!json) return json.error();

@@ -147,7 +147,7 @@ ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::
   if (!input_pipe.is_open() || !output_pipe.is_open()) return {"", "could not be started: no pipe"};
   ChildCommand command;
   command.program = options.worker_program;
-  command.arguments = {"--check-job", "--end-with-parent"};
+  command.arguments = {"--check-job", "--check-workers", std::to_string(std::max(1, options.local_workers)), "--end-with-parent"};
   command.environment = {{"OMP_NUM_THREADS", "1"}, {"OMP_WAIT_POLICY", "passive"}};
   command.stdin_fd = input_pipe.read_end();
   command.stdout_fd = output_pipe.write_end();

@@ -14,6 +14,7 @@ namespace tuneband::server {
 
 struct PreflightOptions {
   std::string worker_program;  // path of tuneband-worker
+  int local_workers = 1;       // that will share this machine
   std::int64_t timeout_ms = 60'000;
   std::int64_t memory_bytes_max = 8LL * 1024 * 1024 * 1024;
   std::size_t at_once = 4;            // checks, so that one that hangs does not hold up another job's

@@ -95,6 +95,31 @@ TEST_F(ReaderTest, FindsAJobByItsIdAndByItsName) {
   }
 }
 
+TEST_F(ReaderTest, MeasuresAUnitInTheNewestJobOfTheSameDataOrCommand) {
+  const auto job = [](int id, const std::string& name, const Json& trainer, std::int64_t training_ms) {
+    JobRow row = running_job(id, name);
+    Json spec = Json::parse(row.spec_json);
+    spec["trainer"] = trainer;
+    row.spec_json = spec.dump();
+    row.training_ms = training_ms;
+    row.resource_spent = training_ms > 0 ? 10 : 0;
+    return row;
+  };
+  const Json train{{"type", "command"}, {"argv", {"train"}}};
+  const Json table{{"type", "xgboost"}, {"data", {{"train", "/a.csv"}}}};
+  write({job(1, "older", train, 9000), job(2, "newer", train, 2500), job(3, "not-begun", train, 0), job(4, "table", table, 100)});
+  JobSpec spec;
+  spec.trainer = train;
+  const auto measured = reader().measured_unit_time(spec);
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->job, "newer");
+  EXPECT_EQ(measured->seconds_per_unit, 0.25);
+  spec.trainer = {{"type", "xgboost"}, {"data", {{"train", "/a.csv"}}}, {"parameters", {{"eta", 1}}}};
+  EXPECT_EQ(reader().measured_unit_time(spec)->job, "table");
+  spec.trainer["data"]["train"] = "/b.csv";
+  EXPECT_FALSE(reader().measured_unit_time(spec));
+}
+
 TEST_F(ReaderTest, ShowsAJobAsDocumented) {
   JobRow job = running_job(1, "a");
   job.trials_created = 4;

@@ -153,7 +153,7 @@ TEST_F(PreflightTest, WhatHasWaitedForLongIsLetPass) {
 TEST_F(PreflightTest, TheProgramIsToldToEndWithTheServer) {
   expect_one_warning(check(R"(echo '{"errors": [], "warnings": [{"path": "", "message": "'$*'", "hint": ""}]}'
 )"),
-                     "--check-job --end-with-parent");
+                     "--check-job --check-workers 1 --end-with-parent");
 }
 
 TEST_F(PreflightTest, AProgramThatSaysTooMuchIsAWarning) { expect_one_warning(check("exec yes\n"), "said too much"); }

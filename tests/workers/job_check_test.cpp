@@ -16,7 +16,7 @@ using testing::HasSubstr;
 std::string fault_of(const Json& trainer) {
   Diagnostics diagnostics;
   const Json job{{"name", "j"}, {"objective", {{"metric", "loss"}, {"goal", "minimize"}}}, {"trainer", trainer}};
-  check_job(job.dump(), diagnostics);
+  check_job(job.dump(), this_machine(1), diagnostics);
   return diagnostics.ok() ? "" : diagnostics.errors().front().path + ": " + diagnostics.errors().front().message;
 }
 
@@ -78,7 +78,7 @@ TEST(JobCheck, TakesTheMiddleOfTheSearchSpaceForIt) {
 TEST(JobCheck, AnswersWhateverItIsGiven) {
   for (const char* document : {"", "[]", "{}", "3", "{\"trainer\": 3}", "{\"trainer\": {\"type\": \"dance\"}}"}) {
     Diagnostics diagnostics;
-    check_job(document, diagnostics);
+    check_job(document, this_machine(1), diagnostics);
     EXPECT_FALSE(diagnostics.ok()) << document;
     EXPECT_TRUE(parse_json(diagnostics_json(diagnostics))) << document;
   }

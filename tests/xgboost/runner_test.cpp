@@ -369,7 +369,7 @@ LargeCheck check_large(const std::string& last_row) {
   spec.data.train = {dir.write("data.csv", csv + last_row)};
   spec.data.label = "y";
   Diagnostics diagnostics;
-  check_data(spec, Json{{"search_space", {{"objective", "binary:logistic"}}}}, diagnostics);
+  check_data(spec, Json{{"search_space", {{"objective", "binary:logistic"}}}}, this_machine(1), diagnostics);
   return {faults_of(diagnostics.errors()), faults_of(diagnostics.warnings())};
 }
 
@@ -408,9 +408,9 @@ TEST(DataCheck, SaysWhenThereIsNotEnoughMemory) {
   tables.train.values.assign(1000, 0);
   tables.rows_of_all = 10'000'000;
   Diagnostics diagnostics;
-  check_memory(tables, 20.1e9, diagnostics);
+  check_memory(tables, {.memory_bytes = 20.1e9}, diagnostics);
   EXPECT_THAT(diagnostics.warnings(), IsEmpty());
-  check_memory(tables, 19.9e9, diagnostics);
+  check_memory(tables, {.memory_bytes = 19.9e9}, diagnostics);
   EXPECT_THAT(
       faults_of(diagnostics.warnings()),
       ElementsAre(AllOf(StartsWith("trainer.data: about 10000000 rows of 100 features need some 19073 MB of memory in each"),
@@ -437,7 +437,7 @@ TEST(DataCheck, FindsWhatATrialWouldMeet) {
     spec.data.validation = spec.data.train.front();
     spec.data.label = "y";
     Diagnostics diagnostics;
-    check_data(spec, job, diagnostics);
+    check_data(spec, job, this_machine(1), diagnostics);
     auto texts = faults_of(diagnostics.errors());
     for (const std::string& warning : faults_of(diagnostics.warnings())) texts.push_back("warning " + warning);
     return texts;

@@ -1,7 +1,5 @@
 #include "workers/data/data_check.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <new>
@@ -13,14 +11,11 @@
 #include "workers/data/data_shards.hpp"
 #include "workers/data/data_table.hpp"
 #include "workers/data/label_check.hpp"
-#include "workers/protocol/control_group.hpp"
 #include "workers/protocol/sync.hpp"
 
 namespace tuneband::workers {
 
 namespace {
-
-constexpr double kMegabyte = 1024 * 1024;
 
 std::string text_of_scalar(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
@@ -71,19 +66,6 @@ void check_objectives(const protocol::XgboostSpec& spec, const Json& job, const 
                                                          format_number(validation.min) + ": auc will be NaN");
     }
   }
-}
-
-// The most replicas that the job gives a trial.
-int replicas_max_of(const Json& job) {
-  const auto trainer = job.find("trainer");
-  if (trainer == job.end() || !trainer->is_object()) return 1;
-  const Json replicas = trainer->value("replicas", Json());
-  const std::vector<Json> listed = replicas.is_array() ? replicas.get<std::vector<Json>>() : std::vector<Json>{replicas};
-  int most = 1;
-  for (const Json& count : listed) {
-    if (count.is_number_integer() && count > 1 && count <= protocol::kWorldSizeMax) most = std::max(most, count.get<int>());
-  }
-  return most;
 }
 
 bool tells_classes_apart(const protocol::XgboostSpec& spec, const Json& job) {
@@ -139,8 +121,6 @@ void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
 
 double rows_of(const LoadedTables& tables) { return static_cast<double>(tables.train.rows() + tables.validation.rows()); }
 
-std::string megabytes(double bytes) { return std::to_string(std::max(1LL, std::llround(bytes / kMegabyte))) + " MB"; }
-
 void tell_of_sample(const protocol::DataSpec& data, const LoadedTables& tables, Diagnostics& diagnostics) {
   diagnostics.warning("trainer.data",
                       "of the data's " + megabytes(static_cast<double>(size_of_files(data))) +
@@ -150,31 +130,21 @@ void tell_of_sample(const protocol::DataSpec& data, const LoadedTables& tables, 
                       "a fault further down is found when the first trial loads the data");
 }
 
-// What this process may have at most: the machine's memory, or what its control group leaves it.
-double memory_of_machine() {
-  const double all = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
-  return std::min(all, protocol::own_control_group_limits().memory_bytes.value_or(all));
-}
-
 }  // namespace
 
-double memory_to_load(const LoadedTables& tables) {
-  const auto values = static_cast<double>(tables.train.values.size() + tables.validation.values.size());
-  const double share = rows_of(tables) / tables.rows_of_all.value_or(rows_of(tables));
-  return values / share * (sizeof(float) + kXgboostBytesPerValue);
+int replicas_max_of(const Json& job) {
+  const auto trainer = job.find("trainer");
+  if (trainer == job.end() || !trainer->is_object()) return 1;
+  const Json replicas = trainer->value("replicas", Json());
+  const std::vector<Json> listed = replicas.is_array() ? replicas.get<std::vector<Json>>() : std::vector<Json>{replicas};
+  int most = 1;
+  for (const Json& count : listed) {
+    if (count.is_number_integer() && count > 1 && count <= protocol::kWorldSizeMax) most = std::max(most, count.get<int>());
+  }
+  return most;
 }
 
-void check_memory(const LoadedTables& tables, double memory_bytes, Diagnostics& diagnostics) {
-  const double needed = memory_to_load(tables);
-  if (needed <= memory_bytes) return;
-  diagnostics.warning("trainer.data",
-                      "about " + std::to_string(std::llround(tables.rows_of_all.value_or(rows_of(tables)))) + " rows of " +
-                          std::to_string(tables.train.columns) + " features need some " + megabytes(needed) +
-                          " of memory in each worker, and there are " + megabytes(memory_bytes),
-                      "use a part of the rows, drop columns, or a machine with more memory");
-}
-
-void check_data(const protocol::XgboostSpec& spec, const Json& job, Diagnostics& diagnostics) {
+void check_data(const protocol::XgboostSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics) {
   try {
     const auto tables = load_tables(spec.data, {.sample_bytes = kCheckedBytesMax, .on_progress = {}});
     if (!tables && tables.error().code == ErrorCode::too_large) {
@@ -187,7 +157,8 @@ void check_data(const protocol::XgboostSpec& spec, const Json& job, Diagnostics&
     }
     check_objectives(spec, job, *tables, diagnostics);
     if (tables->rows_of_all) tell_of_sample(spec.data, *tables, diagnostics);
-    check_memory(*tables, memory_of_machine(), diagnostics);
+    check_memory(*tables, machine, diagnostics);
+    check_histograms(spec, job, *tables, machine, diagnostics);
     if (const int replicas = replicas_max_of(job); replicas > 1 && !tables->rows_of_all)
       check_shards(spec, job, replicas, *tables, diagnostics);
     check_columns(*tables, diagnostics);

@@ -8,19 +8,17 @@
 #include "core/error.hpp"
 #include "core/json.hpp"
 #include "workers/data/data_table.hpp"
+#include "workers/data/memory_forecast.hpp"
 #include "workers/protocol/trainer_spec.hpp"
 
 namespace tuneband::workers {
 
 inline constexpr std::uint64_t kCheckedBytesMax = 16 * 1024 * 1024;  // of text; of more, the first rows are read
 
-// Of a worker while it loads all rows, about: the table, and what XGBoost makes of it.
-double memory_to_load(const LoadedTables& tables);
-
-// Whether it is there.
-void check_memory(const LoadedTables& tables, double memory_bytes, Diagnostics& diagnostics);
+// The most replicas that the job gives a trial.
+int replicas_max_of(const Json& job);
 
 // `job` is the whole document: the objective may be tuned. Faults carry paths into it, like "trainer.data.label".
-void check_data(const protocol::XgboostSpec& spec, const Json& job, Diagnostics& diagnostics);
+void check_data(const protocol::XgboostSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics);
 
 }  // namespace tuneband::workers

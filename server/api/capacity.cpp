@@ -1,0 +1,63 @@
+#include "server/api/capacity.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "scheduler/forecast.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+std::string workers_text(int count) { return std::to_string(count) + (count == 1 ? " worker" : " workers"); }
+
+// Every job with work has a share of the workers; this one is one more of them.
+int share_of(const WorkersNow& workers) { return std::max(1, workers.all / (workers.jobs + 1)); }
+
+std::string start_of(const JobSpec& spec, const WorkersNow& workers) {
+  const int needed = spec.replicas.back();
+  if (workers.all == 0) return "when there is a worker: none is connected";
+  if (needed > workers.all) return "its widest trials when there are " + workers_text(needed);
+  if (workers.free >= needed)
+    return "at once, on " + workers_text(workers.free) + " that " + (workers.free == 1 ? "is" : "are") + " free";
+  return "when the next segment of another job ends: " + workers_text(workers.all - workers.free) + " of " +
+         std::to_string(workers.all) + " are at work for " + std::to_string(workers.jobs) +
+         (workers.jobs == 1 ? " job" : " jobs");
+}
+
+void check_runtime(const JobSpec& spec, double wall_seconds, int workers, Diagnostics& diagnostics) {
+  if (!spec.limits.max_runtime_ms) return;
+  const double allowed = static_cast<double>(*spec.limits.max_runtime_ms) / 1000;
+  if (wall_seconds <= allowed) return;
+  diagnostics.warning("limits.max_runtime_seconds",
+                      "the job takes about " + std::to_string(std::llround(wall_seconds)) + " s with " + workers_text(workers) +
+                          ", and is ended after " + format_number(allowed) + " s",
+                      "raise it, plan fewer trials, or start more workers");
+}
+
+}  // namespace
+
+Json capacity_of(const JobSpec& spec, const WorkersNow& workers, const std::optional<UnitTime>& unit, Diagnostics& diagnostics) {
+  Json json{{"workers", workers.all},       {"workers_free", workers.free},
+            {"jobs_running", workers.jobs}, {"starts", start_of(spec, workers)},
+            {"seconds_per_unit", nullptr},  {"measured_in", nullptr},
+            {"wall_seconds", nullptr},      {"wall_seconds_beside_others", nullptr}};
+  if (workers.all == 0)
+    diagnostics.warning("", "no worker is connected: the job's trials would wait", "start one: tuneband-worker");
+  if (!unit) return json;
+  json["seconds_per_unit"] = unit->seconds;
+  if (!unit->job.empty()) json["measured_in"] = unit->job;
+  if (workers.all < spec.replicas.back()) return json;
+  const int all = std::min(workers.all, kForecastWorkersMax);
+  const auto alone = forecast(spec, all, unit->seconds);
+  if (!alone) return json;
+  json["wall_seconds"] = alone->wall_seconds;
+  check_runtime(spec, alone->wall_seconds, all, diagnostics);
+  const int share = share_of(workers);
+  const auto beside = workers.jobs == 0 || share < spec.replicas.back() ? std::nullopt : forecast(spec, share, unit->seconds);
+  if (beside) json["wall_seconds_beside_others"] = beside->wall_seconds;
+  return json;
+}
+
+}  // namespace tuneband::server

@@ -1,0 +1,77 @@
+// POST /v1/checks: everything that a submission would say of a document, and when the job would start and end; nothing is stored.
+#include <algorithm>
+#include <set>
+
+#include "server/api/api.hpp"
+#include "server/api/capacity.hpp"
+
+namespace tuneband::server {
+
+void Api::add_check_routes() {
+  router_.add(
+      {"POST",
+       "/v1/checks",
+       {"base_dir", "seconds_per_unit"},
+       [this](const HttpRequest& request, const PathParameters&, const Respond& respond) { check_document(request, respond); }});
+}
+
+WorkersNow Api::workers_now() const {
+  WorkersNow now;
+  std::set<JobId> jobs;
+  for (const WorkerView& worker : parts_.engine.scheduler().workers()) {
+    if (worker.draining) continue;
+    ++now.all;
+    if (!worker.trial && !worker.occupied) ++now.free;
+    if (worker.trial) jobs.insert(worker.trial->job);
+  }
+  const int to_come = std::max(0, parts_.local_workers - now.all);
+  now.all += to_come;
+  now.free += to_come;
+  now.jobs = static_cast<int>(jobs.size());
+  return now;
+}
+
+void Api::check_document(const HttpRequest& request, const Respond& respond) {
+  Diagnostics asked;
+  const auto seconds_per_unit = query_number(request, "seconds_per_unit", asked);
+  if (!asked.ok()) return respond->reply(error_reply(asked));
+  read_document(
+      request,
+      [this, seconds_per_unit, respond](const ReadDocument& read) {
+        if (!read.found.ok()) return reply_check(read.document.spec, read.found, seconds_per_unit, respond);
+        parts_.preflight.check(read.document.canonical, [this, read, seconds_per_unit, respond](const Diagnostics& by_worker) {
+          Diagnostics all = read.found;
+          add_all(by_worker, all);
+          warn_of_replicas(read.document.spec, all);
+          reply_check(read.document.spec, all, seconds_per_unit, respond);
+        });
+      },
+      respond);
+}
+
+void Api::reply_check(const JobSpec& spec, const Diagnostics& found, std::optional<double> seconds_per_unit,
+                      const Respond& respond) {
+  const auto produce = [spec, found, seconds_per_unit, workers = workers_now()](Reader& reader,
+                                                                                const Sink& sink) -> Result<void> {
+    Diagnostics all = found;
+    Json capacity;
+    if (all.ok()) {
+      std::optional<UnitTime> unit;
+      if (seconds_per_unit) {
+        unit = UnitTime{*seconds_per_unit, ""};
+      } else if (const auto measured = reader.measured_unit_time(spec)) {
+        unit = UnitTime{measured->seconds_per_unit, measured->job};
+      }
+      capacity = capacity_of(spec, workers, unit, all);
+    }
+    const Json json{{"ok", all.ok()},
+                    {"errors", faults_json(all.errors())},
+                    {"warnings", faults_json(all.warnings())},
+                    {"capacity", capacity}};
+    sink(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return {};
+  };
+  forecasts_.run(HttpReply{}, produce, respond);
+}
+
+}  // namespace tuneband::server

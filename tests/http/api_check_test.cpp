@@ -1,0 +1,98 @@
+// POST /v1/checks, and what it says of when a job would start and end.
+#include <gmock/gmock.h>
+
+#include "server/api/capacity.hpp"
+#include "tests/http/api_fixture.hpp"
+
+namespace tuneband::test {
+namespace {
+
+using server::UnitTime;
+using server::WorkersNow;
+using testing::HasSubstr;
+
+class ApiCheckTest : public ApiTest {
+ protected:
+  Json check(const Json& document, const std::string& query = "") {
+    const auto reply = post("/v1/checks?base_dir=/" + query, document.dump());
+    EXPECT_EQ(reply.status, 200) << reply.body;
+    return Json::parse(reply.body, nullptr, false);
+  }
+};
+
+TEST_F(ApiCheckTest, SaysWhatASubmissionWouldSayAndStoresNothing) {
+  const Json said = check(job_document("a"));
+  EXPECT_EQ(said["ok"], true) << said;
+  EXPECT_TRUE(said["errors"].empty());
+  EXPECT_EQ(get_json("/v1/jobs")["jobs"].size(), 0U);
+  Json faulty = job_document("a");
+  faulty["limits"]["max_trials"] = 0;
+  const Json refused = check(faulty);
+  EXPECT_EQ(refused["ok"], false);
+  EXPECT_EQ(refused["errors"][0]["path"], "limits.max_trials");
+  EXPECT_TRUE(refused["capacity"].is_null());
+  EXPECT_EQ(check(Json::array())["ok"], false) << "no document at all";
+}
+
+TEST_F(ApiCheckTest, TakesTheUsersWordForHowLongAUnitTakes) {
+  const Json said = check(job_document("b"), "&seconds_per_unit=2");
+  EXPECT_EQ(said["capacity"]["seconds_per_unit"], 2);
+  EXPECT_TRUE(said["capacity"]["measured_in"].is_null());
+  EXPECT_TRUE(check(job_document("b"))["capacity"]["seconds_per_unit"].is_null());
+  EXPECT_EQ(post("/v1/checks?base_dir=/&seconds_per_unit=0", job_document("b").dump()).status, 400);
+}
+
+JobSpec spec_of(const char* limits = "{}", const char* trainer = R"({"type": "command", "argv": ["x"]})") {
+  Json document = Json::parse(R"({"name": "j", "objective": {"metric": "loss", "goal": "minimize"},
+      "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "scheduler": {"type": "none", "max_resource": 10}})");
+  document["limits"] = Json::parse(limits);
+  document["limits"]["max_trials"] = 8;
+  document["trainer"] = Json::parse(trainer);
+  Diagnostics diagnostics;
+  JobSpec spec = JobSpec::parse(document, diagnostics);
+  EXPECT_TRUE(diagnostics.ok());
+  return spec;
+}
+
+Json capacity(const JobSpec& spec, const WorkersNow& workers, std::optional<UnitTime> unit = std::nullopt) {
+  Diagnostics diagnostics;
+  return server::capacity_of(spec, workers, unit, diagnostics);
+}
+
+std::string doubt(const JobSpec& spec, const WorkersNow& workers, std::optional<UnitTime> unit) {
+  Diagnostics diagnostics;
+  server::capacity_of(spec, workers, unit, diagnostics);
+  return diagnostics.warnings().empty() ? "" : diagnostics.warnings()[0].path + ": " + diagnostics.warnings()[0].message;
+}
+
+TEST(Capacity, SaysWhenAJobStarts) {
+  const JobSpec narrow = spec_of();
+  const JobSpec wide = spec_of("{}", R"({"type": "command", "argv": ["x"], "replicas": 3})");
+  EXPECT_EQ(capacity(narrow, {4, 1, 1})["starts"], "at once, on 1 worker that is free");
+  EXPECT_EQ(capacity(wide, {4, 3, 1})["starts"], "at once, on 3 workers that are free");
+  EXPECT_EQ(capacity(narrow, {4, 0, 2})["starts"],
+            "when the next segment of another job ends: 4 workers of 4 are at work for 2 jobs");
+  EXPECT_THAT(capacity(wide, {4, 2, 1})["starts"].get<std::string>(), HasSubstr("2 workers of 4 are at work for 1 job"));
+  EXPECT_EQ(capacity(wide, {2, 2, 0})["starts"], "its widest trials when there are 3 workers");
+  EXPECT_EQ(capacity(narrow, {})["starts"], "when there is a worker: none is connected");
+  EXPECT_THAT(doubt(narrow, {}, std::nullopt), HasSubstr("no worker is connected"));
+}
+
+TEST(Capacity, SaysWhenAJobEndsAloneAndBesideOthers) {
+  const Json alone = capacity(spec_of(), {4, 4, 0}, UnitTime{0.5, "earlier"});
+  EXPECT_EQ(alone["measured_in"], "earlier");
+  EXPECT_EQ(alone["wall_seconds"], 10) << "8 trials of 10 units on 4 workers";
+  EXPECT_TRUE(alone["wall_seconds_beside_others"].is_null());
+  EXPECT_EQ(capacity(spec_of(), {4, 0, 1}, UnitTime{0.5, ""})["wall_seconds_beside_others"], 20) << "half of the workers";
+  EXPECT_TRUE(capacity(spec_of(), {4, 4, 0})["wall_seconds"].is_null());
+}
+
+TEST(Capacity, WarnsOfAJobThatIsEndedBeforeItsEnd) {
+  const UnitTime unit{0.5, ""};
+  EXPECT_EQ(doubt(spec_of(R"({"max_runtime_seconds": 10})"), {4, 4, 0}, unit), "");
+  EXPECT_EQ(doubt(spec_of(R"({"max_runtime_seconds": 9})"), {4, 4, 0}, unit),
+            "limits.max_runtime_seconds: the job takes about 10 s with 4 workers, and is ended after 9 s");
+}
+
+}  // namespace
+}  // namespace tuneband::test

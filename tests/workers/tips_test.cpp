@@ -1,0 +1,220 @@
+// Documents with what makes trainings fail, and ones nearly like them that are fine: tests/workers/tips. A case has
+//   files    name: {text, rows (";" for a line's end; four times), numbers {rows, columns}, copy_of, bytes {offset: hex},
+//   replace, mode} caught   what is added to a small job, and the error or warning that must come of it passes   the same for a
+//   job of which nothing is said machine  {cores, memory_mb, workers} instead of this one; needs: "no GPU", "x86-64"; as_nobody:
+//   by a user without rights
+// {dir} is the directory of the files, {open_port} and {closed_port} are of the loopback.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/json.hpp"
+#include "tests/workers/temporary_dir.hpp"
+#include "workers/job_check.hpp"
+#include "workers/preflight/place_check.hpp"
+#include "workers/preflight/program_check.hpp"
+#include "workers/unique_fd.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  return text;
+}
+
+std::string table_of_numbers(int rows, int columns) {
+  std::string text;
+  for (int column = 0; column < columns; ++column) text += "x" + std::to_string(column) + ",";
+  text += "y\n";
+  for (int row = 0; row < rows; ++row) {
+    for (int column = 0; column < columns; ++column) text += std::to_string(row * 7 + column) + ",";
+    text += std::to_string(row % 2) + "\n";
+  }
+  return text;
+}
+
+// The header once, the rows four times.
+std::string table_of_rows(const std::string& rows) {
+  const auto behind_header = rows.find(';');
+  std::string text = rows.substr(0, behind_header);
+  for (int i = 0; i < 4; ++i) text += rows.substr(behind_header);
+  return replaced(text, ";", "\n") + "\n";
+}
+
+// The property that says which levels of x86-64 are needed (System V ABI, GNU_PROPERTY_X86_ISA_1_NEEDED): one more, of no
+// processor.
+void need_unknown_instructions(std::string& program) {
+  const std::string property("\x02\x80\x00\xc0\x04\x00\x00\x00", 8);
+  const auto at = program.find(property);
+  ASSERT_NE(at, std::string::npos) << "the program says nothing of its instructions";
+  program[at + property.size() + 3] |= 0x40;
+}
+
+void write_file(const std::string& path, const Json& file) {
+  std::string text = file.value("text", "");
+  if (file.contains("rows")) text = table_of_rows(file["rows"]);
+  if (file.contains("numbers")) text = table_of_numbers(file["numbers"]["rows"], file["numbers"]["columns"]);
+  if (file.contains("copy_of")) text = test::read_text(file["copy_of"]);
+  const Json bytes = file.value("bytes", Json::object());
+  for (const auto& [offset, byte] : bytes.items()) {
+    text[std::stoul(offset)] = static_cast<char>(std::stoi(byte.get<std::string>(), nullptr, 16));
+  }
+  const Json replace = file.value("replace", Json::object());
+  for (const auto& [what, by] : replace.items()) text = replaced(text, what, by);
+  if (file.value("needs_unknown_instructions", false)) need_unknown_instructions(text);
+  fs::create_directories(fs::path(path).parent_path());
+  test::write_text(path, text);
+}
+
+class Loopback {
+ public:
+  explicit Loopback(bool listening) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ::bind(fd_.get(), reinterpret_cast<sockaddr*>(&address), size);
+    if (listening) ::listen(fd_.get(), 8);
+    ::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  std::string port() const { return std::to_string(port_); }
+
+ private:
+  UniqueFd fd_;
+  int port_ = 0;
+};
+
+class Tips : public testing::TestWithParam<std::string> {
+ protected:
+  Tips() { ::chmod(dir_.path().c_str(), 0755); }
+  ~Tips() override {
+    for (const std::string& closed : closed_) ::chmod(closed.c_str(), 0700);
+  }
+
+  std::string filled(const Json& json) const {
+    std::string text = json.dump();
+    text = replaced(text, "{dir}", dir_.path());
+    text = replaced(text, "{open_port}", open_.port());
+    return replaced(text, "{closed_port}", closed_port_.port());
+  }
+
+  void write_files(const Json& files) {
+    for (const auto& [name, file] : files.items()) {
+      if (file.contains("text") || file.contains("rows") || file.contains("numbers") || file.contains("copy_of"))
+        write_file(dir_ / name, file);
+    }
+    for (const auto& [name, file] : files.items()) {
+      if (!file.contains("mode")) continue;
+      ::chmod((dir_ / name).c_str(), static_cast<mode_t>(std::stoul(file["mode"].get<std::string>(), nullptr, 8)));
+      if (fs::is_directory(dir_ / name)) closed_.push_back(dir_ / name);
+    }
+  }
+
+  // As a user whom permissions hold, where the tests run as root.
+  Json said_of(const Json& changes, const CheckedMachine& machine, bool as_nobody) {
+    Json job{{"name", "j"}, {"objective", {{"metric", "loss"}, {"goal", "minimize"}}}, {"search_space", Json::object()}};
+    job.merge_patch(Json::parse(filled(changes)));
+    int pipe[2];
+    EXPECT_EQ(::pipe(pipe), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (as_nobody && ::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(1);
+      Diagnostics diagnostics;
+      check_job(job.dump(), machine, diagnostics);
+      const std::string text = diagnostics_json(diagnostics);
+      ::_exit(::write(pipe[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
+    }
+    ::close(pipe[1]);
+    std::string text;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = ::read(pipe[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(got));
+    ::close(pipe[0]);
+    ::waitpid(child, nullptr, 0);
+    return Json::parse(text, nullptr, false);
+  }
+
+  void expect_caught(const Json& one, const Json& said) {
+    const char* kind = one.contains("error") ? "errors" : "warnings";
+    const Json expected = Json::parse(filled(one.contains("error") ? one["error"] : one["warning"]));
+    ASSERT_TRUE(said.is_object() && !said[kind].empty()) << said;
+    const Json& fault = said[kind][0];
+    EXPECT_EQ(fault["path"], expected["path"]) << said;
+    EXPECT_THAT(fault["message"].get<std::string>(), HasSubstr(expected["message"].get<std::string>()));
+    EXPECT_THAT(fault["hint"].get<std::string>(), HasSubstr(expected.value("hint", "")));
+    if (one.contains("warning")) {
+      EXPECT_TRUE(said["errors"].empty()) << said;
+    }
+  }
+
+  const test::TemporaryDir dir_;
+  const Loopback open_{true};
+  const Loopback closed_port_{false};
+  std::vector<std::string> closed_;
+};
+
+bool can_be_shown(const Json& one) {
+  const std::string needs = one.value("needs", "");
+  if (needs == "no GPU") return !machine_has_gpu();
+  if (needs == "x86-64") return read_program_file("/proc/self/exe")->machine == 62;
+  return true;
+}
+
+TEST_P(Tips, WhatMakesTrainingsFailIsCaughtAndWhatIsNearlyLikeItPasses) {
+  const Json tip = Json::parse(test::read_text(std::string(TUNEBAND_SOURCE_DIR "/tests/workers/tips/") + GetParam() + ".json"));
+  const bool as_nobody = tip.value("as_nobody", false);
+  for (const Json& one : tip["cases"]) {
+    SCOPED_TRACE(one["case"].get<std::string>());
+    if (!can_be_shown(one)) continue;
+    write_files(one.value("files", Json::object()));
+    CheckedMachine machine = this_machine(1);
+    if (const Json given = one.value("machine", Json()); given.is_object())
+      machine = {given["cores"], given["memory_mb"].get<double>() * 1024 * 1024, given["workers"]};
+    expect_caught(one, said_of(one["caught"], machine, as_nobody));
+    EXPECT_EQ(said_of(one["passes"], machine, as_nobody), Json::parse(R"({"errors": [], "warnings": []})"));
+    for (const std::string& closed : closed_) ::chmod(closed.c_str(), 0700);
+    closed_.clear();
+    for (const auto& entry : fs::directory_iterator(dir_.path())) fs::remove_all(entry);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seven, Tips,
+                         testing::Values("program", "distribution", "permissions", "security", "memory", "not_a_number"),
+                         [](const auto& instance) { return instance.param; });
+
+TEST(AddressIn, IsOfUrlsAndOfHostsWithAPort) {
+  const auto text_of = [](const std::string& text) {
+    const auto address = address_in(text);
+    return address ? address->host + " " + address->port : "";
+  };
+  EXPECT_EQ(text_of("http://host.example/a?b"), "host.example 80");
+  EXPECT_EQ(text_of("https://user:pass@host:8443"), "host 8443");
+  EXPECT_EQ(text_of("postgresql+psycopg2://db/x"), "db 5432");
+  EXPECT_EQ(text_of("http://[::1]:80/"), "::1 80");
+  EXPECT_EQ(text_of("localhost:6006"), "localhost 6006");
+  EXPECT_EQ(text_of("10.0.0.1:29500"), "10.0.0.1 29500");
+  EXPECT_EQ(text_of("store.example.com:443"), "store.example.com 443");
+  for (const char* none : {"", "12:30", "a:10", "lr:0.1", "s3://bucket/key", "file:///a", "unknown://host/a", "localhost:0",
+                           "localhost:65536", "localhost:99999", "a b:80", "/path:80", "model.py:9"})
+    EXPECT_EQ(text_of(none), "") << none;
+}
+
+TEST(HistogramBytes, GrowByLevelsUntilThereAreNoMoreRows) {
+  EXPECT_EQ(histogram_bytes(10, 1e9, 12'800), 1024 * 12'800 * 16.0);
+  EXPECT_EQ(histogram_bytes(20, 20'000, 12'800), 20'000 * 12'800 * 16.0);
+  EXPECT_EQ(histogram_bytes(0, 20'000, 1), 20'000 * 16.0) << "depth 0 has no end";
+}
+
+}  // namespace
+}  // namespace tuneband::workers

@@ -1,0 +1,111 @@
+#include "workers/preflight/checked_command.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <string_view>
+
+#include "workers/command/process.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+using SaidClock = std::chrono::steady_clock;
+
+bool has_placeholder(std::string_view text) { return text.find('{') != std::string_view::npos; }
+
+std::string option_name(std::string_view argument) {
+  const auto begin = argument.find_first_not_of('-');
+  return begin == 0 || begin == std::string_view::npos ? "" : std::string(argument.substr(begin));
+}
+
+void add_arguments(const std::vector<std::string>& argv, std::vector<CommandText>& texts) {
+  std::string option;  // the argument before, when it was one without a value
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const std::string& argument = argv[i];
+    const std::string path = join_path("trainer.argv", i);
+    const std::string name = option_name(argument);
+    const auto equals = name.find('=');
+    if (name.empty()) {
+      if (!has_placeholder(argument)) texts.push_back({path, option, argument});
+    } else if (equals != std::string::npos && !has_placeholder(argument)) {
+      texts.push_back({path, name.substr(0, equals), name.substr(equals + 1)});
+    }
+    option = equals == std::string::npos ? name : "";
+  }
+}
+
+void add_parameters(const Json& space, std::vector<CommandText>& texts) {
+  for (const auto& [name, domain] : space.items()) {
+    const std::string path = join_path("search_space", name);
+    const Json values = domain.is_object() && domain.contains("values") ? domain["values"] : Json::array();
+    const Json fixed = domain.is_object() ? domain.value("value", Json()) : domain;
+    if (fixed.is_string()) texts.push_back({path, name, fixed.get<std::string>()});
+    if (!values.is_array()) continue;
+    for (const Json& value : values) {
+      if (value.is_string()) texts.push_back({path, name, value.get<std::string>()});
+    }
+  }
+}
+
+void read_all(int fd, std::string& output) {
+  char buffer[16 * 1024];
+  for (ssize_t got = 0; (got = ::read(fd, buffer, sizeof buffer)) > 0;) {
+    const std::size_t room = kSaidBytesMax - output.size();
+    output.append(buffer, std::min(static_cast<std::size_t>(got), room));
+  }
+}
+
+}  // namespace
+
+std::string from_working_dir(const CheckedCommand& command, const std::string& path) {
+  if (path.starts_with('/')) return path;
+  return command.spec.working_dir.empty() ? "" : command.spec.working_dir + "/" + path;
+}
+
+std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::vector<CommandText> texts_of(const CheckedCommand& command) {
+  std::vector<CommandText> texts;
+  add_arguments(command.spec.argv, texts);
+  for (const auto& [name, value] : command.spec.environment) {
+    texts.push_back({join_path("trainer.environment", name), name, value});
+  }
+  add_parameters(command.search_space, texts);
+  return texts;
+}
+
+ProgramSaid said_by(const CheckedCommand& command, const std::vector<std::string>& argv, int seconds_max, Limits limits) {
+  ProcessSpec spec;
+  spec.executable = argv.front();
+  spec.argv = argv;
+  spec.environment = command.environment;
+  spec.working_dir = command.spec.working_dir.empty() ? "/" : command.spec.working_dir;
+  if (limits == Limits::of_command) spec.memory_bytes_max = command.spec.memory_bytes_max;
+  ProgramSaid said;
+  auto process = Process::start(spec);
+  if (!process) return said;
+  const auto deadline = SaidClock::now() + std::chrono::seconds(seconds_max);
+  while (!said.ended) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SaidClock::now()).count();
+    if (left <= 0) return said;
+    pollfd waiting[2] = {{process->output_fd(), POLLIN, 0}, {process->exit_fd(), POLLIN, 0}};
+    if (::poll(waiting, 2, static_cast<int>(left)) < 0 && errno != EINTR) return said;
+    said.ended = waiting[1].revents != 0;
+    read_all(process->output_fd(), said.output);
+    // Its output may have been closed long before its end.
+    if ((waiting[0].revents & POLLHUP) != 0 && !said.ended) {
+      pollfd exit{process->exit_fd(), POLLIN, 0};
+      said.ended = ::poll(&exit, 1, static_cast<int>(left)) == 1;
+      if (!said.ended) return said;
+    }
+  }
+  const auto status = process->poll_exit();
+  if (status && status->signal == 0) said.status = status->code;
+  return said;
+}
+
+}  // namespace tuneband::workers

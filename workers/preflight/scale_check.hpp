@@ -1,0 +1,26 @@
+// A job against the size of the machine and of its own numbers: how a trial is distributed, its memory, its learning rate.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "workers/data/memory_forecast.hpp"
+#include "workers/preflight/checked_command.hpp"
+#include "workers/protocol/trainer_spec.hpp"
+
+namespace tuneband::workers {
+
+// The ranks of a trial against cores, a batch against the ranks that share it, a script that tells no rank from another.
+// `script_text`: of what the command runs, where it is a script.
+void check_distribution(const Json& job, int threads, const CheckedMachine& machine, Diagnostics& diagnostics);
+void check_ranks_differ(const CheckedCommand& command, const std::optional<std::string>& script_text, Diagnostics& diagnostics);
+
+// The memory that commands may take, all workers at once.
+void check_memory_limit(const protocol::CommandSpec& spec, const CheckedMachine& machine, Diagnostics& diagnostics);
+
+// A learning rate of a command that makes a training diverge, or whose range is searched on the wrong scale.
+void check_learning_rate(const Json& job, Diagnostics& diagnostics);
+
+}  // namespace tuneband::workers
