@@ -34,4 +34,17 @@ std::vector<CurvePoint> CurveReader::decimated(TrialId trial, std::int64_t point
   return decimator.take();
 }
 
+void write_point_fields(JsonWriter& json, const CurvePoint& point, const std::string& metric) {
+  json.field("resource", point.resource).field("objective", point.objective);
+  json.key("metrics");
+  if (point.metrics) {
+    json.raw(*point.metrics);
+  } else {
+    json.begin_object();
+    if (point.objective) json.field(metric, *point.objective);
+    json.end_object();
+  }
+  json.field("at", point.at);
+}
+
 }  // namespace tuneband

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analytics/decimate.hpp"
 #include "core/ids.hpp"
+#include "core/json_writer.hpp"
 #include "db/connection.hpp"
 
 namespace tuneband {
@@ -23,5 +25,8 @@ class CurveReader {
   Statement rows_;
   bool with_metrics_;
 };
+
+// "resource", "objective", "metrics" and "at". A point without further metrics has the objective's, by its name.
+void write_point_fields(JsonWriter& json, const CurvePoint& point, const std::string& metric);
 
 }  // namespace tuneband

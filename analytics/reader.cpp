@@ -158,16 +158,9 @@ Cursor cursor_after(const TrialRow& row, TrialsQuery::Sort sort) {
 // ---- observations -------------------------------------------------------------------------------------------------------------
 
 void write_point(JsonWriter& json, const CurvePoint& point, const std::string& metric) {
-  json.begin_object().field("resource", point.resource).field("objective", point.objective);
-  json.key("metrics");
-  if (point.metrics) {
-    json.raw(*point.metrics);
-  } else {
-    json.begin_object();
-    if (point.objective) json.field(metric, *point.objective);
-    json.end_object();
-  }
-  json.field("at", point.at).end_object();
+  json.begin_object();
+  write_point_fields(json, point, metric);
+  json.end_object();
 }
 
 }  // namespace

@@ -59,6 +59,27 @@ struct ColumnsQuery {
 };
 
 class TrialColumns;  // job_views.cpp
+struct EventsQuery {
+  std::int64_t after = 0;    // an id; 0: from the oldest that is kept
+  std::optional<JobId> job;  // of this one alone
+  int limit = 100;           // 1..kPageMax
+};
+
+struct EventsAfter {
+  std::vector<std::pair<std::int64_t, std::string>> events;  // id and Event, ascending
+  std::int64_t newest = 0;                                   // of all jobs; 0: nothing has happened yet
+  bool gap = false;                                          // some of those that came after are not kept any more
+};
+
+// What a client that was away is told of a job: the names of live updates, and what goes with them.
+struct Missed {
+  struct Message {
+    std::string_view type;
+    std::string json;
+  };
+  bool known = false;  // false: it is not kept any more, or too much: everything is to be loaded anew
+  std::vector<Message> messages;
+};
 
 // Gets text piece by piece, about 64 KiB at a time. The database's snapshot is held until the last piece: what blocks for long
 // lets the log of the database grow.
@@ -126,6 +147,14 @@ class Reader {
   // {"findings": [Finding]}, in the order in which they came; of one trial, or of all.
   Result<std::string> findings(JobId job, std::optional<int> trial);
 
+  // The log. {"events": [Event], "next": id or null, "oldest": id, "newest": id, "gap": bool}.
+  Result<std::string> events(const EventsQuery& query);
+  EventsAfter events_after(const EventsQuery& query);
+
+  // What happened to the job after this event and was reported at `since` or later: trials as they are now, observations,
+  // decisions, findings. Some of it may be known already. Errors: not_found.
+  Result<Missed> missed(JobId job, std::int64_t after, Timestamp since, Timestamp now);
+
   // Analytics, all of one moment.
   Result<void> analytics_json(JobId job, Timestamp now, const Sink& sink);
 
@@ -161,6 +190,9 @@ class Reader {
   std::string configuration_of(JobId job, int trial);
   int add_chosen(TrialColumns& columns, const JobRow& row, const JobFacts& facts, std::size_t trials_max);
   Statement select_all_trials();
+  void add_missed_observations(TrialId trial, Timestamp since, Missed& missed);
+  void add_missed_decisions(TrialId trial, Timestamp since, Missed& missed);
+  std::vector<int> trials_to_draw(JobId job, Goal goal);
   // Writes at most so many of the front, and says how many there are besides.
   std::size_t write_pareto(JsonWriter& json, JobId job, const JobFacts& facts, std::optional<std::size_t> points_max);
   enum class NonDominated { all, bests };  // bests: of those, only the best of a number of replicas

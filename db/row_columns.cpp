@@ -148,6 +148,20 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("at", row.at);
 }
 
+template <RowOf<EventRow> Row, class Columns>
+void list_columns(Row& row, Columns& columns) {
+  columns.field("id", row.id);
+  columns.field("kind", row.kind);
+  columns.field("job", row.job);
+  columns.field("trial", row.trial);
+  columns.field("worker", row.worker);
+  columns.field("resource", row.resource);
+  columns.field("value", row.value);
+  columns.field("exit_class", row.exit_class);
+  columns.field("message", row.message);
+  columns.field("at", row.at);
+}
+
 template <class Row>
 struct Table;
 template <>
@@ -174,6 +188,11 @@ template <>
 struct Table<FindingRow> {
   static constexpr std::string_view name = "findings";
   static constexpr std::size_t key_columns = 3;
+};
+template <>
+struct Table<EventRow> {
+  static constexpr std::string_view name = "events";
+  static constexpr std::size_t key_columns = 1;
 };
 
 // ---- names --------------------------------------------------------------------------------------------------------------------
@@ -416,6 +435,7 @@ template std::string insert_sql<TrialRow>(std::string_view);
 template std::string insert_sql<ObservationRow>(std::string_view);
 template std::string insert_sql<DecisionRow>(std::string_view);
 template std::string insert_sql<FindingRow>(std::string_view);
+template std::string insert_sql<EventRow>(std::string_view);
 template std::string on_conflict_update_sql<TrialRow>();
 template std::string on_conflict_update_sql<ObservationRow>();
 template std::string on_conflict_update_sql<DecisionRow>();
@@ -425,6 +445,7 @@ template int bind_row(Statement&, const TrialRow&);
 template int bind_row(Statement&, const ObservationRow&);
 template int bind_row(Statement&, const DecisionRow&);
 template int bind_row(Statement&, const FindingRow&);
+template int bind_row(Statement&, const EventRow&);
 template JobRow row_from<JobRow>(const Statement&);
 template TrialRow row_from<TrialRow>(const Statement&);
 template ObservationRow row_from<ObservationRow>(const Statement&);

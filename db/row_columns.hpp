@@ -12,7 +12,7 @@
 
 namespace tuneband {
 
-// For Row = JobRow, TrialRow, ObservationRow, DecisionRow, FindingRow.
+// For Row = JobRow, TrialRow, ObservationRow, DecisionRow, FindingRow; of EventRow what is written.
 
 // "job, number, state, ...": for SELECT, in the order of row_from().
 template <class Row>

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -89,12 +90,14 @@ struct Store::Batch {
   std::map<std::pair<TrialId, int>, const DecisionRow*> decisions;  // by trial, rung
   std::vector<const ObservationRow*> observations;                  // the table keeps the first, or what replaces it
   std::vector<const FindingRow*> findings;                          // each comes once
+  std::vector<const EventRow*> events;                              // so does each of these
 
   void add(const JobRow& row) { jobs.try_emplace(row.id, JobWrite{&row, &row}).first->second.last = &row; }
   void add(const TrialRow& row) { trials[row.id] = &row; }
   void add(const DecisionRow& row) { decisions[{row.trial, row.rung}] = &row; }
   void add(const ObservationRow& row) { observations.push_back(&row); }
   void add(const FindingRow& row) { findings.push_back(&row); }
+  void add(const EventRow& row) { events.push_back(&row); }
 };
 
 Store::Store(const std::string& path)
@@ -108,6 +111,7 @@ Store::Store(const std::string& path)
       replace_observation_(connection_.prepare(insert_sql<ObservationRow>() + on_conflict_update_sql<ObservationRow>())),
       put_decision_(connection_.prepare(insert_sql<DecisionRow>() + on_conflict_update_sql<DecisionRow>())),
       put_finding_(connection_.prepare(insert_sql<FindingRow>())),
+      put_event_(connection_.prepare(insert_sql<EventRow>())),
       delete_job_(connection_.prepare("DELETE FROM jobs WHERE id = ?")) {}
 
 Store Store::open(const std::string& path) { return Store(path); }
@@ -148,7 +152,33 @@ void Store::remove(JobId job) {
   }
 }
 
-bool Store::tidy() {
+bool Store::tidy(const EventRetention& retention) {
+  const bool more_jobs = tidy_deleted_jobs();
+  const bool more_events = tidy_events(retention);
+  return more_jobs || more_events;
+}
+
+// The oldest ones. Times rise with the ids, so that what is too old comes first, too.
+bool Store::tidy_events(const EventRetention& retention) {
+  Statement oldest = connection_.prepare("SELECT id, at FROM events ORDER BY id LIMIT 1");
+  Statement newest = connection_.prepare("SELECT id, at FROM events ORDER BY id DESC LIMIT 1");
+  if (!oldest.step() || !newest.step()) return false;
+  const std::int64_t first = oldest.integer(0);
+  const std::int64_t last = newest.integer(0);
+  const std::int64_t too_many = last - retention.events_max;
+  const std::int64_t too_old = newest.integer(1) - retention.age_ms_max;
+  if (first == last || (first > too_many && oldest.integer(1) >= too_old)) return false;
+  oldest.reset();
+  newest.reset();
+  Transaction transaction(connection_, Transaction::Kind::write);
+  connection_.prepare("DELETE FROM events WHERE id < ?1 AND (id <= ?2 OR at < ?3)")
+      .run(std::min(first + kRowsRemovedAtOnce, last), too_many, too_old);
+  const bool all_went = connection_.changes() == kRowsRemovedAtOnce;
+  transaction.commit();
+  return all_went;
+}
+
+bool Store::tidy_deleted_jobs() {
   Statement deleted = connection_.prepare("SELECT id FROM jobs WHERE deleted = 1 LIMIT 1");
   if (!deleted.step()) return false;
   const JobId job{deleted.integer(0)};
@@ -178,6 +208,7 @@ void Store::write(const Batch& batch) {
   for (const ObservationRow* row : batch.observations) put(row->replaces ? replace_observation_ : put_observation_, *row);
   for (const auto& [key, row] : batch.decisions) put(put_decision_, *row);
   for (const FindingRow* row : batch.findings) put(put_finding_, *row);
+  for (const EventRow* row : batch.events) put(put_event_, *row);
 }
 
 template <class Row>
@@ -199,6 +230,11 @@ Snapshot Store::load() {
   Transaction moment(connection_, Transaction::Kind::read);
   Snapshot snapshot;
   snapshot.last_job_id = last_job_id(connection_);
+  Statement newest_event = connection_.prepare("SELECT id, at FROM events ORDER BY id DESC LIMIT 1");
+  if (newest_event.step()) {
+    snapshot.last_event_id = newest_event.integer(0);
+    snapshot.last_event_at = Timestamp{newest_event.integer(1)};
+  }
 
   Statement jobs =
       connection_.prepare(joined({"SELECT ", columns_of<JobRow>(), " FROM jobs WHERE ", kNotDeleted, " ORDER BY id"}));

@@ -21,6 +21,12 @@ std::int64_t last_job_id(Connection& connection);
 // Jobs that are not deleted. The database may be one of an older version, which is not upgraded yet.
 std::int64_t count_jobs(Connection& connection);
 
+// How much of the log is kept: the newest so many, and of those what is no older than the newest by so much. The newest stays.
+struct EventRetention {
+  std::int64_t events_max = 500'000;
+  std::int64_t age_ms_max = std::int64_t{90} * 24 * 3600 * 1000;
+};
+
 class Store {
  public:
   // Creates or migrates. Throws SqliteError: another program's file, a newer version's file, a damaged file, a log without its
@@ -34,8 +40,9 @@ class Store {
   // A deleted job is gone for everybody when this returns. The rows of a large one go bit by bit, by tidy().
   void commit(std::span<const Write> writes);
 
-  // Takes away some rows of deleted jobs, in some milliseconds. True: there are more.
-  bool tidy();
+  // Takes away some rows of deleted jobs, and some of the log that are not kept any more, in some milliseconds. True: there are
+  // more.
+  bool tidy(const EventRetention& retention = {});
 
   Snapshot load();
   // Of one job, without their configurations, also when it has ended.
@@ -56,6 +63,8 @@ class Store {
   explicit Store(const std::string& path);
   struct Batch;
   void remove(JobId job);
+  bool tidy_deleted_jobs();
+  bool tidy_events(const EventRetention& retention);
   bool remove_some(JobId job, std::string_view table, std::string_view key);
   void write(const Batch& batch);
   void write(const JobRow& row, const std::string& spec_json);
@@ -71,6 +80,7 @@ class Store {
   Statement replace_observation_;
   Statement put_decision_;
   Statement put_finding_;
+  Statement put_event_;
   Statement delete_job_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "core/check.hpp"
@@ -31,6 +32,25 @@ std::int64_t begun_ms(const TrialRow& trial) { return trial.assigned_at.value_or
 // A worker's word: the segment writes where the trial's files are already, or into a directory of its own.
 Epoch files_epoch_of(const TrialRow& trial, Epoch told) {
   return told == trial.files_epoch && told.value != 0 ? told : trial.epoch;
+}
+
+EventKind kind_of(TrialState end) {
+  if (end == TrialState::completed) return EventKind::trial_completed;
+  if (end == TrialState::stopped) return EventKind::trial_stopped;
+  return end == TrialState::failed ? EventKind::trial_failed : EventKind::trial_cancelled;
+}
+
+EventKind kind_of(JobState end) {
+  if (end == JobState::completed) return EventKind::job_completed;
+  return end == JobState::stopped ? EventKind::job_stopped : EventKind::job_failed;
+}
+
+// "until 9 with 2 workers, attempt 2, warm".
+std::string start_in_words(const TrialRow& trial, bool warm) {
+  std::string words = "until " + std::to_string(trial.until_resource);
+  if (trial.replicas() > 1) words += " with " + std::to_string(trial.replicas()) + " workers";
+  if (trial.attempts > 1) words += ", attempt " + std::to_string(trial.attempts);
+  return warm ? words + ", warm" : words;
 }
 
 bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
@@ -117,7 +137,23 @@ TrialRow& Job::mutate(int number) {
   return trials_[static_cast<std::size_t>(number)];
 }
 
-void Job::flush(std::vector<Write>& writes) {
+EventRow& Job::record(EventKind kind, std::string message) {
+  EventRow& event = events_.emplace_back();
+  event.kind = kind;
+  event.job = row_.id;
+  event.message = std::move(message);
+  return event;
+}
+
+EventRow& Job::record(EventKind kind, const TrialRow& trial, std::string message) {
+  EventRow& event = record(kind, std::move(message));
+  event.trial = trial.id.number;
+  event.worker = trial.worker;
+  event.resource = trial.resource;
+  return event;
+}
+
+void Job::flush(std::vector<Write>& writes, std::vector<EventRow>& events) {
   if (row_changed_) {
     JobRow row = row_;
     if (!is_new_) row.spec_json.clear();
@@ -127,6 +163,8 @@ void Job::flush(std::vector<Write>& writes) {
   for (ObservationRow& observation : observations_) writes.emplace_back(std::move(observation));
   for (const std::size_t sequence : decisions_changed_) writes.emplace_back(decisions_[sequence]);
   for (; findings_written_ < findings_.size(); ++findings_written_) writes.emplace_back(findings_[findings_written_]);
+  std::move(events_.begin(), events_.end(), std::back_inserter(events));
+  events_.clear();
   is_new_ = row_changed_ = began_stopping_ = false;
   trials_changed_.clear();
   observations_.clear();
@@ -230,6 +268,7 @@ std::optional<int> Job::create_trial(Timestamp now) {
   begun_.reset();
   suggester_.add_trial(trial.configuration);
   trials_.push_back(std::move(trial));
+  record(EventKind::trial_created, trials_.back());
   trials_changed_.insert(number);
   ++row_.trials_created;
   row_changed_ = true;
@@ -248,7 +287,7 @@ void Job::note_expected_improvement(std::optional<double> expected) {
   row_.suggestions_below = *expected < spec_->limits.convergence->tolerance ? row_.suggestions_below + 1 : 0;
 }
 
-void Job::start(int number, const std::vector<WorkerId>& ranks, Timestamp now) {
+void Job::start(int number, const std::vector<WorkerId>& ranks, bool warm, Timestamp now) {
   TrialRow& trial = mutate(number);
   row_.last_epoch = std::max(row_.last_epoch, row_.id.value * kEpochsPerJob) + 1;
   if (trial.state == TrialState::paused) --paused_;
@@ -266,6 +305,7 @@ void Job::start(int number, const std::vector<WorkerId>& ranks, Timestamp now) {
   workers_busy_ += trial.replicas();
   busy_since_ms_ += begun_ms(trial) * trial.replicas();
   row_changed_ = true;
+  record(EventKind::trial_started, trial, start_in_words(trial, warm));
 }
 
 // ---- what happened to a segment -----------------------------------------------------------------------------------------------
@@ -352,6 +392,7 @@ void Job::take_finding(int number, const debugger::Finding& finding, Timestamp n
   if (rule == nullptr || !found_.emplace(number, finding.rule).second) return;
   FindingRow row = finding_row(finding, {row_.id, number}, rule->action, now);
   row.sequence = static_cast<std::int64_t>(findings_.size());
+  record(EventKind::finding, trial(number), finding.rule + ": " + finding.message);
   findings_.push_back(std::move(row));
   if (rule->action != debugger::Action::stop_job) return;
   const bool some_value = row_.best_anywhere.has_value();
@@ -409,6 +450,7 @@ void Job::given_back(int number, Timestamp now) {
   trial.message.clear();
   trial.state = TrialState::pending;
   queued_.insert(number);
+  record(EventKind::trial_given_back, trial);
 }
 
 void Job::worker_wants_to_end(int number, bool went_on, Timestamp now) {
@@ -441,6 +483,7 @@ void Job::reclaimed(int number, Timestamp now) {
   busy_since_ms_ += begun_ms(trial);
   add({-1, -1}, use_);  // the same start
   row_changed_ = true;
+  record(EventKind::trial_reclaimed, trial);
 }
 
 // The same crash at the same place, twice in a row, is the configuration's: a third attempt would end the same way.
@@ -456,6 +499,7 @@ void Job::retry_or_fail(TrialRow& trial, const SegmentEnd& end, Timestamp now) {
   trial.message = end.message;
   trial.state = TrialState::pending;
   queued_.insert(trial.id.number);
+  record(EventKind::trial_requeued, trial, end.message).exit_class = end.exit;
 }
 
 void Job::fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now) {
@@ -479,6 +523,8 @@ void Job::end_trial(TrialRow& trial, TrialState state, Timestamp now) {
   if (state == TrialState::stopped) ++row_.trials_stopped;
   if (state == TrialState::failed) ++row_.trials_failed;
   if (state == TrialState::cancelled) ++row_.trials_cancelled;
+  const bool failed = state == TrialState::failed;
+  record(kind_of(state), trial, failed ? trial.message : "").exit_class = failed ? trial.exit_class : std::nullopt;
   trials_changed_.insert(trial.id.number);
   row_changed_ = true;
 }
@@ -518,11 +564,17 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
   const bool at_max_resource = trial.until_resource == spec_->scheduler.max_resource;
   const bool improved = value && note_value(trial, *value, at_max_resource);
   if (judged_.insert(trial.id.number).second) ++row_.trials_since_improvement;
-  if (improved) row_.trials_since_improvement = 0;
+  if (improved) {
+    row_.trials_since_improvement = 0;
+    EventRow& event = record(EventKind::job_improved, trial);
+    event.resource = trial.until_resource;
+    event.value = value;
+  }
 
   std::vector<Ruling> rulings;
   policy_->arrive(arrival_of(decisions_.back()), rulings);
   apply(rulings, now);
+  if (value && undecided_.contains(trial.id.number)) record(EventKind::trial_paused, trial);
 }
 
 void Job::learn(const DecisionRow& decision) {
@@ -593,6 +645,7 @@ void Job::apply(const std::vector<Ruling>& rulings, Timestamp now) {
     decision.at = now;
     TrialRow& trial = mutate(ruling.trial);
     if (ended(trial.state)) continue;  // failed
+    if (ruling.verdict == Verdict::promoted) record(EventKind::trial_promoted, trial);
     if (ruling.verdict == Verdict::completed) end_trial(trial, TrialState::completed, now);
     if (ruling.verdict == Verdict::stopped) end_trial(trial, TrialState::stopped, now);
   }
@@ -631,6 +684,7 @@ void Job::check_limits() {
 void Job::wind_down(std::string reason) {
   row_.starts_no_more = true;
   row_.reason = std::move(reason);
+  record(EventKind::job_starts_no_more, row_.reason);
   row_changed_ = true;
   if (begun_ && policy_->give_back_start()) {
     begun_.reset();
@@ -666,6 +720,7 @@ void Job::begin_stopping(JobState as, std::string reason) {
   row_.ending_as = as;
   row_.reason = std::move(reason);
   row_changed_ = began_stopping_ = true;
+  record(EventKind::job_stopping, row_.reason);
   queued_.clear();
   some_to_end_ = true;
 }
@@ -706,6 +761,7 @@ bool Job::end_if_done(int most, Timestamp now) {
   row_.ending_as.reset();
   row_.ended_at = now;
   row_changed_ = true;
+  record(kind_of(row_.state), row_.reason);
   return true;
 }
 

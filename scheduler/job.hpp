@@ -80,8 +80,8 @@ class Job {
   std::optional<SuggestionWanted> take_wanted() { return std::exchange(wanted_, std::nullopt); }
   // Of no use when the trial that it was for is not to be created any more.
   void suggested(Suggestion suggestion);
-  // Gives it a new epoch. `ranks`: one worker, or those of a group.
-  void start(int number, const std::vector<WorkerId>& ranks, Timestamp now);
+  // Gives it a new epoch. `ranks`: one worker, or those of a group. `warm`: they have its data or itself in memory.
+  void start(int number, const std::vector<WorkerId>& ranks, bool warm, Timestamp now);
 
   // What rules found on any of its ranks.
   void take_findings(int number, const std::vector<debugger::Finding>& findings, Timestamp now);
@@ -122,11 +122,13 @@ class Job {
   // At least so many trials: new ones are made when there is a worker for them.
   std::vector<std::pair<std::string, int>> waiting_by_reason(const Capacity& capacity) const;
 
-  // Appends the rows that changed since the last call, each once.
-  void flush(std::vector<Write>& writes);
+  // Appends the rows that changed since the last call, each once, and what happened, which is to be numbered.
+  void flush(std::vector<Write>& writes, std::vector<EventRow>& events);
 
  private:
   TrialRow& mutate(int number);
+  EventRow& record(EventKind kind, std::string message = {});
+  EventRow& record(EventKind kind, const TrialRow& trial, std::string message = {});
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
   void keep(TrialRow& trial, const ReportedObservation& kept);
   void take_finding(int number, const debugger::Finding& finding, Timestamp now);
@@ -184,6 +186,7 @@ class Job {
   std::set<int> trials_changed_;
   std::set<std::size_t> decisions_changed_;
   std::vector<ObservationRow> observations_;
+  std::vector<EventRow> events_;
   std::size_t findings_written_ = 0;
 };
 

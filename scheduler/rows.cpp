@@ -60,6 +60,34 @@ constexpr std::pair<Verdict, std::string_view> kVerdicts[] = {
     {Verdict::completed, "completed"},
 };
 
+constexpr std::pair<EventKind, std::string_view> kEventKinds[] = {
+    {EventKind::job_submitted, "job_submitted"},
+    {EventKind::job_improved, "job_improved"},
+    {EventKind::job_starts_no_more, "job_starts_no_more"},
+    {EventKind::job_stopping, "job_stopping"},
+    {EventKind::job_completed, "job_completed"},
+    {EventKind::job_stopped, "job_stopped"},
+    {EventKind::job_failed, "job_failed"},
+    {EventKind::job_deleted, "job_deleted"},
+    {EventKind::trial_created, "trial_created"},
+    {EventKind::trial_started, "trial_started"},
+    {EventKind::trial_paused, "trial_paused"},
+    {EventKind::trial_promoted, "trial_promoted"},
+    {EventKind::trial_stopped, "trial_stopped"},
+    {EventKind::trial_completed, "trial_completed"},
+    {EventKind::trial_failed, "trial_failed"},
+    {EventKind::trial_requeued, "trial_requeued"},
+    {EventKind::trial_given_back, "trial_given_back"},
+    {EventKind::trial_reclaimed, "trial_reclaimed"},
+    {EventKind::trial_cancelled, "trial_cancelled"},
+    {EventKind::finding, "finding"},
+    {EventKind::worker_connected, "worker_connected"},
+    {EventKind::worker_disconnected, "worker_disconnected"},
+    {EventKind::worker_lost, "worker_lost"},
+    {EventKind::worker_released, "worker_released"},
+    {EventKind::server_started, "server_started"},
+};
+
 // NaN equals NaN here: the same row read back is the same row.
 bool same(const std::optional<double>& a, const std::optional<double>& b) {
   if (a.has_value() != b.has_value()) return false;
@@ -75,6 +103,7 @@ bool same(const std::vector<double>& a, const std::vector<double>& b) {
 std::string_view to_string(JobState state) { return word_of<JobState>(kJobStates, state); }
 std::string_view to_string(TrialState state) { return word_of<TrialState>(kTrialStates, state); }
 std::string_view to_string(ExitClass exit_class) { return word_of<ExitClass>(kExitClasses, exit_class); }
+std::string_view to_string(EventKind kind) { return word_of<EventKind>(kEventKinds, kind); }
 std::string_view to_string(Verdict verdict) { return word_of<Verdict>(kVerdicts, verdict); }
 std::optional<JobState> job_state_from(std::string_view text) { return value_of<JobState>(kJobStates, text); }
 std::optional<TrialState> trial_state_from(std::string_view text) { return value_of<TrialState>(kTrialStates, text); }
@@ -159,7 +188,7 @@ bool DecisionRow::operator==(const DecisionRow& other) const {
 }
 
 Timestamp newest_timestamp(const Snapshot& snapshot) {
-  Timestamp newest{0};
+  Timestamp newest = snapshot.last_event_at;
   const auto see = [&newest](std::optional<Timestamp> at) { newest = std::max(newest, at.value_or(Timestamp{0})); };
   for (const JobRow& job : snapshot.jobs) {
     see(job.created_at);

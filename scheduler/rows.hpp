@@ -181,8 +181,54 @@ struct DeleteJob {
   JobId job;
 };
 
+enum class EventKind {
+  job_submitted,       // message: its name
+  job_improved,        // trial, resource, value: better than all before it, at any rung
+  job_starts_no_more,  // message: why
+  job_stopping,        // message: why
+  job_completed,       // message: why, as of the two that follow
+  job_stopped,
+  job_failed,
+  job_deleted,  // message: its name
+  trial_created,
+  trial_started,  // a segment, on its worker (of a group rank 0), from `resource`
+  trial_paused,   // reached its rung, and waits for the verdict
+  trial_promoted,
+  trial_stopped,
+  trial_completed,
+  trial_failed,      // exit_class, message
+  trial_requeued,    // its attempt ended with exit_class and message: it is tried again
+  trial_given_back,  // its worker wanted to end, or never began: it is started again, at no charge
+  trial_reclaimed,   // its worker was not lost after all, and goes on
+  trial_cancelled,
+  finding,              // message: "rule: what it found"
+  worker_connected,     // message: its name
+  worker_disconnected,  // an idle one
+  worker_lost,          // message: how; trial: what it had
+  worker_released,      // it was told to end, or wanted to
+  server_started,
+};
+std::string_view to_string(EventKind kind);
+
+// One row of the log: what happened, in the commit that made it true. Numbered 1, 2, 3... without gaps, and never changed; the
+// oldest go, the newest stays. There is none for an observation.
+struct EventRow {
+  std::int64_t id = 0;
+  EventKind kind = EventKind::server_started;
+  std::optional<JobId> job;
+  std::optional<int> trial;
+  WorkerId worker;                       // "": none
+  std::optional<std::int64_t> resource;  // where the trial is
+  std::optional<double> value;           // finite
+  std::optional<ExitClass> exit_class;
+  std::string message;  // at most kEventMessageSizeMax bytes
+  Timestamp at;
+  bool operator==(const EventRow&) const = default;
+};
+inline constexpr std::size_t kEventMessageSizeMax = 500;
+
 // A job row's spec_json is stored on insert only; later writes of the same job update everything else.
-using Write = std::variant<JobRow, TrialRow, ObservationRow, DecisionRow, FindingRow, DeleteJob>;
+using Write = std::variant<JobRow, TrialRow, ObservationRow, DecisionRow, FindingRow, EventRow, DeleteJob>;
 
 // Everything restore() needs. Ended jobs come without trials, decisions and findings. No observations: the trials' resources
 // imply them.
@@ -192,6 +238,8 @@ struct Snapshot {
   std::vector<DecisionRow> decisions;  // by job, sequence
   std::vector<FindingRow> findings;    // by job, sequence
   std::int64_t last_job_id = 0;        // the highest ever given, deleted jobs included: ids are not used twice
+  std::int64_t last_event_id = 0;      // of the newest row of the log
+  Timestamp last_event_at;
 };
 
 // The latest moment that the rows tell of: a restored core's time does not begin before it.

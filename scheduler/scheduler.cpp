@@ -9,6 +9,7 @@
 
 #include "core/check.hpp"
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "scheduler/fleet.hpp"
 #include "scheduler/job.hpp"
 
@@ -68,6 +69,8 @@ struct Scheduler::State {
   std::unordered_map<std::string, JobId> by_name;
   Fleet fleet;
   std::int64_t last_job_id = 0;
+  std::int64_t last_event_id = 0;
+  Timestamp last_event_at;
   std::vector<JobRow> ended_rows;  // for rows(); without their documents, which nothing asks for again
   std::optional<JobId> gathering;  // the next free workers are this job's, until they are enough for a group
 
@@ -77,9 +80,12 @@ struct Scheduler::State {
   std::optional<TrialId> just_left;  // its workers have it in memory
   std::optional<JobReply> job_reply;
   std::vector<Write> deletions;
+  std::vector<EventRow> events;      // what happened that no job tells of
   std::int64_t mean_segment_ms = 1;  // of all jobs
 
   Job* find_job(JobId id);
+  EventRow& record(EventKind kind, std::optional<JobId> job, std::string message);
+  EventRow& record(EventKind kind, const WorkerId& worker, std::string message = {});
   void remember(const JobRow& row);
   void restore_assignments(Job& job);
 
@@ -97,7 +103,7 @@ struct Scheduler::State {
   std::optional<ExitClass> exit_of_group(const TrialRow& trial);
   void end_segment(TrialId id, ExitClass exit, const std::string& message, const std::string& crash = {});
   std::vector<WorkerId> release(const TrialRow& trial);
-  void lose(const WorkerId& id, const std::string& message, const std::string& crash = {});
+  void lose(const WorkerId& id, EventKind as, const std::string& message, const std::string& crash = {});
   void give_back(Worker& worker);
   Assignment assignment_of(const Job& job, const TrialRow& trial) const;
   void assign(const Job& job, const TrialRow& trial, std::int64_t session);
@@ -116,6 +122,8 @@ struct Scheduler::State {
   void answer_workers_of(const Job& job);
   bool may_execute(const Worker& worker) const;  // call only with an assignment
   WorkerReply reply_to(const Worker& worker) const;
+  void flush_jobs(Outcome& outcome, std::vector<EventRow>& happened);
+  void answer_workers(Outcome& outcome);
   Outcome finish_step();
 };
 
@@ -129,6 +137,20 @@ Scheduler& Scheduler::operator=(Scheduler&&) noexcept = default;
 Job* Scheduler::State::find_job(JobId id) {
   const auto found = jobs.find(id);
   return found == jobs.end() ? nullptr : &found->second;
+}
+
+EventRow& Scheduler::State::record(EventKind kind, std::optional<JobId> job, std::string message) {
+  EventRow& event = events.emplace_back();
+  event.kind = kind;
+  event.job = job;
+  event.message = std::move(message);
+  return event;
+}
+
+EventRow& Scheduler::State::record(EventKind kind, const WorkerId& worker, std::string message) {
+  EventRow& event = record(kind, std::nullopt, std::move(message));
+  event.worker = worker;
+  return event;
 }
 
 void Scheduler::State::remember(const JobRow& row) {
@@ -153,6 +175,9 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
   TUNEBAND_CHECK(state.known.empty(), "restore comes first");
   state.now = now;
   state.last_job_id = snapshot.last_job_id;
+  state.last_event_id = snapshot.last_event_id;
+  state.last_event_at = snapshot.last_event_at;
+  if (snapshot.last_event_id > 0) state.record(EventKind::server_started, std::nullopt, "");  // goes with the first step
   std::map<JobId, std::vector<TrialRow>> trials;
   std::map<JobId, std::vector<DecisionRow>> decisions;
   std::map<JobId, std::vector<FindingRow>> findings;
@@ -178,6 +203,8 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
 Snapshot Scheduler::rows() const {
   Snapshot snapshot;
   snapshot.last_job_id = state_->last_job_id;
+  snapshot.last_event_id = state_->last_event_id;
+  snapshot.last_event_at = state_->last_event_at;
   snapshot.jobs = state_->ended_rows;
   for (const auto& [id, job] : state_->jobs) {
     snapshot.jobs.push_back(job.row());
@@ -216,6 +243,7 @@ void Scheduler::State::on(const JobSubmitted& event) {
   const JobId id = row.id;
   Job job(std::move(row), std::make_shared<const JobSpec>(event.spec));
   set_share_start(job);
+  record(EventKind::job_submitted, id, job.row().name);
   jobs.emplace(id, std::move(job));
   job_reply = JobReply{id, true};
 }
@@ -241,6 +269,7 @@ void Scheduler::State::on(const JobDeleteRequested& event) {
         job_error(ErrorCode::conflict, "the job has not ended", "", "stop it first, and wait until it has ended"), false};
     return;
   }
+  record(EventKind::job_deleted, event.job, found->second.name);
   by_name.erase(found->second.name);
   known.erase(found);
   std::erase_if(ended_rows, [&](const JobRow& row) { return row.id == event.job; });
@@ -252,6 +281,7 @@ void Scheduler::State::on(const JobDeleteRequested& event) {
 
 void Scheduler::State::on(const WorkerSynced& event) {
   if (fleet.find(event.worker) == nullptr && fleet.size() >= options.workers_max) return;  // its call is held: it tries again
+  if (fleet.find(event.worker) == nullptr) record(EventKind::worker_connected, event.worker, event.name);
   Worker& worker = fleet.seen(event.worker, now);
   worker.name = event.name;
   worker.data_keys = event.data_keys;
@@ -377,15 +407,19 @@ void Scheduler::State::on(const WorkerLost& event) {
   Worker* worker = fleet.find(event.worker);
   const bool unheard = worker != nullptr && worker->assignment && !worker->confirmed && !worker->restored;
   if (unheard && !event.told) give_back(*worker);
-  lose(event.worker, event.message, event.crash);
+  const bool went = !event.told && worker != nullptr && !worker->assignment;
+  lose(event.worker, went ? EventKind::worker_disconnected : EventKind::worker_lost, event.message, event.crash);
 }
 
 // An attempt is charged even when the worker had not said a word of the assignment yet: it may have died of it, and a trial that
 // kills every worker it is given to must come to an end.
-void Scheduler::State::lose(const WorkerId& id, const std::string& message, const std::string& crash) {
+void Scheduler::State::lose(const WorkerId& id, EventKind as, const std::string& message, const std::string& crash) {
   const Worker* worker = fleet.find(id);
   if (worker == nullptr) return;
   const auto assignment = worker->assignment;
+  EventRow& event = record(as, id, message);
+  if (assignment) event.job = assignment->trial.job;
+  if (assignment) event.trial = assignment->trial.number;
   fleet.remove(id);
   if (!assignment) return;
   const bool group = assignment->world_size > 1;
@@ -403,7 +437,8 @@ void Scheduler::State::on(const SuggestionMade& event) {
 
 void Scheduler::State::on(const TimePassed&) {
   for (auto oldest = fleet.oldest(); oldest && now - oldest->first >= options.lease_ms; oldest = fleet.oldest()) {
-    lose(oldest->second, "the worker was not heard of for " + std::to_string(options.lease_ms / 1000) + " s");
+    lose(oldest->second, EventKind::worker_lost,
+         "the worker was not heard of for " + std::to_string(options.lease_ms / 1000) + " s");
   }
   for (auto& [id, job] : jobs) {
     const auto deadline = job.deadline();
@@ -580,9 +615,11 @@ bool Scheduler::State::place_next(const Worker* asking) {
   } else {
     ranks = {asking != nullptr ? asking->id : best_idle_worker(*job)};
   }
-  const std::int64_t session = fleet.find(ranks.front())->session;
+  const Worker& first = fleet.at(ranks.front());
+  const std::int64_t session = first.session;
   const bool set_up = session != 0 && fleet.sessions().at(session) == ranks;
-  job->start(number, ranks, now);
+  const bool in_memory = just_left == TrialId{job->row().id, number} && job->trial(number).ranks() == ranks;
+  job->start(number, ranks, in_memory || first.holds(job->spec()->data_key), now);
   assign(*job, job->trial(number), set_up ? session : job->trial(number).epoch.value);
   return true;
 }
@@ -614,10 +651,7 @@ WorkerReply Scheduler::State::reply_to(const Worker& worker) const {
   return reply;
 }
 
-Outcome Scheduler::State::finish_step() {
-  while (place_next(nullptr)) {
-  }
-  Outcome outcome;
+void Scheduler::State::flush_jobs(Outcome& outcome, std::vector<EventRow>& happened) {
   for (auto entry = jobs.begin(); entry != jobs.end();) {
     Job& job = entry->second;
     if (job.began_stopping()) answer_workers_of(job);
@@ -627,17 +661,40 @@ Outcome Scheduler::State::finish_step() {
       std::string().swap(ended_rows.back().spec_json);  // its memory too
     }
     if (auto wanted = job.take_wanted()) outcome.notices.emplace_back(std::move(*wanted));
-    job.flush(outcome.writes);
+    job.flush(outcome.writes, happened);
     entry = has_ended ? jobs.erase(entry) : std::next(entry);
   }
-  outcome.writes.insert(outcome.writes.end(), deletions.begin(), deletions.end());
+}
+
+void Scheduler::State::answer_workers(Outcome& outcome) {
   for (const WorkerId& id : to_answer) {
     const Worker* worker = fleet.find(id);
     if (worker == nullptr) continue;
     outcome.notices.emplace_back(reply_to(*worker));
-    if (worker->draining && !worker->assignment) fleet.remove(id);
+    if (!worker->draining || worker->assignment) continue;
+    record(EventKind::worker_released, id);
+    fleet.remove(id);
   }
+}
+
+// The log tells what happened to workers and jobs before what came of it for trials, and who was let go last.
+Outcome Scheduler::State::finish_step() {
+  while (place_next(nullptr)) {
+  }
+  Outcome outcome;
+  std::vector<EventRow> happened = std::exchange(events, {});
+  flush_jobs(outcome, happened);
+  outcome.writes.insert(outcome.writes.end(), deletions.begin(), deletions.end());
+  answer_workers(outcome);
   if (job_reply) outcome.notices.emplace_back(*job_reply);
+  std::move(events.begin(), events.end(), std::back_inserter(happened));
+  events.clear();
+  for (EventRow& event : happened) {
+    event.id = ++last_event_id;
+    event.at = last_event_at = now;
+    event.message = shortened(std::move(event.message), kEventMessageSizeMax);
+    outcome.writes.emplace_back(std::move(event));
+  }
   return outcome;
 }
 

@@ -69,6 +69,7 @@ void log_write(const FindingRow& finding) {
 }
 
 void log_write(const ObservationRow&) {}
+void log_write(const EventRow&) {}  // of what the rows tell
 
 void log_write(const DeleteJob& deleted) { log_info("job deleted", {{"job", deleted.job.value}}); }
 

@@ -83,10 +83,15 @@ std::optional<std::string> data_lost(const DataWatch& watch, DataDir& data_dir, 
   return why;
 }
 
-EngineWorld engine_world(Store& store, DataDir& data_dir, const Tracker& tracker) {
+EventRetention event_retention(const ServerConfig& config) {
+  constexpr std::int64_t kDayMs = std::int64_t{24} * 3600 * 1000;
+  return {config.events_max, config.events_days * kDayMs};
+}
+
+EngineWorld engine_world(const ServerConfig& config, Store& store, DataDir& data_dir, const Tracker& tracker) {
   EngineWorld world;
   world.commit = [&store](std::span<const Write> writes) { store.commit(writes); };
-  world.tidy = [&store] { return store.tidy(); };
+  world.tidy = [&store, retention = event_retention(config)] { return store.tidy(retention); };
   world.data_lost = [&store, &data_dir, watch = DataWatch(data_dir)] { return data_lost(watch, data_dir, store); };
   world.trial_dir = [&data_dir](TrialId trial) { return data_dir.trial_dir(trial); };
   world.tracker = {"", tracker.port()};
@@ -178,7 +183,7 @@ App::App(const ServerConfig& config, DataDir data_dir)
       trial_files_(data_dir_),
       tracker_(make_tracker(loop_, config)),
       rendezvous_(*tracker_),
-      engine_(loop_, engine_options(config), engine_world(store_, data_dir_, *tracker_)),
+      engine_(loop_, engine_options(config), engine_world(config, store_, data_dir_, *tracker_)),
       preflight_(loop_, PreflightOptions{.worker_program = config.worker_program, .local_workers = config.workers}),
       api_(loop_, {engine_, preflight_, data_dir_, config.workers}),
       signals_(loop_, SIGTERM, SIGINT),

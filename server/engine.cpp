@@ -19,6 +19,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kBatchEventsMax = 4'096;
 constexpr std::int64_t kAtOnceMs = 1;  // an idle worker's next call, to be held
 constexpr std::size_t kSentAwayKept = 256;
+constexpr std::size_t kEventsBetweenTidyings = 1'000;  // of the log
 constexpr auto kTick = std::chrono::seconds(1);
 constexpr std::int64_t kLeapMs = 2'000;         // without a tick
 constexpr std::int64_t kDeadlineWaitMsMin = 5;  // so that a deadline that stays in the past cannot keep the loop busy
@@ -235,10 +236,20 @@ void Engine::committed(double seconds) {
   for (std::size_t i = 0; i < kCommitBucketsSeconds.size(); ++i) {
     if (seconds <= kCommitBucketsSeconds[i]) ++stats_.commits_within[i];
   }
-  const bool deleted = std::any_of(batch_writes_.begin(), batch_writes_.end(),
-                                   [](const Write& write) { return std::holds_alternative<DeleteJob>(write); });
-  if (deleted) tidy_on_writer();
+  if (leaves_something_over()) tidy_on_writer();
   deliver();
+}
+
+// Deleted jobs; and the log grows by each commit.
+bool Engine::leaves_something_over() {
+  bool deleted = false;
+  for (const Write& write : batch_writes_) {
+    deleted = deleted || std::holds_alternative<DeleteJob>(write);
+    if (std::holds_alternative<EventRow>(write)) ++events_since_tidy_;
+  }
+  if (!deleted && events_since_tidy_ < kEventsBetweenTidyings) return false;
+  events_since_tidy_ = 0;
+  return true;
 }
 
 // A commit that comes meanwhile waits for one bit at most.

@@ -38,7 +38,7 @@ namespace tuneband::server {
 struct EngineWorld {
   std::function<void(std::span<const Write>)> commit;  // on the writer thread, one call at a time; throws when it fails
   std::function<std::string(TrialId)> trial_dir;       // absolute
-  std::function<bool()> tidy;  // on the writer thread, between commits: a bit of what deletions left over; true: there is more
+  std::function<bool()> tidy;  // on the writer thread, between commits: a bit of what is not kept any more; true: there is more
   // On the suggestions' thread, one call at a time.
   std::function<Suggestion(const SuggestionWanted&)> suggest = [](const SuggestionWanted& wanted) { return wanted.make(); };
   TrackerAddress tracker;  // for the ranks of distributed trials
@@ -151,6 +151,7 @@ class Engine {
   void suggestion_made(SuggestionMade made, double seconds);
   void commit_on_writer();
   void committed(double seconds);
+  bool leaves_something_over();
   void tidy_on_writer();
   void look_at_data_on_writer();
   std::optional<std::string> data_lost() const;
@@ -176,6 +177,7 @@ class Engine {
   std::deque<Queued> queue_;
   std::vector<Stepped> batch_;       // stepped, not yet delivered
   std::vector<Write> batch_writes_;  // of batch_; while a commit is under way the writer thread reads it and nobody writes it
+  std::size_t events_since_tidy_ = 0;
   bool batch_scheduled_ = false;     // a batch is posted or under way
   bool jobs_refused_ = false;
   bool stopping_ = false;

@@ -24,6 +24,9 @@ using command_line::whole_number_between;
 constexpr int kPortLast = 65'535;
 constexpr int kMemoryMaxMbLeast = 16;  // two of the largest bodies
 constexpr int kMemoryMaxMbMost = 1'000'000;
+constexpr int kEventsMaxLeast = 1'000;
+constexpr int kEventsMaxMost = 1'000'000'000;
+constexpr int kEventsDaysMost = 36'500;
 const std::vector<std::string> kLevelNames = {"debug", "info", "warning", "error", "off"};  // in the order of LogLevel
 
 int core_count() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kWorkersMax); }
@@ -89,6 +92,14 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->capture_default_str()
       ->check(whole_number_between(kMemoryMaxMbLeast, kMemoryMaxMbMost))
       ->type_name("MIB");
+  app.add_option("--events-max", config.events_max, "Events of the log that are kept; the oldest go first")
+      ->capture_default_str()
+      ->check(whole_number_between(kEventsMaxLeast, kEventsMaxMost))
+      ->type_name("N");
+  app.add_option("--events-days", config.events_days, "Days for which events of the log are kept, counted from the newest")
+      ->capture_default_str()
+      ->check(whole_number_between(1, kEventsDaysMost))
+      ->type_name("DAYS");
   app.add_option("--lease-seconds", config.lease_seconds, "A worker that is silent for so long is given up for lost")
       ->capture_default_str()
       ->check(number_between(0.5, 3600))

@@ -20,6 +20,8 @@ struct ServerConfig {
   int worker_threads = 1;     // for one trial
   double lease_seconds = 15;
   int stall_seconds = 300;
+  std::int64_t events_max = 500'000;  // of the log that are kept
+  int events_days = 90;
   int memory_max_mb = 256;  // MiB that all connections may hold together
   LogLevel log_level = LogLevel::info;
   std::vector<std::string> allowed_hosts;  // names besides the address itself under which requests may come

@@ -64,20 +64,28 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
       forecasts_(loop, parts.data_dir.database_file(), {.threads = 1}),
       views_(loop, parts.data_dir.database_file(), {.threads = 2, .body = ExportThreads::Body::whole}),
       events_(loop, reads_),
+      followers_(loop, reads_),
       logs_(loop) {
   add_job_routes();
   add_trial_routes();
   add_tensor_routes();
   add_check_routes();
   add_view_routes();
+  add_event_routes();
   add_system_routes();
   add_dashboard_routes();
   parts_.engine.add_listener([this](std::span<const Write> writes) {
     metrics_.on_committed(writes);
     versions_.on_committed(writes);
     events_.on_committed(writes, read_wall_clock());
+    followers_.on_committed(writes);
     logs_.on_committed(writes);
   });
+}
+
+void Api::restore(const Snapshot& snapshot) {
+  metrics_.restore(snapshot);
+  events_.restore(snapshot);
 }
 
 HttpHandler Api::handler() {
@@ -100,6 +108,7 @@ void Api::handle(const HttpRequest& request, const Respond& respond) {
 
 void Api::close_streams() {
   events_.close();
+  followers_.close();
   logs_.close();
   exports_.close();
   summaries_.close();
@@ -143,6 +152,13 @@ void Api::read_json(std::function<Result<std::string>(Reader&)> read, const Resp
     reply.body = std::move(*json);
     respond->reply(std::move(reply));
   });
+}
+
+HttpReply event_stream_head() {
+  HttpReply head;
+  head.content_type = "text/event-stream";
+  head.headers.emplace_back("Cache-Control", "no-store");
+  return head;
 }
 
 std::optional<std::int64_t> query_integer(const HttpRequest& request, const std::string& name, std::int64_t min, std::int64_t max,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "server/api/capacity.hpp"
+#include "server/api/event_followers.hpp"
 #include "server/api/event_hub.hpp"
 #include "server/api/export_threads.hpp"
 #include "server/api/job_document.hpp"
@@ -39,7 +40,7 @@ class Api {
   Api& operator=(const Api&) = delete;
 
   // Once, with what the engine was given.
-  void restore(const Snapshot& snapshot) { metrics_.restore(snapshot); }
+  void restore(const Snapshot& snapshot);
   HttpHandler handler();
   std::span<const Route> routes() const { return router_.routes(); }
 
@@ -104,6 +105,12 @@ class Api {
   void reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read,
                   const Respond& respond);
 
+  // routes_events.cpp
+  void add_event_routes();
+  void with_events_query(const HttpRequest& request, const Respond& respond, std::function<void(const EventsQuery&)> then);
+  void list_events(const HttpRequest& request, const Respond& respond);
+  void follow_events(const HttpRequest& request, const Respond& respond);
+
   // routes_system.cpp
   void add_system_routes();
   void sync_worker(const HttpRequest& request, const std::string& worker, const Respond& respond);
@@ -128,6 +135,7 @@ class Api {
   ExportThreads views_;
   JobVersions versions_;
   EventHub events_;
+  EventFollowers followers_;
   LogFollowers logs_;
   ServerMetrics metrics_;
   std::function<ConnectionLoad()> connections_ = [] { return ConnectionLoad{}; };
@@ -141,6 +149,9 @@ void add_all(const Diagnostics& from, Diagnostics& to);
 
 // The path of a trial's model, where there is one.
 std::optional<std::string> model_file_of(const DataDir& data_dir, TrialId trial);
+
+// Of a stream of server-sent events.
+HttpReply event_stream_head();
 
 // Reads an integer query parameter; nothing when it is not given. Faults go to `diagnostics` under its name.
 std::optional<std::int64_t> query_integer(const HttpRequest& request, const std::string& name, std::int64_t min, std::int64_t max,

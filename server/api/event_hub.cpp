@@ -1,88 +1,109 @@
 #include "server/api/event_hub.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
-#include <utility>
+#include <type_traits>
 
 #include "analytics/row_json.hpp"
+#include "core/decimal.hpp"
 #include "server/monotone_clock.hpp"
 
 namespace tuneband::server {
 
-namespace {
-
-std::string event_text(std::string_view event, const std::string& json, const std::string& id = {}) {
-  std::string text = id.empty() ? "" : "id: " + id + "\n";
-  text += "event: ";
-  text += event;
-  text += "\ndata: " + json + "\n\n";  // JSON has no line ends of its own
-  return text;
-}
-
-}  // namespace
-
 EventHub::EventHub(boost::asio::io_context& loop, ReadThread& reads, std::int64_t heartbeat_ms)
-    : reads_(reads), heartbeat_(loop), heartbeat_ms_(heartbeat_ms), life_(std::to_string(read_wall_clock().ms)) {}
+    : reads_(reads), heartbeat_(loop, heartbeat_ms, [this] { return beat(); }) {}
+
+void EventHub::restore(const Snapshot& snapshot) { position_ = {snapshot.last_event_id, newest_timestamp(snapshot)}; }
 
 void EventHub::drop_closed(Topic& topic) {
-  std::erase_if(topic.streams, [](const auto& stream) { return !stream->open(); });
+  std::erase_if(topic.watchers, [](const Watcher& watcher) { return !watcher.stream->open(); });
 }
 
 std::size_t EventHub::subscribers() const {
   std::size_t count = 0;
-  for (const auto& [job, topic] : topics_) count += topic.streams.size();
+  for (const auto& [job, topic] : topics_) count += topic.watchers.size();
   return count;
 }
 
+// ---- who comes, and comes back ------------------------------------------------------------------------------------------------
+
+std::string EventHub::id() const { return std::to_string(position_.event) + "-" + std::to_string(position_.at.ms); }
+
+// It may be anything.
+std::optional<EventHub::Position> EventHub::position_from(std::string_view id) {
+  const std::size_t dash = id.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto event = whole_number(id.substr(0, dash));
+  const auto ms = whole_number(id.substr(dash + 1));
+  if (!event || !ms || *event < 0 || *ms < 0) return std::nullopt;
+  return Position{*event, Timestamp{*ms}};
+}
+
 void EventHub::subscribe(JobId job, std::shared_ptr<HttpStream> stream, std::string_view last_event_id) {
-  if (topics_.empty()) beat();
-  const auto [entry, added] = topics_.try_emplace(job);
-  Topic& topic = entry->second;
-  if (added) topic.kept_from = number_ + 1;
-  topic.beats_alone = 0;
-  if (!last_event_id.empty()) tell_missed(topic, *stream, last_event_id);
-  topic.streams.push_back(std::move(stream));
+  heartbeat_.start();
+  Topic& topic = topics_[job];
+  const HttpStream* const who = stream.get();
+  topic.watchers.push_back({std::move(stream), std::nullopt});
+  Watcher& watcher = topic.watchers.back();
+  const auto last = position_from(last_event_id);
+  if (last) {
+    watcher.held.emplace();
+    return read_missed(job, who, *last);
+  }
+  if (!last_event_id.empty()) write(watcher, event_text("gap", "{}"));
   tell_job(job);
 }
 
-// `last_event_id` may be anything.
-void EventHub::tell_missed(const Topic& topic, HttpStream& stream, std::string_view last_event_id) const {
-  const std::string ours = life_ + "-";
-  std::uint64_t last = 0;
-  const bool known =
-      last_event_id.starts_with(ours) &&
-      std::from_chars(last_event_id.data() + ours.size(), last_event_id.data() + last_event_id.size(), last).ec == std::errc() &&
-      last + 1 >= topic.kept_from && last <= number_;
-  if (!known) return stream.write(event_text("gap", "{}"));
-  for (const Topic::Event& event : topic.kept) {
-    if (event.number > last) stream.write(event.text);
-  }
+// Meanwhile what happens is held for it: the read may or may not have seen that.
+void EventHub::read_missed(JobId job, const HttpStream* stream, Position last) {
+  reads_.run([job, last, now = read_wall_clock()](Reader& reader) { return reader.missed(job, last.event, last.at, now); },
+             [this, job, stream](const Result<Missed>& missed) { tell_missed(job, stream, missed); });
 }
 
-void EventHub::tell(Topic& topic, std::string_view event, const std::string& json) {
-  const std::uint64_t number = ++number_;
-  std::string text = event_text(event, json, life_ + "-" + std::to_string(number));
-  write(topic, text);
-  topic.kept_bytes += text.size();
-  topic.kept.push_back({number, std::move(text)});
-  while (topic.kept_bytes > kEventsKeptBytesMax) {
-    topic.kept_from = topic.kept.front().number + 1;
-    topic.kept_bytes -= topic.kept.front().text.size();
-    topic.kept.pop_front();
+void EventHub::tell_missed(JobId job, const HttpStream* stream, const Result<Missed>& missed) {
+  const auto topic = topics_.find(job);
+  if (topic == topics_.end()) return;
+  auto& watchers = topic->second.watchers;
+  const auto watcher =
+      std::find_if(watchers.begin(), watchers.end(), [&](const Watcher& one) { return one.stream.get() == stream; });
+  if (watcher != watchers.end()) {
+    const std::string held = *std::exchange(watcher->held, std::nullopt);
+    std::string text;
+    if (!missed || !missed->known) text = event_text("gap", "{}");
+    for (const Missed::Message& message : missed && missed->known ? missed->messages : std::vector<Missed::Message>()) {
+      text += event_text(message.type, message.json);
+    }
+    watcher->stream->write(text + held);
   }
+  tell_job(job);
+}
+
+// ---- what is told -------------------------------------------------------------------------------------------------------------
+
+// One that breaks off in the middle is told all of it again: only the last has the id.
+void EventHub::tell(Topic& topic, const Messages& messages) {
+  std::string text;
+  for (const auto& message : messages) {
+    const bool is_last = &message == &messages.back();
+    text += event_text(message.first, message.second, is_last ? id() : "");
+  }
+  write(topic, text);
 }
 
 void EventHub::write(Topic& topic, const std::string& text) {
-  for (const auto& stream : topic.streams) {
-    if (stream->queued_bytes() > kEventQueueBytesMax) {
-      stream->write(event_text("lagged", "{}"));
-      stream->end();
-    } else {
-      stream->write(text);
-    }
-  }
+  for (Watcher& watcher : topic.watchers) write(watcher, text);
   drop_closed(topic);
+}
+
+void EventHub::write(Watcher& watcher, const std::string& text) {
+  const std::size_t queued = watcher.held ? watcher.held->size() : watcher.stream->queued_bytes();
+  if (queued > kEventQueueBytesMax) {
+    watcher.stream->write(event_text("lagged", "{}"));
+    watcher.stream->end();
+  } else if (watcher.held) {
+    *watcher.held += text;
+  } else {
+    watcher.stream->write(text);
+  }
 }
 
 // Reads the job as it is now. While a read is under way further changes ask for one more, not for many.
@@ -101,67 +122,81 @@ void EventHub::tell_job(JobId job) {
     if (!json) return json.error();
     return std::pair(*json, ended(row->state));
   };
-  reads_.run(read, [this, job](const Result<std::pair<std::string, bool>>& answer) {
-    const auto found = topics_.find(job);
-    if (found == topics_.end()) return;
-    Topic& its = found->second;
-    its.reading = false;
-    const bool over = !answer || answer->second;
-    if (answer) write(its, event_text("job", answer->first));
-    if (over) {
-      for (const auto& stream : its.streams) stream->end();
-      topics_.erase(found);
-    } else if (its.stale && !its.streams.empty()) {
-      tell_job(job);
+  reads_.run(read, [this, job](const Result<std::pair<std::string, bool>>& answer) { job_read(job, answer); });
+}
+
+void EventHub::job_read(JobId job, const Result<std::pair<std::string, bool>>& answer) {
+  const auto found = topics_.find(job);
+  if (found == topics_.end()) return;
+  Topic& topic = found->second;
+  topic.reading = false;
+  const bool over = !answer || answer->second;
+  // What was told until now is what the id says; the job may be newer.
+  if (answer) write(topic, event_text("job", answer->first, id()));
+  if (over) {
+    // Who is still to be told what it missed hears of the end after that.
+    for (const Watcher& watcher : topic.watchers) {
+      if (!watcher.held) watcher.stream->end();
     }
-  });
+    std::erase_if(topic.watchers, [](const Watcher& watcher) { return !watcher.held; });
+  }
+  if (topic.watchers.empty()) {
+    topics_.erase(found);
+  } else if (topic.stale && !over) {
+    tell_job(job);
+  }
+}
+
+void EventHub::note_position(const Write& write) {
+  const auto note = [this](Timestamp at) { position_.at = std::max(position_.at, at); };
+  if (const auto* event = std::get_if<EventRow>(&write)) {
+    position_.event = event->id;
+    note(event->at);
+  } else if (const auto* observation = std::get_if<ObservationRow>(&write)) {
+    note(observation->at);
+  } else if (const auto* decision = std::get_if<DecisionRow>(&write)) {
+    note(decision->at);
+  }
 }
 
 void EventHub::on_committed(std::span<const Write> writes, Timestamp now) {
-  if (topics_.empty()) return;
-  const auto topic_of = [&](JobId job) -> Topic* {
-    const auto found = topics_.find(job);
-    return found == topics_.end() ? nullptr : &found->second;
-  };
+  std::map<JobId, Messages> told;
   std::vector<JobId> changed;
+  const auto add = [&](JobId job, std::string_view type, const auto& json) {
+    if (topics_.contains(job)) told[job].emplace_back(type, json());
+  };
   for (const Write& write : writes) {
+    note_position(write);
+    if (topics_.empty()) continue;
     if (const auto* job = std::get_if<JobRow>(&write)) {
-      const Topic* topic = topic_of(job->id);
-      if (topic != nullptr && (!topic->streams.empty() || ended(job->state))) changed.push_back(job->id);
+      if (topics_.contains(job->id)) changed.push_back(job->id);
     } else if (const auto* trial = std::get_if<TrialRow>(&write)) {
-      if (Topic* topic = topic_of(trial->id.job)) tell(*topic, "trial", trial_json(*trial, now));
+      add(trial->id.job, "trial", [&] { return trial_json(*trial, now); });
     } else if (const auto* observation = std::get_if<ObservationRow>(&write)) {
-      if (Topic* topic = topic_of(observation->trial.job)) tell(*topic, "observation", observation_json(*observation));
+      add(observation->trial.job, "observation", [&] { return observation_json(*observation); });
     } else if (const auto* decision = std::get_if<DecisionRow>(&write)) {
-      if (Topic* topic = topic_of(decision->trial.job)) tell(*topic, "decision", decision_json(*decision));
+      add(decision->trial.job, "decision", [&] { return decision_json(*decision); });
     } else if (const auto* finding = std::get_if<FindingRow>(&write)) {
-      if (Topic* topic = topic_of(finding->trial.job)) tell(*topic, "finding", finding_json(*finding));
+      add(finding->trial.job, "finding", [&] { return finding_json(*finding); });
     }
   }
+  for (const auto& [job, messages] : told) tell(topics_.at(job), messages);
   for (const JobId job : changed) tell_job(job);
 }
 
-// A line that means nothing, so that a client and what stands between know that the connection lives.
-void EventHub::beat() {
-  heartbeat_.expires_after(std::chrono::milliseconds(heartbeat_ms_));
-  heartbeat_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (cancelled) return;
-    for (auto topic = topics_.begin(); topic != topics_.end();) {
-      for (const auto& stream : topic->second.streams) stream->write(": still here\n\n");
-      drop_closed(topic->second);
-      const bool alone = topic->second.streams.empty();
-      topic->second.beats_alone = alone ? topic->second.beats_alone + 1 : 0;
-      const bool forget = topic->second.beats_alone > kBeatsAloneMax && !topic->second.reading;
-      topic = forget ? topics_.erase(topic) : std::next(topic);
-    }
-    if (!topics_.empty()) beat();
-  });
+bool EventHub::beat() {
+  for (auto topic = topics_.begin(); topic != topics_.end();) {
+    for (const Watcher& watcher : topic->second.watchers) watcher.stream->write(kStillHere);
+    drop_closed(topic->second);
+    topic = topic->second.watchers.empty() && !topic->second.reading ? topics_.erase(topic) : std::next(topic);
+  }
+  return !topics_.empty();
 }
 
 void EventHub::close() {
-  heartbeat_.cancel();
+  heartbeat_.stop();
   for (auto& [job, topic] : topics_) {
-    for (const auto& stream : topic.streams) stream->end();
+    for (const Watcher& watcher : topic.watchers) watcher.stream->end();
   }
   topics_.clear();
 }

@@ -1,41 +1,43 @@
-// Live updates as server-sent events: what was committed, told to those who watch the job.
+// Live updates of jobs as server-sent events: what was committed, told to those who watch the job.
 //
 //   event: job          Job (docs/api.md); first of all, and after each change of the job's row
 //   event: trial        Trial
 //   event: observation  {"trial", "resource", "objective", "metrics", "at"}
 //   event: decision     Decision
+//   event: finding      Finding
 //   event: lagged       {}; the client was too slow and is let go: it may come again
+//   event: gap          {}; after a reconnection: what came in between is not known any more
 //
-//   event: gap          {}; after a reconnection: what came in between is not there any more
-//
-// Trials, observations and decisions have an id. A client that comes back with the last one it has seen (Last-Event-ID) is told
-// what came since, as long as that is not too much or too long ago. A stream ends after the job's end was told. Loop thread only.
+// The last message of a commit has an id, "<event>-<ms>": the newest row of the log, and the time of the newest report. A client
+// that comes back with the last one it has seen (Last-Event-ID) is told what came since, out of the database, also by the next
+// server; some of it twice. A stream ends after the job's end was told. Loop thread only.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scheduler/rows.hpp"
+#include "server/api/event_text.hpp"
+#include "server/api/heartbeat.hpp"
 #include "server/api/read_thread.hpp"
 #include "server/http/http_types.hpp"
 
 namespace tuneband::server {
 
-inline constexpr std::size_t kEventQueueBytesMax = 4 * 1024 * 1024;  // for one client
-inline constexpr std::size_t kEventsKeptBytesMax = 256 * 1024;       // of one job, for those who come back
-inline constexpr int kBeatsAloneMax = 4;                             // heartbeats that a job's events are kept without a client
-
 class EventHub {
  public:
   EventHub(boost::asio::io_context& loop, ReadThread& reads, std::int64_t heartbeat_ms = 15'000);
 
+  // Once, before anybody comes: what was committed before this server.
+  void restore(const Snapshot& snapshot);
   // `stream` has its head sent. The job is there.
   void subscribe(JobId job, std::shared_ptr<HttpStream> stream, std::string_view last_event_id = {});
   void on_committed(std::span<const Write> writes, Timestamp now);
@@ -43,33 +45,39 @@ class EventHub {
   std::size_t subscribers() const;
 
  private:
+  // Up to where everything was told.
+  struct Position {
+    std::int64_t event = 0;
+    Timestamp at;
+  };
+  struct Watcher {
+    std::shared_ptr<HttpStream> stream;
+    std::optional<std::string> held;  // what comes while it is read what this one missed
+  };
   struct Topic {
-    std::vector<std::shared_ptr<HttpStream>> streams;
+    std::vector<Watcher> watchers;
     bool reading = false;  // the job is being read
     bool stale = false;    // it changed since
-    struct Event {
-      std::uint64_t number = 0;
-      std::string text;
-    };
-    std::deque<Event> kept;  // the newest ones
-    std::size_t kept_bytes = 0;
-    std::uint64_t kept_from = 1;  // all events of this number and above are in `kept`
-    int beats_alone = 0;
   };
+  using Messages = std::vector<std::pair<std::string_view, std::string>>;  // types and data
 
-  void tell(Topic& topic, std::string_view event, const std::string& json);
+  static std::optional<Position> position_from(std::string_view id);
+  std::string id() const;
+  void note_position(const Write& write);
+  void tell(Topic& topic, const Messages& messages);
   static void write(Topic& topic, const std::string& text);
-  void tell_missed(const Topic& topic, HttpStream& stream, std::string_view last_event_id) const;
+  static void write(Watcher& watcher, const std::string& text);
+  void read_missed(JobId job, const HttpStream* stream, Position last);
+  void tell_missed(JobId job, const HttpStream* stream, const Result<Missed>& missed);
   void tell_job(JobId job);
-  void beat();
+  void job_read(JobId job, const Result<std::pair<std::string, bool>>& answer);
+  bool beat();
   static void drop_closed(Topic& topic);
 
   ReadThread& reads_;
   std::map<JobId, Topic> topics_;
-  boost::asio::steady_timer heartbeat_;
-  std::int64_t heartbeat_ms_;
-  std::string life_;          // ids of an earlier server mean nothing to this one
-  std::uint64_t number_ = 0;  // of the last event that has an id
+  Position position_;
+  Heartbeat heartbeat_;
 };
 
 }  // namespace tuneband::server

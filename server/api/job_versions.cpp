@@ -13,6 +13,7 @@ namespace {
 JobId job_of(const JobRow& row) { return row.id; }
 JobId job_of(const TrialRow& row) { return row.id.job; }
 JobId job_of(const DeleteJob& deletion) { return deletion.job; }
+JobId job_of(const EventRow&) { return {}; }  // what it tells of is in other rows of the same commit
 template <class Row>
 JobId job_of(const Row& row) {
   return row.trial.job;
@@ -25,6 +26,7 @@ JobVersions::JobVersions() : life_(std::to_string(read_wall_clock().ms)) {}
 void JobVersions::on_committed(std::span<const Write> writes) {
   for (const Write& write : writes) {
     const JobId job = std::visit([](const auto& row) { return job_of(row); }, write);
+    if (job == JobId{}) continue;
     if (std::holds_alternative<DeleteJob>(write)) {
       commits_.erase(job);  // its id is not used again
     } else {

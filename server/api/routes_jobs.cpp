@@ -125,7 +125,7 @@ void Api::add_job_routes() {
   router_.add({"DELETE", "/v1/jobs/{job}", {}, of_job(&Api::delete_job)});
   router_.add({"POST", "/v1/jobs/{job}/stop", {}, of_job(&Api::stop_job)});
   router_.add(
-      {"GET", "/v1/jobs/{job}/events", {}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
+      {"GET", "/v1/jobs/{job}/events", {"after"}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
          watch_job(request, job, respond);
        })});
   router_.add({"GET", "/v1/jobs/{job}/best", {}, of_job(&Api::get_best)});
@@ -298,10 +298,10 @@ void Api::forecast_of(const JobSpec& spec, int workers, double seconds_per_unit,
 }
 
 void Api::watch_job(const HttpRequest& request, JobId job, const Respond& respond) {
-  HttpReply head;
-  head.content_type = "text/event-stream";
-  head.headers.emplace_back("Cache-Control", "no-store");
-  events_.subscribe(job, respond->stream(std::move(head)), request.header("last-event-id"));
+  // What a browser sends by itself when it comes back is newer than the address.
+  std::string last(request.header("last-event-id"));
+  if (last.empty()) last = request.query_value("after").value_or("");
+  events_.subscribe(job, respond->stream(event_stream_head()), last);
 }
 
 // As long as the job has trials: on a thread of its own, as fast as the client takes it.

@@ -42,10 +42,11 @@ class EventReader {
         continue;
       }
       const std::string line = std::exchange(line_, "");
+      if (line.starts_with("id: ")) id_ = line.substr(4);
       if (line.starts_with("event: ")) type_ = line.substr(7);
       if (line.starts_with("data: ")) data_ += line.substr(6);
       if (!line.empty() || data_.empty()) continue;
-      const ServerEvent event{std::exchange(type_, ""), *parse_json(std::exchange(data_, ""))};
+      const ServerEvent event{std::exchange(type_, ""), *parse_json(std::exchange(data_, "")), id_};
       if (enough(event)) return false;
     }
     return true;
@@ -53,6 +54,7 @@ class EventReader {
 
  private:
   std::string line_;
+  std::string id_;
   std::string type_;
   std::string data_;
 };
@@ -109,11 +111,15 @@ Json RunningServer::request(const std::string& method, const std::string& target
 }
 
 bool RunningServer::follow(const std::string& job, const std::function<bool(const ServerEvent&)>& enough) {
+  return stream("/v1/jobs/" + job + "/events", enough);
+}
+
+bool RunningServer::stream(const std::string& target, const std::function<bool(const ServerEvent&)>& enough) {
   Result<protocol::HttpClient> client = protocol::HttpClient::create(url_);
   if (!client) return false;
   EventReader reader;
   bool found = false;
-  (void)client->stream("/v1/jobs/" + job + "/events", kQuietMs, [&](std::string_view piece) {
+  (void)client->stream(target, kQuietMs, [&](std::string_view piece) {
     found = !reader.feed(piece, enough);
     return !found;
   });

@@ -16,6 +16,7 @@ namespace tuneband::test {
 struct ServerEvent {
   std::string type;  // job, trial, observation, decision
   Json data;
+  std::string id;  // the last that was told until here
 };
 
 class RunningServer {
@@ -36,6 +37,8 @@ class RunningServer {
 
   // Reads the job's events until `enough` says so. False when the stream ended first.
   bool follow(const std::string& job, const std::function<bool(const ServerEvent&)>& enough);
+  // The same of any stream. False when it ended first.
+  bool stream(const std::string& target, const std::function<bool(const ServerEvent&)>& enough);
   // Waits until the job has ended and gives it.
   Json wait_for_end(const std::string& job);
 

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <map>
+
 #include "tests/http/api_fixture.hpp"
 
 namespace tuneband::test {
@@ -15,10 +18,16 @@ struct SeenEvent {
 
 class ApiEventsTest : public ApiTest {
  protected:
+  static std::string watched_path(const std::string& query) { return "/v1/jobs/watched/events" + query; }
   // A connection that watches; its head has come.
   RawClient watch(const std::string& job, int receive_buffer_bytes = 0, const std::string& more_headers = "") {
+    const std::string more = more_headers.substr(0, more_headers.find('\r'));
+    return watch_at("/v1/jobs/" + job + "/events HTTP/1.1" + (more.empty() ? "" : "\r\n" + more), receive_buffer_bytes);
+  }
+  // `target_and_headers`: what stands after GET.
+  RawClient watch_at(const std::string& target_and_headers, int receive_buffer_bytes = 0) {
     RawClient watcher(port_, receive_buffer_bytes);
-    watcher.send("GET /v1/jobs/" + job + "/events HTTP/1.1\r\nHost: localhost\r\n" + more_headers + "\r\n");
+    watcher.send("GET " + target_and_headers + "\r\nHost: localhost\r\n\r\n");
     const RawReply head = watcher.receive_head();
     EXPECT_EQ(head.status, 200);
     EXPECT_EQ(head.header("content-type"), "text/event-stream");
@@ -49,34 +58,72 @@ class ApiEventsTest : public ApiTest {
 
 TEST_F(ApiEventsTest, AWatcherThatComesBackIsToldWhatItMissed) {
   submit(job_document("watched"));
-  RawClient all = watch("watched");
   const Json order = sync("worker-1").at("order");
-  std::vector<SeenEvent> seen;
+  std::string last_id;
   {
     RawClient first = watch("watched");
-    sync("worker-1", reached(order, 0.5));
-    for (bool decided = false; !decided;) {
-      seen.push_back(read(first, 1).at(0));
-      decided = seen.back().type == "decision";
-    }
+    const auto seen = read(first, 1);
+    ASSERT_EQ(seen.at(0).type, "job");
+    last_id = seen.at(0).id;
   }
+  EXPECT_NE(last_id, "");
+  const Json next = sync("worker-1", reached(order, 0.5)).at("order");
+  for (const std::string& back :
+       {watched_path("") + " HTTP/1.1\r\nLast-Event-ID: " + last_id, watched_path("?after=" + last_id) + " HTTP/1.1"}) {
+    RawClient watcher = watch_at(back);
+    std::map<std::string, std::vector<Json>> told;
+    for (const SeenEvent& event : read(watcher, 5)) told[event.type].push_back(event.data);
+    ASSERT_EQ(told["trial"].size(), 2u) << back;
+    Json now = get_json("/v1/jobs/watched/trials/" + order.at("trial").dump());
+    now["queue_seconds"] = told["trial"].at(0).at("queue_seconds");  // it waits on
+    EXPECT_EQ(told["trial"].at(0), now);
+    EXPECT_EQ(told["trial"].at(1).at("number"), next.at("trial"));
+    EXPECT_EQ(told["trial"].at(1).at("state"), "running");
+    ASSERT_EQ(told["observation"].size(), 1u);
+    EXPECT_EQ(told["observation"].at(0).at("objective"), 0.5);
+    EXPECT_EQ(told["observation"].at(0).at("trial"), order.at("trial"));
+    ASSERT_EQ(told["decision"].size(), 1u);
+    EXPECT_EQ(told["decision"].at(0).at("trial"), order.at("trial"));
+    EXPECT_EQ(told["job"].size(), 1u);
+  }
+}
+
+TEST_F(ApiEventsTest, OnlyTheLastOfACommitHasAnIdSoThatNoneIsPassedOver) {
+  submit(job_document("watched"));
+  const Json order = sync("worker-1").at("order");
+  RawClient watcher = watch("watched");
+  EXPECT_NE(read(watcher, 1).at(0).id, "");
+  sync("worker-1", reached(order, 0.5));
+  const auto told = read(watcher, 5);
+  const char* expected[] = {"trial", "trial", "observation", "decision", "job"};
+  for (std::size_t i = 0; i < std::size(expected); ++i) {
+    EXPECT_EQ(told.at(i).type, expected[i]);
+    EXPECT_EQ(told.at(i).id.empty(), i < 3) << i;
+  }
+  const std::string id = told.at(3).id;
+  EXPECT_EQ(id.substr(0, id.find('-')), get_json("/v1/events").at("newest").dump());
+}
+
+TEST_F(ApiEventsTest, WhatIsPrunedIsAGapToAWatcherThatComesBack) {
+  submit(job_document("watched"));
   std::string last_id;
-  for (const SeenEvent& event : seen) {
-    if (!event.id.empty() && last_id.empty()) last_id = event.id;
+  {
+    RawClient first = watch("watched");
+    last_id = read(first, 1).at(0).id;
+  }
+  work_until_idle("worker-1");
+  while (store_.tidy({.events_max = 1})) {
   }
   RawClient back = watch("watched", 0, "Last-Event-ID: " + last_id + "\r\n");
-  std::vector<std::string> expected;
-  for (const SeenEvent& event : seen) {
-    if (!event.id.empty() && event.id != last_id) expected.push_back(event.id);
-  }
-  ASSERT_FALSE(expected.empty());
-  const auto events = read(back, expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(events.at(i).id, expected[i]);
+  const auto events = read(back);
+  EXPECT_EQ(events.at(0).type, "gap");
+  EXPECT_EQ(events.back().data.at("state"), "completed");
 }
 
 TEST_F(ApiEventsTest, AWatcherThatComesBackTooLateIsToldOfTheGap) {
   submit(job_document("watched"));
-  for (const char* id : {"1-1", "x", "-", "99999999999999999999999999", "1700000000000-18446744073709551616"}) {
+  for (const char* id :
+       {"12", "x", "-", "1-", "-5-1", "99999999999999999999999999-1", "1-18446744073709551616", "1700000000000-7"}) {
     RawClient back = watch("watched", 0, std::string("Last-Event-ID: ") + id + "\r\n");
     const auto events = read(back, 2);
     ASSERT_EQ(events.size(), 2u) << id;

@@ -31,6 +31,8 @@ void RowStore::put(const DeleteJob& deletion) {
 Snapshot RowStore::load() const {
   Snapshot snapshot;
   snapshot.last_job_id = last_job_id_;
+  if (!events_.empty()) snapshot.last_event_id = events_.back().id;
+  if (!events_.empty()) snapshot.last_event_at = events_.back().at;
   for (const auto& [id, job] : jobs_) snapshot.jobs.push_back(job);
   const auto under_way = [&](JobId id) { return !ended(jobs_.at(id).state); };
   for (const auto& [id, trial] : trials_) {
@@ -86,6 +88,7 @@ std::vector<JobRow> as_kept(std::vector<JobRow> jobs) {
 
 std::string difference(const Snapshot& a, const Snapshot& b) {
   if (a.last_job_id != b.last_job_id) return "last_job_id";
+  if (a.last_event_id != b.last_event_id || a.last_event_at != b.last_event_at) return "last_event_id, last_event_at";
   if (auto text = first_difference(as_kept(a.jobs), as_kept(b.jobs)); !text.empty()) return text;
   if (auto text = first_difference(a.trials, b.trials); !text.empty()) return text;
   if (auto text = first_difference(a.decisions, b.decisions); !text.empty()) return text;

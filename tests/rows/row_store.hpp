@@ -22,6 +22,7 @@ class RowStore {
   const std::map<TrialId, TrialRow>& trials() const { return trials_; }
   const std::map<std::pair<TrialId, int>, DecisionRow>& decisions() const { return decisions_; }
   const std::map<std::pair<TrialId, std::int64_t>, ObservationRow>& observations() const { return observations_; }
+  const std::vector<EventRow>& events() const { return events_; }
 
  private:
   void put(const JobRow& row);
@@ -29,6 +30,7 @@ class RowStore {
   void put(const ObservationRow& row) { observations_.try_emplace({row.trial, row.resource}, row); }
   void put(const DecisionRow& row) { decisions_[{row.trial, row.rung}] = row; }
   void put(const FindingRow& row) { findings_.try_emplace({row.trial, row.rule}, row); }
+  void put(const EventRow& row) { events_.push_back(row); }
   void put(const DeleteJob& deletion);
 
   std::map<JobId, JobRow> jobs_;
@@ -36,6 +38,7 @@ class RowStore {
   std::map<std::pair<TrialId, int>, DecisionRow> decisions_;
   std::map<std::pair<TrialId, std::int64_t>, ObservationRow> observations_;
   std::map<std::pair<TrialId, std::string>, FindingRow> findings_;
+  std::vector<EventRow> events_;
   std::int64_t last_job_id_ = 0;
 };
 

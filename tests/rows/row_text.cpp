@@ -182,6 +182,18 @@ std::string describe(const ObservationRow& row) {
          (row.objective ? "" : " (no objective)");
 }
 
+// "3 trial_failed 1/0 by w1 at 2, crashed: what was said".
+std::string describe(const EventRow& row) {
+  std::string text = number(row.id) + " " + std::string(to_string(row.kind));
+  if (row.job) text += " " + number(row.job->value);
+  if (row.trial) text += "/" + number(*row.trial);
+  if (!row.worker.value.empty()) text += " by " + row.worker.value;
+  if (row.resource) text += " at " + number(*row.resource);
+  if (row.value) text += " = " + format_number(*row.value);
+  if (row.exit_class) text += ", " + std::string(to_string(*row.exit_class));
+  return row.message.empty() ? text : text + ": " + row.message;
+}
+
 std::string describe(const Notice& notice) {
   return std::visit([](const auto& what) { return describe_notice(what); }, notice);
 }

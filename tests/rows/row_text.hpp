@@ -43,6 +43,7 @@ std::string describe_change(const Row& before, const Row& after) {
 }
 
 std::string describe(const ObservationRow& row);
+std::string describe(const EventRow& row);
 std::string describe(const Notice& notice);
 std::string describe(const Event& event);
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/text.hpp"
+#include "tests/rows/log_replay.hpp"
 #include "tests/rows/row_store.hpp"
 #include "tests/rows/row_text.hpp"
 
@@ -73,12 +74,15 @@ class ScriptRunner {
   void check_rows();
   void restart();
   void show_workers();
+  void show_events();
 
   Scheduler scheduler_;
   RowStore store_;
   Timestamp now_{kStartMs};
   std::map<JobId, SuggestionWanted> wanted_;
   std::map<WorkerId, ScriptWorker> workers_;
+  LogReplay log_;
+  std::size_t events_shown_ = 0;
   std::vector<std::string> lines_;
 };
 
@@ -111,6 +115,8 @@ std::vector<std::string> ScriptRunner::run(const std::string& command) {
     make_suggestion(JobId{number});
   } else if (verb == "workers") {
     show_workers();
+  } else if (verb == "events") {
+    show_events();
   } else if (verb == "restart") {
     restart();
   } else {
@@ -202,6 +208,7 @@ void ScriptRunner::send(const WorkerSynced& message, bool heard) {
 
 void ScriptRunner::step(const Event& event, const WorkerId& deaf) {
   const Outcome outcome = scheduler_.step(event, now_);
+  EXPECT_EQ(log_.take(outcome.writes), "") << "the log and the rows do not agree";
   for (const Write& write : outcome.writes) {
     show(write);
     store_.commit({&write, 1});
@@ -273,6 +280,11 @@ void ScriptRunner::restart() {
   scheduler_ = Scheduler();
   scheduler_.restore(written, specs_of(written), now_);
   wanted_.clear();
+}
+
+// Those since the last time.
+void ScriptRunner::show_events() {
+  for (; events_shown_ < store_.events().size(); ++events_shown_) lines_.push_back(describe(store_.events()[events_shown_]));
 }
 
 void ScriptRunner::show_workers() {

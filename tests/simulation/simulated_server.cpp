@@ -118,6 +118,8 @@ void SimulatedServer::step_checked(const Event& event, Outcome& outcome) {
     story_.tell(clock_.now_ms(),
                 [&] { return "    " + name_of(*job) + " is " + std::string(to_string(job->state)) + " " + job->reason; });
   }
+  if (const std::string text = log_.take(outcome.writes); !text.empty())
+    throw Broken("the log and the rows do not agree: " + text);
   rows_.commit(outcome.writes);
   invariants_.check_no_idle_worker(rows_, *scheduler_);
   for (const JobId job : ended_jobs) invariants_.check_ended_job(rows_, job);

@@ -13,6 +13,7 @@
 #include "db/store.hpp"
 #include "scheduler/scheduler.hpp"
 #include "server/monotone_clock.hpp"
+#include "tests/rows/log_replay.hpp"
 #include "tests/rows/row_store.hpp"
 #include "tests/simulation/draw.hpp"
 #include "tests/simulation/faults.hpp"
@@ -90,6 +91,7 @@ class SimulatedServer {
   Story& story_;
   std::optional<Store> store_;
   RowStore rows_;
+  LogReplay log_;
   Invariants invariants_;
   std::optional<Scheduler> scheduler_;  // nothing: the server is down
   std::deque<Queued> queue_;

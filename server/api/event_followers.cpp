@@ -1,0 +1,84 @@
+#include "server/api/event_followers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/api/event_text.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+constexpr int kEventsAtOnce = 500;
+constexpr std::size_t kQueuedBytesMax = 256 * 1024;  // then the client takes some before more is read
+
+}  // namespace
+
+EventFollowers::EventFollowers(boost::asio::io_context& loop, ReadThread& reads, std::int64_t heartbeat_ms)
+    : reads_(reads), heartbeat_(loop, heartbeat_ms, [this] { return beat(); }) {}
+
+void EventFollowers::follow(std::optional<JobId> job, std::optional<std::int64_t> after, std::shared_ptr<HttpStream> stream) {
+  heartbeat_.start();
+  const auto follower = std::make_shared<Follower>(Follower{job, after, std::move(stream)});
+  followers_.push_back(follower);
+  follower->stream->on_drained([this, weak = std::weak_ptr(follower)] {
+    if (const auto drained = weak.lock(); drained && drained->again) advance(drained);
+  });
+  advance(follower);
+}
+
+void EventFollowers::on_committed(std::span<const Write> writes) {
+  if (followers_.empty()) return;
+  const bool some =
+      std::any_of(writes.begin(), writes.end(), [](const Write& one) { return std::holds_alternative<EventRow>(one); });
+  if (!some) return;
+  std::erase_if(followers_, [](const auto& follower) { return !follower->stream->open(); });
+  for (const auto& follower : followers_) advance(follower);
+}
+
+void EventFollowers::advance(const std::shared_ptr<Follower>& follower) {
+  follower->again = follower->reading || follower->stream->queued_bytes() > kQueuedBytesMax;
+  if (follower->again || !follower->stream->open()) return;
+  follower->reading = true;
+  const auto read = [job = follower->job, after = follower->after](Reader& reader) -> Result<EventsAfter> {
+    // Without a place to begin the newest is asked for, and nothing of it is told.
+    return reader.events_after({after.value_or(0), job, after ? kEventsAtOnce : 0});
+  };
+  reads_.run(read, [this, follower](const Result<EventsAfter>& found) {
+    follower->reading = false;
+    if (!found) return follower->stream->end();  // it comes again
+    tell(*follower, *found);
+    if (follower->again || found->events.size() == kEventsAtOnce) advance(follower);
+  });
+}
+
+void EventFollowers::tell(Follower& follower, const EventsAfter& found) {
+  std::string text;
+  if (!follower.after) {
+    follower.after = found.newest;
+    // So that it has an id to come back with.
+    text = "id: " + std::to_string(found.newest) + "\n\n";
+  } else if (found.gap) {
+    text = event_text("gap", "{}");
+    follower.after = std::min(*follower.after, found.newest);  // of another database: its own from the beginning of what it has
+  }
+  for (const auto& [id, json] : found.events) {
+    text += event_text("event", json, std::to_string(id));
+    follower.after = id;
+  }
+  if (!text.empty()) follower.stream->write(std::move(text));
+}
+
+bool EventFollowers::beat() {
+  for (const auto& follower : followers_) follower->stream->write(kStillHere);
+  std::erase_if(followers_, [](const auto& follower) { return !follower->stream->open(); });
+  return !followers_.empty();
+}
+
+void EventFollowers::close() {
+  heartbeat_.stop();
+  for (const auto& follower : followers_) follower->stream->end();
+  followers_.clear();
+}
+
+}  // namespace tuneband::server

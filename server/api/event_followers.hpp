@@ -1,0 +1,50 @@
+// Those who follow the log of events, of all jobs or of one: each is sent the rows that come after the last it has, read from the
+// database, so that it does not matter how long it was away or how fast it reads. Loop thread only.
+//
+//   id: 123
+//   event: event   Event (docs/api.md)
+//   event: gap     {}; some of what came before the next one is not kept any more
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "scheduler/rows.hpp"
+#include "server/api/heartbeat.hpp"
+#include "server/api/read_thread.hpp"
+#include "server/http/http_types.hpp"
+
+namespace tuneband::server {
+
+class EventFollowers {
+ public:
+  EventFollowers(boost::asio::io_context& loop, ReadThread& reads, std::int64_t heartbeat_ms = 15'000);
+
+  // `after`: nothing: what happens from now on. `stream` has its head sent.
+  void follow(std::optional<JobId> job, std::optional<std::int64_t> after, std::shared_ptr<HttpStream> stream);
+  void on_committed(std::span<const Write> writes);
+  void close();
+
+ private:
+  struct Follower {
+    std::optional<JobId> job;
+    std::optional<std::int64_t> after;  // nothing: not known yet what the newest is
+    std::shared_ptr<HttpStream> stream;
+    bool reading = false;
+    bool again = false;  // there is more since
+  };
+
+  void advance(const std::shared_ptr<Follower>& follower);
+  static void tell(Follower& follower, const EventsAfter& found);
+  bool beat();
+
+  ReadThread& reads_;
+  std::vector<std::shared_ptr<Follower>> followers_;
+  Heartbeat heartbeat_;
+};
+
+}  // namespace tuneband::server
