@@ -59,6 +59,7 @@ struct ColumnsQuery {
 };
 
 class TrialColumns;  // job_views.cpp
+
 struct EventsQuery {
   std::int64_t after = 0;    // an id; 0: from the oldest that is kept
   std::optional<JobId> job;  // of this one alone
