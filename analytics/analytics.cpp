@@ -102,7 +102,7 @@ Statement Reader::select_all_trials() {
   return connection_.prepare("SELECT " + columns_of<TrialRow>() + " FROM trials WHERE job = ? ORDER BY number");
 }
 
-void Reader::write_best_so_far(JsonWriter& json, const JobRow& row, const JobFacts& facts) {
+void Reader::write_best_so_far(JsonWriter& json, const JobRow& row, const ParsedJob& parsed) {
   Statement values = connection_.prepare(
       "SELECT trial, resource, value, at FROM decisions WHERE job = ? AND value IS NOT NULL AND violation = 0 ORDER BY sequence");
   // A decision's time is that of the verdict, which may be long after the value came.
@@ -112,7 +112,7 @@ void Reader::write_best_so_far(JsonWriter& json, const JobRow& row, const JobFac
   json.begin_array();
   for (values.query(row.id.value); values.step();) {
     const double value = values.number(2);
-    if (!std::isfinite(value) || (best && !facts.spec.objective.better(value, *best))) continue;
+    if (!std::isfinite(value) || (best && !parsed.spec.objective.better(value, *best))) continue;
     best = value;
     const bool known = reported.query(row.id.value, values.integer(0), values.integer(1)).step();
     at = std::max(at, Timestamp{known ? reported.integer(0) : values.integer(3)});
@@ -124,15 +124,15 @@ void Reader::write_best_so_far(JsonWriter& json, const JobRow& row, const JobFac
 
 // What was saved counts trials that a rung stopped, and those alone: a failed or cancelled trial was not cut to save anything,
 // and one that is still going may yet go all the way.
-void Reader::write_summary(JsonWriter& json, const JobRow& row, const JobFacts& facts, Timestamp now) {
+void Reader::write_summary(JsonWriter& json, const JobRow& row, const ParsedJob& parsed, Timestamp now) {
   Statement saved = connection_.prepare(
       "SELECT coalesce(sum(?2 - resource), 0), "
       "coalesce(sum(training_ms * (1 + json_array_length(peers)) * (?2 * 1.0 / resource - 1)), 0.0) "
       "FROM trials WHERE job = ?1 AND state = 'stopped' AND resource > 0 AND resource < ?2");
-  saved.query(row.id.value, facts.spec.scheduler.max_resource).step();
+  saved.query(row.id.value, parsed.spec.scheduler.max_resource).step();
   std::int64_t resource_saved = saved.integer(0);
   std::int64_t training_ms_saved = std::llround(saved.number(1));
-  if (facts.spec.scheduler.restarts) {
+  if (parsed.spec.scheduler.restarts) {
     // What a trial trained below its last rung is the price of stopping others; its time is that of all its rungs.
     Statement below =
         connection_.prepare("SELECT coalesce(sum(trials * resource), 0) FROM rung_counts WHERE job = ? AND verdict = 'promoted'");
@@ -168,7 +168,7 @@ void Reader::write_summary(JsonWriter& json, const JobRow& row, const JobFacts& 
 
 Result<std::string> Reader::plan(JobId job) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   std::string text;
   JsonWriter json(text);
@@ -183,7 +183,7 @@ Result<std::string> Reader::plan(JobId job) {
 
 Result<void> Reader::analytics_json(JobId job, Timestamp now, const Sink& sink) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
@@ -215,7 +215,7 @@ Result<void> Reader::analytics_json(JobId job, Timestamp now, const Sink& sink) 
 
 Result<void> Reader::analytics_csv(JobId job, Timestamp now, const Sink& sink) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const SearchSpace& space = (*known)->spec.search_space;
 

@@ -109,7 +109,7 @@ Result<Missed> Reader::missed(JobId job, std::int64_t after, Timestamp since, Ti
 
 void Reader::add_missed_observations(TrialId trial, Timestamp since, Missed& missed) {
   if (missed.messages.size() > kMissedMax) return;
-  const auto facts = cached_facts(trial.job);
+  const auto parsed = cached_job(trial.job);
   Statement rows = connection_.prepare(
       "SELECT resource, objective, objective_is_nan, metrics, at FROM observations WHERE job = ? AND trial = ? AND at >= ? "
       "ORDER BY resource LIMIT ?");
@@ -119,7 +119,7 @@ void Reader::add_missed_observations(TrialId trial, Timestamp since, Missed& mis
     std::string text;
     JsonWriter json(text);
     json.begin_object().field("trial", trial.number);
-    write_point_fields(json, point, facts ? facts->spec.objective.metric : "objective");
+    write_point_fields(json, point, parsed ? parsed->spec.objective.metric : "objective");
     json.end_object();
     missed.messages.push_back({"observation", std::move(text)});
   }

@@ -304,7 +304,7 @@ void write_decisions_shown(JsonWriter& json, const std::vector<DecisionShown>& d
 
 Result<std::string> Reader::columns(JobId job, const ColumnsQuery& query) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
@@ -325,8 +325,8 @@ Result<std::string> Reader::columns(JobId job, const ColumnsQuery& query) {
 }
 
 // Gives how many trials are left out.
-int Reader::add_chosen(TrialColumns& columns, const JobRow& row, const JobFacts& facts, std::size_t trials_max) {
-  const JobSpec& spec = facts.spec;
+int Reader::add_chosen(TrialColumns& columns, const JobRow& row, const ParsedJob& parsed, std::size_t trials_max) {
+  const JobSpec& spec = parsed.spec;
   const CostSoFar cost = cost_so_far(connection_, row.id, spec.objective, spec.scheduler.max_resource);
   const std::vector<int> chosen = choose_trials(connection_, row.id, spec.objective.goal, trials_max, cost.raised);
   Statement trial = connection_.prepare(joined({"SELECT ", columns_of<TrialRow>(), " FROM trials WHERE job = ? AND number = ?"}));
@@ -341,7 +341,7 @@ int Reader::add_chosen(TrialColumns& columns, const JobRow& row, const JobFacts&
 
 Result<std::string> Reader::curves(JobId job, const CurvesQuery& query) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
@@ -380,7 +380,7 @@ Result<std::string> Reader::curves(JobId job, const CurvesQuery& query) {
 
 Result<std::string> Reader::decision_columns(JobId job) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();

@@ -42,18 +42,18 @@ std::vector<ParetoPoint> front_among(std::vector<ParetoPoint> points) {
 
 }  // namespace
 
-std::size_t Reader::write_pareto(JsonWriter& json, JobId job, const JobFacts& facts, std::optional<std::size_t> points_max) {
+std::size_t Reader::write_pareto(JsonWriter& json, JobId job, const ParsedJob& parsed, std::optional<std::size_t> points_max) {
   std::size_t left_out = 0;
   json.begin_array();
-  if (!facts.spec.more_objectives.empty()) {
+  if (!parsed.spec.more_objectives.empty()) {
     std::vector<ParetoPoint> points;
     Statement trials = connection_.prepare(
         "SELECT number, objective, more_objectives FROM trials "
         "WHERE job = ? AND objective IS NOT NULL AND objective_resource = ? AND violation = 0 ORDER BY number");
-    for (trials.query(job.value, facts.spec.scheduler.max_resource); trials.step();) {
+    for (trials.query(job.value, parsed.spec.scheduler.max_resource); trials.step();) {
       const std::vector<double> others = values_from_text(trials.text(2));
-      if (others.size() != facts.spec.more_objectives.size()) continue;
-      ParetoPoint point = pareto_point(trials.small_integer(0), trials.number(1), others, facts.spec);
+      if (others.size() != parsed.spec.more_objectives.size()) continue;
+      ParetoPoint point = pareto_point(trials.small_integer(0), trials.number(1), others, parsed.spec);
       if (std::all_of(point.values.begin(), point.values.end(), [](double value) { return std::isfinite(value); })) {
         points.push_back(std::move(point));
       }

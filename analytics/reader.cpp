@@ -19,8 +19,6 @@ namespace tuneband {
 
 namespace {
 
-constexpr std::size_t kFactsBytesMax = std::size_t{32} << 20;  // of parsed documents kept
-
 Error no_such_job(std::string_view job) {
   return {ErrorCode::not_found, "there is no job " + excerpt(valid_utf8(job)), "", "`tuneband list` shows the jobs"};
 }
@@ -165,9 +163,7 @@ void write_point(JsonWriter& json, const CurvePoint& point, const std::string& m
 
 }  // namespace
 
-Reader::Reader(const std::string& path) : connection_(open_for_reading(path)), facts_(kFactsBytesMax) {}
-
-Reader Reader::open(const std::string& path) { return Reader(path); }
+Reader::Reader(const Source& source) : connection_(open_for_reading(source.database_file)), jobs_(source.jobs) {}
 
 // ---- jobs ---------------------------------------------------------------------------------------------------------------------
 
@@ -188,24 +184,25 @@ Result<JobRow> Reader::find_row(JobId job) {
   return row_from<JobRow>(rows);
 }
 
-std::shared_ptr<const JobFacts> Reader::cached_facts(JobId job) {
-  if (const auto found = facts_.find(job)) return *found;
+std::shared_ptr<const ParsedJob> Reader::cached_job(JobId job) {
+  if (const auto found = jobs_->find(job)) return *found;
   Statement spec = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
   if (!spec.query(job.value).step()) return nullptr;
   // A job's document never changes and its id is never used again, so what is kept stays right.
-  std::shared_ptr<const JobFacts> facts = job_facts(spec.text(0));
-  facts_.keep(job, facts);
-  return facts;
+  Result<ParsedJob> stored = parse_stored_job(spec.text(0));
+  std::shared_ptr<const ParsedJob> parsed = stored ? job_for_readers(std::move(*stored)) : nullptr;
+  jobs_->keep(job, parsed);
+  return parsed;
 }
 
-Result<std::shared_ptr<const JobFacts>> Reader::facts(JobId job) {
+Result<std::shared_ptr<const ParsedJob>> Reader::parsed_job(JobId job) {
   if (const Result<JobRow> row = find_row(job); !row) return row.error();
-  std::shared_ptr<const JobFacts> facts = cached_facts(job);
-  if (!facts) {
+  std::shared_ptr<const ParsedJob> parsed = cached_job(job);
+  if (!parsed) {
     return Error{ErrorCode::internal, "the document of job " + std::to_string(job.value) + " is not one that this version reads",
                  "", ""};
   }
-  return facts;
+  return parsed;
 }
 
 std::string Reader::configuration_of(JobId job, int trial) {
@@ -215,7 +212,7 @@ std::string Reader::configuration_of(JobId job, int trial) {
 
 JobSurroundings Reader::surroundings(const JobRow& row) {
   JobSurroundings around;
-  around.facts = cached_facts(row.id);
+  around.parsed = cached_job(row.id);
   const int over = row.trials_completed + row.trials_stopped + row.trials_failed + row.trials_cancelled;
   if (row.trials_created > over) {
     Statement counts = connection_.prepare(
@@ -279,8 +276,8 @@ std::optional<Reader::UnitTime> Reader::measured_unit_time(const JobSpec& spec) 
   rows.query(kSimilarJobsMax);
   while (rows.step()) {
     if (rows.integer(2) <= 0 || rows.integer(3) <= 0) continue;
-    const auto facts = cached_facts(JobId{rows.integer(0)});
-    if (!facts || part.is_null() || part_of(facts->spec) != part) continue;
+    const auto parsed = cached_job(JobId{rows.integer(0)});
+    if (!parsed || part.is_null() || part_of(parsed->spec) != part) continue;
     return UnitTime{static_cast<double>(rows.integer(2)) / 1000 / static_cast<double>(rows.integer(3)),
                     std::string(rows.text(1))};
   }
@@ -346,9 +343,9 @@ Result<std::string> Reader::trials(JobId job, const TrialsQuery& query, Timestam
   } else {
     const auto* valueless = cursor ? std::get_if<ValuelessCursor>(&*cursor) : nullptr;
     if (!valueless) {
-      const std::shared_ptr<const JobFacts> facts = cached_facts(job);
+      const std::shared_ptr<const ParsedJob> parsed = cached_job(job);
       const auto* value = cursor ? std::get_if<ValueCursor>(&*cursor) : nullptr;
-      add_by_objective(connection_, page, job, query, facts ? facts->spec.objective.goal : Goal::maximize,
+      add_by_objective(connection_, page, job, query, parsed ? parsed->spec.objective.goal : Goal::maximize,
                        value ? std::optional(*value) : std::nullopt);
     }
     if (!page.more()) add_valueless(connection_, page, job, query, valueless ? valueless->number : -1);
@@ -402,14 +399,14 @@ Result<std::string> Reader::observations(TrialId trial, std::optional<int> point
   Transaction moment(connection_, Transaction::Kind::read);
   Statement exists = connection_.prepare("SELECT 1 FROM trials WHERE job = ? AND number = ?");
   if (!exists.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
-  const std::shared_ptr<const JobFacts> facts = cached_facts(trial.job);
+  const std::shared_ptr<const ParsedJob> parsed = cached_job(trial.job);
 
   CurveReader curves(connection_, CurveReader::Points::all);
   std::string text;
   JsonWriter json(text);
   json.begin_object().key("observations").begin_array();
   for (const CurvePoint& point : curves.decimated(trial, points.value_or(kObservationsMax)))
-    write_point(json, point, facts ? facts->spec.objective.metric : "objective");
+    write_point(json, point, parsed ? parsed->spec.objective.metric : "objective");
   json.end_array().end_object();
   return text;
 }

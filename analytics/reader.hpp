@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "analytics/facts_cache.hpp"
-#include "analytics/job_facts.hpp"
+#include "analytics/job_cache.hpp"
 #include "analytics/row_json.hpp"
 #include "core/error.hpp"
 #include "db/connection.hpp"
+#include "jobs/parsed_job.hpp"
 #include "scheduler/rows.hpp"
 
 namespace tuneband {
@@ -31,6 +31,7 @@ inline constexpr int kCurvesMax = 2000;           // in one reply; of more the b
 inline constexpr std::int64_t kDecisionsShownMax = 20'000;
 inline constexpr std::size_t kSummaryBracketsMax = 100;
 inline constexpr std::size_t kSummaryParetoMax = 100;
+inline constexpr std::size_t kParsedJobsBytesMax = std::size_t{32} << 20;  // of documents kept parsed
 
 struct JobsQuery {
   std::optional<JobState> state;
@@ -88,8 +89,15 @@ using Sink = std::function<void(std::string_view)>;
 
 class Reader {
  public:
+  // What readers of one process share.
+  struct Source {
+    Source(std::string database) : database_file(std::move(database)) {}  // NOLINT: a file is a source
+    std::string database_file;
+    std::shared_ptr<JobCache> jobs = std::make_shared<JobCache>(kParsedJobsBytesMax);
+  };
+
   // The database must be there and have this program's schema: Store::open comes first.
-  static Reader open(const std::string& path);
+  static Reader open(const Source& source) { return Reader(source); }
 
   // "7" or "direct-marketing". Errors: not_found.
   Result<JobId> find_job(std::string_view id_or_name);
@@ -181,30 +189,32 @@ class Reader {
   std::optional<UnitTime> measured_unit_time(const JobSpec& spec);
 
   // The parsed document of a job. Errors: not_found.
-  Result<std::shared_ptr<const JobFacts>> facts(JobId job);
+  Result<std::shared_ptr<const ParsedJob>> parsed_job(JobId job);
+  // Of a job that was read before it was stored.
+  void keep_parsed(JobId job, ParsedJob parsed) { jobs_->keep(job, job_for_readers(std::move(parsed))); }
 
  private:
-  explicit Reader(const std::string& path);
+  explicit Reader(const Source& source);
   Result<JobRow> find_row(JobId job);
   JobSurroundings surroundings(const JobRow& row);
-  std::shared_ptr<const JobFacts> cached_facts(JobId job);  // nothing: no such job, or not readable
+  std::shared_ptr<const ParsedJob> cached_job(JobId job);  // nothing: no such job, or not readable
   std::string configuration_of(JobId job, int trial);
-  int add_chosen(TrialColumns& columns, const JobRow& row, const JobFacts& facts, std::size_t trials_max);
+  int add_chosen(TrialColumns& columns, const JobRow& row, const ParsedJob& parsed, std::size_t trials_max);
   Statement select_all_trials();
   void add_missed_observations(TrialId trial, Timestamp since, Missed& missed);
   void add_missed_decisions(TrialId trial, Timestamp since, Missed& missed);
   std::vector<int> trials_to_draw(JobId job, Goal goal);
   // Writes at most so many of the front, and says how many there are besides.
-  std::size_t write_pareto(JsonWriter& json, JobId job, const JobFacts& facts, std::optional<std::size_t> points_max);
+  std::size_t write_pareto(JsonWriter& json, JobId job, const ParsedJob& parsed, std::optional<std::size_t> points_max);
   enum class NonDominated { all, bests };  // bests: of those, only the best of a number of replicas
-  void write_replicas(JsonWriter& json, JobId job, const JobFacts& facts, NonDominated which);
+  void write_replicas(JsonWriter& json, JobId job, const ParsedJob& parsed, NonDominated which);
   void write_failures(JsonWriter& json, JobId job);
-  void write_crowded_bounds(JsonWriter& json, JobId job, const JobFacts& facts);
-  void write_best_so_far(JsonWriter& json, const JobRow& row, const JobFacts& facts);
-  void write_summary(JsonWriter& json, const JobRow& row, const JobFacts& facts, Timestamp now);
+  void write_crowded_bounds(JsonWriter& json, JobId job, const ParsedJob& parsed);
+  void write_best_so_far(JsonWriter& json, const JobRow& row, const ParsedJob& parsed);
+  void write_summary(JsonWriter& json, const JobRow& row, const ParsedJob& parsed, Timestamp now);
 
   Connection connection_;
-  FactsCache facts_;
+  std::shared_ptr<JobCache> jobs_;
 };
 
 }  // namespace tuneband

@@ -69,8 +69,8 @@ void write_totals(JsonWriter& json, int replicas, const ReplicasTotals& totals) 
 
 }  // namespace
 
-void Reader::write_replicas(JsonWriter& json, JobId job, const JobFacts& facts, NonDominated which) {
-  const Objective& objective = facts.spec.objective;
+void Reader::write_replicas(JsonWriter& json, JobId job, const ParsedJob& parsed, NonDominated which) {
+  const Objective& objective = parsed.spec.objective;
   std::map<int, ReplicasTotals> by_replicas;
   Statement sums = connection_.prepare(
       "SELECT 1 + json_array_length(peers), count(*), sum(resource), sum(training_ms) FROM trials "
@@ -82,7 +82,7 @@ void Reader::write_replicas(JsonWriter& json, JobId job, const JobFacts& facts, 
   Statement values = connection_.prepare(
       "SELECT number, 1 + json_array_length(peers), objective, training_ms FROM trials "
       "WHERE job = ? AND objective IS NOT NULL AND objective_resource = ? AND violation = 0 ORDER BY number");
-  for (values.query(job.value, facts.spec.scheduler.max_resource); values.step();) {
+  for (values.query(job.value, parsed.spec.scheduler.max_resource); values.step();) {
     if (!std::isfinite(values.number(2))) continue;
     finished.push_back({values.small_integer(0), values.small_integer(1), values.number(2), values.integer(3)});
   }

@@ -13,17 +13,17 @@ void write_objective(JsonWriter& json, const Objective& objective) {
   json.field("goal", objective.goal == Goal::minimize ? "minimize" : "maximize").end_object();
 }
 
-void write_objectives(JsonWriter& json, const JobFacts* facts) {
+void write_objectives(JsonWriter& json, const ParsedJob* parsed) {
   json.key("objective");
-  write_objective(json, facts ? facts->spec.objective : Objective());
+  write_objective(json, parsed ? parsed->spec.objective : Objective());
   json.key("more_objectives").begin_array();
-  if (facts) {
-    for (const Objective& objective : facts->spec.more_objectives) write_objective(json, objective);
+  if (parsed) {
+    for (const Objective& objective : parsed->spec.more_objectives) write_objective(json, objective);
   }
   json.end_array();
   json.key("constraints").begin_array();
-  if (facts) {
-    for (const Constraint& constraint : facts->spec.constraints) {
+  if (parsed) {
+    for (const Constraint& constraint : parsed->spec.constraints) {
       json.begin_object()
           .field("metric", constraint.metric)
           .field("min", constraint.min)
@@ -44,7 +44,7 @@ void write_counts(JsonWriter& json, const JobRow& row, const JobSurroundings& ar
   json.field("stopped", row.trials_stopped);
   json.field("failed", row.trials_failed);
   json.field("cancelled", row.trials_cancelled);
-  json.field("planned", around.facts ? around.facts->plan.trials : std::nullopt);
+  json.field("planned", around.parsed ? around.parsed->plan.trials : std::nullopt);
   json.end_object();
 }
 
@@ -67,17 +67,17 @@ std::int64_t queue_ms(const TrialRow& trial, Timestamp now) {
 }
 
 void write_job_fields(JsonWriter& json, const JobRow& row, const JobSurroundings& around) {
-  const JobFacts* facts = around.facts.get();
+  const ParsedJob* parsed = around.parsed.get();
   json.field("id", row.id.value);
   json.field("name", row.name);
   json.field("state", to_string(row.state));
   json.field("reason", row.reason);
   json.field("created_at", row.created_at);
   json.field("ended_at", row.ended_at);
-  write_objectives(json, facts);
-  json.field("scheduler", facts ? to_string(facts->spec.scheduler.type) : "");
-  json.field("max_resource", facts ? facts->spec.scheduler.max_resource : 0);
-  json.field("resource_name", facts ? facts->resource_name : "units");
+  write_objectives(json, parsed);
+  json.field("scheduler", parsed ? to_string(parsed->spec.scheduler.type) : "");
+  json.field("max_resource", parsed ? parsed->spec.scheduler.max_resource : 0);
+  json.field("resource_name", parsed ? parsed->resource_name : "units");
   write_counts(json, row, around);
   write_best(json, "best", row.best, around.best_configuration);
   write_best(json, "best_anywhere", row.best_anywhere, around.best_anywhere_configuration);

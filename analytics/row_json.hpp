@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "analytics/job_facts.hpp"
 #include "core/json_writer.hpp"
+#include "jobs/parsed_job.hpp"
 #include "scheduler/rows.hpp"
 
 namespace tuneband {
@@ -22,7 +22,7 @@ inline int attempts_shown(const TrialRow& trial) { return trial.attempts_in_all 
 
 // What a Job shows besides its row.
 struct JobSurroundings {
-  std::shared_ptr<const JobFacts> facts;  // nothing: this version cannot read the job's document
+  std::shared_ptr<const ParsedJob> parsed;  // nothing: this version cannot read the job's document
   int pending = 0;
   int running = 0;
   int paused = 0;

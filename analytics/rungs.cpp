@@ -38,16 +38,16 @@ bool closed(const RungCounts& rung) { return rung.planned && rung.reached() >= *
 
 }  // namespace
 
-Rungs rungs_of(Connection& connection, JobId job, const JobFacts& facts) {
+Rungs rungs_of(Connection& connection, JobId job, const ParsedJob& parsed) {
   Rungs rungs;
-  for (const PlannedBracket& bracket : facts.plan.brackets) add_planned(rungs, bracket, facts.plan.exact);
+  for (const PlannedBracket& bracket : parsed.plan.brackets) add_planned(rungs, bracket, parsed.plan.exact);
   // A trial that failed before the rung fills its slot and did not reach it.
   Statement rows = connection.prepare(
       "SELECT bracket, rung, resource, verdict, trials FROM rung_counts WHERE job = ? AND trials > 0 ORDER BY bracket, rung");
   for (rows.query(job.value); rows.step();) {
     const std::pair<int, int> key{rows.small_integer(0), rows.small_integer(1)};
-    if (facts.plan.exact && !rungs.contains(key)) {
-      add_planned(rungs, planned_bracket(facts.spec.scheduler, key.first, std::nullopt), true);
+    if (parsed.plan.exact && !rungs.contains(key)) {
+      add_planned(rungs, planned_bracket(parsed.spec.scheduler, key.first, std::nullopt), true);
     }
     RungCounts& rung = rungs[key];
     rung.resource = rows.integer(2);

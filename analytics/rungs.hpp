@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "analytics/job_facts.hpp"
 #include "core/ids.hpp"
 #include "core/json_writer.hpp"
 #include "db/connection.hpp"
+#include "jobs/parsed_job.hpp"
 #include "scheduler/rows.hpp"
 
 namespace tuneband {
@@ -26,7 +26,7 @@ struct RungCounts {
 
 using Rungs = std::map<std::pair<int, int>, RungCounts>;  // by bracket, rung
 
-Rungs rungs_of(Connection& connection, JobId job, const JobFacts& facts);
+Rungs rungs_of(Connection& connection, JobId job, const ParsedJob& parsed);
 
 // Leaves at most so many brackets: first those go that are full and decided, the oldest before the others, then the last ones,
 // which have not begun. Returns how many went.

@@ -21,7 +21,7 @@ void write_dependence(JsonWriter& json, const PartialDependence& dependence, dou
 
 Result<History> Reader::history(JobId job) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const JobSpec& spec = (*known)->spec;
   const double sign = spec.objective.goal == Goal::maximize ? -1 : 1;
@@ -43,7 +43,7 @@ Result<History> Reader::history(JobId job) {
 }
 
 Result<std::string> Reader::importance(JobId job) {
-  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const Result<History> seen = history(job);
   if (!seen) return seen.error();

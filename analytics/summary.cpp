@@ -54,20 +54,20 @@ void Reader::write_failures(JsonWriter& json, JobId job) {
 }
 
 // By the value at the highest rung that each trial came to.
-void Reader::write_crowded_bounds(JsonWriter& json, JobId job, const JobFacts& facts) {
+void Reader::write_crowded_bounds(JsonWriter& json, JobId job, const ParsedJob& parsed) {
   constexpr const char* kFinite = "objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308 AND violation = 0";
   std::vector<Configuration> best;
-  if (facts.spec.more_objectives.empty()) {
+  if (parsed.spec.more_objectives.empty()) {
     const std::string finite = std::string("FROM trials WHERE job = ? AND ") + kFinite;
     Statement count = connection_.prepare("SELECT count(*) " + finite);
     const int most = count.query(job.value).step() ? crowd_size(count.integer(0)) : 0;
-    const std::string order = facts.spec.objective.goal == Goal::maximize ? "DESC" : "ASC";
+    const std::string order = parsed.spec.objective.goal == Goal::maximize ? "DESC" : "ASC";
     Statement trials =
         connection_.prepare("SELECT configuration " + finite + " ORDER BY objective " + order + ", number LIMIT ?");
     for (trials.query(job.value, most); trials.step();) best.push_back(configuration_from_text(trials.text(0)));
   }
   json.begin_array();
-  for (const CrowdedBound& crowded : crowded_bounds(facts.spec.search_space, best)) {
+  for (const CrowdedBound& crowded : crowded_bounds(parsed.spec.search_space, best)) {
     json.begin_object().field("parameter", crowded.parameter).field("end", crowded.at_max ? "max" : "min");
     json.key("bound").raw(to_json(crowded.bound).dump());
     json.field("trials", crowded.trials).field("of", crowded.of).end_object();
@@ -78,7 +78,7 @@ void Reader::write_crowded_bounds(JsonWriter& json, JobId job, const JobFacts& f
 Result<std::string> Reader::summary(JobId job, std::span<const std::pair<std::string, int>> waiting, const ModelPath& model_path,
                                     Timestamp now, std::optional<int> queue_position) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();

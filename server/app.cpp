@@ -21,9 +21,9 @@
 #include <utility>
 
 #include "db/store.hpp"
+#include "jobs/parsed_job.hpp"
 #include "server/activity_log.hpp"
 #include "server/api/api.hpp"
-#include "server/api/job_document.hpp"
 #include "server/data/data_dir.hpp"
 #include "server/data/data_watch.hpp"
 #include "server/data/database_there.hpp"
@@ -114,12 +114,12 @@ std::vector<std::pair<JobId, JobSpec>> specs_of_running_jobs(const Snapshot& sna
   std::vector<std::pair<JobId, JobSpec>> specs;
   for (const JobRow& job : snapshot.jobs) {
     if (ended(job.state)) continue;
-    Result<JobSpec> spec = reread_job_document(job.spec_json);
-    if (!spec)
+    Result<ParsedJob> parsed = parse_stored_job(job.spec_json);
+    if (!parsed || parsed->trainer_fault)
       throw std::runtime_error("the document of job " + std::to_string(job.id.value) + " (" + job.name +
-                               ") cannot be read by this version: " + describe(spec.error()) +
+                               ") cannot be read by this version: " + describe(parsed ? *parsed->trainer_fault : parsed.error()) +
                                "; let the version that wrote it run the job to its end, or stop it there");
-    specs.emplace_back(job.id, std::move(*spec));
+    specs.emplace_back(job.id, std::move(parsed->spec));
   }
   return specs;
 }

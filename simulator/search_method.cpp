@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduler/plan.hpp"
+#include "jobs/parsed_job.hpp"
 
 namespace tuneband {
 
@@ -16,7 +16,7 @@ void fill_in(Json& object, const char* field, Json value) {
   if (!object.contains(field)) object[field] = std::move(value);
 }
 
-// Anything but a text is for JobSpec::parse to refuse.
+// Anything but a text is for the parser to refuse.
 std::string type_of(const Json& part, const char* otherwise) {
   const bool named = part.is_object() && part.contains("type") && part["type"].is_string();
   return named ? part["type"].get<std::string>() : otherwise;
@@ -49,10 +49,22 @@ bool tunes_replicas(const Json& trainer) {
   return replicas.is_array() && replicas.size() > 1;
 }
 
-// Where the document is not even made of objects JobSpec::parse tells; then there is nothing to fill in.
+// What a trainer lacks that recorded curves take the place of. One of no type goes on from where it was, as the curves do.
+void complete_trainer(Json& trainer) {
+  if (!trainer.is_object()) return;
+  if (!trainer.contains("type")) {
+    trainer["type"] = "command";
+    fill_in(trainer, "resume", "checkpoint");
+  }
+  if (trainer["type"] == "xgboost") fill_in(trainer, "data", {{"train", "recorded"}, {"label", 0}});
+  if (trainer["type"] == "command") fill_in(trainer, "argv", {"recorded"});
+}
+
+// Where the document is not even made of objects the parser tells; then there is nothing to fill in.
 void complete(Json& document, const CurveTable& table) {
   fill_in(document, "name", "simulated");
   fill_in(document, "trainer", Json::object());
+  complete_trainer(document["trainer"]);
   Json space = space_of(table);
   if (tunes_replicas(document["trainer"])) space.erase(kReplicasParameter);
   fill_in(document, "search_space", std::move(space));
@@ -148,7 +160,7 @@ Result<SearchMethod> make_method(Json document, CurveTable& table, const MethodO
   }
   Diagnostics diagnostics;
   SearchMethod method;
-  method.spec = JobSpec::parse(document, diagnostics);
+  method.spec = parse_as_written(document, diagnostics).spec;
   if (!diagnostics.ok()) return diagnostics.errors().front();
   if (const auto beyond = beyond_a_table(method.spec)) return *beyond;
   if (method.spec.scheduler.max_resource > table.max_resource) {

@@ -16,7 +16,7 @@
 #include "workers/preflight/program_check.hpp"
 #include "workers/preflight/python_check.hpp"
 #include "workers/preflight/scale_check.hpp"
-#include "workers/protocol/trainer_spec.hpp"
+#include "jobs/parsed_job.hpp"
 #include "workers/trial_probe.hpp"
 
 namespace tuneband::workers {
@@ -35,7 +35,7 @@ std::string objective_metric_of(const Json& job) {
 }
 
 // What a trial of the job would be started with; nothing: it was said what is wrong, or it differs from trial to trial.
-std::optional<CheckedCommand> find_command(const protocol::CommandSpec& spec, Diagnostics& diagnostics) {
+std::optional<CheckedCommand> find_command(const CommandSpec& spec, Diagnostics& diagnostics) {
   if (!spec.working_dir.empty()) {
     add_fault("trainer.working_dir", fault_of_directory(spec.working_dir), diagnostics);
     if (!diagnostics.ok()) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<CheckedCommand> find_command(const protocol::CommandSpec& spec, Di
   return command;
 }
 
-void check_command(const protocol::CommandSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics) {
+void check_command(const CommandSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics) {
   auto command = find_command(spec, diagnostics);
   const auto parser = MetricParser::create(spec, objective_metric_of(job));
   if (!parser) diagnostics.error(parser.error().path, parser.error().message, parser.error().hint);
@@ -90,12 +90,12 @@ void check_command(const protocol::CommandSpec& spec, const Json& job, const Che
 }
 
 // Of one rank on this machine.
-int threads_of(const protocol::TrainerSpec& spec) {
-  const auto* xgboost = std::get_if<protocol::XgboostSpec>(&spec);
+int threads_of(const TrainerSpec& spec) {
+  const auto* xgboost = std::get_if<XgboostSpec>(&spec);
   return xgboost != nullptr ? std::max(1, xgboost->threads) : 1;
 }
 
-void check_files(const protocol::DataSpec& data, Diagnostics& diagnostics) {
+void check_files(const DataSpec& data, Diagnostics& diagnostics) {
   for (std::size_t i = 0; i < data.train.size(); ++i) {
     const std::string path = data.train.size() == 1 ? "trainer.data.train" : join_path("trainer.data.train", i);
     add_fault(path, fault_of_data_file(data.train[i]), diagnostics);
@@ -124,17 +124,20 @@ void check_job(std::string_view document, const CheckedMachine& machine, Diagnos
     diagnostics.error("trainer", "is missing");
     return;
   }
-  const protocol::TrainerSpec spec = protocol::parse_trainer(*trainer, "trainer", "", diagnostics);
+  const TrainerSpec spec = parse_trainer(*trainer, "trainer", "", diagnostics);
   if (!diagnostics.ok()) return;
   const std::string objective = objective_metric_of(*job);
   check_distribution(*job, threads_of(spec), machine, diagnostics);
-  if (const auto* command = std::get_if<protocol::CommandSpec>(&spec)) check_command(*command, *job, machine, diagnostics);
-  if (const auto* xgboost = std::get_if<protocol::XgboostSpec>(&spec)) {
+  if (const auto* command = std::get_if<CommandSpec>(&spec)) check_command(*command, *job, machine, diagnostics);
+  if (const auto* xgboost = std::get_if<XgboostSpec>(&spec)) {
     check_files(xgboost->data, diagnostics);
     if (diagnostics.ok()) check_data(*xgboost, *job, machine, diagnostics);
   }
-  const bool probed = trainer->contains("preflight") && (*trainer)["preflight"] == protocol::kPreflightLocal;
-  if (probed && diagnostics.ok() && !objective.empty()) probe_trial(*job, diagnostics);
+  const bool probed = trainer->contains("preflight") && (*trainer)["preflight"] == kPreflightLocal;
+  if (!probed || !diagnostics.ok()) return;
+  const auto whole = parse_stored_job(document);
+  if (whole) return probe_trial(whole->spec, diagnostics);
+  diagnostics.error(whole.error().path, whole.error().message, whole.error().hint);
 }
 
 std::string diagnostics_json(const Diagnostics& diagnostics) {

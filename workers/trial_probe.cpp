@@ -2,7 +2,6 @@
 
 #include <sys/timerfd.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -58,58 +57,28 @@ class ProbeDir {
   std::string path_;
 };
 
-// On the scale of the domain, which is one of numbers.
-Json middle_of(const Json& domain) {
-  const double min = domain["min"].get<double>();
-  const double max = domain["max"].get<double>();
-  const bool log = domain.value("scale", Json()) == "log" && min > 0;
-  const double middle = log ? std::sqrt(min * max) : min + (max - min) / 2;
-  const bool whole = domain.value("type", Json()) == "int";
-  return whole ? Json(static_cast<std::int64_t>(std::floor(middle))) : Json(middle);
-}
-
-std::int64_t max_resource_of(const Json& job) {
-  const Json scheduler = job.value("scheduler", Json::object());
-  const Json most = scheduler.is_object() ? scheduler.value("max_resource", Json(1)) : Json(1);
-  return most.is_number_integer() && most >= 1 ? most.get<std::int64_t>() : 1;
-}
-
-protocol::AssignmentOrder probe_order(const Json& job, const std::string& dir) {
+protocol::AssignmentOrder probe_order(const JobSpec& job, const std::string& dir) {
   protocol::AssignmentOrder order;
   order.epoch = 1;
   order.job = 1;
   order.job_name = "preflight";
-  order.configuration = middle_configuration(job.value("search_space", Json::object()));
-  order.trainer = job["trainer"];
-  order.objective_metric = job["objective"]["metric"].get<std::string>();
+  order.configuration = to_json(middle_configuration(job.search_space));
+  order.trainer = job.trainer;
+  order.objective_metric = job.objective.metric;
   order.until_resource = 1;
-  order.max_resource = max_resource_of(job);
+  order.max_resource = job.scheduler.max_resource;
   order.trial_dir = dir;
   return order;
 }
 
 }  // namespace
 
-Json middle_configuration(const Json& search_space) {
-  Json configuration = Json::object();
-  if (!search_space.is_object()) return configuration;
-  for (const auto& [name, domain] : search_space.items()) {
-    if (!domain.is_object()) {
-      configuration[name] = domain;
-    } else if (domain.contains("when")) {
-      continue;
-    } else if (domain.contains("value")) {
-      configuration[name] = domain["value"];
-    } else if (domain.contains("values") && domain["values"].is_array() && !domain["values"].empty()) {
-      configuration[name] = domain["values"][0];
-    } else if (domain.contains("min") && domain.contains("max") && domain["min"].is_number() && domain["max"].is_number()) {
-      configuration[name] = middle_of(domain);
-    }
-  }
-  return configuration;
+Configuration middle_configuration(const SearchSpace& space) {
+  return space.at(
+      [&](std::size_t i) { return std::holds_alternative<CategoricalDomain>(space.parameters()[i].domain) ? 0 : 0.5; });
 }
 
-void probe_trial(const Json& job, Diagnostics& diagnostics) {
+void probe_trial(const JobSpec& job, Diagnostics& diagnostics) {
   const ProbeDir dir;
   auto log = dir.path().empty() ? Result<TrialLog>(Error{}) : TrialLog::open(dir.path());
   if (!log) {

@@ -3,14 +3,14 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "core/json.hpp"
+#include "scheduler/job_spec.hpp"
 
 namespace tuneband::workers {
 
-// `job` as submitted, checked, its paths absolute. Where it broke goes to `diagnostics`.
-void probe_trial(const Json& job, Diagnostics& diagnostics);
+// Of `job` as submitted, its paths absolute. Where it broke goes to `diagnostics`.
+void probe_trial(const JobSpec& job, Diagnostics& diagnostics);
 
-// A configuration in the middle of a search space as written in a job; parameters under a condition are left out.
-Json middle_configuration(const Json& search_space);
+// A configuration in the middle of a search space, of the first of all categories.
+Configuration middle_configuration(const SearchSpace& space);
 
 }  // namespace tuneband::workers

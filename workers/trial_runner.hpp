@@ -71,7 +71,7 @@ class TrialRunner {
     return false;
   }
 
-  // Keys (protocol::data_key) of the parsed data in memory. Any thread.
+  // Keys (data_key) of the parsed data in memory. Any thread.
   virtual std::vector<std::string> data_keys() const { return {}; }
 };
 

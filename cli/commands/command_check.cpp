@@ -89,7 +89,8 @@ Finished check_file(Console& console, const CheckFileOptions& options) {
     answer = private_api->post(target, file->text);
   }
   if (!answer) return answer.error();
-  return print_check(console, answer->body, resource_name(file->document));
+  const auto checked = check_job_file(*file);
+  return print_check(console, answer->body, checked ? checked->job.resource_name : "units");
 }
 
 }  // namespace tuneband::cli

@@ -51,19 +51,20 @@ std::string forecast_text(const Forecast& forecast, const PlanOptions& options, 
 Finished show_plan(Console& console, const PlanOptions& options) {
   const auto file = read_job_file(options.job_file);
   if (!file) return file.error();
-  const auto job = parse_job(*file);
-  if (!job) return job.error();
-  for (const Error& warning : job->warnings) console.note("warning: " + describe(warning));
-  const Plan plan = make_plan(job->spec);
+  const auto checked = check_job_file(*file);
+  if (!checked) return checked.error();
+  for (const Error& warning : checked->warnings) console.note("warning: " + describe(warning));
+  const JobSpec& spec = checked->job.spec;
+  const Plan& plan = checked->job.plan;
+  const std::string& unit = checked->job.resource_name;
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const auto expected = forecast(job->spec, options.workers.value_or(cores), options.seconds_per_unit.value_or(1));
+  const auto expected = forecast(spec, options.workers.value_or(cores), options.seconds_per_unit.value_or(1));
   if (console.json()) {
     Json document = to_json(plan);
     if (expected && options.seconds_per_unit) document["forecast"] = to_json(*expected);
     console.print_json(document);
     return kExitOk;
   }
-  const std::string unit = resource_name(file->document);
   console.print_table(plan_table(plan, unit));
   console.field("trials", trials_text(plan));
   console.field("resource",
@@ -71,7 +72,7 @@ Finished show_plan(Console& console, const PlanOptions& options) {
                             format_resource(plan.total_resource, unit), plan.total_resource_without_stopping,
                             format_percent(static_cast<double>(plan.total_resource_without_stopping - plan.total_resource),
                                            static_cast<double>(plan.total_resource_without_stopping))));
-  if (const std::int64_t most = resource_where_rungs_mislead(job->spec); most > plan.total_resource) {
+  if (const std::int64_t most = resource_where_rungs_mislead(spec); most > plan.total_resource) {
     console.field("", fmt::format("up to about {} if the lower rungs turn out to mislead, and new trials start above them",
                                   format_resource(most, unit)));
   }

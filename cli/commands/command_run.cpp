@@ -77,9 +77,9 @@ Finished run_on(Session session, const RunOptions& options, const Interrupts& in
 // Enough for the widest trial, even where the machine has fewer cores. With fewer a private server, which no other worker joins,
 // would wait for ever; one that stays can be joined.
 Outcome<std::optional<int>> workers_for(const JobFile& file, const RunOptions& options) {
-  const auto job = parse_job(file);
-  if (!job) return options.workers;  // the server says what is wrong with it
-  const int needed = job->spec.replicas.back();
+  const auto checked = check_job_file(file);
+  if (!checked) return checked.error();
+  const int needed = checked->job.spec.replicas.back();
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (!options.workers) return needed > cores ? std::optional(needed) : std::nullopt;
   if (*options.workers >= needed || options.keep) return options.workers;

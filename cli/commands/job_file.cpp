@@ -6,8 +6,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "workers/protocol/fidelity.hpp"
-
 namespace tuneband::cli {
 
 Outcome<JobFile> read_job_file(const std::string& path) {
@@ -30,22 +28,11 @@ Outcome<JobFile> read_job_file(const std::string& path) {
   return file;
 }
 
-Outcome<ParsedJob> parse_job(const JobFile& file) {
+Outcome<CheckedJob> check_job_file(const JobFile& file) {
   Diagnostics diagnostics;
-  Json document = file.document;
-  protocol::write_trainer_defaults(document);
-  JobSpec spec = JobSpec::parse(document, diagnostics);
+  ParsedJob job = parse_job_document(file.document, file.base_dir, diagnostics);
   if (!diagnostics.ok()) return bad_document(diagnostics);
-  protocol::warn_of_fidelity(document, diagnostics);
-  return ParsedJob{std::move(spec), diagnostics.warnings()};
-}
-
-std::string resource_name(const Json& document) {
-  const Json trainer = document.is_object() && document.contains("trainer") ? document["trainer"] : Json();
-  if (!trainer.is_object()) return "units";
-  if (trainer.contains("resource_name") && trainer["resource_name"].is_string())
-    return trainer["resource_name"].get<std::string>();
-  return trainer.contains("type") && trainer["type"] == "xgboost" ? "rounds" : "units";
+  return CheckedJob{std::move(job), diagnostics.warnings()};
 }
 
 std::string directory_name(const Json& document) {

@@ -5,7 +5,7 @@
 
 #include "cli/failure.hpp"
 #include "core/json.hpp"
-#include "scheduler/job_spec.hpp"
+#include "jobs/parsed_job.hpp"
 
 namespace tuneband::cli {
 
@@ -21,15 +21,12 @@ struct JobFile {
 // Reads and parses. Failures: not there, not readable, too large, not JSON.
 Outcome<JobFile> read_job_file(const std::string& path);
 
-// The document as the scheduler reads it. Failures: every fault, with its path in the document.
-struct ParsedJob {
-  JobSpec spec;
+// The document as a server of this version reads it. Failures: every fault, with its path in the document.
+struct CheckedJob {
+  ParsedJob job;
   std::vector<Error> warnings;
 };
-Outcome<ParsedJob> parse_job(const JobFile& file);
-
-// What its trainer calls a unit of resource: "rounds" for xgboost.
-std::string resource_name(const Json& document);
+Outcome<CheckedJob> check_job_file(const JobFile& file);
 
 // Its name, fit to name a directory; "job" when there is none.
 std::string directory_name(const Json& document);

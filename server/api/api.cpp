@@ -58,11 +58,12 @@ class ObservedResponder final : public HttpResponder {
 Api::Api(boost::asio::io_context& loop, ApiParts parts)
     : loop_(loop),
       parts_(parts),
-      reads_(loop, parts.data_dir.database_file()),
-      exports_(loop, parts.data_dir.database_file(), {}),
-      summaries_(loop, parts.data_dir.database_file(), {.threads = 1}),
-      forecasts_(loop, parts.data_dir.database_file(), {.threads = 1}),
-      views_(loop, parts.data_dir.database_file(), {.threads = 2, .body = ExportThreads::Body::whole}),
+      source_(parts.data_dir.database_file()),
+      reads_(loop, source_),
+      exports_(loop, source_, {}),
+      summaries_(loop, source_, {.threads = 1}),
+      forecasts_(loop, source_, {.threads = 1}),
+      views_(loop, source_, {.threads = 2, .body = ExportThreads::Body::whole}),
       events_(loop, reads_),
       followers_(loop, reads_),
       logs_(loop) {

@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
+#include "jobs/parsed_job.hpp"
 #include "server/api/capacity.hpp"
 #include "server/api/event_followers.hpp"
 #include "server/api/event_hub.hpp"
 #include "server/api/export_threads.hpp"
-#include "server/api/job_document.hpp"
 #include "server/api/job_versions.hpp"
 #include "server/api/log_stream.hpp"
 #include "server/api/read_thread.hpp"
@@ -59,7 +59,7 @@ class Api {
   void add_job_routes();
   void create_job(const HttpRequest& request, const Respond& respond);
   struct ReadDocument {
-    JobDocument document;
+    std::shared_ptr<ParsedJob> job;
     Diagnostics found;
   };
   // `then` gets the body as a job document, or why it is none.
@@ -67,14 +67,14 @@ class Api {
   void warn_of_replicas(const JobSpec& spec, Diagnostics& found) const;
   // `found_so_far`: warnings, for the reply.
   void submit_job(const ReadDocument& read, const Diagnostics& found_so_far, const Respond& respond);
-  void reply_created(JobId job, bool created, const JobSpec& spec, const Diagnostics& found, const Respond& respond);
+  void reply_created(JobId job, bool created, const ReadDocument& read, const Diagnostics& found, const Respond& respond);
   void list_jobs(const HttpRequest& request, const Respond& respond);
   void get_job(JobId job, const Respond& respond);
   void get_summary(JobId job, const Respond& respond);
   void stop_job(JobId job, const Respond& respond);
   void delete_job(JobId job, const Respond& respond);
   void make_plan_of(const HttpRequest& request, const Respond& respond);
-  void forecast_of(const JobSpec& spec, int workers, double seconds_per_unit, const Respond& respond);
+  void forecast_of(std::shared_ptr<const ParsedJob> job, int workers, double seconds_per_unit, const Respond& respond);
   void watch_job(const HttpRequest& request, JobId job, const Respond& respond);
   void analytics(const HttpRequest& request, JobId job, const Respond& respond);
   void importance(JobId job, const Respond& respond);
@@ -128,6 +128,7 @@ class Api {
 
   boost::asio::io_context& loop_;
   ApiParts parts_;
+  Reader::Source source_;
   ReadThread reads_;
   ExportThreads exports_;
   ExportThreads summaries_;  // that a whole job's export does not hold up

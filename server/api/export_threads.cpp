@@ -118,8 +118,8 @@ class ExportThreads::Export : public std::enable_shared_from_this<Export> {
   bool gone_ = false;
 };
 
-ExportThreads::ExportThreads(boost::asio::io_context& loop, std::string database_file, Options options)
-    : loop_(loop), database_file_(std::move(database_file)), options_(options) {}
+ExportThreads::ExportThreads(boost::asio::io_context& loop, Reader::Source source, Options options)
+    : loop_(loop), source_(std::move(source)), options_(options) {}
 
 ExportThreads::~ExportThreads() {
   close();
@@ -148,7 +148,7 @@ void ExportThreads::run(HttpReply head, Produce produce, const Respond& respond)
     std::string gathered;
     try {
       its->not_in_vain();
-      Reader reader = Reader::open(database_file_);
+      Reader reader = Reader::open(source_);
       const auto done = produce(reader, [&](std::string_view piece) {
         if (whole) {
           gathered += piece;

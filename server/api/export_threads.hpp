@@ -34,7 +34,7 @@ class ExportThreads {
   // Gives its text to the sink, which may block, and throws when the client is gone: let that pass.
   using Produce = std::function<Result<void>(Reader&, const Sink&)>;
 
-  ExportThreads(boost::asio::io_context& loop, std::string database_file, Options options);
+  ExportThreads(boost::asio::io_context& loop, Reader::Source source, Options options);
   ~ExportThreads();  // close()
   ExportThreads(const ExportThreads&) = delete;
   ExportThreads& operator=(const ExportThreads&) = delete;
@@ -53,7 +53,7 @@ class ExportThreads {
   class Export;
 
   boost::asio::io_context& loop_;
-  std::string database_file_;
+  Reader::Source source_;
   Options options_;
   std::vector<std::weak_ptr<Export>> exports_;
   boost::asio::thread_pool threads_{options_.threads};

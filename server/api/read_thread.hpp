@@ -25,8 +25,7 @@ class ReadThread {
   static constexpr std::size_t kWaitingMax = 1'000;
 
   // Throws SqliteError when the database cannot be opened.
-  ReadThread(boost::asio::io_context& loop, const std::string& database_file)
-      : loop_(loop), reader_(Reader::open(database_file)) {}
+  ReadThread(boost::asio::io_context& loop, const Reader::Source& source) : loop_(loop), reader_(Reader::open(source)) {}
   ~ReadThread() {
     thread_.stop();
     thread_.join();

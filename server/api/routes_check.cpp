@@ -38,12 +38,12 @@ void Api::check_document(const HttpRequest& request, const Respond& respond) {
   read_document(
       request,
       [this, seconds_per_unit, respond](const ReadDocument& read) {
-        if (!read.found.ok()) return reply_check(read.document.spec, read.found, seconds_per_unit, respond);
-        parts_.preflight.check(read.document.canonical, [this, read, seconds_per_unit, respond](const Diagnostics& by_worker) {
+        if (!read.found.ok()) return reply_check(read.job->spec, read.found, seconds_per_unit, respond);
+        parts_.preflight.check(read.job->canonical, [this, read, seconds_per_unit, respond](const Diagnostics& by_worker) {
           Diagnostics all = read.found;
           add_all(by_worker, all);
-          warn_of_replicas(read.document.spec, all);
-          reply_check(read.document.spec, all, seconds_per_unit, respond);
+          warn_of_replicas(read.job->spec, all);
+          reply_check(read.job->spec, all, seconds_per_unit, respond);
         });
       },
       respond);

@@ -2,10 +2,9 @@
 #include <set>
 
 #include "core/text.hpp"
+#include "jobs/parsed_job.hpp"
 #include "scheduler/forecast.hpp"
-#include "scheduler/plan.hpp"
 #include "server/api/api.hpp"
-#include "server/api/job_document.hpp"
 #include "server/monotone_clock.hpp"
 
 namespace tuneband::server {
@@ -23,9 +22,9 @@ HttpReply json_text(std::string body, int status = 200) {
 // the same document is the same job; another document cannot have the name anyway.
 bool had_earlier_jobs(Reader& reader, JobSpec& spec) {
   const auto job = reader.find_job(spec.name);
-  const auto facts = job ? reader.facts(*job) : Result<std::shared_ptr<const JobFacts>>(job.error());
-  if (!facts || (*facts)->spec.warm_start != spec.warm_start) return false;
-  spec.priors = (*facts)->spec.priors;
+  const auto parsed = job ? reader.parsed_job(*job) : Result<std::shared_ptr<const ParsedJob>>(job.error());
+  if (!parsed || (*parsed)->spec.warm_start != spec.warm_start) return false;
+  spec.priors = (*parsed)->spec.priors;
   return true;
 }
 
@@ -42,13 +41,13 @@ void read_earlier_job(Reader& reader, JobId job, std::size_t index, JobSpec& spe
                 "wait until it has ended, or stop it");
     return;
   }
-  const auto facts = reader.facts(job);
+  const auto parsed = reader.parsed_job(job);
   const auto history = reader.history(job);
-  if (!facts || !history) {
-    found.error(path, "job `" + row->name + "` cannot be read: " + (facts ? history.error() : facts.error()).message);
+  if (!parsed || !history) {
+    found.error(path, "job `" + row->name + "` cannot be read: " + (parsed ? history.error() : parsed.error()).message);
     return;
   }
-  const Objective& theirs = (*facts)->spec.objective;
+  const Objective& theirs = (*parsed)->spec.objective;
   if (theirs.metric != spec.objective.metric || theirs.goal != spec.objective.goal) {
     found.warning(path, "job `" + row->name + "` had another objective, `" + theirs.metric + "`",
                   "its results help only where both rank configurations alike");
@@ -63,8 +62,8 @@ void read_earlier_job(Reader& reader, JobId job, std::size_t index, JobSpec& spe
 
 // What the jobs that it names for its warm start have seen becomes a part of the document. A document that has it already, being
 // an earlier job's, is taken as it is.
-void read_earlier_jobs(Reader& reader, JobDocument& document, Diagnostics& found) {
-  JobSpec& spec = document.spec;
+void read_earlier_jobs(Reader& reader, ParsedJob& parsed, Diagnostics& found) {
+  JobSpec& spec = parsed.spec;
   if (spec.warm_start.empty() || !spec.priors.empty()) return;
   if (!had_earlier_jobs(reader, spec)) {
     std::set<JobId> jobs;
@@ -79,11 +78,11 @@ void read_earlier_jobs(Reader& reader, JobDocument& document, Diagnostics& found
       }
     }
   }
-  if (found.ok()) document.canonical = with_priors(*parse_json(document.canonical), spec).dump();
+  if (found.ok()) parsed.canonical = with_priors(*parse_json(parsed.canonical), spec).dump();
 }
 
 // The document of the job `like` with `patch` merged into it as RFC 7396 says: what is null there is left out.
-Result<std::string> patched_document(Reader& reader, const std::string& like, std::string_view patch) {
+Result<Json> patched_document(Reader& reader, const std::string& like, std::string_view patch) {
   const auto job = reader.find_job(like);
   const auto original = job ? reader.document(*job) : Result<std::string>(job.error());
   if (!original) return Error{ErrorCode::invalid_argument, "there is no job `" + valid_utf8(like) + "`", "like", ""};
@@ -93,7 +92,7 @@ Result<std::string> patched_document(Reader& reader, const std::string& like, st
   if (!document) return document.error();
   if (!changes->is_object()) return Error{ErrorCode::invalid_argument, "expected an object, got " + excerpt(*changes), "", ""};
   document->merge_patch(*changes);
-  return document->dump();
+  return document;
 }
 
 }  // namespace
@@ -151,7 +150,7 @@ void Api::create_job(const HttpRequest& request, const Respond& respond) {
       [this, preflight, respond](const ReadDocument& read) {
         if (!read.found.ok()) return respond->reply(error_reply(read.found));
         if (preflight == "off") return submit_job(read, read.found, respond);
-        parts_.preflight.check(read.document.canonical, [this, read, respond](const Diagnostics& by_worker) {
+        parts_.preflight.check(read.job->canonical, [this, read, respond](const Diagnostics& by_worker) {
           Diagnostics all = read.found;
           add_all(by_worker, all);
           if (!all.ok()) return respond->reply(error_reply(all));
@@ -165,11 +164,15 @@ void Api::create_job(const HttpRequest& request, const Respond& respond) {
 void Api::read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond) {
   const auto parse = [body = request.body, like = request.query_value("like"),
                       base_dir = request.query_value("base_dir").value_or("")](Reader& reader) -> Result<ReadDocument> {
-    const auto text = like ? patched_document(reader, *like, body) : Result<std::string>(body);
-    if (!text) return text.error();
-    ReadDocument read;
-    read.document = parse_job_document(*text, base_dir, read.found);
-    if (read.found.ok()) read_earlier_jobs(reader, read.document, read.found);
+    ReadDocument read{std::make_shared<ParsedJob>(), {}};
+    if (like) {
+      auto document = patched_document(reader, *like, body);
+      if (!document) return document.error();
+      *read.job = parse_job_document(std::move(*document), base_dir, read.found);
+    } else {
+      *read.job = parse_job(body, base_dir, read.found);
+    }
+    if (read.found.ok()) read_earlier_jobs(reader, *read.job, read.found);
     return read;
   };
   reads_.run(parse, [then = std::move(then), respond](const Result<ReadDocument>& read) {
@@ -189,28 +192,28 @@ void Api::warn_of_replicas(const JobSpec& spec, Diagnostics& found) const {
 
 void Api::submit_job(const ReadDocument& read, const Diagnostics& found_so_far, const Respond& respond) {
   Diagnostics found = found_so_far;
-  warn_of_replicas(read.document.spec, found);
-  JobSubmitted event{read.document.spec, read.document.canonical};
-  const auto committed = [this, spec = read.document.spec, found, respond](std::span<const Notice> notices) {
+  warn_of_replicas(read.job->spec, found);
+  JobSubmitted event{read.job->spec, read.job->canonical};
+  const auto committed = [this, read, found, respond](std::span<const Notice> notices) {
     for (const Notice& notice : notices) {
       const auto* reply = std::get_if<JobReply>(&notice);
       if (reply == nullptr) continue;
       if (!reply->job) return respond->reply(error_reply(reply->job.error()));
-      return reply_created(*reply->job, reply->created, spec, found, respond);
+      return reply_created(*reply->job, reply->created, read, found, respond);
     }
   };
   if (const auto taken = parts_.engine.submit(std::move(event), committed); !taken) respond->reply(error_reply(taken.error()));
 }
 
-void Api::reply_created(JobId job, bool created, const JobSpec& spec, const Diagnostics& found, const Respond& respond) {
-  const std::string rest =
-      ",\"plan\":" + to_json(make_plan(spec)).dump() + ",\"warnings\":" + faults_json(found.warnings()).dump() + "}";
-  const auto read = [job, rest](Reader& reader) -> Result<std::string> {
+void Api::reply_created(JobId job, bool created, const ReadDocument& read, const Diagnostics& found, const Respond& respond) {
+  const auto reply = [job, created, parsed = read.job,
+                      warnings = faults_json(found.warnings())](Reader& reader) -> Result<std::string> {
+    if (created) reader.keep_parsed(job, *parsed);
     auto json = reader.job(job);
     if (!json) return json.error();
-    return "{\"job\":" + *json + rest;
+    return "{\"job\":" + *json + ",\"plan\":" + to_json(parsed->plan).dump() + ",\"warnings\":" + warnings.dump() + "}";
   };
-  read_json(read, respond, created ? 201 : 200);
+  read_json(reply, respond, created ? 201 : 200);
 }
 
 void Api::list_jobs(const HttpRequest& request, const Respond& respond) {
@@ -278,18 +281,17 @@ void Api::make_plan_of(const HttpRequest& request, const Respond& respond) {
       request,
       [this, workers, seconds_per_unit, respond](const ReadDocument& read) {
         if (!read.found.ok()) return respond->reply(error_reply(read.found));
-        const JobSpec& spec = read.document.spec;
-        if (workers) return forecast_of(spec, static_cast<int>(*workers), seconds_per_unit.value_or(1), respond);
-        read_json([spec](Reader&) -> Result<std::string> { return to_json(make_plan(spec)).dump(); }, respond);
+        if (workers) return forecast_of(read.job, static_cast<int>(*workers), seconds_per_unit.value_or(1), respond);
+        read_json([job = read.job](Reader&) -> Result<std::string> { return to_json(job->plan).dump(); }, respond);
       },
       respond);
 }
 
 // The simulation of a large job takes a while: not on the thread that serves the small reads, nor on those of analytics.
-void Api::forecast_of(const JobSpec& spec, int workers, double seconds_per_unit, const Respond& respond) {
-  const auto produce = [spec, workers, seconds_per_unit](Reader&, const Sink& sink) -> Result<void> {
-    Json json = to_json(make_plan(spec));
-    const auto expected = forecast(spec, workers, seconds_per_unit);
+void Api::forecast_of(std::shared_ptr<const ParsedJob> job, int workers, double seconds_per_unit, const Respond& respond) {
+  const auto produce = [job = std::move(job), workers, seconds_per_unit](Reader&, const Sink& sink) -> Result<void> {
+    Json json = to_json(job->plan);
+    const auto expected = forecast(job->spec, workers, seconds_per_unit);
     json["forecast"] = expected ? to_json(*expected) : Json();
     sink(json.dump());
     return {};

@@ -55,9 +55,9 @@ void Api::check_trial(const HttpRequest& request, TrialId trial, const Respond& 
   read_json(
       [trial, query, rules = std::move(rules)](Reader& rows) -> Result<std::string> {
         if (auto row = rows.trial_row(trial); !row) return row.error();
-        const auto facts = rows.facts(trial.job);
-        if (!facts) return facts.error();
-        const JobSpec& job = (*facts)->spec;
+        const auto parsed = rows.parsed_job(trial.job);
+        if (!parsed) return parsed.error();
+        const JobSpec& job = (*parsed)->spec;
         debugger::DebugSpec spec = job.debugger.value_or(debugger::DebugSpec{});
         spec.judge = {job.objective.metric, job.objective.goal == Goal::maximize};
         spec.rules = rules;

@@ -502,6 +502,26 @@ TEST_F(Commands, ThePlanSaysWhatItKnowsOfTheRungs) {
   EXPECT_NE(err_.str().find("trainer.fidelity: with `prefix`"), std::string::npos) << err_.str();
 }
 
+TEST_F(Commands, ThePlanRefusesWhatAServerWouldRefuse) {
+  const Json good = Json::parse(R"({"name": "p", "objective": {"metric": "validation-auc", "goal": "maximize"},
+    "search_space": {"max_depth": {"type": "int", "min": 2, "max": 9}},
+    "trainer": {"type": "xgboost", "data": {"train": "t.csv", "label": "y"}, "eval_metric": "auc"},
+    "scheduler": {"type": "hyperband", "max_resource": 27}})");
+  ASSERT_TRUE(show_plan(console_, {write_job(good.dump()), 2, {}}));
+  const auto refused_at = [&](const std::string& path, const Json& merged) {
+    Json document = good;
+    document.merge_patch(merged);
+    const auto finished = show_plan(console_, {write_job(document.dump()), 2, {}});
+    if (finished || finished.error().exit_status != kExitBadInput) return false;
+    return std::any_of(finished.error().errors.begin(), finished.error().errors.end(),
+                       [&](const Error& fault) { return fault.path == path; });
+  };
+  EXPECT_TRUE(refused_at("trainer.type", {{"trainer", {{"type", "xgbost"}}}}));
+  EXPECT_TRUE(refused_at("trainer.dta", {{"trainer", {{"dta", 1}}}}));
+  EXPECT_TRUE(refused_at("search_space.max_depht", {{"search_space", {{"max_depht", 3}}}}));
+  EXPECT_TRUE(refused_at("trainer.eval_metric", {{"trainer", {{"eval_metric", "aucc"}}}}));
+}
+
 TEST_F(Commands, ThePlanOfABrokenDocumentListsEveryFault) {
   const auto finished = show_plan(console_, {write_job(R"({"name": "p", "sheduler": {}})"), {}, {}});
   ASSERT_FALSE(finished);

@@ -8,7 +8,6 @@
 #include "debugger/files/array_formats.hpp"
 #include "debugger/reductions.hpp"
 #include "scheduler/plan.hpp"
-#include "server/api/job_document.hpp"
 #include "server/http/http_types.hpp"
 #include "workers/command/metric_parser.hpp"
 #include "workers/protocol/sync.hpp"
@@ -26,8 +25,8 @@ std::string text_of(const workers::MetricReport& report) {
   return text;
 }
 
-protocol::CommandSpec command_of(unsigned kind) {
-  protocol::CommandSpec spec;
+CommandSpec command_of(unsigned kind) {
+  CommandSpec spec;
   if (kind % 3 == 1) {
     spec.metrics = {{"loss", "loss[=:] *(\\S+)"}, {"accuracy", "acc=([0-9.]+)"}};
     spec.resource_regex = "^epoch ([0-9]+)";
@@ -60,7 +59,7 @@ void require(bool holds, const std::string& promise) {
 
 void run_job(std::string_view input) {
   Diagnostics found;
-  const server::JobDocument document = server::parse_job_document(input, "/base", found);
+  const ParsedJob document = parse_job(input, "/base", found);
   if (!found.ok()) {
     const server::HttpReply reply = server::error_reply(found);
     require(reply.status >= 400 && reply.status < 500, "a bad document is the client's fault");
@@ -68,11 +67,12 @@ void run_job(std::string_view input) {
     return;
   }
   Diagnostics again;
-  const server::JobDocument reread = server::parse_job_document(document.canonical, "", again);
+  const ParsedJob reread = parse_job(document.canonical, "", again);
   require(again.ok(), "a document that was accepted is accepted in its canonical form");
   require(reread.canonical == document.canonical, "the canonical form is its own");
-  require(server::reread_job_document(document.canonical).has_value(), "an accepted document can be read after a restart");
-  const Plan plan = make_plan(document.spec);
+  const auto stored = parse_stored_job(document.canonical);
+  require(stored && !stored->trainer_fault, "an accepted document can be read after a restart");
+  const Plan& plan = document.plan;
   require(plan.total_resource >= 0 && parse_json(to_json(plan).dump()).has_value(), "a job has a plan");
 }
 

@@ -60,7 +60,7 @@ TEST(CommandLine, AParameterOfTheSameNameWinsOverABuiltInOne) {
 TEST(CommandLine, GivesTheSegmentAsEnvironmentAndLetsTheJobsOwnWin) {
   ::setenv("TUNEBAND_TRIAL", "of an outer trial", 1);
   ::setenv("TUNEBAND_LEFT_OVER", "x", 1);
-  protocol::CommandSpec spec;
+  CommandSpec spec;
   spec.environment = {{"OMP_NUM_THREADS", "4"}, {"PATH", "/only"}};
   const auto environment = command_environment(some_order(), spec);
   ::unsetenv("TUNEBAND_TRIAL");
@@ -82,7 +82,7 @@ TEST(CommandLine, OfTheWorkersEnvironmentOnlyWhatIsNeededOrNamedPassesThrough) {
   for (const char* name : {"AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "DATABASE_URL", "PATHS", "HOMER", "XLC_ALL"})
     ::setenv(name, "key", 1);
   for (const char* name : {"LC_ALL", "TZ", "OMP_PLACES", "NAMED"}) ::setenv(name, "C", 1);
-  protocol::CommandSpec spec;
+  CommandSpec spec;
   spec.pass_environment = {"NAMED", "NOT_THERE"};
   const auto environment = command_environment(some_order(), spec);
   for (const char* name : {"AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "DATABASE_URL", "PATHS", "HOMER", "XLC_ALL", "NOT_THERE"}) {
@@ -97,11 +97,11 @@ TEST(CommandLine, OfTheWorkersEnvironmentOnlyWhatIsNeededOrNamedPassesThrough) {
 }
 
 TEST(CommandLine, ReferencesAreReadWhereTheCommandRuns) {
-  using Source = protocol::EnvironmentReference::Source;
+  using Source = EnvironmentReference::Source;
   const std::string file = testing::TempDir() + "command_line_key_" + std::to_string(::getpid());
   std::ofstream(file) << "of a file\n";
   ::setenv("TOKEN_OF_THE_WORKER", "of the worker", 1);
-  protocol::CommandSpec spec;
+  CommandSpec spec;
   spec.environment = {{"A", "a"}};
   spec.environment_references = {{"B", Source::worker_variable, "TOKEN_OF_THE_WORKER"}, {"C", Source::file, file}};
   const auto read = with_references_read(spec);

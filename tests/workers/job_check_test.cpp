@@ -15,7 +15,12 @@ using testing::HasSubstr;
 // The first fault, as "path: message".
 std::string fault_of(const Json& trainer) {
   Diagnostics diagnostics;
-  const Json job{{"name", "j"}, {"objective", {{"metric", "loss"}, {"goal", "minimize"}}}, {"trainer", trainer}};
+  const Json job{{"name", "j"},
+                 {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
+                 {"search_space", {{"x", 1}}},
+                 {"scheduler", {{"type", "none"}, {"max_resource", 9}}},
+                 {"limits", {{"max_trials", 1}}},
+                 {"trainer", trainer}};
   check_job(job.dump(), this_machine(1), diagnostics);
   return diagnostics.ok() ? "" : diagnostics.errors().front().path + ": " + diagnostics.errors().front().message;
 }
@@ -61,14 +66,16 @@ TEST(JobCheck, RunsOneUnitOfOneTrialWhenAskedTo) {
 }
 
 TEST(JobCheck, TakesTheMiddleOfTheSearchSpaceForIt) {
-  const Json space = Json::parse(R"({
+  const Json written = Json::parse(R"({
     "eta": {"type": "float", "min": 0.01, "max": 1, "scale": "log"}, "depth": {"type": "int", "min": 2, "max": 9},
     "booster": {"type": "categorical", "values": ["gbtree", "dart"]},
-    "rate_drop": {"type": "float", "min": 0, "max": 1, "when": {"booster": "dart"}},
-    "lambda": 3, "alpha": {"value": 4}})");
-  const Json middle = middle_configuration(space);
+    "rate_drop": {"type": "float", "min": 0, "max": 1, "when": {"booster": ["dart"]}},
+    "lambda": 3, "alpha": 4})");
+  Diagnostics diagnostics;
+  const Json middle = to_json(middle_configuration(SearchSpace::parse(written, "search_space", diagnostics)));
+  ASSERT_TRUE(diagnostics.ok());
   EXPECT_NEAR(middle["eta"].get<double>(), 0.1, 1e-12);
-  EXPECT_EQ(middle["depth"], 5);
+  EXPECT_EQ(middle["depth"], 6);
   EXPECT_EQ(middle["booster"], "gbtree");
   EXPECT_FALSE(middle.contains("rate_drop"));
   EXPECT_EQ(middle["lambda"], 3);

@@ -11,9 +11,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-MetricParser parser_for(std::vector<protocol::MetricPattern> metrics, std::string resource_regex = "",
+MetricParser parser_for(std::vector<MetricPattern> metrics, std::string resource_regex = "",
                         const std::string& objective = "loss") {
-  protocol::CommandSpec spec;
+  CommandSpec spec;
   spec.metrics = std::move(metrics);
   spec.resource_regex = std::move(resource_regex);
   auto parser = MetricParser::create(spec, objective);
@@ -126,8 +126,8 @@ TEST(MetricParser, IgnoresAResourceThatIsNoCount) {
 }
 
 TEST(MetricParser, RefusesPatternsThatCannotWork) {
-  const auto error_of = [](protocol::CommandSpec spec) { return MetricParser::create(spec, "loss").error(); };
-  protocol::CommandSpec spec;
+  const auto error_of = [](CommandSpec spec) { return MetricParser::create(spec, "loss").error(); };
+  CommandSpec spec;
   spec.metrics = {{"acc", "acc=(.*)"}, {"loss", "loss=("}};
   EXPECT_EQ(error_of(spec).path, "trainer.metrics[1].regex");
   spec.metrics = {{"loss", "loss=.*"}};

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "jobs/path_text.hpp"
 #include "tests/workers/temporary_dir.hpp"
 #include "workers/command/process.hpp"
-#include "workers/protocol/path_text.hpp"
 
 namespace tuneband::workers {
 namespace {
@@ -72,7 +72,7 @@ TEST(PathCheck, AParentThatMayNotBeEnteredIsNamed) {
 
 TEST(PathText, UrlsAndHomeDirectoriesAreNoPaths) {
   const auto fault = [](const char* path) {
-    const auto found = protocol::unsupported_path(path);
+    const auto found = unsupported_path(path);
     return found ? describe(*found) : "";
   };
   EXPECT_THAT(fault("s3://bucket/a.csv"), HasSubstr("not a URL, got \"s3://bucket/a.csv\" (download it first"));

@@ -110,13 +110,17 @@ TEST_F(WorkerProgramTest, RefusesFlagsThatMakeNoSense) {
 }
 
 TEST_F(WorkerProgramTest, ChecksAJobFromStandardInput) {
-  Process good =
-      shell(R"(echo '{"objective": {"metric": "loss"}, "trainer": {"type": "command", "argv": ["sh"]}}' | $WORKER --check-job)");
-  const Finished fine = finish(good);
+  const auto check_with = [this](const std::string& argv) {
+    Process process = shell(R"(echo '{"name": "j", "objective": {"metric": "loss", "goal": "minimize"}, "search_space": {"x": 1},
+      "scheduler": {"type": "none", "max_resource": 1}, "limits": {"max_trials": 1},
+      "trainer": {"type": "command", "argv": [")" +
+                            argv + R"("]}}' | $WORKER --check-job)");
+    return finish(process);
+  };
+  const Finished fine = check_with("sh");
   EXPECT_EQ(fine.status.code, 0);
   EXPECT_EQ(*parse_json(fine.output), *parse_json(R"({"errors": [], "warnings": []})"));
-  Process bad = shell(R"(echo '{"trainer": {"type": "command", "argv": ["nothing-like-it"]}}' | $WORKER --check-job)");
-  const Finished faulty = finish(bad);
+  const Finished faulty = check_with("nothing-like-it");
   EXPECT_EQ(faulty.status.code, 1);
   EXPECT_EQ((*parse_json(faulty.output))["errors"][0]["path"], "trainer.argv[0]");
 }

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "jobs/trainer_spec.hpp"
 #include "tests/xgboost/fixtures.hpp"
-#include "workers/protocol/trainer_spec.hpp"
 
 namespace tuneband::workers {
 namespace {
@@ -106,8 +106,8 @@ TEST_F(BestRound, StoresNoModelWhereALowerRungHasABetterOne) {
 TEST_F(BestRound, OfAModelThatCannotBeCutIsRefused) {
   for (const char* booster : {"dart", "gblinear"}) {
     Diagnostics diagnostics;
-    const auto spec = protocol::parse_trainer(trainer({{"booster", booster}}), "trainer", "/", diagnostics);
-    protocol::check_trainer(spec, {}, "validation-logloss", false, diagnostics);
+    const auto spec = parse_trainer(trainer({{"booster", booster}}), "trainer", "/", diagnostics);
+    check_trainer(spec, {}, "validation-logloss", false, diagnostics);
     ASSERT_THAT(diagnostics.errors(), SizeIs(1)) << booster;
     EXPECT_EQ(diagnostics.errors()[0].path, "trainer.keep");
   }

@@ -14,9 +14,6 @@
 namespace tuneband::workers {
 namespace {
 
-using protocol::DataFormat;
-using protocol::DataSpec;
-using protocol::SplitSpec;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -257,7 +254,7 @@ TEST_F(DataTable, AListOfOnesOwnTakesThePlaceOfTheUsualWords) {
 TEST_F(DataTable, NativeCategoriesAreOneFeatureEachWithItsType) {
   DataSpec spec = csv("a,city,zip,y\n1,Oslo,10,0\n2,Lima,9,1\n3,,10,0\n");
   spec.categorical = {"zip"};
-  spec.categorical_encoding = protocol::CategoricalEncoding::native;
+  spec.categorical_encoding = CategoricalEncoding::native;
   spec.validation = dir_.write("valid.csv", "a,city,zip,y\n1,Paris,9,0\n");
   const auto tables = load_tables(spec);
   ASSERT_TRUE(tables) << describe(tables.error());

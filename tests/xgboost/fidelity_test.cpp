@@ -1,5 +1,5 @@
 // What a rung of the trainer xgboost trains: the formula, the default, the warnings, and the models.
-#include "workers/protocol/fidelity.hpp"
+#include "jobs/fidelity.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,13 +8,12 @@
 #include <fstream>
 
 #include "core/text.hpp"
+#include "jobs/trainer_spec.hpp"
 #include "tests/xgboost/fixtures.hpp"
-#include "workers/protocol/trainer_spec.hpp"
 
 namespace tuneband::workers {
 namespace {
 
-using protocol::shrunk_eta;
 using test::TrialUnderTest;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -53,7 +52,7 @@ Json job_of(Json space, Json parameters = Json::object(), Json trainer = {{"type
 const Json kEta{{"type", "float"}, {"min", 0.01}, {"max", 1}};
 
 Json default_of(Json document) {
-  protocol::write_trainer_defaults(document);
+  write_trainer_defaults(document);
   return document["trainer"].value("fidelity", Json());
 }
 
@@ -71,7 +70,7 @@ TEST(TrainerDefaults, LeaveWhatIsSaidAndWhatIsNotAsItShouldBe) {
   EXPECT_EQ(default_of(job_of("no object")), "prefix");
   for (const char* text : {"3", "[]", "{}", R"({"trainer": 4})"}) {
     Json document = Json::parse(text);
-    protocol::write_trainer_defaults(document);
+    write_trainer_defaults(document);
     EXPECT_EQ(document, Json::parse(text));
   }
 }
@@ -79,7 +78,7 @@ TEST(TrainerDefaults, LeaveWhatIsSaidAndWhatIsNotAsItShouldBe) {
 Json scheduler_of(Json scheduler, const char* fidelity = "shrinkage") {
   Json document = job_of({{"eta", kEta}}, {}, {{"type", "xgboost"}, {"fidelity", fidelity}});
   document["scheduler"] = std::move(scheduler);
-  protocol::write_trainer_defaults(document);
+  write_trainer_defaults(document);
   return document["scheduler"];
 }
 
@@ -100,9 +99,9 @@ TEST(TrainerDefaults, GiveShrinkageALadderFromTheTwentySeventhPartOnAndNoAudit) 
 }
 
 std::vector<std::string> warnings_of(Json document) {
-  protocol::write_trainer_defaults(document);
+  write_trainer_defaults(document);
   Diagnostics diagnostics;
-  protocol::warn_of_fidelity(document, diagnostics);
+  warn_of_fidelity(document, diagnostics);
   std::vector<std::string> texts;
   for (const Error& warning : diagnostics.warnings()) texts.push_back(describe(warning));
   return texts;
@@ -221,8 +220,8 @@ TEST_F(RungTraining, OfALinearModelIsRefused) {
                      {"data", {{"train", "a.csv"}, {"label", "y"}}},
                      {"parameters", {{"booster", "gblinear"}}},
                      {"fidelity", "shrinkage"}};
-  const auto spec = protocol::parse_trainer(trainer, "trainer", "/", diagnostics);
-  protocol::check_trainer(spec, {}, "validation-rmse", false, diagnostics);
+  const auto spec = parse_trainer(trainer, "trainer", "/", diagnostics);
+  check_trainer(spec, {}, "validation-rmse", false, diagnostics);
   ASSERT_EQ(diagnostics.errors().size(), 1U);
   EXPECT_EQ(diagnostics.errors()[0].path, "trainer.fidelity");
 }

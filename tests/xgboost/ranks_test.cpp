@@ -81,7 +81,7 @@ TEST_F(XgboostGroups, TheMetricIsThatOfTheModelOnTheWholeValidationData) {
   TrialUnderTest trial(document, {{"eta", 0.3}}, "validation-auc");
   const auto outcomes = train(group, trial, 0, 4);
   Diagnostics faults;
-  const auto spec = std::get<protocol::XgboostSpec>(protocol::parse_trainer(document, "trainer", "/", faults));
+  const auto spec = std::get<XgboostSpec>(parse_trainer(document, "trainer", "/", faults));
   DataCache cache;
   const auto data = cache.get(spec)->data;
   const std::vector<EvaluationSet> sets{{"validation", &data->validation}};
@@ -338,7 +338,6 @@ TEST(Shards, ShareOutRowsQueriesAndFiles) {
     tables.train.values.push_back(static_cast<float>(10 * row));
   }
   tables.train_file_ends = {2, 3, 7};
-  using protocol::Sharding;
   EXPECT_THAT(shard_of(tables, Sharding::rows, 1, 3).labels, ElementsAre(1, 4));
   EXPECT_THAT(shard_of(tables, Sharding::rows, 0, 3).values, ElementsAre(0, 30, 60));
   EXPECT_THAT(shard_of(tables, Sharding::files, 0, 2).labels, ElementsAre(0, 1, 3, 4, 5, 6));
@@ -360,7 +359,7 @@ TEST(Shards, OfASparseTableKeepTheirEntries) {
   tables.train.row_starts = {0, 2, 2, 3};
   tables.train.entry_columns = {0, 2, 1};
   tables.train.values = {1, 2, 3};
-  const Table shard = shard_of(tables, protocol::Sharding::rows, 0, 2);
+  const Table shard = shard_of(tables, Sharding::rows, 0, 2);
   EXPECT_THAT(shard.labels, ElementsAre(0, 2));
   EXPECT_THAT(shard.row_starts, ElementsAre(0, 2, 3));
   EXPECT_THAT(shard.entry_columns, ElementsAre(0, 2, 1));

@@ -325,7 +325,7 @@ TEST_F(XgboostRunner, AnUnwritableTrialDirectoryIsSaid) {
 TEST(DataCache, ForgetsTheLeastRecentlyUsed) {
   const test::TemporaryDir dir;
   const auto spec = [&dir](const std::string& name) {
-    protocol::XgboostSpec all;
+    XgboostSpec all;
     all.data.train = {dir.write(name, test::made_up_csv(200))};
     all.data.label = "y";
     return all;
@@ -340,7 +340,7 @@ TEST(DataCache, ForgetsTheLeastRecentlyUsed) {
   cache.get(second);
   EXPECT_TRUE(cache.get(first)->warm);
   cache.get(third);
-  EXPECT_THAT(cache.keys(), ElementsAre(protocol::data_key(third), protocol::data_key(first)));
+  EXPECT_THAT(cache.keys(), ElementsAre(data_key(third), data_key(first)));
   EXPECT_FALSE(cache.get(second)->warm);
 }
 
@@ -365,7 +365,7 @@ LargeCheck check_large(const std::string& last_row) {
   const test::TemporaryDir dir;
   std::string csv = "a,b,y\n";
   while (csv.size() < 20 * 1024 * 1024) csv += "0.123456789,0.987654321,0\n0.5,0.25,0\n";
-  protocol::XgboostSpec spec;
+  XgboostSpec spec;
   spec.data.train = {dir.write("data.csv", csv + last_row)};
   spec.data.label = "y";
   Diagnostics diagnostics;
@@ -385,7 +385,7 @@ TEST(DataCheck, OfLargeFilesASampleIsReadAndTheRestIsLeftToTheTrial) {
 
 TEST(DataCheck, ASampleEstimatesTheRowsOfAll) {
   const test::TemporaryDir dir;
-  protocol::DataSpec spec;
+  DataSpec spec;
   spec.label = "y";
   const std::string csv = test::made_up_csv(40'000);  // 0.9 MB
   spec.train = {dir.write("data.csv", csv)};
@@ -419,7 +419,7 @@ TEST(DataCheck, SaysWhenThereIsNotEnoughMemory) {
 
 TEST(DataLoad, SaysHowFarItIs) {
   const test::TemporaryDir dir;
-  protocol::DataSpec spec;
+  DataSpec spec;
   spec.label = "y";
   spec.train = {dir.write("data.csv", test::made_up_csv(40'000))};
   std::vector<double> shares;
@@ -432,7 +432,7 @@ TEST(DataLoad, SaysHowFarItIs) {
 TEST(DataCheck, FindsWhatATrialWouldMeet) {
   const test::TemporaryDir dir;
   const auto check = [&dir](const std::string& csv, const Json& job) {
-    protocol::XgboostSpec spec;
+    XgboostSpec spec;
     spec.data.train = {dir.write("data.csv", csv)};
     spec.data.validation = spec.data.train.front();
     spec.data.label = "y";

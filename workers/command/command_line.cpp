@@ -164,7 +164,7 @@ bool passes_through(std::string_view name) {
   return name.starts_with("LC_") || name.starts_with("OMP_") || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-std::map<std::string, std::string> inherited_variables(const protocol::CommandSpec& spec) {
+std::map<std::string, std::string> inherited_variables(const CommandSpec& spec) {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -194,9 +194,9 @@ std::optional<std::string> text_of_file(const std::string& path) {
 
 }  // namespace
 
-Result<protocol::CommandSpec> with_references_read(protocol::CommandSpec spec) {
-  using Source = protocol::EnvironmentReference::Source;
-  for (const protocol::EnvironmentReference& reference : spec.environment_references) {
+Result<CommandSpec> with_references_read(CommandSpec spec) {
+  using Source = EnvironmentReference::Source;
+  for (const EnvironmentReference& reference : spec.environment_references) {
     const std::string path = join_path("trainer.environment", reference.name);
     if (reference.source == Source::worker_variable) {
       const char* value = std::getenv(reference.from.c_str());
@@ -218,7 +218,7 @@ Result<protocol::CommandSpec> with_references_read(protocol::CommandSpec spec) {
   return spec;
 }
 
-std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const protocol::CommandSpec& spec,
+std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const CommandSpec& spec,
                                              const std::string& tracker_host) {
   std::map<std::string, std::string> variables = inherited_variables(spec);
   variables.emplace("PYTHONUNBUFFERED", "1");  // else its reports come all at once, at the end

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "jobs/trainer_spec.hpp"
 #include "workers/protocol/sync.hpp"
-#include "workers/protocol/trainer_spec.hpp"
 
 namespace tuneband::workers {
 
@@ -20,12 +20,12 @@ std::vector<std::string> fill_argv(const std::vector<std::string>& templates, co
 
 // `spec` with the values of its environment's references read, here and now. Error: a variable or file that is not there, at the
 // reference's path in the job; no value is in it.
-Result<protocol::CommandSpec> with_references_read(protocol::CommandSpec spec);
+Result<CommandSpec> with_references_read(CommandSpec spec);
 
 // "NAME=value": of this process's environment what programs need to run and what the job names (docs/command-trainer.md),
 // TUNEBAND_* for the segment, what ranks find each other by (RANK, MASTER_ADDR, DMLC_*, ...) and the job's own on top.
 // `tracker_host`: where the tracker is when the order does not say.
-std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const protocol::CommandSpec& spec,
+std::vector<std::string> command_environment(const protocol::AssignmentOrder& order, const CommandSpec& spec,
                                              const std::string& tracker_host = "");
 
 // The value of `name` in such a list, or "".

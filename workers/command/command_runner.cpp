@@ -10,12 +10,12 @@
 #include <filesystem>
 
 #include "core/text.hpp"
+#include "jobs/trainer_spec.hpp"
 #include "workers/command/command_line.hpp"
 #include "workers/command/left_over.hpp"
 #include "workers/command/running_command.hpp"
 #include "workers/command/tensor_inbox.hpp"
 #include "workers/machine_fault.hpp"
-#include "workers/protocol/trainer_spec.hpp"
 #include "workers/protocol/trial_directory.hpp"
 #include "workers/released_files.hpp"
 #include "workers/segment_dir.hpp"
@@ -28,7 +28,6 @@ namespace tuneband::workers {
 namespace {
 
 using protocol::AssignmentOrder;
-using protocol::CommandSpec;
 using SegmentClock = std::chrono::steady_clock;
 
 constexpr int kSignalExitBase = 128;  // a shell's status for "my child was ended by signal N" is 128 + N
@@ -135,7 +134,7 @@ class CommandSegment {
     }
     reporter_.observe(resource, std::move(metrics));
     // The command saves first and reports then; that is the agreement.
-    if (spec_.resume == protocol::ResumeMode::checkpoint) reporter_.checkpointed(resource);
+    if (spec_.resume == ResumeMode::checkpoint) reporter_.checkpointed(resource);
   }
 
   const AssignmentOrder& order_;
@@ -235,12 +234,12 @@ class CommandRunner final : public TrialRunner {
 
   SegmentResult run(const AssignmentOrder& assigned, TrialReporter& reporter, TrialLog& log) override {
     Diagnostics diagnostics;
-    const protocol::TrainerSpec trainer = protocol::parse_trainer(assigned.trainer, "trainer", "", diagnostics);
+    const TrainerSpec trainer = parse_trainer(assigned.trainer, "trainer", "", diagnostics);
     const auto* spec = std::get_if<CommandSpec>(&trainer);
     if (!diagnostics.ok()) return {kExitInvalidParameters, describe(diagnostics.errors().front())};
     if (spec == nullptr) return {kExitInvalidParameters, "the trainer is not a command"};
     AssignmentOrder order = assigned;
-    if (spec->resume == protocol::ResumeMode::restart) order.from_resource = 0;
+    if (spec->resume == ResumeMode::restart) order.from_resource = 0;
 
     if (command_ && !goes_on(order)) {
       reporter.waits_for_others(true);  // for its grace period
@@ -397,7 +396,7 @@ class CommandRunner final : public TrialRunner {
     if (command.says_resource() || !command.last_metrics()) return no_metric(order, spec, command);
     // It never said how far it was: what it printed last is its result.
     reporter.observe(order.until_resource, *command.last_metrics());
-    if (spec.resume == protocol::ResumeMode::checkpoint) reporter.checkpointed(order.until_resource);
+    if (spec.resume == ResumeMode::checkpoint) reporter.checkpointed(order.until_resource);
     return SegmentResult{kExitCompleted, ""};
   }
 

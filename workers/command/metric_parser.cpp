@@ -116,7 +116,7 @@ MetricParser::~MetricParser() = default;
 MetricParser::MetricParser(MetricParser&&) noexcept = default;
 MetricParser& MetricParser::operator=(MetricParser&&) noexcept = default;
 
-Result<MetricParser> MetricParser::create(const protocol::CommandSpec& spec, const std::string& objective) {
+Result<MetricParser> MetricParser::create(const CommandSpec& spec, const std::string& objective) {
   auto patterns = std::make_unique<Patterns>();
   for (std::size_t i = 0; i < spec.metrics.size(); ++i) {
     auto regex =

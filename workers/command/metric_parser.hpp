@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "workers/protocol/trainer_spec.hpp"
+#include "jobs/trainer_spec.hpp"
 #include "workers/trial_runner.hpp"
 
 namespace re2 {
@@ -35,7 +35,7 @@ struct MetricReport {
 class MetricParser {
  public:
   // Errors (invalid_argument): a pattern that RE2 does not accept or that has no group for the value; `path` below "trainer".
-  static Result<MetricParser> create(const protocol::CommandSpec& spec, const std::string& objective);
+  static Result<MetricParser> create(const CommandSpec& spec, const std::string& objective);
   ~MetricParser();
   MetricParser(MetricParser&&) noexcept;
   MetricParser& operator=(MetricParser&&) noexcept;

@@ -16,8 +16,6 @@ namespace tuneband::workers {
 
 namespace {
 
-using protocol::DataSpec;
-
 constexpr const char* kTrainField = "trainer.data.train";
 constexpr const char* kLabelField = "trainer.data.label";
 constexpr std::int64_t kOddShareOf = 100;  // fewer odd cells than one in so many are dirt, not categories
@@ -336,7 +334,7 @@ class EncodingLearner {
   }
 
   ColumnKind kind_of(std::size_t categories) const {
-    if (spec_.categorical_encoding == protocol::CategoricalEncoding::native) return ColumnKind::native;
+    if (spec_.categorical_encoding == CategoricalEncoding::native) return ColumnKind::native;
     return categories <= kOneHotCategoriesMax ? ColumnKind::one_hot : ColumnKind::ordinal;
   }
 

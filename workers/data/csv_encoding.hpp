@@ -11,13 +11,12 @@ namespace tuneband::workers {
 
 // Reads the training files once or twice; where `options` bound what is read, `positive` need not be there. Errors: as
 // load_tables().
-Result<CsvEncoding> learn_csv_encoding(const protocol::DataSpec& spec, const ReadOptions& options);
+Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec, const ReadOptions& options);
 
 // Appends the rows of `path` as numbers, each to the table that `target` names for its number (from 0). `field` is the file's
 // place in the job ("trainer.data.validation"), for errors. Where `options` bound what is read, rows with a label that the
 // encoding lacks are left out.
-Result<TextRead> encode_csv(const protocol::DataSpec& spec, const CsvEncoding& encoding, const std::string& path,
-                            const std::string& field, const std::function<Table&(std::uint64_t row)>& target,
-                            const ReadOptions& options);
+Result<TextRead> encode_csv(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, const std::string& field,
+                            const std::function<Table&(std::uint64_t row)>& target, const ReadOptions& options);
 
 }  // namespace tuneband::workers

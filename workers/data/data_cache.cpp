@@ -15,7 +15,7 @@ std::string file_version(const std::string& path) {
          std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
 }
 
-Result<std::shared_ptr<const WarmData>> load_warm(const protocol::DataSpec& spec, bool binary, const LoadOptions& options) {
+Result<std::shared_ptr<const WarmData>> load_warm(const DataSpec& spec, bool binary, const LoadOptions& options) {
   auto tables = load_tables(spec, options);
   if (!tables) return tables.error();
   auto data = std::make_shared<WarmData>();
@@ -36,7 +36,7 @@ Result<std::shared_ptr<const WarmData>> load_warm(const protocol::DataSpec& spec
 
 }  // namespace
 
-std::string data_version(const protocol::DataSpec& spec) {
+std::string data_version(const DataSpec& spec) {
   const auto* validation = std::get_if<std::string>(&spec.validation);
   std::string version;
   for (const std::string& file : spec.train) version += file_version(file) + "|";
@@ -48,8 +48,8 @@ bool DataCache::Entry::serves(bool for_binary) const {
   return binary == for_binary || !(data->from_signs || are_signs(data->train_labels, data->validation_labels));
 }
 
-Result<DataCache::Lookup> DataCache::get(const protocol::XgboostSpec& spec, bool binary, const LoadOptions& options) {
-  const std::string key = protocol::data_key(spec);
+Result<DataCache::Lookup> DataCache::get(const XgboostSpec& spec, bool binary, const LoadOptions& options) {
+  const std::string key = data_key(spec);
   const std::string version = data_version(spec.data);
   {
     const std::lock_guard lock(mutex_);

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "jobs/trainer_spec.hpp"
 #include "workers/data/label_check.hpp"
-#include "workers/protocol/trainer_spec.hpp"
 #include "workers/xgboost/xgboost_session.hpp"
 
 namespace tuneband::workers {
@@ -32,7 +32,7 @@ struct WarmData {
 };
 
 // Of the files that `spec` names, as they are now: equal while none of them has changed.
-std::string data_version(const protocol::DataSpec& spec);
+std::string data_version(const DataSpec& spec);
 
 class DataCache {
  public:
@@ -44,7 +44,7 @@ class DataCache {
   };
   // `binary`: labels -1 and 1 become 0 and 1. Errors: as load_tables(), and kOutOfMemory. An entry larger than the bound stays
   // until another one is asked for.
-  Result<Lookup> get(const protocol::XgboostSpec& spec, bool binary = false, const LoadOptions& options = {});
+  Result<Lookup> get(const XgboostSpec& spec, bool binary = false, const LoadOptions& options = {});
 
   std::vector<std::string> keys() const;
   void clear();

@@ -20,7 +20,7 @@ namespace {
 std::string text_of_scalar(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 // Every value that the job gives a parameter, fixed in the trainer or in the search space, or chosen from.
-std::vector<std::string> values_of(const protocol::XgboostSpec& spec, const Json& job, const std::string& name) {
+std::vector<std::string> values_of(const XgboostSpec& spec, const Json& job, const std::string& name) {
   for (const auto& [fixed, value] : spec.parameters) {
     if (fixed == name) return {value};
   }
@@ -35,23 +35,23 @@ std::vector<std::string> values_of(const protocol::XgboostSpec& spec, const Json
   return values;
 }
 
-int class_count(const protocol::XgboostSpec& spec, const Json& job) {
+int class_count(const XgboostSpec& spec, const Json& job) {
   const auto values = values_of(spec, job, "num_class");
   const auto number = values.empty() ? std::nullopt : parse_number(values[0]);
   constexpr double kClassesMax = 1e6;
   return number && *number >= 0 && *number <= kClassesMax ? static_cast<int>(*number) : 0;
 }
 
-void check_objectives(const protocol::XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   std::vector<std::string> names = values_of(spec, job, "objective");
-  if (names.empty()) names = {protocol::kXgboostObjectiveDefault};
+  if (names.empty()) names = {kXgboostObjectiveDefault};
   const LabelFacts train_found = label_facts(tables.train);
   const LabelFacts validation_found = label_facts(tables.validation);
   bool signs_told = false;
   for (const std::string& name : names) {
-    const auto* objective = protocol::find_xgboost_objective(name);
+    const auto* objective = find_xgboost_objective(name);
     if (objective == nullptr) continue;  // said by check_trainer()
-    const bool signs = objective->task == protocol::XgboostTask::binary && are_signs(train_found, validation_found);
+    const bool signs = objective->task == XgboostTask::binary && are_signs(train_found, validation_found);
     const LabelFacts train = signs ? facts_of_signs(train_found) : train_found;
     const LabelFacts validation = signs ? facts_of_signs(validation_found) : validation_found;
     if (signs && !std::exchange(signs_told, true)) {
@@ -61,25 +61,23 @@ void check_objectives(const protocol::XgboostSpec& spec, const Json& job, const 
     const auto checked = check_labels(*objective, class_count(spec, job), tables.encoding.label, train, validation,
                                       tables.rows_of_all.has_value());
     if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
-    if (checked && !tables.rows_of_all && objective->task == protocol::XgboostTask::binary && validation.min == validation.max) {
+    if (checked && !tables.rows_of_all && objective->task == XgboostTask::binary && validation.min == validation.max) {
       diagnostics.warning("trainer.data.validation", "every row of the validation data has the label " +
                                                          format_number(validation.min) + ": auc will be NaN");
     }
   }
 }
 
-bool tells_classes_apart(const protocol::XgboostSpec& spec, const Json& job) {
+bool tells_classes_apart(const XgboostSpec& spec, const Json& job) {
   const std::vector<std::string> names = values_of(spec, job, "objective");
   return std::any_of(names.begin(), names.end(), [](const std::string& name) {
-    const auto* objective = protocol::find_xgboost_objective(name);
-    return objective != nullptr &&
-           (objective->task == protocol::XgboostTask::binary || objective->task == protocol::XgboostTask::multiclass);
+    const auto* objective = find_xgboost_objective(name);
+    return objective != nullptr && (objective->task == XgboostTask::binary || objective->task == XgboostTask::multiclass);
   });
 }
 
 // What each rank of a group would have to train on.
-void check_shards(const protocol::XgboostSpec& spec, const Json& job, int replicas, const LoadedTables& tables,
-                  Diagnostics& diagnostics) {
+void check_shards(const XgboostSpec& spec, const Json& job, int replicas, const LoadedTables& tables, Diagnostics& diagnostics) {
   const std::set<float> classes(tables.train.labels.begin(), tables.train.labels.end());
   const bool classified = tells_classes_apart(spec, job);
   bool warned = false;
@@ -121,7 +119,7 @@ void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
 
 double rows_of(const LoadedTables& tables) { return static_cast<double>(tables.train.rows() + tables.validation.rows()); }
 
-void tell_of_sample(const protocol::DataSpec& data, const LoadedTables& tables, Diagnostics& diagnostics) {
+void tell_of_sample(const DataSpec& data, const LoadedTables& tables, Diagnostics& diagnostics) {
   diagnostics.warning("trainer.data",
                       "of the data's " + megabytes(static_cast<double>(size_of_files(data))) +
                           " a sample was checked: " + std::to_string(std::llround(rows_of(tables))) + " rows of about " +
@@ -144,7 +142,7 @@ int replicas_max_of(const Json& job) {
   return most;
 }
 
-void check_data(const protocol::XgboostSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics) {
+void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics) {
   try {
     const auto tables = load_tables(spec.data, {.sample_bytes = kCheckedBytesMax, .on_progress = {}});
     if (!tables && tables.error().code == ErrorCode::too_large) {

@@ -7,9 +7,9 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
+#include "jobs/trainer_spec.hpp"
 #include "workers/data/data_table.hpp"
 #include "workers/data/memory_forecast.hpp"
-#include "workers/protocol/trainer_spec.hpp"
 
 namespace tuneband::workers {
 
@@ -19,6 +19,6 @@ inline constexpr std::uint64_t kCheckedBytesMax = 16 * 1024 * 1024;  // of text;
 int replicas_max_of(const Json& job);
 
 // `job` is the whole document: the objective may be tuned. Faults carry paths into it, like "trainer.data.label".
-void check_data(const protocol::XgboostSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics);
+void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics);
 
 }  // namespace tuneband::workers

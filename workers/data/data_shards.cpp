@@ -19,8 +19,8 @@ void append_row(const Table& from, std::size_t row, Table& to) {
 }
 
 // Where each part that is given to one rank ends: a row, a query or a file.
-std::vector<std::size_t> part_ends(const LoadedTables& tables, protocol::Sharding sharding) {
-  if (sharding == protocol::Sharding::files) return tables.train_file_ends;
+std::vector<std::size_t> part_ends(const LoadedTables& tables, Sharding sharding) {
+  if (sharding == Sharding::files) return tables.train_file_ends;
   const Table& table = tables.train;
   std::vector<std::size_t> ends(table.query_sizes.empty() ? table.rows() : table.query_sizes.size(), 1);
   if (!table.query_sizes.empty()) ends.assign(table.query_sizes.begin(), table.query_sizes.end());
@@ -40,7 +40,7 @@ void append_queries(const Table& from, std::size_t begin, std::size_t end, Table
 
 }  // namespace
 
-Table shard_of(const LoadedTables& tables, protocol::Sharding sharding, int rank, int world_size) {
+Table shard_of(const LoadedTables& tables, Sharding sharding, int rank, int world_size) {
   const Table& table = tables.train;
   Table shard;
   shard.columns = table.columns;
@@ -48,7 +48,7 @@ Table shard_of(const LoadedTables& tables, protocol::Sharding sharding, int rank
   shard.feature_types = table.feature_types;
   if (table.sparse) shard.row_starts.push_back(0);
   const std::vector<std::size_t> ends = part_ends(tables, sharding);
-  const bool by_query = !table.query_sizes.empty() && sharding == protocol::Sharding::rows;
+  const bool by_query = !table.query_sizes.empty() && sharding == Sharding::rows;
   for (std::size_t part = static_cast<std::size_t>(rank); part < ends.size(); part += static_cast<std::size_t>(world_size)) {
     const std::size_t begin = part == 0 ? 0 : ends[part - 1];
     for (std::size_t row = begin; row < ends[part]; ++row) append_row(table, row, shard);

@@ -21,7 +21,7 @@ constexpr std::uint64_t kSampleOfFileMin = 256 * 1024;  // bytes
 constexpr double kShareMin = 1e-9;
 
 template <class Visit>
-void for_each_file(const protocol::DataSpec& spec, const Visit& visit) {
+void for_each_file(const DataSpec& spec, const Visit& visit) {
   for (const std::string& file : spec.train) visit(file);
   if (const auto* validation = std::get_if<std::string>(&spec.validation)) visit(*validation);
 }
@@ -36,7 +36,7 @@ std::uint64_t size_of_file(const std::string& path) {
 using RowTarget = std::function<Table&(std::uint64_t row)>;
 
 // A row's side depends on the seed and its number alone: the same split in every process.
-RowTarget split_target(const protocol::SplitSpec& split, LoadedTables& tables) {
+RowTarget split_target(const SplitSpec& split, LoadedTables& tables) {
   return [split, &tables](std::uint64_t row) -> Table& {
     return random_unit(split.seed, {row}) < split.fraction ? tables.validation : tables.train;
   };
@@ -45,8 +45,8 @@ RowTarget split_target(const protocol::SplitSpec& split, LoadedTables& tables) {
 // Where the rows of each file go: reads it with `read(path, field, target)`, which says how much of it was read. The training
 // files' rows are numbered as one table's.
 template <class Read>
-Result<void> read_files(const protocol::DataSpec& spec, LoadedTables& tables, const Read& read) {
-  const auto* split = std::get_if<protocol::SplitSpec>(&spec.validation);
+Result<void> read_files(const DataSpec& spec, LoadedTables& tables, const Read& read) {
+  const auto* split = std::get_if<SplitSpec>(&spec.validation);
   const RowTarget target =
       split != nullptr ? split_target(*split, tables) : [&tables](std::uint64_t) -> Table& { return tables.train; };
   const auto rows = [&tables] { return tables.train.rows() + tables.validation.rows(); };
@@ -76,7 +76,7 @@ Result<void> read_files(const protocol::DataSpec& spec, LoadedTables& tables, co
 }
 
 // Of the text in the files, about.
-std::uint64_t text_size(const protocol::DataSpec& spec) {
+std::uint64_t text_size(const DataSpec& spec) {
   std::uint64_t size = 0;
   for_each_file(spec, [&size](const std::string& path) {
     const bool compressed = path.ends_with(".gz") || path.ends_with(".zst") || path.ends_with(".zstd");
@@ -86,7 +86,7 @@ std::uint64_t text_size(const protocol::DataSpec& spec) {
 }
 
 // Of each file.
-ReadOptions read_options(const protocol::DataSpec& spec, const LoadOptions& options) {
+ReadOptions read_options(const DataSpec& spec, const LoadOptions& options) {
   ReadOptions read;
   const std::uint64_t size = size_of_files(spec);
   const std::size_t files = spec.train.size() + (std::holds_alternative<std::string>(spec.validation) ? 1 : 0);
@@ -94,7 +94,7 @@ ReadOptions read_options(const protocol::DataSpec& spec, const LoadOptions& opti
     read.bytes_max = std::max(options.sample_bytes / files, kSampleOfFileMin);
   }
   if (!options.on_progress) return read;
-  const std::uint64_t readings = spec.format == protocol::DataFormat::csv ? 2 : 1;
+  const std::uint64_t readings = spec.format == DataFormat::csv ? 2 : 1;
   read.on_read = [&options, all = static_cast<double>(std::max<std::uint64_t>(size * readings, 1)),
                   done = std::uint64_t{0}](std::uint64_t bytes) mutable {
     done += bytes;
@@ -103,7 +103,7 @@ ReadOptions read_options(const protocol::DataSpec& spec, const LoadOptions& opti
   return read;
 }
 
-Result<void> load_csv(const protocol::DataSpec& spec, const ReadOptions& options, LoadedTables& tables) {
+Result<void> load_csv(const DataSpec& spec, const ReadOptions& options, LoadedTables& tables) {
   auto encoding = learn_csv_encoding(spec, options);
   if (!encoding) return encoding.error();
   tables.encoding = std::move(*encoding);
@@ -120,7 +120,7 @@ Result<void> check_queries(const Table& table, const std::string& field) {
   return Error{ErrorCode::invalid_argument, "some lines have a qid and some have none", field, ""};
 }
 
-Result<void> load_libsvm(const protocol::DataSpec& spec, const ReadOptions& options, LoadedTables& tables) {
+Result<void> load_libsvm(const DataSpec& spec, const ReadOptions& options, LoadedTables& tables) {
   const auto read_one = [&options](const std::string& path, const std::string& field,
                                    const RowTarget& target) -> Result<TextRead> {
     auto read = read_libsvm(path, target, options);
@@ -131,7 +131,7 @@ Result<void> load_libsvm(const protocol::DataSpec& spec, const ReadOptions& opti
   };
   if (auto done = read_files(spec, tables, read_one); !done) return done;
   tables.train.columns = tables.validation.columns = std::max({tables.train.columns, tables.validation.columns, std::size_t{1}});
-  if (std::holds_alternative<protocol::SplitSpec>(spec.validation)) {  // queries are torn apart
+  if (std::holds_alternative<SplitSpec>(spec.validation)) {  // queries are torn apart
     tables.train.query_sizes.clear();
     tables.validation.query_sizes.clear();
     return {};
@@ -140,8 +140,8 @@ Result<void> load_libsvm(const protocol::DataSpec& spec, const ReadOptions& opti
   return check_queries(tables.validation, kValidationPath);
 }
 
-Result<void> check_sizes(const protocol::DataSpec& spec, const LoadedTables& tables) {
-  const bool split = std::holds_alternative<protocol::SplitSpec>(spec.validation);
+Result<void> check_sizes(const DataSpec& spec, const LoadedTables& tables) {
+  const bool split = std::holds_alternative<SplitSpec>(spec.validation);
   const std::size_t all = tables.train.rows() + tables.validation.rows();
   if (tables.train.rows() > 0 && tables.validation.rows() > 0) return {};
   const bool train_empty = tables.train.rows() == 0;
@@ -161,16 +161,16 @@ Error no_row_in_sample() {
   return {ErrorCode::too_large, "no row is as short as what was read of the data to check it", "trainer.data", ""};
 }
 
-std::uint64_t size_of_files(const protocol::DataSpec& spec) {
+std::uint64_t size_of_files(const DataSpec& spec) {
   std::uint64_t size = 0;
   for_each_file(spec, [&size](const std::string& path) { size += size_of_file(path); });
   return size;
 }
 
-Result<LoadedTables> load_tables(const protocol::DataSpec& spec, const LoadOptions& options) {
+Result<LoadedTables> load_tables(const DataSpec& spec, const LoadOptions& options) {
   LoadedTables tables;
   const ReadOptions read = read_options(spec, options);
-  auto loaded = spec.format == protocol::DataFormat::csv ? load_csv(spec, read, tables) : load_libsvm(spec, read, tables);
+  auto loaded = spec.format == DataFormat::csv ? load_csv(spec, read, tables) : load_libsvm(spec, read, tables);
   if (!loaded) return loaded.error();
   if (auto checked = check_sizes(spec, tables); !checked) return checked.error();
   return tables;

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "jobs/trainer_spec.hpp"
 #include "workers/data/csv_reader.hpp"
-#include "workers/protocol/trainer_spec.hpp"
 
 namespace tuneband::workers {
 
@@ -92,10 +92,10 @@ struct LoadOptions {
 Error no_row_in_sample();
 
 // On disk.
-std::uint64_t size_of_files(const protocol::DataSpec& spec);
+std::uint64_t size_of_files(const DataSpec& spec);
 
 // Reads what `spec` names. Errors: no_row_in_sample(), and invalid_argument with a path like "trainer.data.label" and the line
 // and column in the message.
-Result<LoadedTables> load_tables(const protocol::DataSpec& spec, const LoadOptions& options = {});
+Result<LoadedTables> load_tables(const DataSpec& spec, const LoadOptions& options = {});
 
 }  // namespace tuneband::workers

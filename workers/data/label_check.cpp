@@ -9,9 +9,6 @@ namespace tuneband::workers {
 
 namespace {
 
-using protocol::XgboostObjective;
-using protocol::XgboostTask;
-
 constexpr std::size_t kClassesShownMax = 8;
 
 Error label_fault(std::string message, std::string hint = {}) {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "jobs/xgboost_parameters.hpp"
 #include "workers/data/data_table.hpp"
-#include "workers/protocol/xgboost_parameters.hpp"
 
 namespace tuneband::workers {
 
@@ -31,7 +31,7 @@ bool make_signs_classes(LoadedTables& tables, bool binary);
 
 // `classes`: XGBoost's num_class, 0 where there is none. Errors: at "trainer.data.label", with what was found and what is
 // expected. Of a `sample` nothing is said that rows beyond it may mend.
-Result<void> check_labels(const protocol::XgboostObjective& objective, int classes, const LabelColumn& column,
-                          const LabelFacts& train, const LabelFacts& validation, bool sample = false);
+Result<void> check_labels(const XgboostObjective& objective, int classes, const LabelColumn& column, const LabelFacts& train,
+                          const LabelFacts& validation, bool sample = false);
 
 }  // namespace tuneband::workers

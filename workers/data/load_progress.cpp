@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kBetweenNotes{5};
 
 }  // namespace
 
-LoadOptions noting_progress(const protocol::DataSpec& spec, TrialLog& log) {
+LoadOptions noting_progress(const DataSpec& spec, TrialLog& log) {
   LoadOptions options;
   const std::uint64_t size = size_of_files(spec);
   if (size < kSmallBytes) return options;

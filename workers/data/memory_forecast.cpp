@@ -34,7 +34,7 @@ struct Largest {
   double value = 0;
   std::string path;
 };
-Largest largest_of(const protocol::XgboostSpec& spec, const Json& job, const std::string& name, double otherwise) {
+Largest largest_of(const XgboostSpec& spec, const Json& job, const std::string& name, double otherwise) {
   for (const auto& [fixed, value] : spec.parameters) {
     if (fixed == name) return {parse_number(value).value_or(otherwise), join_path("trainer.parameters", name)};
   }
@@ -96,7 +96,7 @@ void check_memory(const LoadedTables& tables, const CheckedMachine& machine, Dia
                                                      : "use a part of the rows, drop columns, or a machine with more memory");
 }
 
-void check_histograms(const protocol::XgboostSpec& spec, const Json& job, const LoadedTables& tables,
+void check_histograms(const XgboostSpec& spec, const Json& job, const LoadedTables& tables,
                       const CheckedMachine& machine, Diagnostics& diagnostics) {
   const Largest depth = largest_of(spec, job, "max_depth", kMaxDepthDefault);
   const auto bin = static_cast<int>(std::clamp(largest_of(spec, job, "max_bin", kMaxBinDefault).value, 2.0, 65536.0));

@@ -4,7 +4,7 @@
 #include "core/error.hpp"
 #include "core/json.hpp"
 #include "workers/data/data_table.hpp"
-#include "workers/protocol/trainer_spec.hpp"
+#include "jobs/trainer_spec.hpp"
 
 namespace tuneband::workers {
 
@@ -33,7 +33,7 @@ double histogram_bytes(int max_depth, double rows, double bins);
 
 // Warns where one worker needs more than the machine has, or all of them together.
 void check_memory(const LoadedTables& tables, const CheckedMachine& machine, Diagnostics& diagnostics);
-void check_histograms(const protocol::XgboostSpec& spec, const Json& job, const LoadedTables& tables,
+void check_histograms(const XgboostSpec& spec, const Json& job, const LoadedTables& tables,
                       const CheckedMachine& machine, Diagnostics& diagnostics);
 
 }  // namespace tuneband::workers

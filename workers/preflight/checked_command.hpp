@@ -8,12 +8,12 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
-#include "workers/protocol/trainer_spec.hpp"
+#include "jobs/trainer_spec.hpp"
 
 namespace tuneband::workers {
 
 struct CheckedCommand {
-  protocol::CommandSpec spec;  // with the values of its references
+  CommandSpec spec;  // with the values of its references
   std::string executable;      // path of argv[0]
   std::vector<std::string> environment;
   int replicas_max = 1;  // the most ranks that a trial may have

@@ -122,7 +122,7 @@ void check_ranks_differ(const CheckedCommand& command, const std::optional<std::
       "share it by RANK and WORLD_SIZE of the environment, or leave replicas out");
 }
 
-void check_memory_limit(const protocol::CommandSpec& spec, const CheckedMachine& machine, Diagnostics& diagnostics) {
+void check_memory_limit(const CommandSpec& spec, const CheckedMachine& machine, Diagnostics& diagnostics) {
   if (!spec.memory_bytes_max) return;
   const auto each = static_cast<double>(*spec.memory_bytes_max);
   if (each * machine.workers <= machine.memory_bytes) return;

@@ -160,8 +160,8 @@ class XgboostGroup::Session final : public Ranks {
   // The job's data as this rank trains on it. All ranks use what they have in memory, or all of them make it anew: XGBoost builds
   // its index of the data in step.
   std::optional<SegmentResult> find_data(const SegmentContext& segment, bool binary, std::shared_ptr<const WarmData>& data) {
-    const bool by_files = segment.spec.sharding == protocol::Sharding::files;
-    const std::string key = protocol::data_key(segment.spec) + (by_files ? "#files" : "") + (binary ? "#binary" : "");
+    const bool by_files = segment.spec.sharding == Sharding::files;
+    const std::string key = data_key(segment.spec) + (by_files ? "#files" : "") + (binary ? "#binary" : "");
     const std::string version = data_version(segment.spec.data);
     auto known = data_.begin();
     while (known != data_.end() && !(known->key == key && known->version == version)) ++known;

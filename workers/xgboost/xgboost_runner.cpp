@@ -17,7 +17,6 @@ namespace tuneband::workers {
 namespace {
 
 using protocol::AssignmentOrder;
-using protocol::XgboostSpec;
 
 class XgboostRunner final : public TrialRunner {
  public:
@@ -54,7 +53,7 @@ class XgboostRunner final : public TrialRunner {
  private:
   SegmentResult run_segment(const AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) {
     Diagnostics faults;
-    const auto trainer = protocol::parse_trainer(order.trainer, "trainer", "/", faults);
+    const auto trainer = parse_trainer(order.trainer, "trainer", "/", faults);
     const auto* spec = std::get_if<XgboostSpec>(&trainer);
     if (!faults.ok()) return failed_segment(kExitInvalidParameters, faults.errors().front());
     if (spec == nullptr) return {kExitInvalidParameters, "the trainer is not of the type xgboost"};

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/text.hpp"
-#include "workers/protocol/xgboost_parameters.hpp"
+#include "jobs/xgboost_parameters.hpp"
 
 namespace tuneband::workers {
 
@@ -22,7 +22,7 @@ std::string objective_name(const XgboostParameters& parameters) {
   for (const auto& [name, value] : parameters) {
     if (name == "objective") return value;
   }
-  return protocol::kXgboostObjectiveDefault;
+  return kXgboostObjectiveDefault;
 }
 
 double sigmoid(double margin) { return 1 / (1 + std::exp(-margin)); }

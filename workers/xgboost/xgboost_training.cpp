@@ -7,8 +7,9 @@
 #include "core/json.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "jobs/xgboost_parameters.hpp"
+#include "scheduler/job_spec.hpp"
 #include "workers/machine_fault.hpp"
-#include "workers/protocol/xgboost_parameters.hpp"
 #include "workers/xgboost/xgboost_tensors.hpp"
 
 namespace tuneband::workers {
@@ -16,7 +17,6 @@ namespace tuneband::workers {
 namespace {
 
 using protocol::AssignmentOrder;
-using protocol::XgboostSpec;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kNanRoundsMax = 10;              // in a row; then the trial is given up
@@ -32,8 +32,7 @@ std::string parameter_text(const std::string& name, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_number_float()) return value.dump();
   double number = value.get<double>();
-  if (const auto* known = protocol::find_xgboost_parameter(name);
-      known != nullptr && known->kind == protocol::ParameterKind::real) {
+  if (const auto* known = find_xgboost_parameter(name); known != nullptr && known->kind == ParameterKind::real) {
     if (known->range.min_excluded && number == known->range.min) number += kInsideExcludedBound;
     if (known->range.max_excluded && number == known->range.max) number -= kInsideExcludedBound;
   }
@@ -42,7 +41,7 @@ std::string parameter_text(const std::string& name, const Json& value) {
 
 // By documented name, so that "learning_rate" and "eta" are one.
 std::string documented_name(const std::string& name) {
-  const auto* known = protocol::find_xgboost_parameter(name);
+  const auto* known = find_xgboost_parameter(name);
   return known == nullptr ? name : known->name;
 }
 
@@ -53,8 +52,8 @@ std::string value_of(const XgboostParameters& parameters, const std::string& nam
   return fallback;
 }
 
-const protocol::XgboostObjective* objective_of(const XgboostParameters& parameters) {
-  return protocol::find_xgboost_objective(value_of(parameters, "objective", protocol::kXgboostObjectiveDefault));
+const XgboostObjective* objective_of(const XgboostParameters& parameters) {
+  return find_xgboost_objective(value_of(parameters, "objective", kXgboostObjectiveDefault));
 }
 
 // How a user of the model file makes its features from a table: in the file itself, as a text of JSON.
@@ -136,7 +135,7 @@ void shrink(std::map<std::string, std::string>& parameters, const AssignmentOrde
   constexpr double kEtaDefault = 0.3;  // XGBoost's
   const auto eta = parameters.find("eta");
   const double own = eta == parameters.end() ? kEtaDefault : parse_number(eta->second).value_or(kEtaDefault);
-  const double shrunk = protocol::shrunk_eta(own, order.until_resource, order.max_resource);
+  const double shrunk = shrunk_eta(own, order.until_resource, order.max_resource);
   if (shrunk != own) parameters["eta"] = format_number(shrunk);
 }
 
@@ -163,21 +162,21 @@ XgboostParameters parameters_of(const SegmentContext& segment) {
                                            {"validate_parameters", "1"}};
   for (const auto& [name, value] : segment.spec.parameters) named[documented_name(name)] = value;
   for (const auto& [name, value] : segment.order.configuration.items()) {
-    if (name != protocol::kReplicasParameter) named[documented_name(name)] = parameter_text(name, value);
+    if (name != kReplicasParameter) named[documented_name(name)] = parameter_text(name, value);
   }
-  if (segment.spec.fidelity == protocol::Fidelity::shrinkage) shrink(named, segment.order);
+  if (segment.spec.fidelity == Fidelity::shrinkage) shrink(named, segment.order);
   named["nthread"] = std::to_string(std::min(segment.spec.threads, segment.threads));
   named["seed_per_iteration"] = "1";  // what is random depends on the round, not on the rounds before
   named["disable_default_eval_metric"] = "1";
   XgboostParameters parameters(named.begin(), named.end());
-  for (const std::string& metric : protocol::eval_metrics_for(segment.spec, segment.order.objective_metric))
+  for (const std::string& metric : eval_metrics_for(segment.spec, segment.order.objective_metric))
     parameters.emplace_back("eval_metric", metric);
   return parameters;
 }
 
 bool is_binary(const XgboostParameters& parameters) {
   const auto* objective = objective_of(parameters);
-  return objective != nullptr && objective->task == protocol::XgboostTask::binary;
+  return objective != nullptr && objective->task == XgboostTask::binary;
 }
 
 Result<void> check_labels_of(const WarmData& data, const XgboostParameters& parameters) {
@@ -410,7 +409,7 @@ Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, st
   training.job_ = segment.order.job;
   training.trial_ = segment.order.trial;
   training.trial_dir_ = segment.order.trial_dir;
-  if (segment.spec.fidelity == protocol::Fidelity::shrinkage) training.rung_resource_ = segment.order.until_resource;
+  if (segment.spec.fidelity == Fidelity::shrinkage) training.rung_resource_ = segment.order.until_resource;
   training.world_size_ = world_size;
   training.began_ = SteadyClock::now();
   return training;

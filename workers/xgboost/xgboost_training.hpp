@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "jobs/trainer_spec.hpp"
 #include "workers/data/data_cache.hpp"
-#include "workers/protocol/trainer_spec.hpp"
 #include "workers/trial_runner.hpp"
 #include "workers/xgboost/model_files.hpp"
 #include "workers/xgboost/ranks.hpp"
@@ -20,7 +20,7 @@ namespace tuneband::workers {
 // What a segment works with: the order, and what of it was read already.
 struct SegmentContext {
   const protocol::AssignmentOrder& order;
-  const protocol::XgboostSpec& spec;
+  const XgboostSpec& spec;
   TrialReporter& reporter;
   TrialLog& log;
   int threads = 1;

@@ -101,13 +101,13 @@ RealDataset bank(const std::string& path) {
                       {},
                       {},
                       {}};
-  protocol::DataSpec spec;
+  DataSpec spec;
   spec.train = {path};
   spec.delimiter = ';';
   spec.label = "y";
   spec.positive = "yes";
   spec.drop = {"duration", "emp.var.rate", "cons.price.idx", "cons.conf.idx", "euribor3m", "nr.employed"};
-  spec.validation = protocol::SplitSpec{.fraction = kBankHeldOut, .seed = 1};
+  spec.validation = SplitSpec{.fraction = kBankHeldOut, .seed = 1};
   auto tables = workers::load_tables(spec);
   if (!tables) throw std::runtime_error(describe(tables.error()));
   dataset.train = std::move(tables->train);

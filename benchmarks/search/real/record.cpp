@@ -13,8 +13,8 @@
 #include "benchmarks/search/real/datasets.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "jobs/fidelity.hpp"
 #include "search_spaces/samplers.hpp"
-#include "workers/protocol/fidelity.hpp"
 
 namespace tuneband {
 
@@ -65,7 +65,7 @@ std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices
   for (const auto& [name, value] : configuration) {
     double number = std::holds_alternative<std::int64_t>(value) ? static_cast<double>(std::get<std::int64_t>(value))
                                                                 : std::max(kLeastFloat, std::get<double>(value));
-    if (name == "eta") number = protocol::shrunk_eta(number, rounds, kRounds);
+    if (name == "eta") number = shrunk_eta(number, rounds, kRounds);
     parameters.emplace_back(name, format_number(number));
   }
   const auto seed = random_bits(kConfigurationsSeed, {stable_hash(dataset.name), index}) & 0x7fffffff;

@@ -6,10 +6,10 @@
 
 #include "core/error.hpp"
 
-namespace tuneband::protocol {
+namespace tuneband {
 
 // Why `path` is none that can be opened here, before any file is looked at: a URL ("s3://bucket/table.csv"), or a home directory
 // that only a shell knows ("~/table.csv"). Without a path into the document.
 std::optional<Error> unsupported_path(std::string_view path);
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband

@@ -1,12 +1,12 @@
 // The trainer document, read strictly, and held against the search space and XGBoost's own tables.
-#include "workers/protocol/trainer_spec.hpp"
+#include "jobs/trainer_spec.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "workers/protocol/xgboost_parameters.hpp"
+#include "jobs/xgboost_parameters.hpp"
 
-namespace tuneband::protocol {
+namespace tuneband {
 namespace {
 
 using testing::Contains;
@@ -191,8 +191,13 @@ TEST(TrainerSpec, TheDataKeyTellsDataApartAndNothingElse) {
   other["parameters"]["eta"] = 0.5;
   other["threads"] = 2;
   EXPECT_EQ(key(xgboost()), key(other));
-  const Json changes{{"label", "z"}, {"drop", {"a"}}, {"delimiter", ";"}, {"positive", "yes"}, {"validation", {{"seed", 9}}},
-                     {"missing", {"x"}}, {"categorical_encoding", "native"}};
+  const Json changes{{"label", "z"},
+                     {"drop", {"a"}},
+                     {"delimiter", ";"},
+                     {"positive", "yes"},
+                     {"validation", {{"seed", 9}}},
+                     {"missing", {"x"}},
+                     {"categorical_encoding", "native"}};
   for (const auto& [field, value] : changes.items()) {
     Json changed = xgboost();
     changed["data"][field] = value;
@@ -447,4 +452,4 @@ TEST(TrainerCheck, CommandsKnowTheirRank) {
 }
 
 }  // namespace
-}  // namespace tuneband::protocol
+}  // namespace tuneband

@@ -1,4 +1,4 @@
-#include "workers/protocol/fidelity.hpp"
+#include "jobs/fidelity.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "core/text.hpp"
-#include "workers/protocol/xgboost_parameters.hpp"
+#include "jobs/xgboost_parameters.hpp"
 
-namespace tuneband::protocol {
+namespace tuneband {
 
 namespace {
 
@@ -131,4 +131,4 @@ void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {
       "raise it to about " + format_number(std::round(least * 1000) / 1000) + ", or raise scheduler.max_resource");
 }
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband

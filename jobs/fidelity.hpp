@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "core/json.hpp"
 
-namespace tuneband::protocol {
+namespace tuneband {
 
 enum class Fidelity {
   prefix,     // the first rounds of the training until max_resource; a trial that goes on goes on from there
@@ -32,4 +32,4 @@ void write_trainer_defaults(Json& document);
 // learning rate. `document`: with the defaults.
 void warn_of_fidelity(const Json& document, Diagnostics& diagnostics);
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband

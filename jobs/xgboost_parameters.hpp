@@ -11,7 +11,7 @@
 
 #include "core/json.hpp"
 
-namespace tuneband::protocol {
+namespace tuneband {
 
 enum class ParameterKind { integer, real, boolean, word, text };
 
@@ -64,4 +64,4 @@ const std::vector<std::string>& xgboost_metric_names();
 // Why XGBoost would refuse this metric for this objective: a sentence. "" when it would not.
 std::string fault_of_metric(const XgboostMetric& metric, const XgboostObjective& objective);
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband

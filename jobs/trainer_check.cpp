@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "core/text.hpp"
-#include "workers/protocol/path_text.hpp"
-#include "workers/protocol/trainer_spec.hpp"
-#include "workers/protocol/xgboost_parameters.hpp"
+#include "jobs/path_text.hpp"
+#include "jobs/trainer_spec.hpp"
+#include "jobs/xgboost_parameters.hpp"
 
-namespace tuneband::protocol {
+namespace tuneband {
 
 namespace {
 
@@ -440,7 +440,35 @@ void check_command(const CommandSpec& spec, const std::vector<TunedParameter>& t
   }
 }
 
+TunedParameter tuned_parameter(const Parameter& parameter) {
+  TunedParameter result;
+  result.name = parameter.name;
+  const auto add_value = [&](const Value& value) {
+    result.values.push_back(to_string(value));
+    result.text = result.text || std::holds_alternative<std::string>(value);
+  };
+  if (const auto* domain = std::get_if<FloatDomain>(&parameter.domain)) {
+    result.real = true;
+    result.min = domain->min;
+    result.max = domain->max;
+  } else if (const auto* integers = std::get_if<IntDomain>(&parameter.domain)) {
+    result.min = static_cast<double>(integers->min);
+    result.max = static_cast<double>(integers->max);
+  } else if (const auto* categories = std::get_if<CategoricalDomain>(&parameter.domain)) {
+    for (const Value& value : categories->values) add_value(value);
+  } else {
+    add_value(std::get<FixedDomain>(parameter.domain).value);
+  }
+  return result;
+}
+
 }  // namespace
+
+std::vector<TunedParameter> tuned_parameters(const SearchSpace& space) {
+  std::vector<TunedParameter> tuned;
+  for (const Parameter& parameter : space.parameters()) tuned.push_back(tuned_parameter(parameter));
+  return tuned;
+}
 
 void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
                    bool maximize, Diagnostics& diagnostics, int replicas_max) {
@@ -451,4 +479,4 @@ void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>
   }
 }
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband

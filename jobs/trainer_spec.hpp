@@ -10,12 +10,10 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
-#include "workers/protocol/fidelity.hpp"
+#include "jobs/fidelity.hpp"
+#include "search_spaces/search_space.hpp"
 
-namespace tuneband::protocol {
-
-// The name of the parameter that the number of replicas is tuned under, where a job lists several.
-inline constexpr const char* kReplicasParameter = "replicas";
+namespace tuneband {
 
 // trainer.preflight: a trial run of one unit of resource when the job is submitted, after the checks of its files.
 inline constexpr const char* kPreflightLocal = "local";
@@ -119,6 +117,8 @@ struct TunedParameter {
   std::vector<std::string> values;  // of categories and of a fixed value, as texts
 };
 
+std::vector<TunedParameter> tuned_parameters(const SearchSpace& space);
+
 // What can be found without touching a file: misspelt XGBoost parameters, ranges outside XGBoost's own, an objective metric that
 // no eval_metric gives, `exact` or GPU where they cannot work, "{name}" in argv without such a parameter.
 // Paths are as in the job document ("search_space.eta.min", "trainer.parameters.etaa", "objective.metric").
@@ -126,4 +126,4 @@ struct TunedParameter {
 void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
                    bool maximize, Diagnostics& diagnostics, int replicas_max = 1);
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband

@@ -1,11 +1,11 @@
-#include "server/api/job_document.hpp"
+#include "jobs/parsed_job.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/json.hpp"
 
-namespace tuneband::server {
+namespace tuneband {
 namespace {
 
 using testing::HasSubstr;
@@ -20,9 +20,9 @@ Json xgboost_document() {
                 "data": {"train": "train.csv", "label": "y", "validation": "/elsewhere/valid.csv"}}})");
 }
 
-TEST(JobDocumentTest, MakesPathsAbsoluteAndSortsKeys) {
+TEST(ParsedJob, MakesPathsAbsoluteAndSortsKeys) {
   Diagnostics found;
-  const JobDocument document = parse_job_document(xgboost_document().dump(), "/data/a/../b", found);
+  const ParsedJob document = parse_job(xgboost_document().dump(), "/data/a/../b", found);
   ASSERT_TRUE(found.ok()) << describe(found.errors().front());
   const Json canonical = Json::parse(document.canonical);
   EXPECT_EQ(canonical.at("trainer").at("data").at("train"), "/data/b/train.csv");
@@ -31,55 +31,58 @@ TEST(JobDocumentTest, MakesPathsAbsoluteAndSortsKeys) {
   EXPECT_EQ(document.canonical, canonical.dump());
 }
 
-TEST(JobDocumentTest, TheCanonicalTextReadsAsItself) {
+TEST(ParsedJob, TheCanonicalTextReadsAsItself) {
   Diagnostics found;
-  const JobDocument first = parse_job_document(xgboost_document().dump(2), "/data", found);
-  const JobDocument again = parse_job_document(first.canonical, "", found);
+  const ParsedJob first = parse_job(xgboost_document().dump(2), "/data", found);
+  const ParsedJob again = parse_job(first.canonical, "", found);
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(again.canonical, first.canonical);
-  const auto reread = reread_job_document(first.canonical);
-  ASSERT_TRUE(reread);
-  EXPECT_EQ(reread->data_key, first.spec.data_key) << "warm workers are known after a restart";
-  EXPECT_EQ(reread->name, "direct-marketing");
+  const auto stored = parse_stored_job(first.canonical);
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(stored->trainer_fault, std::nullopt);
+  EXPECT_EQ(stored->spec.data_key, first.spec.data_key) << "warm workers are known after a restart";
+  EXPECT_EQ(stored->spec.name, "direct-marketing");
+  EXPECT_EQ(stored->resource_name, first.resource_name);
+  EXPECT_EQ(to_json(stored->plan), to_json(first.plan));
 }
 
-TEST(JobDocumentTest, JobsOnTheSameDataShareTheirKey) {
+TEST(ParsedJob, JobsOnTheSameDataShareTheirKey) {
   Diagnostics found;
   Json other = xgboost_document();
   other["name"] = "another";
   other["search_space"]["eta"]["max"] = 0.5;
-  const std::string key = parse_job_document(xgboost_document().dump(), "/data", found).spec.data_key;
+  const std::string key = parse_job(xgboost_document().dump(), "/data", found).spec.data_key;
   EXPECT_FALSE(key.empty());
-  EXPECT_EQ(parse_job_document(other.dump(), "/data", found).spec.data_key, key);
-  EXPECT_NE(parse_job_document(other.dump(), "/other", found).spec.data_key, key);
+  EXPECT_EQ(parse_job(other.dump(), "/data", found).spec.data_key, key);
+  EXPECT_NE(parse_job(other.dump(), "/other", found).spec.data_key, key);
 }
 
-TEST(JobDocumentTest, TheTrainerIsCheckedAgainstTheSearchSpace) {
+TEST(ParsedJob, TheTrainerIsCheckedAgainstTheSearchSpace) {
   Json document = xgboost_document();
   document["search_space"]["maxdepth"] = document["search_space"]["max_depth"];
   document["search_space"].erase("max_depth");
   Diagnostics found;
-  parse_job_document(document.dump(), "/data", found);
+  parse_job(document.dump(), "/data", found);
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.errors().front().path, "search_space.maxdepth");
   EXPECT_THAT(found.errors().front().hint, testing::HasSubstr("max_depth"));
 }
 
-TEST(JobDocumentTest, OfMoreValuesThanAJobHasNothingIsBuilt) {
+TEST(ParsedJob, OfMoreValuesThanAJobHasNothingIsBuilt) {
   std::string text = "[1";
   for (std::size_t i = 0; i < kSubmittedValuesMax; ++i) text += ",1";
   Diagnostics found;
-  parse_job_document(text + "]", "/data", found);
+  parse_job(text + "]", "/data", found);
   ASSERT_FALSE(found.ok());
   EXPECT_THAT(found.errors().front().message, testing::HasSubstr("more than 1000000 values"));
 }
 
-TEST(JobDocumentTest, APathThatOnlyAShellOrAnotherProgramUnderstandsIsRefusedInItsPlace) {
+TEST(ParsedJob, APathThatOnlyAShellOrAnotherProgramUnderstandsIsRefusedInItsPlace) {
   const auto fault_with = [](const char* field, const Json& value) {
     Json document = xgboost_document();
     document["trainer"]["data"][field] = value;
     Diagnostics found;
-    parse_job_document(document.dump(), "/data", found);
+    parse_job(document.dump(), "/data", found);
     return found.ok() ? "" : describe(found.errors().front());
   };
   EXPECT_THAT(fault_with("train", "s3://bucket/train.csv"),
@@ -88,13 +91,13 @@ TEST(JobDocumentTest, APathThatOnlyAShellOrAnotherProgramUnderstandsIsRefusedInI
   EXPECT_THAT(fault_with("validation", "~/valid.csv"), HasSubstr("trainer.data.validation: expected a path without `~`"));
 }
 
-TEST(JobDocumentTest, AnEnvironmentHasTextsAndReferences) {
+TEST(ParsedJob, AnEnvironmentHasTextsAndReferences) {
   const auto fault_with = [](const Json& environment) {
     Json document = Json::parse(R"({"name": "j", "objective": {"metric": "x", "goal": "minimize"}, "search_space": {"x": 1},
                                     "scheduler": {"type": "none", "max_resource": 1}, "limits": {"max_trials": 1}})");
     document["trainer"] = {{"type", "command"}, {"argv", {"true"}}, {"environment", environment}};
     Diagnostics found;
-    const JobDocument read = parse_job_document(document.dump(), "/data", found);
+    const ParsedJob read = parse_job(document.dump(), "/data", found);
     return found.ok() ? read.spec.trainer.at("environment").dump() : describe(found.errors().front());
   };
   EXPECT_EQ(fault_with({{"A", "a"}, {"B", {{"from_environment", "C"}}}, {"D", {{"file", "key"}}}}),
@@ -107,19 +110,66 @@ TEST(JobDocumentTest, AnEnvironmentHasTextsAndReferences) {
   EXPECT_THAT(fault_with({{"A", {"secret"}}}), testing::Not(HasSubstr("secret"))) << "a value is not quoted either";
 }
 
-TEST(JobDocumentTest, RelativePathsNeedADirectory) {
+TEST(ParsedJob, RelativePathsNeedADirectory) {
   Diagnostics found;
-  parse_job_document(xgboost_document().dump(), "", found);
+  parse_job(xgboost_document().dump(), "", found);
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.errors().front().path, "trainer.data.train");
 }
 
-TEST(JobDocumentTest, WhatIsNoDocumentIsNotReread) {
-  for (const char* text : {"", "{}", "[]", "{\"name\": \"x\"}", "nonsense"}) EXPECT_FALSE(reread_job_document(text)) << text;
+TEST(ParsedJob, AStoredTrainerThatThisVersionDoesNotKnowLeavesTheRestReadable) {
+  Json document = xgboost_document();
+  document["trainer"]["of_a_later_version"] = 1;
+  const auto stored = parse_stored_job(document.dump());
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(stored->resource_name, "rounds");
+  EXPECT_EQ(stored->plan.ladder.back(), 27);
+  ASSERT_TRUE(stored->trainer_fault);
+  EXPECT_EQ(stored->trainer_fault->path, "trainer.of_a_later_version");
+  EXPECT_EQ(stored->spec.data_key, "");
+}
+
+TEST(ParsedJob, FaultsOfTheJobAndOfItsTrainerAreToldAtOnce) {
+  const auto paths_with = [](const Json& trainer, const Json& search_space) {
+    Json document = xgboost_document();
+    document["scheduler"]["max_resurce"] = 3;
+    document["trainer"].merge_patch(trainer);
+    document["search_space"].merge_patch(search_space);
+    Diagnostics found;
+    parse_job(document.dump(), "/data", found);
+    std::vector<std::string> paths;
+    for (const Error& fault : found.errors()) paths.push_back(fault.path);
+    return paths;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(paths_with({{"dta", 1}}, Json::object()), ElementsAre("scheduler.max_resurce", "trainer.dta"));
+  EXPECT_THAT(paths_with({{"eval_metric", "aucc"}}, {{"max_depht", 3}}),
+              ElementsAre("scheduler.max_resurce", "search_space.max_depht", "trainer.eval_metric", "objective.metric"));
+  EXPECT_THAT(paths_with(Json::object(), {{"eta", {{"min", 2}}}, {"max_depht", 3}}),
+              ElementsAre("search_space.eta.max", "scheduler.max_resurce"))
+      << "what follows from a fault is not held against XGBoost's tables";
+}
+
+TEST(ParsedJob, WhatReadersKeepIsWithoutTheListsOfConfigurations) {
+  Json document = xgboost_document();
+  document["enqueue"] = {{{"eta", 0.1}, {"max_depth", 2}, {"tree_method", "hist"}}};
+  document["limits"]["max_trials"] = 5;
+  Diagnostics found;
+  ParsedJob job = parse_job(document.dump(), "/data", found);
+  ASSERT_TRUE(found.ok()) << describe(found.errors().front());
+  ASSERT_EQ(job.spec.enqueue.size(), 1);
+  const auto kept = job_for_readers(std::move(job));
+  EXPECT_TRUE(kept->spec.enqueue.empty());
+  EXPECT_EQ(kept->canonical, "");
+  EXPECT_EQ(kept->plan.trials, 5);
+}
+
+TEST(ParsedJob, WhatIsNoDocumentIsNotRead) {
+  for (const char* text : {"", "{}", "[]", "{\"name\": \"x\"}", "nonsense"}) EXPECT_FALSE(parse_stored_job(text)) << text;
   Json document = xgboost_document();
   document["candidates"] = Json::array();
-  EXPECT_EQ(reread_job_document(document.dump()).error().path, "candidates") << "it is told why";
+  EXPECT_EQ(parse_stored_job(document.dump()).error().path, "candidates") << "it is told why";
 }
 
 }  // namespace
-}  // namespace tuneband::server
+}  // namespace tuneband

@@ -1,10 +1,10 @@
-#include "workers/protocol/path_text.hpp"
+#include "jobs/path_text.hpp"
 
 #include <algorithm>
 
 #include "core/json.hpp"
 
-namespace tuneband::protocol {
+namespace tuneband {
 
 namespace {
 
@@ -34,4 +34,4 @@ std::optional<Error> unsupported_path(std::string_view path) {
   return std::nullopt;
 }
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband

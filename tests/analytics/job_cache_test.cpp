@@ -1,4 +1,4 @@
-#include "analytics/facts_cache.hpp"
+#include "analytics/job_cache.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -24,32 +24,32 @@ std::size_t allocated() {
   return heap.uordblks + heap.hblkhd;
 }
 
-FactsCache::Facts facts_of(std::size_t bytes) {
-  JobFacts facts;
-  facts.bytes = bytes;
-  return std::make_shared<const JobFacts>(facts);
+JobCache::Job job_of(std::size_t bytes) {
+  ParsedJob job;
+  job.bytes = bytes;
+  return std::make_shared<const ParsedJob>(job);
 }
 
-TEST(FactsCache, ThoseNotAskedForForLongestMakeRoom) {
-  FactsCache cache(100'000);
-  for (std::int64_t job = 1; job <= 4; ++job) cache.keep(JobId{job}, facts_of(25'000));
+TEST(JobCache, ThoseNotAskedForForLongestMakeRoom) {
+  JobCache cache(100'000);
+  for (std::int64_t job = 1; job <= 4; ++job) cache.keep(JobId{job}, job_of(25'000));
   EXPECT_TRUE(cache.find(JobId{1}));
-  cache.keep(JobId{5}, facts_of(30'000));
+  cache.keep(JobId{5}, job_of(30'000));
   EXPECT_EQ(cache.bytes(), 80'000U);
   for (const std::int64_t kept : {1, 4, 5}) EXPECT_TRUE(cache.find(JobId{kept})) << kept;
   for (const std::int64_t gone : {2, 3}) EXPECT_FALSE(cache.find(JobId{gone})) << gone;
 }
 
-TEST(FactsCache, WhatIsLargerThanAllOfItIsNotKept) {
-  FactsCache cache(100'000);
-  cache.keep(JobId{1}, facts_of(10'000));
-  cache.keep(JobId{2}, facts_of(100'001));
+TEST(JobCache, WhatIsLargerThanAllOfItIsNotKept) {
+  JobCache cache(100'000);
+  cache.keep(JobId{1}, job_of(10'000));
+  cache.keep(JobId{2}, job_of(100'001));
   EXPECT_TRUE(cache.find(JobId{1}));
   EXPECT_FALSE(cache.find(JobId{2}));
 }
 
-TEST(FactsCache, ADocumentThatIsNotReadableIsKeptAsOne) {
-  FactsCache cache(100'000);
+TEST(JobCache, ADocumentThatIsNotReadableIsKeptAsOne) {
+  JobCache cache(100'000);
   for (std::int64_t job = 1; job <= 100; ++job) cache.keep(JobId{job}, nullptr);
   ASSERT_TRUE(cache.find(JobId{100}));
   EXPECT_EQ(*cache.find(JobId{100}), nullptr);
@@ -57,7 +57,7 @@ TEST(FactsCache, ADocumentThatIsNotReadableIsKeptAsOne) {
 }
 
 // Whatever makes the document large.
-TEST(JobFacts, TakeNoMoreMemoryThanTheySay) {
+TEST(ParsedJob, TakesNoMoreMemoryThanItSays) {
   Json small = document();
   Json enqueued = document();
   enqueued["enqueue"] = Json::array_t(10'000, {{"x", 0.5}});
@@ -79,13 +79,13 @@ TEST(JobFacts, TakeNoMoreMemoryThanTheySay) {
   for (const Json& one : {small, enqueued, wide, categories, trainer, priors}) {
     const std::string text = one.dump();
     const std::size_t before = allocated();
-    const FactsCache::Facts facts = job_facts(text);
+    const JobCache::Job job = job_for_readers(*parse_stored_job(text));
     const std::size_t after = allocated();
-    ASSERT_TRUE(facts) << text.substr(0, 300);
-    EXPECT_LE(after, before + facts->bytes) << text.substr(0, 300);
-    EXPECT_LE(facts->bytes, 16 * text.size() + kFactsBytesMin) << text.substr(0, 300);
+    ASSERT_TRUE(job) << text.substr(0, 300);
+    EXPECT_LE(after, before + job->bytes) << text.substr(0, 300);
+    EXPECT_LE(job->bytes, 24 * text.size() + kParsedJobBytesMin) << text.substr(0, 300);
   }
-  EXPECT_LT(job_facts(enqueued.dump())->bytes, 100'000U);
+  EXPECT_LT(parse_stored_job(enqueued.dump())->bytes, 100'000U);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "workers/protocol/trainer_spec.hpp"
+#include "jobs/trainer_spec.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -7,9 +7,9 @@
 #include "core/masked_document.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
-#include "workers/protocol/xgboost_parameters.hpp"
+#include "jobs/xgboost_parameters.hpp"
 
-namespace tuneband::protocol {
+namespace tuneband {
 
 namespace {
 
@@ -477,4 +477,4 @@ std::string data_key(const TrainerSpec& trainer) {
          std::to_string(stable_hash(options.dump(-1, ' ', true, Json::error_handler_t::replace)));
 }
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband

@@ -1,4 +1,4 @@
-#include "workers/protocol/xgboost_parameters.hpp"
+#include "jobs/xgboost_parameters.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "core/text.hpp"
 
-namespace tuneband::protocol {
+namespace tuneband {
 
 namespace {
 
@@ -342,4 +342,4 @@ std::string fault_of_metric(const XgboostMetric& metric, const XgboostObjective&
   return "";
 }
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband
