@@ -86,7 +86,7 @@ Configuration ForestSampler::suggest(std::int64_t index, const History& history)
     const double deviation = std::max(kDeviationMin, std::sqrt(predicted.variance));
     values.push_back(std::log(deviation) + log_unit_improvement((predicted.mean - seen.front().first) / deviation));
   }
-  return encoding.decode(candidates[best_candidate(candidates, values, encoded_.points())]);
+  return encoding.decode(candidates[best_candidate(encoding, candidates, values, encoded_.points())]);
 }
 
 }  // namespace tuneband

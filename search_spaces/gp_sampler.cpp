@@ -182,15 +182,14 @@ GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, 
   Draws draws(seed_, kGpStream, index);
   std::vector<Point> candidates = candidate_points(encoding, best, draws);
   std::vector<double> values = rate(process, incumbent, candidates);
-  std::size_t at = best_candidate(candidates, values, points);
+  std::size_t at = best_candidate(encoding, candidates, values, points);
   Choice choice{candidates[at], values[at]};
   for (const double sigma : kRefinements) {
     candidates.clear();
     for (int i = 0; i < kRefinementsEach; ++i) candidates.push_back(encoding.neighbour(choice.point, sigma, draws));
     values = rate(process, incumbent, candidates);
-    at = best_candidate(candidates, values, points);
-    const bool taken = std::find(points.begin(), points.end(), candidates[at]) != points.end();
-    if (values[at] > choice.log_improvement && !taken) choice = {candidates[at], values[at]};
+    at = best_candidate(encoding, candidates, values, points);
+    if (values[at] > choice.log_improvement && !is_taken(encoding, candidates[at], points)) choice = {candidates[at], values[at]};
   }
   return choice;
 }

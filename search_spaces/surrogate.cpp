@@ -1,6 +1,7 @@
 #include "search_spaces/surrogate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -34,6 +35,17 @@ void choose(std::vector<Observation>& observations, std::size_t most, std::uint6
   });
   observations.resize(most);
   std::sort(observations.begin(), observations.end(), better_target);
+}
+
+bool near_duplicates_at_an_end(const Encoding& encoding, const Point& a, const Point& b) {
+  bool at_an_end = false;
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    if (std::abs(a[d] - b[d]) > kNearDuplicate) return false;  // two categories, or active and inactive, are 1 apart
+    const Encoding::Dimension& dimension = encoding.dimensions()[d];
+    const bool is_float = dimension.categories == 0 && dimension.step == 0 && a[d] != kInactive;
+    at_an_end |= is_float && (a[d] <= kNearDuplicate || a[d] >= 1 - kNearDuplicate);
+  }
+  return at_an_end;
 }
 
 }  // namespace
@@ -72,13 +84,18 @@ std::vector<Point> candidate_points(const Encoding& encoding, const std::vector<
   return candidates;
 }
 
-std::size_t best_candidate(const std::vector<Point>& candidates, const std::vector<double>& values,
+bool is_taken(const Encoding& encoding, const Point& point, const std::vector<Point>& taken) {
+  return std::any_of(taken.begin(), taken.end(),
+                     [&](const Point& other) { return point == other || near_duplicates_at_an_end(encoding, point, other); });
+}
+
+std::size_t best_candidate(const Encoding& encoding, const std::vector<Point>& candidates, const std::vector<double>& values,
                            const std::vector<Point>& taken) {
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
   for (const std::size_t at : order) {
-    if (std::find(taken.begin(), taken.end(), candidates[at]) == taken.end()) return at;
+    if (!is_taken(encoding, candidates[at], taken)) return at;
   }
   return order.front();
 }

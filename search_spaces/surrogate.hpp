@@ -17,8 +17,14 @@ std::vector<const Point*> most_promising(const std::vector<Observation>& observa
 // 250 points anywhere, 30 near each of `best`, and `best` themselves.
 std::vector<Point> candidate_points(const Encoding& encoding, const std::vector<const Point*>& best, Draws& draws);
 
-// The candidate of the greatest value that is not among the points taken; when all are, the greatest.
-std::size_t best_candidate(const std::vector<Point>& candidates, const std::vector<double>& values,
+// Whether a point is among the points taken, or a near-duplicate of one at an end of a float's range: within kNearDuplicate of it
+// in every number's unit scale, and a float within that of an end. Where a model expects the best beyond the range it would
+// propose that end again and again.
+inline constexpr double kNearDuplicate = 0.01;
+bool is_taken(const Encoding& encoding, const Point& point, const std::vector<Point>& taken);
+
+// The candidate of the greatest value that is not taken; when all are, the greatest.
+std::size_t best_candidate(const Encoding& encoding, const std::vector<Point>& candidates, const std::vector<double>& values,
                            const std::vector<Point>& taken);
 
 // Open trials without a result, the newest first, at most `most`.

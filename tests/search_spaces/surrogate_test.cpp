@@ -1,0 +1,45 @@
+#include "search_spaces/surrogate.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/search_spaces/spaces.hpp"
+
+namespace tuneband {
+namespace {
+
+using testing_spaces::space_of;
+
+// booster, eta, max_depth
+const Encoding& mixed() {
+  static const Encoding encoding(space_of(R"({
+    "eta": {"type": "float", "min": 0, "max": 1},
+    "max_depth": {"type": "int", "min": 1, "max": 200},
+    "booster": {"type": "categorical", "values": ["gbtree", "dart"]}})"));
+  return encoding;
+}
+
+TEST(BestCandidate, IsTheGreatestOfThoseThatAreNotTaken) {
+  const std::vector<Point> candidates{{0, 0.4, 0.5}, {0, 0.5, 0.5}, {0, 0.6, 0.5}};
+  EXPECT_EQ(best_candidate(mixed(), candidates, {1, 3, 2}, {}), 1u);
+  EXPECT_EQ(best_candidate(mixed(), candidates, {1, 3, 2}, {candidates[1]}), 2u);
+  EXPECT_EQ(best_candidate(mixed(), candidates, {1, 3, 2}, candidates), 1u) << "all are taken";
+}
+
+TEST(BestCandidate, IsNoNearDuplicateAtAnEndOfAFloatsRange) {
+  const std::vector<Point> candidates{{0, 0.998, 0.5}, {0, 0.3, 0.5}};
+  const auto chosen_beside = [&](const Point& taken) { return best_candidate(mixed(), candidates, {2, 1}, {taken}); };
+  EXPECT_EQ(chosen_beside({0, 0.99, 0.509}), 1u);
+  EXPECT_EQ(chosen_beside({0, 0.98, 0.5}), 0u) << "0.018 apart";
+  EXPECT_EQ(chosen_beside({0, 0.998, 0.52}), 0u) << "apart in another number";
+  EXPECT_EQ(chosen_beside({1, 0.998, 0.5}), 0u) << "another category";
+}
+
+TEST(BestCandidate, MayBeCloseToWhatIsTakenWithinTheRange) {
+  EXPECT_FALSE(is_taken(mixed(), {0, 0.5, 0.5}, {{0, 0.5001, 0.5}}));
+  EXPECT_FALSE(is_taken(mixed(), {0, 0.5, 0.998}, {{0, 0.5, 0.993}})) << "whole numbers are the same or not";
+  EXPECT_TRUE(is_taken(mixed(), {0, 0.002, 0.5}, {{0, 0.008, 0.5}}));
+  EXPECT_TRUE(is_taken(mixed(), {0, 0.5, 0.5}, {{0, 0.5, 0.5}}));
+}
+
+}  // namespace
+}  // namespace tuneband
