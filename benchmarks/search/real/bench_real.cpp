@@ -8,7 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <numeric>
 
+#include "core/csv_cell.hpp"
+#include "core/random.hpp"
+#include "simulator/chart.hpp"
 #include "simulator/comparison.hpp"
 #include "simulator/csv.hpp"
 #include "simulator/search_method.hpp"
@@ -24,6 +28,8 @@ constexpr std::int64_t kRounds = 81;
 struct Arguments {
   std::string tables;
   std::string csv;
+  std::vector<std::string> beside;
+  std::string plot;
   std::vector<std::string> datasets;
   std::vector<std::string> methods{"none/random@prefix", "auto/auto@shrinkage"};
   std::vector<double> budgets{3, 6, 10, 20, 30, 60};
@@ -106,7 +112,8 @@ Regrets measure(const std::string& text, RealTable& table, const Arguments& argu
   const auto at = text.find('@');
   const std::string fidelity = text.substr(at + 1);
   Json job = table.job;
-  job["sampler"] = {{"seed", 1}};
+  // Each data set has seeds of its own: several have one search space, and a lucky start would be one for all of them.
+  job["sampler"] = {{"seed", stable_hash(table.name) & static_cast<std::uint64_t>(kSeedMax)}};
   job["objective"]["metric"] = fidelity;
   job["trainer"]["fidelity"] = fidelity;
   MethodOptions options;
@@ -177,11 +184,41 @@ void write_csv(std::ostream& csv, const std::string& table, const std::string& m
   for (const auto& [axis, samples] : {std::pair{"resource", &regrets.validation}, {"test", &regrets.test}}) {
     for (std::size_t budget = 0; budget < budgets.size(); ++budget) {
       for (std::size_t seed = 0; seed < (*samples)[budget].size(); ++seed) {
-        csv << fmt::format("{},\"{}\",{},{},{},{:g},{:.6f}\n", table, method, workers, seed, axis, budgets[budget],
+        csv << fmt::format("{},{},{},{},{},{:g},{:.6f}\n", table, csv_cell(method), workers, seed, axis, budgets[budget],
                            (*samples)[budget][seed]);
       }
     }
   }
+}
+
+// Of one number of workers, by method and budget: each seed's regrets on the data sets.
+using Plotted = std::map<std::string, std::map<double, std::map<std::string, std::vector<double>>>>;
+
+void take_beside(const std::string& path, int workers, Plotted& plotted) {
+  const Csv csv = checked(read_csv(path));
+  const auto cell = [&](const std::vector<std::string>& row, const char* column) { return row.at(csv.column(column)); };
+  for (const auto& row : csv.rows) {
+    if (cell(row, "workers") != std::to_string(workers) || cell(row, "axis") != "resource") continue;
+    plotted[cell(row, "method")][std::stod(cell(row, "budget"))][cell(row, "seed")].push_back(std::stod(cell(row, "regret")));
+  }
+}
+
+void write_plot(const std::string& path, int workers, const Plotted& plotted) {
+  std::vector<ChartLine> lines;
+  for (const auto& [method, by_budget] : plotted) {
+    ChartLine line{method, {}};
+    for (const auto& [budget, by_seed] : by_budget) {
+      std::vector<double> means;
+      for (const auto& [seed, regrets] : by_seed) {
+        means.push_back(std::accumulate(regrets.begin(), regrets.end(), 0.0) / static_cast<double>(regrets.size()));
+      }
+      const Estimate here = estimate(means);
+      line.points.push_back({budget, here.mean, here.half_width});
+    }
+    lines.push_back(std::move(line));
+  }
+  const std::string title = fmt::format("XGBoost on seven data sets, {} {}", workers, workers == 1 ? "worker" : "workers");
+  std::ofstream(path) << chart_svg(lines, {title, "rounds spent / max_resource", "normalised regret"});
 }
 
 int run(const Arguments& arguments) {
@@ -199,6 +236,8 @@ int run(const Arguments& arguments) {
   std::ofstream csv;
   if (!arguments.csv.empty()) csv.open(arguments.csv);
   csv << "table,method,workers,seed,axis,budget,regret\n";
+  Plotted plotted;  // of the first number of workers
+  for (const std::string& beside : arguments.beside) take_beside(beside, arguments.workers.front(), plotted);
   for (const int workers : arguments.workers) {
     print_head(fmt::format("{} data sets, {} {}, {} runs of each", tables.size(), workers, workers == 1 ? "worker" : "workers",
                            arguments.seeds),
@@ -209,10 +248,17 @@ int run(const Arguments& arguments) {
         of_tables.push_back(measure(method, table, arguments, workers));
         if (csv.is_open()) write_csv(csv, table.name, method, workers, of_tables.back(), arguments.budgets);
       }
-      print_row(method, mean_over(of_tables));
+      const Regrets mean = mean_over(of_tables);
+      print_row(method, mean);
+      for (std::size_t i = 0; i < arguments.budgets.size() && workers == arguments.workers.front(); ++i) {
+        for (std::size_t seed = 0; seed < mean.validation[i].size(); ++seed) {
+          plotted[method][arguments.budgets[i]][std::to_string(seed)] = {mean.validation[i][seed]};
+        }
+      }
       for (std::size_t i = 0; arguments.each && i < tables.size(); ++i) print_row("  " + tables[i].name, of_tables[i]);
     }
   }
+  if (!arguments.plot.empty()) write_plot(arguments.plot, arguments.workers.front(), plotted);
   return 0;
 }
 
@@ -232,6 +278,8 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--seeds", arguments.seeds, "Runs of each");
   app.add_option("--threads", arguments.threads, "Real threads");
   app.add_option("--csv", arguments.csv, "Write every run's regrets here");
+  app.add_option("--beside", arguments.beside, "Such files of other searchers: into the plot too")->check(CLI::ExistingFile);
+  app.add_option("--plot", arguments.plot, "Draw regret over budget here (SVG), of the first number of workers");
   app.add_flag("--each", arguments.each, "Print each data set too");
   try {
     app.parse(argument_count, argument_values);
