@@ -119,6 +119,10 @@ class Reader {
   // {"importance": Importance, or null with too few results}. Takes up to a second for 10,000 trials.
   Result<std::string> importance(JobId job);
 
+  // {"surface": Surface, or null with too few results}. Takes as long. Errors: not_found; invalid_argument (path "x" or "y") for
+  // what is no tuned parameter of the job, or the same one twice.
+  Result<std::string> surface(JobId job, const std::string& x, const std::string& y);
+
   // Plan, with "actual": rungs as in Analytics.
   Result<std::string> plan(JobId job);
 

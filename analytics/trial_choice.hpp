@@ -25,8 +25,8 @@ struct Spent {
 };
 
 struct CostSoFar {
-  std::unordered_map<int, Spent>
-      until;                // by trial that was started: of all that ended before it, and itself; those under way come last
+  // By trial that was started: of all that ended before it, and itself. Those under way come last.
+  std::unordered_map<int, Spent> until;
   std::vector<int> raised;  // trials better than all that ended before, or than those of them that came as far
 };
 CostSoFar cost_so_far(Connection& connection, JobId job, const Objective& objective, std::int64_t max_resource);

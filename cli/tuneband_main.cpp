@@ -30,6 +30,7 @@ struct Arguments {
   std::string server_program;
   std::string data_dir;  // of a kept run, to look at without its server; "": the server is asked
   bool json = false;
+  bool plot = false;
   std::string job;  // id or name
   int trial = 0;
   tuneband::cli::SubmitOptions submit;
@@ -127,9 +128,11 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
       ->check(whole_number_between(0, kTrialsMax))
       ->type_name("N");
 
-  add_job(add_command(app, chosen, "describe", "A job: its best trial, its state, plan against actual, what was saved, failures",
-                      with_server(arguments, [&](Session s) { return tuneband::cli::describe_job(s, arguments.job); })),
-          arguments);
+  auto* describe = add_command(
+      app, chosen, "describe", "A job: its best trial, its state, plan against actual, what was saved, failures",
+      with_server(arguments, [&](Session s) { return tuneband::cli::describe_job(s, arguments.job, arguments.plot); }));
+  describe->add_flag("--plot", arguments.plot, "And the best so far over time and resource, and the best trial's learning curve");
+  add_job(describe, arguments);
   add_job(add_command(app, chosen, "watch", "A job's progress until it ends; Ctrl-C leaves the job alone",
                       with_running_server(arguments, [&](Session s) { return tuneband::cli::watch(s, arguments.job); })),
           arguments);

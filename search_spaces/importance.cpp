@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "search_spaces/encoding.hpp"
@@ -135,19 +136,24 @@ class TreeEffects {
     return sum / static_cast<double>(marginals_[dimension].size());
   }
 
-  // The variance of the marginal over both, less their main effects.
-  double interaction(std::size_t first, std::size_t second) const {
-    const std::size_t columns = grid_.cells(second);
-    std::vector<double> joint(grid_.cells(first) * columns, 0);
+  // The mean over all others by the first `rows` cells of one dimension and the first `columns` of another, row after row.
+  std::vector<double> joint(std::size_t first, std::size_t rows, std::size_t second, std::size_t columns) const {
+    std::vector<double> values(rows * columns, 0);
     for (const Leaf& leaf : leaves_) {
       const double value = leaf.mean * leaf.volume / leaf.share[first] / leaf.share[second];
-      for (std::size_t row = 0; row < grid_.cells(first); ++row) {
+      for (std::size_t row = 0; row < rows; ++row) {
         if (!holds(leaf, first, row)) continue;
         for (std::size_t column = 0; column < columns; ++column) {
-          if (holds(leaf, second, column)) joint[row * columns + column] += value;
+          if (holds(leaf, second, column)) values[row * columns + column] += value;
         }
       }
     }
+    return values;
+  }
+
+  // The variance of the marginal over both, less their main effects.
+  double interaction(std::size_t first, std::size_t second) const {
+    const std::vector<double> joint = this->joint(first, grid_.cells(first), second, grid_.cells(second));
     double sum = 0;
     for (const double value : joint) sum += (value - mean_) * (value - mean_);
     return std::max(0.0, sum / static_cast<double>(joint.size()) - main_effect(first) - main_effect(second));
@@ -198,30 +204,74 @@ Spread share_of(const std::vector<TreeEffects>& trees, const Effect& effect) {
   return spread_of(shares);
 }
 
-PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees,
-                                std::size_t d) {
+// Values of a dimension to tell of: of a number each stands for two cells, of a category for its own. `cells`: the first one of
+// each.
+struct Ticks {
+  std::vector<Value> values;
+  std::vector<std::size_t> cells;
+  std::size_t width = 1;  // cells that each stands for
+  std::size_t end() const { return cells.empty() ? 0 : cells.back() + width; }
+};
+
+Ticks ticks_of(const Encoding& encoding, const Grid& grid, std::size_t d) {
   const Parameter& parameter = encoding.space().parameters()[encoding.dimensions()[d].parameter];
   const std::size_t categories = encoding.dimensions()[d].categories;
-  PartialDependence dependence;
-  dependence.parameter = parameter.name;
-  // Two cells a point for a number: their mean.
-  const std::size_t width = categories > 0 ? 1 : 2;
-  const std::size_t points = categories > 0 ? std::min(categories, kDependenceCategories) : grid.cells(d) / width;
+  Ticks ticks;
+  ticks.width = categories > 0 ? 1 : 2;
+  const std::size_t points = categories > 0 ? std::min(categories, kDependenceCategories) : grid.cells(d) / ticks.width;
   for (std::size_t point = 0; point < points; ++point) {
     const double unit = (static_cast<double>(point) + 0.5) / static_cast<double>(categories > 0 ? categories : points);
+    const Value value = value_at(parameter.domain, unit);
+    if (!ticks.values.empty() && same(ticks.values.back(), value)) continue;  // an int of few values
+    ticks.values.push_back(value);
+    ticks.cells.push_back(point * ticks.width);
+  }
+  return ticks;
+}
+
+PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees,
+                                std::size_t d) {
+  const Ticks ticks = ticks_of(encoding, grid, d);
+  PartialDependence dependence;
+  dependence.parameter = encoding.space().parameters()[encoding.dimensions()[d].parameter].name;
+  dependence.values = ticks.values;
+  for (const std::size_t cell : ticks.cells) {
     std::vector<double> values;
     for (const TreeEffects& tree : trees) {
-      const auto begin = tree.marginal_of(d).begin() + static_cast<std::ptrdiff_t>(point * width);
-      values.push_back(std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(width), 0.0) / static_cast<double>(width));
+      const auto begin = tree.marginal_of(d).begin() + static_cast<std::ptrdiff_t>(cell);
+      const auto end = begin + static_cast<std::ptrdiff_t>(ticks.width);
+      values.push_back(std::accumulate(begin, end, 0.0) / static_cast<double>(ticks.width));
     }
     const Spread spread = spread_of(values);
-    const Value value = value_at(parameter.domain, unit);
-    if (!dependence.values.empty() && same(dependence.values.back(), value)) continue;  // an int of few values
-    dependence.values.push_back(value);
     dependence.mean.push_back(spread.mean);
     dependence.deviation.push_back(spread.deviation);
   }
   return dependence;
+}
+
+void add_surface(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, std::size_t x, std::size_t y,
+                 DependenceSurface& surface) {
+  const Ticks across = ticks_of(encoding, grid, x);
+  const Ticks up = ticks_of(encoding, grid, y);
+  surface.x = across.values;
+  surface.y = up.values;
+  std::vector<std::vector<double>> joint;
+  for (const TreeEffects& tree : trees) joint.push_back(tree.joint(y, up.end(), x, across.end()));
+  std::vector<double> values(trees.size());
+  for (const std::size_t row : up.cells) {
+    for (const std::size_t column : across.cells) {
+      std::fill(values.begin(), values.end(), 0.0);
+      for (std::size_t tree = 0; tree < trees.size(); ++tree) {
+        for (std::size_t r = row; r < row + up.width; ++r) {
+          for (std::size_t c = column; c < column + across.width; ++c) values[tree] += joint[tree][r * across.end() + c];
+        }
+        values[tree] /= static_cast<double>(up.width * across.width);
+      }
+      const Spread spread = spread_of(values);
+      surface.mean.push_back(spread.mean);
+      surface.deviation.push_back(spread.deviation);
+    }
+  }
 }
 
 double explained_share(const std::vector<double>& predicted, const std::vector<double>& costs) {
@@ -291,16 +341,29 @@ void add_interactions(const Encoding& encoding, const Grid& grid, const std::vec
   if (importance.interactions.size() > kInteractionsMax) importance.interactions.resize(kInteractionsMax);
 }
 
-}  // namespace
+// What the trials taught: a forest, and the parts of each of its trees.
+struct Learned {
+  explicit Learned(const SearchSpace& space) : encoding(space), grid(encoding) {}
+  Learned(const Learned&) = delete;  // the trees know the grid
+  Learned& operator=(const Learned&) = delete;
 
-std::optional<Importance> importance_of(const SearchSpace& space, const History& history) {
-  const Encoding encoding(space);
+  Encoding encoding;
+  Grid grid;
+  std::int64_t resource = 0;
+  std::size_t trials = 0;
+  double explained = 0;
+  std::vector<TreeEffects> trees;
+};
+
+// Nothing with fewer than kImportanceTrialsMin, or when nothing is tuned.
+std::unique_ptr<Learned> learned_from(const SearchSpace& space, const History& history) {
+  auto learned = std::make_unique<Learned>(space);
+  const Encoding& encoding = learned->encoding;
   const std::size_t dimensions = encoding.dimensions().size();
   Samples samples = samples_of(history, std::max(kImportanceTrialsMin, kTrialsForEachParameter * dimensions));
-  if (dimensions == 0 || samples.costs.size() < kImportanceTrialsMin) return std::nullopt;
-  Importance importance;
-  importance.resource = samples.resource;
-  importance.trials = samples.costs.size();
+  if (dimensions == 0 || samples.costs.size() < kImportanceTrialsMin) return nullptr;
+  learned->resource = samples.resource;
+  learned->trials = samples.costs.size();
   thin_out(samples);
   clip(samples.costs);
 
@@ -312,10 +375,30 @@ std::optional<Importance> importance_of(const SearchSpace& space, const History&
     kinds.push_back(dimension.categories > 0 ? RegressionForest::Kind::category : RegressionForest::Kind::number);
   }
   const RegressionForest forest(kinds, rows, samples.costs, kImportanceForest, kImportanceStream);
-  importance.explained = explained_share(forest.out_of_bag(), samples.costs);
-  const Grid grid(encoding);
-  std::vector<TreeEffects> trees;
-  for (const RegressionForest::Tree& tree : forest.trees()) trees.emplace_back(forest, tree, grid, dimensions);
+  learned->explained = explained_share(forest.out_of_bag(), samples.costs);
+  for (const RegressionForest::Tree& tree : forest.trees()) learned->trees.emplace_back(forest, tree, learned->grid, dimensions);
+  return learned;
+}
+
+std::size_t dimension_of(const Encoding& encoding, const std::string& parameter) {
+  const auto& dimensions = encoding.dimensions();
+  return static_cast<std::size_t>(
+      std::find_if(dimensions.begin(), dimensions.end(),
+                   [&](const auto& dimension) { return encoding.space().parameters()[dimension.parameter].name == parameter; }) -
+      dimensions.begin());
+}
+
+}  // namespace
+
+std::optional<Importance> importance_of(const SearchSpace& space, const History& history) {
+  const auto learned = learned_from(space, history);
+  if (!learned) return std::nullopt;
+  const auto& [encoding, grid, resource, trials, explained, trees] = *learned;
+  const std::size_t dimensions = encoding.dimensions().size();
+  Importance importance;
+  importance.resource = resource;
+  importance.trials = trials;
+  importance.explained = explained;
 
   std::vector<Spread> effects;
   for (std::size_t d = 0; d < dimensions; ++d) {
@@ -331,6 +414,19 @@ std::optional<Importance> importance_of(const SearchSpace& space, const History&
   }
   add_interactions(encoding, grid, trees, order, importance);
   return importance;
+}
+
+std::optional<DependenceSurface> dependence_surface(const SearchSpace& space, const History& history, const std::string& x,
+                                                    const std::string& y) {
+  const auto learned = learned_from(space, history);
+  if (!learned) return std::nullopt;
+  DependenceSurface surface;
+  surface.resource = learned->resource;
+  surface.trials = learned->trials;
+  surface.explained = learned->explained;
+  add_surface(learned->encoding, learned->grid, learned->trees, dimension_of(learned->encoding, x),
+              dimension_of(learned->encoding, y), surface);
+  return surface;
 }
 
 }  // namespace tuneband

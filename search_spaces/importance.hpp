@@ -59,4 +59,20 @@ struct Importance {
 // have a random value. Costs are as in the history: negated when the objective is maximised. Deterministic.
 std::optional<Importance> importance_of(const SearchSpace& space, const History& history);
 
+// The mean cost over all values of the other parameters, by the values of two: partial dependence of both.
+struct DependenceSurface {
+  std::int64_t resource = 0;  // of the forest, as in Importance
+  std::size_t trials = 0;
+  double explained = 0;
+  std::vector<Value> x;           // of the first parameter, as in PartialDependence
+  std::vector<Value> y;           // of the second
+  std::vector<double> mean;       // a row of x for each y
+  std::vector<double> deviation;  // among trees
+};
+
+// Of the same forest as importance_of(). The parameters are two of those that are tuned, not the same; nothing where that gives
+// nothing. Deterministic.
+std::optional<DependenceSurface> dependence_surface(const SearchSpace& space, const History& history, const std::string& x,
+                                                    const std::string& y);
+
 }  // namespace tuneband

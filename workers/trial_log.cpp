@@ -9,18 +9,15 @@
 
 #include "workers/machine_fault.hpp"
 #include "workers/open_regular.hpp"
-#include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
 
 namespace tuneband::workers {
-
-std::string log_file_of(int rank) { return rank == 0 ? protocol::kLogFile : "log-" + std::to_string(rank) + ".txt"; }
 
 Result<TrialLog> TrialLog::open(const std::string& trial_dir, int rank, std::int64_t size_max) {
   std::error_code failure;
   std::filesystem::create_directories(trial_dir, failure);
   if (failure) return fault_of(ErrorCode::unavailable, "cannot make the trial's directory " + trial_dir, failure.value());
-  const std::string name = log_file_of(rank);
+  const std::string name = protocol::log_file_of(rank);
   const std::string path = trial_dir + "/" + name;
   const auto directory = protocol::TrialDirectory::open(trial_dir);
   if (!directory) return fault_of(ErrorCode::unavailable, "cannot open " + trial_dir, errno);

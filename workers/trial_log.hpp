@@ -9,14 +9,12 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "workers/protocol/log_file.hpp"
 #include "workers/unique_fd.hpp"
 
 namespace tuneband::workers {
 
 inline constexpr std::int64_t kLogSizeMax = 64LL * 1024 * 1024;  // bytes, of one rank of a trial, over all its segments
-
-// log.txt of the first rank, which is what a user sees; log-2.txt of rank 2.
-std::string log_file_of(int rank);
 
 class TrialLog {
  public:

@@ -2,6 +2,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/format.hpp"
+#include "cli/terminal/job_plots.hpp"
 #include "cli/terminal/job_report.hpp"
 
 namespace tuneband::cli {
@@ -66,7 +67,7 @@ Finished list_jobs(Session session, const ListOptions& options) {
   return kExitOk;
 }
 
-Finished describe_job(Session session, const std::string& job) {
+Finished describe_job(Session session, const std::string& job, bool plot) {
   if (session.console.json()) {
     const auto printed = print_result_json(session.api, session.console, job);
     if (!printed) return printed.error();
@@ -74,6 +75,9 @@ Finished describe_job(Session session, const std::string& job) {
   }
   const auto printed = print_result(session.api, session.console, job);
   if (!printed) return printed.error();
+  if (!plot) return kExitOk;
+  const auto plotted = print_plots(session.api, session.console, job);
+  if (!plotted) return plotted.error();
   return kExitOk;
 }
 

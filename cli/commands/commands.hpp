@@ -37,7 +37,8 @@ struct ListOptions {
   std::size_t limit = 0;  // 0: all
 };
 Finished list_jobs(Session session, const ListOptions& options);
-Finished describe_job(Session session, const std::string& job);
+// `plot`: with the best so far and the best trial's curve, unless JSON is wanted.
+Finished describe_job(Session session, const std::string& job, bool plot = false);
 Finished show_best(Session session, const std::string& job);
 Finished show_importance(Session session, const std::string& job);
 Finished stop_job(Session session, const std::string& job);

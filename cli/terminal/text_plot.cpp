@@ -48,7 +48,7 @@ struct Range {
 
 }  // namespace
 
-std::vector<std::string> text_plot(const std::vector<PlotPoint>& points, std::size_t width) {
+std::vector<std::string> text_plot(const std::vector<PlotPoint>& points, std::size_t width, const PlotEnds& ends) {
   const std::size_t columns = std::clamp<std::size_t>(width, kLabelWidth + 10, 120) - kLabelWidth - 1;
   Range x;
   Range y;
@@ -83,8 +83,9 @@ std::vector<std::string> text_plot(const std::vector<PlotPoint>& points, std::si
     for (std::size_t column = 0; column < columns; ++column) line += braille(cells[row * columns + column]);
     lines.push_back(std::move(line));
   }
-  const std::string first = fmt::format("step {}", x.low);
-  lines.push_back(fmt::format("{:{}} {}{:>{}}", "", kLabelWidth, first, x.high, columns - std::min(columns, first.size())));
+  const std::string first = ends.first.empty() ? fmt::format("step {}", x.low) : ends.first;
+  const std::string last = ends.last.empty() ? fmt::format("{}", x.high) : ends.last;
+  lines.push_back(fmt::format("{:{}} {}{:>{}}", "", kLabelWidth, first, last, columns - std::min(columns, first.size())));
   return lines;
 }
 

@@ -12,7 +12,13 @@ struct PlotPoint {
   double y = 0;  // NaN and infinity leave a gap
 };
 
+// What stands below the ends of x; "": its number, as a step.
+struct PlotEnds {
+  std::string first = {};
+  std::string last = {};
+};
+
 // Lines of at most `width` columns: ten of the curve, with the highest and the lowest value at its side, and the ends of x below.
-std::vector<std::string> text_plot(const std::vector<PlotPoint>& points, std::size_t width);
+std::vector<std::string> text_plot(const std::vector<PlotPoint>& points, std::size_t width, const PlotEnds& ends = {});
 
 }  // namespace tuneband::cli

@@ -77,7 +77,6 @@ class Api {
   void forecast_of(std::shared_ptr<const ParsedJob> job, int workers, double seconds_per_unit, const Respond& respond);
   void watch_job(const HttpRequest& request, JobId job, const Respond& respond);
   void analytics(const HttpRequest& request, JobId job, const Respond& respond);
-  void importance(JobId job, const Respond& respond);
 
   // routes_check.cpp
   void add_check_routes();
@@ -102,8 +101,10 @@ class Api {
   // routes_views.cpp
   void add_view_routes();
   // Replies with what `read` gives, or that it is unchanged: it must follow from the job's rows alone.
-  void reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read,
-                  const Respond& respond);
+  // `threads`: views_, or exports_ for what takes longer than to read it.
+  void reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read, const Respond& respond,
+                  ExportThreads& threads);
+  void surface(const HttpRequest& request, JobId job, const Respond& respond);
 
   // routes_events.cpp
   void add_event_routes();

@@ -128,7 +128,6 @@ void Api::add_job_routes() {
          watch_job(request, job, respond);
        })});
   router_.add({"GET", "/v1/jobs/{job}/best", {}, of_job(&Api::get_best)});
-  router_.add({"GET", "/v1/jobs/{job}/importance", {}, of_job(&Api::importance)});
   router_.add({"GET", "/v1/jobs/{job}/plan", {}, with_job([this](const HttpRequest&, JobId job, const Respond& respond) {
                  read_json([job](Reader& reader) { return reader.plan(job); }, respond);
                })});
@@ -320,17 +319,6 @@ void Api::analytics(const HttpRequest& request, JobId job, const Respond& respon
     return csv ? reader.analytics_csv(job, now, sink) : reader.analytics_json(job, now, sink);
   };
   exports_.run(std::move(head), produce, respond);
-}
-
-// A forest takes a while to grow: not on the thread that serves the small reads.
-void Api::importance(JobId job, const Respond& respond) {
-  const auto produce = [job](Reader& reader, const Sink& sink) -> Result<void> {
-    const auto text = reader.importance(job);
-    if (!text) return text.error();
-    sink(*text);
-    return {};
-  };
-  exports_.run(HttpReply{}, produce, respond);
 }
 
 }  // namespace tuneband::server

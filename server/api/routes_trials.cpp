@@ -3,7 +3,7 @@
 #include "core/text.hpp"
 #include "server/api/api.hpp"
 #include "server/monotone_clock.hpp"
-#include "workers/protocol/sync.hpp"
+#include "workers/protocol/log_file.hpp"
 
 namespace tuneband::server {
 
@@ -72,7 +72,7 @@ void Api::add_trial_routes() {
                })});
   router_.add({"GET",
                one + "/log",
-               {"tail", "follow"},
+               {"tail", "follow", "rank"},
                with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
                  get_log(request, trial, respond);
                })});
@@ -108,11 +108,13 @@ void Api::get_observations(const HttpRequest& request, TrialId trial, const Resp
 void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& respond) {
   Diagnostics diagnostics;
   const auto tail = query_integer(request, "tail", 0, kLogTailMax, diagnostics);
+  const auto rank = query_integer(request, "rank", 0, kReplicasMax - 1, diagnostics);
   const std::string follow = request.query_value("follow").value_or("false");
   if (follow != "true" && follow != "false") diagnostics.error("follow", "expected true or false, got " + excerpt(follow));
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   const auto row_of = [trial](Reader& reader) { return reader.trial_row(trial); };
-  const std::string path = parts_.data_dir.trial_dir(trial) + "/" + protocol::kLogFile;
+  const std::string path =
+      parts_.data_dir.trial_dir(trial) + "/" + protocol::log_file_of(static_cast<int>(rank.value_or(0)));
   const std::string range_header(request.header("range"));
   reads_.run(row_of, [this, trial, path, tail, range_header, follows = follow == "true", respond](const Result<TrialRow>& row) {
     if (!row) return respond->reply(error_reply(row.error()));

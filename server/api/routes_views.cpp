@@ -47,10 +47,10 @@ ColumnsQuery columns_query_of(const HttpRequest& request, Diagnostics& diagnosti
 }  // namespace
 
 void Api::add_view_routes() {
-  const auto of_job = [this](Result<std::string> (Reader::*view)(JobId)) {
-    return with_job([this, view](const HttpRequest& request, JobId job, const Respond& respond) {
+  const auto of_job = [this](Result<std::string> (Reader::*view)(JobId), ExportThreads& threads) {
+    return with_job([this, view, &threads](const HttpRequest& request, JobId job, const Respond& respond) {
       reply_view(
-          request, job, [job, view](Reader& reader) { return (reader.*view)(job); }, respond);
+          request, job, [job, view](Reader& reader) { return (reader.*view)(job); }, respond, threads);
     });
   };
   router_.add({"GET",
@@ -61,20 +61,28 @@ void Api::add_view_routes() {
                  const ColumnsQuery query = columns_query_of(request, diagnostics);
                  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
                  reply_view(
-                     request, job, [job, query](Reader& reader) { return reader.columns(job, query); }, respond);
+                     request, job, [job, query](Reader& reader) { return reader.columns(job, query); }, respond, views_);
                })});
-  router_.add({"GET", "/v1/jobs/{job}/decisions", {}, of_job(&Reader::decision_columns)});
+  // A forest takes a while to grow.
+  router_.add({"GET", "/v1/jobs/{job}/importance", {}, of_job(&Reader::importance, exports_)});
+  router_.add(
+      {"GET",
+       "/v1/jobs/{job}/surface",
+       {"x", "y"},
+       with_job([this](const HttpRequest& request, JobId job, const Respond& respond) { surface(request, job, respond); })});
+  router_.add({"GET", "/v1/jobs/{job}/decisions", {}, of_job(&Reader::decision_columns, views_)});
   router_.add(
       {"GET", "/v1/jobs/{job}/timeline", {}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
          reply_view(
-             request, job, [job](Reader& reader) { return reader.timeline(job); }, respond);
+             request, job, [job](Reader& reader) { return reader.timeline(job); }, respond, views_);
        })});
   router_.add({"GET",
                "/v1/jobs/{job}/trials/{trial}/segments",
                {},
                with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
                  reply_view(
-                     request, trial.job, [trial](Reader& reader) { return reader.timeline(trial.job, trial.number); }, respond);
+                     request, trial.job, [trial](Reader& reader) { return reader.timeline(trial.job, trial.number); }, respond,
+                     views_);
                })});
   router_.add({"GET",
                "/v1/jobs/{job}/curves",
@@ -84,12 +92,19 @@ void Api::add_view_routes() {
                  const CurvesQuery query = curves_query_of(request, diagnostics);
                  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
                  reply_view(
-                     request, job, [job, query](Reader& reader) { return reader.curves(job, query); }, respond);
+                     request, job, [job, query](Reader& reader) { return reader.curves(job, query); }, respond, views_);
                })});
 }
 
+void Api::surface(const HttpRequest& request, JobId job, const Respond& respond) {
+  const std::string x = request.query_value("x").value_or("");
+  const std::string y = request.query_value("y").value_or("");
+  reply_view(
+      request, job, [job, x, y](Reader& reader) { return reader.surface(job, x, y); }, respond, exports_);
+}
+
 void Api::reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read,
-                     const Respond& respond) {
+                     const Respond& respond, ExportThreads& threads) {
   HttpReply head;
   std::string etag = versions_.etag(job);
   const bool unchanged = has_already(request.header("if-none-match"), etag);
@@ -105,7 +120,7 @@ void Api::reply_view(const HttpRequest& request, JobId job, std::function<Result
     sink(*text);
     return {};
   };
-  views_.run(std::move(head), produce, respond);
+  threads.run(std::move(head), produce, respond);
 }
 
 }  // namespace tuneband::server

@@ -36,9 +36,20 @@ TEST_F(ApiSearchTest, TheParameterThatMattersIsTheMostImportant) {
   EXPECT_EQ(importance.at("dependence").at(0).at("values").size(), importance.at("dependence").at(0).at("mean").size());
 }
 
+TEST_F(ApiSearchTest, ASurfaceIsOfTwoParametersThatAreTuned) {
+  run(learning_job("earlier", 30));
+  const Json surface = get_json("/v1/jobs/earlier/surface?x=x&y=idle").at("surface");
+  EXPECT_EQ(surface.at("mean").size(), surface.at("x_values").size() * surface.at("y_values").size());
+  for (const char* query : {"", "?x=x", "?x=x&y=x", "?x=x&y=z", "?x=&y=idle"})
+    EXPECT_EQ(get("/v1/jobs/earlier/surface" + std::string(query)).status, 400) << query;
+  EXPECT_THAT(get("/v1/jobs/earlier/surface?x=x&y=idel").body, HasSubstr("did you mean `idle`?"));
+  EXPECT_EQ(get("/v1/jobs/nobody/surface?x=x&y=idle").status, 404);
+}
+
 TEST_F(ApiSearchTest, NothingIsImportantWhileThereAreTooFewResults) {
   run(learning_job("short", 2));
   EXPECT_EQ(get_json("/v1/jobs/short/importance").at("importance"), nullptr);
+  EXPECT_EQ(get_json("/v1/jobs/short/surface?x=x&y=idle").at("surface"), nullptr);
 }
 
 TEST_F(ApiSearchTest, ALaterJobStartsFromWhatAnEarlierOneSawAndOutlivesIt) {

@@ -84,6 +84,49 @@ TEST(Importance, DrawsTheDependenceOnEachParameter) {
   EXPECT_LT(of_d.mean.front(), of_d.mean.back());
 }
 
+TEST(Importance, DrawsTheSurfaceOverTwoParametersWithEachOnItsAxis) {
+  const SearchSpace space = cube();
+  const History history = random_job(space, 800, [](const Configuration& at) {
+    return (std::get<std::string>(at.at("c")) == "y" ? 0.0 : 10.0) + (number(at, "d") > 50 ? 3.0 : 0.0) + number(at, "a");
+  });
+  const auto surface = dependence_surface(space, history, "d", "c");
+  ASSERT_TRUE(surface);
+  EXPECT_EQ(surface->resource, 9);
+  EXPECT_EQ(surface->trials, 800u);
+  EXPECT_GT(surface->explained, 0.9);
+  EXPECT_EQ(surface->x.size(), 20u);
+  EXPECT_EQ(surface->y, (std::vector<Value>{"x", "y", "z"}));
+  ASSERT_EQ(surface->mean.size(), 60u);
+  ASSERT_EQ(surface->deviation.size(), 60u);
+  const auto mean = [&](std::size_t x, std::size_t y) { return surface->mean[y * 20 + x]; };
+  EXPECT_NEAR(mean(2, 0), 10.5, 0.5);
+  EXPECT_NEAR(mean(17, 0), 13.5, 0.5);
+  EXPECT_NEAR(mean(2, 1), 0.5, 0.5);
+  EXPECT_NEAR(mean(17, 1), 3.5, 0.5);
+  const auto turned = dependence_surface(space, history, "c", "d");
+  ASSERT_TRUE(turned);
+  for (std::size_t x = 0; x < 20; ++x) {
+    for (std::size_t y = 0; y < 3; ++y) EXPECT_NEAR(turned->mean[x * 3 + y], mean(x, y), 1e-9);
+  }
+}
+
+// Of all its rows a surface's mean is the dependence on its other parameter: every cell weighs the same.
+TEST(Importance, TheMeanOfASurfaceIsTheDependenceOnOneParameter) {
+  const SearchSpace space = cube();
+  const History history = random_job(space, 300, [](const Configuration& at) { return number(at, "a") * number(at, "b"); });
+  const auto importance = importance_of(space, history);
+  const auto surface = dependence_surface(space, history, "a", "b");
+  ASSERT_TRUE(importance && surface);
+  const auto of_a = std::find_if(importance->dependence.begin(), importance->dependence.end(),
+                                 [](const PartialDependence& one) { return one.parameter == "a"; });
+  for (std::size_t x = 0; x < 20; ++x) {
+    double mean = 0;
+    for (std::size_t y = 0; y < 20; ++y) mean += surface->mean[y * 20 + x] / 20;
+    EXPECT_NEAR(mean, of_a->mean[x], 1e-9);
+  }
+  EXPECT_FALSE(dependence_surface(space, random_job(space, 5, [](const Configuration&) { return 1.0; }), "a", "b"));
+}
+
 TEST(Importance, SaysThatNoiseExplainsNothing) {
   const SearchSpace space = cube();
   int trial = 0;

@@ -4,7 +4,7 @@ import * as columns from './columns.ts';
 import type { TrialTable } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type {
-  CreatedJob, Decision, Importance, Job, JobDetail, Plan, Summary, Trial, Worker,
+  CreatedJob, Decision, Importance, Job, JobDetail, Plan, Summary, Surface, Trial, Worker,
 } from './shapes.ts';
 
 const segment = encodeURIComponent;
@@ -24,6 +24,10 @@ export const getTrial = (job: string, trial: number): Promise<Trial> => getJson(
 
 export async function getImportance(job: string): Promise<Importance | null> {
   return (await getJson<{ importance: Importance | null }>(`${jobPath(job)}/importance`)).importance;
+}
+
+export async function getSurface(job: string, x: string, y: string): Promise<Surface | null> {
+  return (await getJson<{ surface: Surface | null }>(`${jobPath(job)}/surface?x=${segment(x)}&y=${segment(y)}`)).surface;
 }
 
 export async function getDecisions(job: string, trial: number): Promise<Decision[]> {
@@ -65,9 +69,10 @@ export async function listWorkers(): Promise<Worker[]> {
   return (await getJson<{ workers: Worker[] }>('/v1/workers')).workers;
 }
 
-export const logTail = (job: string, trial: number, bytes: number): Promise<string> =>
-  transport.text('GET', `${trialPath(job, trial)}/log?tail=${bytes}`);
-export const logPath = (job: string, trial: number): string => `${trialPath(job, trial)}/log`;
+export const logTail = (job: string, trial: number, rank: number, bytes: number): Promise<string> =>
+  transport.text('GET', `${logPath(job, trial, rank)}&tail=${bytes}`);
+export const logPath = (job: string, trial: number, rank: number): string => `${trialPath(job, trial)}/log?rank=${rank}`;
+export const getSegments = (job: string, trial: number): Promise<columns.Timeline> => getJson(`${trialPath(job, trial)}/segments`);
 export const modelPath = (job: string, trial: number): string => `${trialPath(job, trial)}/model`;
 export const csvPath = (job: string): string => `${jobPath(job)}/analytics?format=csv`;
 export const eventsPath = (job: string): string => `${jobPath(job)}/events`;

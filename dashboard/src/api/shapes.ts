@@ -226,6 +226,19 @@ export interface Importance {
   dependence: { parameter: string; values: ParameterValue[]; mean: number[]; deviation: number[] }[];
 }
 
+// The mean of what the forest predicts, for each value of `y` one for each of `x`.
+export interface Surface {
+  resource: number;
+  trials: number;
+  explained: number;
+  x: string;
+  y: string;
+  x_values: ParameterValue[];
+  y_values: ParameterValue[];
+  mean: number[];
+  deviation: number[];
+}
+
 export interface Worker {
   id: string;
   name: string;

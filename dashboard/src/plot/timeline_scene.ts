@@ -1,9 +1,11 @@
-// What each worker did, as bars over time: which trial, from where to where, and how it ended. What is empty was idle.
+// What each worker did, as bars over time: which trial, from where to where, and how it ended. What is empty was idle: the
+// pointer tells how long, and between what.
 import type { Timeline } from '../api/columns.ts';
 import { formatClock, formatDuration } from '../data/numbers.ts';
 import type { Palette } from '../state/theme.ts';
 import { drawXAxis, fitText, labelFont, makeScale, smallFont, type Box } from './axes.ts';
-import type { MakeScene } from './scene.ts';
+import { gapsOf, idleTimes, startsOf, type Start } from '../data/segments.ts';
+import type { Hit, MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
 
 export const laneHeight = 30;
@@ -32,8 +34,14 @@ function colorOf(palette: Palette, outcome: string): string {
   return palette.states['failed'] ?? palette.text;
 }
 
+const startWords: Record<Start, string> = { anew: '', straight_on: ', straight on', from_checkpoint: ', from its checkpoint' };
+
+// "local-1" of the id "local-1-a63184a1292cb8c6".
+export const shortWorker = (id: string): string => id.replace(/-[0-9a-f]{16}$/, '');
+
 interface Bar {
   index: number;
+  start: Start;
   x0: number;
   x1: number;
   y: number;
@@ -47,12 +55,21 @@ function drawBar(pen: Pen, palette: Palette, bar: Bar, trial: number, faint: boo
   const failed = isLoss(bar.outcome);
   pen.fillRect(bar.x0, bar.y - (failed ? barHeight / 4 : barHeight / 2), width, failed ? barHeight / 2 : barHeight); // a loss is thinner too
   pen.globalAlpha = 1;
+  if (bar.start !== 'anew' && !faint && width > 3) {
+    pen.fillStyle = bar.start === 'straight_on' ? palette.surface : palette.text;
+    pen.beginPath();
+    pen.moveTo(bar.x0, bar.y - barHeight / 2);
+    pen.lineTo(bar.x0 + Math.min(6, width), bar.y);
+    pen.lineTo(bar.x0, bar.y + barHeight / 2);
+    pen.closePath();
+    pen.fill();
+  }
   if (width < 22 || faint) return;
   pen.font = smallFont;
   pen.textAlign = 'left';
   pen.textBaseline = 'middle';
   pen.fillStyle = palette.surface;
-  pen.fillText(fitText(pen, String(trial), width - 6), bar.x0 + 4, bar.y);
+  pen.fillText(fitText(pen, String(trial), width - (bar.start === 'anew' ? 6 : 11)), bar.x0 + (bar.start === 'anew' ? 4 : 9), bar.y);
 }
 
 export function timelineScene({ timeline, createdAt, now, resourceName, shown }: TimelineInput): MakeScene {
@@ -64,13 +81,33 @@ export function timelineScene({ timeline, createdAt, now, resourceName, shown }:
     const last = timeline.began.reduce<number>((most, _, index) => Math.max(most, endOf(index)), 0);
     const x = makeScale('linear', [Number.isFinite(first) ? first : 0, last], [box.left, box.right], false);
     const laneOf = (worker: number): number => box.top + (worker + 0.5) * laneHeight;
+    const starts = startsOf(timeline);
+    const leastShown = Math.abs(x.invert(box.left + 3) - x.invert(box.left)); // seconds: what is narrower cannot be pointed at
+    const gaps = gapsOf(timeline, now, leastShown);
+    const idle = idleTimes(timeline, now, leastShown);
     const bars: Bar[] = timeline.trial.map((_, index) => ({
       index,
+      start: starts[index] as Start,
       x0: x(timeline.began[index] as number),
       x1: x(endOf(index)),
       y: laneOf(timeline.worker[index] as number),
       outcome: timeline.outcomes[timeline.outcome[index] as number] ?? '',
     }));
+    const outcomeOf = (index: number): string => (timeline.outcomes[timeline.outcome[index] as number] ?? '').replaceAll('_', ' ');
+    const gapAt = (px: number, py: number): Hit | null => {
+      const gap = gaps.find((one) => px >= x(one.from) && px <= x(one.until) && Math.abs(py - laneOf(one.worker)) <= barHeight / 2);
+      if (!gap) return null;
+      const clock = (seconds: number): string => formatClock(createdAt + seconds * 1000);
+      return {
+        x: px, y: py,
+        lines: [
+          `${shortWorker(timeline.workers[gap.worker] ?? '')}: nothing of this job`,
+          `${clock(gap.from)} to ${clock(gap.until)}, ${formatDuration(gap.until - gap.from)}`,
+          ...(gap.before === null ? [] : [`before: trial ${timeline.trial[gap.before]}, ${outcomeOf(gap.before)}`]),
+          ...(gap.after === null ? [] : [`after: trial ${timeline.trial[gap.after]}${startWords[starts[gap.after] as Start]}`]),
+        ],
+      };
+    };
     const outline = (pen: Pen, trial: number, color: string): void => {
       pen.strokeStyle = color;
       pen.lineWidth = 2;
@@ -86,12 +123,16 @@ export function timelineScene({ timeline, createdAt, now, resourceName, shown }:
           pen.textAlign = 'left';
           pen.textBaseline = 'middle';
           pen.fillStyle = palette.text;
-          pen.fillText(fitText(pen, worker, names - 10), 4, laneOf(index));
+          pen.fillText(fitText(pen, shortWorker(worker), names - 10), 4, laneOf(index));
           pen.fillStyle = palette.grid;
           pen.globalAlpha = 0.5;
           pen.fillRect(box.left, laneOf(index) - barHeight / 2, box.right - box.left, barHeight);
           pen.globalAlpha = 1;
         });
+        pen.fillStyle = palette.states['failed'] ?? palette.text;
+        pen.globalAlpha = 0.13;
+        for (const [from, until] of idle) pen.fillRect(x(from), box.top, x(until) - x(from), box.bottom - box.top);
+        pen.globalAlpha = 1;
         for (const bar of bars) drawBar(pen, palette, bar, timeline.trial[bar.index] as number, !shown(timeline.trial[bar.index] as number));
       },
       over(pen, { hovered, selected }) {
@@ -100,15 +141,15 @@ export function timelineScene({ timeline, createdAt, now, resourceName, shown }:
       },
       hit(px, py) {
         const bar = bars.findLast((one) => px >= one.x0 - 2 && px <= one.x1 + 2 && Math.abs(py - one.y) <= barHeight / 2);
-        if (!bar) return null;
+        if (!bar) return gapAt(px, py);
         const i = bar.index;
         const [began, end] = [timeline.began[i] as number, endOf(i)];
         const rank = (timeline.rank[i] ?? 0) > 0 ? `, rank ${timeline.rank[i]}` : '';
         return {
           trial: timeline.trial[i] as number, x: px, y: py,
           lines: [
-            `trial ${timeline.trial[i]}${rank} on ${timeline.workers[timeline.worker[i] as number]}`,
-            `${resourceName} ${timeline.from_resource[i]} to ${timeline.until_resource[i]}`,
+            `trial ${timeline.trial[i]}${rank} on ${shortWorker(timeline.workers[timeline.worker[i] as number] ?? '')}`,
+            `${resourceName} ${timeline.from_resource[i]} to ${timeline.until_resource[i]}${startWords[bar.start]}`,
             `${formatClock(createdAt + began * 1000)}, ${formatDuration(end - began)}`,
             `${bar.outcome === '' ? 'under way' : bar.outcome.replaceAll('_', ' ')}${(timeline.attempt[i] ?? 1) > 1 ? `, attempt ${timeline.attempt[i]}` : ''}`,
           ],

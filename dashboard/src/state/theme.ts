@@ -41,12 +41,19 @@ export function chooseTheme(choice: ThemeChoice): void {
 }
 
 export function applyTheme(): void {
-  const isDark = themeChoice.value === 'dark' || (themeChoice.value === 'auto' && dark?.matches === true);
+  const isDark = !printing.value && (themeChoice.value === 'dark' || (themeChoice.value === 'auto' && dark?.matches === true));
   document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
   palette.value = readPalette();
 }
 
 dark?.addEventListener('change', applyTheme);
+
+// Paper is white. This comes before the plots are drawn for it: they listen later.
+export const printing = signal(false);
+if (typeof window !== 'undefined') {
+  window.addEventListener('beforeprint', () => { printing.value = true; applyTheme(); });
+  window.addEventListener('afterprint', () => { printing.value = false; applyTheme(); });
+}
 
 // The colours are said once, in the style sheet.
 function readPalette(): Palette {

@@ -1,6 +1,10 @@
 // Two parameters against each other, the objective as colour.
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { getSurface } from '../../api/routes.ts';
+import { formatShare } from '../../data/numbers.ts';
+import { useLoaded } from '../../parts/use_loaded.ts';
+import { sheetOf } from '../../plot/surface.ts';
 import type { Importance } from '../../api/shapes.ts';
 import type { Parameter } from '../../data/space.ts';
 import { pairScene } from '../../plot/pair_scene.ts';
@@ -17,10 +21,13 @@ function chosenPair(parameters: readonly Parameter[], importance: Importance | n
 }
 
 export function PairView({ parameters, importance }: { parameters: readonly Parameter[]; importance: Importance | null }): JSX.Element {
-  const { job, table, shownRows } = useJob();
+  const { store, job, table, shownRows } = useJob();
   const [a, b] = chosenPair(parameters, importance);
   const rows = shownRows.value;
-  const scene = useMemo(() => pairScene({ job, table, rows, a, b }), [rows, a, b]);
+  const loaded = useLoaded(() => getSurface(store.name, a.name, b.name), [a.name, b.name, importance]);
+  const surface = loaded.value.value ?? null;
+  const sheet = useMemo(() => (surface && surface.x === a.name && surface.y === b.name ? sheetOf(surface, a, b) : null), [surface, a, b]);
+  const scene = useMemo(() => pairScene({ job, table, rows, a, b, sheet }), [rows, a, b, sheet]);
   const valueOf = (parameter: Parameter, trial: number): string | number | boolean | null => table.parameters.get(parameter.name)?.[table.find(trial) ?? -1] ?? null;
   return (
     <Plot
@@ -39,7 +46,12 @@ export function PairView({ parameters, importance }: { parameters: readonly Para
           <Choice label="Vertical" name="b" parameters={parameters} value={b.name} />
         </>
       }
-      note="The darker (in a dark theme, the lighter) a mark, the better the trial."
+      note={
+        <>
+          The darker (in a dark theme, the lighter) a mark, the better the trial.
+          {sheet && ` Behind them the model's mean over all values of the other parameters; it explains ${formatShare(Math.max(0, sheet.surface.explained))} of trials that it has not seen.`}
+        </>
+      }
     />
   );
 }

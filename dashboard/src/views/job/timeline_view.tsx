@@ -5,6 +5,7 @@ import type { Timeline } from '../../api/columns.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
 import { useLoaded } from '../../parts/use_loaded.ts';
 import { Plot } from '../../plot/plot.tsx';
+import { startsOf } from '../../data/segments.ts';
 import { isLoss, timelineHeight, timelineScene } from '../../plot/timeline_scene.ts';
 import { useJob } from './context.ts';
 
@@ -29,6 +30,7 @@ function TimelinePlot({ timeline }: { timeline: Timeline }): JSX.Element {
     const now = ((job.ended_at ? Date.parse(job.ended_at) : Date.now()) - table.createdAt) / 1000;
     return timelineScene({ timeline, createdAt: table.createdAt, now, resourceName: job.resource_name, shown: (trial) => shown.has(trial) });
   }, [timeline, rows]);
+  const starts = useMemo(() => startsOf(timeline), [timeline]);
   const lost = timeline.outcome.filter((outcome) => isLoss(timeline.outcomes[outcome] ?? '')).length;
   return (
     <Plot
@@ -38,13 +40,13 @@ function TimelinePlot({ timeline }: { timeline: Timeline }): JSX.Element {
       scene={scene}
       file={`${job.name}-timeline`}
       table={() => ({
-        columns: ['worker', 'trial', 'rank', 'from', 'until', 'began', 'ended', 'outcome', 'attempt'],
+        columns: ['worker', 'trial', 'rank', 'from', 'until', 'start', 'began', 'ended', 'outcome', 'attempt'],
         rows: timeline.trial.map((trial, i) => [
           timeline.workers[timeline.worker[i] as number] ?? '', trial, timeline.rank[i] ?? 0, timeline.from_resource[i] ?? null, timeline.until_resource[i] ?? null,
-          timeline.began[i] ?? null, timeline.ended[i] ?? null, timeline.outcomes[timeline.outcome[i] as number] ?? 'under way', timeline.attempt[i] ?? 1,
+          starts[i] ?? null, timeline.began[i] ?? null, timeline.ended[i] ?? null, timeline.outcomes[timeline.outcome[i] as number] ?? 'under way', timeline.attempt[i] ?? 1,
         ]),
       })}
-      note="A row a worker, a bar a segment with its trial's number; thin bars failed or were lost, empty places were idle."
+      note="A row a worker, a bar a segment with its trial's number. A light notch: it went straight on with the trial that it had in memory; a dark one: from the trial's checkpoint. Thin bars failed or were lost. Empty places had nothing of this job, shaded ones on no worker: point at them."
     />
   );
 }

@@ -9,11 +9,13 @@ import { Menu } from '../../parts/menu.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
 import { choose, chosen, hrefOf, place } from '../../state/place.ts';
 import { focused, hovered, pick, selectedSet } from '../../state/selection.ts';
+import { printing } from '../../state/theme.ts';
 import { useJob } from './context.ts';
 import { parseSort, sortedRows, trialColumns, type CellValue, type Column, type Sort } from './trial_columns.ts';
 
 const rowHeight = 28;
 const rowsAround = 8;
+const rowsPrinted = 200;
 
 function shownColumns(all: Column[]): Column[] {
   const ids = chosen('cols');
@@ -86,8 +88,9 @@ function VirtualRows({ rows, columns, sort, height }: RowsProps): JSX.Element {
   const { table } = useJob();
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
-  const first = Math.max(0, Math.floor(top.value / rowHeight) - rowsAround);
-  const last = Math.min(rows.length, Math.ceil((top.value + height) / rowHeight) + rowsAround);
+  const all = printing.value ? rows.slice(0, rowsPrinted) : rows;
+  const first = printing.value ? 0 : Math.max(0, Math.floor(top.value / rowHeight) - rowsAround);
+  const last = printing.value ? all.length : Math.min(rows.length, Math.ceil((top.value + height) / rowHeight) + rowsAround);
   const width = columns.reduce((sum, column) => sum + column.width, 0);
   const template = columns.map((column) => `minmax(${column.width}px, ${column.width}fr)`).join(' ');
 
@@ -118,7 +121,7 @@ function VirtualRows({ rows, columns, sort, height }: RowsProps): JSX.Element {
     <div
       class="table"
       ref={box}
-      style={{ height: `${Math.min(height, (rows.length + 1) * rowHeight + 18)}px` }}
+      style={{ height: printing.value ? 'auto' : `${Math.min(height, (rows.length + 1) * rowHeight + 18)}px` }}
       onScroll={(event) => { top.value = event.currentTarget.scrollTop; }}
       onKeyDown={onKey}
       onPointerLeave={() => { hovered.value = null; }}
@@ -129,11 +132,12 @@ function VirtualRows({ rows, columns, sort, height }: RowsProps): JSX.Element {
     >
       <div style={{ minWidth: `${width}px` }} role="rowgroup">
         <HeadRow columns={columns} sort={sort} template={template} />
-        <div style={{ height: `${rows.length * rowHeight}px`, position: 'relative' }} role="presentation">
+        <div style={{ height: `${all.length * rowHeight}px`, position: 'relative' }} role="presentation">
           {rows.slice(first, last).map((index, offset) => (
             <Row key={table.rows[index]?.number} index={index} at={first + offset} columns={columns} template={template} />
           ))}
         </div>
+        {all.length < rows.length && <p class="muted empty">{rows.length - all.length} more rows are in the CSV.</p>}
         {rows.length === 0 && <p class="muted empty">{table.count === 0 ? 'No trial yet.' : 'No trial is left by the filter.'}</p>}
       </div>
     </div>

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { logPath, logTail } from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
+import { choose, chosen } from '../../state/place.ts';
 
 const tailBytes = 256 * 1024;
 const keptBytes = 1024 * 1024;
@@ -11,13 +12,22 @@ const linesMost = 5_000;
 
 // Ends when the trial does, or when `signal` says so.
 async function follow(path: string, add: (text: string) => void, signal: AbortSignal): Promise<void> {
-  const reply = await fetch(`${path}?follow=true&tail=${tailBytes}`, { signal });
+  const reply = await fetch(`${path}&follow=true&tail=${tailBytes}`, { signal });
   if (!reply.ok || !reply.body) throw new Error(`the server answered ${reply.status}`);
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) add(piece.value);
 }
 
-export function LogView({ job, trial, running }: { job: string; trial: number; running: boolean }): JSX.Element {
+interface LogProps {
+  job: string;
+  trial: number;
+  running: boolean;
+  ranks: number; // workers that train it together, each with a log
+}
+
+export function LogView({ job, trial, running, ranks }: LogProps): JSX.Element {
+  const wanted = Number(chosen('rank'));
+  const rank = wanted > 0 && wanted < ranks ? wanted : 0;
   const text = useSignal('');
   const fault = useSignal('');
   const search = useSignal('');
@@ -32,12 +42,12 @@ export function LogView({ job, trial, running }: { job: string; trial: number; r
       if (!stop.signal.aborted) fault.value = error instanceof Error ? error.message : String(error);
     };
     if (running && transport.live) {
-      follow(logPath(job, trial), (piece) => { text.value = (text.peek() + piece).slice(-keptBytes); }, stop.signal).catch(failed);
+      follow(logPath(job, trial, rank), (piece) => { text.value = (text.peek() + piece).slice(-keptBytes); }, stop.signal).catch(failed);
     } else {
-      logTail(job, trial, tailBytes).then((all) => { if (!stop.signal.aborted) text.value = all; }, failed);
+      logTail(job, trial, rank, tailBytes).then((all) => { if (!stop.signal.aborted) text.value = all; }, failed);
     }
     return () => stop.abort();
-  }, [job, trial, running]);
+  }, [job, trial, running, rank]);
 
   const lines = useMemo(() => {
     const all = text.value.split('\n');
@@ -54,9 +64,14 @@ export function LogView({ job, trial, running }: { job: string; trial: number; r
       <header class="plot-head">
         <h3>Log</h3>
         <div class="plot-tools">
+          {ranks > 1 && (
+            <select aria-label="Rank" value={String(rank)} onChange={(event) => choose({ rank: event.currentTarget.value === '0' ? null : event.currentTarget.value })}>
+              {Array.from({ length: ranks }, (_, one) => <option value={String(one)}>rank {one}</option>)}
+            </select>
+          )}
           <label class="filter small"><span>Find</span><input type="search" value={search.value} onInput={(event) => { search.value = event.currentTarget.value; }} /></label>
           {running && <label><input type="checkbox" checked={stick.value} onChange={() => { stick.value = !stick.value; }} /> follow</label>}
-          {transport.live && <a class="button small" href={logPath(job, trial)} download={`${job}-${trial}.log`}>Download</a>}
+          {transport.live && <a class="button small" href={logPath(job, trial, rank)} download={`${job}-${trial}${rank > 0 ? `-rank-${rank}` : ''}.log`}>Download</a>}
         </div>
       </header>
       {fault.value !== '' && <p class="fault" role="alert">{fault.value}</p>}

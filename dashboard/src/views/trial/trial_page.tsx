@@ -16,6 +16,7 @@ import { Copies } from '../job/answer.tsx';
 import { useJob } from '../job/context.ts';
 import { CurvesView } from '../job/curves_view.tsx';
 import { LogView } from './log_view.tsx';
+import { SegmentsView } from './segments_view.tsx';
 
 export function TrialPage({ trial }: { trial: number }): JSX.Element {
   const { store, job, table } = useJob();
@@ -56,7 +57,8 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
         </section>
       </div>
       <Panel><CurvesView height={320} detail="few" /></Panel>
-      {transport.live && <Panel><LogView job={store.name} trial={trial} running={detail.state === 'running'} /></Panel>}
+      {transport.live && <Panel><SegmentsView detail={detail} /></Panel>}
+      {transport.live && <Panel><LogView job={store.name} trial={trial} running={detail.state === 'running'} ranks={detail.replicas} /></Panel>}
     </>
   );
 }
