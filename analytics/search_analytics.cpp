@@ -103,7 +103,7 @@ Result<std::string> Reader::importance(JobId job) {
 }
 
 Result<std::string> Reader::surface(JobId job, const std::string& x, const std::string& y) {
-  const Result<std::shared_ptr<const JobFacts>> known = facts(job);
+  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const JobSpec& spec = (*known)->spec;
   if (const auto fault = fault_in("x", x, spec.search_space)) return *fault;
