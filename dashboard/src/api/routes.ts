@@ -75,6 +75,7 @@ export const logPath = (job: string, trial: number, rank: number): string => `${
 export const getSegments = (job: string, trial: number): Promise<columns.Timeline> => getJson(`${trialPath(job, trial)}/segments`);
 export const modelPath = (job: string, trial: number): string => `${trialPath(job, trial)}/model`;
 export const csvPath = (job: string): string => `${jobPath(job)}/analytics?format=csv`;
+export const serverEventsPath = '/v1/events/stream';
 export const eventsPath = (job: string): string => `${jobPath(job)}/events`;
 
 export interface PlanOptions {

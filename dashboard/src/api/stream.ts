@@ -20,6 +20,7 @@ export class EventStream {
   private delayMs = firstDelayMs;
   private opened = false;
   private resumed = false; // the browser goes on by itself, and tells the server the last event it has seen
+  private last = ''; // the id of that event: a stream that is opened anew goes on from there, over a restart of the server too
   private readonly onVisibility = () => this.look();
 
   constructor(
@@ -55,11 +56,11 @@ export class EventStream {
 
   private open(): void {
     this.drop();
-    const source = new EventSource(this.path);
+    const source = new EventSource(this.last === '' ? this.path : `${this.path}?after=${encodeURIComponent(this.last)}`);
     this.source = source;
     this.resumed = false;
     this.state.value = this.opened ? 'lost' : 'connecting';
-    const anew = this.opened; // it does not know the last event of the one before it
+    const anew = this.opened && this.last === ''; // nothing says where the one before it was
     source.addEventListener('open', () => {
       const first = source === this.source && this.state.value !== 'live' && anew && !this.resumed;
       this.delayMs = firstDelayMs;
@@ -70,9 +71,18 @@ export class EventStream {
     });
     source.addEventListener('error', () => this.failed());
     for (const [name, handle] of Object.entries(this.handlers.events)) {
-      source.addEventListener(name, (event) => handle(JSON.parse((event as MessageEvent<string>).data)));
+      source.addEventListener(name, (event) => {
+        const message = event as MessageEvent<string>;
+        this.last = message.lastEventId;
+        handle(JSON.parse(message.data));
+      });
     }
-    for (const name of ['gap', 'lagged']) source.addEventListener(name, () => this.handlers.missed());
+    for (const name of ['gap', 'lagged']) {
+      source.addEventListener(name, () => {
+        this.last = '';
+        this.handlers.missed();
+      });
+    }
   }
 
   private failed(): void {

@@ -84,6 +84,24 @@ test('every view of a job is drawn and accessible, in both themes', async () => 
   noFaults();
 });
 
+test('home follows what happens without asking again and again', async () => {
+  await open('');
+  await page.getByTestId('live').filter({ hasText: 'live' }).waitFor();
+  const asked = [];
+  const note = (request) => { if (/\/v1\/jobs(\?|$)/.test(request.url())) asked.push(request.url()); };
+  page.on('request', note);
+  await server.call('POST', '/v1/jobs', commandJob('followed', { limits: { max_trials: 3 } }));
+  const row = page.getByRole('row').filter({ hasText: 'followed' });
+  await row.getByText('completed').waitFor({ timeout: 60_000 });
+  await server.waitForEnd('followed');
+  const before = asked.length;
+  assert.ok(before <= 3, `the list was asked for ${before} times`);
+  await page.waitForFunction((begun) => performance.now() - begun > 3000, await page.evaluate(() => performance.now())); // no event comes
+  assert.equal(asked.length, before);
+  page.off('request', note);
+  noFaults();
+});
+
 test('what is selected and filtered is in the address, and is there again after a reload', async () => {
   await open('#/jobs/example');
   await page.getByRole('row').nth(3).click();

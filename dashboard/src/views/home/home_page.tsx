@@ -10,6 +10,7 @@ import { choose, chosen, go, hrefOf } from '../../state/place.ts';
 import { chosenOption, Switch } from '../../parts/switch.tsx';
 import { ServerStore } from '../../state/server_store.ts';
 import { trialStates } from '../../api/shapes.ts';
+import { Live } from '../job/live.tsx';
 import { Welcome } from './welcome.tsx';
 
 const stateOptions = [['', 'all'], ['running', 'running'], ['completed', 'completed'], ['stopped', 'stopped'], ['failed', 'failed']] as const;
@@ -27,6 +28,7 @@ export function HomePage(): JSX.Element {
       {fault.value && <div class="notice bad" role="alert">{fault.value.message}; trying again…</div>}
       <header class="page-head">
         <h1>Jobs</h1>
+        <Live store={store} />
         <a class="button primary" href={hrefOf(['new'])}>New job</a>
       </header>
       {jobs.value.length === 0 ? <Welcome /> : <Jobs jobs={jobs.value} more={store.more.value} />}

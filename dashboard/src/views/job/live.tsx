@@ -1,7 +1,6 @@
 // Whether what is shown is what is: the state of the event stream.
 import type { JSX } from 'preact';
 import type { StreamState } from '../../api/stream.ts';
-import type { JobStore } from '../../state/job_store.ts';
 
 const words: Record<StreamState, string> = {
   connecting: 'connecting…',
@@ -11,7 +10,7 @@ const words: Record<StreamState, string> = {
   over: '',
 };
 
-export function Live({ store }: { store: JobStore }): JSX.Element | null {
+export function Live({ store }: { store: { stream: { value: StreamState } } }): JSX.Element | null {
   const state = store.stream.value;
   if (words[state] === '') return null;
   return <span class={`live ${state}`} role="status" data-testid="live">{words[state]}</span>;
