@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Optuna over the recorded trainings of bench_real: prefixes with the best round kept, rungs from 3 rounds, the same budgets in
+rounds, simulated workers, snapping to the table's configurations, and the same regret. ../README.md says how to get an Optuna
+that does not disturb the system.
+
+Written as the lines that bench_real --csv writes, so that plot.py and bench_real's own tables can have them.
+"""
+
+import argparse
+import heapq
+import json
+import math
+import multiprocessing
+import os
+import sys
+import time
+
+import numpy as np
+import optuna
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+from optuna_side_by_side import half_width, number, read_csv  # noqa: E402
+
+ROUNDS = 81
+RUNGS = (3, 9, 27, 81)
+RECORDED = (1, 3, 9, 27, 81)
+AXES = ("resource", "test")
+PRUNERS = {
+    "hyperband": lambda: optuna.pruners.HyperbandPruner(RUNGS[0], ROUNDS, 3),
+    "successive halving": lambda: optuna.pruners.SuccessiveHalvingPruner(RUNGS[0], 3),
+}
+
+
+class RealTable:
+    """cost[row, round - 1] of prefixes, seconds per round, the rows in the unit cube of the job's search space, and regret."""
+
+    def __init__(self, path):
+        with open(path) as file:
+            job = json.load(file)
+        header, rows = read_csv(path[: -len(".json")] + ".csv.gz")
+        self.name = job["name"]
+        self.maximize = job["objective"]["goal"] == "maximize"
+        self.seconds_per_round = np.array([float(row[header.index("seconds_per_unit")]) for row in rows])
+
+        def costs(metric, rounds):
+            values = np.array([[number(row[header.index(f"{metric}_{r}")]) for r in rounds] for row in rows])
+            return -values if self.maximize else values
+
+        self.cost = costs("prefix", range(1, ROUNDS + 1))
+        self.test_cost = dict(zip(RECORDED, costs("prefix-test", RECORDED).T))
+        self.scales = {"resource": self.scale(costs, ""), "test": self.scale(costs, "-test")}
+        self.set_space(header, rows, job["search_space"])
+
+    def scale(self, costs, suffix):
+        """The best of the table at any rung of any fidelity, and the median after a full training."""
+        rounds = RECORDED if suffix else range(1, ROUNDS + 1)
+        prefix, shrinkage = costs("prefix" + suffix, rounds), costs("shrinkage" + suffix, RECORDED)
+        return min(np.nanmin(prefix), np.nanmin(shrinkage)), np.sort(prefix[:, -1])[(len(prefix) - 1) // 2]
+
+    def regret(self, axis, row, rung):
+        best, median = self.scales[axis]
+        cost = self.cost[row, rung - 1] if axis == "resource" else self.test_cost[rung][row]
+        return min(1.0, float((cost - best) / (median - best)))
+
+    def set_space(self, header, rows, space):
+        self.distributions, self.columns, units = {}, [], []
+        for name, domain in space.items():
+            log, least, most = domain["scale"] == "log", domain["min"], domain["max"]
+            integer = domain["type"] == "int"
+            of_type = optuna.distributions.IntDistribution if integer else optuna.distributions.FloatDistribution
+            self.distributions[name] = of_type(least, most, log=log)
+            ends = (least - 0.5, most + 0.5) if integer else (least, most)
+            cells = np.array([float(row[header.index(name)]) for row in rows])
+            self.columns.append((name, log, *ends, cells))
+            units.append(self.unit(cells, log, *ends))
+        self.units = np.stack(units, axis=1)
+
+    @staticmethod
+    def unit(value, log, least, most):
+        return np.log(value / least) / math.log(most / least) if log else (value - least) / (most - least)
+
+    def nearest_free(self, params, taken):
+        point = np.array([self.unit(params[name], log, least, most) for name, log, least, most, _ in self.columns])
+        distance = ((self.units - point) ** 2).sum(axis=1)
+        distance[taken] = np.inf
+        return int(distance.argmin())
+
+
+class Run:
+    """One study: a heap of workers' next rounds, at which a trial reports and may be pruned."""
+
+    def __init__(self, table, pruner, workers, seed, budget_max):
+        self.table, self.workers, self.rounds_max = table, workers, budget_max * ROUNDS
+        # For parallel workers Optuna's documentation advises the constant liar.
+        sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=workers > 1)
+        direction = "maximize" if table.maximize else "minimize"
+        self.study = optuna.create_study(sampler=sampler, pruner=PRUNERS[pruner](), direction=direction)
+        self.taken = np.zeros(len(table.cost), dtype=bool)
+        self.heap, self.order, self.now = [], 0, 0.0
+
+    def begin(self):
+        """Optuna learns of the row that runs: the trial's parameters are set to the row's."""
+        trial = self.study.ask(self.table.distributions)
+        row = self.table.nearest_free(trial.params, self.taken)
+        self.taken[row] = True
+        for name, _, _, _, cells in self.table.columns:
+            distribution = self.table.distributions[name]
+            value = min(max(cells[row], distribution.low), distribution.high)
+            trial.storage.set_trial_param(trial._trial_id, name, float(value), distribution)
+        self.push(trial, row, 0)
+
+    def push(self, trial, row, done):
+        """A trial reports only at rungs: its pruner looks nowhere else."""
+        self.order += 1
+        until = min(rung for rung in RUNGS if rung > done)
+        end = self.now + (until - done) * self.table.seconds_per_round[row]
+        heapq.heappush(self.heap, (end, self.order, trial, row, done, until))
+
+    def under_way(self):
+        return sum(until - done - (end - self.now) / self.table.seconds_per_round[row]
+                   for end, _, _, row, done, until in self.heap)
+
+    def incumbents(self):
+        """(rounds spent, row, rung) of each trial that was better than all before."""
+        found, best, spent = [], math.inf, 0
+        for _ in range(self.workers):
+            self.begin()
+        while self.heap and spent <= self.rounds_max:
+            self.now, _, trial, row, done, until = heapq.heappop(self.heap)
+            spent += until - done
+            cost = self.table.cost[row, until - 1]
+            if cost < best:
+                best = cost
+                found.append((spent + self.under_way(), row, until))
+            value = float(-cost if self.table.maximize else cost)
+            trial.report(value, until)
+            if until < ROUNDS and not trial.should_prune():
+                self.push(trial, row, until)
+                continue
+            if until == ROUNDS:
+                self.study.tell(trial, value)
+            else:
+                self.study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+            if not self.taken.all():
+                self.begin()
+        return found
+
+
+def one_run(cell):
+    """By axis, the regret at each budget."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    path, pruner, workers, seed, budgets = cell
+    table = RealTable(path)
+    found = Run(table, pruner, workers, seed, max(budgets)).incumbents()
+
+    def at(axis, budget):
+        reached = [(row, rung) for spent, row, rung in found if spent <= budget * ROUNDS]
+        return table.regret(axis, *reached[-1]) if reached else 1.0
+
+    return cell, table.name, [[at(axis, budget) for budget in budgets] for axis in AXES]
+
+
+def print_table(title, budgets, methods):
+    """methods: name -> axis, budget -> seed -> regrets of the data sets."""
+    print(f"\n### {title}\n\n| method |" + "".join(f" {b:g} R |" for b in budgets) + f" {budgets[-1]:g} R, test |")
+    print("|---|" + "--:|" * (len(budgets) + 1))
+    for name, by_cell in methods.items():
+        cells = [by_cell["resource", budget] for budget in budgets] + [by_cell["test", budgets[-1]]]
+        means = [[np.mean(regrets) for regrets in by_seed.values()] for by_seed in cells]
+        print(f"| {name} |" + "".join(f" {np.mean(sample):.3f} ± {half_width(sample):.3f} |" for sample in means))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", required=True)
+    parser.add_argument("--pruner", nargs="*", default=list(PRUNERS), choices=list(PRUNERS))
+    parser.add_argument("--workers", nargs="*", type=int, default=[1, 8])
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--budgets", nargs="*", type=float, default=[3, 6, 10, 20])
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--csv", help="write every run's regrets here, in the columns of bench_real --csv")
+    arguments = parser.parse_args()
+    paths = sorted(os.path.join(arguments.tables, f) for f in os.listdir(arguments.tables) if f.endswith(".json"))
+    began, lines = time.time(), ["table,method,workers,seed,axis,budget,regret"]
+    with multiprocessing.Pool(arguments.processes) as pool:
+        for workers in arguments.workers:
+            methods = {}
+            cells = [(path, pruner, workers, seed, arguments.budgets)
+                     for pruner in arguments.pruner for seed in range(arguments.seeds) for path in paths]
+            for (_, pruner, _, seed, budgets), table, by_axis in pool.imap(one_run, cells):
+                method = f"Optuna {optuna.__version__} TPE + {pruner}"
+                for axis, regrets in zip(AXES, by_axis):
+                    for budget, regret in zip(budgets, regrets):
+                        lines.append(f'{table},"{method}",{workers},{seed},{axis},{budget:g},{regret:.6f}')
+                        by_cell = methods.setdefault(method, {}).setdefault((axis, budget), {})
+                        by_cell.setdefault(seed, []).append(regret)
+            title = f"{len(paths)} data sets, {workers} worker{'s' * (workers != 1)}, {arguments.seeds} runs of each"
+            print_table(title, arguments.budgets, methods)
+    if arguments.csv:
+        with open(arguments.csv, "w") as file:
+            file.write("\n".join(lines) + "\n")
+    print(f"\n{time.time() - began:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
