@@ -5,43 +5,15 @@
 // an axis is brushed, how often a second it is drawn, and what a drawn step costs.
 import { readFileSync } from 'node:fs';
 import { openBrowser, openPage, Server } from '../../dashboard/test/browser/harness.mjs';
+import { runLargeJob } from '../../dashboard/test/browser/large_jobs.mjs';
 
 const [bin, trialsText = '10000', pointsText = '100'] = process.argv.slice(2);
 const trials = Number(trialsText);
 const points = Number(pointsText);
-const workers = 16;
 const rounds = 3;
 const brushSteps = 180;
 const settleMs = 1500;
 const trialsInPage = 20_000; // of more, a choice is shown
-
-const document = (name, count) => ({
-  name,
-  objective: { metric: 'loss', goal: 'minimize' },
-  search_space: Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((parameter) => [parameter, { type: 'float', min: 0, max: 1 }])),
-  sampler: { type: 'random', seed: 1 },
-  trainer: { type: 'command', argv: ['true'], metrics: [{ name: 'loss', regex: 'loss=(.*)' }], resource_regex: 'step=(\\d+)' },
-  scheduler: { type: 'none', max_resource: points },
-  limits: { max_trials: count },
-});
-
-function exitOf(order) {
-  const { a, b, c } = order.configuration;
-  const end = (a - 0.3) ** 2 + 0.5 * (b - 0.6) ** 2 + 0.1 * c;
-  const observations = Array.from({ length: points }, (_, index) => ({ resource: index + 1, metrics: { loss: end + (1 + c) / (index + 1) } }));
-  return { epoch: order.epoch, observations, checkpoint_resource: points, training_ms: 10, exit: 'completed', message: '' };
-}
-
-// Until there is no more work.
-async function work(server, name) {
-  let status = null;
-  for (;;) {
-    const reply = await server.call('POST', `/v1/workers/${name}/sync`, { name, host: 'here', pid: 1, ...(status && { assignment: status }) });
-    if (reply.desired === 'execute') status = exitOf(reply.order);
-    else if (status) status = null;
-    else return;
-  }
-}
 
 // Milliseconds of processor time, of the server and of all of the browser's processes.
 async function processorTime(browser, server) {
@@ -117,8 +89,7 @@ const whole = (number) => Math.round(number);
 try {
   const jobs = [['small', 100], ['large', trials]];
   for (const [name, count] of jobs) {
-    await server.call('POST', '/v1/jobs?preflight=off', document(name, count));
-    await Promise.all(Array.from({ length: workers }, (_, index) => work(server, `bench-${index}`)));
+    await runLargeJob(server, name, count, points);
   }
   const found = { small: [], large: [] };
   for (let round = 0; round < rounds; round += 1) {

@@ -84,6 +84,37 @@ test('every view of a job is drawn and accessible, in both themes', async () => 
   noFaults();
 });
 
+test('two parameters stand before the surface of the model, which tells its mean under the pointer', async () => {
+  await open('#/jobs/example/parameters');
+  await page.getByText(/Behind them the model's mean/).waitFor();
+  const plot = page.getByRole('img', { name: /^Two parameters/ });
+  await plot.scrollIntoViewIfNeeded();
+  await drawn();
+  const box = await plot.boundingBox();
+  const told = async () => {
+    for (let step = 0; step < 40; step += 1) { // a place where no trial is near
+      await page.mouse.move(box.x + 80 + 11 * step, box.y + 60 + 4 * step);
+      await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
+      const text = await page.locator('.tip').textContent({ timeout: 1000 }).catch(() => '');
+      if (text.startsWith('model:')) return text;
+    }
+    return 'nothing of the model';
+  };
+  assert.match(await told(), /^model: .+ ± .+[xy] .+[xy] /);
+  noFaults();
+});
+
+test('a trial shows its segments, with who trained them and how they ended', async () => {
+  const trial = (await server.call('GET', '/v1/jobs/example/trials?state=completed&limit=1')).trials[0];
+  await open(`#/jobs/example/trials/${trial.number}`);
+  const region = page.getByRole('region', { name: 'Segments of the trial' });
+  await region.waitFor();
+  const segments = await server.call('GET', `/v1/jobs/example/trials/${trial.number}/segments`);
+  assert.equal(await region.locator('tbody tr').count(), segments.trial.length);
+  await region.getByText('completed').waitFor();
+  noFaults();
+});
+
 test('home follows what happens without asking again and again', async () => {
   await open('');
   await page.getByTestId('live').filter({ hasText: 'live' }).waitFor();
@@ -237,6 +268,21 @@ test('a report is one file that shows the job without a server', async () => {
   }
   assert.equal(await alone.page.getByRole('button', { name: 'Delete' }).count(), 0);
   assert.deepEqual(alone.faults, []);
+});
+
+test('on paper a page is light, and its table has its rows', async () => {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await open('#/jobs/example');
+  await drawn();
+  const look = async (event) => {
+    await page.evaluate((name) => window.dispatchEvent(new Event(name)), event);
+    return page.evaluate(() => document.documentElement.dataset.theme);
+  };
+  assert.equal(await look('beforeprint'), 'light');
+  await page.waitForFunction(() => document.querySelectorAll('.row:not(.head)').length === 27);
+  assert.equal(await look('afterprint'), 'dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  noFaults();
 });
 
 test('nothing is wider than a telephone', async () => {
