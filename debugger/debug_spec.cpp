@@ -71,6 +71,38 @@ Declared read_declared(ObjectReader& reader, Diagnostics& diagnostics) {
   return declared;
 }
 
+// The fields of a rule of the type `process`.
+std::vector<std::string> read_argv(ObjectReader& reader, Diagnostics& diagnostics) {
+  constexpr std::size_t kArgumentsMax = 100;
+  constexpr std::size_t kArgumentSizeMax = 4096;
+  std::vector<std::string> argv;
+  reader.require_present("argv");
+  const Json* json = reader.find("argv");
+  if (json == nullptr) return argv;
+  const std::string path = reader.path_to("argv");
+  if (!json->is_array() || json->empty() || json->size() > kArgumentsMax) {
+    diagnostics.error(path, "expected an array of a program and its arguments, got " + excerpt(*json));
+    return argv;
+  }
+  for (std::size_t i = 0; i < json->size(); ++i) {
+    const std::string text = (*json)[i].is_string() ? (*json)[i].get<std::string>() : "";
+    const bool fits = (*json)[i].is_string() && text.size() <= kArgumentSizeMax && text.find('\0') == std::string::npos;
+    if (!fits || (i == 0 && text.empty())) diagnostics.error(join_path(path, i), "expected a text, got " + excerpt((*json)[i]));
+    argv.push_back(text);
+  }
+  const std::string& program = argv.front();
+  if (program.find('/') != std::string::npos && !program.starts_with('/')) {
+    diagnostics.error(join_path(path, 0), "expected an absolute path, or a name on PATH, got " + excerpt(program),
+                      "it runs in the trial's directory");
+  }
+  return argv;
+}
+
+void check_other_trial(const RuleSpec& rule, const std::string& path, Diagnostics& diagnostics) {
+  if (rule.type == "similar_across_runs" && !rule.parameters.contains("other_trial"))
+    diagnostics.error(path, "expected `parameters.other_trial`: the number of the trial to compare with");
+}
+
 void check_variance(const RuleSpec& rule, const std::string& path, Diagnostics& diagnostics) {
   if (rule.type != "tensor_variance") return;
   if (!rule.parameters.contains("min_threshold") && !rule.parameters.contains("max_threshold"))
@@ -155,6 +187,7 @@ RuleSpec parse_rule(const Json& json, const std::string& path, Diagnostics& diag
   if (const Json* tensors = reader.find("tensors"))
     rule.tensors = parse_patterns(*tensors, reader.path_to("tensors"), diagnostics);
   if (rule.type == "bound") rule.declared = read_declared(reader, diagnostics);
+  if (rule.type == "process") rule.argv = read_argv(reader, diagnostics);
   static const Json kNone = Json::object();
   const Json* given = reader.find("parameters");
   if (type != nullptr) {
@@ -162,6 +195,7 @@ RuleSpec parse_rule(const Json& json, const std::string& path, Diagnostics& diag
     for (const RuleParameter& parameter : type->parameters) read_parameter(parameters, parameter, rule);
     parameters.finish();
     check_variance(rule, path, diagnostics);
+    check_other_trial(rule, path, diagnostics);
     reader.finish();
   }
   return rule;

@@ -7,7 +7,20 @@
 #include "core/check.hpp"
 namespace tuneband::debugger {
 
-Judge::Judge(DebugSpec spec) : spec_(std::move(spec)) {
+bool looks_at(const DebugSpec& spec, const RuleSpec& rule, const std::string& tensor) {
+  const auto in = [&](const std::string& name) {
+    const Collection* collection = spec.collection(name);
+    return name == "*" || (collection == nullptr ? collection_of(tensor) == name : collection->holds(tensor));
+  };
+  const auto by = [&](const Pattern& pattern) { return pattern.found_in(tensor); };
+  const bool said = !rule.collections.empty() || !rule.tensors.empty();
+  const RuleType* type = find_rule_type(rule.type);
+  const auto& collections = said || type == nullptr ? rule.collections : type->collections;
+  return std::any_of(collections.begin(), collections.end(), in) || std::any_of(rule.tensors.begin(), rule.tensors.end(), by) ||
+         (rule.declared && rule.declared->relative_to && by(*rule.declared->relative_to));
+}
+
+Judge::Judge(DebugSpec spec, OtherTrial other) : spec_(std::move(spec)), other_(std::move(other)) {
   for (const RuleSpec& rule : spec_.rules) {
     const RuleType* type = find_rule_type(rule.type);
     TUNEBAND_CHECK(type != nullptr, "a parsed rule has a known type");
@@ -15,31 +28,17 @@ Judge::Judge(DebugSpec spec) : spec_(std::move(spec)) {
   }
 }
 
-bool Judge::looks_at(Watch& watch, const std::string& tensor) const {
+bool Judge::looks(Watch& watch, const std::string& tensor) const {
   const auto known = watch.looks_at.find(tensor);
   if (known != watch.looks_at.end()) return known->second;
-  const RuleSpec& rule = watch.spec;
-  const auto in = [&](const std::string& name) {
-    const Collection* collection = spec_.collection(name);
-    return name == "*" || (collection == nullptr ? collection_of(tensor) == name : collection->holds(tensor));
-  };
-  const auto by = [&](const Pattern& pattern) { return pattern.found_in(tensor); };
-  const bool said = !rule.collections.empty() || !rule.tensors.empty();
-  const auto& collections = said ? rule.collections : watch.type->collections;
-  const bool looks = std::any_of(collections.begin(), collections.end(), in) ||
-                     std::any_of(rule.tensors.begin(), rule.tensors.end(), by) ||
-                     (rule.declared && rule.declared->relative_to && by(*rule.declared->relative_to));
-  return watch.looks_at.emplace(tensor, looks).first->second;
+  return watch.looks_at.emplace(tensor, looks_at(spec_, watch.spec, tensor)).first->second;
 }
 
-std::vector<Finding> Judge::step(const StepTensors& tensors) {
+template <class Ask>
+std::vector<Finding> Judge::ask_each(const Ask& ask) {
   std::vector<Finding> findings;
   std::erase_if(watches_, [&](Watch& watch) {
-    StepTensors selected{tensors.step, {}};
-    std::copy_if(tensors.tensors.begin(), tensors.tensors.end(), std::back_inserter(selected.tensors),
-                 [&](const TensorAtStep& tensor) { return looks_at(watch, tensor.name); });
-    if (selected.tensors.empty()) return false;
-    auto finding = watch.rule->invoke_at_step(selected);
+    std::optional<Finding> finding = ask(watch);
     if (!finding) return false;
     finding->rule = watch.spec.name;
     finding->remedy = watch.type->remedy;
@@ -47,6 +46,23 @@ std::vector<Finding> Judge::step(const StepTensors& tensors) {
     return true;
   });
   return findings;
+}
+
+std::vector<Finding> Judge::step(const StepTensors& tensors) {
+  last_step_ = tensors.step;
+  return ask_each([&](Watch& watch) -> std::optional<Finding> {
+    StepTensors selected{tensors.step, {}, {}};
+    std::copy_if(tensors.tensors.begin(), tensors.tensors.end(), std::back_inserter(selected.tensors),
+                 [&](const TensorAtStep& tensor) { return looks(watch, tensor.name); });
+    if (selected.tensors.empty()) return std::nullopt;
+    const auto other = watch.spec.parameters.find("other_trial");
+    if (other != watch.spec.parameters.end() && other_) selected.other = other_(static_cast<int>(other->second), tensors.step);
+    return watch.rule->invoke_at_step(selected);
+  });
+}
+
+std::vector<Finding> Judge::quiet(double seconds) {
+  return ask_each([&](Watch& watch) { return watch.rule->invoke_when_quiet(last_step_, seconds); });
 }
 
 }  // namespace tuneband::debugger

@@ -1,6 +1,7 @@
 // All rules of a job over the tensors of one trial: pure, so that the same tensors give the same findings, live or afterwards.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -10,12 +11,20 @@
 
 namespace tuneband::debugger {
 
+// Whether a rule looks at a tensor.
+bool looks_at(const DebugSpec& spec, const RuleSpec& rule, const std::string& tensor);
+
 class Judge {
  public:
-  explicit Judge(DebugSpec spec);
+  // What another trial of the job has saved at a step; empty: nothing, or there is none.
+  using OtherTrial = std::function<std::vector<TensorAtStep>(int trial, std::int64_t step)>;
+
+  explicit Judge(DebugSpec spec, OtherTrial other = {});
 
   // What was saved at a step, the steps in ascending order. Gives each rule's first finding, once.
   std::vector<Finding> step(const StepTensors& tensors);
+  // Nothing has been saved for so long since the last step, or the beginning.
+  std::vector<Finding> quiet(double seconds);
   // Whether some rule still asks.
   bool asks() const { return !watches_.empty(); }
 
@@ -27,9 +36,14 @@ class Judge {
     std::unordered_map<std::string, bool> looks_at{};  // by tensor, once asked
   };
 
-  bool looks_at(Watch& watch, const std::string& tensor) const;
+  bool looks(Watch& watch, const std::string& tensor) const;
+  // Takes the rules away that find something by `ask`.
+  template <class Ask>
+  std::vector<Finding> ask_each(const Ask& ask);
 
   DebugSpec spec_;
+  OtherTrial other_;
+  std::int64_t last_step_ = 0;
   std::vector<Watch> watches_;
 };
 

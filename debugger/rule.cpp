@@ -57,8 +57,9 @@ bool among(const Words& words, std::string_view word) {
 const std::vector<RuleType>& rule_types() {
   static const std::vector<RuleType> all = [] {
     std::vector<RuleType> types;
-    for (auto group : {rules::tensor_rules(), rules::loss_rules(), rules::label_rules(), rules::tree_rules(),
-                       rules::activation_rules(), rules::input_rules(), rules::resource_rules(), rules::declared_rules()}) {
+    for (auto group :
+         {rules::tensor_rules(), rules::loss_rules(), rules::label_rules(), rules::tree_rules(), rules::activation_rules(),
+          rules::input_rules(), rules::resource_rules(), rules::declared_rules(), rules::run_rules()}) {
       std::move(group.begin(), group.end(), std::back_inserter(types));
     }
     return types;

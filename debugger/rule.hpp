@@ -26,6 +26,7 @@ struct TensorAtStep {
 struct StepTensors {
   std::int64_t step = 0;
   std::vector<TensorAtStep> tensors;
+  std::vector<TensorAtStep> other{};  // of another trial at this step, for a rule with `other_trial`
 };
 
 // Of the job: which way its metrics are better.
@@ -50,6 +51,7 @@ struct RuleSpec {
   std::vector<std::string> collections;      // of these,
   std::vector<Pattern> tensors;              // and what these find; both empty: as the type says
   std::optional<Declared> declared;          // of the type `bound`
+  std::vector<std::string> argv;             // of the type `process`
   Action action = Action::note;
 
   double parameter(const std::string& parameter_name) const { return parameters.at(parameter_name); }
@@ -60,6 +62,8 @@ class Rule {
   virtual ~Rule() = default;
   // `step` has the tensors that the rule looks at and that were saved at this step, at least one.
   virtual std::optional<Finding> invoke_at_step(const StepTensors& step) = 0;
+  // Nothing has been saved for so long, since `step`.
+  virtual std::optional<Finding> invoke_when_quiet(std::int64_t /*step*/, double /*seconds*/) { return std::nullopt; }
 };
 
 struct RuleParameter {
@@ -112,6 +116,7 @@ std::vector<RuleType> activation_rules();  // rules/activation_rules.cpp
 std::vector<RuleType> input_rules();       // rules/input_rules.cpp
 std::vector<RuleType> resource_rules();    // rules/resource_rules.cpp
 std::vector<RuleType> declared_rules();    // rules/declared_rule.cpp
+std::vector<RuleType> run_rules();         // rules/run_rules.cpp
 }  // namespace rules
 
 }  // namespace tuneband::debugger

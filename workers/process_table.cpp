@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,18 @@ namespace {
 
 constexpr int kKillPassMs = 50;
 
+std::set<pid_t>& standing_aside() {
+  static std::set<pid_t> children;
+  return children;
+}
+
 }  // namespace
+
+void stand_aside(pid_t child, bool aside) {
+  aside ? static_cast<void>(standing_aside().insert(child)) : static_cast<void>(standing_aside().erase(child));
+}
+
+bool any_stand_aside() { return !standing_aside().empty(); }
 
 UniqueFd open_pidfd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
@@ -72,6 +84,7 @@ std::vector<ProcessInfo> descendants() {
     to_visit.pop_back();
     const auto [begin, end] = by_parent.equal_range(parent);
     for (auto it = begin; it != end; ++it) {
+      if (standing_aside().contains(it->second.pid)) continue;
       found.push_back(it->second);
       to_visit.push_back(it->second.pid);
     }

@@ -23,7 +23,13 @@ void send_signal(int pidfd, int signal);
 
 std::optional<ProcessInfo> read_process(pid_t pid);  // nothing: there is no such process
 std::vector<pid_t> all_pids();
-std::vector<ProcessInfo> descendants();  // of this process
+// Of this process, without those that stand aside and what they have started.
+std::vector<ProcessInfo> descendants();
+
+// A child that is no part of what a command has started: it does not end with one. One thread asks for this and for
+// descendants().
+void stand_aside(pid_t child, bool aside);
+bool any_stand_aside();
 
 // Kills each and waits a moment for one of them to end.
 void kill_once(const std::vector<ProcessInfo>& victims);

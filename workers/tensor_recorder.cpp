@@ -1,6 +1,19 @@
 #include "workers/tensor_recorder.hpp"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "workers/command/command_line.hpp"
+#include "workers/rule_process.hpp"
+
 namespace tuneband::workers {
+
+namespace {
+
+constexpr const char* kRuleOfAProcess = "process";
+
+}  // namespace
 
 std::optional<debugger::DebugSpec> debug_spec_of(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer) {
   if (order.debug.is_null()) return std::nullopt;
@@ -10,16 +23,78 @@ std::optional<debugger::DebugSpec> debug_spec_of(const protocol::AssignmentOrder
   return checked_at_submit.ok() ? std::optional(std::move(spec)) : std::nullopt;
 }
 
+namespace {
+
+constexpr int kLastAnswerMsMax = 2000;  // of all of them together
+
+// Of one trial; they end with its segment, and the next one's are told again what was saved.
+class RuleProcesses final : public debugger::files::OutsideRules {
+ public:
+  RuleProcesses(const protocol::AssignmentOrder& order, const debugger::DebugSpec& spec) : spec_(spec) {
+    const std::vector<std::string> environment = command_environment(order, {});
+    for (const debugger::RuleSpec& rule : spec_.rules) {
+      if (rule.type == kRuleOfAProcess)
+        processes_.push_back({rule, std::make_unique<RuleProcess>(rule, environment, order.trial_dir)});
+    }
+  }
+
+  void tell(const debugger::StepTensors& step) override {
+    for (const auto& [rule, process] : processes_) {
+      debugger::StepTensors selected{step.step, {}, {}};
+      for (const debugger::TensorAtStep& tensor : step.tensors) {
+        if (debugger::looks_at(spec_, rule, tensor.name)) selected.tensors.push_back(tensor);
+      }
+      if (!selected.tensors.empty()) process->tell(selected);
+    }
+  }
+
+  std::vector<debugger::Finding> take_findings() override {
+    std::vector<debugger::Finding> findings;
+    for (const auto& [rule, process] : processes_) {
+      if (auto finding = process->take_finding()) findings.push_back(std::move(*finding));
+    }
+    return findings;
+  }
+
+  void finish() override {
+    for (const auto& [rule, process] : processes_) process->finish(kLastAnswerMsMax / static_cast<int>(processes_.size()));
+  }
+
+  std::string take_faults() override {
+    std::string faults;
+    for (const auto& [rule, process] : processes_) {
+      if (const std::string fault = process->take_fault(); !fault.empty())
+        faults += (faults.empty() ? "" : "; ") + std::string("the process of the rule `") + rule.name + "` " + fault;
+    }
+    return faults;
+  }
+
+ private:
+  debugger::DebugSpec spec_;
+  std::vector<std::pair<debugger::RuleSpec, std::unique_ptr<RuleProcess>>> processes_;
+};
+
+std::unique_ptr<debugger::files::OutsideRules> rules_of_processes(const protocol::AssignmentOrder& order,
+                                                                  const debugger::DebugSpec& spec) {
+  const bool some = std::any_of(spec.rules.begin(), spec.rules.end(),
+                                [](const debugger::RuleSpec& rule) { return rule.type == kRuleOfAProcess; });
+  return some ? std::make_unique<RuleProcesses>(order, spec) : nullptr;
+}
+
+}  // namespace
+
 std::unique_ptr<debugger::files::Recorder> make_recorder(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer,
                                                          std::int64_t begin_step) {
   const auto spec = debug_spec_of(order, trainer);
   const int rank = order.group ? order.group->rank : 0;
   if (!spec || (rank > 0 && spec->ranks == debugger::Ranks::first)) return nullptr;
-  return std::make_unique<debugger::files::Recorder>(*spec, order.trial_dir, order.epoch, rank, begin_step);
+  return std::make_unique<debugger::files::Recorder>(*spec, order.trial_dir, order.epoch, rank, begin_step,
+                                                     rules_of_processes(order, *spec));
 }
 
 std::optional<SegmentResult> tell_findings(debugger::files::Recorder& recorder, TrialReporter& reporter, TrialLog& log) {
   std::optional<SegmentResult> end;
+  recorder.look_at_clock();
   for (debugger::Finding& finding : recorder.take_findings()) {
     const debugger::RuleSpec* rule = recorder.spec().rule(finding.rule);
     log.note("the rule `" + finding.rule + "` found: " + finding.message + ". " + finding.remedy);
@@ -27,6 +102,7 @@ std::optional<SegmentResult> tell_findings(debugger::files::Recorder& recorder, 
       end = SegmentResult{kExitStoppedByRule, "the rule `" + finding.rule + "` stopped the trial: " + finding.message};
     reporter.found(std::move(finding));
   }
+  if (const std::string faults = recorder.take_outside_faults(); !faults.empty()) log.note("the debugger: " + faults);
   return end;
 }
 

@@ -18,6 +18,7 @@ import json
 import os
 import re
 import struct
+import sys
 import time
 import urllib.error
 import urllib.parse
@@ -264,10 +265,91 @@ class Trial:
         return self._json("check", json.dumps({"rules": rules}).encode())["findings"]
 
 
+class _LiveTensor:
+    def __init__(self, trial, name):
+        self.trial, self.name = trial, name
+
+    def steps(self):
+        return [step for step in self.trial.steps() if self.name in self.trial.rows[step]]
+
+    def _row(self, step):
+        try:
+            return self.trial.rows[step][self.name]
+        except KeyError:
+            raise NotSaved("%s at step %d" % (self.name, step)) from None
+
+    def value(self, step):
+        row = self._row(step)
+        if isinstance(row, dict):
+            raise NotSaved("%s at step %d came as reductions" % (self.name, step))
+        return _value(row)
+
+    def values(self):
+        return {step: self.value(step) for step in self.steps() if not isinstance(self._row(step), dict)}
+
+    def reduction(self, step, name="mean"):
+        row = self._row(step)
+        return _value(row[name] if isinstance(row, dict) else row)
+
+    def reductions(self, name="mean"):
+        return {step: self.reduction(step, name) for step in self.steps()}
+
+    def previous_steps(self, step, count):
+        return [s for s in self.steps() if s < step][-count:]
+
+
+class LiveTrial:
+    """What a rule's process has read so far of the trial that runs: the last STEPS_KEPT steps. As Trial, without whole arrays."""
+
+    STEPS_KEPT = 10000
+
+    def __init__(self):
+        self.rows = {}
+
+    def add(self, line):
+        row = json.loads(line)
+        self.rows.setdefault(row["step"], {}).update(row["tensors"])  # a step may come in parts
+        if len(self.rows) > self.STEPS_KEPT:
+            del self.rows[min(self.rows)]
+        return row["step"]
+
+    def steps(self, rank=0):
+        return sorted(self.rows)
+
+    def names(self, collection=None, pattern=None, rank=0):
+        names = sorted({name for row in self.rows.values() for name in row})
+        return [
+            name
+            for name in names
+            if (collection is None or name.startswith(collection + "/")) and (pattern is None or re.search(pattern, name))
+        ]
+
+    def tensor(self, name, rank=0):
+        return _LiveTensor(self, name)
+
+
 class Rule:
     """A rule of one's own over a trial: invoke_at_step(step) is called for each saved step, in order; True ends it.
 
-    A tensor or step that is not there (NotSaved) skips that step."""
+    A tensor or step that is not there (NotSaved) skips that step. What is set in `self.finding` (tensor, value, threshold,
+    message, remedy) becomes the finding's, where the rule is a process of a job: `if __name__ == "__main__": MyRule.serve()`."""
+
+    finding = {}
+
+    @classmethod
+    def serve(cls, lines=None, answers=None, **parameters):
+        """As a process of a job's rule: reads steps from standard input, answers once."""
+        trial = LiveTrial()
+        rule = cls(trial, **parameters)
+        for line in lines or sys.stdin:
+            step = trial.add(line)
+            try:
+                if rule.invoke_at_step(step):
+                    print(json.dumps(dict({"step": step}, **rule.finding)), file=answers or sys.stdout, flush=True)
+                    return step
+            except (NotSaved, KeyError):
+                continue
+        return None
 
     def __init__(self, trial, **parameters):
         self.trial, self.parameters = trial, parameters

@@ -1,14 +1,41 @@
 #include "debugger/files/recorder.hpp"
 
+#include <filesystem>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "debugger/files/tensor_reader.hpp"
 
 namespace tuneband::debugger::files {
 
-Recorder::Recorder(const DebugSpec& spec, const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step)
-    : spec_(spec), judge_(spec) {
-  replay(trial_dir, rank, begin_step);
+Judge::OtherTrial other_trials(const std::string& trial_dir, int rank) {
+  // A copy of the function shares what was read.
+  auto readers = std::make_shared<std::map<int, std::optional<TensorReader>>>();
+  return [readers, trials = std::filesystem::path(trial_dir).parent_path(), rank](int trial, std::int64_t step) {
+    auto [known, added] = readers->try_emplace(trial);
+    if (added) {
+      if (auto reader = TensorReader::open((trials / std::to_string(trial)).string(), rank)) known->second = std::move(*reader);
+    }
+    std::vector<TensorAtStep> tensors;
+    if (!known->second) return tensors;
+    known->second->for_each_step(step, step, [&](std::int64_t, const std::vector<StoredTensor>& stored) {
+      for (const StoredTensor& tensor : stored) tensors.push_back({tensor.name, tensor.summary, nullptr});
+      return true;
+    });
+    return tensors;
+  };
+}
+
+Recorder::Recorder(const DebugSpec& spec, const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step,
+                   std::unique_ptr<OutsideRules> outside)
+    : spec_(spec),
+      trial_dir_(trial_dir),
+      rank_(rank),
+      waits_for_step_(begin_step == kStartedAgain),
+      judge_(spec, other_trials(trial_dir, rank)),
+      outside_(std::move(outside)) {
+  if (!waits_for_step_) replay(begin_step);
   auto writer = TensorWriter::open(trial_dir, epoch, rank, begin_step, spec.trial_bytes_max);
   if (writer) {
     writer_.emplace(std::move(*writer));
@@ -17,10 +44,10 @@ Recorder::Recorder(const DebugSpec& spec, const std::string& trial_dir, std::int
   }
 }
 
-void Recorder::replay(const std::string& trial_dir, int rank, std::int64_t begin_step) {
-  const auto reader = TensorReader::open(trial_dir, rank);
+void Recorder::replay(std::int64_t until) {
+  const auto reader = TensorReader::open(trial_dir_, rank_);
   if (!reader) return;
-  reader->for_each_step(0, begin_step, [&](std::int64_t step, const std::vector<StoredTensor>& tensors) {
+  reader->for_each_step(0, until, [&](std::int64_t step, const std::vector<StoredTensor>& tensors) {
     StepTensors told{step, {}};
     for (const StoredTensor& tensor : tensors) told.tensors.push_back({tensor.name, tensor.summary, nullptr});
     judge(std::move(told));
@@ -29,6 +56,7 @@ void Recorder::replay(const std::string& trial_dir, int rank, std::int64_t begin
 }
 
 void Recorder::judge(StepTensors tensors) {
+  if (outside_) outside_->tell(tensors);
   auto found = judge_.step(tensors);
   findings_.insert(findings_.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
@@ -60,16 +88,39 @@ void Recorder::add(std::int64_t step, std::string_view name, const ArrayView& ar
   kept_.push_back(std::move(kept));
 }
 
+void Recorder::settle() {
+  if (std::exchange(waits_for_step_, false)) replay(kGoesOn);
+  if (outside_) outside_->finish();
+}
+
+void Recorder::look_at_clock() {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - saved_at_).count();
+  auto found = judge_.quiet(seconds);
+  findings_.insert(findings_.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+}
+
 void Recorder::commit(std::int64_t step) {
+  if (!step_.tensors.empty() && std::exchange(waits_for_step_, false)) replay(step - 1);
   if (writer_) {
     if (auto written = writer_->commit(step); !written) fault_ = written.error().message;
   }
   step_.step = step;
+  if (!step_.tensors.empty()) {
+    look_at_clock();
+    saved_at_ = std::chrono::steady_clock::now();
+  }
   if (!step_.tensors.empty()) judge(std::exchange(step_, {}));
   step_.tensors.clear();
   kept_.clear();
 }
 
-std::vector<Finding> Recorder::take_findings() { return std::exchange(findings_, {}); }
+std::vector<Finding> Recorder::take_findings() {
+  std::vector<Finding> all = std::exchange(findings_, {});
+  if (outside_) {
+    auto theirs = outside_->take_findings();
+    all.insert(all.end(), std::make_move_iterator(theirs.begin()), std::make_move_iterator(theirs.end()));
+  }
+  return all;
+}
 
 }  // namespace tuneband::debugger::files

@@ -1,6 +1,7 @@
 // One trial's debugger in the worker: takes what a step offers, keeps what the job's collections want, lets the rules judge.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -15,15 +16,32 @@
 
 namespace tuneband::debugger::files {
 
-// A segment that goes on with something whose steps are not known.
+// Segments whose first step is not known: one that goes on with the process of the segment before, and one whose process was
+// started again and goes on from what it saved. That one may save steps again; its first says where it stands.
 inline constexpr std::int64_t kGoesOn = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t kStartedAgain = kGoesOn - 1;
+
+// Rules that are judged elsewhere: they are told what the others are, and asked what they have found by now.
+class OutsideRules {
+ public:
+  virtual ~OutsideRules() = default;
+  virtual void tell(const StepTensors& step) = 0;    // does not wait
+  virtual std::vector<Finding> take_findings() = 0;  // does not wait
+  virtual void finish() = 0;                         // no step comes any more: waits for a bounded time
+  virtual std::string take_faults() = 0;             // since the last call: which rules are over, and why
+};
+
+// What other trials, whose directories are beside `trial_dir`, have saved; their files are read once.
+Judge::OtherTrial other_trials(const std::string& trial_dir, int rank);
 
 class Recorder {
  public:
   // A segment that begins at `begin_step`; -1: with nothing. What the epochs before saved until there is told to the rules again,
-  // so that they stand where they stood; what they find by it is in take_findings(). A file that cannot be written is said in
+  // so that they stand where they stood; what they find by it is in take_findings(). With kStartedAgain that waits for the first
+  // step, and what lies before it is told. A file that cannot be written is said in
   // fault(): the rules judge all the same.
-  Recorder(const DebugSpec& spec, const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step);
+  Recorder(const DebugSpec& spec, const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step,
+           std::unique_ptr<OutsideRules> outside = nullptr);
 
   // Whether a tensor of this collection could be saved at this step: asked before something costly is computed.
   bool wants(std::string_view collection, std::int64_t step) const;
@@ -33,8 +51,13 @@ class Recorder {
   void add(std::int64_t step, std::string_view name, const ArrayView& array);
   // The step is whole: it is appended, and judged.
   void commit(std::int64_t step);
+  // No step comes any more: where none came, all that was saved before is told to the rules; those outside come to their end.
+  void settle();
+  // To be called now and then: for rules that ask how long nothing has been saved.
+  void look_at_clock();
 
   std::vector<Finding> take_findings();
+  std::string take_outside_faults() { return outside_ ? outside_->take_faults() : ""; }
   const std::string& fault() const { return fault_; }  // "": none
   Dropped dropped() const { return writer_ ? writer_->dropped() : Dropped{}; }
   const DebugSpec& spec() const { return spec_; }
@@ -45,14 +68,19 @@ class Recorder {
     ArrayView view;
   };
 
-  void replay(const std::string& trial_dir, int rank, std::int64_t begin_step);
+  void replay(std::int64_t until);
   void judge(StepTensors tensors);
 
   DebugSpec spec_;
+  std::string trial_dir_;
+  int rank_;
+  bool waits_for_step_;  // to know what of the epochs before is told to the rules
   Judge judge_;
   std::optional<TensorWriter> writer_;
   StepTensors step_;
   std::vector<std::unique_ptr<Kept>> kept_;  // arrays of the step to come
+  std::unique_ptr<OutsideRules> outside_;
+  std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   std::vector<Finding> findings_;
   std::string fault_;
 };

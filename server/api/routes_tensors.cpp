@@ -51,6 +51,10 @@ void Api::check_trial(const HttpRequest& request, TrialId trial, const Respond& 
   const Json* list = reader.require("rules");
   reader.finish();
   if (list != nullptr) rules = debugger::parse_rules(*list, "rules", diagnostics);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (rules[i].type == "process")
+      diagnostics.error(join_path("rules", i), "a process is asked by the worker alone, while the trial runs");
+  }
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   read_json(
       [trial, query, rules = std::move(rules)](Reader& rows) -> Result<std::string> {

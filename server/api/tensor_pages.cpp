@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "debugger/collections.hpp"
 #include "debugger/files/array_formats.hpp"
+#include "debugger/files/recorder.hpp"
 #include "debugger/files/tensor_reader.hpp"
 #include "debugger/judge.hpp"
 #include "scheduler/finding_row.hpp"
@@ -107,7 +108,7 @@ Result<std::string> checked_tensors(const TensorQuery& query, const debugger::De
   const auto reader = TensorReader::open(query.trial_dir, query.rank);
   if (!reader) return reader.error();
   if (reader->steps().empty()) return no_tensor(*reader, query);
-  debugger::Judge judge(spec);
+  debugger::Judge judge(spec, debugger::files::other_trials(query.trial_dir, query.rank));
   std::string text;
   JsonWriter json(text);
   json.begin_object().key("findings").begin_array();

@@ -316,6 +316,7 @@ TEST_F(CommandRunnerTest, KnowsAnAllocationThatFailed) {
   order.trainer = {{"type", "command"}, {"argv", {"/bin/sh", "-c", "tail /dev/zero"}}, {"memory_mb", 64}};
   const SegmentResult result = run();
   EXPECT_EQ(result.exit, "out_of_memory") << result.message;
+  EXPECT_THAT(result.message, HasSubstr("its limit is 64 MB of address space"));
   script("echo 'MemoryError' >&2; exit 1");
   EXPECT_EQ(run().exit, "out_of_memory");
 }

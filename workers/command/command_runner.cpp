@@ -95,6 +95,7 @@ class CommandSegment {
     if (!all && now - looked_at_ < std::chrono::milliseconds(kLookForTensorsMs)) return false;
     looked_at_ = now;
     inbox_->take(*recorder_, all);
+    if (all) recorder_->settle();
     if (const std::string refused = inbox_->take_refusals(); !refused.empty()) log_.note("the debugger: " + refused);
     if (auto result = tell_findings(*recorder_, reporter_, log_)) rule_result_ = std::move(result);
     return rule_result_.has_value();
@@ -197,6 +198,16 @@ bool speaks_of_the_machine(const std::string& output) {
   return RE2::PartialMatch(output, pattern);
 }
 
+// What it had, and what it was allowed.
+std::string memory_asked(const CommandSpec& spec, const ExitStatus& status) {
+  constexpr std::int64_t kMegabyte = 1024 * 1024;
+  std::string text;
+  if (status.peak_bytes > 0) text += "; it had " + std::to_string(status.peak_bytes / kMegabyte) + " MB at its peak";
+  if (spec.memory_bytes_max)
+    text += "; its limit is " + std::to_string(*spec.memory_bytes_max / kMegabyte) + " MB of address space";
+  return text;
+}
+
 SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
   const ExitStatus status = command.status();
   const bool by_shell = status.signal == 0 && status.code > kSignalExitBase && status.code < kSignalExitBase + _NSIG;
@@ -209,11 +220,10 @@ SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
             "the command used more CPU time than its limit of " + std::to_string(spec.cpu_ms_max.value_or(0)) + " ms" + said};
   }
   if (signal == SIGKILL && command.machine_ran_out_of_memory()) {
-    return {kExitOutOfMemory, "the kernel killed the command because memory ran out" + said};
+    return {kExitOutOfMemory, "the kernel killed the command because memory ran out" + memory_asked(spec, status) + said};
   }
   if (speaks_of_memory(output)) {
-    const std::string limit = spec.memory_bytes_max ? " (its limit is " + std::to_string(*spec.memory_bytes_max) + " bytes)" : "";
-    return {kExitOutOfMemory, "the command ran out of memory" + limit + said};
+    return {kExitOutOfMemory, "the command ran out of memory" + memory_asked(spec, status) + said};
   }
   const bool from_outside = sent_from_outside(signal) || speaks_of_the_machine(output);
   if (signal != 0) {
@@ -366,7 +376,8 @@ class CommandRunner final : public TrialRunner {
                                            TrialLog& log, Begun begun) {
     using End = CommandSegment::End;
     const std::int64_t begins_at = begun == Begun::before ? held_at_ : order.from_resource;
-    const std::int64_t begin_step = begun == Begun::now && order.from_resource == 0 ? -1 : debugger::files::kGoesOn;
+    const std::int64_t started = order.from_resource == 0 ? -1 : debugger::files::kStartedAgain;
+    const std::int64_t begin_step = begun == Begun::now ? started : debugger::files::kGoesOn;
     const auto recorder = inbox_ ? make_recorder(order, debugger::TrainerKind::command, begin_step) : nullptr;
     CommandSegment segment(order, spec, *command_, reporter, log, begins_at, inbox_.get(), recorder.get());
     const End end = segment.run();

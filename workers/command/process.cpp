@@ -170,7 +170,8 @@ Error no_room(const char* what) {
 
 bool have_children() {
   siginfo_t info{};
-  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+  if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return false;
+  return !any_stand_aside() || !descendants().empty();
 }
 
 }  // namespace
@@ -270,8 +271,14 @@ Process::~Process() {
 std::optional<ExitStatus> Process::poll_exit() {
   if (status_) return status_;
   siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG) != 0 || info.si_pid == 0) return std::nullopt;
+  rusage used{};  // the system's call has one more argument than the library's
+  const long waited = ::syscall(SYS_waitid, P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG, &used);
+  if (waited != 0 || info.si_pid == 0) return std::nullopt;
   status_ = info.si_code == CLD_EXITED ? ExitStatus{.code = info.si_status} : ExitStatus{.signal = info.si_status};
+  // Until it is executed a process counts what its parent has: only what is more is its own.
+  rusage own{};
+  ::getrusage(RUSAGE_SELF, &own);
+  if (used.ru_maxrss > own.ru_maxrss) status_->peak_bytes = std::int64_t{1024} * used.ru_maxrss;
   return status_;
 }
 

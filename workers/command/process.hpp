@@ -1,9 +1,9 @@
 // One command as a process: started cheaply from a large parent, bounded, and ended with everything it started.
 //
-// Requires: at most one Process at a time in this process, and no other children. start() makes this process the reaper of
-// orphans (PR_SET_CHILD_SUBREAPER), so that whatever the command starts, even in a session of its own, stays below us and can be
-// found. One thread. The command is killed when the thread that started it ends (PR_SET_PDEATHSIG), so that thread must live as
-// long as it should.
+// Requires: at most one Process at a time in this process, and no other children than those that stand aside (process_table.hpp).
+// start() makes this process the reaper of orphans (PR_SET_CHILD_SUBREAPER), so that whatever the command starts, even in a
+// session of its own, stays below us and can be found. One thread. The command is killed when the thread that started it ends
+// (PR_SET_PDEATHSIG), so that thread must live as long as it should.
 #pragma once
 
 #include <sys/types.h>
@@ -30,7 +30,8 @@ struct ProcessSpec {
 
 struct ExitStatus {
   int code = 0;
-  int signal = 0;  // not 0: ended by this signal
+  int signal = 0;               // not 0: ended by this signal
+  std::int64_t peak_bytes = 0;  // resident at most, of one of its processes; 0: not known
 };
 
 // Where `name` is: itself when it holds a slash (relative to `working_dir`), else the first executable of that name on

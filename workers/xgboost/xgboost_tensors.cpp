@@ -79,7 +79,7 @@ XgboostTensors::XgboostTensors(std::unique_ptr<debugger::files::Recorder> record
 }
 
 std::optional<SegmentResult> XgboostTensors::round_done(std::int64_t step, XgboostBooster& booster, const Metrics& metrics,
-                                                        TrialReporter& reporter, TrialLog& log) {
+                                                        bool last, TrialReporter& reporter, TrialLog& log) {
   for (const auto& [name, value] : metrics) recorder_->add(step, "metrics/" + name, value);
   if (wants("resources", step)) add_resources(step);
   add_predictions(step, booster);
@@ -88,6 +88,7 @@ std::optional<SegmentResult> XgboostTensors::round_done(std::int64_t step, Xgboo
   if (wants("trees", step)) add_trees(step, booster);
   if (wants("shap", step)) add_shap(step, booster);
   recorder_->commit(step);
+  if (last) recorder_->settle();
   if (trouble_.empty()) trouble_ = recorder_->fault();
   if (!trouble_.empty() && !std::exchange(trouble_told_, true)) log.note("the debugger: " + trouble_);
   return tell_findings(*recorder_, reporter, log);

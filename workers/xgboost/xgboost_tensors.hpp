@@ -19,8 +19,9 @@ class XgboostTensors {
   XgboostTensors(std::unique_ptr<debugger::files::Recorder> recorder, const XgboostParameters& parameters,
                  std::shared_ptr<const WarmData> data, int threads, bool from_nothing);
 
-  // After round number `step`, from 1. Nothing that goes wrong here is the training's fault: it is told once, in the log.
-  std::optional<SegmentResult> round_done(std::int64_t step, XgboostBooster& booster, const Metrics& metrics,
+  // After round number `step`, from 1; `last` of the segment. Nothing that goes wrong here is the training's fault: it is told
+  // once, in the log.
+  std::optional<SegmentResult> round_done(std::int64_t step, XgboostBooster& booster, const Metrics& metrics, bool last,
                                           TrialReporter& reporter, TrialLog& log);
 
  private:

@@ -293,7 +293,8 @@ class XgboostTraining::Segment {
   // Of a round that was not saved before this segment.
   std::optional<SegmentResult> save_tensors(const Metrics& metrics) {
     if (!tensors_ || training_.resource_ <= saved_resource_) return std::nullopt;
-    return tensors_->round_done(training_.resource_, training_.booster_, metrics, reporter_, log_);
+    return tensors_->round_done(training_.resource_, training_.booster_, metrics, training_.resource_ == order_.until_resource,
+                                reporter_, log_);
   }
 
   bool better(double value, double than) const { return order_.maximize ? value > than : value < than; }

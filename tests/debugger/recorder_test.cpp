@@ -1,0 +1,111 @@
+#include "debugger/files/recorder.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+
+#include "core/json.hpp"
+
+namespace tuneband::debugger::files {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kStepsOfTraining = 12;
+
+// One trial whose training saves a step 1 to kStepsOfTraining, in segments of an epoch each.
+class RecordedTrial : public ::testing::Test {
+ protected:
+  RecordedTrial() : directory_(fs::temp_directory_path() / ("recorder-" + std::to_string(::getpid()))) { begin_anew(); }
+  ~RecordedTrial() override { fs::remove_all(directory_); }
+
+  void begin_anew() {
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+    told_.clear();
+    epoch_ = 0;
+  }
+
+  // Flat from step 4 to 6, worse from step 9.
+  static double loss(std::int64_t step) {
+    if (step >= 4 && step <= 6) return 0.5;
+    return step < 9 ? 1.0 / static_cast<double>(step) : 0.1 * static_cast<double>(step);
+  }
+
+  static DebugSpec spec(const char* rules) {
+    Diagnostics diagnostics;
+    const Json json{{"save", {{"every", 1}}}, {"rules", Json::parse(rules)}};
+    DebugSpec parsed = parse_debug(json, "debug", {TrainerKind::command, kStepsOfTraining, {"loss", false}}, diagnostics);
+    EXPECT_TRUE(diagnostics.ok()) << (diagnostics.ok() ? "" : describe(diagnostics.errors().front()));
+    return parsed;
+  }
+
+  // Saves the steps behind `from` until `until`. What is found counts once for each rule, as a trial's rows do; `told`: false
+  // when the worker is killed before it could say so.
+  void segment(const DebugSpec& debug, std::int64_t begin_step, std::int64_t from, std::int64_t until, bool told = true) {
+    Recorder recorder(debug, directory_.string(), ++epoch_, 0, begin_step);
+    for (std::int64_t step = from + 1; step <= until; ++step) {
+      recorder.add(step, "losses/train", loss(step));
+      recorder.commit(step);
+    }
+    if (!told) return;
+    recorder.settle();
+    for (const Finding& finding : recorder.take_findings()) told_.emplace(finding.rule, finding.step);
+  }
+
+  fs::path directory_;
+  std::map<std::string, std::int64_t> told_;
+  std::int64_t epoch_ = 0;
+};
+
+constexpr const char* kRules = R"([{"rule": "unchanged_tensor"}, {"rule": "loss_not_decreasing", "parameters": {"num_steps": 3}},
+                                   {"rule": "bound", "above": 1.05, "reduction": "mean"}, {"rule": "exploding_tensor"}])";
+
+}  // namespace
+
+TEST_F(RecordedTrial, FindsTheSameWhereverItIsKilledAndFromWhereverItGoesOn) {
+  const DebugSpec debug = spec(kRules);
+  segment(debug, -1, 0, kStepsOfTraining);
+  const auto expected = told_;
+  ASSERT_EQ(expected.size(), 3U);
+  for (const bool told : {false, true}) {
+    for (std::int64_t killed = 1; killed <= kStepsOfTraining; ++killed) {
+      for (std::int64_t checkpoint = 1; checkpoint <= killed; ++checkpoint) {
+        begin_anew();
+        segment(debug, -1, 0, killed, told);
+        segment(debug, kStartedAgain, checkpoint, kStepsOfTraining);
+        EXPECT_EQ(told_, expected) << "killed after " << killed << ", goes on from " << checkpoint;
+        begin_anew();
+        segment(debug, -1, 0, killed, told);
+        segment(debug, checkpoint, checkpoint, kStepsOfTraining);
+        EXPECT_EQ(told_, expected) << "killed after " << killed << ", goes on from the known step " << checkpoint;
+      }
+    }
+  }
+}
+
+TEST_F(RecordedTrial, AStepThatIsSavedAgainIsNoFurtherOne) {
+  const DebugSpec debug = spec(R"([{"rule": "unchanged_tensor", "parameters": {"num_steps": 4}}])");
+  segment(debug, -1, 0, 5, false);
+  segment(debug, kStartedAgain, 3, 6);
+  EXPECT_TRUE(told_.empty()) << "three values are equal, two of them saved twice";
+}
+
+TEST_F(RecordedTrial, WhatWasFoundAndNotToldIsToldWhenNoStepComesAnyMore) {
+  const DebugSpec debug = spec(R"([{"rule": "unchanged_tensor"}])");
+  segment(debug, -1, 0, 6, false);
+  segment(debug, kStartedAgain, 6, 6);
+  EXPECT_EQ(told_, (std::map<std::string, std::int64_t>{{"unchanged_tensor", 6}}));
+}
+
+TEST_F(RecordedTrial, AHeldProcessThatGoesOnStandsWhereItStood) {
+  const DebugSpec debug = spec(R"([{"rule": "unchanged_tensor"}])");
+  segment(debug, -1, 0, 5);
+  segment(debug, kGoesOn, 5, 7);
+  EXPECT_EQ(told_, (std::map<std::string, std::int64_t>{{"unchanged_tensor", 6}}));
+}
+
+}  // namespace tuneband::debugger::files

@@ -1,0 +1,149 @@
+#include "workers/rule_process.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/workers/temporary_dir.hpp"
+#include "workers/command/process.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kPatienceMs = 20'000;  // of tests that wait for an answer
+
+class RuleProcessTest : public testing::Test {
+ protected:
+  RuleProcessTest() { std::signal(SIGPIPE, SIG_IGN); }
+
+  RuleProcess started(std::vector<std::string> argv) {
+    debugger::RuleSpec rule;
+    rule.name = "mine";
+    rule.type = "process";
+    rule.argv = std::move(argv);
+    return RuleProcess(rule, {"PATH=/usr/bin:/bin"}, dir_.path());
+  }
+  RuleProcess shell(const std::string& script) { return started({"sh", "-c", script}); }
+
+  static debugger::StepTensors step(std::int64_t number, double loss = 0.5) {
+    return {number, {{"losses/train", debugger::summarise(loss), nullptr}}, {}};
+  }
+
+  const test::TemporaryDir dir_;
+};
+
+TEST_F(RuleProcessTest, ReadsALineAStepAndAnswersOnce) {
+  RuleProcess rule = shell(R"(while read -r line; do case $line in *'"step":3,'*)
+    echo "debug: $line"
+    echo '{"step": 3, "tensor": "losses/train", "value": 0.25, "threshold": "nan", "message": "it is three"}';;
+    esac; done)");
+  for (std::int64_t number = 1; number <= 5; ++number) rule.tell(step(number));
+  rule.finish(kPatienceMs);
+  const auto finding = rule.take_finding();
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->rule, "mine");
+  EXPECT_EQ(finding->step, 3);
+  EXPECT_EQ(finding->tensor, "losses/train");
+  EXPECT_EQ(finding->value, 0.25);
+  EXPECT_EQ(finding->message, "it is three");
+  EXPECT_EQ(rule.take_fault(), "");
+  EXPECT_FALSE(rule.take_finding());
+  EXPECT_EQ(rule.pid(), 0) << "it is over";
+}
+
+TEST_F(RuleProcessTest, ReadsNumbersAndReductions) {
+  RuleProcess rule = shell(R"(read -r line; read -r more; printf '%s\n%s\n' "$line" "$more" > lines; echo '{"step": 1}')");
+  rule.tell(step(1, std::numeric_limits<double>::quiet_NaN()));
+  const std::vector<double> values{1, 3};
+  const auto view = debugger::view_of(std::span<const double>(values), {2});
+  rule.tell({2, {{"weights/w", debugger::summarise(view), &view}}, {}});
+  rule.finish(kPatienceMs);
+  const std::string lines = test::read_text(dir_ / "lines");
+  EXPECT_THAT(lines, HasSubstr(R"({"step":1,"tensors":{"losses/train":"nan"}})"));
+  EXPECT_THAT(lines, HasSubstr(R"("mean":2.0)"));
+  EXPECT_THAT(rule.take_finding()->message, HasSubstr("found something at step 1"));
+}
+
+TEST_F(RuleProcessTest, TheClassOfThePythonFileIsOne) {
+  test::write_text(dir_ / "rule.py", R"(import sys
+sys.path.insert(0, sys.argv[1])
+import tuneband_debugger
+
+class Rises(tuneband_debugger.Rule):
+    def invoke_at_step(self, step):
+        losses = self.trial.tensor("losses/train").values()
+        before = self.trial.tensor("losses/train").previous_steps(step, 1)
+        self.finding = {"tensor": "losses/train", "value": losses[step], "message": "it rises"}
+        return bool(before) and losses[step] > 2 * losses[before[0]]
+
+Rises.serve()
+)");
+  RuleProcess rule = started({"/usr/bin/python3", "rule.py", TUNEBAND_SOURCE_DIR "/clients/python"});
+  for (const auto& [number, loss] : {std::pair{1, 0.5}, {2, 0.9}, {3, 1.9}, {4, 9.0}}) rule.tell(step(number, loss));
+  rule.finish(kPatienceMs);
+  const auto finding = rule.take_finding();
+  ASSERT_TRUE(finding) << rule.take_fault();
+  EXPECT_EQ(finding->step, 3);
+  EXPECT_EQ(finding->value, 1.9);
+  EXPECT_EQ(finding->message, "it rises");
+}
+
+TEST_F(RuleProcessTest, OneThatFindsNothingEndsWithItsInput) {
+  RuleProcess rule = shell("cat > /dev/null");
+  rule.tell(step(1));
+  rule.finish(kPatienceMs);
+  EXPECT_FALSE(rule.take_finding());
+  EXPECT_EQ(rule.take_fault(), "");
+  EXPECT_EQ(rule.pid(), 0);
+}
+
+TEST_F(RuleProcessTest, OneThatIsNotThereOrCrashesOrAnswersNonsenseIsSaidAndOver) {
+  RuleProcess absent = started({"no-such-program"});
+  absent.tell(step(1));
+  EXPECT_FALSE(absent.take_finding());
+  EXPECT_THAT(absent.take_fault(), HasSubstr("cannot be started: No such file"));
+
+  RuleProcess nonsense = shell("echo '{nonsense'; cat > /dev/null");
+  nonsense.finish(kPatienceMs);
+  EXPECT_FALSE(nonsense.take_finding());
+  EXPECT_THAT(nonsense.take_fault(), HasSubstr("answered what is no JSON: {nonsense"));
+
+  RuleProcess talker = shell("head -c 100000 /dev/zero | tr '\\0' x; cat > /dev/null");
+  talker.finish(kPatienceMs);
+  EXPECT_THAT(talker.take_fault(), HasSubstr("answered more than"));
+}
+
+TEST_F(RuleProcessTest, OneThatHangsHoldsNothingUpAndIsToldWhatItMissed) {
+  RuleProcess rule = shell("exec sleep 1000");
+  debugger::StepTensors large = step(1);
+  for (int i = 0; i < 10'000; ++i) large.tensors.push_back({"losses/" + std::to_string(i), debugger::summarise(0.5), nullptr});
+  for (int i = 0; i < 30; ++i) rule.tell(large);
+  EXPECT_FALSE(rule.take_finding());
+  EXPECT_THAT(rule.take_fault(), testing::ContainsRegex("was too slow for [0-9]+ steps, which it was not told"));
+  rule.finish(50);
+  EXPECT_THAT(rule.take_fault(), HasSubstr("did not come to an end within 50 ms"));
+  EXPECT_EQ(rule.pid(), 0);
+}
+
+TEST_F(RuleProcessTest, TheEndOfACommandIsNotItsEnd) {
+  RuleProcess rule = shell("cat > /dev/null; echo '{\"step\": 7}'");
+  ProcessSpec command;
+  command.executable = "/bin/sh";
+  command.argv = {"sh", "-c", "sleep 1000 & sleep 1000"};
+  command.working_dir = "/";
+  command.environment = {"PATH=/usr/bin:/bin"};
+  {
+    auto process = Process::start(command);
+    ASSERT_TRUE(process);
+    process->kill_tree();
+  }
+  EXPECT_EQ(::kill(rule.pid(), 0), 0);
+  rule.finish(kPatienceMs);
+  EXPECT_EQ(rule.take_finding()->step, 7);
+}
+
+}  // namespace
+}  // namespace tuneband::workers

@@ -1,0 +1,229 @@
+#include "workers/rule_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "workers/command/left_over.hpp"
+#include "workers/process_table.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+using RuleClock = std::chrono::steady_clock;
+
+constexpr std::size_t kMessageSizeMax = 500;
+
+// Numbers that JSON has none for are texts, as in the API.
+Json number_for_rule(double value) { return std::isfinite(value) ? Json(value) : Json(format_number(value)); }
+
+Json tensor_for_rule(const debugger::TensorAtStep& tensor) {
+  const bool scalar = tensor.raw == nullptr && tensor.summary.count == 1;
+  if (scalar) return number_for_rule(tensor.summary.sum);
+  Json reductions = Json::object();
+  const std::vector<std::string>& names = debugger::reduction_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    reductions[names[i]] = number_for_rule(tensor.summary.value(static_cast<debugger::Reduction>(i)));
+  }
+  return reductions;
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+struct Ends {
+  UniqueFd read;
+  UniqueFd write;
+};
+
+std::optional<Ends> pipe_ends() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  return Ends{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+}  // namespace
+
+RuleProcess::RuleProcess(const debugger::RuleSpec& rule, const std::vector<std::string>& environment,
+                         const std::string& directory)
+    : rule_(rule) {
+  start(environment, directory);
+}
+
+RuleProcess::~RuleProcess() { end(""); }
+
+void RuleProcess::start(const std::vector<std::string>& environment, const std::string& directory) {
+  auto input = pipe_ends();
+  auto output = pipe_ends();
+  if (!input || !output) return end("cannot be started: no pipe");
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawn_file_actions_adddup2(&actions, input->read.get(), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, output->write.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::posix_spawnattr_setsigmask(&attributes, &signals);
+  ::sigfillset(&signals);
+  ::posix_spawnattr_setsigdefault(&attributes, &signals);
+  std::vector<std::string> variables = environment;
+  variables.push_back(mark_of_this_worker());
+  const std::vector<char*> argv = pointers_to(rule_.argv);
+  const std::vector<char*> envp = pointers_to(variables);
+  const int failed = ::posix_spawnp(&pid_, argv.front(), &actions, &attributes, argv.data(), envp.data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (failed != 0) {
+    pid_ = 0;
+    return end("cannot be started: " + std::string(std::strerror(failed)));
+  }
+  stand_aside(pid_, true);
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid_), ::getpriority(PRIO_PROCESS, 0) + kNicer);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const rlimit memory{static_cast<rlim_t>(kMemoryBytesMax), static_cast<rlim_t>(kMemoryBytesMax)};
+  ::prlimit(pid_, RLIMIT_AS, &memory, nullptr);
+#endif
+  input_ = std::move(input->write);
+  output_ = std::move(output->read);
+  ::fcntl(input_.get(), F_SETFL, O_NONBLOCK);
+  ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+}
+
+void RuleProcess::tell(const debugger::StepTensors& step) {
+  if (pid_ == 0 || answered_) return;
+  Json line{{"step", step.step}, {"tensors", Json::object()}};
+  for (const debugger::TensorAtStep& tensor : step.tensors) line["tensors"][tensor.name] = tensor_for_rule(tensor);
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (waiting_.size() + text.size() > kWaitingBytesMax) {
+    ++dropped_;
+  } else {
+    waiting_ += text;
+  }
+  write_waiting();
+}
+
+// SIGPIPE is ignored in the whole worker.
+void RuleProcess::write_waiting() {
+  while (input_ && !waiting_.empty()) {
+    const ssize_t written = ::write(input_.get(), waiting_.data(), waiting_.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) return;
+    if (written < 0) {  // it reads no more; what it has answered counts
+      input_.reset();
+      waiting_.clear();
+      return;
+    }
+    waiting_.erase(0, static_cast<std::size_t>(written));
+  }
+}
+
+void RuleProcess::read_answers() {
+  char buffer[4096];
+  while (pid_ != 0 && !answered_) {
+    const ssize_t got = ::read(output_.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return;
+    if (got == 0) return end(finishing_ ? "" : "ended without an answer while the training went on");
+    answer_.append(buffer, static_cast<std::size_t>(got));
+    for (std::size_t at = 0; (at = answer_.find('\n')) != std::string::npos; answer_.erase(0, at + 1)) {
+      if (pid_ != 0 && !answered_) read_line(answer_.substr(0, at));
+    }
+    if (answer_.size() > kAnswerBytesMax)
+      return end("answered more than " + std::to_string(kAnswerBytesMax) + " bytes on one line");
+  }
+}
+
+// Whatever else it prints is its own affair.
+void RuleProcess::read_line(const std::string& line) {
+  if (!line.starts_with('{')) return;
+  const auto json = parse_json(line);
+  if (!json || !json->is_object()) return end("answered what is no JSON: " + shortened(valid_utf8(line), kMessageSizeMax));
+  const auto text = [&](const char* field) {
+    const auto found = json->find(field);
+    return found != json->end() && found->is_string() ? shortened(found->get<std::string>(), kMessageSizeMax) : "";
+  };
+  const auto number = [&](const char* field) {
+    const auto found = json->find(field);
+    return found == json->end() ? 0 : number_from_json(*found).value_or(0);
+  };
+  debugger::Finding finding;
+  finding.rule = rule_.name;
+  finding.tensor = text("tensor");
+  const auto step = json->find("step");
+  if (step != json->end() && step->is_number_integer()) finding.step = step->get<std::int64_t>();
+  finding.value = number("value");
+  finding.threshold = number("threshold");
+  finding.message = text("message");
+  if (finding.message.empty()) finding.message = "the rule's process found something at step " + std::to_string(finding.step);
+  finding.remedy = text("remedy");
+  if (finding.remedy.empty()) finding.remedy = debugger::find_rule_type("process")->remedy;
+  finding_ = std::move(finding);
+  answered_ = true;
+}
+
+std::optional<debugger::Finding> RuleProcess::take_finding() {
+  write_waiting();
+  read_answers();
+  if (answered_) end("");
+  return std::exchange(finding_, std::nullopt);
+}
+
+void RuleProcess::finish(int ms_max) {
+  const auto deadline = RuleClock::now() + std::chrono::milliseconds(ms_max);
+  finishing_ = true;
+  while (pid_ != 0 && !answered_) {
+    write_waiting();
+    if (waiting_.empty()) input_.reset();  // the end of its input
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - RuleClock::now()).count();
+    if (left <= 0) return end("did not come to an end within " + std::to_string(ms_max) + " ms after the last step");
+    pollfd waiting[2] = {{output_.get(), POLLIN, 0}, {input_ ? input_.get() : -1, POLLOUT, 0}};
+    if (::poll(waiting, 2, static_cast<int>(left)) < 0 && errno != EINTR) return;
+    read_answers();
+  }
+}
+
+void RuleProcess::end(const std::string& why) {
+  if (!why.empty() && fault_.empty()) fault_ = why;
+  input_.reset();
+  output_.reset();
+  waiting_.clear();
+  if (pid_ == 0) return;
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  stand_aside(pid_, false);
+  pid_ = 0;
+}
+
+std::string RuleProcess::take_fault() {
+  std::string text = std::exchange(fault_, "");
+  if (const std::int64_t dropped = std::exchange(dropped_, 0); dropped > 0) {
+    text +=
+        (text.empty() ? "" : "; ") + std::string("was too slow for ") + std::to_string(dropped) + " steps, which it was not told";
+  }
+  return text;
+}
+
+}  // namespace tuneband::workers
