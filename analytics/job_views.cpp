@@ -320,6 +320,7 @@ Result<std::string> Reader::columns(JobId job, const ColumnsQuery& query) {
   JsonWriter json(text);
   json.begin_object().field("created_at", row->created_at);
   columns.write(json);
+  write_notes(json, job);
   json.field("left_out", left_out).end_object();
   return text;
 }

@@ -66,6 +66,8 @@ std::string of_bracket(const TrialsQuery& query) {
   return query.bracket ? " AND bracket = " + std::to_string(*query.bracket) : "";
 }
 
+constexpr const char* kSelectNote = "SELECT note FROM trials WHERE job = ? AND number = ?";
+
 std::string select_trials(std::string_view rest) {
   return "SELECT " + columns_of<TrialRow>() + " FROM trials " + std::string(rest);
 }
@@ -76,6 +78,7 @@ class TrialsPage {
  public:
   TrialsPage(Connection& connection, JsonWriter& json, JobId job, int limit, Timestamp now)
       : rows_(connection.prepare(select_trials("WHERE job = ? AND number = ?"))),
+        notes_(connection.prepare(kSelectNote)),
         json_(json),
         job_(job),
         left_(limit),
@@ -93,7 +96,8 @@ class TrialsPage {
       }
       rows_.query(job_.value, numbers.integer(0)).step();
       TrialRow row = row_from<TrialRow>(rows_);
-      write_trial(json_, row, rows_.text(kTrialConfigurationColumn), now_);
+      notes_.query(job_.value, row.id.number).step();
+      write_trial(json_, row, rows_.text(kTrialConfigurationColumn), now_, std::string(notes_.text(0)));
       last_ = std::move(row);
       --left_;
     }
@@ -102,6 +106,7 @@ class TrialsPage {
 
  private:
   Statement rows_;
+  Statement notes_;
   JsonWriter& json_;
   JobId job_;
   int left_;
@@ -226,10 +231,12 @@ JobSurroundings Reader::surroundings(const JobRow& row) {
   }
   if (row.best) around.best_configuration = configuration_of(row.id, row.best->trial);
   if (row.best_anywhere) around.best_anywhere_configuration = configuration_of(row.id, row.best_anywhere->trial);
+  Statement note = connection_.prepare("SELECT note FROM jobs WHERE id = ?");
+  if (note.query(row.id.value).step()) around.note = note.text(0);
   return around;
 }
 
-Result<std::string> Reader::jobs(const JobsQuery& query) {
+Result<Reader::JobsPage> Reader::jobs_page(const JobsQuery& query) {
   if (query.limit < 1 || query.limit > kPageMax) return out_of_range("limit", 1, kPageMax, query.limit);
   std::int64_t before = std::numeric_limits<std::int64_t>::max();
   if (!query.after.empty()) {
@@ -237,31 +244,37 @@ Result<std::string> Reader::jobs(const JobsQuery& query) {
     if (!cursor || !std::holds_alternative<NumberCursor>(*cursor)) return bad_cursor();
     before = std::get<NumberCursor>(*cursor).number;
   }
-  Transaction moment(connection_, Transaction::Kind::read);
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().key("jobs").begin_array();
-  std::optional<JobId> last;
-  bool more = false;
+  JobsPage page;
+  for (const JobId id : query.ids) {
+    if (Result<JobRow> row = find_row(id); row) page.rows.push_back(std::move(*row));
+  }
+  if (!query.ids.empty()) return page;
   Statement rows =
       connection_.prepare("SELECT " + columns_of<JobRow>() + " FROM jobs WHERE id < ? AND " + std::string(kNotDeleted) +
                           (query.state ? " AND state = ?" : "") + " ORDER BY id DESC LIMIT ?");
   const int limit = query.limit + 1;
   query.state ? rows.query(before, to_string(*query.state), limit) : rows.query(before, limit);
-  for (int count = 0; rows.step(); ++count) {
-    if (count == query.limit) {
-      more = true;
-      break;
-    }
-    const JobRow row = row_from<JobRow>(rows);
+  while (rows.step()) page.rows.push_back(row_from<JobRow>(rows));
+  if (page.rows.size() == static_cast<std::size_t>(limit)) {
+    page.rows.pop_back();
+    page.next = to_text(NumberCursor{page.rows.back().id.value});
+  }
+  return page;
+}
+
+Result<std::string> Reader::jobs(const JobsQuery& query) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<JobsPage> page = jobs_page(query);
+  if (!page) return page.error();
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("jobs").begin_array();
+  for (const JobRow& row : page->rows) {
     json.begin_object();
     write_job_fields(json, row, surroundings(row));
     json.end_object();
-    last = row.id;
   }
-  json.end_array().key("next");
-  more ? json.value(to_text(NumberCursor{last->value})) : json.null();
-  json.end_object();
+  json.end_array().field("next", page->next).end_object();
   return text;
 }
 
@@ -369,7 +382,9 @@ Result<std::string> Reader::trial(TrialId trial, Timestamp now) {
   if (!rows.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
   std::string text;
   JsonWriter json(text);
-  write_trial(json, row_from<TrialRow>(rows), rows.text(kTrialConfigurationColumn), now);
+  Statement note = connection_.prepare(kSelectNote);
+  note.query(trial.job.value, trial.number).step();
+  write_trial(json, row_from<TrialRow>(rows), rows.text(kTrialConfigurationColumn), now, std::string(note.text(0)));
   return text;
 }
 

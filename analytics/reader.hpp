@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +25,8 @@
 namespace tuneband {
 
 inline constexpr int kPageMax = 1000;             // jobs or trials
+inline constexpr std::size_t kJobsByIdMax = 100;
+inline constexpr std::size_t kSparklinePoints = 40;
 inline constexpr int kObservationsMax = 100'000;  // in one reply; more are decimated to so many
 inline constexpr int kObservationPointsMin = 4;   // first, last, lowest, highest
 inline constexpr int kCurvePointsMax = 1000;      // of one trial, among those of a whole job
@@ -37,6 +40,13 @@ struct JobsQuery {
   std::optional<JobState> state;
   int limit = 50;     // 1..kPageMax
   std::string after;  // `next` of the page before
+  std::vector<JobId> ids;  // these alone, those that are there; empty: all. At most kJobsByIdMax
+};
+
+// What the scheduler says of a job that runs.
+struct Standing {
+  std::vector<std::pair<std::string, int>> waiting;  // Scheduler::waiting_by_reason
+  std::optional<int> queue_position;
 };
 
 struct TrialsQuery {
@@ -104,6 +114,14 @@ class Reader {
 
   // {"jobs": [Job], "next": cursor or null}, newest first.
   Result<std::string> jobs(const JobsQuery& query);
+
+  // The same jobs with what a list of them shows: {"jobs": [Card], "next": cursor or null, "event": id}, newest first. `event`:
+  // the newest of the log. `standing` of those among them that run.
+  Result<std::string> cards(const JobsQuery& query, const std::map<JobId, Standing>& standing);
+  Result<std::vector<JobId>> running_jobs(const JobsQuery& query);
+
+  // {"note": text, "at": time or null}; "" and null: there is none. Errors: not_found.
+  Result<std::string> note(JobId job, std::optional<int> trial);
 
   // Job.
   Result<std::string> job(JobId job);
@@ -202,6 +220,13 @@ class Reader {
   Result<JobRow> find_row(JobId job);
   JobSurroundings surroundings(const JobRow& row);
   std::shared_ptr<const ParsedJob> cached_job(JobId job);  // nothing: no such job, or not readable
+  struct JobsPage {
+    std::vector<JobRow> rows;
+    std::optional<std::string> next;
+  };
+  Result<JobsPage> jobs_page(const JobsQuery& query);
+  void write_sparkline(JsonWriter& json, const JobRow& row, bool maximize);
+  void write_notes(JsonWriter& json, JobId job);
   std::string configuration_of(JobId job, int trial);
   int add_chosen(TrialColumns& columns, const JobRow& row, const ParsedJob& parsed, std::size_t trials_max);
   Statement select_all_trials();

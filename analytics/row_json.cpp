@@ -84,9 +84,11 @@ void write_job_fields(JsonWriter& json, const JobRow& row, const JobSurroundings
   json.field("resource_spent", row.resource_spent);
   json.field("training_seconds", seconds(row.training_ms));
   json.field("expected_improvement", row.expected_improvement);
+  json.field("note", around.note);
 }
 
-void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now) {
+void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now,
+                 const std::optional<std::string>& note) {
   json.begin_object();
   json.field("job", row.id.job.value);
   json.field("number", row.id.number);
@@ -120,6 +122,7 @@ void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configu
   json.field("ended_at", row.ended_at);
   json.field("training_seconds", seconds(row.training_ms));
   json.field("queue_seconds", seconds(queue_ms(row, now)));
+  if (note) json.field("note", *note);
   json.end_object();
 }
 

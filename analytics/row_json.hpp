@@ -28,16 +28,19 @@ struct JobSurroundings {
   int paused = 0;
   std::string best_configuration = "{}";  // JSON
   std::string best_anywhere_configuration = "{}";
+  std::string note;
 };
 
 // The fields of a Job, without the braces, so that a caller can add some.
 void write_job_fields(JsonWriter& json, const JobRow& row, const JobSurroundings& around);
 
-void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now);
+// `note`: nothing: it is left out.
+void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now,
+                 const std::optional<std::string>& note = std::nullopt);
 void write_decision(JsonWriter& json, const DecisionRow& row);
 void write_finding(JsonWriter& json, const FindingRow& row);
 
-// For live updates: Trial, Decision, and {"trial": number, "resource", "objective", "metrics", "at"}.
+// For live updates: Trial without its note, Decision, and {"trial": number, "resource", "objective", "metrics", "at"}.
 std::string trial_json(const TrialRow& row, Timestamp now);
 std::string decision_json(const DecisionRow& row);
 std::string observation_json(const ObservationRow& row);

@@ -112,6 +112,8 @@ Store::Store(const std::string& path)
       put_decision_(connection_.prepare(insert_sql<DecisionRow>() + on_conflict_update_sql<DecisionRow>())),
       put_finding_(connection_.prepare(insert_sql<FindingRow>())),
       put_event_(connection_.prepare(insert_sql<EventRow>())),
+      put_best_(connection_.prepare("INSERT INTO bests (job, trial, resource, value, at) VALUES (?1, ?2, ?3, ?4, ?5) "
+                                    "ON CONFLICT (job, trial, resource) DO NOTHING")),
       delete_job_(connection_.prepare("DELETE FROM jobs WHERE id = ?")) {}
 
 Store Store::open(const std::string& path) { return Store(path); }
@@ -208,7 +210,30 @@ void Store::write(const Batch& batch) {
   for (const ObservationRow* row : batch.observations) put(row->replaces ? replace_observation_ : put_observation_, *row);
   for (const auto& [key, row] : batch.decisions) put(put_decision_, *row);
   for (const FindingRow* row : batch.findings) put(put_finding_, *row);
-  for (const EventRow* row : batch.events) put(put_event_, *row);
+  for (const EventRow* row : batch.events) write(*row);
+}
+
+void Store::write(const EventRow& event) {
+  put(put_event_, event);
+  if (event.kind != EventKind::job_improved) return;
+  put_best_.run(event.job->value, *event.trial, *event.resource, *event.value, event.at.ms);
+}
+
+bool Store::put_note(JobId job, std::optional<int> trial, const std::string& note, Timestamp at) {
+  Transaction transaction(connection_, Transaction::Kind::write);
+  const std::optional<std::int64_t> when = note.empty() ? std::nullopt : std::optional(at.ms);
+  if (trial) {
+    connection_
+        .prepare(
+            "UPDATE trials SET note = ?1, note_at = ?2 WHERE job = ?3 AND number = ?4 "
+            "AND EXISTS (SELECT 1 FROM jobs WHERE id = ?3 AND deleted = 0)")
+        .run(note, when, job.value, *trial);
+  } else {
+    connection_.prepare("UPDATE jobs SET note = ?1, note_at = ?2 WHERE id = ?3 AND deleted = 0").run(note, when, job.value);
+  }
+  const bool there = connection_.changes() > 0;
+  transaction.commit();
+  return there;
 }
 
 template <class Row>

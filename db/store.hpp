@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,9 @@ class Store {
   // more.
   bool tidy(const EventRetention& retention = {});
 
+  // Of a job, or of one of its trials; "" takes it away. One transaction. False: there is no such job or trial.
+  bool put_note(JobId job, std::optional<int> trial, const std::string& note, Timestamp at);
+
   Snapshot load();
   // Of one job, without their configurations, also when it has ended.
   std::vector<TrialRow> trials_of(JobId job);
@@ -67,6 +71,7 @@ class Store {
   bool tidy_events(const EventRetention& retention);
   bool remove_some(JobId job, std::string_view table, std::string_view key);
   void write(const Batch& batch);
+  void write(const EventRow& event);
   void write(const JobRow& row, const std::string& spec_json);
   template <class Row>
   void put(Statement& statement, const Row& row);
@@ -81,6 +86,7 @@ class Store {
   Statement put_decision_;
   Statement put_finding_;
   Statement put_event_;
+  Statement put_best_;
   Statement delete_job_;
 };
 

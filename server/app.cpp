@@ -91,6 +91,9 @@ EventRetention event_retention(const ServerConfig& config) {
 EngineWorld engine_world(const ServerConfig& config, Store& store, DataDir& data_dir, const Tracker& tracker) {
   EngineWorld world;
   world.commit = [&store](std::span<const Write> writes) { store.commit(writes); };
+  world.put_note = [&store](JobId job, std::optional<int> trial, const std::string& note, Timestamp at) {
+    return store.put_note(job, trial, note, at);
+  };
   world.tidy = [&store, retention = event_retention(config)] { return store.tidy(retention); };
   world.data_lost = [&store, &data_dir, watch = DataWatch(data_dir)] { return data_lost(watch, data_dir, store); };
   world.trial_dir = [&data_dir](TrialId trial) { return data_dir.trial_dir(trial); };

@@ -265,6 +265,20 @@ void Engine::tidy_on_writer() {
   });
 }
 
+Result<void> Engine::put_note(JobId job, std::optional<int> trial, std::string note, std::function<void(bool)> done) {
+  if (lost_) return unavailable(*lost_, "the server ends; its log says more");
+  if (stopping_ || !world_.put_note) return unavailable("the server is stopping", "try again once it is up");
+  boost::asio::post(writer_, [this, job, trial, note = std::move(note), at = clock_.now(), done = std::move(done)]() mutable {
+    try {
+      const bool there = world_.put_note(job, trial, note, at);
+      boost::asio::post(loop_, [there, done = std::move(done)] { done(there); });
+    } catch (const std::exception& failure) {
+      failed_on_writer(failure.what());
+    }
+  });
+  return {};
+}
+
 void Engine::look_at_data_on_writer() {
   if (!world_.data_lost) return;
   boost::asio::post(writer_, [this] {

@@ -41,6 +41,8 @@ struct EngineWorld {
   std::function<bool()> tidy;  // on the writer thread, between commits: a bit of what is not kept any more; true: there is more
   // On the suggestions' thread, one call at a time.
   std::function<Suggestion(const SuggestionWanted&)> suggest = [](const SuggestionWanted& wanted) { return wanted.make(); };
+  // On the writer thread, between commits; false: there is no such job or trial. Throws when it fails.
+  std::function<bool(JobId, std::optional<int>, const std::string&, Timestamp)> put_note;
   TrackerAddress tracker;  // for the ranks of distributed trials
   std::function<Timestamp()> wall_clock = read_wall_clock;
   std::function<std::optional<std::string>()>
@@ -100,6 +102,10 @@ class Engine {
   // (`watch` is asked to tell) is given nothing until it calls again. Errors as of submit(), and `invalid_argument` for an exit
   // class that does not exist.
   Result<void> sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied, WatchCaller watch = {});
+
+  // A user's note on a job or a trial, which decides nothing: it goes to the writer as commits do, and around the core. `done` is
+  // called once it is on disk, with whether there is such a job or trial. Errors: as of submit().
+  Result<void> put_note(JobId job, std::optional<int> trial, std::string note, std::function<void(bool)> done);
 
   // Logs that a worker is told to end: once, however often it calls.
   void log_sent_away(const WorkerId& worker, const std::string& version);

@@ -69,6 +69,7 @@ class Api {
   void submit_job(const ReadDocument& read, const Diagnostics& found_so_far, const Respond& respond);
   void reply_created(JobId job, bool created, const ReadDocument& read, const Diagnostics& found, const Respond& respond);
   void list_jobs(const HttpRequest& request, const Respond& respond);
+  void list_cards(const HttpRequest& request, const JobsQuery& query, const Respond& respond);
   void get_job(JobId job, const Respond& respond);
   void get_summary(JobId job, const Respond& respond);
   void stop_job(JobId job, const Respond& respond);
@@ -105,6 +106,10 @@ class Api {
   void reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read, const Respond& respond,
                   ExportThreads& threads);
   void surface(const HttpRequest& request, JobId job, const Respond& respond);
+
+  // routes_notes.cpp
+  void add_note_routes();
+  void put_note(const HttpRequest& request, JobId job, std::optional<int> trial, const Respond& respond);
 
   // routes_events.cpp
   void add_event_routes();

@@ -184,6 +184,15 @@ void EventHub::on_committed(std::span<const Write> writes, Timestamp now) {
   for (const JobId job : changed) tell_job(job);
 }
 
+void EventHub::note_changed(JobId job, std::optional<int> trial, const std::string& note) {
+  const auto topic = topics_.find(job);
+  if (topic == topics_.end()) return;
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().field("trial", trial).field("note", note).end_object();
+  write(topic->second, event_text("note", text));
+}
+
 bool EventHub::beat() {
   for (auto topic = topics_.begin(); topic != topics_.end();) {
     for (const Watcher& watcher : topic->second.watchers) watcher.stream->write(kStillHere);

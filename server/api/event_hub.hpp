@@ -5,6 +5,7 @@
 //   event: observation  {"trial", "resource", "objective", "metrics", "at"}
 //   event: decision     Decision
 //   event: finding      Finding
+//   event: note         {"trial": number or null, "note": text}
 //   event: lagged       {}; the client was too slow and is let go: it may come again
 //   event: gap          {}; after a reconnection: what came in between is not known any more
 //
@@ -41,6 +42,7 @@ class EventHub {
   // `stream` has its head sent. The job is there.
   void subscribe(JobId job, std::shared_ptr<HttpStream> stream, std::string_view last_event_id = {});
   void on_committed(std::span<const Write> writes, Timestamp now);
+  void note_changed(JobId job, std::optional<int> trial, const std::string& note);
   void close();  // ends all streams
   std::size_t subscribers() const;
 

@@ -12,11 +12,14 @@
 
 namespace tuneband::server {
 
+inline constexpr int kStatusNotModified = 304;
+
 class JobVersions {
  public:
   JobVersions();
 
   void on_committed(std::span<const Write> writes);
+  void changed(JobId job) { ++commits_[job]; }
   // Take it before the job is read: what is then read may be newer than the tag says, never older.
   std::string etag(JobId job) const;
 

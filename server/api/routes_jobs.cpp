@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/decimal.hpp"
+#include "core/random.hpp"
 #include "core/text.hpp"
 #include "jobs/parsed_job.hpp"
 #include "scheduler/forecast.hpp"
@@ -10,6 +12,24 @@
 namespace tuneband::server {
 
 namespace {
+
+// "3,7".
+std::vector<JobId> job_ids_of(const HttpRequest& request, Diagnostics& diagnostics) {
+  std::vector<JobId> ids;
+  const auto list = request.query_value("ids");
+  for (std::size_t begin = 0; list && begin <= list->size();) {
+    const std::size_t end = std::min(list->find(',', begin), list->size());
+    const auto number = whole_number(std::string_view(*list).substr(begin, end - begin));
+    if (!number || *number < 1 || ids.size() == kJobsByIdMax) {
+      diagnostics.error("ids", "expected at most " + std::to_string(kJobsByIdMax) +
+                                   " ids of jobs with commas between them, got " + excerpt(*list));
+      return {};
+    }
+    ids.push_back(JobId{*number});
+    begin = end + 1;
+  }
+  return ids;
+}
 
 HttpReply json_text(std::string body, int status = 200) {
   HttpReply reply;
@@ -118,7 +138,7 @@ void Api::add_job_routes() {
     return with_job([this, method](const HttpRequest&, JobId job, const Respond& respond) { (this->*method)(job, respond); });
   };
   router_.add({"POST", "/v1/jobs", {"base_dir", "like", "preflight"}, plain(&Api::create_job)});
-  router_.add({"GET", "/v1/jobs", {"state", "limit", "after"}, plain(&Api::list_jobs)});
+  router_.add({"GET", "/v1/jobs", {"state", "limit", "after", "ids", "view"}, plain(&Api::list_jobs)});
   router_.add({"POST", "/v1/plans", {"base_dir", "workers", "seconds_per_unit"}, plain(&Api::make_plan_of)});
   router_.add({"GET", "/v1/jobs/{job}", {}, of_job(&Api::get_job)});
   router_.add({"DELETE", "/v1/jobs/{job}", {}, of_job(&Api::delete_job)});
@@ -225,8 +245,34 @@ void Api::list_jobs(const HttpRequest& request, const Respond& respond) {
   }
   query.limit = static_cast<int>(query_integer(request, "limit", 1, kPageMax, diagnostics).value_or(query.limit));
   query.after = request.query_value("after").value_or("");
+  query.ids = job_ids_of(request, diagnostics);
+  const std::string view = request.query_value("view").value_or("jobs");
+  if (view != "jobs" && view != "cards") diagnostics.error("view", "expected jobs or cards, got " + excerpt(view));
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+  if (view == "cards") return list_cards(request, query, respond);
   read_json([query](Reader& reader) { return reader.jobs(query); }, respond);
+}
+
+// What the scheduler says of the jobs that run is asked for on its own thread, between two reads.
+void Api::list_cards(const HttpRequest& request, const JobsQuery& query, const Respond& respond) {
+  const auto replied = [seen = std::string(request.header("if-none-match")), respond](const Result<std::string>& cards) {
+    if (!cards) return respond->reply(error_reply(cards.error()));
+    HttpReply answer;
+    const std::string etag = joined({"W/\"", std::to_string(stable_hash(*cards)), "\""});
+    answer.headers = {{"ETag", etag}, {"Cache-Control", "no-cache"}};
+    const bool unchanged = has_already(seen, etag);
+    answer.status = unchanged ? kStatusNotModified : 200;
+    if (!unchanged) answer.body = *cards;
+    respond->reply(std::move(answer));
+  };
+  const auto with_standing = [this, query, replied, respond](const Result<std::vector<JobId>>& running) {
+    if (!running) return respond->reply(error_reply(running.error()));
+    std::map<JobId, Standing> standing;
+    const Scheduler& scheduler = parts_.engine.scheduler();
+    for (const JobId job : *running) standing[job] = {scheduler.waiting_by_reason(job), scheduler.queue_position(job)};
+    reads_.run([query, standing](Reader& reader) { return reader.cards(query, standing); }, replied);
+  };
+  reads_.run([query](Reader& reader) { return reader.running_jobs(query); }, with_standing);
 }
 
 void Api::get_job(JobId job, const Respond& respond) {

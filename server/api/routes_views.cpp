@@ -9,7 +9,6 @@ namespace tuneband::server {
 
 namespace {
 
-constexpr int kStatusNotModified = 304;
 constexpr int kDoubleDigits = 17;
 
 CurvesQuery curves_query_of(const HttpRequest& request, Diagnostics& diagnostics) {

@@ -322,6 +322,70 @@ TEST_F(StoreTest, BacksUpBesideAWriter) {
   EXPECT_THAT(copied.check(), IsEmpty());
 }
 
+// ---- the log of events --------------------------------------------------------------------------------------------------------
+
+std::vector<Write> events_at(const std::vector<std::int64_t>& times_ms) {
+  std::vector<Write> writes;
+  for (const std::int64_t ms : times_ms) {
+    EventRow event;
+    event.id = static_cast<std::int64_t>(writes.size()) + 1;
+    event.at = Timestamp{ms};
+    writes.emplace_back(event);
+  }
+  return writes;
+}
+
+std::vector<std::int64_t> event_ids(const std::string& path) {
+  Connection connection = Connection::open_to_read(path);
+  std::vector<std::int64_t> ids;
+  for (Statement rows = connection.prepare("SELECT id FROM events ORDER BY id"); rows.step();) ids.push_back(rows.integer(0));
+  return ids;
+}
+
+TEST_F(StoreTest, OfTheLogTheOldestGoWhereThereAreTooMany) {
+  Store store = Store::open(path());
+  store.commit(events_at({10, 20, 30, 40}));
+  EXPECT_FALSE(store.tidy({.events_max = 4}));
+  EXPECT_THAT(event_ids(path()), ElementsAre(1, 2, 3, 4));
+  EXPECT_FALSE(store.tidy({.events_max = 3}));
+  EXPECT_THAT(event_ids(path()), ElementsAre(2, 3, 4));
+}
+
+TEST_F(StoreTest, OfTheLogWhatIsTooOldGoesAndTheNewestStays) {
+  Store store = Store::open(path());
+  store.commit(events_at({10, 20, 30, 40}));
+  EXPECT_FALSE(store.tidy({.age_ms_max = 20}));
+  EXPECT_THAT(event_ids(path()), ElementsAre(2, 3, 4)) << "what is exactly so old stays";
+  EXPECT_FALSE(store.tidy({.events_max = 0, .age_ms_max = 0}));
+  EXPECT_THAT(event_ids(path()), ElementsAre(4));
+  EXPECT_EQ(store.load().last_event_id, 4);
+  EXPECT_EQ(store.load().last_event_at, Timestamp{40});
+}
+
+TEST_F(StoreTest, OfALongLogSomeGoAtATime) {
+  Store store = Store::open(path());
+  store.commit(events_at(std::vector<std::int64_t>(4'500, 10)));
+  EXPECT_TRUE(store.tidy({.events_max = 100}));
+  EXPECT_EQ(event_ids(path()).size(), 2'500u);
+  while (store.tidy({.events_max = 100})) {
+  }
+  EXPECT_EQ(event_ids(path()).size(), 100u);
+}
+
+TEST_F(StoreTest, NotesAreKeptBesideTheRows) {
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a"), pending_trial(1, 0)});
+  EXPECT_TRUE(store.put_note(JobId{1}, std::nullopt, "of the job", kStart));
+  EXPECT_TRUE(store.put_note(JobId{1}, 0, "of the trial", kStart));
+  EXPECT_FALSE(store.put_note(JobId{2}, std::nullopt, "x", kStart));
+  EXPECT_FALSE(store.put_note(JobId{1}, 1, "x", kStart));
+  commit(store, {running_job(1, "a"), running_trial(1, 0)});
+  Reader reader = Reader::open(path());
+  EXPECT_EQ(Json::parse(*reader.note(JobId{1}, std::nullopt)).at("note"), "of the job");
+  EXPECT_EQ(Json::parse(*reader.note(JobId{1}, 0)).at("note"), "of the trial");
+  EXPECT_FALSE(reader.note(JobId{1}, 1));
+}
+
 TEST_F(StoreTest, DoesNotBackUpOverAFileThatIsThere) {
   Store store = Store::open(path());
   const std::string copy = path() + ".copy";

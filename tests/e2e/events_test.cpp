@@ -103,7 +103,9 @@ TEST_F(FollowedThroughKills, TheLastIdIsEnoughToMissNothingOfAJob) {
   ASSERT_EQ(mirror.trials.size(), trials.size());
   std::set<std::pair<int, std::int64_t>> observations;
   std::map<std::pair<int, int>, std::string> verdicts;
-  for (const Json& trial : trials) {
+  for (Json trial : trials) {
+    trial.erase("note");  // which live updates leave out
+    mirror.trials.at(trial.at("number").get<int>()).erase("note");
     const int number = trial.at("number").get<int>();
     EXPECT_EQ(mirror.trials.at(number), trial);
     const std::string one = "/v1/jobs/" + id + "/trials/" + std::to_string(number);

@@ -25,6 +25,9 @@ ApiTest::ApiTest(std::int64_t hold_ms)
   server::set_log_level(server::LogLevel::off);
   server::EngineWorld world;
   world.commit = [this](std::span<const Write> writes) { store_.commit(writes); };
+  world.put_note = [this](JobId job, std::optional<int> trial, const std::string& note, Timestamp at) {
+    return store_.put_note(job, trial, note, at);
+  };
   world.trial_dir = [this](TrialId trial) { return data_dir_.trial_dir(trial); };
   engine_.emplace(loop_, api_engine_options(hold_ms), std::move(world));
   preflight_.emplace(loop_, server::PreflightOptions{.worker_program = directory_ / "no-such-program"});

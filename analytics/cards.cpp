@@ -1,0 +1,123 @@
+// What a list of jobs shows of each, in bounded size; and the notes that users write.
+#include <algorithm>
+
+#include "analytics/reader.hpp"
+#include "core/text.hpp"
+
+namespace tuneband {
+
+namespace {
+
+// Of the work that is planned: by resource where that is known in advance, else by trials.
+std::optional<double> progress_of(const JobRow& row, const ParsedJob* parsed) {
+  if (ended(row.state)) return 1.0;
+  if (parsed == nullptr || !parsed->plan.trials || *parsed->plan.trials == 0) return std::nullopt;
+  const int over = row.trials_completed + row.trials_stopped + row.trials_failed + row.trials_cancelled;
+  const double share = parsed->plan.exact && parsed->plan.total_resource > 0
+                           ? static_cast<double>(row.resource_spent) / static_cast<double>(parsed->plan.total_resource)
+                           : static_cast<double>(over) / static_cast<double>(*parsed->plan.trials);
+  return std::min(1.0, share);
+}
+
+std::string counted(int number, std::string_view one, std::string_view many) {
+  return joined({std::to_string(number), " ", number == 1 ? one : many});
+}
+
+// One sentence of what keeps it from going on; "": nothing does. Trials that wait at a rung while others run keep nothing.
+std::string waits_for(const JobRow& row, const Standing& standing) {
+  if (ended(row.state)) return "";
+  for (const auto& [reason, trials] : standing.waiting) {
+    if (reason == "rung not full" || reason == "not among the best yet") continue;
+    if (reason == "being stopped") return counted(trials, "trial is", "trials are") + " still to stop";
+    if (reason == "no worker") return "there is no worker";
+    if (reason == "suggestion under way") return "its sampler computes the next configuration";
+    if (reason == "max_parallel_trials") return "it runs as many trials as max_parallel_trials allows";
+    if (reason != "no free worker") return "it waits for " + reason;
+    const int before = standing.queue_position.value_or(1) - 1;
+    if (before == 0) return "the next free worker is its";
+    return counted(before, "job has", "jobs have") + " a free worker before it";
+  }
+  return "";
+}
+
+}  // namespace
+
+// The first, the last, and evenly some between them: each is better than the one before.
+void Reader::write_sparkline(JsonWriter& json, const JobRow& row, bool maximize) {
+  Statement rows =
+      connection_.prepare(joined({"SELECT at, value FROM bests WHERE job = ? ORDER BY at, value", maximize ? "" : " DESC"}));
+  std::vector<std::pair<Timestamp, double>> points;
+  for (rows.query(row.id.value); rows.step();) points.emplace_back(Timestamp{rows.integer(0)}, rows.number(1));
+  const std::size_t shown = std::min(points.size(), kSparklinePoints);
+  const auto point = [&](std::size_t i) { return shown < 2 ? points[i] : points[i * (points.size() - 1) / (shown - 1)]; };
+  json.begin_object().key("seconds").begin_array();
+  for (std::size_t i = 0; i < shown; ++i) json.value(seconds(point(i).first - row.created_at));
+  json.end_array().key("value").begin_array();
+  for (std::size_t i = 0; i < shown; ++i) json.value(point(i).second);
+  json.end_array().end_object();
+}
+
+Result<std::vector<JobId>> Reader::running_jobs(const JobsQuery& query) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<JobsPage> page = jobs_page(query);
+  if (!page) return page.error();
+  std::vector<JobId> ids;
+  for (const JobRow& row : page->rows) {
+    if (!ended(row.state)) ids.push_back(row.id);
+  }
+  return ids;
+}
+
+Result<std::string> Reader::cards(const JobsQuery& query, const std::map<JobId, Standing>& standing) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<JobsPage> page = jobs_page(query);
+  if (!page) return page.error();
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("jobs").begin_array();
+  for (const JobRow& row : page->rows) {
+    const auto found = standing.find(row.id);
+    const Standing its = found == standing.end() ? Standing{} : found->second;
+    const JobSurroundings around = surroundings(row);
+    const bool maximize = around.parsed && around.parsed->spec.objective.goal == Goal::maximize;
+    json.begin_object();
+    write_job_fields(json, row, around);
+    json.key("waiting").begin_object();
+    for (const auto& [reason, trials] : its.waiting) json.field(reason, trials);
+    json.end_object().field("queue_position", its.queue_position).field("waits_for", waits_for(row, its));
+    json.field("progress", progress_of(row, around.parsed.get())).key("sparkline");
+    write_sparkline(json, row, maximize);
+    json.end_object();
+  }
+  json.end_array().field("next", page->next);
+  json.field("event", connection_.integer("SELECT coalesce(max(id), 0) FROM events")).end_object();
+  return text;
+}
+
+Result<std::string> Reader::note(JobId job, std::optional<int> trial) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  if (const Result<JobRow> row = find_row(job); !row) return row.error();
+  if (trial) {
+    if (const Result<TrialRow> there = trial_row({job, *trial}); !there) return there.error();
+  }
+  Statement notes = connection_.prepare(trial ? "SELECT note, note_at FROM trials WHERE job = ? AND number = ?"
+                                              : "SELECT note, note_at FROM jobs WHERE id = ?");
+  trial ? notes.query(job.value, *trial) : notes.query(job.value);
+  notes.step();
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().field("note", notes.text(0));
+  json.field("at", notes.is_null(1) ? std::nullopt : std::optional(Timestamp{notes.integer(1)})).end_object();
+  return text;
+}
+
+// By the trial's number, those that have one.
+void Reader::write_notes(JsonWriter& json, JobId job) {
+  Statement notes =
+      connection_.prepare("SELECT number, note FROM trials INDEXED BY trials_with_note WHERE job = ? AND note <> ''");
+  json.key("notes").begin_object();
+  for (notes.query(job.value); notes.step();) json.field(std::to_string(notes.integer(0)), notes.text(1));
+  json.end_object();
+}
+
+}  // namespace tuneband
