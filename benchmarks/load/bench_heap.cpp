@@ -1,5 +1,5 @@
-// What the server's heaps cost: reports of workers and pages of 500 trials, as many as it can take over loopback, on the server as
-// it is and on one whose heaps are left to glibc's defaults (the baseline). The two take turns.
+// What the server's heaps cost: reports of workers and pages of 500 trials, as many as it can take over loopback, on the server
+// as it is and on one whose heaps are left to glibc's defaults (the baseline). The two take turns.
 //
 //   bench_heap [SECONDS [CONNECTIONS [TURNS]]]     defaults: 4 64 3
 #include <fmt/core.h>
