@@ -109,7 +109,7 @@ struct JobSpec {
   SchedulerSpec scheduler;
   Limits limits;
   double weight = 1;             // share of the workers against other jobs
-  Json trainer;                  // as submitted; workers/protocol/trainer_spec.hpp reads it
+  Json trainer;                  // as submitted; jobs/trainer_spec.hpp reads it
   std::vector<int> replicas{1};  // trainer.replicas, ascending: workers of a trial; several: tuned as the parameter `replicas`
   int metric_rank = 0;           // trainer.metric_rank: whose observations count
   bool keeps_best = false;       // trainer.keep: a trial's value is that of its best round, and so is its model, at any rung
