@@ -408,6 +408,31 @@ TEST_F(DiskTest, WhyADatabaseOnAReadOnlyDiskCannotBeReadIsSaid) {
   }
 }
 
+TEST_F(DiskTest, WhatStandsOnAReadOnlyDiskCanBeLookedAtAndNotChanged) {
+  const SmallDisk disk(directory_ / "disk");
+  if (!disk.mounted()) return;
+  const std::string data_dir = directory_ / "disk";
+  std::string id;
+  Json expected;
+  {
+    const auto server = start(data_dir);
+    id = submit(*server, job());
+    server->wait_for_end(id);
+    expected = server->get("/v1/jobs/" + id + "/trials");
+    server->send(SIGTERM);  // with its workers: they have nothing open on the disk any more
+    EXPECT_EQ(server->wait(), 0);
+  }
+  ASSERT_TRUE(disk.make_read_only());
+  RunningServer looking(data_dir, 0, {"--read-only"});
+  EXPECT_EQ(looking.get("/v1/jobs/" + id + "/trials"), expected);
+  for (const auto& [method, target] : std::vector<std::pair<std::string, std::string>>{
+           {"POST", "/v1/jobs"}, {"POST", "/v1/jobs/" + id + "/stop"}, {"DELETE", "/v1/jobs/" + id}, {"POST", "/v1/workers/a/sync"}}) {
+    const protocol::HttpResponse refused = looking.raw(method, target, "{}");
+    EXPECT_EQ(refused.status, 403) << target;
+    EXPECT_THAT(refused.body, HasSubstr("only reads " + data_dir)) << target;
+  }
+}
+
 TEST_F(DiskTest, ADamagedDatabaseIsRefusedAndLeftAsItIs) {
   const std::string data_dir = used_data_dir();
   const std::string database = data_dir + "/tuneband.db";
