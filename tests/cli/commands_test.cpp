@@ -508,18 +508,18 @@ TEST_F(Commands, ThePlanRefusesWhatAServerWouldRefuse) {
     "trainer": {"type": "xgboost", "data": {"train": "t.csv", "label": "y"}, "eval_metric": "auc"},
     "scheduler": {"type": "hyperband", "max_resource": 27}})");
   ASSERT_TRUE(show_plan(console_, {write_job(good.dump()), 2, {}}));
-  const auto refused_at = [&](const std::string& path, const Json& merged) {
+  const auto refused_at = [&](const std::string& path, const std::string& merged) {
     Json document = good;
-    document.merge_patch(merged);
+    document.merge_patch(Json::parse(merged));
     const auto finished = show_plan(console_, {write_job(document.dump()), 2, {}});
     if (finished || finished.error().exit_status != kExitBadInput) return false;
-    return std::any_of(finished.error().errors.begin(), finished.error().errors.end(),
-                       [&](const Error& fault) { return fault.path == path; });
+    const std::vector<Error> faults = finished.error().errors;
+    return std::any_of(faults.begin(), faults.end(), [&](const Error& fault) { return fault.path == path; });
   };
-  EXPECT_TRUE(refused_at("trainer.type", {{"trainer", {{"type", "xgbost"}}}}));
-  EXPECT_TRUE(refused_at("trainer.dta", {{"trainer", {{"dta", 1}}}}));
-  EXPECT_TRUE(refused_at("search_space.max_depht", {{"search_space", {{"max_depht", 3}}}}));
-  EXPECT_TRUE(refused_at("trainer.eval_metric", {{"trainer", {{"eval_metric", "aucc"}}}}));
+  EXPECT_TRUE(refused_at("trainer.type", R"({"trainer": {"type": "xgbost"}})"));
+  EXPECT_TRUE(refused_at("trainer.dta", R"({"trainer": {"dta": 1}})"));
+  EXPECT_TRUE(refused_at("search_space.max_depht", R"({"search_space": {"max_depht": 3}})"));
+  EXPECT_TRUE(refused_at("trainer.eval_metric", R"({"trainer": {"eval_metric": "aucc"}})"));
 }
 
 TEST_F(Commands, ThePlanOfABrokenDocumentListsEveryFault) {

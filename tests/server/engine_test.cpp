@@ -149,6 +149,10 @@ class EngineTest : public testing::Test {
     loop_.restart();
     while (loop_.poll() > 0) loop_.restart();
   }
+  // A worker's first call is in the log of events before it is held.
+  void wait_until_held() {
+    ASSERT_TRUE(loop_until(loop_, [&] { return engine().stats().held_calls == 1; }));
+  }
 
   std::atomic<std::int64_t> set_by_ms_ = 0;  // the machine's clock
   TemporaryDirectory directory_;
@@ -251,7 +255,7 @@ TEST_F(EngineTest, EventsThatArriveDuringACommitShareTheNextOne) {
 TEST_F(EngineTest, AnIdleWorkersCallIsHeldUntilThereIsWork) {
   std::optional<protocol::SyncReply> reply;
   ASSERT_TRUE(engine().sync({"w1"}, idle_call(), [&](const protocol::SyncReply& said) { reply = said; }));
-  settle();
+  wait_until_held();
   EXPECT_FALSE(reply);
   EXPECT_EQ(engine().stats().held_calls, 1U);
 
@@ -286,7 +290,7 @@ TEST_F(EngineTest, ANewerCallOfTheSameWorkerReplacesTheOlderOne) {
   std::optional<protocol::SyncReply> older;
   std::optional<protocol::SyncReply> newer;
   ASSERT_TRUE(engine().sync({"w1"}, idle_call(), [&](const protocol::SyncReply& said) { older = said; }));
-  settle();
+  wait_until_held();
   ASSERT_TRUE(engine().sync({"w1"}, idle_call(), [&](const protocol::SyncReply& said) { newer = said; }));
   settle();
   ASSERT_TRUE(older);
@@ -315,7 +319,7 @@ struct WatchedCall {
 TEST_F(EngineTest, AnIdleWorkerThatGoesWhileItsCallIsHeldIsGivenNothing) {
   WatchedCall left;
   ASSERT_TRUE(engine().sync({"w1"}, idle_call(), left.replied(), left.watch()));
-  settle();
+  wait_until_held();
   ASSERT_TRUE(left.gone);
   left.gone();
   EXPECT_EQ(engine().stats().held_calls, 0U);
@@ -330,7 +334,7 @@ TEST_F(EngineTest, AnIdleWorkerThatGoesWhileItsCallIsHeldIsGivenNothing) {
 TEST_F(EngineTest, WorkThatAnIdleWorkerWasGivenWhenItWentGoesToAnotherAtNoCharge) {
   WatchedCall left;
   ASSERT_TRUE(engine().sync({"w1"}, idle_call(), left.replied(), left.watch()));
-  settle();
+  wait_until_held();
   store_.close();
   ASSERT_TRUE(engine().submit(submission("first")));
   settle();
@@ -349,7 +353,7 @@ TEST_F(EngineTest, AnOlderCallsEndDoesNotConcernAWorkerThatHasCalledAgain) {
   WatchedCall older;
   WatchedCall newer;
   ASSERT_TRUE(engine().sync({"w1"}, idle_call(), older.replied(), older.watch()));
-  settle();
+  wait_until_held();
   ASSERT_TRUE(engine().sync({"w1"}, idle_call(), newer.replied(), newer.watch()));
   older.gone();
   settle();

@@ -83,7 +83,7 @@ TEST_F(PreflightTest, AMissingProgramIsAWarning) {
 }
 
 TEST_F(PreflightTest, AProgramThatHangsInACallRefusesTheJob) {
-  options_.timeout_ms = 100;
+  options_.timeout_ms = 1000;
   const Diagnostics found = check("exec sleep 1000\n");
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.errors().front().path, "trainer");
