@@ -175,8 +175,10 @@ TEST_F(WorkerProgramTest, EndsWithItsParentWhenToldTo) {
 
 TEST_F(WorkerProgramTest, ACheckEndsWithItsParentAndSoDoesItsCommand) {
   const Json job = {
-      {"objective", {{"metric", "loss"}}},
+      {"name", "checked"},
+      {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
       {"search_space", {{"x", 1}}},
+      {"scheduler", {{"type", "hyperband"}, {"max_resource", 3}}},
       {"trainer",
        {{"type", "command"},
         {"argv", {"sh", "-c", "echo $$ > " + (dir / "command") + "; echo > " + (dir / "started") + "; exec sleep 1000"}},
