@@ -358,6 +358,23 @@ TEST_F(DiskTest, TrialsWaitAtNoChargeForDataThatWentAfterTheirJobWasTaken) {
   EXPECT_EQ(outcome(*server, "1"), expected);
 }
 
+TEST_F(DiskTest, APipeInPlaceOfDataEndsItsJobAndHoldsUpNoWorker) {
+  const std::string data_dir = directory_ / "data";
+  const std::string table = directory_ / "table.csv";
+  {
+    RunningServer server(data_dir, 0);
+    submit(server, xgboost_job());
+  }
+  fs::remove(table);
+  ASSERT_EQ(::mkfifo(table.c_str(), 0600), 0);
+  const auto server = start(data_dir);
+  EXPECT_EQ(server->wait_for_end("1").at("state"), "failed");
+  EXPECT_THAT(server->get("/v1/jobs/1/trials/0").at("message"), HasSubstr("regular file"));
+  Json other = job();
+  other["name"] = "other";
+  EXPECT_EQ(server->wait_for_end(submit(*server, other)).at("state"), "completed");
+}
+
 // The kernel refuses writes past a file-size limit as it does on a full disk.
 TEST_F(DiskTest, AFileSizeLimitEndsTheServerAndItGoesOnWithoutIt) {
   const std::string data_dir = directory_ / "data";
