@@ -70,26 +70,19 @@ Result<std::vector<JobId>> Reader::running_jobs(const JobsQuery& query) {
 
 Result<std::string> Reader::cards(const JobsQuery& query, const std::map<JobId, Standing>& standing) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<JobsPage> page = jobs_page(query);
-  if (!page) return page.error();
   std::string text;
   JsonWriter json(text);
-  json.begin_object().key("jobs").begin_array();
-  for (const JobRow& row : page->rows) {
+  const Result<void> written = write_jobs(json, query, [&](const JobRow& row, const JobSurroundings& around) {
     const auto found = standing.find(row.id);
     const Standing its = found == standing.end() ? Standing{} : found->second;
-    const JobSurroundings around = surroundings(row);
     const bool maximize = around.parsed && around.parsed->spec.objective.goal == Goal::maximize;
-    json.begin_object();
-    write_job_fields(json, row, around);
     json.key("waiting").begin_object();
     for (const auto& [reason, trials] : its.waiting) json.field(reason, trials);
     json.end_object().field("queue_position", its.queue_position).field("waits_for", waits_for(row, its));
     json.field("progress", progress_of(row, around.parsed.get())).key("sparkline");
     write_sparkline(json, row, maximize);
-    json.end_object();
-  }
-  json.end_array().field("next", page->next);
+  });
+  if (!written) return written.error();
   json.field("event", connection_.integer("SELECT coalesce(max(id), 0) FROM events")).end_object();
   return text;
 }

@@ -262,19 +262,30 @@ Result<Reader::JobsPage> Reader::jobs_page(const JobsQuery& query) {
   return page;
 }
 
-Result<std::string> Reader::jobs(const JobsQuery& query) {
-  Transaction moment(connection_, Transaction::Kind::read);
+// {"jobs": [what write_job() gives of each], "next": ...
+Result<void> Reader::write_jobs(JsonWriter& json, const JobsQuery& query,
+                                const std::function<void(const JobRow&, const JobSurroundings&)>& write_job) {
   const Result<JobsPage> page = jobs_page(query);
   if (!page) return page.error();
-  std::string text;
-  JsonWriter json(text);
   json.begin_object().key("jobs").begin_array();
   for (const JobRow& row : page->rows) {
+    const JobSurroundings around = surroundings(row);
     json.begin_object();
-    write_job_fields(json, row, surroundings(row));
+    write_job_fields(json, row, around);
+    write_job(row, around);
     json.end_object();
   }
-  json.end_array().field("next", page->next).end_object();
+  json.end_array().field("next", page->next);
+  return {};
+}
+
+Result<std::string> Reader::jobs(const JobsQuery& query) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  std::string text;
+  JsonWriter json(text);
+  const Result<void> written = write_jobs(json, query, [](const JobRow&, const JobSurroundings&) {});
+  if (!written) return written.error();
+  json.end_object();
   return text;
 }
 

@@ -225,6 +225,8 @@ class Reader {
     std::optional<std::string> next;
   };
   Result<JobsPage> jobs_page(const JobsQuery& query);
+  Result<void> write_jobs(JsonWriter& json, const JobsQuery& query,
+                          const std::function<void(const JobRow&, const JobSurroundings&)>& write_job);
   void write_sparkline(JsonWriter& json, const JobRow& row, bool maximize);
   void write_notes(JsonWriter& json, JobId job);
   std::string configuration_of(JobId job, int trial);
