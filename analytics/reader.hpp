@@ -24,7 +24,7 @@
 
 namespace tuneband {
 
-inline constexpr int kPageMax = 1000;             // jobs or trials
+inline constexpr int kPageMax = 1000;  // jobs or trials
 inline constexpr std::size_t kJobsByIdMax = 100;
 inline constexpr std::size_t kSparklinePoints = 40;
 inline constexpr int kObservationsMax = 100'000;  // in one reply; more are decimated to so many
@@ -38,8 +38,8 @@ inline constexpr std::size_t kParsedJobsBytesMax = std::size_t{32} << 20;  // of
 
 struct JobsQuery {
   std::optional<JobState> state;
-  int limit = 50;     // 1..kPageMax
-  std::string after;  // `next` of the page before
+  int limit = 50;          // 1..kPageMax
+  std::string after;       // `next` of the page before
   std::vector<JobId> ids;  // these alone, those that are there; empty: all. At most kJobsByIdMax
 };
 
@@ -96,6 +96,15 @@ struct Missed {
 // Gets text piece by piece, about 64 KiB at a time. The database's snapshot is held until the last piece: what blocks for long
 // lets the log of the database grow.
 using Sink = std::function<void(std::string_view)>;
+
+// What is told to a web hook of one finding.
+struct WebhookCall {
+  TrialId trial;
+  std::string rule;
+  std::string url;   // "": the job's document has none any more
+  std::string id;    // the same each time that it is told, and of no other finding, also on another server
+  std::string body;  // a CloudEvent (1.0), as JSON
+};
 
 class Reader {
  public:
@@ -177,6 +186,9 @@ class Reader {
 
   // {"findings": [Finding]}, in the order in which they came; of one trial, or of all.
   Result<std::string> findings(JobId job, std::optional<int> trial);
+
+  // Findings that a web hook has still to be told, the oldest jobs first; at most `limit`.
+  std::vector<WebhookCall> webhook_calls(int limit);
 
   // The log. {"events": [Event], "next": id or null, "oldest": id, "newest": id, "gap": bool}.
   Result<std::string> events(const EventsQuery& query);

@@ -159,7 +159,8 @@ std::string trial_json(const TrialRow& row, Timestamp now) {
 void write_finding(JsonWriter& json, const FindingRow& row) {
   json.begin_object().field("trial", row.trial.number).field("rule", row.rule).field("tensor", row.tensor);
   json.field("step", row.step).field("value", row.value).field("threshold", row.threshold).field("message", row.message);
-  json.field("remedy", row.remedy).field("action", row.action).field("at", row.at).end_object();
+  json.field("remedy", row.remedy).field("action", row.action).field("at", row.at);
+  json.field("webhook", row.webhook.empty() ? std::nullopt : std::optional(row.webhook)).end_object();
 }
 
 std::string finding_json(const FindingRow& row) {

@@ -146,6 +146,7 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("remedy", row.remedy);
   columns.field("action", row.action);
   columns.field("at", row.at);
+  columns.field("webhook", row.webhook);
 }
 
 template <RowOf<EventRow> Row, class Columns>

@@ -236,6 +236,11 @@ bool Store::put_note(JobId job, std::optional<int> trial, const std::string& not
   return there;
 }
 
+void Store::put_webhook(TrialId trial, const std::string& rule, const std::string& state) {
+  connection_.prepare("UPDATE findings SET webhook = ?1 WHERE job = ?2 AND trial = ?3 AND rule = ?4")
+      .run(state, trial.job.value, trial.number, rule);
+}
+
 template <class Row>
 void Store::put(Statement& statement, const Row& row) {
   statement.reset();

@@ -48,6 +48,9 @@ class Store {
   // Of a job, or of one of its trials; "" takes it away. One transaction. False: there is no such job or trial.
   bool put_note(JobId job, std::optional<int> trial, const std::string& note, Timestamp at);
 
+  // What has become of telling a finding. Nothing where there is none any more.
+  void put_webhook(TrialId trial, const std::string& rule, const std::string& state);
+
   Snapshot load();
   // Of one job, without their configurations, also when it has ended.
   std::vector<TrialRow> trials_of(JobId job);

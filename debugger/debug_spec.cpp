@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/text.hpp"
+#include "debugger/webhook.hpp"
 
 namespace tuneband::debugger {
 
@@ -98,6 +99,25 @@ std::vector<std::string> read_argv(ObjectReader& reader, Diagnostics& diagnostic
   return argv;
 }
 
+// A word, or {"webhook": "http://...", "also": word}.
+void read_action(ObjectReader& reader, RuleSpec& rule, Diagnostics& diagnostics) {
+  const Json* given = reader.find("action");
+  if (given == nullptr) return;
+  if (!given->is_object()) {
+    if (const auto word = reader.word("action", kActionWords)) rule.action = static_cast<Action>(*word);
+    return;
+  }
+  ObjectReader action(*given, reader.path_to("action"), diagnostics);
+  action.require_present("webhook");
+  if (const auto url = action.text("webhook", {.min = 1})) {
+    rule.webhook = *url;
+    if (const auto hook = parse_webhook(*url); !hook)
+      diagnostics.error(action.path_to("webhook"), hook.error().message, hook.error().hint);
+  }
+  if (const auto word = action.word("also", kActionWords)) rule.action = static_cast<Action>(*word);
+  action.finish();
+}
+
 void check_other_trial(const RuleSpec& rule, const std::string& path, Diagnostics& diagnostics) {
   if (rule.type == "similar_across_runs" && !rule.parameters.contains("other_trial"))
     diagnostics.error(path, "expected `parameters.other_trial`: the number of the trial to compare with");
@@ -181,7 +201,7 @@ RuleSpec parse_rule(const Json& json, const std::string& path, Diagnostics& diag
   const RuleType* type = index ? &rule_types()[*index] : nullptr;
   if (type != nullptr) rule.type = type->name;
   rule.name = reader.text_or("name", rule.type, {.min = 1, .max = 100});
-  if (const auto action = reader.word("action", kActionWords)) rule.action = static_cast<Action>(*action);
+  read_action(reader, rule, diagnostics);
   if (const Json* names = reader.find("collections"))
     rule.collections = read_names(*names, reader.path_to("collections"), diagnostics);
   if (const Json* tensors = reader.find("tensors"))

@@ -53,6 +53,7 @@ struct RuleSpec {
   std::optional<Declared> declared;          // of the type `bound`
   std::vector<std::string> argv;             // of the type `process`
   Action action = Action::note;
+  std::string webhook;  // where its finding is told, as parse_webhook() takes it; "": nowhere
 
   double parameter(const std::string& parameter_name) const { return parameters.at(parameter_name); }
 };

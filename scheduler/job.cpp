@@ -392,6 +392,7 @@ void Job::take_finding(int number, const debugger::Finding& finding, Timestamp n
   if (rule == nullptr || !found_.emplace(number, finding.rule).second) return;
   FindingRow row = finding_row(finding, {row_.id, number}, rule->action, now);
   row.sequence = static_cast<std::int64_t>(findings_.size());
+  if (!rule->webhook.empty()) row.webhook = kWebhookPending;
   record(EventKind::finding, trial(number), finding.rule + ": " + finding.message);
   findings_.push_back(std::move(row));
   if (rule->action != debugger::Action::stop_job) return;

@@ -170,7 +170,7 @@ bool TrialRow::operator==(const TrialRow& other) const {
 bool FindingRow::operator==(const FindingRow& other) const {
   return trial == other.trial && rule == other.rule && sequence == other.sequence && tensor == other.tensor &&
          step == other.step && same(value, other.value) && same(threshold, other.threshold) && message == other.message &&
-         remedy == other.remedy && action == other.action && at == other.at;
+         remedy == other.remedy && action == other.action && at == other.at && webhook == other.webhook;
 }
 
 std::vector<WorkerId> TrialRow::ranks() const {

@@ -161,6 +161,11 @@ struct DecisionRow {
 };
 inline constexpr std::size_t kAheadMax = 10;
 
+// FindingRow::webhook.
+inline constexpr const char* kWebhookPending = "pending";
+inline constexpr const char* kWebhookDelivered = "delivered";
+inline constexpr const char* kWebhookFailed = "failed";
+
 // What a rule of the job's debugger found in a trial, the first time. Keyed by (trial, rule).
 struct FindingRow {
   TrialId trial;
@@ -172,7 +177,8 @@ struct FindingRow {
   std::optional<double> threshold;  // that it was held against
   std::string message;
   std::string remedy;
-  std::string action;  // "note", "stop_trial", "stop_job"
+  std::string action;   // "note", "stop_trial", "stop_job"
+  std::string webhook;  // "": the rule has none; "pending", "delivered", "failed": written around the core once it is known
   Timestamp at;
   bool operator==(const FindingRow&) const;
 };

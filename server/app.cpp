@@ -94,6 +94,9 @@ EngineWorld engine_world(const ServerConfig& config, Store& store, DataDir& data
   world.put_note = [&store](JobId job, std::optional<int> trial, const std::string& note, Timestamp at) {
     return store.put_note(job, trial, note, at);
   };
+  world.put_webhook = [&store](TrialId trial, const std::string& rule, const std::string& state) {
+    store.put_webhook(trial, rule, state);
+  };
   world.tidy = [&store, retention = event_retention(config)] { return store.tidy(retention); };
   world.data_lost = [&store, &data_dir, watch = DataWatch(data_dir)] { return data_lost(watch, data_dir, store); };
   world.trial_dir = [&data_dir](TrialId trial) { return data_dir.trial_dir(trial); };
@@ -188,7 +191,7 @@ App::App(const ServerConfig& config, DataDir data_dir)
       rendezvous_(*tracker_),
       engine_(loop_, engine_options(config), engine_world(config, store_, data_dir_, *tracker_)),
       preflight_(loop_, PreflightOptions{.worker_program = config.worker_program, .local_workers = config.workers}),
-      api_(loop_, {engine_, preflight_, data_dir_, config.workers}),
+      api_(loop_, {engine_, preflight_, data_dir_, config.workers, {.hosts = config.allowed_webhooks}}),
       signals_(loop_, SIGTERM, SIGINT),
       last_replies_(loop_) {}
 

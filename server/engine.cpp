@@ -265,18 +265,34 @@ void Engine::tidy_on_writer() {
   });
 }
 
-Result<void> Engine::put_note(JobId job, std::optional<int> trial, std::string note, std::function<void(bool)> done) {
+Result<void> Engine::write_beside(std::function<bool()> write, std::function<void(bool)> done) {
   if (lost_) return unavailable(*lost_, "the server ends; its log says more");
-  if (stopping_ || !world_.put_note) return unavailable("the server is stopping", "try again once it is up");
-  boost::asio::post(writer_, [this, job, trial, note = std::move(note), at = clock_.now(), done = std::move(done)]() mutable {
+  if (stopping_) return unavailable("the server is stopping", "try again once it is up");
+  boost::asio::post(writer_, [this, write = std::move(write), done = std::move(done)]() mutable {
     try {
-      const bool there = world_.put_note(job, trial, note, at);
+      const bool there = write();
       boost::asio::post(loop_, [there, done = std::move(done)] { done(there); });
     } catch (const std::exception& failure) {
       failed_on_writer(failure.what());
     }
   });
   return {};
+}
+
+Result<void> Engine::put_note(JobId job, std::optional<int> trial, std::string note, std::function<void(bool)> done) {
+  if (!world_.put_note) return unavailable("nothing is written here", "");
+  return write_beside(
+      [this, job, trial, note = std::move(note), at = clock_.now()] { return world_.put_note(job, trial, note, at); },
+      std::move(done));
+}
+
+Result<void> Engine::put_webhook(TrialId trial, std::string rule, std::string state, std::function<void()> done) {
+  if (!world_.put_webhook) return unavailable("nothing is written here", "");
+  const auto write = [this, trial, rule = std::move(rule), state = std::move(state)] {
+    world_.put_webhook(trial, rule, state);
+    return true;
+  };
+  return write_beside(write, [done = std::move(done)](bool) { done(); });
 }
 
 void Engine::look_at_data_on_writer() {

@@ -43,6 +43,8 @@ struct EngineWorld {
   std::function<Suggestion(const SuggestionWanted&)> suggest = [](const SuggestionWanted& wanted) { return wanted.make(); };
   // On the writer thread, between commits; false: there is no such job or trial. Throws when it fails.
   std::function<bool(JobId, std::optional<int>, const std::string&, Timestamp)> put_note;
+  // On the writer thread, between commits: what has become of telling the finding of a rule in a trial. Throws when it fails.
+  std::function<void(TrialId, const std::string& rule, const std::string& state)> put_webhook;
   TrackerAddress tracker;  // for the ranks of distributed trials
   std::function<Timestamp()> wall_clock = read_wall_clock;
   std::function<std::optional<std::string>()>
@@ -107,6 +109,9 @@ class Engine {
   // called once it is on disk, with whether there is such a job or trial. Errors: as of submit().
   Result<void> put_note(JobId job, std::optional<int> trial, std::string note, std::function<void(bool)> done);
 
+  // What has become of telling a finding, in the same way.
+  Result<void> put_webhook(TrialId trial, std::string rule, std::string state, std::function<void()> done);
+
   // Logs that a worker is told to end: once, however often it calls.
   void log_sent_away(const WorkerId& worker, const std::string& version);
 
@@ -159,6 +164,8 @@ class Engine {
   void committed(double seconds);
   bool leaves_something_over();
   void tidy_on_writer();
+  // Around the core, between commits; `done` gets what `write` gives. Errors: as of submit().
+  Result<void> write_beside(std::function<bool()> write, std::function<void(bool)> done);
   void look_at_data_on_writer();
   std::optional<std::string> data_lost() const;
   void failed_on_writer(const std::string& why);
@@ -184,7 +191,7 @@ class Engine {
   std::vector<Stepped> batch_;       // stepped, not yet delivered
   std::vector<Write> batch_writes_;  // of batch_; while a commit is under way the writer thread reads it and nobody writes it
   std::size_t events_since_tidy_ = 0;
-  bool batch_scheduled_ = false;     // a batch is posted or under way
+  bool batch_scheduled_ = false;  // a batch is posted or under way
   bool jobs_refused_ = false;
   bool stopping_ = false;
   std::optional<std::string> lost_;

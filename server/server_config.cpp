@@ -49,8 +49,31 @@ std::string to_host(std::string& text) {
   return "";
 }
 
+// As hooks are compared: the name or address as to_host() gives it, and the port where one was said.
+std::string to_webhook_host(std::string& text) {
+  in6_addr ignored{};
+  const bool is_bare_ipv6 = ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
+  const std::string authority = is_bare_ipv6 ? "[" + text + "]" : text;
+  const std::size_t colon = authority.find(':', authority.find(']') + 1);
+  const auto name = host_name(authority);
+  if (!name || colon + 1 == authority.size())
+    return "expected a host name or address, and a port where only one is meant, like hooks.example:8080, got " + text;
+  text = *name + (colon == std::string::npos ? "" : authority.substr(colon));
+  return "";
+}
+
 LogLevel level_named(const std::string& name) {
   return static_cast<LogLevel>(std::distance(kLevelNames.begin(), std::find(kLevelNames.begin(), kLevelNames.end(), name)));
+}
+
+void add_host_options(CLI::App& app, ServerConfig& config) {
+  app.add_option("--allow-host", config.allowed_hosts, "Further host names under which clients may reach this server")
+      ->transform(CLI::Validator(to_host, ""))
+      ->type_name("NAME");
+  app.add_option("--allow-webhook", config.allowed_webhooks,
+                 "A host that findings of the debugger may be told to; without it, none is called")
+      ->transform(CLI::Validator(to_webhook_host, ""))
+      ->type_name("HOST[:PORT]");
 }
 
 void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
@@ -104,9 +127,7 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
       ->capture_default_str()
       ->check(number_between(0.5, 3600))
       ->type_name("SECONDS");
-  app.add_option("--allow-host", config.allowed_hosts, "Further host names under which clients may reach this server")
-      ->transform(CLI::Validator(to_host, ""))
-      ->type_name("NAME");
+  add_host_options(app, config);
   app.add_option("--log-level", level, "debug, info, warning, error or off")
       ->capture_default_str()
       ->check(one_of_words(kLevelNames).description(""))

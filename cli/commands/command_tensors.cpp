@@ -150,6 +150,7 @@ void print_finding(Console& console, const Json& finding, bool with_trial) {
        {fmt::format("{}, step {}{}", where, integer_of(finding, "step"), ends ? ": " + text_of(finding, "action") : ""),
         Style::dim}});
   console.print("  " + text_of(finding, "message"), 2);
+  if (const std::string webhook = text_of(finding, "webhook"); !webhook.empty()) console.print("  Web hook: " + webhook, 2);
   if (const std::string remedy = text_of(finding, "remedy"); !remedy.empty()) console.print("  What helps: " + remedy, 2);
 }
 

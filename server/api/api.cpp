@@ -66,7 +66,8 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
       views_(loop, source_, {.threads = 2, .body = ExportThreads::Body::whole}),
       events_(loop, reads_),
       followers_(loop, reads_),
-      logs_(loop) {
+      logs_(loop),
+      webhooks_(loop, reads_, parts.engine, parts.webhooks) {
   add_job_routes();
   add_trial_routes();
   add_tensor_routes();
@@ -82,12 +83,14 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
     events_.on_committed(writes, read_wall_clock());
     followers_.on_committed(writes);
     logs_.on_committed(writes);
+    webhooks_.on_committed(writes);
   });
 }
 
 void Api::restore(const Snapshot& snapshot) {
   metrics_.restore(snapshot);
   events_.restore(snapshot);
+  webhooks_.restore();
 }
 
 HttpHandler Api::handler() {
@@ -109,6 +112,7 @@ void Api::handle(const HttpRequest& request, const Respond& respond) {
 }
 
 void Api::close_streams() {
+  webhooks_.close();
   events_.close();
   followers_.close();
   logs_.close();

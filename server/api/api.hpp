@@ -16,6 +16,7 @@
 #include "server/api/log_stream.hpp"
 #include "server/api/read_thread.hpp"
 #include "server/api/server_metrics.hpp"
+#include "server/api/webhooks.hpp"
 #include "server/data/data_dir.hpp"
 #include "server/engine.hpp"
 #include "server/http/router.hpp"
@@ -30,6 +31,7 @@ struct ApiParts {
   Preflight& preflight;
   const DataDir& data_dir;
   int local_workers = 0;  // that the server keeps running
+  WebhookOptions webhooks = {};
 };
 
 class Api {
@@ -48,7 +50,7 @@ class Api {
   void set_connections(std::function<ConnectionLoad()> connections) { connections_ = std::move(connections); }
   // For /metrics: local workers that wait for their next start.
   void set_local_workers_down(std::function<std::size_t()> down) { local_workers_down_ = std::move(down); }
-  // Ends the streams that would go on: events and followed logs.
+  // Ends the streams that would go on, events and followed logs, and calls of web hooks.
   void close_streams();
 
  private:
@@ -144,6 +146,7 @@ class Api {
   EventHub events_;
   EventFollowers followers_;
   LogFollowers logs_;
+  Webhooks webhooks_;
   ServerMetrics metrics_;
   std::function<ConnectionLoad()> connections_ = [] { return ConnectionLoad{}; };
   std::function<std::size_t()> local_workers_down_ = [] { return std::size_t{0}; };

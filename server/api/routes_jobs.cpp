@@ -182,7 +182,8 @@ void Api::create_job(const HttpRequest& request, const Respond& respond) {
 // A document may be as large as a body: it is parsed off the loop thread.
 void Api::read_document(const HttpRequest& request, std::function<void(const ReadDocument&)> then, const Respond& respond) {
   const auto parse = [body = request.body, like = request.query_value("like"),
-                      base_dir = request.query_value("base_dir").value_or("")](Reader& reader) -> Result<ReadDocument> {
+                      base_dir = request.query_value("base_dir").value_or(""),
+                      &webhooks = webhooks_.options()](Reader& reader) -> Result<ReadDocument> {
     ReadDocument read{std::make_shared<ParsedJob>(), {}};
     if (like) {
       auto document = patched_document(reader, *like, body);
@@ -191,6 +192,7 @@ void Api::read_document(const HttpRequest& request, std::function<void(const Rea
     } else {
       *read.job = parse_job(body, base_dir, read.found);
     }
+    if (read.found.ok() && read.job->spec.debugger) check_webhooks(webhooks, *read.job->spec.debugger, read.found);
     if (read.found.ok()) read_earlier_jobs(reader, *read.job, read.found);
     return read;
   };

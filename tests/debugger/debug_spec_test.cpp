@@ -46,6 +46,23 @@ TEST(DebugSpec, AnEmptySectionHasDefaultCollectionsAndRules) {
   EXPECT_EQ(spec.rules.size(), 2);
 }
 
+TEST(DebugSpec, AnActionMayBeAWebhookAndEndTheTrialToo) {
+  const DebugSpec spec = parsed(R"({"rules": [{"rule": "overfit", "action": {"webhook": "http://a/b"}},
+      {"rule": "overtraining", "action": {"webhook": "http://a/b", "also": "stop_trial"}}, {"rule": "exploding_tensor"}]})");
+  EXPECT_EQ(spec.rules[0].webhook, "http://a/b");
+  EXPECT_EQ(spec.rules[0].action, Action::note);
+  EXPECT_EQ(spec.rules[1].action, Action::stop_trial);
+  EXPECT_EQ(spec.rules[2].webhook, "");
+  const auto fault = [](const std::string& action) {
+    const auto all = faults(R"({"rules": [{"rule": "overfit", "action": )" + action + "}]}");
+    return all.empty() ? "" : all.front();
+  };
+  EXPECT_THAT(fault(R"({})"), HasSubstr("debug.rules[0].action.webhook: is missing"));
+  EXPECT_THAT(fault(R"({"webhook": "https://a"})"), HasSubstr("debug.rules[0].action.webhook: https is not spoken"));
+  EXPECT_THAT(fault(R"({"webhook": "http://a", "also": "mail"})"), HasSubstr("debug.rules[0].action.also"));
+  EXPECT_THAT(fault(R"({"webhook": "http://a", "then": "note"})"), HasSubstr("unknown field"));
+}
+
 TEST(DebugSpec, MetricsAreThereInAnyCase) {
   EXPECT_THAT(names_of(parsed(R"({"collections": {"shap": {"rows": 50}}})", TrainerKind::xgboost)),
               ElementsAre("shap", "metrics", "resources"));

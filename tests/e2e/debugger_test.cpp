@@ -3,13 +3,18 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <mutex>
+#include <set>
 
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
+#include "tests/protocol/loopback_server.hpp"
 #include "tests/server/temporary_directory.hpp"
 
 namespace tuneband::test {
@@ -119,6 +124,42 @@ TEST_F(DebuggerTest, KilledAtAnyMomentItFindsTheSame) {
   RunningServer server(directory_ / "wild", 1);
   server.wait_for_end(job_id);
   EXPECT_EQ(findings(server, job_id), undisturbed);
+}
+
+TEST_F(DebuggerTest, EveryFindingIsToldToItsWebhookThroughAKill) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool in_trouble = true;
+  std::set<std::string> seen;
+  std::map<std::string, Json> taken;  // by id
+  LoopbackServer receiver([&](const LoopbackServer::Request& request) {
+    const std::lock_guard lock(mutex);
+    seen.insert(std::string(request["webhook-id"]));
+    changed.notify_all();
+    if (in_trouble) return LoopbackAnswer{.status = 503};
+    taken[std::string(request["webhook-id"])] = Json::parse(request.body()).at("data").at("finding");
+    return LoopbackAnswer{.status = 200};
+  });
+  Json debug = Json::parse(kStopsOverfit);
+  debug["rules"][0]["action"] = {{"webhook", receiver.url() + "/found"}, {"also", "stop_trial"}};
+  const std::vector<std::string> allowed = {"--allow-webhook", "127.0.0.1"};
+  std::string job_id;
+  {
+    RunningServer server(directory_ / "data", 1, allowed);
+    job_id = submit(server, job("told", debug));
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return !seen.empty(); });
+    server.kill();
+    in_trouble = false;
+  }
+  RunningServer server(directory_ / "data", 1, allowed);
+  server.wait_for_end(job_id);
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return taken.size() == 6; });
+  for (const std::string& id : seen) EXPECT_TRUE(taken.contains(id)) << "what was not taken before the kill is told again";
+  std::set<int> trials;
+  for (const auto& [id, finding] : taken) trials.insert(finding.at("trial").get<int>());
+  EXPECT_EQ(trials.size(), 6U);
 }
 
 // The example of docs/debugger.md: inputs scaled by 1e11, found at once, and by name where the scaling is.

@@ -18,7 +18,7 @@ server::EngineOptions api_engine_options(std::int64_t hold_ms) {
 
 }  // namespace
 
-ApiTest::ApiTest(std::int64_t hold_ms)
+ApiTest::ApiTest(std::int64_t hold_ms, server::WebhookOptions webhooks)
     : work_(boost::asio::make_work_guard(loop_)),
       data_dir_(std::move(*server::DataDir::open(directory_ / "data"))),
       store_(Store::open(data_dir_.database_file())) {
@@ -28,10 +28,13 @@ ApiTest::ApiTest(std::int64_t hold_ms)
   world.put_note = [this](JobId job, std::optional<int> trial, const std::string& note, Timestamp at) {
     return store_.put_note(job, trial, note, at);
   };
+  world.put_webhook = [this](TrialId trial, const std::string& rule, const std::string& state) {
+    store_.put_webhook(trial, rule, state);
+  };
   world.trial_dir = [this](TrialId trial) { return data_dir_.trial_dir(trial); };
   engine_.emplace(loop_, api_engine_options(hold_ms), std::move(world));
   preflight_.emplace(loop_, server::PreflightOptions{.worker_program = directory_ / "no-such-program"});
-  api_.emplace(loop_, server::ApiParts{*engine_, *preflight_, data_dir_});
+  api_.emplace(loop_, server::ApiParts{*engine_, *preflight_, data_dir_, 0, std::move(webhooks)});
   const boost::asio::ip::tcp::endpoint endpoint(boost::asio::ip::make_address("127.0.0.1"), 0);
   http_ = std::make_unique<server::HttpServer>(loop_, endpoint, server::HttpServerOptions{}, api_->handler());
   port_ = http_->port();

@@ -27,7 +27,7 @@ namespace tuneband::test {
 class ApiTest : public testing::Test {
  protected:
   // `hold_ms`: how long the call of an idle worker is held.
-  explicit ApiTest(std::int64_t hold_ms = 100);
+  explicit ApiTest(std::int64_t hold_ms = 100, server::WebhookOptions webhooks = {});
   ~ApiTest() override;
 
   RawClient client() { return RawClient(port_); }

@@ -172,9 +172,11 @@ Fields fields_of(const DecisionRow& row) {
 }
 
 Fields fields_of(const FindingRow& row) {
-  return {{"sequence", number(row.sequence)}, {"action", row.action},          {"tensor", row.tensor},
-          {"step", number(row.step)},         {"value", value(row.value)},     {"threshold", value(row.threshold)},
-          {"message", quoted(row.message)},   {"remedy", quoted(row.remedy)}};
+  Fields fields{{"sequence", number(row.sequence)}, {"action", row.action},        {"tensor", row.tensor},
+                {"step", number(row.step)},         {"value", value(row.value)},   {"threshold", value(row.threshold)},
+                {"message", quoted(row.message)},   {"remedy", quoted(row.remedy)}};
+  if (!row.webhook.empty()) fields.emplace_back("webhook", row.webhook);
+  return fields;
 }
 
 std::string describe(const ObservationRow& row) {

@@ -44,6 +44,15 @@ TEST(ServerConfig, FlagsAreRead) {
   EXPECT_TRUE(config.end_with_parent);
 }
 
+TEST(ServerConfig, HostsOfWebhooksMayHaveAPort) {
+  EXPECT_TRUE(std::get<ServerConfig>(parse({})).allowed_webhooks.empty()) << "none is called";
+  const auto parsed = parse(
+      {"--allow-webhook", "Hooks.Example", "--allow-webhook", "b:8080", "--allow-webhook", "[::1]:9", "--allow-webhook", "::1"});
+  ASSERT_TRUE(std::holds_alternative<ServerConfig>(parsed));
+  EXPECT_EQ(std::get<ServerConfig>(parsed).allowed_webhooks,
+            (std::vector<std::string>{"hooks.example", "b:8080", "[::1]:9", "[::1]"}));
+}
+
 TEST(ServerConfig, FaultyFlagsAreRefused) {
   for (const std::vector<const char*>& arguments : {std::vector<const char*>{"--port", "70000"},
                                                     {"--workers", "-1"},
@@ -53,6 +62,10 @@ TEST(ServerConfig, FaultyFlagsAreRefused) {
                                                     {"--allow-host", "*"},
                                                     {"--allow-host", "http://tuner.example"},
                                                     {"--allow-host", "tuner.example:7070"},
+                                                    {"--allow-webhook", "*"},
+                                                    {"--allow-webhook", "http://hooks.example"},
+                                                    {"--allow-webhook", "hooks.example:"},
+                                                    {"--allow-webhook", "hooks.example:0"},
                                                     {"--unknown"},
                                                     {"extra"}}) {
     const auto parsed = parse(arguments);

@@ -194,13 +194,14 @@ Result<HttpClient> HttpClient::create(std::string_view url) {
 }
 
 Result<HttpResponse> HttpClient::request(std::string_view method, std::string_view target, std::string_view body,
-                                         std::int64_t timeout_ms) {
+                                         std::int64_t timeout_ms, std::span<const HttpHeader> headers) {
   const http::verb verb = http::string_to_verb(method);
   if (verb == http::verb::unknown)
     return Error{ErrorCode::invalid_argument, "unknown HTTP method " + std::string(method), "", ""};
   Connection& connection = *connection_;
   const auto deadline = HttpClock::now() + std::chrono::milliseconds(timeout_ms);
-  const auto request = connection.make_request(verb, target, body);
+  auto request = connection.make_request(verb, target, body);
+  for (const auto& [name, value] : headers) request.set(name, value);
 
   std::optional<http::response_parser<http::string_body>> parser;
   auto failed = connection.exchange(

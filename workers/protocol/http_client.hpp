@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,11 @@
 #include "core/json.hpp"
 
 namespace tuneband::protocol {
+
+struct HttpHeader {
+  std::string name;
+  std::string value;
+};
 
 struct HttpResponse {
   int status = 0;
@@ -27,8 +33,10 @@ class HttpClient {
   HttpClient& operator=(HttpClient&&) noexcept;
 
   // One request; connects when needed, and once more when a kept connection turns out closed. `unavailable` when the server
-  // cannot be reached or does not answer within `timeout_ms`. Any HTTP status is a success here.
-  Result<HttpResponse> request(std::string_view method, std::string_view target, std::string_view body, std::int64_t timeout_ms);
+  // cannot be reached or does not answer within `timeout_ms`. Any HTTP status is a success here, and a
+  // redirection is not followed. `headers` take the place of its own.
+  Result<HttpResponse> request(std::string_view method, std::string_view target, std::string_view body, std::int64_t timeout_ms,
+                               std::span<const HttpHeader> headers = {});
 
   // As request(), but hands over each piece of the body as it comes (server-sent events, a log that is followed). `on_data`
   // returns false to end. No deadline for the whole; `idle_timeout_ms` for each piece. The body of a status other than 2xx is in

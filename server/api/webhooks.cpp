@@ -1,0 +1,173 @@
+#include "server/api/webhooks.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <variant>
+
+#include "core/text.hpp"
+#include "server/log.hpp"
+#include "server/monotone_clock.hpp"
+
+namespace tuneband::server {
+
+bool may_be_called(const WebhookOptions& options, const debugger::Webhook& hook) {
+  return std::any_of(options.hosts.begin(), options.hosts.end(),
+                     [&](const std::string& host) { return host == hook.host || host == hook.authority(); });
+}
+
+void check_webhooks(const WebhookOptions& options, const debugger::DebugSpec& spec, Diagnostics& found) {
+  for (std::size_t i = 0; i < spec.rules.size(); ++i) {
+    const auto hook = debugger::parse_webhook(spec.rules[i].webhook);
+    if (!hook || may_be_called(options, *hook)) continue;
+    found.error(join_path("debug.rules", i) + ".action.webhook",
+                "this server may not call `" + hook->authority() + "`: no --allow-webhook names it",
+                "whoever runs the server allows it with --allow-webhook " + hook->authority());
+  }
+}
+
+Webhooks::Webhooks(boost::asio::io_context& loop, ReadThread& reads, Engine& engine, WebhookOptions options)
+    : loop_(loop), reads_(reads), engine_(engine), options_(std::move(options)) {}
+
+void Webhooks::on_committed(std::span<const Write> writes) {
+  const bool some = std::any_of(writes.begin(), writes.end(), [](const Write& write) {
+    const auto* finding = std::get_if<FindingRow>(&write);
+    return finding != nullptr && !finding->webhook.empty();
+  });
+  if (some) look();
+}
+
+void Webhooks::close() {
+  if (std::exchange(closed_, true)) return;
+  *alive_ = false;
+  for (auto& [authority, host] : hosts_) {
+    host.timer.cancel();
+    if (host.client) host.client->cancel();
+  }
+  callers_.stop();
+  callers_.join();
+}
+
+// What is held is still pending there, so that a full reading of kHeld rows always has all that there is room for.
+void Webhooks::look() {
+  again_ = true;
+  if (closed_ || reading_ || held_.size() >= kHeld) return;
+  again_ = false;
+  reading_ = true;
+  settled_.clear();
+  const auto read = [](Reader& reader) -> Result<std::vector<WebhookCall>> {
+    return reader.webhook_calls(static_cast<int>(kHeld));
+  };
+  reads_.run(read, [this, alive = alive_](const Result<std::vector<WebhookCall>>& calls) {
+    if (!*alive) return;
+    reading_ = false;
+    if (!calls) return log_warning("web hooks cannot be read", {{"why", describe(calls.error())}});
+    take(*calls);
+    if (again_) look();
+  });
+}
+
+void Webhooks::take(const std::vector<WebhookCall>& calls) {
+  for (const WebhookCall& call : calls) {
+    const Key key{call.trial, call.rule};
+    if (held_.size() >= kHeld) {
+      again_ = true;
+      return;
+    }
+    if (!settled_.contains(key) && held_.insert(key).second) add(call);
+  }
+  if (calls.size() == kHeld) again_ = true;
+}
+
+void Webhooks::add(const WebhookCall& call) {
+  const auto hook = debugger::parse_webhook(call.url);
+  if (!hook || !may_be_called(options_, *hook)) {
+    log_warning("a finding is not told: its web hook may not be called", {{"host", hook ? hook->authority() : ""}});
+    return settle(call, kWebhookFailed);
+  }
+  Host& host = hosts_.try_emplace(hook->authority(), loop_).first->second;
+  host.waiting.push_back({call, *hook, options_.delays_ms.size() + 1});
+  call_next(hook->authority());
+}
+
+void Webhooks::call_next(const std::string& authority) {
+  Host& host = hosts_.at(authority);
+  if (host.busy || host.waiting.empty() || closed_) return;
+  host.busy = true;
+  auto client = protocol::HttpClient::create("http://" + authority);
+  if (!client) return answered(authority, client.error());
+  // A connection a call: the one before may be minutes old.
+  host.client = std::make_shared<protocol::HttpClient>(std::move(*client));
+  const Waiting& first = host.waiting.front();
+  std::vector<protocol::HttpHeader> headers = {{"Content-Type", "application/cloudevents+json"},
+                                               {"Connection", "close"},
+                                               {"webhook-id", first.call.id},
+                                               {"webhook-timestamp", std::to_string(read_wall_clock().ms / 1000)}};
+  boost::asio::post(callers_, [this, authority, client = host.client, headers = std::move(headers), target = first.hook.target,
+                               body = first.call.body, timeout_ms = options_.timeout_ms, alive = alive_] {
+    auto response = client->request("POST", target, body, timeout_ms, headers);
+    boost::asio::post(loop_, [this, authority, response = std::move(response), alive] {
+      if (*alive) answered(authority, response);
+    });
+  });
+}
+
+Webhooks::Answer Webhooks::meaning(const Result<protocol::HttpResponse>& response) {
+  if (!response) return Answer::trouble;
+  constexpr int kInTrouble[] = {408, 425, 429};
+  const int status = response->status;
+  if (status >= 200 && status < 300) return Answer::taken;
+  const bool passes = std::find(std::begin(kInTrouble), std::end(kInTrouble), status) != std::end(kInTrouble);
+  return status >= 500 || passes ? Answer::trouble : Answer::refused;
+}
+
+void Webhooks::answered(const std::string& authority, const Result<protocol::HttpResponse>& response) {
+  Host& host = hosts_.at(authority);
+  host.client.reset();
+  Waiting& first = host.waiting.front();
+  const Answer answer = meaning(response);
+  const std::string why = response ? "status " + std::to_string(response->status) : response.error().message;
+  if (answer == Answer::trouble && --first.calls_left > 0) {
+    const std::size_t made = options_.delays_ms.size() - first.calls_left;
+    log_info("a web hook is called again later", {{"host", authority}, {"id", first.call.id}, {"why", why}});
+    host.timer.expires_after(std::chrono::milliseconds(options_.delays_ms[std::min(made, options_.delays_ms.size() - 1)]));
+    host.timer.async_wait([this, authority, alive = alive_](boost::system::error_code error) {
+      if (error || !*alive) return;
+      hosts_.at(authority).busy = false;
+      call_next(authority);
+    });
+    return;
+  }
+  if (answer == Answer::taken) {
+    settle(first.call, kWebhookDelivered);
+  } else {
+    give_up(host, why);
+  }
+  host.waiting.pop_front();
+  host.busy = false;
+  call_next(authority);
+}
+
+void Webhooks::give_up(Host& host, const std::string& why) {
+  const Waiting& first = host.waiting.front();
+  log_warning("a finding is not told: its web hook did not take it",
+              {{"host", first.hook.authority()}, {"id", first.call.id}, {"why", why}});
+  settle(first.call, kWebhookFailed);
+  if (first.calls_left > 0) return;  // it was refused, and the host is there
+  for (Waiting& waiting : host.waiting) waiting.calls_left = 1;
+}
+
+// Held until it is written: a read in between would find it pending.
+void Webhooks::settle(const WebhookCall& call, const char* state) {
+  const Key key{call.trial, call.rule};
+  const auto written = [this, key, alive = alive_] {
+    if (!*alive) return;
+    settled_.insert(key);
+    held_.erase(key);
+    if (again_) look();
+  };
+  if (const auto taken = engine_.put_webhook(call.trial, call.rule, state, written); !taken)
+    log_info("what a web hook said is not written: it will be called again", {{"why", describe(taken.error())}});
+}
+
+}  // namespace tuneband::server

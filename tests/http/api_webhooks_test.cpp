@@ -1,0 +1,183 @@
+// Findings told to web hooks: the receiver is a real server on a loopback port.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "tests/http/api_fixture.hpp"
+#include "tests/protocol/loopback_server.hpp"
+
+namespace tuneband::test {
+namespace {
+
+// Notes what it is told, and answers with the statuses of a list, the last of them for ever; 0: it closes the connection.
+class Receiver {
+ public:
+  explicit Receiver(std::vector<int> statuses = {204}) : statuses_(std::move(statuses)) {}
+
+  std::string authority() const { return "127.0.0.1:" + std::to_string(server_.port()); }
+  std::vector<LoopbackServer::Request> wait_for(std::size_t calls) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return told_.size() >= calls; });
+    return told_;
+  }
+  // Answers nobody until open().
+  void close() { set_open(false); }
+  void open() { set_open(true); }
+  ~Receiver() { open(); }
+
+ private:
+  void set_open(bool open) {
+    const std::lock_guard lock(mutex_);
+    open_ = open;
+    changed_.notify_all();
+  }
+  std::optional<LoopbackAnswer> answer(const LoopbackServer::Request& request) {
+    std::unique_lock lock(mutex_);
+    told_.push_back(request);
+    changed_.notify_all();
+    const int status = statuses_[std::min(told_.size(), statuses_.size()) - 1];
+    changed_.wait(lock, [this] { return open_; });
+    if (status == 0) return std::nullopt;
+    if (status == 302) return LoopbackAnswer{.raw = "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"};
+    return LoopbackAnswer{.status = status};
+  }
+
+  std::vector<int> statuses_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<LoopbackServer::Request> told_;
+  bool open_ = true;
+  LoopbackServer server_{[this](const LoopbackServer::Request& request) { return answer(request); }};
+};
+
+class ApiWebhooksTest : public ApiTest {
+ protected:
+  ApiWebhooksTest() : ApiTest(100, {.hosts = {"127.0.0.1"}, .delays_ms = {1, 2}, .timeout_ms = 60'000}) {}
+
+  static Json document(const std::string& name, const std::string& url) {
+    Json json = job_document(name);
+    json["debug"] = Json::parse(R"({"rules": [{"rule": "overfit"}, {"rule": "exploding_tensor"}]})");
+    json["debug"]["rules"][0]["action"] = {{"webhook", url}};
+    return json;
+  }
+
+  // A worker finds something in the next trial by a rule of the job; the trial goes on.
+  void find(const std::string& rule, const std::string& worker = "w1") {
+    if (order_.is_null()) order_ = sync(worker).at("order");
+    Json status{{"epoch", order_.at("epoch")}, {"observations", Json::array()}, {"checkpoint_resource", 0}, {"training_ms", 1}};
+    status["findings"] = Json::array({{{"rule", rule},
+                                       {"tensor", "metrics/x"},
+                                       {"step", 3},
+                                       {"value", "nan"},
+                                       {"threshold", 0.1},
+                                       {"message", "it is not a number"},
+                                       {"remedy", "look"}}});
+    sync(worker, status);
+  }
+
+  // Waits until none is pending: "delivered" or "failed" by rule, "-" for a rule without a web hook.
+  std::string told(const std::string& job) {
+    for (;;) {
+      std::string states;
+      const Json page = get_json("/v1/jobs/" + job + "/findings");
+      for (const Json& finding : page.at("findings"))
+        states += finding.at("webhook").is_null() ? "- " : finding.at("webhook").get<std::string>() + " ";
+      if (states.find("pending") == std::string::npos) return states;
+    }
+  }
+
+  Json order_;
+};
+
+TEST_F(ApiWebhooksTest, AFindingIsToldOnceItIsThere) {
+  Receiver receiver;
+  submit(document("tells", "http://" + receiver.authority() + "/hook?a=b"));
+  find("exploding_tensor");
+  find("overfit");
+  EXPECT_EQ(told("tells"), "- delivered ");
+  const auto calls = receiver.wait_for(1);
+  ASSERT_EQ(calls.size(), 1U) << "the rule without a web hook is told to nobody";
+  EXPECT_EQ(calls[0].target(), "/hook?a=b");
+  EXPECT_EQ(calls[0].method_string(), "POST");
+  EXPECT_EQ(calls[0]["Content-Type"], "application/cloudevents+json");
+  EXPECT_EQ(calls[0]["Host"], receiver.authority());
+  const Json event = Json::parse(calls[0].body());
+  EXPECT_EQ(event.at("specversion"), "1.0");
+  EXPECT_EQ(event.at("type"), "tuneband.finding");
+  EXPECT_EQ(event.at("source"), "/v1/jobs/1");
+  EXPECT_EQ(event.at("subject"), "tells/trials/0");
+  EXPECT_EQ(event.at("id"), std::string(calls[0]["webhook-id"]));
+  EXPECT_THAT(event.at("id").get<std::string>(), testing::EndsWith("-1-1"));
+  const Json& finding = event.at("data").at("finding");
+  EXPECT_EQ(event.at("data").at("job_name"), "tells");
+  EXPECT_EQ(finding.at("rule"), "overfit");
+  EXPECT_EQ(finding.at("value"), "nan");
+  EXPECT_EQ(finding.at("trial"), 0);
+}
+
+TEST_F(ApiWebhooksTest, AReceiverInTroubleIsCalledAgainWithTheSameId) {
+  Receiver receiver({503, 0, 200});
+  submit(document("again", "http://" + receiver.authority()));
+  find("overfit");
+  EXPECT_EQ(told("again"), "delivered ");
+  const auto calls = receiver.wait_for(3);
+  ASSERT_EQ(calls.size(), 3U);
+  for (const auto& call : calls) EXPECT_EQ(call["webhook-id"], calls[0]["webhook-id"]);
+}
+
+TEST_F(ApiWebhooksTest, AReceiverThatStaysInTroubleIsGivenUp) {
+  Receiver receiver({500});
+  submit(document("gives-up", "http://" + receiver.authority()));
+  find("overfit");
+  EXPECT_EQ(told("gives-up"), "failed ");
+  EXPECT_EQ(receiver.wait_for(3).size(), 3U) << "once, and after each delay";
+}
+
+TEST_F(ApiWebhooksTest, ARefusalIsFinalAndARedirectionIsNotFollowed) {
+  const std::vector<std::string> rules = {"overfit", "exploding_tensor", "overtraining"};
+  const int statuses[] = {302, 404, 410};
+  std::vector<std::unique_ptr<Receiver>> receivers;
+  Json json = document("refused", "http://127.0.0.1");
+  json["debug"]["rules"].clear();
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    receivers.push_back(std::make_unique<Receiver>(std::vector<int>{statuses[i], 200}));
+    json["debug"]["rules"].push_back({{"rule", rules[i]}, {"action", {{"webhook", "http://" + receivers.back()->authority()}}}});
+  }
+  submit(json);
+  for (const std::string& rule : rules) find(rule);
+  EXPECT_EQ(told("refused"), "failed failed failed ");
+  for (const auto& receiver : receivers) EXPECT_EQ(receiver->wait_for(1).size(), 1U);
+}
+
+TEST_F(ApiWebhooksTest, AHostThatIsNotAllowedIsRefusedWithTheDocument) {
+  const RawReply refused = post("/v1/jobs", document("far", "http://elsewhere.example:81/x").dump());
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, testing::HasSubstr("debug.rules[0].action.webhook"));
+  EXPECT_THAT(refused.body, testing::HasSubstr("--allow-webhook elsewhere.example:81"));
+  const Json checked = Json::parse(post("/v1/checks", document("far", "http://elsewhere.example/").dump()).body);
+  EXPECT_EQ(checked.at("ok"), false);
+  EXPECT_EQ(post("/v1/jobs", document("secret", "https://127.0.0.1/x").dump()).status, 400);
+}
+
+// The worker's calls are answered meanwhile, and another receiver is told.
+TEST_F(ApiWebhooksTest, AReceiverThatHangsHoldsNothingUp) {
+  Receiver hangs;
+  Receiver answers;
+  hangs.close();
+  Json json = document("hangs", "http://" + hangs.authority());
+  json["debug"]["rules"][1]["action"] = {{"webhook", "http://" + answers.authority()}, {"also", "note"}};
+  submit(json);
+  find("overfit");
+  hangs.wait_for(1);
+  find("exploding_tensor");
+  answers.wait_for(1);
+  EXPECT_EQ(get_json("/v1/jobs/hangs/findings").at("findings").at(0).at("webhook"), "pending");
+  hangs.open();
+  EXPECT_EQ(told("hangs"), "delivered delivered ");
+  EXPECT_EQ(hangs.wait_for(1).size(), 1U);
+}
+
+}  // namespace
+}  // namespace tuneband::test
