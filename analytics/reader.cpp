@@ -395,7 +395,10 @@ Result<std::string> Reader::trial(TrialId trial, Timestamp now) {
   JsonWriter json(text);
   Statement note = connection_.prepare(kSelectNote);
   note.query(trial.job.value, trial.number).step();
-  write_trial(json, row_from<TrialRow>(rows), rows.text(kTrialConfigurationColumn), now, std::string(note.text(0)));
+  const auto row = row_from<TrialRow>(rows);
+  const bool out_of_memory = row.state == TrialState::failed && row.exit_class == ExitClass::out_of_memory;
+  const std::string fits = out_of_memory ? what_fits(trial) : "";
+  write_trial(json, row, rows.text(kTrialConfigurationColumn), now, std::string(note.text(0)), fits);
   return text;
 }
 

@@ -252,6 +252,7 @@ class Reader {
   enum class NonDominated { all, bests };  // bests: of those, only the best of a number of replicas
   void write_replicas(JsonWriter& json, JobId job, const ParsedJob& parsed, NonDominated which);
   void write_failures(JsonWriter& json, JobId job);
+  std::string what_fits(TrialId out_of_memory);
   void write_crowded_bounds(JsonWriter& json, JobId job, const ParsedJob& parsed);
   void write_best_so_far(JsonWriter& json, const JobRow& row, const ParsedJob& parsed);
   void write_summary(JsonWriter& json, const JobRow& row, const ParsedJob& parsed, Timestamp now);

@@ -88,7 +88,7 @@ void write_job_fields(JsonWriter& json, const JobRow& row, const JobSurroundings
 }
 
 void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now,
-                 const std::optional<std::string>& note) {
+                 const std::optional<std::string>& note, std::string_view would_fit) {
   json.begin_object();
   json.field("job", row.id.job.value);
   json.field("number", row.id.number);
@@ -116,7 +116,7 @@ void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configu
   json.end_array();
   json.field("exit_class", word_of(row.exit_class));
   json.field("message", row.message);
-  json.field("advice", row.state == TrialState::failed && row.exit_class ? advice(*row.exit_class) : "");
+  json.field("advice", row.state == TrialState::failed && row.exit_class ? advice_on(*row.exit_class, would_fit) : "");
   json.field("created_at", row.created_at);
   json.field("started_at", row.started_at);
   json.field("ended_at", row.ended_at);
@@ -124,6 +124,10 @@ void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configu
   json.field("queue_seconds", seconds(queue_ms(row, now)));
   if (note) json.field("note", *note);
   json.end_object();
+}
+
+std::string advice_on(ExitClass exit_class, std::string_view would_fit) {
+  return std::string(would_fit) + (would_fit.empty() ? "" : " ") + std::string(advice(exit_class));
 }
 
 void write_decision(JsonWriter& json, const DecisionRow& row) {

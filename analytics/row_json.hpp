@@ -34,9 +34,11 @@ struct JobSurroundings {
 // The fields of a Job, without the braces, so that a caller can add some.
 void write_job_fields(JsonWriter& json, const JobRow& row, const JobSurroundings& around);
 
-// `note`: nothing: it is left out.
+// `note`: nothing: it is left out. `would_fit`: what else there is to advise one that ran out of memory.
 void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now,
-                 const std::optional<std::string>& note = std::nullopt);
+                 const std::optional<std::string>& note = std::nullopt, std::string_view would_fit = "");
+// Of a trial that failed so; `would_fit` stands first.
+std::string advice_on(ExitClass exit_class, std::string_view would_fit);
 void write_decision(JsonWriter& json, const DecisionRow& row);
 void write_finding(JsonWriter& json, const FindingRow& row);
 

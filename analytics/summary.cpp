@@ -2,6 +2,7 @@
 #include "analytics/reader.hpp"
 #include "analytics/rungs.hpp"
 #include "db/row_columns.hpp"
+#include "scheduler/suggester.hpp"
 #include "search_spaces/crowded_bounds.hpp"
 #include "search_spaces/importance.hpp"
 
@@ -48,9 +49,34 @@ void Reader::write_failures(JsonWriter& json, JobId job) {
     const bool known = messages.query(job.value, groups.integer(2)).step();
     json.begin_object().field("exit_class", groups.text(0)).field("trials", groups.integer(1));
     json.field("example", groups.integer(2)).field("message", known ? messages.text(0) : "");
-    json.field("advice", exit_class ? advice(*exit_class) : "").end_object();
+    const TrialId example{job, groups.small_integer(2)};
+    const std::string fits = exit_class == ExitClass::out_of_memory ? what_fits(example) : "";
+    json.field("advice", exit_class ? advice_on(*exit_class, fits) : "").end_object();
   }
   json.end_array();
+}
+
+// What the job's trials say of the memory that one of them wanted: as the sampler sees it, which learns from the same rows.
+std::string Reader::what_fits(TrialId out_of_memory) {
+  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(out_of_memory.job);
+  if (!known) return "";
+  MemoryBound bound = memory_bound_of((*known)->spec);
+  Configuration configuration;
+  Statement trials = connection_.prepare(
+      "SELECT configuration, state = 'failed' AND exit_class = 'out_of_memory', objective_resource > 0 FROM trials WHERE job = ? "
+      "ORDER BY number");
+  int number = 0;
+  for (trials.query(out_of_memory.job.value); trials.step(); ++number) {
+    const Configuration its = configuration_from_text(trials.text(0));
+    bound.add_trial(its);
+    if (trials.integer(1) != 0) {
+      bound.note_out_of_memory(number);
+    } else if (trials.integer(2) != 0) {
+      bound.note_fits(number);
+    }
+    if (number == out_of_memory.number) configuration = its;
+  }
+  return what_would_fit(bound, configuration);
 }
 
 // By the value at the highest rung that each trial came to.

@@ -53,6 +53,11 @@ std::string start_in_words(const TrialRow& trial, bool warm) {
   return warm ? words + ", warm" : words;
 }
 
+Suggester::End end_of(const TrialRow& trial) {
+  if (trial.state != TrialState::failed) return Suggester::End::unharmed;
+  return trial.exit_class == ExitClass::out_of_memory ? Suggester::End::out_of_memory : Suggester::End::failed;
+}
+
 bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
 
 }  // namespace
@@ -97,7 +102,7 @@ void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisio
     if (!scalarisation_) learn(decision);
   }
   for (const TrialRow& trial : trials_) {
-    if (ended(trial.state)) suggester_.end_trial(trial.id.number, trial.state == TrialState::failed);
+    if (ended(trial.state)) suggester_.end_trial(trial.id.number, end_of(trial));
   }
   if (scalarisation_) relearn();
   policy_->recalled();
@@ -231,8 +236,8 @@ std::optional<int> Job::choose(std::optional<int> preferred, Timestamp now) {
   return *work->trial;
 }
 
-// False: its suggestion is wanted first.
-bool Job::configure(TrialRow& trial) {
+// False: its suggestion is wanted first. `note`: why it is not what the sampler proposed.
+bool Job::configure(TrialRow& trial, std::string& note) {
   const auto number = static_cast<std::size_t>(trial.id.number);
   const std::size_t enqueued = spec_->enqueue.size();
   trial.origin = number < enqueued ? "enqueued" : "sampler";
@@ -242,7 +247,9 @@ bool Job::configure(TrialRow& trial) {
   }
   const auto index = static_cast<std::int64_t>(number - enqueued);
   if (begun_->at_random && !suggester_.is_quick()) {
-    trial.configuration = suggester_.suggest_at_random(index);
+    Suggestion drawn = suggester_.suggest_at_random(index);
+    trial.configuration = std::move(drawn.configuration);
+    note = std::move(drawn.note);
     return true;
   }
   if (!suggestion_ && !suggester_.is_quick()) {
@@ -252,6 +259,7 @@ bool Job::configure(TrialRow& trial) {
   Suggestion suggestion = suggestion_ ? *std::exchange(suggestion_, std::nullopt) : suggester_.suggest(index);
   note_expected_improvement(suggestion.expected_improvement);
   trial.configuration = std::move(suggestion.configuration);
+  note = std::move(suggestion.note);
   return true;
 }
 
@@ -260,7 +268,8 @@ std::optional<int> Job::create_trial(Timestamp now) {
   const int number = static_cast<int>(trials_.size());
   TrialRow trial;
   trial.id = {row_.id, number};
-  if (!configure(trial)) return std::nullopt;
+  std::string note;
+  if (!configure(trial, note)) return std::nullopt;
   trial.bracket = begun_->bracket;
   trial.rung = begun_->rung;
   trial.until_resource = begun_->until_resource;
@@ -268,7 +277,7 @@ std::optional<int> Job::create_trial(Timestamp now) {
   begun_.reset();
   suggester_.add_trial(trial.configuration);
   trials_.push_back(std::move(trial));
-  record(EventKind::trial_created, trials_.back());
+  record(EventKind::trial_created, trials_.back(), std::move(note));
   trials_changed_.insert(number);
   ++row_.trials_created;
   row_changed_ = true;
@@ -519,7 +528,7 @@ void Job::end_trial(TrialRow& trial, TrialState state, Timestamp now) {
   if (trial.state == TrialState::paused) --paused_;
   trial.state = state;
   trial.ended_at = now;
-  suggester_.end_trial(trial.id.number, state == TrialState::failed);
+  suggester_.end_trial(trial.id.number, end_of(trial));
   if (state == TrialState::completed) ++row_.trials_completed;
   if (state == TrialState::stopped) ++row_.trials_stopped;
   if (state == TrialState::failed) ++row_.trials_failed;
@@ -592,7 +601,7 @@ void Job::relearn() {
   for (const TrialRow& trial : trials_) suggester_.add_trial(trial.configuration);
   for (const DecisionRow& decision : decisions_) learn(decision);
   for (const TrialRow& trial : trials_) {
-    if (ended(trial.state)) suggester_.end_trial(trial.id.number, trial.state == TrialState::failed);
+    if (ended(trial.state)) suggester_.end_trial(trial.id.number, end_of(trial));
   }
 }
 

@@ -136,7 +136,7 @@ class Job {
   std::optional<std::string> waits_for(const Capacity& capacity) const;
   std::optional<int> choose(std::optional<int> preferred, Timestamp now);
   std::optional<int> create_trial(Timestamp now);
-  bool configure(TrialRow& trial);
+  bool configure(TrialRow& trial, std::string& note);
   void note_expected_improvement(std::optional<double> expected);
   void leave_worker(TrialRow& trial, Timestamp now);
   static Use use_of(const TrialRow& trial);

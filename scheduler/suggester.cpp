@@ -10,11 +10,33 @@
 
 namespace tuneband {
 
-Suggester::Learned::Learned(std::shared_ptr<const JobSpec> of) : spec(std::move(of)) { begin_anew(); }
+namespace {
+
+constexpr std::uint64_t kMemoryStream = 0x6d656d;
+
+// "max_depth 12 was drawn, and trials 3 and 5 ran out of memory with no more: max_depth 7 instead".
+std::string why_instead(const MemoryBound& memory, const Configuration& refused, const std::vector<int>& by,
+                        const Configuration& instead) {
+  return memory.describe(refused) + " was drawn, and " + trials_in_words(by) +
+         " ran out of memory with no more: " + memory.describe(instead) + " instead";
+}
+
+}  // namespace
+
+MemoryBound memory_bound_of(const JobSpec& spec) {
+  const Json type = spec.trainer.is_object() ? spec.trainer.value("type", Json()) : Json();
+  return MemoryBound(spec.search_space,
+                     [of_xgboost = type == "xgboost"](const std::string& name) { return memory_effect(name, of_xgboost); });
+}
+
+Suggester::Learned::Learned(std::shared_ptr<const JobSpec> of) : spec(std::move(of)), memory(memory_bound_of(*spec)) {
+  begin_anew();
+}
 
 void Suggester::Learned::begin_anew() {
   history = History(ladder(spec->scheduler));
   history.add_priors(spec->priors);
+  memory = memory_bound_of(*spec);
   sampler = make_sampler(*spec);
   random = make_sampler(*spec, SamplerType::random);
 }
@@ -24,16 +46,23 @@ Suggester::Suggester(std::shared_ptr<const JobSpec> spec)
 
 void Suggester::add_trial(Configuration configuration) {
   change([configuration = std::move(configuration)](Learned& learned) mutable {
+    learned.memory.add_trial(configuration);
     learned.history.add_trial(std::move(configuration));
   });
 }
 
 void Suggester::add_result(int trial, std::int64_t resource, Loss loss) {
-  change([=](Learned& learned) { learned.history.add_result(trial, resource, loss); });
+  change([=](Learned& learned) {
+    learned.history.add_result(trial, resource, loss);
+    learned.memory.note_fits(trial);
+  });
 }
 
-void Suggester::end_trial(int trial, bool failed) {
-  change([=](Learned& learned) { learned.history.end_trial(trial, failed); });
+void Suggester::end_trial(int trial, End end) {
+  change([=](Learned& learned) {
+    learned.history.end_trial(trial, end != End::unharmed);
+    if (end == End::out_of_memory) learned.memory.note_out_of_memory(trial);
+  });
 }
 
 void Suggester::begin_anew() {
@@ -55,7 +84,27 @@ Suggestion Suggester::suggest(Learned& learned, std::int64_t index) {
     if (expected && std::isfinite(*expected)) suggestion.expected_improvement = std::max(0.0, *expected);
   }
   suggestion.configuration = learned.sampler->suggest(index, learned.history);
+  const auto choose = learned.sampler->is_quick() ? MemoryBound::Choose::first : MemoryBound::Choose::nearest;
+  if (!learned.sampler->size()) keep_within_memory(learned, index, choose, suggestion);
   return suggestion;
+}
+
+Suggestion Suggester::suggest_at_random(std::int64_t index) {
+  Suggestion suggestion{learned_->random->suggest(index, learned_->history), std::nullopt, ""};
+  if (!learned_->random->size()) keep_within_memory(*learned_, index, MemoryBound::Choose::first, suggestion);
+  return suggestion;
+}
+
+// Where nothing is found that is not refused, the suggestion stays: a job is not to wait for ever.
+void Suggester::keep_within_memory(const Learned& learned, std::int64_t index, MemoryBound::Choose choose,
+                                   Suggestion& suggestion) {
+  const auto by = learned.memory.refused_by(suggestion.configuration);
+  if (!by) return;
+  const Draws draws(learned.spec->sampler.seed, kMemoryStream, index);
+  auto instead = learned.memory.instead_of(suggestion.configuration, choose, draws);
+  if (!instead) return;
+  suggestion.note = why_instead(learned.memory, suggestion.configuration, *by, *instead);
+  suggestion.configuration = *std::move(instead);
 }
 
 std::function<Suggestion()> Suggester::lend(std::int64_t index) {

@@ -1,6 +1,7 @@
 // A job's sampler together with the history that it learns from. A suggestion that takes a while is computed elsewhere: the two
 // are lent for it, to one computation at a time, and what happens meanwhile is learned once they are back. So a suggestion sees
-// what was known when it was asked for, whenever it is made.
+// what was known when it was asked for, whenever it is made. What is known not to fit into memory (search_spaces/memory_bound) is
+// not suggested, but for samplers that go through a list: a grid, candidates.
 #pragma once
 
 #include <functional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "scheduler/job_spec.hpp"
+#include "search_spaces/memory_bound.hpp"
 #include "search_spaces/sampler.hpp"
 
 namespace tuneband {
@@ -17,7 +19,11 @@ namespace tuneband {
 struct Suggestion {
   Configuration configuration;
   std::optional<double> expected_improvement;  // of it, where the sampler's model has an opinion; finite, 0 or more
+  std::string note;                            // why it is not what the sampler proposed; "": it is
 };
+
+// What a job's trials can say of memory, with nothing learned yet.
+MemoryBound memory_bound_of(const JobSpec& spec);
 
 class Suggester {
  public:
@@ -25,14 +31,15 @@ class Suggester {
 
   void add_trial(Configuration configuration);
   void add_result(int trial, std::int64_t resource, Loss loss);
-  void end_trial(int trial, bool failed);
+  enum class End { unharmed, failed, out_of_memory };
+  void end_trial(int trial, End end);
   // As if nothing had been added yet.
   void begin_anew();
 
   // Costs so little that it is made at once.
   bool is_quick() const { return quick_; }
   // Drawn at random, whatever the sampler would propose. Not while it is lent.
-  Configuration suggest_at_random(std::int64_t index) { return learned_->random->suggest(index, learned_->history); }
+  Suggestion suggest_at_random(std::int64_t index);
   // Not while it is lent. For the `index`-th sampled trial.
   Suggestion suggest(std::int64_t index) { return suggest(*learned_, index); }
   // Not while it is lent. The same as a computation: to be called once, by any one thread, before or after this object is gone.
@@ -45,6 +52,7 @@ class Suggester {
   struct Learned {
     std::shared_ptr<const JobSpec> spec;
     History history;
+    MemoryBound memory;
     std::unique_ptr<Sampler> sampler;
     std::unique_ptr<Sampler> random;
     explicit Learned(std::shared_ptr<const JobSpec> of);
@@ -53,6 +61,7 @@ class Suggester {
   using Change = std::function<void(Learned&)>;
 
   static Suggestion suggest(Learned& learned, std::int64_t index);
+  static void keep_within_memory(const Learned& learned, std::int64_t index, MemoryBound::Choose choose, Suggestion& suggestion);
   void change(Change change);
 
   std::shared_ptr<Learned> learned_;

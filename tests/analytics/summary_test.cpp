@@ -110,6 +110,38 @@ TEST_F(SummaryTest, FailuresComeByClassTheMostFrequentFirstWithTheirFirstTrial) 
   EXPECT_EQ(failures[1]["example"], 4);
 }
 
+TEST_F(SummaryTest, SaysWhatWouldFitWhereTrialsRanOutOfMemory) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["trainer"]["type"] = "xgboost";
+  spec["search_space"] = {{"max_depth", {{"type", "int"}, {"min", 1}, {"max", 20}}}};
+  job.spec_json = spec.dump();
+  std::vector<Write> writes = {job};
+  for (int number = 0; number < 6; ++number) {
+    const bool fits = number == 1 || number == 4;
+    TrialRow trial = ended_trial(1, number, fits ? TrialState::stopped : TrialState::failed, std::nullopt, 9);
+    trial.configuration = {{"max_depth", std::int64_t{10} + number}};
+    trial.objective_resource = fits ? 3 : 0;
+    trial.exit_class = number == 5 ? ExitClass::crashed : ExitClass::out_of_memory;
+    if (number == 4) trial.configuration = {{"max_depth", std::int64_t{7}}};
+    if (fits) trial.exit_class.reset();
+    writes.emplace_back(trial);
+  }
+  store_->commit(writes);
+  const std::string always(advice(ExitClass::out_of_memory));
+  const std::string first =
+      "With the rest as it is, max_depth 7 (trial 4 had it) would fit. What needs as much as trial 3 (max_depth 13) is not tried "
+      "again. ";
+  Reader reader = Reader::open(path());
+  EXPECT_EQ(Json::parse(summary_text())["failures"][0]["advice"], first + always);
+  EXPECT_EQ(Json::parse(reader.trial({kJob, 0}, kNow).value())["advice"], first + always);
+  EXPECT_EQ(Json::parse(reader.trial({kJob, 3}, kNow).value())["advice"],
+            "With the rest as it is, max_depth 11 (trial 1 had it) would fit. What needs as much is not tried again: trials 2 "
+            "and 3 ran out of memory with no more. " +
+                always);
+  EXPECT_EQ(Json::parse(reader.trial({kJob, 5}, kNow).value())["advice"], std::string(advice(ExitClass::crashed)));
+}
+
 TEST_F(SummaryTest, TellsThatTheBestTrialsCrowdAtABound) {
   JobRow job = running_job(1, "a");
   Json spec = Json::parse(job.spec_json);

@@ -232,6 +232,8 @@ TEST_F(Doctor, LimitsOfControlGroupsAreThoseOfTheGroupThatTheProcessIsIn) {
     std::ofstream(directory_ / path) << text << '\n';
   };
   write("user.slice/memory.max", "8000000000");
+  write("user.slice/memory.peak", "7000000000");
+  write("user.slice/session.scope/memory.peak", "1");
   write("user.slice/cpu.max", "max 100000");
   write("user.slice/session.scope/memory.max", "max");
   write("user.slice/session.scope/cpu.max", "150000 100000");
@@ -239,6 +241,7 @@ TEST_F(Doctor, LimitsOfControlGroupsAreThoseOfTheGroupThatTheProcessIsIn) {
   const auto second = protocol::control_group_limits("0::/user.slice/session.scope\n", directory_.path());
   EXPECT_EQ(second.cores, 1.5);
   EXPECT_EQ(second.memory_bytes, 8e9) << "the limit of the group that it is in counts as well";
+  EXPECT_EQ(second.memory_peak_bytes, 7e9) << "of the group that has the limit";
 
   write("memory/batch/17/memory.limit_in_bytes", "2000000000");
   write("memory/memory.limit_in_bytes", "9223372036854771712");
@@ -247,6 +250,7 @@ TEST_F(Doctor, LimitsOfControlGroupsAreThoseOfTheGroupThatTheProcessIsIn) {
   const auto first =
       protocol::control_group_limits("5:memory:/batch/17\n4:cpu,cpuacct:/not/seen/here\n1:name=systemd:/x\n", directory_.path());
   EXPECT_EQ(first.memory_bytes, 2e9);
+  EXPECT_FALSE(first.memory_peak_bytes) << "the kernel does not say it";
   EXPECT_EQ(first.cores, 2);
 
   const auto none = protocol::control_group_limits("0::/../outside\nnonsense\n", directory_.path());

@@ -317,6 +317,10 @@ TEST_F(CommandRunnerTest, KnowsAnAllocationThatFailed) {
   const SegmentResult result = run();
   EXPECT_EQ(result.exit, "out_of_memory") << result.message;
   EXPECT_THAT(result.message, HasSubstr("its limit is 64 MB of address space"));
+  script("echo 'numpy._ArrayMemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,)' >&2; exit 1");
+  EXPECT_THAT(run().message, HasSubstr("; it asked for 7.45 GiB;"));
+  script("echo \"RuntimeError: can't allocate memory: you tried to allocate 4096 bytes. Cannot allocate memory\" >&2; exit 1");
+  EXPECT_THAT(run().message, HasSubstr("; it asked for 4096 bytes;"));
   script("echo 'MemoryError' >&2; exit 1");
   EXPECT_EQ(run().exit, "out_of_memory");
 }

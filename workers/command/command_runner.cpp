@@ -16,6 +16,7 @@
 #include "workers/command/running_command.hpp"
 #include "workers/command/tensor_inbox.hpp"
 #include "workers/machine_fault.hpp"
+#include "workers/memory_words.hpp"
 #include "workers/protocol/trial_directory.hpp"
 #include "workers/released_files.hpp"
 #include "workers/segment_dir.hpp"
@@ -199,13 +200,13 @@ bool speaks_of_the_machine(const std::string& output) {
 }
 
 // What it had, and what it was allowed.
-std::string memory_asked(const CommandSpec& spec, const ExitStatus& status) {
+std::string memory_asked(const CommandSpec& spec, const ExitStatus& status, const std::string& output) {
   constexpr std::int64_t kMegabyte = 1024 * 1024;
-  std::string text;
+  std::string text = asked_for_in_words(output);
   if (status.peak_bytes > 0) text += "; it had " + std::to_string(status.peak_bytes / kMegabyte) + " MB at its peak";
   if (spec.memory_bytes_max)
     text += "; its limit is " + std::to_string(*spec.memory_bytes_max / kMegabyte) + " MB of address space";
-  return text;
+  return text + group_memory_in_words();
 }
 
 SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
@@ -220,10 +221,10 @@ SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
             "the command used more CPU time than its limit of " + std::to_string(spec.cpu_ms_max.value_or(0)) + " ms" + said};
   }
   if (signal == SIGKILL && command.machine_ran_out_of_memory()) {
-    return {kExitOutOfMemory, "the kernel killed the command because memory ran out" + memory_asked(spec, status) + said};
+    return {kExitOutOfMemory, "the kernel killed the command because memory ran out" + memory_asked(spec, status, output) + said};
   }
   if (speaks_of_memory(output)) {
-    return {kExitOutOfMemory, "the command ran out of memory" + memory_asked(spec, status) + said};
+    return {kExitOutOfMemory, "the command ran out of memory" + memory_asked(spec, status, output) + said};
   }
   const bool from_outside = sent_from_outside(signal) || speaks_of_the_machine(output);
   if (signal != 0) {

@@ -27,13 +27,19 @@ std::optional<double> number_in(const fs::path& path) {
 
 void narrow(std::optional<double>& limit, double value) { limit = std::min(limit.value_or(value), value); }
 
+void narrow_memory(ControlGroupLimits& limits, double bytes, std::optional<double> peak) {
+  if (limits.memory_bytes && *limits.memory_bytes <= bytes) return;
+  limits.memory_bytes = bytes;
+  limits.memory_peak_bytes = peak;
+}
+
 // "max 100000" or "200000 100000": microseconds of CPU a period.
 void read_version_2(const fs::path& group, ControlGroupLimits& limits) {
   std::istringstream words(whole_text(group / "cpu.max"));
   double quota = 0;
   double period = 0;
   if (words >> quota >> period && period > 0) narrow(limits.cores, quota / period);
-  if (const auto bytes = number_in(group / "memory.max")) narrow(limits.memory_bytes, *bytes);
+  if (const auto bytes = number_in(group / "memory.max")) narrow_memory(limits, *bytes, number_in(group / "memory.peak"));
 }
 
 void read_version_1(const fs::path& group, ControlGroupLimits& limits) {
@@ -41,7 +47,7 @@ void read_version_1(const fs::path& group, ControlGroupLimits& limits) {
   const auto period = number_in(group / "cpu.cfs_period_us");
   if (quota && period && *quota > 0 && *period > 0) narrow(limits.cores, *quota / *period);
   const auto bytes = number_in(group / "memory.limit_in_bytes");
-  if (bytes && *bytes < kNoLimitBytes) narrow(limits.memory_bytes, *bytes);
+  if (bytes && *bytes < kNoLimitBytes) narrow_memory(limits, *bytes, number_in(group / "memory.max_usage_in_bytes"));
 }
 
 // The group, and upwards to the mount.

@@ -9,6 +9,7 @@ namespace tuneband::protocol {
 struct ControlGroupLimits {
   std::optional<double> cores;
   std::optional<double> memory_bytes;
+  std::optional<double> memory_peak_bytes;  // that the group of this limit had, with all its processes, where the kernel says it
 };
 
 // The narrowest limits of the groups that `membership`, a text as in /proc/self/cgroup, names, and of those that they are in.

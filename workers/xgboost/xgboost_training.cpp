@@ -10,6 +10,7 @@
 #include "jobs/xgboost_parameters.hpp"
 #include "scheduler/job_spec.hpp"
 #include "workers/machine_fault.hpp"
+#include "workers/memory_words.hpp"
 #include "workers/xgboost/xgboost_tensors.hpp"
 
 namespace tuneband::workers {
@@ -150,7 +151,8 @@ std::optional<double> find_metric(const Metrics& metrics, const std::string& nam
 
 SegmentResult failed_segment(const char* exit, const Error& error) {
   if (error.code == kOutOfMemory) {
-    return {kExitOutOfMemory, error.message + "; fewer rows, a smaller max_depth or max_bin, or fewer workers need less"};
+    return {kExitOutOfMemory, error.message + worker_memory_in_words() +
+                                  "; fewer rows, a smaller max_depth or max_bin, or fewer workers need less"};
   }
   return {.exit = exit, .message = describe(error), .waits_for = machine_fault(error)};
 }
