@@ -14,7 +14,7 @@
 
 #include "benchmarks/bench_trainer.hpp"
 #include "cli/client/embedded_server.hpp"
-#include "workers/protocol/http_client.hpp"
+#include "net/http_client.hpp"
 
 namespace {
 
@@ -39,13 +39,13 @@ Json job_of(const std::string& name, const std::string& data, const Json& schedu
 }
 
 Json finished(const std::string& url, const Json& job) {
-  auto client = protocol::HttpClient::create(url);
+  auto client = net::HttpClient::create(url);
   const std::string path = "/v1/jobs/" + job.at("name").get<std::string>();
-  const auto created = protocol::json_or_error(client->request("POST", "/v1/jobs", job.dump(), kTimeoutMs));
+  const auto created = net::json_or_error(client->request("POST", "/v1/jobs", job.dump(), kTimeoutMs));
   if (!created) give_up(describe(created.error()));
   const auto ended = client->stream(path + "/events", kTimeoutMs, [](std::string_view) { return true; });  // ends with the job
   if (!ended) give_up(describe(ended.error()));
-  const auto analytics = protocol::json_or_error(client->request("GET", path + "/analytics", "", kTimeoutMs));
+  const auto analytics = net::json_or_error(client->request("GET", path + "/analytics", "", kTimeoutMs));
   if (!analytics) give_up(describe(analytics.error()));
   return *analytics;
 }

@@ -11,7 +11,7 @@
 
 #include "cli/client/embedded_server.hpp"
 #include "db/store.hpp"
-#include "workers/protocol/http_client.hpp"
+#include "net/http_client.hpp"
 #include "workers/protocol/sync.hpp"
 
 namespace {
@@ -55,12 +55,12 @@ double bare_loop(const std::string& path) {
 
 // A worker that reports one observation a call.
 void report(const std::string& url, int index, int observations) {
-  auto client = protocol::HttpClient::create(url);
+  auto client = net::HttpClient::create(url);
   const std::string target = fmt::format("/v1/workers/bench-{}/sync", index);
   protocol::SyncRequest request;
   request.name = fmt::format("bench-{}", index);
   for (int resource = 0; resource <= observations; ++resource) {
-    const auto answer = protocol::json_or_error(client->request("POST", target, protocol::to_json(request).dump(), kTimeoutMs));
+    const auto answer = net::json_or_error(client->request("POST", target, protocol::to_json(request).dump(), kTimeoutMs));
     if (!answer) give_up(describe(answer.error()));
     Diagnostics diagnostics;
     const auto reply = protocol::sync_reply_from_json(*answer, diagnostics);
@@ -78,8 +78,8 @@ double through_http(const std::string& url, int workers, const std::string& name
                     {"trainer", {{"type", "command"}, {"argv", {"true", "{a}"}}, {"metrics", "json"}}},
                     {"scheduler", {{"type", "none"}, {"max_resource", 1'000'000}}},
                     {"limits", {{"max_trials", workers}}}};
-  auto client = protocol::HttpClient::create(url);
-  const auto created = protocol::json_or_error(client->request("POST", "/v1/jobs", job.dump(), kTimeoutMs));
+  auto client = net::HttpClient::create(url);
+  const auto created = net::json_or_error(client->request("POST", "/v1/jobs", job.dump(), kTimeoutMs));
   if (!created) give_up(describe(created.error()));
   const int each = kObservations / workers;
   const auto begin = std::chrono::steady_clock::now();

@@ -11,8 +11,8 @@
 #include "command_line/checks.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
+#include "os/child_process.hpp"
 #include "server/http/request_rules.hpp"
-#include "server/local/child_process.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -149,7 +149,7 @@ void add_options(CLI::App& app, ServerConfig& config, std::string& level) {
 std::variant<ServerConfig, int> parse_arguments(int argument_count, const char* const* arguments) {
   ServerConfig config;
   config.workers = core_count();
-  config.worker_program = program_beside_this_one("tuneband-worker");
+  config.worker_program = os::program_beside_this_one("tuneband-worker");
   std::string level = "info";
   CLI::App app("Keeps tuning jobs, schedules their trials and runs local workers.", "tuneband-server");
   app.formatter(command_line::help_layout());

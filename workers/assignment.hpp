@@ -8,9 +8,9 @@
 #include <mutex>
 #include <optional>
 
+#include "os/wake_event.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/trial_runner.hpp"
-#include "workers/wake_event.hpp"
 
 namespace tuneband::workers {
 
@@ -61,7 +61,7 @@ class Assignment final : public TrialReporter {
   const Clock::time_point begin_ = Clock::now();
   std::atomic<bool> stop_ = false;
   std::atomic<bool> waits_for_others_ = false;
-  WakeEvent stop_event_;
+  os::WakeEvent stop_event_;
 
   mutable std::mutex mutex_;
   std::deque<protocol::Observation> observations_;  // not acknowledged

@@ -6,17 +6,17 @@
 #include <variant>
 
 #include "core/json.hpp"
+#include "jobs/parsed_job.hpp"
+#include "os/open_regular.hpp"
 #include "workers/command/command_line.hpp"
 #include "workers/command/metric_parser.hpp"
 #include "workers/command/path_check.hpp"
 #include "workers/command/process.hpp"
 #include "workers/data/data_check.hpp"
-#include "workers/open_regular.hpp"
 #include "workers/preflight/place_check.hpp"
 #include "workers/preflight/program_check.hpp"
 #include "workers/preflight/python_check.hpp"
 #include "workers/preflight/scale_check.hpp"
-#include "jobs/parsed_job.hpp"
 #include "workers/trial_probe.hpp"
 
 namespace tuneband::workers {
@@ -85,7 +85,7 @@ void check_command(const CommandSpec& spec, const Json& job, const CheckedMachin
   check_paths(*command, diagnostics);
   const auto script = diagnostics.ok() ? script_of(*command) : std::nullopt;
   if (script && script->python) check_python(*command, *script, has_gpu, diagnostics);
-  check_ranks_differ(*command, script ? read_regular(script->script) : std::nullopt, diagnostics);
+  check_ranks_differ(*command, script ? os::read_regular(script->script) : std::nullopt, diagnostics);
   check_addresses(*command, diagnostics);
 }
 

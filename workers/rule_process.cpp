@@ -16,8 +16,8 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "os/process_table.hpp"
 #include "workers/command/left_over.hpp"
-#include "workers/process_table.hpp"
 
 namespace tuneband::workers {
 
@@ -49,14 +49,14 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 }
 
 struct Ends {
-  UniqueFd read;
-  UniqueFd write;
+  os::UniqueFd read;
+  os::UniqueFd write;
 };
 
 std::optional<Ends> pipe_ends() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-  return Ends{UniqueFd(ends[0]), UniqueFd(ends[1])};
+  return Ends{os::UniqueFd(ends[0]), os::UniqueFd(ends[1])};
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ void RuleProcess::start(const std::vector<std::string>& environment, const std::
     pid_ = 0;
     return end("cannot be started: " + std::string(std::strerror(failed)));
   }
-  stand_aside(pid_, true);
+  os::stand_aside(pid_, true);
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid_), ::getpriority(PRIO_PROCESS, 0) + kNicer);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   const rlimit memory{static_cast<rlim_t>(kMemoryBytesMax), static_cast<rlim_t>(kMemoryBytesMax)};
@@ -213,7 +213,7 @@ void RuleProcess::end(const std::string& why) {
   ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
-  stand_aside(pid_, false);
+  os::stand_aside(pid_, false);
   pid_ = 0;
 }
 

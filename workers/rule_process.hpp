@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "debugger/rule.hpp"
-#include "workers/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -52,8 +52,8 @@ class RuleProcess {
 
   debugger::RuleSpec rule_;
   pid_t pid_ = 0;
-  UniqueFd input_;
-  UniqueFd output_;
+  os::UniqueFd input_;
+  os::UniqueFd output_;
   std::string waiting_;
   std::string answer_;  // begun, not ended
   std::optional<debugger::Finding> finding_;

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/random.hpp"
-#include "workers/free_port.hpp"
+#include "net/free_port.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/released_files.hpp"
 #include "workers/segment_dir.hpp"
@@ -43,7 +43,7 @@ bool may_be_held(const protocol::SyncRequest& request, const Assignment* current
 
 }  // namespace
 
-Worker::Worker(WorkerOptions options, protocol::HttpClient client, TrialRunner& runner)
+Worker::Worker(WorkerOptions options, net::HttpClient client, TrialRunner& runner)
     : options_(std::move(options)), client_(std::move(client)), runner_(runner), last_answer_(Clock::now()) {}
 
 Worker::End Worker::run() {
@@ -168,7 +168,7 @@ void Worker::find_place() {
   } else if (failures_ == 0) {
     if (auto address = client_.local_address(options_.timeout_ms)) address_ = std::move(*address);
   }
-  free_port_ = find_free_port();
+  free_port_ = net::find_free_port();
 }
 
 bool Worker::sync_once() {
@@ -184,7 +184,7 @@ bool Worker::sync_once() {
   if (request.draining) timeout_ms = std::min(timeout_ms, options_.drain_ms_max);
   const std::string body = to_json(request).dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto sent_at = Clock::now();
-  const auto answer = protocol::json_or_error(client_.request("POST", "/v1/workers/" + options_.id + "/sync", body, timeout_ms));
+  const auto answer = net::json_or_error(client_.request("POST", "/v1/workers/" + options_.id + "/sync", body, timeout_ms));
   Diagnostics diagnostics;
   protocol::SyncReply reply;
   if (answer) reply = protocol::sync_reply_from_json(*answer, diagnostics);

@@ -13,11 +13,11 @@
 #include <optional>
 #include <string>
 
+#include "net/http_client.hpp"
+#include "os/wake_event.hpp"
 #include "workers/assignment.hpp"
-#include "workers/protocol/http_client.hpp"
 #include "workers/stall_watch.hpp"
 #include "workers/trial_runner.hpp"
-#include "workers/wake_event.hpp"
 
 namespace tuneband::workers {
 
@@ -47,7 +47,7 @@ class Worker {
  public:
   enum class End { drained, gave_up };
 
-  Worker(WorkerOptions options, protocol::HttpClient client, TrialRunner& runner);
+  Worker(WorkerOptions options, net::HttpClient client, TrialRunner& runner);
 
   // Works until drain(), the server's word to end, or giving up. Trains on the calling thread. Once.
   End run();
@@ -75,9 +75,9 @@ class Worker {
   void wait_until(Clock::time_point wake_at);
 
   const WorkerOptions options_;
-  protocol::HttpClient client_;
+  net::HttpClient client_;
   TrialRunner& runner_;
-  WakeEvent wake_;  // the sync loop has something to tell
+  os::WakeEvent wake_;  // the sync loop has something to tell
 
   // The sync loop's own.
   Clock::time_point last_answer_;

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "os/unique_fd.hpp"
 #include "workers/protocol/log_file.hpp"
-#include "workers/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -30,10 +30,11 @@ class TrialLog {
   std::int64_t dropped_bytes() const { return dropped_bytes_; }
 
  private:
-  TrialLog(UniqueFd file, std::int64_t size, std::int64_t size_max) : file_(std::move(file)), size_(size), size_max_(size_max) {}
+  TrialLog(os::UniqueFd file, std::int64_t size, std::int64_t size_max)
+      : file_(std::move(file)), size_(size), size_max_(size_max) {}
   void append(std::string_view text);
 
-  UniqueFd file_;
+  os::UniqueFd file_;
   std::int64_t size_ = 0;
   std::int64_t size_max_ = 0;
   std::int64_t dropped_bytes_ = 0;

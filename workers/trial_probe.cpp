@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
+#include "os/unique_fd.hpp"
 #include "workers/trial_runner.hpp"
-#include "workers/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -34,7 +34,7 @@ class ProbeReporter final : public TrialReporter {
   int stop_fd() const override { return timer_.get(); }
 
  private:
-  UniqueFd timer_;
+  os::UniqueFd timer_;
 };
 
 class ProbeDir {

@@ -19,7 +19,7 @@
 #include "benchmarks/load/process_cost.hpp"
 #include "cli/client/embedded_server.hpp"
 #include "core/json.hpp"
-#include "workers/protocol/http_client.hpp"
+#include "net/http_client.hpp"
 
 namespace {
 
@@ -62,7 +62,7 @@ std::int64_t read_pages(const std::string& url, double seconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   for (int reader = 0; reader < kReaders; ++reader) {
     readers.emplace_back([&] {
-      auto client = protocol::HttpClient::create(url);
+      auto client = net::HttpClient::create(url);
       while (std::chrono::steady_clock::now() < end) {
         const auto page = client->request("GET", "/v1/jobs/heap/trials?limit=500", "", kTimeoutMs);
         if (!page || page->status != 200) give_up("a page failed");
@@ -79,9 +79,9 @@ Cost measure(const fs::path& dir, int connections, double seconds) {
   auto server = cli::EmbeddedServer::start({TUNEBAND_BIN_DIR "/tuneband-server", dir.string(), 0});
   if (!server) give_up("the server did not start: " + server.error().errors.front().message);
   const std::string url = (*server)->url();
-  auto client = protocol::HttpClient::create(url);
+  auto client = net::HttpClient::create(url);
   const auto created =
-      protocol::json_or_error(client->request("POST", "/v1/jobs?preflight=off", job().dump(), kTimeoutMs));
+      net::json_or_error(client->request("POST", "/v1/jobs?preflight=off", job().dump(), kTimeoutMs));
   if (!created) give_up(describe(created.error()));
   std::ifstream file(dir / "server.json");
   const auto pid = Json::parse(file).at("pid").get<std::int64_t>();

@@ -22,7 +22,7 @@
 #include "benchmarks/load/filled_database.hpp"
 #include "benchmarks/load/process_cost.hpp"
 #include "cli/client/embedded_server.hpp"
-#include "workers/protocol/http_client.hpp"
+#include "net/http_client.hpp"
 
 namespace {
 
@@ -72,7 +72,7 @@ class Pages {
 
   // Asks for each in turn until told to stop.
   void ask(const std::atomic<bool>& stop) {
-    auto client = protocol::HttpClient::create(url_);
+    auto client = net::HttpClient::create(url_);
     if (!client) give_up("no client");
     const std::vector<std::pair<std::string, std::string>> pages = {
         {"a job", "/v1/jobs/large"},
@@ -108,7 +108,7 @@ struct Export {
 };
 
 Export export_analytics(const std::string& url) {
-  auto client = protocol::HttpClient::create(url);
+  auto client = net::HttpClient::create(url);
   Export measured;
   const auto begin = Clock::now();
   const auto ended = client->stream("/v1/jobs/large/analytics", kTimeoutMs, [&](std::string_view piece) {
@@ -152,17 +152,17 @@ std::unique_ptr<cli::EmbeddedServer> start(const std::string& dir, double& secon
 }
 
 void submit_jobs(const std::string& url, int jobs) {
-  auto client = protocol::HttpClient::create(url);
+  auto client = net::HttpClient::create(url);
   for (int number = 0; number < jobs; ++number) {
     const auto created =
-        protocol::json_or_error(client->request("POST", "/v1/jobs?preflight=off", job(number).dump(), kTimeoutMs));
+        net::json_or_error(client->request("POST", "/v1/jobs?preflight=off", job(number).dump(), kTimeoutMs));
     if (!created) give_up(describe(created.error()));
   }
 }
 
 // The large job goes while the workers go on.
 void delete_large_job(const std::string& url, const Load& load, Measured& measured) {
-  auto client = protocol::HttpClient::create(url);
+  auto client = net::HttpClient::create(url);
   (void)client->request("POST", "/v1/jobs/large/stop", "", kTimeoutMs);
   // Trials that the workers had are over when their leases are.
   (void)client->stream("/v1/jobs/large/events", kTimeoutMs, [](std::string_view) { return true; });

@@ -12,7 +12,7 @@ constexpr std::int64_t kRequestTimeoutMs = 120'000;  // a submit looks at the da
 constexpr std::int64_t kStreamIdleTimeoutMs = 24LL * 3600 * 1000;
 constexpr std::size_t kPageSize = 1000;
 
-bool succeeded(const protocol::HttpResponse& response) { return response.status >= 200 && response.status < 300; }
+bool succeeded(const net::HttpResponse& response) { return response.status >= 200 && response.status < 300; }
 
 std::string text_in(const Json& json, const char* field) {
   const auto found = json.find(field);
@@ -57,7 +57,7 @@ std::string job_path(std::string_view job) { return "/v1/jobs/" + percent_encode
 
 std::string trial_path(std::string_view job, int trial) { return fmt::format("{}/trials/{}", job_path(job), trial); }
 
-Failure failure_of(const protocol::HttpResponse& response) {
+Failure failure_of(const net::HttpResponse& response) {
   Failure failure;
   const bool busy_or_broken = response.status >= 500;
   failure.exit_status = response.status == 503 ? kExitUnreachable : busy_or_broken ? kExitFailed : kExitBadInput;
@@ -79,12 +79,12 @@ Failure failure_of(const protocol::HttpResponse& response) {
 }
 
 Outcome<ApiClient> ApiClient::create(const std::string& url) {
-  auto http = protocol::HttpClient::create(url);
+  auto http = net::HttpClient::create(url);
   if (!http) return bad_input(http.error().message, "--server", "give it like http://127.0.0.1:7070");
   return ApiClient(url, std::move(*http));
 }
 
-Outcome<protocol::HttpResponse> ApiClient::request(std::string_view method, const std::string& target, std::string_view body) {
+Outcome<net::HttpResponse> ApiClient::request(std::string_view method, const std::string& target, std::string_view body) {
   auto response = http_.request(method, target, body, kRequestTimeoutMs);
   if (!response) return unreachable(response.error());
   if (!succeeded(*response)) return failure_of(*response);

@@ -9,7 +9,7 @@
 #include "cli/client/api_types.hpp"
 #include "cli/failure.hpp"
 #include "core/json.hpp"
-#include "workers/protocol/http_client.hpp"
+#include "net/http_client.hpp"
 
 namespace tuneband::cli {
 
@@ -51,14 +51,14 @@ class ApiClient {
   Outcome<std::vector<TrialInfo>> trials(std::string_view job, const std::string& query, std::size_t limit);
 
  private:
-  ApiClient(std::string url, protocol::HttpClient http) : url_(std::move(url)), http_(std::move(http)) {}
-  Outcome<protocol::HttpResponse> request(std::string_view method, const std::string& target, std::string_view body);
+  ApiClient(std::string url, net::HttpClient http) : url_(std::move(url)), http_(std::move(http)) {}
+  Outcome<net::HttpResponse> request(std::string_view method, const std::string& target, std::string_view body);
 
   std::string url_;
-  protocol::HttpClient http_;
+  net::HttpClient http_;
 };
 
 // What an error reply says: each of its details, or the error itself.
-Failure failure_of(const protocol::HttpResponse& response);
+Failure failure_of(const net::HttpResponse& response);
 
 }  // namespace tuneband::cli

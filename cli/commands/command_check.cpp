@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "cli/client/embedded_server.hpp"
-#include "cli/client/temporary_dir.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/job_file.hpp"
 #include "cli/format.hpp"
+#include "os/temporary_dir.hpp"
 
 namespace tuneband::cli {
 
@@ -80,7 +80,7 @@ Finished check_file(Console& console, const CheckFileOptions& options) {
   if (!api) return api.error();
   auto answer = api->post(target, file->text);
   if (!answer && answer.error().exit_status == kExitUnreachable && options.may_be_private) {
-    const TemporaryDir directory("tuneband-check");
+    const os::TemporaryDir directory("tuneband-check");
     const auto server = EmbeddedServer::start({options.server_program, directory.path(), std::nullopt});
     if (!server) return server.error();
     console.note("no server answers at " + options.server + ": checked by a private one on this machine");

@@ -17,12 +17,12 @@
 #include <thread>
 
 #include "cli/client/embedded_server.hpp"
-#include "cli/client/temporary_dir.hpp"
 #include "cli/doctor/port_check.hpp"
 #include "cli/doctor/program_output.hpp"
 #include "cli/format.hpp"
-#include "workers/protocol/control_group.hpp"
-#include "workers/protocol/http_client.hpp"
+#include "net/http_client.hpp"
+#include "os/control_group.hpp"
+#include "os/temporary_dir.hpp"
 
 namespace tuneband::cli {
 
@@ -172,7 +172,7 @@ Finding check_program(const std::string& program) {
 Machine this_machine() {
   Machine machine;
   machine.cores = std::max(1U, std::thread::hardware_concurrency());
-  const protocol::ControlGroupLimits limits = protocol::own_control_group_limits();
+  const os::ControlGroupLimits limits = os::own_control_group_limits();
   machine.cores = std::min(machine.cores, limits.cores.value_or(machine.cores));
   machine.memory_mb = memory_mb_available();
   if (limits.memory_bytes) machine.memory_mb = std::min(machine.memory_mb, *limits.memory_bytes / kMegabyte);
@@ -338,7 +338,7 @@ Finding check_open_files() {
 }
 
 Finding check_server(const std::string& url) {
-  auto http = protocol::HttpClient::create(url);
+  auto http = net::HttpClient::create(url);
   if (!http) return {Level::problem, "server", url + " is no address of a server", "name one like http://127.0.0.1:7070"};
   const auto answer = http->request("GET", "/metrics", "", kServerAnswerMsMax);
   const auto version = answer ? version_in(answer->body) : std::nullopt;
@@ -371,7 +371,7 @@ Finding check_server(const std::string& url) {
 }
 
 Finding check_training(const std::string& server_program) {
-  const TemporaryDir directory("tuneband-doctor");
+  const os::TemporaryDir directory("tuneband-doctor");
   if (directory.path().empty()) return {Level::problem, "training", "no temporary directory can be made", "see TMPDIR"};
   const auto failed = [](const std::string& found) {
     return Finding{Level::problem, "training", found, "tuneband-worker and XGBoost's library must be installed and start"};
@@ -380,16 +380,17 @@ Finding check_training(const std::string& server_program) {
   const auto ms_left = [&] { return std::max<std::int64_t>(0, began + kTrainingMsMax - now_ms()); };
   const auto server = EmbeddedServer::start({server_program, directory.path(), 1});
   if (!server) return failed(server.error().errors.front().message);
-  auto http = protocol::HttpClient::create((*server)->url());
+  auto http = net::HttpClient::create((*server)->url());
   if (!http) return failed("the private server's address is none");
-  const auto created = json_or_error(http->request("POST", "/v1/jobs", small_xgboost_job(directory.path()).dump(), ms_left()));
+  const auto created =
+      net::json_or_error(http->request("POST", "/v1/jobs", small_xgboost_job(directory.path()).dump(), ms_left()));
   if (!created) return failed("a small XGBoost job was not taken: " + describe(created.error()));
   Json job;
   do {
     // The stream ends with the job.
     (void)http->stream("/v1/jobs/doctor/events", std::min(ms_left(), kEventsIdleMsMax),
                        [&](std::string_view) { return ms_left() > 0; });
-    const auto looked_at = json_or_error(http->request("GET", "/v1/jobs/doctor", "", kServerAnswerMsMax));
+    const auto looked_at = net::json_or_error(http->request("GET", "/v1/jobs/doctor", "", kServerAnswerMsMax));
     if (!looked_at) return failed("the private server went away: " + describe(looked_at.error()));
     job = *looked_at;
   } while (job.at("ended_at").is_null() && ms_left() > 0);

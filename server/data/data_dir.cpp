@@ -14,7 +14,7 @@
 
 #include "core/decimal.hpp"
 #include "core/json.hpp"
-#include "server/data/file_text.hpp"
+#include "os/file_text.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -31,7 +31,7 @@ Error cannot(const std::string& what, const std::string& path, const std::string
 // What the system refused.
 Error cannot(const std::string& what, const std::string& path, int why, std::string hint = {}) {
   Error error = cannot(what, path, std::strerror(why), std::move(hint));
-  if (is_want_of_room(why)) error = {ErrorCode::unavailable, std::move(error.message), "", "make room on the disk"};
+  if (os::is_want_of_room(why)) error = {ErrorCode::unavailable, std::move(error.message), "", "make room on the disk"};
   return error;
 }
 
@@ -147,7 +147,7 @@ std::string DataDir::worker_file(const std::string& worker_name) const { return 
 std::string DataDir::server_file() const { return root_ + "/server.json"; }
 
 std::optional<ServerAddress> DataDir::read_server_address() const {
-  const std::optional<std::string> text = read_small_file(server_file());
+  const std::optional<std::string> text = os::read_small_file(server_file());
   if (!text) return std::nullopt;
   const Result<Json> json = parse_json(*text);
   if (!json) return std::nullopt;
@@ -161,7 +161,7 @@ std::optional<ServerAddress> DataDir::read_server_address() const {
 }
 
 Result<void> DataDir::write_server_address(const ServerAddress& address) const {
-  return replace_file(server_file(), Json{{"url", address.url}, {"pid", address.pid}, {"port", address.port}}.dump() + "\n");
+  return os::replace_file(server_file(), Json{{"url", address.url}, {"pid", address.pid}, {"port", address.port}}.dump() + "\n");
 }
 
 }  // namespace tuneband::server

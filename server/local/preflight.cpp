@@ -19,9 +19,9 @@
 #include <utility>
 
 #include "core/json.hpp"
-#include "server/data/file_text.hpp"
-#include "server/local/child_process.hpp"
-#include "server/local/pidfd.hpp"
+#include "os/child_process.hpp"
+#include "os/file_text.hpp"
+#include "os/pidfd.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -73,7 +73,7 @@ std::int64_t cpu_ns(pid_t process) {
 
 bool has_children(pid_t process) {
   const std::string id = std::to_string(process);
-  return !read_small_file("/proc/" + id + "/task/" + id + "/children").value_or("").empty();
+  return !os::read_small_file("/proc/" + id + "/task/" + id + "/children").value_or("").empty();
 }
 
 struct CheckBounds {
@@ -145,13 +145,13 @@ ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::
   Pipe input_pipe;
   Pipe output_pipe;
   if (!input_pipe.is_open() || !output_pipe.is_open()) return {"", "could not be started: no pipe"};
-  ChildCommand command;
+  os::ChildCommand command;
   command.program = options.worker_program;
   command.arguments = {"--check-job", "--check-workers", std::to_string(std::max(1, options.local_workers)), "--end-with-parent"};
   command.environment = {{"OMP_NUM_THREADS", "1"}, {"OMP_WAIT_POLICY", "passive"}};
   command.stdin_fd = input_pipe.read_end();
   command.stdout_fd = output_pipe.write_end();
-  const Result<pid_t> child = spawn(command);
+  const Result<pid_t> child = os::spawn(command);
   if (!child) return {"", "could not be started: " + child.error().message};
   limit_memory(*child, options.memory_bytes_max);
   input_pipe.close_read_end();
@@ -162,7 +162,7 @@ ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::
                            begin + std::chrono::milliseconds(options.timeout_ms), ending_fd};
   ProgramRun run = converse(input_pipe, output_pipe, document, bounds);
   const siginfo_t exit = reap(*child, !run.failure.empty(), bounds);
-  if (run.failure.empty() && exit.si_code != CLD_EXITED) run.failure = describe_exit(exit);
+  if (run.failure.empty() && exit.si_code != CLD_EXITED) run.failure = os::describe_exit(exit);
   return run;
 }
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/json.hpp"
-#include "server/data/file_text.hpp"
-#include "server/local/pidfd.hpp"
+#include "os/file_text.hpp"
+#include "os/pidfd.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -56,11 +56,11 @@ Result<void> write_recorded_process(const std::string& file, const RecordedProce
   const Json json = {{"pid", recorded.pid},         {"start_ticks", recorded.start_ticks}, {"boot_id", recorded.boot_id},
                      {"program", recorded.program}, {"arguments", recorded.arguments},     {"worker_id", recorded.worker_id},
                      {"version", recorded.version}};
-  return replace_file(file, json.dump() + "\n");
+  return os::replace_file(file, json.dump() + "\n");
 }
 
 std::optional<RecordedProcess> read_recorded_process(const std::string& file) {
-  const std::optional<std::string> text = read_small_file(file);
+  const std::optional<std::string> text = os::read_small_file(file);
   if (!text) return std::nullopt;
   const Result<Json> json = parse_json(*text);
   if (!json) return std::nullopt;

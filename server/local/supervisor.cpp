@@ -13,9 +13,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "server/data/file_text.hpp"
-#include "server/local/child_process.hpp"
-#include "server/local/pidfd.hpp"
+#include "os/child_process.hpp"
+#include "os/file_text.hpp"
+#include "os/pidfd.hpp"
 #include "server/local/process_identity.hpp"
 #include "server/log.hpp"
 
@@ -168,7 +168,7 @@ void Supervisor::launch(Slot& slot) {
   slot.adopted = false;
   slot.started = SupervisorClock::now();
   const int log_fd = open_worker_log(data_dir_.worker_log(slot.name));
-  ChildCommand command;
+  os::ChildCommand command;
   command.program = options_.worker_program;
   command.arguments = arguments_for(slot.name);
   // OpenMP reads these when the program is loaded; without the policy its idle threads spin and slow the others down several
@@ -176,7 +176,7 @@ void Supervisor::launch(Slot& slot) {
   command.environment = {{"OMP_NUM_THREADS", std::to_string(options_.threads_per_worker)}, {"OMP_WAIT_POLICY", "passive"}};
   command.stdout_fd = log_fd;
   command.stderr_fd = log_fd;
-  const Result<pid_t> child = spawn(command);
+  const Result<pid_t> child = os::spawn(command);
   if (log_fd >= 0) ::close(log_fd);
   const int pidfd = child ? ::pidfd_open(*child, 0) : -1;
   if (pidfd < 0) {
@@ -222,7 +222,7 @@ void Supervisor::watch(Slot& slot) {
 void Supervisor::ended(Slot& slot) {
   siginfo_t exit{};
   const bool ours = ::waitid(P_PIDFD, static_cast<id_t>(slot.process.native_handle()), &exit, WEXITED) == 0;
-  const std::string how = ours ? describe_exit(exit) : "ended";  // how an adopted one ended, its new parent alone learns
+  const std::string how = ours ? os::describe_exit(exit) : "ended";  // how an adopted one ended, its new parent alone learns
   slot.process.close();
   slot.silence.cancel();
   std::remove(data_dir_.worker_file(slot.name).c_str());

@@ -3,7 +3,7 @@
 #include <deque>
 #include <map>
 
-#include "tests/protocol/loopback_server.hpp"
+#include "tests/net/loopback_server.hpp"
 
 namespace tuneband::test {
 

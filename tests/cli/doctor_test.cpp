@@ -19,8 +19,8 @@
 #include "cli/doctor/doctor_checks.hpp"
 #include "cli/doctor/port_check.hpp"
 #include "db/connection.hpp"
+#include "os/control_group.hpp"
 #include "tests/server/temporary_directory.hpp"
-#include "workers/protocol/control_group.hpp"
 
 namespace tuneband::cli {
 
@@ -238,7 +238,7 @@ TEST_F(Doctor, LimitsOfControlGroupsAreThoseOfTheGroupThatTheProcessIsIn) {
   write("user.slice/session.scope/memory.max", "max");
   write("user.slice/session.scope/cpu.max", "150000 100000");
   write("other.slice/memory.max", "1000");
-  const auto second = protocol::control_group_limits("0::/user.slice/session.scope\n", directory_.path());
+  const auto second = os::control_group_limits("0::/user.slice/session.scope\n", directory_.path());
   EXPECT_EQ(second.cores, 1.5);
   EXPECT_EQ(second.memory_bytes, 8e9) << "the limit of the group that it is in counts as well";
   EXPECT_EQ(second.memory_peak_bytes, 7e9) << "of the group that has the limit";
@@ -248,12 +248,12 @@ TEST_F(Doctor, LimitsOfControlGroupsAreThoseOfTheGroupThatTheProcessIsIn) {
   write("cpu,cpuacct/cpu.cfs_quota_us", "200000");
   write("cpu,cpuacct/cpu.cfs_period_us", "100000");
   const auto first =
-      protocol::control_group_limits("5:memory:/batch/17\n4:cpu,cpuacct:/not/seen/here\n1:name=systemd:/x\n", directory_.path());
+      os::control_group_limits("5:memory:/batch/17\n4:cpu,cpuacct:/not/seen/here\n1:name=systemd:/x\n", directory_.path());
   EXPECT_EQ(first.memory_bytes, 2e9);
   EXPECT_FALSE(first.memory_peak_bytes) << "the kernel does not say it";
   EXPECT_EQ(first.cores, 2);
 
-  const auto none = protocol::control_group_limits("0::/../outside\nnonsense\n", directory_.path());
+  const auto none = os::control_group_limits("0::/../outside\nnonsense\n", directory_.path());
   EXPECT_FALSE(none.cores);
   EXPECT_FALSE(none.memory_bytes);
 }

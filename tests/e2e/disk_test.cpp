@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "db/connection.hpp"
-#include "server/data/file_text.hpp"
+#include "os/file_text.hpp"
 #include "server/engine.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
@@ -135,7 +135,7 @@ class DiskTest : public testing::Test {
     EXPECT_EQ(outcome(*server, id), expected);
   }
 
-  static std::string log_of(const std::string& data_dir) { return server::read_small_file(data_dir + ".log").value_or(""); }
+  static std::string log_of(const std::string& data_dir) { return os::read_small_file(data_dir + ".log").value_or(""); }
 
   static std::pair<int, std::string> run_program(const std::string& name, const std::string& arguments) {
     const std::string command = std::string(TUNEBAND_BIN_DIR) + "/" + name + " " + arguments + " 2>&1";
@@ -234,7 +234,7 @@ class DiskTest : public testing::Test {
   // Health turns, a job is refused in words that name what is gone, the server ends.
   static void expect_loss_is_noticed(RunningServer& server, const Json& document, const std::string& words) {
     while (server.raw("GET", "/healthz", "").status == 200) continue;
-    const protocol::HttpResponse refused = server.raw("POST", "/v1/jobs", document.dump());
+    const net::HttpResponse refused = server.raw("POST", "/v1/jobs", document.dump());
     EXPECT_EQ(refused.status, 503) << refused.body;
     EXPECT_THAT(refused.body, HasSubstr(words));
     EXPECT_EQ(server.wait(), server::kExitCommitFailed);
@@ -447,7 +447,7 @@ TEST_F(DiskTest, WhatStandsOnAReadOnlyDiskCanBeLookedAtAndNotChanged) {
            {"POST", "/v1/jobs/" + id + "/stop"},
            {"DELETE", "/v1/jobs/" + id},
            {"POST", "/v1/workers/a/sync"}}) {
-    const protocol::HttpResponse refused = looking.raw(method, target, "{}");
+    const net::HttpResponse refused = looking.raw(method, target, "{}");
     EXPECT_EQ(refused.status, 403) << target;
     EXPECT_THAT(refused.body, HasSubstr("only reads " + data_dir)) << target;
   }

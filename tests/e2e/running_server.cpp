@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
-#include "server/data/file_text.hpp"
-#include "server/local/child_process.hpp"
+#include "os/child_process.hpp"
+#include "os/file_text.hpp"
 
 namespace tuneband::test {
 namespace {
@@ -66,25 +66,25 @@ RunningServer::RunningServer(std::string data_dir, int workers, std::vector<std:
   int out[2] = {-1, -1};
   EXPECT_EQ(::pipe2(out, O_CLOEXEC), 0);
   const int log = ::open((data_dir_ + ".log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  server::ChildCommand command;
+  os::ChildCommand command;
   command.program = TUNEBAND_BIN_DIR "/tuneband-server";
   command.arguments = {"--data-dir", data_dir_, "--port", "0", "--workers", std::to_string(workers), "--log-level", "debug"};
   command.arguments.insert(command.arguments.end(), more_arguments.begin(), more_arguments.end());
   command.stdout_fd = out[1];
   command.stderr_fd = log;
-  const Result<pid_t> started = server::spawn(command);
+  const Result<pid_t> started = os::spawn(command);
   ::close(out[1]);
   ::close(log);
   stdout_fd_ = out[0];
   pid_ = started ? *started : 0;
   const std::string line = read_line(stdout_fd_);
-  EXPECT_TRUE(line.starts_with(kSays)) << line << server::read_small_file(data_dir_ + ".log").value_or("");
+  EXPECT_TRUE(line.starts_with(kSays)) << line << os::read_small_file(data_dir_ + ".log").value_or("");
   if (line.starts_with(kSays)) url_ = line.substr(kSays.size());
 }
 
 RunningServer::~RunningServer() {
   if (testing::Test::HasFailure()) {
-    const std::string log = server::read_small_file(data_dir_ + ".log").value_or("");
+    const std::string log = os::read_small_file(data_dir_ + ".log").value_or("");
     std::fprintf(stderr, "--- the end of the server's log ---\n%s\n",
                  log.substr(log.size() > 6000 ? log.size() - 6000 : 0).c_str());
   }
@@ -94,17 +94,17 @@ RunningServer::~RunningServer() {
   for (int index = 0; worker_pid(index) > 0; ++index) ::kill(static_cast<pid_t>(worker_pid(index)), SIGKILL);
 }
 
-protocol::HttpResponse RunningServer::raw(const std::string& method, const std::string& target, const std::string& body) {
-  Result<protocol::HttpClient> client = protocol::HttpClient::create(url_);
+net::HttpResponse RunningServer::raw(const std::string& method, const std::string& target, const std::string& body) {
+  Result<net::HttpClient> client = net::HttpClient::create(url_);
   EXPECT_TRUE(client);
   if (!client) return {};
-  Result<protocol::HttpResponse> response = client->request(method, target, body, kRequestMs);
+  Result<net::HttpResponse> response = client->request(method, target, body, kRequestMs);
   EXPECT_TRUE(response) << describe(response.error());
-  return response ? *response : protocol::HttpResponse{};
+  return response ? *response : net::HttpResponse{};
 }
 
 Json RunningServer::request(const std::string& method, const std::string& target, const std::string& body) {
-  const protocol::HttpResponse response = raw(method, target, body);
+  const net::HttpResponse response = raw(method, target, body);
   EXPECT_EQ(response.status / 100, 2) << method << " " << target << ": " << response.status << " " << response.body;
   const Result<Json> json = parse_json(response.body);
   return response.status / 100 == 2 && json ? *json : Json();
@@ -115,7 +115,7 @@ bool RunningServer::follow(const std::string& job, const std::function<bool(cons
 }
 
 bool RunningServer::stream(const std::string& target, const std::function<bool(const ServerEvent&)>& enough) {
-  Result<protocol::HttpClient> client = protocol::HttpClient::create(url_);
+  Result<net::HttpClient> client = net::HttpClient::create(url_);
   if (!client) return false;
   EventReader reader;
   bool found = false;
@@ -143,7 +143,7 @@ int RunningServer::wait() {
 }
 
 std::int64_t RunningServer::worker_pid(int index) const {
-  const auto text = server::read_small_file(data_dir_ + "/workers/local-" + std::to_string(index) + ".json");
+  const auto text = os::read_small_file(data_dir_ + "/workers/local-" + std::to_string(index) + ".json");
   if (!text) return 0;
   const Result<Json> json = parse_json(*text);
   return json ? json->value("pid", std::int64_t{0}) : 0;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/json.hpp"
-#include "workers/protocol/http_client.hpp"
+#include "net/http_client.hpp"
 
 namespace tuneband::test {
 
@@ -33,7 +33,7 @@ class RunningServer {
   // The body of the answer; any status but a 2xx fails the test and gives null.
   Json get(const std::string& target) { return request("GET", target, ""); }
   Json post(const std::string& target, const std::string& body) { return request("POST", target, body); }
-  protocol::HttpResponse raw(const std::string& method, const std::string& target, const std::string& body);
+  net::HttpResponse raw(const std::string& method, const std::string& target, const std::string& body);
 
   // Reads the job's events until `enough` says so. False when the stream ended first.
   bool follow(const std::string& job, const std::function<bool(const ServerEvent&)>& enough);

@@ -16,7 +16,7 @@
 
 #include "core/random.hpp"
 #include "core/text.hpp"
-#include "server/local/child_process.hpp"
+#include "os/child_process.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
 #include "tests/server/temporary_directory.hpp"
@@ -283,7 +283,7 @@ TEST_F(WholeStackTest, AJobWithAMissingFileIsRefusedAtSubmit) {
   RunningServer server(data("data"), 1);
   Json job = xgboost_job("missing");
   job["trainer"]["data"]["train"] = directory_ / "nowhere.csv";
-  const protocol::HttpResponse response = server.raw("POST", "/v1/jobs", job.dump());
+  const net::HttpResponse response = server.raw("POST", "/v1/jobs", job.dump());
   EXPECT_EQ(response.status, 400) << response.body;
   EXPECT_NE(response.body.find("trainer.data.train"), std::string::npos) << response.body;
 }
@@ -317,12 +317,12 @@ TEST_F(WholeStackTest, ASecondSignalEndsTheServerAtOnce) {
 TEST_F(WholeStackTest, AServerEndsWithTheProcessThatStartedIt) {
   int out[2] = {-1, -1};
   ASSERT_EQ(::pipe2(out, O_CLOEXEC), 0);
-  server::ChildCommand shell;
+  os::ChildCommand shell;
   shell.program = "/bin/sh";
   shell.arguments = {"-c", std::string(TUNEBAND_BIN_DIR) + "/tuneband-server --end-with-parent --port 0 --workers 1 --data-dir " +
                                data("data") + "; true"};
   shell.stdout_fd = out[1];
-  const Result<pid_t> parent = server::spawn(shell);
+  const Result<pid_t> parent = os::spawn(shell);
   ASSERT_TRUE(parent);
   ::close(out[1]);
   char c = 0;

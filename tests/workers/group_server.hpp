@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/protocol/loopback_server.hpp"
+#include "tests/net/loopback_server.hpp"
 #include "workers/protocol/sync.hpp"
 
 namespace tuneband::test {

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "os/process_table.hpp"
 #include "workers/command/process.hpp"
-#include "workers/process_table.hpp"
 
 namespace tuneband::workers {
 namespace {
@@ -24,7 +24,7 @@ std::string read_line(int fd) {
   return line;
 }
 
-bool ends(const UniqueFd& process) {
+bool ends(const os::UniqueFd& process) {
   constexpr int kPatienceMs = 20'000;
   pollfd wait{process.get(), POLLIN, 0};
   const bool ended = ::poll(&wait, 1, kPatienceMs) == 1;
@@ -35,14 +35,14 @@ bool ends(const UniqueFd& process) {
 // A worker, whose command has a process in a session of its own. Its first line is that process's number.
 struct SimulatedWorker {
   pid_t pid = 0;
-  UniqueFd output;
+  os::UniqueFd output;
 };
 
 SimulatedWorker start_worker() {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
-  UniqueFd output(ends[0]);
-  UniqueFd input(ends[1]);
+  os::UniqueFd output(ends[0]);
+  os::UniqueFd input(ends[1]);
   const pid_t pid = ::fork();
   if (pid == 0) {
     auto process = Process::start({.executable = "/bin/sh",
@@ -63,7 +63,7 @@ void kill_worker(const SimulatedWorker& worker) {
 
 TEST(LeftOver, WhatTheCommandOfAKilledWorkerHasStartedIsEnded) {
   const SimulatedWorker worker = start_worker();
-  const UniqueFd left = open_pidfd(std::stoi(read_line(worker.output.get())));
+  const os::UniqueFd left = os::open_pidfd(std::stoi(read_line(worker.output.get())));
   ASSERT_TRUE(left);
   kill_worker(worker);
   EXPECT_GE(end_left_over_processes(), 1);
@@ -72,7 +72,7 @@ TEST(LeftOver, WhatTheCommandOfAKilledWorkerHasStartedIsEnded) {
 
 TEST(LeftOver, NothingOfAWorkerThatLivesIsEnded) {
   const SimulatedWorker worker = start_worker();
-  const UniqueFd its = open_pidfd(std::stoi(read_line(worker.output.get())));
+  const os::UniqueFd its = os::open_pidfd(std::stoi(read_line(worker.output.get())));
   ASSERT_TRUE(its);
   end_left_over_processes();
   pollfd wait{its.get(), POLLIN, 0};

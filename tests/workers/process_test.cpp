@@ -71,7 +71,7 @@ TEST(Process, StartsWithSignalsAsByDefaultAndNoFilesOfOurs) {
   ::sigaddset(&blocked, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
   const TemporaryDir dir;
-  const UniqueFd leaking(::open("/dev/null", O_RDONLY));  // not close-on-exec, as a library may do it
+  const os::UniqueFd leaking(::open("/dev/null", O_RDONLY));  // not close-on-exec, as a library may do it
   auto process = Process::start(shell("grep -E 'Sig(Blk|Ign)' /proc/self/status; ls /proc/self/fd", dir.path()));
   ASSERT_TRUE(process);
   const std::string output = outcome_of(*process).first;

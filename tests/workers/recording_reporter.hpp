@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "os/wake_event.hpp"
 #include "workers/trial_runner.hpp"
-#include "workers/wake_event.hpp"
 
 namespace tuneband::test {
 
@@ -53,7 +53,7 @@ class RecordingReporter final : public workers::TrialReporter {
   std::int64_t began_ = 0;
   std::int64_t checkpoint_ = 0;
   bool stop_ = false;
-  workers::WakeEvent stop_event_;
+  os::WakeEvent stop_event_;
 };
 
 }  // namespace tuneband::test

@@ -62,7 +62,7 @@ class SyncLoopTest : public testing::Test {
   }
 
   void start_worker() {
-    worker.emplace(options, std::move(*protocol::HttpClient::create(server.url())), runner);
+    worker.emplace(options, std::move(*net::HttpClient::create(server.url())), runner);
     ended = std::async(std::launch::async, [this] { return worker->run(); });
   }
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/protocol/loopback_server.hpp"
+#include "tests/net/loopback_server.hpp"
 #include "workers/protocol/sync.hpp"
 
 namespace tuneband::test {

@@ -16,11 +16,11 @@
 #include <fstream>
 
 #include "core/json.hpp"
+#include "os/unique_fd.hpp"
 #include "tests/workers/temporary_dir.hpp"
 #include "workers/job_check.hpp"
 #include "workers/preflight/place_check.hpp"
 #include "workers/preflight/program_check.hpp"
-#include "workers/unique_fd.hpp"
 
 namespace tuneband::workers {
 namespace {
@@ -92,7 +92,7 @@ class Loopback {
   std::string port() const { return std::to_string(port_); }
 
  private:
-  UniqueFd fd_;
+  os::UniqueFd fd_;
   int port_ = 0;
 };
 

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "core/text.hpp"
-#include "workers/free_port.hpp"
-#include "workers/unique_fd.hpp"
+#include "net/free_port.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -87,7 +87,7 @@ void add_group_variables(const protocol::AssignmentOrder& order, const std::stri
   variables["LOCAL_WORLD_SIZE"] = "1";
   if (!order.group) {
     variables["MASTER_ADDR"] = kLoopback;
-    variables["MASTER_PORT"] = std::to_string(find_free_port());
+    variables["MASTER_PORT"] = std::to_string(net::find_free_port());
     return;
   }
   variables["MASTER_ADDR"] = place.master_address;
@@ -180,7 +180,7 @@ std::map<std::string, std::string> inherited_variables(const CommandSpec& spec) 
 
 // A file's text without the line's end that editors add. A file that is no regular one could hold up its reader for ever.
 std::optional<std::string> text_of_file(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const os::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat info {};
   if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   std::string text(kSecretBytesMax + 1, '\0');

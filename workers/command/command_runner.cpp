@@ -11,6 +11,7 @@
 
 #include "core/text.hpp"
 #include "jobs/trainer_spec.hpp"
+#include "os/unique_fd.hpp"
 #include "workers/command/command_line.hpp"
 #include "workers/command/left_over.hpp"
 #include "workers/command/running_command.hpp"
@@ -22,7 +23,6 @@
 #include "workers/segment_dir.hpp"
 #include "workers/tensor_recorder.hpp"
 #include "workers/trial_runner.hpp"
-#include "workers/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -363,8 +363,9 @@ class CommandRunner final : public TrialRunner {
     const std::filesystem::path path = parameters_file(order);
     const auto directory = protocol::TrialDirectory::open(path.parent_path().string());
     const std::string name = path.filename().string();
-    UniqueFd file(directory ? directory->open_file(name, O_WRONLY | O_CREAT | O_TRUNC, 0644) : -1);
-    if (directory && !file && errno == ELOOP) file = UniqueFd(directory->make_file(name, 0644));  // a link: the trial's own doing
+    os::UniqueFd file(directory ? directory->open_file(name, O_WRONLY | O_CREAT | O_TRUNC, 0644) : -1);
+    // A link there is the trial's own doing.
+    if (directory && !file && errno == ELOOP) file = os::UniqueFd(directory->make_file(name, 0644));
     const std::string text = order.configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     errno = directory && file ? ENOSPC : errno;  // what is not written whole found no room
     if (file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) return {};

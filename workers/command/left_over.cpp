@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "workers/process_table.hpp"
+#include "os/process_table.hpp"
 
 namespace tuneband::workers {
 
@@ -18,7 +18,7 @@ constexpr std::string_view kTrialDirVariable = "TUNEBAND_TRIAL_DIR=";
 constexpr std::string_view kEpochVariable = "TUNEBAND_EPOCH=";
 constexpr int kPassesMax = 20;  // of killing what the last pass's victims started
 
-std::string mark_of(const ProcessInfo& worker) { return std::to_string(worker.pid) + "-" + std::to_string(worker.started); }
+std::string mark_of(const os::ProcessInfo& worker) { return std::to_string(worker.pid) + "-" + std::to_string(worker.started); }
 
 std::string proc_file(pid_t pid, const char* name) { return "/proc/" + std::to_string(pid) + "/" + name; }
 
@@ -39,16 +39,16 @@ std::optional<std::string> in_environment(pid_t pid, std::string_view name_and_e
 bool lives(const std::string& mark) {
   pid_t pid = 0;
   std::from_chars(mark.data(), mark.data() + mark.size(), pid);
-  const auto worker = read_process(pid);
+  const auto worker = os::read_process(pid);
   return worker && worker->state != 'Z' && mark_of(*worker) == mark;
 }
 
 template <class Which>
-std::vector<ProcessInfo> processes_here(const Which& which) {
-  std::vector<ProcessInfo> found;
+std::vector<os::ProcessInfo> processes_here(const Which& which) {
+  std::vector<os::ProcessInfo> found;
   const std::string here = pid_namespace(::getpid());
-  for (const pid_t pid : all_pids()) {
-    const auto info = read_process(pid);
+  for (const pid_t pid : os::all_pids()) {
+    const auto info = os::read_process(pid);
     if (!info || info->state == 'Z' || pid == ::getpid() || pid_namespace(pid) != here) continue;
     if (which(*info)) found.push_back(*info);
   }
@@ -60,15 +60,15 @@ template <class Which>
 int end_all(const Which& which) {
   int ended = 0;
   for (int pass = 0; pass < kPassesMax; ++pass) {
-    const std::vector<ProcessInfo> victims = processes_here(which);
+    const std::vector<os::ProcessInfo> victims = processes_here(which);
     if (victims.empty()) break;
     if (pass == 0) ended = static_cast<int>(victims.size());
-    kill_once(victims);
+    os::kill_once(victims);
   }
   return ended;
 }
 
-bool outlived_its_worker(const ProcessInfo& process) {
+bool outlived_its_worker(const os::ProcessInfo& process) {
   const auto mark = in_environment(process.pid, kWorkerVariable);
   return mark && !mark->empty() && !lives(*mark);
 }
@@ -76,14 +76,14 @@ bool outlived_its_worker(const ProcessInfo& process) {
 }  // namespace
 
 std::string mark_of_this_worker() {
-  const auto self = read_process(::getpid());
+  const auto self = os::read_process(::getpid());
   return std::string(kWorkerVariable) + (self ? mark_of(*self) : "");
 }
 
 int end_left_over_processes() { return end_all(outlived_its_worker); }
 
 int end_processes_of_earlier_segments(const std::string& trial_dir, std::int64_t epoch) {
-  return end_all([&](const ProcessInfo& process) {
+  return end_all([&](const os::ProcessInfo& process) {
     if (process.state == 'T' || in_environment(process.pid, kTrialDirVariable) != trial_dir) return false;
     const std::string its = in_environment(process.pid, kEpochVariable).value_or("");
     std::int64_t its_epoch = epoch;

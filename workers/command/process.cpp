@@ -14,10 +14,10 @@
 #include <cstring>
 
 #include "core/check.hpp"
+#include "os/process_table.hpp"
 #include "workers/command/left_over.hpp"
 #include "workers/command/path_check.hpp"
 #include "workers/machine_fault.hpp"
-#include "workers/process_table.hpp"
 
 namespace tuneband::workers {
 
@@ -152,14 +152,14 @@ Error launch_error(const ProcessSpec& spec, const LaunchFailure& failure) {
 }
 
 struct Pipe {
-  UniqueFd read;
-  UniqueFd write;
+  os::UniqueFd read;
+  os::UniqueFd write;
 };
 
 std::optional<Pipe> make_pipe(int flags) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | flags) != 0) return std::nullopt;
-  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+  return Pipe{os::UniqueFd(ends[0]), os::UniqueFd(ends[1])};
 }
 
 Error no_room(const char* what) {
@@ -171,7 +171,7 @@ Error no_room(const char* what) {
 bool have_children() {
   siginfo_t info{};
   if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return false;
-  return !any_stand_aside() || !descendants().empty();
+  return !os::any_stand_aside() || !os::descendants().empty();
 }
 
 }  // namespace
@@ -212,7 +212,7 @@ Result<std::string> find_executable(std::string_view name, std::string_view path
 Result<Process> Process::start(const ProcessSpec& spec) {
   TUNEBAND_CHECK(!spec.argv.empty(), "a command has a name");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  UniqueFd input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  os::UniqueFd input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   auto output = make_pipe(0);
   auto failure = make_pipe(0);
   if (!input || !output || !failure) return no_room("pipe");
@@ -238,7 +238,7 @@ Result<Process> Process::start(const ProcessSpec& spec) {
                       .parent = ::getpid()};
   const pid_t pid = spawn_command(launch);
   if (pid < 0) return no_room("fork");
-  UniqueFd pidfd = open_pidfd(pid);
+  os::UniqueFd pidfd = os::open_pidfd(pid);
   TUNEBAND_CHECK(pidfd, "an unreaped child has a pidfd");
 
   failure->write.reset();
@@ -291,9 +291,9 @@ void Process::kill_tree() {
   const auto deadline = ProcessClock::now() + kKillPatience;
   // What one pass kills may have started more meanwhile, so until nothing is left.
   while ((poll_exit(), have_children()) && ProcessClock::now() < deadline) {
-    const std::vector<ProcessInfo> tree = descendants();
-    kill_once(tree);
-    for (const ProcessInfo& process : tree) {
+    const std::vector<os::ProcessInfo> tree = os::descendants();
+    os::kill_once(tree);
+    for (const os::ProcessInfo& process : tree) {
       if (process.parent == ::getpid() && process.pid != pid_) ::waitpid(process.pid, nullptr, WNOHANG);
     }
   }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "workers/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -59,11 +59,11 @@ class Process {
   void kill_tree();
 
  private:
-  Process(pid_t pid, UniqueFd pidfd, UniqueFd output) : pid_(pid), pidfd_(std::move(pidfd)), output_(std::move(output)) {}
+  Process(pid_t pid, os::UniqueFd pidfd, os::UniqueFd output) : pid_(pid), pidfd_(std::move(pidfd)), output_(std::move(output)) {}
 
   pid_t pid_ = 0;
-  UniqueFd pidfd_;
-  UniqueFd output_;
+  os::UniqueFd pidfd_;
+  os::UniqueFd output_;
   std::optional<ExitStatus> status_;
 };
 

@@ -15,7 +15,7 @@
 #include "core/decimal.hpp"
 #include "core/text.hpp"
 #include "debugger/files/array_formats.hpp"
-#include "workers/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -54,7 +54,7 @@ std::optional<TensorFileName> tensor_file_name(const std::string& file) {
 // Only a regular file with one name, which nothing but the trial has made.
 Result<std::string> read_whole(int directory, const std::string& file) {
   const auto refused = [](const char* why) { return Error{ErrorCode::invalid_argument, why, "", ""}; };
-  const UniqueFd fd(::openat(directory, file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const os::UniqueFd fd(::openat(directory, file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0) return refused("it cannot be opened, or is a link");
   if (!S_ISREG(status.st_mode) || status.st_nlink > 1) return refused("it is no regular file of its own");

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "os/open_regular.hpp"
 #include "workers/data/decompressor.hpp"
-#include "workers/open_regular.hpp"
 
 namespace tuneband::workers {
 
@@ -184,7 +184,7 @@ double share_of_file(int file, std::uint64_t bytes) {
 
 Result<TextRead> read_text_file(const std::string& path, const std::function<Result<void>(std::string_view)>& on_piece,
                                 const ReadOptions& options) {
-  const UniqueFd file = open_regular(path, O_RDONLY);
+  const os::UniqueFd file = os::open_regular(path, O_RDONLY);
   if (!file && errno == EINVAL) return file_error(path + " is no regular file");
   if (!file) return unreadable("cannot open " + path);
   TextSink text(path, on_piece, options.bytes_max);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/text.hpp"
-#include "workers/protocol/control_group.hpp"
+#include "os/control_group.hpp"
 
 namespace tuneband::workers {
 
@@ -55,7 +55,7 @@ Largest largest_of(const XgboostSpec& spec, const Json& job, const std::string& 
 std::string megabytes(double bytes) { return std::to_string(std::max(1LL, std::llround(bytes / kBytesOfMegabyte))) + " MB"; }
 
 CheckedMachine this_machine(int workers) {
-  const protocol::ControlGroupLimits limits = protocol::own_control_group_limits();
+  const os::ControlGroupLimits limits = os::own_control_group_limits();
   const double cores = std::max(1U, std::thread::hardware_concurrency());
   const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
   return {std::min(cores, limits.cores.value_or(cores)), std::min(memory, limits.memory_bytes.value_or(memory)), workers};

@@ -19,8 +19,8 @@
 #include <string_view>
 
 #include "core/text.hpp"
+#include "os/unique_fd.hpp"
 #include "workers/command/path_check.hpp"
-#include "workers/unique_fd.hpp"
 
 namespace tuneband::workers {
 
@@ -67,7 +67,7 @@ using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
 // 0, or why it cannot be connected to.
 int connect_within(const addrinfo& address, int ms_max) {
-  const UniqueFd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const os::UniqueFd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return errno;
   if (::connect(fd.get(), address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "workers/open_regular.hpp"
+#include "os/open_regular.hpp"
 #include "workers/preflight/checked_command.hpp"
 
 namespace tuneband::workers {
@@ -89,7 +89,7 @@ ProgramFile read_script(std::string line) {
 }  // namespace
 
 std::optional<ProgramFile> read_program_file(const std::string& path) {
-  const UniqueFd fd = open_regular(path, O_RDONLY);
+  const os::UniqueFd fd = os::open_regular(path, O_RDONLY);
   if (!fd) return std::nullopt;
   std::array<char, kFirstLineMax> begin{};
   const ssize_t size = ::read(fd.get(), begin.data(), begin.size());

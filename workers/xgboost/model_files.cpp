@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "core/random.hpp"
+#include "os/open_regular.hpp"
 #include "workers/machine_fault.hpp"
-#include "workers/open_regular.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
 
@@ -38,7 +38,7 @@ std::optional<protocol::TrialDirectory> checkpoints_of(const std::string& trial_
 std::string aside(const std::string& path) { return path + ".tmp" + std::to_string(::getpid()); }
 
 bool write_bytes(const std::string& path, std::string_view bytes, Flush flush) {
-  const UniqueFd file = open_regular(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
+  const os::UniqueFd file = os::open_regular(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
   if (!file) return false;
   while (!bytes.empty()) {
     const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
@@ -64,7 +64,7 @@ Result<void> write_whole(const std::string& path, std::string_view bytes, Flush 
 
 // The names in it, to the disk itself. Some network file systems have no such call for a directory: they do it by themselves.
 Result<void> flush_directory(const std::string& path) {
-  const UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const os::UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory && (::fsync(directory.get()) == 0 || errno == EINVAL || errno == ENOTSUP)) return {};
   return write_error(path, errno);
 }
@@ -142,8 +142,8 @@ std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64
   const std::string checkpoints = protocol::checkpoint_dir(trial_dir, epoch);
   for (const std::int64_t resource : stored_resources(checkpoints)) {
     if (resource > resource_max) continue;
-    auto bytes = read_regular(checkpoint_path(checkpoints, resource, kModelEnding));
-    const auto sum = read_regular(checkpoint_path(checkpoints, resource, kChecksumEnding));
+    auto bytes = os::read_regular(checkpoint_path(checkpoints, resource, kModelEnding));
+    const auto sum = os::read_regular(checkpoint_path(checkpoints, resource, kChecksumEnding));
     if (bytes && sum && *sum == checksum(*bytes)) return StoredModel{resource, std::move(*bytes)};
     notes.push_back("the checkpoint of " + std::to_string(resource) + " rounds is damaged and is not used");
   }

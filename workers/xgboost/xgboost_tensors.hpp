@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "os/process_usage.hpp"
 #include "workers/data/data_cache.hpp"
-#include "workers/process_usage.hpp"
 #include "workers/tensor_recorder.hpp"
 #include "workers/xgboost/xgboost_session.hpp"
 
@@ -44,7 +44,7 @@ class XgboostTensors {
   std::shared_ptr<const WarmData> data_;
   XgboostParameters parameters_;
   int threads_;
-  ProcessUsage usage_;
+  os::ProcessUsage usage_;
   std::int64_t saved_step_ = 0;
   bool first_step_ = true;
   std::string trouble_;

@@ -1,4 +1,4 @@
-#include "workers/protocol/http_client.hpp"
+#include "net/http_client.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <future>
 #include <mutex>
 
-#include "tests/protocol/loopback_server.hpp"
+#include "tests/net/loopback_server.hpp"
 
-namespace tuneband::protocol {
+namespace tuneband::net {
 namespace {
 
 using test::LoopbackAnswer;
@@ -211,4 +211,4 @@ TEST(JsonOrError, SaysSoWhenTheAnswerIsNoErrorOfOurs) {
 }
 
 }  // namespace
-}  // namespace tuneband::protocol
+}  // namespace tuneband::net

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace tuneband::protocol {
+namespace tuneband::os {
 
 struct ControlGroupLimits {
   std::optional<double> cores;
@@ -20,4 +20,4 @@ ControlGroupLimits control_group_limits(const std::string& membership, const std
 // Of this process.
 ControlGroupLimits own_control_group_limits();
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband::os

@@ -1,4 +1,4 @@
-#include "workers/wake_event.hpp"
+#include "os/wake_event.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -8,7 +8,7 @@
 
 #include "core/check.hpp"
 
-namespace tuneband::workers {
+namespace tuneband::os {
 
 WakeEvent::WakeEvent() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { TUNEBAND_CHECK(fd_, "no file descriptor is left"); }
 
@@ -27,4 +27,4 @@ bool WakeEvent::wait(std::int64_t timeout_ms) const {
   return ::poll(&wait, 1, static_cast<int>(std::clamp<std::int64_t>(timeout_ms, 0, std::numeric_limits<int>::max()))) > 0;
 }
 
-}  // namespace tuneband::workers
+}  // namespace tuneband::os

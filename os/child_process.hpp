@@ -10,7 +10,7 @@
 
 #include "core/error.hpp"
 
-namespace tuneband::server {
+namespace tuneband::os {
 
 struct ChildCommand {
   std::string program;                                           // path
@@ -31,4 +31,4 @@ std::string describe_exit(const siginfo_t& exit);
 // tuneband-worker beside the running executable.
 std::string program_beside_this_one(const std::string& name);
 
-}  // namespace tuneband::server
+}  // namespace tuneband::os

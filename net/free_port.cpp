@@ -1,9 +1,9 @@
-#include "workers/free_port.hpp"
+#include "net/free_port.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
-namespace tuneband::workers {
+namespace tuneband::net {
 
 int find_free_port() {
   boost::asio::io_context context;
@@ -16,4 +16,4 @@ int find_free_port() {
   return error ? 0 : bound.port();
 }
 
-}  // namespace tuneband::workers
+}  // namespace tuneband::net

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace tuneband::workers {
+namespace tuneband::os {
 
 class UniqueFd {
  public:
@@ -28,4 +28,4 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-}  // namespace tuneband::workers
+}  // namespace tuneband::os

@@ -1,4 +1,4 @@
-#include "workers/process_table.hpp"
+#include "os/process_table.hpp"
 
 #include <dirent.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace tuneband::workers {
+namespace tuneband::os {
 
 namespace {
 
@@ -108,4 +108,4 @@ void kill_once(const std::vector<ProcessInfo>& victims) {
   if (!waits.empty()) ::poll(waits.data(), waits.size(), kKillPassMs);
 }
 
-}  // namespace tuneband::workers
+}  // namespace tuneband::os

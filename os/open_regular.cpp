@@ -1,4 +1,4 @@
-#include "workers/open_regular.hpp"
+#include "os/open_regular.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 #include <array>
 #include <cerrno>
 
-namespace tuneband::workers {
+namespace tuneband::os {
 
 UniqueFd open_regular(const std::string& path, int flags, mode_t mode) {
   // Without blocking, even for a pipe: ENXIO says that nobody reads it.
@@ -36,4 +36,4 @@ std::optional<std::string> read_regular(const std::string& path) {
   }
 }
 
-}  // namespace tuneband::workers
+}  // namespace tuneband::os

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "workers/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
-namespace tuneband::workers {
+namespace tuneband::os {
 
 class WakeEvent {
  public:
@@ -21,4 +21,4 @@ class WakeEvent {
   UniqueFd fd_;
 };
 
-}  // namespace tuneband::workers
+}  // namespace tuneband::os

@@ -1,4 +1,4 @@
-#include "workers/protocol/http_client.hpp"
+#include "net/http_client.hpp"
 
 #include <atomic>
 #include <boost/asio/connect.hpp>
@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-namespace tuneband::protocol {
+namespace tuneband::net {
 
 namespace {
 
@@ -321,4 +321,4 @@ Result<Json> json_or_error(const Result<HttpResponse>& response) {
   return error;
 }
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband::net

@@ -1,4 +1,4 @@
-#include "workers/process_usage.hpp"
+#include "os/process_usage.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-namespace tuneband::workers {
+namespace tuneband::os {
 
 namespace {
 
@@ -62,4 +62,4 @@ std::optional<ResourceUse> ProcessUsage::sample() {
   return use;
 }
 
-}  // namespace tuneband::workers
+}  // namespace tuneband::os

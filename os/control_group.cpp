@@ -1,4 +1,4 @@
-#include "workers/protocol/control_group.hpp"
+#include "os/control_group.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,7 +6,7 @@
 #include <iterator>
 #include <sstream>
 
-namespace tuneband::protocol {
+namespace tuneband::os {
 
 namespace {
 
@@ -86,4 +86,4 @@ ControlGroupLimits control_group_limits(const std::string& membership, const std
 
 ControlGroupLimits own_control_group_limits() { return control_group_limits(whole_text("/proc/self/cgroup"), "/sys/fs/cgroup"); }
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband::os

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "workers/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
-namespace tuneband::workers {
+namespace tuneband::os {
 
 // As open() with `flags`, close-on-exec. Empty with errno set when it is not there or cannot be opened; EINVAL: it is a pipe, a
 // socket, a device or a directory.
@@ -18,4 +18,4 @@ UniqueFd open_regular(const std::string& path, int flags, mode_t mode = 0);
 // Nothing where it cannot be read.
 std::optional<std::string> read_regular(const std::string& path);
 
-}  // namespace tuneband::workers
+}  // namespace tuneband::os

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "workers/unique_fd.hpp"
+#include "os/unique_fd.hpp"
 
-namespace tuneband::workers {
+namespace tuneband::os {
 
 struct ProcessInfo {
   pid_t pid = 0;
@@ -34,4 +34,4 @@ bool any_stand_aside();
 // Kills each and waits a moment for one of them to end.
 void kill_once(const std::vector<ProcessInfo>& victims);
 
-}  // namespace tuneband::workers
+}  // namespace tuneband::os

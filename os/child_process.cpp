@@ -1,4 +1,4 @@
-#include "server/local/child_process.hpp"
+#include "os/child_process.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -14,7 +14,7 @@
 
 extern char** environ;
 
-namespace tuneband::server {
+namespace tuneband::os {
 namespace {
 
 constexpr int kChildNice = 5;
@@ -125,4 +125,4 @@ std::string program_beside_this_one(const std::string& name) {
   return error ? name : (self.parent_path() / name).string();
 }
 
-}  // namespace tuneband::server
+}  // namespace tuneband::os

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-namespace tuneband::cli {
+namespace tuneband::os {
 
 class TemporaryDir {
  public:
@@ -27,4 +27,4 @@ class TemporaryDir {
   std::string path_;
 };
 
-}  // namespace tuneband::cli
+}  // namespace tuneband::os

@@ -1,9 +1,9 @@
 // Ports for programs that are started later.
 #pragma once
 
-namespace tuneband::workers {
+namespace tuneband::net {
 
 // A TCP port that nobody listens on now, on any address of this machine. 0: none found.
 int find_free_port();
 
-}  // namespace tuneband::workers
+}  // namespace tuneband::net

@@ -1,4 +1,4 @@
-#include "server/data/file_text.hpp"
+#include "os/file_text.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace tuneband::server {
+namespace tuneband::os {
 namespace {
 constexpr std::uintmax_t kSmallFileBytesMax = 1024 * 1024;
 }
@@ -37,4 +37,4 @@ Result<void> replace_file(const std::string& path, std::string_view text) {
   return {};
 }
 
-}  // namespace tuneband::server
+}  // namespace tuneband::os

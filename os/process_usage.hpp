@@ -6,7 +6,7 @@
 #include <chrono>
 #include <optional>
 
-namespace tuneband::workers {
+namespace tuneband::os {
 
 struct ResourceUse {
   double wall_seconds = 0;   // since the sample before
@@ -41,4 +41,4 @@ class ProcessUsage {
   Reading reading_;
 };
 
-}  // namespace tuneband::workers
+}  // namespace tuneband::os

@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 
-namespace tuneband::server {
+namespace tuneband::os {
 
 // The text, or nothing when the file is missing, unreadable or longer than 1 MiB.
 std::optional<std::string> read_small_file(const std::string& path);
@@ -19,4 +19,4 @@ bool is_want_of_room(int error);
 // system's reason.
 Result<void> replace_file(const std::string& path, std::string_view text);
 
-}  // namespace tuneband::server
+}  // namespace tuneband::os

@@ -11,7 +11,7 @@
 #include "core/error.hpp"
 #include "core/json.hpp"
 
-namespace tuneband::protocol {
+namespace tuneband::net {
 
 struct HttpHeader {
   std::string name;
@@ -60,4 +60,4 @@ class HttpClient {
 // 2xx: the parsed body. Otherwise the server's error (code, message, path, hint), as sent.
 Result<Json> json_or_error(const Result<HttpResponse>& response);
 
-}  // namespace tuneband::protocol
+}  // namespace tuneband::net
