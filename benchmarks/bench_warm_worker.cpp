@@ -4,7 +4,6 @@
 //
 //   bench_warm_worker DATA.csv       a file as examples/direct-marketing/generate.py makes it
 #include <fmt/core.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,9 +16,8 @@
 #include <vector>
 
 #include "benchmarks/bench_worker.hpp"
+#include "os/child_process.hpp"
 #include "workers/trial_runner.hpp"
-
-extern char** environ;
 
 namespace {
 
@@ -65,13 +63,10 @@ double median_ms(const Run& run) {
 }
 
 void run_in_new_process(const char* program, const std::string& data, const std::string& dir, int trial, std::int64_t rounds) {
-  std::vector<std::string> words{program, data, dir, std::to_string(trial), std::to_string(rounds)};
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t pid = 0;
+  const Result<pid_t> pid =
+      os::spawn({.program = program, .arguments = {data, dir, std::to_string(trial), std::to_string(rounds)}});
   int status = 0;
-  if (posix_spawn(&pid, program, nullptr, nullptr, argv.data(), environ) != 0 || waitpid(pid, &status, 0) < 0 || status != 0) {
+  if (!pid || waitpid(*pid, &status, 0) < 0 || status != 0) {
     fmt::print(stderr, "a trial in a new process failed\n");
     std::exit(1);
   }

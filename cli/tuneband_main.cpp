@@ -9,6 +9,7 @@
 #include "command_line/completion.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
+#include "os/child_process.hpp"
 #include "scheduler/job_spec.hpp"
 #include "simulator/comparison.hpp"
 
@@ -388,7 +389,7 @@ void add_completion(CLI::App& app, Command& chosen, Arguments& arguments) {
 
 int main(int argument_count, char** argument_values) {
   Arguments arguments;
-  arguments.server_program = tuneband::cli::program_beside_this("tuneband-server");
+  arguments.server_program = tuneband::os::program_beside_this_one("tuneband-server");
   arguments.run.server_program = arguments.server_program;
   Command chosen;
 

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "db/connection.hpp"
+#include "os/atomic_file.hpp"
 
 namespace tuneband {
 namespace {
@@ -92,11 +93,9 @@ void rename_database(const std::string& from, const std::string& to) {
     throw SqliteError(SQLITE_IOERR, "cannot give " + from + " its name " + to + ": " + std::strerror(errno));
   }
   const std::string directory = fs::path(to).parent_path().string();
-  const int fd = ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = fd >= 0 && ::fsync(fd) == 0;
-  const int why = errno;
-  if (fd >= 0) ::close(fd);
-  if (!synced) throw SqliteError(SQLITE_IOERR, "cannot write to disk that " + to + " is there: " + std::strerror(why));
+  if (!os::flush_directory(directory)) {
+    throw SqliteError(SQLITE_IOERR, "cannot write to disk that " + to + " is there: " + std::strerror(errno));
+  }
 }
 
 void remove_database(const std::string& path) {

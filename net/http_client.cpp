@@ -7,11 +7,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
-#include <boost/url/parse.hpp>
-#include <boost/url/url_view.hpp>
 #include <chrono>
 #include <optional>
 #include <utility>
+
+#include "net/address.hpp"
 
 namespace tuneband::net {
 
@@ -25,33 +25,6 @@ using HttpClock = std::chrono::steady_clock;
 constexpr std::uint64_t kResponseBodyMax = 64ULL * 1024 * 1024;  // bytes
 constexpr std::uint32_t kResponseHeaderMax = 64 * 1024;          // bytes
 constexpr std::size_t kStreamPieceSize = 16 * 1024;              // bytes
-constexpr const char* kDefaultPort = "80";
-
-struct Address {
-  std::string host;  // as in the Host header and for the resolver, an IPv6 address without brackets
-  std::string port;
-  std::string authority;  // host:port as written
-};
-
-Result<Address> read_address(std::string_view text) {
-  const auto fault = [&](const std::string& message) {
-    return Error{ErrorCode::invalid_argument, message + ", got `" + std::string(text) + "`", "",
-                 "a server's address looks like http://127.0.0.1:7070"};
-  };
-  const auto url = boost::urls::parse_uri(text);
-  if (!url) return fault("expected a URL");
-  if (url->scheme_id() != boost::urls::scheme::http) return fault("expected an http:// URL");
-  if (url->has_userinfo() || url->has_query() || url->has_fragment() ||
-      (!url->encoded_path().empty() && url->encoded_path() != "/")) {
-    return fault("expected no more than a host and a port");
-  }
-  Address address;
-  address.host = std::string(url->host_address());
-  address.port = url->has_port() && !url->port().empty() ? std::string(url->port()) : kDefaultPort;
-  address.authority = std::string(url->encoded_host_and_port());
-  if (address.host.empty()) return fault("expected a host");
-  return address;
-}
 
 std::string reason_of(const error_code& error) {
   return error == http::error::end_of_stream ? "it closed the connection" : error.message();
@@ -62,7 +35,7 @@ std::string reason_of(const error_code& error) {
 // The blocking call on top of asynchronous operations: each is started, then the caller's thread runs the context until the
 // operation is over, its deadline passes, or cancel() comes. An operation that is given up is ended by closing the socket.
 struct HttpClient::Connection {
-  explicit Connection(Address where) : address(std::move(where)) {}
+  explicit Connection(HttpAddress where) : address(std::move(where)) {}
 
   struct Failure {
     enum class Cause { error, timeout, cancelled } cause;
@@ -71,7 +44,7 @@ struct HttpClient::Connection {
   using Outcome = std::optional<Failure>;  // nothing: it went well
   using Request = http::request<http::string_body>;
 
-  Address address;
+  HttpAddress address;
   asio::io_context context;
   asio::ip::tcp::socket socket{context};
   boost::beast::flat_buffer buffer;
@@ -188,7 +161,7 @@ HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 
 Result<HttpClient> HttpClient::create(std::string_view url) {
-  auto address = read_address(url);
+  auto address = read_http_address(url);
   if (!address) return address.error();
   return HttpClient(std::make_unique<Connection>(std::move(*address)));
 }

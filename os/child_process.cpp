@@ -2,70 +2,154 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <string_view>
+
+#include "os/unique_fd.hpp"
 
 extern char** environ;
 
 namespace tuneband::os {
 namespace {
 
-constexpr int kChildNice = 5;
+using Step = SpawnFailure::Step;
 
-// Where the system does not allow it, the child runs as it is.
-void give_way_to_the_server(pid_t child) {
-  const ::sched_param priority{};
-  ::sched_setscheduler(child, SCHED_BATCH, &priority);
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(child), kChildNice);
+// What the child needs, made ready beforehand: between vfork and exec it shares our memory and may only make system calls.
+struct Launch {
+  const ChildCommand& command;
+  char* const* argv;
+  char* const* environment;
+  int input;
+  int output;
+  int errors;
+  int failure;  // a pipe that exec closes: a SpawnFailure is written there when it does not come to that
+  pid_t parent;
+};
+
+[[noreturn]] void fail_launch(int fd, Step step) {
+  const SpawnFailure failure{step, errno};
+  [[maybe_unused]] const ssize_t written = ::write(fd, &failure, sizeof failure);
+  ::_exit(127);
 }
 
-class SpawnAttributes {
- public:
-  SpawnAttributes() {
-    ::posix_spawnattr_init(&attributes_);
-    ::posix_spawn_file_actions_init(&actions_);
+bool limit(__rlimit_resource resource, std::int64_t soft, std::int64_t hard) {
+  const rlimit limits{static_cast<rlim_t>(soft), static_cast<rlim_t>(hard)};
+  return ::setrlimit(resource, &limits) == 0;
+}
+
+// At the soft limit of CPU time comes SIGXCPU, which says what happened; who ignores that is killed a second later.
+bool set_limits(const ChildCommand& command) {
+  if (!command.core_dumps) limit(RLIMIT_CORE, 0, 0);
+  const std::int64_t cpu_seconds = (command.cpu_ms_max.value_or(0) + 999) / 1000;
+  if (command.cpu_ms_max && !limit(RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)) return false;
+  return !command.memory_bytes_max || limit(RLIMIT_AS, *command.memory_bytes_max, *command.memory_bytes_max);
+}
+
+// Handlers are meaningless there, and what we ignore (SIGPIPE) it must not inherit.
+void take_signals_by_default() {
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < _NSIG; ++signal) ::sigaction(signal, &by_default, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void become(const Launch& launch) {
+  const ChildCommand& command = launch.command;
+  command.session ? static_cast<void>(::setsid()) : static_cast<void>(::setpgid(0, 0));
+  if (command.dies_with_thread) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != launch.parent) ::_exit(127);
   }
-  ~SpawnAttributes() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
+  const ::sched_param priority{};
+  if (command.gives_way) ::sched_setscheduler(0, SCHED_BATCH, &priority);
+  if (command.nice) ::setpriority(PRIO_PROCESS, 0, *command.nice);
+
+  if (::dup2(launch.input, STDIN_FILENO) < 0 || ::dup2(launch.output, STDOUT_FILENO) < 0 ||
+      ::dup2(launch.errors, STDERR_FILENO) < 0) {
+    fail_launch(launch.failure, Step::set_up);
   }
-  SpawnAttributes(const SpawnAttributes&) = delete;
-  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  // Ours are all close-on-exec; a library's may not be. An old kernel lacks the call, and then they leak as they always did.
+  ::syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
 
-  void apart_from_the_server() {
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
+  if (!set_limits(command)) fail_launch(launch.failure, Step::set_up);
+  if (!command.working_dir.empty() && ::chdir(command.working_dir.c_str()) != 0) fail_launch(launch.failure, Step::working_dir);
+  take_signals_by_default();
+  ::execve(command.program.c_str(), launch.argv, launch.environment);
+  fail_launch(launch.failure, Step::execute);
+}
 
-  void give(int fd, int as, int flags) {
-    if (fd < 0) {
-      ::posix_spawn_file_actions_addopen(&actions_, as, "/dev/null", flags, 0);
-    } else {
-      ::posix_spawn_file_actions_adddup2(&actions_, fd, as);
-    }
-  }
+__attribute__((noinline)) pid_t vfork_into(const Launch& launch) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours may run in the child
+  const pid_t pid = ::vfork();
+  if (pid == 0) become(launch);
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
+}
 
-  void close_the_rest() { ::posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1); }
+void add_pointers(const std::vector<std::string>& texts, std::vector<char*>& pointers) {
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+}
 
-  const posix_spawnattr_t* attributes() const { return &attributes_; }
-  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+// What is dup'ed to 0, 1 and 2 must stand above them, or one would replace another that is still to come.
+UniqueFd above_the_standard_ones(UniqueFd fd) {
+  if (!fd || fd.get() > STDERR_FILENO) return fd;
+  return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+}
 
- private:
-  posix_spawnattr_t attributes_;
-  posix_spawn_file_actions_t actions_;
-};
+}  // namespace
+
+Spawned try_to_spawn(const ChildCommand& command) {
+  const UniqueFd nothing = above_the_standard_ones(UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC)));
+  auto failure = make_pipe();
+  if (!nothing || !failure) return SpawnFailure{Step::set_up, errno};
+  failure->write = above_the_standard_ones(std::move(failure->write));
+  const auto given = [&](int fd) { return fd < 0 ? nothing.get() : fd; };
+
+  std::vector<char*> argv{const_cast<char*>((command.name.empty() ? command.program : command.name).c_str())};
+  add_pointers(command.arguments, argv);
+  std::vector<char*> environment;
+  if (command.environment) add_pointers(*command.environment, environment);
+  const pid_t pid = vfork_into({.command = command,
+                                .argv = argv.data(),
+                                .environment = command.environment ? environment.data() : environ,
+                                .input = given(command.stdin_fd),
+                                .output = given(command.stdout_fd),
+                                .errors = given(command.stderr_fd),
+                                .failure = failure->write.get(),
+                                .parent = ::getpid()});
+  if (pid < 0) return SpawnFailure{Step::set_up, errno};
+
+  failure->write.reset();
+  SpawnFailure what;
+  ssize_t got = 0;
+  while ((got = ::read(failure->read.get(), &what, sizeof what)) < 0 && errno == EINTR) continue;
+  if (got != sizeof what) return pid;
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) continue;
+  return what;
+}
+
+Result<pid_t> spawn(const ChildCommand& command) {
+  const Spawned spawned = try_to_spawn(command);
+  if (spawned) return *spawned;
+  return Error{ErrorCode::internal, "cannot run " + command.program + ": " + std::strerror(spawned.error().error), "", ""};
+}
 
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added) {
   std::map<std::string, std::string> merged;
@@ -78,36 +162,6 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   std::vector<std::string> entries;
   for (const auto& [name, value] : merged) entries.push_back(name + "=" + value);
   return entries;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-}  // namespace
-
-Result<pid_t> spawn(const ChildCommand& command) {
-  SpawnAttributes how;
-  how.apart_from_the_server();
-  how.give(command.stdin_fd, STDIN_FILENO, O_RDONLY);
-  how.give(command.stdout_fd, STDOUT_FILENO, O_WRONLY);
-  how.give(command.stderr_fd, STDERR_FILENO, O_WRONLY);
-  how.close_the_rest();
-
-  std::vector<std::string> arguments = command.arguments;
-  arguments.insert(arguments.begin(), command.program);
-  std::vector<std::string> environment = environment_with(command.environment);
-  pid_t pid = 0;
-  const int failed = ::posix_spawn(&pid, command.program.c_str(), how.actions(), how.attributes(), pointers(arguments).data(),
-                                   pointers(environment).data());
-  if (failed != 0) {
-    return Error{ErrorCode::internal, "cannot run " + command.program + ": " + std::strerror(failed), "", ""};
-  }
-  give_way_to_the_server(pid);
-  return pid;
 }
 
 std::string describe_exit(const siginfo_t& exit) {

@@ -1,9 +1,11 @@
-// Starting another program and saying how it ended. posix_spawn: its cost does not grow with the size of the server.
+// Starting another program and saying how it ended. vfork: its cost does not grow with the size of this process, as fork's does.
 #pragma once
 
 #include <signal.h>
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,23 +14,51 @@
 
 namespace tuneband::os {
 
+// A sanitizer's shadow memory alone is terabytes of addresses: a program built with one cannot be limited in them.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kAddressesCanBeLimited = false;
+#else
+inline constexpr bool kAddressesCanBeLimited = true;
+#endif
+
 struct ChildCommand {
-  std::string program;                                           // path
-  std::vector<std::string> arguments;                            // without argv[0]
-  std::vector<std::pair<std::string, std::string>> environment;  // set on top of the server's own
-  int stdin_fd = -1;                                             // -1: /dev/null
+  std::string program;                                       // path
+  std::vector<std::string> arguments;                        // without argv[0]
+  std::string name = {};                                     // argv[0]; "": `program`
+  std::optional<std::vector<std::string>> environment = {};  // "NAME=value"; nothing: this process's
+  std::string working_dir = {};                              // "": this process's
+  int stdin_fd = -1;                                         // -1: /dev/null
   int stdout_fd = -1;
   int stderr_fd = -1;
+  bool session = true;            // of its own; else only a process group
+  bool dies_with_thread = false;  // killed when the thread that started it ends
+  bool core_dumps = true;
+  bool gives_way = false;                             // a batch task (sched(7)), where the system allows it
+  std::optional<int> nice = {};                       // as setpriority(2) takes it, where the system allows it
+  std::optional<std::int64_t> memory_bytes_max = {};  // address space of each of its processes (RLIMIT_AS)
+  std::optional<std::int64_t> cpu_ms_max = {};        // CPU time of each, rounded up to seconds (RLIMIT_CPU)
 };
 
-// In a session of its own (a Ctrl-C at the server's terminal is the server's to handle), with default signals, without any of the
-// server's other descriptors, and as a batch task: it must not delay the server. Error: `internal`, naming program and reason.
+struct SpawnFailure {
+  enum class Step { set_up, working_dir, execute } step = Step::set_up;
+  int error = 0;  // of errno
+};
+using Spawned = boost::system::result<pid_t, SpawnFailure>;
+
+// In a session or a group of its own (a Ctrl-C at the terminal is not its to handle, and all of it can be ended at once), with
+// signals as by default and without any other descriptor of this process. It runs when this returns.
+Spawned try_to_spawn(const ChildCommand& command);
+
+// The same. Error: `internal`, naming program and reason.
 Result<pid_t> spawn(const ChildCommand& command);
+
+// This process's environment with these on top.
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added);
 
 // "ended with status 3", "was killed by signal 9 (SIGKILL), perhaps out of memory".
 std::string describe_exit(const siginfo_t& exit);
 
-// tuneband-worker beside the running executable.
+// `name` beside the running executable.
 std::string program_beside_this_one(const std::string& name);
 
 }  // namespace tuneband::os

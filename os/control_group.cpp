@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
+
+#include "os/file_text.hpp"
 
 namespace tuneband::os {
 
@@ -14,10 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr double kNoLimitBytes = 1e15;  // version 1 says "none" by a number near 2^63
 
-std::string whole_text(const fs::path& path) {
-  std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
+std::string whole_text(const fs::path& path) { return read_small_file(path).value_or(""); }
 
 std::optional<double> number_in(const fs::path& path) {
   std::istringstream words(whole_text(path));

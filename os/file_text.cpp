@@ -1,11 +1,12 @@
 #include "os/file_text.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "os/atomic_file.hpp"
 
 namespace tuneband::os {
 namespace {
@@ -24,17 +25,11 @@ std::optional<std::string> read_small_file(const std::string& path) {
 bool is_want_of_room(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
 Result<void> replace_file(const std::string& path, std::string_view text) {
-  const std::string partial = path + ".partial";
-  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (!file || std::rename(partial.c_str(), path.c_str()) != 0) {
-    const int why = errno;
-    std::remove(partial.c_str());
-    return Error{is_want_of_room(why) ? ErrorCode::unavailable : ErrorCode::internal,
-                 "cannot write " + path + ": " + std::strerror(why), "", ""};
-  }
-  return {};
+  AtomicFile file(path);
+  if (file.is_open() && file.write(text) && file.commit()) return {};
+  const int why = errno;
+  return Error{is_want_of_room(why) ? ErrorCode::unavailable : ErrorCode::internal,
+               "cannot write " + path + ": " + std::strerror(why), "", ""};
 }
 
 }  // namespace tuneband::os

@@ -2,17 +2,20 @@
 
 #include <dirent.h>
 #include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
+
+#include "os/pidfd.hpp"
 
 namespace tuneband::os {
 
@@ -33,29 +36,47 @@ void stand_aside(pid_t child, bool aside) {
 
 bool any_stand_aside() { return !standing_aside().empty(); }
 
-UniqueFd open_pidfd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
-
-void send_signal(int pidfd, int signal) { ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0); }
-
-// The fields of /proc/PID/stat follow the last ')': the name before it may hold anything.
-std::optional<ProcessInfo> read_process(pid_t pid) {
+// The second field is the program's name in brackets and may itself hold blanks and brackets: the rest follows the last ')'.
+std::optional<ProcessStat> ProcessStat::read(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
   if (!std::getline(file, text, '\0')) return std::nullopt;
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
-  constexpr int kParentField = 2;
-  constexpr int kStartedField = 20;
-  ProcessInfo info{.pid = pid};
+  ProcessStat stat;
   const char* at = text.c_str() + name_end + 1;
-  for (int field = 1; field <= kStartedField; ++field) {
+  for (std::size_t field = kState; field < stat.fields_.size(); ++field) {
     while (*at == ' ') ++at;
-    if (field == 1) info.state = *at;
-    if (field == kParentField) info.parent = static_cast<pid_t>(std::strtol(at, nullptr, 10));
-    if (field == kStartedField) info.started = std::strtoull(at, nullptr, 10);
+    if (field == kState) stat.state_ = *at;
+    stat.fields_[field] = std::strtoull(at, nullptr, 10);
     while (*at != ' ' && *at != '\0') ++at;
   }
-  return info;
+  return stat;
+}
+
+std::int64_t number_named(const std::string& file, std::string_view name) {
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string word;
+    std::int64_t number = 0;
+    if (words >> word && word == name && words >> number) return number;
+  }
+  return 0;
+}
+
+std::string program_of(pid_t pid) {
+  constexpr std::string_view kReplaced = " (deleted)";
+  std::error_code error;
+  std::string path = std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).string();
+  if (path.ends_with(kReplaced)) path.resize(path.size() - kReplaced.size());
+  return path;
+}
+
+std::optional<ProcessInfo> read_process(pid_t pid) {
+  const auto stat = ProcessStat::read(pid);
+  if (!stat) return std::nullopt;
+  return ProcessInfo{pid, static_cast<pid_t>((*stat)[ProcessStat::kParent]), stat->state(), (*stat)[ProcessStat::kStarted]};
 }
 
 std::vector<pid_t> all_pids() {

@@ -3,13 +3,40 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "os/unique_fd.hpp"
-
 namespace tuneband::os {
+
+// /proc/PID/stat, by the numbers that proc(5) gives its fields.
+class ProcessStat {
+ public:
+  static constexpr int kState = 3;
+  static constexpr int kParent = 4;
+  static constexpr int kUserTicks = 14;
+  static constexpr int kSystemTicks = 15;
+  static constexpr int kStarted = 22;  // ticks since boot
+  static constexpr int kResidentPages = 24;
+  static constexpr int kDiskWaitTicks = 42;
+
+  static std::optional<ProcessStat> read(pid_t pid);  // nothing: there is no such process
+  char state() const { return state_; }
+  std::uint64_t operator[](int field) const { return fields_[static_cast<std::size_t>(field)]; }  // 0: not told; up to 42
+
+ private:
+  char state_ = '?';
+  std::array<std::uint64_t, 43> fields_{};
+};
+
+// Of a file like /proc/meminfo or /proc/vmstat: the number after `name`. 0: there is none.
+std::int64_t number_named(const std::string& file, std::string_view name);
+
+// The program it runs, as a path; "": not told. One that was replaced on disk meanwhile has its name, too.
+std::string program_of(pid_t pid);
 
 struct ProcessInfo {
   pid_t pid = 0;
@@ -17,9 +44,6 @@ struct ProcessInfo {
   char state = '?';
   std::uint64_t started = 0;  // tells a process from a later one with its number
 };
-
-UniqueFd open_pidfd(pid_t pid);
-void send_signal(int pidfd, int signal);
 
 std::optional<ProcessInfo> read_process(pid_t pid);  // nothing: there is no such process
 std::vector<pid_t> all_pids();

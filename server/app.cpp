@@ -22,6 +22,7 @@
 
 #include "db/store.hpp"
 #include "jobs/parsed_job.hpp"
+#include "net/address.hpp"
 #include "server/activity_log.hpp"
 #include "server/api/api.hpp"
 #include "server/data/data_dir.hpp"
@@ -371,7 +372,7 @@ std::string local_url(const asio::ip::address& listen, std::uint16_t port) {
   asio::ip::address address = listen;
   if (listen.is_unspecified() && listen.is_v4()) address = asio::ip::address_v4::loopback();
   if (listen.is_unspecified() && listen.is_v6()) address = asio::ip::address_v6::loopback();
-  const std::string host = address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
+  const std::string host = net::host_in_url(address);
   return "http://" + host + ":" + std::to_string(port);
 }
 

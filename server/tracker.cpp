@@ -16,6 +16,8 @@
 #include <string_view>
 #include <utility>
 
+#include "net/address.hpp"
+
 namespace tuneband::server {
 
 namespace {
@@ -61,11 +63,6 @@ std::set<int> linked_ranks(int rank, int world) {
   std::set<int> ranks(place.neighbours.begin(), place.neighbours.end());
   if (world > 1) ranks.insert({(rank + world - 1) % world, (rank + 1) % world});
   return ranks;
-}
-
-boost::asio::ip::address plain_address(const boost::asio::ip::address& address) {
-  const bool mapped = address.is_v6() && address.to_v6().is_v4_mapped();
-  return mapped ? boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()) : address;
 }
 
 }  // namespace
@@ -342,7 +339,7 @@ void Tracker::Peer::tell_addresses(const std::set<int>& connected) {
   const auto state = state_.lock();
   const Group* group = state ? state->find(group_) : nullptr;
   NetError error;
-  const auto own_address = plain_address(socket_.remote_endpoint(error).address());
+  const auto own_address = net::without_mapping(socket_.remote_endpoint(error).address());
   if (group == nullptr || error) return leave("lost its group");
   std::string addresses;
   std::int32_t to_connect = 0;
@@ -378,7 +375,7 @@ void Tracker::Peer::listens_on(std::int32_t port) {
   const auto state = state_.lock();
   Group* group = state ? state->find(group_) : nullptr;
   NetError error;
-  const auto address = plain_address(socket_.remote_endpoint(error).address());
+  const auto address = net::without_mapping(socket_.remote_endpoint(error).address());
   if (group == nullptr || error) return leave("lost its group");
   if (port <= 0 || port > 65'535) return leave("listens on an impossible port");
   group->listening[rank_] = {address, port};

@@ -1,8 +1,6 @@
 #include "workers/rule_process.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,13 +9,15 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstring>
+#include <cstdlib>
 #include <utility>
 
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "os/child_process.hpp"
 #include "os/process_table.hpp"
 #include "workers/command/left_over.hpp"
+#include "workers/command/process.hpp"
 
 namespace tuneband::workers {
 
@@ -41,24 +41,6 @@ Json tensor_for_rule(const debugger::TensorAtStep& tensor) {
   return reductions;
 }
 
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-struct Ends {
-  os::UniqueFd read;
-  os::UniqueFd write;
-};
-
-std::optional<Ends> pipe_ends() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-  return Ends{os::UniqueFd(ends[0]), os::UniqueFd(ends[1])};
-}
-
 }  // namespace
 
 RuleProcess::RuleProcess(const debugger::RuleSpec& rule, const std::vector<std::string>& environment,
@@ -70,44 +52,31 @@ RuleProcess::RuleProcess(const debugger::RuleSpec& rule, const std::vector<std::
 RuleProcess::~RuleProcess() { end(""); }
 
 void RuleProcess::start(const std::vector<std::string>& environment, const std::string& directory) {
-  auto input = pipe_ends();
-  auto output = pipe_ends();
+  const char* folders = std::getenv("PATH");
+  const auto program = find_executable(rule_.argv.front(), folders != nullptr ? folders : "/usr/bin:/bin", directory);
+  if (!program) return end("cannot be started: " + program.error().message);
+  auto input = os::make_pipe();
+  auto output = os::make_pipe();
   if (!input || !output) return end("cannot be started: no pipe");
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_adddup2(&actions, input->read.get(), STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, output->write.get(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  ::posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  ::posix_spawnattr_setsigmask(&attributes, &signals);
-  ::sigfillset(&signals);
-  ::posix_spawnattr_setsigdefault(&attributes, &signals);
-  std::vector<std::string> variables = environment;
-  variables.push_back(mark_of_this_worker());
-  const std::vector<char*> argv = pointers_to(rule_.argv);
-  const std::vector<char*> envp = pointers_to(variables);
-  const int failed = ::posix_spawnp(&pid_, argv.front(), &actions, &attributes, argv.data(), envp.data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::posix_spawnattr_destroy(&attributes);
-  if (failed != 0) {
-    pid_ = 0;
-    return end("cannot be started: " + std::string(std::strerror(failed)));
-  }
+  os::ChildCommand command;
+  command.program = *program;
+  command.name = rule_.argv.front();
+  command.arguments.assign(rule_.argv.begin() + 1, rule_.argv.end());
+  command.environment = environment;
+  command.environment->push_back(mark_of_this_worker());
+  command.working_dir = directory;
+  command.stdin_fd = input->read.get();
+  command.stdout_fd = output->write.get();
+  command.nice = ::getpriority(PRIO_PROCESS, 0) + kNicer;
+  if (os::kAddressesCanBeLimited) command.memory_bytes_max = kMemoryBytesMax;
+  const Result<pid_t> pid = os::spawn(command);
+  if (!pid) return end("cannot be started: " + pid.error().message);
+  pid_ = *pid;
   os::stand_aside(pid_, true);
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid_), ::getpriority(PRIO_PROCESS, 0) + kNicer);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  const rlimit memory{static_cast<rlim_t>(kMemoryBytesMax), static_cast<rlim_t>(kMemoryBytesMax)};
-  ::prlimit(pid_, RLIMIT_AS, &memory, nullptr);
-#endif
   input_ = std::move(input->write);
   output_ = std::move(output->read);
-  ::fcntl(input_.get(), F_SETFL, O_NONBLOCK);
-  ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+  os::do_not_block(input_);
+  os::do_not_block(output_);
 }
 
 void RuleProcess::tell(const debugger::StepTensors& step) {

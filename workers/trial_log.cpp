@@ -22,7 +22,7 @@ Result<TrialLog> TrialLog::open(const std::string& trial_dir, int rank, std::int
   const auto directory = protocol::TrialDirectory::open(trial_dir);
   if (!directory) return fault_of(ErrorCode::unavailable, "cannot open " + trial_dir, errno);
   os::UniqueFd file = os::open_regular(directory->path() + "/" + name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0644);
-  if (!file && errno == ELOOP) file = os::UniqueFd(directory->make_file(name, 0644));  // a link: the trial's own doing
+  if (!file && errno == ELOOP) file = directory->make_file(name, 0644);  // a link: the trial's own doing
   if (!file && errno == EINVAL) return Error{ErrorCode::unavailable, "cannot open " + path + ": it is no regular file", "", ""};
   if (!file) return fault_of(ErrorCode::unavailable, "cannot open " + path, errno);
   struct stat info {};

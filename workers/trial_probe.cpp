@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "os/temporary_dir.hpp"
 #include "os/unique_fd.hpp"
 #include "workers/trial_runner.hpp"
 
@@ -37,26 +38,6 @@ class ProbeReporter final : public TrialReporter {
   os::UniqueFd timer_;
 };
 
-class ProbeDir {
- public:
-  ProbeDir() {
-    std::error_code error;
-    std::string pattern = (std::filesystem::temp_directory_path(error) / "tuneband-preflight-XXXXXX").string();
-    if (!error && ::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~ProbeDir() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  ProbeDir(const ProbeDir&) = delete;
-  ProbeDir& operator=(const ProbeDir&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 protocol::AssignmentOrder probe_order(const JobSpec& job, const std::string& dir) {
   protocol::AssignmentOrder order;
   order.epoch = 1;
@@ -79,7 +60,7 @@ Configuration middle_configuration(const SearchSpace& space) {
 }
 
 void probe_trial(const JobSpec& job, Diagnostics& diagnostics) {
-  const ProbeDir dir;
+  const os::TemporaryDir dir("tuneband-preflight");
   auto log = dir.path().empty() ? Result<TrialLog>(Error{}) : TrialLog::open(dir.path());
   if (!log) {
     diagnostics.warning(kProbePath, "the trial run was left out: there is no room for its files");

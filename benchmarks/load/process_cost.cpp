@@ -2,35 +2,24 @@
 
 #include <unistd.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
+
+#include "os/process_table.hpp"
 
 namespace tuneband::bench {
 
 namespace {
 
 double status_mb(std::int64_t pid, const std::string& field) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(field)) return std::stod(line.substr(field.size())) / 1024;
-  }
-  return 0;
+  return static_cast<double>(os::number_named("/proc/" + std::to_string(pid) + "/status", field)) / 1024;
 }
 
 }  // namespace
 
 double cpu_seconds_of(std::int64_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  std::istringstream words(text.substr(text.rfind(')') + 2));
-  std::string ignored;
-  for (int field = 3; field < 14; ++field) words >> ignored;
-  double user = 0;
-  double system = 0;
-  words >> user >> system;
-  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  const auto stat = os::ProcessStat::read(static_cast<pid_t>(pid));
+  const std::uint64_t ticks = stat ? (*stat)[os::ProcessStat::kUserTicks] + (*stat)[os::ProcessStat::kSystemTicks] : 0;
+  return static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 double memory_mb_of(std::int64_t pid) { return status_mb(pid, "VmRSS:"); }

@@ -4,20 +4,17 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <vector>
 
-#include "cli/client/spawn.hpp"
 #include "cli/format.hpp"
+#include "os/child_process.hpp"
+#include "os/pidfd.hpp"
 
 namespace tuneband::cli {
 
@@ -38,20 +35,14 @@ Failure cannot_read(std::string said) {
   return {{{ErrorCode::invalid_argument, said, "", ""}}, kExitBadInput};
 }
 
-std::vector<std::string> command_of(const EmbeddedServerOptions& options) {
-  std::vector<std::string> words{options.program, "--port", "0", "--end-with-parent", "--data-dir", options.data_dir};
+std::vector<std::string> arguments_of(const EmbeddedServerOptions& options) {
+  std::vector<std::string> words{"--port", "0", "--end-with-parent", "--data-dir", options.data_dir};
   if (options.read_only) words.push_back("--read-only");
   if (options.workers) words.insert(words.end(), {"--workers", std::to_string(*options.workers)});
   return words;
 }
 
 }  // namespace
-
-std::string program_beside_this(const std::string& name) {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? name : (self.parent_path() / name).string();
-}
 
 std::string last_line(const std::string& file) {
   std::ifstream log(file);
@@ -63,47 +54,36 @@ std::string last_line(const std::string& file) {
 }
 
 Outcome<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(const EmbeddedServerOptions& options) {
-  std::array<int, 2> fds{-1, -1};
   std::string log_file = options.data_dir + "/server.log";
-  const int log = options.read_only ? memfd_create("server.log", MFD_CLOEXEC)
-                                    : open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (log < 0) return bad_input("cannot be written: " + std::string(std::strerror(errno)), log_file, "choose another --data-dir");
-  if (pipe2(fds.data(), O_CLOEXEC) != 0) {
-    close(log);
-    return cannot_start(std::strerror(errno), "");
-  }
-  pid_t pid = 0;
-  const int error = spawn(command_of(options), fds[1], log, pid);
-  close(fds[1]);
-  if (!options.read_only || error != 0) close(log);
-  if (error != 0) {
-    close(fds[0]);
-    return cannot_start(options.program + ": " + std::strerror(error), "it belongs beside the program tuneband");
-  }
-  if (options.read_only) log_file = "/proc/self/fd/" + std::to_string(log);
-  std::unique_ptr<EmbeddedServer> server(new EmbeddedServer(pid, fds[0], log_file));
-  if (options.read_only) server->log_in_memory_ = log;
+  os::UniqueFd log(options.read_only ? memfd_create("server.log", MFD_CLOEXEC)
+                                     : open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!log) return bad_input("cannot be written: " + std::string(std::strerror(errno)), log_file, "choose another --data-dir");
+  auto output = os::make_pipe();
+  if (!output) return cannot_start(std::strerror(errno), "");
+  const Result<pid_t> pid = os::spawn(
+      {.program = options.program, .arguments = arguments_of(options), .stdout_fd = output->write.get(), .stderr_fd = log.get()});
+  if (!pid) return cannot_start(pid.error().message, "it belongs beside the program tuneband");
+  output->write.reset();
+  if (options.read_only) log_file = "/proc/self/fd/" + std::to_string(log.get());
+  std::unique_ptr<EmbeddedServer> server(new EmbeddedServer(*pid, std::move(output->read), log_file));
+  if (options.read_only) server->log_in_memory_ = std::move(log);
   if (const auto listening = server->wait_until_listening(); !listening) return listening.error();
   return server;
 }
 
-EmbeddedServer::~EmbeddedServer() {
-  stop();
-  close(output_);
-  if (log_in_memory_ >= 0) close(log_in_memory_);
-}
+EmbeddedServer::~EmbeddedServer() { stop(); }
 
 Outcome<void> EmbeddedServer::wait_until_listening() {
   std::string said;
   const std::int64_t deadline = now_ms() + kStartTimeoutMs;
   while (true) {
-    pollfd readable{output_, POLLIN, 0};
+    pollfd readable{output_.get(), POLLIN, 0};
     const std::int64_t left = deadline - now_ms();
     if (left <= 0) return cannot_start("it does not say that it listens", "see " + log_file_);
     if (poll(&readable, 1, static_cast<int>(left)) <= 0) continue;
     char buffer[1024];
-    const ssize_t size = read(output_, buffer, sizeof buffer);
-    if (size <= 0 && log_in_memory_ >= 0) return cannot_read(last_log_line());
+    const ssize_t size = read(output_.get(), buffer, sizeof buffer);
+    if (size <= 0 && log_in_memory_) return cannot_read(last_log_line());
     if (size <= 0) return cannot_start(last_log_line(), "see " + log_file_);
     said.append(buffer, static_cast<std::size_t>(size));
     const auto begin = said.find(kListening);
@@ -119,25 +99,12 @@ std::string EmbeddedServer::last_log_line() const {
   return last.empty() ? "it ended at once" : last;
 }
 
-bool EmbeddedServer::wait_for_end(int timeout_ms) {
-  const int process = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
-  if (process >= 0) {
-    pollfd ended{process, POLLIN, 0};
-    const std::int64_t deadline = now_ms() + timeout_ms;
-    while (poll(&ended, 1, static_cast<int>(std::max<std::int64_t>(0, deadline - now_ms()))) < 0 && errno == EINTR) {
-    }
-    close(process);
-  }
-  return waitpid(pid_, nullptr, WNOHANG) == pid_;
-}
-
 void EmbeddedServer::stop() {
   if (pid_ == 0) return;
   kill(pid_, SIGTERM);
-  if (!wait_for_end(kStopGraceMs)) {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
+  const os::UniqueFd process = os::open_pidfd(pid_);
+  if (!process || !os::ends_within(process.get(), kStopGraceMs)) kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
   pid_ = 0;
 }
 

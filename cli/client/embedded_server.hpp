@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/failure.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::cli {
 
@@ -33,22 +34,19 @@ class EmbeddedServer {
   void stop();
 
  private:
-  EmbeddedServer(pid_t pid, int output, std::string log_file) : pid_(pid), output_(output), log_file_(std::move(log_file)) {}
+  EmbeddedServer(pid_t pid, os::UniqueFd output, std::string log_file)
+      : pid_(pid), output_(std::move(output)), log_file_(std::move(log_file)) {}
   Outcome<void> wait_until_listening();
-  bool wait_for_end(int timeout_ms);
   std::string last_log_line() const;
 
-  pid_t pid_;   // 0 once it was reaped
-  int output_;  // its stdout
+  pid_t pid_;            // 0 once it was reaped
+  os::UniqueFd output_;  // its stdout
   std::string url_;
   std::string log_file_;
-  int log_in_memory_ = -1;
+  os::UniqueFd log_in_memory_;
 };
 
 // Of a log: its last line that is not empty; "" where there is none.
 std::string last_line(const std::string& file);
-
-// `name` beside the running executable.
-std::string program_beside_this(const std::string& name);
 
 }  // namespace tuneband::cli

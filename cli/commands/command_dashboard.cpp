@@ -1,5 +1,4 @@
 // The dashboard from a terminal: its address, and a job's report, which is the dashboard without a server.
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,9 +6,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "cli/client/spawn.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/output_file.hpp"
+#include "os/child_process.hpp"
 
 namespace tuneband::cli {
 
@@ -26,11 +25,9 @@ bool open_in_browser(const std::string& address) {
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string program = folder + "/xdg-open";
     if (access(program.c_str(), X_OK) != 0) continue;
-    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    pid_t pid = 0;
+    const Result<pid_t> pid = os::spawn({.program = program, .arguments = {address}});
     int status = 1;
-    const bool ended = spawn({program, address}, nowhere, nowhere, pid) == 0 && waitpid(pid, &status, 0) == pid;
-    close(nowhere);
+    const bool ended = pid && waitpid(*pid, &status, 0) == *pid;
     return ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
   return false;

@@ -5,6 +5,7 @@
 #include "cli/client/embedded_server.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/doctor/doctor_checks.hpp"
+#include "os/child_process.hpp"
 
 namespace tuneband::cli {
 
@@ -28,9 +29,9 @@ Finished run_doctor(Console& console, const DoctorOptions& options) {
     findings.push_back(std::move(finding));
     return findings.back().level == Finding::Level::ok;
   };
-  const std::string server = program_beside_this("tuneband-server");
+  const std::string server = os::program_beside_this_one("tuneband-server");
   const bool server_starts = add(check_program(server));
-  const bool worker_starts = add(check_program(program_beside_this("tuneband-worker")));
+  const bool worker_starts = add(check_program(os::program_beside_this_one("tuneband-worker")));
   add(check_machine(machine, options.workers.value_or(std::max(1, static_cast<int>(machine.cores))), options.worker_threads));
   add(check_openmp(machine));
   add(check_open_files());

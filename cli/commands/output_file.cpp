@@ -1,28 +1,25 @@
 #include "cli/commands/output_file.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
+
+#include "os/atomic_file.hpp"
 
 namespace tuneband::cli {
 
 Outcome<void> write_file(const std::string& path, const std::function<Outcome<void>(const Sink&)>& write) {
-  const std::string unfinished = path + ".part";
-  std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
-  if (!file) return bad_input("cannot be written: " + std::string(std::strerror(errno)), path, "is its directory there?");
-  const auto written = write([&](std::string_view piece) { return (file << piece).good(); });
-  file.close();
-  if (!written) {
-    std::remove(unfinished.c_str());
-    return written.error();
-  }
-  if (file.fail() || std::rename(unfinished.c_str(), path.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
-    std::remove(unfinished.c_str());
-    return bad_input("cannot be written: " + reason, path);
-  }
-  return {};
+  os::AtomicFile file(path);
+  if (!file.is_open())
+    return bad_input("cannot be written: " + std::string(std::strerror(errno)), path, "is its directory there?");
+  int why = 0;
+  const auto written = write([&](std::string_view piece) {
+    const bool taken = file.write(piece);
+    if (!taken) why = errno;
+    return taken;
+  });
+  if (!written) return written.error();
+  if (why == 0 && file.commit()) return {};
+  return bad_input("cannot be written: " + std::string(std::strerror(why != 0 ? why : errno)), path);
 }
 
 }  // namespace tuneband::cli

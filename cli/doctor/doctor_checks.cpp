@@ -22,6 +22,7 @@
 #include "cli/format.hpp"
 #include "net/http_client.hpp"
 #include "os/control_group.hpp"
+#include "os/process_table.hpp"
 #include "os/temporary_dir.hpp"
 
 namespace tuneband::cli {
@@ -70,13 +71,7 @@ std::string fault_of(const ProgramOutput& output, std::chrono::seconds time_max)
   return "";
 }
 
-double memory_mb_available() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string name, line; file >> name && std::getline(file, line);) {
-    if (name == "MemAvailable:") return std::strtod(line.c_str(), nullptr) / 1024;
-  }
-  return 0;
-}
+double memory_mb_available() { return static_cast<double>(os::number_named("/proc/meminfo", "MemAvailable:")) / 1024; }
 
 // The directory itself, or the nearest above it that is there.
 fs::path nearest(const fs::path& path) {
@@ -88,11 +83,10 @@ fs::path nearest(const fs::path& path) {
 
 bool can_write_in(const fs::path& directory) {
   std::string file = (directory / ".tuneband-doctor-XXXXXX").string();
-  const int fd = mkstemp(file.data());
-  if (fd < 0) return false;
-  const bool written = write(fd, "x", 1) == 1 && fsync(fd) == 0;
+  const os::UniqueFd fd(mkstemp(file.data()));
+  if (!fd) return false;
+  const bool written = write(fd.get(), "x", 1) == 1 && fsync(fd.get()) == 0;
   const int why = errno;
-  close(fd);
   std::remove(file.c_str());
   errno = why;
   return written;

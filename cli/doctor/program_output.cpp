@@ -1,9 +1,7 @@
 #include "cli/doctor/program_output.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,9 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
-#include "cli/client/spawn.hpp"
+#include "os/child_process.hpp"
+#include "os/pidfd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::cli {
 
@@ -49,9 +48,8 @@ bool listen_until_it_ends(int output, int process, steady_clock::time_point dead
 
 ProgramOutput run_to_its_end(pid_t pid, int output, steady_clock::time_point deadline) {
   ProgramOutput result;
-  const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  const bool ended = process >= 0 && listen_until_it_ends(output, process, deadline, result.said);
-  if (process >= 0) close(process);
+  const os::UniqueFd process = os::open_pidfd(pid);
+  const bool ended = process && listen_until_it_ends(output, process.get(), deadline, result.said);
   kill(-pid, SIGKILL);
   int status = 0;
   waitpid(pid, &status, 0);
@@ -69,18 +67,18 @@ ProgramOutput run_to_its_end(pid_t pid, int output, steady_clock::time_point dea
 
 }  // namespace
 
-ProgramOutput output_of(std::vector<std::string> command, std::chrono::milliseconds time_max) {
+ProgramOutput output_of(const std::vector<std::string>& command, std::chrono::milliseconds time_max) {
   const steady_clock::time_point deadline = steady_clock::now() + time_max;
-  std::array<int, 2> fds{-1, -1};
-  if (pipe2(fds.data(), O_CLOEXEC | O_NONBLOCK) != 0) return {End::not_started, 0, std::strerror(errno)};
-  fcntl(fds[1], F_SETFL, 0);  // the program's own end blocks as usual
-  pid_t pid = 0;
-  const int error = spawn(std::move(command), fds[1], fds[1], pid);
-  close(fds[1]);
-  ProgramOutput result{End::not_started, 0, std::strerror(error)};
-  if (error == 0) result = run_to_its_end(pid, fds[0], deadline);
-  close(fds[0]);
-  return result;
+  auto output = os::make_pipe();
+  if (!output) return {End::not_started, 0, std::strerror(errno)};
+  os::do_not_block(output->read);
+  const Result<pid_t> pid = os::spawn({.program = command.front(),
+                                       .arguments = {command.begin() + 1, command.end()},
+                                       .stdout_fd = output->write.get(),
+                                       .stderr_fd = output->write.get()});
+  output->write.reset();
+  if (!pid) return {End::not_started, 0, pid.error().message};
+  return run_to_its_end(*pid, output->read.get(), deadline);
 }
 
 }  // namespace tuneband::cli

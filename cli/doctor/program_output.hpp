@@ -17,6 +17,6 @@ struct ProgramOutput {
 };
 
 // `command`: the program's path, then its arguments. It has no input. Whatever it started ends with it when the time is over.
-ProgramOutput output_of(std::vector<std::string> command, std::chrono::milliseconds time_max);
+ProgramOutput output_of(const std::vector<std::string>& command, std::chrono::milliseconds time_max);
 
 }  // namespace tuneband::cli

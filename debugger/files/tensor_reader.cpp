@@ -14,6 +14,7 @@
 #include "core/decimal.hpp"
 #include "debugger/collections.hpp"
 #include "debugger/files/tensor_format.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::debugger::files {
 
@@ -21,21 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  ~Fd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-int open_file(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); }
+os::UniqueFd open_file(const std::string& path) {
+  return os::UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+}
 
 bool read_at(int fd, void* into, std::size_t size, std::uint64_t offset) {
   auto* at = static_cast<char*>(into);
@@ -203,7 +192,7 @@ void TensorReader::drop_saved_again() {
 
 // In order of the epochs: what it trained takes the place of what those before had of the same steps.
 void TensorReader::read_file(const std::string& path, std::int64_t epoch) {
-  const Fd fd(open_file(path));
+  const os::UniqueFd fd = open_file(path);
   struct stat status {};
   if (fd.get() < 0 || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   const auto end = static_cast<std::uint64_t>(status.st_size);
@@ -342,7 +331,7 @@ std::optional<StoredArray> TensorReader::array(const std::string& name, std::int
       if (row.kind != RowKind::raw || tensor != name) return;
       StoredArray found{row.dtype, (row.flags & kFlagBigEndian) != 0, (row.flags & kFlagFortranOrder) != 0, row.shape,
                         std::string(row.size, '\0')};
-      const Fd fd(open_file(files_[block.file].path));
+      const os::UniqueFd fd = open_file(files_[block.file].path);
       const bool read = fd.get() >= 0 && read_at(fd.get(), found.bytes.data(), found.bytes.size(), block.raw_offset + row.offset);
       if (read && crc_of(found.bytes.data(), found.bytes.size()) == row.crc) array = std::move(found);
     });

@@ -53,29 +53,14 @@ Result<TensorWriter> TensorWriter::open(const std::string& trial_dir, std::int64
   writer.bytes_max_ = bytes_max;
   writer.size_ = size_of_earlier(directory, ending);
   // Tried again after a fault of the machine, an epoch begins its file anew: it trains the same steps again.
-  writer.fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (writer.fd_ < 0) return system_error("cannot open " + path.string());
+  writer.fd_ = os::UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!writer.fd_) return system_error("cannot open " + path.string());
   std::string head(kFileMagic, sizeof kFileMagic);
   put(head, begin_step);
-  if (::write(writer.fd_, head.data(), head.size()) != static_cast<ssize_t>(head.size()))
+  if (::write(writer.fd_.get(), head.data(), head.size()) != static_cast<ssize_t>(head.size()))
     return system_error("cannot write " + path.string());
   writer.size_ += static_cast<std::int64_t>(head.size());
   return writer;
-}
-
-TensorWriter::TensorWriter(TensorWriter&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      size_(other.size_),
-      bytes_max_(other.bytes_max_),
-      rows_(std::move(other.rows_)),
-      raw_(std::move(other.raw_)),
-      rows_count_(other.rows_count_),
-      ids_(std::move(other.ids_)),
-      dropped_(other.dropped_),
-      told_(other.told_) {}
-
-TensorWriter::~TensorWriter() {
-  if (fd_ >= 0) ::close(fd_);
 }
 
 std::uint32_t TensorWriter::id_of(std::string_view name) {
@@ -160,8 +145,8 @@ Result<void> TensorWriter::commit(std::int64_t step) {
   head.head_crc = crc_of(&head, offsetof(Head, head_crc));
   const iovec pieces[] = {{&head, sizeof head}, {rows_.data(), rows_.size()}, {raw_.data(), raw_.size()}};
   const auto size = static_cast<ssize_t>(sizeof head + rows_.size() + raw_.size());
-  const off_t before = ::lseek(fd_, 0, SEEK_END);
-  const ssize_t written = ::writev(fd_, pieces, 3);
+  const off_t before = ::lseek(fd_.get(), 0, SEEK_END);
+  const ssize_t written = ::writev(fd_.get(), pieces, 3);
   const std::size_t rows = std::exchange(rows_count_, 0);
   rows_.clear();
   raw_.clear();
@@ -172,8 +157,8 @@ Result<void> TensorWriter::commit(std::int64_t step) {
   const Error error = system_error("cannot write tensors");
   dropped_.rows += rows;
   dropped_.bytes += static_cast<std::uint64_t>(size);
-  for (auto& [name, id] : ids_) id.told = false;                                    // it may have been in what was not written
-  if (written > 0 && before >= 0 && ::ftruncate(fd_, before) != 0) bytes_max_ = 0;  // nothing can follow a torn block
+  for (auto& [name, id] : ids_) id.told = false;  // it may have been in what was not written
+  if (written > 0 && before >= 0 && ::ftruncate(fd_.get(), before) != 0) bytes_max_ = 0;  // nothing can follow a torn block
   return error;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "debugger/reductions.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::debugger::files {
 
@@ -23,9 +24,6 @@ class TensorWriter {
   // epoch wrote before: then it goes on behind that. `bytes_max`: of all files of the rank together. Errors: the system's.
   static Result<TensorWriter> open(const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step,
                                    std::int64_t bytes_max);
-  TensorWriter(TensorWriter&& other) noexcept;
-  TensorWriter& operator=(TensorWriter&&) = delete;
-  ~TensorWriter();
 
   // Of the step to come. Names are valid (valid_tensor_name()).
   void add(std::string_view name, double scalar);
@@ -42,7 +40,7 @@ class TensorWriter {
   void put_array(const ArrayView& array);
   bool room_for(std::size_t bytes, std::size_t rows);
 
-  int fd_ = -1;
+  os::UniqueFd fd_;
   std::int64_t size_ = 0;
   std::int64_t bytes_max_ = 0;
   std::string rows_;  // of the step to come

@@ -31,33 +31,20 @@ std::optional<std::uint64_t> parse_offset(std::string_view text) {
 std::optional<OpenFile> OpenFile::open(const std::string& path) {
   const std::filesystem::path whole(path);
   const auto directory = protocol::TrialDirectory::open(whole.parent_path().string());
-  const int fd = directory ? directory->open_file(whole.filename().string(), O_RDONLY) : -1;
-  if (fd < 0) return std::nullopt;
-  OpenFile file(fd);
+  os::UniqueFd fd = directory ? directory->open_file(whole.filename().string(), O_RDONLY) : os::UniqueFd();
   struct stat status {};
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return file;
-}
-
-OpenFile::OpenFile(OpenFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-OpenFile::~OpenFile() {
-  if (fd_ >= 0) ::close(fd_);
+  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return OpenFile(std::move(fd));
 }
 
 std::uint64_t OpenFile::size() const {
   struct stat status {};
-  return ::fstat(fd_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+  return ::fstat(fd_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 std::string OpenFile::read(std::uint64_t offset, std::size_t size_max) const {
   std::string piece(size_max, '\0');
-  const ssize_t size = ::pread(fd_, piece.data(), piece.size(), static_cast<off_t>(offset));
+  const ssize_t size = ::pread(fd_.get(), piece.data(), piece.size(), static_cast<off_t>(offset));
   piece.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   return piece;
 }

@@ -11,8 +11,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "os/unique_fd.hpp"
 #include "scheduler/rows.hpp"
 #include "server/http/http_types.hpp"
 
@@ -22,17 +24,14 @@ class OpenFile {
  public:
   // Nothing: not there, not a regular file, not readable.
   static std::optional<OpenFile> open(const std::string& path);
-  OpenFile(OpenFile&& other) noexcept;
-  OpenFile& operator=(OpenFile&& other) noexcept;
-  ~OpenFile();
 
   std::uint64_t size() const;  // now
   // Up to `size_max` bytes from `offset`; "" at the end or after a fault.
   std::string read(std::uint64_t offset, std::size_t size_max) const;
 
  private:
-  explicit OpenFile(int fd) : fd_(fd) {}
-  int fd_;
+  explicit OpenFile(os::UniqueFd fd) : fd_(std::move(fd)) {}
+  os::UniqueFd fd_;
 };
 
 struct ByteRange {

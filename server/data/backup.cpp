@@ -12,6 +12,7 @@
 #include "db/connection.hpp"
 #include "db/database_file.hpp"
 #include "db/store.hpp"
+#include "os/unique_fd.hpp"
 #include "server/app.hpp"
 #include "server/data/backup_checkpoints.hpp"
 #include "server/data/data_dir.hpp"
@@ -27,11 +28,9 @@ namespace fs = std::filesystem;
 constexpr int kLevelsOfJobs = 2;  // <job>/trials, which may be links to another disk; what is below, a trial may have put there
 
 void flush_to_disk(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool flushed = fd >= 0 && ::syncfs(fd) == 0;
-  const std::error_code error(errno, std::generic_category());
-  if (fd >= 0) ::close(fd);
-  if (!flushed) throw fs::filesystem_error("cannot write to disk", path, error);
+  const os::UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory && ::syncfs(directory.get()) == 0) return;
+  throw fs::filesystem_error("cannot write to disk", path, std::error_code(errno, std::generic_category()));
 }
 
 // A new directory, or one with nothing in it.

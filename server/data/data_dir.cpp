@@ -56,12 +56,11 @@ int lock_with_patience(int fd) {
   return 0;
 }
 
-Result<int> take_lock(const std::string& file, const std::string& root) {
-  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return cannot("open", file, errno, "the data directory must be writable");
-  const int why = lock_with_patience(fd);
+Result<os::UniqueFd> take_lock(const std::string& file, const std::string& root) {
+  os::UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd) return cannot("open", file, errno, "the data directory must be writable");
+  const int why = lock_with_patience(fd.get());
   if (why == 0) return fd;
-  ::close(fd);
   if (why != EWOULDBLOCK) return cannot("lock", file, why);
   return Error{ErrorCode::conflict, "another tuneband-server is running on " + root, "",
                "end it, or name another directory with --data-dir"};
@@ -86,46 +85,34 @@ Result<DataDir> DataDir::open(const std::string& path) {
   for (const std::string& dir : {root, root + "/jobs", root + "/workers"}) {
     if (const Result<void> made = make_private_dir(dir); !made) return made.error();
   }
-  const Result<int> lock = take_lock(root + "/lock", root);
+  Result<os::UniqueFd> lock = take_lock(root + "/lock", root);
   if (!lock) return lock.error();
-  return DataDir(root, *lock);
+  return DataDir(root, std::move(*lock));
 }
 
 Result<DataDir> DataDir::look_at(const std::string& path, std::string database) {
   const std::string root = absolute_path(path);
   std::error_code error;
   if (!fs::is_directory(root, error)) return Error{ErrorCode::not_found, "there is no directory " + root, "", ""};
-  DataDir found(root, -1);
+  DataDir found(root, {});
   found.other_database_ = std::move(database);
   return found;
 }
 
 bool DataDir::is_served() const {
-  const int fd = ::open((root_ + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool held = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(fd);
-  return held;
-}
-
-DataDir::DataDir(DataDir&& other) noexcept
-    : root_(std::move(other.root_)), lock_fd_(std::exchange(other.lock_fd_, -1)),
-      other_database_(std::move(other.other_database_)) {}
-
-DataDir::~DataDir() {
-  if (lock_fd_ >= 0) ::close(lock_fd_);
+  const os::UniqueFd fd(::open((root_ + "/lock").c_str(), O_RDONLY | O_CLOEXEC));
+  return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 Result<void> DataDir::keep_lock() {
   struct stat held {};
   struct stat named {};
   const std::string file = root_ + "/lock";
-  const bool there = ::fstat(lock_fd_, &held) == 0 && ::stat(file.c_str(), &named) == 0;
+  const bool there = ::fstat(lock_.get(), &held) == 0 && ::stat(file.c_str(), &named) == 0;
   if (there && held.st_dev == named.st_dev && held.st_ino == named.st_ino) return {};
-  const Result<int> lock = take_lock(file, root_);
+  Result<os::UniqueFd> lock = take_lock(file, root_);
   if (!lock) return lock.error();
-  ::close(lock_fd_);
-  lock_fd_ = *lock;
+  lock_ = std::move(*lock);
   return {};
 }
 

@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/ids.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::server {
 
@@ -39,10 +41,6 @@ class DataDir {
   // Whether a server holds its lock now.
   bool is_served() const;
 
-  DataDir(DataDir&& other) noexcept;
-  DataDir& operator=(DataDir&&) = delete;
-  ~DataDir();  // gives the lock back
-
   const std::string& root() const { return root_; }  // absolute
   std::string database_file() const;
   std::string unfinished_database_file() const;  // of a backup until all of it is there
@@ -58,10 +56,10 @@ class DataDir {
   Result<void> write_server_address(const ServerAddress& address) const;
 
  private:
-  DataDir(std::string root, int lock_fd) : root_(std::move(root)), lock_fd_(lock_fd) {}
+  DataDir(std::string root, os::UniqueFd lock) : root_(std::move(root)), lock_(std::move(lock)) {}
 
   std::string root_;
-  int lock_fd_ = -1;
+  os::UniqueFd lock_;           // held as long as this lives
   std::string other_database_;  // "": root_ has it
 };
 

@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/beast/core/file_posix.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include "os/unique_fd.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -53,12 +54,6 @@ Listing listing_of(const fs::path& directory) {
   return listing;
 }
 
-boost::beast::file_posix opened(const fs::path& path, int flags, mode_t mode = 0) {
-  boost::beast::file_posix file;
-  file.native_handle(::open(path.c_str(), flags | O_CLOEXEC, mode));
-  return file;
-}
-
 // False: errno says why. Stops early where the file has become shorter.
 bool copy_range(int from, int to, off_t at, off_t end) {
   if (::lseek(to, at, SEEK_SET) != at) return false;
@@ -90,17 +85,16 @@ void copy_regular_file(const fs::path& from, const fs::path& to, std::error_code
     if (!done) error.assign(errno, std::generic_category());
     return !done;
   };
-  const boost::beast::file_posix source = opened(from, O_RDONLY | O_NONBLOCK);  // it may have become a pipe
+  const os::UniqueFd source(::open(from.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // it may have become a pipe
   struct stat status {};
-  if (failed(source.native_handle() >= 0) || failed(::fstat(source.native_handle(), &status) == 0)) return;
+  if (failed(static_cast<bool>(source)) || failed(::fstat(source.get(), &status) == 0)) return;
   if (!S_ISREG(status.st_mode)) {
     error = std::make_error_code(std::errc::invalid_argument);
     return;
   }
-  const boost::beast::file_posix copy = opened(to, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-  if (failed(copy.native_handle() >= 0) || failed(copy_with_holes(source.native_handle(), copy.native_handle(), status.st_size)))
-    return;
-  failed(::fchmod(copy.native_handle(), status.st_mode) == 0);
+  const os::UniqueFd copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (failed(static_cast<bool>(copy)) || failed(copy_with_holes(source.get(), copy.get(), status.st_size))) return;
+  failed(::fchmod(copy.get(), status.st_mode) == 0);
 }
 
 }  // namespace

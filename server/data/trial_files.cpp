@@ -189,7 +189,7 @@ void TrialFiles::release(TrialId trial) {
   boost::asio::post(remover_, [path = data_dir_.trial_dir(trial)] {
     const auto directory = protocol::TrialDirectory::open(path);
     if (!directory) return;
-    if (!directory->has(protocol::kReleasedFile)) ::close(directory->make_file(protocol::kReleasedFile, kReleasedMode));
+    if (!directory->has(protocol::kReleasedFile)) directory->make_file(protocol::kReleasedFile, kReleasedMode);
     for (const char* name : {protocol::kCheckpointDir, protocol::kEpochsDir, protocol::kModelFile})
       remove_all_logged(directory->path() + "/" + name);
   });

@@ -18,6 +18,7 @@
 #include <set>
 
 #include "core/ascii.hpp"
+#include "net/address.hpp"
 #include "server/http/gzip.hpp"
 #include "server/http/memory_budget.hpp"
 #include "server/http/request_rules.hpp"
@@ -69,14 +70,6 @@ void set_fields(http::fields& fields, const HttpReply& reply) {
   fields.set(http::field::content_type, reply.content_type);
   fields.set("X-Content-Type-Options", "nosniff");
   for (const auto& [name, value] : reply.headers) fields.set(name, value);
-}
-
-// As a client names it in a URL.
-std::string address_name(asio::ip::address address) {
-  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
-  }
-  return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
 }
 
 }  // namespace
@@ -372,7 +365,7 @@ std::optional<HttpReply> HttpSession::refusal_of_head() {
   std::vector<std::string> hosts = state_->hosts;
   BeastError gone;
   const tcp::endpoint reached = stream_.socket().local_endpoint(gone);  // a page can give itself a name, not an address
-  if (!gone) hosts.push_back(address_name(reached.address()));
+  if (!gone) hosts.push_back(net::host_in_url(net::without_mapping(reached.address())));
   return refusal(request_, hosts);
 }
 

@@ -1,9 +1,6 @@
 #include "server/local/preflight.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +19,7 @@
 #include "os/child_process.hpp"
 #include "os/file_text.hpp"
 #include "os/pidfd.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -30,32 +28,6 @@ using PreflightClock = std::chrono::steady_clock;
 
 constexpr std::size_t kOutputBytesMax = 1024 * 1024;
 constexpr const char* kTooMany = "too many jobs are being checked";
-
-class Pipe {
- public:
-  Pipe() : open_(::pipe2(fds_, O_CLOEXEC) == 0) {}
-  ~Pipe() {
-    close_end(0);
-    close_end(1);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-
-  bool is_open() const { return open_; }
-  int read_end() const { return fds_[0]; }
-  int write_end() const { return fds_[1]; }
-  void close_read_end() { close_end(0); }
-  void close_write_end() { close_end(1); }
-
- private:
-  void close_end(int end) {
-    if (fds_[end] >= 0) ::close(fds_[end]);
-    fds_[end] = -1;
-  }
-
-  int fds_[2] = {-1, -1};
-  bool open_;
-};
 
 // What the program said, or why nothing came of it.
 struct ProgramRun {
@@ -90,15 +62,14 @@ struct CheckBounds {
 };
 
 // Feeds `input` and gathers the output until the program closes it or a bound is met; SIGPIPE is ignored in the whole server.
-ProgramRun converse(Pipe& input_pipe, Pipe& output_pipe, std::string_view input, const CheckBounds& bounds) {
+ProgramRun converse(os::UniqueFd& to_it, const os::UniqueFd& from_it, std::string_view input, const CheckBounds& bounds) {
   ProgramRun run;
   std::optional<std::int64_t> used_halfway;
-  ::fcntl(input_pipe.write_end(), F_SETFL, O_NONBLOCK);
+  os::do_not_block(to_it);
   char buffer[16 * 1024];
   for (;;) {
-    if (input.empty()) input_pipe.close_write_end();
-    pollfd waiting[3] = {
-        {output_pipe.read_end(), POLLIN, 0}, {input_pipe.write_end(), POLLOUT, 0}, {bounds.ending_fd, POLLIN, 0}};
+    if (input.empty()) to_it.reset();
+    pollfd waiting[3] = {{from_it.get(), POLLIN, 0}, {to_it.get(), POLLOUT, 0}, {bounds.ending_fd, POLLIN, 0}};
     const int ready = ::poll(waiting, 3, used_halfway ? bounds.ms_left() : CheckBounds::ms_until(bounds.halfway));
     if (ready == 0 && !used_halfway) {
       used_halfway = cpu_ns(bounds.child);
@@ -109,12 +80,12 @@ ProgramRun converse(Pipe& input_pipe, Pipe& output_pipe, std::string_view input,
     if (ready < 0) continue;
     if (waiting[2].revents != 0) return {"", "was cut short: the server is stopping"};
     if (waiting[1].revents != 0) {
-      const ssize_t written = ::write(input_pipe.write_end(), input.data(), input.size());
+      const ssize_t written = ::write(to_it.get(), input.data(), input.size());
       if (written > 0) input.remove_prefix(static_cast<std::size_t>(written));
       if (written < 0 && errno != EAGAIN && errno != EINTR) input = {};  // it reads no more; what it says counts
     }
     if (waiting[0].revents != 0) {
-      const ssize_t got = ::read(output_pipe.read_end(), buffer, sizeof buffer);
+      const ssize_t got = ::read(from_it.get(), buffer, sizeof buffer);
       if (got == 0) return run;
       if (got > 0) run.output.append(buffer, static_cast<std::size_t>(got));
       if (run.output.size() > kOutputBytesMax) return {"", "said too much"};
@@ -124,43 +95,35 @@ ProgramRun converse(Pipe& input_pipe, Pipe& output_pipe, std::string_view input,
 
 // Its end, by force where it does not end by itself.
 siginfo_t reap(pid_t child, bool kill_now, const CheckBounds& bounds) {
-  const int pidfd = ::pidfd_open(child, 0);
-  pollfd ended{pidfd, POLLIN, 0};
-  if (kill_now || pidfd < 0 || ::poll(&ended, 1, bounds.ms_left()) != 1) ::kill(-child, SIGKILL);
-  if (pidfd >= 0) ::close(pidfd);
+  const os::UniqueFd process = os::open_pidfd(child);
+  if (kill_now || !process || !os::ends_within(process.get(), bounds.ms_left())) ::kill(-child, SIGKILL);
   siginfo_t exit{};
   ::waitid(P_PID, static_cast<id_t>(child), &exit, WEXITED);
   return exit;
 }
 
-// A sanitizer's shadow memory alone is terabytes of addresses: a program built with one cannot be limited so.
-void limit_memory([[maybe_unused]] pid_t child, [[maybe_unused]] std::int64_t bytes_max) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  const rlimit memory{static_cast<rlim_t>(bytes_max), static_cast<rlim_t>(bytes_max)};
-  ::prlimit(child, RLIMIT_AS, &memory, nullptr);
-#endif
-}
-
 ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::string& document) {
-  Pipe input_pipe;
-  Pipe output_pipe;
-  if (!input_pipe.is_open() || !output_pipe.is_open()) return {"", "could not be started: no pipe"};
+  auto input = os::make_pipe();
+  auto output = os::make_pipe();
+  if (!input || !output) return {"", "could not be started: no pipe"};
   os::ChildCommand command;
   command.program = options.worker_program;
   command.arguments = {"--check-job", "--check-workers", std::to_string(std::max(1, options.local_workers)), "--end-with-parent"};
-  command.environment = {{"OMP_NUM_THREADS", "1"}, {"OMP_WAIT_POLICY", "passive"}};
-  command.stdin_fd = input_pipe.read_end();
-  command.stdout_fd = output_pipe.write_end();
+  command.environment = os::environment_with({{"OMP_NUM_THREADS", "1"}, {"OMP_WAIT_POLICY", "passive"}});
+  command.stdin_fd = input->read.get();
+  command.stdout_fd = output->write.get();
+  command.gives_way = true;
+  command.nice = kChildNice;
+  if (os::kAddressesCanBeLimited) command.memory_bytes_max = options.memory_bytes_max;
   const Result<pid_t> child = os::spawn(command);
   if (!child) return {"", "could not be started: " + child.error().message};
-  limit_memory(*child, options.memory_bytes_max);
-  input_pipe.close_read_end();
-  output_pipe.close_write_end();
+  input->read.reset();
+  output->write.reset();
 
   const auto begin = PreflightClock::now();
   const CheckBounds bounds{*child, begin + std::chrono::milliseconds(options.timeout_ms / 2),
                            begin + std::chrono::milliseconds(options.timeout_ms), ending_fd};
-  ProgramRun run = converse(input_pipe, output_pipe, document, bounds);
+  ProgramRun run = converse(input->write, output->read, document, bounds);
   const siginfo_t exit = reap(*child, !run.failure.empty(), bounds);
   if (run.failure.empty() && exit.si_code != CLD_EXITED) run.failure = os::describe_exit(exit);
   return run;
@@ -225,13 +188,12 @@ struct Preflight::Turn {
 };
 
 Preflight::Preflight(boost::asio::io_context& loop, PreflightOptions options)
-    : loop_(loop), options_(std::move(options)), ending_fd_(::eventfd(0, EFD_CLOEXEC)), runner_(options_.at_once) {}
+    : loop_(loop), options_(std::move(options)), runner_(options_.at_once) {}
 
 Preflight::~Preflight() {
-  ::eventfd_write(ending_fd_, 1);
+  ending_.set();
   runner_.stop();
   runner_.join();
-  ::close(ending_fd_);
 }
 
 void Preflight::check(std::string document, Checked checked) {
@@ -247,7 +209,7 @@ void Preflight::check(std::string document, Checked checked) {
   });
   boost::asio::post(runner_, [this, turn = std::move(turn)]() mutable {
     const bool in_time = !turn->taken.exchange(true);
-    Diagnostics found = in_time ? check_now(options_, ending_fd_, turn->document) : Diagnostics();
+    Diagnostics found = in_time ? check_now(options_, ending_.fd(), turn->document) : Diagnostics();
     boost::asio::post(loop_, [this, in_time, found = std::move(found), turn = std::move(turn)] {
       --waiting_;
       turn->patience.cancel();

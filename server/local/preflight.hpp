@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "os/wake_event.hpp"
 
 namespace tuneband::server {
 
@@ -43,7 +44,7 @@ class Preflight {
   boost::asio::io_context& loop_;
   PreflightOptions options_;
   std::size_t waiting_ = 0;
-  int ending_fd_;  // readable once this ends
+  os::WakeEvent ending_;  // set once this ends
   boost::asio::thread_pool runner_;
 };
 

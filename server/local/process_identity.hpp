@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::server {
+
+inline constexpr int kChildNice = 5;  // of the server's children: none may delay it
 
 struct RecordedProcess {
   std::int64_t pid = 0;
@@ -28,7 +31,7 @@ RecordedProcess identify_process(pid_t pid, std::vector<std::string> arguments);
 Result<void> write_recorded_process(const std::string& file, const RecordedProcess& recorded);
 std::optional<RecordedProcess> read_recorded_process(const std::string& file);
 
-// A pidfd (close-on-exec) when the recorded process still runs; -1 otherwise.
-int open_if_same_process(const RecordedProcess& recorded);
+// A pidfd when the recorded process still runs; else empty.
+os::UniqueFd open_if_same_process(const RecordedProcess& recorded);
 
 }  // namespace tuneband::server

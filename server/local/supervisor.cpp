@@ -30,11 +30,11 @@ constexpr int kSlotsMax = 4'096;  // far above any sensible --workers; bounds th
 std::string worker_name(int index) { return "local-" + std::to_string(index); }
 
 // One earlier log is kept, so that a worker that dies again and again cannot fill the disk.
-int open_worker_log(const std::string& path) {
+os::UniqueFd open_worker_log(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directory(std::filesystem::path(path).parent_path(), error);  // somebody may have tidied it away
   if (std::filesystem::file_size(path, error) > kWorkerLogBytesMax && !error) std::rename(path.c_str(), (path + ".1").c_str());
-  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  return os::UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
 }
 
 // A signal that a program brings on itself; the others may have come from anywhere.
@@ -71,7 +71,7 @@ struct Supervisor::Slot {
 
   bool running() const { return recorded.pid != 0; }
   void send(int signal) {
-    if (running()) ::pidfd_send_signal(process.native_handle(), signal, nullptr, 0);
+    if (running()) os::send_signal(process.native_handle(), signal);
   }
   void tell_to_end() {
     told_to_end = true;
@@ -144,14 +144,14 @@ void Supervisor::start_or_adopt(Slot& slot) {
 bool Supervisor::adopt(Slot& slot) {
   std::optional<RecordedProcess> recorded = read_recorded_process(data_dir_.worker_file(slot.name));
   if (!recorded) return false;
-  const int pidfd = open_if_same_process(*recorded);
-  if (pidfd < 0) {
+  os::UniqueFd pidfd = open_if_same_process(*recorded);
+  if (!pidfd) {
     if (!recorded->worker_id.empty())
       worker_ended_({recorded->worker_id}, "the worker process " + slot.name + " ended while the server was down", "");
     std::remove(data_dir_.worker_file(slot.name).c_str());
     return false;
   }
-  slot.process.assign(pidfd);
+  slot.process.assign(pidfd.release());
   slot.recorded = std::move(*recorded);
   slot.adopted = true;
   slot.started = SupervisorClock::now();
@@ -167,19 +167,21 @@ bool Supervisor::adopt(Slot& slot) {
 void Supervisor::launch(Slot& slot) {
   slot.adopted = false;
   slot.started = SupervisorClock::now();
-  const int log_fd = open_worker_log(data_dir_.worker_log(slot.name));
+  const os::UniqueFd log = open_worker_log(data_dir_.worker_log(slot.name));
   os::ChildCommand command;
   command.program = options_.worker_program;
   command.arguments = arguments_for(slot.name);
   // OpenMP reads these when the program is loaded; without the policy its idle threads spin and slow the others down several
   // times.
-  command.environment = {{"OMP_NUM_THREADS", std::to_string(options_.threads_per_worker)}, {"OMP_WAIT_POLICY", "passive"}};
-  command.stdout_fd = log_fd;
-  command.stderr_fd = log_fd;
+  command.environment =
+      os::environment_with({{"OMP_NUM_THREADS", std::to_string(options_.threads_per_worker)}, {"OMP_WAIT_POLICY", "passive"}});
+  command.stdout_fd = log.get();
+  command.stderr_fd = log.get();
+  command.gives_way = true;
+  command.nice = kChildNice;
   const Result<pid_t> child = os::spawn(command);
-  if (log_fd >= 0) ::close(log_fd);
-  const int pidfd = child ? ::pidfd_open(*child, 0) : -1;
-  if (pidfd < 0) {
+  os::UniqueFd pidfd = child ? os::open_pidfd(*child) : os::UniqueFd();
+  if (!pidfd) {
     log_error("cannot start a local worker",
               {{"worker", slot.name}, {"reason", child ? std::string(std::strerror(errno)) : child.error().message}});
     if (child) abandon(*child);
@@ -187,7 +189,7 @@ void Supervisor::launch(Slot& slot) {
     restart_later(slot);
     return;
   }
-  slot.process.assign(pidfd);
+  slot.process.assign(pidfd.release());
   slot.recorded = identify_process(*child, command.arguments);
   write_down(slot);
   log_info("local worker started", {{"worker", slot.name}, {"pid", slot.recorded.pid}});

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "os/pidfd.hpp"
 #include "os/process_table.hpp"
 #include "workers/command/process.hpp"
 

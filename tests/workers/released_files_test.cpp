@@ -87,10 +87,9 @@ TEST_F(TrialLinks, AFileIsMadeInPlaceOfALinkAndNeverBehindIt) {
   fs::create_symlink(target("model.ubj"), dir_ / "trial/parameters.json");
   const auto directory = protocol::TrialDirectory::open(dir_ / "trial");
   ASSERT_TRUE(directory);
-  EXPECT_EQ(directory->open_file("parameters.json", 0), -1);
-  const int made = directory->make_file("parameters.json", 0600);
-  ASSERT_GE(made, 0);
-  ::close(made);
+  EXPECT_FALSE(directory->open_file("parameters.json", 0));
+  const os::UniqueFd made = directory->make_file("parameters.json", 0600);
+  ASSERT_TRUE(made);
   EXPECT_FALSE(fs::is_symlink(dir_ / "trial/parameters.json"));
   expect_untouched();
 }

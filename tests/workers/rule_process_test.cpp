@@ -104,7 +104,7 @@ TEST_F(RuleProcessTest, OneThatIsNotThereOrCrashesOrAnswersNonsenseIsSaidAndOver
   RuleProcess absent = started({"no-such-program"});
   absent.tell(step(1));
   EXPECT_FALSE(absent.take_finding());
-  EXPECT_THAT(absent.take_fault(), HasSubstr("cannot be started: No such file"));
+  EXPECT_THAT(absent.take_fault(), HasSubstr("cannot be started: the command `no-such-program` is on no folder of PATH"));
 
   RuleProcess nonsense = shell("echo '{nonsense'; cat > /dev/null");
   nonsense.finish(kPatienceMs);

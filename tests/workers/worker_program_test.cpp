@@ -3,13 +3,14 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <fstream>
+#include <limits>
 
 #include "core/json.hpp"
+#include "os/pidfd.hpp"
 #include "tests/workers/sync_server.hpp"
 #include "tests/workers/temporary_dir.hpp"
 #include "workers/command/process.hpp"
@@ -80,11 +81,8 @@ class WorkerProgramTest : public testing::Test {
 
 // Waits until the process that wrote its number into `file` has ended.
 void wait_until_gone(const std::string& file) {
-  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, std::stoi(read_text(file)), 0));
-  if (pidfd < 0) return;
-  pollfd wait{pidfd, POLLIN, 0};
-  ::poll(&wait, 1, -1);
-  ::close(pidfd);
+  const os::UniqueFd process = os::open_pidfd(std::stoi(read_text(file)));
+  if (process) EXPECT_TRUE(os::ends_within(process.get(), std::numeric_limits<int>::max()));
 }
 
 TEST_F(WorkerProgramTest, TellsItsVersionAndItsFlags) {

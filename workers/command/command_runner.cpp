@@ -363,9 +363,8 @@ class CommandRunner final : public TrialRunner {
     const std::filesystem::path path = parameters_file(order);
     const auto directory = protocol::TrialDirectory::open(path.parent_path().string());
     const std::string name = path.filename().string();
-    os::UniqueFd file(directory ? directory->open_file(name, O_WRONLY | O_CREAT | O_TRUNC, 0644) : -1);
-    // A link there is the trial's own doing.
-    if (directory && !file && errno == ELOOP) file = os::UniqueFd(directory->make_file(name, 0644));
+    os::UniqueFd file = directory ? directory->open_file(name, O_WRONLY | O_CREAT | O_TRUNC, 0644) : os::UniqueFd();
+    if (directory && !file && errno == ELOOP) file = directory->make_file(name, 0644);  // a link: the trial's own doing
     const std::string text = order.configuration.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     errno = directory && file ? ENOSPC : errno;  // what is not written whole found no room
     if (file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size())) return {};

@@ -14,6 +14,8 @@
 #include <cstring>
 
 #include "core/check.hpp"
+#include "os/child_process.hpp"
+#include "os/pidfd.hpp"
 #include "os/process_table.hpp"
 #include "workers/command/left_over.hpp"
 #include "workers/command/path_check.hpp"
@@ -28,99 +30,6 @@ using ProcessClock = std::chrono::steady_clock;
 constexpr int kPipeSize = 1 << 20;  // bytes; a command that prints much is seldom held up by us
 constexpr auto kKillPatience = std::chrono::seconds(5);
 
-// ---- starting -----------------------------------------------------------------------------------------------------------------
-
-// What the child needs, made ready beforehand: between vfork and exec it shares our memory and may only make system calls.
-struct Launch {
-  const char* executable;
-  char* const* argv;
-  char* const* environment;
-  const char* working_dir;
-  const rlimit* memory;  // null: no limit
-  const rlimit* cpu;     // null: no limit
-  int input;
-  int output;
-  int failure;  // a pipe that exec closes: LaunchFailure is written there when it does not come to that
-  pid_t parent;
-};
-
-struct LaunchFailure {
-  enum class Step { set_up, working_dir, execute } step;
-  int error;
-};
-
-[[noreturn]] void fail_launch(int fd, LaunchFailure::Step step) {
-  const LaunchFailure failure{step, errno};
-  [[maybe_unused]] const ssize_t written = ::write(fd, &failure, sizeof failure);
-  ::_exit(127);
-}
-
-[[noreturn]] void become_command(const Launch& launch) {
-  using Step = LaunchFailure::Step;
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != launch.parent) ::_exit(127);
-
-  if (::dup2(launch.input, STDIN_FILENO) < 0 || ::dup2(launch.output, STDOUT_FILENO) < 0 ||
-      ::dup2(launch.output, STDERR_FILENO) < 0) {
-    fail_launch(launch.failure, Step::set_up);
-  }
-  // Ours are all close-on-exec; a library's may not be. An old kernel lacks the call, and then they leak as they always did.
-  ::syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
-
-  const rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  if (launch.cpu != nullptr && ::setrlimit(RLIMIT_CPU, launch.cpu) != 0) fail_launch(launch.failure, Step::set_up);
-  if (launch.memory != nullptr && ::setrlimit(RLIMIT_AS, launch.memory) != 0) fail_launch(launch.failure, Step::set_up);
-  if (::chdir(launch.working_dir) != 0) fail_launch(launch.failure, Step::working_dir);
-
-  // Handlers are meaningless there, and what we ignore (SIGPIPE) it must not inherit.
-  struct sigaction by_default {};
-  by_default.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < _NSIG; ++signal) ::sigaction(signal, &by_default, nullptr);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-
-  ::execve(launch.executable, launch.argv, launch.environment);
-  fail_launch(launch.failure, Step::execute);
-}
-
-// vfork: its cost does not grow with our memory, as fork's does (XGBoost workers hold gigabytes).
-__attribute__((noinline)) pid_t spawn_command(const Launch& launch) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours may run in the child
-  const pid_t pid = ::vfork();
-  if (pid == 0) become_command(launch);
-  const int error = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return pid;
-}
-
-std::vector<char*> c_strings(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-std::optional<rlimit> memory_limit(const ProcessSpec& spec) {
-  if (!spec.memory_bytes_max) return std::nullopt;
-  const auto bytes = static_cast<rlim_t>(*spec.memory_bytes_max);
-  return rlimit{bytes, bytes};
-}
-
-// At the soft limit comes SIGXCPU, which says what happened; who ignores that is killed a second later.
-std::optional<rlimit> cpu_limit(const ProcessSpec& spec) {
-  if (!spec.cpu_ms_max) return std::nullopt;
-  const auto seconds = static_cast<rlim_t>((*spec.cpu_ms_max + 999) / 1000);
-  return rlimit{seconds, seconds + 1};
-}
-
 // With a limit of its own it may be the command that has too little memory.
 Error launch_fault(const ProcessSpec& spec, const std::string& what, int error_number) {
   Error error = fault_of(ErrorCode::unavailable, what, error_number);
@@ -128,14 +37,15 @@ Error launch_fault(const ProcessSpec& spec, const std::string& what, int error_n
   return error;
 }
 
-Error launch_error(const ProcessSpec& spec, const LaunchFailure& failure) {
+Error launch_error(const ProcessSpec& spec, const os::SpawnFailure& failure) {
+  using Step = os::SpawnFailure::Step;
   const std::string reason = std::strerror(failure.error);
   switch (failure.step) {
-    case LaunchFailure::Step::working_dir:
+    case Step::working_dir:
       return Error{ErrorCode::invalid_argument, "cannot enter the working directory " + spec.working_dir + ": " + reason, "", ""};
-    case LaunchFailure::Step::set_up:
+    case Step::set_up:
       return launch_fault(spec, "cannot set up the command's process", failure.error);
-    case LaunchFailure::Step::execute:
+    case Step::execute:
       break;
   }
   Error error{ErrorCode::invalid_argument, "cannot execute " + spec.executable + ": " + reason, "", ""};
@@ -151,22 +61,9 @@ Error launch_error(const ProcessSpec& spec, const LaunchFailure& failure) {
   return error;
 }
 
-struct Pipe {
-  os::UniqueFd read;
-  os::UniqueFd write;
-};
-
-std::optional<Pipe> make_pipe(int flags) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC | flags) != 0) return std::nullopt;
-  return Pipe{os::UniqueFd(ends[0]), os::UniqueFd(ends[1])};
-}
-
 Error no_room(const char* what) {
   return fault_of(ErrorCode::unavailable, std::string("cannot start a process: ") + what, errno);
 }
-
-// ---- the tree below us --------------------------------------------------------------------------------------------------------
 
 bool have_children() {
   siginfo_t info{};
@@ -212,42 +109,31 @@ Result<std::string> find_executable(std::string_view name, std::string_view path
 Result<Process> Process::start(const ProcessSpec& spec) {
   TUNEBAND_CHECK(!spec.argv.empty(), "a command has a name");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  os::UniqueFd input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  auto output = make_pipe(0);
-  auto failure = make_pipe(0);
-  if (!input || !output || !failure) return no_room("pipe");
+  auto output = os::make_pipe();
+  if (!output) return no_room("pipe");
   ::fcntl(output->write.get(), F_SETPIPE_SZ, kPipeSize);  // an unprivileged user may have no more room; then it stays as it is
-  ::fcntl(output->read.get(), F_SETFL, O_NONBLOCK);
+  os::do_not_block(output->read);
 
-  const std::vector<char*> argv = c_strings(spec.argv);
-  std::vector<std::string> variables = spec.environment;
-  std::erase_if(variables, [](const std::string& variable) { return variable.starts_with(kWorkerVariable); });
-  variables.push_back(mark_of_this_worker());
-  const std::vector<char*> environment = c_strings(variables);
-  const auto memory = memory_limit(spec);
-  const auto cpu = cpu_limit(spec);
-  const Launch launch{.executable = spec.executable.c_str(),
-                      .argv = argv.data(),
-                      .environment = environment.data(),
-                      .working_dir = spec.working_dir.c_str(),
-                      .memory = memory ? &*memory : nullptr,
-                      .cpu = cpu ? &*cpu : nullptr,
-                      .input = input.get(),
-                      .output = output->write.get(),
-                      .failure = failure->write.get(),
-                      .parent = ::getpid()};
-  const pid_t pid = spawn_command(launch);
-  if (pid < 0) return no_room("fork");
-  os::UniqueFd pidfd = os::open_pidfd(pid);
+  os::ChildCommand command;
+  command.program = spec.executable;
+  command.name = spec.argv.front();
+  command.arguments.assign(spec.argv.begin() + 1, spec.argv.end());
+  command.environment = spec.environment;
+  std::erase_if(*command.environment, [](const std::string& variable) { return variable.starts_with(kWorkerVariable); });
+  command.environment->push_back(mark_of_this_worker());
+  command.working_dir = spec.working_dir;
+  command.stdout_fd = output->write.get();
+  command.stderr_fd = output->write.get();
+  command.session = false;
+  command.dies_with_thread = true;
+  command.core_dumps = false;
+  command.memory_bytes_max = spec.memory_bytes_max;
+  command.cpu_ms_max = spec.cpu_ms_max;
+  const os::Spawned pid = os::try_to_spawn(command);
+  if (!pid) return launch_error(spec, pid.error());
+  os::UniqueFd pidfd = os::open_pidfd(*pid);
   TUNEBAND_CHECK(pidfd, "an unreaped child has a pidfd");
-
-  failure->write.reset();
-  LaunchFailure what{};
-  if (::read(failure->read.get(), &what, sizeof what) == sizeof what) {
-    ::waitpid(pid, nullptr, 0);
-    return launch_error(spec, what);
-  }
-  return Process(pid, std::move(pidfd), std::move(output->read));
+  return Process(*pid, std::move(pidfd), std::move(output->read));
 }
 
 Process::Process(Process&& other) noexcept

@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <fstream>
 #include <limits>
 #include <vector>
 
 #include "core/text.hpp"
+#include "os/process_table.hpp"
 
 namespace tuneband::workers {
 
@@ -30,15 +30,7 @@ constexpr std::size_t kLastLinesMax = 5;
 constexpr std::size_t kLastLinesSizeMax = 1000;  // bytes
 
 // How many processes the kernel has killed for want of memory, on the machine and in its containers. 0 where it does not say.
-std::int64_t count_oom_kills() {
-  std::ifstream file("/proc/vmstat");
-  std::string name;
-  std::int64_t value = 0;
-  while (file >> name >> value) {
-    if (name == "oom_kill") return value;
-  }
-  return 0;
-}
+std::int64_t count_oom_kills() { return os::number_named("/proc/vmstat", "oom_kill"); }
 
 int remaining_ms(CommandClock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - CommandClock::now()).count();

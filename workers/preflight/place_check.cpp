@@ -1,7 +1,6 @@
 #include "workers/preflight/place_check.hpp"
 
 #include <fcntl.h>
-#include <netdb.h>
 #include <poll.h>
 #include <re2/re2.h>
 #include <sys/socket.h>
@@ -14,11 +13,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <set>
 #include <string_view>
 
 #include "core/text.hpp"
+#include "net/address.hpp"
 #include "os/unique_fd.hpp"
 #include "workers/command/path_check.hpp"
 
@@ -63,8 +62,6 @@ void check_absent(const CommandText& text, const std::string& path, Diagnostics&
                                      : "name a directory that this user may write in, or {trial_dir}");
 }
 
-using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
-
 // 0, or why it cannot be connected to.
 int connect_within(const addrinfo& address, int ms_max) {
   const os::UniqueFd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -98,16 +95,12 @@ std::string why_not(int error) {
 
 // "": it can be reached.
 std::string fault_of_address(const NetworkAddress& address) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int resolved = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found);
-  const Addresses addresses(found, ::freeaddrinfo);
-  if (resolved != 0) return std::string("its name is not resolved: ") + ::gai_strerror(resolved);
+  const auto found = net::resolve(address.host, address.port);
+  if (!found) return "its name is not resolved: " + found.error().message;
   int error = 0;
   constexpr int kTriedMax = 2;  // of a name's: mostly of version 6 and of version 4
   int tried = 0;
-  for (const addrinfo* next = found; next != nullptr && tried < kTriedMax; next = next->ai_next, ++tried) {
+  for (const addrinfo* next = found->get(); next != nullptr && tried < kTriedMax; next = next->ai_next, ++tried) {
     error = connect_within(*next, kConnectMsMax);
     if (error == 0) return "";
   }

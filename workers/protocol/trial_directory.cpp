@@ -4,8 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <utility>
-
 #include "workers/protocol/sync.hpp"
 
 namespace tuneband::protocol {
@@ -17,13 +15,13 @@ constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 }  // namespace
 
 std::optional<TrialDirectory> TrialDirectory::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), kDirectory);
-  return fd < 0 ? std::nullopt : std::optional(TrialDirectory(fd));
+  os::UniqueFd fd(::open(path.c_str(), kDirectory));
+  return fd ? std::optional(TrialDirectory(std::move(fd))) : std::nullopt;
 }
 
 std::optional<TrialDirectory> TrialDirectory::inside(const std::string& name) const {
-  const int fd = ::openat(fd_, name.c_str(), kDirectory);
-  return fd < 0 ? std::nullopt : std::optional(TrialDirectory(fd));
+  os::UniqueFd fd(::openat(fd_.get(), name.c_str(), kDirectory));
+  return fd ? std::optional(TrialDirectory(std::move(fd))) : std::nullopt;
 }
 
 std::optional<TrialDirectory> TrialDirectory::checkpoints(std::int64_t epoch) const {
@@ -33,30 +31,24 @@ std::optional<TrialDirectory> TrialDirectory::checkpoints(std::int64_t epoch) co
   return own ? own->inside(kCheckpointDir) : std::nullopt;
 }
 
-TrialDirectory::TrialDirectory(TrialDirectory&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-TrialDirectory::~TrialDirectory() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-std::string TrialDirectory::path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+std::string TrialDirectory::path() const { return "/proc/self/fd/" + std::to_string(fd_.get()); }
 
 bool TrialDirectory::has(const std::string& name) const {
   struct stat info {};
-  return ::fstatat(fd_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+  return ::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 bool TrialDirectory::removed() const {
   struct stat info {};
-  return ::fstat(fd_, &info) == 0 && info.st_nlink == 0;
+  return ::fstat(fd_.get(), &info) == 0 && info.st_nlink == 0;
 }
 
-int TrialDirectory::open_file(const std::string& name, int flags, unsigned mode) const {
-  return ::openat(fd_, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
+os::UniqueFd TrialDirectory::open_file(const std::string& name, int flags, unsigned mode) const {
+  return os::UniqueFd(::openat(fd_.get(), name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode));
 }
 
-int TrialDirectory::make_file(const std::string& name, unsigned mode) const {
-  ::unlinkat(fd_, name.c_str(), 0);
+os::UniqueFd TrialDirectory::make_file(const std::string& name, unsigned mode) const {
+  ::unlinkat(fd_.get(), name.c_str(), 0);
   return open_file(name, O_WRONLY | O_CREAT | O_EXCL, mode);
 }
 

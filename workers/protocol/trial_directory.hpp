@@ -8,6 +8,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "os/unique_fd.hpp"
 
 namespace tuneband::protocol {
 
@@ -22,10 +25,6 @@ class TrialDirectory {
   // link on the way.
   std::optional<TrialDirectory> checkpoints(std::int64_t epoch) const;
 
-  TrialDirectory(TrialDirectory&& other) noexcept;
-  TrialDirectory& operator=(TrialDirectory&&) = delete;
-  ~TrialDirectory();
-
   // Leads there whatever becomes of its name; as long as this lives. For what takes a path: of a name below it the last part may
   // still be a link.
   std::string path() const;
@@ -33,14 +32,14 @@ class TrialDirectory {
   bool has(const std::string& name) const;
   // It is in no directory any more.
   bool removed() const;
-  // A file in it, with the flags of open(2): never a link, never waiting for a FIFO's other end. -1: errno says why.
-  int open_file(const std::string& name, int flags, unsigned mode = 0) const;
-  // An empty file instead of what had the name before, whose contents stay as they are. -1: errno says why.
-  int make_file(const std::string& name, unsigned mode) const;
+  // A file in it, with the flags of open(2): never a link, never waiting for a FIFO's other end. Empty: errno says why.
+  os::UniqueFd open_file(const std::string& name, int flags, unsigned mode = 0) const;
+  // An empty file instead of what had the name before, whose contents stay as they are. Empty: errno says why.
+  os::UniqueFd make_file(const std::string& name, unsigned mode) const;
 
  private:
-  explicit TrialDirectory(int fd) : fd_(fd) {}
-  int fd_ = -1;
+  explicit TrialDirectory(os::UniqueFd fd) : fd_(std::move(fd)) {}
+  os::UniqueFd fd_;
 };
 
 }  // namespace tuneband::protocol

@@ -1,8 +1,5 @@
 #include "workers/xgboost/model_files.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -10,6 +7,7 @@
 #include <system_error>
 
 #include "core/random.hpp"
+#include "os/atomic_file.hpp"
 #include "os/open_regular.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/protocol/sync.hpp"
@@ -34,39 +32,14 @@ std::optional<protocol::TrialDirectory> checkpoints_of(const std::string& trial_
   return directory ? directory->checkpoints(epoch) : std::nullopt;
 }
 
-// A name of its own for each process: a worker thought lost may still be writing the same file.
-std::string aside(const std::string& path) { return path + ".tmp" + std::to_string(::getpid()); }
-
-bool write_bytes(const std::string& path, std::string_view bytes, Flush flush) {
-  const os::UniqueFd file = os::open_regular(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
-  if (!file) return false;
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return flush == Flush::no || ::fsync(file.get()) == 0;
-}
-
-// What has been written under another name gets its own; if not, nothing of it stays.
-Result<void> put_in_place(const std::string& temporary, const std::string& path, bool written) {
-  if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return {};
-  const Error error = write_error(path, errno);
-  ::unlink(temporary.c_str());
-  return error;
-}
-
 Result<void> write_whole(const std::string& path, std::string_view bytes, Flush flush) {
-  const std::string temporary = aside(path);
-  return put_in_place(temporary, path, write_bytes(temporary, bytes, flush));
+  os::AtomicFile file(path, 0644);
+  if (file.is_open() && file.write(bytes) && (flush == Flush::no || file.flush()) && file.commit()) return {};
+  return write_error(path, errno);
 }
 
-// The names in it, to the disk itself. Some network file systems have no such call for a directory: they do it by themselves.
 Result<void> flush_directory(const std::string& path) {
-  const os::UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory && (::fsync(directory.get()) == 0 || errno == EINVAL || errno == ENOTSUP)) return {};
-  return write_error(path, errno);
+  return os::flush_directory(path) ? Result<void>() : write_error(path, errno);
 }
 
 std::string checksum(std::string_view bytes) {
