@@ -22,8 +22,8 @@ inline constexpr bool kAddressesCanBeLimited = true;
 #endif
 
 struct ChildCommand {
-  std::string program;                                       // path
-  std::vector<std::string> arguments;                        // without argv[0]
+  std::string program = {};                                  // path
+  std::vector<std::string> arguments = {};                   // without argv[0]
   std::string name = {};                                     // argv[0]; "": `program`
   std::optional<std::vector<std::string>> environment = {};  // "NAME=value"; nothing: this process's
   std::string working_dir = {};                              // "": this process's

@@ -30,7 +30,7 @@ namespace {
 
 using tuneband::Diagnostics;
 using tuneband::command_line::whole_number_between;
-using tuneband::protocol::HttpClient;
+using tuneband::net::HttpClient;
 using tuneband::workers::RunnerOptions;
 using tuneband::workers::Worker;
 using tuneband::workers::WorkerOptions;
@@ -65,7 +65,7 @@ std::string check_name(const std::string& name) {
 }
 
 std::string check_server(const std::string& url) {
-  const auto client = net::HttpClient::create(url);
+  const auto client = HttpClient::create(url);
   return client ? "" : client.error().message;
 }
 
@@ -181,7 +181,7 @@ std::string worker_id(const std::string& name) {
 }
 
 int work(const Arguments& arguments, const sigset_t& end_signals, char** argv) {
-  auto client = net::HttpClient::create(arguments.server);
+  auto client = HttpClient::create(arguments.server);
   if (!client) {
     std::fprintf(stderr, "tuneband-worker: %s\n", describe(client.error()).c_str());
     return kExitUsage;

@@ -16,10 +16,10 @@
 #include <utility>
 
 #include "core/json.hpp"
-#include "os/child_process.hpp"
 #include "os/file_text.hpp"
 #include "os/pidfd.hpp"
 #include "os/unique_fd.hpp"
+#include "server/local/server_child.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -106,14 +106,12 @@ ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::
   auto input = os::make_pipe();
   auto output = os::make_pipe();
   if (!input || !output) return {"", "could not be started: no pipe"};
-  os::ChildCommand command;
-  command.program = options.worker_program;
-  command.arguments = {"--check-job", "--check-workers", std::to_string(std::max(1, options.local_workers)), "--end-with-parent"};
+  os::ChildCommand command = child_of_the_server(
+      options.worker_program,
+      {"--check-job", "--check-workers", std::to_string(std::max(1, options.local_workers)), "--end-with-parent"});
   command.environment = os::environment_with({{"OMP_NUM_THREADS", "1"}, {"OMP_WAIT_POLICY", "passive"}});
   command.stdin_fd = input->read.get();
   command.stdout_fd = output->write.get();
-  command.gives_way = true;
-  command.nice = kChildNice;
   if (os::kAddressesCanBeLimited) command.memory_bytes_max = options.memory_bytes_max;
   const Result<pid_t> child = os::spawn(command);
   if (!child) return {"", "could not be started: " + child.error().message};

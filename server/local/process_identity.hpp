@@ -13,8 +13,6 @@
 
 namespace tuneband::server {
 
-inline constexpr int kChildNice = 5;  // of the server's children: none may delay it
-
 struct RecordedProcess {
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;  // since boot, as in /proc/<pid>/stat

@@ -13,10 +13,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "os/child_process.hpp"
 #include "os/file_text.hpp"
 #include "os/pidfd.hpp"
 #include "server/local/process_identity.hpp"
+#include "server/local/server_child.hpp"
 #include "server/log.hpp"
 
 namespace tuneband::server {
@@ -168,17 +168,13 @@ void Supervisor::launch(Slot& slot) {
   slot.adopted = false;
   slot.started = SupervisorClock::now();
   const os::UniqueFd log = open_worker_log(data_dir_.worker_log(slot.name));
-  os::ChildCommand command;
-  command.program = options_.worker_program;
-  command.arguments = arguments_for(slot.name);
+  os::ChildCommand command = child_of_the_server(options_.worker_program, arguments_for(slot.name));
   // OpenMP reads these when the program is loaded; without the policy its idle threads spin and slow the others down several
   // times.
   command.environment =
       os::environment_with({{"OMP_NUM_THREADS", std::to_string(options_.threads_per_worker)}, {"OMP_WAIT_POLICY", "passive"}});
   command.stdout_fd = log.get();
   command.stderr_fd = log.get();
-  command.gives_way = true;
-  command.nice = kChildNice;
   const Result<pid_t> child = os::spawn(command);
   os::UniqueFd pidfd = child ? os::open_pidfd(*child) : os::UniqueFd();
   if (!pidfd) {

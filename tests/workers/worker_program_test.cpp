@@ -82,7 +82,7 @@ class WorkerProgramTest : public testing::Test {
 // Waits until the process that wrote its number into `file` has ended.
 void wait_until_gone(const std::string& file) {
   const os::UniqueFd process = os::open_pidfd(std::stoi(read_text(file)));
-  if (process) EXPECT_TRUE(os::ends_within(process.get(), std::numeric_limits<int>::max()));
+  EXPECT_TRUE(!process || os::ends_within(process.get(), std::numeric_limits<int>::max()));
 }
 
 TEST_F(WorkerProgramTest, TellsItsVersionAndItsFlags) {

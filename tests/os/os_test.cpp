@@ -1,0 +1,181 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "os/atomic_file.hpp"
+#include "os/child_process.hpp"
+#include "os/file_text.hpp"
+#include "os/pidfd.hpp"
+#include "os/process_table.hpp"
+#include "os/temporary_dir.hpp"
+
+namespace tuneband::os {
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using Step = SpawnFailure::Step;
+
+constexpr int kAmpleMs = 60'000;
+
+class OsTest : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return directory_.path() + "/" + name; }
+
+  void write(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& entry : fs::directory_iterator(directory_.path())) all.push_back(entry.path().filename().string());
+    return all;
+  }
+
+  // What a script prints, started so.
+  std::string said_by(const std::string& script, ChildCommand command) const {
+    auto output = make_pipe();
+    command.program = "/bin/sh";
+    command.arguments = {"-c", script};
+    command.stdout_fd = output->write.get();
+    command.stderr_fd = output->write.get();
+    const Spawned pid = try_to_spawn(command);
+    output->write.reset();
+    EXPECT_TRUE(pid);
+    std::string said;
+    char c = 0;
+    while (::read(output->read.get(), &c, 1) == 1) said += c;
+    if (pid) ::waitpid(*pid, nullptr, 0);
+    return said;
+  }
+
+  TemporaryDir directory_{"os-test"};
+};
+
+using ChildProcess = OsTest;
+using AtomicFileTest = OsTest;
+using ProcessTable = OsTest;
+
+TEST_F(ChildProcess, HasItsEnvironmentItsDirectoryAndNoDescriptorOfOurs) {
+  const UniqueFd leaking(::open("/dev/null", O_RDONLY));  // not close-on-exec, as a library may do it
+  EXPECT_EQ(said_by("echo $A $B; pwd; ls /proc/self/fd | wc -l; cat",
+                    {.environment = {{"A=1", "B=2", "PATH=/usr/bin:/bin"}}, .working_dir = directory_.path()}),
+            "1 2\n" + fs::canonical(directory_.path()).string() + "\n4\n")
+      << "ls has its three and the directory that it reads";
+}
+
+TEST_F(ChildProcess, OursIsTheEnvironmentOfOneThatIsGivenNone) {
+  ::setenv("TUNEBAND_OS_TEST", "ours", 1);
+  EXPECT_EQ(said_by("echo $TUNEBAND_OS_TEST", {}), "ours\n");
+  EXPECT_EQ(said_by("echo $TUNEBAND_OS_TEST $ADDED",
+                    {.environment = environment_with({{"TUNEBAND_OS_TEST", "another"}, {"ADDED", "x"}})}),
+            "another x\n");
+  ::unsetenv("TUNEBAND_OS_TEST");
+}
+
+TEST_F(ChildProcess, IsInASessionOrAGroupOfItsOwn) {
+  const std::string which = "set -- $(cat /proc/$$/stat); echo $(($1 == $5)) $(($1 == $6))";
+  EXPECT_EQ(said_by(which, {}), "1 1\n");
+  EXPECT_EQ(said_by(which, {.session = false}), "1 0\n");
+}
+
+TEST_F(ChildProcess, HasItsLimitsAndItsPlaceInTheQueue) {
+  EXPECT_EQ(said_by("ulimit -c; ulimit -St; ulimit -Ht", {.core_dumps = false, .cpu_ms_max = 1'001}), "0\n2\n3\n");
+  EXPECT_EQ(said_by("ulimit -v", {.memory_bytes_max = std::int64_t{1} << 32}), "4194304\n");
+  const int nicer = ::nice(0) + 3;
+  EXPECT_EQ(said_by("nice", {.nice = nicer}), std::to_string(nicer) + "\n");
+}
+
+TEST_F(ChildProcess, WhatIsNotStartedSaysAtWhichStep) {
+  write("script", "no first line\n");
+  fs::permissions(path("script"), fs::perms::owner_all);
+  const auto absent = try_to_spawn({.program = path("absent")});
+  ASSERT_FALSE(absent);
+  EXPECT_EQ(absent.error().step, Step::execute);
+  EXPECT_EQ(absent.error().error, ENOENT);
+  EXPECT_EQ(try_to_spawn({.program = path("script")}).error().error, ENOEXEC);
+  EXPECT_EQ(try_to_spawn({.program = "/bin/sh", .working_dir = path("absent")}).error().step, Step::working_dir);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "nothing is left to be waited for";
+  EXPECT_THAT(spawn({.program = path("absent")}).error().message, HasSubstr("cannot run " + path("absent") + ": No such file"));
+}
+
+TEST_F(ChildProcess, AProcessEndsWithinATimeOrDoesNot) {
+  const Spawned pid = try_to_spawn({.program = "/bin/sh", .arguments = {"-c", "read forever"}, .stdin_fd = -1});
+  const Spawned sleeper = try_to_spawn({.program = "/bin/sleep", .arguments = {"1000"}});
+  ASSERT_TRUE(pid && sleeper);
+  const UniqueFd ended = open_pidfd(*pid);
+  const UniqueFd sleeps = open_pidfd(*sleeper);
+  EXPECT_TRUE(ends_within(ended.get(), kAmpleMs));
+  EXPECT_FALSE(ends_within(sleeps.get(), 0));
+  EXPECT_FALSE(ends_within(sleeps.get(), -1)) << "not for ever";
+  send_signal(sleeps.get(), SIGTERM);
+  EXPECT_TRUE(ends_within(sleeps.get(), kAmpleMs));
+  siginfo_t exit{};
+  ::waitid(P_PID, static_cast<id_t>(*sleeper), &exit, WEXITED);
+  EXPECT_EQ(describe_exit(exit), "was killed by signal 15 (SIGTERM)");
+  ::waitid(P_PID, static_cast<id_t>(*pid), &exit, WEXITED);
+  EXPECT_EQ(describe_exit(exit), "ended with status 1");
+}
+
+TEST_F(AtomicFileTest, HasItsNameOnceItIsWhole) {
+  write("file", "old");
+  {
+    AtomicFile file(path("file"));
+    ASSERT_TRUE(file.write("new") && file.write("er") && file.flush());
+    EXPECT_EQ(read_small_file(path("file")), "old");
+    ASSERT_TRUE(file.commit());
+    EXPECT_FALSE(file.commit()) << "once";
+  }
+  EXPECT_EQ(read_small_file(path("file")), "newer");
+  EXPECT_THAT(names(), testing::ElementsAre("file"));
+}
+
+TEST_F(AtomicFileTest, NothingStaysOfOneThatIsNotCommitted) {
+  write("file", "old");
+  EXPECT_TRUE(AtomicFile(path("file")).write("new"));
+  EXPECT_EQ(read_small_file(path("file")), "old");
+  fs::create_directories(path("taken/by this"));
+  {
+    AtomicFile file(path("taken"));
+    EXPECT_TRUE(file.write("new"));
+    EXPECT_FALSE(file.commit());
+  }
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("file", "taken"));
+}
+
+TEST_F(AtomicFileTest, OneThatCannotBeMadeSaysWhy) {
+  AtomicFile file(path("absent/file"));
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_FALSE(file.is_open() || file.write("") || file.commit());
+  EXPECT_THAT(replace_file(path("absent/file"), "x").error().message, HasSubstr("No such file"));
+  EXPECT_TRUE(flush_directory(directory_.path()));
+  EXPECT_FALSE(flush_directory(path("absent")));
+}
+
+TEST_F(ProcessTable, TellsOfThisProcess) {
+  const auto self = read_process(::getpid());
+  ASSERT_TRUE(self);
+  EXPECT_EQ(self->parent, ::getppid());
+  EXPECT_EQ(self->state, 'R');
+  EXPECT_GT(self->started, 0U);
+  const auto stat = ProcessStat::read(::getpid());
+  EXPECT_GT((*stat)[ProcessStat::kResidentPages], 100U);
+  EXPECT_THAT(program_of(::getpid()), testing::EndsWith("/os_test"));
+  EXPECT_FALSE(read_process(-1));
+  EXPECT_EQ(program_of(-1), "");
+}
+
+TEST_F(ProcessTable, ANumberIsFoundByItsWholeName) {
+  write("numbers", "Mem: 1 kB\nMemTotal: 2 kB\noom_kill 3\nword x\n");
+  EXPECT_EQ(number_named(path("numbers"), "MemTotal:"), 2);
+  EXPECT_EQ(number_named(path("numbers"), "oom_kill"), 3);
+  EXPECT_EQ(number_named(path("numbers"), "MemFree:"), 0);
+  EXPECT_EQ(number_named(path("numbers"), "word"), 0);
+  EXPECT_EQ(number_named(path("absent"), "x"), 0);
+}
+
+}  // namespace
+
+}  // namespace tuneband::os
