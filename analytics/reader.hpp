@@ -40,7 +40,7 @@ struct JobsQuery {
   std::optional<JobState> state;
   int limit = 50;          // 1..kPageMax
   std::string after;       // `next` of the page before
-  std::vector<JobId> ids;  // these alone, those that are there; empty: all. At most kJobsByIdMax
+  std::vector<JobId> ids = {};  // these alone, those that are there; empty: all. At most kJobsByIdMax
 };
 
 // What the scheduler says of a job that runs.

@@ -94,12 +94,12 @@ void Webhooks::call_next(const std::string& authority) {
   Host& host = hosts_.at(authority);
   if (host.busy || host.waiting.empty() || closed_) return;
   host.busy = true;
-  auto client = protocol::HttpClient::create("http://" + authority);
+  auto client = net::HttpClient::create("http://" + authority);
   if (!client) return answered(authority, client.error());
   // A connection a call: the one before may be minutes old.
-  host.client = std::make_shared<protocol::HttpClient>(std::move(*client));
+  host.client = std::make_shared<net::HttpClient>(std::move(*client));
   const Waiting& first = host.waiting.front();
-  std::vector<protocol::HttpHeader> headers = {{"Content-Type", "application/cloudevents+json"},
+  std::vector<net::HttpHeader> headers = {{"Content-Type", "application/cloudevents+json"},
                                                {"Connection", "close"},
                                                {"webhook-id", first.call.id},
                                                {"webhook-timestamp", std::to_string(read_wall_clock().ms / 1000)}};
@@ -112,7 +112,7 @@ void Webhooks::call_next(const std::string& authority) {
   });
 }
 
-Webhooks::Answer Webhooks::meaning(const Result<protocol::HttpResponse>& response) {
+Webhooks::Answer Webhooks::meaning(const Result<net::HttpResponse>& response) {
   if (!response) return Answer::trouble;
   constexpr int kInTrouble[] = {408, 425, 429};
   const int status = response->status;
@@ -121,7 +121,7 @@ Webhooks::Answer Webhooks::meaning(const Result<protocol::HttpResponse>& respons
   return status >= 500 || passes ? Answer::trouble : Answer::refused;
 }
 
-void Webhooks::answered(const std::string& authority, const Result<protocol::HttpResponse>& response) {
+void Webhooks::answered(const std::string& authority, const Result<net::HttpResponse>& response) {
   Host& host = hosts_.at(authority);
   host.client.reset();
   Waiting& first = host.waiting.front();

@@ -24,10 +24,10 @@
 #include <vector>
 
 #include "debugger/webhook.hpp"
+#include "net/http_client.hpp"
 #include "scheduler/rows.hpp"
 #include "server/api/read_thread.hpp"
 #include "server/engine.hpp"
-#include "workers/protocol/http_client.hpp"
 
 namespace tuneband::server {
 
@@ -70,7 +70,7 @@ class Webhooks {
     explicit Host(boost::asio::io_context& loop) : timer(loop) {}
     std::deque<Waiting> waiting;
     bool busy = false;  // the first is being told, or waits for its next call
-    std::shared_ptr<protocol::HttpClient> client;
+    std::shared_ptr<net::HttpClient> client;
     boost::asio::steady_timer timer;
   };
   enum class Answer { taken, refused, trouble };
@@ -79,10 +79,10 @@ class Webhooks {
   void take(const std::vector<WebhookCall>& calls);
   void add(const WebhookCall& call);
   void call_next(const std::string& authority);
-  void answered(const std::string& authority, const Result<protocol::HttpResponse>& response);
+  void answered(const std::string& authority, const Result<net::HttpResponse>& response);
   void give_up(Host& host, const std::string& why);
   void settle(const WebhookCall& call, const char* state);
-  static Answer meaning(const Result<protocol::HttpResponse>& response);
+  static Answer meaning(const Result<net::HttpResponse>& response);
 
   boost::asio::io_context& loop_;
   ReadThread& reads_;

@@ -14,7 +14,7 @@
 #include "core/text.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
-#include "tests/protocol/loopback_server.hpp"
+#include "tests/net/loopback_server.hpp"
 #include "tests/server/temporary_directory.hpp"
 
 namespace tuneband::test {

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "tests/http/api_fixture.hpp"
-#include "tests/protocol/loopback_server.hpp"
+#include "tests/net/loopback_server.hpp"
 
 namespace tuneband::test {
 namespace {

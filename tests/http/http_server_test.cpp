@@ -718,7 +718,7 @@ TEST(HttpServerTest, UnfinishedBodiesStayWithinOneBoundAndKeepNobodyOut) {
 }
 
 TEST(HttpServerTest, StreamsThatAreNotReadStayWithinOneBoundAndOneThatIsReadGoesOn) {
-  constexpr std::size_t kPieceBytes = 100'000;
+  constexpr std::size_t kLargePiece = 100'000;
   constexpr int kPieces = 90;  // each stream alone is within what a connection buffers and the bound
   HttpServerOptions options;
   options.memory_bytes_max = 9'000'000;
@@ -739,10 +739,10 @@ TEST(HttpServerTest, StreamsThatAreNotReadStayWithinOneBoundAndOneThatIsReadGoes
   ASSERT_EQ(reader.receive_chunk(), "first");
   for (int piece = 0; piece < kPieces; ++piece) {
     served.run([&] {
-      for (const auto& stream : streams) stream->write(std::string(kPieceBytes, 'x'));
+      for (const auto& stream : streams) stream->write(std::string(kLargePiece, 'x'));
     });
-    ASSERT_EQ(reader.receive_chunk()->size(), kPieceBytes);
-    served.run([&] { EXPECT_LE(served.server().load().memory_bytes, options.memory_bytes_max + 5 * kPieceBytes); });
+    ASSERT_EQ(reader.receive_chunk()->size(), kLargePiece);
+    served.run([&] { EXPECT_LE(served.server().load().memory_bytes, options.memory_bytes_max + 5 * kLargePiece); });
   }
   served.run([&] {
     EXPECT_GE(served.server().load().let_go, 2u);

@@ -61,8 +61,12 @@ std::int64_t resource_of_run(const JobSpec& spec, bool rungs_mislead) {
     const Assignment& given = *reply->assignment;
     const double sign = rungs_mislead && given.until_resource % 4 == 3 ? -1 : 1;
     const double value = sign * random_unit(0, {static_cast<std::uint64_t>(given.trial.number)});
-    message.report = AssignmentReport{
-        given.epoch, {{given.until_resource, {{"value", value}}}}, given.until_resource, 1, ExitClass::completed, ""};
+    message.report.emplace();
+    message.report->epoch = given.epoch;
+    message.report->observations = {{given.until_resource, {{"value", value}}}};
+    message.report->checkpoint_resource = given.until_resource;
+    message.report->training_ms = 1;
+    message.report->exit = ExitClass::completed;
   }
 }
 

@@ -46,9 +46,9 @@ class CommandSegment {
         command_(command),
         reporter_(reporter),
         log_(log),
-        begins_at_(begins_at),
         inbox_(inbox),
-        recorder_(recorder) {}
+        recorder_(recorder),
+        begins_at_(begins_at) {}
 
   enum class End { reached, stopped, timed_out, exited, stopped_by_rule };
   const SegmentResult& rule_result() const { return *rule_result_; }
