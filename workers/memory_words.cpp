@@ -4,10 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <optional>
-
-#include "workers/protocol/control_group.hpp"
+#include "os/control_group.hpp"
+#include "os/process_table.hpp"
 
 namespace tuneband::workers {
 
@@ -17,22 +15,15 @@ constexpr double kBytesOfOneMegabyte = 1024 * 1024;
 
 std::string in_megabytes(double bytes) { return std::to_string(static_cast<long long>(bytes / kBytesOfOneMegabyte)) + " MB"; }
 
-// proc(5): "VmHWM: 83224 kB", resident at most.
-std::optional<double> own_peak_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    double kilobytes = 0;
-    if (RE2::PartialMatch(line, R"(^VmHWM:\s+(\d+) kB)", &kilobytes)) return kilobytes * 1024;
-  }
-  return std::nullopt;
-}
+// Resident at most; 0: not told.
+double own_peak_bytes() { return 1024 * static_cast<double>(os::number_named("/proc/self/status", "VmHWM:")); }
 
 double machine_bytes() { return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE)); }
 
 }  // namespace
 
 std::string group_memory_in_words() {
-  const protocol::ControlGroupLimits limits = protocol::own_control_group_limits();
+  const os::ControlGroupLimits limits = os::own_control_group_limits();
   if (!limits.memory_bytes || *limits.memory_bytes >= machine_bytes()) return "";
   const auto& had = limits.memory_peak_bytes;
   const std::string peak = had ? " had " + in_megabytes(*had) + " at its peak, and" : "";
@@ -41,7 +32,7 @@ std::string group_memory_in_words() {
 
 std::string worker_memory_in_words() {
   std::string text;
-  if (const auto peak = own_peak_bytes()) text = "; the worker had " + in_megabytes(*peak) + " at its peak";
+  if (const double peak = own_peak_bytes(); peak > 0) text = "; the worker had " + in_megabytes(peak) + " at its peak";
   rlimit space{};
   const bool bounded = ::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
   if (bounded) return text + "; its limit is " + in_megabytes(static_cast<double>(space.rlim_cur)) + " of address space";
