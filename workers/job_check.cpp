@@ -74,7 +74,7 @@ void check_command(const CommandSpec& spec, const Json& job, const CheckedMachin
   auto command = find_command(spec, diagnostics);
   const auto parser = MetricParser::create(spec, objective_metric_of(job));
   if (!parser) diagnostics.error(parser.error().path, parser.error().message, parser.error().hint);
-  check_memory_limit(spec, machine, diagnostics);
+  check_memory_limit(spec, job, machine, diagnostics);
   check_learning_rate(job, diagnostics);
   if (!command) return;
   command->replicas_max = replicas_max_of(job);

@@ -216,5 +216,24 @@ TEST(HistogramBytes, GrowByLevelsUntilThereAreNoMoreRows) {
   EXPECT_EQ(histogram_bytes(0, 20'000, 1), 20'000 * 16.0) << "depth 0 has no end";
 }
 
+TEST(MarginBytes, GrowWithRowsAndClasses) {
+  EXPECT_EQ(margin_bytes(100, 0, 1), 1600);
+  EXPECT_EQ(margin_bytes(0, 100, 1), 800);
+  EXPECT_EQ(margin_bytes(100, 50, 10), 20'000);
+}
+
+TEST(TrainingAtOnce, IsBoundedByWorkersAndByParallelTrials) {
+  const auto at_once = [](const char* limits, int replicas) {
+    return training_at_once(Json{{"limits", Json::parse(limits)}}, replicas, 8);
+  };
+  EXPECT_EQ(at_once("{}", 2), 8);
+  EXPECT_EQ(at_once(R"({"max_parallel_trials": 3})", 1), 3);
+  EXPECT_EQ(at_once(R"({"max_parallel_trials": 3})", 2), 6);
+  EXPECT_EQ(at_once(R"({"max_parallel_trials": 3})", 3), 8);
+  EXPECT_EQ(at_once(R"({"max_parallel_trials": 0})", 3), 8) << "refused elsewhere";
+  EXPECT_EQ(at_once("null", 3), 8);
+  EXPECT_EQ(training_at_once(Json::object(), 1, 4), 4);
+}
+
 }  // namespace
 }  // namespace tuneband::workers

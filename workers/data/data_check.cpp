@@ -156,8 +156,9 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
     check_objectives(spec, job, *tables, diagnostics);
     if (tables->rows_of_all) tell_of_sample(spec.data, *tables, diagnostics);
     check_memory(*tables, machine, diagnostics);
-    check_histograms(spec, job, *tables, machine, diagnostics);
-    if (const int replicas = replicas_max_of(job); replicas > 1 && !tables->rows_of_all)
+    const int replicas = replicas_max_of(job);
+    check_training_memory(spec, job, *tables, machine, training_at_once(job, replicas, machine.workers), diagnostics);
+    if (replicas > 1 && !tables->rows_of_all)
       check_shards(spec, job, replicas, *tables, diagnostics);
     check_columns(*tables, diagnostics);
   } catch (const std::bad_alloc&) {

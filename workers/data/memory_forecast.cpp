@@ -96,27 +96,75 @@ void check_memory(const LoadedTables& tables, const CheckedMachine& machine, Dia
                                                      : "use a part of the rows, drop columns, or a machine with more memory");
 }
 
-void check_histograms(const XgboostSpec& spec, const Json& job, const LoadedTables& tables,
-                      const CheckedMachine& machine, Diagnostics& diagnostics) {
+namespace {
+
+// Of each training what it has of memory, how many there are, and whose.
+struct TrainingRoom {
+  double rows = 0;
+  double bytes = 0;
+  int training = 1;
+  std::string whose() const {
+    return ", and each of " + std::to_string(training) + (training == 1 ? " worker" : " workers") + " that train has some " +
+           megabytes(std::max(bytes, 0.0));
+  }
+};
+
+void check_histograms(const XgboostSpec& spec, const Json& job, const Table& train, const TrainingRoom& room,
+                      Diagnostics& diagnostics) {
   const Largest depth = largest_of(spec, job, "max_depth", kMaxDepthDefault);
   const auto bin = static_cast<int>(std::clamp(largest_of(spec, job, "max_bin", kMaxBinDefault).value, 2.0, 65536.0));
-  const double rows = all_rows(tables);
-  const auto columns = static_cast<double>(tables.train.columns);
+  const auto columns = static_cast<double>(train.columns);
   const auto deepest = static_cast<int>(std::clamp(depth.value, 0.0, 64.0));
-  if (largest_of(spec, job, "max_leaves", 0).value > 0) return;  // they bound the nodes, however deep
-  const double left = machine.memory_bytes / machine.workers - memory_to_load(tables);
-  if (histogram_bytes(deepest, rows, columns * bin) <= left) return;  // without a look at every value
-  const double bins = bins_of(tables.train, bin);
-  const double needed = histogram_bytes(deepest, rows, bins);
-  if (needed <= left || left <= 0) return;
+  if (largest_of(spec, job, "max_leaves", 0).value > 0) return;                  // they bound the nodes, however deep
+  if (histogram_bytes(deepest, room.rows, columns * bin) <= room.bytes) return;  // without a look at every value
+  const double bins = bins_of(train, bin);
+  const double needed = histogram_bytes(deepest, room.rows, bins);
+  if (needed <= room.bytes || room.bytes <= 0) return;
   int fits = 0;
-  while (histogram_bytes(fits + 1, rows, bins) <= left) ++fits;
+  while (histogram_bytes(fits + 1, room.rows, bins) <= room.bytes) ++fits;
   diagnostics.warning(depth.path,
-                      "trees of depth " + std::to_string(deepest) + " on " + std::to_string(std::llround(rows)) + " rows with " +
-                          std::to_string(std::llround(bins)) + " bins may keep histograms of " + megabytes(needed) +
-                          ", and each of " + std::to_string(machine.workers) + " workers has some " + megabytes(left),
-                      fits > 0 ? "up to depth " + std::to_string(fits) + " fits; or lower max_bin, or start fewer workers"
-                               : "lower max_bin, or start fewer workers");
+                      "trees of depth " + std::to_string(deepest) + " on " + std::to_string(std::llround(room.rows)) +
+                          " rows with " + std::to_string(std::llround(bins)) + " bins may keep histograms of " +
+                          megabytes(needed) + room.whose(),
+                      fits > 0 ? "up to depth " + std::to_string(fits) + " fits; or lower max_bin or max_parallel_trials"
+                               : "lower max_bin or max_parallel_trials, or start fewer workers");
+}
+
+}  // namespace
+
+double margin_bytes(double train_rows, double validation_rows, int outputs) {
+  constexpr double kBytesOfTraining = 16;
+  constexpr double kBytesOfValidation = 8;
+  return (train_rows * kBytesOfTraining + validation_rows * kBytesOfValidation) * outputs;
+}
+
+int training_at_once(const Json& job, int replicas, int workers) {
+  const auto limits = job.find("limits");
+  const Json most = limits != job.end() && limits->is_object() ? limits->value("max_parallel_trials", Json()) : Json();
+  if (!most.is_number_integer() || most < 1) return workers;
+  return static_cast<int>(std::min(static_cast<double>(workers), most.get<double>() * replicas));
+}
+
+void check_training_memory(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, const CheckedMachine& machine,
+                           int training, Diagnostics& diagnostics) {
+  const double for_all = machine.memory_bytes - machine.workers * memory_to_load(tables);
+  TrainingRoom room{all_rows(tables), for_all / training, training};
+  if (room.bytes <= 0) return;  // the data alone does not fit: said by check_memory()
+  const double scale = room.rows / static_cast<double>(tables.train.rows() + tables.validation.rows());
+  const Largest classes = largest_of(spec, job, "num_class", 1);
+  const auto outputs = static_cast<int>(std::clamp(classes.value, 1.0, 1e6));
+  const double margins = margin_bytes(scale * static_cast<double>(tables.train.rows()),
+                                      scale * static_cast<double>(tables.validation.rows()), outputs);
+  if (margins > room.bytes) {
+    diagnostics.warning(outputs > 1 ? classes.path : "trainer.data",
+                        "predictions and gradients of " + std::to_string(std::llround(room.rows)) + " rows" +
+                            (outputs > 1 ? " for each of " + std::to_string(outputs) + " classes" : "") + " take " +
+                            megabytes(margins) + room.whose(),
+                        "lower max_parallel_trials, start fewer workers, or use a part of the rows");
+    return;
+  }
+  room.bytes -= margins;
+  check_histograms(spec, job, tables.train, room, diagnostics);
 }
 
 }  // namespace tuneband::workers

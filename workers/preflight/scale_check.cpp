@@ -122,20 +122,22 @@ void check_ranks_differ(const CheckedCommand& command, const std::optional<std::
       "share it by RANK and WORLD_SIZE of the environment, or leave replicas out");
 }
 
-void check_memory_limit(const CommandSpec& spec, const CheckedMachine& machine, Diagnostics& diagnostics) {
+void check_memory_limit(const CommandSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics) {
   if (!spec.memory_bytes_max) return;
   const auto each = static_cast<double>(*spec.memory_bytes_max);
-  if (each * machine.workers <= machine.memory_bytes) return;
+  const int at_once = training_at_once(job, replicas_max_of(job), machine.workers);
+  if (each * at_once <= machine.memory_bytes) return;
   const std::string of_machine = megabytes(machine.memory_bytes);
   if (each > machine.memory_bytes) {
     diagnostics.warning("trainer.memory_mb", "a command may take " + megabytes(each) + ", and this machine has " + of_machine,
                         "what really takes so much is killed: lower it, so that such a trial fails by itself");
     return;
   }
+  const std::string fit = std::to_string(static_cast<int>(machine.memory_bytes / each));
   diagnostics.warning("trainer.memory_mb",
-                      std::to_string(machine.workers) + " workers may take " + megabytes(each * machine.workers) +
+                      std::to_string(at_once) + " workers may take " + megabytes(each * at_once) +
                           " together, and this machine has " + of_machine,
-                      "start at most " + std::to_string(static_cast<int>(machine.memory_bytes / each)) + " workers, or lower it");
+                      "start at most " + fit + " workers, set max_parallel_trials to as many, or lower it");
 }
 
 void check_learning_rate(const Json& job, Diagnostics& diagnostics) {

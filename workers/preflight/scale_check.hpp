@@ -18,7 +18,7 @@ void check_distribution(const Json& job, int threads, const CheckedMachine& mach
 void check_ranks_differ(const CheckedCommand& command, const std::optional<std::string>& script_text, Diagnostics& diagnostics);
 
 // The memory that commands may take, all workers at once.
-void check_memory_limit(const CommandSpec& spec, const CheckedMachine& machine, Diagnostics& diagnostics);
+void check_memory_limit(const CommandSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics);
 
 // A learning rate of a command that makes a training diverge, or whose range is searched on the wrong scale.
 void check_learning_rate(const Json& job, Diagnostics& diagnostics);
