@@ -274,6 +274,14 @@ void add_check(CLI::App& app, Command& chosen, Arguments& arguments) {
       ->check(number_between(1e-9, 1e9))
       ->excludes(trial)
       ->type_name("S");
+  auto* measure = check->add_flag("--measure", arguments.check_file.measure,
+                                  "Of a document: train a little, on one rank and on more, by a private server here");
+  measure->excludes(trial);
+  check->add_option("--measure-seconds", arguments.check_file.measure_seconds, "About, of each training that is measured")
+      ->check(number_between(0.01, 3600))
+      ->needs(measure)
+      ->capture_default_str()
+      ->type_name("S");
   check->callback([&chosen, &arguments, of_trial, trial] {
     if (trial->count() > 0) {
       chosen = of_trial;

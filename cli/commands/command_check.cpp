@@ -6,6 +6,7 @@
 #include "cli/client/embedded_server.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/job_file.hpp"
+#include "cli/commands/rank_speed.hpp"
 #include "cli/format.hpp"
 #include "os/temporary_dir.hpp"
 
@@ -51,22 +52,51 @@ std::string time_text(const Json& capacity, const std::string& unit) {
                      beside ? fmt::format(", or {} beside the jobs that run", format_duration(*beside)) : "", of_unit);
 }
 
-Finished print_check(Console& console, const Json& answer, const std::string& unit) {
+void print_check(Console& console, const Json& answer, const std::string& unit) {
   const bool ok = answer.value("ok", Json()) == true;
-  if (console.json()) {
-    console.print_json(answer);
-    return ok ? kExitOk : kExitFailed;
-  }
   print_faults(console, answer, "errors", "error", Style::bad);
   print_faults(console, answer, "warnings", "warning", Style::warning);
-  if (!ok) return kExitFailed;
+  if (!ok) return;
   const bool doubts = !answer.value("warnings", Json::array()).empty();
   console.field("check", doubts ? "it would be taken, with these warnings" : "nothing stands in its way", Style::good);
   if (const Json capacity = answer.value("capacity", Json()); capacity.is_object()) {
     console.field("starts", check_text(capacity, "starts"));
     console.field("takes", time_text(capacity, unit));
   }
-  return kExitOk;
+}
+
+// Where the document is checked: the server, or a private one where none answers.
+class CheckPlace {
+ public:
+  explicit CheckPlace(const CheckFileOptions& options) : options_(options) {}
+
+  Outcome<Answer> ask(Console& console, const JobFile& file, std::optional<double> seconds_per_unit) {
+    std::string target = "/v1/checks?base_dir=" + percent_encoded(file.base_dir);
+    if (seconds_per_unit) target += fmt::format("&seconds_per_unit={}", *seconds_per_unit);
+    auto api = ApiClient::create(private_ ? private_->url() : options_.server);
+    if (!api) return api.error();
+    auto answer = api->post(target, file.text);
+    const bool nobody = !answer && answer.error().exit_status == kExitUnreachable;
+    if (!nobody || !options_.may_be_private || private_) return answer;
+    auto server = EmbeddedServer::start({options_.server_program, directory_.path(), std::nullopt});
+    if (!server) return server.error();
+    private_ = std::move(*server);
+    console.note("no server answers at " + options_.server + ": checked by a private one on this machine");
+    return ask(console, file, seconds_per_unit);
+  }
+
+ private:
+  const CheckFileOptions& options_;
+  const os::TemporaryDir directory_{"tuneband-check"};
+  std::unique_ptr<EmbeddedServer> private_;
+};
+
+// What a unit takes with the fewest replicas that the job has.
+std::optional<double> unit_time(const std::vector<RankSpeed>& speeds, const JobSpec& spec) {
+  for (const RankSpeed& speed : speeds) {
+    if (speed.ranks == spec.replicas.front() && speed.seconds_per_unit > 0) return speed.seconds_per_unit;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -74,23 +104,28 @@ Finished print_check(Console& console, const Json& answer, const std::string& un
 Finished check_file(Console& console, const CheckFileOptions& options) {
   const auto file = read_job_file(options.job_file);
   if (!file) return file.error();
-  std::string target = "/v1/checks?base_dir=" + percent_encoded(file->base_dir);
-  if (options.seconds_per_unit) target += fmt::format("&seconds_per_unit={}", *options.seconds_per_unit);
-  auto api = ApiClient::create(options.server);
-  if (!api) return api.error();
-  auto answer = api->post(target, file->text);
-  if (!answer && answer.error().exit_status == kExitUnreachable && options.may_be_private) {
-    const os::TemporaryDir directory("tuneband-check");
-    const auto server = EmbeddedServer::start({options.server_program, directory.path(), std::nullopt});
-    if (!server) return server.error();
-    console.note("no server answers at " + options.server + ": checked by a private one on this machine");
-    auto private_api = ApiClient::create((*server)->url());
-    if (!private_api) return private_api.error();
-    answer = private_api->post(target, file->text);
-  }
+  CheckPlace place(options);
+  auto answer = place.ask(console, *file, options.seconds_per_unit);
   if (!answer) return answer.error();
+  const bool ok = answer->body.is_object() && answer->body.value("ok", Json()) == true;
   const auto checked = check_job_file(*file);
-  return print_check(console, answer->body, checked ? checked->job.resource_name : "units");
+  std::vector<RankSpeed> speeds;
+  if (ok && options.measure && checked) {
+    const auto timings = measure_ranks(console, *file, checked->job, {options.server_program, options.measure_seconds});
+    if (!timings) return timings.error();
+    speeds = rank_speeds(*timings);
+    const auto measured = unit_time(speeds, checked->job.spec);
+    if (!options.seconds_per_unit && measured) answer = place.ask(console, *file, measured);
+    if (!answer) return answer.error();
+    answer->body["ranks"] = rank_speeds_json(speeds);
+  }
+  if (console.json()) {
+    console.print_json(answer->body);
+  } else {
+    print_check(console, answer->body, checked ? checked->job.resource_name : "units");
+    if (!speeds.empty()) print_rank_speeds(console, speeds, checked->job);
+  }
+  return ok ? kExitOk : kExitFailed;
 }
 
 }  // namespace tuneband::cli
