@@ -4,7 +4,7 @@
 
 #include "analytics/reader.hpp"
 #include "db/row_columns.hpp"
-#include "scheduler/fronts.hpp"
+#include "scheduler/nondominated_sort.hpp"
 
 namespace tuneband {
 

@@ -98,7 +98,7 @@ struct Limits {
 struct JobSpec {
   std::string name;
   Objective objective;                      // of several: the first
-  std::vector<Objective> more_objectives;   // the others; trials are then ranked by all of them (scheduler/fronts.hpp)
+  std::vector<Objective> more_objectives;   // the others; trials are then ranked by all of them (scheduler/nondominated_sort.hpp)
   std::vector<Constraint> constraints;
   SearchSpace search_space;
   SamplerSpec sampler;

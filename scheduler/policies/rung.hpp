@@ -5,9 +5,9 @@
 // efficient constraint handling method for genetic algorithms", 2000). Every operation is logarithmic in the number of results,
 // so that an asynchronous rung of 100,000 trials costs no more an event than one of ten.
 //
-// With several objectives results that meet the constraints are in the order of their fronts (scheduler/fronts.hpp), which every
-// result changes: all are ranked anew, and a Standing holds until the next result comes. The others are in order of their
-// violation, then of the first objective.
+// With several objectives results that meet the constraints are in the order of their fronts (scheduler/nondominated_sort.hpp),
+// which every result changes: all are ranked anew, and a Standing holds until the next result comes. The others are in order of
+// their violation, then of the first objective.
 #pragma once
 
 #include <ext/pb_ds/assoc_container.hpp>
@@ -17,8 +17,8 @@
 #include <set>
 #include <vector>
 
-#include "scheduler/fronts.hpp"
 #include "scheduler/job_spec.hpp"
+#include "scheduler/nondominated_sort.hpp"
 #include "scheduler/policies/policy.hpp"
 
 namespace tuneband {
@@ -81,7 +81,7 @@ class Rung {
   int slots_;
   Goal goal_;
   std::vector<Goal> more_goals_;
-  Fronts fronts_;  // of several objectives
+  NondominatedSort fronts_;  // of several objectives
   int finite_ = 0;
   Results results_;
   std::set<Standing> waiting_;

@@ -1,7 +1,7 @@
 // The order of several objectives, and how well one rung orders the next.
 #include <gtest/gtest.h>
 
-#include "scheduler/fronts.hpp"
+#include "scheduler/nondominated_sort.hpp"
 #include "scheduler/policies/rung_order.hpp"
 #include "search_spaces/draws.hpp"
 #include "tests/reference/reference.hpp"
@@ -13,7 +13,7 @@ TEST(NonDominatedSort, IsThatOfItsDefinitionWhateverTheOrderOfArrival) {
   for (const int objectives : {2, 3}) {
     for (const std::int64_t seed : {1, 2, 3}) {
       Draws draws(4, 5, seed);
-      Fronts fronts;
+      NondominatedSort fronts;
       Json costs = Json::array();
       for (int trial = 0; trial < 60; ++trial) {
         std::vector<double> cost;

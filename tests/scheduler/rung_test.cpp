@@ -120,7 +120,7 @@ TEST_F(RungOfTwo, HasNoCutoffAndTellsTheFront) {
 // The definition: a front is what nothing dominates among those that are left.
 TEST(FrontsOfRandomResults, AreThoseOfTheDefinition) {
   std::vector<std::vector<double>> costs;
-  Fronts fronts;
+  NondominatedSort fronts;
   for (int trial = 0; trial < 120; ++trial) {
     const auto number = static_cast<std::uint64_t>(trial);
     const auto digit = [&](std::uint64_t axis) { return static_cast<double>(random_bits(1, {number, axis}) % 8); };

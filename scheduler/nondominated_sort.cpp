@@ -1,4 +1,4 @@
-#include "scheduler/fronts.hpp"
+#include "scheduler/nondominated_sort.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,12 +17,12 @@ bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
   return better;
 }
 
-bool Fronts::dominated_by_any(std::size_t result, const Front& others) const {
+bool NondominatedSort::dominated_by_any(std::size_t result, const Front& others) const {
   return std::any_of(others.begin(), others.end(),
                      [&](std::size_t other) { return dominates(results_[other].costs, results_[result].costs); });
 }
 
-void Fronts::add(int trial, std::vector<double> costs) {
+void NondominatedSort::add(int trial, std::vector<double> costs) {
   const std::size_t added = results_.size();
   results_.push_back({trial, std::move(costs)});
   std::size_t at = 0;
@@ -40,7 +40,7 @@ void Fronts::add(int trial, std::vector<double> costs) {
   if (!moving.empty()) fronts_.push_back(std::move(moving));
 }
 
-int Fronts::front_of(int trial) const {
+int NondominatedSort::front_of(int trial) const {
   for (std::size_t i = 0; i < fronts_.size(); ++i) {
     const bool here = std::any_of(fronts_[i].begin(), fronts_[i].end(),
                                   [&](std::size_t result) { return results_[result].trial == trial; });
@@ -50,7 +50,7 @@ int Fronts::front_of(int trial) const {
 }
 
 // By place in the front: the sum over the objectives of the distance between its two neighbours, in units of the front's extent.
-std::vector<double> Fronts::crowding(const Front& front) const {
+std::vector<double> NondominatedSort::crowding(const Front& front) const {
   std::vector<double> distances(front.size());
   std::vector<std::size_t> places(front.size());
   for (std::size_t objective = 0; objective < results_[front.front()].costs.size(); ++objective) {
@@ -69,7 +69,7 @@ std::vector<double> Fronts::crowding(const Front& front) const {
   return distances;
 }
 
-std::vector<int> Fronts::order() const {
+std::vector<int> NondominatedSort::order() const {
   std::vector<int> trials;
   for (const Front& front : fronts_) {
     const std::vector<double> distances = crowding(front);

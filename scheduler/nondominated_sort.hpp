@@ -16,7 +16,7 @@ namespace tuneband {
 // Both of one length; the lesser is the better.
 bool dominates(const std::vector<double>& a, const std::vector<double>& b);
 
-class Fronts {
+class NondominatedSort {
  public:
   // `costs`: finite, the lesser the better, as many as before. Each trial once.
   void add(int trial, std::vector<double> costs);
