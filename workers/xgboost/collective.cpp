@@ -3,7 +3,7 @@
 #include <xgboost/c_api.h>
 
 #include "core/json.hpp"
-#include "workers/xgboost/ranks.hpp"
+#include "workers/xgboost/communicator.hpp"
 #include "workers/xgboost/xgboost_session.hpp"
 
 namespace tuneband::workers {
@@ -61,13 +61,13 @@ Result<void> Collective::test(const CollectivePlace& place) const {
                "", ""};
 }
 
-Result<std::vector<std::uint64_t>> Collective::largest(std::vector<std::uint64_t> values) {
+Result<std::vector<std::uint64_t>> Collective::allreduce_max(std::vector<std::uint64_t> values) {
   const int status = XGCommunicatorAllreduce(values.data(), values.size(), kDataUnsigned64, kReduceMax);
   if (auto done = in_group(status); !done) return done.error();
   return values;
 }
 
-Result<std::string> Collective::from_first(std::string bytes) {
+Result<std::string> Collective::broadcast(std::string bytes) {
   std::uint64_t size = bytes.size();
   if (auto told = in_group(XGCommunicatorBroadcast(&size, sizeof size, 0)); !told) return told.error();
   bytes.resize(size);

@@ -33,9 +33,9 @@ class Collective {
   Collective& operator=(Collective&&) = delete;
 
   // The largest of all ranks' values, place by place. Errors: kGroupBroke.
-  Result<std::vector<std::uint64_t>> largest(std::vector<std::uint64_t> values);
+  Result<std::vector<std::uint64_t>> allreduce_max(std::vector<std::uint64_t> values);
   // What rank 0 gave. Errors: kGroupBroke.
-  Result<std::string> from_first(std::string bytes);
+  Result<std::string> broadcast(std::string bytes);
 
   // Closes the connections, so that nobody waits for this rank.
   void leave();

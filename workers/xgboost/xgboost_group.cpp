@@ -58,7 +58,7 @@ std::optional<StoredModel> unpacked(const std::string& text) {
 }  // namespace
 
 // All that belongs to the group is made, used and freed on a thread of its own.
-class XgboostGroup::Session final : public Ranks {
+class XgboostGroup::Session final : public Communicator {
  public:
   Session(const GroupPlace& place, const RunnerOptions& options) : place_(place), options_(options) {}
   ~Session() override {
@@ -83,14 +83,14 @@ class XgboostGroup::Session final : public Ranks {
   int rank() const override { return place_.rank; }
   int world_size() const override { return place_.world_size; }
 
-  Result<std::vector<std::uint64_t>> largest(std::vector<std::uint64_t> values) override {
+  Result<std::vector<std::uint64_t>> allreduce_max(std::vector<std::uint64_t> values) override {
     if (!collective_) return no_group();
-    return collective_->largest(std::move(values));
+    return collective_->allreduce_max(std::move(values));
   }
 
-  Result<std::string> from_first(std::string bytes) override {
+  Result<std::string> broadcast(std::string bytes) override {
     if (!collective_) return no_group();
-    return collective_->from_first(std::move(bytes));
+    return collective_->broadcast(std::move(bytes));
   }
 
   void out_of_step() override {
@@ -165,7 +165,7 @@ class XgboostGroup::Session final : public Ranks {
     const std::string version = data_version(segment.spec.data);
     auto known = data_.begin();
     while (known != data_.end() && !(known->key == key && known->version == version)) ++known;
-    const auto missing = largest({known == data_.end() ? 1U : 0U});
+    const auto missing = allreduce_max({known == data_.end() ? 1U : 0U});
     if (!missing) return group_broke(*this, missing.error());
     if ((*missing)[0] == 0) {
       data_.splice(data_.begin(), data_, known);
@@ -232,7 +232,7 @@ class XgboostGroup::Session final : public Ranks {
   std::optional<SegmentResult> find_training(const SegmentContext& segment, const std::shared_ptr<const WarmData>& data,
                                              XgboostParameters parameters) {
     const bool held = training_ && training_->goes_on_with(segment.order, data);
-    const auto missing = largest({held ? 0U : 1U});
+    const auto missing = allreduce_max({held ? 0U : 1U});
     if (!missing) return group_broke(*this, missing.error());
     if ((*missing)[0] == 0) return std::nullopt;
     training_.reset();
@@ -245,7 +245,7 @@ class XgboostGroup::Session final : public Ranks {
       return std::nullopt;
     });
     if (Agreement agreed = agree(*this, fault); agreed.end) return agreed.end;
-    const auto given = from_first(std::move(stored));
+    const auto given = broadcast(std::move(stored));
     if (!given) return group_broke(*this, given.error());
     fault = by_itself([&]() -> std::optional<SegmentResult> {
       if (const auto model = unpacked(*given)) {

@@ -89,7 +89,7 @@ class XgboostRunner final : public TrialRunner {
       if (auto begun = begin(segment, found->data, std::move(parameters)); !begun)
         return failed_segment(kExitInvalidParameters, begun.error());
     }
-    OneRank alone;
+    SoleRank alone;
     return training_->run(segment, alone);
   }
 

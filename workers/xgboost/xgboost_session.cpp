@@ -10,7 +10,7 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
-#include "workers/xgboost/ranks.hpp"
+#include "workers/xgboost/communicator.hpp"
 
 namespace tuneband::workers {
 

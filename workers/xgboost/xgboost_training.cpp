@@ -217,13 +217,13 @@ void note_start(const SegmentContext& segment, const XgboostTraining& training) 
 
 class XgboostTraining::Segment {
  public:
-  Segment(XgboostTraining& training, const SegmentContext& context, Ranks& ranks)
+  Segment(XgboostTraining& training, const SegmentContext& context, Communicator& communicator)
       : training_(training),
         order_(context.order),
         spec_(context.spec),
         reporter_(context.reporter),
         log_(context.log),
-        ranks_(ranks),
+        communicator_(communicator),
         stored_resource_(training.resource_ == order_.from_resource ? order_.from_resource : 0),
         stored_at_(SteadyClock::now()) {
     const std::int64_t begin = training.resource_ == 0 ? -1 : training.resource_;
@@ -242,7 +242,7 @@ class XgboostTraining::Segment {
     // Trained before, but maybe never heard of.
     if (training_.resource_ == order_.until_resource && training_.resource_ > 0) fault = observe();
     while (true) {
-      const Agreement agreed = agree(ranks_, fault, reporter_.should_stop());
+      const Agreement agreed = agree(communicator_, fault, reporter_.should_stop());
       if (agreed.end) return *agreed.end;
       if (training_.resource_ >= order_.until_resource) return finish(kExitCompleted);
       if (agreed.stop) return finish(kExitStopped);
@@ -258,8 +258,8 @@ class XgboostTraining::Segment {
  private:
   // Of a step that the ranks take together, and which this one cannot end.
   SegmentResult out_of_step(const char* exit, const Error& error) {
-    if (error.code == kGroupBroke) return group_broke(ranks_, error);
-    ranks_.out_of_step();
+    if (error.code == kGroupBroke) return group_broke(communicator_, error);
+    communicator_.out_of_step();
     return failed_segment(exit, error);
   }
 
@@ -274,7 +274,7 @@ class XgboostTraining::Segment {
     if (!metrics) return out_of_step(kExitInvalidParameters, metrics.error());
     note_best(*metrics);
     auto stopped_by_rule = save_tensors(*metrics);
-    if (!ranks_.first()) return stopped_by_rule;
+    if (!communicator_.first()) return stopped_by_rule;
     log_.write(describe_round(training_.resource_, *metrics));
     const auto objective = find_metric(*metrics, order_.objective_metric);
     if (!objective) {
@@ -334,7 +334,7 @@ class XgboostTraining::Segment {
   }
 
   bool checkpoint_due() const {
-    return ranks_.first() && training_.resource_ < order_.until_resource &&
+    return communicator_.first() && training_.resource_ < order_.until_resource &&
            SteadyClock::now() - stored_at_ >= std::chrono::milliseconds(spec_.checkpoint_interval_ms);
   }
 
@@ -364,10 +364,10 @@ class XgboostTraining::Segment {
 
   SegmentResult finish(const char* exit) {
     // Before the checkpoint, which is the word that the segment is done.
-    if (ranks_.alone()) {
+    if (communicator_.alone()) {
       if (auto fault = keep_best()) return *fault;
     }
-    if (auto fault = ranks_.alone() ? store() : finish_together()) return *fault;
+    if (auto fault = communicator_.alone() ? store() : finish_together()) return *fault;
     log_.note(std::string(exit) + " at round " + std::to_string(training_.resource_) +
               (training_.best_ ? ", the best is round " + std::to_string(training_.best_->resource) : ""));
     return {exit, "", "", training_.best_};
@@ -378,13 +378,13 @@ class XgboostTraining::Segment {
     auto model = checkpoint();
     std::optional<SegmentResult> fault;
     if (!model) fault = failed_segment(kExitCrashed, model.error());
-    if (const Agreement agreed = agree(ranks_, fault); agreed.end) return agreed.end;
+    if (const Agreement agreed = agree(communicator_, fault); agreed.end) return agreed.end;
     const std::uint64_t fingerprint = stable_hash(*model);
-    const auto seen = ranks_.largest({fingerprint, ~fingerprint});
-    if (!seen) return group_broke(ranks_, seen.error());
+    const auto seen = communicator_.allreduce_max({fingerprint, ~fingerprint});
+    if (!seen) return group_broke(communicator_, seen.error());
     if ((*seen)[0] != ~(*seen)[1]) return SegmentResult{kExitCrashed, "the ranks have come to different models"};
     log_.note("the model of all ranks has the fingerprint " + std::to_string(fingerprint));
-    if (!ranks_.first()) return std::nullopt;
+    if (!communicator_.first()) return std::nullopt;
     if (auto unkept = keep_best()) return unkept;
     return store(*model);
   }
@@ -394,7 +394,7 @@ class XgboostTraining::Segment {
   const XgboostSpec& spec_;
   TrialReporter& reporter_;
   TrialLog& log_;
-  Ranks& ranks_;
+  Communicator& communicator_;
   std::int64_t stored_resource_;  // rounds that the server can give to another: where it began, or stored since
   SteadyClock::time_point stored_at_;
   int nan_rounds_ = 0;
@@ -443,6 +443,8 @@ Result<void> XgboostTraining::load(const StoredModel& model) {
   return {};
 }
 
-SegmentResult XgboostTraining::run(const SegmentContext& segment, Ranks& ranks) { return Segment(*this, segment, ranks).run(); }
+SegmentResult XgboostTraining::run(const SegmentContext& segment, Communicator& communicator) {
+  return Segment(*this, segment, communicator).run();
+}
 
 }  // namespace tuneband::workers

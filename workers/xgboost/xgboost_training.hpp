@@ -11,8 +11,8 @@
 #include "jobs/trainer_spec.hpp"
 #include "workers/data/data_cache.hpp"
 #include "workers/trial_runner.hpp"
+#include "workers/xgboost/communicator.hpp"
 #include "workers/xgboost/model_files.hpp"
-#include "workers/xgboost/ranks.hpp"
 #include "workers/xgboost/xgboost_session.hpp"
 
 namespace tuneband::workers {
@@ -57,7 +57,7 @@ class XgboostTraining {
   std::int64_t resource() const { return resource_; }
 
   // In step with the other ranks: trains until the order's until_resource, or until some rank is asked to stop.
-  SegmentResult run(const SegmentContext& segment, Ranks& ranks);
+  SegmentResult run(const SegmentContext& segment, Communicator& communicator);
 
  private:
   class Segment;

@@ -17,9 +17,9 @@ namespace tuneband::workers {
 // Error::code of what fails because another rank is gone, or cannot be reached.
 inline constexpr ErrorCode kGroupBroke = ErrorCode::conflict;
 
-class Ranks {
+class Communicator {
  public:
-  virtual ~Ranks() = default;
+  virtual ~Communicator() = default;
 
   virtual int rank() const = 0;
   virtual int world_size() const = 0;
@@ -27,20 +27,20 @@ class Ranks {
   bool first() const { return rank() == 0; }
 
   // In step: the largest of all ranks' values, place by place. Errors: kGroupBroke.
-  virtual Result<std::vector<std::uint64_t>> largest(std::vector<std::uint64_t> values) = 0;
+  virtual Result<std::vector<std::uint64_t>> allreduce_max(std::vector<std::uint64_t> values) = 0;
   // In step: gives every rank what rank 0 gave. Errors: kGroupBroke.
-  virtual Result<std::string> from_first(std::string bytes) = 0;
+  virtual Result<std::string> broadcast(std::string bytes) = 0;
   // The others may be waiting for this rank: they are let go, and the group is of no use any more.
   virtual void out_of_step() = 0;
 };
 
 // A trial on one worker.
-class OneRank final : public Ranks {
+class SoleRank final : public Communicator {
  public:
   int rank() const override { return 0; }
   int world_size() const override { return 1; }
-  Result<std::vector<std::uint64_t>> largest(std::vector<std::uint64_t> values) override { return values; }
-  Result<std::string> from_first(std::string bytes) override { return bytes; }
+  Result<std::vector<std::uint64_t>> allreduce_max(std::vector<std::uint64_t> values) override { return values; }
+  Result<std::string> broadcast(std::string bytes) override { return bytes; }
   void out_of_step() override {}
 };
 
@@ -50,9 +50,9 @@ struct Agreement {
 };
 
 // In step, between two parts of a segment: how this rank goes on when it has `fault`, and was asked to stop or not.
-Agreement agree(Ranks& ranks, const std::optional<SegmentResult>& fault, bool stop = false);
+Agreement agree(Communicator& communicator, const std::optional<SegmentResult>& fault, bool stop = false);
 
 // Of a failed common step.
-SegmentResult group_broke(Ranks& ranks, const Error& error);
+SegmentResult group_broke(Communicator& communicator, const Error& error);
 
 }  // namespace tuneband::workers
