@@ -16,7 +16,7 @@
 #include "core/text.hpp"
 #include "os/child_process.hpp"
 #include "os/process_table.hpp"
-#include "workers/command/left_over.hpp"
+#include "workers/command/orphan_reaper.hpp"
 #include "workers/command/process.hpp"
 
 namespace tuneband::workers {

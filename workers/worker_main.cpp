@@ -22,7 +22,7 @@
 #include "command_line/checks.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
-#include "workers/command/left_over.hpp"
+#include "workers/command/orphan_reaper.hpp"
 #include "workers/job_check.hpp"
 #include "workers/sync_loop.hpp"
 
@@ -199,7 +199,7 @@ int work(const Arguments& arguments, const sigset_t& end_signals, char** argv) {
   options.give_up_after_ms = arguments.give_up_after_s * 1000;
   options.log = [name = options.name](const std::string& line) { std::fprintf(stderr, "%s: %s\n", name.c_str(), line.c_str()); };
   options.log("worker " + options.id + ", server " + arguments.server);
-  if (const int ended = tuneband::workers::end_left_over_processes(); ended > 0)
+  if (const int ended = tuneband::workers::end_orphans(); ended > 0)
     options.log("ended " + std::to_string(ended) + " processes that a killed worker had left");
 
   RunnerOptions runner_options;

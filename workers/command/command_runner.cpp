@@ -13,7 +13,7 @@
 #include "jobs/trainer_spec.hpp"
 #include "os/unique_fd.hpp"
 #include "workers/command/command_line.hpp"
-#include "workers/command/left_over.hpp"
+#include "workers/command/orphan_reaper.hpp"
 #include "workers/command/running_command.hpp"
 #include "workers/command/tensor_inbox.hpp"
 #include "workers/machine_fault.hpp"
@@ -352,7 +352,7 @@ class CommandRunner final : public TrialRunner {
   // A worker that was killed may have left some that still write into the trial's directory, and so may one that is stopped and
   // was given up for lost.
   static void end_what_ran_before(const AssignmentOrder& order, TrialLog& log) {
-    if (const int ended = end_left_over_processes(); ended > 0)
+    if (const int ended = end_orphans(); ended > 0)
       log.note("ended " + std::to_string(ended) + " processes that a killed worker had left");
     if (const int ended = end_processes_of_earlier_segments(order.trial_dir, order.epoch); ended > 0)
       log.note("ended " + std::to_string(ended) + " processes that still ran for an earlier attempt");

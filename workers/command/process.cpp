@@ -17,7 +17,7 @@
 #include "os/child_process.hpp"
 #include "os/pidfd.hpp"
 #include "os/process_table.hpp"
-#include "workers/command/left_over.hpp"
+#include "workers/command/orphan_reaper.hpp"
 #include "workers/command/path_check.hpp"
 #include "workers/machine_fault.hpp"
 

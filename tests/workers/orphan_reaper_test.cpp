@@ -1,4 +1,4 @@
-#include "workers/command/left_over.hpp"
+#include "workers/command/orphan_reaper.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,29 +62,29 @@ void kill_worker(const SimulatedWorker& worker) {
   ::waitpid(worker.pid, nullptr, 0);
 }
 
-TEST(LeftOver, WhatTheCommandOfAKilledWorkerHasStartedIsEnded) {
+TEST(OrphanReaper, WhatTheCommandOfAKilledWorkerHasStartedIsEnded) {
   const SimulatedWorker worker = start_worker();
   const os::UniqueFd left = os::open_pidfd(std::stoi(read_line(worker.output.get())));
   ASSERT_TRUE(left);
   kill_worker(worker);
-  EXPECT_GE(end_left_over_processes(), 1);
+  EXPECT_GE(end_orphans(), 1);
   EXPECT_TRUE(ends(left));
 }
 
-TEST(LeftOver, NothingOfAWorkerThatLivesIsEnded) {
+TEST(OrphanReaper, NothingOfAWorkerThatLivesIsEnded) {
   const SimulatedWorker worker = start_worker();
   const os::UniqueFd its = os::open_pidfd(std::stoi(read_line(worker.output.get())));
   ASSERT_TRUE(its);
-  end_left_over_processes();
+  end_orphans();
   pollfd wait{its.get(), POLLIN, 0};
   EXPECT_EQ(::poll(&wait, 1, 0), 0);
   kill_worker(worker);
-  end_left_over_processes();
+  end_orphans();
   EXPECT_TRUE(ends(its));
 }
 
 // Its worker lives: it may have been stopped for longer than its lease.
-TEST(LeftOver, WhatStillRunsForAnEarlierSegmentOfATrialIsEndedAndNothingElse) {
+TEST(OrphanReaper, WhatStillRunsForAnEarlierSegmentOfATrialIsEndedAndNothingElse) {
   const auto started_for = [](const char* trial_dir, const char* epoch) {
     const std::string directory = std::string("TUNEBAND_TRIAL_DIR=") + trial_dir;
     const std::string number = std::string("TUNEBAND_EPOCH=") + epoch;

@@ -15,7 +15,7 @@ std::string mark_of_this_worker();
 
 // Ends every process of this user, in this PID namespace, whose worker is no more; those that cleared their environment are not
 // found. Returns how many.
-int end_left_over_processes();
+int end_orphans();
 
 // Ends those that still run for an earlier segment of a trial, whose worker lives and may have been stopped. What such a worker
 // holds at a rung stays its own: it does not run. Returns how many.

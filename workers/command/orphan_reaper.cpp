@@ -1,4 +1,4 @@
-#include "workers/command/left_over.hpp"
+#include "workers/command/orphan_reaper.hpp"
 
 #include <unistd.h>
 
@@ -80,7 +80,7 @@ std::string mark_of_this_worker() {
   return std::string(kWorkerVariable) + (self ? mark_of(*self) : "");
 }
 
-int end_left_over_processes() { return end_all(outlived_its_worker); }
+int end_orphans() { return end_all(outlived_its_worker); }
 
 int end_processes_of_earlier_segments(const std::string& trial_dir, std::int64_t epoch) {
   return end_all([&](const os::ProcessInfo& process) {
