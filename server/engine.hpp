@@ -28,7 +28,7 @@
 
 #include "core/error.hpp"
 #include "scheduler/scheduler.hpp"
-#include "server/monotone_clock.hpp"
+#include "server/monotonic_clock.hpp"
 #include "server/worker_messages.hpp"
 #include "workers/protocol/sync.hpp"
 
@@ -186,7 +186,7 @@ class Engine {
   EngineOptions options_;
   EngineWorld world_;
   Scheduler scheduler_;
-  MonotoneClock clock_;
+  MonotonicClock clock_;
   std::deque<Queued> queue_;
   std::vector<Stepped> batch_;       // stepped, not yet delivered
   std::vector<Write> batch_writes_;  // of batch_; while a commit is under way the writer thread reads it and nobody writes it

@@ -6,7 +6,7 @@
 #include "core/decimal.hpp"
 #include "core/text.hpp"
 #include "server/log.hpp"
-#include "server/monotone_clock.hpp"
+#include "server/monotonic_clock.hpp"
 
 namespace tuneband::server {
 

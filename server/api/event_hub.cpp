@@ -5,7 +5,7 @@
 
 #include "analytics/row_json.hpp"
 #include "core/decimal.hpp"
-#include "server/monotone_clock.hpp"
+#include "server/monotonic_clock.hpp"
 
 namespace tuneband::server {
 

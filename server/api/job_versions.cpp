@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "core/text.hpp"
-#include "server/monotone_clock.hpp"
+#include "server/monotonic_clock.hpp"
 
 namespace tuneband::server {
 

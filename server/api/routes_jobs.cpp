@@ -7,7 +7,7 @@
 #include "jobs/parsed_job.hpp"
 #include "scheduler/forecast.hpp"
 #include "server/api/api.hpp"
-#include "server/monotone_clock.hpp"
+#include "server/monotonic_clock.hpp"
 
 namespace tuneband::server {
 

@@ -1,7 +1,7 @@
 // Notes on jobs and trials: text that a user writes beside them, of no meaning to the server.
 #include "core/json.hpp"
 #include "server/api/api.hpp"
-#include "server/monotone_clock.hpp"
+#include "server/monotonic_clock.hpp"
 
 namespace tuneband::server {
 

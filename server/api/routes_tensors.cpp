@@ -2,7 +2,7 @@
 
 #include "server/api/api.hpp"
 #include "server/api/tensor_pages.hpp"
-#include "server/monotone_clock.hpp"
+#include "server/monotonic_clock.hpp"
 
 namespace tuneband::server {
 

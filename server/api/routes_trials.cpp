@@ -2,7 +2,7 @@
 
 #include "core/text.hpp"
 #include "server/api/api.hpp"
-#include "server/monotone_clock.hpp"
+#include "server/monotonic_clock.hpp"
 #include "workers/protocol/log_file.hpp"
 
 namespace tuneband::server {

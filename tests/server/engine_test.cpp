@@ -538,9 +538,9 @@ TEST(EngineCommitDeathTest, AFailedCommitEndsTheProcessWithAStatusOfItsOwn) {
   EXPECT_EXIT(fail(), testing::ExitedWithCode(kExitCommitFailed), "disk full");
 }
 
-TEST(MonotoneClock, GoesOnAtTheWallClocksPaceWhenThatFallsBack) {
+TEST(MonotonicClock, GoesOnAtTheWallClocksPaceWhenThatFallsBack) {
   std::int64_t wall_ms = 1000;
-  MonotoneClock clock([&] { return Timestamp{wall_ms}; });
+  MonotonicClock clock([&] { return Timestamp{wall_ms}; });
   EXPECT_EQ(clock.now().ms, 1000);
   wall_ms = 400;
   EXPECT_EQ(clock.now().ms, 1000);
@@ -548,9 +548,9 @@ TEST(MonotoneClock, GoesOnAtTheWallClocksPaceWhenThatFallsBack) {
   EXPECT_EQ(clock.now().ms, 1050);
 }
 
-TEST(MonotoneClock, StartsNoEarlierThanTheRows) {
+TEST(MonotonicClock, StartsNoEarlierThanTheRows) {
   std::int64_t wall_ms = 1000;
-  MonotoneClock clock([&] { return Timestamp{wall_ms}; });
+  MonotonicClock clock([&] { return Timestamp{wall_ms}; });
   clock.not_before({5000});
   EXPECT_EQ(clock.now().ms, 5000);
   wall_ms = 1007;

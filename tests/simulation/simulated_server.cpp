@@ -257,7 +257,7 @@ void SimulatedServer::restart() {
   const Snapshot snapshot = load();
   if (const std::string text = difference(rows_.load(), snapshot); !text.empty())
     throw Broken("the store has other rows than were committed: " + text);
-  server_clock_ = server::MonotoneClock(wall_clock());
+  server_clock_ = server::MonotonicClock(wall_clock());
   server_clock_.not_before(newest_timestamp(snapshot));
   scheduler_.emplace(kOptions);
   scheduler_->restore(snapshot, specs_of(snapshot), now());

@@ -12,7 +12,7 @@
 
 #include "db/store.hpp"
 #include "scheduler/scheduler.hpp"
-#include "server/monotone_clock.hpp"
+#include "server/monotonic_clock.hpp"
 #include "tests/rows/log_replay.hpp"
 #include "tests/rows/row_store.hpp"
 #include "tests/simulation/draw.hpp"
@@ -101,7 +101,7 @@ class SimulatedServer {
   std::uint64_t deadline_ = 0;
   bool batch_scheduled_ = false;
   std::int64_t jumped_ms_ = 0;  // of the wall clock
-  server::MonotoneClock server_clock_;
+  server::MonotonicClock server_clock_;
   int kills_ = 0;
   int batches_ = 0;
   int steps_ = 0;

@@ -1,4 +1,4 @@
-#include "server/monotone_clock.hpp"
+#include "server/monotonic_clock.hpp"
 
 #include <chrono>
 

@@ -14,9 +14,9 @@ Timestamp read_wall_clock();
 
 // When the wall clock falls behind what was already given out, time goes on from there at the wall clock's pace, so that leases
 // and limits still run out.
-class MonotoneClock {
+class MonotonicClock {
  public:
-  explicit MonotoneClock(std::function<Timestamp()> wall_clock) : wall_clock_(std::move(wall_clock)) {}
+  explicit MonotonicClock(std::function<Timestamp()> wall_clock) : wall_clock_(std::move(wall_clock)) {}
 
   Timestamp now() {
     const std::int64_t wall_ms = wall_clock_().ms;
