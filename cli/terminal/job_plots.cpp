@@ -13,7 +13,7 @@ namespace tuneband::cli {
 
 namespace {
 
-constexpr int kTrialsMax = 20'000;  // of more the server sends a choice, with what the whole job had spent
+constexpr int kTrialsPlottedMax = 20'000;  // of more the server sends a choice, with what the whole job had spent
 constexpr int kCurvePoints = 200;
 
 double number_at(const Json& columns, const char* name, std::size_t row) {
@@ -137,7 +137,7 @@ BestSoFar best_so_far(const Json& columns, const JobInfo& job, Cost cost, double
 Outcome<void> print_plots(ApiClient& api, Console& console, std::string_view job_name) {
   const auto job = api.job(job_name);
   if (!job) return job.error();
-  const auto columns = api.get(fmt::format("{}/columns?trials_max={}", job_path(job_name), kTrialsMax));
+  const auto columns = api.get(fmt::format("{}/columns?trials_max={}", job_path(job_name), kTrialsPlottedMax));
   if (!columns) return columns.error();
   for (const Cost cost : {Cost::seconds, Cost::resource})
     print_best_so_far(console, best_so_far(*columns, *job, cost, job->seconds(now_ms())), cost, *job);

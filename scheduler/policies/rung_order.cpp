@@ -23,7 +23,7 @@ void RungOrder::add(int index, const Standing& standing) {
   if (standing.tier == Standing::failed) return;
   // The lower rung has many more trials than go on: only those that both have are compared.
   const Standing* below = index > 0 ? find(index - 1, standing.trial) : nullptr;
-  if (below != nullptr && here.size() < kTrialsMax) {
+  if (below != nullptr && here.size() < kTrialsAtRungMax) {
     PairCounts& pairs = pairs_[static_cast<std::size_t>(index) - 1];
     for (const auto& [trial, other] : here) {
       const Standing* other_below = find(index - 1, trial);

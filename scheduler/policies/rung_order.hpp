@@ -21,7 +21,7 @@ struct PairCounts {
 class RungOrder {
  public:
   // Beyond so many trials at a rung what is known of it does not change any more: an arrival must stay cheap.
-  static constexpr std::size_t kTrialsMax = 300;
+  static constexpr std::size_t kTrialsAtRungMax = 300;
 
   explicit RungOrder(int rungs) : results_(static_cast<std::size_t>(rungs)), pairs_(static_cast<std::size_t>(rungs)) {}
 

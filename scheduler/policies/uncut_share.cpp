@@ -31,7 +31,7 @@ void UncutShare::learned(const Standing& standing, int bracket) {
   const bool uncut = bracket == top_;
   arrived_ += uncut ? 1 : 0;
   auto& own = uncut ? uncut_ : let_through_;
-  if (own.size() >= kTrialsMax) return;
+  if (own.size() >= kTrialsKnownMax) return;
   for (const Standing& other : uncut ? let_through_ : uncut_) pairs_won_ += uncut == (other < standing) ? 1 : 0;
   own.push_back(standing);
 }

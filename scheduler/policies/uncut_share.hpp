@@ -26,7 +26,7 @@ class UncutShare {
   static constexpr double kPriorPairs = 4;
   static constexpr double kShareMin = 0.1;
   static constexpr double kShareMax = 0.75;
-  static constexpr std::size_t kTrialsMax = 300;  // of either kind: what is known does not change any more then
+  static constexpr std::size_t kTrialsKnownMax = 300;  // of either kind: what is known does not change any more then
 
   UncutShare(const Rungs& rungs, bool restarts);
 
