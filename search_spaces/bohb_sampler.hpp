@@ -1,7 +1,7 @@
 // The sampler of BOHB (Falkner, Klein, Hutter, "BOHB: robust and efficient hyperparameter optimization at scale", ICML 2018).
 #pragma once
 
-#include "search_spaces/observations.hpp"
+#include "search_spaces/encoded_history.hpp"
 #include "search_spaces/samplers.hpp"
 
 namespace tuneband {

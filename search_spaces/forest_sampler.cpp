@@ -53,10 +53,10 @@ Configuration ForestSampler::suggest(std::int64_t index, const History& history)
     return random_.suggest(index, history);
   }
   const Encoding& encoding = encoded_.encoding();
-  const auto data = chosen_observations(encoded_.observations(history), kForestPointsMax, seed_);
+  const auto data = chosen_points(encoded_.scored_points(history), kForestPointsMax, seed_);
   std::vector<std::vector<double>> rows;
   std::vector<double> targets;
-  for (const Observation& one : data) {
+  for (const ScoredPoint& one : data) {
     rows.push_back(row_of(*one.point, one.level));
     targets.push_back(one.target);
   }

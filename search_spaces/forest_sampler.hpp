@@ -3,7 +3,7 @@
 // search_spaces/gp_sampler.hpp; trials without a result are learned at the mean that a forest without them predicts.
 #pragma once
 
-#include "search_spaces/observations.hpp"
+#include "search_spaces/encoded_history.hpp"
 #include "search_spaces/samplers.hpp"
 
 namespace tuneband {

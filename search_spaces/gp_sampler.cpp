@@ -45,13 +45,13 @@ GaussianPriors priors_for(Eigen::Index dimensions) {
   return priors;
 }
 
-Eigen::VectorXd targets_of(const std::vector<Observation>& data, Eigen::Index count) {
+Eigen::VectorXd targets_of(const std::vector<ScoredPoint>& data, Eigen::Index count) {
   Eigen::VectorXd targets = Eigen::VectorXd::Zero(count);
   for (std::size_t i = 0; i < data.size(); ++i) targets(static_cast<Eigen::Index>(i)) = data[i].target;
   return targets;
 }
 
-Eigen::VectorXd noise_factors(const std::vector<Observation>& data, Eigen::Index count) {
+Eigen::VectorXd noise_factors(const std::vector<ScoredPoint>& data, Eigen::Index count) {
   Eigen::VectorXd factors = Eigen::VectorXd::Ones(count);
   for (std::size_t i = 0; i < data.size(); ++i) {
     if (data[i].trial < 0) factors(static_cast<Eigen::Index>(i)) = kEarlierNoiseFactor;
@@ -61,21 +61,21 @@ Eigen::VectorXd noise_factors(const std::vector<Observation>& data, Eigen::Index
 
 // Cost for one unit of normal score among the better quarter of the highest level with enough results, or until the first one
 // that is worse than the best. 0: all are equal at max_resource; nothing: they are so at a lower level, which says little.
-std::optional<double> cost_per_score(const std::vector<Observation>& observations) {
+std::optional<double> cost_per_score(const std::vector<ScoredPoint>& points) {
   constexpr std::size_t kEnough = 8;
-  std::vector<const Observation*> own;
-  for (const Observation& one : observations) {
+  std::vector<const ScoredPoint*> own;
+  for (const ScoredPoint& one : points) {
     if (one.trial >= 0 && one.loss.feasible()) own.push_back(&one);
   }
-  std::sort(own.begin(), own.end(), [](const Observation* a, const Observation* b) {
+  std::sort(own.begin(), own.end(), [](const ScoredPoint* a, const ScoredPoint* b) {
     return a->level != b->level ? a->level > b->level : a->target < b->target;
   });
   for (auto begin = own.begin(); begin != own.end();) {
-    const auto end = std::find_if(begin, own.end(), [&](const Observation* one) { return one->level != (*begin)->level; });
+    const auto end = std::find_if(begin, own.end(), [&](const ScoredPoint* one) { return one->level != (*begin)->level; });
     if (static_cast<std::size_t>(end - begin) >= kEnough) {
-      const Observation& best = **begin;
+      const ScoredPoint& best = **begin;
       const auto worse =
-          std::find_if(begin + (end - begin) / 4, end, [&](const Observation* one) { return one->target > best.target; });
+          std::find_if(begin + (end - begin) / 4, end, [&](const ScoredPoint* one) { return one->target > best.target; });
       if (worse != end) return ((*worse)->loss.cost - best.loss.cost) / ((*worse)->target - best.target);
       return best.level == 1 ? std::optional(0.0) : std::nullopt;
     }
@@ -101,18 +101,18 @@ Configuration GpSampler::suggest(std::int64_t index, const History& history) {
   if (random_unit(seed_, {kGpRandomStream, static_cast<std::uint64_t>(index)}) < kGpRandomShare) {
     return random_.suggest(index, history);
   }
-  return encoded_.encoding().decode(choose(index, history, encoded_.observations(history)).point);
+  return encoded_.encoding().decode(choose(index, history, encoded_.scored_points(history)).point);
 }
 
 std::optional<double> GpSampler::expected_improvement(std::int64_t index, const History& history) {
   if (starting(index, history)) return std::nullopt;
-  const auto observations = encoded_.observations(history);
-  const auto scale = cost_per_score(observations);
+  const auto points = encoded_.scored_points(history);
+  const auto scale = cost_per_score(points);
   if (!scale) return std::nullopt;
-  return std::exp(choose(index, history, observations).log_improvement) * *scale;
+  return std::exp(choose(index, history, points).log_improvement) * *scale;
 }
 
-GaussianInputs GpSampler::inputs_of(const std::vector<Observation>& data, const std::vector<const Point*>& at_the_end) const {
+GaussianInputs GpSampler::inputs_of(const std::vector<ScoredPoint>& data, const std::vector<const Point*>& at_the_end) const {
   const auto& dimensions = encoded_.encoding().dimensions();
   const auto rows = static_cast<Eigen::Index>(dimensions.size());
   GaussianInputs inputs;
@@ -128,7 +128,7 @@ GaussianInputs GpSampler::inputs_of(const std::vector<Observation>& data, const 
     inputs.points(rows + 1, column) = earlier;
   };
   Eigen::Index column = 0;
-  for (const Observation& one : data) put(column++, *one.point, one.level, one.trial < 0 ? 1 : 0);
+  for (const ScoredPoint& one : data) put(column++, *one.point, one.level, one.trial < 0 ? 1 : 0);
   for (const Point* point : at_the_end) put(column++, *point, 1, 0);
   return inputs;
 }
@@ -138,7 +138,7 @@ Eigen::MatrixXd GpSampler::at_max_resource(const std::vector<const Point*>& poin
 const GaussianHyperparameters& GpSampler::hyperparameters(const History& history) {
   const std::size_t results = fitted_at(history.results().size());
   if (fit_ && fit_->results == results) return fit_->hyperparameters;
-  const auto data = chosen_observations(encoded_.first_observations(history, results), kFitPointsMax, seed_);
+  const auto data = chosen_points(encoded_.first_scored_points(history, results), kFitPointsMax, seed_);
   const auto count = static_cast<Eigen::Index>(data.size());
   const auto dimensions = static_cast<Eigen::Index>(encoded_.encoding().dimensions().size());
   fit_ = Fit{results, fit_gaussian_process(inputs_of(data, {}), targets_of(data, count), noise_factors(data, count),
@@ -159,10 +159,10 @@ std::vector<double> GpSampler::rate(const GaussianProcess& process, double incum
   return values;
 }
 
-GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, const std::vector<Observation>& observations) {
+GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, const std::vector<ScoredPoint>& points) {
   const Encoding& encoding = encoded_.encoding();
   const std::vector<Point>& points = encoded_.points();
-  const auto data = chosen_observations(observations, kModelPointsMax, seed_);
+  const auto data = chosen_points(points, kModelPointsMax, seed_);
   const auto pending = pending_points(history, points, kGpPendingMax);
   const auto all = static_cast<Eigen::Index>(data.size() + pending.size());
   const GaussianProcess process(inputs_of(data, pending), targets_of(data, all), noise_factors(data, all),

@@ -8,8 +8,8 @@
 
 #include <optional>
 
+#include "search_spaces/encoded_history.hpp"
 #include "search_spaces/gaussian_process.hpp"
-#include "search_spaces/observations.hpp"
 #include "search_spaces/samplers.hpp"
 
 namespace tuneband {
@@ -32,13 +32,13 @@ class GpSampler final : public Sampler {
 
   // Follows the history. Not, once there is something to learn from.
   bool starting(std::int64_t index, const History& history);
-  // The observations, then points at max_resource.
-  GaussianInputs inputs_of(const std::vector<Observation>& data, const std::vector<const Point*>& at_the_end) const;
+  // Those of the data, then points at max_resource.
+  GaussianInputs inputs_of(const std::vector<ScoredPoint>& data, const std::vector<const Point*>& at_the_end) const;
   Eigen::MatrixXd at_max_resource(const std::vector<const Point*>& points) const;
   const GaussianHyperparameters& hyperparameters(const History& history);
   // The logarithm of each candidate's expected improvement over the incumbent's mean.
   std::vector<double> rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const;
-  Choice choose(std::int64_t index, const History& history, const std::vector<Observation>& observations);
+  Choice choose(std::int64_t index, const History& history, const std::vector<ScoredPoint>& points);
 
   EncodedHistory encoded_;
   SobolSampler start_;

@@ -13,28 +13,28 @@ constexpr int kRandomCandidates = 250;
 constexpr int kNeighboursEach = 10;  // of each of the best, at each sigma
 constexpr double kNeighbourSigmas[] = {0.02, 0.07, 0.2};
 
-bool better_target(const Observation& a, const Observation& b) {
+bool better_target(const ScoredPoint& a, const ScoredPoint& b) {
   if (a.target != b.target) return a.target < b.target;
   return a.trial != b.trial ? a.trial < b.trial : a.level < b.level;
 }
 
-std::uint64_t key_of(const Observation& one, std::uint64_t seed) {
+std::uint64_t key_of(const ScoredPoint& one, std::uint64_t seed) {
   constexpr double kLevelSteps = 1e6;
   return random_bits(seed, {static_cast<std::uint64_t>(one.trial), static_cast<std::uint64_t>(one.level * kLevelSteps)});
 }
 
-void choose(std::vector<Observation>& observations, std::size_t most, std::uint64_t seed) {
-  if (observations.size() <= most) return;
-  const auto half = observations.begin() + static_cast<std::ptrdiff_t>(most / 2);
-  const auto end = observations.begin() + static_cast<std::ptrdiff_t>(most);
-  std::nth_element(observations.begin(), half, observations.end(), better_target);
-  std::nth_element(half, end, observations.end(), [&](const Observation& a, const Observation& b) {
+void choose(std::vector<ScoredPoint>& points, std::size_t most, std::uint64_t seed) {
+  if (points.size() <= most) return;
+  const auto half = points.begin() + static_cast<std::ptrdiff_t>(most / 2);
+  const auto end = points.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(points.begin(), half, points.end(), better_target);
+  std::nth_element(half, end, points.end(), [&](const ScoredPoint& a, const ScoredPoint& b) {
     const std::uint64_t key_a = key_of(a, seed);
     const std::uint64_t key_b = key_of(b, seed);
     return key_a != key_b ? key_a < key_b : better_target(a, b);
   });
-  observations.resize(most);
-  std::sort(observations.begin(), observations.end(), better_target);
+  points.resize(most);
+  std::sort(points.begin(), points.end(), better_target);
 }
 
 bool near_duplicates_at_an_end(const Encoding& encoding, const Point& a, const Point& b) {
@@ -50,23 +50,23 @@ bool near_duplicates_at_an_end(const Encoding& encoding, const Point& a, const P
 
 }  // namespace
 
-std::vector<Observation> chosen_observations(const std::vector<Observation>& observations, std::size_t most, std::uint64_t seed) {
-  std::vector<Observation> own;
-  std::vector<Observation> earlier;
-  for (const Observation& one : observations) (one.trial < 0 ? earlier : own).push_back(one);
+std::vector<ScoredPoint> chosen_points(const std::vector<ScoredPoint>& points, std::size_t most, std::uint64_t seed) {
+  std::vector<ScoredPoint> own;
+  std::vector<ScoredPoint> earlier;
+  for (const ScoredPoint& one : points) (one.trial < 0 ? earlier : own).push_back(one);
   choose(own, most - std::min(earlier.size(), most / 2), seed);
   choose(earlier, most - own.size(), seed);
   own.insert(own.end(), earlier.begin(), earlier.end());
   return own;
 }
 
-std::vector<const Point*> most_promising(const std::vector<Observation>& observations, std::size_t most) {
-  std::vector<Observation> sorted = observations;
+std::vector<const Point*> most_promising(const std::vector<ScoredPoint>& points, std::size_t most) {
+  std::vector<ScoredPoint> sorted = points;
   std::stable_sort(sorted.begin(), sorted.end(), better_target);
   std::vector<const Point*> points;
   const auto less = [](const Point* a, const Point* b) { return *a < *b; };
   std::set<const Point*, decltype(less)> seen;
-  for (const Observation& one : sorted) {
+  for (const ScoredPoint& one : sorted) {
     if (points.size() < most && seen.insert(one.point).second) points.push_back(one.point);
   }
   return points;

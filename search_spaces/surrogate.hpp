@@ -3,16 +3,16 @@
 
 #include <vector>
 
-#include "search_spaces/observations.hpp"
+#include "search_spaces/encoded_history.hpp"
 
 namespace tuneband {
 
-// At most `most` of the observations, those of the own job first: of them the best half, and of the rest those that a hash picks
+// At most `most` of them, those of the own job first: of them the best half, and of the rest those that a hash picks
 // (so that they are the same from call to call). Earlier jobs have what is left, and up to half of `most`.
-std::vector<Observation> chosen_observations(const std::vector<Observation>& observations, std::size_t most, std::uint64_t seed);
+std::vector<ScoredPoint> chosen_points(const std::vector<ScoredPoint>& points, std::size_t most, std::uint64_t seed);
 
-// The points of the observations, each once, by target: the best first, at most `most`.
-std::vector<const Point*> most_promising(const std::vector<Observation>& observations, std::size_t most);
+// Their points, each once, by target: the best first, at most `most`.
+std::vector<const Point*> most_promising(const std::vector<ScoredPoint>& points, std::size_t most);
 
 // 250 points anywhere, 30 near each of `best`, and `best` themselves.
 std::vector<Point> candidate_points(const Encoding& encoding, const std::vector<const Point*>& best, Draws& draws);

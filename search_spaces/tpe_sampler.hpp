@@ -2,7 +2,7 @@
 // itself, of 24 draws from the good trials' density the one with the greatest ratio to the others' density.
 #pragma once
 
-#include "search_spaces/observations.hpp"
+#include "search_spaces/encoded_history.hpp"
 #include "search_spaces/samplers.hpp"
 
 namespace tuneband {

@@ -331,7 +331,7 @@ TEST(ChosenObservations, AreOfAnEarlierJobTheBetterHalfAndARandomChoiceOfTheOthe
   EncodedHistory encoded(space);
   encoded.follow(history);
   double half[2] = {};  // the mean target of the better half, and of the others
-  const auto chosen = chosen_observations(encoded.observations(history), 100, 3);
+  const auto chosen = chosen_points(encoded.scored_points(history), 100, 3);
   ASSERT_EQ(chosen.size(), 100u);
   for (std::size_t i = 0; i < 100; ++i) half[i / 50] += chosen[i].target / 50;
   EXPECT_NEAR(half[0], 0.25, 0.01);

@@ -1,5 +1,5 @@
 // What samplers make of a job's history and of earlier jobs'.
-#include "search_spaces/observations.hpp"
+#include "search_spaces/encoded_history.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST_F(EarlierJob, AConfigurationIsSearchedAroundOnceHoweverManyLevelsItReached)
   add_trial(0.5, {2, 2, 2});
   follow();
   std::vector<double> xs;
-  for (const Point* point : most_promising(encoded_.observations(history_), 5)) xs.push_back(point->front());
+  for (const Point* point : most_promising(encoded_.scored_points(history_), 5)) xs.push_back(point->front());
   EXPECT_THAT(xs, ElementsAre(0.25, 0.5));
 }
 

@@ -10,7 +10,7 @@
 namespace tuneband {
 
 // One value of a trial, or of an earlier job.
-struct Observation {
+struct ScoredPoint {
   const Point* point = nullptr;
   int trial = 0;      // of an earlier job negative, each another one
   double level = 0;   // its index over the last index: 1 at max_resource
@@ -46,9 +46,9 @@ class EncodedHistory {
   std::size_t priors() const { return priors_.size(); }         // that lie in the space
 
   // All results; failed trials, as the worst at the level that they did not come to; those of earlier jobs.
-  std::vector<Observation> observations(const History& history) const;
+  std::vector<ScoredPoint> scored_points(const History& history) const;
   // The same without failed trials, as of the first `results` results: whatever came since.
-  std::vector<Observation> first_observations(const History& history, std::size_t results) const;
+  std::vector<ScoredPoint> first_scored_points(const History& history, std::size_t results) const;
 
   // Trials with a result, and failed ones: by level, the highest first, then by score, then by age. Of an earlier job's trial
   // the highest level counts; where it failed, diverged or violated constraints, it is one that failed.
@@ -70,7 +70,7 @@ class EncodedHistory {
   };
 
   void choose_priors_that_stand_for_trials();
-  std::vector<Observation> targets_and_priors(std::vector<Observation> own) const;
+  std::vector<ScoredPoint> targets_and_priors(std::vector<ScoredPoint> own) const;
 
   Encoding encoding_;
   std::vector<Point> points_;

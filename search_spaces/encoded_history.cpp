@@ -1,4 +1,4 @@
-#include "search_spaces/observations.hpp"
+#include "search_spaces/encoded_history.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -88,9 +88,9 @@ void EncodedHistory::follow(const History& history) {
   choose_priors_that_stand_for_trials();
 }
 
-std::vector<Observation> EncodedHistory::targets_and_priors(std::vector<Observation> own) const {
+std::vector<ScoredPoint> EncodedHistory::targets_and_priors(std::vector<ScoredPoint> own) const {
   std::vector<Loss> losses;
-  for (const Observation& one : own) losses.push_back(one.loss);
+  for (const ScoredPoint& one : own) losses.push_back(one.loss);
   const std::vector<double> scores = normal_scores(losses);
   for (std::size_t i = 0; i < own.size(); ++i) own[i].target = scores[i];
   int trial = 0;
@@ -98,8 +98,8 @@ std::vector<Observation> EncodedHistory::targets_and_priors(std::vector<Observat
   return own;
 }
 
-std::vector<Observation> EncodedHistory::first_observations(const History& history, std::size_t results) const {
-  std::vector<Observation> own;
+std::vector<ScoredPoint> EncodedHistory::first_scored_points(const History& history, std::size_t results) const {
+  std::vector<ScoredPoint> own;
   for (std::size_t i = 0; i < results; ++i) {
     const History::Result& result = history.results()[i];
     own.push_back(
@@ -108,8 +108,8 @@ std::vector<Observation> EncodedHistory::first_observations(const History& histo
   return targets_and_priors(std::move(own));
 }
 
-std::vector<Observation> EncodedHistory::observations(const History& history) const {
-  std::vector<Observation> own;
+std::vector<ScoredPoint> EncodedHistory::scored_points(const History& history) const {
+  std::vector<ScoredPoint> own;
   const int last = std::max(0, static_cast<int>(history.levels().size()) - 1);
   for (std::size_t i = 0; i < history.trials().size(); ++i) {
     const History::Trial& trial = history.trials()[i];
