@@ -220,10 +220,10 @@ std::optional<int> Job::take(std::optional<int> preferred, int usable, Timestamp
 // What waits only for its configuration comes first: the policy counts on it.
 std::optional<int> Job::choose(std::optional<int> preferred, Timestamp now) {
   if (begun_) return create_trial(now);
-  std::vector<Ruling> rulings;
-  const auto work = policy_->take(preferred, rulings);
+  std::vector<Decision> decisions;
+  const auto work = policy_->take(preferred, decisions);
   TUNEBAND_CHECK(work.has_value(), "a policy that has work gives it");
-  apply(rulings, now);
+  apply(decisions, now);
   if (!work->trial) {
     begun_ = *work;
     return create_trial(now);
@@ -581,9 +581,9 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
     event.value = value;
   }
 
-  std::vector<Ruling> rulings;
-  policy_->arrive(arrival_of(decisions_.back()), rulings);
-  apply(rulings, now);
+  std::vector<Decision> decisions;
+  policy_->arrive(arrival_of(decisions_.back()), decisions);
+  apply(decisions, now);
   if (value && undecided_.contains(trial.id.number)) record(EventKind::trial_paused, trial);
 }
 
@@ -636,28 +636,28 @@ bool Job::better_of_equals(const TrialRow& trial, const BestRow& best) const {
   return trial.id.number < best.trial;
 }
 
-void Job::apply(const std::vector<Ruling>& rulings, Timestamp now) {
-  for (const Ruling& ruling : rulings) {
-    const auto waiting = undecided_.find(ruling.trial);
-    TUNEBAND_CHECK(waiting != undecided_.end(), "every verdict is taken once");
-    DecisionRow& decision = decisions_[waiting->second];
+void Job::apply(const std::vector<Decision>& decisions, Timestamp now) {
+  for (const Decision& decision : decisions) {
+    const auto waiting = undecided_.find(decision.trial);
+    TUNEBAND_CHECK(waiting != undecided_.end(), "every decision is taken once");
+    DecisionRow& row = decisions_[waiting->second];
     decisions_changed_.insert(waiting->second);
     undecided_.erase(waiting);
-    decision.verdict = ruling.verdict;
-    decision.rank = ruling.rank;
-    decision.filled = ruling.filled;
-    decision.slots = ruling.slots;
-    decision.keep = ruling.keep;
-    decision.cutoff = ruling.cutoff;
-    decision.ahead = ruling.ahead;
-    const bool by_rule = !decision.value && trial(ruling.trial).exit_class == ExitClass::stopped_by_rule;
-    decision.rule = by_rule ? "a rule of the debugger stopped it before it reached this rung" : ruling.rule;
-    decision.at = now;
-    TrialRow& trial = mutate(ruling.trial);
+    row.verdict = decision.verdict;
+    row.rank = decision.rank;
+    row.filled = decision.filled;
+    row.slots = decision.slots;
+    row.keep = decision.keep;
+    row.cutoff = decision.cutoff;
+    row.ahead = decision.ahead;
+    const bool by_rule = !row.value && trial(decision.trial).exit_class == ExitClass::stopped_by_rule;
+    row.rule = by_rule ? "a rule of the debugger stopped it before it reached this rung" : decision.rule;
+    row.at = now;
+    TrialRow& trial = mutate(decision.trial);
     if (ended(trial.state)) continue;  // failed
-    if (ruling.verdict == Verdict::promoted) record(EventKind::trial_promoted, trial);
-    if (ruling.verdict == Verdict::completed) end_trial(trial, TrialState::completed, now);
-    if (ruling.verdict == Verdict::stopped) end_trial(trial, TrialState::stopped, now);
+    if (decision.verdict == Verdict::promoted) record(EventKind::trial_promoted, trial);
+    if (decision.verdict == Verdict::completed) end_trial(trial, TrialState::completed, now);
+    if (decision.verdict == Verdict::stopped) end_trial(trial, TrialState::stopped, now);
   }
 }
 
@@ -737,9 +737,9 @@ void Job::begin_stopping(JobState as, std::string reason) {
 
 void Job::end_some_more(int most, Timestamp now) {
   if (row_.state == JobState::running) {
-    std::vector<Ruling> rulings;
-    policy_->close(rulings, static_cast<std::size_t>(most));
-    apply(rulings, now);
+    std::vector<Decision> decisions;
+    policy_->close(decisions, static_cast<std::size_t>(most));
+    apply(decisions, now);
     some_to_end_ = paused_ > 0;
     return;
   }

@@ -141,7 +141,7 @@ class Job {
   void leave_worker(TrialRow& trial, Timestamp now);
   static Use use_of(const TrialRow& trial);
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
-  void apply(const std::vector<Ruling>& rulings, Timestamp now);
+  void apply(const std::vector<Decision>& decisions, Timestamp now);
   void end_trial(TrialRow& trial, TrialState state, Timestamp now);
   void note_objectives(TrialRow& trial, const std::vector<std::pair<std::string, double>>& metrics);
   void learn(const DecisionRow& decision);

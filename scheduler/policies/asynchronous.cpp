@@ -35,54 +35,54 @@ void AsynchronousPolicy::promoted(int index, int trial) {
   if (audit_) audit_->promoted(index, trial);
 }
 
-void AsynchronousPolicy::arrive(const Arrival& arrival, std::vector<Ruling>& rulings) {
+void AsynchronousPolicy::arrive(const Arrival& arrival, std::vector<Decision>& decisions) {
   const int index = arrival.bracket + arrival.rung;
   const Standing standing = add(index, arrival);
   const bool at_top = index == rungs_.top();
   const int keep = at_top ? 0 : keep_of(rungs_.at(index).filled());
   if (standing.tier == Standing::failed) {
-    rungs_.settle(index, standing, Verdict::stopped, keep, "it failed before it reached this rung", rulings);
+    rungs_.settle(index, standing, Verdict::stopped, keep, "it failed before it reached this rung", decisions);
   } else if (at_top) {
-    rungs_.settle(index, standing, Verdict::completed, keep, "it reached max_resource", rulings);
+    rungs_.settle(index, standing, Verdict::completed, keep, "it reached max_resource", decisions);
   } else if (standing.tier == Standing::not_finite) {
     rungs_.settle(index, standing, Verdict::stopped, keep, "its value is not a finite number: such a trial never goes on",
-                  rulings);
+                  decisions);
   } else if (stopping_) {
-    judge_below_top(index, standing, rulings);
+    judge_below_top(index, standing, decisions);
   }
-  if (audit_) promote_audited(rulings);
+  if (audit_) promote_audited(decisions);
   // No reserve is needed any more.
-  if (stopping_ && one_has_finished(rungs_.all())) close(rulings, std::numeric_limits<std::size_t>::max());
+  if (stopping_ && one_has_finished(rungs_.all())) close(decisions, std::numeric_limits<std::size_t>::max());
 }
 
-void AsynchronousPolicy::judge_below_top(int index, const Standing& standing, std::vector<Ruling>& rulings) {
+void AsynchronousPolicy::judge_below_top(int index, const Standing& standing, std::vector<Decision>& decisions) {
   const StoppingRule::Judgement judgement = stopping_->judge(rungs_, index, standing);
   if (!judgement.goes_on) {
-    lose(index, standing, judgement, rulings);
+    lose(index, standing, judgement, decisions);
   } else {
-    rungs_.settle(index, standing, Verdict::promoted, keep_of(rungs_.at(index).filled()), judgement.rule, rulings);
+    rungs_.settle(index, standing, Verdict::promoted, keep_of(rungs_.at(index).filled()), judgement.rule, decisions);
     promoted(index, standing.trial);
     queue_.add(index, standing.trial);
   }
-  const bool decided = !rulings.empty() && rulings.back().trial == standing.trial;
-  if (decided && judgement.cutoff) rulings.back().cutoff = judgement.cutoff;
+  const bool decided = !decisions.empty() && decisions.back().trial == standing.trial;
+  if (decided && judgement.cutoff) decisions.back().cutoff = judgement.cutoff;
 }
 
 void AsynchronousPolicy::lose(int index, const Standing& standing, const StoppingRule::Judgement& judgement,
-                              std::vector<Ruling>& rulings) {
+                              std::vector<Decision>& decisions) {
   const bool finished = one_has_finished(rungs_.all());
   const auto& waiting = rungs_.at(index).waiting();
   if (!finished && static_cast<int>(waiting.size()) <= kReserve) return;
   const Standing out = finished ? standing : *waiting.rbegin();
   rungs_.settle(index, out, Verdict::stopped, keep_of(rungs_.at(index).filled()),
-                out.trial == standing.trial ? judgement.rule : rule_at_close(), rulings);
+                out.trial == standing.trial ? judgement.rule : rule_at_close(), decisions);
 }
 
-void AsynchronousPolicy::promote_audited(std::vector<Ruling>& rulings) {
+void AsynchronousPolicy::promote_audited(std::vector<Decision>& decisions) {
   for (const auto& [index, standing] : audit_->to_promote(rungs_)) {
     promoted(index, standing.trial);
     queue_.add(index, standing.trial);
-    rungs_.settle(index, standing, Verdict::promoted, kAuditTrials, RungAudit::rule(), rulings);
+    rungs_.settle(index, standing, Verdict::promoted, kAuditTrials, RungAudit::rule(), decisions);
   }
 }
 
@@ -104,25 +104,25 @@ std::optional<int> AsynchronousPolicy::rung_to_finish() const {
   return others_left ? std::nullopt : rung_to_finish_from(rungs_.all());
 }
 
-Work AsynchronousPolicy::promote_best(int index, int keep, std::string rule, std::vector<Ruling>& rulings) {
+Work AsynchronousPolicy::promote_best(int index, int keep, std::string rule, std::vector<Decision>& decisions) {
   const Standing standing = *rungs_.at(index).waiting().begin();
   promoted(index, standing.trial);
-  rungs_.settle(index, standing, Verdict::promoted, keep, std::move(rule), rulings);
+  rungs_.settle(index, standing, Verdict::promoted, keep, std::move(rule), decisions);
   rungs_.begin_segment();
   return rungs_.work_of(standing.trial, index + 1);
 }
 
-std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::vector<Ruling>& rulings) {
+std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::vector<Decision>& decisions) {
   if (!queue_.empty()) {
     const auto [index, trial] = queue_.take(preferred);
     rungs_.begin_segment();
     return rungs_.work_of(trial, index + 1);
   }
   if (const auto next = promotable()) {
-    return promote_best(*next, keep_of(rungs_.at(*next).filled()), promotion_->rule(rungs_), rulings);
+    return promote_best(*next, keep_of(rungs_.at(*next).filled()), promotion_->rule(rungs_), decisions);
   }
   if (const auto last = rung_to_finish()) {
-    return promote_best(*last, 1, "all other trials are done: the best one goes on, so that one reaches max_resource", rulings);
+    return promote_best(*last, 1, "all other trials are done: the best one goes on, so that one reaches max_resource", decisions);
   }
   if (!rungs_.may_start()) return std::nullopt;
   return start_trial();
@@ -152,11 +152,11 @@ int AsynchronousPolicy::promoted_waiting() const {
   return queue_.size() + (promotion_ && (promotable() || rung_to_finish()) ? 1 : 0);
 }
 
-void AsynchronousPolicy::close(std::vector<Ruling>& rulings, std::size_t most) {
+void AsynchronousPolicy::close(std::vector<Decision>& decisions, std::size_t most) {
   for (int index = 0; index <= rungs_.top(); ++index) {
-    while (!rungs_.at(index).waiting().empty() && rulings.size() < most) {
+    while (!rungs_.at(index).waiting().empty() && decisions.size() < most) {
       const Standing standing = *rungs_.at(index).waiting().begin();
-      rungs_.settle(index, standing, Verdict::stopped, keep_of(rungs_.at(index).filled()), rule_at_close(), rulings);
+      rungs_.settle(index, standing, Verdict::stopped, keep_of(rungs_.at(index).filled()), rule_at_close(), decisions);
     }
   }
 }

@@ -36,12 +36,12 @@ class AsynchronousPolicy final : public Policy {
 
   AsynchronousPolicy(Rungs rungs, Parts parts);
 
-  void arrive(const Arrival& arrival, std::vector<Ruling>& rulings) override;
-  std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) override;
+  void arrive(const Arrival& arrival, std::vector<Decision>& decisions) override;
+  std::optional<Work> take(std::optional<int> preferred, std::vector<Decision>& decisions) override;
   bool has_work() const override;
   bool give_back_start() override;
   void start_no_more() override { rungs_.start_no_more(); }
-  void close(std::vector<Ruling>& rulings, std::size_t most) override;
+  void close(std::vector<Decision>& decisions, std::size_t most) override;
   int promoted_waiting() const override;
   void recall_trial(const TrialRow& trial) override;
   void recall_decision(const DecisionRow& decision, bool moved_on) override;
@@ -50,15 +50,15 @@ class AsynchronousPolicy final : public Policy {
   Standing add(int index, const Arrival& arrival);
   Work start_trial();
   void promoted(int index, int trial);
-  void judge_below_top(int index, const Standing& standing, std::vector<Ruling>& rulings);
-  void promote_audited(std::vector<Ruling>& rulings);
+  void judge_below_top(int index, const Standing& standing, std::vector<Decision>& decisions);
+  void promote_audited(std::vector<Decision>& decisions);
   // By the rule it does not go on: it is stopped, or takes another's place in the rung's reserve (kReserve).
-  void lose(int index, const Standing& standing, const StoppingRule::Judgement& judgement, std::vector<Ruling>& rulings);
+  void lose(int index, const Standing& standing, const StoppingRule::Judgement& judgement, std::vector<Decision>& decisions);
   std::optional<int> promotable() const;  // index of the rung
   // Of the reserve, once no trial is left to start or to wait for and none reached max_resource with a value that may be the
   // best: the rung whose best one goes on.
   std::optional<int> rung_to_finish() const;
-  Work promote_best(int index, int keep, std::string rule, std::vector<Ruling>& rulings);
+  Work promote_best(int index, int keep, std::string rule, std::vector<Decision>& decisions);
   std::string rule_at_close() const { return stopping_ ? StoppingRule::rule_at_close() : promotion_->rule_at_close(rungs_); }
   RungCount not_of_the_quota(int index) const;
   int keep_of(int n) const { return stopping_ ? stopping_->keep_of(n) : n / rungs_.eta(); }

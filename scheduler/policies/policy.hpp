@@ -1,5 +1,5 @@
 // What a scheduler decides: which trials go on from a rung, and what a free worker does next. One engine of rungs, results and
-// rulings; each policy is a small file.
+// decisions; each policy is a small file.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Arrival {
 };
 Arrival arrival_of(const DecisionRow& decision);
 
-// A verdict on a trial that arrived, with what explains it (the fields of DecisionRow).
-struct Ruling {
+// What is decided on a trial that arrived (its verdict), with what explains it: the fields of DecisionRow.
+struct Decision {
   int trial = 0;
   int bracket = 0;
   int rung = 0;
@@ -52,12 +52,12 @@ class Policy {
  public:
   virtual ~Policy() = default;
 
-  // Appends every verdict that this arrival makes certain, on this trial or on others. A trial without one waits, paused.
-  virtual void arrive(const Arrival& arrival, std::vector<Ruling>& rulings) = 0;
+  // Appends every decision that this arrival makes certain, on this trial or on others. A trial without one waits, paused.
+  virtual void arrive(const Arrival& arrival, std::vector<Decision>& decisions) = 0;
 
   // Takes the next piece of work; `preferred` is the trial that the worker has in memory, taken when nothing is more urgent. A
-  // rule that promotes only when a worker is free appends that verdict.
-  virtual std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) = 0;
+  // rule that promotes only when a worker is free appends that decision.
+  virtual std::optional<Work> take(std::optional<int> preferred, std::vector<Decision>& decisions) = 0;
   virtual bool has_work() const = 0;
 
   // The new trial that was taken last cannot be created yet, and need not be. True: it counts as never taken. Synchronous
@@ -67,8 +67,8 @@ class Policy {
   // What was begun goes on to its end: asynchronous policies create no trial more, synchronous ones open no bracket more.
   virtual void start_no_more() = 0;
 
-  // The job is over: verdicts on up to `most` of the trials that still wait for one.
-  virtual void close(std::vector<Ruling>& rulings, std::size_t most) = 0;
+  // The job is over: decisions on up to `most` of the trials that still wait for one.
+  virtual void close(std::vector<Decision>& decisions, std::size_t most) = 0;
 
   virtual int promoted_waiting() const = 0;  // trials that may go on and have no worker yet
 

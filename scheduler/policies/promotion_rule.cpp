@@ -13,7 +13,7 @@ bool PromotionRule::may_promote(const Rungs& rungs, int index, const RungCount& 
   const Rung& rung = rungs.at(index);
   const int promoted = promoted_[static_cast<std::size_t>(index)] - apart.promoted;
   if (options_.quota && (promoted + 1) * rungs.eta() > rung.filled() - apart.filled) return false;
-  // The best of those without a verdict: when it is not in the top, none is.
+  // The best of those without a decision: when it is not in the top, none is.
   return rung.rank(*rung.waiting().begin()) <= rung.filled() / rungs.eta();
 }
 

@@ -70,26 +70,27 @@ std::optional<double> Rung::cutoff(int keep) const {
 
 void Rung::add_settled(const Arrival& arrival) { settle(add(arrival)); }
 
-Ruling Rung::rule(const Standing& standing, Verdict verdict, int bracket, int rung, int keep, std::string rule) const {
-  Ruling ruling;
-  ruling.trial = standing.trial;
-  ruling.bracket = bracket;
-  ruling.rung = rung;
-  ruling.verdict = verdict;
-  ruling.rank = rank(standing);
-  ruling.filled = filled();
-  ruling.slots = slots_;
-  ruling.keep = keep;
-  ruling.rule = std::move(rule);
-  ruling.cutoff = cutoff(keep);
+Decision Rung::rule(const Standing& standing, Verdict verdict, int bracket, int rung, int keep, std::string rule) const {
+  Decision decision;
+  decision.trial = standing.trial;
+  decision.bracket = bracket;
+  decision.rung = rung;
+  decision.verdict = verdict;
+  decision.rank = rank(standing);
+  decision.filled = filled();
+  decision.slots = slots_;
+  decision.keep = keep;
+  decision.rule = std::move(rule);
+  decision.cutoff = cutoff(keep);
   if (standing.counts() && several()) {
-    ruling.rule += "; by all objectives it is in front " + std::to_string(fronts_.front_of(standing.trial));
+    decision.rule += "; by all objectives it is in front " + std::to_string(fronts_.front_of(standing.trial));
   }
-  if (standing.violation > 0) ruling.rule += "; " + what_a_violation_means(standing.violation, verdict);
-  for (auto other = results_.begin(); other != results_.end() && *other < standing && ruling.ahead.size() < kAheadMax; ++other) {
-    ruling.ahead.push_back(other->trial);
+  if (standing.violation > 0) decision.rule += "; " + what_a_violation_means(standing.violation, verdict);
+  for (auto other = results_.begin(); other != results_.end() && *other < standing && decision.ahead.size() < kAheadMax;
+       ++other) {
+    decision.ahead.push_back(other->trial);
   }
-  return ruling;
+  return decision;
 }
 
 bool one_has_finished(const std::vector<Rung>& rungs, int apart) {

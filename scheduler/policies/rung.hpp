@@ -50,14 +50,14 @@ class Rung {
   int finite() const { return finite_; }
   bool several() const { return !more_goals_.empty(); }  // objectives: any result may change the order of the others
 
-  // Adds a result that waits for a verdict.
+  // Adds a result that waits for a decision.
   Standing add(const Arrival& arrival);
-  // Adds a result whose verdict is known (restore).
+  // Adds a result whose decision is known (restore).
   void add_settled(const Arrival& arrival);
-  // The verdict on a waiting result is taken.
+  // The decision on a waiting result is taken.
   void settle(const Standing& standing) { waiting_.erase(standing); }
 
-  // Results without a verdict, best first.
+  // Results without a decision, best first.
   const std::set<Standing>& waiting() const { return waiting_; }
 
   // 1 = best.
@@ -66,8 +66,8 @@ class Rung {
   // The result at place `index`; 0: the best.
   const Standing& at(int index) const { return *results_.find_by_order(static_cast<std::size_t>(index)); }
 
-  // The verdict with everything that explains it, as things stand.
-  Ruling rule(const Standing& standing, Verdict verdict, int bracket, int rung, int keep, std::string rule) const;
+  // The decision with everything that explains it, as things stand.
+  Decision rule(const Standing& standing, Verdict verdict, int bracket, int rung, int keep, std::string rule) const;
 
  private:
   // A red-black tree with subtree sizes: rank and k-th in logarithmic time.

@@ -30,10 +30,10 @@ Standing Rungs::add(int index, const Arrival& arrival) {
 }
 
 void Rungs::settle(int index, const Standing& standing, Verdict verdict, int keep, std::string rule,
-                   std::vector<Ruling>& rulings) {
+                   std::vector<Decision>& decisions) {
   const int bracket = bracket_of(standing.trial);
   at(index).settle(standing);
-  rulings.push_back(at(index).rule(standing, verdict, bracket, index - bracket, keep, std::move(rule)));
+  decisions.push_back(at(index).rule(standing, verdict, bracket, index - bracket, keep, std::move(rule)));
 }
 
 Work Rungs::work_of(int trial, int index) const {

@@ -37,8 +37,8 @@ class Rungs {
   void begin_segment() { ++under_way_; }
   Standing add(int index, const Arrival& arrival);  // the end of a segment
 
-  // The verdict on a trial that waits at rung `index`.
-  void settle(int index, const Standing& standing, Verdict verdict, int keep, std::string rule, std::vector<Ruling>& rulings);
+  // The decision on a trial that waits at rung `index`.
+  void settle(int index, const Standing& standing, Verdict verdict, int keep, std::string rule, std::vector<Decision>& decisions);
   Work work_of(int trial, int index) const;
 
  private:

@@ -36,57 +36,58 @@ SynchronousPolicy::Bracket& SynchronousPolicy::bracket(int index) {
   return found->second;
 }
 
-void SynchronousPolicy::arrive(const Arrival& arrival, std::vector<Ruling>& rulings) {
+void SynchronousPolicy::arrive(const Arrival& arrival, std::vector<Decision>& decisions) {
   Bracket& its = bracket(arrival.bracket);
   Rung& rung = its.rungs[static_cast<std::size_t>(arrival.rung)];
   const Standing standing = rung.add(arrival);
   const bool last = arrival.rung + 1 == static_cast<int>(its.rungs.size());
   if (standing.tier == Standing::failed) {
-    stop(its, arrival.rung, standing, "it failed before it reached this rung", rulings);
+    stop(its, arrival.rung, standing, "it failed before it reached this rung", decisions);
   } else if (last) {
     rung.settle(standing);
-    rulings.push_back(rung.rule(standing, Verdict::completed, arrival.bracket, arrival.rung, 0, "it reached max_resource"));
+    decisions.push_back(rung.rule(standing, Verdict::completed, arrival.bracket, arrival.rung, 0, "it reached max_resource"));
   }
   // A first result at the end lets every reserve go; else only this rung and those above it can have changed.
-  settle(its, last ? 0 : arrival.rung, rulings);
-  if (its.closed()) finish(its, rulings);
+  settle(its, last ? 0 : arrival.rung, decisions);
+  if (its.closed()) finish(its, decisions);
 }
 
 void SynchronousPolicy::promote(Bracket& its, int index, const Standing& standing, std::string rule,
-                                std::vector<Ruling>& rulings) {
+                                std::vector<Decision>& decisions) {
   Rung& rung = its.rungs[static_cast<std::size_t>(index)];
   rung.settle(standing);
   its.promoted.insert({-index, standing.trial});
   ++its.went_on[static_cast<std::size_t>(index)];
   ready_.insert(its.plan.index);
   ++promoted_;
-  rulings.push_back(rung.rule(standing, Verdict::promoted, its.plan.index, index, its.keep(index), std::move(rule)));
+  decisions.push_back(rung.rule(standing, Verdict::promoted, its.plan.index, index, its.keep(index), std::move(rule)));
 }
 
-void SynchronousPolicy::stop(Bracket& its, int index, const Standing& standing, std::string rule, std::vector<Ruling>& rulings) {
+void SynchronousPolicy::stop(Bracket& its, int index, const Standing& standing, std::string rule,
+                             std::vector<Decision>& decisions) {
   Rung& rung = its.rungs[static_cast<std::size_t>(index)];
   rung.settle(standing);
-  rulings.push_back(rung.rule(standing, Verdict::stopped, its.plan.index, index, its.keep(index), std::move(rule)));
+  decisions.push_back(rung.rule(standing, Verdict::stopped, its.plan.index, index, its.keep(index), std::move(rule)));
 }
 
-void SynchronousPolicy::finish(Bracket& its, std::vector<Ruling>& rulings) {
+void SynchronousPolicy::finish(Bracket& its, std::vector<Decision>& decisions) {
   if (const auto index = rung_to_finish_from(its.rungs)) {
     const auto at = static_cast<std::size_t>(*index);
     const Standing next_best = *its.rungs[at].waiting().begin();
-    promote(its, *index, next_best, "all of its bracket that went on failed: the next best takes their place", rulings);
-    settle(its, 0, rulings);  // the rungs above get their slots
+    promote(its, *index, next_best, "all of its bracket that went on failed: the next best takes their place", decisions);
+    settle(its, 0, decisions);  // the rungs above get their slots
     return;
   }
   for (int index = 0; index < static_cast<int>(its.rungs.size()); ++index) {
     Rung& rung = its.rungs[static_cast<std::size_t>(index)];
     while (!rung.waiting().empty()) {
-      stop(its, index, *rung.waiting().begin(), "the best " + std::to_string(its.keep(index)) + " went on", rulings);
+      stop(its, index, *rung.waiting().begin(), "the best " + std::to_string(its.keep(index)) + " went on", decisions);
     }
   }
   open_.erase(its.plan.index);
 }
 
-void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Ruling>& rulings) {
+void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Decision>& decisions) {
   if (index + 1 >= static_cast<int>(its.rungs.size())) return;
   Rung& rung = its.rungs[static_cast<std::size_t>(index)];
   const int keep = its.keep(index);
@@ -98,7 +99,7 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Ruling>& rul
     const bool uncertain = rung.several() && missing > 0;
     if (standing.tier != Standing::finite || uncertain || rung.rank(standing) + missing > keep) break;
     promote(its, index, standing,
-            missing == 0 ? "the rung is full: " + best : best + ", and the missing results cannot push it out", rulings);
+            missing == 0 ? "the rung is full: " + best : best + ", and the missing results cannot push it out", decisions);
   }
   const int reserve = one_has_finished(its.rungs) ? 0 : kReserve;
   while (!rung.waiting().empty()) {  // certain losers
@@ -111,13 +112,13 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Ruling>& rul
          !finite        ? "its value is not a finite number: such a trial never goes on"
          : missing == 0 ? "the rung is full: " + best
                         : best + ", and so many better results are in already",
-         rulings);
+         decisions);
   }
   // Failures and values that are not finite leave fewer to go on than planned; the next rung closes with those there are. Those
   // that take another's place are more than planned. A function of what the rows say, so that a restored bracket has the same.
   const int went_on = its.went_on[static_cast<std::size_t>(index)];
   its.rungs[static_cast<std::size_t>(index) + 1].set_slots(missing == 0 ? went_on : std::max(keep, went_on));
-  settle(its, index + 1, rulings);
+  settle(its, index + 1, decisions);
 }
 
 Work SynchronousPolicy::take_from(Bracket& its, std::optional<int> preferred) {
@@ -142,7 +143,7 @@ Work SynchronousPolicy::take_from(Bracket& its, std::optional<int> preferred) {
   return work;
 }
 
-std::optional<Work> SynchronousPolicy::take(std::optional<int> preferred, std::vector<Ruling>&) {
+std::optional<Work> SynchronousPolicy::take(std::optional<int> preferred, std::vector<Decision>&) {
   if (!ready_.empty()) return take_from(open_.at(*ready_.begin()), preferred);
   if (!next_bracket_has_trials()) return std::nullopt;
   return take_from(open_next(), preferred);
@@ -150,7 +151,7 @@ std::optional<Work> SynchronousPolicy::take(std::optional<int> preferred, std::v
 
 bool SynchronousPolicy::has_work() const { return !ready_.empty() || next_bracket_has_trials(); }
 
-void SynchronousPolicy::close(std::vector<Ruling>&, std::size_t) {}  // a full rung has no trial without a verdict
+void SynchronousPolicy::close(std::vector<Decision>&, std::size_t) {}  // a full rung has no trial without a decision
 
 void SynchronousPolicy::recall_trial(const TrialRow& trial) { ++bracket(trial.bracket).started; }
 
@@ -173,9 +174,9 @@ void SynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved_
 void SynchronousPolicy::recalled() {
   for (auto entry = open_.begin(); entry != open_.end();) {
     Bracket& its = entry->second;
-    std::vector<Ruling> none;
+    std::vector<Decision> none;
     settle(its, 0, none);  // closes what is full
-    TUNEBAND_CHECK(none.empty(), "a verdict that was certain had not been written");
+    TUNEBAND_CHECK(none.empty(), "a decision that was certain had not been written");
     if (!its.has_work()) ready_.erase(entry->first);
     entry = its.closed() ? open_.erase(entry) : std::next(entry);
   }

@@ -1,5 +1,5 @@
 // Synchronous brackets: Hyperband (Li et al., JMLR 18 (2018), Algorithm 1) and plain successive halving, with two differences in
-// time and none in result: brackets overlap (a bracket that waits for stragglers lends its workers to the next), and a verdict
+// time and none in result: brackets overlap (a bracket that waits for stragglers lends its workers to the next), and a decision
 // falls as soon as it is certain whatever the missing results are, but for a reserve of each rung (kReserve): when all that went
 // on fail, the next best one takes their place, so that a bracket has a result at max_resource.
 #pragma once
@@ -18,11 +18,11 @@ class SynchronousPolicy final : public Policy {
   SynchronousPolicy(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max)
       : spec_(spec), goal_(goal), trials_max_(trials_max) {}
 
-  void arrive(const Arrival& arrival, std::vector<Ruling>& rulings) override;
-  std::optional<Work> take(std::optional<int> preferred, std::vector<Ruling>& rulings) override;
+  void arrive(const Arrival& arrival, std::vector<Decision>& decisions) override;
+  std::optional<Work> take(std::optional<int> preferred, std::vector<Decision>& decisions) override;
   bool has_work() const override;
   void start_no_more() override { trials_max_ = trials_planned_; }
-  void close(std::vector<Ruling>& rulings, std::size_t most) override;
+  void close(std::vector<Decision>& decisions, std::size_t most) override;
   int promoted_waiting() const override { return promoted_; }
   void recall_trial(const TrialRow& trial) override;
   void recall_decision(const DecisionRow& decision, bool moved_on) override;
@@ -50,10 +50,10 @@ class SynchronousPolicy final : public Policy {
   bool next_bracket_has_trials() const;
   Bracket& open_next();
   Bracket& bracket(int index);
-  void settle(Bracket& bracket, int rung, std::vector<Ruling>& rulings);
-  void promote(Bracket& bracket, int rung, const Standing& standing, std::string rule, std::vector<Ruling>& rulings);
-  void stop(Bracket& bracket, int rung, const Standing& standing, std::string rule, std::vector<Ruling>& rulings);
-  void finish(Bracket& bracket, std::vector<Ruling>& rulings);     // nothing of it is left to run
+  void settle(Bracket& bracket, int rung, std::vector<Decision>& decisions);
+  void promote(Bracket& bracket, int rung, const Standing& standing, std::string rule, std::vector<Decision>& decisions);
+  void stop(Bracket& bracket, int rung, const Standing& standing, std::string rule, std::vector<Decision>& decisions);
+  void finish(Bracket& bracket, std::vector<Decision>& decisions);  // nothing of it is left to run
   Work take_from(Bracket& bracket, std::optional<int> preferred);  // that has work
 
   SchedulerSpec spec_;

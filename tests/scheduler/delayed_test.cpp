@@ -70,16 +70,16 @@ TEST(DelayedPromotion, NeverPromotesWhatIsNotFiniteOrFailedButCountsIt) {
   finish_all(driver);
   EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{2}));
   EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{0, 1}));
-  EXPECT_EQ(driver.rulings()[0].rule, "its value is not a finite number: such a trial never goes on");
-  EXPECT_EQ(driver.rulings()[1].rule, "it failed before it reached this rung");
+  EXPECT_EQ(driver.decisions()[0].rule, "its value is not a finite number: such a trial never goes on");
+  EXPECT_EQ(driver.decisions()[1].rule, "it failed before it reached this rung");
 }
 
 TEST(DelayedPromotion, TrainsTheBestToTheEndWhenAllOthersAreDone) {
   PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 9), Goal::minimize, 5, 2, kByNumber);
   finish_all(driver);
   EXPECT_EQ(driver.completed().at({0, 2}), (std::set<int>{0}));
-  EXPECT_EQ(driver.rulings().back().verdict, Verdict::completed);
-  EXPECT_EQ(driver.rulings()[driver.rulings().size() - 2].rule,
+  EXPECT_EQ(driver.decisions().back().verdict, Verdict::completed);
+  EXPECT_EQ(driver.decisions()[driver.decisions().size() - 2].rule,
             "all other trials are done: the best one goes on, so that one reaches max_resource");
   driver.close();
   EXPECT_EQ(driver.waiting(), 0);
@@ -114,7 +114,7 @@ TEST(RungAudit, StartsHigherWhenTheFirstRungOrdersTrialsBackwards) {
     EXPECT_NE(segment.until_resource, 1) << "trial " << segment.trial;
   }
   EXPECT_EQ(driver.promoted().at({0, 0}).size(), static_cast<std::size_t>(kAuditTrials));
-  EXPECT_NE(driver.rulings().front().rule.find("one of the first 9 trials"), std::string::npos);
+  EXPECT_NE(driver.decisions().front().rule.find("one of the first 9 trials"), std::string::npos);
 }
 
 TEST(RungAudit, KeepsTheFirstRungWhenItOrdersTrialsAsTheNextOne) {
@@ -151,8 +151,8 @@ TEST(RungAudit, IsLeftOutWhereItWouldCostTooMuchOrTheJobIsSmall) {
   for (const auto& [max_resource, trials] : {std::pair{9, 60}, std::pair{27, 20}}) {
     PolicyDriver driver(spec_of(SchedulerType::automatic, max_resource, 3, true), Goal::minimize, trials, 1, kByNumber);
     finish_all(driver);
-    for (const Ruling& ruling : driver.rulings()) {
-      EXPECT_EQ(ruling.rule.find("one of the first"), std::string::npos) << max_resource << ", " << trials;
+    for (const Decision& decision : driver.decisions()) {
+      EXPECT_EQ(decision.rule.find("one of the first"), std::string::npos) << max_resource << ", " << trials;
     }
   }
 }

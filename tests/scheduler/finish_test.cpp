@@ -27,7 +27,7 @@ SchedulerSpec finish_spec(SchedulerType type) {
 }
 
 bool has_a_value_at_max_resource(const PolicyDriver& driver, const Outcomes& outcomes) {
-  return std::any_of(driver.rulings().begin(), driver.rulings().end(), [&](const Ruling& one) {
+  return std::any_of(driver.decisions().begin(), driver.decisions().end(), [&](const Decision& one) {
     return one.verdict == Verdict::completed && std::isfinite(outcomes(one.trial, kFinishLevels[2]).value_or(kFailure));
   });
 }
@@ -85,8 +85,8 @@ TEST(Finish, ANextBestThatFailsTooIsFollowedByTheOneAfterIt) {
   EXPECT_EQ(driver.promoted().at({0, 1}), (std::set<int>{0, 1, 2}));
   EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(driver.waiting(), 0);
-  const auto takes_over = std::find_if(driver.rulings().begin(), driver.rulings().end(),
-                                       [](const Ruling& one) { return one.trial == 2 && one.rung == 1; });
+  const auto takes_over = std::find_if(driver.decisions().begin(), driver.decisions().end(),
+                                       [](const Decision& one) { return one.trial == 2 && one.rung == 1; });
   EXPECT_EQ(takes_over->rule, "all of its bracket that went on failed: the next best takes their place");
 }
 

@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "scheduler/policies/median_rule.hpp"
 #include "scheduler/plan.hpp"
+#include "scheduler/policies/median_rule.hpp"
 #include "tests/scheduler/policy_driver.hpp"
 
 namespace tuneband::test {
@@ -44,7 +44,8 @@ TEST(MedianStopping, StopsNoneOfTheFirstOnesAndThenTheWorseHalf) {
   // Of trial 7 (value 2) the others' averages are 0 1 1 2 3 4 10: median 2; of trial 8 (value 3) 0 1 1 2 2 3 4 10: median 2.
   EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{5, 8}));
   EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{0, 1, 2, 3, 4, 6, 7}));
-  const auto sixth = std::find_if(driver.rulings().begin(), driver.rulings().end(), [](const Ruling& r) { return r.trial == 5; });
+  const auto sixth =
+      std::find_if(driver.decisions().begin(), driver.decisions().end(), [](const Decision& r) { return r.trial == 5; });
   EXPECT_EQ(sixth->cutoff, 2);
   EXPECT_EQ(sixth->rule, "its best value so far is worse than the median of the others' averages up to here");
 }

@@ -18,35 +18,35 @@ PolicyDriver::PolicyDriver(const SchedulerSpec& spec, Goal goal, std::optional<i
 void PolicyDriver::finish(std::size_t index) {
   const Segment segment = running_[index];
   running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
-  std::vector<Ruling> rulings;
+  std::vector<Decision> decisions;
   waiting_.insert({segment.trial, segment.rung});
-  policy_->arrive({segment.trial, segment.bracket, segment.rung, outcomes_(segment.trial, segment.until_resource)}, rulings);
-  apply(rulings);
+  policy_->arrive({segment.trial, segment.bracket, segment.rung, outcomes_(segment.trial, segment.until_resource)}, decisions);
+  apply(decisions);
   just_ended_ = segment.trial;
   fill_workers();
 }
 
 void PolicyDriver::close() {
-  std::vector<Ruling> rulings;
-  policy_->close(rulings, std::numeric_limits<std::size_t>::max());
-  apply(rulings);
+  std::vector<Decision> decisions;
+  policy_->close(decisions, std::numeric_limits<std::size_t>::max());
+  apply(decisions);
 }
 
-void PolicyDriver::apply(const std::vector<Ruling>& rulings) {
-  for (const Ruling& ruling : rulings) {
-    TUNEBAND_CHECK(waiting_.erase({ruling.trial, ruling.rung}) == 1, "one verdict for each arrival");
-    Sets& sets = ruling.verdict == Verdict::promoted ? promoted_ : ruling.verdict == Verdict::stopped ? stopped_ : completed_;
-    sets[{ruling.bracket, ruling.rung}].insert(ruling.trial);
-    rulings_.push_back(ruling);
+void PolicyDriver::apply(const std::vector<Decision>& decisions) {
+  for (const Decision& decision : decisions) {
+    TUNEBAND_CHECK(waiting_.erase({decision.trial, decision.rung}) == 1, "one decision for each arrival");
+    Sets& sets = decision.verdict == Verdict::promoted ? promoted_ : decision.verdict == Verdict::stopped ? stopped_ : completed_;
+    sets[{decision.bracket, decision.rung}].insert(decision.trial);
+    decisions_.push_back(decision);
   }
 }
 
 void PolicyDriver::fill_workers() {
   while (static_cast<int>(running_.size()) < workers_ && policy_->has_work()) {
-    std::vector<Ruling> rulings;
-    const auto work = policy_->take(just_ended_, rulings);
+    std::vector<Decision> decisions;
+    const auto work = policy_->take(just_ended_, decisions);
     TUNEBAND_CHECK(work.has_value(), "a policy that has work gives it");
-    apply(rulings);
+    apply(decisions);
     running_.push_back({work->trial ? *work->trial : trials_++, work->bracket, work->rung, work->until_resource});
     started_.push_back(running_.back());
   }

@@ -42,12 +42,12 @@ class PolicyDriver {
   const Sets& stopped() const { return stopped_; }
   const Sets& completed() const { return completed_; }
   const std::vector<Segment>& started() const { return started_; }  // all segments, in order
-  const std::vector<Ruling>& rulings() const { return rulings_; }
+  const std::vector<Decision>& decisions() const { return decisions_; }
   bool has_work() const { return policy_->has_work(); }
   int waiting() const { return static_cast<int>(waiting_.size()); }
 
  private:
-  void apply(const std::vector<Ruling>& rulings);
+  void apply(const std::vector<Decision>& decisions);
   void fill_workers();
 
   std::unique_ptr<Policy> policy_;
@@ -57,8 +57,8 @@ class PolicyDriver {
   std::optional<int> just_ended_;
   std::vector<Segment> running_;
   std::vector<Segment> started_;
-  std::set<std::pair<int, int>> waiting_;  // (trial, rung) that arrived and have no verdict
-  std::vector<Ruling> rulings_;
+  std::set<std::pair<int, int>> waiting_;  // (trial, rung) that arrived and have no decision
+  std::vector<Decision> decisions_;
   Sets promoted_;
   Sets stopped_;
   Sets completed_;

@@ -32,10 +32,10 @@ class RestoredJob {
 
   void fill(std::size_t workers) {
     while (running_.size() < workers && policy_->has_work()) {
-      std::vector<Ruling> rulings;
-      const auto work = policy_->take(std::nullopt, rulings);
+      std::vector<Decision> decisions;
+      const auto work = policy_->take(std::nullopt, decisions);
       ASSERT_TRUE(work);
-      apply(rulings);
+      apply(decisions);
       int number = static_cast<int>(trials_.size());
       if (work->trial) {
         number = *work->trial;
@@ -67,26 +67,26 @@ class RestoredJob {
     decision.value = outcomes_(trial.id.number, trial.until_resource);
     trial.state = decision.value ? TrialState::paused : TrialState::failed;
     decisions_.push_back(decision);
-    std::vector<Ruling> rulings;
-    policy_->arrive({trial.id.number, trial.bracket, trial.rung, decision.value}, rulings);
-    apply(rulings);
+    std::vector<Decision> decisions;
+    policy_->arrive({trial.id.number, trial.bracket, trial.rung, decision.value}, decisions);
+    apply(decisions);
   }
 
  private:
-  void apply(const std::vector<Ruling>& rulings) {
-    for (const Ruling& ruling : rulings) {
+  void apply(const std::vector<Decision>& decisions) {
+    for (const Decision& decision : decisions) {
       const auto found = std::find_if(decisions_.begin(), decisions_.end(), [&](const DecisionRow& one) {
-        return one.trial.number == ruling.trial && one.rung == ruling.rung && one.verdict == Verdict::waiting;
+        return one.trial.number == decision.trial && one.rung == decision.rung && one.verdict == Verdict::waiting;
       });
       ASSERT_NE(found, decisions_.end());
-      ASSERT_EQ(found->bracket, ruling.bracket);
-      found->verdict = ruling.verdict;
-      TrialRow& trial = trials_[static_cast<std::size_t>(ruling.trial)];
-      if (ruling.verdict == Verdict::stopped && trial.state != TrialState::failed) trial.state = TrialState::stopped;
-      if (ruling.verdict == Verdict::completed) trial.state = TrialState::completed;
-      story_ += std::to_string(ruling.trial) + " " + std::string(to_string(ruling.verdict)) + " at " +
-                std::to_string(ruling.bracket) + "." + std::to_string(ruling.rung) + " rank " + std::to_string(ruling.rank) +
-                " of " + std::to_string(ruling.filled) + ": " + ruling.rule + "\n";
+      ASSERT_EQ(found->bracket, decision.bracket);
+      found->verdict = decision.verdict;
+      TrialRow& trial = trials_[static_cast<std::size_t>(decision.trial)];
+      if (decision.verdict == Verdict::stopped && trial.state != TrialState::failed) trial.state = TrialState::stopped;
+      if (decision.verdict == Verdict::completed) trial.state = TrialState::completed;
+      story_ += std::to_string(decision.trial) + " " + std::string(to_string(decision.verdict)) + " at " +
+                std::to_string(decision.bracket) + "." + std::to_string(decision.rung) + " rank " +
+                std::to_string(decision.rank) + " of " + std::to_string(decision.filled) + ": " + decision.rule + "\n";
     }
   }
 

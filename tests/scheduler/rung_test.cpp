@@ -52,10 +52,10 @@ TEST(RungWithConstraints, SaysInTheRuleWhatAConstraintDecided) {
   Rung rung(1, 0, Goal::maximize);
   rung.add(arrival(0, 0.5));
   const Standing outside = rung.add(arrival(1, 0.9, 0.25));
-  const Ruling ruling = rung.rule(outside, Verdict::stopped, 0, 0, 1, "the rung is full");
-  EXPECT_THAT(ruling.rule, HasSubstr("violates the constraints by 0.25"));
-  EXPECT_EQ(ruling.rank, 2);
-  EXPECT_EQ(ruling.cutoff, 0.5);
+  const Decision decision = rung.rule(outside, Verdict::stopped, 0, 0, 1, "the rung is full");
+  EXPECT_THAT(decision.rule, HasSubstr("violates the constraints by 0.25"));
+  EXPECT_EQ(decision.rank, 2);
+  EXPECT_EQ(decision.cutoff, 0.5);
   EXPECT_THAT(rung.rule(rung.at(0), Verdict::promoted, 0, 0, 1, "the rung is full").rule, Not(HasSubstr("constraints")));
 }
 
@@ -112,9 +112,9 @@ TEST_F(RungOfTwo, KeepsWhatWaitsWhenALaterResultChangesThePlaces) {
 TEST_F(RungOfTwo, HasNoCutoffAndTellsTheFront) {
   add(0, 1, 1);
   const Standing behind = add(1, 0.5, 2);
-  const Ruling ruling = rung_.rule(behind, Verdict::stopped, 0, 0, 1, "the rung is full");
-  EXPECT_EQ(ruling.cutoff, std::nullopt);
-  EXPECT_THAT(ruling.rule, HasSubstr("front 2"));
+  const Decision decision = rung_.rule(behind, Verdict::stopped, 0, 0, 1, "the rung is full");
+  EXPECT_EQ(decision.cutoff, std::nullopt);
+  EXPECT_THAT(decision.rule, HasSubstr("front 2"));
 }
 
 // The definition: a front is what nothing dominates among those that are left.

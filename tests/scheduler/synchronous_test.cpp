@@ -196,8 +196,8 @@ TEST(Synchronous, AVerdictSaysWhoWasAheadAndWhereTheCutWas) {
   PolicyDriver driver(spec_of(SchedulerType::successive_halving, 4, 2), Goal::maximize, 4, 4, values);
   while (!driver.running().empty()) driver.finish(0);
   const auto of_trial_3 =
-      std::find_if(driver.rulings().begin(), driver.rulings().end(), [](const Ruling& r) { return r.trial == 3; });
-  ASSERT_NE(of_trial_3, driver.rulings().end());
+      std::find_if(driver.decisions().begin(), driver.decisions().end(), [](const Decision& r) { return r.trial == 3; });
+  ASSERT_NE(of_trial_3, driver.decisions().end());
   EXPECT_EQ(of_trial_3->verdict, Verdict::stopped);
   EXPECT_EQ(of_trial_3->rank, 3);
   EXPECT_EQ(of_trial_3->filled, 4);
