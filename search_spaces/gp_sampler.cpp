@@ -159,10 +159,10 @@ std::vector<double> GpSampler::rate(const GaussianProcess& process, double incum
   return values;
 }
 
-GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, const std::vector<ScoredPoint>& points) {
+GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, const std::vector<ScoredPoint>& scored) {
   const Encoding& encoding = encoded_.encoding();
   const std::vector<Point>& points = encoded_.points();
-  const auto data = chosen_points(points, kModelPointsMax, seed_);
+  const auto data = chosen_points(scored, kModelPointsMax, seed_);
   const auto pending = pending_points(history, points, kGpPendingMax);
   const auto all = static_cast<Eigen::Index>(data.size() + pending.size());
   const GaussianProcess process(inputs_of(data, pending), targets_of(data, all), noise_factors(data, all),

@@ -38,7 +38,7 @@ class GpSampler final : public Sampler {
   const GaussianHyperparameters& hyperparameters(const History& history);
   // The logarithm of each candidate's expected improvement over the incumbent's mean.
   std::vector<double> rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const;
-  Choice choose(std::int64_t index, const History& history, const std::vector<ScoredPoint>& points);
+  Choice choose(std::int64_t index, const History& history, const std::vector<ScoredPoint>& scored);
 
   EncodedHistory encoded_;
   SobolSampler start_;

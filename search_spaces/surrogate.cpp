@@ -60,8 +60,8 @@ std::vector<ScoredPoint> chosen_points(const std::vector<ScoredPoint>& points, s
   return own;
 }
 
-std::vector<const Point*> most_promising(const std::vector<ScoredPoint>& points, std::size_t most) {
-  std::vector<ScoredPoint> sorted = points;
+std::vector<const Point*> most_promising(const std::vector<ScoredPoint>& scored, std::size_t most) {
+  std::vector<ScoredPoint> sorted = scored;
   std::stable_sort(sorted.begin(), sorted.end(), better_target);
   std::vector<const Point*> points;
   const auto less = [](const Point* a, const Point* b) { return *a < *b; };

@@ -12,7 +12,7 @@ namespace tuneband {
 std::vector<ScoredPoint> chosen_points(const std::vector<ScoredPoint>& points, std::size_t most, std::uint64_t seed);
 
 // Their points, each once, by target: the best first, at most `most`.
-std::vector<const Point*> most_promising(const std::vector<ScoredPoint>& points, std::size_t most);
+std::vector<const Point*> most_promising(const std::vector<ScoredPoint>& scored, std::size_t most);
 
 // 250 points anywhere, 30 near each of `best`, and `best` themselves.
 std::vector<Point> candidate_points(const Encoding& encoding, const std::vector<const Point*>& best, Draws& draws);
