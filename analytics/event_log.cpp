@@ -1,4 +1,6 @@
 // The log of events: pages of it, and what a client that was away has missed of a job.
+#include "analytics/event_log.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -19,19 +21,6 @@ std::optional<Value> nothing_or(const Statement& row, int column, Value value) {
   return row.is_null(column) ? std::nullopt : std::optional(value);
 }
 
-// Of the columns in Reader::events_after(). The kind goes through as it is: rooms of a later version may have others.
-std::string event_json(const Statement& row) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().field("id", row.integer(0)).field("kind", row.text(1));
-  json.field("job", nothing_or(row, 2, row.integer(2))).field("job_name", nothing_or(row, 3, row.text(3)));
-  json.field("trial", nothing_or(row, 4, row.integer(4))).field("worker", row.text(5));
-  json.field("resource", nothing_or(row, 6, row.integer(6))).field("value", nothing_or(row, 7, row.number(7)));
-  json.field("exit_class", nothing_or(row, 8, row.text(8))).field("message", row.text(9));
-  json.field("at", Timestamp{row.integer(10)}).end_object();
-  return text;
-}
-
 std::int64_t first_event_id(Connection& connection) { return connection.integer("SELECT coalesce(min(id), 0) FROM events"); }
 std::int64_t last_event_id(Connection& connection) { return connection.integer("SELECT coalesce(max(id), 0) FROM events"); }
 
@@ -42,14 +31,24 @@ bool has_gap(Connection& connection, std::int64_t after) {
 
 }  // namespace
 
+std::string event_json(const Statement& row) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().field("id", row.integer(0)).field("kind", row.text(1));
+  json.field("job", nothing_or(row, 2, row.integer(2))).field("job_name", nothing_or(row, 3, row.text(3)));
+  json.field("trial", nothing_or(row, 4, row.integer(4))).field("worker", row.text(5));
+  json.field("resource", nothing_or(row, 6, row.integer(6))).field("value", nothing_or(row, 7, row.number(7)));
+  json.field("exit_class", nothing_or(row, 8, row.text(8))).field("message", row.text(9));
+  json.field("at", Timestamp{row.integer(kEventAtColumn)}).end_object();
+  return text;
+}
+
 EventsAfter Reader::events_after(const EventsQuery& query) {
   EventsAfter found;
   found.newest = last_event_id(connection_);
   found.gap = has_gap(connection_, query.after);
-  Statement rows = connection_.prepare(
-      joined({"SELECT e.id, kind, job, j.name, trial, worker, resource, value, exit_class, message, at FROM events e ",
-              "LEFT JOIN jobs j ON j.id = e.job AND j.deleted = 0 WHERE e.id > ?1", query.job ? " AND job = ?3" : "",
-              " ORDER BY e.id LIMIT ?2"}));
+  Statement rows = connection_.prepare(joined({kSelectEvent, "LEFT JOIN jobs j ON j.id = e.job AND j.deleted = 0 WHERE e.id > ?1",
+                                               query.job ? " AND job = ?3" : "", " ORDER BY e.id LIMIT ?2"}));
   query.job ? rows.query(query.after, query.limit, query.job->value) : rows.query(query.after, query.limit);
   while (rows.step()) found.events.emplace_back(rows.integer(0), event_json(rows));
   return found;

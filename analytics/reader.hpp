@@ -32,6 +32,9 @@ inline constexpr int kObservationPointsMin = 4;   // first, last, lowest, highes
 inline constexpr int kCurvePointsMax = 1000;      // of one trial, among those of a whole job
 inline constexpr int kCurvesMax = 2000;           // in one reply; of more the best and some of the others are shown
 inline constexpr std::int64_t kDecisionsShownMax = 20'000;
+inline constexpr int kSegmentsAskedMin = 30;
+inline constexpr int kSegmentsAskedMax = 20'000;
+inline constexpr std::int64_t kTimelineMs = 3'600'000;  // of all workers, unless asked otherwise
 inline constexpr std::size_t kSummaryBracketsMax = 100;
 inline constexpr std::size_t kSummaryParetoMax = 100;
 inline constexpr std::size_t kParsedJobsBytesMax = std::size_t{32} << 20;  // of documents kept parsed
@@ -67,6 +70,12 @@ struct CurvesQuery {
 struct ColumnsQuery {
   std::optional<int> trials_max;  // 1 or more; of more trials the best and some of the others
   std::optional<int> digits;      // of parameters that are numbers, 1..17 significant ones; nothing: all
+};
+
+struct TimelineQuery {
+  std::optional<Timestamp> from;   // segments that ended later, or have not
+  std::optional<Timestamp> until;  // segments that began before
+  int segments_max = 5'000;        // kSegmentsAskedMin..kSegmentsAskedMax; of more, neighbours on a worker are put together
 };
 
 class TrialColumns;  // job_views.cpp
@@ -211,7 +220,11 @@ class Reader {
   Result<std::string> decision_columns(JobId job);
 
   // Timeline: the segments of a job's trials, or of one. Errors: not_found.
-  Result<std::string> timeline(JobId job, std::optional<int> trial = std::nullopt);
+  Result<std::string> timeline(JobId job, const TimelineQuery& query = {}, std::optional<int> trial = std::nullopt);
+
+  // WorkersTimeline: the segments of all jobs, which jobs were under way, and what the log says of workers; unless asked
+  // otherwise of the last hour before `now`.
+  Result<std::string> workers_timeline(const TimelineQuery& query, Timestamp now);
 
   // What one unit of resource took in the newest job with the same data, or the same command; nothing: there is none that has
   // trained. Of the last kSimilarJobsMax jobs.
@@ -241,6 +254,8 @@ class Reader {
                           const std::function<void(const JobRow&, const JobSurroundings&)>& write_job);
   void write_sparkline(JsonWriter& json, const JobRow& row, bool maximize);
   void write_notes(JsonWriter& json, JobId job);
+  void write_timeline_jobs(JsonWriter& json, Timestamp from, Timestamp until);
+  void write_timeline_events(JsonWriter& json, Timestamp from, Timestamp until);
   std::string configuration_of(JobId job, int trial);
   int add_chosen(TrialColumns& columns, const JobRow& row, const ParsedJob& parsed, std::size_t trials_max);
   Statement select_all_trials();

@@ -1,5 +1,12 @@
-// Who trained what, from when until when: the segments of a job's trials by columns.
+// Who trained what, from when until when: segments by columns, of a job or of all workers. Where there are more than are asked
+// for, neighbours on the same worker are put together: how much a page gets depends on what it asked for alone.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+
 #include "analytics/columns.hpp"
+#include "analytics/event_log.hpp"
 #include "analytics/reader.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -7,6 +14,18 @@
 namespace tuneband {
 
 namespace {
+
+constexpr std::size_t kTimelineWorkersMax = 500;
+constexpr std::int64_t kTimelineJobsMax = 200;
+constexpr std::int64_t kTimelineEventsMax = 1'000;
+
+constexpr Timestamp kLongAgo{std::numeric_limits<std::int64_t>::min()};
+constexpr Timestamp kNever{std::numeric_limits<std::int64_t>::max()};
+
+// As a row of the statements below has it.
+constexpr std::string_view kSegment =
+    "SELECT job, trial, epoch, attempt, worker, peers, from_resource, until_resource, resource, began_at, ended_at, outcome FROM "
+    "segments ";
 
 // The workers of a segment by rank; `peers` is a JSON list of ids that the store wrote.
 std::vector<std::string> ranks_of(std::string_view worker, std::string_view peers) {
@@ -18,26 +37,110 @@ std::vector<std::string> ranks_of(std::string_view worker, std::string_view peer
   return ranks;
 }
 
+struct Cell {
+  std::int64_t job = 0;
+  std::int64_t trial = 0;
+  std::int64_t epoch = 0;
+  std::int64_t attempt = 0;
+  std::string worker;
+  int rank = 0;
+  std::int64_t from_resource = 0;
+  std::int64_t until_resource = 0;
+  std::int64_t resource = 0;
+  Timestamp began;
+  std::optional<Timestamp> ended;
+  std::string outcome;
+};
+
+// A cell for each rank.
+using Visit = std::function<void(const Cell&)>;
+void visit_cells(const Statement& row, const Visit& visit) {
+  Cell cell{row.integer(0), row.integer(1), row.integer(2), row.integer(3),           "", 0,
+            row.integer(6), row.integer(7), row.integer(8), Timestamp{row.integer(9)}};
+  if (!row.is_null(10)) cell.ended = Timestamp{row.integer(10)};
+  if (!row.is_null(11)) cell.outcome = row.text(11);
+  for (std::string& worker : ranks_of(row.text(4), row.text(5))) {
+    cell.worker = std::move(worker);
+    visit(cell);
+    ++cell.rank;
+  }
+}
+
+bool is_loss(std::string_view outcome) {
+  constexpr std::array<std::string_view, 6> kFine = {"", "reached_rung", "completed", "stopped", "cancelled", "given_back"};
+  return std::find(kFine.begin(), kFine.end(), outcome) == kFine.end();
+}
+
+// Several cells of one worker that began one soon after the other; the trial is that of the longest.
+struct Merged {
+  Cell longest;
+  Timestamp began;
+  std::optional<Timestamp> ended;
+  std::int64_t segments = 0;
+  std::int64_t losses = 0;
+  std::string loss;  // the first one's outcome
+
+  void add(const Cell& cell) {
+    const auto lasted = [](const Cell& one) { return one.ended.value_or(one.began) - one.began; };
+    if (segments == 0 || lasted(cell) > lasted(longest)) longest = cell;
+    began = segments == 0 ? cell.began : std::min(began, cell.began);
+    ended = segments == 0 ? cell.ended : std::max(ended, cell.ended);
+    if (is_loss(cell.outcome) && losses++ == 0) loss = cell.outcome;
+    ++segments;
+  }
+};
+
+// What there is to show, looked at before it is shown.
+struct Survey {
+  std::int64_t cells = 0;
+  Timestamp first = kNever;
+  Timestamp last = kLongAgo;
+  std::map<std::string, Timestamp> workers;  // until when each is known to have been there
+
+  void add(const Cell& cell) {
+    ++cells;
+    first = std::min(first, cell.began);
+    const Timestamp end = cell.ended.value_or(cell.began);
+    last = std::max(last, end);
+    Timestamp& seen = workers.try_emplace(cell.worker, end).first->second;
+    seen = std::max(seen, end);
+  }
+  // Of too many workers those that were there last stay.
+  std::size_t leave_out_workers(std::size_t workers_max) {
+    if (workers.size() <= workers_max) return 0;
+    std::vector<Timestamp> times;
+    for (const auto& [worker, seen] : workers) times.push_back(seen);
+    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(workers_max) - 1, times.end(), std::greater<>());
+    const Timestamp least = times[workers_max - 1];
+    const std::size_t all = workers.size();
+    std::erase_if(workers, [&](const auto& one) { return one.second < least; });
+    while (workers.size() > workers_max) {  // equals
+      workers.erase(std::find_if(workers.begin(), workers.end(), [&](const auto& one) { return one.second == least; }));
+    }
+    return all - workers.size();
+  }
+};
+
 class SegmentColumns {
  public:
-  explicit SegmentColumns(Timestamp created_at) : created_at_(created_at) {}
+  enum class Of { one_job, all_jobs };
+  SegmentColumns(Timestamp created_at, Of which) : created_at_(created_at), of_all_jobs_(which == Of::all_jobs) {}
 
-  // A row of the statement in Reader::timeline(): a cell for each rank.
-  void add(const Statement& row) {
-    int rank = 0;
-    for (const std::string& worker : ranks_of(row.text(3), row.text(4))) {
-      trial_.add(row.integer(0));
-      epoch_.add(row.integer(1));
-      attempt_.add(row.integer(2));
-      worker_.add(workers_.index_of(worker));
-      rank_.add(rank++);
-      from_resource_.add(row.integer(5));
-      until_resource_.add(row.integer(6));
-      resource_.add(row.integer(7));
-      began_.add_time(Timestamp{row.integer(8)}, created_at_);
-      ended_.add_time(row.is_null(9) ? std::nullopt : std::optional(Timestamp{row.integer(9)}), created_at_);
-      outcome_.add(outcomes_.index_of(row.is_null(10) ? "" : row.text(10)));
-    }
+  // Runs `statement` twice: once to see how much there is. `start` binds it.
+  void read(Statement& statement, const std::function<void(Statement&)>& start, const TimelineQuery& query) {
+    const auto each = [&](const Visit& visit) {
+      for (start(statement); statement.step();) visit_cells(statement, visit);
+    };
+    Survey survey;
+    each([&](const Cell& cell) { survey.add(cell); });
+    workers_left_out_ = survey.leave_out_workers(std::min(kTimelineWorkersMax, static_cast<std::size_t>(query.segments_max) / 3));
+    const auto each_shown = [&](const Visit& visit) {
+      each([&](const Cell& cell) {
+        if (workers_left_out_ == 0 || survey.workers.contains(cell.worker)) visit(cell);
+      });
+    };
+    if (survey.cells <= query.segments_max) return each_shown([&](const Cell& cell) { add(cell); });
+    merge(each_shown, bins_of(survey, query));
   }
 
   // As fields of the object that `json` is in.
@@ -47,13 +150,74 @@ class SegmentColumns {
     json.key("outcomes");
     outcomes_.write(json);
     columns_.write(json);
+    if (of_all_jobs_) job_.write(json);
+    if (merged_ > 0) {
+      segments_.write(json);
+      losses_.write(json);
+    }
+    json.field("merged", merged_).field("workers_left_out", workers_left_out_);
   }
 
  private:
+  // Equal times: those that began on one worker in one of them stand together. Of each worker there may be one more that began
+  // before, and one that is under way.
+  struct Bins {
+    Timestamp begin;
+    std::int64_t width_ms = 1;
+  };
+  static Bins bins_of(const Survey& survey, const TimelineQuery& query) {
+    const auto workers = static_cast<std::int64_t>(survey.workers.size());
+    const std::int64_t bins = std::max<std::int64_t>(1, query.segments_max / workers - 2);
+    const Timestamp begin = std::max(survey.first, query.from.value_or(survey.first));
+    const Timestamp end = std::min(survey.last, query.until.value_or(survey.last));
+    return {begin, std::max<std::int64_t>(1, (end - begin) / bins + 1)};
+  }
+  void merge(const std::function<void(const Visit&)>& each, Bins bins) {
+    std::map<std::pair<std::string, std::int64_t>, Merged> merged;
+    each([&](const Cell& cell) {
+      if (!cell.ended) return add(cell);
+      const std::int64_t bin = cell.began < bins.begin ? -1 : (cell.began - bins.begin) / bins.width_ms;
+      merged[{cell.worker, bin}].add(cell);
+    });
+    for (auto& [place, several] : merged) add(several);
+  }
+  void add(const Cell& cell, std::int64_t segments = 1) {
+    job_.add(cell.job);
+    trial_.add(cell.trial);
+    epoch_.add(cell.epoch);
+    attempt_.add(cell.attempt);
+    worker_.add(workers_.index_of(cell.worker));
+    rank_.add(cell.rank);
+    from_resource_.add(cell.from_resource);
+    until_resource_.add(cell.until_resource);
+    resource_.add(cell.resource);
+    began_.add_time(cell.began, created_at_);
+    ended_.add_time(cell.ended, created_at_);
+    outcome_.add(outcomes_.index_of(cell.outcome));
+    segments_.add(segments);
+    if (segments == 1) losses_.add(is_loss(cell.outcome) ? 1 : 0);
+  }
+  void add(Merged& several) {
+    Cell cell = std::move(several.longest);
+    cell.began = several.began;
+    cell.ended = several.ended;
+    if (several.losses > 0) cell.outcome = several.loss;
+    add(cell, several.segments);
+    if (several.segments == 1) return;
+    losses_.add(several.losses);
+    merged_ += several.segments;
+  }
+
   Timestamp created_at_;
+  bool of_all_jobs_;
+  std::int64_t merged_ = 0;  // segments that stand with others in a cell
+  std::size_t workers_left_out_ = 0;
   Words workers_;
   Words outcomes_;
   Columns columns_;
+  Column job_{"job"};
+  Column segments_{"segments"};
+  Column losses_{"losses"};
   Column& trial_ = columns_.add("trial");
   Column& epoch_ = columns_.add("epoch");
   Column& attempt_ = columns_.add("attempt");
@@ -69,24 +233,96 @@ class SegmentColumns {
 
 }  // namespace
 
-Result<std::string> Reader::timeline(JobId job, std::optional<int> trial) {
+Result<std::string> Reader::timeline(JobId job, const TimelineQuery& query, std::optional<int> trial) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
   if (trial) {
     if (const Result<TrialRow> there = trial_row({job, *trial}); !there) return there.error();
   }
-  SegmentColumns columns(row->created_at);
-  Statement segments = connection_.prepare(
-      joined({"SELECT trial, epoch, attempt, worker, peers, from_resource, until_resource, resource, began_at, ended_at, outcome "
-              "FROM segments WHERE job = ?1",
-              trial ? " AND trial = ?2" : "", " ORDER BY trial, epoch"}));
-  trial ? segments.query(job.value, *trial) : segments.query(job.value);
-  while (segments.step()) columns.add(segments);
+  SegmentColumns columns(row->created_at, SegmentColumns::Of::one_job);
+  Statement segments =
+      connection_.prepare(joined({kSegment, "WHERE job = ?1 AND began_at < ?2 AND (ended_at IS NULL OR ended_at > ?3)",
+                                  trial ? " AND trial = ?4" : "", " ORDER BY trial, epoch"}));
+  const std::int64_t until = query.until.value_or(kNever).ms;
+  const std::int64_t from = query.from.value_or(kLongAgo).ms;
+  columns.read(
+      segments,
+      [&](Statement& statement) {
+        trial ? statement.query(job.value, until, from, *trial) : statement.query(job.value, until, from);
+      },
+      query);
   std::string text;
   JsonWriter json(text);
   json.begin_object();
   columns.write(json);
+  json.end_object();
+  return text;
+}
+
+// Those that were under way at any time of the window, the newest first.
+void Reader::write_timeline_jobs(JsonWriter& json, Timestamp from, Timestamp until) {
+  constexpr std::string_view kJob =
+      "SELECT id, name, created_at, ended_at FROM jobs INDEXED BY jobs_by_end WHERE deleted = 0 AND ";
+  Statement rows = connection_.prepare(joined({kJob, "ended_at > ?1 AND created_at < ?2 UNION ALL ", kJob,
+                                               "ended_at IS NULL AND created_at < ?2 ORDER BY id DESC LIMIT ?3"}));
+  std::int64_t shown = 0;
+  json.key("jobs").begin_array();
+  bool more = false;
+  for (rows.query(from.ms, until.ms, kTimelineJobsMax + 1); rows.step() && !(more = shown == kTimelineJobsMax); ++shown) {
+    json.begin_object().field("id", rows.integer(0)).field("name", rows.text(1));
+    json.field("created_at", Timestamp{rows.integer(2)});
+    json.field("ended_at", rows.is_null(3) ? std::nullopt : std::optional(Timestamp{rows.integer(3)}));
+    const auto parsed = cached_job(JobId{rows.integer(0)});
+    json.field("max_parallel_trials", parsed ? std::optional(parsed->spec.limits.max_parallel_trials) : std::nullopt)
+        .end_object();
+  }
+  json.end_array().field("more_jobs", more);
+}
+
+// What the log says of workers and of the server, in the order of its numbers.
+void Reader::write_timeline_events(JsonWriter& json, Timestamp from, Timestamp until) {
+  Statement rows = connection_.prepare(
+      joined({kSelectEvent, "INDEXED BY events_of_workers LEFT JOIN jobs j ON j.id = e.job AND j.deleted = 0 WHERE kind IN (",
+              "'server_started', 'worker_connected', 'worker_disconnected', 'worker_lost', 'worker_released', ",
+              "'job_starts_no_more') AND at >= ?1 AND at < ?2 ORDER BY at LIMIT ?3"}));
+  Statement before = connection_.prepare("SELECT at FROM events WHERE id = ?1");
+  std::int64_t shown = 0;
+  json.key("events").begin_array();
+  std::vector<std::pair<Timestamp, Timestamp>> starts;  // of the server, and the last that is known before
+  bool more = false;
+  for (rows.query(from.ms, until.ms, kTimelineEventsMax + 1); rows.step() && !(more = shown == kTimelineEventsMax); ++shown) {
+    json.raw(event_json(rows));
+    if (rows.text(1) != "server_started" || !before.query(rows.integer(0) - 1).step()) continue;
+    starts.emplace_back(Timestamp{rows.integer(kEventAtColumn)}, Timestamp{before.integer(0)});
+  }
+  json.end_array().field("more_events", more);
+  json.key("server_starts").begin_array();
+  for (const auto& [at, silent_since] : starts) {
+    json.begin_object().field("at", at).field("silent_since", silent_since).end_object();
+  }
+  json.end_array();
+}
+
+Result<std::string> Reader::workers_timeline(const TimelineQuery& query, Timestamp now) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Timestamp until = query.until.value_or(now);
+  const Timestamp from = query.from.value_or(until.plus_ms(-kTimelineMs));
+  SegmentColumns columns(from, SegmentColumns::Of::all_jobs);
+  Statement segments =
+      connection_.prepare(joined({kSegment, "INDEXED BY segments_by_end WHERE ended_at > ?1 AND began_at < ?2 UNION ALL ",
+                                  kSegment, "INDEXED BY segments_by_end WHERE ended_at IS NULL AND began_at < ?2"}));
+  TimelineQuery window = query;
+  window.from = from;
+  window.until = until;
+  columns.read(
+      segments, [&](Statement& statement) { statement.query(from.ms, until.ms); }, window);
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().field("from", from).field("until", until);
+  columns.write(json);
+  write_timeline_jobs(json, from, until);
+  write_timeline_events(json, from, until);
   json.end_object();
   return text;
 }

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 
 #include "core/text.hpp"
+#include "core/time_text.hpp"
 
 namespace tuneband::cli {
 
@@ -15,15 +14,6 @@ namespace {
 
 constexpr int kValueDigits = 6;
 constexpr int kParameterDigits = 4;
-
-std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) {
-  if (at + count > text.size()) return std::nullopt;
-  int value = 0;
-  const char* end = text.data() + at + count;
-  const auto [stopped, error] = std::from_chars(text.data() + at, end, value);
-  if (error != std::errc{} || stopped != end) return std::nullopt;
-  return value;
-}
 
 }  // namespace
 
@@ -92,23 +82,8 @@ std::string short_worker(const std::string& id) {
 }
 
 std::optional<std::int64_t> parse_time(std::string_view text) {
-  if (text.size() < 20 || text[10] != 'T' || text.back() != 'Z') return std::nullopt;
-  const auto year = digits(text, 0, 4);
-  const auto month = digits(text, 5, 2);
-  const auto day = digits(text, 8, 2);
-  const auto hour = digits(text, 11, 2);
-  const auto minute = digits(text, 14, 2);
-  const auto second = digits(text, 17, 2);
-  const auto ms = text.size() == 24 ? digits(text, 20, 3) : 0;
-  if (!year || !month || !day || !hour || !minute || !second || !ms) return std::nullopt;
-  std::tm parts{};
-  parts.tm_year = *year - 1900;
-  parts.tm_mon = *month - 1;
-  parts.tm_mday = *day;
-  parts.tm_hour = *hour;
-  parts.tm_min = *minute;
-  parts.tm_sec = *second;
-  return static_cast<std::int64_t>(timegm(&parts)) * 1000 + *ms;
+  const auto time = tuneband::parse_time(text);
+  return time ? std::optional(time->ms) : std::nullopt;
 }
 
 std::int64_t now_ms() {

@@ -73,6 +73,7 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
   add_tensor_routes();
   add_check_routes();
   add_view_routes();
+  add_timeline_routes();
   add_event_routes();
   add_note_routes();
   add_system_routes();

@@ -93,6 +93,8 @@ class Api {
   void get_observations(const HttpRequest& request, TrialId trial, const Respond& respond);
   void get_log(const HttpRequest& request, TrialId trial, const Respond& respond);
   void get_model(const HttpRequest& request, TrialId trial, const Respond& respond);
+  void list_files(TrialId trial, const Respond& respond);
+  void get_file(const HttpRequest& request, TrialId trial, const Respond& respond);
   void get_best(JobId job, const Respond& respond);
 
   // routes_tensors.cpp
@@ -107,7 +109,11 @@ class Api {
   // `threads`: views_, or exports_ for what takes longer than to read it.
   void reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read, const Respond& respond,
                   ExportThreads& threads);
+  // The same of what has this tag; "": it follows from other things too, and is sent each time.
+  void reply_unless_seen(const HttpRequest& request, std::string etag, std::function<Result<std::string>(Reader&)> read,
+                         const Respond& respond, ExportThreads& threads);
   void surface(const HttpRequest& request, JobId job, const Respond& respond);
+  void add_timeline_routes();
 
   // routes_notes.cpp
   void add_note_routes();

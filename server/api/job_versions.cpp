@@ -24,6 +24,7 @@ JobId job_of(const Row& row) {
 JobVersions::JobVersions() : life_(std::to_string(read_wall_clock().ms)) {}
 
 void JobVersions::on_committed(std::span<const Write> writes) {
+  ++all_;
   for (const Write& write : writes) {
     const JobId job = std::visit([](const auto& row) { return job_of(row); }, write);
     if (job == JobId{}) continue;
@@ -41,6 +42,8 @@ std::string JobVersions::etag(JobId job) const {
   // Weak: the same rows, with gzip or without.
   return joined({"W/\"", life_, "-", std::to_string(job.value), "-", std::to_string(commits), "\""});
 }
+
+std::string JobVersions::etag_of_all() const { return joined({"W/\"", life_, "-all-", std::to_string(all_), "\""}); }
 
 bool has_already(std::string_view if_none_match, std::string_view etag) {
   const std::string_view opaque = etag.starts_with("W/") ? etag.substr(2) : etag;

@@ -19,13 +19,19 @@ class JobVersions {
   JobVersions();
 
   void on_committed(std::span<const Write> writes);
-  void changed(JobId job) { ++commits_[job]; }
+  void changed(JobId job) {
+    ++commits_[job];
+    ++all_;
+  }
   // Take it before the job is read: what is then read may be newer than the tag says, never older.
   std::string etag(JobId job) const;
+  // Of what is read of all jobs, and of the log.
+  std::string etag_of_all() const;
 
  private:
   std::string life_;
   std::map<JobId, std::uint64_t> commits_;  // of jobs that changed in this run
+  std::uint64_t all_ = 0;
 };
 
 // Whether a client that sends this If-None-Match has what has this tag.

@@ -31,7 +31,11 @@ std::optional<std::uint64_t> parse_offset(std::string_view text) {
 std::optional<OpenFile> OpenFile::open(const std::string& path) {
   const std::filesystem::path whole(path);
   const auto directory = protocol::TrialDirectory::open(whole.parent_path().string());
-  os::UniqueFd fd = directory ? directory->open_file(whole.filename().string(), O_RDONLY) : os::UniqueFd();
+  return directory ? open_in(*directory, whole.filename().string()) : std::nullopt;
+}
+
+std::optional<OpenFile> OpenFile::open_in(const protocol::TrialDirectory& directory, const std::string& name) {
+  os::UniqueFd fd = directory.open_file(name, O_RDONLY);
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   return OpenFile(std::move(fd));

@@ -17,6 +17,7 @@
 #include "os/unique_fd.hpp"
 #include "scheduler/rows.hpp"
 #include "server/http/http_types.hpp"
+#include "workers/protocol/trial_directory.hpp"
 
 namespace tuneband::server {
 
@@ -24,6 +25,8 @@ class OpenFile {
  public:
   // Nothing: not there, not a regular file, not readable.
   static std::optional<OpenFile> open(const std::string& path);
+  // The same of a name in a directory.
+  static std::optional<OpenFile> open_in(const protocol::TrialDirectory& directory, const std::string& name);
 
   std::uint64_t size() const;  // now
   // Up to `size_max` bytes from `offset`; "" at the end or after a fault.

@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "core/json_writer.hpp"
 #include "core/text.hpp"
 #include "server/api/api.hpp"
+#include "server/api/trial_listing.hpp"
 #include "server/monotonic_clock.hpp"
 #include "workers/protocol/log_file.hpp"
 
@@ -48,6 +50,18 @@ HttpReply no_such_range(const std::string& what, std::uint64_t size) {
   return reply;
 }
 
+// The whole of it, or the range that was asked for. `what` names it in a fault.
+void send_bytes(OpenFile file, const std::string& what, const std::string& range_header,
+                const std::vector<std::pair<std::string, std::string>>& headers, const Respond& respond) {
+  const std::uint64_t size = file.size();
+  const auto part = parse_range(range_header, size);
+  if (part && part->from == part->to) return respond->reply(no_such_range(what, size));
+  HttpReply head = file_head("application/octet-stream", part.value_or(ByteRange{0, size}), size, part.has_value());
+  head.headers.insert(head.headers.end(), headers.begin(), headers.end());
+  if (size == 0) return respond->reply(std::move(head));
+  send_file(std::move(file), part.value_or(ByteRange{0, size}), std::move(head), respond);
+}
+
 }  // namespace
 
 void Api::add_trial_routes() {
@@ -76,6 +90,13 @@ void Api::add_trial_routes() {
                with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
                  get_log(request, trial, respond);
                })});
+  router_.add({"GET", one + "/files", {}, with_trial([this](const HttpRequest&, TrialId trial, const Respond& respond) {
+                 list_files(trial, respond);
+               })});
+  router_.add(
+      {"GET", one + "/file", {"path"}, with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
+         get_file(request, trial, respond);
+       })});
   router_.add({"GET", one + "/model", {}, with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
                  get_model(request, trial, respond);
                })});
@@ -113,8 +134,7 @@ void Api::get_log(const HttpRequest& request, TrialId trial, const Respond& resp
   if (follow != "true" && follow != "false") diagnostics.error("follow", "expected true or false, got " + excerpt(follow));
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   const auto row_of = [trial](Reader& reader) { return reader.trial_row(trial); };
-  const std::string path =
-      parts_.data_dir.trial_dir(trial) + "/" + protocol::log_file_of(static_cast<int>(rank.value_or(0)));
+  const std::string path = parts_.data_dir.trial_dir(trial) + "/" + protocol::log_file_of(static_cast<int>(rank.value_or(0)));
   const std::string range_header(request.header("range"));
   reads_.run(row_of, [this, trial, path, tail, range_header, follows = follow == "true", respond](const Result<TrialRow>& row) {
     if (!row) return respond->reply(error_reply(row.error()));
@@ -156,11 +176,46 @@ void Api::get_model(const HttpRequest& request, TrialId trial, const Respond& re
           error_reply(Error{ErrorCode::not_found, "the trial has no model", "",
                             "models are of xgboost trials; those of stopped trials are given back, save the best one's"}));
     }
-    const std::uint64_t size = file->size();
-    const auto part = parse_range(range_header, size);
-    if (part && part->from == part->to) return respond->reply(no_such_range("model", size));
-    const ByteRange range = part.value_or(ByteRange{0, size});
-    send_file(std::move(*file), range, file_head("application/octet-stream", range, size, part.has_value()), respond);
+    send_bytes(std::move(*file), "model", range_header, {}, respond);
+  });
+}
+
+// On a thread that may wait for the disk.
+void Api::list_files(TrialId trial, const Respond& respond) {
+  const std::string dir = parts_.data_dir.trial_dir(trial);
+  const auto produce = [trial, dir](Reader& reader, const Sink& sink) -> Result<void> {
+    if (const auto row = reader.trial_row(trial); !row) return row.error();
+    const TrialListing listing = list_trial_files(dir);
+    std::string text;
+    JsonWriter json(text);
+    json.begin_object().key("files").begin_array();
+    for (const TrialFile& file : listing.files) {
+      json.begin_object().field("path", file.path).field("size_bytes", static_cast<std::int64_t>(file.size_bytes));
+      json.field("modified_at", file.modified_at).end_object();
+    }
+    json.end_array().field("left_out", static_cast<std::int64_t>(listing.left_out)).end_object();
+    sink(text);
+    return {};
+  };
+  views_.run(HttpReply{}, produce, respond);
+}
+
+// Saved, never shown: what a trial wrote is no page of this server.
+void Api::get_file(const HttpRequest& request, TrialId trial, const Respond& respond) {
+  const std::string path = request.query_value("path").value_or("");
+  const std::string dir = parts_.data_dir.trial_dir(trial);
+  const auto row_of = [trial](Reader& reader) { return reader.trial_row(trial); };
+  const std::string range_header(request.header("range"));
+  reads_.run(row_of, [path, dir, range_header, respond](const Result<TrialRow>& row) {
+    if (!row) return respond->reply(error_reply(row.error()));
+    auto file = open_trial_file(dir, path);
+    if (!file) {
+      return respond->reply(error_reply(
+          Error{ErrorCode::not_found, "the trial has no file " + excerpt(path), "path", "`files` lists those that it has"}));
+    }
+    const std::vector<std::pair<std::string, std::string>> headers = {{"Content-Disposition", "attachment"},
+                                                                      {"Content-Security-Policy", "default-src 'none'; sandbox"}};
+    send_bytes(std::move(*file), "file", range_header, headers, respond);
   });
 }
 

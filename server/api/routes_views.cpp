@@ -3,7 +3,9 @@
 
 #include "core/decimal.hpp"
 #include "core/text.hpp"
+#include "core/time_text.hpp"
 #include "server/api/api.hpp"
+#include "server/monotonic_clock.hpp"
 
 namespace tuneband::server {
 
@@ -43,6 +45,23 @@ ColumnsQuery columns_query_of(const HttpRequest& request, Diagnostics& diagnosti
   return {small("trials_max", kTrialsMax), small("digits", kDoubleDigits)};
 }
 
+std::optional<Timestamp> query_time(const HttpRequest& request, const std::string& name, Diagnostics& diagnostics) {
+  const auto text = request.query_value(name);
+  const auto time = text ? parse_time(*text) : std::nullopt;
+  if (text && !time) diagnostics.error(name, "expected a time as 2026-03-01T12:00:00Z, got " + excerpt(*text));
+  return time;
+}
+
+TimelineQuery timeline_query_of(const HttpRequest& request, Diagnostics& diagnostics) {
+  TimelineQuery query;
+  query.from = query_time(request, "from", diagnostics);
+  query.until = query_time(request, "until", diagnostics);
+  if (query.from && query.until && *query.from >= *query.until) diagnostics.error("until", "expected a time after `from`");
+  query.segments_max = static_cast<int>(
+      query_integer(request, "segments_max", kSegmentsAskedMin, kSegmentsAskedMax, diagnostics).value_or(query.segments_max));
+  return query;
+}
+
 }  // namespace
 
 void Api::add_view_routes() {
@@ -70,19 +89,6 @@ void Api::add_view_routes() {
        {"x", "y"},
        with_job([this](const HttpRequest& request, JobId job, const Respond& respond) { surface(request, job, respond); })});
   router_.add({"GET", "/v1/jobs/{job}/decisions", {}, of_job(&Reader::decision_columns, views_)});
-  router_.add(
-      {"GET", "/v1/jobs/{job}/timeline", {}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
-         reply_view(
-             request, job, [job](Reader& reader) { return reader.timeline(job); }, respond, views_);
-       })});
-  router_.add({"GET",
-               "/v1/jobs/{job}/trials/{trial}/segments",
-               {},
-               with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
-                 reply_view(
-                     request, trial.job, [trial](Reader& reader) { return reader.timeline(trial.job, trial.number); }, respond,
-                     views_);
-               })});
   router_.add({"GET",
                "/v1/jobs/{job}/curves",
                {"points", "trials", "trials_max"},
@@ -95,6 +101,34 @@ void Api::add_view_routes() {
                })});
 }
 
+void Api::add_timeline_routes() {
+  const std::vector<std::string> window = {"from", "until", "segments_max"};
+  router_.add(
+      {"GET", "/v1/jobs/{job}/timeline", window, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
+         Diagnostics diagnostics;
+         const TimelineQuery query = timeline_query_of(request, diagnostics);
+         if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+         reply_view(
+             request, job, [job, query](Reader& reader) { return reader.timeline(job, query); }, respond, views_);
+       })});
+  router_.add({"GET",
+               "/v1/jobs/{job}/trials/{trial}/segments",
+               {},
+               with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
+                 reply_view(
+                     request, trial.job, [trial](Reader& reader) { return reader.timeline(trial.job, {}, trial.number); },
+                     respond, views_);
+               })});
+  router_.add(
+      {"GET", "/v1/workers/timeline", window, [this](const HttpRequest& request, const PathParameters&, const Respond& respond) {
+         Diagnostics diagnostics;
+         const TimelineQuery query = timeline_query_of(request, diagnostics);
+         if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
+         const auto read = [query](Reader& reader) { return reader.workers_timeline(query, read_wall_clock()); };
+         reply_unless_seen(request, query.from && query.until ? versions_.etag_of_all() : "", read, respond, views_);
+       }});
+}
+
 void Api::surface(const HttpRequest& request, JobId job, const Respond& respond) {
   const std::string x = request.query_value("x").value_or("");
   const std::string y = request.query_value("y").value_or("");
@@ -104,10 +138,14 @@ void Api::surface(const HttpRequest& request, JobId job, const Respond& respond)
 
 void Api::reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read,
                      const Respond& respond, ExportThreads& threads) {
+  reply_unless_seen(request, versions_.etag(job), std::move(read), respond, threads);
+}
+
+void Api::reply_unless_seen(const HttpRequest& request, std::string etag, std::function<Result<std::string>(Reader&)> read,
+                            const Respond& respond, ExportThreads& threads) {
   HttpReply head;
-  std::string etag = versions_.etag(job);
-  const bool unchanged = has_already(request.header("if-none-match"), etag);
-  head.headers.emplace_back("ETag", std::move(etag));
+  const bool unchanged = !etag.empty() && has_already(request.header("if-none-match"), etag);
+  if (!etag.empty()) head.headers.emplace_back("ETag", std::move(etag));
   head.headers.emplace_back("Cache-Control", "no-cache");
   if (unchanged) {
     head.status = kStatusNotModified;

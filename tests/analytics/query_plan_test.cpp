@@ -91,7 +91,8 @@ void read_everything(Reader& reader) {
   reader.curves(job, {}).value();
   reader.decision_columns(job).value();
   reader.timeline(job).value();
-  reader.timeline(job, 0).value();
+  reader.timeline(job, {}, 0).value();
+  reader.workers_timeline({}, kStart.plus_ms(1000)).value();
   reader.analytics_json(job, kStart, ignore).value();
   reader.analytics_csv(job, kStart, ignore).value();
   for (const auto sort : {TrialsQuery::Sort::number, TrialsQuery::Sort::objective}) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -150,6 +151,81 @@ TEST_F(ApiViewsTest, TheTimelineHasASegmentForEachAssignment) {
   const Json one = get_json("/v1/jobs/whole/trials/0/segments");
   EXPECT_EQ(one.at("trial").size(), columns().at("segments").at(0));
   EXPECT_EQ(get("/v1/jobs/whole/trials/900/segments").status, 404);
+}
+
+TEST_F(ApiViewsTest, ATimelineIsOfTheTimeThatIsAskedFor) {
+  submit(job_document("whole"));
+  work_until_idle("worker-1");
+  const Json all = get_json("/v1/jobs/whole/timeline");
+  const std::string begin = all.at("created_at").get<std::string>();
+  EXPECT_EQ(get_json("/v1/jobs/whole/timeline?from=" + begin).at("trial"), all.at("trial"));
+  EXPECT_EQ(get_json("/v1/jobs/whole/timeline?from=2999-01-01T00:00:00Z").at("trial"), Json::array());
+  EXPECT_EQ(get_json("/v1/jobs/whole/timeline?until=2001-01-01T00:00:00Z").at("trial"), Json::array());
+  for (const char* query : {"?from=noon", "?until=2026-02-30T00:00:00Z", "?from=2026-01-02T00:00:00Z&until=2026-01-02T00:00:00Z",
+                            "?segments_max=29", "?segments_max=20001"}) {
+    EXPECT_EQ(get("/v1/jobs/whole/timeline" + std::string(query)).status, 400) << query;
+    EXPECT_EQ(get("/v1/workers/timeline" + std::string(query)).status, 400) << query;
+  }
+}
+
+TEST_F(ApiViewsTest, ALongTimelineStandsTogetherAndLosesNothing) {
+  Json document = job_document("whole");
+  document["scheduler"]["max_resource"] = 81;
+  submit(document);
+  for (const char* worker : {"worker-1", "worker-2"}) sync(worker);
+  sync("worker-2", {{"epoch", sync("worker-2").at("order").at("epoch")}, {"exit", "crashed"}, {"message", "as it was said"}});
+  work_until_idle("worker-1");
+  const Json all = get_json("/v1/jobs/whole/timeline?segments_max=20000");
+  EXPECT_EQ(all.at("merged"), 0);
+  EXPECT_FALSE(all.contains("segments"));
+  ASSERT_GT(all.at("trial").size(), 60U);
+  const Json few = get_json("/v1/jobs/whole/timeline?segments_max=30");
+  EXPECT_LE(few.at("trial").size(), 30U);
+  std::size_t segments = 0;
+  std::size_t merged = 0;
+  std::size_t losses = 0;
+  for (std::size_t i = 0; i < few.at("trial").size(); ++i) {
+    const auto count = few.at("segments").at(i).get<std::size_t>();
+    segments += count;
+    if (count > 1) merged += count;
+    losses += few.at("losses").at(i).get<std::size_t>();
+    if (few.at("losses").at(i) > 0) EXPECT_EQ(few.at("outcomes").at(few.at("outcome").at(i).get<std::size_t>()), "crashed");
+  }
+  EXPECT_EQ(segments, all.at("trial").size());
+  EXPECT_EQ(few.at("merged"), merged);
+  EXPECT_EQ(losses, 1U);
+  const auto ends = [](const Json& shown) {
+    double last = 0;
+    for (const Json& end : shown.at("ended")) last = std::max(last, end.is_null() ? 0.0 : end.get<double>());
+    return last;
+  };
+  EXPECT_EQ(ends(few), ends(all));
+}
+
+TEST_F(ApiViewsTest, TheWorkersTimelineIsOfAllJobsAndSaysWhoWasThere) {
+  const std::string first = submit(job_document("first"));
+  work_until_idle("worker-1");
+  const std::string second = submit(job_document("second"));
+  const Json order = sync("worker-1").at("order");
+  const Json shown = get_json("/v1/workers/timeline");
+  std::set<std::string> jobs;
+  for (const Json& job : shown.at("job")) jobs.insert(job.dump());
+  EXPECT_EQ(jobs, (std::set<std::string>{first, second}));
+  ASSERT_EQ(shown.at("jobs").size(), 2U);
+  EXPECT_EQ(shown.at("jobs").at(0).at("name"), "second");
+  EXPECT_TRUE(shown.at("jobs").at(0).at("ended_at").is_null());
+  EXPECT_TRUE(shown.at("jobs").at(1).at("ended_at").is_string());
+  EXPECT_EQ(shown.at("events").at(0).at("kind"), "worker_connected");
+  EXPECT_EQ(shown.at("events").at(0).at("worker"), "worker-1");
+  EXPECT_EQ(shown.at("created_at"), shown.at("from"));
+  const std::string past = "?from=2001-01-01T00:00:00Z&until=2001-01-01T01:00:00Z";
+  const Json before = get_json("/v1/workers/timeline" + past);
+  for (const char* empty : {"trial", "jobs", "events", "server_starts"}) EXPECT_EQ(before.at(empty), Json::array()) << empty;
+  const std::string etag(get("/v1/workers/timeline" + past).header("etag"));
+  EXPECT_EQ(get_unless("/v1/workers/timeline" + past, etag).status, 304);
+  sync("worker-1", reached(order, 0.5));
+  EXPECT_EQ(get_unless("/v1/workers/timeline" + past, etag).status, 200);
+  EXPECT_EQ(get("/v1/workers/timeline").header("etag"), "") << "what is of the last hour is so for a moment";
 }
 
 TEST_F(ApiViewsTest, ALargeViewIsCompressed) {

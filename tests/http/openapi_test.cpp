@@ -106,6 +106,8 @@ TEST_F(OpenapiTest, DescribesTheShapesThatAreSent) {
   expect_shape(get_json("/v1/jobs/shape/curves"), "Curves");
   expect_shape(get_json("/v1/jobs/shape/decisions"), "DecisionColumns");
   expect_shape(get_json("/v1/jobs/shape/timeline"), "Timeline");
+  expect_shape(get_json("/v1/workers/timeline"), "WorkersTimeline");
+  expect_shape(get_json("/v1/jobs/shape/trials/0/files"), "Files");
   expect_shape(get_json("/v1/jobs?view=cards"), "CardPage");
   expect_shape(get_json("/v1/jobs/shape/note"), "Note");
   expect_shape(get_json("/v1/events"), "Events");
