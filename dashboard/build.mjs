@@ -71,6 +71,7 @@ function report() {
     routes: ['', '/summary', '/columns?trials_max=20000&digits=7', '/curves?points=40&trials_max=300', '/curves?points=100&trials_max=1500', '/decisions', '/importance', '/timeline'],
     trial_routes: ['', '/decisions'],
     trials_max: 300,
+    surface_parameters_max: 5, // the most important ones, each against each other
     page: `<!doctype html>\n<html lang="en"><head>${head}<title>Tuneband</title><style>${css}</style></head><body><div id="app"></div>${data}<script type="module">${inline}</script></body></html>\n`,
   };
 }

@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -45,16 +46,35 @@ class Recording {
  public:
   explicit Recording(ApiClient& api) : api_(api) {}
 
-  void add(const std::string& path) {
+  // Null where there is none.
+  const Json& add(const std::string& path) {
+    if (const auto known = answers_.find(path); known != answers_.end()) return *known;
     auto answer = api_.get(path);
-    if (answer) answers_[path] = std::move(*answer);
+    if (!answer) return kNone;
+    return answers_[path] = std::move(*answer);
   }
   const Json& answers() const { return answers_; }
 
  private:
+  static inline const Json kNone;
   ApiClient& api_;
   Json answers_ = Json::object();
 };
+
+// The model over each two of the parameters that matter most. As the page names them: the more important one first.
+void add_surfaces(Recording& recording, const std::string& path, std::size_t parameters_max) {
+  const Json& answer = recording.add(path + "/importance");
+  const Json importance = answer.is_object() ? answer.value("importance", Json()) : Json();
+  if (!importance.is_object()) return;
+  std::vector<std::string> names;
+  for (const Json& one : importance.at("parameters")) names.push_back(one.at("parameter").get<std::string>());
+  names.resize(std::min(names.size(), parameters_max));
+  for (std::size_t x = 0; x < names.size(); ++x) {
+    for (std::size_t y = x + 1; y < names.size(); ++y) {
+      recording.add(path + "/surface?x=" + percent_encoded(names[x]) + "&y=" + percent_encoded(names[y]));
+    }
+  }
+}
 
 Outcome<std::string> report_page(ApiClient& api, const JobInfo& job) {
   const auto parts = api.get(kReportParts);
@@ -65,6 +85,7 @@ Outcome<std::string> report_page(ApiClient& api, const JobInfo& job) {
   const std::string path = job_path(job.name);
   Recording recording(api);
   for (const Json& route : parts->at("routes")) recording.add(path + route.get<std::string>());
+  add_surfaces(recording, path, parts->at("surface_parameters_max").get<std::size_t>());
   const auto trials = api.trials(job.name, "sort=objective", parts->at("trials_max").get<std::size_t>());
   if (!trials) return trials.error();
   for (const TrialInfo& trial : *trials) {

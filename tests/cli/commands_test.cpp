@@ -336,13 +336,30 @@ TEST_F(Commands, AReportHasTheServersAnswersAndNothingInThemIsMarkup) {
   server_.answer("GET /v1/jobs/direct-marketing/notes", R"({"text": "</script><b>"})");
   server_.answer("GET /v1/jobs/direct-marketing/trials?sort=objective&limit=1", R"({"trials": [], "next": null})");
   server_.answer("GET /assets/report.json",
-                 R"({"routes": ["/notes", "/none"], "trial_routes": [""], "trials_max": 1, "page": "<p>@recorded@</p>"})");
+                 R"({"routes": ["/notes", "/none"], "trial_routes": [""], "trials_max": 1, "surface_parameters_max": 2,
+                     "page": "<p>@recorded@</p>"})");
   const std::string path = directory_ + "/report.html";
   ASSERT_TRUE(write_report(session(), {"7", path}));
   std::ifstream file(path);
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(page, R"(<p>{"job":"direct-marketing","replies":)"
                   R"({"/v1/jobs/direct-marketing/notes":{"text":"\u003c/script>\u003cb>"}}}</p>)");
+}
+
+TEST_F(Commands, AReportHasTheModelOverEachTwoOfTheParametersThatMatterMost) {
+  server_.answer("GET /v1/jobs/7", test::example_job().dump());
+  server_.answer("GET /v1/jobs/direct-marketing/importance",
+                 R"({"importance": {"parameters": [{"parameter": "eta"}, {"parameter": "a b"}, {"parameter": "rest"}]}})");
+  server_.answer("GET /v1/jobs/direct-marketing/surface?x=eta&y=a%20b", R"({"surface": 1})");
+  server_.answer("GET /v1/jobs/direct-marketing/trials?sort=objective&limit=1", R"({"trials": [], "next": null})");
+  server_.answer("GET /assets/report.json", R"({"routes": ["/importance"], "trial_routes": [], "trials_max": 1,
+                     "surface_parameters_max": 2, "page": "@recorded@"})");
+  const std::string path = directory_ + "/report.html";
+  ASSERT_TRUE(write_report(session(), {"7", path}));
+  std::ifstream file(path);
+  const Json replies = Json::parse(file).at("replies");
+  EXPECT_EQ(replies.size(), 2U);
+  EXPECT_EQ(replies.at("/v1/jobs/direct-marketing/surface?x=eta&y=a%20b").at("surface"), 1);
 }
 
 TEST_F(Commands, SubmittingTheSameAgainSaysSo) {

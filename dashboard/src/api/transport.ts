@@ -14,6 +14,7 @@ export class ApiError extends Error {
 
 export interface Transport {
   readonly live: boolean; // whether there is a server that can be asked, told and listened to
+  has?: (path: string) => boolean; // of a report: whether it has this answer
   text(method: string, path: string, body?: string): Promise<string>;
 }
 
@@ -59,6 +60,10 @@ class RecordedTransport implements Transport {
     readonly job: string,
     private readonly replies: Record<string, unknown>,
   ) {}
+
+  has(path: string): boolean {
+    return this.replies[path] !== undefined;
+  }
 
   text(method: string, path: string): Promise<string> {
     const reply = method === 'GET' ? this.replies[path] : undefined;
