@@ -29,6 +29,7 @@ function passOn(request, reply) {
   delete headers['sec-fetch-site'];
   const passed = http.request(new URL(request.url, values.server), { method: request.method, headers }, (answer) => {
     reply.writeHead(answer.statusCode, answer.headers);
+    reply.flushHeaders(); // a stream may have nothing to say for a while
     answer.on('error', () => reply.destroy()); // the server went
     answer.pipe(reply);
   });

@@ -7,6 +7,7 @@ import { chooseTheme, themeChoice, type ThemeChoice } from './state/theme.ts';
 import { ComparePage } from './views/compare/compare_page.tsx';
 import { HomePage } from './views/home/home_page.tsx';
 import { JobPage } from './views/job/job_page.tsx';
+import { WorkersPage } from './views/workers/workers_page.tsx';
 import { SubmitPage } from './views/submit/submit_page.tsx';
 
 const themes: Record<ThemeChoice, { next: ThemeChoice; caption: string }> = {
@@ -20,6 +21,7 @@ function Page(): JSX.Element {
   if (reportedJob !== null && name === undefined) return <JobPage name={reportedJob} />;
   if (kind === 'jobs' && name !== undefined) return <JobPage key={name} name={name} />;
   if (kind === 'compare') return <ComparePage />;
+  if (kind === 'workers') return <WorkersPage />;
   if (kind === 'new') return <SubmitPage />;
   return <HomePage />;
 }
@@ -40,6 +42,7 @@ export function App(): JSX.Element {
         {transport.live && (
           <nav aria-label="Main">
             <a href={hrefOf([])} aria-current={here === '' ? 'page' : undefined}>Jobs</a>
+            <a href={hrefOf(['workers'])} aria-current={here === 'workers' ? 'page' : undefined}>Workers</a>
             <a href={hrefOf(['compare'])} aria-current={here === 'compare' ? 'page' : undefined}>Compare</a>
             <a href={hrefOf(['new'])} aria-current={here === 'new' ? 'page' : undefined}>New job</a>
           </nav>

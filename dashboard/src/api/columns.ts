@@ -2,7 +2,7 @@
 import { numberOf } from '../data/numbers.ts';
 import { TrialTable, type TrialRow } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
-import type { Decision, NumberText, ParameterValue, TrialState, Verdict } from './shapes.ts';
+import type { Decision, ServerEvent, NumberText, ParameterValue, TrialState, Verdict } from './shapes.ts';
 
 export interface TrialColumns {
   created_at: string;
@@ -30,6 +30,7 @@ export interface TrialColumns {
   segments: number[];
   worker: number[];
   parameters: Record<string, (ParameterValue | null)[]>;
+  notes: Record<string, string>; // by number
 }
 
 export function tableOfColumns(columns: TrialColumns): TrialTable {
@@ -56,6 +57,7 @@ export function tableOfColumns(columns: TrialColumns): TrialTable {
       worker: columns.workers[columns.worker[index] as number] ?? '',
       resourceSoFar: columns.resource_so_far?.[index] ?? null,
       workerSecondsSoFar: columns.worker_seconds_so_far?.[index] ?? null,
+      note: columns.notes?.[String(number)] ?? '',
     };
   });
   table.fill(rows, columns.parameters);
@@ -117,6 +119,7 @@ export function decisionsOfColumns(columns: DecisionColumns): Decision[] {
   }));
 }
 
+// Cells of segments, of which there may be several on a worker in one (`segments`, left out where each is one).
 export interface Timeline {
   created_at: string;
   workers: string[];
@@ -130,4 +133,20 @@ export interface Timeline {
   ended: (number | null)[]; // null: under way
   outcome: number[]; // index; -1: under way
   attempt: number[];
+  segments?: number[];
+  losses?: number[]; // of those, how many failed or were lost
+  merged: number; // segments that stand with others in a cell
+  workers_left_out: number;
+}
+
+// Of all jobs, from `from` until `until`; `created_at` is `from`.
+export interface WorkersTimeline extends Timeline {
+  from: string;
+  until: string;
+  job: number[]; // ids
+  jobs: { id: number; name: string; created_at: string; ended_at: string | null; max_parallel_trials: number | null }[];
+  more_jobs: boolean;
+  events: ServerEvent[];
+  more_events: boolean;
+  server_starts: { at: string; silent_since: string }[];
 }

@@ -1,13 +1,16 @@
 // One function a route. A view's data that comes by another route changes here and nowhere else.
 import { getJson, sendJson, transport } from './transport.ts';
 import * as columns from './columns.ts';
+import { transposed } from '../data/surface.ts';
 import type { TrialTable } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type {
-  CreatedJob, Decision, Importance, Job, JobDetail, Plan, Summary, Surface, Trial, Worker,
+  CardPage, CreatedJob, Decision, Importance, Job, JobDetail, Plan, Summary, Surface, Trial, TrialFiles, Worker,
 } from './shapes.ts';
 
-const segment = encodeURIComponent;
+// As `tuneband report` writes what it recorded: all but letters, digits and -._~ is encoded.
+const segment = (text: string | number): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 const jobPath = (job: string | number): string => `/v1/jobs/${segment(job)}`;
 const trialPath = (job: string | number, trial: number): string => `${jobPath(job)}/trials/${trial}`;
 
@@ -15,6 +18,13 @@ export const pageOfJobs = 200;
 
 export function listJobs(after?: string): Promise<{ jobs: Job[]; next: string | null }> {
   return getJson(`/v1/jobs?limit=${pageOfJobs}${after ? `&after=${segment(after)}` : ''}`);
+}
+
+// `ids`: those alone, at most cardsMost.
+export const cardsMost = 100;
+export function listCards(which: { after?: string; ids?: readonly number[] } = {}): Promise<CardPage> {
+  const query = which.ids ? `&ids=${which.ids.join(',')}` : which.after ? `&after=${segment(which.after)}` : '';
+  return getJson(`/v1/jobs?view=cards&limit=${pageOfJobs}${query}`);
 }
 
 export const getJob = (job: string): Promise<JobDetail> => getJson(jobPath(job));
@@ -26,8 +36,13 @@ export async function getImportance(job: string): Promise<Importance | null> {
   return (await getJson<{ importance: Importance | null }>(`${jobPath(job)}/importance`)).importance;
 }
 
+const surfacePath = (job: string, x: string, y: string): string => `${jobPath(job)}/surface?x=${segment(x)}&y=${segment(y)}`;
+
+// A report has each two parameters one way round.
 export async function getSurface(job: string, x: string, y: string): Promise<Surface | null> {
-  return (await getJson<{ surface: Surface | null }>(`${jobPath(job)}/surface?x=${segment(x)}&y=${segment(y)}`)).surface;
+  const turned = transport.has && !transport.has(surfacePath(job, x, y));
+  const { surface } = await getJson<{ surface: Surface | null }>(turned ? surfacePath(job, y, x) : surfacePath(job, x, y));
+  return turned && surface ? transposed(surface) : surface;
 }
 
 export async function getDecisions(job: string, trial: number): Promise<Decision[]> {
@@ -36,8 +51,8 @@ export async function getDecisions(job: string, trial: number): Promise<Decision
 
 export const trialsMost = 20_000; // in a page: of more the server chooses
 
-export async function getTrials(job: string): Promise<TrialTable> {
-  return columns.tableOfColumns(await getJson(`${jobPath(job)}/columns?trials_max=${trialsMost}&digits=7`));
+export async function getTrials(job: string, most = trialsMost): Promise<TrialTable> {
+  return columns.tableOfColumns(await getJson(`${jobPath(job)}/columns?trials_max=${most}&digits=7`));
 }
 
 // The same trials with all the digits that they have.
@@ -64,7 +79,17 @@ export async function getAllDecisions(job: string): Promise<Decision[]> {
   return columns.decisionsOfColumns(await getJson(`${jobPath(job)}/decisions`));
 }
 
-export const getTimeline = (job: string): Promise<columns.Timeline> => getJson(`${jobPath(job)}/timeline`);
+// A time from when until when, milliseconds.
+export type Window = readonly [from: number, until: number];
+
+const windowQuery = (window: Window | null): string => {
+  if (!window) return '';
+  const [from, until] = window.map((ms) => new Date(ms).toISOString());
+  return `?from=${from}&until=${until}`;
+};
+
+export const getTimeline = (job: string, window: Window | null): Promise<columns.Timeline> => getJson(`${jobPath(job)}/timeline${windowQuery(window)}`);
+export const getWorkersTimeline = (window: Window): Promise<columns.WorkersTimeline> => getJson(`/v1/workers/timeline${windowQuery(window)}`);
 export async function listWorkers(): Promise<Worker[]> {
   return (await getJson<{ workers: Worker[] }>('/v1/workers')).workers;
 }
@@ -74,7 +99,13 @@ export const logTail = (job: string, trial: number, rank: number, bytes: number)
 export const logPath = (job: string, trial: number, rank: number): string => `${trialPath(job, trial)}/log?rank=${rank}`;
 export const getSegments = (job: string, trial: number): Promise<columns.Timeline> => getJson(`${trialPath(job, trial)}/segments`);
 export const modelPath = (job: string, trial: number): string => `${trialPath(job, trial)}/model`;
+export const listFiles = (job: string, trial: number): Promise<TrialFiles> => getJson(`${trialPath(job, trial)}/files`);
+export const filePath = (job: string, trial: number, path: string): string => `${trialPath(job, trial)}/file?path=${segment(path)}`;
 export const csvPath = (job: string): string => `${jobPath(job)}/analytics?format=csv`;
+export async function newestEvent(): Promise<number> {
+  return (await getJson<{ newest: number }>('/v1/events?limit=1')).newest;
+}
+
 export const serverEventsPath = '/v1/events/stream';
 export const eventsPath = (job: string): string => `${jobPath(job)}/events`;
 
@@ -105,6 +136,12 @@ export async function createJob(document: string, baseDir: string): Promise<Crea
 // A job whose document is that of `like` with `changes` merged into it (RFC 7396).
 export async function createJobLike(like: string, changes: unknown): Promise<CreatedJob> {
   return (await sendJson<CreatedJob>('POST', `/v1/jobs?like=${segment(like)}`, changes)) as CreatedJob;
+}
+
+// Of the job, or of one of its trials; an empty one takes it away. Gives the note as it is then.
+export async function putNote(job: string, trial: number | null, note: string): Promise<string> {
+  const path = trial === null ? jobPath(job) : trialPath(job, trial);
+  return ((await sendJson<{ note: string }>('PUT', `${path}/note`, { note })) as { note: string }).note;
 }
 
 export async function stopJob(job: string): Promise<Job> {

@@ -41,6 +41,38 @@ export interface Job {
   resource_spent: number;
   training_seconds: number;
   expected_improvement: number | null;
+  note: string;
+}
+
+// What a list of jobs shows of each.
+export interface Card extends Job {
+  waiting: Record<string, number>;
+  queue_position: number | null;
+  waits_for: string; // a sentence; '': nothing keeps it
+  progress: number | null; // of what is planned, 0 to 1; null: nothing is planned ahead
+  sparkline: { seconds: number[]; value: NumberText[] }; // the best so far
+}
+
+export interface CardPage {
+  jobs: Card[];
+  next: string | null;
+  event: number; // where to go on in the log
+}
+
+export interface TrialFiles {
+  files: { path: string; size_bytes: number; modified_at: string }[];
+  left_out: number;
+}
+
+export interface ServerEvent {
+  id: number;
+  kind: string;
+  job: number | null;
+  job_name: string | null;
+  trial: number | null;
+  worker: string;
+  message: string;
+  at: string;
 }
 
 export interface JobDetail extends Job {
@@ -95,6 +127,7 @@ export interface Trial {
   ended_at: string | null;
   training_seconds: number;
   queue_seconds: number;
+  note: string;
 }
 
 export interface Observation {

@@ -23,10 +23,13 @@ export class EventStream {
   private last = ''; // the id of that event: a stream that is opened anew goes on from there, over a restart of the server too
   private readonly onVisibility = () => this.look();
 
+  // `after`: the id of the last event that is known already; '': from now on.
   constructor(
     private readonly path: string,
     private readonly handlers: StreamHandlers,
+    after = '',
   ) {
+    this.last = after;
     document.addEventListener('visibilitychange', this.onVisibility);
     this.look();
   }

@@ -22,6 +22,7 @@ const fields: Record<string, (row: TrialRow) => Cell> = {
   worker: (row) => row.worker,
   training_seconds: (row) => row.trainingSeconds,
   violation: (row) => row.violation,
+  note: (row) => row.note,
 };
 
 export const fieldNames = Object.keys(fields);

@@ -37,6 +37,15 @@ export function formatCount(value: number): string {
   return value.toLocaleString('en').replaceAll(',', ' ');
 }
 
+const kilo = 1000;
+
+export function formatBytes(bytes: number): string {
+  if (bytes < kilo) return `${bytes} B`;
+  const power = Math.min(4, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / kilo ** power;
+  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${['B', 'kB', 'MB', 'GB', 'TB'][power]}`;
+}
+
 export function formatShare(share: number): string {
   const percent = share * 100;
   return `${percent >= 10 || percent === 0 ? Math.round(percent) : percent.toPrecision(2)} %`;
@@ -72,6 +81,31 @@ const dayAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', tim
 // In the reader's zone.
 export function formatTime(at: string | number | null): string {
   return at === null ? '–' : dayAndTime.format(new Date(at));
+}
+
+const second = 1000;
+const roundSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200].map((seconds) => seconds * second);
+const dayMs = day * second;
+
+// Moments between `from` and `until` (milliseconds) at which a clock of the reader's zone shows something round, `count` at most.
+export function roundTimes(from: number, until: number, count: number): number[] {
+  const least = (until - from) / Math.max(1, count);
+  if (least < second) return [];
+  const step = roundSteps.find((one) => one >= least) ?? Math.ceil(least / dayMs) * dayMs;
+  const offset = new Date(from).getTimezoneOffset() * minute * second;
+  const times: number[] = [];
+  for (let at = Math.ceil((from - offset) / step) * step + offset; at <= until; at += step) times.push(at);
+  return times;
+}
+
+const timeOfDayShort = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const dayOfMonth = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+
+// For an axis: no more than tells round moments apart.
+export function formatRoundTime(at: number): string {
+  const local = at - new Date(at).getTimezoneOffset() * minute * second;
+  if (local % dayMs === 0) return dayOfMonth.format(new Date(at));
+  return (local % (minute * second) === 0 ? timeOfDayShort : timeOfDay).format(new Date(at));
 }
 
 export function formatClock(at: number): string {

@@ -25,6 +25,7 @@ export interface TrialRow {
   worker: string;
   resourceSoFar: number | null; // what the whole job had spent when it ended; null: not told, as all trials are here
   workerSecondsSoFar: number | null;
+  note: string;
 }
 
 export class TrialTable {
@@ -144,6 +145,7 @@ export function rowOfTrial(trial: Trial, createdAt: number): TrialRow {
     worker: trial.worker,
     resourceSoFar: null,
     workerSecondsSoFar: null,
+    note: trial.note,
   };
 }
 

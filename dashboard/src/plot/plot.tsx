@@ -131,7 +131,8 @@ export function Plot(props: PlotProps): JSX.Element {
     const moved = start.moved || Math.hypot(place.x - start.x, place.y - start.y) > clickReachPx;
     if (moved && scene?.sweep?.(start, place, true)) return;
     const hit = scene?.hit?.(place.x, place.y);
-    if (hit?.trial !== undefined) pick(hit.trial, event.shiftKey || event.ctrlKey || event.metaKey);
+    if (hit?.href !== undefined) window.location.hash = hit.href;
+    else if (hit?.trial !== undefined) pick(hit.trial, event.shiftKey || event.ctrlKey || event.metaKey);
   };
   const onKey = (event: KeyboardEvent): void => {
     const scene = current.peek();

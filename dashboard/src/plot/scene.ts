@@ -12,6 +12,7 @@ export interface Frame {
 
 export interface Hit {
   trial?: number;
+  href?: string; // where a click leads, of what is no trial of this page
   x: number; // where the reader is told of it
   y: number;
   lines: string[];

@@ -112,6 +112,7 @@ export class JobStore {
         trial: (data) => whenLoaded(() => this.onTrial(data as Trial)),
         observation: (data) => this.onObservation(data as Observation & { trial: number }),
         decision: (data) => this.decisions.add(data as Decision),
+        note: (data) => whenLoaded(() => this.onNote(data as { trial: number | null; note: string })),
       },
       missed: () => this.reload(),
     });
@@ -147,6 +148,19 @@ export class JobStore {
     if (!table) return;
     table.put(rowOfTrial(trial, table.createdAt), trial.configuration);
     this.refreshSummary();
+    this.redraw();
+  }
+
+  // Told by the server, or written here.
+  onNote({ trial, note }: { trial: number | null; note: string }): void {
+    const job = this.job.value;
+    if (trial === null) {
+      if (job) this.job.value = { ...job, note };
+      return;
+    }
+    const row = this.trials.value?.row(trial);
+    if (!row) return;
+    row.note = note;
     this.redraw();
   }
 

@@ -115,18 +115,116 @@ test('a trial shows its segments, with who trained them and how they ended', asy
   noFaults();
 });
 
+test('a trial lists its files, and one is saved', async () => {
+  const trial = (await server.call('GET', '/v1/jobs/example/trials?state=completed&limit=1')).trials[0];
+  await open(`#/jobs/example/trials/${trial.number}`);
+  const files = page.getByRole('region', { name: 'Files of the trial' });
+  await files.getByRole('link', { name: 'log.txt' }).waitFor();
+  const [download] = await Promise.all([page.waitForEvent('download'), files.getByRole('link', { name: 'checkpoint/step' }).click()]);
+  assert.equal(download.suggestedFilename(), 'checkpoint-step');
+  assert.equal(readFileSync(await download.path(), 'utf8'), '27');
+  await expectAccessible('a trial');
+  noFaults();
+});
+
+test('notes on a job and on a trial are written, kept, told to other pages, and never markup', async () => {
+  const other = await openPage(browser, server);
+  await server.call('POST', '/v1/jobs', commandJob('noted', { pause: 0.3 }));
+  await other.page.goto(other.at('#/jobs/noted'));
+  await other.page.getByTestId('live').filter({ hasText: 'live' }).waitFor();
+  await open('#/jobs/noted');
+  await page.getByRole('button', { name: 'Add a note' }).click();
+  await page.getByRole('textbox', { name: /^Note on the job/ }).fill(`läuft ${markup}`);
+  await expectAccessible('a note that is written');
+  await page.getByRole('button', { name: 'Save the note' }).click();
+  await page.getByRole('region', { name: 'Note on the job' }).filter({ hasText: markup }).waitFor();
+  await other.page.getByRole('region', { name: 'Note on the job' }).filter({ hasText: markup }).waitFor(); // by its events
+  await open('#/jobs/noted/trials/0');
+  await page.getByRole('button', { name: 'Add a note' }).click();
+  await page.getByRole('textbox', { name: /^Note on trial 0/ }).fill('odd');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('region', { name: 'Note on trial 0' }).filter({ hasText: 'odd' }).waitFor();
+  assert.equal((await server.call('GET', '/v1/jobs/noted/trials/0')).note, 'odd');
+  await open(`#/jobs/noted/table?filter=${encodeURIComponent('note ~ odd')}`);
+  await page.getByTestId('shown-count').filter({ hasText: /^1 of/ }).waitFor();
+  await page.getByRole('columnheader', { name: 'note' }).waitFor();
+  await open('');
+  await page.getByRole('row').filter({ hasText: 'noted' }).filter({ hasText: markup }).waitFor();
+  await open('#/jobs/noted');
+  await page.getByRole('button', { name: 'Edit the note' }).click();
+  await page.getByRole('textbox', { name: /^Note on the job/ }).fill('x'.repeat(16 * 1024 + 1));
+  await page.getByRole('button', { name: 'Save the note' }).click();
+  await page.getByRole('alert').filter({ hasText: 'at most 16384 bytes' }).waitFor();
+  await page.getByRole('textbox', { name: /^Note on the job/ }).fill('');
+  await page.getByRole('button', { name: 'Save the note' }).click();
+  await page.getByRole('button', { name: 'Add a note' }).waitFor();
+  assert.equal(await page.locator('img[src=x]').count(), 0);
+  assert.deepEqual(other.faults, []);
+  await other.page.context().close();
+  await server.call('POST', '/v1/jobs/noted/stop');
+  await server.waitForEnd('noted');
+  noFaults();
+});
+
+test('home shows of each job its best so far as a line, how far it is, and what it waits for', async () => {
+  const wide = commandJob('waits');
+  wide.trainer.replicas = 9;
+  await server.call('POST', '/v1/jobs', wide);
+  await open('');
+  await expectAccessible('home');
+  const example = page.getByRole('row').filter({ hasText: 'example' });
+  await example.getByRole('img', { name: /^best so far from [\d.]+ to [\d.]+$/ }).waitFor();
+  const card = (await server.call('GET', '/v1/jobs?view=cards')).jobs.find((job) => job.name === 'waits');
+  assert.notEqual(card.waits_for, '');
+  await page.getByRole('row').filter({ hasText: 'waits' }).getByText(card.waits_for).waitFor();
+  await server.call('POST', '/v1/jobs/waits/stop');
+  await page.getByRole('row').filter({ hasText: 'waits' }).getByText('stopped', { exact: true }).waitFor();
+  await server.call('DELETE', '/v1/jobs/waits');
+  await page.getByRole('link', { name: 'waits', exact: true }).waitFor({ state: 'detached' });
+  noFaults();
+});
+
+test('all workers over all jobs: bars lead to trials, and it is told why nothing ran', async () => {
+  await open('#/workers');
+  await drawn();
+  const why = page.getByRole('region', { name: 'When nothing ran, with reasons' });
+  await why.getByText(/No worker was there: local-\d came at/).waitFor();
+  const plot = page.getByRole('img', { name: /^All workers over time/ });
+  assert.match(await plot.getAttribute('aria-label'), /on 2 workers/);
+  await expectAccessible('workers');
+  const job = await server.call('GET', '/v1/jobs/example');
+  const [from, until] = [Date.parse(job.created_at), Date.parse(job.ended_at)];
+  await open(`#/workers?from=${new Date(from).toISOString()}&until=${new Date(until).toISOString()}`);
+  await page.getByRole('link', { name: 'example' }).waitFor();
+  await drawn();
+  await page.getByRole('button', { name: 'Closer' }).click();
+  await page.waitForFunction((before) => new URLSearchParams(location.hash.split('?')[1]).get('from') > before, new Date(from).toISOString());
+  await page.goBack();
+  await drawn();
+  const box = await plot.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 20, { steps: 4 });
+  await page.mouse.up();
+  await page.getByRole('button', { name: 'Until now' }).waitFor();
+  const swept = await page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('from'));
+  assert.ok(Date.parse(swept) > from + 0.2 * (until - from), swept);
+  noFaults();
+});
+
 test('home follows what happens without asking again and again', async () => {
   await open('');
   await page.getByTestId('live').filter({ hasText: 'live' }).waitFor();
   const asked = [];
   const note = (request) => { if (/\/v1\/jobs(\?|$)/.test(request.url())) asked.push(request.url()); };
+  const whole = () => asked.filter((url) => !/[?&]ids=/.test(url)).length;
   page.on('request', note);
   await server.call('POST', '/v1/jobs', commandJob('followed', { limits: { max_trials: 3 } }));
   const row = page.getByRole('row').filter({ hasText: 'followed' });
-  await row.getByText('completed').waitFor({ timeout: 60_000 });
+  await row.locator('.state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
   await server.waitForEnd('followed');
   const before = asked.length;
-  assert.ok(before <= 3, `the list was asked for ${before} times`);
+  assert.ok(whole() <= 3, `the list was asked for ${whole()} times`);
   await page.waitForFunction((begun) => performance.now() - begun > 3000, await page.evaluate(() => performance.now())); // no event comes
   assert.equal(asked.length, before);
   page.off('request', note);
@@ -162,7 +260,7 @@ test('a brush on one axis is felt by every view, and a chip takes it away', asyn
   await page.mouse.move(box.x + 44, box.y + 200, { steps: 5 });
   await page.mouse.up();
   await page.getByTestId('shown-count').filter({ hasText: /^\d+ of 27 trials$/ }).waitFor();
-  assert.match(page.url(), /in\.x=0\.\d+(%7E|~)0\.\d+/);
+  await page.waitForFunction(() => /in\.x=0\.\d+(%7E|~)0\.\d+/.test(location.hash)); // it is written now and then
   await page.getByRole('link', { name: 'Trials' }).click();
   await page.getByTestId('view-table').waitFor();
   assert.ok(await page.locator('.row:not(.head)').count() < 27);
@@ -255,16 +353,37 @@ test('a job without trials, and one with one, are pages like any other', async (
   noFaults();
 });
 
+test('jobs that run are compared live', async () => {
+  await server.call('POST', '/v1/jobs', commandJob('slow', { pause: 0.1 }));
+  await open('#/compare?jobs=example,slow');
+  await page.getByTestId('live').filter({ hasText: 'live' }).waitFor();
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'slow', exact: true }) });
+  await row.getByText('running').waitFor();
+  await row.getByText('completed').waitFor({ timeout: 60_000 });
+  const job = await server.call('GET', '/v1/jobs/slow');
+  await row.getByText(String(Number(job.best.value.toPrecision(6)))).waitFor();
+  const finding = await page.getByRole('img', { name: /^Best so far/ }).getAttribute('aria-label');
+  assert.match(finding, /slow \d/);
+  await page.getByTestId('live').waitFor({ state: 'detached' });
+  noFaults();
+});
+
 test('a report is one file that shows the job without a server', async () => {
   const file = join(server.dir, 'report.html');
   execFileSync(join(bin, 'tuneband'), ['--server', server.url, 'report', 'hostile', '-o', file]);
-  const alone = await openPage(browser, { url: `file://${file}` });
+  const alone = await openPage(browser, { url: `file://${server.dir}` });
   await alone.page.goto(`file://${file}`);
   await alone.page.getByRole('heading', { name: 'hostile' }).waitFor();
   for (const view of ['rungs', 'curves', 'parameters', 'table']) {
     await alone.page.goto(`file://${file}#/jobs/hostile/${view}?sel=0`);
     await alone.page.getByTestId(`view-${view}`).waitFor();
     await alone.page.getByTestId('why').getByText(/Rung 0/).first().waitFor();
+  }
+  const surfaces = join(server.dir, 'surfaces.html');
+  execFileSync(join(bin, 'tuneband'), ['--server', server.url, 'report', 'example', '-o', surfaces]);
+  for (const pair of ['a=x&b=y', 'a=y&b=x']) {
+    await alone.page.goto(`file://${surfaces}#/jobs/example/parameters?${pair}`);
+    await alone.page.getByText(/Behind them the model's mean/).waitFor();
   }
   assert.equal(await alone.page.getByRole('button', { name: 'Delete' }).count(), 0);
   assert.deepEqual(alone.faults, []);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Timeline } from '../../src/api/columns.ts';
 import { gapsOf, idleTimes, startsOf } from '../../src/data/segments.ts';
+import { transposed } from '../../src/data/surface.ts';
 import { cellAt, edgesOf, placeAt, sheetOf } from '../../src/plot/surface.ts';
 import { searchedParameters, type Parameter } from '../../src/data/space.ts';
 
@@ -11,7 +12,7 @@ const timelineOf = (segments: Segment[]): Timeline => ({
   created_at: '2026-01-01T00:00:00.000Z', workers: ['a', 'b'], outcomes: ['reached_rung', 'worker_lost'],
   trial: segments.map((one) => one[1]), worker: segments.map((one) => one[0]), rank: segments.map(() => 0),
   from_resource: segments.map((one) => one[2]), until_resource: segments.map((one) => one[3]),
-  began: segments.map((one) => one[4]), ended: segments.map((one) => one[5]), outcome: segments.map((one) => one[6]), attempt: segments.map(() => 1),
+  began: segments.map((one) => one[4]), ended: segments.map((one) => one[5]), outcome: segments.map((one) => one[6]), attempt: segments.map(() => 1), merged: 0, workers_left_out: 0,
 });
 
 test('a segment goes straight on where its worker had just trained the one before it, else from a checkpoint', () => {
@@ -26,14 +27,14 @@ test('a segment goes straight on where its worker had just trained the one befor
 
 test('a gap is told with what was before and after it, and the times in which nothing ran at all', () => {
   const timeline = timelineOf([[0, 1, 0, 3, 0, 2, 0], [1, 2, 0, 3, 1, 4, 1], [0, 2, 0, 3, 6, null, -1]]);
-  assert.deepEqual(gapsOf(timeline, 8, 0.5), [
+  assert.deepEqual(gapsOf(timeline, { now: 8, least: 0.5 }), [
     { worker: 0, from: 2, until: 6, before: 0, after: 2 },
     { worker: 1, from: 0, until: 1, before: null, after: 1 },
     { worker: 1, from: 4, until: 8, before: 1, after: null },
   ]);
-  assert.deepEqual(idleTimes(timeline, 8, 0.5), [[4, 6]]);
-  assert.deepEqual(idleTimes(timeline, 8, 2), [], 'as long as the least is not longer');
-  assert.deepEqual(gapsOf(timelineOf([]), 8, 0), []);
+  assert.deepEqual(idleTimes(timeline, { now: 8, least: 0.5 }), [[4, 6]]);
+  assert.deepEqual(idleTimes(timeline, { now: 8, least: 2 }), [], 'as long as the least is not longer');
+  assert.deepEqual(gapsOf(timelineOf([]), { now: 8, least: 0 }), []);
 });
 
 test('a surface has a cell at each place, between the middles of its values', () => {
@@ -48,4 +49,6 @@ test('a surface has a cell at each place, between the middles of its values', ()
   assert.equal(sheet.smooth, false);
   assert.deepEqual([cellAt(sheet, 0.1, 0.1), cellAt(sheet, 0.9, 0.1), cellAt(sheet, 0.1, 0.9), cellAt(sheet, 0.9, 0.9)].map((cell) => cell?.mean), [1, 2, 3, 4]);
   assert.equal(cellAt(sheet, 1.2, 0), null);
+  const turned = transposed({ ...surface, x_values: [0.25, 0.5, 0.75], mean: [1, 2, 3, 4, 5, 6], deviation: [6, 5, 4, 3, 2, 1] });
+  assert.deepEqual([turned.x, turned.y_values, turned.mean], ['b', [0.25, 0.5, 0.75], [1, 4, 2, 5, 3, 6]]);
 });

@@ -7,7 +7,6 @@ import { bestSoFar, type CostAxis } from '../../data/best_so_far.ts';
 import { differences } from '../../data/documents.ts';
 import { units } from '../../data/explain.ts';
 import { formatDuration, formatNumber } from '../../data/numbers.ts';
-import type { TrialRow } from '../../data/trials.ts';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
 import { chosenOption, linearOrLog, Switch } from '../../parts/switch.tsx';
@@ -15,41 +14,40 @@ import { useLoaded } from '../../parts/use_loaded.ts';
 import type { ScaleKind } from '../../plot/axes.ts';
 import { historyScene } from '../../plot/history_scene.ts';
 import { Plot } from '../../plot/plot.tsx';
+import { CompareStore, type Compared } from '../../state/compare_store.ts';
 import { choose, chosen, hrefOf } from '../../state/place.ts';
 import type { Palette } from '../../state/theme.ts';
 import { costAxes, costAxis } from '../job/history_view.tsx';
+import { Live } from '../job/live.tsx';
 
 const jobsMost = 6; // as many as there are colours and dashes to tell them apart
 const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [1, 4]];
 
-interface Compared {
-  job: JobDetail;
-  rows: TrialRow[];
-}
-
-async function loadJobs(names: readonly string[]): Promise<Compared[]> {
-  return Promise.all(names.map(async (name) => {
-    const [job, table] = await Promise.all([api.getJob(name), api.getTrials(name)]);
-    return { job, rows: table.rows };
-  }));
-}
-
 export function ComparePage(): JSX.Element {
   const names = chosen('jobs').split(',').filter((name) => name !== '').slice(0, jobsMost);
-  const loaded = useLoaded(() => loadJobs(names), [names.join(',')]);
   useEffect(() => { document.title = 'Compare jobs – Tuneband'; }, []);
-  const { value, fault } = loaded.value;
-  return (
+  return names.length === 0 ? (
     <>
       <header class="page-head"><h1>Compare jobs</h1><JobPicker names={names} /></header>
-      {fault && <FaultNotice fault={fault} />}
-      {names.length === 0 && <p class="muted">Choose two jobs or more.</p>}
-      {value && value.length > 0 && (
+      <p class="muted">Choose two jobs or more.</p>
+    </>
+  ) : <Comparison names={names} />;
+}
+
+function Comparison({ names }: { names: readonly string[] }): JSX.Element {
+  const store = useMemo(() => new CompareStore(names), [names.join(',')]);
+  useEffect(() => () => store.close(), [store]);
+  const compared = store.compared.value;
+  return (
+    <>
+      <header class="page-head"><h1>Compare jobs</h1><Live store={store} /><JobPicker names={names} /></header>
+      {store.fault.value && <FaultNotice fault={store.fault.value} />}
+      {compared && (
         <>
           <h2 class="hidden">What they found</h2>
-          <Panel><Histories compared={value} /></Panel>
-          <Panel><Bests compared={value} remove={(name) => choose({ jobs: names.filter((one) => one !== name).join(',') })} /></Panel>
-          {value.length > 1 && <Panel><Documents jobs={value.map((one) => one.job)} /></Panel>}
+          <Panel><Histories compared={compared} /></Panel>
+          <Panel><Bests compared={compared} remove={(name) => choose({ jobs: names.filter((one) => one !== name).join(',') })} /></Panel>
+          {compared.length > 1 && <Panel><Documents jobs={compared.map((one) => one.job)} /></Panel>}
         </>
       )}
     </>

@@ -1,10 +1,12 @@
-// All jobs with what they have found, and the workers with what they do.
+// All jobs with what they have found, how far they are and what they wait for; and the workers with what they do.
 import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { Job, Worker } from '../../api/shapes.ts';
-import { formatAgo, formatNumber, formatShare } from '../../data/numbers.ts';
+import type { Card, Worker } from '../../api/shapes.ts';
+import { units } from '../../data/explain.ts';
+import { formatAgo, formatDuration, formatNumber, formatShare, formatTime } from '../../data/numbers.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
+import { Sparkline } from '../../parts/sparkline.tsx';
 import { StateLabel, StateMark } from '../../parts/state_mark.tsx';
 import { choose, chosen, go, hrefOf } from '../../state/place.ts';
 import { chosenOption, Switch } from '../../parts/switch.tsx';
@@ -14,7 +16,7 @@ import { Live } from '../job/live.tsx';
 import { Welcome } from './welcome.tsx';
 
 const stateOptions = [['', 'all'], ['running', 'running'], ['completed', 'completed'], ['stopped', 'stopped'], ['failed', 'failed']] as const;
-const sortOptions = [['newest', 'newest'], ['name', 'name'], ['spent', 'most training']] as const;
+const sortOptions = [['newest', 'newest'], ['name', 'name'], ['spent', 'most training'], ['progress', 'progress']] as const;
 
 export function HomePage(): JSX.Element {
   const store = useMemo(() => new ServerStore(), []);
@@ -31,26 +33,30 @@ export function HomePage(): JSX.Element {
         <Live store={store} />
         <a class="button primary" href={hrefOf(['new'])}>New job</a>
       </header>
-      {jobs.value.length === 0 ? <Welcome /> : <Jobs jobs={jobs.value} more={store.more.value} />}
+      {jobs.value.length === 0 ? <Welcome /> : <Jobs store={store} jobs={jobs.value} />}
       <h2>Workers</h2>
       <Workers workers={workers.value} jobs={jobs.value} />
+      <p><a href={hrefOf(['workers'])}>What all workers did over time</a></p>
     </>
   );
 }
 
-function shownJobs(jobs: readonly Job[]): Job[] {
+function shownJobs(jobs: readonly Card[]): Card[] {
   const word = chosen('q').toLowerCase();
   const state = chosenOption('state', stateOptions);
   const sort = chosenOption('sort', sortOptions);
-  const shown = jobs.filter((job) => (state === '' || job.state === state || (state === 'running' && job.state === 'stopping')) && job.name.toLowerCase().includes(word));
+  const found = (job: Card): boolean => job.name.toLowerCase().includes(word) || job.note.toLowerCase().includes(word);
+  const shown = jobs.filter((job) => (state === '' || job.state === state || (state === 'running' && job.state === 'stopping')) && found(job));
   if (sort === 'name') shown.sort((a, b) => a.name.localeCompare(b.name));
   if (sort === 'spent') shown.sort((a, b) => b.training_seconds - a.training_seconds);
+  if (sort === 'progress') shown.sort((a, b) => (a.progress ?? 0) - (b.progress ?? 0));
   return shown;
 }
 
-function Jobs({ jobs, more }: { jobs: readonly Job[]; more: boolean }): JSX.Element {
+function Jobs({ store, jobs }: { store: ServerStore; jobs: readonly Card[] }): JSX.Element {
   const marked = useSignal<ReadonlySet<string>>(new Set());
   const shown = shownJobs(jobs);
+  const more = store.older.value !== null;
   const mark = (name: string): void => {
     const next = new Set(marked.value);
     if (!next.delete(name)) next.add(name);
@@ -69,41 +75,64 @@ function Jobs({ jobs, more }: { jobs: readonly Job[]; more: boolean }): JSX.Elem
         <table class="plain jobs">
           <thead>
             <tr>
-              <th scope="col"><span class="hidden">compare</span></th><th scope="col">job</th><th scope="col">state</th><th scope="col">trials</th>
-              <th scope="col">best</th><th scope="col">so far</th><th scope="col">created</th>
+              <th scope="col"><span class="hidden">compare</span></th><th scope="col">job</th><th scope="col">state</th><th scope="col">progress</th>
+              <th scope="col">best so far</th><th scope="col">over time</th><th scope="col">created</th>
             </tr>
           </thead>
           <tbody>{shown.map((job) => <JobRow key={job.id} job={job} marked={marked.value.has(job.name)} mark={() => mark(job.name)} />)}</tbody>
         </table>
       </div>
       {shown.length === 0 && <p class="muted">No job is left by the search.</p>}
+      {more && <p><button type="button" onClick={() => void store.loadOlder()}>Show older jobs</button></p>}
     </>
   );
 }
 
-function JobRow({ job, marked, mark }: { job: Job; marked: boolean; mark: () => void }): JSX.Element {
+function JobRow({ job, marked, mark }: { job: Card; marked: boolean; mark: () => void }): JSX.Element {
   const best = job.best ?? job.best_anywhere;
-  const { created, planned } = job.trials;
-  const ended = job.trials.completed + job.trials.stopped + job.trials.failed + job.trials.cancelled;
+  const [begun, now] = [Date.parse(job.created_at), Date.now()];
+  const end = ((job.ended_at ? Date.parse(job.ended_at) : now) - begun) / 1000;
   return (
     <tr>
       <td><input type="checkbox" checked={marked} onChange={mark} aria-label={`Mark ${job.name} to compare it`} /></td>
-      <td><a class="job-name" href={hrefOf(['jobs', job.name])}>{job.name}</a> <span class="muted">{job.scheduler.replaceAll('_', ' ')}</span></td>
-      <td><StateLabel state={job.state} />{job.reason !== '' && <div class="muted reason">{job.reason}</div>}</td>
-      <td>
-        {job.state === 'running' && planned ? <progress max={planned} value={ended} aria-label={`${formatShare(ended / planned)} of the trials ended`} /> : null}
-        <span class="nowrap">{trialStates.filter((state) => job.trials[state] > 0).map((state) => <span class="small-count" title={state}><StateMark state={state} />{job.trials[state]}</span>)}</span>
-        {created === 0 && <span class="muted">none yet</span>}
+      <td class="wide-cell">
+        <a class="job-name" href={hrefOf(['jobs', job.name])}>{job.name}</a> <span class="muted">{job.scheduler.replaceAll('_', ' ')}</span>
+        {job.note !== '' && <div class="muted one-line" title={job.note}>{job.note}</div>}
       </td>
-      <td class="number"><b>{best ? formatNumber(best.value) : '–'}</b> <span class="muted">{job.objective.metric}</span></td>
-      <td class="muted">{best ? `trial ${best.trial}, ${best.resource} ${job.resource_name}` : ''}</td>
-      <td class="muted nowrap" title={job.created_at}>{formatAgo(job.created_at, Date.now())}</td>
+      <td>
+        <StateLabel state={job.state} />
+        {job.reason !== '' && <div class="muted reason">{job.reason}</div>}
+        {job.waits_for !== '' && <div class="muted reason">{job.waits_for}</div>}
+      </td>
+      <td class="progress-cell"><Progress job={job} /></td>
+      <td>
+        {best ? (
+          <>
+            <b>{formatNumber(best.value)}</b> <span class="muted">{job.objective.metric}</span>
+            <div class="muted nowrap"><a href={hrefOf(['jobs', job.name, 'trials', best.trial])}>trial {best.trial}</a>, {units(best.resource, job.resource_name)}</div>
+          </>
+        ) : <span class="muted">no value yet</span>}
+      </td>
+      <td><Sparkline seconds={job.sparkline.seconds} value={job.sparkline.value} end={end} /></td>
+      <td class="muted nowrap" title={formatTime(job.created_at)}>{formatAgo(job.created_at, now)}<div>{job.ended_at ? `took ${formatDuration(end)}` : `for ${formatDuration(end)}`}</div></td>
     </tr>
   );
 }
 
-function Workers({ workers, jobs }: { workers: readonly Worker[]; jobs: readonly Job[] }): JSX.Element {
-  const nameOf = (id: number | null): string => jobs.find((job) => job.id === id)?.name ?? `job ${id}`;
+function Progress({ job }: { job: Card }): JSX.Element {
+  const { created, planned } = job.trials;
+  const open = job.state === 'running' || job.state === 'stopping';
+  return (
+    <>
+      {open && job.progress !== null && <progress max={1} value={job.progress} aria-label={`${formatShare(job.progress)} done`} />}
+      <span class="nowrap">{trialStates.filter((state) => job.trials[state] > 0).map((state) => <span class="small-count" title={state}><StateMark state={state} /><span class="hidden">{state} </span>{job.trials[state]}</span>)}</span>
+      {created === 0 ? <span class="muted">no trial yet</span> : open && planned !== null && <span class="muted nowrap">of {planned}</span>}
+    </>
+  );
+}
+
+export function Workers({ workers, jobs }: { workers: readonly Worker[]; jobs: readonly Card[] }): JSX.Element {
+  const nameOf = (id: number): string => jobs.find((job) => job.id === id)?.name ?? String(id);
   if (workers.length === 0) return <p class="muted">No worker is here: jobs wait. Start the server with <code>--workers N</code>, or <code>tuneband-worker</code> on another machine.</p>;
   const busy = workers.filter((worker) => worker.state === 'executing').length;
   return (

@@ -43,6 +43,7 @@ function Story({ trial }: { trial: number }): JSX.Element {
         <b>{detail.objective === null ? 'no value' : formatNumber(numberOf(detail.objective))}</b>{' '}
         <span class="muted">{job.objective.metric}, {detail.resource} {job.resource_name}</span>
       </p>
+      {row && row.note !== '' && <p class="note-text">{row.note}</p>}
       <ol class="why" data-testid="why">
         {decisions.map((decision) => <li>{explainDecision(decision, job)}</li>)}
         {explainState(detail, job).map((sentence) => <li>{sentence}</li>)}

@@ -15,6 +15,7 @@ import { Focus } from './focus.tsx';
 import { HistoryView } from './history_view.tsx';
 import { JobActions } from './job_actions.tsx';
 import { Live } from './live.tsx';
+import { JobNote } from './notes.tsx';
 import { ParametersView } from './parameters_view.tsx';
 import { RungsView } from './rungs_view.tsx';
 import { TimelineView } from './timeline_view.tsx';
@@ -73,6 +74,7 @@ export function JobPage({ name }: { name: string }): JSX.Element {
         <Live store={store} />
         <JobActions store={store} />
       </header>
+      {viewId !== 'trials' && <JobNote store={store} />}
       {viewId === 'trials' && trial !== undefined ? <Ready><TrialPage trial={Number(trial)} /></Ready> : <JobBody store={store} viewId={viewId} />}
     </JobContext.Provider>
   );

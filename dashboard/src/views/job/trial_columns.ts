@@ -48,6 +48,7 @@ export function trialColumns(job: JobDetail, table: TrialTable): Column[] {
     cell('replicas', 'replicas', 84, (index) => row(index).replicas, { byDefault: table.rows.some((one) => one.replicas > 1) }),
     cell('violation', 'violation', 90, (index) => row(index).violation, { byDefault: job.constraints.length > 0 }),
     cell('worker', 'worker', 150, (index) => row(index).worker, { numeric: false, byDefault: false }),
+    cell('note', 'note', 200, (index) => row(index).note, { numeric: false, byDefault: table.rows.some((one) => one.note !== '') }),
   ];
 }
 

@@ -4,6 +4,7 @@ import { getSegments } from '../../api/routes.ts';
 import type { Timeline } from '../../api/columns.ts';
 import type { Trial } from '../../api/shapes.ts';
 import { formatClock, formatDuration } from '../../data/numbers.ts';
+import { shortWorker } from '../../data/segments.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
 import { useLoaded } from '../../parts/use_loaded.ts';
 import { isLoss } from '../../plot/timeline_scene.ts';
@@ -42,7 +43,7 @@ function SegmentsTable({ segments }: { segments: Timeline }): JSX.Element {
               <tr>
                 <td class="nowrap">{segments.from_resource[i]} to {segments.until_resource[i]}</td>
                 <td>{segments.attempt[i]}</td>
-                <td>{segments.workers[segments.worker[i] as number] ?? '–'}</td>
+                <td title={segments.workers[segments.worker[i] as number]}>{shortWorker(segments.workers[segments.worker[i] as number] ?? '–')}</td>
                 {grouped && <td>{segments.rank[i]}</td>}
                 <td class="nowrap">{formatClock(createdAt + began * 1000)}</td>
                 <td class="nowrap">{ended === null ? '' : formatDuration(ended - began)}</td>

@@ -6,6 +6,7 @@ import { transport } from '../../api/transport.ts';
 import type { Trial } from '../../api/shapes.ts';
 import { explainDecision, explainState, units } from '../../data/explain.ts';
 import { formatDuration, formatNumber, formatTime, formatValue, numberOf } from '../../data/numbers.ts';
+import { shortWorker } from '../../data/segments.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
@@ -15,6 +16,8 @@ import { selected, select } from '../../state/selection.ts';
 import { Copies } from '../job/answer.tsx';
 import { useJob } from '../job/context.ts';
 import { CurvesView } from '../job/curves_view.tsx';
+import { TrialNote } from '../job/notes.tsx';
+import { FilesView } from './files_view.tsx';
 import { LogView } from './log_view.tsx';
 import { SegmentsView } from './segments_view.tsx';
 
@@ -35,6 +38,7 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
   return (
     <>
       <TrialHead detail={detail} />
+      <TrialNote store={store} trial={trial} />
       <div class="pair">
         <section class="card" aria-label="Why">
           <h2>Why it is where it is</h2>
@@ -58,6 +62,7 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
       </div>
       <Panel><CurvesView height={320} detail="few" /></Panel>
       {transport.live && <Panel><SegmentsView detail={detail} /></Panel>}
+      {transport.live && <Panel><FilesView detail={detail} /></Panel>}
       {transport.live && <Panel><LogView job={store.name} trial={trial} running={detail.state === 'running'} ranks={detail.replicas} /></Panel>}
     </>
   );
@@ -91,7 +96,7 @@ function Times({ detail }: { detail: Trial }): JSX.Element {
     ['started', formatTime(detail.started_at)],
     ['ended', formatTime(detail.ended_at)],
     ['attempts, segments', `${detail.attempts}, ${detail.segments}`],
-    [detail.workers.length > 1 ? 'workers' : 'worker', detail.workers.join(', ') || '–'],
+    [detail.workers.length > 1 ? 'workers' : 'worker', detail.workers.map(shortWorker).join(', ') || '–'],
   ];
   if (detail.exit_class) rows.push(['exit class', detail.exit_class.replaceAll('_', ' ')]);
   if (detail.origin !== 'sampler') rows.push(['origin', detail.origin]);

@@ -1,0 +1,62 @@
+// What somebody wrote beside a job or a trial: text, and never anything else.
+import type { JSX } from 'preact';
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { ApiError, transport } from '../api/transport.ts';
+import { FaultNotice } from './notice.tsx';
+
+interface NoteProps {
+  of: string; // "the job", "trial 3"
+  text: string;
+  save: (text: string) => Promise<void>;
+}
+
+export function Note({ of, text, save }: NoteProps): JSX.Element | null {
+  const draft = useSignal<string | null>(null);
+  const fault = useSignal<ApiError | null>(null);
+  const busy = useSignal(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const opened = draft.value !== null;
+  useEffect(() => { if (opened) area.current?.focus(); }, [opened]);
+  if (text === '' && !transport.live) return null;
+  const keep = async (): Promise<void> => {
+    busy.value = true;
+    fault.value = null;
+    try {
+      await save(draft.peek() ?? '');
+      draft.value = null;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      fault.value = error;
+    } finally {
+      busy.value = false;
+    }
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') draft.value = null;
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void keep();
+  };
+  if (!opened) {
+    const edit = (): void => { draft.value = text; };
+    if (text === '') return <button type="button" class="small note-add" onClick={edit}>Add a note</button>;
+    return (
+      <section class="note" aria-label={`Note on ${of}`}>
+        <p class="note-text">{text}</p>
+        {transport.live && <button type="button" class="small" onClick={edit}>Edit the note</button>}
+      </section>
+    );
+  }
+  return (
+    <section class="note" aria-label={`Note on ${of}`}>
+      <label class="field">
+        <span>Note on {of}: for everybody who looks at it</span>
+        <textarea rows={4} ref={area} value={draft.value ?? ''} onInput={(event) => { draft.value = event.currentTarget.value; }} onKeyDown={onKey} />
+      </label>
+      {fault.value && <FaultNotice fault={fault.value} />}
+      <div class="buttons">
+        <button type="button" class="primary" disabled={busy.value} onClick={() => void keep()}>Save the note</button>
+        <button type="button" onClick={() => { draft.value = null; }}>Cancel</button>
+      </div>
+    </section>
+  );
+}
