@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
 export class Server {
-  constructor(bin, { workers = 2 } = {}) {
-    this.bin = bin;
+  constructor(bin, { workers = 2, program = join(bin, 'tuneband-server') } = {}) {
+    this.program = program;
     this.workers = workers;
     this.dir = mkdtempSync(join(tmpdir(), 'tuneband-dashboard-'));
     this.port = 0;
@@ -16,7 +16,7 @@ export class Server {
   // On the same port again after the first time, as a page that is open expects.
   async start() {
     const args = ['--port', String(this.port), '--data-dir', this.dir, '--workers', String(this.workers), '--end-with-parent', '--log-level', 'warning'];
-    this.process = spawn(join(this.bin, 'tuneband-server'), args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.process = spawn(this.program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.ended = new Promise((resolve) => this.process.once('exit', resolve));
     this.url = await new Promise((resolve, reject) => {
       let out = '';
