@@ -18,7 +18,7 @@ export function IdleTable({ title, idle, why }: IdleTableProps): JSX.Element | n
     <section class="plot" aria-label={title}>
       <h3>{title}</h3>
       <div class="scroll" tabIndex={0} role="region" aria-label={`${title}, with reasons`}>
-        <table class="plain">
+        <table class="plain stacked">
           <thead><tr><th scope="col">from</th><th scope="col">for</th><th scope="col">why</th></tr></thead>
           <tbody>
             {shown.map(([from, until]) => (

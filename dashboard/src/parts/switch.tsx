@@ -24,5 +24,7 @@ export function Switch({ label, name, options }: SwitchProps): JSX.Element {
   );
 }
 
-export const linearOrLog = [['linear', 'linear'], ['log', 'log']] as const;
-export const logOrLinear = [['log', 'log'], ['linear', 'linear']] as const;
+// The scale of an axis: `x` and `y` in the address.
+export const xLinearOrLog = [['linear', 'linear x'], ['log', 'log x']] as const;
+export const xLogOrLinear = [['log', 'log x'], ['linear', 'linear x']] as const;
+export const yLinearOrLog = [['linear', 'linear y'], ['log', 'log y']] as const;

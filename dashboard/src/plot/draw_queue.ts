@@ -2,30 +2,25 @@
 // hold up neither the pointer nor each other. What is asked for again before its turn is drawn once, as it was asked for last.
 const budgetMs = 10;
 
-const urgent = new Map<object, () => void>(); // what the pointer is in
 const waiting = new Map<object, () => void>();
 let frame = 0;
 
-export function drawSoon(who: object, draw: () => void, isUrgent: boolean): void {
-  (isUrgent ? urgent : waiting).set(who, draw);
-  (isUrgent ? waiting : urgent).delete(who);
+export function drawSoon(who: object, draw: () => void): void {
+  waiting.set(who, draw);
   if (frame === 0) frame = requestAnimationFrame(drawSome);
 }
 
 export function drawNever(who: object): void {
-  urgent.delete(who);
   waiting.delete(who);
 }
 
 function drawSome(): void {
   frame = 0;
   const end = performance.now() + budgetMs;
-  for (const queue of [urgent, waiting]) {
-    for (const [who, draw] of queue) {
-      if (queue === waiting && performance.now() > end) break;
-      queue.delete(who);
-      draw();
-    }
+  for (const [who, draw] of waiting) {
+    if (performance.now() > end) break;
+    waiting.delete(who);
+    draw();
   }
   if (waiting.size > 0 && frame === 0) frame = requestAnimationFrame(drawSome);
 }

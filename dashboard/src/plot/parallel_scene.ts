@@ -27,7 +27,7 @@ export interface ParallelInput {
   mask: Uint8Array; // of the rows, what is shown
   draft: boolean; // while an axis is swept: coarser
   brushes: readonly Brush[];
-  brush: (name: string, range: [number, number] | null) => void;
+  brush: (name: string, range: [number, number] | null, done: boolean) => void;
   reorder: (names: string[]) => void;
 }
 
@@ -190,7 +190,6 @@ export function parallelScene(input: ParallelInput): MakeScene {
       pen.lineWidth = 2.5;
       traceLine(pen, axes, index, frame);
     };
-    let sweeping: { axis: Axis; from: number; to: number } | null = null;
     return {
       draw(pen) {
         if (dense) drawDensity(pen, palette, axes, mask, frame, input.draft ? coarse : fine);
@@ -203,15 +202,15 @@ export function parallelScene(input: ParallelInput): MakeScene {
         }
         pen.globalAlpha = 1;
         for (const axis of axes) drawAxis(pen, palette, axis, room, frame);
+        for (const { name, from, to } of input.brushes) {
+          const axis = axes.find((one) => one.name === name);
+          if (axis) drawBrush(pen, palette, axis, from, to);
+        }
       },
+      overNothing: ({ hovered, selected }) => hovered === null && selected.size === 0,
       over(pen, { hovered, selected }) {
         for (const trial of selected) strong(pen, trial, palette.accent);
         if (hovered !== null) strong(pen, hovered, palette.text);
-        for (const { name, from, to } of input.brushes) {
-          const axis = axes.find((one) => one.name === name);
-          if (axis && sweeping?.axis !== axis) drawBrush(pen, palette, axis, from, to);
-        }
-        if (sweeping) drawBrush(pen, palette, sweeping.axis, sweeping.from, sweeping.to);
       },
       hit(x, y) {
         let best = -1;
@@ -233,9 +232,7 @@ export function parallelScene(input: ParallelInput): MakeScene {
           return true;
         }
         const ends = [from.y, to.y].map((y) => axis.toPlace(Math.min(frame.bottom, Math.max(frame.top, y)))) as [number, number];
-        sweeping = { axis, from: Math.min(...ends), to: Math.max(...ends) };
-        input.brush(axis.name, [sweeping.from, sweeping.to]);
-        if (done) sweeping = null;
+        input.brush(axis.name, [Math.min(...ends), Math.max(...ends)], done);
         return true;
       },
       order: () => lines.map((index) => table.rows[index]?.number ?? 0).reverse(),

@@ -1,7 +1,7 @@
 // A plot on the page: a canvas, another above it for what the pointer and the selection emphasise, the keys, and the downloads.
 import type { ComponentChildren, JSX } from 'preact';
 import { effect, signal, useSignal, type Signal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { csvOf, saveBlob, saveText, type Table } from '../parts/download.ts';
 import { Menu } from '../parts/menu.tsx';
 import { DataTable } from '../parts/data_table.tsx';
@@ -52,11 +52,13 @@ export function Plot(props: PlotProps): JSX.Element {
   const tip = useSignal<Hit | null>(null);
   const asTable = useSignal(false);
   const pressed = useRef<{ x: number; y: number; moved: boolean } | null>(null);
+  const clean = useRef<HTMLCanvasElement | null>(null); // the upper canvas, when there is nothing in it
   const moving = useRef(0); // the frame that takes in where the pointer is
   const current = useMemo(() => signal<Scene | null>(null), []);
   const near = useNear(figure, width, asTable.value);
 
-  useEffect(() => {
+  // Before the browser paints: what is swept is drawn in the frame in which the pointer moved.
+  useLayoutEffect(() => {
     if (width.value === 0) return;
     const draw = (): void => {
       const begun = performance.now();
@@ -71,7 +73,12 @@ export function Plot(props: PlotProps): JSX.Element {
       current.value = scene;
       performance.measure(`draw ${props.title}`, { start: begun });
     };
-    if (near.value) drawSoon(current, draw, swept.peek() === props.title);
+    if (near.value && swept.peek() === props.title) {
+      drawNever(current);
+      draw();
+    } else if (near.value) {
+      drawSoon(current, draw);
+    }
     window.addEventListener('beforeprint', draw);
     return () => {
       drawNever(current);
@@ -85,8 +92,12 @@ export function Plot(props: PlotProps): JSX.Element {
         const scene = current.value;
         const emphasis = { hovered: hovered.value, selected: selectedSet.value };
         if (!scene || !top.current) return;
+        // A canvas that is touched is shown anew, however little is in it: an empty one that stays so is left alone.
+        const empty = scene.overNothing?.(emphasis) ?? false;
+        if (empty && clean.current === top.current) return;
         const pen = withContext(top.current, width.peek(), height);
-        scene.over?.(pen, emphasis);
+        if (!empty) scene.over?.(pen, emphasis);
+        clean.current = empty ? top.current : null;
       }),
     [height, asTable.value],
   );
@@ -146,7 +157,11 @@ export function Plot(props: PlotProps): JSX.Element {
       show(place ? (scene?.hit?.(place.x, place.y) ?? { trial: next, ...place, lines: [`trial ${next}`] }) : { trial: next, x: 0, y: 0, lines: [`trial ${next}`] });
     } else if ((event.key === 'Enter' || event.key === ' ') && hovered.peek() !== null) {
       event.preventDefault();
-      pick(hovered.peek() as number, event.shiftKey);
+      const trial = hovered.peek() as number;
+      const place = scene?.place?.(trial);
+      const href = place && scene?.hit?.(place.x, place.y)?.href;
+      if (href) window.location.hash = href;
+      else pick(trial, event.shiftKey);
     } else if (event.key === 'Escape') {
       show(null);
     }
@@ -176,6 +191,7 @@ export function Plot(props: PlotProps): JSX.Element {
             onPointerMove={onMove}
             onPointerDown={onDown}
             onPointerUp={onUp}
+            onPointerCancel={onUp}
             onPointerLeave={() => { cancelAnimationFrame(moving.current); if (!pressed.current) show(null); }}
             onKeyDown={onKey}
             onBlur={() => show(null)}

@@ -27,6 +27,8 @@ export interface Scene {
   draw(pen: Pen): void;
   // Drawn above, and again whenever the emphasis changes.
   over?(pen: Pen, emphasis: Emphasis): void;
+  // Whether that would draw nothing.
+  overNothing?(emphasis: Emphasis): boolean;
   hit?(x: number, y: number): Hit | null;
   // A sweep of the pointer with the button held down; `done` with its end. Returns whether it is one.
   sweep?(from: { x: number; y: number }, to: { x: number; y: number }, done: boolean): boolean;

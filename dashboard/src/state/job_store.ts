@@ -57,10 +57,10 @@ export class JobStore {
     try {
       const trials = api.getTrials(this.name);
       trials.catch(() => undefined); // it fails below, with the others
-      const [detail, summary] = await Promise.all([api.getJob(this.name), api.getSummary(this.name)]);
+      void this.loadSummary(); // of a large job it takes longer than the trials
+      const detail = await api.getJob(this.name);
       batch(() => {
         this.job.value = detail;
-        this.summary.value = summary;
         this.parameters.value = searchedParameters(detail.spec.search_space);
         this.fault.value = null;
       });

@@ -1,6 +1,6 @@
 // Which trials are meant, in every view of a job at once: selected ones, what the filter and the brushes leave, and the one under
 // the pointer. All but the last are in the address.
-import { computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import { choose, chosen, place } from './place.ts';
 
 export const hovered = signal<number | null>(null);
@@ -37,7 +37,7 @@ export interface Brush {
 
 const brushPrefix = 'in.';
 
-export const brushes = computed<readonly Brush[]>(() =>
+const inAddress = computed<readonly Brush[]>(() =>
   [...place.value.query].flatMap(([key, text]) => {
     const range = /^(-?[\d.e+-]+)~(-?[\d.e+-]+)$/.exec(text);
     if (!key.startsWith(brushPrefix) || !range) return [];
@@ -45,9 +45,26 @@ export const brushes = computed<readonly Brush[]>(() =>
   }),
 );
 
-export function setBrush(name: string, range: [number, number] | null): void {
-  const text = range && range.map((end) => String(Number(end.toPrecision(6)))).join('~');
-  choose({ [brushPrefix + name]: text });
+// The one that is drawn right now. It comes into the address with its end: everything that the address says would be made anew
+// with each step of it.
+const underWay = signal<Brush | null>(null);
+
+export const brushes = computed<readonly Brush[]>(() => {
+  const brush = underWay.value;
+  return brush ? [...inAddress.value.filter(({ name }) => name !== brush.name), brush] : inAddress.value;
+});
+
+const rounded = (end: number): number => Number(end.toPrecision(6));
+
+export function setBrush(name: string, range: [number, number] | null, done = true): void {
+  if (range && !done) {
+    underWay.value = { name, from: rounded(range[0]), to: rounded(range[1]) };
+    return;
+  }
+  batch(() => {
+    underWay.value = null;
+    choose({ [brushPrefix + name]: range && range.map((end) => String(rounded(end))).join('~') });
+  });
 }
 
 export function clearChoices(): void {

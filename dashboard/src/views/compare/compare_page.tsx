@@ -9,7 +9,7 @@ import { units } from '../../data/explain.ts';
 import { formatDuration, formatNumber } from '../../data/numbers.ts';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
-import { chosenOption, linearOrLog, Switch } from '../../parts/switch.tsx';
+import { chosenOption, Switch, xLinearOrLog, yLinearOrLog } from '../../parts/switch.tsx';
 import { useLoaded } from '../../parts/use_loaded.ts';
 import type { ScaleKind } from '../../plot/axes.ts';
 import { historyScene } from '../../plot/history_scene.ts';
@@ -68,7 +68,8 @@ function JobPicker({ names }: { names: readonly string[] }): JSX.Element | null 
 
 function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element {
   const axis = chosenOption('cost', costAxes) as CostAxis;
-  const x = chosenOption('x', linearOrLog) as ScaleKind;
+  const x = chosenOption('x', xLinearOrLog) as ScaleKind;
+  const y = chosenOption('y', yLinearOrLog) as ScaleKind;
   const first = (compared[0] as Compared).job;
   const series = useMemo(() => compared.map(({ job, rows }, index) => {
     const now = ((job.ended_at ? Date.parse(job.ended_at) : Date.now()) - Date.parse(job.created_at)) / 1000;
@@ -76,7 +77,7 @@ function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element
     return { ...bestSoFar(rows, job.objective.goal, axis, job.max_resource, now), name: job.name, dash: dashes[index] ?? [], color };
   }), [compared, axis]);
   const cost = costAxis(axis, first.resource_name);
-  const scene = useMemo(() => historyScene({ series, metric: first.objective.metric, cost, x, y: 'linear', goal: first.objective.goal, linked: false }), [series, x]);
+  const scene = useMemo(() => historyScene({ series, metric: first.objective.metric, cost, x, y, goal: first.objective.goal, linked: false }), [series, x, y]);
   const alike = compared.every(({ job }) => job.objective.metric === first.objective.metric && job.objective.goal === first.objective.goal);
   return (
     <Plot
@@ -86,7 +87,7 @@ function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element
       scene={scene}
       file="compare-best-so-far"
       table={() => ({ columns: ['job', cost.label, first.objective.metric, 'trial'], rows: series.flatMap((one) => one.steps.map((step) => [one.name, step.cost, step.value, step.trial])) })}
-      tools={<><Switch label="Over" name="cost" options={costAxes} /><Switch label="Horizontal axis" name="x" options={linearOrLog} /></>}
+      tools={<><Switch label="Over" name="cost" options={costAxes} /><Switch label="Horizontal axis" name="x" options={xLinearOrLog} /><Switch label="Vertical axis" name="y" options={yLinearOrLog} /></>}
       note={
         <>
           {series.map((one, index) => <span class="legend"><span class={`swatch series-${index + 1}`} /> {one.name}</span>)}

@@ -72,7 +72,7 @@ function Jobs({ store, jobs }: { store: ServerStore; jobs: readonly Card[] }): J
         <span class="muted count">{shown.length === jobs.length ? `${jobs.length} jobs` : `${shown.length} of ${jobs.length} jobs`}{more ? ', the newest' : ''}</span>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Jobs">
-        <table class="plain jobs">
+        <table class="plain jobs stacked">
           <thead>
             <tr>
               <th scope="col"><span class="hidden">compare</span></th><th scope="col">job</th><th scope="col">state</th><th scope="col">progress</th>

@@ -16,7 +16,8 @@ import { trialStates } from '../../api/shapes.ts';
 export function Answer({ store }: { store: JobStore }): JSX.Element | null {
   const summary = store.summary.value;
   const job = store.job.value;
-  if (!summary || !job) return null;
+  if (!job) return null;
+  if (!summary) return <div class="answer"><section class="card best-card to-come"><p class="muted">Loading…</p></section></div>;
   return (
     <div class="answer">
       <BestCard store={store} summary={summary} job={job} />

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { curveDetails, type CurveDetail } from '../../api/routes.ts';
 import { formatNumber } from '../../data/numbers.ts';
-import { chosenOption, logOrLinear, Switch } from '../../parts/switch.tsx';
+import { chosenOption, Switch, xLogOrLinear, yLinearOrLog } from '../../parts/switch.tsx';
 import type { Table } from '../../parts/download.ts';
 import type { ScaleKind } from '../../plot/axes.ts';
 import { curvesScene } from '../../plot/curves_scene.ts';
@@ -14,14 +14,15 @@ const ranges = [['near', 'without outliers'], ['whole', 'whole range']] as const
 export function CurvesView({ height, detail }: { height: number; detail: CurveDetail }): JSX.Element {
   const { store, job, table, shownRows, best } = useJob();
   useEffect(() => { void store.curves.wantDetail(detail); }, [store, table]);
-  const x = chosenOption('x', logOrLinear) as ScaleKind;
+  const x = chosenOption('x', xLogOrLinear) as ScaleKind;
+  const y = chosenOption('y', yLinearOrLog) as ScaleKind;
   const whole = chosenOption('range', ranges) === 'whole';
   const version = store.curves.version.value;
   const ladder = store.summary.value?.plan.ladder ?? [];
   const rows = shownRows.value;
   const scene = useMemo(
-    () => curvesScene({ job, rows, curves: store.curves.curves, best: best.value, ladder, x, y: 'linear', whole }),
-    [version, rows, best.value, x, whole, ladder.length],
+    () => curvesScene({ job, rows, curves: store.curves.curves, best: best.value, ladder, x, y, whole }),
+    [version, rows, best.value, x, y, whole, ladder.length],
   );
   const left = store.curves.leftOut.value;
   const numbers = (): Table => ({
@@ -42,7 +43,8 @@ export function CurvesView({ height, detail }: { height: number; detail: CurveDe
       file={`${job.name}-curves`}
       tools={
         <>
-          <Switch label="Horizontal axis" name="x" options={logOrLinear} />
+          <Switch label="Horizontal axis" name="x" options={xLogOrLinear} />
+          <Switch label="Vertical axis" name="y" options={yLinearOrLog} />
           <Switch label="Range of values" name="range" options={ranges} />
         </>
       }

@@ -3,7 +3,8 @@ import { useMemo } from 'preact/hooks';
 import { bestSoFar, type CostAxis } from '../../data/best_so_far.ts';
 import { units } from '../../data/explain.ts';
 import { formatDuration, formatNumber } from '../../data/numbers.ts';
-import { chosenOption, Switch } from '../../parts/switch.tsx';
+import { chosenOption, Switch, yLinearOrLog } from '../../parts/switch.tsx';
+import type { ScaleKind } from '../../plot/axes.ts';
 import { historyScene, type HistoryInput } from '../../plot/history_scene.ts';
 import { Plot } from '../../plot/plot.tsx';
 import { useJob } from './context.ts';
@@ -18,14 +19,15 @@ export function costAxis(axis: CostAxis, resourceName: string): HistoryInput['co
 export function HistoryView({ height }: { height: number }): JSX.Element {
   const { job, table, shownRows } = useJob();
   const axis = chosenOption('cost', costAxes) as CostAxis;
+  const y = chosenOption('y', yLinearOrLog) as ScaleKind;
   const rows = shownRows.value;
   const { history, scene } = useMemo(() => {
     const now = job.ended_at ? (Date.parse(job.ended_at) - table.createdAt) / 1000 : (Date.now() - table.createdAt) / 1000;
     const found = bestSoFar(rows, job.objective.goal, axis, job.max_resource, now);
     const series = [{ ...found, name: '', dash: [], color: (palette: { best: string }) => palette.best }];
     const cost = costAxis(axis, job.resource_name);
-    return { history: found, scene: historyScene({ series, metric: job.objective.metric, cost, x: 'linear', y: 'linear', goal: job.objective.goal, linked: true }) };
-  }, [rows, axis, job.state]);
+    return { history: found, scene: historyScene({ series, metric: job.objective.metric, cost, x: 'linear', y, goal: job.objective.goal, linked: true }) };
+  }, [rows, axis, y, job.state]);
   const last = history.steps.at(-1);
   return (
     <Plot

@@ -68,7 +68,7 @@ function TimelinePlot({ timeline, following }: { timeline: WorkersTimeline; foll
     timeline, createdAt, now, range, nothing: 'nothing',
     say: (index) => {
       const [job, trial] = [nameOf(timeline.job[index] as number), timeline.trial[index] as number];
-      return { title: `${job}, trial ${trial}`, href: hrefOf(['jobs', job, 'trials', trial]), resource: `from ${timeline.from_resource[index]} to ${timeline.until_resource[index]}` };
+      return { title: `${job}, trial ${trial}`, trial: index, href: hrefOf(['jobs', job, 'trials', trial]), resource: `from ${timeline.from_resource[index]} to ${timeline.until_resource[index]}` };
     },
     color: (palette: Palette, index) => palette.series[(place.get(timeline.job[index] as number) ?? 0) % colors] ?? null,
     why: (from, until, workers) => why(createdAt + from * 1000, createdAt + until * 1000, workers),
