@@ -84,13 +84,13 @@ export function formatTime(at: string | number | null): string {
 }
 
 const second = 1000;
-const roundSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200].map((seconds) => seconds * second);
+const roundSteps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200].map((seconds) => seconds * second);
 const dayMs = day * second;
 
 // Moments between `from` and `until` (milliseconds) at which a clock of the reader's zone shows something round, `count` at most.
 export function roundTimes(from: number, until: number, count: number): number[] {
   const least = (until - from) / Math.max(1, count);
-  if (least < second) return [];
+  if (least < (roundSteps[0] as number)) return [];
   const step = roundSteps.find((one) => one >= least) ?? Math.ceil(least / dayMs) * dayMs;
   const offset = new Date(from).getTimezoneOffset() * minute * second;
   const times: number[] = [];
@@ -99,13 +99,14 @@ export function roundTimes(from: number, until: number, count: number): number[]
 }
 
 const timeOfDayShort = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const tenthsOfDay = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 1 });
 const dayOfMonth = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 
 // For an axis: no more than tells round moments apart.
 export function formatRoundTime(at: number): string {
   const local = at - new Date(at).getTimezoneOffset() * minute * second;
   if (local % dayMs === 0) return dayOfMonth.format(new Date(at));
-  return (local % (minute * second) === 0 ? timeOfDayShort : timeOfDay).format(new Date(at));
+  return (local % (minute * second) === 0 ? timeOfDayShort : local % second === 0 ? timeOfDay : tenthsOfDay).format(new Date(at));
 }
 
 export function formatClock(at: number): string {

@@ -35,6 +35,11 @@ test('ten thousand trials are shown, brushed, filtered and told one by one', asy
   await page.goto(`${server.url}/#/jobs/large/table?filter=${encodeURIComponent('objective < 0.6 and a > 0.2')}`);
   await count(/^\d+ of 10000 trials$/);
   assert.ok(await page.locator('.row:not(.head)').count() < 100, 'only the rows in sight are in the page');
+  await page.goto(`${server.url}/#/jobs/large/timeline`); // more segments than there is room for
+  await page.getByText(/\d+ segments are too short to be told apart/).waitFor();
+  const { merged, trial } = await server.call('GET', '/v1/jobs/large/timeline');
+  assert.ok(merged > 0 && trial.length <= 5000, `${merged} in ${trial.length} cells`);
+  await page.getByRole('img', { name: /^Workers over time: 10000 segments on 16 workers, 0 failed/ }).waitFor();
   await page.goto(`${server.url}/#/jobs/large?sel=9999`);
   await page.getByRole('complementary', { name: 'Selected trials' }).getByRole('link', { name: 'Trial 9999' }).waitFor();
   assert.deepEqual(faults, []);

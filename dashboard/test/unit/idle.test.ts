@@ -76,7 +76,8 @@ test('workers of one name that follow each other share a lane, those that overla
 test('an axis of time has round moments', () => {
   const from = Date.parse('2026-03-01T14:01:10.000Z');
   assert.deepEqual(roundTimes(from, from + 240_000, 4).map((ms) => new Date(ms).toISOString().slice(14, 19)), ['02:00', '03:00', '04:00', '05:00']);
-  assert.deepEqual(roundTimes(from, from + 500, 4), [], 'less than a second apart none is round');
+  assert.deepEqual(roundTimes(from, from + 500, 4).map((ms) => ms - from), [0, 200, 400]);
+  assert.deepEqual(roundTimes(from, from + 100, 4), [], 'less than a tenth of a second apart none is round');
   assert.ok(roundTimes(from, from + 30 * 86_400_000, 10).length <= 10);
 });
 

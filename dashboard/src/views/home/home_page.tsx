@@ -109,7 +109,7 @@ function JobRow({ job, marked, mark }: { job: Card; marked: boolean; mark: () =>
         {best ? (
           <>
             <b>{formatNumber(best.value)}</b> <span class="muted">{job.objective.metric}</span>
-            <div class="muted nowrap"><a href={hrefOf(['jobs', job.name, 'trials', best.trial])}>trial {best.trial}</a>, {units(best.resource, job.resource_name)}</div>
+            <div class="muted nowrap"><a href={hrefOf(['jobs', job.name, 'trials', best.trial])}>trial {best.trial}</a>{job.best ? '' : `, after ${units(best.resource, job.resource_name)}`}</div>
           </>
         ) : <span class="muted">no value yet</span>}
       </td>

@@ -44,7 +44,7 @@ export function CurvesView({ height, detail }: { height: number; detail: CurveDe
       tools={
         <>
           <Switch label="Horizontal axis" name="x" options={xLogOrLinear} />
-          <Switch label="Vertical axis" name="y" options={yLinearOrLog} />
+          {(detail === 'many' || y === 'log') && <Switch label="Vertical axis" name="y" options={yLinearOrLog} />}
           <Switch label="Range of values" name="range" options={ranges} />
         </>
       }
