@@ -50,7 +50,13 @@ function absence(timeline: WorkersTimeline, workers: readonly string[], { from, 
   const words = workers.map((worker) => ({ worker, ...lastWord(timeline, worker, from + nearMs) }));
   if (words.length === 0) return 'No worker was there.';
   if (words.some(({ there }) => there)) return null;
-  const gone = words.flatMap(({ worker, event }) => (event ? [leftSentence(worker, event)] : []));
+  // Of those who took each other's place the last one counts.
+  const last = new Map<string, { worker: string; event: ServerEvent }>();
+  for (const { worker, event } of words) {
+    const known = last.get(shortWorker(worker));
+    if (event && (!known || Date.parse(known.event.at) < Date.parse(event.at))) last.set(shortWorker(worker), { worker, event });
+  }
+  const gone = [...last.values()].sort((a, b) => Date.parse(a.event.at) - Date.parse(b.event.at)).map(({ worker, event }) => leftSentence(worker, event));
   const came = timeline.events.filter((event) => event.kind === 'worker_connected' && workers.includes(event.worker) && Date.parse(event.at) > from && Date.parse(event.at) <= until + nearMs);
   const parts = [gone.length > 0 ? list(gone) : '', came.length > 0 ? `${list(came.map((event) => `${shortWorker(event.worker)} came at ${clockOf(event.at)}`))}` : ''];
   const who = one ? 'It was not there' : 'No worker was there';

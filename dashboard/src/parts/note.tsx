@@ -1,24 +1,32 @@
 // What somebody wrote beside a job or a trial: text, and never anything else.
 import type { JSX } from 'preact';
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError, transport } from '../api/transport.ts';
 import { FaultNotice } from './notice.tsx';
 
+export type Draft = Signal<string | null>; // null: nobody writes
+
 interface NoteProps {
   of: string; // "the job", "trial 3"
   text: string;
+  draft: Draft;
   save: (text: string) => Promise<void>;
 }
 
-export function Note({ of, text, save }: NoteProps): JSX.Element | null {
-  const draft = useSignal<string | null>(null);
+// Where there is none yet, among the other things that can be done.
+export function AddNote({ text, draft }: { text: string; draft: Draft }): JSX.Element | null {
+  if (text !== '' || draft.value !== null || !transport.live) return null;
+  return <button type="button" onClick={() => { draft.value = ''; }}>Add a note</button>;
+}
+
+export function Note({ of, text, draft, save }: NoteProps): JSX.Element | null {
   const fault = useSignal<ApiError | null>(null);
   const busy = useSignal(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const opened = draft.value !== null;
   useEffect(() => { if (opened) area.current?.focus(); }, [opened]);
-  if (text === '' && !transport.live) return null;
+  if (text === '' && !opened) return null;
   const keep = async (): Promise<void> => {
     busy.value = true;
     fault.value = null;
@@ -37,12 +45,10 @@ export function Note({ of, text, save }: NoteProps): JSX.Element | null {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void keep();
   };
   if (!opened) {
-    const edit = (): void => { draft.value = text; };
-    if (text === '') return <button type="button" class="small note-add" onClick={edit}>Add a note</button>;
     return (
       <section class="note" aria-label={`Note on ${of}`}>
         <p class="note-text">{text}</p>
-        {transport.live && <button type="button" class="small" onClick={edit}>Edit the note</button>}
+        {transport.live && <button type="button" class="small" onClick={() => { draft.value = text; }}>Edit the note</button>}
       </section>
     );
   }

@@ -65,6 +65,7 @@ export function extentOf(values: Iterable<number>, clip = 0): [number, number] {
 }
 
 const pixelsPerTickX = 80;
+const edgePx = 10; // room right of a plot
 const pixelsPerTickY = 44;
 
 // d3 gives all the ticks that a log scale might have: as many as there is room for.
@@ -102,10 +103,10 @@ export function drawXAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, op
     gridLine(pen, palette, x, box.top, x, box.bottom);
     const text = format(tick);
     const half = pen.measureText(text).width / 2;
-    if (x - half < end + 6) continue;
+    if (Math.min(x, box.right + edgePx - half) - half < end + 6) continue;
     end = x + half;
     pen.fillStyle = palette.muted;
-    pen.fillText(text, x, box.bottom + 6);
+    pen.fillText(text, Math.min(x, box.right + edgePx - half), box.bottom + 6); // the last one stays within the plot
   }
   pen.font = labelFont;
   pen.textAlign = 'right';

@@ -38,6 +38,12 @@ test('nothing ran because no worker was there, and it says who went and who came
   assert.deepEqual(whyIdle({ ...timelineOf({}), workers: [] }, span(0, 300)), ['No worker was there.']);
 });
 
+test('of workers that took each other\'s place the last one counts', () => {
+  const [first, second] = ['w-0123456789abcdef', 'w-fedcba9876543210'];
+  const timeline = timelineOf({ told: [['worker_connected', first, 0], ['worker_lost', first, 10, 'killed'], ['worker_connected', second, 11], ['worker_released', second, 50]] });
+  assert.deepEqual(whyIdle({ ...timeline, workers: [first, second] }, span(50, 90)), [`No worker was there: w was let go at ${clock(50)}.`]);
+});
+
 test('nothing ran because no job was under way', () => {
   const timeline = timelineOf({ told: both, jobs: [[2, 'later', 500, null], [1, 'earlier', 0, 90]] });
   assert.deepEqual(whyIdle(timeline, span(90, 500)), [`No job that is still known was under way: earlier had ended at ${clock(90)}, later was submitted at ${clock(500)}.`]);

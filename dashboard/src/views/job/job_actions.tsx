@@ -1,5 +1,5 @@
 // What can be done to a job: stop it; delete it, with its name typed.
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import * as api from '../../api/routes.ts';
@@ -8,11 +8,12 @@ import { FaultNotice } from '../../parts/notice.tsx';
 import { ended, type JobStore } from '../../state/job_store.ts';
 import { go, hrefOf } from '../../state/place.ts';
 
-export function JobActions({ store }: { store: JobStore }): JSX.Element | null {
+export function JobActions({ store, children }: { store: JobStore; children: ComponentChildren }): JSX.Element | null {
   const job = store.job.value;
   if (!job || !transport.live) return null;
   return (
     <div class="actions">
+      {children}
       <a class="button" href={hrefOf(['compare'], { jobs: job.name })}>Compare</a>
       {ended(job) ? <DeleteButton store={store} /> : job.state === 'running' && <StopButton store={store} />}
     </div>

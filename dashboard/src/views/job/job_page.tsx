@@ -1,5 +1,6 @@
 // A job: the answer, what is chosen, and one of its views.
 import type { JSX } from 'preact';
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
@@ -15,7 +16,7 @@ import { Focus } from './focus.tsx';
 import { HistoryView } from './history_view.tsx';
 import { JobActions } from './job_actions.tsx';
 import { Live } from './live.tsx';
-import { JobNote } from './notes.tsx';
+import { AddNoteTo, NoteOf } from './notes.tsx';
 import { ParametersView } from './parameters_view.tsx';
 import { RungsView } from './rungs_view.tsx';
 import { TimelineView } from './timeline_view.tsx';
@@ -60,6 +61,7 @@ export function JobPage({ name }: { name: string }): JSX.Element {
   }, [store]);
   const view = useMemo(() => makeJobView(store), [store]);
   useEffect(() => view.close, [view]);
+  const draft = useSignal<string | null>(null);
   const job = store.job.value;
   const fault = store.fault.value;
   useEffect(() => { document.title = job ? `${job.name} – Tuneband` : 'Tuneband'; }, [job?.name]);
@@ -72,9 +74,9 @@ export function JobPage({ name }: { name: string }): JSX.Element {
         <h1>{viewId === 'trials' ? <a href={hrefOf(['jobs', name], place.value.query)}>{job.name}</a> : job.name}</h1>
         <StateLabel state={job.state} />
         <Live store={store} />
-        <JobActions store={store} />
+        <JobActions store={store}>{viewId !== 'trials' && <AddNoteTo store={store} trial={null} draft={draft} />}</JobActions>
       </header>
-      {viewId !== 'trials' && <JobNote store={store} />}
+      {viewId !== 'trials' && <NoteOf store={store} trial={null} draft={draft} />}
       {viewId === 'trials' && trial !== undefined ? <Ready><TrialPage trial={Number(trial)} /></Ready> : <JobBody store={store} viewId={viewId} />}
     </JobContext.Provider>
   );

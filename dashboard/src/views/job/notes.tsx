@@ -1,19 +1,27 @@
 // Notes of a job and of its trials, kept by the server.
 import type { JSX } from 'preact';
 import { putNote } from '../../api/routes.ts';
-import { Note } from '../../parts/note.tsx';
+import { AddNote, Note, type Draft } from '../../parts/note.tsx';
 import type { JobStore } from '../../state/job_store.ts';
 
-export function JobNote({ store }: { store: JobStore }): JSX.Element {
-  return <Note of="the job" text={store.job.value?.note ?? ''} save={(text) => writeNote(store, null, text)} />;
+interface NotesProps {
+  store: JobStore;
+  trial: number | null; // null: of the job
+  draft: Draft;
 }
 
-export function TrialNote({ store, trial }: { store: JobStore; trial: number }): JSX.Element {
+function textOf(store: JobStore, trial: number | null): string {
+  if (trial === null) return store.job.value?.note ?? '';
   void store.trials.value?.version.value;
-  return <Note key={trial} of={`trial ${trial}`} text={store.trials.value?.row(trial)?.note ?? ''} save={(text) => writeNote(store, trial, text)} />;
+  return store.trials.value?.row(trial)?.note ?? '';
 }
 
-async function writeNote(store: JobStore, trial: number | null, text: string): Promise<void> {
-  const note = await putNote(store.name, trial, text.trim());
-  store.onNote({ trial, note });
+export function NoteOf({ store, trial, draft }: NotesProps): JSX.Element {
+  const save = async (text: string): Promise<void> => {
+    const note = await putNote(store.name, trial, text.trim());
+    store.onNote({ trial, note });
+  };
+  return <Note of={trial === null ? 'the job' : `trial ${trial}`} text={textOf(store, trial)} draft={draft} save={save} />;
 }
+
+export const AddNoteTo = ({ store, trial, draft }: NotesProps): JSX.Element => <AddNote text={textOf(store, trial)} draft={draft} />;

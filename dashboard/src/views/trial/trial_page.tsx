@@ -1,5 +1,6 @@
 // A trial: its curve among its peers, why it is where it is, what it printed, and what can be made of it.
 import type { JSX } from 'preact';
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import * as api from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
@@ -16,7 +17,8 @@ import { selected, select } from '../../state/selection.ts';
 import { Copies } from '../job/answer.tsx';
 import { useJob } from '../job/context.ts';
 import { CurvesView } from '../job/curves_view.tsx';
-import { TrialNote } from '../job/notes.tsx';
+import type { Draft } from '../../parts/note.tsx';
+import { AddNoteTo, NoteOf } from '../job/notes.tsx';
 import { FilesView } from './files_view.tsx';
 import { LogView } from './log_view.tsx';
 import { SegmentsView } from './segments_view.tsx';
@@ -31,14 +33,16 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
   );
   useEffect(() => { void store.ensureTrial(trial); }, [trial, store.trials.value]);
   useEffect(() => { if (!selected.peek().includes(trial)) select([trial]); }, [trial]);
+  const draft = useSignal<string | null>(null);
+  useEffect(() => { draft.value = null; }, [trial]);
   const { value, fault } = loaded.value;
   if (fault) return <FaultNotice fault={fault} />;
   if (!value) return <p class="muted">Loading trial {trial}…</p>;
   const [detail, decisions] = value;
   return (
     <>
-      <TrialHead detail={detail} />
-      <TrialNote store={store} trial={trial} />
+      <TrialHead detail={detail} draft={draft} />
+      <NoteOf store={store} trial={trial} draft={draft} />
       <div class="pair">
         <section class="card" aria-label="Why">
           <h2>Why it is where it is</h2>
@@ -68,7 +72,7 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
   );
 }
 
-function TrialHead({ detail }: { detail: Trial }): JSX.Element {
+function TrialHead({ detail, draft }: { detail: Trial; draft: Draft }): JSX.Element {
   const { job, table, store } = useJob();
   const numbers = useMemo(() => table.rows.map((row) => row.number).sort((a, b) => a - b), [table.count]);
   const at = numbers.indexOf(detail.number);
@@ -82,7 +86,7 @@ function TrialHead({ detail }: { detail: Trial }): JSX.Element {
         <b>{detail.objective === null ? 'no value yet' : formatNumber(numberOf(detail.objective))}</b>{' '}
         <span class="muted">{job.objective.metric} after {units(detail.objective_resource || detail.resource, job.resource_name)}</span>
       </span>
-      <span class="actions">{link(numbers[at - 1], '← previous')}{link(numbers[at + 1], 'next →')}</span>
+      <span class="actions"><AddNoteTo store={store} trial={detail.number} draft={draft} />{link(numbers[at - 1], '← previous')}{link(numbers[at + 1], 'next →')}</span>
     </header>
   );
 }

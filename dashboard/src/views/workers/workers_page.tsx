@@ -95,7 +95,7 @@ function TimelinePlot({ timeline, following }: { timeline: WorkersTimeline; foll
           <>
             {seen.map((job, index) => <span class="legend"><span class={`swatch series-${(index % colors) + 1}`} /> <a href={hrefOf(['jobs', job.name])}>{job.name}</a></span>)}
             {seen.length > 0 && <br />}
-            A row a worker, a bar a segment with its trial's number. Thin bars failed or were lost. Where nothing ran on any worker it is shaded: point there, or read below, why. Sweep over a time to look closer.
+            A row a worker, a bar a segment with its trial's number. A light notch: it went straight on with the trial that it had in memory; a dark one: from the trial's checkpoint. Thin bars failed or were lost. Where nothing ran on any worker it is shaded: point there, or read below, why. Sweep over a time to look closer.
             {seen.length > colors && ' Colours come again: point at a bar.'}
             {timeline.merged > 0 && ` ${timeline.merged} segments are too short to be told apart here: neighbours stand together, with their number.`}
             {timeline.workers_left_out > 0 && ` ${timeline.workers_left_out} workers more trained earlier: look closer at their time.`}
