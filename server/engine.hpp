@@ -105,6 +105,9 @@ class Engine {
   // class that does not exist.
   Result<void> sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied, WatchCaller watch = {});
 
+  // Answers a call that is held with nothing to do, so that the worker calls again at once.
+  void release_held(const WorkerId& worker) { answer_held_at_last(worker, 1); }
+
   // A user's note on a job or a trial, which decides nothing: it goes to the writer as commits do, and around the core. `done` is
   // called once it is on disk, with whether there is such a job or trial. Errors: as of submit().
   Result<void> put_note(JobId job, std::optional<int> trial, std::string note, std::function<void(bool)> done);

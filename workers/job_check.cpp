@@ -17,6 +17,7 @@
 #include "workers/preflight/program_check.hpp"
 #include "workers/preflight/python_check.hpp"
 #include "workers/preflight/scale_check.hpp"
+#include "workers/protocol/sync.hpp"
 #include "workers/trial_probe.hpp"
 
 namespace tuneband::workers {
@@ -105,12 +106,6 @@ void check_files(const DataSpec& data, Diagnostics& diagnostics) {
   }
 }
 
-Json faults_json(const std::vector<Error>& faults) {
-  Json list = Json::array();
-  for (const Error& fault : faults) list.push_back({{"message", fault.message}, {"path", fault.path}, {"hint", fault.hint}});
-  return list;
-}
-
 }  // namespace
 
 void check_job(std::string_view document, const CheckedMachine& machine, Diagnostics& diagnostics) {
@@ -141,8 +136,7 @@ void check_job(std::string_view document, const CheckedMachine& machine, Diagnos
 }
 
 std::string diagnostics_json(const Diagnostics& diagnostics) {
-  const Json json{{"errors", faults_json(diagnostics.errors())}, {"warnings", faults_json(diagnostics.warnings())}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return protocol::faults_to_json(diagnostics).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace tuneband::workers

@@ -35,6 +35,26 @@ std::string host_name() {
   return name.data();
 }
 
+constexpr std::int64_t kWaitForCheckMs = 5'000;  // before the next call is held: a check takes about one second
+
+// What an order's trial needs, as a document: its parameters are fixed.
+Json document_of(const protocol::AssignmentOrder& order) {
+  Json trainer = order.trainer;
+  if (trainer.is_object()) trainer.erase("preflight");
+  return {{"name", order.job_name},
+          {"objective", {{"metric", order.objective_metric}, {"goal", order.maximize ? "maximize" : "minimize"}}},
+          {"search_space", order.configuration},
+          {"trainer", std::move(trainer)},
+          {"scheduler", {{"type", "none"}, {"max_resource", order.max_resource}}}};
+}
+
+// "path: message (hint); ..."
+std::string errors_in_words(const Diagnostics& found) {
+  std::string text;
+  for (const Error& error : found.errors()) text += (text.empty() ? "" : "; ") + describe(error);
+  return text;
+}
+
 // The server answers an idle worker when there is work, and a rank that is done when the other ranks are.
 bool may_be_held(const protocol::SyncRequest& request, const Assignment* current) {
   if (request.draining) return false;
@@ -71,8 +91,16 @@ void Worker::drain() {
 void Worker::train() {
   std::unique_lock lock(mutex_);
   while (true) {
-    const bool called = changed_.wait_for(lock, milliseconds(options_.release_after_ms), [this] { return to_train_ || end_; });
+    const bool called =
+        changed_.wait_for(lock, milliseconds(options_.release_after_ms), [this] { return to_train_ || to_check_ || end_; });
     if (!to_train_ && end_) break;
+    if (to_check_) {
+      const protocol::CheckOrder order = *std::exchange(to_check_, std::nullopt);
+      lock.unlock();
+      check(order);
+      lock.lock();
+      continue;
+    }
     const std::shared_ptr<Assignment> assignment = std::exchange(to_train_, nullptr);
     lock.unlock();
     if (called) {
@@ -87,15 +115,49 @@ void Worker::train() {
   runner_.release();
 }
 
+bool Worker::is_draining() {
+  const std::lock_guard lock(mutex_);
+  return draining_;
+}
+
+void Worker::check(const protocol::CheckOrder& order) {
+  const std::string document = order.document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  protocol::CheckResult result{order.id, options_.check_job(document, order.workers, [this] { return is_draining(); })};
+  {
+    const std::lock_guard lock(mutex_);
+    check_result_ = std::move(result);
+  }
+  wake_.set();
+}
+
+// Once for each job. What is found is in the log, and in the message of a trial that fails.
+void Worker::look_first(Assignment& assignment) {
+  const protocol::AssignmentOrder& order = assignment.order();
+  if (!order.look_first || !options_.check_job || std::exchange(looked_at_, order.job) == order.job) return;
+  assignment.waits_for_others(true);
+  const auto should_stop = [&assignment] { return assignment.should_stop(); };
+  const std::string document = document_of(order).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const Diagnostics found = options_.check_job(document, 1, should_stop);
+  assignment.waits_for_others(false);
+  found_here_ = errors_in_words(found);
+  if (!found_here_.empty())
+    options_.log("job " + std::to_string(order.job) + ": before its first trial here was found: " + found_here_);
+}
+
 // A fault of the machine is waited out, and the trial is charged nothing. The other ranks of a group would take one that waits
 // for lost.
 SegmentResult Worker::run_segment(Assignment& assignment) {
   const protocol::AssignmentOrder& order = assignment.order();
   const std::string name = "job " + std::to_string(order.job) + " trial " + std::to_string(order.trial) + ": ";
   options_.log(name + "resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
+  look_first(assignment);
   int wait_ms = kMachineWaitMsMin;
   while (true) {
     SegmentResult result = try_segment(assignment);
+    const bool failed = result.exit != kExitCompleted && result.exit != kExitStopped && result.waits_for.empty();
+    if (failed && looked_at_ == order.job && !found_here_.empty())
+      result.message += "; before its first trial of the job this machine (" + host_name() + ") was found wanting: " +
+                        found_here_;
     if (result.waits_for.empty() || order.group) return result;
     if (wait_ms == kMachineWaitMsMin) options_.log(name + result.message);
     assignment.waits_for(result.waits_for);
@@ -214,6 +276,8 @@ protocol::SyncRequest Worker::make_request() const {
   request.data_keys = runner_.data_keys();
   if (request.data_keys.size() > protocol::kDataKeysMax) request.data_keys.resize(protocol::kDataKeysMax);
   request.draining = draining_;
+  request.checks_jobs = static_cast<bool>(options_.check_job);
+  request.check_result = check_result_;
   request.address = address_;
   request.free_port = free_port_;
   if (current_) request.assignment = current_->status();
@@ -226,6 +290,12 @@ void Worker::apply(const protocol::SyncRequest& sent, protocol::SyncReply reply,
   const auto now = Clock::now();
   const bool was_held = may_be_held(sent, current_.get()) && now - sent_at >= kHeldAtLeast;
   drain_told_ = sent.draining;
+  if (sent.check_result && check_result_ && sent.check_result->id == check_result_->id) check_result_.reset();
+  const bool checks = reply.check && options_.check_job && !draining_;
+  if (checks) {
+    to_check_ = std::move(reply.check);
+    changed_.notify_all();
+  }
   if (reply.desired == "drain") draining_ = true;
   next_sync_ = now;
 
@@ -245,6 +315,8 @@ void Worker::apply(const protocol::SyncRequest& sent, protocol::SyncReply reply,
     to_train_ = current_;
     changed_.notify_all();
     next_sync_ = now + pause;
+  } else if (checks) {
+    next_sync_ = now + milliseconds(kWaitForCheckMs);  // or once it is done
   } else if (!sent.assignment && !draining_ && !was_held) {
     next_sync_ = now + pause;
   }

@@ -40,6 +40,10 @@ struct WorkerOptions {
   // the process is replaced. Once it was told to stop, `group_grace_ms` is enough. 0: never.
   std::int64_t stall_ms = 300'000;
   std::function<void(bool for_good)> replace_process = [](bool) {};
+  // What is found on this machine of a job's document (workers/check_process.hpp), on the thread that trains. `workers`: that
+  // share it; `should_stop`: asked several times a second. Empty: this worker checks nothing.
+  using CheckJob = std::function<Diagnostics(const std::string& document, int workers, const std::function<bool()>& should_stop)>;
+  CheckJob check_job;
   std::function<void(const std::string&)> log = [](const std::string&) {};
 };
 
@@ -59,6 +63,9 @@ class Worker {
   using Clock = std::chrono::steady_clock;
 
   void train();
+  void check(const protocol::CheckOrder& order);
+  void look_first(Assignment& assignment);
+  bool is_draining();
   SegmentResult run_segment(Assignment& assignment);
   SegmentResult try_segment(Assignment& assignment);
 
@@ -79,6 +86,10 @@ class Worker {
   TrialRunner& runner_;
   os::WakeEvent wake_;  // the sync loop has something to tell
 
+  // The training thread's own.
+  std::int64_t looked_at_ = 0;  // the job of the last order that said look_first
+  std::string found_here_;      // the errors that its check found on this machine; "": none
+
   // The sync loop's own.
   Clock::time_point last_answer_;
   Clock::time_point next_sync_;
@@ -96,6 +107,8 @@ class Worker {
   std::condition_variable changed_;
   std::shared_ptr<Assignment> current_;   // until the server no longer desires it
   std::shared_ptr<Assignment> to_train_;  // not yet taken by the training thread
+  std::optional<protocol::CheckOrder> to_check_;        // the same
+  std::optional<protocol::CheckResult> check_result_;   // until the server has it
   bool draining_ = false;
   bool held_ = false;  // the server may be holding our sync
   std::optional<End> end_;

@@ -22,6 +22,7 @@
 #include "command_line/checks.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
+#include "workers/check_process.hpp"
 #include "workers/command/orphan_reaper.hpp"
 #include "workers/job_check.hpp"
 #include "workers/sync_loop.hpp"
@@ -195,6 +196,9 @@ int work(const Arguments& arguments, const sigset_t& end_signals, char** argv) {
   options.replace_process = [id = options.id, argv](bool for_good) {
     if (for_good) ::_exit(EXIT_SUCCESS);
     start_anew(id, argv);
+  };
+  options.check_job = [](const std::string& document, int workers, const std::function<bool()>& should_stop) {
+    return tuneband::workers::check_in_process(document, {.workers = workers, .should_stop = should_stop});
   };
   options.give_up_after_ms = arguments.give_up_after_s * 1000;
   options.log = [name = options.name](const std::string& line) { std::fprintf(stderr, "%s: %s\n", name.c_str(), line.c_str()); };

@@ -67,7 +67,8 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
       events_(loop, reads_),
       followers_(loop, reads_),
       logs_(loop),
-      webhooks_(loop, reads_, parts.engine, parts.webhooks) {
+      webhooks_(loop, reads_, parts.engine, parts.webhooks),
+      remote_checks_(loop, {}) {
   add_job_routes();
   add_trial_routes();
   add_tensor_routes();
@@ -114,6 +115,7 @@ void Api::handle(const HttpRequest& request, const Respond& respond) {
 
 void Api::close_streams() {
   webhooks_.close();
+  remote_checks_.stop();
   events_.close();
   followers_.close();
   logs_.close();

@@ -21,6 +21,7 @@
 #include "server/engine.hpp"
 #include "server/http/router.hpp"
 #include "server/local/preflight.hpp"
+#include "server/remote_checks.hpp"
 
 namespace tuneband::server {
 
@@ -85,6 +86,8 @@ class Api {
   void add_check_routes();
   WorkersNow workers_now() const;
   void check_document(const HttpRequest& request, const Respond& respond);
+  // By this machine and by those of the workers; `then` gets one word of all.
+  void check_on_machines(const ParsedJob& job, std::function<void(const Diagnostics&)> then);
   void reply_check(const JobSpec& spec, const Diagnostics& found, std::optional<double> seconds_per_unit, const Respond& respond);
 
   // routes_trials.cpp
@@ -153,6 +156,7 @@ class Api {
   EventFollowers followers_;
   LogFollowers logs_;
   Webhooks webhooks_;
+  RemoteChecks remote_checks_;
   ServerMetrics metrics_;
   std::function<ConnectionLoad()> connections_ = [] { return ConnectionLoad{}; };
   std::function<std::size_t()> local_workers_down_ = [] { return std::size_t{0}; };

@@ -44,7 +44,8 @@ Json capacity_of(const JobSpec& spec, const WorkersNow& workers, const std::opti
             {"seconds_per_unit", nullptr},  {"measured_in", nullptr},
             {"wall_seconds", nullptr},      {"wall_seconds_beside_others", nullptr}};
   if (workers.all == 0)
-    diagnostics.warning("", "no worker is connected: the job's trials would wait", "start one: tuneband-worker");
+    diagnostics.warning("", "no worker is connected: the job's trials would wait",
+                        "start one: tuneband-worker; on another machine it looks at the job before its first trial of it");
   if (!unit) return json;
   json["seconds_per_unit"] = unit->seconds;
   if (!unit->job.empty()) json["measured_in"] = unit->job;

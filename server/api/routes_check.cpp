@@ -1,5 +1,6 @@
 // POST /v1/checks: everything that a submission would say of a document, and when the job would start and end; nothing is stored.
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include "server/api/api.hpp"
@@ -39,7 +40,7 @@ void Api::check_document(const HttpRequest& request, const Respond& respond) {
       request,
       [this, seconds_per_unit, respond](const ReadDocument& read) {
         if (!read.found.ok()) return reply_check(read.job->spec, read.found, seconds_per_unit, respond);
-        parts_.preflight.check(read.job->canonical, [this, read, seconds_per_unit, respond](const Diagnostics& by_worker) {
+        check_on_machines(*read.job, [this, read, seconds_per_unit, respond](const Diagnostics& by_worker) {
           Diagnostics all = read.found;
           add_all(by_worker, all);
           warn_of_replicas(read.job->spec, all);
@@ -47,6 +48,32 @@ void Api::check_document(const HttpRequest& request, const Respond& respond) {
         });
       },
       respond);
+}
+
+// What this machine finds counts where workers are, or where no other machine has answered.
+void Api::check_on_machines(const ParsedJob& job, std::function<void(const Diagnostics&)> then) {
+  struct Found {
+    std::optional<Diagnostics> here;
+    std::optional<std::vector<FoundOnHost>> there;
+  };
+  const auto found = std::make_shared<Found>();
+  const auto join = [found, with_own = parts_.local_workers > 0, then = std::move(then)] {
+    if (!found->here || !found->there) return;
+    std::vector<FoundOnHost> hosts = *found->there;
+    const bool answered = std::any_of(hosts.begin(), hosts.end(), [](const FoundOnHost& host) { return host.found.has_value(); });
+    if (with_own || !answered) hosts.insert(hosts.begin(), FoundOnHost{"the server's machine", found->here});
+    then(merged(hosts));
+  };
+  parts_.preflight.check(job.canonical, [found, join](const Diagnostics& here) {
+    found->here = here;
+    join();
+  });
+  const auto asked = remote_checks_.check(job.canonical, parts_.engine.scheduler().workers(),
+                                          [found, join](std::vector<FoundOnHost> there) {
+                                            found->there = std::move(there);
+                                            join();
+                                          });
+  for (const WorkerId& worker : asked) parts_.engine.release_held(worker);
 }
 
 void Api::reply_check(const JobSpec& spec, const Diagnostics& found, std::optional<double> seconds_per_unit,

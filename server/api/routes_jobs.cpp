@@ -169,7 +169,7 @@ void Api::create_job(const HttpRequest& request, const Respond& respond) {
       [this, preflight, respond](const ReadDocument& read) {
         if (!read.found.ok()) return respond->reply(error_reply(read.found));
         if (preflight == "off") return submit_job(read, read.found, respond);
-        parts_.preflight.check(read.job->canonical, [this, read, respond](const Diagnostics& by_worker) {
+        check_on_machines(*read.job, [this, read, respond](const Diagnostics& by_worker) {
           Diagnostics all = read.found;
           add_all(by_worker, all);
           if (!all.ok()) return respond->reply(error_reply(all));

@@ -20,6 +20,7 @@
 #include "os/pidfd.hpp"
 #include "os/unique_fd.hpp"
 #include "server/local/server_child.hpp"
+#include "workers/protocol/sync.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -127,28 +128,6 @@ ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::
   return run;
 }
 
-// {"errors": [{"path", "message", "hint"}], "warnings": [...]}; false when the text is something else.
-bool read_faults(const std::string& text, Diagnostics& found) {
-  const Result<Json> json = parse_json(text);
-  if (!json || !json->is_object()) return false;
-  for (const char* kind : {"errors", "warnings"}) {
-    const auto faults = json->find(kind);
-    if (faults == json->end() || !faults->is_array()) return false;
-    for (const Json& fault : *faults) {
-      Diagnostics unreadable;
-      ObjectReader reader(fault, "", unreadable);
-      const auto field = [&reader](const char* name) { return reader.text_or(name, "", {0, kOutputBytesMax}); };
-      if (kind == std::string_view("errors")) {
-        found.error(field("path"), field("message"), field("hint"));
-      } else {
-        found.warning(field("path"), field("message"), field("hint"));
-      }
-      if (!unreadable.ok()) return false;
-    }
-  }
-  return true;
-}
-
 Diagnostics not_checked(const std::string& why) {
   Diagnostics warned;
   warned.warning("", "the job's files were not checked: " + why, "trials that meet a fault will say so");
@@ -167,8 +146,9 @@ Diagnostics check_now(const PreflightOptions& options, int ending_fd, const std:
   const ProgramRun run = run_check(options, ending_fd, document);
   if (run.hung) return hangs(options.timeout_ms);
   if (!run.failure.empty()) return not_checked("the check " + run.failure);
+  const Result<Json> json = parse_json(run.output);
   Diagnostics found;
-  if (!read_faults(run.output, found)) return not_checked("the check gave no answer that can be read");
+  if (!json || !protocol::faults_from_json(*json, found)) return not_checked("the check gave no answer that can be read");
   return found;
 }
 

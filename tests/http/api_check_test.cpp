@@ -1,6 +1,8 @@
 // POST /v1/checks, and what it says of when a job would start and end.
 #include <gmock/gmock.h>
 
+#include <future>
+
 #include "server/api/capacity.hpp"
 #include "tests/http/api_fixture.hpp"
 
@@ -40,6 +42,26 @@ TEST_F(ApiCheckTest, TakesTheUsersWordForHowLongAUnitTakes) {
   EXPECT_TRUE(said["capacity"]["measured_in"].is_null());
   EXPECT_TRUE(check(job_document("b"))["capacity"]["seconds_per_unit"].is_null());
   EXPECT_EQ(post("/v1/checks?base_dir=/&seconds_per_unit=0", job_document("b").dump()).status, 400);
+}
+
+// A worker of another machine, which says what it finds there.
+TEST_F(ApiCheckTest, AsksTheMachinesOfWorkersToo) {
+  const auto call = [this](const Json& more) {
+    Json request{{"name", "far"}, {"host", "elsewhere"}, {"pid", 1}, {"version", TUNEBAND_VERSION}, {"checks_jobs", true}};
+    request.update(more);
+    return Json::parse(post("/v1/workers/far-1/sync", request.dump()).body);
+  };
+  call(Json::object());
+  std::future<Json> said = std::async(std::launch::async, [this] { return check(job_document("a")); });
+  Json asked;
+  while (!asked.contains("check")) asked = call(Json::object());  // each call is held until then, or for a moment
+  EXPECT_EQ(asked["desired"], "idle");
+  EXPECT_EQ(asked["check"]["document"]["name"], "a");
+  const Json fault{{"path", "trainer.argv[0]"}, {"message", "no such program"}, {"hint", ""}};
+  call({{"check_result", {{"id", asked["check"]["id"]}, {"found", {{"errors", {fault}}, {"warnings", Json::array()}}}}}});
+  const Json refused = said.get();
+  EXPECT_EQ(refused["ok"], false);
+  EXPECT_EQ(refused["errors"][0]["message"], "no such program") << "this machine has no worker of its own: it does not count";
 }
 
 JobSpec spec_of(const char* limits = "{}", const char* trainer = R"({"type": "command", "argv": ["x"]})") {

@@ -27,6 +27,7 @@ AssignmentOrder some_order() {
   order.files_epoch = 8;
   order.trial_dir = "/var/lib/tuneband/jobs/7/trials/11";
   order.group = GroupPlace{2, 3, 5, "10.0.0.7", 4711, "10.0.0.1", 4712};
+  order.look_first = true;
   return order;
 }
 
@@ -52,6 +53,10 @@ SyncRequest some_request() {
   status.crash = "exit status 3";
   status.files_epoch = 8;
   request.assignment = status;
+  request.checks_jobs = true;
+  request.check_result.emplace().id = 12;
+  request.check_result->found.error("trainer.argv[0]", "no such program", "look");
+  request.check_result->found.warning("", "slow");
   return request;
 }
 

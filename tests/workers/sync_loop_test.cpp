@@ -102,6 +102,56 @@ TEST_F(SyncLoopTest, AnIdleWorkerIsHeldUntilThereIsWorkAndGoesFromOneSegmentToTh
   EXPECT_EQ(drain(), Worker::End::drained);
 }
 
+TEST_F(SyncLoopTest, ChecksAJobWhenItTrainsNothingAndSaysWhatItFinds) {
+  options.check_job = [](const std::string& document, int workers, const std::function<bool()>&) {
+    Diagnostics found;
+    found.error("trainer", document + " for " + std::to_string(workers));
+    return found;
+  };
+  start_worker();
+  EXPECT_TRUE(server.wait_for(idle).checks_jobs);
+  server.ask_to_check({7, 3, {{"name", "j"}}});
+  const SyncRequest said = server.wait_for([](const SyncRequest& request) { return request.check_result.has_value(); });
+  EXPECT_EQ(said.check_result->id, 7);
+  EXPECT_EQ(said.check_result->found.errors().at(0).message, R"({"name":"j"} for 3)");
+  server.desire(order_of(1));
+  EXPECT_FALSE(server.wait_for(executing).check_result) << "it is told once";
+  EXPECT_EQ(drain(), Worker::End::drained);
+}
+
+TEST_F(SyncLoopTest, LooksAtAJobBeforeItsFirstTrialAndAFailureSaysWhatWasFound) {
+  std::vector<std::string> looked;
+  options.check_job = [&](const std::string& document, int, const std::function<bool()>&) {
+    looked.push_back(Json::parse(document)["search_space"].dump());
+    Diagnostics found;
+    found.error("trainer.argv[0]", "no such program", "install it");
+    return found;
+  };
+  runner.script = [](const AssignmentOrder& order, TrialReporter&) {
+    return order.epoch == 2 ? SegmentResult{kExitCompleted, ""} : SegmentResult{kExitCrashed, "it crashed"};
+  };
+  AssignmentOrder first = order_of(1);
+  first.look_first = true;
+  first.configuration = {{"x", 2}};
+  AssignmentOrder second = first;
+  second.epoch = 2;
+  AssignmentOrder of_another_job = first;
+  of_another_job.epoch = 3;
+  of_another_job.job = 2;
+  server.on_exit([&](const auto& status) {
+    return status.epoch == 1 ? std::optional(second) : status.epoch == 2 ? std::optional(of_another_job) : std::nullopt;
+  });
+  server.desire(first);
+  start_worker();
+  EXPECT_THAT(server.wait_for_exit(1).assignment->message,
+              testing::AllOf(testing::StartsWith("it crashed; before its first trial of the job this machine ("),
+                             testing::EndsWith("was found wanting: trainer.argv[0]: no such program (install it)")));
+  EXPECT_EQ(server.wait_for_exit(2).assignment->message, "");
+  server.wait_for_exit(3);
+  EXPECT_EQ(drain(), Worker::End::drained);
+  EXPECT_THAT(looked, ElementsAre(R"({"x":2})", R"({"x":2})")) << "once a job";
+}
+
 TEST_F(SyncLoopTest, ObservationsAreSentUntilTheyAreAcknowledgedAndNotAgain) {
   std::promise<void> told;
   runner.script = [&](const AssignmentOrder&, TrialReporter& reporter) {

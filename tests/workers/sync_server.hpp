@@ -45,6 +45,12 @@ class SyncServer {
     desired_ = std::move(order);
     changed_.notify_all();
   }
+  // With the next reply.
+  void ask_to_check(protocol::CheckOrder order) {
+    const std::lock_guard lock(mutex_);
+    check_ = std::move(order);
+    changed_.notify_all();
+  }
   void desire_drain() {
     const std::lock_guard lock(mutex_);
     drain_ = true;
@@ -104,7 +110,7 @@ class SyncServer {
     }
     changed_.notify_all();
     const bool idle = !request.assignment && !request.draining;
-    if (idle) changed_.wait(lock, [this] { return desired_ || drain_ || stopping_; });
+    if (idle) changed_.wait(lock, [this] { return desired_ || drain_ || stopping_ || check_; });
     if (stopping_) return std::nullopt;
     if (lose_ > 0) {
       --lose_;
@@ -116,6 +122,7 @@ class SyncServer {
                               .order = {},
                               .sync_within_ms = 5};
     if (reply.desired == "execute") reply.order = desired_;
+    reply.check = std::exchange(check_, std::nullopt);
     return LoopbackAnswer{.body = to_json(reply).dump()};
   }
 
@@ -124,6 +131,7 @@ class SyncServer {
   std::vector<protocol::SyncRequest> requests_;
   std::optional<protocol::AssignmentOrder> desired_;
   std::function<std::optional<protocol::AssignmentOrder>(const protocol::AssignmentStatus&)> on_exit_;
+  std::optional<protocol::CheckOrder> check_;
   bool drain_ = false;
   bool stopping_ = false;
   int lose_ = 0;

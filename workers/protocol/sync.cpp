@@ -16,6 +16,8 @@ constexpr TextRange kExitRange{.min = 0, .max = 50};
 constexpr TextRange kCrashRange{.min = 0, .max = 100};
 constexpr TextRange kPathRange{.min = 1, .max = 4096};
 constexpr TextRange kAddressRange{.min = 0, .max = 255};
+constexpr int kCheckedWorkersMax = 10'000;
+constexpr std::size_t kFaultTextSizeMax = 64 * 1024;  // bytes
 constexpr IntegerRange kPortRange{.min = 0, .max = 65'535};
 
 Json metrics_to_json(const Observation& observation) {
@@ -84,7 +86,14 @@ Json order_to_json(const AssignmentOrder& order) {
   if (order.kept_value) json["kept_value"] = *order.kept_value;
   if (!order.debug.is_null()) json["debug"] = order.debug;
   if (order.group) json["group"] = place_to_json(*order.group);
+  if (order.look_first) json["look_first"] = true;
   return json;
+}
+
+Json fault_list(const std::vector<Error>& faults) {
+  Json list = Json::array();
+  for (const Error& fault : faults) list.push_back({{"message", fault.message}, {"path", fault.path}, {"hint", fault.hint}});
+  return list;
 }
 
 std::string required_text(ObjectReader& reader, const std::string& field, TextRange range) {
@@ -228,8 +237,30 @@ AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostic
   order.seed = read_seed(reader);
   order.trial_dir = required_text(reader, "trial_dir", kPathRange);
   if (const Json* group = reader.find("group")) order.group = read_place(*group, join_path(path, "group"), diagnostics);
+  order.look_first = reader.boolean_or("look_first", false);
   reader.finish();
   return order;
+}
+
+CheckOrder read_check(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  ObjectReader reader(json, path, diagnostics);
+  CheckOrder check;
+  check.id = required_integer(reader, "id", kPositive);
+  check.workers = static_cast<int>(reader.integer_or("workers", 1, {.min = 1, .max = kCheckedWorkersMax}));
+  check.document = required_object(reader, "document");
+  reader.finish();
+  return check;
+}
+
+CheckResult read_check_result(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  ObjectReader reader(json, path, diagnostics);
+  CheckResult result;
+  result.id = required_integer(reader, "id", kPositive);
+  const Json* found = reader.require("found");
+  if (found != nullptr && !faults_from_json(*found, result.found))
+    diagnostics.error(join_path(path, "found"), "expected errors and warnings, got " + excerpt(*found));
+  reader.finish();
+  return result;
 }
 
 }  // namespace
@@ -241,17 +272,45 @@ std::string checkpoint_dir(const std::string& trial_dir, std::int64_t epoch) {
   return above + "/" + kCheckpointDir;
 }
 
+Json faults_to_json(const Diagnostics& found) {
+  return {{"errors", fault_list(found.errors())}, {"warnings", fault_list(found.warnings())}};
+}
+
+bool faults_from_json(const Json& json, Diagnostics& found) {
+  if (!json.is_object()) return false;
+  for (const char* kind : {"errors", "warnings"}) {
+    const auto faults = json.find(kind);
+    if (faults == json.end() || !faults->is_array()) return false;
+    for (const Json& fault : *faults) {
+      Diagnostics unreadable;
+      ObjectReader reader(fault, "", unreadable);
+      const auto field = [&reader](const char* name) { return reader.text_or(name, "", {0, kFaultTextSizeMax}); };
+      const std::string path = field("path");
+      const std::string message = field("message");
+      const std::string hint = field("hint");
+      if (!unreadable.ok()) return false;
+      kind == std::string_view("errors") ? found.error(path, message, hint) : found.warning(path, message, hint);
+    }
+  }
+  return true;
+}
+
 Json to_json(const SyncRequest& request) {
   Json json{{"name", request.name},       {"host", request.host},           {"pid", request.pid},
             {"version", request.version}, {"data_keys", request.data_keys}, {"draining", request.draining},
             {"address", request.address}, {"free_port", request.free_port}};
   if (request.assignment) json["assignment"] = status_to_json(*request.assignment);
+  if (request.checks_jobs) json["checks_jobs"] = true;
+  if (request.check_result)
+    json["check_result"] = {{"id", request.check_result->id}, {"found", faults_to_json(request.check_result->found)}};
   return json;
 }
 
 Json to_json(const SyncReply& reply) {
   Json json{{"desired", reply.desired}, {"sync_within_ms", reply.sync_within_ms}};
   if (reply.order) json["order"] = order_to_json(*reply.order);
+  if (reply.check)
+    json["check"] = {{"id", reply.check->id}, {"workers", reply.check->workers}, {"document", reply.check->document}};
   return json;
 }
 
@@ -275,6 +334,9 @@ SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics) {
   }
   if (const Json* assignment = reader.find("assignment"))
     request.assignment = read_status(*assignment, "assignment", diagnostics);
+  request.checks_jobs = reader.boolean_or("checks_jobs", false);
+  if (const Json* result = reader.find("check_result"))
+    request.check_result = read_check_result(*result, "check_result", diagnostics);
   reader.finish();
   return request;
 }
@@ -287,6 +349,7 @@ SyncReply sync_reply_from_json(const Json& json, Diagnostics& diagnostics) {
   if (const auto index = reader.word("desired", kDesired)) reply.desired = kDesired[*index];
   reply.sync_within_ms = reader.integer_or("sync_within_ms", reply.sync_within_ms, {.min = 1, .max = kSyncWithinMsMax});
   if (const Json* order = reader.find("order")) reply.order = read_order(*order, "order", diagnostics);
+  if (const Json* check = reader.find("check")) reply.check = read_check(*check, "check", diagnostics);
   if (reply.desired == "execute" && !reply.order) diagnostics.error("order", "is missing");
   reader.finish();
   return reply;

@@ -37,6 +37,12 @@ struct AssignmentStatus {
   std::optional<Observation> kept;  // with exit: what counts of the segment, of its best resource; nothing: of its last
 };
 
+// What came of a CheckOrder.
+struct CheckResult {
+  std::int64_t id = 0;
+  Diagnostics found;
+};
+
 struct SyncRequest {
   std::string name;  // for people: "local-1"
   std::string host;
@@ -47,6 +53,8 @@ struct SyncRequest {
   int free_port = 0;                   // was free there a moment ago; 0: none found
   std::optional<AssignmentStatus> assignment;
   bool draining = false;
+  bool checks_jobs = false;                 // it takes CheckOrders; nobody else is given one
+  std::optional<CheckResult> check_result;  // until a call with it was answered
 };
 
 // A rank's place in a distributed trial. All ranks of a segment have one epoch, and the same order but for the rank.
@@ -84,12 +92,22 @@ struct AssignmentOrder {
   std::uint64_t seed = 0;           // of the trial: hash of job seed and trial number
   std::string trial_dir;            // absolute; the worker makes it: log.txt, checkpoints, model
   std::optional<GroupPlace> group;  // nothing: it runs on one worker
+  bool look_first = false;  // the worker's machine is not the server's: it looks at the job before its first trial of it
+};
+
+// A job to look at on the worker's machine, as its user, before anything of it runs (workers/job_check.hpp): the worker does so
+// when it trains nothing, and says what it found.
+struct CheckOrder {
+  std::int64_t id = 0;
+  int workers = 1;  // of this server on that machine
+  Json document;
 };
 
 struct SyncReply {
   std::string desired;                   // "idle", "execute", "drain"
   std::optional<AssignmentOrder> order;  // for execute
   std::int64_t sync_within_ms = 1000;    // while executing: sync again after so long, or at once when the segment ends
+  std::optional<CheckOrder> check;
 };
 
 inline constexpr std::size_t kObservationsPerSyncMax = 10'000;
@@ -103,6 +121,10 @@ inline constexpr std::size_t kDataKeysMax = 1000;
 inline constexpr std::size_t kMessageSizeMax = 4000;  // bytes; a worker cuts what is longer
 inline constexpr int kWorldSizeMax = 1'000;
 inline constexpr std::int64_t kSyncWithinMsMax = 600'000;
+
+// {"errors": [{"message", "path", "hint"}], "warnings": [...]}, as a check says it.
+Json faults_to_json(const Diagnostics& found);
+bool faults_from_json(const Json& json, Diagnostics& found);  // false: it is something else
 
 Json to_json(const SyncRequest& request);
 Json to_json(const SyncReply& reply);
