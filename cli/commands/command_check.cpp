@@ -8,6 +8,7 @@
 #include "cli/commands/job_file.hpp"
 #include "cli/commands/rank_speed.hpp"
 #include "cli/format.hpp"
+#include "cli/terminal/capacity_text.hpp"
 #include "os/temporary_dir.hpp"
 
 namespace tuneband::cli {
@@ -19,11 +20,6 @@ constexpr std::size_t kFaultIndent = 9;
 std::string check_text(const Json& json, const char* field) {
   const auto found = json.find(field);
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-std::optional<double> check_number(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  return found != json.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
 void print_faults(Console& console, const Json& answer, const char* kind, const std::string& word, Style style) {
@@ -38,20 +34,6 @@ void print_faults(Console& console, const Json& answer, const char* kind, const 
   }
 }
 
-// "about 3 min with 2 workers; 6 min beside the jobs that run (0.4 s a round, measured in direct-marketing)".
-std::string time_text(const Json& capacity, const std::string& unit) {
-  const auto alone = check_number(capacity, "wall_seconds");
-  const auto seconds = check_number(capacity, "seconds_per_unit");
-  if (!seconds) return "not known: no job with this data or command has run (--seconds-per-unit says what a unit takes)";
-  const std::string job = check_text(capacity, "measured_in");
-  const std::string of_unit = fmt::format("{:.3g} s a unit of {}{}", *seconds, unit, job.empty() ? "" : ", measured in " + job);
-  if (!alone) return "not bounded by the document; " + of_unit;
-  const auto beside = check_number(capacity, "wall_seconds_beside_others");
-  return fmt::format("about {} with {}{} ({})", format_duration(*alone),
-                     format_count(static_cast<std::int64_t>(check_number(capacity, "workers").value_or(0)), "worker"),
-                     beside ? fmt::format(", or {} beside the jobs that run", format_duration(*beside)) : "", of_unit);
-}
-
 void print_check(Console& console, const Json& answer, const std::string& unit) {
   const bool ok = answer.value("ok", Json()) == true;
   print_faults(console, answer, "errors", "error", Style::bad);
@@ -59,10 +41,7 @@ void print_check(Console& console, const Json& answer, const std::string& unit) 
   if (!ok) return;
   const bool doubts = !answer.value("warnings", Json::array()).empty();
   console.field("check", doubts ? "it would be taken, with these warnings" : "nothing stands in its way", Style::good);
-  if (const Json capacity = answer.value("capacity", Json()); capacity.is_object()) {
-    console.field("starts", check_text(capacity, "starts"));
-    console.field("takes", time_text(capacity, unit));
-  }
+  print_capacity(console, answer.value("capacity", Json()), unit, now_ms());
 }
 
 // Where the document is checked: the server, or a private one where none answers.

@@ -5,6 +5,7 @@
 #include "cli/commands/job_like.hpp"
 #include "cli/commands/watch.hpp"
 #include "cli/format.hpp"
+#include "cli/terminal/capacity_text.hpp"
 #include "cli/terminal/job_report.hpp"
 
 namespace tuneband::cli {
@@ -78,6 +79,8 @@ Finished submit(Session session, const SubmitOptions& options) {
   const JobInfo job = job_from_json(answer->body["job"]);
   if (!session.console.json()) {
     session.console.print(introduction(job, answer->status == kStatusCreated));
+    if (answer->status == kStatusCreated && !options.wait)
+      print_capacity(session.console, answer->body.value("capacity", Json()), job.resource_name, now_ms());
     session.console.note("to look at it: " + dashboard_address(session.api.url(), job.name));
   }
   if (options.wait) return wait_for(session, job);

@@ -70,7 +70,11 @@ class Api {
   void warn_of_replicas(const JobSpec& spec, Diagnostics& found) const;
   // `found_so_far`: warnings, for the reply.
   void submit_job(const ReadDocument& read, const Diagnostics& found_so_far, const Respond& respond);
-  void reply_created(JobId job, bool created, const ReadDocument& read, const Diagnostics& found, const Respond& respond);
+  struct AtSubmission {
+    Diagnostics found;
+    WorkersNow workers;
+  };
+  void reply_created(JobId job, bool created, const ReadDocument& read, const AtSubmission& moment, const Respond& respond);
   void list_jobs(const HttpRequest& request, const Respond& respond);
   void list_cards(const HttpRequest& request, const JobsQuery& query, const Respond& respond);
   void get_job(JobId job, const Respond& respond);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/text.hpp"
-#include "scheduler/forecast.hpp"
+#include "scheduler/plan.hpp"
 
 namespace tuneband::server {
 
@@ -26,19 +26,30 @@ std::string start_of(const JobSpec& spec, const WorkersNow& workers) {
          (workers.jobs == 1 ? " job" : " jobs");
 }
 
-void check_runtime(const JobSpec& spec, double wall_seconds, int workers, Diagnostics& diagnostics) {
-  if (!spec.limits.max_runtime_ms) return;
+// `how`: "with 4 workers". False: it was said.
+bool check_runtime(const JobSpec& spec, double wall_seconds, const std::string& how, Diagnostics& diagnostics) {
+  if (!spec.limits.max_runtime_ms) return true;
   const double allowed = static_cast<double>(*spec.limits.max_runtime_ms) / 1000;
-  if (wall_seconds <= allowed) return;
+  if (wall_seconds <= allowed) return true;
   diagnostics.warning("limits.max_runtime_seconds",
-                      "the job takes about " + std::to_string(std::llround(wall_seconds)) + " s with " + workers_text(workers) +
+                      "the job takes about " + std::to_string(std::llround(wall_seconds)) + " s " + how +
                           ", and is ended after " + format_number(allowed) + " s",
                       "raise it, plan fewer trials, or start more workers");
+  return false;
 }
 
 }  // namespace
 
-Json capacity_of(const JobSpec& spec, const WorkersNow& workers, const std::optional<UnitTime>& unit, Diagnostics& diagnostics) {
+void check_replicas(const JobSpec& spec, int workers, Diagnostics& diagnostics) {
+  if (spec.replicas.back() == 1 || spec.replicas.back() <= workers) return;
+  diagnostics.warning("trainer.replicas",
+                      std::to_string(spec.replicas.back()) + " workers are needed at once, and there are " +
+                          std::to_string(workers),
+                      "such a trial waits until there are enough: start more workers, or lower it");
+}
+
+Json capacity_of(const JobSpec& spec, const WorkersNow& workers, const std::optional<UnitTime>& unit, Diagnostics& diagnostics,
+                 int trials_max) {
   Json json{{"workers", workers.all},       {"workers_free", workers.free},
             {"jobs_running", workers.jobs}, {"starts", start_of(spec, workers)},
             {"seconds_per_unit", nullptr},  {"measured_in", nullptr},
@@ -49,15 +60,17 @@ Json capacity_of(const JobSpec& spec, const WorkersNow& workers, const std::opti
   if (!unit) return json;
   json["seconds_per_unit"] = unit->seconds;
   if (!unit->job.empty()) json["measured_in"] = unit->job;
-  if (workers.all < spec.replicas.back()) return json;
+  const auto trials = trials_bound(spec);
+  if (workers.all < spec.replicas.back() || !trials || *trials > trials_max) return json;
   const int all = std::min(workers.all, kForecastWorkersMax);
   const auto alone = forecast(spec, all, unit->seconds);
   if (!alone) return json;
   json["wall_seconds"] = alone->wall_seconds;
-  check_runtime(spec, alone->wall_seconds, all, diagnostics);
+  const bool in_time = check_runtime(spec, alone->wall_seconds, "with " + workers_text(all), diagnostics);
   const int share = share_of(workers);
   const auto beside = workers.jobs == 0 || share < spec.replicas.back() ? std::nullopt : forecast(spec, share, unit->seconds);
   if (beside) json["wall_seconds_beside_others"] = beside->wall_seconds;
+  if (beside && in_time) check_runtime(spec, beside->wall_seconds, "beside the jobs that run", diagnostics);
   return json;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
+#include "scheduler/forecast.hpp"
 #include "scheduler/job_spec.hpp"
 
 namespace tuneband::server {
@@ -23,9 +24,16 @@ struct UnitTime {
   std::string job;  // measured in it; "": given by the user
 };
 
+// A job may wait for workers that are still to come, so that is no fault.
+void check_replicas(const JobSpec& spec, int workers, Diagnostics& diagnostics);
+
+// A submission is not to wait for the simulation of more trials.
+inline constexpr int kForecastTrialsOfSubmission = 1'000;
+
 // {"workers", "workers_free", "jobs_running", "starts", "seconds_per_unit", "measured_in", "wall_seconds",
 //  "wall_seconds_beside_others"}: `starts` is a sentence; seconds are null where nothing is known. Doubts go to `diagnostics`.
-// Simulates the job: takes as long as a forecast.
-Json capacity_of(const JobSpec& spec, const WorkersNow& workers, const std::optional<UnitTime>& unit, Diagnostics& diagnostics);
+// Simulates the job, when it has at most `trials_max` trials: takes as long as a forecast.
+Json capacity_of(const JobSpec& spec, const WorkersNow& workers, const std::optional<UnitTime>& unit, Diagnostics& diagnostics,
+                 int trials_max = kForecastTrialsMax);
 
 }  // namespace tuneband::server

@@ -202,37 +202,41 @@ void Api::read_document(const HttpRequest& request, std::function<void(const Rea
   });
 }
 
-// A job may wait for workers that are still to come, so that is no fault.
 void Api::warn_of_replicas(const JobSpec& spec, Diagnostics& found) const {
-  const int workers = std::max(parts_.local_workers, static_cast<int>(parts_.engine.scheduler().workers().size()));
-  if (spec.replicas.back() == 1 || spec.replicas.back() <= workers) return;
-  found.warning("trainer.replicas",
-                std::to_string(spec.replicas.back()) + " workers are needed at once, and there are " + std::to_string(workers),
-                "such a trial waits until there are enough: start more workers, or lower it");
+  check_replicas(spec, std::max(parts_.local_workers, static_cast<int>(parts_.engine.scheduler().workers().size())), found);
 }
 
 void Api::submit_job(const ReadDocument& read, const Diagnostics& found_so_far, const Respond& respond) {
   Diagnostics found = found_so_far;
   warn_of_replicas(read.job->spec, found);
   JobSubmitted event{read.job->spec, read.job->canonical};
-  const auto committed = [this, read, found, respond](std::span<const Notice> notices) {
+  // The workers as they are before it has some.
+  const auto committed = [this, read, found, workers = workers_now(), respond](std::span<const Notice> notices) {
     for (const Notice& notice : notices) {
       const auto* reply = std::get_if<JobReply>(&notice);
       if (reply == nullptr) continue;
       if (!reply->job) return respond->reply(error_reply(reply->job.error()));
-      return reply_created(*reply->job, reply->created, read, found, respond);
+      return reply_created(*reply->job, reply->created, read, {found, workers}, respond);
     }
   };
   if (const auto taken = parts_.engine.submit(std::move(event), committed); !taken) respond->reply(error_reply(taken.error()));
 }
 
-void Api::reply_created(JobId job, bool created, const ReadDocument& read, const Diagnostics& found, const Respond& respond) {
-  const auto reply = [job, created, parsed = read.job,
-                      warnings = faults_json(found.warnings())](Reader& reader) -> Result<std::string> {
+void Api::reply_created(JobId job, bool created, const ReadDocument& read, const AtSubmission& moment, const Respond& respond) {
+  const auto reply = [job, created, parsed = read.job, moment](Reader& reader) -> Result<std::string> {
     if (created) reader.keep_parsed(job, *parsed);
     auto json = reader.job(job);
     if (!json) return json.error();
-    return "{\"job\":" + *json + ",\"plan\":" + to_json(parsed->plan).dump() + ",\"warnings\":" + warnings.dump() + "}";
+    Diagnostics doubts;
+    std::optional<UnitTime> unit;
+    if (const auto measured = reader.measured_unit_time(parsed->spec)) unit = UnitTime{measured->seconds_per_unit, measured->job};
+    const Json capacity = capacity_of(parsed->spec, moment.workers, unit, doubts, kForecastTrialsOfSubmission);
+    Diagnostics all = moment.found;
+    for (const Error& doubt : doubts.warnings()) {
+      if (!doubt.path.empty()) all.warning(doubt.path, doubt.message, doubt.hint);  // that nobody is there `starts` says, too
+    }
+    return joined({"{\"job\":", *json, ",\"plan\":", to_json(parsed->plan).dump(), ",\"capacity\":", capacity.dump(),
+                   ",\"warnings\":", faults_json(all.warnings()).dump(), "}"});
   };
   read_json(reply, respond, created ? 201 : 200);
 }

@@ -1,6 +1,7 @@
 // POST /v1/checks, and what it says of when a job would start and end.
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <future>
 
 #include "server/api/capacity.hpp"
@@ -114,6 +115,43 @@ TEST(Capacity, WarnsOfAJobThatIsEndedBeforeItsEnd) {
   EXPECT_EQ(doubt(spec_of(R"({"max_runtime_seconds": 10})"), {4, 4, 0}, unit), "");
   EXPECT_EQ(doubt(spec_of(R"({"max_runtime_seconds": 9})"), {4, 4, 0}, unit),
             "limits.max_runtime_seconds: the job takes about 10 s with 4 workers, and is ended after 9 s");
+}
+
+// What is caught and what passes: tests/workers/tips/capacity.json, as tests/workers/tips_test.cpp has the others.
+TEST(Capacity, WhatMakesAJobWaitOrEndTooEarlyIsCaughtAndWhatIsNearlyLikeItPasses) {
+  std::ifstream file(TUNEBAND_SOURCE_DIR "/tests/workers/tips/capacity.json");
+  const Json tip = Json::parse(file);
+  const auto said_of = [](const Json& one, const Json& changes, const Json& workers) {
+    const JobSpec spec = spec_of(changes["limits"].dump().c_str(),
+                                 changes.value("trainer", Json::parse(R"({"type": "command", "argv": ["x"]})")).dump().c_str());
+    const WorkersNow now{workers["all"], workers["free"], workers["jobs"]};
+    std::optional<UnitTime> unit;
+    if (one.contains("seconds_per_unit")) unit = UnitTime{one["seconds_per_unit"], ""};
+    Diagnostics diagnostics;
+    server::check_replicas(spec, now.all, diagnostics);
+    server::capacity_of(spec, now, unit, diagnostics);
+    return diagnostics.warnings();
+  };
+  for (const Json& one : tip["cases"]) {
+    SCOPED_TRACE(one["case"].get<std::string>());
+    const auto caught = said_of(one, one["caught"], one["workers"]);
+    ASSERT_EQ(caught.size(), 1U);
+    EXPECT_EQ(caught[0].path, one["warning"]["path"]);
+    EXPECT_THAT(caught[0].message, HasSubstr(one["warning"]["message"].get<std::string>()));
+    EXPECT_THAT(caught[0].hint, HasSubstr(one["warning"]["hint"].get<std::string>()));
+    EXPECT_TRUE(said_of(one, one["passes"], one.value("passes_with", one["workers"])).empty());
+  }
+}
+
+TEST_F(ApiCheckTest, ASubmissionSaysWhenItStartsAndEnds) {
+  const Json created = Json::parse(post("/v1/jobs?preflight=off", job_document("a").dump()).body);
+  EXPECT_EQ(created["capacity"]["starts"], "when there is a worker: none is connected");
+  EXPECT_TRUE(created["capacity"]["wall_seconds"].is_null());
+  work_until_idle("w");
+  const Json again = Json::parse(post("/v1/jobs?preflight=off", job_document("b").dump()).body);
+  EXPECT_EQ(again["capacity"]["measured_in"], "a");
+  EXPECT_GT(again["capacity"]["wall_seconds"], 0) << again;
+  EXPECT_EQ(again["warnings"], Json::array());
 }
 
 }  // namespace

@@ -1,12 +1,18 @@
 // Documents with what makes trainings fail, and ones nearly like them that are fine: tests/workers/tips. A case has
 //   files    name: {text, rows (";" for a line's end; four times), numbers {rows, columns}, copy_of, bytes {offset: hex},
-//   replace, mode} caught   what is added to a small job, and the error or warning that must come of it passes   the same for a
-//   job of which nothing is said machine  {cores, memory_mb, workers} instead of this one; needs: "no GPU", "x86-64"; as_nobody:
-//   by a user without rights
+//            replace, mode}
+//   mounts   directory: "ro" or "noexec"
+//   caught   what is added to a small job, and the error or warning that must come of it
+//   passes   the same for a job of which nothing is said
+//   machine  {cores, memory_mb, workers} instead of this one
+//   needs    "no GPU", "x86-64"
+// as_nobody: by a user without rights.
 // {dir} is the directory of the files, {open_port} and {closed_port} are of the loopback.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,6 +20,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "core/json.hpp"
 #include "os/unique_fd.hpp"
@@ -77,6 +84,15 @@ void write_file(const std::string& path, const Json& file) {
   test::write_text(path, text);
 }
 
+// Of this process alone: it is in a mount namespace of its own afterwards, as a user who is root there.
+bool mount_as(const std::string& path, const std::string& how) {
+  const bool apart = ::unshare(CLONE_NEWNS) == 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
+  const unsigned long flag = how == "noexec" ? MS_NOEXEC : MS_RDONLY;
+  return apart && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount(path.c_str(), path.c_str(), nullptr, MS_BIND, nullptr) == 0 &&
+         ::mount(nullptr, path.c_str(), nullptr, MS_REMOUNT | MS_BIND | flag, nullptr) == 0;
+}
+
 class Loopback {
  public:
   explicit Loopback(bool listening) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -123,13 +139,16 @@ class Tips : public testing::TestWithParam<std::string> {
   }
 
   // As a user whom permissions hold, where the tests run as root.
-  Json said_of(const Json& changes, const CheckedMachine& machine, bool as_nobody) {
+  Json said_of(const Json& changes, const CheckedMachine& machine, bool as_nobody, const Json& mounts = Json::object()) {
     Json job{{"name", "j"}, {"objective", {{"metric", "loss"}, {"goal", "minimize"}}}, {"search_space", Json::object()}};
     job.merge_patch(Json::parse(filled(changes)));
     int pipe[2];
     EXPECT_EQ(::pipe(pipe), 0);
     const pid_t child = ::fork();
     if (child == 0) {
+      for (const auto& [name, how] : mounts.items()) {
+        if (!mount_as(dir_ / name, how)) ::_exit(1);
+      }
       if (as_nobody && ::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(1);
       Diagnostics diagnostics;
       check_job(job.dump(), machine, diagnostics);
@@ -164,7 +183,16 @@ class Tips : public testing::TestWithParam<std::string> {
   std::vector<std::string> closed_;
 };
 
+bool can_mount() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(mount_as("/tmp", "ro") ? 0 : 1);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status == 0;
+}
+
 bool can_be_shown(const Json& one) {
+  if (one.contains("mounts") && !can_mount()) return false;
   const std::string needs = one.value("needs", "");
   if (needs == "no GPU") return !machine_has_gpu();
   if (needs == "x86-64") return read_program_file("/proc/self/exe")->machine == 62;
@@ -181,12 +209,29 @@ TEST_P(Tips, WhatMakesTrainingsFailIsCaughtAndWhatIsNearlyLikeItPasses) {
     CheckedMachine machine = this_machine(1);
     if (const Json given = one.value("machine", Json()); given.is_object())
       machine = {given["cores"], given["memory_mb"].get<double>() * 1024 * 1024, given["workers"]};
-    expect_caught(one, said_of(one["caught"], machine, as_nobody));
-    EXPECT_EQ(said_of(one["passes"], machine, as_nobody), Json::parse(R"({"errors": [], "warnings": []})"));
+    const Json mounts = one.value("mounts", Json::object());
+    expect_caught(one, said_of(one["caught"], machine, as_nobody, mounts));
+    EXPECT_EQ(said_of(one["passes"], machine, as_nobody, mounts), Json::parse(R"({"errors": [], "warnings": []})"));
     for (const std::string& closed : closed_) ::chmod(closed.c_str(), 0700);
     closed_.clear();
     for (const auto& entry : fs::directory_iterator(dir_.path())) fs::remove_all(entry);
   }
+}
+
+// The seventh is the server's to see: tests/http/api_check_test.cpp.
+TEST(TipsData, EachOfTheSevenHasWhatIsCaughtAndWhatPasses) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(TUNEBAND_SOURCE_DIR "/tests/workers/tips")) {
+    names.insert(entry.path().stem());
+    const Json tip = Json::parse(test::read_text(entry.path()));
+    EXPECT_GE(tip["cases"].size(), 3U) << entry.path();
+    for (const Json& one : tip["cases"]) {
+      EXPECT_TRUE(one.contains("caught") && one.contains("passes")) << one["case"];
+      EXPECT_TRUE(one.contains("error") != one.contains("warning")) << one["case"];
+      EXPECT_TRUE(one["caught"] != one["passes"] || one.contains("passes_with")) << one["case"];
+    }
+  }
+  EXPECT_THAT(names, testing::ElementsAre("capacity", "distribution", "memory", "not_a_number", "permissions", "program", "security"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seven, Tips,
