@@ -109,7 +109,9 @@ void run_tensors(std::string_view input) {
   if (input.empty()) return;
   const auto bytes = std::as_bytes(std::span<const char>(input.data() + 1, input.size() - 1));
   constexpr std::size_t kUnpackedMax = 1 << 20;
-  const auto take = [](const std::string&, const ArrayView& array) {
+  std::size_t unpacked = 0;
+  const auto take = [&unpacked](const std::string&, const ArrayView& array) {
+    unpacked += array.bytes.size();
     require(elements_of(array.shape) == array.size(), "an array has the elements that its shape says");
     const Summary summary = summarise(array);
     require(summary.count == static_cast<double>(array.size()), "every element is looked at");
@@ -123,6 +125,7 @@ void run_tensors(std::string_view input) {
     if (const auto array = files::read_npy(bytes)) take("", *array);
   } else if (input.front() % 3 == 1) {
     (void)files::read_npz(bytes, kUnpackedMax, take);
+    require(unpacked <= kUnpackedMax, "no more is unpacked than is allowed");
   } else {
     (void)files::read_safetensors(bytes, take);
   }
