@@ -53,7 +53,8 @@ std::vector<SharedFault> shared_faults(const std::vector<FoundOnHost>& hosts,
 }
 
 std::string with_hosts(const SharedFault& fault, std::size_t answered) {
-  return fault.hosts.size() == answered ? fault.error.message : "on " + join_and(fault.hosts) + ": " + fault.error.message;
+  const bool everywhere = fault.hosts.size() == answered && (answered > 1 || fault.hosts.front() == kOwnMachine);
+  return everywhere ? fault.error.message : "on " + join_and(fault.hosts) + ": " + fault.error.message;
 }
 
 }  // namespace

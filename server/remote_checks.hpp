@@ -28,6 +28,8 @@ struct FoundOnHost {
   std::optional<Diagnostics> found;
 };
 
+inline constexpr const char* kOwnMachine = "the server's machine";  // as a host's name
+
 // One word of several machines: what all of them found is told once, the rest with their names. A job that one of them can run is
 // not refused: what keeps the others from it is a warning then.
 Diagnostics merged(const std::vector<FoundOnHost>& hosts);

@@ -140,6 +140,7 @@ void Worker::look_first(Assignment& assignment) {
   const Diagnostics found = options_.check_job(document, 1, should_stop);
   assignment.waits_for_others(false);
   found_here_ = errors_in_words(found);
+  found_first_ = found.ok() ? "" : found.errors().front().message;
   if (!found_here_.empty())
     options_.log("job " + std::to_string(order.job) + ": before its first trial here was found: " + found_here_);
 }
@@ -155,7 +156,8 @@ SegmentResult Worker::run_segment(Assignment& assignment) {
   while (true) {
     SegmentResult result = try_segment(assignment);
     const bool failed = result.exit != kExitCompleted && result.exit != kExitStopped && result.waits_for.empty();
-    if (failed && looked_at_ == order.job && !found_here_.empty())
+    const bool says_it = result.message.find(found_first_) != std::string::npos;
+    if (failed && looked_at_ == order.job && !says_it)
       result.message += "; before its first trial of the job this machine (" + host_name() + ") was found wanting: " +
                         found_here_;
     if (result.waits_for.empty() || order.group) return result;

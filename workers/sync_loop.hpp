@@ -89,6 +89,7 @@ class Worker {
   // The training thread's own.
   std::int64_t looked_at_ = 0;  // the job of the last order that said look_first
   std::string found_here_;      // the errors that its check found on this machine; "": none
+  std::string found_first_;     // the first one's message alone
 
   // The sync loop's own.
   Clock::time_point last_answer_;

@@ -182,7 +182,7 @@ Outcome<std::vector<RankTiming>> measure_ranks(Console& console, const JobFile& 
 
 void print_rank_speeds(Console& console, const std::vector<RankSpeed>& speeds, const ParsedJob& job) {
   Table table({{"ranks", Align::right},
-               {"seconds a unit of " + job.resource_name, Align::right},
+               {job.resource_name == "units" ? "seconds a unit" : "seconds a unit of " + job.resource_name, Align::right},
                {"speed-up", Align::right},
                {"efficiency", Align::right},
                {job.spec.objective.metric, Align::right}});

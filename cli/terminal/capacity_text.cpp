@@ -33,7 +33,8 @@ std::string time_text(const Json& capacity, const std::string& unit) {
   const auto seconds = capacity_number(capacity, "seconds_per_unit");
   if (!seconds) return "not known: no job with this data or command has run (--seconds-per-unit says what a unit takes)";
   const std::string job = capacity_word(capacity, "measured_in");
-  const std::string of_unit = fmt::format("{:.3g} s a unit of {}{}", *seconds, unit, job.empty() ? "" : ", measured in " + job);
+  const std::string of_unit = fmt::format("{:.3g} s a unit{}{}", *seconds, unit == "units" ? "" : " of " + unit,
+                                          job.empty() ? "" : ", measured in " + job);
   if (!alone) return "not bounded by the document; " + of_unit;
   const auto beside = capacity_number(capacity, "wall_seconds_beside_others");
   return fmt::format("about {} with {}{} ({})", format_duration(*alone),

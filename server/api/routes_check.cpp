@@ -61,7 +61,7 @@ void Api::check_on_machines(const ParsedJob& job, std::function<void(const Diagn
     if (!found->here || !found->there) return;
     std::vector<FoundOnHost> hosts = *found->there;
     const bool answered = std::any_of(hosts.begin(), hosts.end(), [](const FoundOnHost& host) { return host.found.has_value(); });
-    if (with_own || !answered) hosts.insert(hosts.begin(), FoundOnHost{"the server's machine", found->here});
+    if (with_own || !answered) hosts.insert(hosts.begin(), FoundOnHost{kOwnMachine, found->here});
     then(merged(hosts));
   };
   parts_.preflight.check(job.canonical, [found, join](const Diagnostics& here) {

@@ -26,11 +26,13 @@ std::vector<std::string> messages(const std::vector<Error>& faults) {
 }
 
 TEST(MergedFaults, OfOneMachineStayAsTheyAre) {
-  const Diagnostics all = merged({{"a", finds({"no python"}, {"slow"})}});
+  const Diagnostics all = merged({{kOwnMachine, finds({"no python"}, {"slow"})}});
   EXPECT_THAT(messages(all.errors()), ElementsAre("no python"));
   EXPECT_EQ(all.errors()[0].path, "trainer.argv[0]");
   EXPECT_EQ(all.errors()[0].hint, "mend it");
   EXPECT_THAT(messages(all.warnings()), ElementsAre("slow"));
+  EXPECT_THAT(messages(merged({{"far", finds({"no python"})}}).errors()), ElementsAre("on far: no python"))
+      << "it is not where the user looks";
 }
 
 TEST(MergedFaults, OfAllMachinesAreToldOnceAndOthersWithTheirNames) {
@@ -50,7 +52,7 @@ TEST(MergedFaults, AJobThatOneMachineCanRunIsNotRefused) {
 
 TEST(MergedFaults, WhoDidNotSayIsNamedAndCountsForNothing) {
   const Diagnostics all = merged({{"a", finds({"no torch"})}, {"b", std::nullopt}});
-  EXPECT_THAT(messages(all.errors()), ElementsAre("no torch"));
+  EXPECT_THAT(messages(all.errors()), ElementsAre("on a: no torch"));
   EXPECT_THAT(messages(all.warnings()), ElementsAre(HasSubstr("not checked on b:")));
   EXPECT_TRUE(merged({{"b", std::nullopt}}).ok());
 }

@@ -231,7 +231,8 @@ TEST(TipsData, EachOfTheSevenHasWhatIsCaughtAndWhatPasses) {
       EXPECT_TRUE(one["caught"] != one["passes"] || one.contains("passes_with")) << one["case"];
     }
   }
-  EXPECT_THAT(names, testing::ElementsAre("capacity", "distribution", "memory", "not_a_number", "permissions", "program", "security"));
+  EXPECT_THAT(names, testing::ElementsAre("capacity", "distribution", "memory", "not_a_number", "permissions", "program",
+                                          "security"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seven, Tips,
