@@ -62,7 +62,8 @@ TEST_F(ApiCheckTest, AsksTheMachinesOfWorkersToo) {
   call({{"check_result", {{"id", asked["check"]["id"]}, {"found", {{"errors", {fault}}, {"warnings", Json::array()}}}}}});
   const Json refused = said.get();
   EXPECT_EQ(refused["ok"], false);
-  EXPECT_EQ(refused["errors"][0]["message"], "on elsewhere: no such program") << "this machine has no worker of its own: it does not count";
+  EXPECT_EQ(refused["errors"][0]["message"], "on elsewhere: no such program")
+      << "this machine has no worker of its own: it does not count";
 }
 
 JobSpec spec_of(const char* limits = "{}", const char* trainer = R"({"type": "command", "argv": ["x"]})") {
