@@ -3,6 +3,7 @@
 //            replace, mode}
 //   mounts   directory: "ro" or "noexec"
 //   caught   what is added to a small job, and the error or warning that must come of it
+//   count    of the errors or warnings; left out: one or more
 //   passes   the same for a job of which nothing is said
 //   machine  {cores, memory_mb, workers} instead of this one
 //   needs    "no GPU", "x86-64"
@@ -168,6 +169,7 @@ class Tips : public testing::TestWithParam<std::string> {
     const char* kind = one.contains("error") ? "errors" : "warnings";
     const Json expected = Json::parse(filled(one.contains("error") ? one["error"] : one["warning"]));
     ASSERT_TRUE(said.is_object() && !said[kind].empty()) << said;
+    EXPECT_EQ(said[kind].size(), one.value("count", said[kind].size())) << said;
     const Json& fault = said[kind][0];
     EXPECT_EQ(fault["path"], expected["path"]) << said;
     EXPECT_THAT(fault["message"].get<std::string>(), HasSubstr(expected["message"].get<std::string>()));
@@ -231,8 +233,8 @@ TEST(TipsData, EachOfTheSevenHasWhatIsCaughtAndWhatPasses) {
       EXPECT_TRUE(one["caught"] != one["passes"] || one.contains("passes_with")) << one["case"];
     }
   }
-  EXPECT_THAT(names, testing::ElementsAre("capacity", "distribution", "memory", "not_a_number", "permissions", "program",
-                                          "security"));
+  EXPECT_THAT(names,
+              testing::ElementsAre("capacity", "distribution", "memory", "not_a_number", "permissions", "program", "security"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seven, Tips,
@@ -252,7 +254,7 @@ TEST(AddressIn, IsOfUrlsAndOfHostsWithAPort) {
   EXPECT_EQ(text_of("10.0.0.1:29500"), "10.0.0.1 29500");
   EXPECT_EQ(text_of("store.example.com:443"), "store.example.com 443");
   for (const char* none : {"", "12:30", "a:10", "lr:0.1", "s3://bucket/key", "file:///a", "unknown://host/a", "localhost:0",
-                           "localhost:65536", "localhost:99999", "a b:80", "/path:80", "model.py:9"})
+                           "http://host:0", "localhost:65536", "localhost:99999", "a b:80", "/path:80", "model.py:9"})
     EXPECT_EQ(text_of(none), "") << none;
 }
 

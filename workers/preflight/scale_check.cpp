@@ -133,11 +133,11 @@ void check_memory_limit(const CommandSpec& spec, const Json& job, const CheckedM
                         "what really takes so much is killed: lower it, so that such a trial fails by itself");
     return;
   }
-  const std::string fit = std::to_string(static_cast<int>(machine.memory_bytes / each));
+  const std::string fit = count(std::floor(machine.memory_bytes / each), "worker");
   diagnostics.warning("trainer.memory_mb",
                       std::to_string(at_once) + " workers may take " + megabytes(each * at_once) +
                           " together, and this machine has " + of_machine,
-                      "start at most " + fit + " workers, set max_parallel_trials to as many, or lower it");
+                      "start at most " + fit + ", set max_parallel_trials to as many, or lower it");
 }
 
 void check_learning_rate(const Json& job, Diagnostics& diagnostics) {
