@@ -32,6 +32,9 @@ std::string waits_for(const JobRow& row, const Standing& standing) {
     if (reason == "no worker") return "there is no worker";
     if (reason == "suggestion under way") return "its sampler computes the next configuration";
     if (reason == "max_parallel_trials") return "it runs as many trials as max_parallel_trials allows";
+    if (reason == "fewer workers than replicas") return "there are fewer workers than a trial of it takes";
+    if (reason == "gathering workers") return "it gathers the workers that a trial of it takes";
+    if (reason == "workers gathered for a wider trial") return "free workers are kept for a wider trial of another job";
     if (reason != "no free worker") return "it waits for " + reason;
     const int before = standing.queue_position.value_or(1) - 1;
     if (before == 0) return "the next free worker is its";

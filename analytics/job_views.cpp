@@ -44,8 +44,9 @@ std::int64_t code_of(const std::array<Word, size>& words, Word word) {
 class TrialColumns {
  public:
   // `digits` of the parameters that are numbers; nothing: as they are.
-  TrialColumns(const JobSpec& spec, Timestamp created_at, std::optional<int> digits)
-      : spec_(spec), created_at_(created_at), digits_(digits) {
+  // `arrivals`: of a trial, when it last came to the end of a segment.
+  TrialColumns(const JobSpec& spec, Timestamp created_at, std::optional<int> digits, std::map<int, Timestamp> arrivals)
+      : spec_(spec), created_at_(created_at), digits_(digits), arrivals_(std::move(arrivals)) {
     for (const Parameter& parameter : spec.search_space.parameters())
       column_of_.emplace(Json(parameter.name).dump(), &parameters_.emplace_back(parameter.name));
     for (std::size_t i = 0; i < spec.more_objectives.size(); ++i) more_objectives_.emplace_back("");
@@ -66,6 +67,8 @@ class TrialColumns {
     violation_.add(row.violation);
     created_.add_time(row.created_at, created_at_);
     started_.add_time(row.started_at, created_at_);
+    const auto arrival = arrivals_.find(row.id.number);
+    arrived_.add_time(arrival == arrivals_.end() ? std::nullopt : std::optional(arrival->second), created_at_);
     ended_.add_time(row.ended_at, created_at_);
     training_seconds_.add(seconds(row.training_ms));
     replicas_.add(row.replicas());
@@ -157,6 +160,7 @@ class TrialColumns {
   const JobSpec& spec_;
   Timestamp created_at_;
   std::optional<int> digits_;
+  std::map<int, Timestamp> arrivals_;
   int trials_ = 0;
   bool replicated_ = false;
   bool cost_known_ = false;
@@ -175,6 +179,7 @@ class TrialColumns {
   Column& kept_resource_ = columns_.add("kept_resource");
   Column& created_ = columns_.add("created");
   Column& started_ = columns_.add("started");
+  Column& arrived_ = columns_.add("arrived");
   Column& ended_ = columns_.add("ended");
   Column& training_seconds_ = columns_.add("training_seconds");
   Column& attempts_ = columns_.add("attempts");
@@ -308,7 +313,7 @@ Result<std::string> Reader::columns(JobId job, const ColumnsQuery& query) {
   if (!known) return known.error();
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
-  TrialColumns columns((*known)->spec, row->created_at, query.digits);
+  TrialColumns columns((*known)->spec, row->created_at, query.digits, arrivals(job));
   int left_out = 0;
   if (query.trials_max && row->trials_created > *query.trials_max) {
     left_out = add_chosen(columns, *row, **known, static_cast<std::size_t>(*query.trials_max));
@@ -323,6 +328,15 @@ Result<std::string> Reader::columns(JobId job, const ColumnsQuery& query) {
   write_notes(json, job);
   json.field("left_out", left_out).end_object();
   return text;
+}
+
+// When each trial last came to its rung, or to the end.
+std::map<int, Timestamp> Reader::arrivals(JobId job) {
+  Statement rows = connection_.prepare(
+      "SELECT trial, max(ended_at) FROM segments WHERE job = ? AND outcome IN ('reached_rung', 'completed') GROUP BY trial");
+  std::map<int, Timestamp> found;
+  for (rows.query(job.value); rows.step();) found.emplace_hint(found.end(), rows.small_integer(0), Timestamp{rows.integer(1)});
+  return found;
 }
 
 // Gives how many trials are left out.

@@ -257,6 +257,7 @@ class Reader {
   void write_timeline_jobs(JsonWriter& json, Timestamp from, Timestamp until);
   void write_timeline_events(JsonWriter& json, Timestamp from, Timestamp until);
   std::string configuration_of(JobId job, int trial);
+  std::map<int, Timestamp> arrivals(JobId job);
   int add_chosen(TrialColumns& columns, const JobRow& row, const ParsedJob& parsed, std::size_t trials_max);
   Statement select_all_trials();
   void add_missed_observations(TrialId trial, Timestamp since, Missed& missed);

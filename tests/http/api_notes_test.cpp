@@ -84,6 +84,17 @@ TEST_F(ApiNotesTest, ACardShowsWhatTheListNeeds) {
   EXPECT_EQ(get_json("/v1/jobs?view=cards").at("event"), get_json("/v1/events").at("newest"));
 }
 
+TEST_F(ApiNotesTest, ACardSaysThatAJobIsWiderThanTheWorkers) {
+  Json wide = job_document("wide");
+  wide["trainer"]["replicas"] = 3;
+  const std::string id = submit(wide);
+  sync("worker-1");
+  EXPECT_EQ(card(id).at("waits_for"), "there are fewer workers than a trial of it takes");
+  sync("worker-2");
+  sync("worker-3");
+  EXPECT_EQ(card(id).at("waits_for"), "");
+}
+
 TEST_F(ApiNotesTest, CardsThatDidNotChangeAreNotSentAgain) {
   submit(job_document("carded"));
   const RawReply first = get("/v1/jobs?view=cards");

@@ -41,11 +41,22 @@ TEST_F(ApiViewsTest, ColumnsSayOfEachTrialWhatAnalyticsSay) {
     EXPECT_EQ(shown.at("states").at(shown.at("state").at(i).get<std::size_t>()), trial.at("state"));
     EXPECT_EQ(shown.at("workers").at(shown.at("worker").at(i).get<std::size_t>()), trial.at("worker"));
     EXPECT_EQ(shown.at("parameters").at("x").at(i), trial.at("parameters").at("x"));
-    EXPECT_GE(shown.at("ended").at(i), shown.at("started").at(i));
+    EXPECT_GE(shown.at("ended").at(i), shown.at("arrived").at(i));
+    EXPECT_GT(shown.at("arrived").at(i), shown.at("started").at(i));
     EXPECT_EQ(shown.at("exit_class").at(i), -1);
   }
   EXPECT_FALSE(shown.contains("violation")) << "the job has no constraints";
   EXPECT_FALSE(shown.contains("replicas")) << "each trial had one worker";
+}
+
+TEST_F(ApiViewsTest, ATrialThatWaitsAtItsRungHasArrivedAndOneThatRunsHasNot) {
+  submit(job_document("whole"));
+  const Json order = sync("worker-1").at("order");
+  EXPECT_EQ(columns().at("arrived"), Json::array({nullptr}));
+  sync("worker-1", reached(order, 0.5));
+  const Json shown = columns();
+  EXPECT_TRUE(shown.at("arrived").at(0).is_number());
+  EXPECT_TRUE(shown.at("ended").at(0).is_null());
 }
 
 TEST_F(ApiViewsTest, AJobWithoutTrialsHasEmptyColumns) {

@@ -20,6 +20,7 @@ export interface TrialColumns {
   violation?: NumberText[];
   more_objectives?: (NumberText | null)[][];
   started: (number | null)[];
+  arrived: (number | null)[];
   ended: (number | null)[];
   training_seconds: number[];
   replicas?: number[];
@@ -49,6 +50,7 @@ export function tableOfColumns(columns: TrialColumns): TrialTable {
       moreObjectives: (columns.more_objectives ?? []).flatMap((column) => { const value = column[index] ?? null; return value === null ? [] : [numberOf(value)]; }),
       violation: numberOf(columns.violation?.[index] ?? 0),
       started: columns.started[index] ?? null,
+      arrived: columns.arrived?.[index] ?? null,
       ended: columns.ended[index] ?? null,
       trainingSeconds: columns.training_seconds[index] as number,
       replicas: columns.replicas?.[index] ?? 1,

@@ -32,7 +32,9 @@ export function levelThatCounts(rows: readonly TrialRow[], maxResource: number):
 
 export function bestSoFar(rows: readonly TrialRow[], goal: Objective['goal'], axis: CostAxis, maxResource: number, now: number): BestSoFar {
   const resource = levelThatCounts(rows, maxResource);
-  const byEnd = rows.filter((row) => row.started !== null).sort((a, b) => (a.ended ?? now) - (b.ended ?? now) || a.number - b.number);
+  // In time by when the values came; what was spent is told of trials that have ended.
+  const at = (row: TrialRow): number => (axis === 'time' ? row.arrived : null) ?? row.ended ?? now;
+  const byEnd = rows.filter((row) => row.started !== null).sort((a, b) => at(a) - at(b) || a.number - b.number);
   const points: Point[] = [];
   let spent = 0;
   for (const row of byEnd) {
@@ -40,11 +42,11 @@ export function bestSoFar(rows: readonly TrialRow[], goal: Objective['goal'], ax
     spent = before ?? spent + (axis === 'resource' ? row.resource : row.trainingSeconds * row.replicas);
     if (row.objective === null || !Number.isFinite(row.objective) || row.violation > 0) continue;
     const counts = row.objectiveResource >= resource;
-    points.push({ cost: axis === 'time' ? (row.ended ?? now) : spent, value: row.objective, trial: row.number, state: row.state, counts });
+    points.push({ cost: axis === 'time' ? at(row) : spent, value: row.objective, trial: row.number, state: row.state, counts });
   }
   const steps = improvements(points.filter((point) => point.counts), goal);
   const last = byEnd.at(-1);
-  return { steps, anywhere: improvements(points, goal), points, end: axis === 'time' ? (last ? (last.ended ?? now) : 0) : spent, resource };
+  return { steps, anywhere: improvements(points, goal), points, end: axis === 'time' ? (last ? Math.max(...byEnd.map((row) => row.ended ?? now)) : 0) : spent, resource };
 }
 
 function improvements(points: readonly Step[], goal: Objective['goal']): Step[] {

@@ -17,6 +17,7 @@ export interface TrialRow {
   moreObjectives: number[];
   violation: number;
   started: number | null; // seconds since the job was created
+  arrived: number | null; // at its rung, or at the end: when its value came
   ended: number | null;
   trainingSeconds: number;
   replicas: number;
@@ -26,6 +27,11 @@ export interface TrialRow {
   resourceSoFar: number | null; // what the whole job had spent when it ended; null: not told, as all trials are here
   workerSecondsSoFar: number | null;
   note: string;
+}
+
+// A trial is told of when it has come to its rung, and when it goes on from there.
+function arrivalOf(row: TrialRow, now: number | null): number | null {
+  return row.state === 'paused' || row.state === 'completed' || (row.state === 'running' && row.rung > 0) ? now : null;
 }
 
 export class TrialTable {
@@ -54,8 +60,11 @@ export class TrialTable {
     return index === undefined ? undefined : this.rows[index];
   }
 
-  put(row: TrialRow, configuration: Record<string, ParameterValue>): void {
+  // `now`: seconds since the job was created, of a row that is told while the job runs.
+  put(row: TrialRow, configuration: Record<string, ParameterValue>, now: number | null = null): void {
     const known = this.rowOf.get(row.number);
+    const before = known === undefined ? undefined : this.rows[known];
+    row.arrived ??= (before && before.rung === row.rung && before.state === row.state ? null : arrivalOf(row, now)) ?? before?.arrived ?? null;
     const index = known ?? this.rows.length;
     this.rows[index] = row;
     this.rowOf.set(row.number, index);
@@ -137,6 +146,7 @@ export function rowOfTrial(trial: Trial, createdAt: number): TrialRow {
     moreObjectives: trial.more_objectives.map(numberOf),
     violation: numberOf(trial.violation),
     started: secondsSince(createdAt, trial.started_at),
+    arrived: null,
     ended: secondsSince(createdAt, trial.ended_at),
     trainingSeconds: trial.training_seconds,
     replicas: trial.replicas,

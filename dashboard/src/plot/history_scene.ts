@@ -76,7 +76,7 @@ export function historyScene(input: HistoryInput): MakeScene {
     const ends = series.map((one) => one.end);
     const positive = all.map((point) => point.cost).filter((cost) => cost > 0);
     const start = input.x === 'log' ? Math.min(...positive, ...ends) : 0;
-    const x = makeScale(input.x, [start, Math.max(0, ...ends)], [box.left, box.right], false);
+    const x = makeScale(input.x, [start, Math.max(0, ...ends) || 1], [box.left, box.right], false);
     const values = [...all, ...lines].map((point) => point.value);
     const [low, high] = extentOf(values);
     const [clippedLow, clippedHigh] = extentOf(values, outliers);

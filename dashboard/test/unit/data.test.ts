@@ -8,7 +8,7 @@ import { formatDuration, formatNumber, formatShare, numberOf } from '../../src/d
 import { csvOf } from '../../src/parts/download.ts';
 import { parsePlace, hrefOf } from '../../src/state/place.ts';
 import { parseSort, sortedRows, type Column } from '../../src/views/job/trial_columns.ts';
-import { rowOf } from './tables.ts';
+import { rowOf, tableOf } from './tables.ts';
 
 test('numbers have the digits that a person needs', () => {
   const cases: [number, string][] = [
@@ -24,6 +24,30 @@ test('numbers have the digits that a person needs', () => {
 test('durations and shares', () => {
   assert.deepEqual([0.002, 0.5, 7.25, 59, 90, 3720, 90000].map(formatDuration), ['2 ms', '0.50 s', '7.3 s', '59 s', '1 min 30 s', '1 h 2 min', '1 d 1 h']);
   assert.deepEqual([0, 0.004, 0.5, 1].map(formatShare), ['0 %', '0.40 %', '50 %', '100 %']);
+});
+
+test('over time a value counts from when it came, not from when its trial ended', () => {
+  const rows = [
+    rowOf({ number: 0, state: 'stopped', objective: 0.5, started: 0, arrived: 2, ended: 9 }),
+    rowOf({ number: 1, state: 'paused', objective: 0.7, started: 1, arrived: 4, ended: null }),
+    rowOf({ number: 2, state: 'running', objective: null, started: 5, ended: null }),
+  ];
+  const found = bestSoFar(rows, 'maximize', 'time', 1, 10);
+  assert.deepEqual(found.steps.map((step) => [step.cost, step.value]), [[2, 0.5], [4, 0.7]]);
+  assert.equal(found.end, 10);
+});
+
+test('a trial that is told of has arrived when it waits at its rung, and keeps that when it is told again', () => {
+  const table = tableOf([{ number: 0, state: 'running', started: 0, ended: null }]);
+  table.put(rowOf({ number: 0, state: 'paused', objective: 0.5, ended: null }), {}, 3);
+  assert.equal(table.row(0)?.arrived, 3);
+  table.put(rowOf({ number: 0, state: 'stopped', objective: 0.5, ended: 8 }), {}, 8);
+  assert.equal(table.row(0)?.arrived, 3);
+  const other = tableOf([{ number: 0, state: 'running', started: 0, ended: null }]);
+  other.put(rowOf({ number: 0, state: 'running', rung: 1, objective: 0.5, ended: null }), {}, 4);
+  assert.equal(other.row(0)?.arrived, 4, 'it went straight on');
+  other.put(rowOf({ number: 0, state: 'running', rung: 1, objective: 0.5, ended: null }), {}, 5);
+  assert.equal(other.row(0)?.arrived, 4);
 });
 
 test('the best so far counts at the highest resource alone, by what was spent until then', () => {

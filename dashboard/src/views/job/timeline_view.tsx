@@ -15,6 +15,7 @@ import { ended } from '../../state/job_store.ts';
 import { hrefOf } from '../../state/place.ts';
 import { useJob } from './context.ts';
 
+const restMs = 2_000; // of a job that runs much happens
 const leastIdle = 1 / 200; // of what is shown: shorter times without anything are not listed
 
 export function TimelineView(): JSX.Element {
@@ -27,7 +28,8 @@ export function TimelineView(): JSX.Element {
   const whole: Window = [table.createdAt, Math.max(end, table.createdAt + 1)];
   const loaded = useLoaded(
     () => Promise.all([getTimeline(store.name, window), transport.live ? getWorkersTimeline(window ?? whole) : null]),
-    [generation, job.state, window?.join()],
+    [window?.join()],
+    { on: `${generation} ${job.state}`, restMs },
   );
   const { value, fault } = loaded.value;
   if (fault) return <FaultNotice fault={fault} />;

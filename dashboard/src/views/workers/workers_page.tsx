@@ -18,6 +18,7 @@ import type { Palette } from '../../state/theme.ts';
 import { Workers } from '../home/home_page.tsx';
 import { Live } from '../job/live.tsx';
 
+const restMs = 2_000; // much happens at once
 const minuteMs = 60_000;
 const spans = [['hour', 'hour'], ['quarter', '15 min'], ['day', 'day'], ['week', 'week']] as const;
 const spanMs: Record<string, number> = { quarter: 15 * minuteMs, hour: 60 * minuteMs, day: 24 * 60 * minuteMs, week: 7 * 24 * 60 * minuteMs };
@@ -48,7 +49,7 @@ function Timeline({ store }: { store: ServerStore }): JSX.Element {
   const loaded = useLoaded(() => {
     const now = Date.now();
     return api.getWorkersTimeline(window ?? [now - span, now]);
-  }, [window?.join() ?? '', span, window ? 0 : store.heard.value]);
+  }, [window?.join() ?? '', span], { on: window ? 0 : store.heard.value, restMs });
   const { value, fault } = loaded.value;
   if (fault) return <FaultNotice fault={fault} />;
   return value ? <TimelinePlot timeline={value} following={!window} /> : <p class="muted">Loading…</p>;
