@@ -92,7 +92,7 @@ TEST_F(ApiNotesTest, ACardSaysThatAJobIsWiderThanTheWorkers) {
   EXPECT_EQ(card(id).at("waits_for"), "there are fewer workers than a trial of it takes");
   sync("worker-2");
   sync("worker-3");
-  EXPECT_EQ(card(id).at("waits_for"), "");
+  EXPECT_EQ(card(id).at("waits_for"), "the next free worker is its") << "its first trial has them all";
 }
 
 TEST_F(ApiNotesTest, CardsThatDidNotChangeAreNotSentAgain) {

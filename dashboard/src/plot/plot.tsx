@@ -154,12 +154,12 @@ export function Plot(props: PlotProps): JSX.Element {
       const index = hovered.peek() === null ? -1 : order.indexOf(hovered.peek() as number);
       const next = order[index < 0 ? (step > 0 ? 0 : order.length - 1) : (index + step + order.length) % order.length] as number;
       const place = scene?.place?.(next);
-      show(place ? (scene?.hit?.(place.x, place.y) ?? { trial: next, ...place, lines: [`trial ${next}`] }) : { trial: next, x: 0, y: 0, lines: [`trial ${next}`] });
+      const told = scene?.tell?.(next);
+      show(told ?? (place ? (scene?.hit?.(place.x, place.y) ?? { trial: next, ...place, lines: [`trial ${next}`] }) : { trial: next, x: 0, y: 0, lines: [`trial ${next}`] }));
     } else if ((event.key === 'Enter' || event.key === ' ') && hovered.peek() !== null) {
       event.preventDefault();
       const trial = hovered.peek() as number;
-      const place = scene?.place?.(trial);
-      const href = place && scene?.hit?.(place.x, place.y)?.href;
+      const href = scene?.tell?.(trial)?.href;
       if (href) window.location.hash = href;
       else pick(trial, event.shiftKey);
     } else if (event.key === 'Escape') {

@@ -35,6 +35,8 @@ export interface Scene {
   // The trials in the order in which the arrow keys go through them.
   order?: () => readonly number[];
   place?(trial: number): { x: number; y: number } | null;
+  // What is told of a trial, where at its place there may be another one.
+  tell?(trial: number): Hit | null;
 }
 
 // The title of the plot in which the pointer sweeps right now: it is drawn at once, the others when there is a pause.

@@ -227,9 +227,9 @@ export function timelineScene(input: TimelineInput): MakeScene {
         return true;
       },
       order: () => [...new Set(bars.flatMap((bar) => input.say(bar.index).trial ?? []))],
-      place: (trial) => {
+      tell: (trial) => {
         const bar = bars.find((one) => input.say(one.index).trial === trial);
-        return bar ? { x: (bar.x0 + bar.x1) / 2, y: bar.y } : null;
+        return bar ? barHit(drawing, bar, (bar.x0 + bar.x1) / 2, bar.y) : null;
       },
     };
   };

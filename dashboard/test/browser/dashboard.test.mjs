@@ -197,6 +197,13 @@ test('all workers over all jobs: bars lead to trials, and it is told why nothing
   await open(`#/workers?from=${new Date(from).toISOString()}&until=${new Date(until).toISOString()}`);
   await page.getByRole('link', { name: 'example' }).waitFor();
   await drawn();
+  await plot.focus(); // without a mouse
+  await page.keyboard.press('ArrowRight');
+  await page.locator('.tip').getByText(/^example, trial \d+ on local-\d$/).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /^Trial \d+$/ }).waitFor();
+  await page.goBack();
+  await drawn();
   await page.getByRole('button', { name: 'Closer' }).click();
   await page.waitForFunction((before) => new URLSearchParams(location.hash.split('?')[1]).get('from') > before, new Date(from).toISOString());
   await page.goBack();

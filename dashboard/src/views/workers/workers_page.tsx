@@ -24,6 +24,7 @@ const spans = [['hour', 'hour'], ['quarter', '15 min'], ['day', 'day'], ['week',
 const spanMs: Record<string, number> = { quarter: 15 * minuteMs, hour: 60 * minuteMs, day: 24 * 60 * minuteMs, week: 7 * 24 * 60 * minuteMs };
 const leastIdle = 1 / 200; // of what is shown
 const colors = 6;
+const trialsOfAJob = 100_000_000; // more than one can have: a number for each trial of all jobs
 
 export function WorkersPage(): JSX.Element {
   const store = useMemo(() => new ServerStore(), []);
@@ -68,8 +69,9 @@ function TimelinePlot({ timeline, following }: { timeline: WorkersTimeline; foll
   const scene = useMemo(() => timelineScene({
     timeline, createdAt, now, range, nothing: 'nothing',
     say: (index) => {
-      const [job, trial] = [nameOf(timeline.job[index] as number), timeline.trial[index] as number];
-      return { title: `${job}, trial ${trial}`, trial: index, href: hrefOf(['jobs', job, 'trials', trial]), resource: `from ${timeline.from_resource[index]} to ${timeline.until_resource[index]}` };
+      const [id, trial] = [timeline.job[index] as number, timeline.trial[index] as number];
+      const job = nameOf(id);
+      return { title: `${job}, trial ${trial}`, trial: id * trialsOfAJob + trial, href: hrefOf(['jobs', job, 'trials', trial]), resource: `from ${timeline.from_resource[index]} to ${timeline.until_resource[index]}` };
     },
     color: (palette: Palette, index) => palette.series[(place.get(timeline.job[index] as number) ?? 0) % colors] ?? null,
     why: (from, until, workers) => why(createdAt + from * 1000, createdAt + until * 1000, workers),
