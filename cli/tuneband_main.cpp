@@ -316,6 +316,9 @@ void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments)
       ->check(whole_number_between(0, kWorkersMax))
       ->type_name("N");
   tensors->add_option("-o,--output", arguments.tensors.output, "Write the array at --step to this .npy file")->type_name("FILE");
+  tensors->add_option("--beside", arguments.tensors.beside, "Another trial of the job, to compare with")
+      ->check(whole_number_between(0, kTrialsMax))
+      ->type_name("TRIAL");
 
   auto* findings = add_command(app, chosen, "findings", "What the rules found in a job or in one trial",
                                with_server(arguments, [&](Session session) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -62,8 +63,9 @@ Finished list_tensors(Session session, const TensorsOptions& options) {
   console.print_table(table);
   const Json dropped = answer->value("dropped", Json::object());
   if (integer_of(dropped, "rows") > 0) {
-    console.note(fmt::format("{} found no room: `trial_megabytes_max` in the job's `debug` section is the bound",
-                             format_count(integer_of(dropped, "rows"), "tensor")));
+    console.note(
+        fmt::format("{} found no room: `trial_megabytes_max` and `job_megabytes_max` in the job's `debug` section are the bounds",
+                    format_count(integer_of(dropped, "rows"), "tensor")));
   }
   return kExitOk;
 }
@@ -142,6 +144,77 @@ Finished show_series(Session session, const TensorsOptions& options) {
   return kExitOk;
 }
 
+std::string cell(const Json& values, std::size_t side, Precision precision) {
+  const auto value = number_from_json(values.at(side));
+  return value ? format_value(*value, precision) : "-";
+}
+
+// The tensors of both; those whose last values differ are told apart.
+Finished list_beside(Console& console, const Json& answer, const std::vector<std::string>& trials) {
+  const Precision precision = console.terminal().interactive ? Precision::readable : Precision::exact;
+  Table table(
+      {{"tensor"}, {"step", Align::right}, {trials[0], Align::right}, {trials[1], Align::right}, {"steps", Align::right}});
+  for (const Json& tensor : answer.value("tensors", Json::array())) {
+    const Json& step = tensor.at("step");
+    table.add_row({text_of(tensor, "name"), step.is_null() ? "-" : step.dump(), cell(tensor.at("values"), 0, precision),
+                   cell(tensor.at("values"), 1, precision),
+                   tensor.at("steps").at(0).dump() + " and " + tensor.at("steps").at(1).dump()});
+  }
+  if (table.empty() && console.terminal().interactive) {
+    console.print("neither of the trials has saved anything");
+    return kExitOk;
+  }
+  console.print_table(table);
+  return kExitOk;
+}
+
+// One below the other, on the same axes.
+void plot_beside(Console& console, const std::array<std::vector<PlotPoint>, 2>& curves, const std::vector<std::string>& trials) {
+  for (std::size_t side = 0; side < curves.size(); ++side) {
+    PlotEnds ends;
+    ends.beside = curves[1 - side];
+    console.print(trials[side]);
+    if (curves[side].empty()) {
+      console.print("  nothing was saved of it");
+      continue;
+    }
+    for (const std::string& line : text_plot(curves[side], console.terminal().width, ends)) console.print(line);
+  }
+}
+
+Finished show_beside(Session session, const TensorsOptions& options) {
+  std::string target =
+      fmt::format("{}/tensors/beside?other={}&rank={}", trial_path(options.job, options.trial), *options.beside, options.rank);
+  if (!options.name.empty()) target += "&name=" + percent_encoded(options.name);
+  if (!options.reduction.empty()) target += "&reduction=" + percent_encoded(options.reduction);
+  if (options.step) target += fmt::format("&from={}&until={}", *options.step, *options.step);
+  const auto answer = session.api.get(target);
+  if (!answer) return answer.error();
+  Console& console = session.console;
+  if (console.json()) {
+    console.print_json(*answer);
+    return kExitOk;
+  }
+  const std::vector<std::string> trials = {fmt::format("trial {}", options.trial), fmt::format("trial {}", *options.beside)};
+  if (options.name.empty()) return list_beside(console, *answer, trials);
+  const Precision precision = console.terminal().interactive ? Precision::readable : Precision::exact;
+  std::array<std::vector<PlotPoint>, 2> curves;
+  Table table({{"step", Align::right}, {trials[0], Align::right}, {trials[1], Align::right}, {"difference", Align::right}});
+  for (const Json& step : answer->value("steps", Json::array())) {
+    const Json& values = step.at("values");
+    std::array<std::optional<double>, 2> both;
+    for (std::size_t side = 0; side < both.size(); ++side) {
+      both[side] = number_from_json(values.at(side));
+      if (both[side]) curves[side].push_back({static_cast<double>(integer_of(step, "step")), *both[side]});
+    }
+    table.add_row({std::to_string(integer_of(step, "step")), cell(values, 0, precision), cell(values, 1, precision),
+                   both[0] && both[1] ? format_value(*both[1] - *both[0], precision) : "-"});
+  }
+  if (console.terminal().interactive && console.terminal().utf8) plot_beside(console, curves, trials);
+  console.print_table(table);
+  return kExitOk;
+}
+
 void print_finding(Console& console, const Json& finding, bool with_trial) {
   const bool ends = text_of(finding, "action") != "note";
   const std::string where = with_trial ? fmt::format("  trial {}", integer_of(finding, "trial")) : "";
@@ -199,6 +272,8 @@ Outcome<Json> rule_from(const std::string& text) {
 }  // namespace
 
 Finished show_tensors(Session session, const TensorsOptions& options) {
+  if (options.beside && !options.output.empty()) return bad_input("--output writes one array: it does not go with --beside");
+  if (options.beside) return show_beside(session, options);
   if (options.name.empty()) return list_tensors(session, options);
   if (options.output.empty()) return show_series(session, options);
   if (!options.step) return bad_input("--output needs --step: one array is saved");

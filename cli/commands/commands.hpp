@@ -62,13 +62,14 @@ struct LogsOptions {
 Finished show_log(Session session, const LogsOptions& options);
 
 struct TensorsOptions {
-  std::string job;
+  std::string job = {};
   int trial = 0;
-  std::string name;  // "": all of them, by name
-  std::optional<std::int64_t> step;
+  std::string name = {};  // "": all of them, by name
+  std::optional<std::int64_t> step = {};
   int rank = 0;
-  std::string reduction;  // "": mean
-  std::string output;     // an .npy file; "": none is written
+  std::string reduction = {};      // "": mean
+  std::string output = {};         // an .npy file; "": none is written
+  std::optional<int> beside = {};  // another trial of the job
 };
 Finished show_tensors(Session session, const TensorsOptions& options);
 Finished show_findings(Session session, const std::string& job, std::optional<int> trial);

@@ -56,6 +56,10 @@ std::vector<std::string> text_plot(const std::vector<PlotPoint>& points, std::si
     x.take(point.x);
     if (std::isfinite(point.y)) y.take(point.y);
   }
+  for (const PlotPoint& point : ends.beside) {
+    x.take(point.x);
+    if (std::isfinite(point.y) && std::isfinite(y.low)) y.take(point.y);
+  }
   if (!std::isfinite(y.low)) return {"no finite value at " + format_count(static_cast<std::int64_t>(points.size()), "step")};
   std::vector<unsigned> cells(columns * kRows);
   const auto draw = [&](std::size_t across, std::size_t up) {

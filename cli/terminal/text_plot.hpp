@@ -16,6 +16,7 @@ struct PlotPoint {
 struct PlotEnds {
   std::string first = {};
   std::string last = {};
+  std::vector<PlotPoint> beside = {};  // of another curve: the axes have room for it, too
 };
 
 // Lines of at most `width` columns: ten of the curve, with the highest and the lowest value at its side, and the ends of x below.

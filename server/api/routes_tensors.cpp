@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "core/text.hpp"
 #include "server/api/api.hpp"
 #include "server/api/tensor_pages.hpp"
 #include "server/monotonic_clock.hpp"
@@ -31,6 +32,8 @@ void Api::add_tensor_routes() {
   router_.add({"GET", one + "/findings", {}, with_trial(of_trial)});
   router_.add({"GET", one + "/tensors", {"rank"}, tensors(tensors_page, kJson)});
   router_.add({"GET", one + "/tensors/series", {"name", "rank", "from", "until"}, tensors(tensor_series, kJson)});
+  router_.add(
+      {"GET", one + "/tensors/beside", {"other", "name", "rank", "from", "until", "reduction"}, tensors(tensors_beside, kJson)});
   router_.add({"GET", one + "/tensors/array", {"name", "rank", "step"}, tensors(tensor_array, "application/octet-stream")});
   router_.add(
       {"POST", one + "/check", {"rank"}, with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
@@ -80,13 +83,32 @@ void Api::read_tensors(const HttpRequest& request, TrialId trial, Result<std::st
   query.from = query_integer(request, "from", 0, kStepMax, diagnostics).value_or(0);
   query.until = query_integer(request, "until", 0, kStepMax, diagnostics).value_or(kStepMax);
   query.step = query_integer(request, "step", 0, kStepMax, diagnostics).value_or(0);
-  if (page != tensors_page && query.name.empty()) diagnostics.error("name", "is missing: the tensor's name");
+  query.trial = trial.number;
+  if (page == tensors_beside) {
+    const auto other = query_integer(request, "other", 0, std::numeric_limits<int>::max(), diagnostics);
+    if (!request.query_value("other")) diagnostics.error("other", "is missing: the other trial's number");
+    query.other_trial = static_cast<int>(other.value_or(0));
+    query.other_dir = parts_.data_dir.trial_dir({trial.job, query.other_trial});
+    const std::string reduction = request.query_value("reduction").value_or("mean");
+    if (const auto known = debugger::reduction_from(reduction)) {
+      query.reduction = *known;
+    } else {
+      diagnostics.error("reduction", "expected one of " + join_and(debugger::reduction_names()) + ", got " + excerpt(reduction));
+    }
+  }
+  if (page != tensors_page && page != tensors_beside && query.name.empty())
+    diagnostics.error("name", "is missing: the tensor's name");
   if (page == tensor_array && !request.query_value("step")) diagnostics.error("step", "is missing");
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   const auto read = [trial, query, page](Reader& reader) mutable -> Result<std::string> {
     const auto row = reader.trial_row(trial);
     if (!row) return row.error();
     query.trial_ended = ended(row->state);
+    if (!query.other_dir.empty()) {
+      const auto other = reader.trial_row({trial.job, query.other_trial});
+      if (!other) return other.error();
+      query.trial_ended = query.trial_ended && ended(other->state);
+    }
     return page(query);
   };
   reads_.run(read, [respond, content_type](Result<std::string>&& answer) {

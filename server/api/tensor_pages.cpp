@@ -1,8 +1,11 @@
 #include "server/api/tensor_pages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <list>
+#include <map>
+#include <optional>
 
 #include "analytics/row_json.hpp"
 #include "core/json_writer.hpp"
@@ -70,6 +73,46 @@ Error no_tensor(const TensorReader& reader, const TensorQuery& query) {
                    did_you_mean(query.name, names));
 }
 
+using Values = std::array<std::optional<double>, 2>;
+
+// What two trials have of a tensor.
+struct Beside {
+  std::map<std::int64_t, Values> steps;
+};
+
+void add_beside(const TensorReader& reader, const TensorQuery& query, std::size_t side, std::map<std::string, Beside>& tensors) {
+  const auto value_of = [&](const StoredTensor& tensor) {
+    return tensor.scalar ? tensor.summary.sum : tensor.summary.value(query.reduction);
+  };
+  if (!query.name.empty()) {
+    for (const auto& [step, tensor] : reader.series(query.name, query.from, query.until))
+      tensors[query.name].steps[step][side] = value_of(tensor);
+    return;
+  }
+  reader.for_each_step(query.from, query.until, [&](std::int64_t step, const std::vector<StoredTensor>& saved) {
+    for (const StoredTensor& tensor : saved) tensors[tensor.name].steps[step][side] = value_of(tensor);
+    return true;
+  });
+}
+
+void write_values(JsonWriter& json, const Values& values) {
+  json.key("values").begin_array().value(values[0]).value(values[1]).end_array().end_object();
+}
+
+void write_beside(JsonWriter& json, const std::string& name, const Beside& beside) {
+  std::array<std::int64_t, 2> counts{};
+  std::optional<std::int64_t> last;
+  Values values;
+  for (const auto& [step, at] : beside.steps) {
+    for (std::size_t side = 0; side < counts.size(); ++side) counts[side] += at[side] ? 1 : 0;
+    if (!at[0] || !at[1]) continue;
+    last = step;
+    values = at;
+  }
+  json.begin_object().field("name", name).key("steps").begin_array().value(counts[0]).value(counts[1]).end_array();
+  write_values(json.field("step", last), values);
+}
+
 }  // namespace
 
 Result<std::string> tensors_page(const TensorQuery& query) {
@@ -100,6 +143,37 @@ Result<std::string> tensor_series(const TensorQuery& query) {
   JsonWriter json(text);
   json.begin_object().field("name", query.name).field("rank", query.rank).key("steps").begin_array();
   for (const auto& [step, tensor] : series) write_step(json, step, tensor);
+  json.end_array().end_object();
+  return text;
+}
+
+Result<std::string> tensors_beside(const TensorQuery& query) {
+  const auto reader = TensorReader::open(query.trial_dir, query.rank);
+  const auto other = TensorReader::open(query.other_dir, query.rank);
+  if (!reader) return reader.error();
+  if (!other) return other.error();
+  std::map<std::string, Beside> tensors;
+  add_beside(*reader, query, 0, tensors);
+  add_beside(*other, query, 1, tensors);
+  if (tensors.empty() && !query.name.empty()) return no_tensor(*reader, query);
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object()
+      .field("rank", query.rank)
+      .key("trials")
+      .begin_array()
+      .value(query.trial)
+      .value(query.other_trial)
+      .end_array();
+  json.field("reduction", debugger::reduction_names()[static_cast<std::size_t>(query.reduction)]);
+  if (query.name.empty()) {
+    json.key("tensors").begin_array();
+    for (const auto& [name, beside] : tensors) write_beside(json, name, beside);
+  } else {
+    json.field("name", query.name).key("steps").begin_array();
+    for (const auto& [step, values] : tensors.begin()->second.steps)
+      write_values(json.begin_object().field("step", step), values);
+  }
   json.end_array().end_object();
   return text;
 }

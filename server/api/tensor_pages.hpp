@@ -20,6 +20,11 @@ struct TensorQuery {
   std::int64_t from = 0;
   std::int64_t until = 0;
   std::int64_t step = 0;
+  int trial = 0;
+  // tensors_beside() only.
+  int other_trial = 0;
+  std::string other_dir;
+  debugger::Reduction reduction = debugger::Reduction::mean;  // of arrays
 };
 
 // {"rank", "ranks", "steps": {"first", "last", "count"}, "tensors": [...], "dropped": {"rows", "bytes"}}
@@ -28,6 +33,12 @@ Result<std::string> tensors_page(const TensorQuery& query);
 // {"name", "rank", "steps": [{"step", "value" or "shape" and "reductions"}]} of query.name at the steps from `from` to `until`.
 // Errors: not_found, with what there is that is named alike.
 Result<std::string> tensor_series(const TensorQuery& query);
+
+// Two trials side by side: {"rank", "trials": [2], "reduction", ...} and, with a name, "name" and "steps": [{"step", "values":
+// [2]}] at every step at which one of them saved it; without one, "tensors": [{"name", "steps": [2], "step", "values": [2]}], the
+// numbers of steps and the values at the last step that both have. A value that is not there is null. Errors: not_found, where
+// neither has saved the tensor.
+Result<std::string> tensors_beside(const TensorQuery& query);
 
 // The tensor at query.step as an .npy file. Errors: not_found, which tells apart what is not saved yet, what never will be, and
 // what was kept as reductions alone.

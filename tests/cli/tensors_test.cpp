@@ -1,0 +1,62 @@
+// `tuneband tensors --beside` against prepared answers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "cli/commands/commands.hpp"
+#include "tests/cli/canned_server.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+using testing::HasSubstr;
+
+class TensorsBeside : public testing::Test {
+ protected:
+  // What is printed to a pipe, or to a terminal of 80 columns.
+  std::string shown(const TensorsOptions& options, bool terminal = false) {
+    std::ostringstream out;
+    Console console{terminal ? Terminal{.interactive = true, .utf8 = true, .width = 80} : Terminal{}, out, out, false};
+    ApiClient api = std::move(ApiClient::create(server_.url()).value());
+    const Finished finished = show_tensors({api, console}, options);
+    return finished ? out.str() : finished.error().errors.front().message;
+  }
+
+  test::CannedServer server_;
+};
+
+const char* const kSteps = R"({"rank": 0, "trials": [3, 7], "reduction": "mean", "name": "metrics/auc", "steps": [
+  {"step": 10, "values": [0.5, 0.75]}, {"step": 20, "values": [0.625, null]}, {"step": 30, "values": ["nan", 1]}]})";
+
+}  // namespace
+
+TEST_F(TensorsBeside, OfOneTensorStepsStandInOneLine) {
+  server_.answer("GET /v1/jobs/7/trials/3/tensors/beside?other=7&rank=0&name=metrics%2Fauc", kSteps);
+  EXPECT_EQ(shown({.job = "7", .trial = 3, .name = "metrics/auc", .beside = 7}),
+            "step\ttrial 3\ttrial 7\tdifference\n10\t0.5\t0.75\t0.25\n20\t0.625\t-\t-\n30\tnan\t1\tnan\n");
+}
+
+TEST_F(TensorsBeside, ATerminalHasBothCurvesOnTheSameAxes) {
+  server_.answer("GET /v1/jobs/7/trials/3/tensors/beside?other=7&rank=0&name=metrics%2Fauc", kSteps);
+  const std::string text = shown({.job = "7", .trial = 3, .name = "metrics/auc", .beside = 7}, true);
+  const std::size_t second = text.find("\ntrial 7");
+  ASSERT_NE(second, std::string::npos) << text;
+  for (const std::string& plot : {text.substr(0, second), text.substr(second)}) {
+    EXPECT_THAT(plot, HasSubstr("step 10"));
+    EXPECT_THAT(plot, HasSubstr(" 30"));
+    EXPECT_THAT(plot, HasSubstr("0.5"));
+  }
+}
+
+TEST_F(TensorsBeside, WithoutANameEveryTensorIsShownAtTheLastStepOfBoth) {
+  server_.answer("GET /v1/jobs/7/trials/3/tensors/beside?other=7&rank=1&reduction=abs_max", R"({"rank": 1, "trials": [3, 7],
+    "reduction": "abs_max", "tensors": [{"name": "weights/fc1", "steps": [5, 4], "step": 40, "values": [0.5, 1e10]},
+    {"name": "weights/fc2", "steps": [1, 0], "step": null, "values": [null, null]}]})");
+  EXPECT_EQ(shown({.job = "7", .trial = 3, .rank = 1, .reduction = "abs_max", .beside = 7}),
+            "tensor\tstep\ttrial 3\ttrial 7\tsteps\nweights/fc1\t40\t0.5\t1e+10\t5 and 4\nweights/fc2\t-\t-\t-\t1 and 0\n");
+  EXPECT_THAT(shown({.job = "7", .trial = 3, .output = "x.npy", .beside = 7}), HasSubstr("does not go with --beside"));
+}
+
+}  // namespace tuneband::cli

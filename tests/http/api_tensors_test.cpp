@@ -1,0 +1,68 @@
+// What was saved of two trials, side by side, from real files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "debugger/files/tensor_writer.hpp"
+#include "tests/http/api_fixture.hpp"
+
+namespace tuneband::test {
+namespace {
+
+class ApiTensorsTest : public ApiTest {
+ protected:
+  ApiTensorsTest() {
+    job_ = submit(job_document("saves"));
+    for (const std::string worker : {"w1", "w2"}) sync(worker);
+    for (int trial = 0; trial < 2; ++trial) std::filesystem::create_directories(trial_dir(job_, trial));
+  }
+
+  void save(int trial, const std::vector<std::pair<std::int64_t, double>>& values, const std::string& name = "metrics/x") {
+    auto writer = debugger::files::TensorWriter::open(trial_dir(job_, trial), ++epoch_, 0, -1, 1'000'000);
+    ASSERT_TRUE(writer);
+    for (const auto& [step, value] : values) {
+      writer->add(name, value);
+      const std::vector<double> array = {value, -2 * value};
+      const auto view = debugger::view_of(std::span<const double>(array), {2});
+      writer->add("weights/w", view, debugger::summarise(view), false);
+      ASSERT_TRUE(writer->commit(step));
+    }
+  }
+  Json beside(const std::string& more) { return get_json("/v1/jobs/saves/trials/0/tensors/beside?other=1" + more); }
+
+  std::string job_;
+  std::int64_t epoch_ = 0;
+};
+
+TEST_F(ApiTensorsTest, StepsOfTwoTrialsAreAligned) {
+  save(0, {{10, 0.5}, {20, 0.25}, {30, 0.125}});
+  save(1, {{20, 1}, {25, 2}});
+  EXPECT_EQ(beside("&name=metrics/x"), Json::parse(R"({"rank": 0, "trials": [0, 1], "reduction": "mean", "name": "metrics/x",
+    "steps": [{"step": 10, "values": [0.5, null]}, {"step": 20, "values": [0.25, 1.0]}, {"step": 25, "values": [null, 2.0]},
+              {"step": 30, "values": [0.125, null]}]})"));
+  EXPECT_EQ(beside("&name=weights/w&reduction=abs_max&from=20&until=20").at("steps"),
+            Json::parse(R"([{"step": 20, "values": [0.5, 2.0]}])"));
+}
+
+TEST_F(ApiTensorsTest, EveryTensorIsComparedAtTheLastStepOfBoth) {
+  save(0, {{10, 0.5}, {20, 0.25}, {30, 0.125}});
+  save(1, {{10, 3}, {20, 1}, {25, 2}}, "metrics/y");
+  EXPECT_EQ(beside("").at("tensors"), Json::parse(R"([
+    {"name": "metrics/x", "steps": [3, 0], "step": null, "values": [null, null]},
+    {"name": "metrics/y", "steps": [0, 3], "step": null, "values": [null, null]},
+    {"name": "weights/w", "steps": [3, 3], "step": 20, "values": [-0.125, -0.5]}])"));
+}
+
+TEST_F(ApiTensorsTest, WhatIsNotThereIsSaid) {
+  EXPECT_EQ(beside("").at("tensors"), Json::array());
+  EXPECT_EQ(get("/v1/jobs/saves/trials/0/tensors/beside?other=1&name=metrics/x").status, 404);
+  EXPECT_EQ(get("/v1/jobs/saves/trials/0/tensors/beside?other=9").status, 404) << "no such trial";
+  EXPECT_EQ(get("/v1/jobs/saves/trials/0/tensors/beside").status, 400);
+  const RawReply reply = get("/v1/jobs/saves/trials/0/tensors/beside?other=1&reduction=median");
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_THAT(reply.body, testing::HasSubstr("abs_max"));
+}
+
+}  // namespace
+}  // namespace tuneband::test
