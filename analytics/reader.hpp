@@ -115,6 +115,13 @@ struct WebhookCall {
   std::string body;  // a CloudEvent (1.0), as JSON
 };
 
+// Of all trials of a job: what the debugger saved, about, and what found no room.
+struct SavedTensors {
+  std::int64_t bytes = 0;
+  std::uint64_t rows_dropped = 0;
+  std::uint64_t bytes_dropped = 0;
+};
+
 class Reader {
  public:
   // What readers of one process share.
@@ -175,10 +182,11 @@ class Reader {
   Result<std::string> document(JobId job);
 
   // Summary: what `describe` shows, of one moment. Its size does not grow with the job's trials. `waiting` as for job_detail();
-  // `model_path` names the file of a trial's model, where there is one.
+  // `model_path` names the file of a trial's model, where there is one; `tensors`: nothing: none were saved.
   using ModelPath = std::function<std::optional<std::string>(TrialId)>;
   Result<std::string> summary(JobId job, std::span<const std::pair<std::string, int>> waiting, const ModelPath& model_path,
-                              Timestamp now, std::optional<int> queue_position = std::nullopt);
+                              Timestamp now, std::optional<int> queue_position = std::nullopt,
+                              const std::optional<SavedTensors>& tensors = std::nullopt);
 
   // The number of the best trial: at max_resource, else at any rung. Errors: not_found, also while nothing has a value.
   Result<int> best_trial(JobId job);

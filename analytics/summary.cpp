@@ -35,6 +35,15 @@ std::int64_t results_at_one_level(const Rungs& rungs) {
   return most;
 }
 
+void write_tensors(JsonWriter& json, const std::optional<SavedTensors>& tensors) {
+  if (!tensors) {
+    json.null();
+    return;
+  }
+  json.begin_object().field("bytes", tensors->bytes).key("dropped").begin_object();
+  json.field("rows", tensors->rows_dropped).field("bytes", tensors->bytes_dropped).end_object().end_object();
+}
+
 }  // namespace
 
 // By class of exit, the most frequent first; the first trial of each stands for the others.
@@ -102,7 +111,8 @@ void Reader::write_crowded_bounds(JsonWriter& json, JobId job, const ParsedJob& 
 }
 
 Result<std::string> Reader::summary(JobId job, std::span<const std::pair<std::string, int>> waiting, const ModelPath& model_path,
-                                    Timestamp now, std::optional<int> queue_position) {
+                                    Timestamp now, std::optional<int> queue_position,
+                                    const std::optional<SavedTensors>& tensors) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
@@ -137,6 +147,8 @@ Result<std::string> Reader::summary(JobId job, std::span<const std::pair<std::st
   write_crowded_bounds(json, job, **known);
   json.key("summary");
   write_summary(json, *row, **known, now);
+  json.key("tensors");
+  write_tensors(json, tensors);
   json.end_object();
   return text;
 }

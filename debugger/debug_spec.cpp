@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kMegabyte = 1024 * 1024;
 constexpr std::int64_t kTrialMegabytesMax = 1024 * 1024;
+constexpr std::int64_t kJobMegabytesMax = 1024 * kTrialMegabytesMax;
 const std::vector<std::string> kActionWords{"note", "stop_trial", "stop_job"};
 
 std::vector<std::string> names_of_types() {
@@ -258,6 +259,8 @@ DebugSpec parse_debug(const Json& json, const std::string& path, const DebugCont
       reader.integer_or("trial_megabytes_max", spec.trial_bytes_max / kMegabyte, {.min = 1, .max = kTrialMegabytesMax}) *
       kMegabyte;
   reader.finish();
+  spec.job_bytes_max =
+      reader.integer_or("job_megabytes_max", spec.job_bytes_max / kMegabyte, {.min = 1, .max = kJobMegabytesMax}) * kMegabyte;
   check_collections_of_rules(spec, collections != nullptr, path, diagnostics);
   return spec;
 }

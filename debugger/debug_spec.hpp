@@ -26,6 +26,7 @@ struct DebugSpec {
   Ranks ranks = Ranks::first;
   JudgeContext judge;
   std::int64_t trial_bytes_max = 64 * 1024 * 1024;  // of a trial's tensors, each rank; beyond: dropped, and counted
+  std::int64_t job_bytes_max = std::int64_t{10} * 1024 * 1024 * 1024;  // of all its trials, about; the same beyond
 
   // The collection that says when and how a tensor is saved: the first that holds it and is due. Nothing: it is not saved.
   const Collection* saves(std::string_view tensor, std::int64_t step) const;

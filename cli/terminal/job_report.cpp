@@ -234,6 +234,23 @@ void print_findings(ApiClient& api, Console& console, const JobInfo& job) {
     console.field("", fmt::format("`tuneband findings {}` shows them, and what helps", job.name));
 }
 
+// What the debugger saved, where some of it found no room.
+void print_tensors(Console& console, const Json& answer, const JobInfo& job) {
+  constexpr double kMebibyte = 1024.0 * 1024.0;
+  const Json tensors = answer.value("tensors", Json());
+  if (!tensors.is_object()) return;
+  const Json dropped = tensors.value("dropped", Json::object());
+  const auto rows = dropped.value("rows", std::int64_t{0});
+  if (rows == 0) return;
+  console.field("tensors",
+                fmt::format("{} found no room, beside {:.1f} MiB that are saved", format_count(rows, "tensor"),
+                            tensors.value("bytes", 0.0) / kMebibyte),
+                Style::warning);
+  print_sentences(console, {fmt::format("`tuneband tensors {} TRIAL` says of which trial; `trial_megabytes_max` and "
+                                        "`job_megabytes_max` in the job's `debug` section are the bounds.",
+                                        job.name)});
+}
+
 void print_best_of(Console& console, const JobSummary& summary) {
   const JobInfo& job = summary.job;
   if (!summary.best) {
@@ -292,6 +309,7 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   print_state(console, summary);
   print_failures(console, summary.failures);
   print_findings(api, console, summary.job);
+  print_tensors(console, *answer, summary.job);
   print_crowded_bounds(console, summary.crowded_bounds);
   if (summary.importance_known && console.terminal().interactive) {
     console.field("importance", fmt::format("`tuneband importance {}` says which parameters matter", summary.job.name));

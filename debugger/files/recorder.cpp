@@ -36,7 +36,7 @@ Recorder::Recorder(const DebugSpec& spec, const std::string& trial_dir, std::int
       judge_(spec, other_trials(trial_dir, rank)),
       outside_(std::move(outside)) {
   if (!waits_for_step_) replay(begin_step);
-  auto writer = TensorWriter::open(trial_dir, epoch, rank, begin_step, spec.trial_bytes_max);
+  auto writer = TensorWriter::open(trial_dir, epoch, rank, begin_step, spec.trial_bytes_max, spec.job_bytes_max);
   if (writer) {
     writer_.emplace(std::move(*writer));
   } else {

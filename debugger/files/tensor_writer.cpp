@@ -44,17 +44,17 @@ std::int64_t size_of_earlier(const fs::path& directory, const std::string& endin
 }  // namespace
 
 Result<TensorWriter> TensorWriter::open(const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step,
-                                        std::int64_t bytes_max) {
+                                        std::int64_t bytes_max, std::int64_t job_bytes_max) {
   const fs::path directory = fs::path(trial_dir) / kTensorsDir;
   if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST) return system_error("cannot make " + directory.string());
   const std::string ending = "-" + std::to_string(rank) + kTensorsSuffix;
   const fs::path path = directory / (std::to_string(epoch) + ending);
-  TensorWriter writer;
+  TensorWriter writer(trial_dir, job_bytes_max);
   writer.bytes_max_ = bytes_max;
-  writer.size_ = size_of_earlier(directory, ending);
   // Tried again after a fault of the machine, an epoch begins its file anew: it trains the same steps again.
   writer.fd_ = os::UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!writer.fd_) return system_error("cannot open " + path.string());
+  writer.size_ = writer.earlier_ = size_of_earlier(directory, ending);
   std::string head(kFileMagic, sizeof kFileMagic);
   put(head, begin_step);
   if (::write(writer.fd_.get(), head.data(), head.size()) != static_cast<ssize_t>(head.size()))
@@ -79,11 +79,13 @@ std::uint32_t TensorWriter::id_of(std::string_view name) {
 bool TensorWriter::room_for(std::size_t bytes, std::size_t rows) {
   const std::size_t with_it = rows_.size() + raw_.size() + bytes;
   const std::size_t needed = with_it + sizeof(Head) + kDroppedRowSize;
+  const std::int64_t size = size_ + static_cast<std::int64_t>(needed);
   const bool fits =
-      rows_.size() + bytes < kRowsSizeMax && ids_.size() < kNamesMax && size_ + static_cast<std::int64_t>(needed) <= bytes_max_;
+      rows_.size() + bytes < kRowsSizeMax && ids_.size() < kNamesMax && size <= bytes_max_ && room_.has(size - earlier_);
   if (!fits) {
     dropped_.rows += rows;
     dropped_.bytes += bytes;
+    room_.dropped(dropped_);
   }
   return fits;
 }
@@ -134,6 +136,7 @@ Result<void> TensorWriter::commit(std::int64_t step) {
       put(rows_, dropped_.rows);
       put(rows_, dropped_.bytes);
       told_ = dropped_;
+      room_.tell_dropped();
     }
   }
   if (rows_.empty()) return {};
@@ -152,11 +155,13 @@ Result<void> TensorWriter::commit(std::int64_t step) {
   raw_.clear();
   if (written == size) {
     size_ += size;
+    room_.used(size_ - earlier_);
     return {};
   }
   const Error error = system_error("cannot write tensors");
   dropped_.rows += rows;
   dropped_.bytes += static_cast<std::uint64_t>(size);
+  room_.dropped(dropped_);
   for (auto& [name, id] : ids_) id.told = false;  // it may have been in what was not written
   if (written > 0 && before >= 0 && ::ftruncate(fd_.get(), before) != 0) bytes_max_ = 0;  // nothing can follow a torn block
   return error;

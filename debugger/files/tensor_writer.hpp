@@ -2,28 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "core/error.hpp"
+#include "debugger/files/tensor_room.hpp"
 #include "debugger/reductions.hpp"
 #include "os/unique_fd.hpp"
 
 namespace tuneband::debugger::files {
 
-struct Dropped {
-  std::uint64_t rows = 0;
-  std::uint64_t bytes = 0;
-  bool operator==(const Dropped&) const = default;
-};
-
 class TensorWriter {
  public:
+  static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() / 2;
+
   // Makes TRIAL_DIR/tensors and in it the file of this epoch and rank, which must not be there with anything but what this
-  // epoch wrote before: then it goes on behind that. `bytes_max`: of all files of the rank together. Errors: the system's.
+  // epoch wrote before: then it goes on behind that. `bytes_max`: of all files of the rank together; `job_bytes_max`: of all
+  // trials of the job (TensorRoom). Errors: the system's.
   static Result<TensorWriter> open(const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step,
-                                   std::int64_t bytes_max);
+                                   std::int64_t bytes_max, std::int64_t job_bytes_max = kUnbounded);
 
   // Of the step to come. Names are valid (valid_tensor_name()).
   void add(std::string_view name, double scalar);
@@ -35,13 +34,14 @@ class TensorWriter {
   std::int64_t size_bytes() const { return size_; }  // of all files of the rank
 
  private:
-  TensorWriter() = default;
+  TensorWriter(const std::string& trial_dir, std::int64_t job_bytes_max) : room_(trial_dir, job_bytes_max) {}
   std::uint32_t id_of(std::string_view name);
   void put_array(const ArrayView& array);
   bool room_for(std::size_t bytes, std::size_t rows);
 
   os::UniqueFd fd_;
   std::int64_t size_ = 0;
+  std::int64_t earlier_ = 0;  // of it the files of other epochs
   std::int64_t bytes_max_ = 0;
   std::string rows_;  // of the step to come
   std::string raw_;
@@ -53,6 +53,7 @@ class TensorWriter {
   std::unordered_map<std::string, Id> ids_;
   Dropped dropped_;
   Dropped told_;  // what the file says of it
+  TensorRoom room_;
 };
 
 }  // namespace tuneband::debugger::files

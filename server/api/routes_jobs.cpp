@@ -4,6 +4,7 @@
 #include "core/decimal.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "debugger/files/tensor_room.hpp"
 #include "jobs/parsed_job.hpp"
 #include "scheduler/forecast.hpp"
 #include "server/api/api.hpp"
@@ -295,7 +296,10 @@ void Api::get_summary(JobId job, const Respond& respond) {
   const auto produce = [job, &data_dir, waiting = scheduler.waiting_by_reason(job), position = scheduler.queue_position(job)](
                            Reader& reader, const Sink& sink) -> Result<void> {
     const auto model_path = [&data_dir](TrialId trial) { return model_file_of(data_dir, trial); };
-    const auto text = reader.summary(job, waiting, model_path, read_wall_clock(), position);
+    std::optional<SavedTensors> tensors;
+    if (const auto saved = debugger::files::tensors_of_job(data_dir.job_dir(job)))
+      tensors = {saved->bytes, saved->dropped.rows, saved->dropped.bytes};
+    const auto text = reader.summary(job, waiting, model_path, read_wall_clock(), position, tensors);
     if (!text) return text.error();
     sink(*text);
     return {};
