@@ -5,6 +5,7 @@
 //   resources/cpu_share           CPU time by wall time and granted cores
 //   resources/io_wait_share       of the wall time, waited for disks
 //   resources/memory_bytes        resident
+//   resources/rank_imbalance      of a distributed training, over ten steps: 1 less the least work of a rank by the most
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -148,6 +149,11 @@ std::unique_ptr<Rule> make_io(const RuleSpec& spec, const JudgeContext&) {
   return std::make_unique<ShareRule>(spec, "resources/io_wait_share", true, "the training waited for disks for");
 }
 
+std::unique_ptr<Rule> make_imbalance(const RuleSpec& spec, const JudgeContext&) {
+  return std::make_unique<ShareRule>(spec, "resources/rank_imbalance", true,
+                                     "the least busy rank had nothing to do while the busiest worked, for");
+}
+
 }  // namespace
 
 std::vector<RuleType> resource_rules() {
@@ -173,6 +179,12 @@ std::vector<RuleType> resource_rules() {
        {{"threshold", 0.5, 0, 1}, patience},
        "keep the data in memory or on a faster disk, read it ahead in more processes, in larger pieces",
        make_io},
+      {"rank_imbalance",
+       {"resources"},
+       {{"threshold", 0.3, 0, 1}, {"patience", 5, 1, 1e6, true}},
+       "all ranks wait for the slowest one: look what else runs on its machine, give the ranks machines that are alike and equal "
+       "shares of the rows, or take fewer ranks",
+       make_imbalance},
       {"memory_growth",
        {"resources"},
        {{"increase_percent", 20, 0, 1e6}, patience},

@@ -246,6 +246,14 @@ TEST(Rules, ResourceSharesAreJudgedOverTheirPatience) {
   EXPECT_EQ(RuleDriver(R"({"rule": "max_initialization_time"})").fires_at("resources/first_step_seconds", {1200, 1201}), 1);
 }
 
+TEST(Rules, RankImbalanceIsJudgedOverItsPatience) {
+  const std::string rule = R"({"rule": "rank_imbalance", "parameters": {"patience": 2}})";
+  EXPECT_EQ(RuleDriver(rule).fires_at("resources/rank_imbalance", {0.25, 0.35, 0.3}), 2);
+  EXPECT_EQ(RuleDriver(rule).fires_at("resources/rank_imbalance", {0.25, 0.35, 0.25}), -1) << "0.3 is not more than 0.3";
+  const std::vector<double> until_it_has_five{0.9, 0.9, 0.9, 0.9, 0.9};
+  EXPECT_EQ(RuleDriver(R"({"rule": "rank_imbalance"})").fires_at("resources/rank_imbalance", until_it_has_five, 10), 40);
+}
+
 TEST(Rules, MemoryGrowthComparesWithWhatItHadSettledAt) {
   const std::string rule = R"({"rule": "memory_growth", "parameters": {"patience": 10}})";
   std::vector<double> bytes = repeated(100, 10);

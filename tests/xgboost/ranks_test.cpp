@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "debugger/files/tensor_reader.hpp"
 #include "tests/xgboost/group_fixture.hpp"
 #include "workers/data/data_cache.hpp"
 #include "workers/data/data_shards.hpp"
@@ -72,6 +73,23 @@ TEST_F(XgboostGroups, AllRanksEndWithTheBytesOfTheModelThatTheFirstStores) {
       EXPECT_THAT(outcomes[static_cast<std::size_t>(rank)].reporter.observations, IsEmpty());
       EXPECT_THAT(outcomes[static_cast<std::size_t>(rank)].reporter.checkpoints, IsEmpty());
     }
+  }
+}
+
+TEST_F(XgboostGroups, HowUnevenlyTheRanksWorkIsSavedByTheFirst) {
+  GroupUnderTest group(tracker_, 2);
+  TrialUnderTest trial(trainer(), Json{{"eta", 0.3}});
+  trial.order().debug = Json::object();
+  train(group, trial, 0, 25);
+  const auto reader = debugger::files::TensorReader::open(trial.order().trial_dir, 0);
+  ASSERT_TRUE(reader);
+  const auto series = reader->series("resources/rank_imbalance", 0, 25);
+  ASSERT_EQ(series.size(), 2U) << "ten rounds each";
+  EXPECT_EQ(series[0].first, 11);
+  EXPECT_EQ(series[1].first, 21);
+  for (const auto& [step, tensor] : series) {
+    EXPECT_GE(tensor.summary.sum, 0);
+    EXPECT_LT(tensor.summary.sum, 1);
   }
 }
 

@@ -81,7 +81,10 @@ XgboostTensors::XgboostTensors(std::unique_ptr<debugger::files::Recorder> record
 std::optional<SegmentResult> XgboostTensors::round_done(std::int64_t step, XgboostBooster& booster, const Metrics& metrics,
                                                         bool last, TrialReporter& reporter, TrialLog& log) {
   for (const auto& [name, value] : metrics) recorder_->add(step, "metrics/" + name, value);
-  if (wants("resources", step)) add_resources(step);
+  if (wants("resources", step)) {
+    add_resources(step);
+    add_imbalance(step);
+  }
   add_predictions(step, booster);
   if (wants("gradients", step)) add_gradients(step, booster);
   if (wants("feature_importance", step)) add_importance(step, booster);
@@ -92,6 +95,12 @@ std::optional<SegmentResult> XgboostTensors::round_done(std::int64_t step, Xgboo
   if (trouble_.empty()) trouble_ = recorder_->fault();
   if (!trouble_.empty() && !std::exchange(trouble_told_, true)) log.note("the debugger: " + trouble_);
   return tell_findings(*recorder_, reporter, log);
+}
+
+void XgboostTensors::add_imbalance(std::int64_t step) {
+  const auto work = std::exchange(ranks_work_, std::nullopt);
+  if (!work || work->most_ns == 0) return;
+  recorder_->add(step, "resources/rank_imbalance", 1 - static_cast<double>(work->least_ns) / static_cast<double>(work->most_ns));
 }
 
 void XgboostTensors::add_resources(std::int64_t step) {

@@ -14,6 +14,12 @@
 
 namespace tuneband::workers {
 
+// Of the ranks, since they were compared the last time: what the busiest had to do, and the least busy, in nanoseconds.
+struct RanksWork {
+  std::uint64_t most_ns = 0;
+  std::uint64_t least_ns = 0;
+};
+
 class XgboostTensors {
  public:
   XgboostTensors(std::unique_ptr<debugger::files::Recorder> recorder, const XgboostParameters& parameters,
@@ -24,8 +30,12 @@ class XgboostTensors {
   std::optional<SegmentResult> round_done(std::int64_t step, XgboostBooster& booster, const Metrics& metrics, bool last,
                                           TrialReporter& reporter, TrialLog& log);
 
+  // Goes with the resources of the next round that has them.
+  void ranks_compared(const RanksWork& work) { ranks_work_ = work; }
+
  private:
   void add_resources(std::int64_t step);
+  void add_imbalance(std::int64_t step);
   void add_predictions(std::int64_t step, XgboostBooster& booster);
   void add_gradients(std::int64_t step, XgboostBooster& booster);
   void add_importance(std::int64_t step, XgboostBooster& booster);
@@ -47,6 +57,7 @@ class XgboostTensors {
   os::ProcessUsage usage_;
   std::int64_t saved_step_ = 0;
   bool first_step_ = true;
+  std::optional<RanksWork> ranks_work_;
   std::string trouble_;
   bool trouble_told_ = false;
 

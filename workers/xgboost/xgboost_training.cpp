@@ -11,6 +11,7 @@
 #include "scheduler/job_spec.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/memory_words.hpp"
+#include "workers/thread_work.hpp"
 #include "workers/xgboost/xgboost_tensors.hpp"
 
 namespace tuneband::workers {
@@ -246,16 +247,29 @@ class XgboostTraining::Segment {
       if (agreed.end) return *agreed.end;
       if (training_.resource_ >= order_.until_resource) return finish(kExitCompleted);
       if (agreed.stop) return finish(kExitStopped);
+      if (auto broken = compare_ranks()) return *broken;
       if (auto trained = training_.booster_.train_round(static_cast<int>(training_.resource_)); !trained) {
         return out_of_step(kExitInvalidParameters, trained.error());
       }
       ++training_.resource_;
+      ++rounds_since_compared_;
       fault = observe();
       if (!fault && checkpoint_due()) fault = store();
     }
   }
 
  private:
+  // In step, now and then: how unevenly the ranks have worked since the last time.
+  std::optional<SegmentResult> compare_ranks() {
+    if (communicator_.alone() || order_.debug.is_null() || rounds_since_compared_ < kRoundsCompared) return std::nullopt;
+    rounds_since_compared_ = 0;
+    const std::uint64_t work = work_.take_ns();
+    const auto largest = communicator_.allreduce_max({work, ~work});
+    if (!largest) return group_broke(communicator_, largest.error());
+    if (tensors_) tensors_->ranks_compared({(*largest)[0], ~(*largest)[1]});
+    return std::nullopt;
+  }
+
   // Of a step that the ranks take together, and which this one cannot end.
   SegmentResult out_of_step(const char* exit, const Error& error) {
     if (error.code == kGroupBroke) return group_broke(communicator_, error);
@@ -398,6 +412,9 @@ class XgboostTraining::Segment {
   std::int64_t stored_resource_;  // rounds that the server can give to another: where it began, or stored since
   SteadyClock::time_point stored_at_;
   int nan_rounds_ = 0;
+  static constexpr int kRoundsCompared = 10;
+  int rounds_since_compared_ = 0;
+  ThreadWork work_;
   std::optional<XgboostTensors> tensors_;  // nothing: the job has no debugger
   std::int64_t saved_resource_ = 0;        // where this segment began
 };
