@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "core/check.hpp"
+#include "debugger/judge.hpp"
 #include "scheduler/scheduler.hpp"
 
 namespace tuneband {
@@ -34,7 +35,11 @@ double processor_seconds() {
 class Simulation {
  public:
   Simulation(const JobSpec& spec, const CurveTable& table, const SimulationOptions& options)
-      : table_(table), options_(options), metric_(spec.objective.metric), scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
+      : table_(table),
+        options_(options),
+        metric_(spec.objective.metric),
+        debugger_(spec.debugger),
+        scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
     for (std::size_t i = table.curves.size(); i-- > 0;) curves_of_[table.curves[i].configuration].push_back(i);
     follow(step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, Timestamp{}));
     for (int i = 0; i < options.workers; ++i) {
@@ -61,6 +66,7 @@ class Simulation {
     result_.resource = spent_at(seconds_);
     result_.seconds = seconds_;
     result_.trials_measured_earlier = static_cast<int>(measured_earlier_.size());
+    result_.trials_stopped_by_rules = static_cast<int>(stopped_by_rules_.size());
     result_.trials_measured_later = static_cast<int>(measured_later_.size());
     std::set<int> unmeasured = measured_earlier_;
     unmeasured.insert(measured_later_.begin(), measured_later_.end());
@@ -70,13 +76,27 @@ class Simulation {
   }
 
  private:
+  // What the job's rules find on the way.
+  struct Judged {
+    std::vector<debugger::Finding> findings;
+    std::optional<std::int64_t> stopped_at;  // the resource at which one of them ends the trial
+    std::string message;
+  };
+  // Of one trial, from segment to segment.
+  struct Rules {
+    debugger::Judge judge;
+    Epoch epoch;  // for which `judged` holds: all ranks of a group are told the same
+    Judged judged;
+  };
   struct Segment {
     double begins_at = 0;
     double ends_at = 0;
     WorkerId worker;
     Assignment assignment;
     std::size_t curve = 0;
-    double units() const { return static_cast<double>(assignment.until_resource - assignment.from_resource); }
+    Judged judged;
+    std::int64_t until() const { return judged.stopped_at.value_or(assignment.until_resource); }
+    double units() const { return static_cast<double>(until() - assignment.from_resource); }
     // The earliest on top; the order of assignment breaks ties, so that a simulation repeats.
     bool operator<(const Segment& other) const {
       return ends_at != other.ends_at ? ends_at > other.ends_at : assignment.epoch > other.assignment.epoch;
@@ -137,14 +157,47 @@ class Simulation {
       Epoch& last = given_[reply->worker];
       if (assignment.epoch == last) continue;
       last = assignment.epoch;
-      Segment segment{seconds_, 0, reply->worker, assignment, curve_of(assignment)};
+      Segment segment{seconds_, 0, reply->worker, assignment, curve_of(assignment), {}};
+      segment.judged = judged(segment);
       segment.ends_at = seconds_ + segment.units() * table_.curves[segment.curve].seconds_per_unit;
       running_[assignment.epoch.value] = {segment.begins_at, segment.ends_at, segment.units()};
       finishing_.push(std::move(segment));
     }
     for (const Write& write : outcome.writes) {
       if (const auto* job = std::get_if<JobRow>(&write)) note(*job);
+      if (const auto* trial = std::get_if<TrialRow>(&write)) {
+        if (trial->exit_class == ExitClass::stopped_by_rule) stopped_by_rules_.insert(trial->id.number);
+      }
+      if (std::holds_alternative<FindingRow>(write)) ++result_.findings;
     }
+  }
+
+  // The rules see the recorded metric, as they would a trial's: those that look at anything else have nothing to look at.
+  Judged judged(const Segment& segment) {
+    if (!debugger_) return {};
+    const Assignment& assignment = segment.assignment;
+    auto& rules = rules_.try_emplace(assignment.trial.number).first->second;
+    if (!rules || assignment.from_resource == 0) {
+      if (!rules || rules->epoch != assignment.epoch) rules.emplace(Rules{debugger::Judge(*debugger_), Epoch{}, {}});
+    }
+    if (rules->epoch == assignment.epoch) return rules->judged;
+    rules->epoch = assignment.epoch;
+    rules->judged = {};
+    const std::string tensor = "metrics/" + metric_;
+    for (const auto& [resource, value] : table_.curves[segment.curve].points) {
+      if (resource <= assignment.from_resource || debugger_->saves(tensor, resource) == nullptr) continue;
+      if (resource > assignment.until_resource) break;
+      for (debugger::Finding& finding : rules->judge.step({resource, {{tensor, debugger::summarise(value), nullptr}}, {}})) {
+        const debugger::RuleSpec* rule = debugger_->rule(finding.rule);
+        if (rule->action != debugger::Action::note && !rules->judged.stopped_at) {
+          rules->judged.stopped_at = resource;
+          rules->judged.message = "the rule `" + finding.rule + "` stopped the trial: " + finding.message;
+        }
+        rules->judged.findings.push_back(std::move(finding));
+      }
+      if (rules->judged.stopped_at) break;
+    }
+    return rules->judged;
   }
 
   void note(const JobRow& job) {
@@ -167,7 +220,7 @@ class Simulation {
 
   void note_unmeasured(const Segment& segment) {
     const Curve& curve = table_.curves[segment.curve];
-    const std::int64_t until = segment.assignment.until_resource;
+    const std::int64_t until = segment.until();
     if (fails(curve, until)) return;
     const bool later = !curve.at(until);
     if (!curve.measured_at(until)) (later ? measured_later_ : measured_earlier_).insert(segment.assignment.trial.number);
@@ -177,11 +230,16 @@ class Simulation {
 
   WorkerSynced report_of(const Segment& segment) const {
     const Curve& curve = table_.curves[segment.curve];
-    const std::int64_t until = segment.assignment.until_resource;
+    const std::int64_t until = segment.until();
     AssignmentReport report;
     report.epoch = segment.assignment.epoch;
     report.training_ms = to_ms(segment.ends_at - segment.begins_at);
-    if (fails(curve, until)) {
+    report.findings = segment.judged.findings;
+    if (segment.judged.stopped_at) {
+      report.exit = ExitClass::stopped_by_rule;
+      report.message = segment.judged.message;
+      report.observations.push_back({until, {{metric_, *curve.at(until)}}});
+    } else if (fails(curve, until)) {
       report.exit = ExitClass::no_metric;
       report.message = "as recorded";
     } else {
@@ -198,6 +256,7 @@ class Simulation {
   const CurveTable& table_;
   SimulationOptions options_;
   std::string metric_;
+  std::optional<debugger::DebugSpec> debugger_;
   Scheduler scheduler_;
   double seconds_ = 0;
   double completed_resource_ = 0;
@@ -208,7 +267,9 @@ class Simulation {
   std::unordered_map<WorkerId, Epoch> given_;  // the last one of each worker
   std::map<Configuration, std::vector<std::size_t>> curves_of_;
   std::vector<std::size_t> curve_of_trial_;
-  std::set<int> measured_earlier_;  // trials that came to a resource at which they were not measured
+  std::map<int, std::optional<Rules>> rules_;  // by trial
+  std::set<int> stopped_by_rules_;             // trials
+  std::set<int> measured_earlier_;             // trials that came to a resource at which they were not measured
   std::set<int> measured_later_;
   SimulationResult result_;
 };

@@ -34,6 +34,9 @@ struct SimulationResult {
   double seconds = 0;
   int trials = 0;
   int trials_completed = 0;
+  // Of the rules of the job's `debug` section, over the recorded metric.
+  int findings = 0;
+  int trials_stopped_by_rules = 0;
   // Trials that came to a resource at which nothing was recorded for them: an assumption, not a measurement. Where something was
   // recorded before it (Curve::at), they reported that. Where all that was recorded is of a later resource they had no value
   // (nan), as if they had diverged there: what is to come is not known yet.

@@ -134,15 +134,19 @@ Table runs_table(const std::vector<MethodRuns>& results, double max_resource) {
                {"completed", Align::right},
                {"resource", Align::right},
                {"simulated time", Align::right},
-               {"not measured", Align::right}});
+               {"not measured", Align::right},
+               {"ended by rules", Align::right}});
   for (const MethodRuns& method : results) {
     const double trials = mean_of(method, [](const auto& run) { return run.trials; });
     const double unmeasured = mean_of(method, [](const auto& run) { return run.trials_unmeasured; });
+    const double found = mean_of(method, [](const auto& run) { return run.findings; });
+    const double ended = mean_of(method, [](const auto& run) { return run.trials_stopped_by_rules; });
     table.add_row({method.name, fmt::format("{:.1f}", trials),
                    fmt::format("{:.1f}", mean_of(method, [](const auto& run) { return run.trials_completed; })),
                    fmt::format("{:.1f} R", mean_of(method, [](const auto& run) { return run.resource; }) / max_resource),
                    format_duration(mean_of(method, [](const auto& run) { return run.seconds; })),
-                   unmeasured == 0 ? "" : fmt::format("{:.1f} trials", unmeasured)});
+                   unmeasured == 0 ? "" : fmt::format("{:.1f} trials", unmeasured),
+                   found == 0 ? "" : fmt::format("{:.1f} trials", ended)});
   }
   return table;
 }
@@ -220,6 +224,8 @@ Json results_json(const std::vector<MethodRuns>& results, const SimulationSetup&
                        {"trials_measured_earlier", mean_of(method, [](const auto& run) { return run.trials_measured_earlier; })},
                        {"trials_measured_later", mean_of(method, [](const auto& run) { return run.trials_measured_later; })},
                        {"resource", mean_of(method, [](const auto& run) { return run.resource; })},
+                       {"findings", mean_of(method, [](const auto& run) { return run.findings; })},
+                       {"trials_stopped_by_rules", mean_of(method, [](const auto& run) { return run.trials_stopped_by_rules; })},
                        {"resource_unmeasured", mean_of(method, [](const auto& run) { return run.resource_unmeasured; })},
                        {"seconds", mean_of(method, [](const auto& run) { return run.seconds; })}});
   }

@@ -173,6 +173,41 @@ TEST(SimulatedJob, EndsAtTheMomentWhenTooManyTrialsHaveFailed) {
   EXPECT_TRUE(result.reason.starts_with("2 trials in a row failed")) << result.reason;
 }
 
+// The second curve is below 0.5 from resource 3 on; the third says nothing until it is measured there.
+TEST(SimulatedJob, RulesOnMetricsEndTrialsAtTheRoundAtWhichTheyFind) {
+  const CurveTable table = tiny_table({{1, 2, 3, 4, 5, 6}, {1, 1, 0, 0, 0, 0}, {1, 2, 3, 9, 9, 9}});
+  Json document{{"scheduler", {{"type", "none"}}}};
+  document["debug"] = Json::parse(R"({"save": {"every": 1}, "rules": [{"rule": "bound", "name": "low", "reduction": "mean",
+    "below": 0.5, "for_steps": 2, "collections": ["metrics"], "action": "stop_trial"},
+    {"rule": "loss_not_decreasing", "parameters": {"num_steps": 2}}]})");
+  const auto result = run_in_order(table, document, 1);
+  EXPECT_EQ(result.trials_stopped_by_rules, 1);
+  EXPECT_EQ(result.resource, 6 + 4 + 6) << "two rounds below the bound are enough";
+  EXPECT_EQ(result.seconds, 16);
+  EXPECT_EQ(result.trials_completed, 2);
+  EXPECT_GE(result.findings, 2);
+  document["debug"]["rules"][0]["action"] = "note";
+  const auto noted = run_in_order(table, document, 1);
+  EXPECT_EQ(noted.resource, 18);
+  EXPECT_EQ(noted.trials_stopped_by_rules, 0);
+  EXPECT_EQ(noted.findings, result.findings) << "the same is found";
+  document["debug"]["rules"][0]["action"] = "stop_job";
+  EXPECT_TRUE(run_in_order(table, document, 1).reason.starts_with("the rule `low` stopped the job"));
+}
+
+// Three rounds below the bound, of which the first is that of the lowest rung: the next best takes the trial's place.
+TEST(SimulatedJob, RulesGoOnFromRungToRung) {
+  const CurveTable table = tiny_table({{5, 5, 0, 0, 0, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 2, 2, 2, 2}});
+  Json document{{"objective", {{"goal", "minimize"}}},
+                {"scheduler", {{"type", "successive_halving"}, {"min_resource", 3}, {"eta", 3}}}};
+  document["debug"] = Json::parse(R"({"save": {"every": 1}, "rules": [{"rule": "bound", "name": "low", "reduction": "mean",
+    "below": 0.5, "for_steps": 3, "collections": ["metrics"], "action": "stop_trial"}]})");
+  const auto result = run_in_order(table, document, 1);
+  EXPECT_EQ(result.trials_stopped_by_rules, 1);
+  EXPECT_EQ(result.resource, 3 * 3 + 2 + 6);
+  EXPECT_EQ(result.trials_completed, 1);
+}
+
 TEST(SimulatedJob, CountsWhatWasNotMeasuredOnceForAllRanksOfATrial) {
   const auto result =
       run_in_order(tiny_table({{1}, {1, 2, 3}}), {{"scheduler", {{"type", "none"}}}, {"trainer", {{"replicas", 2}}}}, 2);

@@ -24,7 +24,7 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"scheduler", {"scheduler/policies", "search_spaces", "debugger", "core"}},
     {"scheduler/policies", {"scheduler", "search_spaces", "core"}},
     {"jobs", {"scheduler", "search_spaces", "core"}},
-    {"simulator", {"jobs", "scheduler", "search_spaces", "core"}},
+    {"simulator", {"jobs", "scheduler", "debugger", "search_spaces", "core"}},
     {"db", {"scheduler", "search_spaces", "os", "core"}},
     {"analytics", {"db", "jobs", "scheduler", "search_spaces", "core"}},
     {"workers/protocol", {"debugger", "os", "core"}},
