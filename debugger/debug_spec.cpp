@@ -187,6 +187,7 @@ Json schedules_json(const DebugSpec& spec) {
   for (const Collection& one : spec.collections) {
     Json& its = json[one.name];
     its = {{"every", one.save.every}, {"from", one.save.from}, {"until", nullptr}, {"steps", one.save.steps}};
+    its["derived"] = one.save.derived;
     if (one.save.until) its["until"] = *one.save.until;
     for (const Pattern& pattern : one.patterns) its["patterns"].push_back(pattern.text());
   }
@@ -258,9 +259,9 @@ DebugSpec parse_debug(const Json& json, const std::string& path, const DebugCont
   spec.trial_bytes_max =
       reader.integer_or("trial_megabytes_max", spec.trial_bytes_max / kMegabyte, {.min = 1, .max = kTrialMegabytesMax}) *
       kMegabyte;
-  reader.finish();
   spec.job_bytes_max =
       reader.integer_or("job_megabytes_max", spec.job_bytes_max / kMegabyte, {.min = 1, .max = kJobMegabytesMax}) * kMegabyte;
+  reader.finish();
   check_collections_of_rules(spec, collections != nullptr, path, diagnostics);
   return spec;
 }

@@ -39,7 +39,8 @@ inline constexpr std::size_t kRulesMax = 50;
 // `{}` is the default collections and rules. Faults are reported at their paths, and the rest is read on.
 DebugSpec parse_debug(const Json& json, const std::string& path, const DebugContext& context, Diagnostics& diagnostics);
 
-// {"weights": {"every": 2, "from": 0, "until": null, "steps": [1, 2]}}: for a program that saves what is wanted, and when.
+// {"weights": {"every": 2, "from": 0, "until": null, "steps": [1, 2], "derived": false}}: for a program that saves what is
+// wanted, and when.
 Json schedules_json(const DebugSpec& spec);
 
 // One rule as in the section: {"rule": "overfit", "parameters": {...}, "collections": [...], "tensors": [...], "action": "..."}.

@@ -37,6 +37,7 @@ bool SaveSchedule::due(std::int64_t step) const {
 
 SaveSchedule derived_schedule(std::int64_t max_resource, std::int64_t saves) {
   SaveSchedule schedule;
+  schedule.derived = true;
   schedule.every = std::max<std::int64_t>(1, (max_resource + saves - 1) / saves);
   if (schedule.every > 1) {
     for (std::int64_t step = 1; step <= std::min(kFirstSteps, max_resource); ++step) schedule.steps.push_back(step);
@@ -63,6 +64,7 @@ SaveSchedule parse_schedule(const Json& json, const std::string& path, const Sav
     }
   } else if (!reader.has("every")) {
     schedule.steps = fallback.steps;
+    schedule.derived = fallback.derived;
   }
   reader.finish();
   return schedule;

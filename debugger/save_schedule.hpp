@@ -15,6 +15,7 @@ struct SaveSchedule {
   std::int64_t from = 0;
   std::optional<std::int64_t> until;  // not itself
   std::vector<std::int64_t> steps;    // these too; ascending
+  bool derived = false;               // nobody said when: whoever pays for the saving may save less often
 
   // from <= step < until and a multiple of `every`, or listed.
   bool due(std::int64_t step) const;

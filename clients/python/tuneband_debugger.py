@@ -33,14 +33,18 @@ def _due(schedule, step):
     return (inside and step % schedule["every"] == 0) or step in schedule["steps"]
 
 
+def _held(collection, schedule, name):
+    patterns = schedule.get("patterns")
+    return any(re.search(p, name) for p in patterns) if patterns else name.split("/")[0] == collection
+
+
+def _due_at(step):
+    return [(collection, schedule) for collection, schedule in _collections.items() if _due(schedule, step)]
+
+
 def wants(name, step):
     """Whether the job saves a tensor of this name ("weights/fc1", or a collection alone) at this step."""
-    for collection, schedule in _collections.items():
-        patterns = schedule.get("patterns")
-        held = any(re.search(p, name) for p in patterns) if patterns else name.split("/")[0] == collection
-        if held and _due(schedule, step):
-            return True
-    return False
+    return any(_held(collection, schedule, name) for collection, schedule in _due_at(step))
 
 
 def _number(value):
@@ -73,10 +77,14 @@ def _file_name(name):
 
 def save(step, tensors):
     """Saves numbers and arrays, by name ("losses/train", "weights/fc1"), those that the job wants at this step."""
+    _save(step, tensors, _due_at(step))
+
+
+def _save(step, tensors, due):
     numbers = {}
     for name, value in tensors.items():
         name = name if "/" in name else "metrics/" + name
-        if not wants(name, step):
+        if not any(_held(collection, schedule, name) for collection, schedule in due):
             continue
         number = _number(value)
         if number is not None:
@@ -93,28 +101,64 @@ def save(step, tensors):
 
 
 class _Hook:
-    """Counts the forward passes of a module in training and saves what the job wants of each."""
+    """Counts the forward passes of a module in training and saves what the job wants of each.
+
+    Where the job does not say when (`derived`), it saves as often as takes at most SHARE of the time: after a step that took
+    long to save it waits so much longer."""
+
+    SHARE = 0.02
 
     def __init__(self, module, loss, optimizer):
-        self.module, self.optimizer, self.step, self.saved = module, optimizer, 0, {}
+        self.module, self.lossy, self.optimizer = module, loss, optimizer
+        self.step, self.due, self.handles = 0, [], []
+        self.spent, self.rests_until = 0.0, 0.0
+        self.told_when = [one for one in _collections.items() if not one[1].get("derived")]
+        self.all = list(_collections.items())
         module.register_forward_pre_hook(self.begin)
-        for name, part in module.named_modules():
+
+    def arm(self):
+        """For the steps that save alone: hooks that have nothing to do cost a small network a tenth of its time."""
+        for name, part in self.module.named_modules():
             if not list(part.children()):
-                part.register_forward_hook(self.layer(name or "module"))
-        for name, parameter in module.named_parameters():
+                self.handles.append(part.register_forward_hook(self.layer(name or "module")))
+        for name, parameter in self.module.named_parameters():
             if parameter.requires_grad:
-                parameter.register_hook(self.gradient(name))
-        if loss is not None:
-            loss.register_forward_hook(self.loss)
+                self.handles.append(parameter.register_hook(self.gradient(name)))
+        if self.lossy is not None:
+            self.handles.append(self.lossy.register_forward_hook(self.loss))
+
+    def disarm(self):
+        for handle in self.handles:
+            handle.remove()
+        self.handles = []
+
+    def wants(self, kind):
+        """Whether something of the collection `kind` may be saved now; patterns may find some of it."""
+        return any(collection == kind or "patterns" in schedule for collection, schedule in self.due)
+
+    def save(self, tensors):
+        begin = time.perf_counter()
+        _save(self.step, tensors, self.due)
+        self.spent += time.perf_counter() - begin
 
     def begin(self, module, inputs):
         if not module.training:
             return
         self.step += 1
-        step = self.step
-        if any(wants(kind, step) for kind in ("weights", "biases")):
-            save(step, {("biases/" if name.endswith("bias") else "weights/") + name: p for name, p in module.named_parameters()})
-        if self.optimizer is not None and wants("optimizer_state", step):
+        now = time.perf_counter()
+        if self.spent > 0:
+            self.rests_until, self.spent = now + self.spent / self.SHARE, 0.0
+        candidates = self.told_when if now < self.rests_until else self.all
+        self.due = [(collection, schedule) for collection, schedule in candidates if _due(schedule, self.step)]
+        if not self.due:
+            if self.handles:
+                self.disarm()
+            return
+        if not self.handles:
+            self.arm()
+        if self.wants("weights") or self.wants("biases"):
+            self.save({("biases/" if name.endswith("bias") else "weights/") + name: p for name, p in module.named_parameters()})
+        if self.optimizer is not None and self.wants("optimizer_state"):
             state = {}
             for i, group in enumerate(self.optimizer.param_groups):
                 state["optimizer_state/lr%d" % i] = group.get("lr", 0.0)
@@ -123,37 +167,38 @@ class _Hook:
                 for key, value in values.items():
                     if hasattr(value, "numel") or isinstance(value, (int, float)):
                         state["optimizer_state/%s.%s" % (names.get(id(parameter), "other"), key)] = value
-            save(step, state)
+            self.save(state)
 
     def layer(self, name):
         def hook(part, inputs, output):
-            if not self.module.training:
+            if not self.due or not self.module.training:
                 return
             kind = type(part).__name__.lower()
-            if wants("inputs", self.step):
+            if self.wants("inputs"):
                 values = [v for v in inputs if hasattr(v, "detach")]
-                save(self.step, {"inputs/%s.%s_input%s" % (name, kind, i or ""): v for i, v in enumerate(values)})
-            if wants("outputs", self.step) and hasattr(output, "detach"):
-                save(self.step, {"outputs/%s.%s_output" % (name, kind): output})
+                self.save({"inputs/%s.%s_input%s" % (name, kind, i or ""): v for i, v in enumerate(values)})
+            if self.wants("outputs") and hasattr(output, "detach"):
+                self.save({"outputs/%s.%s_output" % (name, kind): output})
 
         return hook
 
     def gradient(self, name):
         def hook(gradient):
-            if wants("gradients", self.step):
-                save(self.step, {"gradients/" + name: gradient})
+            if self.due and self.wants("gradients"):
+                self.save({"gradients/" + name: gradient})
 
         return hook
 
     def loss(self, part, inputs, output):
-        if self.module.training and hasattr(output, "numel") and output.numel() == 1:
-            save(self.step, {"losses/" + type(part).__name__: output})
+        if self.due and self.module.training and hasattr(output, "numel") and output.numel() == 1:
+            self.save({"losses/" + type(part).__name__: output})
 
 
 def hook(module, loss=None, optimizer=None):
     """PyTorch: weights, gradients, layers' inputs and outputs, the loss and the optimiser's state, as the job's collections say.
 
-    A step is a forward pass of `module` in training mode, from 1."""
+    A step is a forward pass of `module` in training mode, from 1. Of a collection without `save` in the job it saves as often
+    as costs 2 % of the training's time."""
     if _directory:
         module._tuneband_hook = _Hook(module, loss, optimizer)
     return module

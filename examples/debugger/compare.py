@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""A job half of whose trials diverge, with its rules and without: what was trained, and how long it took."""
+"""A job half of whose trials diverge, with its rules and without: what was trained, how long it took, what the best is.
+
+  examples/debugger/compare.py [diverging.json|network.json]        TUNEBAND: the program to run
+"""
 
 import json
 import os
@@ -9,10 +12,11 @@ import tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
 tuneband = os.environ.get("TUNEBAND", "tuneband")
+document = os.path.join(here, sys.argv[1] if len(sys.argv) > 1 else "diverging.json")
 rows = []
 with tempfile.TemporaryDirectory() as folder:
     for name in ("with rules", "without"):
-        with open(os.path.join(here, "diverging.json")) as file:
+        with open(document) as file:
             job = json.load(file)
         job["trainer"]["working_dir"] = here
         if name == "without":
@@ -26,9 +30,10 @@ with tempfile.TemporaryDirectory() as folder:
             sys.exit("compare: %s printed nothing" % tuneband)
         found = json.loads(done.stdout)
         ended, counts = found["job"], found["job"]["trials"]
-        rows.append((name, counts["completed"], counts["failed"], ended["resource_spent"], ended["training_seconds"]))
+        best = found["best"]["trial"]["objective"] if found.get("best") else float("nan")
+        rows.append((name, counts["completed"], counts["failed"], ended["resource_spent"], ended["training_seconds"], best))
 
-print("%-12s %9s %8s %15s %9s" % ("", "completed", "failed", "finite epochs", "training"))
-for name, completed, failed, epochs, seconds in rows:
-    print("%-12s %9d %8d %15d %7.1f s" % (name, completed, failed, epochs, seconds))
+print("%-12s %9s %8s %15s %9s %9s" % ("", "completed", "failed", "epochs seen", "training", "best loss"))
+for name, completed, failed, epochs, seconds, best in rows:
+    print("%-12s %9d %8d %15d %7.1f s %9.5f" % (name, completed, failed, epochs, seconds, best))
 print("saved: %.0f %% of the training" % (100 * (1 - rows[0][4] / rows[1][4])))

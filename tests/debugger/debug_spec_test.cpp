@@ -63,6 +63,22 @@ TEST(DebugSpec, AnActionMayBeAWebhookAndEndTheTrialToo) {
   EXPECT_THAT(fault(R"({"webhook": "http://a", "then": "note"})"), HasSubstr("unknown field"));
 }
 
+TEST(DebugSpec, TensorsHaveABoundByTrialAndByJob) {
+  EXPECT_EQ(parsed("{}").job_bytes_max, std::int64_t{10} << 30);
+  const DebugSpec spec = parsed(R"({"trial_megabytes_max": 2, "job_megabytes_max": 3})");
+  EXPECT_EQ(spec.trial_bytes_max, 2 << 20);
+  EXPECT_EQ(spec.job_bytes_max, 3 << 20);
+  EXPECT_THAT(faults(R"({"job_megabytes_max": 0})").front(), HasSubstr("debug.job_megabytes_max"));
+}
+
+TEST(DebugSpec, WhoSaysWhenIsNotSavedLessOften) {
+  EXPECT_TRUE(parsed("{}").collection("weights")->save.derived);
+  EXPECT_TRUE(parsed(R"({"collections": {"weights": {"raw": true}}})").collection("weights")->save.derived);
+  EXPECT_TRUE(parsed(R"({"collections": {"weights": {"save": {"from": 3}}}})").collection("weights")->save.derived);
+  EXPECT_FALSE(parsed(R"({"save": {"every": 1}})").collection("weights")->save.derived);
+  EXPECT_FALSE(parsed(R"({"collections": {"weights": {"save": {"steps": [1]}}}})").collection("weights")->save.derived);
+}
+
 TEST(DebugSpec, MetricsAreThereInAnyCase) {
   EXPECT_THAT(names_of(parsed(R"({"collections": {"shap": {"rows": 50}}})", TrainerKind::xgboost)),
               ElementsAre("shap", "metrics", "resources"));

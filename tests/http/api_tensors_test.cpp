@@ -54,6 +54,20 @@ TEST_F(ApiTensorsTest, EveryTensorIsComparedAtTheLastStepOfBoth) {
     {"name": "weights/w", "steps": [3, 3], "step": 20, "values": [-0.125, -0.5]}])"));
 }
 
+TEST_F(ApiTensorsTest, TheSummaryOfAJobSaysWhatFoundNoRoom) {
+  EXPECT_TRUE(get_json("/v1/jobs/saves/summary").at("tensors").is_null()) << "nothing is saved yet";
+  save(0, {{10, 0.5}});
+  const Json saved = get_json("/v1/jobs/saves/summary").at("tensors");
+  EXPECT_GT(saved.at("bytes"), 100);
+  EXPECT_EQ(saved.at("dropped"), Json::parse(R"({"rows": 0, "bytes": 0})"));
+  {
+    auto full = debugger::files::TensorWriter::open(trial_dir(job_, 1), ++epoch_, 0, -1, 1'000'000, 1);
+    ASSERT_TRUE(full);
+    full->add("metrics/x", 1.0);
+  }
+  EXPECT_EQ(get_json("/v1/jobs/saves/summary").at("tensors").at("dropped").at("rows"), 1);
+}
+
 TEST_F(ApiTensorsTest, WhatIsNotThereIsSaid) {
   EXPECT_EQ(beside("").at("tensors"), Json::array());
   EXPECT_EQ(get("/v1/jobs/saves/trials/0/tensors/beside?other=1&name=metrics/x").status, 404);
