@@ -206,9 +206,13 @@ void add_dashboard_commands(CLI::App& app, Command& chosen, Arguments& arguments
   auto* report = add_command(app, chosen, "report", "A page with everything about a job in it, to send or to keep",
                              with_server(arguments, [&](Session session) {
                                arguments.report.job = arguments.job;
-                               return tuneband::cli::write_report(session, arguments.report);
+                               return arguments.report.trial ? tuneband::cli::write_trial_report(session, arguments.report)
+                                                             : tuneband::cli::write_report(session, arguments.report);
                              }));
   add_job(report, arguments);
+  report->add_option("--trial", arguments.report.trial, "Of this trial alone: what the debugger saved of it, as plots")
+      ->check(whole_number_between(0, kTrialsMax))
+      ->type_name("TRIAL");
   report->add_option("-o,--output", arguments.report.output, "Write this file; default: JOB.html")->type_name("FILE");
 }
 
@@ -312,13 +316,13 @@ void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments)
       ->check(whole_number_between(0, kStepMax))
       ->type_name("N");
   tensors->add_option("--reduction", arguments.tensors.reduction, "Of arrays; default: mean")->type_name("NAME");
+  tensors->add_option("--beside", arguments.tensors.beside, "Another trial of the job, to compare with")
+      ->check(whole_number_between(0, kTrialsMax))
+      ->type_name("TRIAL");
   tensors->add_option("--rank", arguments.tensors.rank, "Of a distributed trial")
       ->check(whole_number_between(0, kWorkersMax))
       ->type_name("N");
   tensors->add_option("-o,--output", arguments.tensors.output, "Write the array at --step to this .npy file")->type_name("FILE");
-  tensors->add_option("--beside", arguments.tensors.beside, "Another trial of the job, to compare with")
-      ->check(whole_number_between(0, kTrialsMax))
-      ->type_name("TRIAL");
 
   auto* findings = add_command(app, chosen, "findings", "What the rules found in a job or in one trial",
                                with_server(arguments, [&](Session session) {

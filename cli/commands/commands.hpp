@@ -112,9 +112,12 @@ Finished open_dashboard(Session session, const std::string& job);
 // A page with everything about a job in it, for a mail or an archive.
 struct ReportOptions {
   std::string job;
-  std::string output;  // "": the job's name and .html
+  std::string output;  // "": the job's name, with the trial's number, and .html
+  std::optional<int> trial;
 };
 Finished write_report(Session session, const ReportOptions& options);
+// Of options.trial: curves, importance, confusion, ROC, residuals and contributions, from what the debugger saved.
+Finished write_trial_report(Session session, const ReportOptions& options);
 
 // Without a server: the plan is a pure function of the document.
 struct PlanOptions {

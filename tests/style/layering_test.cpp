@@ -47,8 +47,10 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"cli", {"cli/client", "cli/commands", "scheduler", "simulator", "command_line", "os", "core"}},
     {"cli/client", {"cli", "workers/protocol", "net", "os", "core"}},
     {"cli/commands",
-     {"cli", "cli/client", "cli/doctor", "cli/terminal", "simulator", "jobs", "scheduler", "workers/protocol", "os", "core"}},
+     {"cli", "cli/client", "cli/doctor", "cli/report", "cli/terminal", "debugger", "debugger/files", "simulator", "jobs",
+      "scheduler", "workers/protocol", "os", "core"}},
     {"cli/doctor", {"cli", "cli/client", "workers/protocol", "net", "os", "core"}},
+    {"cli/report", {"cli", "core"}},
     {"cli/terminal", {"cli", "cli/client", "core"}},
 };
 
