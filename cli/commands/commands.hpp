@@ -113,7 +113,7 @@ Finished open_dashboard(Session session, const std::string& job);
 struct ReportOptions {
   std::string job;
   std::string output;  // "": the job's name, with the trial's number, and .html
-  std::optional<int> trial;
+  std::optional<int> trial = {};
 };
 Finished write_report(Session session, const ReportOptions& options);
 // Of options.trial: curves, importance, confusion, ROC, residuals and contributions, from what the debugger saved.

@@ -71,8 +71,7 @@ std::int64_t size_of_tensors(const fs::path& trials_dir) {
 }  // namespace
 
 std::optional<JobTensors> tensors_of_job(const std::string& job_dir) {
-  const os::UniqueFd fd(
-      ::open((fs::path(job_dir) / kTensorRoomFile).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const os::UniqueFd fd(::open((fs::path(job_dir) / kTensorRoomFile).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!fd) return std::nullopt;
   const Ledger ledger = read_ledger(fd.get());
   return JobTensors{std::max<std::int64_t>(0, ledger.bytes), {ledger.dropped_rows, ledger.dropped_bytes}};

@@ -100,8 +100,8 @@ TEST(TrialPage, HasAPlotOfEachPartThatWasSaved) {
 TEST(TrialPage, NoNameBecomesAPartOfThePage) {
   TrialSaved saved = saved_trial();
   saved.job = "</title><script>x";
-  saved.metrics = {{"<img src=x>", {{1, 1}}}};
-  saved.importance["gain"] = {{"\"onload=\"x", {{1, 1}}}};
+  saved.metrics["<img src=x>"] = {{1, 1}};
+  saved.importance["gain"]["\"onload=\"x"] = {{1, 1}};
   saved.trial["message"] = "<b>it</b>";
   const std::string page = trial_page(saved);
   for (const char* part : {"<script", "<img", "\"onload", "<b>it"}) EXPECT_THAT(page, Not(HasSubstr(part)));

@@ -62,6 +62,24 @@ TEST_F(TensorInboxTest, FilesAreTakenAndGone) {
   EXPECT_EQ(inbox_.take_refusals(), "");
 }
 
+// {"mine": {"patterns": ["^gradients/"]}} alone: what it finds is made as gradients are.
+TEST_F(TensorInboxTest, WhatPatternsFindHasADirectoryOfItsOwnCollection) {
+  Diagnostics diagnostics;
+  const Json debug =
+      Json::parse(R"({"collections": {"mine": {"patterns": ["^gradients/"], "save": {"every": 1}}}, "rules": []})");
+  const auto spec = debugger::parse_debug(debug, "debug", {debugger::TrainerKind::command, 50, {"loss", false}}, diagnostics);
+  ASSERT_TRUE(diagnostics.ok());
+  fs::remove_all(inbox());
+  TensorInbox of_patterns(inbox(), spec.collections);
+  debugger::files::Recorder recorder(spec, trial_.path(), 2, 0, -1);
+  write("gradients/fc1@3.npy", npy({1, 2, 3}));
+  write("weights/fc1@3.npy", npy({1, 2, 3}));
+  of_patterns.take(recorder, true);
+  EXPECT_EQ(sums("gradients/fc1"), (Sums{{3, 6}}));
+  EXPECT_TRUE(sums("weights/fc1").empty());
+  EXPECT_FALSE(fs::exists(inbox() + "/weights/fc1@3.npy")) << "taken away all the same";
+}
+
 TEST_F(TensorInboxTest, AFileThatIsNotWholeWaitsForTheRest) {
   const std::string whole = npy({1, 2, 3});
   write("gradients/fc1@3.npy", whole.substr(0, whole.size() - 1));

@@ -70,6 +70,17 @@ Result<std::string> read_whole(int directory, const std::string& file) {
   return bytes;
 }
 
+// What the patterns of a collection find is made in any of the built-in ones.
+std::vector<std::string> directories_of(const std::vector<debugger::Collection>& collections) {
+  std::vector<std::string> names;
+  for (const debugger::Collection& collection : collections) names.push_back(collection.name);
+  const bool some = std::any_of(collections.begin(), collections.end(), [](const auto& one) { return !one.patterns.empty(); });
+  for (const std::string& name : debugger::built_in_collections(debugger::TrainerKind::command)) {
+    if (some && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span<const char>(text.data(), text.size()));
 }
@@ -100,10 +111,9 @@ TensorInbox::TensorInbox(std::string directory, const std::vector<debugger::Coll
     : directory_(std::move(directory)) {
   std::error_code error;
   std::filesystem::create_directories(directory_, error);
-  for (const debugger::Collection& collection : collections) {
-    collections_.push_back(collection.name);
-    if (::mkdir((directory_ + "/" + collection.name).c_str(), 0755) != 0 && errno != EEXIST)
-      refuse(collection.name, "its directory cannot be made");
+  for (const std::string& name : directories_of(collections)) {
+    collections_.push_back(name);
+    if (::mkdir((directory_ + "/" + name).c_str(), 0755) != 0 && errno != EEXIST) refuse(name, "its directory cannot be made");
   }
 }
 

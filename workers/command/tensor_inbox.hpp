@@ -24,7 +24,8 @@ inline constexpr std::size_t kTensorFileSizeMax = std::size_t{256} * 1024 * 1024
 
 class TensorInbox {
  public:
-  // Makes the directory and one for each collection. A directory that cannot be made has no files.
+  // Makes the directory and one for each collection; with patterns also one for each built-in collection that they may look in. A
+  // directory that cannot be made has no files.
   TensorInbox(std::string directory, const std::vector<debugger::Collection>& collections);
 
   // A piece of the command's output.
