@@ -89,6 +89,17 @@ double amount_of(MemoryEffect effect, double value) {
   return effect == MemoryEffect::more_without_zero && value == 0 ? std::numeric_limits<double>::infinity() : value;
 }
 
+// Its inverse: the domain's own value.
+Value value_with(const Domain& domain, MemoryEffect effect, double amount) {
+  const double number = std::isinf(amount) ? 0 : effect == MemoryEffect::less ? -amount : amount;
+  if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) {
+    const auto same_number = [number](const Value& value) { return number_of(value) == number; };
+    return *std::find_if(categories->values.begin(), categories->values.end(), same_number);
+  }
+  if (std::holds_alternative<IntDomain>(domain)) return static_cast<std::int64_t>(number);
+  return number;
+}
+
 }  // namespace
 
 MemoryEffect memory_effect(std::string_view parameter, bool of_xgboost) {
@@ -164,7 +175,6 @@ void MemoryBound::add_trial(const Configuration& configuration) {
   states_.push_back(State::open);
   if (!usable_) return;
   needs_.push_back(need_of(configuration));
-  configurations_.push_back(configuration);
 }
 
 void MemoryBound::note_fits(int trial) {
@@ -202,9 +212,7 @@ std::uint64_t MemoryBound::likely_directions(const std::string& kind) const {
   return likely;
 }
 
-std::optional<std::vector<int>> MemoryBound::refused_by(const Configuration& configuration) const {
-  if (!usable_ || !has_learned()) return std::nullopt;
-  const Need need = need_of(configuration);
+std::optional<std::vector<int>> MemoryBound::refused_by(const Need& need) const {
   const std::uint64_t likely = likely_directions(need.kind);
   std::uint64_t covered = 0;
   std::vector<int> against;
@@ -221,9 +229,20 @@ std::optional<std::vector<int>> MemoryBound::refused_by(const Configuration& con
 
 std::optional<int> MemoryBound::first_refused() const {
   const auto found = std::find_if(failures_.begin(), failures_.end(), [&](const Failure& failure) {
-    return refused_by(configurations_[static_cast<std::size_t>(failure.trial)]).has_value();
+    return refused_by(needs_[static_cast<std::size_t>(failure.trial)]).has_value();
   });
   return found == failures_.end() ? std::nullopt : std::optional(found->trial);
+}
+
+Configuration MemoryBound::numbers_of(std::size_t trial) const {
+  Configuration numbers;
+  for (std::size_t n = 0; n < numbers_.size(); ++n) {
+    const auto& [index, effect] = numbers_[n];
+    const double amount = needs_[trial].amounts[n];
+    if (!std::isnan(amount))
+      numbers[space_.parameters()[index].name] = value_with(space_.parameters()[index].domain, effect, amount);
+  }
+  return numbers;
 }
 
 double MemoryBound::distance(const Configuration& a, const Configuration& b) const {
@@ -284,7 +303,7 @@ std::vector<MemoryBound::Fit> MemoryBound::would_fit(const Configuration& config
     }
     if (!nearest) continue;
     const std::string& name = space_.parameters()[numbers_[n].first].name;
-    fits.push_back({name, configurations_[*nearest].at(name), static_cast<int>(*nearest)});
+    fits.push_back({name, numbers_of(*nearest).at(name), static_cast<int>(*nearest)});
   }
   return fits;
 }
@@ -297,10 +316,7 @@ std::optional<int> MemoryBound::nearest_that_fitted(const Configuration& configu
   for (std::size_t i = 0; i < needs_.size(); ++i) {
     if (states_[i] != State::fits || needs_[i].kind != kind) continue;
     Configuration with_its_numbers = configuration;
-    for (const auto& [index, effect] : numbers_) {
-      const std::string& name = space_.parameters()[index].name;
-      if (const auto its = configurations_[i].find(name); its != configurations_[i].end()) with_its_numbers[name] = its->second;
-    }
+    for (auto& [name, value] : numbers_of(i)) with_its_numbers[name] = value;
     const double its_distance = distance(with_its_numbers, configuration);
     if (its_distance >= nearest_distance) continue;
     nearest = static_cast<int>(i);
@@ -309,7 +325,7 @@ std::optional<int> MemoryBound::nearest_that_fitted(const Configuration& configu
   return nearest;
 }
 
-std::string MemoryBound::describe(int trial) const { return describe(configurations_[static_cast<std::size_t>(trial)]); }
+std::string MemoryBound::describe(int trial) const { return describe(numbers_of(static_cast<std::size_t>(trial))); }
 
 std::string MemoryBound::describe(const Configuration& configuration) const {
   std::string text;

@@ -43,7 +43,9 @@ class MemoryBound {
   // Something may be refused.
   bool has_learned() const { return failures_.size() >= kFailuresMin; }
   // With the trials that speak against it, at most kShownMax, ascending; nothing: it may be tried.
-  std::optional<std::vector<int>> refused_by(const Configuration& configuration) const;
+  std::optional<std::vector<int>> refused_by(const Configuration& configuration) const {
+    return usable_ && has_learned() ? refused_by(need_of(configuration)) : std::nullopt;
+  }
 
   // The first trial that ran out of memory and would not be tried now.
   std::optional<int> first_refused() const;
@@ -90,7 +92,10 @@ class MemoryBound {
   std::uint64_t all_directions() const { return ~std::uint64_t{0} >> (64 - (std::uint64_t{1} << unknown_)); }
   std::uint64_t directions_above(const Need& a, const Need& b) const;
   std::uint64_t likely_directions(const std::string& kind) const;
+  std::optional<std::vector<int>> refused_by(const Need& need) const;
   void weigh(Failure& failure) const;
+  // Of a trial, what of it is kept: the numbers that matter.
+  Configuration numbers_of(std::size_t trial) const;
   double distance(const Configuration& a, const Configuration& b) const;
   Configuration redrawn(const Configuration& from, bool with_categories, Draws& draws) const;
 
@@ -100,7 +105,6 @@ class MemoryBound {
   int unknown_ = 0;               // of numbers_
   bool usable_ = false;
   std::vector<Need> needs_;  // by trial; empty when not usable
-  std::vector<Configuration> configurations_;
   std::vector<State> states_;
   std::vector<Failure> failures_;  // by trial
 };
