@@ -56,7 +56,7 @@ void complete_trainer(Json& trainer) {
     trainer["type"] = "command";
     fill_in(trainer, "resume", "checkpoint");
   }
-  if (trainer["type"] == "xgboost") fill_in(trainer, "data", {{"train", "recorded"}, {"label", 0}});
+  if (trainer["type"] == "xgboost") fill_in(trainer, "data", {{"train", "recorded.csv"}, {"label", 0}});
   if (trainer["type"] == "command") fill_in(trainer, "argv", {"recorded"});
 }
 

@@ -72,6 +72,12 @@ SimulationResult run_in_order(CurveTable table, const Json& document, int worker
 
 }  // namespace
 
+TEST(SimulatedJob, OfXgboostNeedsNoDataForCurvesTakeTheirPlace) {
+  CurveTable table = smooth_table();
+  const Json trees{{"trainer", {{"type", "xgboost"}, {"fidelity", "prefix"}}}};
+  EXPECT_EQ(method_on(table, trees).spec.trainer["type"], "xgboost");
+}
+
 TEST(SimulatedJob, SpendsWhatItsRungsCostAndFindsTheIncumbentByHand) {
   // successive halving 1, 3 with eta 3: three trials to 1, the best one (configuration 1) to 3.
   const CurveTable table = tiny_table({{1, 1, 1}, {3, 4, 5}, {2, 8, 9}});
