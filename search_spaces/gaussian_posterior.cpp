@@ -19,6 +19,7 @@ GaussianPosterior::GaussianPosterior(const GaussianInputs& inputs, const Eigen::
       }
     }
   }
+  if (inputs.trends.size() > 0) known_ = inputs.trends.transpose() * inputs.trends;
   median_.resize(dimensions_ + 2);
   deviation_.resize(dimensions_ + 2);
   median_ << priors.log_length_median, priors.log_variance_median, priors.log_noise_median;
@@ -39,6 +40,7 @@ double GaussianPosterior::at(const Eigen::VectorXd& logs, Eigen::VectorXd& gradi
   Eigen::MatrixXd covariance(points_, points_);
   unpack(variance * correlation, covariance);
   covariance.diagonal() = (variance * (1 + kGaussianJitter) + noise * noise_factor_.array()).matrix();
+  if (known_.size() > 0) covariance += known_;
   const Eigen::LLT<Eigen::MatrixXd> factor(covariance);
   if (factor.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
   const Eigen::VectorXd solved = factor.solve(targets_);

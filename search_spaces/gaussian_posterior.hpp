@@ -33,6 +33,7 @@ class GaussianPosterior {
   Eigen::Index points_;
   Eigen::Index dimensions_;
   Eigen::MatrixXd differences_;  // squared, a row a pair, a column a dimension
+  Eigen::MatrixXd known_;        // the part of the covariance that the trends make; without them empty
   Eigen::VectorXd median_;
   Eigen::VectorXd deviation_;
 };

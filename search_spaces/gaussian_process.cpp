@@ -32,6 +32,12 @@ void to_correlation(Distances& distances) {
   distances = (1 + scaled + distances.array() * (5.0 / 3)) * (-scaled).exp();
 }
 
+// Of the first of the inputs, as many as there are targets.
+Eigen::VectorXd without_expected(const GaussianInputs& inputs, const Eigen::VectorXd& targets) {
+  if (inputs.expected.size() == 0) return targets;
+  return targets - inputs.expected.head(targets.size());
+}
+
 }  // namespace
 
 GaussianHyperparameters fit_gaussian_process(const GaussianInputs& inputs, const Eigen::VectorXd& targets,
@@ -41,7 +47,8 @@ GaussianHyperparameters fit_gaussian_process(const GaussianInputs& inputs, const
   constexpr double kStepMax = 1;
   constexpr double kFaster = 1.2;
   constexpr double kSlower = 0.5;
-  const GaussianPosterior posterior(inputs, targets, noise_factor, priors);
+  const Eigen::VectorXd unexpected = without_expected(inputs, targets);
+  const GaussianPosterior posterior(inputs, unexpected, noise_factor, priors);
   Eigen::VectorXd logs = posterior.start();
   Eigen::VectorXd best = logs;
   double best_density = -std::numeric_limits<double>::infinity();
@@ -74,7 +81,7 @@ GaussianProcess::GaussianProcess(GaussianInputs inputs, const Eigen::VectorXd& t
                                  int pending, GaussianHyperparameters hyperparameters)
     : inputs_(std::move(inputs)), hyperparameters_(std::move(hyperparameters)) {
   const double variance = std::exp(hyperparameters_.log_variance);
-  Eigen::MatrixXd all = covariance(inputs_.points);
+  Eigen::MatrixXd all = covariance(inputs_);
   all.diagonal().array() += std::exp(hyperparameters_.log_noise) * noise_factor.array();
   for (double jitter = kGaussianJitter; jitter <= kJitterMax; jitter *= kMoreJitter) {
     factor_.compute(all + Eigen::MatrixXd::Identity(all.rows(), all.cols()) * (variance * jitter));
@@ -82,33 +89,42 @@ GaussianProcess::GaussianProcess(GaussianInputs inputs, const Eigen::VectorXd& t
   }
   const Eigen::Index known = inputs_.points.cols() - pending;
   const auto lower = factor_.matrixLLT().topLeftCorner(known, known).triangularView<Eigen::Lower>();
-  weights_ = lower.solve(targets.head(known));
+  weights_ = lower.solve(without_expected(inputs_, targets.head(known)));
   lower.transpose().solveInPlace(weights_);
 }
 
-Eigen::MatrixXd GaussianProcess::covariance(const Eigen::MatrixXd& at) const {
-  Eigen::MatrixXd squared = Eigen::MatrixXd::Zero(inputs_.points.cols(), at.cols());
-  for (Eigen::Index d = 0; d < at.rows(); ++d) {
+Eigen::MatrixXd GaussianProcess::covariance(const GaussianInputs& at) const {
+  Eigen::MatrixXd squared = Eigen::MatrixXd::Zero(inputs_.points.cols(), at.points.cols());
+  for (Eigen::Index d = 0; d < at.points.rows(); ++d) {
     const double weight = std::exp(-2 * hyperparameters_.log_length(d));
-    add_squared_differences(inputs_.points.row(d), at.row(d), inputs_.nominal[static_cast<std::size_t>(d)], weight, squared);
+    const bool nominal = inputs_.nominal[static_cast<std::size_t>(d)];
+    add_squared_differences(inputs_.points.row(d), at.points.row(d), nominal, weight, squared);
   }
   to_correlation(squared);
-  return std::exp(hyperparameters_.log_variance) * squared;
+  squared *= std::exp(hyperparameters_.log_variance);
+  if (inputs_.trends.size() > 0) squared.noalias() += inputs_.trends.transpose() * at.trends;
+  return squared;
 }
 
-Eigen::VectorXd GaussianProcess::mean(const Eigen::MatrixXd& at) const {
-  return covariance(at).topRows(weights_.size()).transpose() * weights_;
+Eigen::VectorXd GaussianProcess::mean(const GaussianInputs& at, const Eigen::MatrixXd& covariance) const {
+  Eigen::VectorXd mean = covariance.topRows(weights_.size()).transpose() * weights_;
+  if (at.expected.size() > 0) mean += at.expected;
+  return mean;
 }
 
-GaussianProcess::Prediction GaussianProcess::predict(const Eigen::MatrixXd& at) const {
+Eigen::VectorXd GaussianProcess::mean(const GaussianInputs& at) const { return mean(at, covariance(at)); }
+
+GaussianProcess::Prediction GaussianProcess::predict(const GaussianInputs& at) const {
   constexpr double kVarianceMin = 1e-10;
   Eigen::MatrixXd between = covariance(at);
   Prediction prediction;
-  prediction.mean = between.topRows(weights_.size()).transpose() * weights_;
+  prediction.mean = mean(at, between);
   factor_.matrixL().solveInPlace(between);
   const double variance = std::exp(hyperparameters_.log_variance);
+  Eigen::ArrayXd before = Eigen::ArrayXd::Constant(between.cols(), variance);
+  if (at.trends.size() > 0) before += at.trends.colwise().squaredNorm().transpose().array();
   prediction.deviation =
-      (variance - between.colwise().squaredNorm().transpose().array()).max(kVarianceMin * variance).sqrt().matrix();
+      (before - between.colwise().squaredNorm().transpose().array()).max(kVarianceMin * variance).sqrt().matrix();
   return prediction;
 }
 

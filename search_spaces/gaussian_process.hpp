@@ -11,6 +11,10 @@ namespace tuneband {
 struct GaussianInputs {
   Eigen::MatrixXd points;
   std::vector<bool> nominal;  // by row
+  // What is known beforehand (Rasmussen and Williams, 2.7): the mean expected at each point, and functions with weights of
+  // normal distribution N(0, 1) that are added to it, a row a function, a column a point. Without points: nothing is known.
+  Eigen::VectorXd expected;
+  Eigen::MatrixXd trends;
 };
 
 struct GaussianHyperparameters {
@@ -46,11 +50,12 @@ class GaussianProcess {
     Eigen::VectorXd mean;
     Eigen::VectorXd deviation;  // of the function, without the noise
   };
-  Prediction predict(const Eigen::MatrixXd& at) const;
-  Eigen::VectorXd mean(const Eigen::MatrixXd& at) const;
+  Prediction predict(const GaussianInputs& at) const;
+  Eigen::VectorXd mean(const GaussianInputs& at) const;
 
  private:
-  Eigen::MatrixXd covariance(const Eigen::MatrixXd& at) const;  // a row an input, a column a point of `at`
+  Eigen::MatrixXd covariance(const GaussianInputs& at) const;  // a row an input, a column a point of `at`
+  Eigen::VectorXd mean(const GaussianInputs& at, const Eigen::MatrixXd& covariance) const;
 
   GaussianInputs inputs_;
   GaussianHyperparameters hyperparameters_;
