@@ -1,0 +1,52 @@
+// Trainings of recorded data sets by the product's own trainer, measured round by round.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "benchmarks/search/real/datasets.hpp"
+#include "core/error.hpp"
+#include "search_spaces/value.hpp"
+#include "workers/xgboost/xgboost_session.hpp"
+
+namespace tuneband {
+
+template <typename T>
+T checked(Result<T> result) {
+  if (!result) throw std::runtime_error(describe(result.error()));
+  return std::move(*result);
+}
+
+struct Matrices {
+  explicit Matrices(const RealDataset& dataset);
+
+  workers::XgboostMatrix train;
+  workers::XgboostMatrix validation;
+  workers::XgboostMatrix test;
+};
+
+struct Measured {
+  double validation = 0;
+  double test = 0;
+};
+
+// One training of `rounds` rounds, measured after each of them, with equal total shrinkage to one of `max_rounds`. `index` is the
+// configuration's number, of which its seed is a function. Throws std::runtime_error where XGBoost refuses.
+std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices, const Configuration& configuration,
+                            std::size_t index, std::int64_t rounds, std::int64_t max_rounds);
+
+// Of the best of the first `rounds` rounds, the first of equals.
+Measured best_of(const std::vector<Measured>& curve, std::int64_t rounds, bool maximize);
+
+// Cells of a configuration's values in the order of the search space, each followed by a comma; numbers to five digits.
+std::string configuration_cells(const RealDataset& dataset, const Configuration& configuration);
+
+// Throws std::runtime_error where `path` cannot be written.
+void write_compressed(const std::string& path, const std::string& text);
+
+double processor_seconds();
+
+inline constexpr std::uint64_t kConfigurationsSeed = 7;
+
+}  // namespace tuneband
