@@ -26,6 +26,9 @@ class CandidateSampler final : public Sampler {
 
   Configuration suggest(std::int64_t index, const History& history) override {
     take_notice(history);
+    const std::vector<Configuration> left = not_taken();
+    TUNEBAND_CHECK(!left.empty(), "a job starts no more trials than it has candidates");
+    if (const auto chosen = inner_->suggest_among(index, history, left)) return left[*chosen];
     const Configuration proposal = inner_->suggest(index, history);
     const std::vector<double> point = point_of(proposal);
     std::size_t nearest = candidates_.size();
@@ -37,7 +40,6 @@ class CandidateSampler final : public Sampler {
       nearest = i;
       nearest_distance = distance;
     }
-    TUNEBAND_CHECK(nearest < candidates_.size(), "a job starts no more trials than it has candidates");
     return candidates_[nearest];
   }
 
@@ -60,6 +62,14 @@ class CandidateSampler final : public Sampler {
       taken_[found->second.back()] = true;
       found->second.pop_back();
     }
+  }
+
+  std::vector<Configuration> not_taken() const {
+    std::vector<Configuration> left;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (!taken_[i]) left.push_back(candidates_[i]);
+    }
+    return left;
   }
 
   std::vector<double> point_of(const Configuration& configuration) const {
@@ -103,7 +113,7 @@ double unit_position(const Domain& domain, const Value& value) {
 
 std::unique_ptr<Sampler> make_sampler(const JobSpec& spec, std::optional<SamplerType> type) {
   const SamplerSpec chosen = type ? SamplerSpec{.type = *type, .seed = spec.sampler.seed} : spec.sampler;
-  auto sampler = make_sampler(chosen, spec.search_space);
+  auto sampler = make_sampler(chosen, spec.search_space, trees_trainer(spec));
   if (spec.candidates.empty()) return sampler;
   return std::make_unique<CandidateSampler>(spec, std::move(sampler));
 }

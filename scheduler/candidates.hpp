@@ -1,5 +1,5 @@
 // A job may have a fixed list of configurations to choose from (`candidates`): those of a design, or those that somebody has
-// measured already. The sampler proposes freely; what runs is the candidate closest to its proposal that this job has not run.
+// measured already. A sampler that can rates those that this job has not run; of the others' free proposals the closest one runs.
 #pragma once
 
 #include <memory>

@@ -521,6 +521,18 @@ bool rungs_restart(const Json& trainer) {
   return says(trainer, "type", "command") ? !says(trainer, "resume", "checkpoint") : says(trainer, "fidelity", "shrinkage");
 }
 
+std::optional<TreesTrainer> trees_trainer(const JobSpec& spec) {
+  if (!says(spec.trainer, "type", "xgboost")) return std::nullopt;
+  TreesTrainer trees{.max_resource = spec.scheduler.max_resource, .equal_shrinkage = spec.scheduler.restarts};
+  const auto parameters = spec.trainer.find("parameters");
+  if (parameters == spec.trainer.end() || !parameters->is_object()) return trees;
+  if (says(*parameters, "booster", "gblinear")) return std::nullopt;
+  for (const auto& [name, value] : parameters->items()) {
+    if (value.is_number()) trees.fixed[name] = value.get<double>();
+  }
+  return trees;
+}
+
 std::string_view to_string(SchedulerType type) { return kSchedulerTypes[static_cast<std::size_t>(type)]; }
 
 std::uint64_t default_seed(std::string_view job_name) { return stable_hash(job_name) & static_cast<std::uint64_t>(kSeedMax); }

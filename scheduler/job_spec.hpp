@@ -133,6 +133,9 @@ Json with_priors(Json document, const JobSpec& spec);
 // Whether this trainer's rungs are trainings of their own: `fidelity: shrinkage`, or a command without `resume: checkpoint`.
 bool rungs_restart(const Json& trainer);
 
+// What samplers may know of the trainer beforehand: of `xgboost` with trees its fixed hyperparameters; of others nothing.
+std::optional<TreesTrainer> trees_trainer(const JobSpec& spec);
+
 // A stable hash of the job's name: the same document gives the same trials.
 std::uint64_t default_seed(std::string_view job_name);
 

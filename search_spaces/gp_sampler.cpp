@@ -12,6 +12,14 @@ namespace {
 
 constexpr std::uint64_t kGpStream = 0x6770;
 constexpr std::uint64_t kGpRandomStream = 0x677072;
+constexpr std::uint64_t kGpDrawStream = 0x677064;
+constexpr std::uint64_t kGpExperienceStream = 0x677078;
+constexpr std::uint64_t kGpPoolStream = 0x677070;
+constexpr std::size_t kPoolMax = 1000;  // of a list of configurations so many are rated, chosen at random
+// Of experience's weight the mean and the deviation: scores are among the results of a search, not of random trials.
+constexpr double kTrust = 0.8;
+constexpr double kTrustDeviation = 0.5;
+constexpr Eigen::Index kRowsBeyondFactors = 2;  // a constant, and that weight
 constexpr double kGpRandomShare = 0.05;
 constexpr std::size_t kModelPointsMax = 240;
 constexpr std::size_t kFitPointsMax = 128;
@@ -86,21 +94,29 @@ std::optional<double> cost_per_score(const std::vector<ScoredPoint>& points) {
 
 }  // namespace
 
-GpSampler::GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials)
-    : encoded_(space), start_(space, seed), random_(space, seed), seed_(seed), startup_trials_(startup_trials) {}
+GpSampler::GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials, const std::optional<TreesTrainer>& trees)
+    : encoded_(space), start_(space, seed), random_(space, seed), seed_(seed), startup_trials_(startup_trials) {
+  if (trees) experience_ = Experience::of_trees(encoded_.encoding(), *trees);
+}
 
 bool GpSampler::starting(std::int64_t index, const History& history) {
   encoded_.follow(history);
+  levels_ = history.levels();
   const std::size_t priors = encoded_.priors();
   const bool at_start = index + static_cast<std::int64_t>(priors) < startup_trials_;
   return at_start || history.results().size() + priors < kRefitEvery;
 }
 
+bool GpSampler::at_random(std::int64_t index) const {
+  return random_unit(seed_, {kGpRandomStream, static_cast<std::uint64_t>(index)}) < kGpRandomShare;
+}
+
 Configuration GpSampler::suggest(std::int64_t index, const History& history) {
-  if (starting(index, history)) return start_.suggest(index, history);
-  if (random_unit(seed_, {kGpRandomStream, static_cast<std::uint64_t>(index)}) < kGpRandomShare) {
-    return random_.suggest(index, history);
+  if (starting(index, history)) {
+    if (experience_) return encoded_.encoding().decode(best_of_a_draw(index));
+    return start_.suggest(index, history);
   }
+  if (at_random(index)) return random_.suggest(index, history);
   return encoded_.encoding().decode(choose(index, history, encoded_.scored_points(history)).point);
 }
 
@@ -109,7 +125,7 @@ std::optional<double> GpSampler::expected_improvement(std::int64_t index, const 
   const auto points = encoded_.scored_points(history);
   const auto scale = cost_per_score(points);
   if (!scale) return std::nullopt;
-  return std::exp(choose(index, history, points).log_improvement) * *scale;
+  return std::exp(choose(index, history, points).value) * *scale;
 }
 
 GaussianInputs GpSampler::inputs_of(const std::vector<ScoredPoint>& data, const std::vector<const Point*>& at_the_end) const {
@@ -130,10 +146,64 @@ GaussianInputs GpSampler::inputs_of(const std::vector<ScoredPoint>& data, const 
   Eigen::Index column = 0;
   for (const ScoredPoint& one : data) put(column++, *one.point, one.level, one.trial < 0 ? 1 : 0);
   for (const Point* point : at_the_end) put(column++, *point, 1, 0);
+  if (!experience_) return inputs;
+  inputs.expected.resize(column);
+  inputs.trends.resize(Experience::factors() + kRowsBeyondFactors, column);
+  column = 0;
+  for (const ScoredPoint& one : data) expect(*one.point, rounds_at(one.level), inputs, column++);
+  for (const Point* point : at_the_end) expect(*point, rounds_at(1), inputs, column++);
   return inputs;
 }
 
-Eigen::MatrixXd GpSampler::at_max_resource(const std::vector<const Point*>& points) const { return inputs_of({}, points).points; }
+std::int64_t GpSampler::rounds_at(double level) const {
+  if (levels_.empty()) return 1;
+  return levels_[static_cast<std::size_t>(std::lround(level * static_cast<double>(levels_.size() - 1)))];
+}
+
+void GpSampler::expect(const Point& point, std::int64_t resource, GaussianInputs& inputs, Eigen::Index column) const {
+  const Experience::Expectation expectation = experience_->at(point, resource);
+  inputs.expected(column) = kTrust * expectation.score;
+  inputs.trends.col(column) << 1, kTrustDeviation * expectation.score, kTrust * expectation.factors;
+}
+
+GaussianInputs GpSampler::at_max_resource(const std::vector<const Point*>& points) const { return inputs_of({}, points); }
+
+template <class Rate>
+GpSampler::Choice GpSampler::refined(std::vector<Point> candidates, const Rate& rate_all, Draws& draws) const {
+  const Encoding& encoding = encoded_.encoding();
+  std::vector<double> values = rate_all(candidates);
+  std::size_t at = best_candidate(encoding, candidates, values, encoded_.points());
+  Choice choice{candidates[at], values[at]};
+  for (const double sigma : kRefinements) {
+    candidates.clear();
+    for (int i = 0; i < kRefinementsEach; ++i) candidates.push_back(encoding.neighbour(choice.point, sigma, draws));
+    values = rate_all(candidates);
+    at = best_candidate(encoding, candidates, values, encoded_.points());
+    if (values[at] > choice.value && !is_taken(encoding, candidates[at], encoded_.points()))
+      choice = {candidates[at], values[at]};
+  }
+  return choice;
+}
+
+std::vector<double> GpSampler::rate_by_a_draw(std::int64_t index, const std::vector<Point>& candidates) const {
+  Draws draws(seed_, kGpDrawStream, index);
+  Eigen::VectorXd weights = Eigen::VectorXd::Zero(Experience::factors());
+  if (index > 0) {
+    for (double& weight : weights) weight = draws.normal();
+  }
+  std::vector<double> values;
+  for (const Point& candidate : candidates) {
+    const Experience::Expectation expectation = experience_->at(candidate, rounds_at(1));
+    values.push_back(-expectation.score - weights.dot(expectation.factors));
+  }
+  return values;
+}
+
+Point GpSampler::best_of_a_draw(std::int64_t index) const {
+  Draws draws(seed_, kGpExperienceStream, index);
+  const auto rate_all = [&](const std::vector<Point>& candidates) { return rate_by_a_draw(index, candidates); };
+  return refined(candidate_points(encoded_.encoding(), {}, draws), rate_all, draws).point;
+}
 
 const GaussianHyperparameters& GpSampler::hyperparameters(const History& history) {
   const std::size_t results = fitted_at(history.results().size());
@@ -159,39 +229,56 @@ std::vector<double> GpSampler::rate(const GaussianProcess& process, double incum
   return values;
 }
 
-GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, const std::vector<ScoredPoint>& scored) {
-  const Encoding& encoding = encoded_.encoding();
-  const std::vector<Point>& points = encoded_.points();
+GpSampler::Model GpSampler::model_of(const History& history, const std::vector<ScoredPoint>& scored) {
   const auto data = chosen_points(scored, kModelPointsMax, seed_);
-  const auto pending = pending_points(history, points, kGpPendingMax);
+  const auto pending = pending_points(history, encoded_.points(), kGpPendingMax);
   const auto all = static_cast<Eigen::Index>(data.size() + pending.size());
-  const GaussianProcess process(inputs_of(data, pending), targets_of(data, all), noise_factors(data, all),
-                                static_cast<int>(pending.size()), hyperparameters(history));
-
+  Model model{GaussianProcess(inputs_of(data, pending), targets_of(data, all), noise_factors(data, all),
+                              static_cast<int>(pending.size()), hyperparameters(history)),
+              0,
+              {}};
   std::vector<const Point*> seen = most_promising(data, kIncumbentsMax);
-  const Eigen::VectorXd means = process.mean(at_max_resource(seen));
+  const Eigen::VectorXd means = model.process.mean(at_max_resource(seen));
   std::vector<std::size_t> order(seen.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return means(static_cast<Eigen::Index>(a)) < means(static_cast<Eigen::Index>(b));
   });
-  std::vector<const Point*> best;
-  for (std::size_t i = 0; i < std::min(order.size(), kBestPoints); ++i) best.push_back(seen[order[i]]);
-  const double incumbent = means(static_cast<Eigen::Index>(order.front()));
+  for (std::size_t i = 0; i < std::min(order.size(), kBestPoints); ++i) model.best.push_back(*seen[order[i]]);
+  model.incumbent = means(static_cast<Eigen::Index>(order.front()));
+  return model;
+}
 
+GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, const std::vector<ScoredPoint>& scored) {
+  const Model model = model_of(history, scored);
   Draws draws(seed_, kGpStream, index);
-  std::vector<Point> candidates = candidate_points(encoding, best, draws);
-  std::vector<double> values = rate(process, incumbent, candidates);
-  std::size_t at = best_candidate(encoding, candidates, values, points);
-  Choice choice{candidates[at], values[at]};
-  for (const double sigma : kRefinements) {
-    candidates.clear();
-    for (int i = 0; i < kRefinementsEach; ++i) candidates.push_back(encoding.neighbour(choice.point, sigma, draws));
-    values = rate(process, incumbent, candidates);
-    at = best_candidate(encoding, candidates, values, points);
-    if (values[at] > choice.log_improvement && !is_taken(encoding, candidates[at], points)) choice = {candidates[at], values[at]};
+  std::vector<const Point*> best;
+  for (const Point& point : model.best) best.push_back(&point);
+  return refined(
+      candidate_points(encoded_.encoding(), best, draws),
+      [&](const std::vector<Point>& candidates) { return rate(model.process, model.incumbent, candidates); }, draws);
+}
+
+std::optional<std::size_t> GpSampler::suggest_among(std::int64_t index, const History& history,
+                                                    const std::vector<Configuration>& pool) {
+  const bool starts = starting(index, history);
+  if (starts ? !experience_ : at_random(index)) return std::nullopt;
+  Draws draws(seed_, kGpPoolStream, index);
+  std::vector<std::size_t> places(pool.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  const std::size_t rated = std::min(kPoolMax, places.size());
+  for (std::size_t i = 0; i < rated; ++i) std::swap(places[i], places[i + draws.below(places.size() - i)]);
+  places.resize(rated);
+  std::vector<Point> candidates;
+  for (const std::size_t place : places) candidates.push_back(encoded_.encoding().encode(pool[place]));
+  std::vector<double> values;
+  if (starts) {
+    values = rate_by_a_draw(index, candidates);
+  } else {
+    const Model model = model_of(history, encoded_.scored_points(history));
+    values = rate(model.process, model.incumbent, candidates);
   }
-  return choice;
+  return places[static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin())];
 }
 
 }  // namespace tuneband

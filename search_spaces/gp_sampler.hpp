@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "search_spaces/encoded_history.hpp"
+#include "search_spaces/experience.hpp"
 #include "search_spaces/gaussian_process.hpp"
 #include "search_spaces/samplers.hpp"
 
@@ -16,8 +17,13 @@ namespace tuneband {
 
 class GpSampler final : public Sampler {
  public:
-  GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials);
+  // With a trainer of trees, what trainings on other data sets have taught of it (experience.hpp): the first trials are then
+  // the best ones of data sets drawn from that, and the model begins with it instead of with nothing.
+  GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials, const std::optional<TreesTrainer>& trees = {});
   Configuration suggest(std::int64_t index, const History& history) override;
+  // After the start, and where there is experience from the first trial on.
+  std::optional<std::size_t> suggest_among(std::int64_t index, const History& history,
+                                           const std::vector<Configuration>& pool) override;
   std::optional<double> expected_improvement(std::int64_t index, const History& history) override;
 
  private:
@@ -27,17 +33,36 @@ class GpSampler final : public Sampler {
   };
   struct Choice {
     Point point;
-    double log_improvement = 0;  // in normal scores
+    double value = 0;  // the logarithm of its expected improvement in normal scores
   };
 
   // Follows the history. Not, once there is something to learn from.
   bool starting(std::int64_t index, const History& history);
-  // Those of the data, then points at max_resource.
+  // The observations, then points at max_resource.
   GaussianInputs inputs_of(const std::vector<ScoredPoint>& data, const std::vector<const Point*>& at_the_end) const;
-  Eigen::MatrixXd at_max_resource(const std::vector<const Point*>& points) const;
+  GaussianInputs at_max_resource(const std::vector<const Point*>& points) const;
+  // The resource of a level of the job's ladder; between two, as earlier jobs may have, of the nearer one.
+  std::int64_t rounds_at(double level) const;
+  // What experience says of a training, as a column of the inputs.
+  void expect(const Point& point, std::int64_t resource, GaussianInputs& inputs, Eigen::Index column) const;
+  // The best point for a data set drawn from what experience expects of them; of the first, for the mean of all.
+  Point best_of_a_draw(std::int64_t index) const;
+  // The more the better.
+  std::vector<double> rate_by_a_draw(std::int64_t index, const std::vector<Point>& candidates) const;
+  // What the model is, given the history, and what its suggestions are held against.
+  struct Model {
+    GaussianProcess process;
+    double incumbent = 0;  // in normal scores
+    std::vector<Point> best;
+  };
+  Model model_of(const History& history, const std::vector<ScoredPoint>& scored);
   const GaussianHyperparameters& hyperparameters(const History& history);
   // The logarithm of each candidate's expected improvement over the incumbent's mean.
   std::vector<double> rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const;
+  bool at_random(std::int64_t index) const;
+  // The best of the candidates by `rate_all` (points to values, the more the better), then of points nearer and nearer to it.
+  template <class Rate>
+  Choice refined(std::vector<Point> candidates, const Rate& rate_all, Draws& draws) const;
   Choice choose(std::int64_t index, const History& history, const std::vector<ScoredPoint>& scored);
 
   EncodedHistory encoded_;
@@ -45,6 +70,8 @@ class GpSampler final : public Sampler {
   RandomSampler random_;
   std::uint64_t seed_;
   int startup_trials_;
+  std::optional<Experience> experience_;
+  std::vector<std::int64_t> levels_;
   std::optional<Fit> fit_;
 };
 

@@ -22,11 +22,17 @@ bool has_startup(SamplerType type) {
          type == SamplerType::automatic;
 }
 
-std::unique_ptr<Sampler> make_automatic(const SamplerSpec& spec, const SearchSpace& space) {
+std::unique_ptr<Sampler> make_gp(const SamplerSpec& spec, const SearchSpace& space, const std::optional<TreesTrainer>& trees) {
+  return std::make_unique<GpSampler>(space, spec.seed, spec.startup_trials.value_or(kSurrogateStartup),
+                                     spec.experience ? trees : std::nullopt);
+}
+
+std::unique_ptr<Sampler> make_automatic(const SamplerSpec& spec, const SearchSpace& space,
+                                        const std::optional<TreesTrainer>& trees) {
   if (Encoding(space).dimensions().size() > kGpDimensionsMax) {
     return std::make_unique<TpeSampler>(space, spec.seed, spec.startup_trials.value_or(kTpeStartup));
   }
-  return std::make_unique<GpSampler>(space, spec.seed, spec.startup_trials.value_or(kSurrogateStartup));
+  return make_gp(spec, space, trees);
 }
 
 // A field that only some types of samplers have.
@@ -51,6 +57,9 @@ SamplerSpec SamplerSpec::parse(const Json& json, const std::string& path, Diagno
     if (const auto given = reader.integer("startup_trials", {1, kStartupTrialsMax}))
       spec.startup_trials = static_cast<int>(*given);
   }
+  spec.experience = reader.boolean_or("experience", true);
+  only_for(reader, "experience", spec.type == SamplerType::gp || spec.type == SamplerType::automatic,
+           "the sampler types `gp` and `auto`");
   only_for(reader, "space_filling_trials", spec.type == SamplerType::random, "the sampler type `random`");
   only_for(reader, "grid_points", spec.type == SamplerType::grid, "the sampler type `grid`");
   only_for(reader, "startup_trials", has_startup(spec.type), "samplers that begin without a model");
@@ -62,6 +71,7 @@ Json SamplerSpec::to_json() const {
   Json json{{"type", kSamplerTypes[static_cast<std::size_t>(type)]}, {"seed", seed}};
   if (type == SamplerType::random) json["space_filling_trials"] = space_filling_trials;
   if (type == SamplerType::grid) json["grid_points"] = grid_points;
+  if (!experience) json["experience"] = false;
   if (startup_trials) json["startup_trials"] = *startup_trials;
   return json;
 }
@@ -73,7 +83,8 @@ std::size_t priors_within(const SearchSpace& space, const std::vector<PriorObser
   }));
 }
 
-std::unique_ptr<Sampler> make_sampler(const SamplerSpec& spec, const SearchSpace& space) {
+std::unique_ptr<Sampler> make_sampler(const SamplerSpec& spec, const SearchSpace& space,
+                                      const std::optional<TreesTrainer>& trees) {
   switch (spec.type) {
     case SamplerType::random:
       if (spec.space_filling_trials == 0) return std::make_unique<RandomSampler>(space, spec.seed);
@@ -89,9 +100,9 @@ std::unique_ptr<Sampler> make_sampler(const SamplerSpec& spec, const SearchSpace
     case SamplerType::random_forest:
       return std::make_unique<ForestSampler>(space, spec.seed, spec.startup_trials.value_or(kSurrogateStartup));
     case SamplerType::gp:
-      return std::make_unique<GpSampler>(space, spec.seed, spec.startup_trials.value_or(kSurrogateStartup));
+      return make_gp(spec, space, trees);
     case SamplerType::automatic:
-      return make_automatic(spec, space);
+      return make_automatic(spec, space, trees);
   }
   return nullptr;
 }

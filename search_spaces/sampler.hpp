@@ -8,6 +8,7 @@
 
 #include "search_spaces/history.hpp"
 #include "search_spaces/search_space.hpp"
+#include "search_spaces/trees_trainer.hpp"
 
 namespace tuneband {
 
@@ -34,6 +35,8 @@ struct SamplerSpec {
   int grid_points = 5;           // grid only: points on each float (and wide int) axis
   // tpe, random_forest, gp, auto: so many first trials without a model. Nothing: what the sampler's paper or peers have.
   std::optional<int> startup_trials = std::nullopt;
+  // gp, auto: whether to begin with what trainings on other data sets have taught (search_spaces/experience.hpp).
+  bool experience = true;
 
   // {"type": "random", "seed": 7, "space_filling_trials": 8}. All may be left out; without a type it is "auto". A field of
   // another type is an error.
@@ -48,6 +51,11 @@ class Sampler {
   // What it caches between calls must follow from the same history: after a restart it has to suggest the same. A sampler serves
   // one job: between calls its history only grows.
   virtual Configuration suggest(std::int64_t index, const History& history) = 0;
+  // The same where only some configurations may be tried: the place in `pool` (not empty, of the space) of the one to try.
+  // Nothing: it has no opinion of given ones, and the nearest to suggest() is as good.
+  virtual std::optional<std::size_t> suggest_among(std::int64_t, const History&, const std::vector<Configuration>&) {
+    return std::nullopt;
+  }
   // How much less than the least cost so far, on average, the next suggestion is expected to reach at max_resource, in the unit
   // of the objective; 0 or more. Nothing: it has no model, or not yet. A function of the same things as the suggestion.
   virtual std::optional<double> expected_improvement(std::int64_t, const History&) { return std::nullopt; }
@@ -61,6 +69,8 @@ class Sampler {
 // How many of them a sampler of this space can learn from: they have a parameter in common with it, and no value outside of it.
 std::size_t priors_within(const SearchSpace& space, const std::vector<PriorObservation>& priors);
 
-std::unique_ptr<Sampler> make_sampler(const SamplerSpec& spec, const SearchSpace& space);
+// `trees`: the trainer, when it is one of which there is experience.
+std::unique_ptr<Sampler> make_sampler(const SamplerSpec& spec, const SearchSpace& space,
+                                      const std::optional<TreesTrainer>& trees = std::nullopt);
 
 }  // namespace tuneband

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace tuneband::test {
 
 namespace {
@@ -53,6 +55,41 @@ TEST(Candidates, ThatAreEnqueuedAreNotSuggestedAgain) {
   const auto texts = suggested(spec);
   EXPECT_EQ(texts.size(), 3U);
   EXPECT_EQ(texts.count(to_json(spec.candidates[0]).dump()), 1U);  // it stands twice
+}
+
+TEST(Candidates, AreRatedByASamplerThatLearnsNotSnappedToItsProposal) {
+  // Of two configurations far from the best one the model would choose the better, whichever is nearer to what it proposes.
+  Json list = Json::array();
+  for (int i = 0; i < 40; ++i) list.push_back({{"rate", std::pow(10.0, -i / 10.0)}, {"kind", i % 2 == 0 ? "y" : "x"}});
+  for (Json& one : list) {
+    if (one["kind"] == "x") one["depth"] = 5;
+  }
+  const JobSpec spec = job_with({{"candidates", list}, {"sampler", {{"type", "gp"}}}});
+  const auto sampler = make_sampler(spec);
+  History history({9});
+  double best = 1e9;
+  const auto cost = [](const Configuration& one) {
+    return std::abs(std::log10(std::get<double>(one.at("rate"))) + 2) + (std::get<std::string>(one.at("kind")) == "x" ? 1 : 0);
+  };
+  for (int i = 0; i < 16; ++i) {
+    const Configuration configuration = sampler->suggest(i, history);
+    history.add_trial(configuration);
+    history.add_result(i, 9, cost(configuration));
+    history.end_trial(i, false);
+    best = std::min(best, cost(configuration));
+  }
+  EXPECT_NEAR(best, 0, 1e-9);
+}
+
+TEST(Candidates, KnowTheTrainerOfTrees) {
+  const auto known = [](const Json& trainer) { return trees_trainer(job_with({{"trainer", trainer}, {"candidates", kFour}})); };
+  EXPECT_FALSE(known(Json::object()).has_value());
+  const Json parameters{{"lambda", 3}, {"objective", "reg:squarederror"}};
+  Json trainer{{"type", "xgboost"}, {"fidelity", "shrinkage"}, {"parameters", parameters}};
+  const TreesTrainer expected{.fixed = {{"lambda", 3}}, .max_resource = 9, .equal_shrinkage = true};
+  EXPECT_EQ(known(trainer), expected);
+  trainer["parameters"]["booster"] = "gblinear";
+  EXPECT_FALSE(known(trainer).has_value());
 }
 
 TEST(Candidates, BoundAJobThatNothingElseEnds) { EXPECT_EQ(job_with({{"candidates", kFour}}).candidates.size(), 4U); }

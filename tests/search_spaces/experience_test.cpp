@@ -1,0 +1,195 @@
+// What is known of boosted trees before a job begins, and what a sampler makes of it.
+#include "search_spaces/experience.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "search_spaces/experience_of_trees.hpp"
+#include "search_spaces/sampler.hpp"
+#include "spaces.hpp"
+
+namespace tuneband {
+namespace {
+
+using testing_spaces::boosters;
+using testing_spaces::space_of;
+
+SearchSpace trees_space() {
+  return space_of(R"({"eta": {"type": "float", "min": 0.001, "max": 1, "scale": "log"},
+    "max_depth": {"type": "int", "min": 1, "max": 12},
+    "min_child_weight": {"type": "float", "min": 0.1, "max": 50, "scale": "log"},
+    "subsample": {"type": "float", "min": 0.2, "max": 1},
+    "colsample_bytree": {"type": "float", "min": 0.1, "max": 1},
+    "lambda": {"type": "float", "min": 0.01, "max": 100, "scale": "log"},
+    "alpha": {"type": "float", "min": 0.001, "max": 10, "scale": "log"},
+    "gamma": {"type": "float", "min": 0.001, "max": 10, "scale": "log"}})");
+}
+
+double score_of(const SearchSpace& space, const TreesTrainer& trainer, const Configuration& configuration, std::int64_t rounds) {
+  const Encoding encoding(space);
+  return Experience::of_trees(encoding, trainer)->at(encoding.encode(configuration), rounds).score;
+}
+
+const Configuration kUsual{{"eta", 0.08},   {"max_depth", std::int64_t{6}}, {"min_child_weight", 1.0}, {"subsample", 0.8},
+                           {"lambda", 1.0}, {"colsample_bytree", 0.8},      {"alpha", 0.01},           {"gamma", 0.01}};
+
+Configuration with(Configuration configuration, const std::string& name, Value value) {
+  configuration[name] = value;
+  return configuration;
+}
+
+TEST(Experience, IsThePolynomialOfTheEightVariables) {
+  // Where all eight are 0 only the constant is left: depth 6, shares 0.6, and so on by the formulas of learn.py.
+  const double shrinkage = std::exp(1.5);
+  const TreesTrainer trainer{.max_resource = 81};
+  const Configuration zero{{"eta", -std::expm1(-shrinkage / 81)},
+                           {"max_depth", std::int64_t{6}},
+                           {"min_child_weight", std::exp(0.6)},
+                           {"subsample", 0.6},
+                           {"colsample_bytree", 0.6},
+                           {"lambda", 1.0},
+                           {"alpha", std::exp(-2.3)},
+                           {"gamma", std::exp(-2.3)}};
+  EXPECT_NEAR(score_of(trees_space(), trainer, zero, 81), kTreesMean[0], 1e-6);
+  // Depth 9 is 1 in the second variable: its own term, and its square's after the constant, eight terms and the first's eight.
+  const double expected = kTreesMean[0] + kTreesMean[2] + kTreesMean[1 + 8 + 8];
+  EXPECT_NEAR(score_of(trees_space(), trainer, with(zero, "max_depth", std::int64_t{9}), 81), expected, 1e-6);
+  const Encoding encoding(trees_space());
+  const auto at = Experience::of_trees(encoding, trainer)->at(encoding.encode(zero), 81);
+  ASSERT_EQ(at.factors.size(), Experience::factors());
+  for (Eigen::Index j = 0; j < at.factors.size(); ++j) EXPECT_NEAR(at.factors(j), kTreesFactors[j][0], 1e-6);
+}
+
+TEST(Experience, ExpectsTheUsualToBeBetterThanExtremes) {
+  const TreesTrainer trainer{.max_resource = 81};
+  const double usual = score_of(trees_space(), trainer, kUsual, 81);
+  for (const auto& [name, value] : std::vector<std::pair<std::string, Value>>{
+           {"eta", 0.001}, {"eta", 1.0}, {"colsample_bytree", 0.1}, {"subsample", 0.2}, {"min_child_weight", 50.0}}) {
+    EXPECT_LT(usual, score_of(trees_space(), trainer, with(kUsual, name, value), 81)) << name;
+  }
+}
+
+TEST(Experience, CountsTotalShrinkageNotTheLearningRate) {
+  const SearchSpace space = trees_space();
+  const double half_for_twice = 1 - std::sqrt(1 - 0.08);
+  const double full = score_of(space, {.max_resource = 81}, kUsual, 81);
+  EXPECT_NEAR(score_of(space, {.max_resource = 162}, with(kUsual, "eta", half_for_twice), 162), full, 1e-9);
+  EXPECT_NE(score_of(space, {.max_resource = 81}, kUsual, 9), full);  // a prefix has less of it
+  EXPECT_EQ(score_of(space, {.max_resource = 81, .equal_shrinkage = true}, kUsual, 9), full);
+}
+
+TEST(Experience, TakesWhatIsFixedAndSynonymsAndXgboostsDefaults) {
+  const TreesTrainer bare{.max_resource = 81};
+  const SearchSpace eta_alone = space_of(R"({"learning_rate": {"type": "float", "min": 0.001, "max": 1, "scale": "log"}})");
+  const Configuration configuration{{"learning_rate", 0.1}};
+  const double by_default = score_of(eta_alone, bare, configuration, 81);
+  const TreesTrainer same{.fixed = {{"max_depth", 6}, {"reg_lambda", 1}}, .max_resource = 81};
+  EXPECT_EQ(score_of(eta_alone, same, configuration, 81), by_default);
+  EXPECT_NE(score_of(eta_alone, {.fixed = {{"max_depth", 2}}, .max_resource = 81}, configuration, 81), by_default);
+  EXPECT_NE(score_of(eta_alone, {.fixed = {{"reg_lambda", 50}}, .max_resource = 81}, configuration, 81), by_default);
+  const SearchSpace shares = space_of(R"({"colsample_bylevel": {"type": "float", "min": 0.1, "max": 1}})");
+  const SearchSpace trees = space_of(R"({"colsample_bytree": {"type": "float", "min": 0.1, "max": 1}})");
+  EXPECT_EQ(score_of(shares, bare, {{"colsample_bylevel", 0.5}}, 81), score_of(trees, bare, {{"colsample_bytree", 0.5}}, 81));
+}
+
+TEST(Experience, HasNothingToSayOfOtherHyperparameters) {
+  const Encoding encoding(space_of(R"({"scale_pos_weight": {"type": "float", "min": 1, "max": 9},
+                                       "eta": {"type": "categorical", "values": ["small", "large"]}})"));
+  EXPECT_FALSE(Experience::of_trees(encoding, {.max_resource = 81}).has_value());
+}
+
+TEST(Experience, StandsAnyConfiguration) {
+  const SearchSpace space = boosters();
+  const auto sampler = make_sampler({.type = SamplerType::random, .seed = 3}, space);
+  for (std::int64_t i = 0; i < 200; ++i) {
+    const double score = score_of(space, {.fixed = {{"min_child_weight", 0}, {"subsample", -1}}, .max_resource = 5},
+                                  sampler->suggest(i, History()), 1);
+    EXPECT_TRUE(std::isfinite(score));
+  }
+}
+
+// ---- in a sampler -------------------------------------------------------------------------------------------------------------
+
+using Cost = std::function<double(const Configuration&)>;
+
+// Of trials that are trained in one piece, the least cost so far after each.
+std::vector<double> least_costs(Sampler& sampler, const Cost& cost, int trials) {
+  History history({81});
+  std::vector<double> least;
+  for (int i = 0; i < trials; ++i) {
+    const Configuration configuration = sampler.suggest(i, history);
+    history.add_trial(configuration);
+    history.add_result(i, 81, cost(configuration));
+    history.end_trial(i, false);
+    least.push_back(std::min(least.empty() ? 1e9 : least.back(), cost(configuration)));
+  }
+  return least;
+}
+
+double mean_least(const std::optional<TreesTrainer>& trees, const Cost& cost, int trials) {
+  double sum = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const auto sampler = make_sampler({.type = SamplerType::gp, .seed = seed}, trees_space(), trees);
+    sum += least_costs(*sampler, cost, trials).back();
+  }
+  return sum / 8;
+}
+
+const TreesTrainer kTrees{.max_resource = 81};
+
+// As on a data set that is like those of which experience was made.
+double as_expected(const Configuration& configuration) { return score_of(trees_space(), kTrees, configuration, 81); }
+
+TEST(SamplerWithExperience, NeedsAFewTrialsWhereItHolds) {
+  EXPECT_LT(mean_least(kTrees, as_expected, 2), mean_least(std::nullopt, as_expected, 20));
+}
+
+TEST(SamplerWithExperience, FindsTheBestAllTheSameWhereTheContraryHolds) {
+  const Cost contrary = [](const Configuration& configuration) { return -as_expected(configuration); };
+  const double random = [&] {
+    double sum = 0;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed)
+      sum += least_costs(*make_sampler({.type = SamplerType::random, .seed = seed}, trees_space()), contrary, 30).back();
+    return sum / 8;
+  }();
+  EXPECT_LT(mean_least(kTrees, contrary, 30), random);
+}
+
+TEST(SamplerWithExperience, BeginsDifferentlyWithEachSeedButForTheFirst) {
+  const auto first_two = [](std::uint64_t seed) {
+    const auto sampler = make_sampler({.type = SamplerType::automatic, .seed = seed}, trees_space(), kTrees);
+    History history({3, 9, 27, 81});
+    const Configuration first = sampler->suggest(0, history);
+    history.add_trial(first);
+    return std::pair(first, sampler->suggest(1, history));
+  };
+  EXPECT_EQ(first_two(1), first_two(1));
+  EXPECT_NE(first_two(1).second, first_two(2).second);
+  EXPECT_NE(first_two(1).first, first_two(1).second);
+}
+
+TEST(SamplerWithExperience, IsWithoutItWhenTheDocumentSaysSo) {
+  const SamplerSpec without{.type = SamplerType::gp, .seed = 4, .experience = false};
+  const SamplerSpec with{.type = SamplerType::gp, .seed = 4};
+  const auto first = [](const SamplerSpec& spec, const std::optional<TreesTrainer>& trees) {
+    return make_sampler(spec, trees_space(), trees)->suggest(0, History({81}));
+  };
+  EXPECT_EQ(first(without, kTrees), first(with, std::nullopt));
+  EXPECT_NE(first(with, kTrees), first(with, std::nullopt));
+}
+
+TEST(SamplerWithExperience, ChoosesTheBestOfAListByIt) {
+  std::vector<Configuration> pool;
+  const auto random = make_sampler({.type = SamplerType::random, .seed = 9}, trees_space());
+  for (std::int64_t i = 0; i < 50; ++i) pool.push_back(random->suggest(i, History()));
+  const auto best = std::min_element(pool.begin(), pool.end(), [](const Configuration& a, const Configuration& b) {
+    return as_expected(a) < as_expected(b);
+  });
+  const auto sampler = make_sampler({.type = SamplerType::gp, .seed = 4}, trees_space(), kTrees);
+  EXPECT_EQ(sampler->suggest_among(0, History({81}), pool), static_cast<std::size_t>(best - pool.begin()));
+}
+
+}  // namespace
+}  // namespace tuneband
