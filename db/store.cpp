@@ -221,7 +221,8 @@ void Store::write(const EventRow& event) {
 
 bool Store::put_note(JobId job, std::optional<int> trial, const std::string& note, Timestamp at) {
   Transaction transaction(connection_, Transaction::Kind::write);
-  const std::optional<std::int64_t> when = note.empty() ? std::nullopt : std::optional(at.ms);
+  std::optional<std::int64_t> when;
+  if (!note.empty()) when = at.ms;
   if (trial) {
     connection_
         .prepare(

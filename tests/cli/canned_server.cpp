@@ -1,8 +1,11 @@
 #include "tests/cli/canned_server.hpp"
 
+#include <gtest/gtest.h>
+
 #include <deque>
 #include <map>
 
+#include "tests/api/api_description.hpp"
 #include "tests/net/loopback_server.hpp"
 
 namespace tuneband::test {
@@ -38,6 +41,13 @@ CannedServer::CannedServer() : state_(std::make_unique<State>()) {
 CannedServer::~CannedServer() = default;
 
 void CannedServer::answer(const std::string& request, std::string body, int status) {
+  const std::size_t space = request.find(' ');
+  EXPECT_EQ(ApiDescription::ours().fault_of({request.substr(0, space), request.substr(space + 1), status, body}), "")
+      << "no server would answer " << request << " so (server/openapi.json)";
+  answer_anything(request, std::move(body), status);
+}
+
+void CannedServer::answer_anything(const std::string& request, std::string body, int status) {
   const std::lock_guard lock(state_->mutex);
   state_->answers[request].push_back(LoopbackAnswer{status, std::move(body)});
 }

@@ -1,4 +1,5 @@
-// A server that gives prepared answers, and remembers what it was asked.
+// A server that gives prepared answers, and remembers what it was asked. An answer that server/openapi.json does not describe, as
+// the real server's are held against it in tests/http, is a failure.
 #pragma once
 
 #include <memory>
@@ -15,6 +16,8 @@ class CannedServer {
   // The answer to `request` ("GET /v1/jobs"). Several for the same request are given one after the other, the last one for ever.
   // What nothing was prepared for is answered with 404.
   void answer(const std::string& request, std::string body, int status = 200);
+  // The same of a server that is not ours, or means harm.
+  void answer_anything(const std::string& request, std::string body, int status = 200);
 
   std::string url() const;
   std::vector<std::string> requests() const;  // "POST /v1/jobs?base_dir=..."

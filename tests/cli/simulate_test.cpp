@@ -215,7 +215,7 @@ TEST_F(SimulateCommand, RunsAnExportedJobAgainWhateverItsNamesAreLike) {
     trial["resource"] = 3;
     trial["training_seconds"] = 6;
     trials.push_back(trial);
-    const Json observations{{{"resource", 1}, {"objective", 5 - number}}, {{"resource", 3}, {"objective", 4 - number}}};
+    const Json observations{test::example_observation(1, 5 - number), test::example_observation(3, 4 - number)};
     server.answer("GET /v1/jobs/7/trials/" + std::to_string(number) + "/observations",
                   Json{{"observations", observations}}.dump());
   }
@@ -265,7 +265,7 @@ TEST_F(SimulateCommand, RunsAnExportedJobAgainAndSaysWhatWasNotMeasured) {
     trials.push_back(trial);
     Json observations = Json::array();
     for (const int resource : number == 0 ? std::vector<int>{3, 9} : std::vector<int>{3}) {
-      observations.push_back({{"resource", resource}, {"objective", number == 2 ? Json("nan") : Json(0.5 + 0.01 * resource)}});
+      observations.push_back(test::example_observation(resource, number == 2 ? Json("nan") : Json(0.5 + 0.01 * resource)));
     }
     server.answer("GET /v1/jobs/7/trials/" + std::to_string(number) + "/observations",
                   Json{{"observations", observations}}.dump());

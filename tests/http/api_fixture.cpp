@@ -5,6 +5,7 @@
 #include <future>
 
 #include "server/log.hpp"
+#include "tests/api/api_description.hpp"
 
 namespace tuneband::test {
 namespace {
@@ -68,7 +69,13 @@ void ApiTest::on_loop(const std::function<void()>& action) {
 RawReply ApiTest::remove(const std::string& target) {
   RawClient connection = client();
   connection.send("DELETE " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  return connection.receive();
+  return as_described("DELETE", target, connection.receive());
+}
+
+RawReply ApiTest::as_described(const std::string& method, const std::string& target, RawReply reply) {
+  const std::string fault = ApiDescription::ours().fault_of({method, target, reply.status, reply.body});
+  EXPECT_EQ(fault, "") << method << " " << target << " is not as server/openapi.json says";
+  return reply;
 }
 
 Json ApiTest::get_json(const std::string& target) {

@@ -31,8 +31,11 @@ class ApiTest : public testing::Test {
   ~ApiTest() override;
 
   RawClient client() { return RawClient(port_); }
-  RawReply get(const std::string& target) { return client().get(target); }
-  RawReply post(const std::string& target, const std::string& body = "") { return client().post(target, body); }
+  // Replies to these are held against openapi.json.
+  RawReply get(const std::string& target) { return as_described("GET", target, client().get(target)); }
+  RawReply post(const std::string& target, const std::string& body = "") {
+    return as_described("POST", target, client().post(target, body));
+  }
   RawReply remove(const std::string& target);
   Json get_json(const std::string& target);  // expects 200
 
@@ -52,6 +55,8 @@ class ApiTest : public testing::Test {
 
   std::string trial_dir(const std::string& job, int trial) const;
   void on_loop(const std::function<void()>& action);
+
+  static RawReply as_described(const std::string& method, const std::string& target, RawReply reply);
 
   // The error's code, "" when it is none.
   static std::string code_of(const RawReply& reply);

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/api/api_description.hpp"
 #include "tests/http/api_fixture.hpp"
 
 namespace tuneband::test {
@@ -84,43 +85,58 @@ TEST_F(OpenapiTest, HasUniqueNamesAndReferencesThatResolve) {
 
 TEST_F(OpenapiTest, IsServed) { EXPECT_EQ(get_json("/openapi.json"), document_); }
 
-// The fields that a shape must have, and those that a reply has.
+// Every reply that these tests receive is held against the description (ApiTest::as_described). Here: that each shape is among
+// them.
 TEST_F(OpenapiTest, DescribesTheShapesThatAreSent) {
   submit(job_document("shape"));
   work_until_idle("worker-1");
   const auto expect_shape = [&](const Json& sent, const std::string& shape) {
-    const Json& schema = document_.at("components").at("schemas").at(shape);
-    for (const Json& field : schema.at("required"))
-      EXPECT_TRUE(sent.contains(field.get<std::string>())) << shape << " lacks " << field;
-    for (const auto& [field, value] : sent.items())
-      EXPECT_TRUE(schema.at("properties").contains(field)) << shape << " has no " << field;
+    EXPECT_EQ(ApiDescription::ours().fault_of_shape(sent, shape), "") << shape;
   };
+  for (const char* target : {"/v1/jobs?view=cards", "/v1/jobs/shape/columns", "/v1/jobs/shape/curves", "/v1/jobs/shape/decisions",
+                             "/v1/jobs/shape/timeline", "/v1/jobs/shape/note", "/v1/jobs/shape/best", "/v1/jobs/shape/summary",
+                             "/v1/jobs/shape/importance", "/v1/jobs/shape/trials", "/v1/workers/timeline",
+                             "/v1/jobs/shape/trials/0/files", "/healthz"}) {
+    get_json(target);
+  }
   expect_shape(get_json("/v1/jobs").at("jobs").at(0), "Job");
   expect_shape(get_json("/v1/jobs/shape/trials/0"), "Trial");
   expect_shape(get_json("/v1/jobs/shape/trials/0/observations").at("observations").at(0), "Observation");
   expect_shape(get_json("/v1/jobs/shape/trials/0/decisions").at("decisions").at(0), "Decision");
-  expect_shape(get_json("/v1/jobs/shape/plan"), "Plan");
   expect_shape(get_json("/v1/jobs/shape/plan").at("actual").at(0), "Rung");
-  expect_shape(get_json("/v1/jobs/shape/analytics"), "Analytics");
-  expect_shape(get_json("/v1/jobs/shape/columns"), "TrialColumns");
-  expect_shape(get_json("/v1/jobs/shape/curves"), "Curves");
-  expect_shape(get_json("/v1/jobs/shape/decisions"), "DecisionColumns");
-  expect_shape(get_json("/v1/jobs/shape/timeline"), "Timeline");
-  expect_shape(get_json("/v1/workers/timeline"), "WorkersTimeline");
-  expect_shape(get_json("/v1/jobs/shape/trials/0/files"), "Files");
-  expect_shape(get_json("/v1/jobs?view=cards"), "CardPage");
-  expect_shape(get_json("/v1/jobs/shape/note"), "Note");
-  expect_shape(get_json("/v1/events"), "Events");
   expect_shape(get_json("/v1/events").at("events").at(0), "Event");
-  const Json summary = get_json("/v1/jobs/shape/summary");
-  expect_shape(summary, "Summary");
-  expect_shape(summary.at("replicas"), "Replicas");
-  expect_shape(summary.at("summary"), "Costs");
-  expect_shape(summary.at("best").at("trial"), "Trial");
-  expect_shape(summary.at("plan").at("actual").at(0), "Rung");
   expect_shape(get_json("/v1/workers").at("workers").at(0), "Worker");
   expect_shape(sync("worker-1"), "SyncReply");
   expect_shape(Json::parse(get("/v1/jobs/nobody").body), "Error");
+}
+
+TEST(ApiDescriptionTest, FindsWhatIsNotAsDescribed) {
+  const ApiDescription description(Json::parse(R"({
+    "paths": {"/a/{b}": {"get": {"responses": {
+      "200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/A"}}}}}}}},
+    "components": {"schemas": {
+      "Error": {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]},
+      "A": {"allOf": [{"type": "object", "properties": {"n": {"type": ["integer", "null"]}}, "required": ["n"]},
+                      {"properties": {"s": {"enum": ["x", "y"]},
+                                      "l": {"type": "array", "minItems": 1, "items": {"type": "number"}},
+                                      "m": {"type": "object", "additionalProperties": {"type": "boolean"}},
+                                      "o": {"oneOf": [{"type": "string"}, {"const": 7}]}}}]}}}})"));
+  const auto fault = [&](const std::string& body, int status = 200) {
+    return description.fault_of({"GET", "/a/1?c=d", status, body});
+  };
+  EXPECT_EQ(fault(R"({"n": null, "s": "x", "l": [1, 2.5], "m": {"k": true}, "o": 7})"), "");
+  EXPECT_EQ(fault(R"({"error": "no"})", 404), "");
+  const std::pair<const char*, const char*> wrong[] = {{R"({})", "lacks \"n\""},
+                                                       {R"({"n": 1.5})", "/n: expected"},
+                                                       {R"({"n": 1, "z": 1})", "/z: is not described"},
+                                                       {R"({"n": 1, "s": "z"})", "/s: "},
+                                                       {R"({"n": 1, "l": []})", "too few"},
+                                                       {R"({"n": 1, "l": [1, "2"]})", "/l/1: expected"},
+                                                       {R"({"n": 1, "m": {"k": 1}})", "/m/k: "},
+                                                       {R"({"n": 1, "o": 8})", "/o: "}};
+  for (const auto& [body, expected] : wrong) EXPECT_THAT(fault(body), testing::HasSubstr(expected)) << body;
+  EXPECT_THAT(fault("{}", 201), testing::HasSubstr("status 201"));
+  EXPECT_THAT(fault("{}", 500), testing::HasSubstr("lacks"));
 }
 
 // docs/api.md names the routes for people.
