@@ -78,6 +78,12 @@ std::string ApiDescription::fault_of(const SentReply& reply) const {
   return kind == content.end() ? "" : fault_of(Json::parse(reply.body), kind->at("schema"));
 }
 
+std::vector<std::string> ApiDescription::shapes() const {
+  std::vector<std::string> names;
+  for (const auto& [name, schema] : document_.at("components").at("schemas").items()) names.push_back(name);
+  return names;
+}
+
 std::string ApiDescription::fault_of_shape(const Json& value, const std::string& name) const {
   return fault_of(value, document_.at("components").at("schemas").at(name));
 }
