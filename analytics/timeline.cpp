@@ -48,8 +48,8 @@ struct Cell {
   std::int64_t until_resource = 0;
   std::int64_t resource = 0;
   Timestamp began;
-  std::optional<Timestamp> ended;
-  std::string outcome;
+  std::optional<Timestamp> ended = {};
+  std::string outcome = {};
 };
 
 // A cell for each rank.

@@ -340,7 +340,8 @@ TEST_F(Commands, SubmitSendsTheDocumentAsItIsAndWhereItLies) {
                  201);
   ASSERT_TRUE(submit(session(), {path, false}));
   EXPECT_EQ(server_.last_body(), R"({"name": "direct-marketing"})");
-  EXPECT_EQ(out_.str(), "direct-marketing is job 7: hyperband, 30 trials planned, at most 27 rounds each\n");
+  EXPECT_EQ(out_.str(), std::string("direct-marketing is job 7: hyperband, 30 trials planned, at most 27 rounds each\n") +
+                            test::kExampleCapacity);
   EXPECT_EQ(err_.str(), "tuneband: warning: trainer.data: has no header (set header)\ntuneband: to look at it: " +
                             dashboard_address(server_.url(), "direct-marketing") + "\n");
 }
@@ -368,9 +369,12 @@ TEST_F(Commands, AReportHasTheServersAnswersAndNothingInThemIsMarkup) {
 
 TEST_F(Commands, AReportHasTheModelOverEachTwoOfTheParametersThatMatterMost) {
   server_.answer("GET /v1/jobs/7", test::example_job().dump());
-  server_.answer("GET /v1/jobs/direct-marketing/importance",
-                 R"({"importance": {"parameters": [{"parameter": "eta"}, {"parameter": "a b"}, {"parameter": "rest"}]}})");
-  server_.answer("GET /v1/jobs/direct-marketing/surface?x=eta&y=a%20b", R"({"surface": 1})");
+  Json importance = Json::parse(R"({"resource": 27, "trials": 30, "explained": 0.8, "interactions": [], "dependence": []})");
+  for (const char* name : {"eta", "a b", "rest"}) {
+    importance["parameters"].push_back({{"parameter", name}, {"share", 0.2}, {"deviation", 0.1}});
+  }
+  server_.answer("GET /v1/jobs/direct-marketing/importance", Json{{"importance", importance}}.dump());
+  server_.answer("GET /v1/jobs/direct-marketing/surface?x=eta&y=a%20b", R"({"surface": null})");
   server_.answer("GET /v1/jobs/direct-marketing/trials?sort=objective&limit=1", R"({"trials": [], "next": null})");
   server_.answer("GET /assets/report.json", R"({"routes": ["/importance"], "trial_routes": [], "trials_max": 1,
                      "surface_parameters_max": 2, "page": "@recorded@"})");
@@ -379,7 +383,7 @@ TEST_F(Commands, AReportHasTheModelOverEachTwoOfTheParametersThatMatterMost) {
   std::ifstream file(path);
   const Json replies = Json::parse(file).at("replies");
   EXPECT_EQ(replies.size(), 2U);
-  EXPECT_EQ(replies.at("/v1/jobs/direct-marketing/surface?x=eta&y=a%20b").at("surface"), 1);
+  EXPECT_EQ(replies.at("/v1/jobs/direct-marketing/surface?x=eta&y=a%20b").at("surface"), nullptr);
 }
 
 TEST_F(Commands, SubmittingTheSameAgainSaysSo) {
@@ -423,7 +427,8 @@ TEST_F(Commands, AJobLikeAnotherIsSubmittedUnderTheFirstFreeName) {
   ASSERT_TRUE(finished) << describe(finished.error().errors[0]);
   EXPECT_EQ(Json::parse(server_.last_body()),
             Json::parse(R"({"name": "direct-marketing-3", "limits": {"max_trials": 50}, "warm_start": ["direct-marketing"]})"));
-  EXPECT_EQ(out_.str(), "direct-marketing-3 is job 9: hyperband, 30 trials planned, at most 27 rounds each\n");
+  EXPECT_EQ(out_.str(), std::string("direct-marketing-3 is job 9: hyperband, 30 trials planned, at most 27 rounds each\n") +
+                            test::kExampleCapacity);
 }
 
 TEST_F(Commands, WatchShowsAJobByItsNameUntilItEnds) {

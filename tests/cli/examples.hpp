@@ -39,8 +39,20 @@ inline Json example_plan() {
       {"bracket": 1, "rung": 0, "resource": 27, "planned": 3, "reached": 0, "promoted": 0, "stopped": 0, "waiting": 0}]})");
 }
 
+inline constexpr const char* kExampleCapacity =
+    "starts\tat once\n"
+    "takes\tnot known: no job with this data or command has run (--seconds-per-unit says what a unit takes)\n";
+
 inline Json example_created(const Json& job, const Json& warnings = Json::array()) {
-  return {{"job", in_a_list(job)}, {"plan", example_plan()}, {"warnings", warnings}};
+  const Json capacity = {{"workers", 4},
+                         {"workers_free", 1},
+                         {"jobs_running", 1},
+                         {"starts", "at once"},
+                         {"seconds_per_unit", nullptr},
+                         {"measured_in", nullptr},
+                         {"wall_seconds", nullptr},
+                         {"wall_seconds_beside_others", nullptr}};
+  return {{"job", in_a_list(job)}, {"plan", example_plan()}, {"capacity", capacity}, {"warnings", warnings}};
 }
 
 inline Json example_observation(int resource, const Json& value) {

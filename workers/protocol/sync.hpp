@@ -107,7 +107,7 @@ struct SyncReply {
   std::string desired;                   // "idle", "execute", "drain"
   std::optional<AssignmentOrder> order;  // for execute
   std::int64_t sync_within_ms = 1000;    // while executing: sync again after so long, or at once when the segment ends
-  std::optional<CheckOrder> check;
+  std::optional<CheckOrder> check = {};
 };
 
 inline constexpr std::size_t kObservationsPerSyncMax = 10'000;
