@@ -58,6 +58,7 @@ class Commands : public testing::Test {
             {"pareto_left_out", 0},
             {"importance", {{"results", 27}, {"results_needed", 10}}},
             {"crowded_bounds", Json::array()},
+            {"tensors", nullptr},
             {"summary",
              {{"resource_spent", 211},
               {"training_seconds", 12.5},
