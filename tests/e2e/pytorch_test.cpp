@@ -77,9 +77,9 @@ TEST_F(PytorchHook, SavesWhatTheNetworkItselfSays) {
       EXPECT_EQ(tensor.at("steps"), 12) << "a step is a forward pass in training; the one in evaluation is none";
     }
   }
-  for (const std::string& name : {"weights/0.weight", "biases/0.bias", "weights/2.weight", "gradients/0.weight",
-                                  "gradients/2.bias", "inputs/0.linear_input", "outputs/1.relu_output", "outputs/2.linear_output",
-                                  "losses/MSELoss", "optimizer_state/lr0", "optimizer_state/0.weight.exp_avg", "metrics/loss"}) {
+  for (const char* name : {"weights/0.weight", "biases/0.bias", "weights/2.weight", "gradients/0.weight", "gradients/2.bias",
+                           "inputs/0.linear_input", "outputs/1.relu_output", "outputs/2.linear_output", "losses/MSELoss",
+                           "optimizer_state/lr0", "optimizer_state/0.weight.exp_avg", "metrics/loss"}) {
     EXPECT_THAT(names, testing::Contains(name));
   }
   const auto saved = [&](const std::string& name, int step) {
