@@ -42,7 +42,7 @@ TEST_F(ApiViewsTest, ColumnsSayOfEachTrialWhatAnalyticsSay) {
     EXPECT_EQ(shown.at("workers").at(shown.at("worker").at(i).get<std::size_t>()), trial.at("worker"));
     EXPECT_EQ(shown.at("parameters").at("x").at(i), trial.at("parameters").at("x"));
     EXPECT_GE(shown.at("ended").at(i), shown.at("arrived").at(i));
-    EXPECT_GT(shown.at("arrived").at(i), shown.at("started").at(i));
+    EXPECT_GE(shown.at("arrived").at(i), shown.at("started").at(i));  // within a millisecond they are equal
     EXPECT_EQ(shown.at("exit_class").at(i), -1);
   }
   EXPECT_FALSE(shown.contains("violation")) << "the job has no constraints";
