@@ -127,7 +127,7 @@ export interface Trial {
   ended_at: string | null;
   training_seconds: number;
   queue_seconds: number;
-  note: string;
+  note?: string; // left out by live updates
 }
 
 export interface Observation {

@@ -133,7 +133,8 @@ function secondsSince(start: number, at: string | null): number | null {
   return at === null ? null : (Date.parse(at) - start) / 1000;
 }
 
-export function rowOfTrial(trial: Trial, createdAt: number): TrialRow {
+// `note`: the one that it has, where live updates leave it out.
+export function rowOfTrial(trial: Trial, createdAt: number, note = ''): TrialRow {
   return {
     number: trial.number,
     state: trial.state,
@@ -155,7 +156,7 @@ export function rowOfTrial(trial: Trial, createdAt: number): TrialRow {
     worker: trial.worker,
     resourceSoFar: null,
     workerSecondsSoFar: null,
-    note: trial.note,
+    note: trial.note ?? note,
   };
 }
 

@@ -146,7 +146,7 @@ export class JobStore {
   private onTrial(trial: Trial): void {
     const table = this.trials.value;
     if (!table) return;
-    table.put(rowOfTrial(trial, table.createdAt), trial.configuration, (Date.now() - table.createdAt) / 1000);
+    table.put(rowOfTrial(trial, table.createdAt, table.row(trial.number)?.note), trial.configuration, (Date.now() - table.createdAt) / 1000);
     this.refreshSummary();
     this.redraw();
   }

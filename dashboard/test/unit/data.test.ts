@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Trial } from '../../src/api/shapes.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
 import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, withField } from '../../src/data/documents.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatDuration, formatNumber, formatShare, numberOf } from '../../src/data/numbers.ts';
+import { rowOfTrial } from '../../src/data/trials.ts';
 import { csvOf } from '../../src/parts/download.ts';
 import { parsePlace, hrefOf } from '../../src/state/place.ts';
 import { parseSort, sortedRows, type Column } from '../../src/views/job/trial_columns.ts';
@@ -35,6 +37,13 @@ test('over time a value counts from when it came, not from when its trial ended'
   const found = bestSoFar(rows, 'maximize', 'time', 1, 10);
   assert.deepEqual(found.steps.map((step) => [step.cost, step.value]), [[2, 0.5], [4, 0.7]]);
   assert.equal(found.end, 10);
+});
+
+test('a trial keeps its note when it is told of without one', () => {
+  const told = { number: 3, state: 'running', objective: null, violation: 0, more_objectives: [], started_at: null, ended_at: null } as unknown as Trial;
+  assert.equal(rowOfTrial(told, 0).note, '');
+  assert.equal(rowOfTrial(told, 0, 'odd').note, 'odd');
+  assert.equal(rowOfTrial({ ...told, note: 'new' }, 0, 'odd').note, 'new');
 });
 
 test('a trial that is told of has arrived when it waits at its rung, and keeps that when it is told again', () => {
