@@ -9,16 +9,23 @@ namespace tuneband::debugger {
 namespace {
 
 constexpr std::int64_t kScalarSaves = 1'000;  // until max_resource: what costs next to nothing
+constexpr std::int64_t kImportanceSaves = 10;  // each walks over all trees so far
 constexpr std::int64_t kSaves = 50;
 constexpr std::int64_t kShapRows = 1'000;
 constexpr std::int64_t kShapRowsMax = 100'000;
 constexpr std::string_view kAlways[] = {"metrics", "resources"};
 
+// How often until max_resource, where nobody says it.
+std::int64_t saves_of(const std::string& name) {
+  if (std::find(std::begin(kAlways), std::end(kAlways), name) != std::end(kAlways)) return kScalarSaves;
+  return name == "feature_importance" ? kImportanceSaves : kSaves;
+}
+
 Collection collection_with_defaults(const std::string& name, std::int64_t max_resource, const std::optional<SaveSchedule>& save) {
-  const bool scalars = std::find(std::begin(kAlways), std::end(kAlways), name) != std::end(kAlways);
+  const std::int64_t saves = saves_of(name);
   Collection collection;
   collection.name = name;
-  collection.save = save && !scalars ? *save : derived_schedule(max_resource, scalars ? kScalarSaves : kSaves);
+  collection.save = save && saves != kScalarSaves ? *save : derived_schedule(max_resource, saves);
   if (name == "shap") collection.rows = kShapRows;
   return collection;
 }

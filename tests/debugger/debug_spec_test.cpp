@@ -41,6 +41,8 @@ TEST(SaveSchedule, DerivedFromMaxResourceWithTheFirstStepsInIt) {
 TEST(DebugSpec, AnEmptySectionHasDefaultCollectionsAndRules) {
   const DebugSpec spec = parsed("{}", TrainerKind::xgboost, 81);
   EXPECT_THAT(names_of(spec), ElementsAre("metrics", "resources", "hyperparameters", "feature_importance"));
+  EXPECT_EQ(spec.collection("metrics")->save.every, 1);
+  EXPECT_EQ(spec.collection("feature_importance")->save.every, 9);  // each costs a walk over all trees
   EXPECT_NE(spec.rule("exploding_tensor"), nullptr);
   EXPECT_EQ(spec.rule("loss_not_decreasing")->parameter("num_steps"), 10);
   EXPECT_EQ(spec.rules.size(), 2);

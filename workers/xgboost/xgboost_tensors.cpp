@@ -15,7 +15,6 @@ namespace {
 
 using debugger::view_of;
 
-constexpr const char* kImportanceKinds[] = {"weight", "gain", "cover", "total_gain", "total_cover"};
 constexpr double kResourcesEverySeconds = 0.25;  // reading them costs more than a round of a small table should bear
 
 std::string objective_name(const XgboostParameters& parameters) {
@@ -149,17 +148,26 @@ void XgboostTensors::add_gradients(std::int64_t step, XgboostBooster& booster) {
                  view_of(std::span<const double>(gradients), {static_cast<std::int64_t>(gradients.size())}));
 }
 
-// Shares of their sum, so that rounds and models can be compared.
+// Shares of their sum, so that rounds and models can be compared. XGBoost walks over all trees for each kind; the means follow
+// from what the walks for the sums and the numbers of splits have brought, which all name the same features in one order.
 void XgboostTensors::add_importance(std::int64_t step, XgboostBooster& booster) {
-  for (const char* kind : kImportanceKinds) {
-    const auto scores = booster.feature_scores(kind);
-    if (!there(scores)) return;
+  const auto weight = booster.feature_scores("weight");
+  const auto gain = booster.feature_scores("total_gain");
+  const auto cover = booster.feature_scores("total_cover");
+  if (!there(weight) || !there(gain) || !there(cover)) return;
+  const auto add = [&](const char* kind, const auto& score_of) {
     double sum = 0;
-    for (const auto& [feature, score] : *scores) sum += score;
-    if (sum <= 0) continue;
+    for (std::size_t i = 0; i < weight->size(); ++i) sum += score_of(i);
+    if (sum <= 0) return;
     const std::string prefix = "feature_importance/" + std::string(kind) + "/";
-    for (const auto& [feature, score] : *scores) recorder_->add(step, prefix + feature, score / sum);
-  }
+    for (std::size_t i = 0; i < weight->size(); ++i) recorder_->add(step, prefix + (*weight)[i].first, score_of(i) / sum);
+  };
+  const auto splits = [&](std::size_t i) { return static_cast<double>((*weight)[i].second); };
+  add("weight", splits);
+  add("gain", [&](std::size_t i) { return (*gain).at(i).second / splits(i); });
+  add("cover", [&](std::size_t i) { return (*cover).at(i).second / splits(i); });
+  add("total_gain", [&](std::size_t i) { return static_cast<double>((*gain).at(i).second); });
+  add("total_cover", [&](std::size_t i) { return static_cast<double>((*cover).at(i).second); });
 }
 
 void XgboostTensors::add_trees(std::int64_t step, XgboostBooster& booster) {
