@@ -94,6 +94,16 @@ TEST(Experience, TakesWhatIsFixedAndSynonymsAndXgboostsDefaults) {
   EXPECT_EQ(score_of(shares, bare, {{"colsample_bylevel", 0.5}}, 81), score_of(trees, bare, {{"colsample_bytree", 0.5}}, 81));
 }
 
+TEST(Experience, DoesNotGoBeyondWhatWasTried) {
+  const SearchSpace eta_alone = space_of(R"({"eta": {"type": "float", "min": 0.001, "max": 1, "scale": "log"}})");
+  const auto score = [&](const char* name, double value) {
+    return score_of(eta_alone, {.fixed = {{name, value}}, .max_resource = 81}, {{"eta", 0.1}}, 81);
+  };
+  EXPECT_EQ(score("lambda", 1e3), score("lambda", 1e6));
+  EXPECT_EQ(score("max_depth", 12), score("max_depth", 100));
+  EXPECT_EQ(score("min_child_weight", 1e3), score("min_child_weight", 1e4));
+}
+
 TEST(Experience, HasNothingToSayOfOtherHyperparameters) {
   const Encoding encoding(space_of(R"({"scale_pos_weight": {"type": "float", "min": 1, "max": 9},
                                        "eta": {"type": "categorical", "values": ["small", "large"]}})"));
