@@ -26,9 +26,9 @@ class CandidateSampler final : public Sampler {
 
   Configuration suggest(std::int64_t index, const History& history) override {
     take_notice(history);
-    const std::vector<Configuration> left = not_taken();
+    const std::vector<const Configuration*> left = not_taken();
     TUNEBAND_CHECK(!left.empty(), "a job starts no more trials than it has candidates");
-    if (const auto chosen = inner_->suggest_among(index, history, left)) return left[*chosen];
+    if (const auto chosen = inner_->suggest_among(index, history, left)) return *left[*chosen];
     const Configuration proposal = inner_->suggest(index, history);
     const std::vector<double> point = point_of(proposal);
     std::size_t nearest = candidates_.size();
@@ -64,10 +64,10 @@ class CandidateSampler final : public Sampler {
     }
   }
 
-  std::vector<Configuration> not_taken() const {
-    std::vector<Configuration> left;
+  std::vector<const Configuration*> not_taken() const {
+    std::vector<const Configuration*> left;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      if (!taken_[i]) left.push_back(candidates_[i]);
+      if (!taken_[i]) left.push_back(&candidates_[i]);
     }
     return left;
   }

@@ -260,7 +260,7 @@ GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, 
 }
 
 std::optional<std::size_t> GpSampler::suggest_among(std::int64_t index, const History& history,
-                                                    const std::vector<Configuration>& pool) {
+                                                    const std::vector<const Configuration*>& pool) {
   const bool starts = starting(index, history);
   if (starts ? !experience_ : at_random(index)) return std::nullopt;
   Draws draws(seed_, kGpPoolStream, index);
@@ -270,7 +270,7 @@ std::optional<std::size_t> GpSampler::suggest_among(std::int64_t index, const Hi
   for (std::size_t i = 0; i < rated; ++i) std::swap(places[i], places[i + draws.below(places.size() - i)]);
   places.resize(rated);
   std::vector<Point> candidates;
-  for (const std::size_t place : places) candidates.push_back(encoded_.encoding().encode(pool[place]));
+  for (const std::size_t place : places) candidates.push_back(encoded_.encoding().encode(*pool[place]));
   std::vector<double> values;
   if (starts) {
     values = rate_by_a_draw(index, candidates);

@@ -23,7 +23,7 @@ class GpSampler final : public Sampler {
   Configuration suggest(std::int64_t index, const History& history) override;
   // After the start, and where there is experience from the first trial on.
   std::optional<std::size_t> suggest_among(std::int64_t index, const History& history,
-                                           const std::vector<Configuration>& pool) override;
+                                           const std::vector<const Configuration*>& pool) override;
   std::optional<double> expected_improvement(std::int64_t index, const History& history) override;
 
  private:

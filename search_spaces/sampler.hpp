@@ -53,7 +53,7 @@ class Sampler {
   virtual Configuration suggest(std::int64_t index, const History& history) = 0;
   // The same where only some configurations may be tried: the place in `pool` (not empty, of the space) of the one to try.
   // Nothing: it has no opinion of given ones, and the nearest to suggest() is as good.
-  virtual std::optional<std::size_t> suggest_among(std::int64_t, const History&, const std::vector<Configuration>&) {
+  virtual std::optional<std::size_t> suggest_among(std::int64_t, const History&, const std::vector<const Configuration*>&) {
     return std::nullopt;
   }
   // How much less than the least cost so far, on average, the next suggestion is expected to reach at max_resource, in the unit

@@ -197,8 +197,10 @@ TEST(SamplerWithExperience, ChoosesTheBestOfAListByIt) {
   const auto best = std::min_element(pool.begin(), pool.end(), [](const Configuration& a, const Configuration& b) {
     return as_expected(a) < as_expected(b);
   });
+  std::vector<const Configuration*> pointers;
+  for (const Configuration& one : pool) pointers.push_back(&one);
   const auto sampler = make_sampler({.type = SamplerType::gp, .seed = 4}, trees_space(), kTrees);
-  EXPECT_EQ(sampler->suggest_among(0, History({81}), pool), static_cast<std::size_t>(best - pool.begin()));
+  EXPECT_EQ(sampler->suggest_among(0, History({81}), pointers), static_cast<std::size_t>(best - pool.begin()));
 }
 
 }  // namespace
