@@ -416,7 +416,7 @@ void check_objectives(JobSpec& spec, Diagnostics& diagnostics) {
 void read_debug(const Json& json, JobSpec& spec, Diagnostics& diagnostics) {
   using debugger::TrainerKind;
   debugger::DebugContext context;
-  context.trainer = says(spec.trainer, "type", "xgboost") ? TrainerKind::xgboost : TrainerKind::command;
+  context.trainer = trains_xgboost(spec.trainer) ? TrainerKind::xgboost : TrainerKind::command;
   context.max_resource = spec.scheduler.max_resource;
   context.judge = {spec.objective.metric, spec.objective.goal == Goal::maximize};
   spec.debug = json;
@@ -521,8 +521,10 @@ bool rungs_restart(const Json& trainer) {
   return says(trainer, "type", "command") ? !says(trainer, "resume", "checkpoint") : says(trainer, "fidelity", "shrinkage");
 }
 
+bool trains_xgboost(const Json& trainer) { return says(trainer, "type", "xgboost"); }
+
 std::optional<TreesTrainer> trees_trainer(const JobSpec& spec) {
-  if (!says(spec.trainer, "type", "xgboost")) return std::nullopt;
+  if (!trains_xgboost(spec.trainer)) return std::nullopt;
   TreesTrainer trees{.max_resource = spec.scheduler.max_resource, .equal_shrinkage = spec.scheduler.restarts};
   const auto parameters = spec.trainer.find("parameters");
   if (parameters == spec.trainer.end() || !parameters->is_object()) return trees;
@@ -572,7 +574,7 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   if (const Json* scheduler = reader.require("scheduler")) spec.scheduler = read_scheduler(*scheduler, "scheduler", diagnostics);
   spec.scheduler.restarts = rungs_restart(spec.trainer);
   if (const Json* debug = reader.find("debug")) read_debug(*debug, spec, diagnostics);
-  spec.keeps_best = says(spec.trainer, "type", "xgboost") && says(spec.trainer, "keep", "best");
+  spec.keeps_best = trains_xgboost(spec.trainer) && says(spec.trainer, "keep", "best");
   if (const Json* warm_start = reader.find("warm_start")) read_warm_start(*warm_start, spec, diagnostics);
   if (const Json* limits = reader.find("limits")) spec.limits = read_limits(*limits, "limits", diagnostics);
   spec.weight = reader.number_or("weight", spec.weight, {kWeightMin, kWeightMax});

@@ -133,6 +133,9 @@ Json with_priors(Json document, const JobSpec& spec);
 // Whether this trainer's rungs are trainings of their own: `fidelity: shrinkage`, or a command without `resume: checkpoint`.
 bool rungs_restart(const Json& trainer);
 
+// Whether it is of the type `xgboost`.
+bool trains_xgboost(const Json& trainer);
+
 // What samplers may know of the trainer beforehand: of `xgboost` with trees its fixed hyperparameters; of others nothing.
 std::optional<TreesTrainer> trees_trainer(const JobSpec& spec);
 

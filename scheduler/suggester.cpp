@@ -24,9 +24,9 @@ std::string why_instead(const MemoryBound& memory, const Configuration& refused,
 }  // namespace
 
 MemoryBound memory_bound_of(const JobSpec& spec) {
-  const Json type = spec.trainer.is_object() ? spec.trainer.value("type", Json()) : Json();
-  return MemoryBound(spec.search_space,
-                     [of_xgboost = type == "xgboost"](const std::string& name) { return memory_effect(name, of_xgboost); });
+  return MemoryBound(spec.search_space, [of_xgboost = trains_xgboost(spec.trainer)](const std::string& name) {
+    return memory_effect(name, of_xgboost);
+  });
 }
 
 Suggester::Learned::Learned(std::shared_ptr<const JobSpec> of) : spec(std::move(of)), memory(memory_bound_of(*spec)) {
