@@ -20,8 +20,7 @@ void Column::add_time(const std::optional<Timestamp>& time, Timestamp origin) {
 void Column::add_drawn(double value, int digits) {
   if (!std::isfinite(value)) return add(value);
   std::array<char, kDrawnCharsMax> text;
-  const auto end =
-      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits).ptr;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits).ptr;
   json_.raw(std::string_view(text.data(), static_cast<std::size_t>(end - text.data())));
 }
 

@@ -41,8 +41,8 @@ inline constexpr std::size_t kParsedJobsBytesMax = std::size_t{32} << 20;  // of
 
 struct JobsQuery {
   std::optional<JobState> state;
-  int limit = 50;          // 1..kPageMax
-  std::string after;       // `next` of the page before
+  int limit = 50;               // 1..kPageMax
+  std::string after;            // `next` of the page before
   std::vector<JobId> ids = {};  // these alone, those that are there; empty: all. At most kJobsByIdMax
 };
 

@@ -14,7 +14,7 @@ namespace tuneband {
 
 }  // namespace tuneband
 
-#define TUNEBAND_CHECK(condition, why)                                     \
-  do {                                                                     \
+#define TUNEBAND_CHECK(condition, why)                                               \
+  do {                                                                               \
     if (!(condition)) ::tuneband::check_failed(#condition, why, __FILE__, __LINE__); \
   } while (false)

@@ -9,12 +9,18 @@ namespace tuneband {
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_argument: return "invalid_argument";
-    case ErrorCode::not_found: return "not_found";
-    case ErrorCode::conflict: return "conflict";
-    case ErrorCode::too_large: return "too_large";
-    case ErrorCode::unavailable: return "unavailable";
-    case ErrorCode::internal: return "internal";
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::not_found:
+      return "not_found";
+    case ErrorCode::conflict:
+      return "conflict";
+    case ErrorCode::too_large:
+      return "too_large";
+    case ErrorCode::unavailable:
+      return "unavailable";
+    case ErrorCode::internal:
+      return "internal";
   }
   return "internal";
 }

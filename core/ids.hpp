@@ -14,9 +14,9 @@ struct Id {
   auto operator<=>(const Id&) const = default;
 };
 
-using JobId = Id<struct JobTag, std::int64_t>;        // 1, 2, 3... in order of submission
-using WorkerId = Id<struct WorkerTag, std::string>;   // unique for each worker process, chosen by the worker
-using Epoch = Id<struct EpochTag, std::int64_t>;      // one for each assignment, ever rising; 0 = none
+using JobId = Id<struct JobTag, std::int64_t>;       // 1, 2, 3... in order of submission
+using WorkerId = Id<struct WorkerTag, std::string>;  // unique for each worker process, chosen by the worker
+using Epoch = Id<struct EpochTag, std::int64_t>;     // one for each assignment, ever rising; 0 = none
 
 // Trials are numbered 0, 1, 2... within their job.
 struct TrialId {

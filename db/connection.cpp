@@ -105,8 +105,8 @@ void Connection::Closer::operator()(sqlite3* database) const { sqlite3_close_v2(
 
 Connection::Connection(const std::string& path, int flags) {
   sqlite3* database = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-                                   files_with_checksums());
+  const int code =
+      sqlite3_open_v2(path.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, files_with_checksums());
   database_.reset(database);
   if (code != SQLITE_OK) fail_with(database, code, "cannot open the database " + path);
   sqlite3_busy_timeout(database, kBusyTimeoutMs);

@@ -8,7 +8,7 @@ namespace tuneband::debugger {
 
 namespace {
 
-constexpr std::int64_t kScalarSaves = 1'000;  // until max_resource: what costs next to nothing
+constexpr std::int64_t kScalarSaves = 1'000;   // until max_resource: what costs next to nothing
 constexpr std::int64_t kImportanceSaves = 10;  // each walks over all trees so far
 constexpr std::int64_t kSaves = 50;
 constexpr std::int64_t kShapRows = 1'000;

@@ -97,8 +97,8 @@ struct Limits {
 
 struct JobSpec {
   std::string name;
-  Objective objective;                      // of several: the first
-  std::vector<Objective> more_objectives;   // the others; trials are then ranked by all of them (scheduler/nondominated_sort.hpp)
+  Objective objective;                     // of several: the first
+  std::vector<Objective> more_objectives;  // the others; trials are then ranked by all of them (scheduler/nondominated_sort.hpp)
   std::vector<Constraint> constraints;
   SearchSpace search_space;
   SamplerSpec sampler;
@@ -115,7 +115,7 @@ struct JobSpec {
   bool keeps_best = false;       // trainer.keep: a trial's value is that of its best round, and so is its model, at any rung
   Json debug;                    // as submitted; null: nothing is saved and no rule judges
   std::optional<debugger::DebugSpec> debugger;  // the same, read
-  std::string data_key;          // jobs with the same key share parsed data in a warm worker; empty: nothing to share
+  std::string data_key;  // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
   int replicas_of(const Configuration& configuration) const;
   // Of all constraints together; a metric that is not there violates infinitely. 0: all are met.

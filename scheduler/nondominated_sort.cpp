@@ -42,8 +42,8 @@ void NondominatedSort::add(int trial, std::vector<double> costs) {
 
 int NondominatedSort::front_of(int trial) const {
   for (std::size_t i = 0; i < fronts_.size(); ++i) {
-    const bool here = std::any_of(fronts_[i].begin(), fronts_[i].end(),
-                                  [&](std::size_t result) { return results_[result].trial == trial; });
+    const bool here =
+        std::any_of(fronts_[i].begin(), fronts_[i].end(), [&](std::size_t result) { return results_[result].trial == trial; });
     if (here) return static_cast<int>(i) + 1;
   }
   return 0;

@@ -91,7 +91,7 @@ Experience::Expectation Experience::at(const Point& point, std::int64_t resource
   for (std::size_t i = 0; i < kVariables; ++i) {
     for (std::size_t j = i; j < kVariables; ++j) terms(at++) = z[i] * z[j];
   }
-  const auto dot = [&](const double (&coefficients)[kTreesTerms]) {
+  const auto dot = [&](const double(&coefficients)[kTreesTerms]) {
     return Eigen::Map<const Eigen::Matrix<double, kTreesTerms, 1>>(coefficients).dot(terms);
   };
   Expectation expectation{dot(kTreesMean), Eigen::VectorXd(factors())};

@@ -7,6 +7,8 @@
 
 namespace tuneband {
 
+// clang-format off
+
 inline constexpr std::size_t kTreesTerms = 45;
 
 inline constexpr double kTreesMean[kTreesTerms] = {
@@ -66,5 +68,7 @@ inline constexpr double kTreesFactors[][kTreesTerms] = {
     0.006859, 0.02009, 0.00638, -0.02969, -0.006528, 0.001029, -0.02643, -0.0005836, 0.01288, 0.01147, 0.01561, 0.00592,
     0.01842, 0.005982, -0.004561, -0.04684, 0.03423, -0.004296, -0.0001026, -0.005159, 0.01208, -0.006957, -0.009963,
     -0.01924, -0.02973, -0.008007, 0.01853, -0.02084, -0.001233, -0.01599, -0.005572, -0.01653, -0.02018,}};
+
+// clang-format on
 
 }  // namespace tuneband

@@ -12,8 +12,8 @@ inline constexpr const char* kExitDataUnreadable = "data_unreadable";
 inline constexpr const char* kExitNoMetric = "no_metric";
 inline constexpr const char* kExitCrashed = "crashed";
 inline constexpr const char* kExitTimedOut = "timed_out";
-inline constexpr const char* kExitWorkerLost = "worker_lost";  // of a group: another rank is gone, or cannot be reached
+inline constexpr const char* kExitWorkerLost = "worker_lost";         // of a group: another rank is gone, or cannot be reached
 inline constexpr const char* kExitStoppedByRule = "stopped_by_rule";  // of the job's debugger
-inline constexpr const char* kExitStalled = "stalled";         // a call to a file did not come back
+inline constexpr const char* kExitStalled = "stalled";                // a call to a file did not come back
 
 }  // namespace tuneband::workers

@@ -158,8 +158,8 @@ SegmentResult Worker::run_segment(Assignment& assignment) {
     const bool failed = result.exit != kExitCompleted && result.exit != kExitStopped && result.waits_for.empty();
     const bool says_it = result.message.find(found_first_) != std::string::npos;
     if (failed && looked_at_ == order.job && !says_it)
-      result.message += "; before its first trial of the job this machine (" + host_name() + ") was found wanting: " +
-                        found_here_;
+      result.message +=
+          "; before its first trial of the job this machine (" + host_name() + ") was found wanting: " + found_here_;
     if (result.waits_for.empty() || order.group) return result;
     if (wait_ms == kMachineWaitMsMin) options_.log(name + result.message);
     assignment.waits_for(result.waits_for);

@@ -106,10 +106,10 @@ class Worker {
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  std::shared_ptr<Assignment> current_;   // until the server no longer desires it
-  std::shared_ptr<Assignment> to_train_;  // not yet taken by the training thread
-  std::optional<protocol::CheckOrder> to_check_;        // the same
-  std::optional<protocol::CheckResult> check_result_;   // until the server has it
+  std::shared_ptr<Assignment> current_;                // until the server no longer desires it
+  std::shared_ptr<Assignment> to_train_;               // not yet taken by the training thread
+  std::optional<protocol::CheckOrder> to_check_;       // the same
+  std::optional<protocol::CheckResult> check_result_;  // until the server has it
   bool draining_ = false;
   bool held_ = false;  // the server may be holding our sync
   std::optional<End> end_;

@@ -80,8 +80,7 @@ Cost measure(const fs::path& dir, int connections, double seconds) {
   if (!server) give_up("the server did not start: " + server.error().errors.front().message);
   const std::string url = (*server)->url();
   auto client = net::HttpClient::create(url);
-  const auto created =
-      net::json_or_error(client->request("POST", "/v1/jobs?preflight=off", job().dump(), kTimeoutMs));
+  const auto created = net::json_or_error(client->request("POST", "/v1/jobs?preflight=off", job().dump(), kTimeoutMs));
   if (!created) give_up(describe(created.error()));
   std::ifstream file(dir / "server.json");
   const auto pid = Json::parse(file).at("pid").get<std::int64_t>();
@@ -97,13 +96,13 @@ Cost measure(const fs::path& dir, int connections, double seconds) {
           1e6 * (bench::cpu_seconds_of(pid) - between) / pages, bench::memory_mb_of(pid)};
 }
 
-double median(std::vector<Cost> costs, double Cost::* of) {
+double median(std::vector<Cost> costs, double Cost::*of) {
   const auto middle = costs.begin() + static_cast<std::ptrdiff_t>(costs.size() / 2);
   std::nth_element(costs.begin(), middle, costs.end(), [&](const Cost& a, const Cost& b) { return a.*of < b.*of; });
   return (*middle).*of;
 }
 
-void row(const char* what, const std::vector<Cost>& baseline, const std::vector<Cost>& kept, double Cost::* of) {
+void row(const char* what, const std::vector<Cost>& baseline, const std::vector<Cost>& kept, double Cost::*of) {
   const double a = median(baseline, of);
   const double b = median(kept, of);
   fmt::print("{:<28} {:>16.1f} {:>12.1f} {:>8.2f}x\n", what, a, b, b / a);

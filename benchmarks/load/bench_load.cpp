@@ -154,8 +154,7 @@ std::unique_ptr<cli::EmbeddedServer> start(const std::string& dir, double& secon
 void submit_jobs(const std::string& url, int jobs) {
   auto client = net::HttpClient::create(url);
   for (int number = 0; number < jobs; ++number) {
-    const auto created =
-        net::json_or_error(client->request("POST", "/v1/jobs?preflight=off", job(number).dump(), kTimeoutMs));
+    const auto created = net::json_or_error(client->request("POST", "/v1/jobs?preflight=off", job(number).dump(), kTimeoutMs));
     if (!created) give_up(describe(created.error()));
   }
 }

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "cli/commands/commands.hpp"
-#include "cli/terminal/explain_text.hpp"
 #include "cli/format.hpp"
+#include "cli/terminal/explain_text.hpp"
 
 namespace tuneband::cli {
 

@@ -88,8 +88,8 @@ Finished check_trial(Session session, const CheckOptions& options);
 struct CheckFileOptions {
   std::string job_file;
   std::optional<double> seconds_per_unit;
-  bool measure = false;           // short trainings with one rank and with more
-  double measure_seconds = 3;     // about, of each
+  bool measure = false;        // short trainings with one rank and with more
+  double measure_seconds = 3;  // about, of each
   std::string server;
   std::string server_program;  // for a private one, where none answers at `server` and
   bool may_be_private = false;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/terminal/console.hpp"
 #include "cli/format.hpp"
+#include "cli/terminal/console.hpp"
 
 namespace tuneband::cli {
 

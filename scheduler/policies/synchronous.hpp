@@ -54,7 +54,7 @@ class SynchronousPolicy final : public Policy {
   void promote(Bracket& bracket, int rung, const Standing& standing, std::string rule, std::vector<Decision>& decisions);
   void stop(Bracket& bracket, int rung, const Standing& standing, std::string rule, std::vector<Decision>& decisions);
   void finish(Bracket& bracket, std::vector<Decision>& decisions);  // nothing of it is left to run
-  Work take_from(Bracket& bracket, std::optional<int> preferred);  // that has work
+  Work take_from(Bracket& bracket, std::optional<int> preferred);   // that has work
 
   SchedulerSpec spec_;
   Goal goal_;

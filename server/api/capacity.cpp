@@ -42,10 +42,10 @@ bool check_runtime(const JobSpec& spec, double wall_seconds, const std::string& 
 
 void check_replicas(const JobSpec& spec, int workers, Diagnostics& diagnostics) {
   if (spec.replicas.back() == 1 || spec.replicas.back() <= workers) return;
-  diagnostics.warning("trainer.replicas",
-                      std::to_string(spec.replicas.back()) + " workers are needed at once, and there are " +
-                          std::to_string(workers),
-                      "such a trial waits until there are enough: start more workers, or lower it");
+  diagnostics.warning(
+      "trainer.replicas",
+      std::to_string(spec.replicas.back()) + " workers are needed at once, and there are " + std::to_string(workers),
+      "such a trial waits until there are enough: start more workers, or lower it");
 }
 
 Json capacity_of(const JobSpec& spec, const WorkersNow& workers, const std::optional<UnitTime>& unit, Diagnostics& diagnostics,

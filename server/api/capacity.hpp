@@ -13,7 +13,7 @@ namespace tuneband::server {
 
 // Of the workers at one moment.
 struct WorkersNow {
-  int all = 0;   // that do not end, or are still to be started on this machine
+  int all = 0;  // that do not end, or are still to be started on this machine
   int free = 0;
   int jobs = 0;  // that have workers
 };

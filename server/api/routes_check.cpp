@@ -68,11 +68,11 @@ void Api::check_on_machines(const ParsedJob& job, std::function<void(const Diagn
     found->here = here;
     join();
   });
-  const auto asked = remote_checks_.check(job.canonical, parts_.engine.scheduler().workers(),
-                                          [found, join](std::vector<FoundOnHost> there) {
-                                            found->there = std::move(there);
-                                            join();
-                                          });
+  const auto asked =
+      remote_checks_.check(job.canonical, parts_.engine.scheduler().workers(), [found, join](std::vector<FoundOnHost> there) {
+        found->there = std::move(there);
+        join();
+      });
   for (const WorkerId& worker : asked) parts_.engine.release_held(worker);
 }
 

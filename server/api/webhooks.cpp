@@ -100,9 +100,9 @@ void Webhooks::call_next(const std::string& authority) {
   host.client = std::make_shared<net::HttpClient>(std::move(*client));
   const Waiting& first = host.waiting.front();
   std::vector<net::HttpHeader> headers = {{"Content-Type", "application/cloudevents+json"},
-                                               {"Connection", "close"},
-                                               {"webhook-id", first.call.id},
-                                               {"webhook-timestamp", std::to_string(read_wall_clock().ms / 1000)}};
+                                          {"Connection", "close"},
+                                          {"webhook-id", first.call.id},
+                                          {"webhook-timestamp", std::to_string(read_wall_clock().ms / 1000)}};
   boost::asio::post(callers_, [this, authority, client = host.client, headers = std::move(headers), target = first.hook.target,
                                body = first.call.body, timeout_ms = options_.timeout_ms, alive = alive_] {
     auto response = client->request("POST", target, body, timeout_ms, headers);

@@ -78,7 +78,11 @@ class HttpSession;
 
 struct HttpServer::State : std::enable_shared_from_this<State> {
   State(asio::io_context& loop_, const tcp::endpoint& listen, HttpServerOptions options_, HttpHandler handler_)
-      : loop(loop_), acceptor(loop_, listen), retry(loop_), options(std::move(options_)), handler(std::move(handler_)),
+      : loop(loop_),
+        acceptor(loop_, listen),
+        retry(loop_),
+        options(std::move(options_)),
+        handler(std::move(handler_)),
         memory(std::make_shared<MemoryBudget>(loop_, options.memory_bytes_max)) {
     for (const std::string& allowed : options.hosts_allowed) {
       if (std::optional<std::string> name = host_name(allowed)) hosts.push_back(std::move(*name));
@@ -110,7 +114,9 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   HttpSession(std::shared_ptr<HttpServer::State> state, tcp::socket socket)
-      : state_(std::move(state)), stream_(std::move(socket)), buffer_(state_->options.header_bytes_max + kReadAheadBytes),
+      : state_(std::move(state)),
+        stream_(std::move(socket)),
+        buffer_(state_->options.header_bytes_max + kReadAheadBytes),
         memory_(state_->memory, [this] { let_go(); }) {
     state_->sessions.insert(this);
   }
@@ -169,7 +175,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::optional<http::response_serializer<http::empty_body>> head_serializer_;
   std::string piece_;
   MemoryBudget::Share memory_;
-  std::size_t reply_bytes_ = 0;   // of the reply under way, or queued by the stream
+  std::size_t reply_bytes_ = 0;  // of the reply under way, or queued by the stream
   bool reading_body_ = false;
   bool let_go_ = false;
   std::uint64_t wait_ = 0;  // its place among those that wait

@@ -26,7 +26,7 @@ class ApiDescription {
   std::string fault_of(const SentReply& reply) const;
   // The same of a value against a schema of JSON Schema's words that the document uses: a field that no schema names is a fault.
   std::string fault_of(const Json& value, const Json& schema) const;
-  std::vector<std::string> shapes() const;  // the names of components/schemas
+  std::vector<std::string> shapes() const;                                       // the names of components/schemas
   std::string fault_of_shape(const Json& value, const std::string& name) const;  // of components/schemas
 
  private:

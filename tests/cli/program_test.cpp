@@ -42,9 +42,9 @@ TEST(Program, HelpAndVersionSucceed) {
 }
 
 TEST(Program, EveryCommandHasHelp) {
-  for (const char* command : {"submit", "list", "describe", "best", "trials", "explain", "logs", "stop", "delete", "watch",
-                              "importance", "export", "open", "report", "plan", "simulate", "workers", "run", "backup",
-                              "doctor"}) {
+  for (const char* command :
+       {"submit",     "list",   "describe", "best",   "trials", "explain",  "logs",    "stop", "delete", "watch",
+        "importance", "export", "open",     "report", "plan",   "simulate", "workers", "run",  "backup", "doctor"}) {
     EXPECT_EQ(run_tuneband(std::string(command) + " --help").status, 0) << command;
   }
 }

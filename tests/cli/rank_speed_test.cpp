@@ -10,7 +10,6 @@
 
 #include "os/temporary_dir.hpp"
 
-
 namespace tuneband::cli {
 namespace {
 

@@ -442,11 +442,10 @@ TEST_F(DiskTest, WhatStandsOnAReadOnlyDiskCanBeLookedAtAndNotChanged) {
   ASSERT_TRUE(disk.make_read_only());
   RunningServer looking(data_dir, 0, {"--read-only"});
   EXPECT_EQ(looking.get("/v1/jobs/" + id + "/trials"), expected);
-  for (const auto& [method, target] : std::vector<std::pair<std::string, std::string>>{
-           {"POST", "/v1/jobs"},
-           {"POST", "/v1/jobs/" + id + "/stop"},
-           {"DELETE", "/v1/jobs/" + id},
-           {"POST", "/v1/workers/a/sync"}}) {
+  for (const auto& [method, target] : std::vector<std::pair<std::string, std::string>>{{"POST", "/v1/jobs"},
+                                                                                       {"POST", "/v1/jobs/" + id + "/stop"},
+                                                                                       {"DELETE", "/v1/jobs/" + id},
+                                                                                       {"POST", "/v1/workers/a/sync"}}) {
     const net::HttpResponse refused = looking.raw(method, target, "{}");
     EXPECT_EQ(refused.status, 403) << target;
     EXPECT_THAT(refused.body, HasSubstr("only reads " + data_dir)) << target;

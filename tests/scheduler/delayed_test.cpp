@@ -1,12 +1,11 @@
 // Delayed promotion, its audit of the first rungs, and asynchronous Hyperband, on hand-made results.
-#include "scheduler/policies/rung_audit.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "core/random.hpp"
 #include "scheduler/plan.hpp"
+#include "scheduler/policies/rung_audit.hpp"
 #include "tests/scheduler/policy_driver.hpp"
 
 namespace tuneband::test {

@@ -61,9 +61,7 @@ TEST(RungWithConstraints, SaysInTheRuleWhatAConstraintDecided) {
 
 class RungOfTwo : public testing::Test {
  protected:
-  Standing add(int trial, double value, double milliseconds) {
-    return rung_.add({trial, 0, 0, value, 0, {milliseconds}});
-  }
+  Standing add(int trial, double value, double milliseconds) { return rung_.add({trial, 0, 0, value, 0, {milliseconds}}); }
 
   Rung rung_{1, 0, Goal::maximize, {Goal::minimize}};
 };

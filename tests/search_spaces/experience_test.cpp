@@ -194,9 +194,8 @@ TEST(SamplerWithExperience, ChoosesTheBestOfAListByIt) {
   std::vector<Configuration> pool;
   const auto random = make_sampler({.type = SamplerType::random, .seed = 9}, trees_space());
   for (std::int64_t i = 0; i < 50; ++i) pool.push_back(random->suggest(i, History()));
-  const auto best = std::min_element(pool.begin(), pool.end(), [](const Configuration& a, const Configuration& b) {
-    return as_expected(a) < as_expected(b);
-  });
+  const auto best = std::min_element(
+      pool.begin(), pool.end(), [](const Configuration& a, const Configuration& b) { return as_expected(a) < as_expected(b); });
   std::vector<const Configuration*> pointers;
   for (const Configuration& one : pool) pointers.push_back(&one);
   const auto sampler = make_sampler({.type = SamplerType::gp, .seed = 4}, trees_space(), kTrees);

@@ -18,8 +18,8 @@ struct SimulationOptions {
   SimulationKind kind = SimulationKind::anything;
   bool faults = true;
   std::size_t story_lines_max = 0;  // of what happened, the last so many
-  std::string store_path;  // of the real store; empty: rows in memory
-  int dies_at_batch = 0;   // the server, besides what is drawn; 0: it does not
+  std::string store_path;           // of the real store; empty: rows in memory
+  int dies_at_batch = 0;            // the server, besides what is drawn; 0: it does not
   Death death = Death::none;
 };
 

@@ -32,12 +32,11 @@ class AnyLearning : public testing::TestWithParam<Learning> {
     const std::string metric = classes ? "mlogloss" : "logloss";
     Json data{{"train", data_.path("data.csv")}, {"label", "y"}, {"validation", {{"fraction", 0.25}, {"seed", 1}}}};
     data.update(GetParam().data);
-    const Json trainer{
-        {"type", "xgboost"},
-        {"data", std::move(data)},
-        {"parameters", GetParam().parameters},
-        {"eval_metric", {metric}},
-        {"eval_train", true}};
+    const Json trainer{{"type", "xgboost"},
+                       {"data", std::move(data)},
+                       {"parameters", GetParam().parameters},
+                       {"eval_metric", {metric}},
+                       {"eval_train", true}};
     return {trainer, GetParam().configuration, "validation-" + metric};
   }
 

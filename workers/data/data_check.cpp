@@ -158,8 +158,7 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
     check_memory(*tables, machine, diagnostics);
     const int replicas = replicas_max_of(job);
     check_training_memory(spec, job, *tables, machine, training_at_once(job, replicas, machine.workers), diagnostics);
-    if (replicas > 1 && !tables->rows_of_all)
-      check_shards(spec, job, replicas, *tables, diagnostics);
+    if (replicas > 1 && !tables->rows_of_all) check_shards(spec, job, replicas, *tables, diagnostics);
     check_columns(*tables, diagnostics);
   } catch (const std::bad_alloc&) {
     diagnostics.warning("trainer.data.train", "the data is too large to be checked beforehand");

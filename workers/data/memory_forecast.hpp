@@ -3,8 +3,8 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
-#include "workers/data/data_table.hpp"
 #include "jobs/trainer_spec.hpp"
+#include "workers/data/data_table.hpp"
 
 namespace tuneband::workers {
 

@@ -13,8 +13,8 @@
 namespace tuneband::workers {
 
 struct CheckedCommand {
-  CommandSpec spec;  // with the values of its references
-  std::string executable;      // path of argv[0]
+  CommandSpec spec;        // with the values of its references
+  std::string executable;  // path of argv[0]
   std::vector<std::string> environment;
   int replicas_max = 1;  // the most ranks that a trial may have
   Json search_space = Json::object();

@@ -6,9 +6,9 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
+#include "jobs/trainer_spec.hpp"
 #include "workers/data/memory_forecast.hpp"
 #include "workers/preflight/checked_command.hpp"
-#include "jobs/trainer_spec.hpp"
 
 namespace tuneband::workers {
 

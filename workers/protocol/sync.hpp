@@ -29,12 +29,12 @@ struct AssignmentStatus {
   std::int64_t began_resource = 0;  // where its training began: at what was in memory, or in a checkpoint
   std::int64_t checkpoint_resource = 0;
   std::int64_t training_ms = 0;
-  std::string exit;                 // "" while executing, else an exit class by name ("completed", "out_of_memory", ...)
-  std::string message;              // of the exit: a sentence; while executing: what it waits for on its machine, in some words
-  std::string crash;                // of a crash: its status or signal; "": none, or it came from outside
-  std::int64_t files_epoch = 0;     // in whose directory the segment writes; 0: its own epoch's
+  std::string exit;              // "" while executing, else an exit class by name ("completed", "out_of_memory", ...)
+  std::string message;           // of the exit: a sentence; while executing: what it waits for on its machine, in some words
+  std::string crash;             // of a crash: its status or signal; "": none, or it came from outside
+  std::int64_t files_epoch = 0;  // in whose directory the segment writes; 0: its own epoch's
   std::vector<debugger::Finding> findings;  // of the job's rules, not acknowledged
-  std::optional<Observation> kept;  // with exit: what counts of the segment, of its best resource; nothing: of its last
+  std::optional<Observation> kept;          // with exit: what counts of the segment, of its best resource; nothing: of its last
 };
 
 // What came of a CheckOrder.
@@ -92,7 +92,7 @@ struct AssignmentOrder {
   std::uint64_t seed = 0;           // of the trial: hash of job seed and trial number
   std::string trial_dir;            // absolute; the worker makes it: log.txt, checkpoints, model
   std::optional<GroupPlace> group;  // nothing: it runs on one worker
-  bool look_first = false;  // the worker's machine is not the server's: it looks at the job before its first trial of it
+  bool look_first = false;          // the worker's machine is not the server's: it looks at the job before its first trial of it
 };
 
 // A job to look at on the worker's machine, as its user, before anything of it runs (workers/job_check.hpp): the worker does so

@@ -145,12 +145,16 @@ def header(sets):
 
 namespace tuneband {{
 
+// clang-format off
+
 inline constexpr std::size_t kTreesTerms = {len(mean)};
 
 inline constexpr double kTreesMean[kTreesTerms] = {braced(mean)};
 
 inline constexpr double kTreesFactors[][kTreesTerms] = {{
     {rows}}};
+
+// clang-format on
 
 }}  // namespace tuneband"""
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t kStructureSeed = 41;
 constexpr std::uint64_t kStructureStream = 1;
 constexpr std::uint64_t kRowStream = 2;
 constexpr std::size_t kHeldOutRows = 1200;  // for validation
-constexpr std::size_t kTestRows = 16;  // nobody asks for them
+constexpr std::size_t kTestRows = 16;       // nobody asks for them
 constexpr const char* kBins = "32";         // as in ../real
 
 double between(Draws& draws, double low, double high) { return low + draws.unit() * (high - low); }
