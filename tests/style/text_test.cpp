@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tests/style/source_tree.hpp"
 
@@ -20,10 +21,34 @@ std::size_t columns_of(const std::string& line) {
   return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-// A definition that is not indented begins with a line that ends in "{" and closes with a line that begins with "}".
-bool opens_function(const std::string& line) {
-  const bool not_indented = !line.empty() && line.front() != ' ' && line.front() != '}';
-  return not_indented && line.ends_with('{') && line.find('(') != std::string::npos;
+// What stands in braces after something with parameters: a function, wherever it is, or a lambda or a loop in one.
+struct Block {
+  std::size_t begin;  // 1 + the index of its first line
+  std::size_t lines;  // between that and its last
+};
+
+// Of formatted code: a block ends with a "}" that is indented as the line is with which it began.
+std::vector<Block> blocks_of(const std::vector<std::string>& lines) {
+  std::vector<Block> blocks;
+  std::map<std::size_t, std::size_t> begun;  // by indentation
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string& line = lines[i];
+    const std::size_t indentation = line.find_first_not_of(' ');
+    if (indentation == std::string::npos || line[indentation] == '#' || line.compare(indentation, 2, "//") == 0) continue;
+    const bool ends = line[indentation] == '}';
+    const auto begin = begun.find(indentation);
+    if (ends && begin != begun.end()) {
+      blocks.push_back({begin->second + 1, i - begin->second - 1});
+      begun.erase(begin);
+    }
+    const bool begins = line.find('(') != std::string::npos && (line.ends_with('{') || (!ends && !line.ends_with(';')));
+    if (begins && !line.ends_with('}')) {
+      begun[indentation] = i;
+    } else if (line.ends_with('{')) {
+      begun.erase(indentation);
+    }
+  }
+  return blocks;
 }
 
 template <class Check>
@@ -43,15 +68,20 @@ TEST(Text, NoLineIsLongerThan130Columns) {
 
 TEST(Text, NoFunctionIsLongerThan70Lines) {
   for (const SourceFile& file : source_tree()) {
-    std::size_t begin = 0;  // 1 + the index of the line that opened a function; 0 outside
-    for (std::size_t i = 0; is_cpp(file) && i < file.lines.size(); ++i) {
-      const std::string& line = file.lines[i];
-      if (begin == 0 && opens_function(line)) begin = i + 1;
-      if (begin == 0 || !line.starts_with('}')) continue;
-      EXPECT_LE(i - begin, kFunctionLinesMax) << file.path << ":" << begin << ": " << file.lines[begin - 1];
-      begin = 0;
+    if (!is_cpp(file)) continue;
+    for (const auto& [begin, lines] : blocks_of(file.lines)) {
+      EXPECT_LE(lines, kFunctionLinesMax) << file.path << ":" << begin << ": " << file.lines[begin - 1];
     }
   }
+}
+
+TEST(Text, AFunctionIsMeasuredInAClassAndWithItsParametersOnTwoLines) {
+  const std::vector<std::string> lines = {"void f(int a,", "       int b) {", "  a += b;",  "}",     "struct S {",
+                                          "  void g() {",  "    if (x) {",    "      h();", "    }", "    // (",
+                                          "  }",           "  int i = 0;",    "};"};
+  std::vector<std::pair<std::size_t, std::size_t>> blocks;
+  for (const auto& [begin, count] : blocks_of(lines)) blocks.emplace_back(begin, count);
+  EXPECT_EQ(blocks, (std::vector<std::pair<std::size_t, std::size_t>>{{1, 2}, {7, 1}, {6, 4}}));
 }
 
 TEST(Text, NoTabsNoTrailingSpacesNoCarriageReturns) {
