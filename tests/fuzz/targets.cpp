@@ -17,7 +17,7 @@ namespace tuneband::fuzz {
 namespace {
 
 constexpr Target kTargets[] = {{"job", run_job, 4000},         {"metrics", run_metrics, 4000}, {"sync", run_sync, 4000},
-                               {"tensors", run_tensors, 4000}, {"http", run_http, 1000},       {"tracker", run_tracker, 200}};
+                               {"tensors", run_tensors, 4000}, {"http", run_http, 1000},       {"tracker", run_tracker, 4000}};
 
 std::string text_of(const workers::MetricReport& report) {
   std::string text = report.resource ? std::to_string(*report.resource) : "-";

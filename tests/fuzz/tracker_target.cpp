@@ -1,99 +1,92 @@
-// The tracker over real sockets: the first byte says how many ranks come, the rest is cut into what each of them sends.
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
-#include <cstring>
-#include <deque>
-#include <functional>
-#include <future>
-#include <optional>
-#include <thread>
+// The tracker's conversation, without sockets: the input says what happens, one thing after the other. A byte chooses what, and
+// to which of eight places for peers; then follow, for a peer that speaks, how many bytes it says (a byte) and those.
+#include <algorithm>
 
-#include "server/tracker.hpp"
 #include "tests/fuzz/targets.hpp"
-#include "tests/http/raw_client.hpp"
+#include "tests/server/rank_bytes.hpp"
+#include "tests/server/tracker_room.hpp"
 
 namespace tuneband::fuzz {
 
 namespace {
 
-namespace asio = boost::asio;
+constexpr std::size_t kPlaces = 8;
+const server::TrackerOptions kFewConnections{.step_ms = 100, .gather_ms = 1'000, .connections_max = 5, .advertised_address = ""};
 
-constexpr std::size_t kRanksMax = 4;
-constexpr int kInputsBetweenGreetings = 20;
-constexpr std::int32_t kMagic = 0xff99;
+enum class Happens { comes, speaks, goes, time_passes, is_expected, is_forgotten };
+constexpr unsigned kKinds = 6;
 
-server::TrackerOptions hasty() {
-  server::TrackerOptions options;
-  options.step_ms = 200;
-  options.gather_ms = 200;
-  return options;
-}
-
-class RunningTracker {
+class Script {
  public:
-  RunningTracker()
-      : tracker_(std::in_place, loop_, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0), hasty()),
-        port_(tracker_->port()),
-        thread_([this] { loop_.run(); }) {}
-  ~RunningTracker() {
-    asio::post(loop_, [this] {
-      tracker_.reset();
-      work_.reset();
-    });
-    thread_.join();
+  explicit Script(std::string_view input) : left_(input) {}
+
+  void run() {
+    for (const char* group : {"g", "h"}) room_.expect(group, 2);
+    while (!left_.empty()) {
+      const unsigned byte = take();
+      step(static_cast<Happens>(byte / kPlaces % kKinds), places_[byte % kPlaces]);
+    }
   }
 
-  void feed(std::string_view input) {
-    if (input.empty()) return;
-    on_loop([this] {
-      for (const char* group : {"g", "h"}) tracker_->expect(group, 2);
-    });
-    const std::size_t ranks = 1 + static_cast<unsigned char>(input[0]) % kRanksMax;
-    const std::string_view rest = input.substr(1);
-    const std::size_t each = rest.size() / ranks;
-    std::deque<test::RawClient> clients;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      clients.emplace_back(port_);
-      clients.back().send(rest.substr(rank * each, rank + 1 == ranks ? std::string_view::npos : each));
-    }
-    if (++inputs_ % kInputsBetweenGreetings == 0) probe();
+  // Whatever was: who is here is let go in time, and a group that is expected then forms.
+  void finish() {
+    room_.wait_until(room_.now_ms() + kFewConnections.gather_ms);
+    require(room_.open_peers() == 0, "all are let go in time");
+    room_.expect("last", 1);
+    const auto peer = room_.connect();
+    room_.say(peer, test::rank_hello("last:0", 1) + test::bytes_of(0) + test::bytes_of(0) + test::bytes_of(9));
+    require(room_.ended().back() == "last formed", "the tracker goes on");
   }
 
  private:
-  void on_loop(const std::function<void()>& action) {
-    std::promise<void> done;
-    asio::post(loop_, [&] {
-      action();
-      done.set_value();
-    });
-    done.get_future().wait();
+  unsigned take() {
+    const auto byte = left_.empty() ? 0U : static_cast<unsigned char>(left_.front());
+    left_.remove_prefix(left_.empty() ? 0 : 1);
+    return byte;
   }
 
-  // It still greets who comes.
-  void probe() {
-    test::RawClient client(port_);
-    char magic[sizeof kMagic];
-    std::memcpy(magic, &kMagic, sizeof kMagic);
-    client.send({magic, sizeof magic});
-    client.close_sending();
-    require(client.receive_rest() == std::string(magic, sizeof magic), "the tracker still greets");
+  struct Place {
+    test::TrackerRoom::PeerId peer = 0;
+    std::string said;  // and not asked for yet
+  };
+
+  void step(Happens what, Place& place) {
+    if (what == Happens::comes) {
+      if (place.peer != 0) room_.disconnect(place.peer);
+      place = {room_.connect(), ""};
+    } else if (what == Happens::time_passes) {
+      room_.wait_until(room_.now_ms() + take());
+    } else if (what == Happens::is_expected) {
+      room_.expect(take() % 2 == 0 ? "g" : "h", 1 + static_cast<int>(take() % 3));
+    } else if (what == Happens::is_forgotten) {
+      room_.forget(take() % 2 == 0 ? "g" : "h");
+    } else if (place.peer != 0) {
+      speak_or_go(what, place);
+    }
   }
 
-  asio::io_context loop_{1};
-  asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(loop_);
-  std::optional<server::Tracker> tracker_;
-  std::uint16_t port_;
-  int inputs_ = 0;
-  std::thread thread_;
+  void speak_or_go(Happens what, Place& place) {
+    if (what == Happens::goes) return room_.disconnect(place.peer);
+    const std::size_t size = take();
+    place.said += left_.substr(0, size);
+    left_.remove_prefix(std::min(size, left_.size()));
+    while (room_.answer(place.peer, place.said)) {
+    }
+    // As the driver has it: a byte from one that owes nothing is its end.
+    if (!place.said.empty() && room_.peer(place.peer).watched) room_.disconnect(place.peer);
+  }
+
+  std::string_view left_;
+  test::TrackerRoom room_{kFewConnections};
+  Place places_[kPlaces];
 };
 
 }  // namespace
 
 void run_tracker(std::string_view input) {
-  static RunningTracker tracker;
-  tracker.feed(input);
+  Script script(input);
+  script.run();
+  script.finish();
 }
 
 }  // namespace tuneband::fuzz

@@ -1,3 +1,4 @@
+// The tracker over real sockets; what it says is TrackerMachine's (tracker_machine_test.cpp).
 #include "server/tracker.hpp"
 
 #include <gmock/gmock.h>
@@ -12,25 +13,18 @@
 #include <random>
 
 #include "tests/server/loop_until.hpp"
+#include "tests/server/rank_bytes.hpp"
 
 namespace tuneband::server {
 namespace {
 
 using boost::asio::ip::tcp;
+using test::bytes_of;
+using test::kRankGreeting;
 using test::loop_until;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::string bytes_of(std::int32_t value) {
-  std::string bytes(sizeof value, '\0');
-  std::memcpy(bytes.data(), &value, sizeof value);
-  return bytes;
-}
-
-std::string bytes_of(const std::string& text) { return bytes_of(static_cast<std::int32_t>(text.size())) + text; }
-
-constexpr std::int32_t kGreeting = 0xff99;
 
 // A rank's side of the conversation, step by step, on the tracker's loop.
 class Client {
@@ -41,8 +35,8 @@ class Client {
 
   void send(const std::string& bytes) { boost::asio::write(socket_, boost::asio::buffer(bytes)); }
   void hello(const std::string& task_id, std::int32_t world, const std::string& command = "start") {
-    send(bytes_of(kGreeting) + bytes_of(-1) + bytes_of(world) + bytes_of(task_id) + bytes_of(command));
-    EXPECT_EQ(integer(), kGreeting);
+    send(test::rank_hello(task_id, world, command));
+    EXPECT_EQ(integer(), kRankGreeting);
   }
 
   // Nothing when the tracker closed the connection instead.
@@ -288,25 +282,6 @@ TEST_F(TrackerTest, NobodyWaitsLongerThanTheDeadlines) {
   EXPECT_EQ(tracker->connections(), 0U);
 }
 
-// Both timers run out while the loop is busy: the group's deadline is on its way when the group is expected anew.
-TEST_F(TrackerTest, ADeadlineOfAnEarlierGatheringDoesNotEndALaterOne) {
-  constexpr std::chrono::milliseconds kGather{500};
-  start({.step_ms = 10'000, .gather_ms = kGather.count(), .connections_max = 100, .advertised_address = ""});
-  expect("again", 2);
-  boost::asio::steady_timer sooner(loop);
-  Client zero = joined("again:0", 2);
-  sooner.expires_after(kGather * 4 / 5);
-  sooner.async_wait([&](const boost::system::error_code&) { expect("again", 2); });
-  settle();  // it has its place, and the deadline stands
-  const auto both_over = std::chrono::steady_clock::now() + kGather;
-  while (std::chrono::steady_clock::now() <= both_over) {
-  }
-  settle();
-  EXPECT_TRUE(zero.closed()) << "it belonged to the earlier one";
-  EXPECT_THAT(ended, IsEmpty());
-  EXPECT_EQ(tracker->groups(), 1U);
-}
-
 TEST_F(TrackerTest, AGroupThatIsForgottenLetsItsRanksGo) {
   start();
   expect("7", 2);
@@ -346,11 +321,11 @@ TEST_F(TrackerTest, MoreConnectionsThanAllowedAreClosed) {
 
 TEST_F(TrackerTest, ImpossibleNumbersEndAConversation) {
   start();
-  const std::string greeting = bytes_of(kGreeting) + bytes_of(-1) + bytes_of(2);
+  const std::string greeting = bytes_of(kRankGreeting) + bytes_of(-1) + bytes_of(2);
   for (const std::string& rest : {bytes_of(-1), bytes_of(1'000'000'000), bytes_of(std::string("7:0")) + bytes_of(1'001)}) {
     Client peer = client();
     peer.send(greeting + rest);
-    EXPECT_EQ(peer.integer(), kGreeting);
+    EXPECT_EQ(peer.integer(), kRankGreeting);
     EXPECT_TRUE(peer.closed());
   }
   for (const std::string& wrong : {bytes_of(-1), bytes_of(10'001), bytes_of(0)}) {
@@ -380,7 +355,7 @@ TEST_F(TrackerTest, GarbageHarmsNobodyElse) {
     std::vector<Client> noise;
     for (int i = 0; i < 5; ++i) {
       std::string bytes;
-      if (below(2) == 0) bytes += bytes_of(kGreeting);
+      if (below(2) == 0) bytes += bytes_of(kRankGreeting);
       if (below(2) == 0) bytes += bytes_of(below(5) - 1) + bytes_of(below(5) - 1);
       if (below(2) == 0) bytes += bytes_of(std::string("7:") + std::to_string(below(4) + 2));
       if (below(2) == 0) bytes += bytes_of(std::string(below(2) == 0 ? "start" : "print"));
