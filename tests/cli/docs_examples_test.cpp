@@ -1,5 +1,6 @@
 // What the documents show can be typed, sent and read: their JSON, their job documents, their command lines.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -27,28 +28,43 @@ struct DocsBlock {
   std::string text;
 };
 
-std::vector<DocsBlock> blocks_of_docs() {
-  const fs::path root = TUNEBAND_SOURCE_DIR;
-  std::vector<fs::path> paths{root / "README.md", root / "CONTRIBUTING.md"};
-  for (const auto& entry : fs::directory_iterator(root / "docs")) {
-    if (entry.path().extension() == ".md") paths.push_back(entry.path());
-  }
+struct Docs {
   std::vector<DocsBlock> blocks;
-  for (const fs::path& path : paths) {
-    std::ifstream file(path);
-    bool inside = false;
-    int number = 0;
-    for (std::string line; std::getline(file, line);) {
-      ++number;
-      if (!line.starts_with("```")) {
-        if (inside) blocks.back().text += line + "\n";
-        continue;
-      }
-      inside = !inside;
-      if (inside) blocks.push_back({path.filename().string() + ":" + std::to_string(number), line.substr(3), ""});
-    }
+  std::vector<DocsBlock> spans;  // `like this`, within the text
+};
+
+// The code spans of a line of text.
+void take_spans(const std::string& place, const std::string& line, std::vector<DocsBlock>& spans) {
+  static const std::regex kSpan("`([^`]+)`");
+  for (std::sregex_iterator span(line.begin(), line.end(), kSpan), end; span != end; ++span) {
+    spans.push_back({place, "", (*span)[1]});
   }
-  return blocks;
+}
+
+const Docs& docs() {
+  static const Docs all = [] {
+    const fs::path root = TUNEBAND_SOURCE_DIR;
+    std::vector<fs::path> paths{root / "README.md", root / "CONTRIBUTING.md"};
+    for (const auto& entry : fs::directory_iterator(root / "docs")) {
+      if (entry.path().extension() == ".md") paths.push_back(entry.path());
+    }
+    Docs found;
+    for (const fs::path& path : paths) {
+      std::ifstream file(path);
+      bool inside = false;
+      int number = 0;
+      for (std::string line; std::getline(file, line);) {
+        const std::string place = path.filename().string() + ":" + std::to_string(++number);
+        const bool fence = line.starts_with("```");
+        if (fence && !inside) found.blocks.push_back({place, line.substr(3), ""});
+        if (fence) inside = !inside;
+        if (!fence && inside) found.blocks.back().text += line + "\n";
+        if (!fence && !inside) take_spans(place, line, found.spans);
+      }
+    }
+    return found;
+  }();
+  return all;
 }
 
 // Whole, or the members of an object.
@@ -85,6 +101,11 @@ Json job_around(const Json& shown) {
   return job;
 }
 
+bool is_domain(const Json& shown) {
+  static const std::set<std::string> kTypes = {"float", "int", "categorical"};
+  return shown.is_object() && shown.contains("type") && shown["type"].is_string() && kTypes.contains(shown["type"]);
+}
+
 // "--name" of a program's or a command's help.
 std::set<std::string> options_in(const std::string& text) {
   static const std::regex kOption(R"(--[a-z][a-z-]*)");
@@ -103,11 +124,43 @@ const ProgramOutput& help_of(const std::string& program, const std::string& comm
   return found->second;
 }
 
+// Every option of the programs, and of the commands that `tuneband --help` has.
+std::set<std::string> options_of_all_programs() {
+  static const std::regex kCommand(R"(\n  ([a-z]+) )");
+  std::set<std::string> all;
+  const auto add = [&](const std::string& program, const std::string& command) {
+    const ProgramOutput& help = help_of(program, command);
+    EXPECT_TRUE(help.well()) << program << " " << command << " --help: " << help.said;
+    all.merge(options_in(help.said));
+  };
+  for (const char* program : {"tuneband", "tuneband-server", "tuneband-worker"}) add(program, "");
+  const std::string& help = help_of("tuneband", "").said;
+  for (std::sregex_iterator command(help.begin(), help.end(), kCommand), end; command != end; ++command) {
+    add("tuneband", (*command)[1]);
+  }
+  return all;
+}
+
+// Whether it is a line for one of our programs; what it names must exist.
+bool is_a_command_line(const std::string& place, const std::string& line) {
+  static const std::regex kLine(R"(^(?:\w+)?[$ ]*(tuneband(?:-server|-worker)?) +([^#|]*))");
+  static const std::regex kAnyCommand("[A-Z]+ .*");  // "tuneband COMMAND --help"
+  std::smatch match;
+  if (!std::regex_search(line, match, kLine) || line.find(" listening on ") != std::string::npos) return false;
+  const std::string rest = match[2];
+  const bool has_command = match[1] == "tuneband" && !rest.starts_with('-') && !std::regex_match(rest, kAnyCommand);
+  const ProgramOutput& help = help_of(match[1], has_command ? rest.substr(0, rest.find(' ')) : "");
+  EXPECT_TRUE(help.well()) << place << ": " << line << "\n" << help.said;
+  const std::set<std::string> known = options_in(help.said);
+  for (const std::string& option : options_in(rest)) EXPECT_TRUE(known.contains(option)) << place << ": " << option;
+  return true;
+}
+
 }  // namespace
 
 TEST(DocsExamples, JsonIsJson) {
   int blocks = 0;
-  for (const DocsBlock& block : blocks_of_docs()) {
+  for (const DocsBlock& block : docs().blocks) {
     if (block.language != "json") continue;
     ++blocks;
     EXPECT_FALSE(json_of_block(block).is_discarded()) << block.place << ":\n" << block.text;
@@ -117,7 +170,7 @@ TEST(DocsExamples, JsonIsJson) {
 
 TEST(DocsExamples, JobsAreJobsThatAServerTakes) {
   int jobs = 0;
-  for (const DocsBlock& block : blocks_of_docs()) {
+  for (const DocsBlock& block : docs().blocks) {
     const Json job = block.language == "json" ? job_around(json_of_block(block)) : Json();
     if (job.is_null()) continue;
     ++jobs;
@@ -131,7 +184,7 @@ TEST(DocsExamples, JobsAreJobsThatAServerTakes) {
 TEST(DocsExamples, RepliesOfTheApiAreOfAShapeThatIsDescribed) {
   const auto& api = test::ApiDescription::ours();
   int replies = 0;
-  for (const DocsBlock& block : blocks_of_docs()) {
+  for (const DocsBlock& block : docs().blocks) {
     if (block.language != "json" || !block.place.starts_with("api.md")) continue;
     const Json shown = json_of_block(block);
     if (leaves_something_out(shown)) continue;
@@ -149,23 +202,71 @@ TEST(DocsExamples, RepliesOfTheApiAreOfAShapeThatIsDescribed) {
 }
 
 TEST(DocsExamples, CommandLinesHaveCommandsAndOptionsThatExist) {
-  static const std::regex kLine(R"(^(?:\w+)?[$ ]*(tuneband(?:-server|-worker)?) +([^#|]*))");
   int lines = 0;
-  for (const DocsBlock& block : blocks_of_docs()) {
+  for (const DocsBlock& block : docs().blocks) {
     std::istringstream text(block.text);
-    for (std::string line; std::getline(text, line);) {
-      std::smatch match;
-      if (!std::regex_search(line, match, kLine) || line.find(" listening on ") != std::string::npos) continue;
-      ++lines;
-      const std::string rest = match[2];
-      const std::string command = match[1] == "tuneband" && !rest.starts_with('-') ? rest.substr(0, rest.find(' ')) : "";
-      const ProgramOutput& help = help_of(match[1], command);
-      ASSERT_TRUE(help.well()) << block.place << ": " << line << "\n" << help.said;
-      const std::set<std::string> known = options_in(help.said);
-      for (const std::string& option : options_in(rest)) EXPECT_TRUE(known.contains(option)) << block.place << ": " << option;
-    }
+    for (std::string line; std::getline(text, line);) lines += is_a_command_line(block.place, line) ? 1 : 0;
   }
   EXPECT_GT(lines, 15);
+  lines = 0;
+  for (const DocsBlock& span : docs().spans) lines += is_a_command_line(span.place, span.text) ? 1 : 0;
+  EXPECT_GT(lines, 40);
+}
+
+TEST(DocsExamples, OptionsThatAreNamedAreThoseOfAProgram) {
+  const std::set<std::string> known = options_of_all_programs();
+  int named = 0;
+  for (const DocsBlock& span : docs().spans) {
+    if (!span.text.starts_with("--") || span.text.find('{') != std::string::npos) continue;  // "--rate={rate}" is a job's
+    for (const std::string& option : options_in(span.text)) {
+      ++named;
+      EXPECT_TRUE(known.contains(option)) << span.place << ": no program has " << option;
+    }
+  }
+  EXPECT_GT(named, 50);
+}
+
+TEST(DocsExamples, JsonWithinTheTextIsJsonAndAParameterThereIsOne) {
+  // Shapes instead: a field without a value, names of what stands there, what is left out.
+  static const std::regex kShape(R"(\.\.\.|\b[A-Z]\w|" *[,}]|: *[a-z]+ *[,}]|: *[a-z]+ or )");
+  int values = 0;
+  int domains = 0;
+  for (const DocsBlock& span : docs().spans) {
+    const bool is_json = span.text.starts_with("{\"") || span.text.starts_with("[\"");
+    const Json shown = Json::parse(span.text, nullptr, false);
+    if (!is_json || (shown.is_discarded() && std::regex_search(span.text, kShape))) continue;
+    ++values;
+    EXPECT_FALSE(shown.is_discarded()) << span.place << ": " << span.text;
+    if (!is_domain(shown)) continue;
+    ++domains;
+    Json job = job_around({{"trainer", {{"type", "command"}, {"argv", {"train", "{shown}"}}}}});
+    job["search_space"] = {{"shown", shown}};
+    Diagnostics diagnostics;
+    parse_job_document(job, "/data", diagnostics);
+    for (const Error& error : diagnostics.errors()) ADD_FAILURE() << span.place << ": " << describe(error);
+  }
+  EXPECT_GT(values, 8);
+  EXPECT_GE(domains, 3);
+}
+
+TEST(DocsExamples, ScriptsCanBeReadByTheirLanguage) {
+  const std::map<std::string, std::vector<std::string>> readers = {
+      {"sh", {"/bin/sh", "-n"}}, {"python", {"/usr/bin/python3", "-c", "import ast, sys; ast.parse(open(sys.argv[1]).read())"}}};
+  const std::string path = testing::TempDir() + "docs_example_" + std::to_string(getpid());
+  std::map<std::string, int> read;
+  for (const DocsBlock& block : docs().blocks) {
+    const auto reader = readers.find(block.language);
+    if (reader == readers.end()) continue;
+    ++read[block.language];
+    std::ofstream(path) << block.text;
+    std::vector<std::string> command = reader->second;
+    command.push_back(path);
+    const ProgramOutput output = output_of(command, std::chrono::minutes(1));
+    EXPECT_TRUE(output.well()) << block.place << ": " << output.said;
+  }
+  fs::remove(path);
+  EXPECT_GE(read["sh"], 7);
+  EXPECT_GE(read["python"], 2);
 }
 
 }  // namespace tuneband::cli

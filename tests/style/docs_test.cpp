@@ -60,6 +60,27 @@ std::set<std::string> names_of_tests() {
   return names;
 }
 
+// The code spans in the last column of the tables whose heading for it is one of these.
+std::vector<std::string> spans_of_column(const std::string& text, const std::set<std::string>& headings) {
+  std::istringstream lines(text);
+  std::vector<std::string> spans;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| ") || !line.ends_with(" |")) {
+      inside = inside && line.starts_with("|---");
+      continue;
+    }
+    const std::size_t bar = line.rfind(" | ");
+    const std::string last = line.substr(bar + 3, line.size() - bar - 5);
+    if (headings.contains(last)) {
+      inside = true;
+    } else if (inside) {
+      for (const std::string& span : matches(last, "`([^`]+)`")) spans.push_back(span);
+    }
+  }
+  return spans;
+}
+
 }  // namespace
 
 TEST(Docs, LinksLeadToFilesThatAreThere) {
@@ -88,6 +109,22 @@ TEST(Docs, TestsThatAreNamedExist) {
       EXPECT_TRUE(names.contains(suite)) << document.path << ": there are no tests " << suite;
     }
   }
+}
+
+// A test, a script of the scheduler's or a program of the repository.
+TEST(Docs, WhatATableNamesAsItsProofIsThere) {
+  const std::set<std::string> names = names_of_tests();
+  const fs::path root = TUNEBAND_SOURCE_DIR;
+  int proofs = 0;
+  for (const Document& document : documents()) {
+    for (const std::string& named : spans_of_column(document.text, {"proved by", "shown by"})) {
+      ++proofs;
+      const bool there = names.contains(named) || fs::exists(root / "tests/scheduler/scripts" / named) ||
+                         (named.find('/') != std::string::npos && fs::exists(root / named));
+      EXPECT_TRUE(there) << document.path << ": there is no " << named;
+    }
+  }
+  EXPECT_GT(proofs, 50);
 }
 
 }  // namespace tuneband::style
