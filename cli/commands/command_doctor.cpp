@@ -12,22 +12,22 @@ namespace tuneband::cli {
 namespace {
 
 // Never cut: what is said here is to be read whole.
-void print(Console& console, const Finding& finding) {
+void print(Console& console, const CheckResult& result) {
   constexpr std::size_t kIndent = 19;  // of what was found
-  console.print(fmt::format("{:<8} {:<9} {}", to_string(finding.level), finding.what, finding.found), kIndent);
-  if (!finding.advice.empty()) console.print(fmt::format("{:<18} what to do: {}", "", finding.advice), kIndent);
+  console.print(fmt::format("{:<8} {:<9} {}", to_string(result.level), result.what, result.found), kIndent);
+  if (!result.advice.empty()) console.print(fmt::format("{:<18} what to do: {}", "", result.advice), kIndent);
 }
 
 }  // namespace
 
 Finished run_doctor(Console& console, const DoctorOptions& options) {
   const Machine machine = this_machine();
-  std::vector<Finding> findings;
+  std::vector<CheckResult> results;
   // Whether it is well.
-  const auto add = [&](Finding finding) {
-    if (!console.json()) print(console, finding);
-    findings.push_back(std::move(finding));
-    return findings.back().level == Finding::Level::ok;
+  const auto add = [&](CheckResult result) {
+    if (!console.json()) print(console, result);
+    results.push_back(std::move(result));
+    return results.back().level == CheckResult::Level::ok;
   };
   const std::string server = os::program_beside_this_one("tuneband-server");
   const bool server_starts = add(check_program(server));
@@ -40,9 +40,9 @@ Finished run_doctor(Console& console, const DoctorOptions& options) {
   add(check_server(options.server));
   add(server_starts && worker_starts ? check_training(server)
                                      : not_looked_at("training", server_starts ? "tuneband-worker" : "tuneband-server"));
-  if (console.json()) console.print_json(to_json(findings));
-  const bool problem = std::any_of(findings.begin(), findings.end(),
-                                   [](const Finding& finding) { return finding.level == Finding::Level::problem; });
+  if (console.json()) console.print_json(to_json(results));
+  const bool problem = std::any_of(results.begin(), results.end(),
+                                   [](const CheckResult& result) { return result.level == CheckResult::Level::problem; });
   return problem ? kExitFailed : kExitOk;
 }
 

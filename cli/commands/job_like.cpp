@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "core/decimal.hpp"
+#include "scheduler/job_spec.hpp"
 
 namespace tuneband::cli {
 
 namespace {
 
-constexpr std::size_t kNameSizeMax = 64;  // of a job
 constexpr int kNamesTriedMax = 1000;
 
 // {"a": {"b": value}} for "a.b".
@@ -81,7 +81,7 @@ std::string next_name(const std::string& name) {
   const bool numbered = number && *number >= 1 && *number < kNamesTriedMax * 10;
   const std::string ending = "-" + std::to_string(numbered ? *number + 1 : 2);
   std::string stem = numbered ? name.substr(0, dash) : name;
-  stem.resize(std::min(stem.size(), kNameSizeMax - ending.size()));
+  stem.resize(std::min(stem.size(), kJobNameSizeMax - ending.size()));
   return stem + ending;
 }
 

@@ -30,7 +30,7 @@ namespace tuneband::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Level = Finding::Level;
+using Level = CheckResult::Level;
 
 constexpr double kMegabyte = 1024.0 * 1024.0;
 constexpr double kWorkerMemoryMb = 256;  // of one that holds a small table
@@ -139,7 +139,7 @@ std::string_view to_string(Level level) {
   return "";
 }
 
-Finding check_program(const std::string& program) {
+CheckResult check_program(const std::string& program) {
   const std::string name = fs::path(program).filename().string();
   if (access(program.c_str(), X_OK) != 0) {
     const bool forbidden = errno == EACCES;
@@ -173,7 +173,7 @@ Machine this_machine() {
   return machine;
 }
 
-Finding check_machine(const Machine& machine, int workers, int threads) {
+CheckResult check_machine(const Machine& machine, int workers, int threads) {
   const std::string found = fmt::format("{:g} cores and {:.0f} MB of memory for {} workers of {}", machine.cores,
                                         machine.memory_mb, workers, format_count(threads, "thread"));
   if (workers * threads > machine.cores + 0.5) {
@@ -189,7 +189,7 @@ Finding check_machine(const Machine& machine, int workers, int threads) {
   return {Level::ok, "machine", found, ""};
 }
 
-Finding check_openmp(const Machine& machine) {
+CheckResult check_openmp(const Machine& machine) {
   for (const char* name : {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT"}) {
     const char* text = std::getenv(name);
     if (text == nullptr) continue;
@@ -257,7 +257,7 @@ FileSystem file_system_of(std::uint64_t magic) {
   }
 }
 
-Finding check_data_dir(const std::string& data_dir) {
+CheckResult check_data_dir(const std::string& data_dir) {
   const fs::path directory = nearest(data_dir);
   std::error_code error;
   if (!fs::is_directory(directory, error)) {
@@ -277,7 +277,7 @@ Finding check_data_dir(const std::string& data_dir) {
   return check_room(directory.string(), file_system_of(static_cast<std::uint64_t>(info.f_type) & 0xFFFFFFFF), room);
 }
 
-Finding check_room(const std::string& directory, const FileSystem& system, const Room& room) {
+CheckResult check_room(const std::string& directory, const FileSystem& system, const Room& room) {
   using Kind = FileSystem::Kind;
   const double megabytes = room.bytes / kMegabyte;
   const std::string found =
@@ -298,11 +298,11 @@ Finding check_room(const std::string& directory, const FileSystem& system, const
   return {Level::ok, "data", found, ""};
 }
 
-Finding check_database(const std::string& server_program, const std::string& data_dir) {
-  const Finding none{Level::ok, "database", "none is there yet", ""};
+CheckResult check_database(const std::string& server_program, const std::string& data_dir) {
+  const CheckResult none{Level::ok, "database", "none is there yet", ""};
   std::error_code error;
   if (!fs::exists(data_dir, error)) {
-    return error ? Finding{Level::problem, "database", data_dir + ": " + error.message(), "name another --data-dir"} : none;
+    return error ? CheckResult{Level::problem, "database", data_dir + ": " + error.message(), "name another --data-dir"} : none;
   }
   const ProgramOutput checked = output_of({server_program, "--check", "--data-dir", data_dir}, kDatabaseTimeMax);
   if (checked.well()) return {Level::ok, "database", "the one in " + data_dir + " is sound", ""};
@@ -320,7 +320,7 @@ Finding check_database(const std::string& server_program, const std::string& dat
           "a server refuses it: restore a backup, use the programs of its version, or name another --data-dir"};
 }
 
-Finding check_open_files() {
+CheckResult check_open_files() {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
   const std::string found = fmt::format("{} may be open at once", files.rlim_max);
@@ -331,7 +331,7 @@ Finding check_open_files() {
   return {Level::ok, "files", found, ""};
 }
 
-Finding check_server(const std::string& url) {
+CheckResult check_server(const std::string& url) {
   auto http = net::HttpClient::create(url);
   if (!http) return {Level::problem, "server", url + " is no address of a server", "name one like http://127.0.0.1:7070"};
   const auto answer = http->request("GET", "/metrics", "", kServerAnswerMsMax);
@@ -364,11 +364,11 @@ Finding check_server(const std::string& url) {
   }
 }
 
-Finding check_training(const std::string& server_program) {
+CheckResult check_training(const std::string& server_program) {
   const os::TemporaryDir directory("tuneband-doctor");
   if (directory.path().empty()) return {Level::problem, "training", "no temporary directory can be made", "see TMPDIR"};
   const auto failed = [](const std::string& found) {
-    return Finding{Level::problem, "training", found, "tuneband-worker and XGBoost's library must be installed and start"};
+    return CheckResult{Level::problem, "training", found, "tuneband-worker and XGBoost's library must be installed and start"};
   };
   const std::int64_t began = now_ms();
   const auto ms_left = [&] { return std::max<std::int64_t>(0, began + kTrainingMsMax - now_ms()); };
@@ -401,15 +401,15 @@ Finding check_training(const std::string& server_program) {
       ""};
 }
 
-Finding not_looked_at(const std::string& what, const std::string& without) {
+CheckResult not_looked_at(const std::string& what, const std::string& without) {
   return {Level::note, what, "not looked at: it needs " + without, "put that right first (above), then ask again"};
 }
 
-Json to_json(const std::vector<Finding>& findings) {
+Json to_json(const std::vector<CheckResult>& results) {
   Json list = Json::array();
-  for (const Finding& finding : findings) {
+  for (const CheckResult& result : results) {
     list.push_back(
-        {{"level", to_string(finding.level)}, {"what", finding.what}, {"found", finding.found}, {"advice", finding.advice}});
+        {{"level", to_string(result.level)}, {"what", result.what}, {"found", result.found}, {"advice", result.advice}});
   }
   return {{"findings", list}};
 }

@@ -11,7 +11,7 @@
 
 namespace tuneband::cli {
 
-struct Finding {
+struct CheckResult {
   enum class Level { ok, note, problem };
   Level level = Level::ok;
   std::string what;    // "XGBoost"
@@ -19,10 +19,10 @@ struct Finding {
   std::string advice;  // what to do; "" when all is well
 };
 
-std::string_view to_string(Finding::Level level);
+std::string_view to_string(CheckResult::Level level);
 
 // `program` is there, starts, and is of this version.
-Finding check_program(const std::string& program);
+CheckResult check_program(const std::string& program);
 
 // Cores and memory, as the machine and the control group give them, against `workers` of `threads` each.
 struct Machine {
@@ -30,13 +30,13 @@ struct Machine {
   double memory_mb = 0;  // of all that may be used; 0: unknown
 };
 Machine this_machine();
-Finding check_machine(const Machine& machine, int workers, int threads);
+CheckResult check_machine(const Machine& machine, int workers, int threads);
 
 // OMP_* variables that the workers would inherit.
-Finding check_openmp(const Machine& machine);
+CheckResult check_openmp(const Machine& machine);
 
 // Writable, with room, on a file system that SQLite's log works on. Also one that is not there yet.
-Finding check_data_dir(const std::string& data_dir);
+CheckResult check_data_dir(const std::string& data_dir);
 // What is known of a file system by its magic number (statfs(2)).
 struct FileSystem {
   enum class Kind {
@@ -54,22 +54,22 @@ struct Room {
   double bytes = 0;
   std::optional<double> files;  // nothing: as many as there are bytes for
 };
-Finding check_room(const std::string& directory, const FileSystem& system, const Room& room);
+CheckResult check_room(const std::string& directory, const FileSystem& system, const Room& room);
 
 // What `tuneband-server --check` says of the database in the data directory, if there is one. Reads all of it.
-Finding check_database(const std::string& server_program, const std::string& data_dir);
+CheckResult check_database(const std::string& server_program, const std::string& data_dir);
 
-Finding check_open_files();
+CheckResult check_open_files();
 
 // Whether a tuneband-server answers at `url`, and of which version; else whether its port is free.
-Finding check_server(const std::string& url);
+CheckResult check_server(const std::string& url);
 
 // A job of two trials on a private server, from the file to the model.
-Finding check_training(const std::string& server_program);
+CheckResult check_training(const std::string& server_program);
 
 // Instead of a check that needs a program which is not well.
-Finding not_looked_at(const std::string& what, const std::string& without);
+CheckResult not_looked_at(const std::string& what, const std::string& without);
 
-Json to_json(const std::vector<Finding>& findings);
+Json to_json(const std::vector<CheckResult>& results);
 
 }  // namespace tuneband::cli

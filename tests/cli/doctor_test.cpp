@@ -28,7 +28,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-using Level = Finding::Level;
+using Level = CheckResult::Level;
 
 class Doctor : public testing::Test {
  protected:
@@ -48,24 +48,24 @@ TEST_F(Doctor, AProgramOfThisVersionIsWell) {
 }
 
 TEST_F(Doctor, AProgramThatIsMissingBrokenOrOfAnotherVersionIsNamed) {
-  const Finding missing = check_program(directory_ / "nowhere");
+  const CheckResult missing = check_program(directory_ / "nowhere");
   EXPECT_EQ(missing.level, Level::problem);
   EXPECT_THAT(missing.found, HasSubstr("No such file"));
-  const Finding broken = check_program(program("echo 'libxgboost.so.0: cannot open' >&2; exit 127\n"));
+  const CheckResult broken = check_program(program("echo 'libxgboost.so.0: cannot open' >&2; exit 127\n"));
   EXPECT_EQ(broken.level, Level::problem);
   EXPECT_THAT(broken.found, HasSubstr("libxgboost.so.0"));
-  const Finding old = check_program(program("echo tuneband-worker 0.0.1\n"));
+  const CheckResult old = check_program(program("echo tuneband-worker 0.0.1\n"));
   EXPECT_EQ(old.level, Level::problem);
   EXPECT_THAT(old.found, HasSubstr("0.0.1"));
 }
 
 TEST_F(Doctor, AProgramThatMayNotBeRunOrHangsIsNotToBeInstalled) {
   const std::string hanging = program("sleep 1000\n");
-  const Finding hangs = check_program(hanging);
+  const CheckResult hangs = check_program(hanging);
   EXPECT_EQ(hangs.level, Level::problem);
   EXPECT_THAT(hangs.found, HasSubstr("did not end within"));
   ::chmod(hanging.c_str(), 0600);
-  const Finding forbidden = check_program(hanging);
+  const CheckResult forbidden = check_program(hanging);
   EXPECT_EQ(forbidden.level, Level::problem);
   EXPECT_THAT(forbidden.found, HasSubstr("Permission denied"));
   EXPECT_THAT(forbidden.advice, HasSubstr("chmod +x"));
@@ -74,7 +74,7 @@ TEST_F(Doctor, AProgramThatMayNotBeRunOrHangsIsNotToBeInstalled) {
 TEST_F(Doctor, MoreWorkersThanTheMachineCarriesAreNoted) {
   EXPECT_EQ(check_machine({4, 8000}, 4, 1).level, Level::ok);
   EXPECT_EQ(check_machine({4, 8000}, 2, 2).level, Level::ok);
-  const Finding threads = check_machine({4, 8000}, 4, 2);
+  const CheckResult threads = check_machine({4, 8000}, 4, 2);
   EXPECT_EQ(threads.level, Level::note);
   EXPECT_THAT(threads.advice, HasSubstr("--workers 2"));
   EXPECT_THAT(check_machine({64, 2000}, 64, 1).advice, HasSubstr("memory"));
@@ -133,7 +133,7 @@ TEST_F(Doctor, ADatabaseIsCheckedAsTheServerWould) {
   const std::string database = directory_ / "tuneband.db";
   EXPECT_EQ(check_database(server, directory_ / "not/there/yet").level, Level::ok);
   EmbeddedServer::start({server, directory_.path(), 0});
-  const Finding sound = check_database(server, directory_.path());
+  const CheckResult sound = check_database(server, directory_.path());
   EXPECT_EQ(sound.level, Level::ok) << sound.found;
   EXPECT_THAT(sound.found, HasSubstr("sound"));
 
@@ -141,13 +141,13 @@ TEST_F(Doctor, ADatabaseIsCheckedAsTheServerWould) {
     Connection::open_to_write(database).execute("PRAGMA user_version = " + std::to_string(version));
   };
   set_version(99);
-  const Finding newer = check_database(server, directory_.path());
+  const CheckResult newer = check_database(server, directory_.path());
   EXPECT_EQ(newer.level, Level::problem);
   EXPECT_THAT(newer.found, HasSubstr("newer version"));
   set_version(1);
   EXPECT_EQ(check_database(server, directory_.path()).level, Level::note) << "the server migrates it";
   std::ofstream(database) << "no database at all, but a text that is long enough to be taken for one";
-  const Finding damaged = check_database(server, directory_.path());
+  const CheckResult damaged = check_database(server, directory_.path());
   EXPECT_EQ(damaged.level, Level::problem);
   EXPECT_THAT(damaged.found, Not(HasSubstr("\n")));
 }
@@ -161,7 +161,7 @@ TEST_F(Doctor, ADatabaseThatIsLostIsAProblemWhoseAdviceDestroysNothing) {
   for (const auto& damage : {std::function<void()>([&] { std::filesystem::resize_file(database, 0); }),
                              std::function<void()>([&] { std::filesystem::remove(database); })}) {
     damage();
-    const Finding lost = check_database(server, directory_.path());
+    const CheckResult lost = check_database(server, directory_.path());
     EXPECT_EQ(lost.level, Level::problem);
     EXPECT_THAT(lost.found, HasSubstr("the database is lost"));
     EXPECT_THAT(lost.advice, HasSubstr("restore a backup"));
@@ -204,7 +204,7 @@ class SilentListener {
 TEST_F(Doctor, APortThatAcceptsAndSaysNothingIsAProblemWithinSeconds) {
   const SilentListener listener;
   const auto began = std::chrono::steady_clock::now();
-  const Finding silent = check_server("http://127.0.0.1:" + listener.port());
+  const CheckResult silent = check_server("http://127.0.0.1:" + listener.port());
   EXPECT_EQ(silent.level, Level::problem);
   EXPECT_THAT(silent.found, HasSubstr("does not answer in time"));
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
@@ -259,7 +259,7 @@ TEST_F(Doctor, LimitsOfControlGroupsAreThoseOfTheGroupThatTheProcessIsIn) {
 }
 
 TEST_F(Doctor, TrainsASmallJobFromFileToModel) {
-  const Finding trained = check_training(TUNEBAND_BIN_DIR "/tuneband-server");
+  const CheckResult trained = check_training(TUNEBAND_BIN_DIR "/tuneband-server");
   EXPECT_EQ(trained.level, Level::ok) << trained.found;
   EXPECT_EQ(check_training(directory_ / "nowhere").level, Level::problem);
 }
