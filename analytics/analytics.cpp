@@ -7,6 +7,7 @@
 #include "analytics/rungs.hpp"
 #include "core/csv_cell.hpp"
 #include "core/text.hpp"
+#include "db/described_row.hpp"
 #include "db/row_columns.hpp"
 #include "search_spaces/value.hpp"
 
@@ -70,69 +71,41 @@ std::string csv_line(const TrialRow& row, const Configuration& configuration, co
   return line + "\r\n";
 }
 
-// ---- a trial in Analytics -----------------------------------------------------------------------------------------------------
-
-void write_analytics_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now) {
-  json.begin_object();
-  json.field("number", row.id.number);
-  json.key("parameters").raw(configuration_json);
-  json.field("state", to_string(row.state));
-  json.field("bracket", row.bracket);
-  json.field("rung", row.rung);
-  json.field("objective", row.objective);
-  json.field("objective_resource", row.objective_resource);
-  json.field("violation", row.violation);
-  json.key("more_objectives").raw(values_text(row.more_objectives));
-  json.field("resource", row.resource);
-  json.field("started_at", row.started_at);
-  json.field("ended_at", row.ended_at);
-  json.field("training_seconds", seconds(row.training_ms));
-  json.field("worker_seconds", seconds(row.training_ms * row.replicas()));
-  json.field("queue_seconds", seconds(queue_ms(row, now)));
-  json.field("attempts", attempts_shown(row));
-  json.field("segments", row.attempts_in_all);
-  json.field("worker", row.worker.value);
-  json.field("replicas", row.replicas());
-  json.end_object();
-}
-
 }  // namespace
 
-Statement Reader::select_all_trials() {
-  return connection_.prepare("SELECT " + columns_of<TrialRow>() + " FROM trials WHERE job = ? ORDER BY number");
-}
+Statement Reader::select_all_trials() { return connection_.prepare(select_sql<TrialRow>("WHERE job = ? ORDER BY number")); }
 
-void Reader::write_best_so_far(JsonWriter& json, const JobRow& row, const ParsedJob& parsed) {
+std::vector<views::BestSoFar> Reader::best_so_far(const JobRow& row, const ParsedJob& parsed) {
   Statement values = connection_.prepare(
       "SELECT trial, resource, value, at FROM decisions WHERE job = ? AND value IS NOT NULL AND violation = 0 ORDER BY sequence");
   // A decision's time is that of the verdict, which may be long after the value came.
   Statement reported = connection_.prepare("SELECT at FROM observations WHERE job = ? AND trial = ? AND resource = ?");
   std::optional<double> best;
   Timestamp at = row.created_at;
-  json.begin_array();
+  std::vector<views::BestSoFar> bests;
   for (values.query(row.id.value); values.step();) {
     const double value = values.number(2);
     if (!std::isfinite(value) || (best && !parsed.spec.objective.better(value, *best))) continue;
     best = value;
     const bool known = reported.query(row.id.value, values.integer(0), values.integer(1)).step();
     at = std::max(at, Timestamp{known ? reported.integer(0) : values.integer(3)});
-    json.begin_object().field("at", at).field("seconds", seconds(at - row.created_at)).field("trial", values.integer(0));
-    json.field("value", value).field("resource", values.integer(1)).end_object();
+    bests.push_back({at, seconds(at - row.created_at), values.integer(0), value, values.integer(1)});
   }
-  json.end_array();
+  return bests;
 }
 
 // What was saved counts trials that a rung stopped, and those alone: a failed or cancelled trial was not cut to save anything,
 // and one that is still going may yet go all the way.
-void Reader::write_summary(JsonWriter& json, const JobRow& row, const ParsedJob& parsed, Timestamp now) {
+views::Costs Reader::costs(const Known& job, Timestamp now) {
+  const auto& [row, parsed] = job;
   Statement saved = connection_.prepare(
       "SELECT coalesce(sum(?2 - resource), 0), "
       "coalesce(sum(training_ms * (1 + json_array_length(peers)) * (?2 * 1.0 / resource - 1)), 0.0) "
       "FROM trials WHERE job = ?1 AND state = 'stopped' AND resource > 0 AND resource < ?2");
-  saved.query(row.id.value, parsed.spec.scheduler.max_resource).step();
+  saved.query(row.id.value, parsed->spec.scheduler.max_resource).step();
   std::int64_t resource_saved = saved.integer(0);
   std::int64_t training_ms_saved = std::llround(saved.number(1));
-  if (parsed.spec.scheduler.restarts) {
+  if (parsed->spec.scheduler.restarts) {
     // What a trial trained below its last rung is the price of stopping others; its time is that of all its rungs.
     Statement below =
         connection_.prepare("SELECT coalesce(sum(trials * resource), 0) FROM rung_counts WHERE job = ? AND verdict = 'promoted'");
@@ -144,71 +117,49 @@ void Reader::write_summary(JsonWriter& json, const JobRow& row, const ParsedJob&
   // A comparison with NULL counts as no value; 9e999 is SQLite's infinity.
   Statement measured = connection_.prepare(
       "SELECT count(*), coalesce(sum(objective IS NULL OR abs(objective) = 9e999), 0), "
-      "coalesce(min(number) FILTER (WHERE objective IS NULL OR abs(objective) = 9e999), -1) FROM trials "
+      "min(number) FILTER (WHERE objective IS NULL OR abs(objective) = 9e999) FROM trials "
       "WHERE job = ? AND (objective IS NOT NULL OR objective_is_nan = 1 OR exit_class = 'nan_metric')");
   measured.query(row.id.value).step();
-  json.begin_object();
-  json.field("resource_spent", row.resource_spent);
-  json.field("training_seconds", seconds(row.training_ms));
-  json.field("wall_seconds", seconds(std::max<std::int64_t>(0, row.ended_at.value_or(now) - row.created_at)));
-  json.field("resource_without_stopping", row.resource_spent + resource_saved);
-  json.field("training_seconds_without_stopping", seconds(row.training_ms + training_ms_saved));
-  json.field("resource_saved", resource_saved);
-  json.field("training_seconds_saved", seconds(training_ms_saved));
-  json.field("trials_measured", measured.integer(0));
-  json.field("trials_not_finite", measured.integer(1));
-  json.key("first_not_finite");
-  if (measured.integer(2) < 0) {
-    json.null();
-  } else {
-    json.value(measured.integer(2));
-  }
-  json.end_object();
+  views::Costs costs;
+  costs.resource_spent = row.resource_spent;
+  costs.training_seconds = seconds(row.training_ms);
+  costs.wall_seconds = seconds(std::max<std::int64_t>(0, row.ended_at.value_or(now) - row.created_at));
+  costs.resource_without_stopping = row.resource_spent + resource_saved;
+  costs.training_seconds_without_stopping = seconds(row.training_ms + training_ms_saved);
+  costs.resource_saved = resource_saved;
+  costs.training_seconds_saved = seconds(training_ms_saved);
+  costs.trials_measured = measured.integer(0);
+  costs.trials_not_finite = measured.integer(1);
+  read_column(measured, 2, costs.first_not_finite);
+  return costs;
 }
 
-Result<std::string> Reader::plan(JobId job) {
+Result<views::PlanAndActual> Reader::plan(JobId job) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  const Json plan = to_json((*known)->plan);
-  for (const auto& [name, value] : plan.items()) json.key(name).raw(value.dump());
-  json.key("actual");
-  write_rungs(json, rungs_of(connection_, job, **known));
-  json.end_object();
-  return text;
+  return views::PlanAndActual{(*known)->plan, rungs_shown(rungs_of(connection_, job, **known))};
 }
 
 Result<void> Reader::analytics_json(JobId job, Timestamp now, const Sink& sink) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
+  const Result<Known> known = known_job(job);
   if (!known) return known.error();
-  const Result<JobRow> row = find_row(job);
-  if (!row) return row.error();
+  const auto& [row, parsed] = *known;
 
   std::string text;
   JsonWriter json(text);
-  json.begin_object().key("job").begin_object();
-  write_job_fields(json, *row, surroundings(*row));
-  json.end_object().key("trials").begin_array();
+  json.begin_object().field("job", view_of(row)).key("trials").begin_array();
   Statement trials = select_all_trials();
   for (trials.query(job.value); trials.step();) {
-    write_analytics_trial(json, row_from<TrialRow>(trials), trials.text(kTrialConfigurationColumn), now);
+    json.value(views::TableTrial{row_from<TrialRow>(trials), trials.text(kTrialConfigurationColumn), now});
     hand_over(text, sink, kPieceBytes);
   }
-  json.end_array().key("best_so_far");
-  write_best_so_far(json, *row, **known);
-  json.key("rungs");
-  write_rungs(json, rungs_of(connection_, job, **known));
-  json.key("replicas");
-  write_replicas(json, job, **known, NonDominated::all);
-  json.key("pareto");
-  write_pareto(json, job, **known, std::nullopt);
-  json.key("summary");
-  write_summary(json, *row, **known, now);
-  json.end_object();
+  json.end_array().field("best_so_far", best_so_far(row, *parsed));
+  json.field("rungs", rungs_shown(rungs_of(connection_, job, *parsed)));
+  json.field("replicas", replicas(job, *parsed, NonDominated::all));
+  json.field("pareto", pareto_front(job, *parsed));
+  json.field("summary", costs(*known, now)).end_object();
   hand_over(text, sink, 0);
   return {};
 }

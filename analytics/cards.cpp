@@ -3,6 +3,7 @@
 
 #include "analytics/reader.hpp"
 #include "core/text.hpp"
+#include "db/described_row.hpp"
 
 namespace tuneband {
 
@@ -46,18 +47,19 @@ std::string waits_for(const JobRow& row, const Standing& standing) {
 }  // namespace
 
 // The first, the last, and evenly some between them: each is better than the one before.
-void Reader::write_sparkline(JsonWriter& json, const JobRow& row, bool maximize) {
+views::Sparkline Reader::sparkline(const JobRow& row, bool maximize) {
   Statement rows =
       connection_.prepare(joined({"SELECT at, value FROM bests WHERE job = ? ORDER BY at, value", maximize ? "" : " DESC"}));
   std::vector<std::pair<Timestamp, double>> points;
   for (rows.query(row.id.value); rows.step();) points.emplace_back(Timestamp{rows.integer(0)}, rows.number(1));
   const std::size_t shown = std::min(points.size(), kSparklinePoints);
-  const auto point = [&](std::size_t i) { return shown < 2 ? points[i] : points[i * (points.size() - 1) / (shown - 1)]; };
-  json.begin_object().key("seconds").begin_array();
-  for (std::size_t i = 0; i < shown; ++i) json.value(seconds(point(i).first - row.created_at));
-  json.end_array().key("value").begin_array();
-  for (std::size_t i = 0; i < shown; ++i) json.value(point(i).second);
-  json.end_array().end_object();
+  views::Sparkline line;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [at, value] = shown < 2 ? points[i] : points[i * (points.size() - 1) / (shown - 1)];
+    line.seconds.push_back(seconds(at - row.created_at));
+    line.value.push_back(value);
+  }
+  return line;
 }
 
 Result<std::vector<JobId>> Reader::running_jobs(const JobsQuery& query) {
@@ -71,40 +73,32 @@ Result<std::vector<JobId>> Reader::running_jobs(const JobsQuery& query) {
   return ids;
 }
 
-Result<std::string> Reader::cards(const JobsQuery& query, const std::map<JobId, Standing>& standing) {
+Result<views::Cards> Reader::cards(const JobsQuery& query, const std::map<JobId, Standing>& standing) {
   Transaction moment(connection_, Transaction::Kind::read);
-  std::string text;
-  JsonWriter json(text);
-  const Result<void> written = write_jobs(json, query, [&](const JobRow& row, const JobSurroundings& around) {
+  const Result<JobsPage> page = jobs_page(query);
+  if (!page) return page.error();
+  views::Cards cards{{}, page->next, connection_.integer("SELECT coalesce(max(id), 0) FROM events")};
+  for (const JobRow& row : page->rows) {
     const auto found = standing.find(row.id);
     const Standing its = found == standing.end() ? Standing{} : found->second;
-    const bool maximize = around.parsed && around.parsed->spec.objective.goal == Goal::maximize;
-    json.key("waiting").begin_object();
-    for (const auto& [reason, trials] : its.waiting) json.field(reason, trials);
-    json.end_object().field("queue_position", its.queue_position).field("waits_for", waits_for(row, its));
-    json.field("progress", progress_of(row, around.parsed.get())).key("sparkline");
-    write_sparkline(json, row, maximize);
-  });
-  if (!written) return written.error();
-  json.field("event", connection_.integer("SELECT coalesce(max(id), 0) FROM events")).end_object();
-  return text;
+    const auto parsed = cached_job(row.id);
+    const bool maximize = parsed && parsed->spec.objective.goal == Goal::maximize;
+    cards.jobs.push_back({view_of(row, its), waits_for(row, its), progress_of(row, parsed.get()), sparkline(row, maximize)});
+  }
+  return cards;
 }
 
-Result<std::string> Reader::note(JobId job, std::optional<int> trial) {
+Result<views::Note> Reader::note(JobId job, std::optional<int> trial) {
   Transaction moment(connection_, Transaction::Kind::read);
   if (const Result<JobRow> row = find_row(job); !row) return row.error();
   if (trial) {
-    if (const Result<TrialRow> there = trial_row({job, *trial}); !there) return there.error();
+    if (const auto there = require_trial({job, *trial}); !there) return there.error();
   }
   Statement notes = connection_.prepare(trial ? "SELECT note, note_at FROM trials WHERE job = ? AND number = ?"
                                               : "SELECT note, note_at FROM jobs WHERE id = ?");
   trial ? notes.query(job.value, *trial) : notes.query(job.value);
   notes.step();
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().field("note", notes.text(0));
-  json.field("at", notes.is_null(1) ? std::nullopt : std::optional(Timestamp{notes.integer(1)})).end_object();
-  return text;
+  return struct_from<views::Note>(notes);
 }
 
 // By the trial's number, those that have one.

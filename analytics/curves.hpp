@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "analytics/decimate.hpp"
+#include "analytics/views.hpp"
 #include "core/ids.hpp"
-#include "core/json_writer.hpp"
 #include "db/connection.hpp"
+#include "jobs/parsed_job.hpp"
 
 namespace tuneband {
 
@@ -23,10 +24,15 @@ class CurveReader {
  private:
   Statement count_;
   Statement rows_;
-  bool with_metrics_;
 };
 
-// "resource", "objective", "metrics" and "at". A point without further metrics has the objective's, by its name.
-void write_point_fields(JsonWriter& json, const CurvePoint& point, const std::string& metric);
+// Of `observations`, for point_from(); bare: without the other metrics, which take time to read.
+inline constexpr std::string_view kPointColumns = "resource, objective, objective_is_nan, metrics, at";
+inline constexpr std::string_view kBarePointColumns = "resource, objective, objective_is_nan, NULL, at";
+CurvePoint point_from(const Statement& row);
+
+// A point without further metrics has the objective's, by its name, or as "objective" where this version cannot read the
+// document.
+views::Observation observation_view(CurvePoint point, const ParsedJob* parsed);
 
 }  // namespace tuneband

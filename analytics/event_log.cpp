@@ -16,11 +16,6 @@ namespace {
 constexpr std::size_t kMissedTrialsMax = 1'000;
 constexpr std::size_t kMissedMax = 20'000;  // more is loaded anew in less time
 
-template <class Value>
-std::optional<Value> nothing_or(const Statement& row, int column, Value value) {
-  return row.is_null(column) ? std::nullopt : std::optional(value);
-}
-
 std::int64_t first_event_id(Connection& connection) { return connection.integer("SELECT coalesce(min(id), 0) FROM events"); }
 std::int64_t last_event_id(Connection& connection) { return connection.integer("SELECT coalesce(max(id), 0) FROM events"); }
 
@@ -31,18 +26,6 @@ bool has_gap(Connection& connection, std::int64_t after) {
 
 }  // namespace
 
-std::string event_json(const Statement& row) {
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().field("id", row.integer(0)).field("kind", row.text(1));
-  json.field("job", nothing_or(row, 2, row.integer(2))).field("job_name", nothing_or(row, 3, row.text(3)));
-  json.field("trial", nothing_or(row, 4, row.integer(4))).field("worker", row.text(5));
-  json.field("resource", nothing_or(row, 6, row.integer(6))).field("value", nothing_or(row, 7, row.number(7)));
-  json.field("exit_class", nothing_or(row, 8, row.text(8))).field("message", row.text(9));
-  json.field("at", Timestamp{row.integer(kEventAtColumn)}).end_object();
-  return text;
-}
-
 EventsAfter Reader::events_after(const EventsQuery& query) {
   EventsAfter found;
   found.newest = last_event_id(connection_);
@@ -50,24 +33,21 @@ EventsAfter Reader::events_after(const EventsQuery& query) {
   Statement rows = connection_.prepare(joined({kSelectEvent, "LEFT JOIN jobs j ON j.id = e.job AND j.deleted = 0 WHERE e.id > ?1",
                                                query.job ? " AND job = ?3" : "", " ORDER BY e.id LIMIT ?2"}));
   query.job ? rows.query(query.after, query.limit, query.job->value) : rows.query(query.after, query.limit);
-  while (rows.step()) found.events.emplace_back(rows.integer(0), event_json(rows));
+  while (rows.step()) found.events.push_back(struct_from<views::Event>(rows));
   return found;
 }
 
-Result<std::string> Reader::events(const EventsQuery& query) {
+Result<views::Events> Reader::events(const EventsQuery& query) {
   Transaction moment(connection_, Transaction::Kind::read);
   EventsQuery one_more = query;
   ++one_more.limit;
   EventsAfter found = events_after(one_more);
-  const bool more = found.events.size() > static_cast<std::size_t>(query.limit);
-  if (more) found.events.pop_back();
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().key("events").begin_array();
-  for (const auto& [id, event] : found.events) json.raw(event);
-  json.end_array().field("next", more ? std::optional(found.events.back().first) : std::nullopt);
-  json.field("oldest", first_event_id(connection_)).field("newest", found.newest).field("gap", found.gap).end_object();
-  return text;
+  views::Events page{std::move(found.events), std::nullopt, first_event_id(connection_), found.newest, found.gap};
+  if (page.events.size() > static_cast<std::size_t>(query.limit)) {
+    page.events.pop_back();
+    page.next = page.events.back().id;
+  }
+  return page;
 }
 
 // What happened to a trial since says which trials to look at, besides those that run: nothing else has changed. Verdicts on
@@ -92,16 +72,14 @@ Result<Missed> Reader::missed(JobId job, std::int64_t after, Timestamp since, Ti
   std::set<int> judged = touched;
   add(TrialState::failed, judged);
   for (const int number : touched) {
-    const Result<std::string> json = trial({job, number}, now);
-    if (!json) return json.error();
-    missed.messages.push_back({"trial", *json});
+    Result<views::Trial> one = trial({job, number}, now);
+    if (!one) return one.error();
+    missed.messages.emplace_back(std::move(*one));
   }
   for (const int number : touched) add_missed_observations({job, number}, since, missed);
   for (const int number : judged) add_missed_decisions({job, number}, since, missed);
-  Statement findings =
-      connection_.prepare("SELECT " + columns_of<FindingRow>() + " FROM findings WHERE job = ? AND at >= ? ORDER BY sequence");
-  for (findings.query(job.value, since.ms); findings.step();)
-    missed.messages.push_back({"finding", finding_json(row_from<FindingRow>(findings))});
+  Statement findings = connection_.prepare(select_sql<FindingRow>("WHERE job = ? AND at >= ? ORDER BY sequence"));
+  for (findings.query(job.value, since.ms); findings.step();) missed.messages.emplace_back(row_from<FindingRow>(findings));
   missed.known = missed.messages.size() <= kMissedMax;
   return missed;
 }
@@ -109,26 +87,16 @@ Result<Missed> Reader::missed(JobId job, std::int64_t after, Timestamp since, Ti
 void Reader::add_missed_observations(TrialId trial, Timestamp since, Missed& missed) {
   if (missed.messages.size() > kMissedMax) return;
   const auto parsed = cached_job(trial.job);
-  Statement rows = connection_.prepare(
-      "SELECT resource, objective, objective_is_nan, metrics, at FROM observations WHERE job = ? AND trial = ? AND at >= ? "
-      "ORDER BY resource LIMIT ?");
-  for (rows.query(trial.job.value, trial.number, since.ms, kMissedMax); rows.step();) {
-    CurvePoint point{rows.integer(0), number_from(rows, 1, 2), nothing_or(rows, 3, std::string(rows.text(3))),
-                     Timestamp{rows.integer(4)}};
-    std::string text;
-    JsonWriter json(text);
-    json.begin_object().field("trial", trial.number);
-    write_point_fields(json, point, parsed ? parsed->spec.objective.metric : "objective");
-    json.end_object();
-    missed.messages.push_back({"observation", std::move(text)});
-  }
+  Statement rows = connection_.prepare(joined(
+      {"SELECT ", kPointColumns, " FROM observations WHERE job = ? AND trial = ? AND at >= ? ", "ORDER BY resource LIMIT ?"}));
+  for (rows.query(trial.job.value, trial.number, since.ms, kMissedMax); rows.step();)
+    missed.messages.emplace_back(views::TrialObservation{trial.number, observation_view(point_from(rows), parsed.get())});
 }
 
 void Reader::add_missed_decisions(TrialId trial, Timestamp since, Missed& missed) {
-  Statement rows = connection_.prepare(
-      joined({"SELECT ", columns_of<DecisionRow>(), " FROM decisions WHERE job = ? AND trial = ? AND at >= ? ORDER BY rung"}));
+  Statement rows = connection_.prepare(select_sql<DecisionRow>("WHERE job = ? AND trial = ? AND at >= ? ORDER BY rung"));
   for (rows.query(trial.job.value, trial.number, since.ms); rows.step();)
-    missed.messages.push_back({"decision", decision_json(row_from<DecisionRow>(rows))});
+    missed.messages.emplace_back(row_from<DecisionRow>(rows));
 }
 
 }  // namespace tuneband

@@ -27,9 +27,7 @@ constexpr std::array kVerdicts = {Verdict::waiting, Verdict::promoted, Verdict::
 
 template <class Word, std::size_t size>
 void write_words(JsonWriter& json, std::string_view name, const std::array<Word, size>& words) {
-  json.key(name).begin_array();
-  for (const Word word : words) json.value(to_string(word));
-  json.end_array();
+  json.field(name, words);
 }
 
 template <class Word, std::size_t size>
@@ -76,7 +74,7 @@ class TrialColumns {
     attempts_.add(attempts_shown(row));
     segments_.add(row.attempts_in_all);
     worker_.add(workers_.index_of(row.worker.value));
-    exit_class_.add(exit_classes_.index_of(word_of(row.exit_class).value_or("")));
+    exit_class_.add(exit_classes_.index_of(row.exit_class ? to_string(*row.exit_class) : ""));
     if (row.origin == "enqueued") enqueued_.add(row.id.number);
     add_more_objectives(row);
     add_parameters(configuration);
@@ -307,27 +305,26 @@ void write_decisions_shown(JsonWriter& json, const std::vector<DecisionShown>& d
 
 }  // namespace
 
-Result<std::string> Reader::columns(JobId job, const ColumnsQuery& query) {
+Result<RawJson> Reader::columns(JobId job, const ColumnsQuery& query) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
+  const Result<Known> known = known_job(job);
   if (!known) return known.error();
-  const Result<JobRow> row = find_row(job);
-  if (!row) return row.error();
-  TrialColumns columns((*known)->spec, row->created_at, query.digits, arrivals(job));
+  const auto& [row, parsed] = *known;
+  TrialColumns columns(parsed->spec, row.created_at, query.digits, arrivals(job));
   int left_out = 0;
-  if (query.trials_max && row->trials_created > *query.trials_max) {
-    left_out = add_chosen(columns, *row, **known, static_cast<std::size_t>(*query.trials_max));
+  if (query.trials_max && row.trials_created > *query.trials_max) {
+    left_out = add_chosen(columns, row, *parsed, static_cast<std::size_t>(*query.trials_max));
   } else {
     Statement trials = select_all_trials();
     for (trials.query(job.value); trials.step();) columns.add(row_from<TrialRow>(trials), trials.text(kTrialConfigurationColumn));
   }
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().field("created_at", row->created_at);
+  RawJson shown;
+  JsonWriter json(shown.text);
+  json.begin_object().field("created_at", row.created_at);
   columns.write(json);
   write_notes(json, job);
   json.field("left_out", left_out).end_object();
-  return text;
+  return shown;
 }
 
 // When each trial last came to its rung, or to the end.
@@ -344,7 +341,7 @@ int Reader::add_chosen(TrialColumns& columns, const JobRow& row, const ParsedJob
   const JobSpec& spec = parsed.spec;
   const CostSoFar cost = cost_so_far(connection_, row.id, spec.objective, spec.scheduler.max_resource);
   const std::vector<int> chosen = choose_trials(connection_, row.id, spec.objective.goal, trials_max, cost.raised);
-  Statement trial = connection_.prepare(joined({"SELECT ", columns_of<TrialRow>(), " FROM trials WHERE job = ? AND number = ?"}));
+  Statement trial = connection_.prepare(select_sql<TrialRow>("WHERE job = ? AND number = ?"));
   for (const int number : chosen) {
     if (!trial.query(row.id.value, number).step()) continue;
     columns.add(row_from<TrialRow>(trial), trial.text(kTrialConfigurationColumn));
@@ -354,18 +351,17 @@ int Reader::add_chosen(TrialColumns& columns, const JobRow& row, const ParsedJob
   return row.trials_created - static_cast<int>(chosen.size());
 }
 
-Result<std::string> Reader::curves(JobId job, const CurvesQuery& query) {
+Result<RawJson> Reader::curves(JobId job, const CurvesQuery& query) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
+  const Result<Known> known = known_job(job);
   if (!known) return known.error();
-  const Result<JobRow> row = find_row(job);
-  if (!row) return row.error();
+  const auto& [row, parsed] = *known;
   for (const int number : query.trials) {
-    if (const Result<TrialRow> there = trial_row({job, number}); !there) return there.error();
+    if (const auto there = require_trial({job, number}); !there) return there.error();
   }
   const auto trials_max = static_cast<std::size_t>(query.trials_max);
   const std::vector<int> numbers =
-      query.trials.empty() ? choose_trials(connection_, job, (*known)->spec.objective.goal, trials_max) : query.trials;
+      query.trials.empty() ? choose_trials(connection_, job, parsed->spec.objective.goal, trials_max) : query.trials;
   CurveReader reader(connection_, CurveReader::Points::of_the_objective);
   Columns columns;
   Column& trial = columns.add("trial");
@@ -385,34 +381,33 @@ Result<std::string> Reader::curves(JobId job, const CurvesQuery& query) {
     }
   }
   begin.add(points);
-  std::string text;
-  JsonWriter json(text);
+  RawJson shown;
+  JsonWriter json(shown.text);
   json.begin_object();
   columns.write(json);
-  json.field("left_out", query.trials.empty() ? row->trials_created - static_cast<int>(numbers.size()) : 0).end_object();
-  return text;
+  json.field("left_out", query.trials.empty() ? row.trials_created - static_cast<int>(numbers.size()) : 0).end_object();
+  return shown;
 }
 
-Result<std::string> Reader::decision_columns(JobId job) {
+Result<RawJson> Reader::decision_columns(JobId job) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
+  const Result<Known> known = known_job(job);
   if (!known) return known.error();
-  const Result<JobRow> row = find_row(job);
-  if (!row) return row.error();
+  const auto& [row, parsed] = *known;
   std::vector<DecisionShown> decisions;
   Statement rows =
       connection_.prepare(joined({"SELECT ", kDecisionShownColumns, " FROM decisions WHERE job = ? ORDER BY trial, rung"}));
   for (rows.query(job.value); rows.step();) decisions.push_back(decision_shown_from(rows));
   const std::size_t all = decisions.size();
   decisions = thinned(std::move(decisions), kDecisionsShownMax);
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().field("created_at", row->created_at);
+  RawJson shown;
+  JsonWriter json(shown.text);
+  json.begin_object().field("created_at", row.created_at);
   write_words(json, "verdicts", kVerdicts);
   json.field("decisions", all).field("left_out", all - decisions.size());
-  write_decisions_shown(json, decisions, !(*known)->spec.constraints.empty(), row->created_at);
+  write_decisions_shown(json, decisions, !parsed->spec.constraints.empty(), row.created_at);
   json.end_object();
-  return text;
+  return shown;
 }
 
 }  // namespace tuneband

@@ -42,33 +42,23 @@ std::vector<ParetoPoint> front_among(std::vector<ParetoPoint> points) {
 
 }  // namespace
 
-std::size_t Reader::write_pareto(JsonWriter& json, JobId job, const ParsedJob& parsed, std::optional<std::size_t> points_max) {
-  std::size_t left_out = 0;
-  json.begin_array();
-  if (!parsed.spec.more_objectives.empty()) {
-    std::vector<ParetoPoint> points;
-    Statement trials = connection_.prepare(
-        "SELECT number, objective, more_objectives FROM trials "
-        "WHERE job = ? AND objective IS NOT NULL AND objective_resource = ? AND violation = 0 ORDER BY number");
-    for (trials.query(job.value, parsed.spec.scheduler.max_resource); trials.step();) {
-      const std::vector<double> others = values_from_text(trials.text(2));
-      if (others.size() != parsed.spec.more_objectives.size()) continue;
-      ParetoPoint point = pareto_point(trials.small_integer(0), trials.number(1), others, parsed.spec);
-      if (std::all_of(point.values.begin(), point.values.end(), [](double value) { return std::isfinite(value); })) {
-        points.push_back(std::move(point));
-      }
-    }
-    std::vector<ParetoPoint> front = front_among(std::move(points));
-    if (points_max && front.size() > *points_max) {
-      left_out = front.size() - *points_max;
-      front.resize(*points_max);
-    }
-    for (const ParetoPoint& point : front) {
-      json.begin_object().field("trial", point.trial).key("values").raw(values_text(point.values)).end_object();
+std::vector<views::ParetoPoint> Reader::pareto_front(JobId job, const ParsedJob& parsed) {
+  if (parsed.spec.more_objectives.empty()) return {};
+  std::vector<ParetoPoint> points;
+  Statement trials = connection_.prepare(
+      "SELECT number, objective, more_objectives FROM trials "
+      "WHERE job = ? AND objective IS NOT NULL AND objective_resource = ? AND violation = 0 ORDER BY number");
+  for (trials.query(job.value, parsed.spec.scheduler.max_resource); trials.step();) {
+    const std::vector<double> others = values_from_text(trials.text(2));
+    if (others.size() != parsed.spec.more_objectives.size()) continue;
+    ParetoPoint point = pareto_point(trials.small_integer(0), trials.number(1), others, parsed.spec);
+    if (std::all_of(point.values.begin(), point.values.end(), [](double value) { return std::isfinite(value); })) {
+      points.push_back(std::move(point));
     }
   }
-  json.end_array();
-  return left_out;
+  std::vector<views::ParetoPoint> front;
+  for (const ParetoPoint& point : front_among(std::move(points))) front.push_back({point.trial, {values_text(point.values)}});
+  return front;
 }
 
 }  // namespace tuneband

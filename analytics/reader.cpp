@@ -68,51 +68,48 @@ std::string of_bracket(const TrialsQuery& query) {
 
 constexpr const char* kSelectNote = "SELECT note FROM trials WHERE job = ? AND number = ?";
 
-std::string select_trials(std::string_view rest) {
-  return "SELECT " + columns_of<TrialRow>() + " FROM trials " + std::string(rest);
+constexpr std::string_view kOneTrial = "WHERE job = ? AND number = ?";
+
+views::Trial trial_from(const Statement& row, Timestamp now) {
+  return {row_from<TrialRow>(row), {std::string(row.text(kTrialConfigurationColumn))}, now, std::nullopt, ""};
 }
 
-// Writes up to `limit` trials and says where the page ends. Which trials: the numbers of a statement that reads nothing but an
+// Reads up to `limit` trials and says where the page ends. Which trials: the numbers of a statement that reads nothing but an
 // index, however many it passes over; only what is shown is read whole.
 class TrialsPage {
  public:
-  TrialsPage(Connection& connection, JsonWriter& json, JobId job, int limit, Timestamp now)
-      : rows_(connection.prepare(select_trials("WHERE job = ? AND number = ?"))),
+  TrialsPage(Connection& connection, JobId job, int limit, Timestamp now)
+      : rows_(connection.prepare(select_sql<TrialRow>(kOneTrial))),
         notes_(connection.prepare(kSelectNote)),
-        json_(json),
         job_(job),
         left_(limit),
         now_(now) {}
 
   bool more() const { return more_; }
-  const std::optional<TrialRow>& last() const { return last_; }
+  int left() const { return left_; }
+  std::vector<views::Trial> take() { return std::move(trials_); }
 
   // `numbers` gives one more than fits, where there is one.
   void add(Statement& numbers) {
     while (numbers.step()) {
-      if (left_ == 0) {
-        more_ = true;
-        return;
-      }
+      more_ = left_ == 0;
+      if (more_) return;
       rows_.query(job_.value, numbers.integer(0)).step();
-      TrialRow row = row_from<TrialRow>(rows_);
-      notes_.query(job_.value, row.id.number).step();
-      write_trial(json_, row, rows_.text(kTrialConfigurationColumn), now_, std::string(notes_.text(0)));
-      last_ = std::move(row);
+      views::Trial& trial = trials_.emplace_back(trial_from(rows_, now_));
+      notes_.query(job_.value, trial.row.id.number).step();
+      trial.note = notes_.text(0);
       --left_;
     }
   }
-  int left() const { return left_; }
 
  private:
   Statement rows_;
   Statement notes_;
-  JsonWriter& json_;
   JobId job_;
   int left_;
   Timestamp now_;
   bool more_ = false;
-  std::optional<TrialRow> last_;
+  std::vector<views::Trial> trials_;
 };
 
 // Several states: a walk through each one's part of the index, merged.
@@ -158,14 +155,6 @@ Cursor cursor_after(const TrialRow& row, TrialsQuery::Sort sort) {
   return ValuelessCursor{row.id.number};
 }
 
-// ---- observations -------------------------------------------------------------------------------------------------------------
-
-void write_point(JsonWriter& json, const CurvePoint& point, const std::string& metric) {
-  json.begin_object();
-  write_point_fields(json, point, metric);
-  json.end_object();
-}
-
 }  // namespace
 
 Reader::Reader(const Source& source) : connection_(open_for_reading(source.database_file)), jobs_(source.jobs) {}
@@ -183,10 +172,15 @@ Result<JobId> Reader::find_job(std::string_view id_or_name) {
 }
 
 Result<JobRow> Reader::find_row(JobId job) {
-  Statement rows =
-      connection_.prepare("SELECT " + columns_of<JobRow>() + " FROM jobs WHERE id = ? AND " + std::string(kNotDeleted));
+  Statement rows = connection_.prepare(select_sql<JobRow>(joined({"WHERE id = ? AND ", kNotDeleted})));
   if (!rows.query(job.value).step()) return no_such_job(std::to_string(job.value));
   return row_from<JobRow>(rows);
+}
+
+Result<void> Reader::require_trial(TrialId trial) {
+  Statement exists = connection_.prepare("SELECT 1 FROM trials WHERE job = ? AND number = ?");
+  if (!exists.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
+  return {};
 }
 
 std::shared_ptr<const ParsedJob> Reader::cached_job(JobId job) {
@@ -200,40 +194,83 @@ std::shared_ptr<const ParsedJob> Reader::cached_job(JobId job) {
   return parsed;
 }
 
-Result<std::shared_ptr<const ParsedJob>> Reader::parsed_job(JobId job) {
-  if (const Result<JobRow> row = find_row(job); !row) return row.error();
+Result<Reader::Known> Reader::known_job(JobId job) {
+  Result<JobRow> row = find_row(job);
+  if (!row) return row.error();
   std::shared_ptr<const ParsedJob> parsed = cached_job(job);
   if (!parsed) {
     return Error{ErrorCode::internal, "the document of job " + std::to_string(job.value) + " is not one that this version reads",
                  "", ""};
   }
-  return parsed;
+  return Known{std::move(*row), std::move(parsed)};
 }
 
-std::string Reader::configuration_of(JobId job, int trial) {
-  Statement rows = connection_.prepare("SELECT configuration FROM trials WHERE job = ? AND number = ?");
-  return rows.query(job.value, trial).step() ? std::string(rows.text(0)) : "{}";
+Result<std::shared_ptr<const ParsedJob>> Reader::parsed_job(JobId job) {
+  const Result<Known> known = known_job(job);
+  if (!known) return known.error();
+  return known->parsed;
 }
 
-JobSurroundings Reader::surroundings(const JobRow& row) {
-  JobSurroundings around;
-  around.parsed = cached_job(row.id);
+views::TrialCounts Reader::trial_counts(const JobRow& row, const ParsedJob* parsed) {
+  views::TrialCounts counts;
+  counts.created = row.trials_created;
+  counts.completed = row.trials_completed;
+  counts.stopped = row.trials_stopped;
+  counts.failed = row.trials_failed;
+  counts.cancelled = row.trials_cancelled;
+  if (parsed) counts.planned = parsed->plan.trials;
   const int over = row.trials_completed + row.trials_stopped + row.trials_failed + row.trials_cancelled;
-  if (row.trials_created > over) {
-    Statement counts = connection_.prepare(
-        "SELECT state, count(*) FROM trials INDEXED BY trials_by_state "
-        "WHERE job = ? AND state IN ('pending', 'running') GROUP BY state");
-    for (counts.query(row.id.value); counts.step();) {
-      (counts.text(0) == "pending" ? around.pending : around.running) = counts.small_integer(1);
-    }
-    // Those may be most of them, and are what is left.
-    around.paused = row.trials_created - over - around.pending - around.running;
+  if (row.trials_created <= over) return counts;
+  Statement rows = connection_.prepare(
+      "SELECT state, count(*) FROM trials INDEXED BY trials_by_state "
+      "WHERE job = ? AND state IN ('pending', 'running') GROUP BY state");
+  for (rows.query(row.id.value); rows.step();)
+    (rows.text(0) == "pending" ? counts.pending : counts.running) = rows.small_integer(1);
+  // Those may be most of them, and are what is left.
+  counts.paused = row.trials_created - over - counts.pending - counts.running;
+  return counts;
+}
+
+std::optional<views::BestValue> Reader::view_of(JobId job, const std::optional<BestRow>& best) {
+  if (!best) return std::nullopt;
+  views::BestValue shown{best->trial, best->value, best->resource, {"{}"}};
+  Statement rows = connection_.prepare("SELECT configuration FROM trials WHERE job = ? AND number = ?");
+  if (rows.query(job.value, best->trial).step()) shown.configuration.text = rows.text(0);
+  return shown;
+}
+
+views::Job Reader::view_of(const JobRow& row) {
+  const auto parsed = cached_job(row.id);
+  views::Job job;
+  job.id = row.id;
+  job.name = row.name;
+  job.state = row.state;
+  job.reason = row.reason;
+  job.created_at = row.created_at;
+  job.ended_at = row.ended_at;
+  job.resource_name = "units";
+  if (parsed) {
+    const JobSpec& spec = parsed->spec;
+    job.objective = spec.objective;
+    job.more_objectives = spec.more_objectives;
+    job.constraints = spec.constraints;
+    job.scheduler = to_string(spec.scheduler.type);
+    job.max_resource = spec.scheduler.max_resource;
+    job.resource_name = parsed->resource_name;
   }
-  if (row.best) around.best_configuration = configuration_of(row.id, row.best->trial);
-  if (row.best_anywhere) around.best_anywhere_configuration = configuration_of(row.id, row.best_anywhere->trial);
+  job.trials = trial_counts(row, parsed.get());
+  job.best = view_of(row.id, row.best);
+  job.best_anywhere = view_of(row.id, row.best_anywhere);
+  job.resource_spent = row.resource_spent;
+  job.training_seconds = seconds(row.training_ms);
+  job.expected_improvement = row.expected_improvement;
   Statement note = connection_.prepare("SELECT note FROM jobs WHERE id = ?");
-  if (note.query(row.id.value).step()) around.note = note.text(0);
-  return around;
+  if (note.query(row.id.value).step()) job.note = note.text(0);
+  return job;
+}
+
+views::StandingJob Reader::view_of(const JobRow& row, Standing standing) {
+  return {view_of(row), std::move(standing.waiting), standing.queue_position};
 }
 
 Result<Reader::JobsPage> Reader::jobs_page(const JobsQuery& query) {
@@ -249,12 +286,11 @@ Result<Reader::JobsPage> Reader::jobs_page(const JobsQuery& query) {
     if (Result<JobRow> row = find_row(id); row) page.rows.push_back(std::move(*row));
   }
   if (!query.ids.empty()) return page;
-  Statement rows =
-      connection_.prepare("SELECT " + columns_of<JobRow>() + " FROM jobs WHERE id < ? AND " + std::string(kNotDeleted) +
-                          (query.state ? " AND state = ?" : "") + " ORDER BY id DESC LIMIT ?");
+  Statement rows = connection_.prepare(select_sql<JobRow>(
+      joined({"WHERE id < ? AND ", kNotDeleted, query.state ? " AND state = ?" : "", " ORDER BY id DESC LIMIT ?"})));
   const int limit = query.limit + 1;
   query.state ? rows.query(before, to_string(*query.state), limit) : rows.query(before, limit);
-  while (rows.step()) page.rows.push_back(row_from<JobRow>(rows));
+  page.rows = rows_from<JobRow>(rows);
   if (page.rows.size() == static_cast<std::size_t>(limit)) {
     page.rows.pop_back();
     page.next = to_text(NumberCursor{page.rows.back().id.value});
@@ -262,31 +298,13 @@ Result<Reader::JobsPage> Reader::jobs_page(const JobsQuery& query) {
   return page;
 }
 
-// {"jobs": [what write_job() gives of each], "next": ...
-Result<void> Reader::write_jobs(JsonWriter& json, const JobsQuery& query,
-                                const std::function<void(const JobRow&, const JobSurroundings&)>& write_job) {
+Result<views::Jobs> Reader::jobs(const JobsQuery& query) {
+  Transaction moment(connection_, Transaction::Kind::read);
   const Result<JobsPage> page = jobs_page(query);
   if (!page) return page.error();
-  json.begin_object().key("jobs").begin_array();
-  for (const JobRow& row : page->rows) {
-    const JobSurroundings around = surroundings(row);
-    json.begin_object();
-    write_job_fields(json, row, around);
-    write_job(row, around);
-    json.end_object();
-  }
-  json.end_array().field("next", page->next);
-  return {};
-}
-
-Result<std::string> Reader::jobs(const JobsQuery& query) {
-  Transaction moment(connection_, Transaction::Kind::read);
-  std::string text;
-  JsonWriter json(text);
-  const Result<void> written = write_jobs(json, query, [](const JobRow&, const JobSurroundings&) {});
-  if (!written) return written.error();
-  json.end_object();
-  return text;
+  views::Jobs jobs{{}, page->next};
+  for (const JobRow& row : page->rows) jobs.jobs.push_back(view_of(row));
+  return jobs;
 }
 
 std::optional<Reader::UnitTime> Reader::measured_unit_time(const JobSpec& spec) {
@@ -316,38 +334,25 @@ Result<std::string> Reader::document(JobId job) {
   return std::string(spec.text(0));
 }
 
-Result<std::string> Reader::job(JobId job) {
+Result<views::Job> Reader::job(JobId job) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  write_job_fields(json, *row, surroundings(*row));
-  json.end_object();
-  return text;
+  return view_of(*row);
 }
 
-Result<std::string> Reader::job_detail(JobId job, std::span<const std::pair<std::string, int>> waiting,
-                                       std::optional<int> queue_position) {
+Result<views::JobDetail> Reader::job_detail(JobId job, Standing standing) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  write_job_fields(json, *row, surroundings(*row));
-  Statement spec = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
-  if (spec.query(job.value).step()) json.key("spec").raw(masked_document(spec.text(0)));
-  json.key("waiting").begin_object();
-  for (const auto& [reason, trials] : waiting) json.field(reason, trials);
-  json.end_object().field("queue_position", queue_position).end_object();
-  return text;
+  const Result<std::string> spec = document(job);
+  if (!spec) return spec.error();
+  return views::JobDetail{view_of(*row), {masked_document(*spec)}, std::move(standing.waiting), standing.queue_position};
 }
 
 // ---- trials -------------------------------------------------------------------------------------------------------------------
 
-Result<std::string> Reader::trials(JobId job, const TrialsQuery& query, Timestamp now) {
+Result<views::Trials> Reader::trials(JobId job, const TrialsQuery& query, Timestamp now) {
   if (query.limit < 1 || query.limit > kPageMax) return out_of_range("limit", 1, kPageMax, query.limit);
   const bool by_number = query.sort == TrialsQuery::Sort::number;
   std::optional<Cursor> cursor;
@@ -358,10 +363,7 @@ Result<std::string> Reader::trials(JobId job, const TrialsQuery& query, Timestam
   Transaction moment(connection_, Transaction::Kind::read);
   if (const Result<JobRow> row = find_row(job); !row) return row.error();
 
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().key("trials").begin_array();
-  TrialsPage page(connection_, json, job, query.limit, now);
+  TrialsPage page(connection_, job, query.limit, now);
   if (by_number) {
     add_by_number(connection_, page, job, query, cursor ? std::get<NumberCursor>(*cursor).number : -1);
   } else {
@@ -374,102 +376,79 @@ Result<std::string> Reader::trials(JobId job, const TrialsQuery& query, Timestam
     }
     if (!page.more()) add_valueless(connection_, page, job, query, valueless ? valueless->number : -1);
   }
-  json.end_array().key("next");
-  page.more() && page.last() ? json.value(to_text(cursor_after(*page.last(), query.sort))) : json.null();
-  json.end_object();
-  return text;
+  views::Trials shown{page.take(), std::nullopt};
+  if (page.more()) shown.next = to_text(cursor_after(shown.trials.back().row, query.sort));
+  return shown;
 }
 
 Result<TrialRow> Reader::trial_row(TrialId trial) {
-  Statement rows = connection_.prepare(select_trials("WHERE job = ? AND number = ?"));
+  Statement rows = connection_.prepare(select_sql<TrialRow>(kOneTrial));
   if (!rows.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
   TrialRow row = row_from<TrialRow>(rows);
   row.configuration = configuration_from_text(rows.text(kTrialConfigurationColumn));
   return row;
 }
 
-Result<std::string> Reader::trial(TrialId trial, Timestamp now) {
-  Statement rows = connection_.prepare(select_trials("WHERE job = ? AND number = ?"));
+Result<views::Trial> Reader::trial(TrialId trial, Timestamp now) {
+  Statement rows = connection_.prepare(select_sql<TrialRow>(kOneTrial));
   if (!rows.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
-  std::string text;
-  JsonWriter json(text);
+  views::Trial shown = trial_from(rows, now);
   Statement note = connection_.prepare(kSelectNote);
   note.query(trial.job.value, trial.number).step();
-  const auto row = row_from<TrialRow>(rows);
-  const bool out_of_memory = row.state == TrialState::failed && row.exit_class == ExitClass::out_of_memory;
-  const std::string fits = out_of_memory ? what_fits(trial) : "";
-  write_trial(json, row, rows.text(kTrialConfigurationColumn), now, std::string(note.text(0)), fits);
-  return text;
+  shown.note = note.text(0);
+  const TrialRow& row = shown.row;
+  if (row.state == TrialState::failed && row.exit_class == ExitClass::out_of_memory) shown.would_fit = what_fits(trial);
+  return shown;
 }
 
-Result<int> Reader::best_trial(JobId job) {
+std::optional<views::Best> Reader::best_of(const JobRow& row, const ModelPath& model_path, Timestamp now) {
+  const std::optional<BestRow>& best = row.best ? row.best : row.best_anywhere;
+  if (!best) return std::nullopt;
+  const TrialId id{row.id, best->trial};
+  Result<views::Trial> shown = trial(id, now);
+  if (!shown) return std::nullopt;
+  return views::Best{std::move(*shown), model_path(id)};
+}
+
+Result<views::Best> Reader::best(JobId job, const ModelPath& model_path, Timestamp now) {
+  Transaction moment(connection_, Transaction::Kind::read);
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
-  if (row->best) return row->best->trial;
-  if (row->best_anywhere) return row->best_anywhere->trial;
-  return Error{ErrorCode::not_found, "no trial of job " + std::to_string(job.value) + " has a value yet", "", ""};
+  std::optional<views::Best> best = best_of(*row, model_path, now);
+  if (!best) return Error{ErrorCode::not_found, "no trial of job " + std::to_string(job.value) + " has a value yet", "", ""};
+  return *std::move(best);
 }
 
-Result<std::string> Reader::best(JobId job, const std::optional<std::string>& model_path, Timestamp now) {
+Result<views::Observations> Reader::observations(TrialId trial, std::optional<int> points) {
+  if (points && (*points < kObservationPointsMin || *points > kObservationsMax))
+    return out_of_range("points", kObservationPointsMin, kObservationsMax, *points);
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<int> number = best_trial(job);
-  if (!number) return number.error();
-  const Result<std::string> best = trial({job, *number}, now);
-  if (!best) return best.error();
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().key("trial").raw(*best).field("model", model_path).end_object();
-  return text;
-}
-
-Result<std::string> Reader::observations(TrialId trial, std::optional<int> points) {
-  if (points && *points < kObservationPointsMin) return out_of_range("points", kObservationPointsMin, kObservationsMax, *points);
-  if (points && *points > kObservationsMax) return out_of_range("points", kObservationPointsMin, kObservationsMax, *points);
-  Transaction moment(connection_, Transaction::Kind::read);
-  Statement exists = connection_.prepare("SELECT 1 FROM trials WHERE job = ? AND number = ?");
-  if (!exists.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
+  if (const auto there = require_trial(trial); !there) return there.error();
   const std::shared_ptr<const ParsedJob> parsed = cached_job(trial.job);
-
   CurveReader curves(connection_, CurveReader::Points::all);
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().key("observations").begin_array();
-  for (const CurvePoint& point : curves.decimated(trial, points.value_or(kObservationsMax)))
-    write_point(json, point, parsed ? parsed->spec.objective.metric : "objective");
-  json.end_array().end_object();
-  return text;
+  views::Observations shown;
+  for (CurvePoint& point : curves.decimated(trial, points.value_or(kObservationsMax)))
+    shown.observations.push_back(observation_view(std::move(point), parsed.get()));
+  return shown;
 }
 
-Result<std::string> Reader::decisions(TrialId trial) {
+Result<views::Decisions> Reader::decisions(TrialId trial) {
   Transaction moment(connection_, Transaction::Kind::read);
-  Statement exists = connection_.prepare("SELECT 1 FROM trials WHERE job = ? AND number = ?");
-  if (!exists.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
-  Statement rows =
-      connection_.prepare("SELECT " + columns_of<DecisionRow>() + " FROM decisions WHERE job = ? AND trial = ? ORDER BY rung");
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().key("decisions").begin_array();
-  for (rows.query(trial.job.value, trial.number); rows.step();) write_decision(json, row_from<DecisionRow>(rows));
-  json.end_array().end_object();
-  return text;
+  if (const auto there = require_trial(trial); !there) return there.error();
+  Statement rows = connection_.prepare(select_sql<DecisionRow>("WHERE job = ? AND trial = ? ORDER BY rung"));
+  return views::Decisions{rows_from<DecisionRow>(rows.query(trial.job.value, trial.number))};
 }
 
-Result<std::string> Reader::findings(JobId job, std::optional<int> trial) {
+Result<views::Findings> Reader::findings(JobId job, std::optional<int> trial) {
   Transaction moment(connection_, Transaction::Kind::read);
   if (auto row = find_row(job); !row) return row.error();
   if (trial) {
-    Statement exists = connection_.prepare("SELECT 1 FROM trials WHERE job = ? AND number = ?");
-    if (!exists.query(job.value, *trial).step()) return no_such_trial({job, *trial});
+    if (const auto there = require_trial({job, *trial}); !there) return there.error();
   }
-  const std::string where = trial ? " WHERE job = ?1 AND trial = ?2 ORDER BY sequence" : " WHERE job = ?1 ORDER BY sequence";
-  Statement rows = connection_.prepare("SELECT " + columns_of<FindingRow>() + " FROM findings" + where);
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().key("findings").begin_array();
+  const std::string_view of_trial = trial ? " AND trial = ?2" : "";
+  Statement rows = connection_.prepare(select_sql<FindingRow>(joined({"WHERE job = ?1", of_trial, " ORDER BY sequence"})));
   trial ? rows.query(job.value, *trial) : rows.query(job.value);
-  while (rows.step()) write_finding(json, row_from<FindingRow>(rows));
-  json.end_array().end_object();
-  return text;
+  return views::Findings{rows_from<FindingRow>(rows)};
 }
 
 }  // namespace tuneband

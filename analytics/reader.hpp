@@ -1,7 +1,8 @@
-// Reads for the API, in the shapes of docs/api.md, from a connection of its own: it never delays a decision.
+// Reads for the API, as the structs of analytics/views.hpp, from a connection of its own: it never delays a decision.
 //
-// JSON comes as text, written straight into a string. Everything that a user names (jobs, cursors, numbers) may be anything: what
-// is wrong comes back as an Error. SqliteError is thrown for failures of the database only. One thread at a time.
+// What has a line a trial of a job of any size comes as JSON text, by columns or piece by piece. Everything that a user names
+// (jobs, cursors, numbers) may be anything: what is wrong comes back as an Error. SqliteError is thrown for failures of the
+// database only. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "analytics/job_cache.hpp"
 #include "analytics/row_json.hpp"
+#include "analytics/rungs.hpp"
+#include "analytics/views.hpp"
 #include "core/error.hpp"
 #include "db/connection.hpp"
 #include "jobs/parsed_job.hpp"
@@ -48,7 +52,7 @@ struct JobsQuery {
 
 // What the scheduler says of a job that runs.
 struct Standing {
-  std::vector<std::pair<std::string, int>> waiting;  // Scheduler::waiting_by_reason
+  views::Waiting waiting;
   std::optional<int> queue_position;
 };
 
@@ -87,17 +91,14 @@ struct EventsQuery {
 };
 
 struct EventsAfter {
-  std::vector<std::pair<std::int64_t, std::string>> events;  // id and Event, ascending
-  std::int64_t newest = 0;                                   // of all jobs; 0: nothing has happened yet
-  bool gap = false;                                          // some of those that came after are not kept any more
+  std::vector<views::Event> events;  // ascending
+  std::int64_t newest = 0;           // of all jobs; 0: nothing has happened yet
+  bool gap = false;                  // some of those that came after are not kept any more
 };
 
-// What a client that was away is told of a job: the names of live updates, and what goes with them.
+// What a client that was away is told of a job.
 struct Missed {
-  struct Message {
-    std::string_view type;
-    std::string json;
-  };
+  using Message = std::variant<views::Trial, views::TrialObservation, DecisionRow, FindingRow>;
   bool known = false;  // false: it is not kept any more, or too much: everything is to be loaded anew
   std::vector<Message> messages;
 };
@@ -115,13 +116,6 @@ struct WebhookCall {
   std::string body;  // a CloudEvent (1.0), as JSON
 };
 
-// Of all trials of a job: what the debugger saved, about, and what found no room.
-struct SavedTensors {
-  std::int64_t bytes = 0;
-  std::uint64_t rows_dropped = 0;
-  std::uint64_t bytes_dropped = 0;
-};
-
 class Reader {
  public:
   // What readers of one process share.
@@ -137,43 +131,32 @@ class Reader {
   // "7" or "direct-marketing". Errors: not_found.
   Result<JobId> find_job(std::string_view id_or_name);
 
-  // {"jobs": [Job], "next": cursor or null}, newest first.
-  Result<std::string> jobs(const JobsQuery& query);
+  Result<views::Jobs> jobs(const JobsQuery& query);
 
-  // The same jobs with what a list of them shows: {"jobs": [Card], "next": cursor or null, "event": id}, newest first. `event`:
-  // the newest of the log. `standing` of those among them that run.
-  Result<std::string> cards(const JobsQuery& query, const std::map<JobId, Standing>& standing);
+  // The same jobs with what a list of them shows. `standing` of those among them that run.
+  Result<views::Cards> cards(const JobsQuery& query, const std::map<JobId, Standing>& standing);
   Result<std::vector<JobId>> running_jobs(const JobsQuery& query);
 
-  // {"note": text, "at": time or null}; "" and null: there is none. Errors: not_found.
-  Result<std::string> note(JobId job, std::optional<int> trial);
+  // Errors: not_found.
+  Result<views::Note> note(JobId job, std::optional<int> trial);
 
-  // Job.
-  Result<std::string> job(JobId job);
-
-  // Job with "spec", "waiting": {reason: trials} and "queue_position", as Scheduler::waiting_by_reason and queue_position give
-  // them.
-  Result<std::string> job_detail(JobId job, std::span<const std::pair<std::string, int>> waiting,
-                                 std::optional<int> queue_position = std::nullopt);
+  Result<views::Job> job(JobId job);
+  Result<views::JobDetail> job_detail(JobId job, Standing standing);
 
   // What a sampler would know of the job: its trials and their results in the order in which they came.
   Result<History> history(JobId job);
 
-  // {"importance": Importance, or null with too few results}. Takes up to a second for 10,000 trials.
-  Result<std::string> importance(JobId job);
+  // Takes up to a second for 10,000 trials.
+  Result<views::ImportanceOfJob> importance(JobId job);
 
-  // {"surface": Surface, or null with too few results}. Takes as long. Errors: not_found; invalid_argument (path "x" or "y") for
-  // what is no tuned parameter of the job, or the same one twice.
-  Result<std::string> surface(JobId job, const std::string& x, const std::string& y);
+  // Takes as long. Errors: not_found; invalid_argument (path "x" or "y") for what is no tuned parameter of the job, or the same
+  // one twice.
+  Result<views::SurfaceOfJob> surface(JobId job, const std::string& x, const std::string& y);
 
-  // Plan, with "actual": rungs as in Analytics.
-  Result<std::string> plan(JobId job);
+  Result<views::PlanAndActual> plan(JobId job);
 
-  // {"trials": [Trial], "next": cursor or null}.
-  Result<std::string> trials(JobId job, const TrialsQuery& query, Timestamp now);
-
-  // Trial.
-  Result<std::string> trial(TrialId trial, Timestamp now);
+  Result<views::Trials> trials(JobId job, const TrialsQuery& query, Timestamp now);
+  Result<views::Trial> trial(TrialId trial, Timestamp now);
 
   // The trial's row, for routes that need its state (log, model).
   Result<TrialRow> trial_row(TrialId trial);
@@ -181,34 +164,30 @@ class Reader {
   // As it was submitted, with what the server added to it.
   Result<std::string> document(JobId job);
 
-  // Summary: what `describe` shows, of one moment. Its size does not grow with the job's trials. `waiting` as for job_detail();
-  // `model_path` names the file of a trial's model, where there is one; `tensors`: nothing: none were saved.
+  // What `describe` shows, of one moment. Its size does not grow with the job's trials. `model_path` names the file of a trial's
+  // model, where there is one; `tensors`: nothing: none were saved.
   using ModelPath = std::function<std::optional<std::string>(TrialId)>;
-  Result<std::string> summary(JobId job, std::span<const std::pair<std::string, int>> waiting, const ModelPath& model_path,
-                              Timestamp now, std::optional<int> queue_position = std::nullopt,
-                              const std::optional<SavedTensors>& tensors = std::nullopt);
+  Result<views::Summary> summary(JobId job, Standing standing, const ModelPath& model_path, Timestamp now,
+                                 std::optional<views::SavedTensors> tensors = std::nullopt);
 
-  // The number of the best trial: at max_resource, else at any rung. Errors: not_found, also while nothing has a value.
-  Result<int> best_trial(JobId job);
+  // At max_resource, else at any rung. Errors: not_found, also while nothing has a value.
+  Result<views::Best> best(JobId job, const ModelPath& model_path, Timestamp now);
 
-  // {"trial": Trial, "model": path or null} of best_trial().
-  Result<std::string> best(JobId job, const std::optional<std::string>& model_path, Timestamp now);
+  // By resource. With `points` (at least kObservationPointsMin) at most so many: the first, the last, the lowest, the highest,
+  // and the lowest and highest of equal stretches in between.
+  Result<views::Observations> observations(TrialId trial, std::optional<int> points);
 
-  // {"observations": [...]}. With `points` (at least kObservationPointsMin) at most so many: the first, the last, the lowest, the
-  // highest, and the lowest and highest of equal stretches in between.
-  Result<std::string> observations(TrialId trial, std::optional<int> points);
+  // By rung.
+  Result<views::Decisions> decisions(TrialId trial);
 
-  // {"decisions": [Decision]}, by rung.
-  Result<std::string> decisions(TrialId trial);
-
-  // {"findings": [Finding]}, in the order in which they came; of one trial, or of all.
-  Result<std::string> findings(JobId job, std::optional<int> trial);
+  // In the order in which they came; of one trial, or of all.
+  Result<views::Findings> findings(JobId job, std::optional<int> trial);
 
   // Findings that a web hook has still to be told, the oldest jobs first; at most `limit`.
   std::vector<WebhookCall> webhook_calls(int limit);
 
-  // The log. {"events": [Event], "next": id or null, "oldest": id, "newest": id, "gap": bool}.
-  Result<std::string> events(const EventsQuery& query);
+  // The log.
+  Result<views::Events> events(const EventsQuery& query);
   EventsAfter events_after(const EventsQuery& query);
 
   // What happened to the job after this event and was reported at `since` or later: trials as they are now, observations,
@@ -223,16 +202,16 @@ class Reader {
 
   // Of all trials, or of many, in columns: TrialColumns, Curves and DecisionColumns of docs/api.md. Nothing in them depends on
   // when they are read, so that they are the same until the job changes.
-  Result<std::string> columns(JobId job, const ColumnsQuery& query = {});
-  Result<std::string> curves(JobId job, const CurvesQuery& query);
-  Result<std::string> decision_columns(JobId job);
+  Result<RawJson> columns(JobId job, const ColumnsQuery& query = {});
+  Result<RawJson> curves(JobId job, const CurvesQuery& query);
+  Result<RawJson> decision_columns(JobId job);
 
   // Timeline: the segments of a job's trials, or of one. Errors: not_found.
-  Result<std::string> timeline(JobId job, const TimelineQuery& query = {}, std::optional<int> trial = std::nullopt);
+  Result<RawJson> timeline(JobId job, const TimelineQuery& query = {}, std::optional<int> trial = std::nullopt);
 
   // WorkersTimeline: the segments of all jobs, which jobs were under way, and what the log says of workers; unless asked
   // otherwise of the last hour before `now`.
-  Result<std::string> workers_timeline(const TimelineQuery& query, Timestamp now);
+  Result<RawJson> workers_timeline(const TimelineQuery& query, Timestamp now);
 
   // What one unit of resource took in the newest job with the same data, or the same command; nothing: there is none that has
   // trained. Of the last kSimilarJobsMax jobs.
@@ -251,35 +230,40 @@ class Reader {
  private:
   explicit Reader(const Source& source);
   Result<JobRow> find_row(JobId job);
-  JobSurroundings surroundings(const JobRow& row);
+  Result<void> require_trial(TrialId trial);
+  struct Known {
+    JobRow row;
+    std::shared_ptr<const ParsedJob> parsed;  // there
+  };
+  Result<Known> known_job(JobId job);                      // errors as parsed_job()
   std::shared_ptr<const ParsedJob> cached_job(JobId job);  // nothing: no such job, or not readable
+  views::Job view_of(const JobRow& row);
+  views::StandingJob view_of(const JobRow& row, Standing standing);
+  std::optional<views::BestValue> view_of(JobId job, const std::optional<BestRow>& best);
+  views::TrialCounts trial_counts(const JobRow& row, const ParsedJob* parsed);
+  views::Sparkline sparkline(const JobRow& row, bool maximize);
   struct JobsPage {
     std::vector<JobRow> rows;
     std::optional<std::string> next;
   };
   Result<JobsPage> jobs_page(const JobsQuery& query);
-  Result<void> write_jobs(JsonWriter& json, const JobsQuery& query,
-                          const std::function<void(const JobRow&, const JobSurroundings&)>& write_job);
-  void write_sparkline(JsonWriter& json, const JobRow& row, bool maximize);
   void write_notes(JsonWriter& json, JobId job);
-  void write_timeline_jobs(JsonWriter& json, Timestamp from, Timestamp until);
-  void write_timeline_events(JsonWriter& json, Timestamp from, Timestamp until);
-  std::string configuration_of(JobId job, int trial);
+  views::TimelineJobs timeline_jobs(Timestamp from, Timestamp until);
+  views::TimelineEvents timeline_events(Timestamp from, Timestamp until);
   std::map<int, Timestamp> arrivals(JobId job);
   int add_chosen(TrialColumns& columns, const JobRow& row, const ParsedJob& parsed, std::size_t trials_max);
   Statement select_all_trials();
   void add_missed_observations(TrialId trial, Timestamp since, Missed& missed);
   void add_missed_decisions(TrialId trial, Timestamp since, Missed& missed);
-  std::vector<int> trials_to_draw(JobId job, Goal goal);
-  // Writes at most so many of the front, and says how many there are besides.
-  std::size_t write_pareto(JsonWriter& json, JobId job, const ParsedJob& parsed, std::optional<std::size_t> points_max);
+  std::optional<views::Best> best_of(const JobRow& row, const ModelPath& model_path, Timestamp now);
+  std::vector<views::ParetoPoint> pareto_front(JobId job, const ParsedJob& parsed);
   enum class NonDominated { all, bests };  // bests: of those, only the best of a number of replicas
-  void write_replicas(JsonWriter& json, JobId job, const ParsedJob& parsed, NonDominated which);
-  void write_failures(JsonWriter& json, JobId job);
+  views::Replicas replicas(JobId job, const ParsedJob& parsed, NonDominated which);
+  std::vector<views::FailureClass> failures(JobId job);
   std::string what_fits(TrialId out_of_memory);
-  void write_crowded_bounds(JsonWriter& json, JobId job, const ParsedJob& parsed);
-  void write_best_so_far(JsonWriter& json, const JobRow& row, const ParsedJob& parsed);
-  void write_summary(JsonWriter& json, const JobRow& row, const ParsedJob& parsed, Timestamp now);
+  std::vector<views::CrowdedBound> crowded_bounds_of(JobId job, const ParsedJob& parsed);
+  std::vector<views::BestSoFar> best_so_far(const JobRow& row, const ParsedJob& parsed);
+  views::Costs costs(const Known& job, Timestamp now);
 
   Connection connection_;
   std::shared_ptr<JobCache> jobs_;

@@ -19,7 +19,7 @@ struct FinishedTrial {
   std::int64_t worker_ms() const { return training_ms * replicas; }
 };
 
-struct ReplicasTotals {
+struct Totals {
   int trials = 0;
   std::int64_t resource = 0;
   std::int64_t training_ms = 0;
@@ -45,33 +45,21 @@ std::vector<int> non_dominated(std::vector<const FinishedTrial*> trials, const O
   return front;
 }
 
-void write_numbers(JsonWriter& json, std::string_view name, const std::vector<int>& numbers) {
-  json.key(name).begin_array();
-  for (const int number : numbers) json.value(number);
-  json.end_array();
-}
-
-void write_totals(JsonWriter& json, int replicas, const ReplicasTotals& totals) {
-  json.begin_object().field("replicas", replicas).field("trials", totals.trials);
-  json.field("training_seconds", seconds(totals.training_ms)).field("worker_seconds", seconds(totals.training_ms * replicas));
-  const auto resource = static_cast<double>(totals.resource);
-  json.field("seconds_per_unit", totals.resource > 0 ? std::optional(seconds(totals.training_ms) / resource) : std::nullopt);
-  json.key("best");
-  if (totals.best == nullptr) {
-    json.null();
-  } else {
-    json.begin_object().field("trial", totals.best->number).field("objective", totals.best->objective);
-    json.field("training_seconds", seconds(totals.best->training_ms));
-    json.field("worker_seconds", seconds(totals.best->worker_ms())).end_object();
+views::ReplicasTotals totals_shown(int replicas, const Totals& totals) {
+  views::ReplicasTotals shown{replicas, totals.trials, seconds(totals.training_ms), seconds(totals.training_ms * replicas), {},
+                              {}};
+  if (totals.resource > 0) shown.seconds_per_unit = seconds(totals.training_ms) / static_cast<double>(totals.resource);
+  if (const FinishedTrial* best = totals.best) {
+    shown.best = {best->number, best->objective, seconds(best->training_ms), seconds(best->worker_ms())};
   }
-  json.end_object();
+  return shown;
 }
 
 }  // namespace
 
-void Reader::write_replicas(JsonWriter& json, JobId job, const ParsedJob& parsed, NonDominated which) {
+views::Replicas Reader::replicas(JobId job, const ParsedJob& parsed, NonDominated which) {
   const Objective& objective = parsed.spec.objective;
-  std::map<int, ReplicasTotals> by_replicas;
+  std::map<int, Totals> by_replicas;
   Statement sums = connection_.prepare(
       "SELECT 1 + json_array_length(peers), count(*), sum(resource), sum(training_ms) FROM trials "
       "WHERE job = ? AND epoch > 0 GROUP BY 1");
@@ -92,9 +80,8 @@ void Reader::write_replicas(JsonWriter& json, JobId job, const ParsedJob& parsed
     const FinishedTrial*& best = by_replicas[trial.replicas].best;
     if (best == nullptr || objective.better(trial.objective, best->objective)) best = &trial;
   }
-  json.begin_object().key("totals").begin_array();
-  for (const auto& [replicas, totals] : by_replicas) write_totals(json, replicas, totals);
-  json.end_array();
+  views::Replicas found;
+  for (const auto& [number, totals] : by_replicas) found.totals.push_back(totals_shown(number, totals));
   const auto training = [](const FinishedTrial& trial) { return trial.training_ms; };
   const auto worker = [](const FinishedTrial& trial) { return trial.worker_ms(); };
   const auto shown = [&](std::vector<int> front) {
@@ -105,9 +92,9 @@ void Reader::write_replicas(JsonWriter& json, JobId job, const ParsedJob& parsed
     });
     return front;
   };
-  write_numbers(json, "non_dominated_by_training_seconds", shown(non_dominated(points, objective, training)));
-  write_numbers(json, "non_dominated_by_worker_seconds", shown(non_dominated(points, objective, worker)));
-  json.end_object();
+  found.non_dominated_by_training_seconds = shown(non_dominated(points, objective, training));
+  found.non_dominated_by_worker_seconds = shown(non_dominated(points, objective, worker));
+  return found;
 }
 
 }  // namespace tuneband

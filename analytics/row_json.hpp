@@ -1,12 +1,11 @@
-// Rows as JSON, in the shapes of docs/api.md. Pure: what stands elsewhere (counts, other trials' configurations) is passed in.
+// Rows as JSON, in the shapes of docs/api.md. Pure: what stands elsewhere (configurations, notes) comes with them.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "analytics/views.hpp"
 #include "core/json_writer.hpp"
-#include "jobs/parsed_job.hpp"
 #include "scheduler/rows.hpp"
 
 namespace tuneband {
@@ -20,32 +19,20 @@ std::int64_t queue_ms(const TrialRow& trial, Timestamp now);
 // after one segment for each rung below, so what was started beyond those are attempts.
 inline int attempts_shown(const TrialRow& trial) { return trial.attempts_in_all - (trial.attempts_in_all > 0 ? trial.rung : 0); }
 
-// What a Job shows besides its row.
-struct JobSurroundings {
-  std::shared_ptr<const ParsedJob> parsed;  // nothing: this version cannot read the job's document
-  int pending = 0;
-  int running = 0;
-  int paused = 0;
-  std::string best_configuration = "{}";  // JSON
-  std::string best_anywhere_configuration = "{}";
-  std::string note;
-};
-
-// The fields of a Job, without the braces, so that a caller can add some.
-void write_job_fields(JsonWriter& json, const JobRow& row, const JobSurroundings& around);
-
-// `note`: nothing: it is left out. `would_fit`: what else there is to advise one that ran out of memory.
-void write_trial(JsonWriter& json, const TrialRow& row, std::string_view configuration_json, Timestamp now,
-                 const std::optional<std::string>& note = std::nullopt, std::string_view would_fit = "");
 // Of a trial that failed so; `would_fit` stands first.
 std::string advice_on(ExitClass exit_class, std::string_view would_fit);
-void write_decision(JsonWriter& json, const DecisionRow& row);
-void write_finding(JsonWriter& json, const FindingRow& row);
 
-// For live updates: Trial without its note, Decision, and {"trial": number, "resource", "objective", "metrics", "at"}.
-std::string trial_json(const TrialRow& row, Timestamp now);
-std::string decision_json(const DecisionRow& row);
-std::string observation_json(const ObservationRow& row);
-std::string finding_json(const FindingRow& row);
+// A trial as live updates tell of it, without its note.
+views::Trial trial_view(const TrialRow& row, Timestamp now);
+
+void write_json(JsonWriter& json, const views::Trial& trial);
+void write_json(JsonWriter& json, const views::TableTrial& trial);
+void write_json(JsonWriter& json, const DecisionRow& row);
+void write_json(JsonWriter& json, const FindingRow& row);
+// {"trial": number, "resource", "objective", "metrics", "at"}.
+void write_json(JsonWriter& json, const ObservationRow& row);
+void write_json(JsonWriter& json, const views::TrialObservation& one);
+// The fields of the plan, and "actual".
+void write_json(JsonWriter& json, const views::PlanAndActual& one);
 
 }  // namespace tuneband

@@ -74,16 +74,13 @@ int keep_brackets(Rungs& rungs, std::size_t brackets_max) {
   return gone;
 }
 
-void write_rungs(JsonWriter& json, const Rungs& rungs) {
-  json.begin_array();
+std::vector<views::Rung> rungs_shown(const Rungs& rungs) {
+  std::vector<views::Rung> shown;
   for (const auto& [key, rung] : rungs) {
-    json.begin_object();
-    json.field("bracket", key.first).field("rung", key.second).field("resource", rung.resource).field("planned", rung.planned);
-    json.field("reached", rung.reached()).field("promoted", rung.promoted).field("stopped", rung.stopped);
-    json.field("waiting", rung.waiting);
-    json.end_object();
+    shown.push_back(
+        {key.first, key.second, rung.resource, rung.planned, rung.reached(), rung.promoted, rung.stopped, rung.waiting});
   }
-  json.end_array();
+  return shown;
 }
 
 }  // namespace tuneband

@@ -5,9 +5,10 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "analytics/views.hpp"
 #include "core/ids.hpp"
-#include "core/json_writer.hpp"
 #include "db/connection.hpp"
 #include "jobs/parsed_job.hpp"
 #include "scheduler/rows.hpp"
@@ -32,6 +33,6 @@ Rungs rungs_of(Connection& connection, JobId job, const ParsedJob& parsed);
 // which have not begun. Returns how many went.
 int keep_brackets(Rungs& rungs, std::size_t brackets_max);
 
-void write_rungs(JsonWriter& json, const Rungs& rungs);
+std::vector<views::Rung> rungs_shown(const Rungs& rungs);
 
 }  // namespace tuneband

@@ -12,20 +12,12 @@ namespace tuneband {
 
 namespace {
 
-void write_numbers(JsonWriter& json, std::string_view name, const std::vector<double>& numbers, double factor) {
-  json.key(name).begin_array();
-  for (const double number : numbers) json.value(factor * number);
-  json.end_array();
-}
-
-void write_values(JsonWriter& json, std::string_view name, const std::vector<Value>& values) {
-  json.key(name).begin_array();
-  for (const Value& value : values) json.raw(to_json(value).dump());
-  json.end_array();
-}
-
 // Costs are negated where the objective is maximised.
 double sign_of(const JobSpec& spec) { return spec.objective.goal == Goal::maximize ? -1 : 1; }
+
+void turn(std::vector<double>& costs, double sign) {
+  for (double& cost : costs) cost *= sign;
+}
 
 std::optional<Error> fault_in(const std::string& field, const std::string& parameter, const SearchSpace& space) {
   std::vector<std::string> tuned;
@@ -35,14 +27,6 @@ std::optional<Error> fault_in(const std::string& field, const std::string& param
   if (std::find(tuned.begin(), tuned.end(), parameter) != tuned.end()) return std::nullopt;
   return Error{ErrorCode::invalid_argument, "expected a parameter that is tuned, got " + excerpt(parameter), field,
                did_you_mean(parameter, tuned)};
-}
-
-void write_dependence(JsonWriter& json, const PartialDependence& dependence, double sign) {
-  json.begin_object().field("parameter", dependence.parameter);
-  write_values(json, "values", dependence.values);
-  write_numbers(json, "mean", dependence.mean, sign);
-  write_numbers(json, "deviation", dependence.deviation, 1);
-  json.end_object();
 }
 
 }  // namespace
@@ -70,39 +54,19 @@ Result<History> Reader::history(JobId job) {
   return history;
 }
 
-Result<std::string> Reader::importance(JobId job) {
+Result<views::ImportanceOfJob> Reader::importance(JobId job) {
   const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const Result<History> seen = history(job);
   if (!seen) return seen.error();
   const JobSpec& spec = (*known)->spec;
-  const auto importance = importance_of(spec.search_space, *seen);
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().key("importance");
-  if (!importance) {
-    json.null().end_object();
-    return text;
-  }
-  json.begin_object().field("resource", importance->resource).field("trials", importance->trials);
-  json.field("explained", importance->explained).key("parameters").begin_array();
-  for (const MainEffect& effect : importance->parameters) {
-    json.begin_object().field("parameter", effect.parameter).field("share", effect.share);
-    json.field("deviation", effect.deviation).end_object();
-  }
-  json.end_array().key("interactions").begin_array();
-  for (const Interaction& interaction : importance->interactions) {
-    json.begin_object().field("first", interaction.first).field("second", interaction.second);
-    json.field("share", interaction.share).field("deviation", interaction.deviation).end_object();
-  }
-  json.end_array().key("dependence").begin_array();
-  const double sign = sign_of(spec);
-  for (const PartialDependence& dependence : importance->dependence) write_dependence(json, dependence, sign);
-  json.end_array().end_object().end_object();
-  return text;
+  views::ImportanceOfJob found{importance_of(spec.search_space, *seen)};
+  if (!found.importance) return found;
+  for (PartialDependence& dependence : found.importance->dependence) turn(dependence.mean, sign_of(spec));
+  return found;
 }
 
-Result<std::string> Reader::surface(JobId job, const std::string& x, const std::string& y) {
+Result<views::SurfaceOfJob> Reader::surface(JobId job, const std::string& x, const std::string& y) {
   const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
   const JobSpec& spec = (*known)->spec;
@@ -111,22 +75,11 @@ Result<std::string> Reader::surface(JobId job, const std::string& x, const std::
   if (x == y) return Error{ErrorCode::invalid_argument, "expected another parameter than that of `x`", "y", ""};
   const Result<History> seen = history(job);
   if (!seen) return seen.error();
-  const auto surface = dependence_surface(spec.search_space, *seen, x, y);
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().key("surface");
-  if (!surface) {
-    json.null().end_object();
-    return text;
-  }
-  json.begin_object().field("resource", surface->resource).field("trials", surface->trials);
-  json.field("explained", surface->explained).field("x", x).field("y", y);
-  write_values(json, "x_values", surface->x);
-  write_values(json, "y_values", surface->y);
-  write_numbers(json, "mean", surface->mean, sign_of(spec));
-  write_numbers(json, "deviation", surface->deviation, 1);
-  json.end_object().end_object();
-  return text;
+  auto surface = dependence_surface(spec.search_space, *seen, x, y);
+  if (!surface) return views::SurfaceOfJob{};
+  turn(surface->mean, sign_of(spec));
+  return views::SurfaceOfJob{views::Surface{surface->resource, surface->trials, surface->explained, x, y, std::move(surface->x),
+                                            std::move(surface->y), std::move(surface->mean), std::move(surface->deviation)}};
 }
 
 }  // namespace tuneband

@@ -1,4 +1,6 @@
 // What `describe` shows of a job, in one reply of bounded size.
+#include <algorithm>
+
 #include "analytics/reader.hpp"
 #include "analytics/rungs.hpp"
 #include "db/row_columns.hpp"
@@ -10,21 +12,10 @@ namespace tuneband {
 
 namespace {
 
-void write_waiting(JsonWriter& json, std::span<const std::pair<std::string, int>> waiting) {
-  json.key("waiting").begin_object();
-  for (const auto& [reason, trials] : waiting) json.field(reason, trials);
-  json.end_object();
-}
-
-void write_plan(JsonWriter& json, const Plan& plan, Rungs rungs) {
+views::SummaryPlan plan_shown(const Plan& plan, Rungs rungs) {
   const int left_out = keep_brackets(rungs, kSummaryBracketsMax);
-  json.begin_object().key("ladder").begin_array();
-  for (const std::int64_t level : plan.ladder) json.value(level);
-  json.end_array().field("trials", plan.trials).field("total_resource", plan.total_resource);
-  json.field("total_resource_without_stopping", plan.total_resource_without_stopping).field("exact", plan.exact);
-  json.key("actual");
-  write_rungs(json, rungs);
-  json.field("actual_brackets_left_out", left_out).end_object();
+  return {plan.ladder,        plan.trials, plan.total_resource, plan.total_resource_without_stopping, plan.exact,
+          rungs_shown(rungs), left_out};
 }
 
 // The most results at one level of the ladder: what parameters matter is estimated from those.
@@ -35,34 +26,26 @@ std::int64_t results_at_one_level(const Rungs& rungs) {
   return most;
 }
 
-void write_tensors(JsonWriter& json, const std::optional<SavedTensors>& tensors) {
-  if (!tensors) {
-    json.null();
-    return;
-  }
-  json.begin_object().field("bytes", tensors->bytes).key("dropped").begin_object();
-  json.field("rows", tensors->rows_dropped).field("bytes", tensors->bytes_dropped).end_object().end_object();
-}
-
 }  // namespace
 
 // By class of exit, the most frequent first; the first trial of each stands for the others.
-void Reader::write_failures(JsonWriter& json, JobId job) {
+std::vector<views::FailureClass> Reader::failures(JobId job) {
   Statement groups = connection_.prepare(
       "SELECT exit_class, count(*) AS trials, min(number) AS first FROM trials INDEXED BY trials_by_state "
       "WHERE job = ? AND state = 'failed' GROUP BY exit_class ORDER BY trials DESC, first");
   Statement messages = connection_.prepare("SELECT message FROM trials WHERE job = ? AND number = ?");
-  json.begin_array();
+  std::vector<views::FailureClass> classes;
   for (groups.query(job.value); groups.step();) {
-    const auto exit_class = exit_class_from(groups.text(0));
-    const bool known = messages.query(job.value, groups.integer(2)).step();
-    json.begin_object().field("exit_class", groups.text(0)).field("trials", groups.integer(1));
-    json.field("example", groups.integer(2)).field("message", known ? messages.text(0) : "");
-    const TrialId example{job, groups.small_integer(2)};
-    const std::string fits = exit_class == ExitClass::out_of_memory ? what_fits(example) : "";
-    json.field("advice", exit_class ? advice_on(*exit_class, fits) : "").end_object();
+    views::FailureClass& failed = classes.emplace_back();
+    failed.exit_class = groups.text(0);
+    failed.trials = groups.integer(1);
+    failed.example = groups.small_integer(2);
+    if (messages.query(job.value, failed.example).step()) failed.message = messages.text(0);
+    const auto exit_class = exit_class_from(failed.exit_class);
+    const std::string fits = exit_class == ExitClass::out_of_memory ? what_fits({job, failed.example}) : "";
+    if (exit_class) failed.advice = advice_on(*exit_class, fits);
   }
-  json.end_array();
+  return classes;
 }
 
 // What the job's trials say of the memory that one of them wanted: as the sampler sees it, which learns from the same rows.
@@ -89,7 +72,7 @@ std::string Reader::what_fits(TrialId out_of_memory) {
 }
 
 // By the value at the highest rung that each trial came to.
-void Reader::write_crowded_bounds(JsonWriter& json, JobId job, const ParsedJob& parsed) {
+std::vector<views::CrowdedBound> Reader::crowded_bounds_of(JobId job, const ParsedJob& parsed) {
   constexpr const char* kFinite = "objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308 AND violation = 0";
   std::vector<Configuration> best;
   if (parsed.spec.more_objectives.empty()) {
@@ -101,56 +84,34 @@ void Reader::write_crowded_bounds(JsonWriter& json, JobId job, const ParsedJob& 
         connection_.prepare("SELECT configuration " + finite + " ORDER BY objective " + order + ", number LIMIT ?");
     for (trials.query(job.value, most); trials.step();) best.push_back(configuration_from_text(trials.text(0)));
   }
-  json.begin_array();
-  for (const CrowdedBound& crowded : crowded_bounds(parsed.spec.search_space, best)) {
-    json.begin_object().field("parameter", crowded.parameter).field("end", crowded.at_max ? "max" : "min");
-    json.key("bound").raw(to_json(crowded.bound).dump());
-    json.field("trials", crowded.trials).field("of", crowded.of).end_object();
-  }
-  json.end_array();
+  std::vector<views::CrowdedBound> found;
+  for (const CrowdedBound& one : crowded_bounds(parsed.spec.search_space, best))
+    found.push_back({one.parameter, one.at_max ? "max" : "min", one.bound, one.trials, one.of});
+  return found;
 }
 
-Result<std::string> Reader::summary(JobId job, std::span<const std::pair<std::string, int>> waiting, const ModelPath& model_path,
-                                    Timestamp now, std::optional<int> queue_position,
-                                    const std::optional<SavedTensors>& tensors) {
+Result<views::Summary> Reader::summary(JobId job, Standing standing, const ModelPath& model_path, Timestamp now,
+                                       std::optional<views::SavedTensors> tensors) {
   Transaction moment(connection_, Transaction::Kind::read);
-  const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
+  const Result<Known> known = known_job(job);
   if (!known) return known.error();
-  const Result<JobRow> row = find_row(job);
-  if (!row) return row.error();
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object().key("job").begin_object();
-  write_job_fields(json, *row, surroundings(*row));
-  write_waiting(json, waiting);
-  json.field("queue_position", queue_position);
-  json.end_object().key("best");
-  if (const Result<int> number = best_trial(job); !number) {
-    json.null();
-  } else {
-    const Result<std::string> best = trial({job, *number}, now);
-    if (!best) return best.error();
-    json.begin_object().key("trial").raw(*best).field("model", model_path({job, *number})).end_object();
-  }
-  const Rungs rungs = rungs_of(connection_, job, **known);
-  json.key("plan");
-  write_plan(json, (*known)->plan, rungs);
-  json.key("failures");
-  write_failures(json, job);
-  json.key("replicas");
-  write_replicas(json, job, **known, NonDominated::bests);
-  json.key("pareto");
-  const std::size_t left_out = write_pareto(json, job, **known, kSummaryParetoMax);
-  json.field("pareto_left_out", left_out);
-  json.key("importance").begin_object().field("results", results_at_one_level(rungs));
-  json.field("results_needed", kImportanceTrialsMin).end_object().key("crowded_bounds");
-  write_crowded_bounds(json, job, **known);
-  json.key("summary");
-  write_summary(json, *row, **known, now);
-  json.key("tensors");
-  write_tensors(json, tensors);
-  json.end_object();
-  return text;
+  const auto& [row, parsed] = *known;
+  const Rungs rungs = rungs_of(connection_, job, *parsed);
+  views::Summary summary;
+  summary.job = view_of(row, std::move(standing));
+  summary.best = best_of(row, model_path, now);
+  summary.plan = plan_shown(parsed->plan, rungs);
+  summary.failures = failures(job);
+  summary.replicas = replicas(job, *parsed, NonDominated::bests);
+  summary.pareto = pareto_front(job, *parsed);
+  const std::size_t shown = std::min(summary.pareto.size(), kSummaryParetoMax);
+  summary.pareto_left_out = summary.pareto.size() - shown;
+  summary.pareto.resize(shown);
+  summary.importance.results = results_at_one_level(rungs);
+  summary.crowded_bounds = crowded_bounds_of(job, *parsed);
+  summary.summary = costs(*known, now);
+  summary.tensors = tensors;
+  return summary;
 }
 
 }  // namespace tuneband

@@ -16,8 +16,8 @@ namespace tuneband {
 namespace {
 
 constexpr std::size_t kTimelineWorkersMax = 500;
-constexpr std::int64_t kTimelineJobsMax = 200;
-constexpr std::int64_t kTimelineEventsMax = 1'000;
+constexpr std::size_t kTimelineJobsMax = 200;
+constexpr std::size_t kTimelineEventsMax = 1'000;
 
 constexpr Timestamp kLongAgo{std::numeric_limits<std::int64_t>::min()};
 constexpr Timestamp kNever{std::numeric_limits<std::int64_t>::max()};
@@ -233,12 +233,12 @@ class SegmentColumns {
 
 }  // namespace
 
-Result<std::string> Reader::timeline(JobId job, const TimelineQuery& query, std::optional<int> trial) {
+Result<RawJson> Reader::timeline(JobId job, const TimelineQuery& query, std::optional<int> trial) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();
   if (trial) {
-    if (const Result<TrialRow> there = trial_row({job, *trial}); !there) return there.error();
+    if (const auto there = require_trial({job, *trial}); !there) return there.error();
   }
   SegmentColumns columns(row->created_at, SegmentColumns::Of::one_job);
   Statement segments =
@@ -252,59 +252,49 @@ Result<std::string> Reader::timeline(JobId job, const TimelineQuery& query, std:
         trial ? statement.query(job.value, until, from, *trial) : statement.query(job.value, until, from);
       },
       query);
-  std::string text;
-  JsonWriter json(text);
+  RawJson shown;
+  JsonWriter json(shown.text);
   json.begin_object();
   columns.write(json);
   json.end_object();
-  return text;
+  return shown;
 }
 
 // Those that were under way at any time of the window, the newest first.
-void Reader::write_timeline_jobs(JsonWriter& json, Timestamp from, Timestamp until) {
+views::TimelineJobs Reader::timeline_jobs(Timestamp from, Timestamp until) {
   constexpr std::string_view kJob =
-      "SELECT id, name, created_at, ended_at FROM jobs INDEXED BY jobs_by_end WHERE deleted = 0 AND ";
+      "SELECT id, name, created_at, ended_at, NULL FROM jobs INDEXED BY jobs_by_end WHERE deleted = 0 AND ";
   Statement rows = connection_.prepare(joined({kJob, "ended_at > ?1 AND created_at < ?2 UNION ALL ", kJob,
                                                "ended_at IS NULL AND created_at < ?2 ORDER BY id DESC LIMIT ?3"}));
-  std::int64_t shown = 0;
-  json.key("jobs").begin_array();
-  bool more = false;
-  for (rows.query(from.ms, until.ms, kTimelineJobsMax + 1); rows.step() && !(more = shown == kTimelineJobsMax); ++shown) {
-    json.begin_object().field("id", rows.integer(0)).field("name", rows.text(1));
-    json.field("created_at", Timestamp{rows.integer(2)});
-    json.field("ended_at", rows.is_null(3) ? std::nullopt : std::optional(Timestamp{rows.integer(3)}));
-    const auto parsed = cached_job(JobId{rows.integer(0)});
-    json.field("max_parallel_trials", parsed ? std::optional(parsed->spec.limits.max_parallel_trials) : std::nullopt)
-        .end_object();
+  views::TimelineJobs found;
+  for (rows.query(from.ms, until.ms, kTimelineJobsMax + 1); rows.step();) {
+    found.more_jobs = found.jobs.size() == kTimelineJobsMax;
+    if (found.more_jobs) break;
+    auto& job = found.jobs.emplace_back(struct_from<views::TimelineJob>(rows));
+    if (const auto parsed = cached_job(job.id)) job.max_parallel_trials = parsed->spec.limits.max_parallel_trials;
   }
-  json.end_array().field("more_jobs", more);
+  return found;
 }
 
 // What the log says of workers and of the server, in the order of its numbers.
-void Reader::write_timeline_events(JsonWriter& json, Timestamp from, Timestamp until) {
+views::TimelineEvents Reader::timeline_events(Timestamp from, Timestamp until) {
   Statement rows = connection_.prepare(
       joined({kSelectEvent, "INDEXED BY events_of_workers LEFT JOIN jobs j ON j.id = e.job AND j.deleted = 0 WHERE kind IN (",
               "'server_started', 'worker_connected', 'worker_disconnected', 'worker_lost', 'worker_released', ",
               "'job_starts_no_more') AND at >= ?1 AND at < ?2 ORDER BY at LIMIT ?3"}));
   Statement before = connection_.prepare("SELECT at FROM events WHERE id = ?1");
-  std::int64_t shown = 0;
-  json.key("events").begin_array();
-  std::vector<std::pair<Timestamp, Timestamp>> starts;  // of the server, and the last that is known before
-  bool more = false;
-  for (rows.query(from.ms, until.ms, kTimelineEventsMax + 1); rows.step() && !(more = shown == kTimelineEventsMax); ++shown) {
-    json.raw(event_json(rows));
-    if (rows.text(1) != "server_started" || !before.query(rows.integer(0) - 1).step()) continue;
-    starts.emplace_back(Timestamp{rows.integer(kEventAtColumn)}, Timestamp{before.integer(0)});
+  views::TimelineEvents found;
+  for (rows.query(from.ms, until.ms, kTimelineEventsMax + 1); rows.step();) {
+    found.more_events = found.events.size() == kTimelineEventsMax;
+    if (found.more_events) break;
+    const auto& event = found.events.emplace_back(struct_from<views::Event>(rows));
+    if (event.kind == to_string(EventKind::server_started) && before.query(event.id - 1).step())
+      found.server_starts.push_back({event.at, Timestamp{before.integer(0)}});
   }
-  json.end_array().field("more_events", more);
-  json.key("server_starts").begin_array();
-  for (const auto& [at, silent_since] : starts) {
-    json.begin_object().field("at", at).field("silent_since", silent_since).end_object();
-  }
-  json.end_array();
+  return found;
 }
 
-Result<std::string> Reader::workers_timeline(const TimelineQuery& query, Timestamp now) {
+Result<RawJson> Reader::workers_timeline(const TimelineQuery& query, Timestamp now) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Timestamp until = query.until.value_or(now);
   const Timestamp from = query.from.value_or(until.plus_ms(-kTimelineMs));
@@ -317,14 +307,14 @@ Result<std::string> Reader::workers_timeline(const TimelineQuery& query, Timesta
   window.until = until;
   columns.read(
       segments, [&](Statement& statement) { statement.query(from.ms, until.ms); }, window);
-  std::string text;
-  JsonWriter json(text);
+  RawJson shown;
+  JsonWriter json(shown.text);
   json.begin_object().field("from", from).field("until", until);
   columns.write(json);
-  write_timeline_jobs(json, from, until);
-  write_timeline_events(json, from, until);
+  write_members(json, timeline_jobs(from, until));
+  write_members(json, timeline_events(from, until));
   json.end_object();
-  return text;
+  return shown;
 }
 
 }  // namespace tuneband

@@ -15,8 +15,7 @@ std::string body_of(const FindingRow& row, const std::string& id, const std::str
   json.begin_object().field("specversion", "1.0").field("id", id).field("type", "tuneband.finding");
   json.field("source", "/v1/jobs/" + job).field("subject", job_name + "/trials/" + std::to_string(row.trial.number));
   json.field("time", row.at).field("datacontenttype", "application/json");
-  json.key("data").begin_object().field("job", row.trial.job.value).field("job_name", job_name).key("finding");
-  write_finding(json, row);
+  json.key("data").begin_object().field("job", row.trial.job.value).field("job_name", job_name).field("finding", row);
   json.end_object().end_object();
   return text;
 }
@@ -27,8 +26,7 @@ std::string body_of(const FindingRow& row, const std::string& id, const std::str
 std::vector<WebhookCall> Reader::webhook_calls(int limit) {
   Transaction moment(connection_, Transaction::Kind::read);
   std::vector<WebhookCall> calls;
-  Statement rows = connection_.prepare("SELECT " + columns_of<FindingRow>() +
-                                       " FROM findings WHERE webhook = 'pending' ORDER BY job, sequence LIMIT ?");
+  Statement rows = connection_.prepare(select_sql<FindingRow>("WHERE webhook = 'pending' ORDER BY job, sequence LIMIT ?"));
   for (rows.query(limit); rows.step();) {
     const FindingRow row = row_from<FindingRow>(rows);
     const auto job = find_row(row.trial.job);

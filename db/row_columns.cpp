@@ -13,6 +13,7 @@
 #include "core/json.hpp"
 #include "core/json_writer.hpp"
 #include "core/text.hpp"
+#include "db/described_row.hpp"
 
 namespace tuneband {
 
@@ -347,15 +348,10 @@ class ColumnReader {
   void read(int column, TrialState& state) { state = known_word(trial_state_from(row_.text(column)), row_.text(column)); }
   void read(int column, ExitClass& exit) { exit = known_word(exit_class_from(row_.text(column)), row_.text(column)); }
   void read(int column, Verdict& verdict) { verdict = known_word(verdict_from(row_.text(column)), row_.text(column)); }
-  void read(int column, int& number) { number = row_.small_integer(column); }
-  void read(int column, std::int64_t& number) { number = row_.integer(column); }
-  void read(int column, bool& flag) { flag = row_.integer(column) != 0; }
-  void read(int column, double& number) { number = row_.number(column); }
-  void read(int column, std::string& text) { text = row_.text(column); }
-  void read(int column, JobId& id) { id.value = row_.integer(column); }
-  void read(int column, Epoch& epoch) { epoch.value = row_.integer(column); }
-  void read(int column, Timestamp& time) { time.ms = row_.integer(column); }
-  void read(int column, WorkerId& worker) { worker.value = row_.text(column); }
+  template <class T>
+  void read(int column, T& value) {
+    read_column(row_, column, value);
+  }
   void read(int, Configuration&) {}
   void read(int column, std::vector<double>& values) { values = values_from_text(row_.text(column)); }
   void read(int column, std::vector<WorkerId>& workers) {
@@ -382,16 +378,21 @@ int column_of(const Names& names, std::string_view name) {
 // ---- statements ---------------------------------------------------------------------------------------------------------------
 
 template <class Row>
-const std::string& columns_of() {
-  static const std::string columns = list_of(names_of<Row>(), [](std::size_t i) { return names_of<Row>()[i]; });
-  return columns;
+std::string list_of_names() {
+  return list_of(names_of<Row>(), [](std::size_t i) { return names_of<Row>()[i]; });
+}
+
+template <class Row>
+std::string select_sql(std::string_view rest) {
+  static const std::string select = joined({"SELECT ", list_of_names<Row>(), " FROM ", Table<Row>::name, " "});
+  return joined({select, rest});
 }
 
 template <class Row>
 std::string insert_sql(std::string_view more) {
   const std::string parameters = list_of(names_of<Row>(), parameter);
   const std::string after = more.empty() ? "" : ", " + parameter(names_of<Row>().size());
-  return joined({"INSERT INTO ", Table<Row>::name, " (", columns_of<Row>(), more.empty() ? "" : ", ", more, ") VALUES (",
+  return joined({"INSERT INTO ", Table<Row>::name, " (", list_of_names<Row>(), more.empty() ? "" : ", ", more, ") VALUES (",
                  parameters, after, ")"});
 }
 
@@ -427,10 +428,10 @@ Row row_from(const Statement& row) {
   return made;
 }
 
-template const std::string& columns_of<JobRow>();
-template const std::string& columns_of<TrialRow>();
-template const std::string& columns_of<DecisionRow>();
-template const std::string& columns_of<FindingRow>();
+template std::string select_sql<JobRow>(std::string_view);
+template std::string select_sql<TrialRow>(std::string_view);
+template std::string select_sql<DecisionRow>(std::string_view);
+template std::string select_sql<FindingRow>(std::string_view);
 template std::string insert_sql<JobRow>(std::string_view);
 template std::string insert_sql<TrialRow>(std::string_view);
 template std::string insert_sql<ObservationRow>(std::string_view);

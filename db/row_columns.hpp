@@ -14,9 +14,9 @@ namespace tuneband {
 
 // For Row = JobRow, TrialRow, ObservationRow, DecisionRow, FindingRow; of EventRow what is written.
 
-// "job, number, state, ...": for SELECT, in the order of row_from().
+// "SELECT job, number, ... FROM trials " and `rest` ("WHERE ..."): in the order of row_from().
 template <class Row>
-const std::string& columns_of();
+std::string select_sql(std::string_view rest);
 
 // INSERT of all columns, of the parameters ?1, ?2, ...; `more`: further columns, of the parameters after those.
 template <class Row>
@@ -32,20 +32,23 @@ std::string update_sql();
 template <class Row>
 int bind_row(Statement& statement, const Row& row);
 
-// Of a SELECT of columns_of<Row>(). A job comes without its spec_json, a trial without its configuration: many readers want that
+// Of a select_sql<Row>(). A job comes without its spec_json, a trial without its configuration: many readers want that
 // as text, from kTrialConfigurationColumn.
 template <class Row>
 Row row_from(const Statement& row);
+
+// All that are left of it.
+template <class Row>
+std::vector<Row> rows_from(Statement& rows) {
+  std::vector<Row> all;
+  while (rows.step()) all.push_back(row_from<Row>(rows));
+  return all;
+}
 
 extern const int kTrialConfigurationColumn;
 
 // A number that may be NaN or nothing takes two columns: SQLite turns NaN into NULL.
 std::optional<double> number_from(const Statement& row, int column, int is_nan_column);
-
-template <class Word>
-std::optional<std::string_view> word_of(const std::optional<Word>& word) {
-  return word ? std::optional(to_string(*word)) : std::nullopt;
-}
 
 std::string configuration_text(const Configuration& configuration);
 Configuration configuration_from_text(std::string_view text);

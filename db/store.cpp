@@ -267,15 +267,11 @@ Snapshot Store::load() {
     snapshot.last_event_at = Timestamp{newest_event.integer(1)};
   }
 
-  Statement jobs =
-      connection_.prepare(joined({"SELECT ", columns_of<JobRow>(), " FROM jobs WHERE ", kNotDeleted, " ORDER BY id"}));
+  Statement jobs = connection_.prepare(select_sql<JobRow>(joined({"WHERE ", kNotDeleted, " ORDER BY id"})));
   Statement documents = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
-  Statement trials =
-      connection_.prepare(joined({"SELECT ", columns_of<TrialRow>(), " FROM trials WHERE job = ? ORDER BY number"}));
-  Statement decisions =
-      connection_.prepare(joined({"SELECT ", columns_of<DecisionRow>(), " FROM decisions WHERE job = ? ORDER BY sequence"}));
-  Statement findings =
-      connection_.prepare(joined({"SELECT ", columns_of<FindingRow>(), " FROM findings WHERE job = ? ORDER BY sequence"}));
+  Statement trials = connection_.prepare(select_sql<TrialRow>("WHERE job = ? ORDER BY number"));
+  Statement decisions = connection_.prepare(select_sql<DecisionRow>("WHERE job = ? ORDER BY sequence"));
+  Statement findings = connection_.prepare(select_sql<FindingRow>("WHERE job = ? ORDER BY sequence"));
   while (jobs.step()) {
     JobRow job = row_from<JobRow>(jobs);
     job.spec_json = documents.query(job.id.value).step() ? documents.text(0) : "";
@@ -293,10 +289,8 @@ Snapshot Store::load() {
 }
 
 std::vector<TrialRow> Store::trials_of(JobId job) {
-  std::vector<TrialRow> trials;
-  Statement rows = connection_.prepare(joined({"SELECT ", columns_of<TrialRow>(), " FROM trials WHERE job = ? ORDER BY number"}));
-  for (rows.query(job.value); rows.step();) trials.push_back(row_from<TrialRow>(rows));
-  return trials;
+  Statement rows = connection_.prepare(select_sql<TrialRow>("WHERE job = ? ORDER BY number"));
+  return rows_from<TrialRow>(rows.query(job.value));
 }
 
 void Store::keep_log() noexcept {

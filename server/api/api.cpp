@@ -153,7 +153,7 @@ RouteHandler Api::with_trial(std::function<void(const HttpRequest&, TrialId, con
   };
 }
 
-void Api::read_json(std::function<Result<std::string>(Reader&)> read, const Respond& respond, int status) {
+void Api::read_text(ReadText read, const Respond& respond, int status) {
   reads_.run(std::move(read), [respond, status](Result<std::string>&& json) {
     if (!json) return respond->reply(error_reply(json.error()));
     HttpReply reply;
@@ -161,6 +161,21 @@ void Api::read_json(std::function<Result<std::string>(Reader&)> read, const Resp
     reply.body = std::move(*json);
     respond->reply(std::move(reply));
   });
+}
+
+void Api::run_text(ReadText read, HttpReply head, const Respond& respond, ExportThreads& threads) {
+  const auto produce = [read = std::move(read)](Reader& reader, const Sink& sink) -> Result<void> {
+    const auto text = read(reader);
+    if (!text) return text.error();
+    sink(*text);
+    return {};
+  };
+  threads.run(std::move(head), produce, respond);
+}
+
+Standing Api::standing_of(JobId job) const {
+  const Scheduler& scheduler = parts_.engine.scheduler();
+  return {scheduler.waiting_by_reason(job), scheduler.queue_position(job)};
 }
 
 HttpReply event_stream_head() {

@@ -114,11 +114,10 @@ class Api {
   void add_view_routes();
   // Replies with what `read` gives, or that it is unchanged: it must follow from the job's rows alone.
   // `threads`: views_, or exports_ for what takes longer than to read it.
-  void reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read, const Respond& respond,
-                  ExportThreads& threads);
+  void reply_view(const HttpRequest& request, JobId job, ReadText read, const Respond& respond, ExportThreads& threads);
   // The same of what has this tag; "": it follows from other things too, and is sent each time.
-  void reply_unless_seen(const HttpRequest& request, std::string etag, std::function<Result<std::string>(Reader&)> read,
-                         const Respond& respond, ExportThreads& threads);
+  void reply_unless_seen(const HttpRequest& request, std::string etag, ReadText read, const Respond& respond,
+                         ExportThreads& threads);
   void surface(const HttpRequest& request, JobId job, const Respond& respond);
   void add_timeline_routes();
 
@@ -142,8 +141,15 @@ class Api {
   RouteHandler with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then);
   // The same for routes below /v1/jobs/{job}/trials/{trial}; the trial may still not be there.
   RouteHandler with_trial(std::function<void(const HttpRequest&, TrialId, const Respond&)> then);
-  // Reads JSON text and replies with it.
-  void read_json(std::function<Result<std::string>(Reader&)> read, const Respond& respond, int status = 200);
+  // Replies with what `read(Reader&)` gives, a Result of what the JSON writer takes; it is written on the read thread.
+  template <class Read>
+  void read_json(Read read, const Respond& respond, int status = 200) {
+    read_text(json_of(std::move(read)), respond, status);
+  }
+  void read_text(ReadText read, const Respond& respond, int status);
+  // The same on one of `threads`.
+  void run_text(ReadText read, HttpReply head, const Respond& respond, ExportThreads& threads);
+  Standing standing_of(JobId job) const;
 
   void handle(const HttpRequest& request, const Respond& respond);
 
@@ -172,7 +178,7 @@ Json faults_json(const std::vector<Error>& faults);
 void add_all(const Diagnostics& from, Diagnostics& to);
 
 // The path of a trial's model, where there is one.
-std::optional<std::string> model_file_of(const DataDir& data_dir, TrialId trial);
+Reader::ModelPath model_files(const DataDir& data_dir);
 
 // Of a stream of server-sent events.
 HttpReply event_stream_head();

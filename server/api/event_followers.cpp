@@ -40,32 +40,34 @@ void EventFollowers::advance(const std::shared_ptr<Follower>& follower) {
   follower->again = follower->reading || follower->stream->queued_bytes() > kQueuedBytesMax;
   if (follower->again || !follower->stream->open()) return;
   follower->reading = true;
-  const auto read = [job = follower->job, after = follower->after](Reader& reader) -> Result<EventsAfter> {
+  const auto read = [job = follower->job, after = follower->after](Reader& reader) -> Result<Found> {
     // Without a place to begin the newest is asked for, and nothing of it is told.
-    return reader.events_after({after.value_or(0), job, after ? kEventsAtOnce : 0});
+    Found found{reader.events_after({after.value_or(0), job, after ? kEventsAtOnce : 0}), ""};
+    for (const views::Event& event : found.after.events)
+      found.text += event_text("event", json_text(event), std::to_string(event.id));
+    return found;
   };
-  reads_.run(read, [this, follower](const Result<EventsAfter>& found) {
+  reads_.run(read, [this, follower](const Result<Found>& found) {
     follower->reading = false;
     if (!found) return follower->stream->end();  // it comes again
     tell(*follower, *found);
-    if (follower->again || found->events.size() == kEventsAtOnce) advance(follower);
+    if (follower->again || found->after.events.size() == kEventsAtOnce) advance(follower);
   });
 }
 
-void EventFollowers::tell(Follower& follower, const EventsAfter& found) {
+void EventFollowers::tell(Follower& follower, const Found& found) {
+  const auto& [events, newest, gap] = found.after;
   std::string text;
   if (!follower.after) {
-    follower.after = found.newest;
+    follower.after = newest;
     // So that it has an id to come back with.
-    text = "id: " + std::to_string(found.newest) + "\n\n";
-  } else if (found.gap) {
+    text = "id: " + std::to_string(newest) + "\n\n";
+  } else if (gap) {
     text = event_text("gap", "{}");
-    follower.after = std::min(*follower.after, found.newest);  // of another database: its own from the beginning of what it has
+    follower.after = std::min(*follower.after, newest);  // of another database: its own from the beginning of what it has
   }
-  for (const auto& [id, json] : found.events) {
-    text += event_text("event", json, std::to_string(id));
-    follower.after = id;
-  }
+  text += found.text;
+  if (!events.empty()) follower.after = events.back().id;
   if (!text.empty()) follower.stream->write(std::move(text));
 }
 

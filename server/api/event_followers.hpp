@@ -38,8 +38,13 @@ class EventFollowers {
     bool again = false;  // there is more since
   };
 
+  struct Found {
+    EventsAfter after;
+    std::string text;  // of its events
+  };
+
   void advance(const std::shared_ptr<Follower>& follower);
-  static void tell(Follower& follower, const EventsAfter& found);
+  static void tell(Follower& follower, const Found& found);
   bool beat();
 
   ReadThread& reads_;

@@ -53,13 +53,34 @@ void EventHub::subscribe(JobId job, std::shared_ptr<HttpStream> stream, std::str
   tell_job(job);
 }
 
-// Meanwhile what happens is held for it: the read may or may not have seen that.
-void EventHub::read_missed(JobId job, const HttpStream* stream, Position last) {
-  reads_.run([job, last, now = read_wall_clock()](Reader& reader) { return reader.missed(job, last.event, last.at, now); },
-             [this, job, stream](const Result<Missed>& missed) { tell_missed(job, stream, missed); });
+namespace {
+
+std::string_view type_of(const views::Trial&) { return "trial"; }
+std::string_view type_of(const views::TrialObservation&) { return "observation"; }
+std::string_view type_of(const DecisionRow&) { return "decision"; }
+std::string_view type_of(const FindingRow&) { return "finding"; }
+
+std::string text_of(const Missed& missed) {
+  if (!missed.known) return event_text("gap", "{}");
+  std::string text;
+  for (const Missed::Message& message : missed.messages)
+    text += std::visit([](const auto& one) { return event_text(type_of(one), json_text(one)); }, message);
+  return text;
 }
 
-void EventHub::tell_missed(JobId job, const HttpStream* stream, const Result<Missed>& missed) {
+}  // namespace
+
+// Meanwhile what happens is held for it: the read may or may not have seen that.
+void EventHub::read_missed(JobId job, const HttpStream* stream, Position last) {
+  const auto read = [job, last, now = read_wall_clock()](Reader& reader) -> Result<std::string> {
+    const Result<Missed> missed = reader.missed(job, last.event, last.at, now);
+    return text_of(missed ? *missed : Missed{});
+  };
+  reads_.run(
+      read, [this, job, stream](const Result<std::string>& text) { tell_missed(job, stream, text ? *text : text_of(Missed{})); });
+}
+
+void EventHub::tell_missed(JobId job, const HttpStream* stream, const std::string& text) {
   const auto topic = topics_.find(job);
   if (topic == topics_.end()) return;
   auto& watchers = topic->second.watchers;
@@ -67,11 +88,6 @@ void EventHub::tell_missed(JobId job, const HttpStream* stream, const Result<Mis
       std::find_if(watchers.begin(), watchers.end(), [&](const Watcher& one) { return one.stream.get() == stream; });
   if (watcher != watchers.end()) {
     const std::string held = *std::exchange(watcher->held, std::nullopt);
-    std::string text;
-    if (!missed || !missed->known) text = event_text("gap", "{}");
-    for (const Missed::Message& message : missed && missed->known ? missed->messages : std::vector<Missed::Message>()) {
-      text += event_text(message.type, message.json);
-    }
     watcher->stream->write(text + held);
   }
   tell_job(job);
@@ -116,11 +132,9 @@ void EventHub::tell_job(JobId job) {
   topic.reading = true;
   topic.stale = false;
   const auto read = [job](Reader& reader) -> Result<std::pair<std::string, bool>> {
-    const auto row = reader.job_row(job);
-    if (!row) return row.error();
-    const auto json = reader.job(job);
-    if (!json) return json.error();
-    return std::pair(*json, ended(row->state));
+    const auto found = reader.job(job);
+    if (!found) return found.error();
+    return std::pair(json_text(*found), ended(found->state));
   };
   reads_.run(read, [this, job](const Result<std::pair<std::string, bool>>& answer) { job_read(job, answer); });
 }
@@ -171,13 +185,13 @@ void EventHub::on_committed(std::span<const Write> writes, Timestamp now) {
     if (const auto* job = std::get_if<JobRow>(&write)) {
       if (topics_.contains(job->id)) changed.push_back(job->id);
     } else if (const auto* trial = std::get_if<TrialRow>(&write)) {
-      add(trial->id.job, "trial", [&] { return trial_json(*trial, now); });
+      add(trial->id.job, "trial", [&] { return json_text(trial_view(*trial, now)); });
     } else if (const auto* observation = std::get_if<ObservationRow>(&write)) {
-      add(observation->trial.job, "observation", [&] { return observation_json(*observation); });
+      add(observation->trial.job, "observation", [&] { return json_text(*observation); });
     } else if (const auto* decision = std::get_if<DecisionRow>(&write)) {
-      add(decision->trial.job, "decision", [&] { return decision_json(*decision); });
+      add(decision->trial.job, "decision", [&] { return json_text(*decision); });
     } else if (const auto* finding = std::get_if<FindingRow>(&write)) {
-      add(finding->trial.job, "finding", [&] { return finding_json(*finding); });
+      add(finding->trial.job, "finding", [&] { return json_text(*finding); });
     }
   }
   for (const auto& [job, messages] : told) tell(topics_.at(job), messages);

@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -19,6 +20,24 @@ namespace tuneband::server {
 
 // What the API says of work that threw; the log says more.
 Error failed_read(const std::exception& failure);
+
+using ReadText = std::function<Result<std::string>(Reader&)>;
+
+// What `read(Reader&)` gives, as JSON; a text is JSON already.
+template <class Read>
+ReadText json_of(Read read) {
+  return [read = std::move(read)](Reader& reader) mutable -> Result<std::string> {
+    auto found = read(reader);
+    if (!found) return found.error();
+    if constexpr (std::is_same_v<std::decay_t<decltype(*found)>, std::string>) {
+      return std::move(*found);
+    } else if constexpr (std::is_same_v<std::decay_t<decltype(*found)>, RawJson>) {
+      return std::move(found->text);
+    } else {
+      return json_text(*found);
+    }
+  };
+}
 
 class ReadThread {
  public:

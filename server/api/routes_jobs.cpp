@@ -32,13 +32,6 @@ std::vector<JobId> job_ids_of(const HttpRequest& request, Diagnostics& diagnosti
   return ids;
 }
 
-HttpReply json_text(std::string body, int status = 200) {
-  HttpReply reply;
-  reply.status = status;
-  reply.body = std::move(body);
-  return reply;
-}
-
 // A job of this name that was submitted with the same warm start has what its earlier jobs saw, which may be gone since. With it
 // the same document is the same job; another document cannot have the name anyway.
 bool had_earlier_jobs(Reader& reader, JobSpec& spec) {
@@ -226,8 +219,8 @@ void Api::submit_job(const ReadDocument& read, const Diagnostics& found_so_far, 
 void Api::reply_created(JobId job, bool created, const ReadDocument& read, const AtSubmission& moment, const Respond& respond) {
   const auto reply = [job, created, parsed = read.job, moment](Reader& reader) -> Result<std::string> {
     if (created) reader.keep_parsed(job, *parsed);
-    auto json = reader.job(job);
-    if (!json) return json.error();
+    const auto shown = reader.job(job);
+    if (!shown) return shown.error();
     Diagnostics doubts;
     std::optional<UnitTime> unit;
     if (const auto measured = reader.measured_unit_time(parsed->spec)) unit = UnitTime{measured->seconds_per_unit, measured->job};
@@ -236,7 +229,7 @@ void Api::reply_created(JobId job, bool created, const ReadDocument& read, const
     for (const Error& doubt : doubts.warnings()) {
       if (!doubt.path.empty()) all.warning(doubt.path, doubt.message, doubt.hint);  // that nobody is there `starts` says, too
     }
-    return joined({"{\"job\":", *json, ",\"plan\":", to_json(parsed->plan).dump(), ",\"capacity\":", capacity.dump(),
+    return joined({"{\"job\":", json_text(*shown), ",\"plan\":", to_json(parsed->plan).dump(), ",\"capacity\":", capacity.dump(),
                    ",\"warnings\":", faults_json(all.warnings()).dump(), "}"});
   };
   read_json(reply, respond, created ? 201 : 200);
@@ -275,36 +268,26 @@ void Api::list_cards(const HttpRequest& request, const JobsQuery& query, const R
   const auto with_standing = [this, query, replied, respond](const Result<std::vector<JobId>>& running) {
     if (!running) return respond->reply(error_reply(running.error()));
     std::map<JobId, Standing> standing;
-    const Scheduler& scheduler = parts_.engine.scheduler();
-    for (const JobId job : *running) standing[job] = {scheduler.waiting_by_reason(job), scheduler.queue_position(job)};
-    reads_.run([query, standing](Reader& reader) { return reader.cards(query, standing); }, replied);
+    for (const JobId job : *running) standing[job] = standing_of(job);
+    reads_.run(json_of([query, standing](Reader& reader) { return reader.cards(query, standing); }), replied);
   };
   reads_.run([query](Reader& reader) { return reader.running_jobs(query); }, with_standing);
 }
 
 void Api::get_job(JobId job, const Respond& respond) {
-  const Scheduler& scheduler = parts_.engine.scheduler();
-  read_json([job, waiting = scheduler.waiting_by_reason(job),
-             position = scheduler.queue_position(job)](Reader& reader) { return reader.job_detail(job, waiting, position); },
-            respond);
+  read_json([job, standing = standing_of(job)](Reader& reader) { return reader.job_detail(job, standing); }, respond);
 }
 
 // On a thread of its own: it reads each of the job's trials.
 void Api::get_summary(JobId job, const Respond& respond) {
-  const Scheduler& scheduler = parts_.engine.scheduler();
   const DataDir& data_dir = parts_.data_dir;
-  const auto produce = [job, &data_dir, waiting = scheduler.waiting_by_reason(job), position = scheduler.queue_position(job)](
-                           Reader& reader, const Sink& sink) -> Result<void> {
-    const auto model_path = [&data_dir](TrialId trial) { return model_file_of(data_dir, trial); };
-    std::optional<SavedTensors> tensors;
+  const auto read = [job, &data_dir, standing = standing_of(job)](Reader& reader) {
+    std::optional<views::SavedTensors> tensors;
     if (const auto saved = debugger::files::tensors_of_job(data_dir.job_dir(job)))
-      tensors = {saved->bytes, saved->dropped.rows, saved->dropped.bytes};
-    const auto text = reader.summary(job, waiting, model_path, read_wall_clock(), position, tensors);
-    if (!text) return text.error();
-    sink(*text);
-    return {};
+      tensors = {saved->bytes, {saved->dropped.rows, saved->dropped.bytes}};
+    return reader.summary(job, standing, model_files(data_dir), read_wall_clock(), tensors);
   };
-  summaries_.run(HttpReply{}, produce, respond);
+  run_text(json_of(read), HttpReply{}, respond, summaries_);
 }
 
 void Api::stop_job(JobId job, const Respond& respond) {
@@ -320,7 +303,10 @@ void Api::delete_job(JobId job, const Respond& respond) {
     for (const Notice& notice : notices) {
       const auto* reply = std::get_if<JobReply>(&notice);
       if (reply == nullptr) continue;
-      respond->reply(reply->job ? json_text("", 204) : error_reply(reply->job.error()));
+      if (!reply->job) return respond->reply(error_reply(reply->job.error()));
+      HttpReply gone;
+      gone.status = 204;
+      respond->reply(std::move(gone));
     }
   };
   if (const auto taken = parts_.engine.submit(JobDeleteRequested{job}, committed); !taken)

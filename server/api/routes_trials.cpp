@@ -183,21 +183,11 @@ void Api::get_model(const HttpRequest& request, TrialId trial, const Respond& re
 // On a thread that may wait for the disk.
 void Api::list_files(TrialId trial, const Respond& respond) {
   const std::string dir = parts_.data_dir.trial_dir(trial);
-  const auto produce = [trial, dir](Reader& reader, const Sink& sink) -> Result<void> {
+  const auto read = [trial, dir](Reader& reader) -> Result<TrialListing> {
     if (const auto row = reader.trial_row(trial); !row) return row.error();
-    const TrialListing listing = list_trial_files(dir);
-    std::string text;
-    JsonWriter json(text);
-    json.begin_object().key("files").begin_array();
-    for (const TrialFile& file : listing.files) {
-      json.begin_object().field("path", file.path).field("size_bytes", static_cast<std::int64_t>(file.size_bytes));
-      json.field("modified_at", file.modified_at).end_object();
-    }
-    json.end_array().field("left_out", static_cast<std::int64_t>(listing.left_out)).end_object();
-    sink(text);
-    return {};
+    return list_trial_files(dir);
   };
-  views_.run(HttpReply{}, produce, respond);
+  run_text(json_of(read), HttpReply{}, respond, views_);
 }
 
 // Saved, never shown: what a trial wrote is no page of this server.
@@ -219,20 +209,18 @@ void Api::get_file(const HttpRequest& request, TrialId trial, const Respond& res
   });
 }
 
-std::optional<std::string> model_file_of(const DataDir& data_dir, TrialId trial) {
-  std::string path = data_dir.trial_dir(trial) + "/" + protocol::kModelFile;
-  return OpenFile::open(path) ? std::optional(std::move(path)) : std::nullopt;
+Reader::ModelPath model_files(const DataDir& data_dir) {
+  return [&data_dir](TrialId trial) {
+    std::string path = data_dir.trial_dir(trial) + "/" + protocol::kModelFile;
+    return OpenFile::open(path) ? std::optional(std::move(path)) : std::nullopt;
+  };
 }
 
 void Api::get_best(JobId job, const Respond& respond) {
-  const DataDir& data_dir = parts_.data_dir;
-  read_json(
-      [job, &data_dir](Reader& reader) -> Result<std::string> {
-        const auto number = reader.best_trial(job);
-        if (!number) return number.error();
-        return reader.best(job, model_file_of(data_dir, {job, *number}), read_wall_clock());
-      },
-      respond);
+  const auto read = [job, model_path = model_files(parts_.data_dir)](Reader& reader) {
+    return reader.best(job, model_path, read_wall_clock());
+  };
+  read_json(read, respond);
 }
 
 }  // namespace tuneband::server

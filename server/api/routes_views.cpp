@@ -65,10 +65,9 @@ TimelineQuery timeline_query_of(const HttpRequest& request, Diagnostics& diagnos
 }  // namespace
 
 void Api::add_view_routes() {
-  const auto of_job = [this](Result<std::string> (Reader::*view)(JobId), ExportThreads& threads) {
+  const auto of_job = [this](auto view, ExportThreads& threads) {
     return with_job([this, view, &threads](const HttpRequest& request, JobId job, const Respond& respond) {
-      reply_view(
-          request, job, [job, view](Reader& reader) { return (reader.*view)(job); }, respond, threads);
+      reply_view(request, job, json_of([job, view](Reader& reader) { return (reader.*view)(job); }), respond, threads);
     });
   };
   router_.add({"GET",
@@ -78,8 +77,8 @@ void Api::add_view_routes() {
                  Diagnostics diagnostics;
                  const ColumnsQuery query = columns_query_of(request, diagnostics);
                  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
-                 reply_view(
-                     request, job, [job, query](Reader& reader) { return reader.columns(job, query); }, respond, views_);
+                 reply_view(request, job, json_of([job, query](Reader& reader) { return reader.columns(job, query); }), respond,
+                            views_);
                })});
   // A forest takes a while to grow.
   router_.add({"GET", "/v1/jobs/{job}/importance", {}, of_job(&Reader::importance, exports_)});
@@ -96,8 +95,8 @@ void Api::add_view_routes() {
                  Diagnostics diagnostics;
                  const CurvesQuery query = curves_query_of(request, diagnostics);
                  if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
-                 reply_view(
-                     request, job, [job, query](Reader& reader) { return reader.curves(job, query); }, respond, views_);
+                 reply_view(request, job, json_of([job, query](Reader& reader) { return reader.curves(job, query); }), respond,
+                            views_);
                })});
 }
 
@@ -108,23 +107,22 @@ void Api::add_timeline_routes() {
          Diagnostics diagnostics;
          const TimelineQuery query = timeline_query_of(request, diagnostics);
          if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
-         reply_view(
-             request, job, [job, query](Reader& reader) { return reader.timeline(job, query); }, respond, views_);
+         reply_view(request, job, json_of([job, query](Reader& reader) { return reader.timeline(job, query); }), respond, views_);
        })});
   router_.add({"GET",
                "/v1/jobs/{job}/trials/{trial}/segments",
                {},
                with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
-                 reply_view(
-                     request, trial.job, [trial](Reader& reader) { return reader.timeline(trial.job, {}, trial.number); },
-                     respond, views_);
+                 reply_view(request, trial.job,
+                            json_of([trial](Reader& reader) { return reader.timeline(trial.job, {}, trial.number); }), respond,
+                            views_);
                })});
   router_.add(
       {"GET", "/v1/workers/timeline", window, [this](const HttpRequest& request, const PathParameters&, const Respond& respond) {
          Diagnostics diagnostics;
          const TimelineQuery query = timeline_query_of(request, diagnostics);
          if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
-         const auto read = [query](Reader& reader) { return reader.workers_timeline(query, read_wall_clock()); };
+         const auto read = json_of([query](Reader& reader) { return reader.workers_timeline(query, read_wall_clock()); });
          reply_unless_seen(request, query.from && query.until ? versions_.etag_of_all() : "", read, respond, views_);
        }});
 }
@@ -132,17 +130,15 @@ void Api::add_timeline_routes() {
 void Api::surface(const HttpRequest& request, JobId job, const Respond& respond) {
   const std::string x = request.query_value("x").value_or("");
   const std::string y = request.query_value("y").value_or("");
-  reply_view(
-      request, job, [job, x, y](Reader& reader) { return reader.surface(job, x, y); }, respond, exports_);
+  reply_view(request, job, json_of([job, x, y](Reader& reader) { return reader.surface(job, x, y); }), respond, exports_);
 }
 
-void Api::reply_view(const HttpRequest& request, JobId job, std::function<Result<std::string>(Reader&)> read,
-                     const Respond& respond, ExportThreads& threads) {
+void Api::reply_view(const HttpRequest& request, JobId job, ReadText read, const Respond& respond, ExportThreads& threads) {
   reply_unless_seen(request, versions_.etag(job), std::move(read), respond, threads);
 }
 
-void Api::reply_unless_seen(const HttpRequest& request, std::string etag, std::function<Result<std::string>(Reader&)> read,
-                            const Respond& respond, ExportThreads& threads) {
+void Api::reply_unless_seen(const HttpRequest& request, std::string etag, ReadText read, const Respond& respond,
+                            ExportThreads& threads) {
   HttpReply head;
   const bool unchanged = !etag.empty() && has_already(request.header("if-none-match"), etag);
   if (!etag.empty()) head.headers.emplace_back("ETag", std::move(etag));
@@ -151,13 +147,7 @@ void Api::reply_unless_seen(const HttpRequest& request, std::string etag, std::f
     head.status = kStatusNotModified;
     return respond->reply(std::move(head));
   }
-  const auto produce = [read = std::move(read)](Reader& reader, const Sink& sink) -> Result<void> {
-    const auto text = read(reader);
-    if (!text) return text.error();
-    sink(*text);
-    return {};
-  };
-  threads.run(std::move(head), produce, respond);
+  run_text(std::move(read), std::move(head), respond, threads);
 }
 
 }  // namespace tuneband::server

@@ -199,7 +199,7 @@ Result<std::string> checked_tensors(const TensorQuery& query, const debugger::De
       saved.tensors.push_back({tensor.name, tensor.summary, view});
     }
     for (const debugger::Finding& found : judge.step(saved)) {
-      write_finding(json, finding_row(found, trial, debugger::Action::note, now));
+      json.value(finding_row(found, trial, debugger::Action::note, now));
     }
     return judge.asks();
   });

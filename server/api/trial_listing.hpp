@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/described_json.hpp"
 #include "core/time.hpp"
 #include "server/api/log_stream.hpp"
 
@@ -23,11 +24,13 @@ struct TrialFile {
   std::uint64_t size_bytes = 0;
   Timestamp modified_at;
 };
+BOOST_DESCRIBE_STRUCT(TrialFile, (), (path, size_bytes, modified_at))
 
 struct TrialListing {
   std::vector<TrialFile> files;  // by path, at most kFilesListedMax
   std::size_t left_out = 0;      // more that were seen; looking ends at kFilesLookedAtMax
 };
+BOOST_DESCRIBE_STRUCT(TrialListing, (), (files, left_out))
 
 // Empty where there is no directory. `checkpoint` stands for the segment whose files are the trial's; those of other segments are
 // not listed.

@@ -20,13 +20,9 @@ class JobViewsTest : public DbTest {
     rows.insert(rows.begin(), job);
     store_->commit(rows);
   }
-  static Json parsed_view(const Result<std::string>& text) {
-    if (!text) throw std::runtime_error(describe(text.error()));
-    return Json::parse(*text);
-  }
-  Json columns(const ColumnsQuery& query = {}) { return parsed_view(Reader::open(path()).columns(kJob, query)); }
-  Json curves(const CurvesQuery& query = {}) { return parsed_view(Reader::open(path()).curves(kJob, query)); }
-  Json decisions() { return parsed_view(Reader::open(path()).decision_columns(kJob)); }
+  Json columns(const ColumnsQuery& query = {}) { return parsed(Reader::open(path()).columns(kJob, query)); }
+  Json curves(const CurvesQuery& query = {}) { return parsed(Reader::open(path()).curves(kJob, query)); }
+  Json decisions() { return parsed(Reader::open(path()).decision_columns(kJob)); }
 
  private:
   std::optional<Store> store_;

@@ -79,12 +79,10 @@ void read_everything(Reader& reader) {
   reader.jobs({JobState::running, 50, ""}).value();
   reader.job_detail(job, {}).value();
   reader.plan(job).value();
-  reader
-      .summary(
-          job, {}, [](TrialId) { return std::optional<std::string>(); }, kStart)
-      .value();
+  const auto no_model = [](TrialId) { return std::optional<std::string>(); };
+  reader.summary(job, {}, no_model, kStart).value();
   reader.trial_row(trial).value();
-  reader.best(job, std::nullopt, kStart).value();
+  reader.best(job, no_model, kStart).value();
   reader.observations(trial, std::nullopt).value();
   reader.decisions(trial).value();
   reader.columns(job).value();

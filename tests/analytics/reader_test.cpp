@@ -14,10 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-Json parsed(const Result<std::string>& text) {
-  if (!text) throw std::runtime_error(describe(text.error()));
-  return Json::parse(*text);
-}
+std::optional<std::string> no_model(TrialId) { return std::nullopt; }
 
 // Every name in `shape` is in `value`, at every depth; of a list the first element counts.
 void expect_names(const Json& shape, const Json& value, const std::string& path) {
@@ -148,8 +145,7 @@ TEST_F(ReaderTest, ShowsAJobAsDocumented) {
 
 TEST_F(ReaderTest, ShowsTheDocumentAndWhatWaitsInTheDetail) {
   write({running_job(1, "a")});
-  const std::vector<std::pair<std::string, int>> waiting = {{"no free worker", 3}, {"rung \"not\" full", 2}};
-  const Json json = parsed(reader().job_detail(kJob, waiting));
+  const Json json = parsed(reader().job_detail(kJob, {{{"no free worker", 3}, {"rung \"not\" full", 2}}, std::nullopt}));
   EXPECT_EQ(json["spec"], Json::parse(spec_text("a")));
   EXPECT_EQ(json["waiting"]["no free worker"], 3);
   EXPECT_EQ(json["waiting"]["rung \"not\" full"], 2);
@@ -313,13 +309,14 @@ TEST_F(ReaderTest, ListsTrialsOfSeveralStatesInOneOrder) {
 TEST_F(ReaderTest, NamesTheBestTrialAtMaxResourceElseAtAnyRung) {
   JobRow job = running_job(1, "a");
   write({job, ended_trial(1, 0, TrialState::completed, 0.7, 9), ended_trial(1, 1, TrialState::stopped, 0.8, 3)});
-  EXPECT_EQ(reader().best(kJob, std::nullopt, kNow).error().code, ErrorCode::not_found);
+  EXPECT_EQ(reader().best(kJob, no_model, kNow).error().code, ErrorCode::not_found);
   job.best_anywhere = BestRow{1, 3, 0.8};
   write({job});
-  EXPECT_EQ(parsed(reader().best(kJob, std::nullopt, kNow))["trial"]["number"], 1);
+  EXPECT_EQ(parsed(reader().best(kJob, no_model, kNow))["trial"]["number"], 1);
   job.best = BestRow{0, 9, 0.7};
   write({job});
-  const Json best = parsed(reader().best(kJob, "/data/model.ubj", kNow));
+  const Json best = parsed(reader().best(
+      kJob, [](TrialId) { return std::optional<std::string>("/data/model.ubj"); }, kNow));
   EXPECT_EQ(best["trial"]["number"], 0);
   EXPECT_EQ(best["model"], "/data/model.ubj");
 }
@@ -377,7 +374,7 @@ TEST_F(ReaderTest, SaysWhatIsNotThere) {
   EXPECT_EQ(reader().job_detail(none, {}).error().code, ErrorCode::not_found);
   EXPECT_EQ(reader().plan(none).error().code, ErrorCode::not_found);
   EXPECT_EQ(reader().trials(none, {}, now).error().code, ErrorCode::not_found);
-  EXPECT_EQ(reader().best(none, std::nullopt, now).error().code, ErrorCode::not_found);
+  EXPECT_EQ(reader().best(none, no_model, now).error().code, ErrorCode::not_found);
   EXPECT_EQ(reader().analytics_json(none, now, ignore).error().code, ErrorCode::not_found);
   EXPECT_EQ(reader().analytics_csv(none, now, ignore).error().code, ErrorCode::not_found);
   for (const TrialId trial : {TrialId{kJob, 1}, TrialId{kJob, -1}, TrialId{none, 0}}) {

@@ -51,9 +51,8 @@ class SummaryTest : public DbTest {
 
   std::string summary_text() {
     Reader reader = Reader::open(path());
-    const std::vector<std::pair<std::string, int>> waiting{{"no free worker", 3}};
     const auto model = [](TrialId trial) { return std::optional("/models/" + std::to_string(trial.number)); };
-    return reader.summary(kJob, waiting, model, kNow).value();
+    return json_text(reader.summary(kJob, {{{"no free worker", 3}}, std::nullopt}, model, kNow).value());
   }
 
   Json analytics() {
@@ -134,12 +133,12 @@ TEST_F(SummaryTest, SaysWhatWouldFitWhereTrialsRanOutOfMemory) {
       "again. ";
   Reader reader = Reader::open(path());
   EXPECT_EQ(Json::parse(summary_text())["failures"][0]["advice"], first + always);
-  EXPECT_EQ(Json::parse(reader.trial({kJob, 0}, kNow).value())["advice"], first + always);
-  EXPECT_EQ(Json::parse(reader.trial({kJob, 3}, kNow).value())["advice"],
+  EXPECT_EQ(parsed(reader.trial({kJob, 0}, kNow))["advice"], first + always);
+  EXPECT_EQ(parsed(reader.trial({kJob, 3}, kNow))["advice"],
             "With the rest as it is, max_depth 11 (trial 1 had it) would fit. What needs as much is not tried again: trials 2 "
             "and 3 ran out of memory with no more. " +
                 always);
-  EXPECT_EQ(Json::parse(reader.trial({kJob, 5}, kNow).value())["advice"], std::string(advice(ExitClass::crashed)));
+  EXPECT_EQ(parsed(reader.trial({kJob, 5}, kNow))["advice"], std::string(advice(ExitClass::crashed)));
 }
 
 TEST_F(SummaryTest, TellsThatTheBestTrialsCrowdAtABound) {

@@ -50,6 +50,13 @@ TrialRow ended_trial(std::int64_t job, int number, TrialState state, std::option
 DecisionRow decision(std::int64_t job, int number, int rung, std::optional<double> value, Verdict verdict, std::int64_t sequence);
 ObservationRow observation(std::int64_t job, int number, std::int64_t resource, std::optional<double> objective);
 
+// A read as the server sends it.
+template <class Read>
+Json parsed(const Result<Read>& read) {
+  if (!read) throw std::runtime_error(describe(read.error()));
+  return Json::parse(json_text(*read));
+}
+
 void commit(Store& store, const std::vector<Write>& writes);
 
 std::string read_text(const std::string& path);

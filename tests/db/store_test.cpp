@@ -232,7 +232,7 @@ TEST_F(StoreTest, DeletesALargeJobBitByBit) {
   EXPECT_FALSE(reader.find_job("/1"));
   EXPECT_FALSE(reader.job(JobId{1}));
   EXPECT_EQ(reader.find_job("large")->value, 3);
-  EXPECT_EQ(Json::parse(*reader.jobs({}))["jobs"].size(), 2U);
+  EXPECT_EQ(reader.jobs({})->jobs.size(), 2U);
   int bits = 0;
   while (store.tidy()) ++bits;
   EXPECT_GE(bits, kTrials * kObservations / 5'000);
@@ -381,8 +381,8 @@ TEST_F(StoreTest, NotesAreKeptBesideTheRows) {
   EXPECT_FALSE(store.put_note(JobId{1}, 1, "x", kStart));
   commit(store, {running_job(1, "a"), running_trial(1, 0)});
   Reader reader = Reader::open(path());
-  EXPECT_EQ(Json::parse(*reader.note(JobId{1}, std::nullopt)).at("note"), "of the job");
-  EXPECT_EQ(Json::parse(*reader.note(JobId{1}, 0)).at("note"), "of the trial");
+  EXPECT_EQ(reader.note(JobId{1}, std::nullopt)->note, "of the job");
+  EXPECT_EQ(reader.note(JobId{1}, 0)->note, "of the trial");
   EXPECT_FALSE(reader.note(JobId{1}, 1));
 }
 
@@ -422,10 +422,9 @@ TEST_F(StoreTest, ReadersSeeWholeBatchesBesideTheWriter) {
     done = true;
   });
   while (!done) {
-    const Result<std::string> text = reader.job(JobId{1});
-    ASSERT_TRUE(text);
-    const Json job = Json::parse(*text);
-    EXPECT_EQ(job["trials"]["created"], job["trials"]["pending"]);
+    const Result<views::Job> job = reader.job(JobId{1});
+    ASSERT_TRUE(job);
+    EXPECT_EQ(job->trials.created, job->trials.pending);
   }
   writer.join();
 }
