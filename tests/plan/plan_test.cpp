@@ -241,6 +241,9 @@ TEST(Plans, HoldForTheLargestResource) {
   steep.rungs.push_back(kResourceMax);
   EXPECT_EQ(trials_of_one_pass(steep), std::numeric_limits<int>::max());
   EXPECT_EQ(make_plan(job_of(steep, kTrialsMax)).brackets.front().rungs.front().trials, kTrialsMax);
+  for (int index = 0; index < 20; ++index) {  // K eta^s / (s + 1) is beyond 64 bits for most of these
+    EXPECT_EQ(planned_bracket(steep, index, std::nullopt).rungs.front().trials, std::numeric_limits<int>::max()) << index;
+  }
 }
 
 TEST(Plans, AreTrimmedVisiblyToMaxTrials) {
@@ -293,6 +296,68 @@ TEST(Plans, OfAsynchronousRulesExpectOneInEtaToGoOn) {
   unbounded.objective.target = 1;
   EXPECT_EQ(trials_text(make_plan(unbounded).brackets), "27 9 3 1");
   EXPECT_EQ(make_plan(unbounded).trials, std::nullopt);
+}
+
+// R = 9, eta = 3: 9, 5 and 3 trials of a pass of 17 start in the three brackets.
+TEST(Plans, OfAsynchronousHyperbandHaveEveryBracketWithItsShareOfTheTrials) {
+  const SchedulerSpec spec = spec_of(9, 1, 3, SchedulerType::async_hyperband);
+  const Plan two_passes = make_plan(job_of(spec, 34));
+  EXPECT_EQ(trials_text(two_passes.brackets), "18 6 2 / 10 3 / 6");
+  EXPECT_EQ(two_passes.total_resource, (18 + 6 * 2 + 2 * 6) + (10 * 3 + 3 * 6) + 6 * 9);
+  EXPECT_EQ(two_passes.total_resource_without_stopping, 34 * 9);
+  EXPECT_FALSE(two_passes.exact);
+  for (int index = 0; index < 3; ++index) {
+    const PlannedBracket& bracket = two_passes.brackets.at(static_cast<std::size_t>(index));
+    EXPECT_EQ(bracket.index, index);
+    EXPECT_EQ(bracket.s, 2 - index);
+    EXPECT_EQ(bracket.rungs.front().resource, ladder(spec)[static_cast<std::size_t>(index)]);
+  }
+  EXPECT_EQ(trials_text(make_plan(job_of(spec, 2)).brackets), "1 1 1 / 1 1 / 1");  // no rung without a trial
+  const Plan unbounded = make_plan(job_of(spec));
+  EXPECT_EQ(unbounded.trials, std::nullopt);
+  EXPECT_EQ(trials_text(unbounded.brackets), "9 3 1 / 5 1 / 3");
+  EXPECT_EQ(unbounded.total_resource_without_stopping, 17 * 9);
+  const Plan one_rung = make_plan(job_of(spec_of(1, 1, 3, SchedulerType::async_hyperband), 4));
+  EXPECT_EQ(trials_text(one_rung.brackets), "4");
+  EXPECT_TRUE(one_rung.exact);
+}
+
+TEST(Plans, OfTheMedianRuleStopHalfOfTheTrialsEvenlyOnTheWay) {
+  const auto plan_of = [](std::int64_t max_resource, std::optional<int> trials) {
+    return make_plan(job_of(spec_of(max_resource, 1, 3, SchedulerType::median_stopping), trials));
+  };
+  const Plan plan = plan_of(5, 12);
+  EXPECT_EQ(plan.ladder, (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(trials_text(plan.brackets), "12 11 9 8 6");  // 12 - floor(12 rung / 8)
+  EXPECT_EQ(plan.total_resource, 12 + 11 + 9 + 8 + 6);
+  EXPECT_EQ(plan.brackets.front().s, 4);
+  EXPECT_FALSE(plan.exact);
+  EXPECT_EQ(trials_text(plan_of(2, 10).brackets), "10 5");
+  EXPECT_EQ(trials_text(plan_of(1, 10).brackets), "10");
+  EXPECT_EQ(trials_text(plan_of(3, std::nullopt).brackets), "2 2 1");  // as many as leave one at the top
+  EXPECT_EQ(plan_of(3, std::nullopt).total_resource_without_stopping, 2 * 3);
+}
+
+// A share of 0.15 of the resource, 0.15 / 0.85 of what the others spend: that is 1 + 2 / 3 + 6 / 9 for a trial of theirs.
+TEST(Plans, OfTheAutomaticSchedulerTrainSomeTrialsWhateverTheRungsSay) {
+  JobSpec job = job_of(spec_of(9, 1, 3, SchedulerType::automatic), 100);
+  job.scheduler.rung_audit = true;
+  const Plan plan = make_plan(job);
+  EXPECT_EQ(trials_text(plan.brackets), "95 31 10 / 5");
+  EXPECT_EQ(plan.brackets[0].s, 2);
+  EXPECT_EQ(plan.brackets[1].index, 2);
+  EXPECT_EQ(plan.brackets[1].rungs.front().resource, 9);
+  EXPECT_EQ(plan.total_resource, 95 + 31 * 2 + 10 * 6 + 5 * 9);
+  job.scheduler.restarts = true;  // 1 + 3 / 3 + 9 / 9 for a trial
+  EXPECT_EQ(trials_text(make_plan(job).brackets), "94 31 10 / 6");
+  job.scheduler.rung_audit = false;
+  EXPECT_EQ(trials_text(make_plan(job).brackets), "100 33 11");
+  JobSpec two_rungs = job_of(spec_of(3, 1, 3, SchedulerType::automatic), 100);
+  two_rungs.scheduler.rung_audit = true;
+  EXPECT_EQ(trials_text(make_plan(two_rungs).brackets), "90 30 / 10");
+  JobSpec one_rung = job_of(spec_of(1, 1, 3, SchedulerType::automatic), 100);
+  one_rung.scheduler.rung_audit = true;
+  EXPECT_EQ(trials_text(make_plan(one_rung).brackets), "100");
 }
 
 TEST(Plans, WithoutStoppingRunEveryTrialToTheTop) {
