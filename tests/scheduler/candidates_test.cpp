@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tuneband::test {
@@ -55,6 +56,68 @@ TEST(Candidates, ThatAreEnqueuedAreNotSuggestedAgain) {
   const auto texts = suggested(spec);
   EXPECT_EQ(texts.size(), 3U);
   EXPECT_EQ(texts.count(to_json(spec.candidates[0]).dump()), 1U);  // it stands twice
+}
+
+TEST(Candidates, AreAsManyAsAreNotEnqueuedAndTheSamplerHas) {
+  const auto size = [](const Json& overlay) {
+    Json document = overlay;
+    document["candidates"] = kFour;
+    return make_sampler(job_with(document))->size();
+  };
+  EXPECT_EQ(size(Json::object()), 4);
+  EXPECT_EQ(size({{"enqueue", {kFour[1]}}}), 3);
+  EXPECT_EQ(size({{"enqueue", {kFour[0], kFour[0], kFour[0], kFour[1]}}}), 1);  // the first stands twice
+  EXPECT_EQ(size({{"enqueue", {{{"rate", 0.5}, {"kind", "y"}}}}}), 4);
+  const Json grid = Json{{"sampler", {{"type", "grid"}}}, {"search_space", {{"rate", nullptr}, {"depth", nullptr}}}};
+  Json four = grid;
+  four["candidates"] = Json::parse(R"([{"kind": "x"}, {"kind": "y"}, {"kind": "x"}, {"kind": "y"}])");
+  EXPECT_EQ(make_sampler(job_with(four))->size(), 2);
+}
+
+// What a sampler that does not learn proposes is snapped to a candidate; distances are those of the domains' scales.
+TEST(Candidates, AreTakenInTheOrderOfTheirDistanceFromTheProposal) {
+  Json list = Json::array();
+  for (int i = 0; i < 12; ++i) list.push_back({{"rate", std::pow(10.0, -i / 3.0)}, {"kind", "y"}});
+  for (int i = 0; i < 12; ++i) list.push_back({{"rate", std::pow(10.0, -i / 3.0)}, {"kind", "x"}, {"depth", 1 + i * 5 % 9}});
+  const JobSpec spec = job_with({{"candidates", list}, {"sampler", {{"type", "random"}, {"seed", 5}}}});
+  const auto sampler = make_sampler(spec);
+  const auto proposing = make_sampler(spec.sampler, spec.search_space);
+  const auto coordinate = [&](const Configuration& one, const std::string& name) {
+    const auto& parameters = spec.search_space.parameters();
+    const auto is_named = [&](const Parameter& parameter) { return parameter.name == name; };
+    return unit_position(std::find_if(parameters.begin(), parameters.end(), is_named)->domain, one.at(name));
+  };
+  const auto squared_distance = [&](const Configuration& a, const Configuration& b) {
+    const bool same_kind = a.at("kind") == b.at("kind");
+    const bool deep = a.contains("depth") && b.contains("depth");
+    return (same_kind ? 0 : 2) + std::pow(coordinate(a, "rate") - coordinate(b, "rate"), 2) +  // the other kind has no depth
+           (deep ? std::pow(coordinate(a, "depth") - coordinate(b, "depth"), 2) : 0);
+  };
+  History history({1, 3, 9});
+  std::vector<Configuration> left = spec.candidates;
+  for (std::int64_t i = 0; i < 24; ++i) {
+    const Configuration proposal = proposing->suggest(i, history);
+    const auto nearer = [&](const Configuration& a, const Configuration& b) {
+      return squared_distance(a, proposal) < squared_distance(b, proposal);
+    };
+    const auto expected = std::min_element(left.begin(), left.end(), nearer);
+    const Configuration found = sampler->suggest(i, history);
+    EXPECT_EQ(to_json(found), to_json(*expected)) << "proposal " << i << ": " << to_json(proposal);
+    left.erase(expected);
+    history.add_trial(found);
+  }
+}
+
+TEST(Candidates, OfTheSameDistanceAreTakenInTheirOrder) {
+  const Json space{{"rate", nullptr}, {"depth", nullptr}, {"kind", {{"values", {"x", "y", "z"}}}}};
+  const JobSpec spec = job_with({{"candidates", Json::parse(R"([{"kind": "z"}, {"kind": "x"}])")},
+                                 {"search_space", space},
+                                 {"sampler", {{"type", "random"}}}});
+  const auto proposing = make_sampler(spec.sampler, spec.search_space);
+  const History none({1, 3, 9});
+  std::int64_t index = 0;
+  while (std::get<std::string>(proposing->suggest(index, none).at("kind")) != "y") ++index;
+  EXPECT_EQ(to_json(make_sampler(spec)->suggest(index, none)), Json({{"kind", "z"}}));
 }
 
 TEST(Candidates, AreRatedByASamplerThatLearnsNotSnappedToItsProposal) {
