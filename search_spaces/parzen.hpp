@@ -16,6 +16,7 @@ class ParzenEstimator {
   ParzenEstimator(const Encoding::Dimension& dimension, const std::vector<double>& coordinates);
 
   double draw(Draws& draws) const;
+  // Of a float without the factor 1 / sqrt(2 pi), which is the same for all estimators that are compared.
   double log_density(double coordinate) const;
 
  private:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the product computes, computed a second time with NumPy from the papers' formulas, the slow and plain way.
 
-Reads {"what": NAME, ...} from standard input and writes the answer, both JSON.
+Reads {"what": NAME, ...} from standard input and writes the answer, both JSON; or an array of them, and that of their answers.
 """
 
 import itertools
@@ -183,4 +183,5 @@ ANSWERS = {f.__name__: f for f in (gaussian_process, log_posterior, parzen, non_
 
 if __name__ == "__main__":
     question = json.load(sys.stdin)
-    json.dump(ANSWERS[question["what"]](question), sys.stdout)
+    answer = lambda q: ANSWERS[q["what"]](q)
+    json.dump([answer(each) for each in question] if isinstance(question, list) else answer(question), sys.stdout)
