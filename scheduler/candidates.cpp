@@ -47,6 +47,12 @@ class CandidateSampler final : public Sampler {
     return inner_->expected_improvement(index, history);
   }
 
+  std::optional<std::vector<double>> predicted_costs(const History& history, const std::vector<int>& trials) override {
+    return inner_->predicted_costs(history, trials);
+  }
+
+  bool predicts_costs() const override { return inner_->predicts_costs(); }
+
   bool is_quick() const override { return inner_->is_quick(); }
 
   std::optional<std::int64_t> size() const override { return std::min(size_, inner_->size().value_or(size_)); }

@@ -220,6 +220,7 @@ std::optional<int> Job::take(std::optional<int> preferred, int usable, Timestamp
 // What waits only for its configuration comes first: the policy counts on it.
 std::optional<int> Job::choose(std::optional<int> preferred, Timestamp now) {
   if (begun_) return create_trial(now);
+  if (choice_is_wanted()) return std::nullopt;
   std::vector<Decision> decisions;
   const auto work = policy_->take(preferred, decisions);
   TUNEBAND_CHECK(work.has_value(), "a policy that has work gives it");
@@ -234,6 +235,22 @@ std::optional<int> Job::choose(std::optional<int> preferred, Timestamp now) {
   trial.attempts = 0;
   if (spec_->scheduler.restarts) trial.checkpoint_resource = 0;  // the rung below was another training
   return *work->trial;
+}
+
+// The model is to say first who goes on. Of an answer that came when others wait by now nothing is known: it is asked again.
+bool Job::choice_is_wanted() {
+  const auto answer = std::exchange(chosen_, std::nullopt);
+  if (!suggester_.chooses_trials()) return false;
+  std::vector<int> contenders = policy_->contenders();
+  if (contenders.empty()) return false;
+  if (answer && !*answer) return false;
+  if (answer && std::find(contenders.begin(), contenders.end(), **answer) != contenders.end()) {
+    policy_->choose(**answer);
+    return false;
+  }
+  choosing_ = true;
+  wanted_ = SuggestionWanted{row_.id, static_cast<int>(trials_.size()), suggester_.lend_for_choice(std::move(contenders))};
+  return true;
 }
 
 // False: its suggestion is wanted first. `note`: why it is not what the sampler proposed.
@@ -287,7 +304,11 @@ std::optional<int> Job::create_trial(Timestamp now) {
 void Job::suggested(Suggestion suggestion) {
   if (!suggester_.lent()) return;
   suggester_.give_back();
-  if (begun_) suggestion_ = std::move(suggestion);
+  if (std::exchange(choosing_, false)) {
+    chosen_ = suggestion.goes_on;
+  } else if (begun_) {
+    suggestion_ = std::move(suggestion);
+  }
 }
 
 void Job::note_expected_improvement(std::optional<double> expected) {

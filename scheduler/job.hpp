@@ -69,8 +69,8 @@ class Job {
   // Chooses the trial whose next segment is to run, which needs next_replicas(usable). Given back by start() or by nothing: start
   // it at once. Nothing: its configuration has to be suggested first, and has_work(usable) no longer holds.
   std::optional<int> take(std::optional<int> preferred, int usable, Timestamp now);
-  // A new trial waits for its suggestion.
-  bool awaits_suggestion() const { return begun_ && suggester_.lent(); }
+  // A new trial waits for its suggestion, or those that wait at a rung for the model's word which of them goes on.
+  bool awaits_suggestion() const { return (begun_ || choosing_) && suggester_.lent(); }
   // And has a right to the workers that wait with it.
   bool keeps_workers() const {
     return awaits_suggestion() && row_.state == JobState::running && queued_.empty() &&
@@ -136,6 +136,7 @@ class Job {
   std::optional<std::string> waits_for(const Capacity& capacity) const;
   std::optional<int> choose(std::optional<int> preferred, Timestamp now);
   std::optional<int> create_trial(Timestamp now);
+  bool choice_is_wanted();
   bool configure(TrialRow& trial, std::string& note);
   void note_expected_improvement(std::optional<double> expected);
   void leave_worker(TrialRow& trial, Timestamp now);
@@ -163,6 +164,8 @@ class Job {
   std::optional<Work> begun_;                   // a new trial, taken from the policy and still without a configuration
   std::optional<SuggestionWanted> wanted_;      // for it, since take_wanted()
   std::optional<Suggestion> suggestion_;        // for it
+  bool choosing_ = false;                       // the model is asked who goes on
+  std::optional<std::optional<int>> chosen_;    // its answer, where there is one; nothing in it: it does not know
   std::optional<Scalarisation> scalarisation_;  // of several objectives
   std::vector<TrialRow> trials_;
   std::vector<DecisionRow> decisions_;              // by sequence

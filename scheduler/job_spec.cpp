@@ -126,6 +126,7 @@ void refuse(ObjectReader& reader, const std::string& field, bool refused, const 
 
 SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   static const std::vector<std::string> kRoundings{"algorithm1", "table1"};
+  static const std::vector<std::string> kPromotions{"value", "prediction"};
   SchedulerSpec spec;
   ObjectReader reader(json, path, diagnostics);
   const auto type = reader.word("type", kSchedulerTypes);
@@ -148,6 +149,11 @@ SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnost
   const bool automatic = spec.type == SchedulerType::automatic;
   spec.rung_audit = reader.boolean_or("rung_audit", automatic);
   refuse(reader, "rung_audit", !automatic && spec.type != SchedulerType::asha_delayed,
+         "is only for the scheduler types `asha_delayed` and `auto`");
+  const Promotion otherwise_by = automatic && spec.rung_audit ? Promotion::prediction : Promotion::value;
+  const auto promotion = reader.word("promotion", kPromotions);
+  spec.promotion = promotion ? static_cast<Promotion>(*promotion) : otherwise_by;
+  refuse(reader, "promotion", !automatic && spec.type != SchedulerType::asha_delayed,
          "is only for the scheduler types `asha_delayed` and `auto`");
   refuse(reader, "bracket_rounding", spec.type != SchedulerType::hyperband, "is only for the scheduler type `hyperband`");
   if (none) spec.min_resource = spec.max_resource;
@@ -397,7 +403,14 @@ void check_objectives(JobSpec& spec, Diagnostics& diagnostics) {
     diagnostics.error("scheduler.type", named + " compares values, and there is no single one with several objectives",
                       "use `auto`, `asha_promotion`, `asha_stopping`, `hyperband` or `successive_halving`");
   }
-  if (type == SchedulerType::automatic) spec.scheduler.rung_audit = false;
+  if (type == SchedulerType::automatic) {
+    spec.scheduler.rung_audit = false;
+    spec.scheduler.promotion = Promotion::value;
+  }
+  if (spec.scheduler.promotion == Promotion::prediction) {
+    diagnostics.error("scheduler.promotion", "`prediction` is of one value, and there is no single one with several objectives",
+                      "use `value`");
+  }
   if (type == SchedulerType::asha_delayed && spec.scheduler.rung_audit) {
     diagnostics.error("scheduler.rung_audit", "compares values, and there is no single one with several objectives",
                       "leave it out");

@@ -65,6 +65,10 @@ std::string_view to_string(SchedulerType type);
 // numbers printed in the paper's Table 1.
 enum class BracketRounding { algorithm1, table1 };
 
+// Which of the trials that wait at a rung goes on: the best there, or (of `auto` at a share of the turns) the one that the
+// sampler's model expects to be the best at max_resource. Samplers without such a model leave it to the value.
+enum class Promotion { value, prediction };
+
 struct SchedulerSpec {
   SchedulerType type = SchedulerType::hyperband;
   std::int64_t min_resource = 1;
@@ -76,7 +80,8 @@ struct SchedulerSpec {
   // What the trainer says of its rungs (rungs_restart()): true: each is a training of its own, from nothing, so that a trial that
   // goes on costs the whole of the next level; false: it goes on from the rung below and costs the difference.
   bool restarts = false;
-  bool rung_audit = false;  // asha_delayed and automatic: does the first rung order trials as the next one does?
+  Promotion promotion = Promotion::value;  // asha_delayed and automatic
+  bool rung_audit = false;                 // asha_delayed and automatic: does the first rung order trials as the next one does?
 };
 
 // The model expects less than `tolerance` of improvement (in the unit of the objective) from `suggestions` trials in a row.

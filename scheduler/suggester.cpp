@@ -42,7 +42,9 @@ void Suggester::Learned::begin_anew() {
 }
 
 Suggester::Suggester(std::shared_ptr<const JobSpec> spec)
-    : learned_(std::make_shared<Learned>(std::move(spec))), quick_(learned_->sampler->is_quick()) {}
+    : learned_(std::make_shared<Learned>(std::move(spec))),
+      quick_(learned_->sampler->is_quick()),
+      chooses_trials_(learned_->sampler->predicts_costs()) {}
 
 void Suggester::add_trial(Configuration configuration) {
   change([configuration = std::move(configuration)](Learned& learned) mutable {
@@ -107,10 +109,27 @@ void Suggester::keep_within_memory(const Learned& learned, std::int64_t index, M
   suggestion.configuration = *std::move(instead);
 }
 
+Suggestion Suggester::choose(Learned& learned, const std::vector<int>& trials) {
+  Suggestion suggestion;
+  const auto costs = learned.sampler->predicted_costs(learned.history, trials);
+  if (!costs) return suggestion;
+  const auto least = std::min_element(costs->begin(), costs->end());
+  suggestion.goes_on = trials[static_cast<std::size_t>(least - costs->begin())];
+  return suggestion;
+}
+
 std::function<Suggestion()> Suggester::lend(std::int64_t index) {
+  return lend([index](Learned& learned) { return suggest(learned, index); });
+}
+
+std::function<Suggestion()> Suggester::lend_for_choice(std::vector<int> trials) {
+  return lend([trials = std::move(trials)](Learned& learned) { return choose(learned, trials); });
+}
+
+std::function<Suggestion()> Suggester::lend(std::function<Suggestion(Learned&)> compute) {
   TUNEBAND_CHECK(!lent_, "a sampler is lent to one computation at a time");
   lent_ = true;
-  return [learned = learned_, index] { return suggest(*learned, index); };
+  return [learned = learned_, compute = std::move(compute)] { return compute(*learned); };
 }
 
 void Suggester::give_back() {

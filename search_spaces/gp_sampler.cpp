@@ -259,6 +259,15 @@ GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, 
       [&](const std::vector<Point>& candidates) { return rate(model.process, model.incumbent, candidates); }, draws);
 }
 
+std::optional<std::vector<double>> GpSampler::predicted_costs(const History& history, const std::vector<int>& trials) {
+  if (starting(static_cast<std::int64_t>(history.trials().size()), history)) return std::nullopt;
+  const Model model = model_of(history, encoded_.scored_points(history));
+  std::vector<const Point*> points;
+  for (const int trial : trials) points.push_back(&encoded_.points().at(static_cast<std::size_t>(trial)));
+  const Eigen::VectorXd means = model.process.mean(at_max_resource(points));
+  return std::vector<double>(means.begin(), means.end());
+}
+
 std::optional<std::size_t> GpSampler::suggest_among(std::int64_t index, const History& history,
                                                     const std::vector<const Configuration*>& pool) {
   const bool starts = starting(index, history);

@@ -25,6 +25,8 @@ class GpSampler final : public Sampler {
   std::optional<std::size_t> suggest_among(std::int64_t index, const History& history,
                                            const std::vector<const Configuration*>& pool) override;
   std::optional<double> expected_improvement(std::int64_t index, const History& history) override;
+  std::optional<std::vector<double>> predicted_costs(const History& history, const std::vector<int>& trials) override;
+  bool predicts_costs() const override { return true; }
 
  private:
   struct Fit {

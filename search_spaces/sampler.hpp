@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "search_spaces/history.hpp"
 #include "search_spaces/search_space.hpp"
@@ -59,6 +60,10 @@ class Sampler {
   // How much less than the least cost so far, on average, the next suggestion is expected to reach at max_resource, in the unit
   // of the objective; 0 or more. Nothing: it has no model, or not yet. A function of the same things as the suggestion.
   virtual std::optional<double> expected_improvement(std::int64_t, const History&) { return std::nullopt; }
+  // Of trials of the history the cost at max_resource that its model predicts, on a scale of its own: the less the better.
+  // Nothing: not yet. A function of the same things as the suggestion.
+  virtual std::optional<std::vector<double>> predicted_costs(const History&, const std::vector<int>&) { return std::nullopt; }
+  virtual bool predicts_costs() const { return false; }  // ever
   // How many different configurations there are, where that is finite: a grid's size, at most kGridSizeMax. From there
   // on there is nothing to suggest, and to ask is a programming error.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }

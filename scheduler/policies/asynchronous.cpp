@@ -1,10 +1,17 @@
 #include "scheduler/policies/asynchronous.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/check.hpp"
 
 namespace tuneband {
+
+namespace {
+
+constexpr std::size_t kContendersMax = 1000;  // that a model is asked about: the best by their values
+
+}  // namespace
 
 AsynchronousPolicy::AsynchronousPolicy(Rungs rungs, Parts parts)
     : rungs_(std::move(rungs)),
@@ -104,8 +111,30 @@ std::optional<int> AsynchronousPolicy::rung_to_finish() const {
   return others_left ? std::nullopt : rung_to_finish_from(rungs_.all());
 }
 
-Work AsynchronousPolicy::promote_best(int index, int keep, std::string rule, std::vector<Decision>& decisions) {
-  const Standing standing = *rungs_.at(index).waiting().begin();
+// Whoever may go on has a value that counts, like the one that is the best there.
+std::vector<int> AsynchronousPolicy::contenders() const {
+  if (!queue_.empty() || !promotion_ || !promotion_->is_models_turn(uncut_ ? uncut_->share() : 1)) return {};
+  const auto index = promotable();
+  if (!index) return {};
+  std::vector<int> trials;
+  for (const Standing& standing : rungs_.at(*index).waiting()) {
+    if (!standing.counts() || trials.size() == kContendersMax) break;
+    trials.push_back(standing.trial);
+  }
+  return trials.size() > 1 ? trials : std::vector<int>();
+}
+
+Work AsynchronousPolicy::promote(int index, std::vector<Decision>& decisions) {
+  const auto& waiting = rungs_.at(index).waiting();
+  const auto chosen = std::find_if(waiting.begin(), waiting.end(), [&](const Standing& one) { return one.trial == chosen_; });
+  chosen_.reset();
+  const int keep = keep_of(rungs_.at(index).filled());
+  if (chosen == waiting.end()) return promote(index, *waiting.begin(), keep, promotion_->rule(rungs_), decisions);
+  return promote(index, *chosen, keep, PromotionRule::rule_of_the_model(static_cast<int>(waiting.size())), decisions);
+}
+
+Work AsynchronousPolicy::promote(int index, const Standing standing, int keep, std::string rule,
+                                 std::vector<Decision>& decisions) {
   promoted(index, standing.trial);
   rungs_.settle(index, standing, Verdict::promoted, keep, std::move(rule), decisions);
   rungs_.begin_segment();
@@ -119,10 +148,11 @@ std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::
     return rungs_.work_of(trial, index + 1);
   }
   if (const auto next = promotable()) {
-    return promote_best(*next, keep_of(rungs_.at(*next).filled()), promotion_->rule(rungs_), decisions);
+    return promote(*next, decisions);
   }
   if (const auto last = rung_to_finish()) {
-    return promote_best(*last, 1, "all other trials are done: the best one goes on, so that one reaches max_resource", decisions);
+    return promote(*last, *rungs_.at(*last).waiting().begin(), 1,
+                   "all other trials are done: the best one goes on, so that one reaches max_resource", decisions);
   }
   if (!rungs_.may_start()) return std::nullopt;
   return start_trial();

@@ -6,7 +6,8 @@
 // promotion     when a worker is free: who goes on? (promotion_rule.hpp; its quota and pasha_cap.hpp)
 // audit         which of the first trials go on whatever their value, and at which rung new ones start (rung_audit.hpp)
 // brackets      at which rung a new trial starts (bracket_choice.hpp)
-// uncut         which new trials are trained until max_resource whatever the rungs say (uncut_share.hpp)
+// uncut         which new trials are trained until max_resource whatever the rungs say (uncut_share.hpp); the model that may say
+//               who goes on has the same share of the promotions: the less the rungs can be trusted, the more
 //
 // A policy has one of the first two. What a part concludes must follow from the results in their order, so that it is the same
 // after a restart.
@@ -39,6 +40,8 @@ class AsynchronousPolicy final : public Policy {
   void arrive(const Arrival& arrival, std::vector<Decision>& decisions) override;
   std::optional<Work> take(std::optional<int> preferred, std::vector<Decision>& decisions) override;
   bool has_work() const override;
+  std::vector<int> contenders() const override;
+  void choose(int trial) override { chosen_ = trial; }
   bool give_back_start() override;
   void start_no_more() override { rungs_.start_no_more(); }
   void close(std::vector<Decision>& decisions, std::size_t most) override;
@@ -58,12 +61,15 @@ class AsynchronousPolicy final : public Policy {
   // Of the reserve, once no trial is left to start or to wait for and none reached max_resource with a value that may be the
   // best: the rung whose best one goes on.
   std::optional<int> rung_to_finish() const;
-  Work promote_best(int index, int keep, std::string rule, std::vector<Decision>& decisions);
+  // Of those that wait at a rung the one that the model chose, or the best.
+  Work promote(int index, std::vector<Decision>& decisions);
+  Work promote(int index, Standing standing, int keep, std::string rule, std::vector<Decision>& decisions);
   std::string rule_at_close() const { return stopping_ ? StoppingRule::rule_at_close() : promotion_->rule_at_close(rungs_); }
   RungCount not_of_the_quota(int index) const;
   int keep_of(int n) const { return stopping_ ? stopping_->keep_of(n) : n / rungs_.eta(); }
 
   Rungs rungs_;
+  std::optional<int> chosen_;  // by the model
   std::unique_ptr<StoppingRule> stopping_;
   std::unique_ptr<PromotionRule> promotion_;
   std::unique_ptr<RungAudit> audit_;

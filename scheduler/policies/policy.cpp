@@ -15,7 +15,7 @@ namespace {
 
 AsynchronousPolicy::Parts parts_of(const SchedulerSpec& spec, Goal goal, const Rungs& rungs) {
   constexpr PromotionRule::Options kAsha{.quota = false};
-  constexpr PromotionRule::Options kDelayed{.quota = true};
+  const PromotionRule::Options delayed{.quota = true, .prediction = spec.promotion == Promotion::prediction};
   const int count = rungs.top() + 1;
   AsynchronousPolicy::Parts parts;
   switch (spec.type) {
@@ -27,12 +27,12 @@ AsynchronousPolicy::Parts parts_of(const SchedulerSpec& spec, Goal goal, const R
       break;
     case SchedulerType::asha_delayed:
     case SchedulerType::automatic:
-      parts.promotion = std::make_unique<PromotionRule>(rungs, kDelayed);
+      parts.promotion = std::make_unique<PromotionRule>(rungs, delayed);
       if (spec.rung_audit) parts.audit = std::make_unique<RungAudit>(rungs);
       if (has_uncut_trials(spec) && rungs.top() > 0) parts.uncut = std::make_unique<UncutShare>(rungs, spec.restarts);
       break;
     case SchedulerType::async_hyperband:
-      parts.promotion = std::make_unique<PromotionRule>(rungs, kDelayed);
+      parts.promotion = std::make_unique<PromotionRule>(rungs, delayed);
       parts.brackets = std::make_unique<BracketChoice>(count, spec.eta);
       break;
     case SchedulerType::median_stopping:

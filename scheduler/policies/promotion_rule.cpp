@@ -1,5 +1,8 @@
 #include "scheduler/policies/promotion_rule.hpp"
 
+#include <cmath>
+#include <numbers>
+
 namespace tuneband {
 
 PromotionRule::PromotionRule(const Rungs& rungs, Options options, std::unique_ptr<PashaCap> cap)
@@ -7,6 +10,22 @@ PromotionRule::PromotionRule(const Rungs& rungs, Options options, std::unique_pt
 
 void PromotionRule::learned(int index, const Standing& standing) {
   if (cap_) cap_->learned(index, standing);
+}
+
+void PromotionRule::promoted(int index) {
+  ++promoted_[static_cast<std::size_t>(index)];
+  ++promoted_in_all_;
+}
+
+bool PromotionRule::is_models_turn(double share) const {
+  if (!options_.prediction) return false;
+  const double turn = (promoted_in_all_ + 1) * std::numbers::phi;
+  return turn - std::floor(turn) < share;
+}
+
+std::string PromotionRule::rule_of_the_model(int waiting) {
+  return "a worker was free, and of the " + std::to_string(waiting) +
+         " that waited the model expects it to be the best at max_resource";
 }
 
 bool PromotionRule::may_promote(const Rungs& rungs, int index, const RungCount& apart) const {

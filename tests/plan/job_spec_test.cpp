@@ -123,6 +123,7 @@ TEST(JobSpec, HasDefaultsForWhatIsLeftOut) {
         {{"type", nullptr}, {"eta", nullptr}, {"rungs", nullptr}, {"min_resource", nullptr}, {"bracket_rounding", nullptr}}}});
   EXPECT_EQ(spec.scheduler.type, SchedulerType::automatic);
   EXPECT_TRUE(spec.scheduler.rung_audit);
+  EXPECT_EQ(spec.scheduler.promotion, Promotion::prediction);
   EXPECT_EQ(spec.scheduler.eta, 3);
   EXPECT_EQ(spec.scheduler.min_resource, 1);
   EXPECT_EQ(spec.scheduler.rounding, BracketRounding::algorithm1);

@@ -10,8 +10,9 @@
 
 namespace tuneband::test {
 
-PolicyDriver::PolicyDriver(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max, int workers, Outcomes outcomes)
-    : policy_(make_policy(spec, goal, trials_max)), workers_(workers), outcomes_(std::move(outcomes)) {
+PolicyDriver::PolicyDriver(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max, int workers, Outcomes outcomes,
+                           Model model)
+    : policy_(make_policy(spec, goal, trials_max)), workers_(workers), outcomes_(std::move(outcomes)), model_(std::move(model)) {
   fill_workers();
 }
 
@@ -44,6 +45,8 @@ void PolicyDriver::apply(const std::vector<Decision>& decisions) {
 void PolicyDriver::fill_workers() {
   while (static_cast<int>(running_.size()) < workers_ && policy_->has_work()) {
     std::vector<Decision> decisions;
+    const std::vector<int> contenders = policy_->contenders();
+    if (model_ && !contenders.empty()) policy_->choose(model_(contenders));
     const auto work = policy_->take(just_ended_, decisions);
     TUNEBAND_CHECK(work.has_value(), "a policy that has work gives it");
     apply(decisions);

@@ -26,9 +26,13 @@ struct Segment {
   auto operator<=>(const Segment&) const = default;
 };
 
+// Which of the contenders goes on.
+using Model = std::function<int(const std::vector<int>& contenders)>;
+
 class PolicyDriver {
  public:
-  PolicyDriver(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max, int workers, Outcomes outcomes);
+  PolicyDriver(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max, int workers, Outcomes outcomes,
+               Model model = nullptr);
 
   // Segments under way, in the order in which they began.
   const std::vector<Segment>& running() const { return running_; }
@@ -53,6 +57,7 @@ class PolicyDriver {
   std::unique_ptr<Policy> policy_;
   int workers_;
   Outcomes outcomes_;
+  Model model_;
   int trials_ = 0;
   std::optional<int> just_ended_;
   std::vector<Segment> running_;

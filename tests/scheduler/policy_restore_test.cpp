@@ -33,6 +33,8 @@ class RestoredJob {
   void fill(std::size_t workers) {
     while (running_.size() < workers && policy_->has_work()) {
       std::vector<Decision> decisions;
+      const std::vector<int> contenders = policy_->contenders();
+      if (!contenders.empty()) policy_->choose(contenders.back());
       const auto work = policy_->take(std::nullopt, decisions);
       ASSERT_TRUE(work);
       apply(decisions);
@@ -136,6 +138,9 @@ TEST(PolicyRestore, EveryPolicyGoesOnAsIfItHadNotBeenRebuilt) {
       spec.max_resource = std::int64_t{1} << (seed % 8);
       spec.eta = 2 + static_cast<int>(seed % 3);
       spec.rung_audit = type == SchedulerType::automatic;
+      if (type == SchedulerType::automatic || type == SchedulerType::asha_delayed) {
+        spec.promotion = static_cast<Promotion>(seed % 2);
+      }
       ASSERT_EQ(story_of(spec, seed, true), story_of(spec, seed, false)) << to_string(type) << ", seed " << seed;
       ASSERT_FALSE(testing::Test::HasFatalFailure()) << to_string(type) << ", seed " << seed;
     }

@@ -392,6 +392,26 @@ TEST(GpSampler, ExpectsLessAndLessOfASimpleFunction) {
   EXPECT_LT(expected.back(), expected.front() / 10);
 }
 
+// At the low level the lesser x is the better, at max_resource the greater.
+TEST(GpSampler, PredictsTheCostAtMaxResourceAndNotTheOneThatTheLowerLevelHad) {
+  const SearchSpace space = space_of(R"({"x": {"type": "float", "min": 0, "max": 1}})");
+  const auto sampler = learner(SamplerType::gp, 1, space);
+  History history({1, 9});
+  for (int trial = 0; trial < 12; ++trial) {
+    const double x = trial / 11.0;
+    history.add_trial({{"x", x}});
+    history.add_result(trial, 1, Loss(x));
+    if (trial % 2 == 0) history.add_result(trial, 9, Loss(0.5 - x));
+  }
+  EXPECT_TRUE(sampler->predicts_costs());
+  const auto costs = sampler->predicted_costs(history, {1, 5, 9});
+  ASSERT_TRUE(costs);
+  EXPECT_GT(costs->at(0), costs->at(1));
+  EXPECT_GT(costs->at(1), costs->at(2));
+  EXPECT_EQ(learner(SamplerType::gp, 1, space)->predicted_costs(History({1, 9}), {}), std::nullopt);
+  EXPECT_FALSE(learner(SamplerType::tpe, 1, space)->predicts_costs());
+}
+
 // What it expects after twelve results at one of two levels.
 std::optional<double> expected_after(std::int64_t resource, const std::function<double(int)>& cost) {
   const SearchSpace space = space_of(R"({"x": {"type": "float", "min": 0, "max": 1}})");

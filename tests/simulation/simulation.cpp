@@ -56,7 +56,10 @@ Json drawn_scheduler(Draw& draw, SimulationKind kind) {
                                  : draw.one_of("hyperband", "hyperband", "successive_halving", "none");
   Json scheduler{{"type", type}, {"max_resource", draw.between(1, draw.chance(share_of_large(kind)) ? 40 : 12)}};
   if (type != "none" && type != "median_stopping") scheduler["eta"] = draw.between(2, 4);
-  if (type == "asha_delayed") scheduler["rung_audit"] = draw.chance(0.5);
+  if (type == "asha_delayed") {
+    scheduler["rung_audit"] = draw.chance(0.5);
+    scheduler["promotion"] = draw.one_of("value", "prediction");
+  }
   return scheduler;
 }
 
@@ -76,6 +79,7 @@ void draw_objectives(Draw& draw, Json& job) {
   job["objectives"] = Json::array({job["objective"], {{"metric", "cost"}, {"goal", draw.one_of("maximize", "minimize")}}});
   job.erase("objective");
   job["scheduler"].erase("rung_audit");
+  job["scheduler"].erase("promotion");
 }
 
 Json drawn_job(Draw& draw, SimulationKind kind, int number) {

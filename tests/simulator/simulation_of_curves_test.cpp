@@ -49,6 +49,27 @@ CurveTable smooth_table() {
   return table;
 }
 
+// The ones that learn slowly are the best in the end.
+CurveTable table_of_slow_learners() {
+  CurveTable table;
+  table.name = "slow";
+  table.metric = "a";
+  table.parameters = {"x", "y"};
+  table.max_resource = 27;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    Curve curve;
+    const double x = random_unit(1, {i});
+    const double y = random_unit(2, {i});
+    curve.configuration = {{"x", x}, {"y", y}};
+    for (std::int64_t r = 1; r <= 27; ++r) {
+      const double left = std::exp(-static_cast<double>(r) * (0.06 + 0.9 * x));
+      curve.points.emplace_back(r, -(x - 0.2) * (x - 0.2) - 0.3 * (y - 0.6) * (y - 0.6) - left);
+    }
+    table.curves.push_back(curve);
+  }
+  return table;
+}
+
 // As a trainer that reports once a training leaves them: configuration 0 was measured from 1 on, the best one at 9 alone.
 CurveTable table_with_a_late_curve() {
   CurveTable table = tiny_table({{1, 1, 1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 2, 2, 2, 2}, {}, {3, 3, 3, 3, 3, 3, 3, 3, 3}});
@@ -287,6 +308,19 @@ TEST(SimulatedJob, EarlyStoppingBeatsRandomSearchWhereRungsTellTheOrder) {
   options.budgets = {5};
   const auto results = compare(methods, table, options);
   EXPECT_LT(estimate(results[0].regret_by_resource[0]).mean + 0.03, estimate(results[1].regret_by_resource[0]).mean);
+}
+
+TEST(SimulatedJob, PromotionByPredictionFindsMoreWhereSlowLearnersWin) {
+  CurveTable table = table_of_slow_learners();
+  const auto by = [&](const std::string& promotion) {
+    return method_on(table, Json::object(), {"asha_delayed,promotion=" + promotion, "gp", false});
+  };
+  ComparisonOptions options;
+  options.workers = 2;
+  options.seeds = 6;
+  options.budgets = {15};
+  const auto results = compare({by("prediction"), by("value")}, table, options);
+  EXPECT_LT(estimate(results[0].regret_by_resource[0]).mean, 0.5 * estimate(results[1].regret_by_resource[0]).mean);
 }
 
 TEST(SimulatedJob, NanIsWorstAndAFailureIsAsRecorded) {

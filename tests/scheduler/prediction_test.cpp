@@ -1,0 +1,113 @@
+// Promotion by what a model expects at max_resource: the model is told by the test.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "scheduler/policies/promotion_rule.hpp"
+#include "tests/scheduler/policy_driver.hpp"
+
+namespace tuneband::test {
+
+namespace {
+
+using Trials = std::set<int>;
+
+SchedulerSpec spec_of(Promotion promotion, SchedulerType type = SchedulerType::asha_delayed) {
+  SchedulerSpec spec;
+  spec.type = type;
+  spec.max_resource = 9;
+  spec.eta = 3;
+  spec.promotion = promotion;
+  return spec;
+}
+
+// The lesser, the better: a trial's number.
+const Outcomes kByNumber = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
+// Of the contenders the last, whose value is the worst.
+const Model kLast = [](const std::vector<int>& contenders) { return contenders.back(); };
+
+void finish_all(PolicyDriver& driver) {
+  while (!driver.running().empty()) driver.finish(0);
+}
+
+}  // namespace
+
+TEST(PromotionByPrediction, LetsThoseGoOnWhomTheModelNamesAndNoMoreThanTheQuota) {
+  PolicyDriver driver(spec_of(Promotion::prediction), Goal::minimize, 9, 1, kByNumber, kLast);
+  finish_all(driver);
+  EXPECT_EQ(driver.promoted().at({0, 0}), (Trials{2, 5, 8}));
+  EXPECT_EQ(driver.promoted().at({0, 1}), (Trials{8}));
+  EXPECT_EQ(driver.decisions().front().rule,
+            "a worker was free, and of the 3 that waited the model expects it to be the best at max_resource");
+}
+
+TEST(PromotionByPrediction, IsByValueWhereTheModelSaysNothingOrNamesWhoDoesNotWait) {
+  const Model stranger = [](const std::vector<int>&) { return 77; };
+  for (const Model& model : {Model(), stranger}) {
+    PolicyDriver driver(spec_of(Promotion::prediction), Goal::minimize, 9, 1, kByNumber, model);
+    finish_all(driver);
+    EXPECT_EQ(driver.promoted().at({0, 0}), (Trials{0, 1, 2}));
+  }
+}
+
+TEST(PromotionByPrediction, AsksNobodyWherePromotionIsByValue) {
+  const Model never = [](const std::vector<int>& contenders) {
+    ADD_FAILURE() << "asked about " << contenders.size();
+    return contenders.front();
+  };
+  PolicyDriver delayed(spec_of(Promotion::value), Goal::minimize, 9, 1, kByNumber, never);
+  finish_all(delayed);
+  PolicyDriver asha(spec_of(Promotion::prediction, SchedulerType::asha_promotion), Goal::minimize, 9, 1, kByNumber, never);
+  finish_all(asha);
+}
+
+TEST(PromotionByPrediction, AsksOnlyOfTrialsWithAFiniteValueAndNotOfOneAlone) {
+  const Outcomes bad = [](int trial, std::int64_t) -> std::optional<double> {
+    if (trial % 3 == 0) return std::numeric_limits<double>::quiet_NaN();
+    if (trial % 3 == 1) return std::nullopt;
+    return trial;
+  };
+  std::set<std::vector<int>> asked;
+  const Model model = [&](const std::vector<int>& contenders) {
+    asked.insert(contenders);
+    return contenders.back();
+  };
+  PolicyDriver driver(spec_of(Promotion::prediction), Goal::minimize, 9, 1, bad, model);
+  finish_all(driver);
+  EXPECT_EQ(driver.promoted().at({0, 0}), (Trials{2, 5, 8}));
+  EXPECT_EQ(asked, (std::set<std::vector<int>>{{2, 5, 8}}));  // at the rung above
+}
+
+TEST(PromotionByPrediction, TakesTurnsAsOftenAsItsShareSays) {
+  const Rungs rungs(spec_of(Promotion::prediction), Goal::minimize, std::nullopt);
+  for (const double share : {0.0, 0.1, 0.15, 0.5, 1.0}) {
+    PromotionRule rule(rungs, {.quota = true, .prediction = true});
+    int turns = 0;
+    for (int i = 0; i < 1000; ++i) {
+      turns += rule.is_models_turn(share) ? 1 : 0;
+      rule.promoted(i % 2);
+    }
+    EXPECT_NEAR(turns, 1000 * share, 2) << share;
+  }
+  EXPECT_FALSE(PromotionRule(rungs, {.quota = true}).is_models_turn(1));
+}
+
+TEST(PromotionByPrediction, OfAutoHasTheShareOfTheTrialsThatNoRungStops) {
+  SchedulerSpec spec = spec_of(Promotion::prediction, SchedulerType::automatic);
+  spec.rung_audit = true;
+  int asked = 0;
+  const Model model = [&](const std::vector<int>& contenders) {
+    ++asked;
+    return contenders.front();
+  };
+  PolicyDriver driver(spec, Goal::minimize, 600, 1, kByNumber, model);
+  finish_all(driver);
+  std::size_t promotions = 0;
+  for (const auto& [rung, trials] : driver.promoted()) promotions += trials.size();
+  // The rungs are right here: the share falls from 0.15 to 0.1.
+  EXPECT_GT(asked, 0.08 * static_cast<double>(promotions));
+  EXPECT_LT(asked, 0.16 * static_cast<double>(promotions));
+}
+
+}  // namespace tuneband::test
