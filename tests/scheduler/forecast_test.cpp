@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/random.hpp"
 #include "scheduler/plan.hpp"
 #include "scheduler/scheduler.hpp"
@@ -87,6 +89,41 @@ TEST(Forecast, TellsWhatARunSpendsWhoseRungsMislead) {
   }
 }
 
+// A ladder of `auto` of which the audits leave the rungs from `lowest` on: every trial trains until there, and those that the
+// rungs are not asked about train whole. Where rungs restart, the nine trials of each audit trained its rung as well.
+std::int64_t expected_where_misled(const JobSpec& spec, std::size_t lowest) {
+  const Plan plan = make_plan(spec);
+  std::int64_t left = plan.brackets.front().rungs.front().trials;
+  std::int64_t total = plan.brackets.size() > 1 ? plan.brackets[1].rungs.front().trials * plan.ladder.back() : 0;
+  for (std::size_t rung = lowest; rung < plan.ladder.size(); ++rung, left /= spec.scheduler.eta) {
+    const std::int64_t below = spec.scheduler.restarts || rung == lowest ? 0 : plan.ladder[rung - 1];
+    total += std::max<std::int64_t>(1, left) * (plan.ladder[rung] - below);
+  }
+  for (std::size_t rung = 0; rung < lowest && spec.scheduler.restarts; ++rung) total += 9 * plan.ladder[rung];
+  return total;
+}
+
+TEST(Forecast, OfRungsThatMisleadSumsUpWhatIsTrainedAboveThem) {
+  struct Ladder {
+    int eta;
+    std::int64_t max_resource;
+    std::size_t lowest;  // the last audit that costs nine trials no more than about one training is that of the rung below
+  };
+  for (const auto& [eta, max_resource, lowest] : {Ladder{3, 81, 2}, Ladder{3, 27, 1}, Ladder{100, 1'000'000, 2}}) {
+    for (const char* resume : {"checkpoint", "restart"}) {
+      for (int trials_max = 20; trials_max < 60; ++trials_max) {
+        const JobSpec spec = forecast_job({{"trainer", {{"resume", resume}}},
+                                           {"scheduler", {{"type", "auto"}, {"max_resource", max_resource}, {"eta", eta}}},
+                                           {"limits", {{"max_trials", trials_max}}}});
+        const Plan plan = make_plan(spec);
+        const bool audited = plan.brackets.front().rungs.front().trials >= 27;
+        const std::int64_t expected = audited ? expected_where_misled(spec, lowest) : plan.total_resource;
+        EXPECT_EQ(resource_where_rungs_mislead(spec), expected) << max_resource << " " << resume << " " << trials_max;
+      }
+    }
+  }
+}
+
 TEST(Forecast, SpendsExactlyWhatAPlanWithoutAChoicePromises) {
   for (const char* resume : {"checkpoint", "restart"}) {
     for (const char* type : {"hyperband", "successive_halving", "none"}) {
@@ -104,6 +141,8 @@ TEST(Forecast, OneWorkerWithoutStoppingRunsEveryTrialToTheEnd) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->wall_seconds, 5 * 27 * 0.5);
   EXPECT_EQ(result->wall_seconds_without_stopping, result->wall_seconds);
+  EXPECT_EQ(to_json(*result),
+            Json({{"workers", 1}, {"seconds_per_unit", 0.5}, {"wall_seconds", 67.5}, {"wall_seconds_without_stopping", 67.5}}));
 }
 
 TEST(Forecast, WithAWorkerForEveryTrialTheLongestBracketDecides) {
@@ -138,6 +177,8 @@ TEST(Forecast, LimitsThatDependOnValuesOrTimeAreLeftOut) {
       forecast_job({{"objective", {{"target", 0.5}}},
                     {"limits", {{"max_trials", 30}, {"max_runtime_seconds", 0.001}, {"max_trials_without_improvement", 1}}}});
   EXPECT_EQ(wall_seconds(limited, 3), wall_seconds(spec, 3));
+  limited.limits.convergence.emplace();
+  EXPECT_EQ(wall_seconds(limited, 3), wall_seconds(spec, 3));
 }
 
 TEST(Forecast, ConstraintsAndMoreObjectivesAreLeftOut) {
@@ -159,6 +200,12 @@ TEST(Forecast, AGroupTakesAsManyWorkersAndIsOneTrial) {
   const auto of_single = forecast(forecast_job(base), 3, 1);
   EXPECT_EQ(of_groups->wall_seconds, of_single->wall_seconds);
   EXPECT_EQ(of_groups->wall_seconds_without_stopping, of_single->wall_seconds_without_stopping);
+}
+
+TEST(Forecast, GroupsOfSeveralSizesAreAsManyAsTheirMeanAllows) {
+  const JobSpec spec = forecast_job(
+      {{"trainer", {{"type", "command"}, {"argv", {"train"}}, {"replicas", {1, 3}}}}, {"limits", {{"max_trials", 50}}}});
+  EXPECT_EQ(forecast(spec, 8, 1)->wall_seconds_without_stopping, 13 * 27);  // 4 at a time
 }
 
 TEST(Forecast, FewerWorkersThanReplicasHaveNone) {
