@@ -303,6 +303,17 @@ TEST(TrackerMachine, TheDeadlineOfAnEarlierGatheringDoesNotEndALaterOne) {
   EXPECT_THAT(room.ended(), ElementsAre("7: its ranks did not all come in time"));
 }
 
+TEST(TrackerMachine, WhoComesLaterDoesNotMakeTheFirstWaitLonger) {
+  TrackerRoom room;
+  room.expect("7", 3);
+  for (const int rank : {1, 0}) {
+    GoodRank arriving = good_rank(room, "7", rank, 3);
+    greet(room, arriving);
+    room.wait_until(kGatherMs / 2);
+  }
+  EXPECT_EQ(room.machine().next_deadline_ms(), kGatherMs);
+}
+
 // Into every question of a whole conversation: a number that no good rank says there.
 TEST(TrackerMachine, WhateverAPeerAnswersItEndsNoOtherGroupAndCostsLittle) {
   constexpr std::int32_t kLow = std::numeric_limits<std::int32_t>::min();
@@ -390,7 +401,9 @@ TEST(TrackerMachine, OnlyRanksThatAreExpectedHaveAPlace) {
   for (const auto& [command, further] : std::map<std::string, std::string>{
            {"recover", ""}, {"shutdown", ""}, {"START", ""}, {"", ""}, {"print", bytes_of(std::string("hello"))}}) {
     const PeerId peer = room.connect();
-    room.say(peer, rank_hello("7:1", 2, command) + further);
+    room.say(peer, rank_hello("7:1", 2, command));
+    EXPECT_EQ(room.peer(peer).open, !further.empty()) << command;
+    room.say(peer, further);
     EXPECT_FALSE(room.peer(peer).open) << command;
   }
   EXPECT_TRUE(room.peer(first).watched);
@@ -440,6 +453,24 @@ TEST(TrackerMachine, ARankThatFailedToConnectIsToldWhatItStillMisses) {
   EXPECT_EQ(told_after(bytes_of(1) + links_of_others), bytes_of(1) + bytes_of(0) + of_zero);
   room.say(two, bytes_of(0) + bytes_of(1002));
   EXPECT_THAT(room.ended(), ElementsAre("7 formed"));
+}
+
+TEST(TrackerMachine, ARankHasAPossibleNumberOfLinksAndAsManyFailuresAsItLikes) {
+  for (const std::int32_t links : {-1, 0, 10'000, 10'001}) {
+    TrackerRoom room;
+    room.expect("7", 1);
+    std::vector<GoodRank> ranks = arrive(room, "7", {0});
+    room.say(ranks[0].peer, bytes_of(links));
+    const bool possible = links == 0 || links == 10'000;
+    EXPECT_EQ(room.ended().empty(), possible) << links;
+  }
+  for (const std::int32_t failures : {-1, 1, 1'000}) {
+    TrackerRoom room;
+    room.expect("7", 1);
+    std::vector<GoodRank> ranks = arrive(room, "7", {0});
+    room.say(ranks[0].peer, bytes_of(0) + bytes_of(failures) + ranks[0].left);
+    EXPECT_THAT(room.ended(), ElementsAre("7 formed")) << "it is asked again from its links on";
+  }
 }
 
 TEST(TrackerMachine, APortIsOneThatCanBeConnectedTo) {
