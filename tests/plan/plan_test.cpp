@@ -241,7 +241,7 @@ TEST(Plans, HoldForTheLargestResource) {
   steep.rungs.push_back(kResourceMax);
   EXPECT_EQ(trials_of_one_pass(steep), std::numeric_limits<int>::max());
   EXPECT_EQ(make_plan(job_of(steep, kTrialsMax)).brackets.front().rungs.front().trials, kTrialsMax);
-  for (int index = 0; index < 20; ++index) {  // K eta^s / (s + 1) is beyond 64 bits for most of these
+  for (int index = 0; index < 20; ++index) {  // K eta^s / (s + 1) is beyond 64 bits for the first of these
     EXPECT_EQ(planned_bracket(steep, index, std::nullopt).rungs.front().trials, std::numeric_limits<int>::max()) << index;
   }
 }
