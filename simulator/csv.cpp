@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <set>
 
 #include "core/csv_cell.hpp"
+#include "core/csv_rows.hpp"
 
 namespace tuneband {
 
@@ -19,58 +19,31 @@ Error csv_error(std::string message, std::string path = {}, std::string hint = {
   return {ErrorCode::invalid_argument, std::move(message), std::move(path), std::move(hint)};
 }
 
-// Cuts a text into lines of cells.
-class CsvReader {
- public:
-  explicit CsvReader(std::string_view text) : text_(text) {}
+std::string line_path(std::int64_t line) { return "line " + std::to_string(line); }
 
-  bool at_end() const { return at_ >= text_.size(); }
-  std::size_t line() const { return line_; }
-
-  // Nothing: a quote is not closed.
-  std::optional<std::vector<std::string>> next_line() {
-    std::vector<std::string> cells;
-    ++line_;
-    while (true) {
-      auto cell = next_cell();
-      if (!cell) return std::nullopt;
-      cells.push_back(text_of_csv_cell(std::move(*cell)));
-      if (at_end()) return cells;
-      const char separator = text_[at_++];
-      if (separator == ',') continue;
-      if (separator == '\r' && !at_end() && text_[at_] == '\n') ++at_;
-      return cells;
+Result<void> take_header(const CsvRow& row, std::vector<std::string>& header) {
+  std::set<std::string> names;
+  for (const std::string_view cell : row.cells) {
+    header.push_back(text_of_csv_cell(std::string(cell)));
+    if (!names.insert(header.back()).second) {
+      return csv_error("the column `" + header.back() + "` is there twice", line_path(row.line));
     }
   }
+  return {};
+}
 
- private:
-  std::optional<std::string> next_cell() {
-    if (at_end() || text_[at_] != '"') {
-      const std::size_t end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
-      std::string cell(text_.substr(at_, end - at_));
-      at_ = end;
-      return cell;
-    }
-    std::string cell;
-    for (++at_; !at_end(); ++at_) {
-      if (text_[at_] != '"') {
-        cell += text_[at_];
-      } else if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
-        cell += text_[at_++];
-      } else {
-        ++at_;
-        return cell;
-      }
-    }
-    return std::nullopt;
+Result<void> take_row(const CsvRow& row, Csv& csv) {
+  if (row.cells.size() == 1 && row.cells.front().empty()) return {};  // no more than an empty line
+  if (csv.header.empty()) return take_header(row, csv.header);
+  if (row.cells.size() != csv.header.size()) {
+    return csv_error(
+        "expected " + std::to_string(csv.header.size()) + " cells as in the header, got " + std::to_string(row.cells.size()),
+        line_path(row.line));
   }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::size_t line_ = 0;
-};
-
-std::string line_path(std::size_t line) { return "line " + std::to_string(line); }
+  std::vector<std::string>& cells = csv.rows.emplace_back();
+  for (const std::string_view cell : row.cells) cells.push_back(text_of_csv_cell(std::string(cell)));
+  return {};
+}
 
 }  // namespace
 
@@ -81,27 +54,9 @@ std::size_t Csv::column(std::string_view name) const {
 Result<Csv> parse_csv(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   Csv csv;
-  CsvReader reader(text);
-  while (!reader.at_end()) {
-    auto cells = reader.next_line();
-    const std::string where = line_path(reader.line());
-    if (!cells) return csv_error("a quote is not closed", where);
-    if (cells->size() == 1 && cells->front().empty()) continue;  // an empty line
-    if (csv.header.empty()) {
-      if (cells->size() > kCsvColumnsMax) return csv_error("more than " + std::to_string(kCsvColumnsMax) + " columns", where);
-      csv.header = std::move(*cells);
-      std::set<std::string> names;
-      for (const std::string& name : csv.header) {
-        if (!names.insert(name).second) return csv_error("the column `" + name + "` is there twice", where);
-      }
-    } else if (cells->size() != csv.header.size()) {
-      return csv_error(
-          "expected " + std::to_string(csv.header.size()) + " cells as in the header, got " + std::to_string(cells->size()),
-          where);
-    } else {
-      csv.rows.push_back(std::move(*cells));
-    }
-  }
+  CsvRows rows({.keeps_blanks = true}, [&csv](const CsvRow& row) { return take_row(row, csv); });
+  if (auto fed = rows.feed(text); !fed) return fed.error();
+  if (auto finished = rows.finish(); !finished) return finished.error();
   if (csv.header.empty()) return csv_error("there is nothing in it: expected a line with the columns' names");
   return csv;
 }

@@ -1,4 +1,5 @@
-// CSV as in RFC 4180: commas, quotes doubled within quotes, lines ended by LF or CRLF. A file may be compressed with gzip.
+// Whole CSV files (core/csv_rows.hpp) with their header, as recorded learning curves are: UTF-8, with a byte order mark or
+// without, plain or compressed with gzip.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +20,8 @@ struct Csv {
 };
 
 inline constexpr std::size_t kCsvSizeMax = std::size_t{512} << 20;  // bytes, unpacked
-inline constexpr std::size_t kCsvColumnsMax = 100'000;
 
-// Errors: no header, a column's name twice, a line with another number of cells, an open quote.
+// Errors: no header, a column's name twice, a line with another number of cells, and those of CsvRows.
 Result<Csv> parse_csv(std::string_view text);
 
 // The text of a file, unpacked when it is gzip. Errors: not there, not readable, damaged, larger than kCsvSizeMax.

@@ -43,7 +43,15 @@ TEST(Csv, NamesTheLineThatIsWrong) {
   EXPECT_EQ(error_of(""), "there is nothing in it: expected a line with the columns' names");
   EXPECT_EQ(error_of("a,a\n"), "line 1: the column `a` is there twice");
   EXPECT_EQ(error_of("a,b\n1,2\n3\n"), "line 3: expected 2 cells as in the header, got 1");
-  EXPECT_EQ(error_of("a,b\n1,\"2\n"), "line 2: a quote is not closed");
+  EXPECT_EQ(error_of("a,b\n1,\"2\n"), "the quote that line 2 opens is never closed");
+  EXPECT_EQ(error_of("a,b\n\"1\n\",2\n3\n"), "line 4: expected 2 cells as in the header, got 1");
+}
+
+TEST(Csv, KeepsEveryTextAsItWasWritten) {
+  const auto csv = parse_csv("\xef\xbb\xbf a , b\r\n\"\"\r\n'=1+1,\" \xff\"\r\nnan,-inf");
+  ASSERT_TRUE(csv) << describe(csv.error());
+  EXPECT_EQ(csv->header, (std::vector<std::string>{" a ", " b"}));
+  EXPECT_EQ(csv->rows, (std::vector<std::vector<std::string>>{{"=1+1", " \xff"}, {"nan", "-inf"}}));
 }
 
 TEST(Csv, ReadsGzipAsIfItWereNot) {

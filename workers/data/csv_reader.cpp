@@ -1,6 +1,5 @@
 #include "workers/data/csv_reader.hpp"
 
-#include <csv.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -45,104 +43,6 @@ std::string foreign_format(std::string_view start) {
   if (start.starts_with("\xff\xfe"sv) || start.starts_with("\xfe\xff"sv)) return "is text in UTF-16";
   if (start.find('\0') != std::string_view::npos) return "is no text";
   return "";
-}
-
-// The state between libcsv's callbacks: it hands out cells and row ends, and cannot be stopped by them.
-class RowCollector {
- public:
-  explicit RowCollector(const std::function<Result<void>(const CsvRow&)>& on_row) : on_row_(on_row) {}
-
-  static void cell_ended(void* cell, std::size_t size, void* self) {
-    static_cast<RowCollector*>(self)->add_cell(static_cast<const char*>(cell), size);
-  }
-  static void row_ended(int /*terminator*/, void* self) { static_cast<RowCollector*>(self)->end_row(); }
-
-  std::int64_t line = 1;
-  std::int64_t cell_line = 1;  // where the cell that is not over yet began
-  Result<void> outcome;
-
- private:
-  void add_cell(const char* cell, std::size_t size) {
-    cell_line = line;
-    if (ends_.size() >= kCsvColumnsMax) {
-      outcome = file_error("line " + std::to_string(line) + " has more than " + std::to_string(kCsvColumnsMax) + " cells");
-    }
-    if (!outcome) return;
-    text_.append(cell, size);
-    ends_.push_back(text_.size());
-  }
-
-  void end_row() {
-    cell_line = line + 1;
-    if (outcome) {
-      row_.line = line;
-      row_.cells.clear();
-      std::size_t start = 0;
-      for (const std::size_t end : ends_) {
-        row_.cells.emplace_back(text_.data() + start, end - start);
-        start = end;
-      }
-      outcome = on_row_(row_);
-    }
-    text_.clear();
-    ends_.clear();
-  }
-
-  const std::function<Result<void>(const CsvRow&)>& on_row_;
-  std::string text_;               // the cells so far, one after the other
-  std::vector<std::size_t> ends_;  // of each in text_
-  CsvRow row_;
-};
-
-class CsvParser {
- public:
-  explicit CsvParser(char delimiter) {
-    if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI) != 0) throw std::bad_alloc();
-    csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
-  }
-  ~CsvParser() { csv_free(&parser_); }
-  CsvParser(const CsvParser&) = delete;
-  CsvParser& operator=(const CsvParser&) = delete;
-
-  Result<void> feed(std::string_view text, RowCollector& rows) {
-    const std::size_t read =
-        csv_parse(&parser_, text.data(), text.size(), RowCollector::cell_ended, RowCollector::row_ended, &rows);
-    if (read != text.size()) return failure(rows.line);
-    if (csv_get_buffer_size(&parser_) > kCsvCellSizeMax) {
-      return file_error(
-          "line " + std::to_string(rows.cell_line) + " begins a cell of more than " + std::to_string(kCsvCellSizeMax) + " bytes",
-          "is a quote left open there?");
-    }
-    return rows.outcome;
-  }
-
-  Result<void> finish(RowCollector& rows) {
-    if (csv_fini(&parser_, RowCollector::cell_ended, RowCollector::row_ended, &rows) != 0) {
-      return file_error("the quote that line " + std::to_string(rows.cell_line) + " opens is never closed");
-    }
-    return rows.outcome;
-  }
-
- private:
-  Error failure(std::int64_t line) {
-    if (csv_error(&parser_) != CSV_EPARSE) throw std::bad_alloc();
-    return file_error("line " + std::to_string(line) + " has a quote in the middle of a cell",
-                      "put the whole cell into quotes and double those inside; or is the delimiter another?");
-  }
-
-  csv_parser parser_{};
-};
-
-// A line at a time, so that a row knows its line.
-Result<void> feed_lines(std::string_view piece, CsvParser& parser, RowCollector& rows) {
-  while (!piece.empty()) {
-    const std::size_t newline = piece.find('\n');
-    const std::size_t size = newline == std::string_view::npos ? piece.size() : newline + 1;
-    if (auto fed = parser.feed(piece.substr(0, size), rows); !fed) return fed;
-    if (newline != std::string_view::npos) ++rows.line;
-    piece.remove_prefix(size);
-  }
-  return {};
 }
 
 // Text from a file, in plain, up to a bound.
@@ -213,12 +113,11 @@ Result<TextRead> read_text_file(const std::string& path, const std::function<Res
 
 Result<TextRead> read_csv(const std::string& path, char delimiter, const std::function<Result<void>(const CsvRow&)>& on_row,
                           const ReadOptions& options) {
-  CsvParser parser(delimiter);
-  RowCollector rows(on_row);
+  CsvRows rows({.delimiter = delimiter}, on_row);
   const auto read = read_text_file(
-      path, [&](std::string_view piece) { return feed_lines(piece, parser, rows); }, options);
+      path, [&](std::string_view piece) { return rows.feed(piece); }, options);
   if (!read || !read->whole) return read;  // the row that the bound cut is none
-  if (auto finished = parser.finish(rows); !finished) return finished.error();
+  if (auto finished = rows.finish(); !finished) return finished.error();
   return read;
 }
 

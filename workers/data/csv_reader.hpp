@@ -1,6 +1,5 @@
-// CSV files as in RFC 4180, read as a stream by libcsv: quoted cells, any one-character delimiter, LF or CRLF, an optional UTF-8
-// byte order mark. The file may be compressed with gzip or zstd, whatever its name. Blank lines are skipped; unquoted cells lose
-// the blanks around them.
+// Files of text, and CSV (core/csv_rows.hpp) from them: with an optional UTF-8 byte order mark, plain or compressed with gzip or
+// zstd, whatever their name. Cells that are not quoted lose the blanks around them.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +7,11 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "core/csv_rows.hpp"
 #include "core/error.hpp"
 
 namespace tuneband::workers {
-
-inline constexpr std::size_t kCsvCellSizeMax = 1024 * 1024;  // bytes; more means a quote that was never closed
-inline constexpr std::size_t kCsvColumnsMax = 1'000'000;
-
-struct CsvRow {
-  std::int64_t line = 0;                // of the file, from 1; the last one of a row that spans several
-  std::vector<std::string_view> cells;  // valid during the call
-};
 
 inline constexpr std::uint64_t kWholeFile = std::numeric_limits<std::uint64_t>::max();
 
