@@ -1,35 +1,21 @@
 #include "core/code_points.hpp"
 
+#include <utf8.h>
+
 #include <cstddef>
 
 namespace tuneband {
 
-namespace {
-
-constexpr char32_t kReplacement = 0xfffd;
-
-}  // namespace
-
 char32_t next_code_point(std::string_view& text) {
-  const auto byte = static_cast<unsigned char>(text.front());
-  std::size_t size = 1;
-  char32_t point = byte;
-  if (byte >= 0xf0) {
-    size = 4;
-    point = byte & 0x07u;
-  } else if (byte >= 0xe0) {
-    size = 3;
-    point = byte & 0x0fu;
-  } else if (byte >= 0xc0) {
-    size = 2;
-    point = byte & 0x1fu;
+  constexpr char32_t kReplacement = 0xfffd;
+  auto at = text.begin();
+  char32_t point = kReplacement;
+  try {
+    point = utf8::next(at, text.end());
+  } catch (const utf8::exception&) {
+    at = text.begin() + 1;
   }
-  if (size > text.size()) {
-    text = {};
-    return kReplacement;
-  }
-  for (std::size_t i = 1; i < size; ++i) point = (point << 6) | (static_cast<unsigned char>(text[i]) & 0x3fu);
-  text.remove_prefix(size);
+  text.remove_prefix(static_cast<std::size_t>(at - text.begin()));
   return point;
 }
 

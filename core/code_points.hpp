@@ -5,7 +5,7 @@
 
 namespace tuneband {
 
-// Takes one code point off the front of valid UTF-8 that is not empty.
+// Takes one code point off the front of UTF-8 that is not empty; for a byte that begins none, that byte, as U+FFFD.
 char32_t next_code_point(std::string_view& text);
 
 // Whether it would steer a terminal or turn around what stands beside it: the controls C0 and C1 and DEL, the separators of lines

@@ -1,9 +1,11 @@
 #include "core/text.hpp"
 
+#include <utf8.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <iterator>
 
 namespace tuneband {
 
@@ -98,8 +100,9 @@ std::string shortened(std::string text, std::size_t size_max) {
 }
 
 std::string valid_utf8(std::string_view text) {
-  const auto dumped = nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return nlohmann::json::parse(dumped).get<std::string>();
+  std::string valid;
+  utf8::replace_invalid(text.begin(), text.end(), std::back_inserter(valid));
+  return valid;
 }
 
 }  // namespace tuneband

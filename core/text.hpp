@@ -34,7 +34,7 @@ std::string joined(std::initializer_list<std::string_view> parts);
 // At most `size_max` bytes of it, and "..." where there is more. Valid UTF-8 stays so.
 std::string shortened(std::string text, std::size_t size_max);
 
-// Replaces every invalid UTF-8 byte, so that a log line can go into JSON.
+// Replaces what is not UTF-8 by U+FFFD, so that a log line can go into JSON.
 std::string valid_utf8(std::string_view text);
 
 }  // namespace tuneband

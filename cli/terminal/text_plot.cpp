@@ -1,6 +1,7 @@
 #include "cli/terminal/text_plot.hpp"
 
 #include <fmt/format.h>
+#include <utf8.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,11 +19,11 @@ constexpr std::size_t kLabelWidth = 12;
 constexpr std::size_t kDotsAcross = 2;  // of a braille character
 constexpr std::size_t kDotsDown = 4;
 
-// U+2800 and the bits of its dots, as UTF-8.
+// U+2800 and the bits of its dots.
 std::string braille(unsigned dots) {
-  const unsigned code = 0x2800 + dots;
-  return {static_cast<char>(0xe0 | (code >> 12)), static_cast<char>(0x80 | ((code >> 6) & 0x3f)),
-          static_cast<char>(0x80 | (code & 0x3f))};
+  std::string text;
+  utf8::append(static_cast<char32_t>(0x2800 + dots), text);
+  return text;
 }
 
 unsigned dot(std::size_t column, std::size_t row) {

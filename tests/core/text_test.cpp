@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/code_points.hpp"
 #include "core/decimal.hpp"
 
 namespace tuneband {
@@ -73,6 +74,25 @@ TEST(ValidUtf8, ReplacesOnlyWhatIsInvalid) {
     EXPECT_NO_THROW(nlohmann::json(valid_utf8(text)).dump());
     EXPECT_NE(valid_utf8(text), text);
   }
+  EXPECT_EQ(valid_utf8("a\xff"
+                       "b\xe2\x82"),
+            "a\ufffdb\ufffd");
+  EXPECT_EQ(valid_utf8(std::string("\0\ufffe\U0010ffff", 8)), std::string("\0\ufffe\U0010ffff", 8));
+  EXPECT_EQ(valid_utf8("\ufeff"), "\ufeff");
+}
+
+std::vector<std::uint32_t> points_of(std::string_view text) {
+  std::vector<std::uint32_t> points;
+  while (!text.empty()) points.push_back(next_code_point(text));
+  return points;
+}
+
+TEST(CodePoints, AreReadToTheEndWhateverTheBytes) {
+  EXPECT_EQ(points_of("a\u00e9\u20ac\U0001f600"), (std::vector<std::uint32_t>{'a', 0xe9, 0x20ac, 0x1f600}));
+  EXPECT_EQ(points_of("\xff"
+                      "b\xc3"),
+            (std::vector<std::uint32_t>{0xfffd, 'b', 0xfffd}));
+  EXPECT_EQ(points_of("\xed\xa0\x80"), (std::vector<std::uint32_t>{0xfffd, 0xfffd, 0xfffd}));
 }
 
 }  // namespace
