@@ -91,7 +91,9 @@ void LogView::show(const Snapshot& snapshot) {
     if (!closed(rung, snapshot.plan) || !closed_.insert({rung.bracket, rung.rung}).second) continue;
     say(fmt::format("bracket {}: {} reached {}, {}", rung.bracket, format_count(rung.reached, "trial"),
                     format_resource(rung.resource, job.resource_name),
-                    rung.resource == job.max_resource ? "the end of the bracket" : fmt::format("{} go on", rung.promoted)));
+                    rung.resource == job.max_resource
+                        ? "the end of the bracket"
+                        : fmt::format("{} {} on", rung.promoted, rung.promoted == 1 ? "goes" : "go")));
   }
   if (job.ended()) say(job.reason.empty() ? job.state : fmt::format("{}: {}", job.state, job.reason));
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tests/api/api_description.hpp"
+#include "tests/cli/examples.hpp"
 #include "tests/net/loopback_server.hpp"
 
 namespace tuneband::test {
@@ -24,8 +25,7 @@ struct CannedServer::State {
     last_body = request.body();
     const auto found = answers.find(line);
     if (found == answers.end()) {
-      return LoopbackAnswer{404,
-                            R"({"error": {"code": "not_found", "message": "there is no such thing", "path": "", "hint": ""}})"};
+      return LoopbackAnswer{404, recorded_reply("not_found").dump()};
     }
     const LoopbackAnswer answer = found->second.front();
     if (found->second.size() > 1) found->second.pop_front();

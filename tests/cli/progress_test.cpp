@@ -29,26 +29,27 @@ TEST(Progress, TheFrameShowsWhatIsDoneBestRungsAndWhoTrains) {
   EXPECT_EQ(frame_of(test::example_snapshot(), 90, 40),
             (std::vector<std::string>{
                 "direct-marketing  job 7  running  0:20",
-                "progress   ####################....................  106 of 212 rounds, about 0:20 left",
-                "trials     22 of 30 ended, 2 running, 6 paused, 2 failed",
-                "best       0.792  validation-auc at 9 rounds, trial 12",
-                "           eta=0.5 max_depth=3",
-                "saved      450 rounds by stopping 19 trials early, about 53 s of training",
+                "progress   ###############.........................  78 of 207 rounds, about 0:33 left",
+                "trials     10 of 17 ended, 2 running, 2 paused, 2 failed",
+                "best       0.7628  validation-auc at 27 rounds, trial 5",
+                "           eta=0.07725 max_depth=3",
+                "saved      156 rounds by stopping 7 trials early, about 8.6 s of training",
                 "",
                 "bracket  3 rounds  9 rounds  27 rounds",
-                "0           27/27       4/9        0/3",
-                "1                                  0/3",
+                "0             8/9       3/3        1/1",
+                "1                       2/5        0/1",
+                "2                                  0/3",
                 "",
                 "trial  worker   rounds  until  last value",
-                "    3  local-2       9     27    0.791235",
-                "    5  local-2       9     27    0.791235",
+                "   12  local-1       0      9           -",
+                "   13  local-2       0      9           -",
             }));
 }
 
 TEST(Progress, ANarrowTerminalGetsShorterLinesAndNoBar) {
   for (const std::string& line : frame_of(test::example_snapshot(), 40, 40)) EXPECT_LE(line.size(), 40u) << line;
   const auto lines = frame_of(test::example_snapshot(), 40, 40);
-  EXPECT_EQ(lines[1], "progress   106 of 212 rounds, about 0:20");
+  EXPECT_EQ(lines[1], "progress   78 of 207 rounds, about 0:33");
   EXPECT_EQ(lines[2], "           left") << "nothing is cut off";
 }
 
@@ -57,7 +58,7 @@ TEST(Progress, WhatIsSavedIsOfTheTrialsThatWereStoppedThoughTheyStillWaitForTheO
   snapshot.job.trials.stopped = 0;
   snapshot.plan.actual[0].stopped = 1;
   snapshot.plan.actual[1].stopped = 0;
-  EXPECT_EQ(frame_of(snapshot, 90, 40)[5], "saved      24 rounds by stopping 1 trial early, about 2.8 s of training");
+  EXPECT_EQ(frame_of(snapshot, 90, 40)[5], "saved      24 rounds by stopping 1 trial early, about 1.3 s of training");
 }
 
 TEST(Progress, AFrameNeverFillsMoreThanTheScreen) {
@@ -89,7 +90,7 @@ TEST(Progress, BeforeTheFirstValueNothingIsClaimed) {
   snapshot.job.resource_spent = 0;
   snapshot.running.clear();
   const auto lines = frame_of(snapshot, 90, 40);
-  EXPECT_EQ(lines[1], "progress   ........................................  0 of 212 rounds");
+  EXPECT_EQ(lines[1], "progress   ........................................  0 of 207 rounds");
   EXPECT_EQ(lines[3], "best       nothing yet");
 }
 
@@ -97,7 +98,7 @@ TEST(Progress, WithoutABoundOnTrialsThereIsNoBarAndNoTimeLeft) {
   Snapshot snapshot = test::example_snapshot();
   snapshot.plan.exact = false;
   snapshot.job.trials.planned.reset();
-  EXPECT_EQ(frame_of(snapshot, 90, 40)[1], "progress   106 rounds");
+  EXPECT_EQ(frame_of(snapshot, 90, 40)[1], "progress   78 rounds");
   EXPECT_FALSE(seconds_left(snapshot));
 }
 
@@ -124,9 +125,10 @@ TEST(Progress, APipeGetsALineForEachChangeAndNoEscapeCodes) {
   snapshot.job.reason = "every trial ended";
   view.show(snapshot);
   EXPECT_EQ(plain.out.str(),
-            "  0:20  best 0.792 at 9 rounds, trial 12: eta=0.5 max_depth=3\n"
-            "  0:20  bracket 0: 27 trials reached 3 rounds, 9 go on\n"
-            "  0:21  best 0.8 at 9 rounds, trial 12: eta=0.5 max_depth=3\n"
+            "  0:20  best 0.7628 at 27 rounds, trial 5: eta=0.07725 max_depth=3\n"
+            "  0:20  bracket 0: 3 trials reached 9 rounds, 1 goes on\n"
+            "  0:20  bracket 0: 1 trial reached 27 rounds, the end of the bracket\n"
+            "  0:21  best 0.8 at 27 rounds, trial 5: eta=0.07725 max_depth=3\n"
             "  0:21  trial 4 failed (out_of_memory): the memory limit of 1 GB was reached\n"
             "  0:21  completed: every trial ended\n");
 }

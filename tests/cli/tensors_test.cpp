@@ -1,4 +1,5 @@
-// `tuneband tensors --beside` against prepared answers.
+// `tuneband tensors --beside` against prepared answers: numbers that are easily told apart, null and nan among them, of a shape
+// that server/openapi.json describes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
