@@ -164,6 +164,18 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   return entries;
 }
 
+std::optional<ChildEnd> reap(idtype_t kind, id_t id, int options) {
+  ChildEnd end;
+  rusage used{};  // the system's call has one more argument than the library's
+  const long waited = ::syscall(SYS_waitid, kind, id, &end.how, WEXITED | options, &used);
+  if (waited != 0 || end.how.si_pid == 0) return std::nullopt;
+  // Until it is executed a process counts what its parent has: only what is more is its own.
+  rusage own{};
+  ::getrusage(RUSAGE_SELF, &own);
+  if (used.ru_maxrss > own.ru_maxrss) end.peak_bytes = std::int64_t{1024} * used.ru_maxrss;
+  return end;
+}
+
 std::string describe_exit(const siginfo_t& exit) {
   if (exit.si_code == CLD_EXITED) return "ended with status " + std::to_string(exit.si_status);
   const char* name = ::sigabbrev_np(exit.si_status);

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 
 #include <cstdint>
 #include <optional>
@@ -54,6 +55,14 @@ Result<pid_t> spawn(const ChildCommand& command);
 
 // This process's environment with these on top.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added);
+
+struct ChildEnd {
+  siginfo_t how{};
+  std::int64_t peak_bytes = 0;  // resident, of it and of the children that it waited for; 0: no more than this process has
+};
+
+// waitid(2) with WEXITED and `options`. Nothing: it has not ended, or is no child of this process.
+std::optional<ChildEnd> reap(idtype_t kind, id_t id, int options = 0);
 
 // "ended with status 3", "was killed by signal 9 (SIGKILL), perhaps out of memory".
 std::string describe_exit(const siginfo_t& exit);

@@ -1,5 +1,7 @@
 #include "os/control_group.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
@@ -60,16 +62,23 @@ void read_upwards(const fs::path& mount, const std::string& group, const Read& r
 
 }  // namespace
 
-// Lines "0::/user.slice/session-1.scope" (version 2) and "4:cpu,cpuacct:/batch/17" (version 1).
-ControlGroupLimits control_group_limits(const std::string& membership, const std::string& mounts) {
-  ControlGroupLimits limits;
+std::string control_groups_of(pid_t pid) { return whole_text("/proc/" + std::to_string(pid) + "/cgroup"); }
+
+std::vector<GroupMembership> group_memberships(const std::string& membership) {
+  std::vector<GroupMembership> memberships;
   std::istringstream lines(membership);
   for (std::string line; std::getline(lines, line);) {
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string group = line.substr(second + 1);
+    memberships.push_back({line.substr(first + 1, second - first - 1), line.substr(second + 1)});
+  }
+  return memberships;
+}
+
+ControlGroupLimits control_group_limits(const std::string& membership, const std::string& mounts) {
+  ControlGroupLimits limits;
+  for (const auto& [controllers, group] : group_memberships(membership)) {
     if (controllers.empty()) {
       for (const char* mount : {"", "unified"}) {
         read_upwards(fs::path(mounts) / mount, group, [&](const fs::path& path) { read_version_2(path, limits); });
@@ -81,6 +90,27 @@ ControlGroupLimits control_group_limits(const std::string& membership, const std
   return limits;
 }
 
-ControlGroupLimits own_control_group_limits() { return control_group_limits(whole_text("/proc/self/cgroup"), "/sys/fs/cgroup"); }
+ControlGroupLimits own_control_group_limits() { return control_group_limits(control_groups_of(::getpid())); }
+
+double machine_memory_bytes() {
+  return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+}
+
+std::string in_megabytes(double bytes) {
+  constexpr double kBytesOfOneMegabyte = 1024 * 1024;
+  return std::to_string(static_cast<long long>(bytes / kBytesOfOneMegabyte)) + " MB";
+}
+
+std::string group_memory_in_words(const ControlGroupLimits& limits) {
+  if (!limits.memory_bytes || *limits.memory_bytes >= machine_memory_bytes()) return "";
+  const auto& had = limits.memory_peak_bytes;
+  const std::string peak = had ? " had " + in_megabytes(*had) + " at its peak, and" : "";
+  return "; its control group" + peak + " may have " + in_megabytes(*limits.memory_bytes);
+}
+
+std::string memory_in_words(const ControlGroupLimits& limits) {
+  const std::string group = group_memory_in_words(limits);
+  return group.empty() ? "; the machine has " + in_megabytes(machine_memory_bytes()) : group;
+}
 
 }  // namespace tuneband::os

@@ -69,8 +69,9 @@ struct WorkerSynced {
 struct WorkerLost {  // its process or connection ended; a lease that ran out is found by TimePassed
   WorkerId worker;
   std::string message;
-  bool told = true;        // false: nobody told it of an assignment that it has not confirmed
-  std::string crash = {};  // as AssignmentReport::crash, when its process did
+  bool told = true;                         // false: nobody told it of an assignment that it has not confirmed
+  std::string crash = {};                   // as AssignmentReport::crash, when its process did
+  ExitClass exit = ExitClass::worker_lost;  // of the segment that it had: out_of_memory where it is known to have ended of that
 };
 
 // What a SuggestionWanted asked for.

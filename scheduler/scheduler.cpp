@@ -103,7 +103,7 @@ struct Scheduler::State {
   std::optional<ExitClass> exit_of_group(const TrialRow& trial);
   void end_segment(TrialId id, ExitClass exit, const std::string& message, const std::string& crash = {});
   std::vector<WorkerId> release(const TrialRow& trial);
-  void lose(const WorkerId& id, EventKind as, const std::string& message, const std::string& crash = {});
+  void lose(const WorkerId& id, EventKind as, const Job::SegmentEnd& end);
   void give_back(Worker& worker);
   Assignment assignment_of(const Job& job, const TrialRow& trial) const;
   void assign(const Job& job, const TrialRow& trial, std::int64_t session);
@@ -408,23 +408,23 @@ void Scheduler::State::on(const WorkerLost& event) {
   const bool unheard = worker != nullptr && worker->assignment && !worker->confirmed && !worker->restored;
   if (unheard && !event.told) give_back(*worker);
   const bool went = !event.told && worker != nullptr && !worker->assignment;
-  lose(event.worker, went ? EventKind::worker_disconnected : EventKind::worker_lost, event.message, event.crash);
+  const EventKind as = went ? EventKind::worker_disconnected : EventKind::worker_lost;
+  lose(event.worker, as, {event.exit, event.message, event.crash});
 }
 
 // An attempt is charged even when the worker had not said a word of the assignment yet: it may have died of it, and a trial that
 // kills every worker it is given to must come to an end.
-void Scheduler::State::lose(const WorkerId& id, EventKind as, const std::string& message, const std::string& crash) {
+void Scheduler::State::lose(const WorkerId& id, EventKind as, const Job::SegmentEnd& end) {
   const Worker* worker = fleet.find(id);
   if (worker == nullptr) return;
   const auto assignment = worker->assignment;
-  EventRow& event = record(as, id, message);
+  EventRow& event = record(as, id, end.message);
   if (assignment) event.job = assignment->trial.job;
   if (assignment) event.trial = assignment->trial.number;
   fleet.remove(id);
   if (!assignment) return;
-  const bool group = assignment->world_size > 1;
-  end_segment(assignment->trial, ExitClass::worker_lost,
-              group ? "rank " + std::to_string(assignment->rank) + ": " + message : message, crash);
+  const std::string rank = assignment->world_size > 1 ? "rank " + std::to_string(assignment->rank) + ": " : "";
+  end_segment(assignment->trial, end.exit, rank + end.message, end.crash);
 }
 
 // Of a job that is gone, nothing comes of it.
@@ -438,7 +438,7 @@ void Scheduler::State::on(const SuggestionMade& event) {
 void Scheduler::State::on(const TimePassed&) {
   for (auto oldest = fleet.oldest(); oldest && now - oldest->first >= options.lease_ms; oldest = fleet.oldest()) {
     lose(oldest->second, EventKind::worker_lost,
-         "the worker was not heard of for " + std::to_string(options.lease_ms / 1000) + " s");
+         {ExitClass::worker_lost, "the worker was not heard of for " + std::to_string(options.lease_ms / 1000) + " s"});
   }
   for (auto& [id, job] : jobs) {
     const auto deadline = job.deadline();

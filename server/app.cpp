@@ -284,13 +284,13 @@ void App::start_workers() {
   options.end_with_parent = config_.end_with_parent;
   options.stall_s = config_.stall_seconds;
   options.silence_ms_max = kLeasesOfSilence * static_cast<std::int64_t>(config_.lease_seconds * 1000);
-  supervisor_ = std::make_unique<Supervisor>(
-      loop_, data_dir_, options, [this](const WorkerId& worker, const std::string& message, const std::string& crash) {
-        const Result<void> taken = engine_.submit(WorkerLost{worker, message, true, crash});
-        if (!taken)
-          log_warning("a lost worker is noticed by its lease only",
-                      {{"worker", worker.value}, {"reason", describe(taken.error())}});
-      });
+  supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options, [this](const Supervisor::WorkerEnd& end) {
+    const ExitClass exit = end.out_of_memory ? ExitClass::out_of_memory : ExitClass::worker_lost;
+    const Result<void> taken = engine_.submit(WorkerLost{end.worker, end.message, true, end.crash, exit});
+    if (!taken)
+      log_warning("a lost worker is noticed by its lease only",
+                  {{"worker", end.worker.value}, {"reason", describe(taken.error())}});
+  });
   engine_.add_sync_listener(
       [this](const WorkerId& worker, const protocol::SyncRequest& request) { supervisor_->worker_synced(worker, request); });
   api_.set_local_workers_down([this] { return supervisor_->workers_down(); });

@@ -13,7 +13,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "os/control_group.hpp"
 #include "os/file_text.hpp"
+#include "os/oom_kills.hpp"
 #include "os/pidfd.hpp"
 #include "server/local/process_identity.hpp"
 #include "server/local/server_child.hpp"
@@ -67,11 +69,20 @@ struct Supervisor::Slot {
   bool adopted = false;
   bool surplus = false;  // more than --workers asks for: not started again
   bool told_to_end = false;
+  bool killed_by_us = false;
+  std::string control_groups;  // as of its last word, and what was killed in them until then
+  os::OomKills oom_kills;
   int early_deaths = 0;  // in a row
 
   bool running() const { return recorded.pid != 0; }
   void send(int signal) {
-    if (running()) os::send_signal(process.native_handle(), signal);
+    if (!running()) return;
+    killed_by_us = killed_by_us || signal == SIGKILL;
+    os::send_signal(process.native_handle(), signal);
+  }
+  void note_oom_kills() {
+    control_groups = os::control_groups_of(static_cast<pid_t>(recorded.pid));
+    oom_kills = os::oom_kills(control_groups);
   }
   void tell_to_end() {
     told_to_end = true;
@@ -98,6 +109,7 @@ void Supervisor::worker_synced(const WorkerId& worker, const protocol::SyncReque
     const bool is_it = slot->running() && slot->recorded.pid == request.pid && slot->name == request.name;
     if (!is_it) continue;
     expect_word(*slot, options_.silence_ms_max, false);
+    slot->note_oom_kills();
     if (slot->recorded.worker_id == worker.value) continue;
     slot->recorded.worker_id = worker.value;
     write_down(*slot);
@@ -147,7 +159,7 @@ bool Supervisor::adopt(Slot& slot) {
   os::UniqueFd pidfd = open_if_same_process(*recorded);
   if (!pidfd) {
     if (!recorded->worker_id.empty())
-      worker_ended_({recorded->worker_id}, "the worker process " + slot.name + " ended while the server was down", "");
+      worker_ended_({{recorded->worker_id}, "the worker process " + slot.name + " ended while the server was down"});
     std::remove(data_dir_.worker_file(slot.name).c_str());
     return false;
   }
@@ -211,6 +223,8 @@ void Supervisor::expect_word(Slot& slot, std::int64_t within_ms, bool last_chanc
 }
 
 void Supervisor::watch(Slot& slot) {
+  slot.killed_by_us = false;
+  slot.note_oom_kills();
   expect_word(slot, options_.silence_ms_max, false);
   slot.process.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, &slot](boost::system::error_code error) {
     if (!error) ended(slot);
@@ -218,22 +232,21 @@ void Supervisor::watch(Slot& slot) {
 }
 
 void Supervisor::ended(Slot& slot) {
-  siginfo_t exit{};
-  const bool ours = ::waitid(P_PIDFD, static_cast<id_t>(slot.process.native_handle()), &exit, WEXITED) == 0;
-  const std::string how = ours ? os::describe_exit(exit) : "ended";  // how an adopted one ended, its new parent alone learns
+  const auto end = os::reap(P_PIDFD, static_cast<id_t>(slot.process.native_handle()));
   slot.process.close();
   slot.silence.cancel();
   std::remove(data_dir_.worker_file(slot.name).c_str());
   const bool asked = std::exchange(slot.told_to_end, false);
+  const WorkerEnd told = end_of(slot, end, asked || slot.killed_by_us);
   if (asked) {
-    log_info("local worker ended", {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", how}});
+    log_info("local worker ended", {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", told.message}});
   } else {
-    log_warning("local worker ended unasked",
-                {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", how}, {"log", data_dir_.worker_log(slot.name)}});
+    log_warning(
+        "local worker ended unasked",
+        {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", told.message}, {"log", data_dir_.worker_log(slot.name)}});
   }
-  const RecordedProcess gone = std::exchange(slot.recorded, RecordedProcess{});
-  if (!gone.worker_id.empty())
-    worker_ended_({gone.worker_id}, "the worker process " + slot.name + " " + how, ours ? crash_of(exit) : "");
+  slot.recorded = RecordedProcess{};
+  if (!told.worker.value.empty()) worker_ended_(told);
 
   if (stopping_ || slot.surplus) {
     finish_if_stopped();
@@ -242,6 +255,26 @@ void Supervisor::ended(Slot& slot) {
   const bool settled = asked || SupervisorClock::now() - slot.started > std::chrono::milliseconds(options_.settled_ms);
   slot.early_deaths = settled ? 0 : slot.early_deaths + 1;
   restart_later(slot);
+}
+
+// How an adopted one ended, its new parent alone learns: that the kernel killed somebody around it since its last word, about a
+// second ago, is taken for the reason. Each such kill explains one end.
+Supervisor::WorkerEnd Supervisor::end_of(Slot& slot, const std::optional<os::ChildEnd>& end, bool killed_by_us) {
+  const std::string name = "the worker process " + slot.name;
+  WorkerEnd told{{slot.recorded.worker_id}, name + " " + (end ? os::describe_exit(end->how) : "ended"), {}, false};
+  if (end) told.crash = crash_of(end->how);
+  const bool killed = !end || (end->how.si_code != CLD_EXITED && end->how.si_status == SIGKILL);
+  if (!killed || killed_by_us || os::oom_kills_since(slot.oom_kills) == 0) return told;
+  for (const auto& other : slots_) {
+    if (other->oom_kills.counter == slot.oom_kills.counter) ++other->oom_kills.count;
+  }
+  told.out_of_memory = true;
+  told.message = (end ? "the kernel killed " + name : name + " ended as the kernel killed one of its control group") +
+                 " because memory ran out";
+  const double peak_bytes = end ? static_cast<double>(end->peak_bytes) : 0;
+  if (peak_bytes > 0) told.message += "; it had " + os::in_megabytes(peak_bytes) + " at its peak";
+  told.message += os::memory_in_words(os::control_group_limits(slot.control_groups));
+  return told;
 }
 
 void Supervisor::restart_later(Slot& slot) {

@@ -14,10 +14,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/ids.hpp"
+#include "os/child_process.hpp"
 #include "server/data/data_dir.hpp"
 #include "workers/protocol/sync.hpp"
 
@@ -41,8 +43,14 @@ struct SupervisorOptions {
 
 class Supervisor {
  public:
-  // A worker process ended, and said before under which id it syncs. `crash`: the signal, when it is of the program's own making.
-  using WorkerEnded = std::function<void(const WorkerId&, const std::string& message, const std::string& crash)>;
+  // A worker process ended, and said before under which id it syncs.
+  struct WorkerEnd {
+    WorkerId worker;
+    std::string message;
+    std::string crash = {};      // the signal, when it is of the program's own making
+    bool out_of_memory = false;  // the kernel killed it for that
+  };
+  using WorkerEnded = std::function<void(const WorkerEnd&)>;
 
   Supervisor(boost::asio::io_context& loop, const DataDir& data_dir, SupervisorOptions options, WorkerEnded worker_ended);
   ~Supervisor();
@@ -78,6 +86,7 @@ class Supervisor {
   void watch(Slot& slot);
   void expect_word(Slot& slot, std::int64_t within_ms, bool last_chance);
   void ended(Slot& slot);
+  WorkerEnd end_of(Slot& slot, const std::optional<os::ChildEnd>& end, bool killed_by_us);
   void restart_later(Slot& slot);
   std::chrono::milliseconds restart_delay(const Slot& slot) const;
   void retire_surplus();

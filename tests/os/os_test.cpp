@@ -8,6 +8,7 @@
 #include "os/atomic_file.hpp"
 #include "os/child_process.hpp"
 #include "os/file_text.hpp"
+#include "os/oom_kills.hpp"
 #include "os/pidfd.hpp"
 #include "os/process_table.hpp"
 #include "os/temporary_dir.hpp"
@@ -174,6 +175,29 @@ TEST_F(ProcessTable, ANumberIsFoundByItsWholeName) {
   EXPECT_EQ(number_named(path("numbers"), "MemFree:"), 0);
   EXPECT_EQ(number_named(path("numbers"), "word"), 0);
   EXPECT_EQ(number_named(path("absent"), "x"), 0);
+}
+
+TEST_F(ProcessTable, TheKernelsKillsForMemoryAreThoseOfTheProcesssGroup) {
+  for (const char* group : {"memory/batch/17", "user.slice/a.scope"}) fs::create_directories(path(group));
+  write("memory/batch/17/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
+  write("user.slice/a.scope/memory.events", "low 0\nmax 9\noom 4\noom_kill 2\n");
+  write("vmstat", "nr_free_pages 7\noom_kill 40\n");
+  const auto kills = [&](const std::string& membership) {
+    const OomKills found = oom_kills(membership, directory_.path(), path("vmstat"));
+    return std::to_string(found.count) + " " + found.counter.substr(directory_.path().size());
+  };
+  EXPECT_EQ(kills("4:memory:/batch/17\n0::/\n"), "3 /memory/batch/17/memory.oom_control");
+  EXPECT_EQ(kills("0::/user.slice/a.scope\n"), "2 /user.slice/a.scope/memory.events");
+  EXPECT_EQ(kills("0::/\n"), "40 /vmstat") << "the root has no count of its own";
+  EXPECT_EQ(kills("4:memory:/not/seen\n0::/../outside\n"), "40 /vmstat");
+
+  const OomKills before = oom_kills("4:memory:/batch/17\n", directory_.path(), path("vmstat"));
+  EXPECT_EQ(oom_kills_since(before), 0);
+  write("memory/batch/17/memory.oom_control", "oom_kill_disable 0\noom_kill 5\n");
+  EXPECT_EQ(oom_kills_since(before), 2);
+  fs::remove_all(path("memory"));
+  EXPECT_EQ(oom_kills_since(before), 0) << "the group is gone";
+  EXPECT_EQ(oom_kills_since({}), 0);
 }
 
 }  // namespace

@@ -153,8 +153,9 @@ void ScriptRunner::worker_command(const std::string& verb, std::istringstream& w
   ScriptWorker& worker = workers_[message.worker];
   if (verb == "lose" || verb == "hang_up") {
     worker = {};
-    step(verb == "lose" ? WorkerLost{message.worker, "its process ended"}
-                        : WorkerLost{message.worker, "its connection ended", false});
+    WorkerLost lost{message.worker, verb == "lose" ? "its process ended" : "its connection ended", verb == "lose"};
+    if (std::string exit; words >> exit) lost.exit = exit_class_from(exit).value();
+    step(lost);
     return;
   }
   if (worker.assignment) {

@@ -12,9 +12,11 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <thread>
 
 #include "core/json.hpp"
 #include "server/log.hpp"
+#include "tests/os/limited_group.hpp"
 #include "tests/server/loop_until.hpp"
 #include "tests/server/temporary_directory.hpp"
 
@@ -27,6 +29,13 @@ using test::TemporaryDirectory;
 // The process control is under test here, not the worker: a shell that waits on a fifo for ever is easier to make misbehave.
 constexpr const char* kWaits = "#!/bin/sh\necho started\nread line < \"$(dirname \"$0\")/fifo\"\n";
 constexpr const char* kIgnoresTerm = "#!/bin/sh\ntrap '' TERM\necho started\nread line < \"$(dirname \"$0\")/fifo\"\n";
+// One of them that is given a line takes 200 MB.
+constexpr const char* kEatsMemory = R"(#!/bin/sh
+fifo=$(dirname "$0")/fifo
+until read line < "$fifo"; do :; done
+x=$(head -c 200000000 /dev/zero | tr '\0' x)
+read line < "$fifo"
+)";
 constexpr const char* kDiesAtOnce = "#!/bin/sh\necho started\nexit 3\n";
 
 class SupervisorTest : public testing::Test {
@@ -51,9 +60,7 @@ class SupervisorTest : public testing::Test {
     options.worker_program = program(program_text);
     if (options.server_url.empty()) options.server_url = "http://127.0.0.1:1";
     supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options,
-                                               [this](const WorkerId& worker, const std::string& message, const std::string&) {
-                                                 ended_.emplace_back(worker.value, message);
-                                               });
+                                               [this](const Supervisor::WorkerEnd& end) { ended_.push_back(end); });
     supervisor_->start();
     return *supervisor_;
   }
@@ -89,7 +96,7 @@ class SupervisorTest : public testing::Test {
   TemporaryDirectory directory_;
   boost::asio::io_context loop_;
   DataDir data_dir_ = *DataDir::open(directory_ / "data");
-  std::vector<std::pair<std::string, std::string>> ended_;
+  std::vector<Supervisor::WorkerEnd> ended_;
   std::unique_ptr<Supervisor> supervisor_;
 };
 
@@ -103,8 +110,61 @@ TEST_F(SupervisorTest, AKilledWorkerIsReportedAndReplaced) {
   EXPECT_EQ(pid(0), other);
   EXPECT_EQ(supervisor_->workers_down(), 0U);
   ASSERT_EQ(ended_.size(), 1U);
-  EXPECT_EQ(ended_[0].first, "local-1-abc");
-  EXPECT_EQ(ended_[0].second, "the worker process local-1 was killed by signal 9 (SIGKILL), perhaps out of memory");
+  EXPECT_EQ(ended_[0].worker.value, "local-1-abc");
+  EXPECT_EQ(ended_[0].message, "the worker process local-1 was killed by signal 9 (SIGKILL), perhaps out of memory");
+}
+
+// Two workers in a group of 50 MB: one takes more, and the other is killed by somebody.
+class MemoryOfAWorker : public SupervisorTest {
+ protected:
+  bool make_group() { return group_.made(); }
+  void let_it_eat() { std::ofstream(directory_ / "fifo") << '\n'; }
+  void settle_in(int workers) {
+    for (int index = 0; index < workers; ++index) {
+      EXPECT_TRUE(group_.take(pid(static_cast<std::size_t>(index))));
+      worker_syncs(index, "w" + std::to_string(index));
+    }
+  }
+  bool ends(std::size_t count) {
+    return loop_until(loop_, [&] { return ended_.size() == count; });
+  }
+
+  test::LimitedGroup group_{std::int64_t{50} << 20};
+};
+
+constexpr const char* kNoGroups = "no memory control group can be made here: that takes root, and /sys/fs/cgroup writable";
+
+TEST_F(MemoryOfAWorker, OneThatTheKernelKillsForItIsToldFromOneThatSomebodyKills) {
+  if (!make_group()) GTEST_SKIP() << kNoGroups;
+  start(with_workers(2), kEatsMemory);
+  settle_in(2);
+  let_it_eat();  // whichever reads first
+  ASSERT_TRUE(ends(1));
+  EXPECT_TRUE(ended_[0].out_of_memory);
+  EXPECT_THAT(
+      ended_[0].message,
+      testing::MatchesRegex("the kernel killed the worker process local-[01] because memory ran out; it had [0-9]+ MB at its "
+                            "peak; its control group had (50|49) MB at its peak, and may have 50 MB"));
+  const bool first = ended_[0].worker.value == "w0";
+  ::kill(static_cast<pid_t>(pid(first ? 1 : 0)), SIGKILL);
+  ASSERT_TRUE(ends(2));
+  EXPECT_FALSE(ended_[1].out_of_memory) << ended_[1].message << ": the kernel's one kill explains one end";
+}
+
+TEST_F(MemoryOfAWorker, AnAdoptedOneIsTakenToHaveEndedOfAKillAroundIt) {
+  if (!make_group()) GTEST_SKIP() << kNoGroups;
+  start(with_workers(1), kEatsMemory);
+  supervisor_.reset();
+  start(with_workers(1), kEatsMemory);
+  settle_in(1);
+  // As an adopted one is that of another parent, nobody here learns how it ended.
+  std::thread other_parent([child = static_cast<pid_t>(pid(0))] { ::waitpid(child, nullptr, 0); });
+  let_it_eat();
+  other_parent.join();
+  ASSERT_TRUE(ends(1));
+  EXPECT_TRUE(ended_[0].out_of_memory);
+  EXPECT_THAT(ended_[0].message,
+              testing::HasSubstr("local-0 ended as the kernel killed one of its control group because memory"));
 }
 
 TEST_F(SupervisorTest, AWorkerThatLivesAndSaysNothingIsKilledAndReplaced) {
@@ -116,7 +176,7 @@ TEST_F(SupervisorTest, AWorkerThatLivesAndSaysNothingIsKilledAndReplaced) {
   const std::int64_t silent = pid(0);
   ::kill(static_cast<pid_t>(silent), SIGSTOP);
   ASSERT_TRUE(loop_until(loop_, [&] { return !ended_.empty() && supervisor.workers()[0].pid != 0; }));
-  EXPECT_EQ(ended_.front().first, "w");
+  EXPECT_EQ(ended_.front().worker.value, "w");
   EXPECT_NE(pid(0), silent);
 }
 
@@ -126,7 +186,7 @@ TEST_F(SupervisorTest, StoppingEndsEveryWorkerAndForgetsIt) {
   EXPECT_TRUE(stop_all());
   EXPECT_NE(::kill(static_cast<pid_t>(first), 0), 0);
   EXPECT_FALSE(std::filesystem::exists(data_dir_.worker_file("local-0")));
-  EXPECT_TRUE(std::all_of(ended_.begin(), ended_.end(), [](const auto& end) { return end.first.empty(); }));
+  EXPECT_TRUE(std::all_of(ended_.begin(), ended_.end(), [](const auto& end) { return end.worker.value.empty(); }));
 }
 
 TEST_F(SupervisorTest, AWorkerThatIgnoresSigtermIsKilledAfterTheGracePeriod) {
@@ -160,7 +220,7 @@ TEST_F(SupervisorTest, AnAdoptedWorkerIsWatchedLikeAnyOther) {
   ASSERT_EQ(::kill(static_cast<pid_t>(adopted), SIGKILL), 0);
   ASSERT_TRUE(loop_until(loop_, [&] { return pid(0) != adopted && pid(0) != 0; }));
   ASSERT_EQ(ended_.size(), 1U);
-  EXPECT_EQ(ended_[0].first, "local-0-abc");
+  EXPECT_EQ(ended_[0].worker.value, "local-0-abc");
 }
 
 TEST_F(SupervisorTest, AWorkerThatDiedWhileTheServerWasDownIsReportedAtTheStart) {
@@ -174,7 +234,7 @@ TEST_F(SupervisorTest, AWorkerThatDiedWhileTheServerWasDownIsReportedAtTheStart)
 
   start(with_workers(1));
   ASSERT_EQ(ended_.size(), 1U);
-  EXPECT_EQ(ended_[0].first, "local-0-abc");
+  EXPECT_EQ(ended_[0].worker.value, "local-0-abc");
   EXPECT_NE(pid(0), 0);
 }
 
@@ -234,8 +294,7 @@ TEST_F(SupervisorTest, AWorkerProgramThatIsMissingDoesNotEndTheServer) {
   SupervisorOptions options = with_workers(1);
   options.worker_program = directory_ / "nowhere";
   options.server_url = "http://127.0.0.1:1";
-  supervisor_ =
-      std::make_unique<Supervisor>(loop_, data_dir_, options, [](const WorkerId&, const std::string&, const std::string&) {});
+  supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options, [](const Supervisor::WorkerEnd&) {});
   supervisor_->start();
   EXPECT_EQ(pid(0), 0);
   EXPECT_EQ(supervisor_->workers_down(), 1U);

@@ -2,9 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -156,15 +154,10 @@ Process::~Process() {
 
 std::optional<ExitStatus> Process::poll_exit() {
   if (status_) return status_;
-  siginfo_t info{};
-  rusage used{};  // the system's call has one more argument than the library's
-  const long waited = ::syscall(SYS_waitid, P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG, &used);
-  if (waited != 0 || info.si_pid == 0) return std::nullopt;
-  status_ = info.si_code == CLD_EXITED ? ExitStatus{.code = info.si_status} : ExitStatus{.signal = info.si_status};
-  // Until it is executed a process counts what its parent has: only what is more is its own.
-  rusage own{};
-  ::getrusage(RUSAGE_SELF, &own);
-  if (used.ru_maxrss > own.ru_maxrss) status_->peak_bytes = std::int64_t{1024} * used.ru_maxrss;
+  const std::optional<os::ChildEnd> end = os::reap(P_PID, static_cast<id_t>(pid_), WNOHANG);
+  if (!end) return std::nullopt;
+  status_ = end->how.si_code == CLD_EXITED ? ExitStatus{.code = end->how.si_status} : ExitStatus{.signal = end->how.si_status};
+  status_->peak_bytes = end->peak_bytes;
   return status_;
 }
 
