@@ -21,9 +21,15 @@ namespace fs = std::filesystem;
 constexpr unsigned kReleasedMode = 0644;
 constexpr const char* kAsideEnding = ".new";  // of a name that is about to be given
 
+// The worker of a trial removes what it makes after its end, perhaps the same at this moment: then something was gone before its
+// turn came, and what is left is to be looked at anew.
 void remove_all_logged(const std::string& path) {
+  constexpr int kAttemptsMax = 10;
   std::error_code error;
-  fs::remove_all(path, error);
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    fs::remove_all(path, error);
+    if (error != std::errc::no_such_file_or_directory) break;
+  }
   if (error) log_warning("cannot remove files that are no longer needed", {{"path", path}, {"reason", error.message()}});
 }
 

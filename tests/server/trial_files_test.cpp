@@ -4,11 +4,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <vector>
 
 #include "server/log.hpp"
 #include "tests/server/temporary_directory.hpp"
 #include "workers/protocol/sync.hpp"
+#include "workers/protocol/trial_directory.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -66,6 +68,24 @@ TEST_F(TrialFilesTest, ATrialThatIsCutKeepsItsLogAlone) {
     EXPECT_FALSE(has(kJob, number, "checkpoint"));
     EXPECT_TRUE(has(kJob, number, protocol::kReleasedFile)) << "for a worker that makes them anew";
   }
+}
+
+TEST_F(TrialFilesTest, WhatAWorkerRemovesAtTheSameMomentIsGoneWithoutAWord) {
+  set_log_level(LogLevel::warning);
+  testing::internal::CaptureStderr();
+  for (int number = 0; number < 100; ++number) {
+    make_trial(kJob, number);
+    const fs::path epochs = fs::path(data_dir_.trial_dir({kJob, number})) / protocol::kEpochsDir;
+    for (int epoch = 0; epoch < 30; ++epoch) fs::create_directories(epochs / std::to_string(epoch) / "tensors");
+    std::thread worker([epochs] {
+      std::error_code ignored;
+      fs::remove_all(epochs, ignored);
+    });
+    commit({{trial(number, TrialState::stopped)}});
+    worker.join();
+    EXPECT_FALSE(has(kJob, number, protocol::kEpochsDir));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 TEST_F(TrialFilesTest, NoLinkThatATrialLeftIsFollowed) {
