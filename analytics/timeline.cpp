@@ -4,12 +4,13 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "analytics/columns.hpp"
 #include "analytics/event_log.hpp"
 #include "analytics/reader.hpp"
-#include "core/json.hpp"
 #include "core/text.hpp"
+#include "db/row_columns.hpp"
 
 namespace tuneband {
 
@@ -22,53 +23,26 @@ constexpr std::size_t kTimelineEventsMax = 1'000;
 constexpr Timestamp kLongAgo{std::numeric_limits<std::int64_t>::min()};
 constexpr Timestamp kNever{std::numeric_limits<std::int64_t>::max()};
 
-// As a row of the statements below has it.
-constexpr std::string_view kSegment =
-    "SELECT job, trial, epoch, attempt, worker, peers, from_resource, until_resource, resource, began_at, ended_at, outcome FROM "
-    "segments ";
-
-// The workers of a segment by rank; `peers` is a JSON list of ids that the store wrote.
-std::vector<std::string> ranks_of(std::string_view worker, std::string_view peers) {
-  std::vector<std::string> ranks = {std::string(worker)};
-  if (peers == "[]") return ranks;
-  const Json ids = Json::parse(peers, nullptr, false);
-  if (!ids.is_array()) return ranks;
-  for (const Json& id : ids) ranks.push_back(id.is_string() ? id.get<std::string>() : std::string());
-  return ranks;
-}
-
-struct Cell {
-  std::int64_t job = 0;
-  std::int64_t trial = 0;
-  std::int64_t epoch = 0;
-  std::int64_t attempt = 0;
-  std::string worker;
+// A segment on one of its workers, which stands in it.
+struct Cell : SegmentRow {
   int rank = 0;
-  std::int64_t from_resource = 0;
-  std::int64_t until_resource = 0;
-  std::int64_t resource = 0;
-  Timestamp began;
-  std::optional<Timestamp> ended = {};
-  std::string outcome = {};
 };
 
 // A cell for each rank.
 using Visit = std::function<void(const Cell&)>;
 void visit_cells(const Statement& row, const Visit& visit) {
-  Cell cell{row.integer(0), row.integer(1), row.integer(2), row.integer(3),           "", 0,
-            row.integer(6), row.integer(7), row.integer(8), Timestamp{row.integer(9)}};
-  if (!row.is_null(10)) cell.ended = Timestamp{row.integer(10)};
-  if (!row.is_null(11)) cell.outcome = row.text(11);
-  for (std::string& worker : ranks_of(row.text(4), row.text(5))) {
-    cell.worker = std::move(worker);
-    visit(cell);
+  Cell cell{row_from<SegmentRow>(row)};
+  visit(cell);
+  for (WorkerId& peer : std::exchange(cell.peers, {})) {
+    cell.worker = std::move(peer);
     ++cell.rank;
+    visit(cell);
   }
 }
 
-bool is_loss(std::string_view outcome) {
-  constexpr std::array<std::string_view, 6> kFine = {"", "reached_rung", "completed", "stopped", "cancelled", "given_back"};
-  return std::find(kFine.begin(), kFine.end(), outcome) == kFine.end();
+bool is_loss(const std::optional<std::string>& outcome) {
+  constexpr std::array<std::string_view, 5> kFine = {"reached_rung", "completed", "stopped", "cancelled", "given_back"};
+  return outcome && std::find(kFine.begin(), kFine.end(), *outcome) == kFine.end();
 }
 
 // Several cells of one worker that began one soon after the other; the trial is that of the longest.
@@ -78,13 +52,13 @@ struct Merged {
   std::optional<Timestamp> ended;
   std::int64_t segments = 0;
   std::int64_t losses = 0;
-  std::string loss;  // the first one's outcome
+  std::optional<std::string> loss;  // the first one's outcome
 
   void add(const Cell& cell) {
-    const auto lasted = [](const Cell& one) { return one.ended.value_or(one.began) - one.began; };
+    const auto lasted = [](const Cell& one) { return one.ended_at.value_or(one.began_at) - one.began_at; };
     if (segments == 0 || lasted(cell) > lasted(longest)) longest = cell;
-    began = segments == 0 ? cell.began : std::min(began, cell.began);
-    ended = segments == 0 ? cell.ended : std::max(ended, cell.ended);
+    began = segments == 0 ? cell.began_at : std::min(began, cell.began_at);
+    ended = segments == 0 ? cell.ended_at : std::max(ended, cell.ended_at);
     if (is_loss(cell.outcome) && losses++ == 0) loss = cell.outcome;
     ++segments;
   }
@@ -99,10 +73,10 @@ struct Survey {
 
   void add(const Cell& cell) {
     ++cells;
-    first = std::min(first, cell.began);
-    const Timestamp end = cell.ended.value_or(cell.began);
+    first = std::min(first, cell.began_at);
+    const Timestamp end = cell.ended_at.value_or(cell.began_at);
     last = std::max(last, end);
-    Timestamp& seen = workers.try_emplace(cell.worker, end).first->second;
+    Timestamp& seen = workers.try_emplace(cell.worker.value, end).first->second;
     seen = std::max(seen, end);
   }
   // Of too many workers those that were there last stay.
@@ -136,7 +110,7 @@ class SegmentColumns {
     workers_left_out_ = survey.leave_out_workers(std::min(kTimelineWorkersMax, static_cast<std::size_t>(query.segments_max) / 3));
     const auto each_shown = [&](const Visit& visit) {
       each([&](const Cell& cell) {
-        if (workers_left_out_ == 0 || survey.workers.contains(cell.worker)) visit(cell);
+        if (workers_left_out_ == 0 || survey.workers.contains(cell.worker.value)) visit(cell);
       });
     };
     if (survey.cells <= query.segments_max) return each_shown([&](const Cell& cell) { add(cell); });
@@ -175,32 +149,32 @@ class SegmentColumns {
   void merge(const std::function<void(const Visit&)>& each, Bins bins) {
     std::map<std::pair<std::string, std::int64_t>, Merged> merged;
     each([&](const Cell& cell) {
-      if (!cell.ended) return add(cell);
-      const std::int64_t bin = cell.began < bins.begin ? -1 : (cell.began - bins.begin) / bins.width_ms;
-      merged[{cell.worker, bin}].add(cell);
+      if (!cell.ended_at) return add(cell);
+      const std::int64_t bin = cell.began_at < bins.begin ? -1 : (cell.began_at - bins.begin) / bins.width_ms;
+      merged[{cell.worker.value, bin}].add(cell);
     });
     for (auto& [place, several] : merged) add(several);
   }
   void add(const Cell& cell, std::int64_t segments = 1) {
-    job_.add(cell.job);
-    trial_.add(cell.trial);
+    job_.add(cell.trial.job);
+    trial_.add(cell.trial.number);
     epoch_.add(cell.epoch);
     attempt_.add(cell.attempt);
-    worker_.add(workers_.index_of(cell.worker));
+    worker_.add(workers_.index_of(cell.worker.value));
     rank_.add(cell.rank);
     from_resource_.add(cell.from_resource);
     until_resource_.add(cell.until_resource);
     resource_.add(cell.resource);
-    began_.add_time(cell.began, created_at_);
-    ended_.add_time(cell.ended, created_at_);
-    outcome_.add(outcomes_.index_of(cell.outcome));
+    began_.add_time(cell.began_at, created_at_);
+    ended_.add_time(cell.ended_at, created_at_);
+    outcome_.add(outcomes_.index_of(cell.outcome.value_or("")));
     segments_.add(segments);
     if (segments == 1) losses_.add(is_loss(cell.outcome) ? 1 : 0);
   }
   void add(Merged& several) {
     Cell cell = std::move(several.longest);
-    cell.began = several.began;
-    cell.ended = several.ended;
+    cell.began_at = several.began;
+    cell.ended_at = several.ended;
     if (several.losses > 0) cell.outcome = several.loss;
     add(cell, several.segments);
     if (several.segments == 1) return;
@@ -241,9 +215,9 @@ Result<RawJson> Reader::timeline(JobId job, const TimelineQuery& query, std::opt
     if (const auto there = require_trial({job, *trial}); !there) return there.error();
   }
   SegmentColumns columns(row->created_at, SegmentColumns::Of::one_job);
-  Statement segments =
-      connection_.prepare(joined({kSegment, "WHERE job = ?1 AND began_at < ?2 AND (ended_at IS NULL OR ended_at > ?3)",
-                                  trial ? " AND trial = ?4" : "", " ORDER BY trial, epoch"}));
+  Statement segments = connection_.prepare(
+      select_sql<SegmentRow>(joined({"WHERE job = ?1 AND began_at < ?2 AND (ended_at IS NULL OR ended_at > ?3)",
+                                     trial ? " AND trial = ?4" : "", " ORDER BY trial, epoch"})));
   const std::int64_t until = query.until.value_or(kNever).ms;
   const std::int64_t from = query.from.value_or(kLongAgo).ms;
   columns.read(
@@ -300,8 +274,8 @@ Result<RawJson> Reader::workers_timeline(const TimelineQuery& query, Timestamp n
   const Timestamp from = query.from.value_or(until.plus_ms(-kTimelineMs));
   SegmentColumns columns(from, SegmentColumns::Of::all_jobs);
   Statement segments =
-      connection_.prepare(joined({kSegment, "INDEXED BY segments_by_end WHERE ended_at > ?1 AND began_at < ?2 UNION ALL ",
-                                  kSegment, "INDEXED BY segments_by_end WHERE ended_at IS NULL AND began_at < ?2"}));
+      connection_.prepare(select_sql<SegmentRow>("INDEXED BY segments_by_end WHERE ended_at > ?1 AND began_at < ?2 UNION ALL ") +
+                          select_sql<SegmentRow>("INDEXED BY segments_by_end WHERE ended_at IS NULL AND began_at < ?2"));
   TimelineQuery window = query;
   window.from = from;
   window.until = until;

@@ -101,6 +101,22 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("crash", row.crash);
 }
 
+template <RowOf<SegmentRow> Row, class Columns>
+void list_columns(Row& row, Columns& columns) {
+  columns.field("job", row.trial.job);
+  columns.field("trial", row.trial.number);
+  columns.field("epoch", row.epoch);
+  columns.field("attempt", row.attempt);
+  columns.field("worker", row.worker);
+  columns.field("peers", row.peers);
+  columns.field("from_resource", row.from_resource);
+  columns.field("until_resource", row.until_resource);
+  columns.field("resource", row.resource);
+  columns.field("began_at", row.began_at);
+  columns.field("ended_at", row.ended_at);
+  columns.field("outcome", row.outcome);
+}
+
 template <RowOf<ObservationRow> Row, class Columns>
 void list_columns(Row& row, Columns& columns) {
   columns.field("job", row.trial.job);
@@ -175,6 +191,11 @@ template <>
 struct Table<TrialRow> {
   static constexpr std::string_view name = "trials";
   static constexpr std::size_t key_columns = 2;
+};
+template <>
+struct Table<SegmentRow> {
+  static constexpr std::string_view name = "segments";
+  static constexpr std::size_t key_columns = 3;
 };
 template <>
 struct Table<ObservationRow> {
@@ -430,26 +451,31 @@ Row row_from(const Statement& row) {
 
 template std::string select_sql<JobRow>(std::string_view);
 template std::string select_sql<TrialRow>(std::string_view);
+template std::string select_sql<SegmentRow>(std::string_view);
 template std::string select_sql<DecisionRow>(std::string_view);
 template std::string select_sql<FindingRow>(std::string_view);
 template std::string insert_sql<JobRow>(std::string_view);
 template std::string insert_sql<TrialRow>(std::string_view);
+template std::string insert_sql<SegmentRow>(std::string_view);
 template std::string insert_sql<ObservationRow>(std::string_view);
 template std::string insert_sql<DecisionRow>(std::string_view);
 template std::string insert_sql<FindingRow>(std::string_view);
 template std::string insert_sql<EventRow>(std::string_view);
 template std::string on_conflict_update_sql<TrialRow>();
+template std::string on_conflict_update_sql<SegmentRow>();
 template std::string on_conflict_update_sql<ObservationRow>();
 template std::string on_conflict_update_sql<DecisionRow>();
 template std::string update_sql<JobRow>();
 template int bind_row(Statement&, const JobRow&);
 template int bind_row(Statement&, const TrialRow&);
+template int bind_row(Statement&, const SegmentRow&);
 template int bind_row(Statement&, const ObservationRow&);
 template int bind_row(Statement&, const DecisionRow&);
 template int bind_row(Statement&, const FindingRow&);
 template int bind_row(Statement&, const EventRow&);
 template JobRow row_from<JobRow>(const Statement&);
 template TrialRow row_from<TrialRow>(const Statement&);
+template SegmentRow row_from<SegmentRow>(const Statement&);
 template ObservationRow row_from<ObservationRow>(const Statement&);
 template DecisionRow row_from<DecisionRow>(const Statement&);
 template FindingRow row_from<FindingRow>(const Statement&);

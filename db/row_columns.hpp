@@ -12,7 +12,7 @@
 
 namespace tuneband {
 
-// For Row = JobRow, TrialRow, ObservationRow, DecisionRow, FindingRow; of EventRow what is written.
+// For Row = JobRow, TrialRow, SegmentRow, ObservationRow, DecisionRow, FindingRow; of EventRow what is written.
 
 // "SELECT job, number, ... FROM trials " and `rest` ("WHERE ..."): in the order of row_from().
 template <class Row>

@@ -87,6 +87,7 @@ struct Store::Batch {
   };
   std::map<JobId, JobWrite> jobs;
   std::map<TrialId, const TrialRow*> trials;
+  std::map<std::pair<TrialId, Epoch>, const SegmentRow*> segments;
   std::map<std::pair<TrialId, int>, const DecisionRow*> decisions;  // by trial, rung
   std::vector<const ObservationRow*> observations;                  // the table keeps the first, or what replaces it
   std::vector<const FindingRow*> findings;                          // each comes once
@@ -94,6 +95,7 @@ struct Store::Batch {
 
   void add(const JobRow& row) { jobs.try_emplace(row.id, JobWrite{&row, &row}).first->second.last = &row; }
   void add(const TrialRow& row) { trials[row.id] = &row; }
+  void add(const SegmentRow& row) { segments[{row.trial, row.epoch}] = &row; }
   void add(const DecisionRow& row) { decisions[{row.trial, row.rung}] = &row; }
   void add(const ObservationRow& row) { observations.push_back(&row); }
   void add(const FindingRow& row) { findings.push_back(&row); }
@@ -106,6 +108,7 @@ Store::Store(const std::string& path)
       update_job_(connection_.prepare(update_sql<JobRow>())),
       insert_job_(connection_.prepare(insert_sql<JobRow>("spec_json"))),
       put_trial_(connection_.prepare(insert_sql<TrialRow>() + on_conflict_update_sql<TrialRow>())),
+      put_segment_(connection_.prepare(insert_sql<SegmentRow>() + on_conflict_update_sql<SegmentRow>())),
       // Not INSERT OR IGNORE, which would also pass over broken constraints.
       put_observation_(connection_.prepare(insert_sql<ObservationRow>() + " ON CONFLICT (job, trial, resource) DO NOTHING")),
       replace_observation_(connection_.prepare(insert_sql<ObservationRow>() + on_conflict_update_sql<ObservationRow>())),
@@ -207,6 +210,7 @@ bool Store::remove_some(JobId job, std::string_view table, std::string_view key)
 void Store::write(const Batch& batch) {
   for (const auto& [id, job] : batch.jobs) write(*job.last, job.first->spec_json);
   for (const auto& [id, row] : batch.trials) put(put_trial_, *row);
+  for (const auto& [key, row] : batch.segments) put(put_segment_, *row);
   for (const ObservationRow* row : batch.observations) put(row->replaces ? replace_observation_ : put_observation_, *row);
   for (const auto& [key, row] : batch.decisions) put(put_decision_, *row);
   for (const FindingRow* row : batch.findings) put(put_finding_, *row);
@@ -270,6 +274,9 @@ Snapshot Store::load() {
   Statement jobs = connection_.prepare(select_sql<JobRow>(joined({"WHERE ", kNotDeleted, " ORDER BY id"})));
   Statement documents = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
   Statement trials = connection_.prepare(select_sql<TrialRow>("WHERE job = ? ORDER BY number"));
+  Statement segments = connection_.prepare(select_sql<SegmentRow>(
+      "WHERE job = ?1 AND (outcome IS NULL OR outcome = 'worker_lost') AND (trial, epoch) IN (SELECT number, epoch FROM trials "
+      "INDEXED BY trials_by_state WHERE job = ?1 AND state IN ('pending', 'running')) ORDER BY trial"));
   Statement decisions = connection_.prepare(select_sql<DecisionRow>("WHERE job = ? ORDER BY sequence"));
   Statement findings = connection_.prepare(select_sql<FindingRow>("WHERE job = ? ORDER BY sequence"));
   while (jobs.step()) {
@@ -282,6 +289,7 @@ Snapshot Store::load() {
       snapshot.trials.push_back(row_from<TrialRow>(trials));
       snapshot.trials.back().configuration = configuration_from_text(trials.text(kTrialConfigurationColumn));
     }
+    for (segments.query(loaded.id.value); segments.step();) snapshot.segments.push_back(row_from<SegmentRow>(segments));
     for (decisions.query(loaded.id.value); decisions.step();) snapshot.decisions.push_back(row_from<DecisionRow>(decisions));
     for (findings.query(loaded.id.value); findings.step();) snapshot.findings.push_back(row_from<FindingRow>(findings));
   }

@@ -84,6 +84,7 @@ class Store {
   Statement update_job_;
   Statement insert_job_;
   Statement put_trial_;
+  Statement put_segment_;
   Statement put_observation_;
   Statement replace_observation_;
   Statement put_decision_;

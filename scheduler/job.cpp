@@ -58,6 +58,28 @@ Suggester::End end_of(const TrialRow& trial) {
   return trial.exit_class == ExitClass::out_of_memory ? Suggester::End::out_of_memory : Suggester::End::failed;
 }
 
+// One that begins.
+SegmentRow segment_of(const TrialRow& trial, Timestamp now) {
+  SegmentRow segment;
+  segment.trial = trial.id;
+  segment.epoch = trial.epoch;
+  segment.attempt = std::max(trial.attempts, 1);
+  segment.worker = trial.worker;
+  segment.peers = trial.peers;
+  segment.from_resource = segment.resource = trial.checkpoint_resource;
+  segment.until_resource = trial.until_resource;
+  segment.began_at = now;
+  return segment;
+}
+
+// How the last segment of a trial that left its worker ended.
+std::string_view outcome_of(const TrialRow& trial) {
+  if (trial.state == TrialState::cancelled) return "cancelled";
+  if (trial.exit_class) return to_string(*trial.exit_class);
+  if (trial.state == TrialState::completed) return "completed";
+  return trial.state == TrialState::pending ? "given_back" : "reached_rung";
+}
+
 bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
 
 }  // namespace
@@ -70,10 +92,11 @@ Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec) : row_(std::move(row))
 
 // ---- restore ------------------------------------------------------------------------------------------------------------------
 
-void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisions, std::vector<FindingRow> findings) {
-  trials_ = std::move(trials);
-  decisions_ = std::move(decisions);
-  findings_ = std::move(findings);
+void Job::restore(Rows rows) {
+  trials_ = std::move(rows.trials);
+  decisions_ = std::move(rows.decisions);
+  findings_ = std::move(rows.findings);
+  for (SegmentRow& segment : rows.segments) segments_.emplace(segment.trial.number, std::move(segment));
   findings_written_ = findings_.size();
   for (const FindingRow& finding : findings_) found_.emplace(finding.trial.number, finding.rule);
   is_new_ = false;
@@ -83,6 +106,7 @@ void Job::restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisio
     policy_->recall_trial(trial);
     suggester_.add_trial(trial.configuration);
     if (trial.state == TrialState::running) {
+      TUNEBAND_CHECK(segments_.contains(trial.id.number), "a trial that runs has a segment");
       running_.insert(trial.id.number);
       workers_busy_ += trial.replicas();
       busy_since_ms_ += begun_ms(trial) * trial.replicas();
@@ -165,6 +189,7 @@ void Job::flush(std::vector<Write>& writes, std::vector<EventRow>& events) {
     writes.emplace_back(std::move(row));
   }
   for (const int number : trials_changed_) writes.emplace_back(trial(number));
+  for (SegmentRow& segment : segment_rows_) writes.emplace_back(std::move(segment));
   for (ObservationRow& observation : observations_) writes.emplace_back(std::move(observation));
   for (const std::size_t sequence : decisions_changed_) writes.emplace_back(decisions_[sequence]);
   for (; findings_written_ < findings_.size(); ++findings_written_) writes.emplace_back(findings_[findings_written_]);
@@ -172,6 +197,7 @@ void Job::flush(std::vector<Write>& writes, std::vector<EventRow>& events) {
   events_.clear();
   is_new_ = row_changed_ = began_stopping_ = false;
   trials_changed_.clear();
+  segment_rows_.clear();
   observations_.clear();
   decisions_changed_.clear();
 }
@@ -335,6 +361,7 @@ void Job::start(int number, const std::vector<WorkerId>& ranks, bool warm, Times
   workers_busy_ += trial.replicas();
   busy_since_ms_ += begun_ms(trial) * trial.replicas();
   row_changed_ = true;
+  write_segment(segments_.insert_or_assign(number, segment_of(trial, now)).first->second);
   record(EventKind::trial_started, trial, start_in_words(trial, warm));
 }
 
@@ -438,10 +465,22 @@ void Job::leave_worker(TrialRow& trial, Timestamp now) {
   busy_since_ms_ -= begun_ms(trial) * trial.replicas();
   add({(lasted_ms + 1) * trial.replicas(), trial.replicas()}, use_);
   trial.assigned_ms += lasted_ms;
+  SegmentRow& segment = segments_.at(trial.id.number);
+  segment.resource = trial.resource;
+  segment.ended_at = Timestamp{begun_ms(trial)}.plus_ms(lasted_ms);
   trial.assigned_at.reset();
   running_.erase(trial.id.number);
   workers_busy_ -= trial.replicas();
   row_changed_ = true;
+}
+
+// What has become of the trial says how its segment ended. A worker that was thought lost may still go on with it.
+void Job::end_segment(const TrialRow& trial) {
+  const auto found = segments_.find(trial.id.number);
+  found->second.outcome = outcome_of(trial);
+  write_segment(found->second);
+  const bool may_go_on = trial.state == TrialState::pending && trial.exit_class == ExitClass::worker_lost;
+  if (!may_go_on) segments_.erase(found);
 }
 
 void Job::segment_ended(int number, const SegmentEnd& end, Timestamp now) {
@@ -466,6 +505,7 @@ void Job::segment_ended(int number, const SegmentEnd& end, Timestamp now) {
   } else {
     retry_or_fail(trial, end, now);
   }
+  end_segment(trial);
   check_limits();
 }
 
@@ -474,13 +514,14 @@ void Job::given_back(int number, Timestamp now) {
   leave_worker(trial, now);
   if (row_.state == JobState::stopping) {
     end_trial(trial, TrialState::cancelled, now);
-    return;
+    return end_segment(trial);
   }
   --trial.attempts;
   trial.exit_class.reset();  // of an earlier attempt: this one's end is nobody's fault
   trial.message.clear();
   trial.state = TrialState::pending;
   queued_.insert(number);
+  end_segment(trial);
   record(EventKind::trial_given_back, trial);
 }
 
@@ -513,6 +554,10 @@ void Job::reclaimed(int number, Timestamp now) {
   ++workers_busy_;
   busy_since_ms_ += begun_ms(trial);
   add({-1, -1}, use_);  // the same start
+  SegmentRow& segment = segments_.try_emplace(number, segment_of(trial, now)).first->second;
+  segment.ended_at.reset();
+  segment.outcome.reset();
+  write_segment(segment);
   row_changed_ = true;
   record(EventKind::trial_reclaimed, trial);
 }
@@ -767,6 +812,7 @@ void Job::end_some_more(int most, Timestamp now) {
   for (TrialRow& trial : trials_) {
     if (trial.state != TrialState::pending && trial.state != TrialState::paused) continue;
     if (most-- == 0) return;
+    segments_.erase(trial.id.number);
     end_trial(trial, TrialState::cancelled, now);
   }
   some_to_end_ = false;

@@ -2,6 +2,7 @@
 // remembers which ones to write. It knows trials and results; workers are the fleet's (scheduler.cpp).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -27,12 +28,19 @@ class Job {
  public:
   Job(JobRow row, std::shared_ptr<const JobSpec> spec);
 
-  // Rebuilds from rows: trials by number, decisions and findings by sequence.
-  void restore(std::vector<TrialRow> trials, std::vector<DecisionRow> decisions, std::vector<FindingRow> findings);
+  // Rebuilds from rows: trials by number, decisions and findings by sequence, segments as a Snapshot has them.
+  struct Rows {
+    std::vector<TrialRow> trials;
+    std::vector<SegmentRow> segments;
+    std::vector<DecisionRow> decisions;
+    std::vector<FindingRow> findings;
+  };
+  void restore(Rows rows);
 
   const JobRow& row() const { return row_; }
   const std::shared_ptr<const JobSpec>& spec() const { return spec_; }
   const std::vector<TrialRow>& trials() const { return trials_; }
+  const std::map<int, SegmentRow>& segments() const { return segments_; }
   const std::vector<DecisionRow>& decisions() const { return decisions_; }
   const std::vector<FindingRow>& findings() const { return findings_; }
   const TrialRow& trial(int number) const { return trials_[static_cast<std::size_t>(number)]; }
@@ -139,7 +147,9 @@ class Job {
   bool choice_is_wanted();
   bool configure(TrialRow& trial, std::string& note);
   void note_expected_improvement(std::optional<double> expected);
+  void write_segment(const SegmentRow& segment) { segment_rows_.push_back(segment); }
   void leave_worker(TrialRow& trial, Timestamp now);
+  void end_segment(const TrialRow& trial);
   static Use use_of(const TrialRow& trial);
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
   void apply(const std::vector<Decision>& decisions, Timestamp now);
@@ -168,6 +178,7 @@ class Job {
   std::optional<std::optional<int>> chosen_;    // its answer, where there is one; nothing in it: it does not know
   std::optional<Scalarisation> scalarisation_;  // of several objectives
   std::vector<TrialRow> trials_;
+  std::map<int, SegmentRow> segments_;              // the last one of trials that run, or are pending since a loss
   std::vector<DecisionRow> decisions_;              // by sequence
   std::vector<FindingRow> findings_;                // by sequence
   std::set<std::pair<int, std::string>> found_;     // their trials and rules
@@ -188,6 +199,7 @@ class Job {
   bool began_stopping_ = false;
   std::set<int> trials_changed_;
   std::set<std::size_t> decisions_changed_;
+  std::vector<SegmentRow> segment_rows_;
   std::vector<ObservationRow> observations_;
   std::vector<EventRow> events_;
   std::size_t findings_written_ = 0;

@@ -202,6 +202,7 @@ Timestamp newest_timestamp(const Snapshot& snapshot) {
   }
   for (const DecisionRow& decision : snapshot.decisions) see(decision.at);
   for (const FindingRow& finding : snapshot.findings) see(finding.at);
+  for (const SegmentRow& segment : snapshot.segments) see(segment.ended_at);
   return newest;
 }
 

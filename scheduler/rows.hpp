@@ -124,6 +124,23 @@ struct TrialRow {
   std::vector<WorkerId> ranks() const;
 };
 
+// What one assignment had of a trial: who trained it, from when until when. Keyed by (trial, epoch); written when it begins and
+// when it is over, and once more when a worker that was thought lost goes on with it.
+struct SegmentRow {
+  TrialId trial;
+  Epoch epoch;
+  int attempt = 0;  // TrialRow::attempts
+  WorkerId worker;  // of a group rank 0
+  std::vector<WorkerId> peers;
+  std::int64_t from_resource = 0;
+  std::int64_t until_resource = 0;
+  std::int64_t resource = 0;  // where it came to; while it is under way where it began
+  Timestamp began_at;
+  std::optional<Timestamp> ended_at;
+  std::optional<std::string> outcome;  // "reached_rung", "completed", "cancelled", "given_back", or the exit class that ended it
+  bool operator==(const SegmentRow&) const = default;
+};
+
 // First report for (trial, resource) counts, but for one that `replaces` what the training of a lower rung had there.
 struct ObservationRow {
   TrialId trial;
@@ -234,13 +251,14 @@ struct EventRow {
 inline constexpr std::size_t kEventMessageSizeMax = 500;
 
 // A job row's spec_json is stored on insert only; later writes of the same job update everything else.
-using Write = std::variant<JobRow, TrialRow, ObservationRow, DecisionRow, FindingRow, EventRow, DeleteJob>;
+using Write = std::variant<JobRow, TrialRow, SegmentRow, ObservationRow, DecisionRow, FindingRow, EventRow, DeleteJob>;
 
-// Everything restore() needs. Ended jobs come without trials, decisions and findings. No observations: the trials' resources
-// imply them.
+// Everything restore() needs. Ended jobs come without trials, segments, decisions and findings. No observations: the trials'
+// resources imply them.
 struct Snapshot {
   std::vector<JobRow> jobs;
-  std::vector<TrialRow> trials;        // by job, number
+  std::vector<TrialRow> trials;      // by job, number
+  std::vector<SegmentRow> segments;  // by job, number: the last one of a trial that runs, or is pending since its worker was lost
   std::vector<DecisionRow> decisions;  // by job, sequence
   std::vector<FindingRow> findings;    // by job, sequence
   std::int64_t last_job_id = 0;        // the highest ever given, deleted jobs included: ids are not used twice

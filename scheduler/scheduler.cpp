@@ -178,12 +178,11 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
   state.last_event_id = snapshot.last_event_id;
   state.last_event_at = snapshot.last_event_at;
   if (snapshot.last_event_id > 0) state.record(EventKind::server_started, std::nullopt, "");  // goes with the first step
-  std::map<JobId, std::vector<TrialRow>> trials;
-  std::map<JobId, std::vector<DecisionRow>> decisions;
-  std::map<JobId, std::vector<FindingRow>> findings;
-  for (const TrialRow& trial : snapshot.trials) trials[trial.id.job].push_back(trial);
-  for (const DecisionRow& decision : snapshot.decisions) decisions[decision.trial.job].push_back(decision);
-  for (const FindingRow& finding : snapshot.findings) findings[finding.trial.job].push_back(finding);
+  std::map<JobId, Job::Rows> rows;
+  for (const TrialRow& trial : snapshot.trials) rows[trial.id.job].trials.push_back(trial);
+  for (const SegmentRow& segment : snapshot.segments) rows[segment.trial.job].segments.push_back(segment);
+  for (const DecisionRow& decision : snapshot.decisions) rows[decision.trial.job].decisions.push_back(decision);
+  for (const FindingRow& finding : snapshot.findings) rows[finding.trial.job].findings.push_back(finding);
   for (const JobRow& row : snapshot.jobs) {
     state.remember(row);
     if (ended(row.state)) {
@@ -194,7 +193,7 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
     const auto spec = std::find_if(specs.begin(), specs.end(), [&](const auto& entry) { return entry.first == row.id; });
     TUNEBAND_CHECK(spec != specs.end(), "every job that has not ended comes with its spec");
     Job job(row, std::make_shared<const JobSpec>(spec->second));
-    job.restore(std::move(trials[row.id]), std::move(decisions[row.id]), std::move(findings[row.id]));
+    job.restore(std::move(rows[row.id]));
     state.recall_share_start(job);
     state.restore_assignments(state.jobs.emplace(row.id, std::move(job)).first->second);
   }
@@ -209,6 +208,7 @@ Snapshot Scheduler::rows() const {
   for (const auto& [id, job] : state_->jobs) {
     snapshot.jobs.push_back(job.row());
     snapshot.trials.insert(snapshot.trials.end(), job.trials().begin(), job.trials().end());
+    for (const auto& [number, segment] : job.segments()) snapshot.segments.push_back(segment);
     snapshot.decisions.insert(snapshot.decisions.end(), job.decisions().begin(), job.decisions().end());
     snapshot.findings.insert(snapshot.findings.end(), job.findings().begin(), job.findings().end());
   }

@@ -68,6 +68,7 @@ void log_write(const FindingRow& finding) {
                        {"message", finding.message}});
 }
 
+void log_write(const SegmentRow&) {}  // its trial tells of it
 void log_write(const ObservationRow&) {}
 void log_write(const EventRow&) {}  // of what the rows tell
 

@@ -88,6 +88,52 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasWritten) {
   EXPECT_EQ(snapshot.last_job_id, 41);
 }
 
+SegmentRow segment(const TrialRow& trial) {
+  SegmentRow row;
+  row.trial = trial.id;
+  row.epoch = trial.epoch;
+  row.attempt = 2;
+  row.worker = trial.worker;
+  row.peers = {WorkerId{"peer \"1\""}, WorkerId{"peer 2"}};
+  row.from_resource = 1;
+  row.until_resource = 9;
+  row.resource = 4;
+  row.began_at = kStart.plus_ms(100);
+  return row;
+}
+
+TEST_F(StoreTest, LoadsTheLastSegmentOfTrialsThatRunOrWereTakenFromALostWorker) {
+  const TrialRow running = running_trial(1, 0);
+  TrialRow pending = running_trial(1, 1);
+  pending.state = TrialState::pending;
+  pending.assigned_at.reset();
+  const TrialRow ended = ended_trial(1, 2, TrialState::stopped, 0.5, 9);
+  SegmentRow before = segment(running);
+  before.epoch = Epoch{running.epoch.value + 100};
+  before.ended_at = kStart.plus_ms(200);
+  before.outcome = "reached_rung";
+  SegmentRow lost = segment(pending);
+  lost.ended_at = kStart.plus_ms(300);
+  lost.outcome = "worker_lost";
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a"), running, pending, ended, before, segment(running), lost, segment(ended)});
+  EXPECT_THAT(store.load().segments, ElementsAre(segment(running), lost));
+}
+
+TEST_F(StoreTest, ASegmentIsWrittenAgainWhenItEndsAndGoesWithItsJob) {
+  const TrialRow trial = running_trial(1, 0);
+  SegmentRow row = segment(trial);
+  Store store = Store::open(path());
+  commit(store, {running_job(1, "a"), trial, row});
+  row.resource = 9;
+  row.ended_at = kStart.plus_ms(200);
+  row.outcome = "worker_lost";
+  commit(store, {row});
+  EXPECT_THAT(store.load().segments, ElementsAre(row));
+  commit(store, {DeleteJob{kJob}});
+  EXPECT_EQ(Connection::open_to_read(path()).integer("SELECT count(*) FROM segments"), 0);
+}
+
 TEST_F(StoreTest, TellsNothingNanInfinityAndNumbersApart) {
   Store store = Store::open(path());
   const std::vector<std::optional<double>> values = {

@@ -43,7 +43,7 @@ class UpgradeTest : public DbTest, public ::testing::WithParamInterface<int> {
   // One text a row, of the columns that the tables have now.
   static std::map<std::string, std::string> queries_of(Connection& connection) {
     std::map<std::string, std::string> queries;
-    for (const std::string table : {"jobs", "trials", "observations", "decisions", "sqlite_sequence"}) {
+    for (const std::string table : {"jobs", "trials", "segments", "observations", "decisions", "sqlite_sequence"}) {
       std::string row;
       std::string order;
       Statement columns = connection.prepare("SELECT name, pk FROM pragma_table_info('" + table + "') ORDER BY cid");
@@ -52,7 +52,7 @@ class UpgradeTest : public DbTest, public ::testing::WithParamInterface<int> {
         row += (row.empty() ? "" : " || ' ' || ") + ("'" + name + "=' || quote(" + name + ")");
         if (columns.integer(1) > 0) order += (order.empty() ? " ORDER BY " : ", ") + name;
       }
-      queries[table] = "SELECT " + row + " FROM " + table + order;
+      if (!row.empty()) queries[table] = "SELECT " + row + " FROM " + table + order;
     }
     return queries;
   }
@@ -119,6 +119,7 @@ TEST_P(UpgradeTest, ItsJobsGoOnToTheirEnd) {
   Scheduler scheduler;
   scheduler.restore(snapshot, specs_of(snapshot), now);
   EXPECT_EQ(scheduler.rows().trials, snapshot.trials);
+  EXPECT_EQ(scheduler.rows().segments, snapshot.segments);
   EXPECT_EQ(scheduler.rows().decisions, snapshot.decisions);
 
   now = now.plus_ms(SchedulerOptions().lease_ms);

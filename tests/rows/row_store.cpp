@@ -23,6 +23,7 @@ void RowStore::put(const JobRow& row) {
 void RowStore::put(const DeleteJob& deletion) {
   jobs_.erase(deletion.job);
   std::erase_if(trials_, [&](const auto& entry) { return entry.first.job == deletion.job; });
+  std::erase_if(segments_, [&](const auto& entry) { return entry.first.first.job == deletion.job; });
   std::erase_if(decisions_, [&](const auto& entry) { return entry.first.first.job == deletion.job; });
   std::erase_if(findings_, [&](const auto& entry) { return entry.first.first.job == deletion.job; });
   std::erase_if(observations_, [&](const auto& entry) { return entry.first.first.job == deletion.job; });
@@ -37,6 +38,12 @@ Snapshot RowStore::load() const {
   const auto under_way = [&](JobId id) { return !ended(jobs_.at(id).state); };
   for (const auto& [id, trial] : trials_) {
     if (under_way(id.job)) snapshot.trials.push_back(trial);
+  }
+  for (const auto& [key, segment] : segments_) {
+    const TrialRow& trial = trials_.at(key.first);
+    const bool lost = trial.state == TrialState::pending && segment.outcome == to_string(ExitClass::worker_lost);
+    const bool may_go_on = trial.state == TrialState::running || lost;
+    if (under_way(key.first.job) && may_go_on && trial.epoch == segment.epoch) snapshot.segments.push_back(segment);
   }
   for (const auto& [key, decision] : decisions_) {
     if (under_way(key.first.job)) snapshot.decisions.push_back(decision);
@@ -91,6 +98,7 @@ std::string difference(const Snapshot& a, const Snapshot& b) {
   if (a.last_event_id != b.last_event_id || a.last_event_at != b.last_event_at) return "last_event_id, last_event_at";
   if (auto text = first_difference(as_kept(a.jobs), as_kept(b.jobs)); !text.empty()) return text;
   if (auto text = first_difference(a.trials, b.trials); !text.empty()) return text;
+  if (auto text = first_difference(a.segments, b.segments); !text.empty()) return text;
   if (auto text = first_difference(a.decisions, b.decisions); !text.empty()) return text;
   return first_difference(a.findings, b.findings);
 }

@@ -15,18 +15,20 @@ namespace tuneband::test {
 class RowStore {
  public:
   void commit(std::span<const Write> writes);
-  // As a store loads it: ended jobs come without their trials and decisions.
+  // As a store loads it: ended jobs come without their trials, segments and decisions.
   Snapshot load() const;
 
   const std::map<JobId, JobRow>& jobs() const { return jobs_; }
   const std::map<TrialId, TrialRow>& trials() const { return trials_; }
   const std::map<std::pair<TrialId, int>, DecisionRow>& decisions() const { return decisions_; }
   const std::map<std::pair<TrialId, std::int64_t>, ObservationRow>& observations() const { return observations_; }
+  const std::map<std::pair<TrialId, Epoch>, SegmentRow>& segments() const { return segments_; }
   const std::vector<EventRow>& events() const { return events_; }
 
  private:
   void put(const JobRow& row);
   void put(const TrialRow& row) { trials_[row.id] = row; }
+  void put(const SegmentRow& row) { segments_[{row.trial, row.epoch}] = row; }
   void put(const ObservationRow& row) { observations_.try_emplace({row.trial, row.resource}, row); }
   void put(const DecisionRow& row) { decisions_[{row.trial, row.rung}] = row; }
   void put(const FindingRow& row) { findings_.try_emplace({row.trial, row.rule}, row); }
@@ -35,6 +37,7 @@ class RowStore {
 
   std::map<JobId, JobRow> jobs_;
   std::map<TrialId, TrialRow> trials_;
+  std::map<std::pair<TrialId, Epoch>, SegmentRow> segments_;
   std::map<std::pair<TrialId, int>, DecisionRow> decisions_;
   std::map<std::pair<TrialId, std::int64_t>, ObservationRow> observations_;
   std::map<std::pair<TrialId, std::string>, FindingRow> findings_;

@@ -102,6 +102,7 @@ std::string name_of(TrialId trial) { return number(trial.job.value) + "/" + numb
 std::string name_of(const JobRow& row) { return "job " + number(row.id.value); }
 std::string name_of(const TrialRow& row) { return "trial " + name_of(row.id); }
 std::string name_of(const FindingRow& row) { return "finding of " + row.rule + " in " + name_of(row.trial); }
+std::string name_of(const SegmentRow& row) { return "segment " + number(row.epoch.value) + " of " + name_of(row.trial); }
 std::string name_of(const DecisionRow& row) { return "decision " + name_of(row.trial) + " at rung " + number(row.rung); }
 
 Fields fields_of(const JobRow& row) {
@@ -152,6 +153,17 @@ Fields fields_of(const TrialRow& row) {
           {"training_ms", number(row.training_ms)},
           {"segment_training_ms", number(row.segment_training_ms)},
           {"assigned_ms", number(row.assigned_ms)}};
+}
+
+Fields fields_of(const SegmentRow& row) {
+  return {{"attempt", number(row.attempt)},
+          {"worker", row.worker.value},
+          {"peers", ids_text(row.peers)},
+          {"from", number(row.from_resource)},
+          {"until", number(row.until_resource)},
+          {"resource", number(row.resource)},
+          {"lasted_ms", row.ended_at ? number(*row.ended_at - row.began_at) : kNothing},
+          {"outcome", row.outcome.value_or(kNothing)}};
 }
 
 Fields fields_of(const DecisionRow& row) {

@@ -14,11 +14,13 @@ namespace tuneband::test {
 using Fields = std::vector<std::pair<std::string, std::string>>;
 Fields fields_of(const JobRow& row);
 Fields fields_of(const TrialRow& row);
+Fields fields_of(const SegmentRow& row);
 Fields fields_of(const DecisionRow& row);
 Fields fields_of(const FindingRow& row);
 
 std::string name_of(const JobRow& row);
 std::string name_of(const TrialRow& row);
+std::string name_of(const SegmentRow& row);
 std::string name_of(const DecisionRow& row);
 std::string name_of(const FindingRow& row);
 std::string name_of(TrialId trial);  // "1/0"

@@ -117,6 +117,8 @@ std::vector<std::string> ScriptRunner::run(const std::string& command) {
     show_workers();
   } else if (verb == "events") {
     show_events();
+  } else if (verb == "segments") {
+    for (const auto& [key, segment] : store_.segments()) lines_.push_back(describe_all(segment));
   } else if (verb == "restart") {
     restart();
   } else {

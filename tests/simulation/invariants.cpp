@@ -242,6 +242,28 @@ void Invariants::check_no_idle_worker(const RowStore& rows, const Scheduler& sch
   }
 }
 
+// One for each start, all over, in order of their epochs and with the time that the trial was with its workers. (One that a
+// worker came back to counts the time of its absence, too.)
+void Invariants::check_segments(const RowStore& rows, const TrialRow& ended_trial) {
+  const std::string name = name_of(ended_trial);
+  int segments = 0;
+  std::int64_t lasted_ms = 0;
+  Epoch last;
+  auto segment = rows.segments().lower_bound({ended_trial.id, Epoch{}});
+  for (; segment != rows.segments().end() && segment->first.first == ended_trial.id; ++segment, ++segments) {
+    const SegmentRow& row = segment->second;
+    require(row.ended_at && row.outcome && *row.ended_at >= row.began_at,
+            name_of(row) + " has no end, or one before its beginning");
+    require(row.from_resource <= row.resource && row.resource <= row.until_resource,
+            name_of(row) + " came to where it was not sent");
+    require(!ended_trial.started_at || row.began_at >= *ended_trial.started_at, name_of(row) + " began before its trial");
+    lasted_ms += *row.ended_at - row.began_at;
+    last = row.epoch;
+  }
+  require(segments == ended_trial.attempts_in_all && last == ended_trial.epoch, name + " has other segments than starts");
+  require(lasted_ms >= ended_trial.assigned_ms, name + " was longer with its workers than its segments lasted");
+}
+
 void Invariants::check_ended_job(const RowStore& rows, JobId id) const {
   const JobRow& job = rows.jobs().at(id);
   const std::string name = name_of(job);
@@ -250,6 +272,7 @@ void Invariants::check_ended_job(const RowStore& rows, JobId id) const {
   for (auto trial = rows.trials().lower_bound({id, 0}); trial != rows.trials().end() && trial->first.job == id; ++trial) {
     ++counts[trial->second.state];
     require(trial->first.number == trials++, name + " has a gap in its trials");
+    check_segments(rows, trial->second);
   }
   require(job.trials_created == trials && job.trials_completed == counts[TrialState::completed] &&
               job.trials_stopped == counts[TrialState::stopped] && job.trials_failed == counts[TrialState::failed] &&

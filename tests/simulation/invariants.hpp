@@ -51,6 +51,7 @@ class Invariants {
   void check_job(const JobRow* before, const JobRow& after);
   void check_trial(const TrialRow* before, const TrialRow& after, std::int64_t seen_in_step);
   void check_decision(const DecisionRow* before, const DecisionRow& after);
+  static void check_segments(const RowStore& rows, const TrialRow& ended_trial);
 
   std::map<JobId, JobFacts> jobs_;
   std::map<WorkerId, TrialId> executing_;
