@@ -233,9 +233,11 @@ views::TrialCounts Reader::trial_counts(const JobRow& row, const ParsedJob* pars
 
 std::optional<views::BestValue> Reader::view_of(JobId job, const std::optional<BestRow>& best) {
   if (!best) return std::nullopt;
-  views::BestValue shown{best->trial, best->value, best->resource, {"{}"}};
-  Statement rows = connection_.prepare("SELECT configuration FROM trials WHERE job = ? AND number = ?");
-  if (rows.query(job.value, best->trial).step()) shown.configuration.text = rows.text(0);
+  views::BestValue shown{best->trial, best->value, best->resource, {"{}"}, std::nullopt};
+  Statement rows = connection_.prepare("SELECT configuration, test_value FROM trials WHERE job = ? AND number = ?");
+  if (!rows.query(job.value, best->trial).step()) return shown;
+  shown.configuration.text = rows.text(0);
+  if (!rows.is_null(1)) shown.test_value = rows.number(1);
   return shown;
 }
 
@@ -407,7 +409,8 @@ std::optional<views::Best> Reader::best_of(const JobRow& row, const ModelPath& m
   const TrialId id{row.id, best->trial};
   Result<views::Trial> shown = trial(id, now);
   if (!shown) return std::nullopt;
-  return views::Best{std::move(*shown), model_path(id)};
+  const auto test_value = shown->row.test_value;
+  return views::Best{std::move(*shown), model_path(id), test_value};
 }
 
 Result<views::Best> Reader::best(JobId job, const ModelPath& model_path, Timestamp now) {

@@ -53,8 +53,9 @@ struct BestValue {
   double value = 0;
   std::int64_t resource = 0;
   RawJson configuration;
+  std::optional<double> test_value;  // TrialRow::test_value
 };
-BOOST_DESCRIBE_STRUCT(BestValue, (), (trial, value, resource, configuration))
+BOOST_DESCRIBE_STRUCT(BestValue, (), (trial, value, resource, test_value, configuration))
 
 struct Job {
   JobId id;
@@ -148,8 +149,9 @@ BOOST_DESCRIBE_STRUCT(Trials, (), (trials, next))
 struct Best {
   Trial trial;
   std::optional<std::string> model;  // its file
+  std::optional<double> test_value;  // TrialRow::test_value, which is not told of other trials: nobody shall choose by it
 };
-BOOST_DESCRIBE_STRUCT(Best, (), (trial, model))
+BOOST_DESCRIBE_STRUCT(Best, (), (trial, model, test_value))
 
 struct Observation {
   std::int64_t resource = 0;

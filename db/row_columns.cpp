@@ -99,6 +99,7 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("kept_resource", row.kept_resource);
   columns.field("files_epoch", row.files_epoch);
   columns.field("crash", row.crash);
+  columns.field("test_value", row.test_value);
 }
 
 template <RowOf<SegmentRow> Row, class Columns>

@@ -51,8 +51,8 @@ void make_paths_absolute(Json& document, const std::string& base_dir, Diagnostic
     }
   }
   if (!trainer.contains("data")) return;
-  make_absolute(trainer["data"], "train", "trainer.data", base_dir, diagnostics);
-  make_absolute(trainer["data"], "validation", "trainer.data", base_dir, diagnostics);
+  for (const char* field : {"train", "validation", "test"})
+    make_absolute(trainer["data"], field, "trainer.data", base_dir, diagnostics);
 }
 
 bool usable_base_dir(const std::string& base_dir, Diagnostics& diagnostics) {

@@ -243,10 +243,14 @@ void check_ranking_data(const XgboostSpec& spec, const XgboostObjective& objecti
   if (objective.task != XgboostTask::ranking) return;
   if (spec.data.format != DataFormat::libsvm) {
     diagnostics.error(path, objective.name + " needs queries, which only LibSVM files have (qid:1)");
-  } else if (std::holds_alternative<SplitSpec>(spec.data.validation)) {
-    diagnostics.error("trainer.data.validation",
-                      "expected a file for " + objective.name + ": a split by rows would tear queries apart");
+    return;
   }
+  const auto refuse_split = [&](const HeldOutRows& rows, const char* field) {
+    if (!std::holds_alternative<SplitSpec>(rows)) return;
+    diagnostics.error(field, "expected a file for " + objective.name + ": a split by rows would tear queries apart");
+  };
+  refuse_split(spec.data.validation, "trainer.data.validation");
+  if (spec.data.test) refuse_split(*spec.data.test, "trainer.data.test");
 }
 
 void check_eval_metrics(const XgboostSpec& spec, const XgboostObjective* objective, Diagnostics& diagnostics) {

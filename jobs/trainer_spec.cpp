@@ -131,21 +131,30 @@ std::vector<std::string> read_train(ObjectReader& data, const std::string& base_
   return files;
 }
 
-std::variant<SplitSpec, std::string> read_validation(ObjectReader& data, const std::string& base_dir) {
-  const Json* json = data.find("validation");
-  if (json == nullptr) return SplitSpec{};
-  if (json->is_string()) return read_path(data, "validation", base_dir);
+std::optional<HeldOutRows> read_held_out(ObjectReader& data, const std::string& field, const std::string& base_dir) {
+  const Json* json = data.find(field);
+  if (json == nullptr) return std::nullopt;
+  if (json->is_string()) return read_path(data, field, base_dir);
   if (!json->is_object()) {
-    data.diagnostics().error(data.path_to("validation"),
+    data.diagnostics().error(data.path_to(field),
                              "expected a path or {\"fraction\": ..., \"seed\": ...}, got " + excerpt(*json));
     return SplitSpec{};
   }
-  ObjectReader reader(*json, data.path_to("validation"), data.diagnostics());
+  ObjectReader reader(*json, data.path_to(field), data.diagnostics());
   SplitSpec split;
   split.fraction = reader.number_or("fraction", split.fraction, {0, 1, true, true});
   split.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0, {0, std::numeric_limits<std::int64_t>::max()}));
   reader.finish();
   return split;
+}
+
+// Both are fractions of all rows of `train`.
+void check_rest(const DataSpec& data, const std::string& path, Diagnostics& diagnostics) {
+  const auto* validation = std::get_if<SplitSpec>(&data.validation);
+  const auto* test = data.test ? std::get_if<SplitSpec>(&*data.test) : nullptr;
+  if (validation == nullptr || test == nullptr || validation->fraction + test->fraction < 1) return;
+  diagnostics.error(path, "expected fractions for validation and test that leave rows to train on, got " +
+                              format_number(validation->fraction) + " and " + format_number(test->fraction));
 }
 
 bool usable_delimiter(char c) {
@@ -227,7 +236,9 @@ DataSpec read_data(ObjectReader& trainer, const std::string& base_dir) {
   ObjectReader reader(*json, trainer.path_to("data"), trainer.diagnostics());
   data.train = read_train(reader, base_dir);
   data.format = read_format(reader, data.train.empty() ? "" : data.train.front());
-  data.validation = read_validation(reader, base_dir);
+  data.validation = read_held_out(reader, "validation", base_dir).value_or(SplitSpec{});
+  data.test = read_held_out(reader, "test", base_dir);
+  check_rest(data, reader.path_to("test"), reader.diagnostics());
   if (data.format == DataFormat::csv) {
     read_csv_fields(reader, data);
   } else {
@@ -454,6 +465,11 @@ std::string resource_name(const TrainerSpec& trainer) {
   return command == nullptr ? "rounds" : command->resource_name;
 }
 
+static Json key_of(const HeldOutRows& rows) {
+  if (const auto* split = std::get_if<SplitSpec>(&rows)) return {split->fraction, split->seed};
+  return std::get<std::string>(rows);
+}
+
 std::string data_key(const TrainerSpec& trainer) {
   const auto* xgboost = std::get_if<XgboostSpec>(&trainer);
   if (xgboost == nullptr) return "";
@@ -465,14 +481,11 @@ std::string data_key(const TrainerSpec& trainer) {
                   data.positive,
                   data.drop,
                   data.categorical};
-  if (const auto* split = std::get_if<SplitSpec>(&data.validation)) {
-    options.push_back({split->fraction, split->seed});
-  } else {
-    options.push_back(std::get<std::string>(data.validation));
-  }
+  options.push_back(key_of(data.validation));
   if (data.train.size() > 1) options.push_back(data.train);
   if (data.missing) options.push_back({{"missing", *data.missing}});
   if (data.categorical_encoding == CategoricalEncoding::native) options.push_back({{"categorical_encoding", "native"}});
+  if (data.test) options.push_back({{"test", key_of(*data.test)}});
   return (data.train.empty() ? "" : data.train.front()) + "#" +
          std::to_string(stable_hash(options.dump(-1, ' ', true, Json::error_handler_t::replace)));
 }

@@ -19,9 +19,12 @@ namespace tuneband {
 inline constexpr const char* kPreflightLocal = "local";
 
 struct SplitSpec {
-  double fraction = 0.2;  // of the rows, for validation; 0 < fraction < 1
+  double fraction = 0.2;  // of the rows of `train`; 0 < fraction < 1
   std::uint64_t seed = 0;
 };
+
+// Rows that no trial trains on: drawn from those of `train`, or in a file of their own.
+using HeldOutRows = std::variant<SplitSpec, std::string>;
 
 enum class DataFormat { csv, libsvm };
 
@@ -35,7 +38,8 @@ enum class CategoricalEncoding { numbers, native };
 struct DataSpec {
   DataFormat format = DataFormat::csv;
   std::vector<std::string> train;                   // paths; the server makes them absolute at submit; one table together
-  std::variant<SplitSpec, std::string> validation;  // a split of `train`, or a path
+  HeldOutRows validation;
+  std::optional<HeldOutRows> test;  // for one value of the model that is chosen, which no search sees
   // csv only:
   bool header = true;
   char delimiter = ',';

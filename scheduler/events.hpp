@@ -51,6 +51,7 @@ struct AssignmentReport {
   std::string message;                            // of the exit; executing: what is waited for on the worker's machine
   std::int64_t began_resource = 0;                // where the training under way began: what it had in memory, or found
   std::optional<ReportedObservation> kept{};      // with exit: what counts, of the best resource; nothing: of the last
+  std::optional<double> test_value{};             // with exit: TrialRow::test_value of the model that the segment leaves
   std::string crash;  // of a crash: its status or signal, as it is told each time it comes again; "": it may not come again
   Epoch files_epoch;  // in whose directory the segment writes: its own, or that of the one that it goes on from in memory
   std::vector<debugger::Finding> findings{};  // unacknowledged ones; repeats are harmless

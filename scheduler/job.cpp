@@ -399,8 +399,14 @@ void Job::note_objectives(TrialRow& trial, const std::vector<std::pair<std::stri
   }
 }
 
+// At a rung the segment leaves a model, of its best resource or of its last.
+void Job::take_model(TrialRow& trial, const AssignmentReport& report) {
+  if (!spec_->keeps_best && trial.objective_resource == trial.until_resource) trial.test_value = report.test_value;
+  if (spec_->keeps_best && report.kept) keep(trial, *report.kept, report.test_value);
+}
+
 // What counts at the rung is the value of the best resource on the way; the model that the trial has is the best of all rungs.
-void Job::keep(TrialRow& trial, const ReportedObservation& kept) {
+void Job::keep(TrialRow& trial, const ReportedObservation& kept, std::optional<double> test_value) {
   const auto value = std::find_if(kept.metrics.begin(), kept.metrics.end(),
                                   [&](const auto& metric) { return metric.first == spec_->objective.metric; });
   const bool counts = trial.objective_resource == trial.until_resource && kept.resource >= 1 && kept.resource <= trial.resource;
@@ -409,6 +415,7 @@ void Job::keep(TrialRow& trial, const ReportedObservation& kept) {
   if (trial.kept_value && !spec_->objective.better(value->second, *trial.kept_value)) return;
   trial.kept_value = value->second;
   trial.kept_resource = kept.resource;
+  trial.test_value = test_value;
 }
 
 void Job::report(int number, const AssignmentReport& report, Timestamp now) {
@@ -427,7 +434,7 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
     trial.files_epoch = files_epoch_of(trial, report.files_epoch);
     news = true;
   }
-  if (report.kept && report.exit == ExitClass::completed && spec_->keeps_best) keep(trial, *report.kept);
+  if (report.exit == ExitClass::completed) take_model(trial, report);
   if (const std::int64_t new_ms = std::min(report.training_ms, kSegmentTrainingMsMax) - trial.segment_training_ms; new_ms > 0) {
     trial.training_ms += new_ms;
     trial.segment_training_ms += new_ms;

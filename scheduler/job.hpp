@@ -138,7 +138,8 @@ class Job {
   EventRow& record(EventKind kind, std::string message = {});
   EventRow& record(EventKind kind, const TrialRow& trial, std::string message = {});
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
-  void keep(TrialRow& trial, const ReportedObservation& kept);
+  void take_model(TrialRow& trial, const AssignmentReport& report);
+  void keep(TrialRow& trial, const ReportedObservation& kept, std::optional<double> test_value);
   void take_finding(int number, const debugger::Finding& finding, Timestamp now);
   std::optional<int> first_queued(int usable) const;
   std::optional<std::string> waits_for(const Capacity& capacity) const;

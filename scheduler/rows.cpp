@@ -159,7 +159,7 @@ bool TrialRow::operator==(const TrialRow& other) const {
          checkpoint_resource == other.checkpoint_resource && files_epoch == other.files_epoch &&
          until_resource == other.until_resource && same(objective, other.objective) &&
          objective_resource == other.objective_resource && kept_value == other.kept_value &&
-         kept_resource == other.kept_resource && violation == other.violation && same(more_objectives, other.more_objectives) &&
+         kept_resource == other.kept_resource && test_value == other.test_value && violation == other.violation && same(more_objectives, other.more_objectives) &&
          attempts == other.attempts && attempts_in_all == other.attempts_in_all && epoch == other.epoch &&
          worker == other.worker && peers == other.peers && exit_class == other.exit_class && message == other.message &&
          crash == other.crash && created_at == other.created_at && started_at == other.started_at && ended_at == other.ended_at &&

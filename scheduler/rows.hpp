@@ -101,6 +101,7 @@ struct TrialRow {
   std::int64_t objective_resource = 0;
   std::optional<double> kept_value;     // of the model that the trial has, the best of its rungs; nothing: keeps the last
   std::int64_t kept_resource = 0;       // the resource that this value and the model are of
+  std::optional<double> test_value;     // of that model, on rows that no search sees: nothing may be decided by it; nothing: none
   double violation = 0;                 // of the constraints, at `objective_resource`; 0: all are met, or there are none
   std::vector<double> more_objectives;  // the values of the objectives after the first, at `objective_resource`
   int attempts = 0;                     // starts of the current segment; 0 after a rung was reached

@@ -80,6 +80,7 @@ Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncReques
   for (const protocol::Observation& seen : status.observations) report.observations.push_back({seen.resource, seen.metrics});
   report.findings = status.findings;
   if (status.kept) report.kept = {status.kept->resource, status.kept->metrics};
+  report.test_value = status.test_value;
   if (!status.exit.empty()) {
     report.exit = exit_class_from(status.exit);
     if (!report.exit) {

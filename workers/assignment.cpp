@@ -107,6 +107,7 @@ protocol::AssignmentStatus Assignment::status() const {
   if (result_ && status.observations.size() == observations_.size() && status.findings.size() == findings_.size()) {
     status.exit = result_->exit;
     status.kept = result_->kept;
+    status.test_value = result_->test_value;
     status.crash = result_->crash;
     status.message = valid_utf8(result_->message.substr(0, protocol::kMessageSizeMax / 3));  // a replaced byte becomes three
   }

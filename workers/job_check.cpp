@@ -104,6 +104,9 @@ void check_files(const DataSpec& data, Diagnostics& diagnostics) {
   if (const auto* validation = std::get_if<std::string>(&data.validation)) {
     add_fault("trainer.data.validation", fault_of_data_file(*validation), diagnostics);
   }
+  if (const auto* test = data.test ? std::get_if<std::string>(&*data.test) : nullptr) {
+    add_fault("trainer.data.test", fault_of_data_file(*test), diagnostics);
+  }
 }
 
 }  // namespace

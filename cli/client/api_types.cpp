@@ -254,6 +254,7 @@ JobSummary job_summary_from_json(const Json& json) {
   if (const Json& best = field_of(json, "best"); best.is_object()) {
     summary.best = trial_from_json(field_of(best, "trial"));
     summary.model = text_of(best, "model");
+    summary.test_value = number_from_json(field_of(best, "test_value"));
   }
   summary.plan = plan_from_json(field_of(json, "plan"));
   summary.brackets_left_out = integer_of(field_of(json, "plan"), "actual_brackets_left_out");

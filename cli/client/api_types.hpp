@@ -184,6 +184,7 @@ struct JobSummary {
   JobInfo job;
   std::optional<TrialInfo> best;
   std::string model;  // of the best: a path; "" when there is no model file
+  std::optional<double> test_value;  // of the best
   PlanInfo plan;
   std::int64_t brackets_left_out = 0;  // of plan.actual
   std::vector<FailureGroup> failures;

@@ -153,6 +153,7 @@ Outcome<std::optional<BestReport>> fetch_best(ApiClient& api, std::string_view j
   best.trial = trial_from_json(document->contains("trial") ? (*document)["trial"] : Json());
   const auto model = document->find("model");
   if (model != document->end() && model->is_string()) best.model = model->get<std::string>();
+  best.test_value = number_from_json(document->value("test_value", Json()));
   best.document = std::move(*document);
   return std::optional<BestReport>(std::move(best));
 }
@@ -176,6 +177,10 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
     console.field("trial", std::to_string(trial.number));
     console.field(job.resource_name, std::to_string(trial.objective_resource));
     if (kept) console.field("kept", std::to_string(trial.kept_resource));
+  }
+  if (best.test_value) {
+    console.field("test", format_value(best.test_value, readable ? Precision::readable : Precision::exact) +
+                              (readable ? " on the test rows, which no trial and no choice has seen" : ""));
   }
   print_parameters(console, trial.configuration);
   if (!best.model.empty()) console.field("model", best.model);
@@ -260,7 +265,7 @@ void print_best_of(Console& console, const JobSummary& summary) {
                                         : "nothing yet: no trial has a value");
     return;
   }
-  print_best(console, job, {*summary.best, summary.model, Json()});
+  print_best(console, job, {*summary.best, summary.model, summary.test_value, Json()});
   const bool low = job.trials.completed == 0;
   const std::string top = format_resource(job.max_resource, job.resource_name);
   if (low) console.field("", job.ended() ? "no trial reached " + top : "no trial has reached " + top + " yet");

@@ -12,8 +12,9 @@ namespace tuneband::cli {
 
 struct BestReport {
   TrialInfo trial;
-  std::string model;  // path; "" when there is no model file
-  Json document;      // as the server gave it
+  std::string model{};  // path; "" when there is no model file
+  std::optional<double> test_value{};
+  Json document{};  // as the server gave it
 };
 
 // Nothing when no trial has a value yet.

@@ -38,6 +38,7 @@ class SummaryTest : public DbTest {
                                    fails ? std::nullopt : std::optional(number * 1.0), 9);
       const ExitClass classes[] = {ExitClass::crashed, ExitClass::no_metric, ExitClass::out_of_memory};
       if (fails) trial.exit_class = classes[number / 4 % 3];
+      trial.test_value = 0.25 * number;
       if (!fails) trial.more_objectives = {number * 1.0};
       trial.bracket = number;
       writes.emplace_back(trial);
@@ -83,6 +84,9 @@ TEST_F(SummaryTest, SaysWhatTheAnalyticsSay) {
   EXPECT_EQ(summary["replicas"]["totals"], whole["replicas"]["totals"]);
   EXPECT_EQ(summary["best"]["trial"]["number"], 1);
   EXPECT_EQ(summary["best"]["model"], "/models/1");
+  EXPECT_EQ(summary["best"]["test_value"], 0.25);
+  EXPECT_EQ(summary["job"]["best"]["test_value"], 0.25);
+  EXPECT_FALSE(whole["trials"][1].contains("test_value")) << "nobody shall choose by it";
   EXPECT_EQ(summary["job"]["waiting"], Json({{"no free worker", 3}}));
   EXPECT_EQ(summary["importance"], Json({{"results", 30}, {"results_needed", 10}}));
 }

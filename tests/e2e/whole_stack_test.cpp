@@ -113,7 +113,9 @@ done
 
 TEST_F(WholeStackTest, AnXgboostJobCompletesWithAModelOnDisk) {
   RunningServer server(data("data"), 2);
-  const std::string job = submit(server, xgboost_job("first"));
+  Json document = xgboost_job("first");
+  document["trainer"]["data"]["test"] = {{"fraction", 0.2}};
+  const std::string job = submit(server, document);
   const Json ended = server.wait_for_end(job);
   EXPECT_EQ(ended.at("state"), "completed") << ended;
   EXPECT_EQ(ended.at("trials").at("failed"), 0);
@@ -127,6 +129,8 @@ TEST_F(WholeStackTest, AnXgboostJobCompletesWithAModelOnDisk) {
   ASSERT_TRUE(best.at("model").is_string()) << best;
   EXPECT_EQ(best.at("trial").at("kept_value"), ended.at("best").at("value"));
   EXPECT_GE(best.at("trial").at("kept_resource"), 1);
+  EXPECT_EQ(best.at("test_value"), ended.at("best").at("test_value"));
+  EXPECT_GT(best.at("test_value").get<double>(), 0.5);
   const std::string model = data("data") + "/jobs/" + job + "/trials/" + ended.at("best").at("trial").dump() + "/model.ubj";
   EXPECT_TRUE(fs::exists(model));
   EXPECT_EQ(server.raw("GET", "/v1/jobs/" + job + "/trials/" + ended.at("best").at("trial").dump() + "/model", "").body.size(),

@@ -17,7 +17,7 @@ Json xgboost_document() {
                      "tree_method": {"type": "categorical", "values": ["hist", "approx"]}},
     "scheduler": {"type": "hyperband", "max_resource": 27},
     "trainer": {"type": "xgboost", "parameters": {"objective": "binary:logistic"}, "eval_metric": ["auc"],
-                "data": {"train": "train.csv", "label": "y", "validation": "/elsewhere/valid.csv"}}})");
+                "data": {"train": "train.csv", "label": "y", "validation": "/elsewhere/valid.csv", "test": "test.csv"}}})");
 }
 
 TEST(ParsedJob, MakesPathsAbsoluteAndSortsKeys) {
@@ -27,6 +27,7 @@ TEST(ParsedJob, MakesPathsAbsoluteAndSortsKeys) {
   const Json canonical = Json::parse(document.canonical);
   EXPECT_EQ(canonical.at("trainer").at("data").at("train"), "/data/b/train.csv");
   EXPECT_EQ(canonical.at("trainer").at("data").at("validation"), "/elsewhere/valid.csv");
+  EXPECT_EQ(canonical.at("trainer").at("data").at("test"), "/data/b/test.csv");
   EXPECT_EQ(document.spec.trainer, canonical.at("trainer")) << "workers get the absolute paths";
   EXPECT_EQ(document.canonical, canonical.dump());
 }

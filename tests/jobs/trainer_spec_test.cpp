@@ -196,6 +196,7 @@ TEST(TrainerSpec, TheDataKeyTellsDataApartAndNothingElse) {
                      {"delimiter", ";"},
                      {"positive", "yes"},
                      {"validation", {{"seed", 9}}},
+                     {"test", {{"fraction", 0.1}}},
                      {"missing", {"x"}},
                      {"categorical_encoding", "native"}};
   for (const auto& [field, value] : changes.items()) {
@@ -322,6 +323,11 @@ TEST(TrainerCheck, ObjectivesNeedTheirClassesAndTheirData) {
   json["parameters"] = {{"objective", "rank:ndcg"}};
   json["eval_metric"] = "ndcg@5";
   EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors, ElementsAre(HasSubstr("only LibSVM files have")));
+  json["data"] = {{"train", "t.libsvm"}, {"validation", "v.libsvm"}, {"test", "e.libsvm"}};
+  EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors, IsEmpty());
+  json["data"]["test"] = {{"fraction", 0.2}};
+  EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors,
+              ElementsAre(StartsWith("trainer.data.test: expected a file for rank:ndcg")));
 }
 
 TEST(TrainerCheck, TheObjectiveMetricMustBeMeasured) {

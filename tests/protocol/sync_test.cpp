@@ -46,6 +46,7 @@ SyncRequest some_request() {
   status.observations = {{1, {{"auc", 0.5}}}, {2, {{"auc", 0.75}, {"loss", 1e-300}}}};
   status.began_resource = 1;
   status.kept = Observation{2, {{"auc", 0.6}}};
+  status.test_value = 0.1 + 0.2;
   status.checkpoint_resource = 2;
   status.training_ms = 1234;
   status.exit = "crashed";

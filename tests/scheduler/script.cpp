@@ -23,7 +23,7 @@ Json small_job() {
 }
 
 // {"observations": {"3": 0.5}, "began": 1, "checkpoint": 3, "training_ms": 100, "exit": "completed",
-//  "kept": {"resource": 2, "value": 0.6}, "found": {"overfit": 2}}    a rule, and the step at which it fired
+//  "kept": {"resource": 2, "value": 0.6}, "test": 0.55, "found": {"overfit": 2}}    a rule, and the step at which it fired
 void report_of(const Json& said, AssignmentReport& report) {
   const Json observations = said.value("observations", Json::object());
   for (const auto& [resource, value] : observations.items()) {
@@ -34,6 +34,7 @@ void report_of(const Json& said, AssignmentReport& report) {
   if (said.contains("kept")) {
     report.kept = {said["kept"]["resource"].get<std::int64_t>(), {{"value", said["kept"]["value"].get<double>()}}};
   }
+  if (said.contains("test")) report.test_value = said["test"].get<double>();
   const Json found = said.value("found", Json::object());
   for (const auto& [rule, step] : found.items()) {
     report.findings.push_back({rule, "metrics/m", step.get<std::int64_t>(), 0.5, 0.1, rule + " held", "do something"});

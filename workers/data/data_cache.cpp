@@ -22,30 +22,34 @@ Result<std::shared_ptr<const WarmData>> load_warm(const DataSpec& spec, bool bin
   data->from_signs = make_signs_classes(*tables, binary);
   data->features = tables->train.columns;
   data->encoding = std::move(tables->encoding);
-  data->train_labels = label_facts(tables->train);
-  data->validation_labels = label_facts(tables->validation);
-  for (const auto& [table, matrix] :
-       {std::pair{&tables->train, &data->train}, std::pair{&tables->validation, &data->validation}}) {
-    auto created = XgboostMatrix::create(*table);
-    if (!created) return created.error();
-    *matrix = std::move(*created);
-    *table = {};  // its memory is needed no more
-  }
+  data->labels = data_labels(*tables);
+  if (auto made = make_matrices(*tables, *data); !made) return made.error();
   return std::shared_ptr<const WarmData>(std::move(data));
 }
 
 }  // namespace
 
+Result<void> make_matrices(LoadedTables& tables, WarmData& data) {
+  for (const auto& [table, matrix] : {std::pair{&tables.train, &data.train}, std::pair{&tables.validation, &data.validation},
+                                      std::pair{&tables.test, &data.test}}) {
+    if (table->rows() == 0) continue;
+    auto created = XgboostMatrix::create(*table);
+    if (!created) return created.error();
+    *matrix = std::move(*created);
+    *table = {};  // its memory is needed no more
+  }
+  return {};
+}
+
 std::string data_version(const DataSpec& spec) {
-  const auto* validation = std::get_if<std::string>(&spec.validation);
   std::string version;
-  for (const std::string& file : spec.train) version += file_version(file) + "|";
-  return version + (validation == nullptr ? "" : file_version(*validation));
+  for (const std::string& file : files_of(spec)) version += file_version(file) + "|";
+  return version;
 }
 
 // Only labels -1 and 1 differ between binary objectives and the others.
 bool DataCache::Entry::serves(bool for_binary) const {
-  return binary == for_binary || !(data->from_signs || are_signs(data->train_labels, data->validation_labels));
+  return binary == for_binary || !(data->from_signs || are_signs(data->labels));
 }
 
 Result<DataCache::Lookup> DataCache::get(const XgboostSpec& spec, bool binary, const LoadOptions& options) {
@@ -63,7 +67,7 @@ Result<DataCache::Lookup> DataCache::get(const XgboostSpec& spec, bool binary, c
   }
   auto loaded = load_warm(spec.data, binary, options);
   if (!loaded) return loaded.error();
-  const std::size_t size_bytes = (*loaded)->train.size_bytes() + (*loaded)->validation.size_bytes();
+  const std::size_t size_bytes = (*loaded)->size_bytes();
   const std::lock_guard lock(mutex_);
   make_room(size_bytes);
   entries_.push_front({key, binary, version, size_bytes, *loaded});

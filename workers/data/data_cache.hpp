@@ -24,12 +24,17 @@ inline constexpr std::size_t kDataCacheBytesMax = std::size_t{4} * 1024 * 1024 *
 struct WarmData {
   XgboostMatrix train;
   XgboostMatrix validation;
+  XgboostMatrix test;  // no handle: the job has none
   std::size_t features = 0;
   CsvEncoding encoding;
-  LabelFacts train_labels;
-  LabelFacts validation_labels;
+  DataLabels labels;
   bool from_signs = false;  // labels were -1 and 1, and are 0 and 1
+
+  std::size_t size_bytes() const { return train.size_bytes() + validation.size_bytes() + test.size_bytes(); }
 };
+
+// Makes the matrices, and lets go of each table as it has become one. Errors: XGBoost's.
+Result<void> make_matrices(LoadedTables& tables, WarmData& data);
 
 // Of the files that `spec` names, as they are now: equal while none of them has changed.
 std::string data_version(const DataSpec& spec);

@@ -45,26 +45,28 @@ int class_count(const XgboostSpec& spec, const Json& job) {
 void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   std::vector<std::string> names = values_of(spec, job, "objective");
   if (names.empty()) names = {kXgboostObjectiveDefault};
-  const LabelFacts train_found = label_facts(tables.train);
-  const LabelFacts validation_found = label_facts(tables.validation);
+  const DataLabels found = data_labels(tables);
   bool signs_told = false;
   for (const std::string& name : names) {
     const auto* objective = find_xgboost_objective(name);
     if (objective == nullptr) continue;  // said by check_trainer()
-    const bool signs = objective->task == XgboostTask::binary && are_signs(train_found, validation_found);
-    const LabelFacts train = signs ? facts_of_signs(train_found) : train_found;
-    const LabelFacts validation = signs ? facts_of_signs(validation_found) : validation_found;
+    const bool signs = objective->task == XgboostTask::binary && are_signs(found);
+    const DataLabels labels = signs ? labels_of_signs(found) : found;
     if (signs && !std::exchange(signs_told, true)) {
       diagnostics.warning("trainer.data.label", "the labels are -1 and 1, and " + name + " needs 0 and 1: -1 counts as 0",
                           "a model's predictions are the probability of 1");
     }
-    const auto checked = check_labels(*objective, class_count(spec, job), tables.encoding.label, train, validation,
+    const auto checked = check_labels(*objective, class_count(spec, job), tables.encoding.label, labels,
                                       tables.rows_of_all.has_value());
     if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
-    if (checked && !tables.rows_of_all && objective->task == XgboostTask::binary && validation.min == validation.max) {
-      diagnostics.warning("trainer.data.validation", "every row of the validation data has the label " +
-                                                         format_number(validation.min) + ": auc will be NaN");
-    }
+    if (!checked || tables.rows_of_all || objective->task != XgboostTask::binary) continue;
+    const auto warn_of_one_class = [&](const LabelFacts& facts, const std::string& part) {
+      if (facts.min != facts.max) return;
+      diagnostics.warning("trainer.data." + part, "every row of the " + part + " data has the label " + format_number(facts.min) +
+                                                      ": auc will be NaN");
+    };
+    warn_of_one_class(labels.validation, "validation");
+    if (labels.test) warn_of_one_class(*labels.test, "test");
   }
 }
 
@@ -117,12 +119,10 @@ void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
                       "drop those that are free text or ids, or numbers written with a decimal comma");
 }
 
-double rows_of(const LoadedTables& tables) { return static_cast<double>(tables.train.rows() + tables.validation.rows()); }
-
 void tell_of_sample(const DataSpec& data, const LoadedTables& tables, Diagnostics& diagnostics) {
   diagnostics.warning("trainer.data",
                       "of the data's " + megabytes(static_cast<double>(size_of_files(data))) +
-                          " a sample was checked: " + std::to_string(std::llround(rows_of(tables))) + " rows of about " +
+                          " a sample was checked: " + std::to_string(tables.rows()) + " rows of about " +
                           std::to_string(std::llround(*tables.rows_of_all)) + "; loading them takes about " +
                           megabytes(memory_to_load(tables)) + " of memory in each worker",
                       "a fault further down is found when the first trial loads the data");

@@ -15,16 +15,18 @@ namespace {
 
 constexpr const char* kTrainPath = "trainer.data.train";
 constexpr const char* kValidationPath = "trainer.data.validation";
+constexpr const char* kTestPath = "trainer.data.test";
+constexpr std::uint64_t kTestDraw = 1;  // other draws than those for the validation rows, with the same seed
 
 constexpr std::uint64_t kExpansionAssumed = 4;          // of a compressed file
 constexpr std::uint64_t kSampleOfFileMin = 256 * 1024;  // bytes
 constexpr double kShareMin = 1e-9;
 
-template <class Visit>
-void for_each_file(const DataSpec& spec, const Visit& visit) {
-  for (const std::string& file : spec.train) visit(file);
-  if (const auto* validation = std::get_if<std::string>(&spec.validation)) visit(*validation);
-}
+const SplitSpec* split_of(const HeldOutRows& rows) { return std::get_if<SplitSpec>(&rows); }
+
+const SplitSpec* test_split(const DataSpec& spec) { return spec.test ? split_of(*spec.test) : nullptr; }
+
+const std::string* test_file(const DataSpec& spec) { return spec.test ? std::get_if<std::string>(&*spec.test) : nullptr; }
 
 // 0 where it is not there.
 std::uint64_t size_of_file(const std::string& path) {
@@ -35,10 +37,16 @@ std::uint64_t size_of_file(const std::string& path) {
 
 using RowTarget = std::function<Table&(std::uint64_t row)>;
 
-// A row's side depends on the seed and its number alone: the same split in every process.
-RowTarget split_target(const SplitSpec& split, LoadedTables& tables) {
-  return [split, &tables](std::uint64_t row) -> Table& {
-    return random_unit(split.seed, {row}) < split.fraction ? tables.validation : tables.train;
+// Where a row of the training files goes depends on the seeds and its number alone: the same split in every process. The test
+// rows are drawn first, so that they are the same ones however the others are shared out.
+RowTarget split_target(const DataSpec& spec, LoadedTables& tables) {
+  const auto split_or_none = [](const SplitSpec* split) { return split == nullptr ? SplitSpec{0, 0} : *split; };
+  const SplitSpec test = split_or_none(test_split(spec));
+  SplitSpec validation = split_or_none(split_of(spec.validation));
+  validation.fraction /= 1 - test.fraction;  // of the rows that are left
+  return [test, validation, &tables](std::uint64_t row) -> Table& {
+    if (random_unit(test.seed, {row, kTestDraw}) < test.fraction) return tables.test;
+    return random_unit(validation.seed, {row}) < validation.fraction ? tables.validation : tables.train;
   };
 }
 
@@ -46,10 +54,8 @@ RowTarget split_target(const SplitSpec& split, LoadedTables& tables) {
 // files' rows are numbered as one table's.
 template <class Read>
 Result<void> read_files(const DataSpec& spec, LoadedTables& tables, const Read& read) {
-  const auto* split = std::get_if<SplitSpec>(&spec.validation);
-  const RowTarget target =
-      split != nullptr ? split_target(*split, tables) : [&tables](std::uint64_t) -> Table& { return tables.train; };
-  const auto rows = [&tables] { return tables.train.rows() + tables.validation.rows(); };
+  const RowTarget target = split_target(spec, tables);
+  const auto rows = [&tables] { return tables.rows(); };
   double rows_of_all = 0;
   bool whole = true;
   const auto count = [&](const TextRead& done, std::size_t rows_before) {
@@ -66,22 +72,26 @@ Result<void> read_files(const DataSpec& spec, LoadedTables& tables, const Read& 
     count(*done, rows_before);
     tables.train_file_ends.push_back(tables.train.rows());
   }
-  if (split != nullptr) return {};
-  const std::size_t rows_before = rows();
-  const Result<TextRead> done = read(std::get<std::string>(spec.validation), kValidationPath,
-                                     [&tables](std::uint64_t) -> Table& { return tables.validation; });
-  if (!done) return done.error();
-  count(*done, rows_before);
-  return {};
+  const auto read_whole = [&](const std::string* path, const char* field, Table& table) -> Result<void> {
+    if (path == nullptr) return {};
+    const std::size_t rows_before = rows();
+    const Result<TextRead> done = read(*path, field, [&table](std::uint64_t) -> Table& { return table; });
+    if (!done) return done.error();
+    count(*done, rows_before);
+    return {};
+  };
+  const auto validation = read_whole(std::get_if<std::string>(&spec.validation), kValidationPath, tables.validation);
+  if (!validation) return validation;
+  return read_whole(test_file(spec), kTestPath, tables.test);
 }
 
 // Of the text in the files, about.
 std::uint64_t text_size(const DataSpec& spec) {
   std::uint64_t size = 0;
-  for_each_file(spec, [&size](const std::string& path) {
+  for (const std::string& path : files_of(spec)) {
     const bool compressed = path.ends_with(".gz") || path.ends_with(".zst") || path.ends_with(".zstd");
     size += size_of_file(path) * (compressed ? kExpansionAssumed : 1);
-  });
+  }
   return size;
 }
 
@@ -89,9 +99,8 @@ std::uint64_t text_size(const DataSpec& spec) {
 ReadOptions read_options(const DataSpec& spec, const LoadOptions& options) {
   ReadOptions read;
   const std::uint64_t size = size_of_files(spec);
-  const std::size_t files = spec.train.size() + (std::holds_alternative<std::string>(spec.validation) ? 1 : 0);
   if (text_size(spec) > options.sample_bytes) {
-    read.bytes_max = std::max(options.sample_bytes / files, kSampleOfFileMin);
+    read.bytes_max = std::max(options.sample_bytes / files_of(spec).size(), kSampleOfFileMin);
   }
   if (!options.on_progress) return read;
   const std::uint64_t readings = spec.format == DataFormat::csv ? 2 : 1;
@@ -107,8 +116,10 @@ Result<void> load_csv(const DataSpec& spec, const ReadOptions& options, LoadedTa
   auto encoding = learn_csv_encoding(spec, options);
   if (!encoding) return encoding.error();
   tables.encoding = std::move(*encoding);
-  tables.train.columns = tables.validation.columns = tables.encoding.width();
-  tables.train.feature_types = tables.validation.feature_types = tables.encoding.feature_types();
+  for (Table* table : tables.parts()) {
+    table->columns = tables.encoding.width();
+    table->feature_types = tables.encoding.feature_types();
+  }
   return read_files(spec, tables, [&](const std::string& path, const std::string& field, const RowTarget& target) {
     return encode_csv(spec, tables.encoding, path, field, target, options);
   });
@@ -130,29 +141,35 @@ Result<void> load_libsvm(const DataSpec& spec, const ReadOptions& options, Loade
     return error;
   };
   if (auto done = read_files(spec, tables, read_one); !done) return done;
-  tables.train.columns = tables.validation.columns = std::max({tables.train.columns, tables.validation.columns, std::size_t{1}});
-  if (std::holds_alternative<SplitSpec>(spec.validation)) {  // queries are torn apart
-    tables.train.query_sizes.clear();
-    tables.validation.query_sizes.clear();
-    return {};
+  std::size_t columns = 1;
+  for (const Table* table : tables.parts()) columns = std::max(columns, table->columns);
+  const bool torn = split_of(spec.validation) != nullptr || test_split(spec) != nullptr;  // queries
+  for (Table* table : tables.parts()) {
+    table->columns = columns;
+    if (torn) table->query_sizes.clear();
   }
   if (auto checked = check_queries(tables.train, kTrainPath); !checked) return checked;
-  return check_queries(tables.validation, kValidationPath);
+  if (auto checked = check_queries(tables.validation, kValidationPath); !checked) return checked;
+  return check_queries(tables.test, kTestPath);
 }
 
 Result<void> check_sizes(const DataSpec& spec, const LoadedTables& tables) {
-  const bool split = std::holds_alternative<SplitSpec>(spec.validation);
-  const std::size_t all = tables.train.rows() + tables.validation.rows();
-  if (tables.train.rows() > 0 && tables.validation.rows() > 0) return {};
-  const bool train_empty = tables.train.rows() == 0;
-  if (tables.rows_of_all) return no_row_in_sample();
-  if (split && all > 0) {
+  const auto check = [&](const Table& table, const HeldOutRows& from, const char* path, const char* whom) -> Result<void> {
+    if (table.rows() > 0) return {};
+    if (tables.rows_of_all) return no_row_in_sample();
+    if (const auto* file = std::get_if<std::string>(&from))
+      return Error{ErrorCode::invalid_argument, "the file " + *file + " has no rows", path, ""};
     return Error{ErrorCode::invalid_argument,
-                 "the split of " + std::to_string(all) + " rows leaves none for " + (train_empty ? "training" : "validation"),
-                 kValidationPath, "give more rows, another fraction or another seed"};
-  }
-  const std::string file = train_empty ? spec.train.front() : std::get<std::string>(spec.validation);
-  return Error{ErrorCode::invalid_argument, "the file " + file + " has no rows", train_empty ? kTrainPath : kValidationPath, ""};
+                 "the split of " + std::to_string(tables.rows()) + " rows leaves none for " + whom, path,
+                 "give more rows, another fraction or another seed"};
+  };
+  const bool validation_took = split_of(spec.validation) != nullptr && tables.validation.rows() > 0;
+  const bool test_took = test_split(spec) != nullptr && tables.test.rows() > 0;
+  const HeldOutRows train = validation_took || test_took ? HeldOutRows(SplitSpec{}) : HeldOutRows(spec.train.front());
+  const char* const path = validation_took ? kValidationPath : test_took ? kTestPath : kTrainPath;
+  if (auto checked = check(tables.train, train, path, "training"); !checked) return checked;
+  if (auto checked = check(tables.validation, spec.validation, kValidationPath, "validation"); !checked) return checked;
+  return spec.test ? check(tables.test, *spec.test, kTestPath, "the test") : Result<void>();
 }
 
 }  // namespace
@@ -161,9 +178,16 @@ Error no_row_in_sample() {
   return {ErrorCode::too_large, "no row is as short as what was read of the data to check it", "trainer.data", ""};
 }
 
+std::vector<std::string> files_of(const DataSpec& spec) {
+  std::vector<std::string> files = spec.train;
+  if (const auto* validation = std::get_if<std::string>(&spec.validation)) files.push_back(*validation);
+  if (const std::string* test = test_file(spec)) files.push_back(*test);
+  return files;
+}
+
 std::uint64_t size_of_files(const DataSpec& spec) {
   std::uint64_t size = 0;
-  for_each_file(spec, [&size](const std::string& path) { size += size_of_file(path); });
+  for (const std::string& path : files_of(spec)) size += size_of_file(path);
   return size;
 }
 

@@ -4,10 +4,11 @@
 // number. Any other, and any the user names, is categorical: one feature of 0 and 1 for each category where these are at most
 // kOneHotCategoriesMax, else one feature with the category's place in sorted order; or, where the user wants XGBoost's own way
 // with categories, one feature with that place, which XGBoost is told to be a category. Missing cells (empty, and those of
-// DataSpec::missing) are NaN in every feature of their column, and so are categories that only the validation file has. A column
+// DataSpec::missing) are NaN in every feature of their column, and so are categories that only the other files have. A column
 // that is numeric but for a few cells is an error, since those are dirt.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -79,7 +80,12 @@ struct LoadedTables {
   Table train;
   std::vector<std::size_t> train_file_ends;  // for each training file: rows of `train` up to its end
   Table validation;
+  Table test;  // no rows: the job has none
   CsvEncoding encoding;  // of csv; else empty
+
+  std::size_t rows() const { return train.rows() + validation.rows() + test.rows(); }
+  std::array<Table*, 3> parts() { return {&train, &validation, &test}; }
+  std::array<const Table*, 3> parts() const { return {&train, &validation, &test}; }
 };
 
 struct LoadOptions {
@@ -90,6 +96,9 @@ struct LoadOptions {
 
 // Of a sample that ends before the first row does, which says nothing about the data.
 Error no_row_in_sample();
+
+// The files that have rows of `spec`, in the order in which they are read.
+std::vector<std::string> files_of(const DataSpec& spec);
 
 // On disk.
 std::uint64_t size_of_files(const DataSpec& spec);

@@ -70,29 +70,38 @@ LabelFacts label_facts(const Table& table) {
   return facts;
 }
 
-bool are_signs(const LabelFacts& train, const LabelFacts& validation) {
-  return train.signs && validation.signs && std::min(train.min, validation.min) < 0;
+DataLabels data_labels(const LoadedTables& tables) {
+  return {label_facts(tables.train), label_facts(tables.validation),
+          tables.test.rows() > 0 ? std::optional(label_facts(tables.test)) : std::nullopt};
 }
 
-LabelFacts facts_of_signs(const LabelFacts& facts) {
-  LabelFacts changed = facts;
-  changed.min = std::max(facts.min, 0.0F);
-  changed.max = std::max(facts.max, 0.0F);
-  changed.signs = false;
-  return changed;
+bool are_signs(const DataLabels& labels) {
+  const bool test = !labels.test || labels.test->signs;
+  return labels.train.signs && labels.validation.signs && test && std::min(labels.train.min, labels.validation.min) < 0;
+}
+
+DataLabels labels_of_signs(const DataLabels& labels) {
+  const auto changed = [](LabelFacts facts) {
+    facts.min = std::max(facts.min, 0.0F);
+    facts.max = std::max(facts.max, 0.0F);
+    facts.signs = false;
+    return facts;
+  };
+  return {changed(labels.train), changed(labels.validation), labels.test ? std::optional(changed(*labels.test)) : std::nullopt};
 }
 
 bool make_signs_classes(LoadedTables& tables, bool binary) {
-  if (!binary || !are_signs(label_facts(tables.train), label_facts(tables.validation))) return false;
-  for (Table* table : {&tables.train, &tables.validation}) {
+  if (!binary || !are_signs(data_labels(tables))) return false;
+  for (Table* table : tables.parts()) {
     for (float& label : table->labels) label = std::max(label, 0.0F);
   }
   tables.encoding.label.classes = {"-1", "1"};
   return true;
 }
 
-Result<void> check_labels(const XgboostObjective& objective, int classes, const LabelColumn& column, const LabelFacts& train,
-                          const LabelFacts& validation, bool sample) {
+Result<void> check_labels(const XgboostObjective& objective, int classes, const LabelColumn& column, const DataLabels& labels,
+                          bool sample) {
+  const auto& [train, validation, test] = labels;
   if (auto checked = check_text_label(objective, column); !checked) return checked;
   if (!sample && !column.positive.empty() && train.max == 0 && validation.max == 0) {
     return Error{ErrorCode::invalid_argument, "no row has the label `" + column.positive + "`", "trainer.data.positive",
@@ -100,14 +109,17 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
   }
   if (auto checked = check_range(objective, classes, train, "the training data"); !checked) return checked;
   if (auto checked = check_range(objective, classes, validation, "the validation data"); !checked) return checked;
+  if (test) {
+    if (auto checked = check_range(objective, classes, *test, "the test data"); !checked) return checked;
+  }
   const bool classified = objective.task == XgboostTask::binary || objective.task == XgboostTask::multiclass;
   if (!sample && classified && train.min == train.max) {
     return label_fault("every row of the training data has the label " + format_number(train.min) +
                        ": there is nothing to tell apart");
   }
-  if (objective.task == XgboostTask::ranking && !(train.queries && validation.queries)) {
-    return label_fault(objective.name + " needs queries (qid:1) in both files");
-  }
+  const bool queries = train.queries && validation.queries && (!test || test->queries);
+  if (objective.task == XgboostTask::ranking && !queries)
+    return label_fault(objective.name + " needs queries (qid:1) in all files");
   return {};
 }
 

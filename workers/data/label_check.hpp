@@ -2,6 +2,8 @@
 // nonsense.
 #pragma once
 
+#include <optional>
+
 #include "core/error.hpp"
 #include "jobs/xgboost_parameters.hpp"
 #include "workers/data/data_table.hpp"
@@ -16,22 +18,30 @@ struct LabelFacts {
   bool signs = false;    // -1 and 1 only
 };
 
+// Of each part of the data.
+struct DataLabels {
+  LabelFacts train;
+  LabelFacts validation;
+  std::optional<LabelFacts> test;  // nothing: the job has none
+};
+
 // Of a table with at least one row.
 LabelFacts label_facts(const Table& table);
+DataLabels data_labels(const LoadedTables& tables);
 
 // Two classes written as -1 and 1, as LibSVM files often have them: XGBoost's binary objectives take 0 and 1.
-bool are_signs(const LabelFacts& train, const LabelFacts& validation);
+bool are_signs(const DataLabels& labels);
 
-// Those of a table whose labels -1 and 1 have become 0 and 1.
-LabelFacts facts_of_signs(const LabelFacts& facts);
+// Those of tables whose labels -1 and 1 have become 0 and 1.
+DataLabels labels_of_signs(const DataLabels& labels);
 
-// Where `binary` and the labels are -1 and 1: they become 0 and 1 in both tables, and the classes -1 and 1 of the label column.
+// Where `binary` and the labels are -1 and 1: they become 0 and 1 in all tables, and the classes -1 and 1 of the label column.
 // Whether they did.
 bool make_signs_classes(LoadedTables& tables, bool binary);
 
 // `classes`: XGBoost's num_class, 0 where there is none. Errors: at "trainer.data.label", with what was found and what is
 // expected. Of a `sample` nothing is said that rows beyond it may mend.
-Result<void> check_labels(const XgboostObjective& objective, int classes, const LabelColumn& column, const LabelFacts& train,
-                          const LabelFacts& validation, bool sample = false);
+Result<void> check_labels(const XgboostObjective& objective, int classes, const LabelColumn& column, const DataLabels& labels,
+                          bool sample = false);
 
 }  // namespace tuneband::workers

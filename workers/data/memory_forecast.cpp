@@ -21,7 +21,7 @@ constexpr int kMaxDepthDefault = 6;
 constexpr int kMaxBinDefault = 256;
 
 double all_rows(const LoadedTables& tables) {
-  return tables.rows_of_all.value_or(static_cast<double>(tables.train.rows() + tables.validation.rows()));
+  return tables.rows_of_all.value_or(static_cast<double>(tables.rows()));
 }
 
 double number_of(const Json& json) {
@@ -62,8 +62,9 @@ CheckedMachine this_machine(int workers) {
 }
 
 double memory_to_load(const LoadedTables& tables) {
-  const auto values = static_cast<double>(tables.train.values.size() + tables.validation.values.size());
-  const double share = static_cast<double>(tables.train.rows() + tables.validation.rows()) / all_rows(tables);
+  double values = 0;
+  for (const Table* table : tables.parts()) values += static_cast<double>(table->values.size());
+  const double share = static_cast<double>(tables.rows()) / all_rows(tables);
   return values / share * (sizeof(float) + kXgboostBytesPerValue);
 }
 
@@ -150,7 +151,7 @@ void check_training_memory(const XgboostSpec& spec, const Json& job, const Loade
   const double for_all = machine.memory_bytes - machine.workers * memory_to_load(tables);
   TrainingRoom room{all_rows(tables), for_all / training, training};
   if (room.bytes <= 0) return;  // the data alone does not fit: said by check_memory()
-  const double scale = room.rows / static_cast<double>(tables.train.rows() + tables.validation.rows());
+  const double scale = room.rows / static_cast<double>(tables.rows());
   const Largest classes = largest_of(spec, job, "num_class", 1);
   const auto outputs = static_cast<int>(std::clamp(classes.value, 1.0, 1e6));
   const double margins = margin_bytes(scale * static_cast<double>(tables.train.rows()),

@@ -54,6 +54,7 @@ Json status_to_json(const AssignmentStatus& status) {
             {"files_epoch", status.files_epoch}};
   for (const debugger::Finding& finding : status.findings) json["findings"].push_back(finding_to_json(finding));
   if (status.kept) json["kept"] = observation_to_json(*status.kept);
+  if (status.test_value) json["test_value"] = *status.test_value;
   return json;
 }
 
@@ -176,6 +177,7 @@ AssignmentStatus read_status(const Json& json, const std::string& path, Diagnost
   status.exit = reader.text_or("exit", "", kExitRange);
   status.message = reader.text_or("message", "", {.min = 0, .max = kMessageSizeMax});
   if (const Json* kept = reader.find("kept")) status.kept = read_observation(*kept, join_path(path, "kept"), diagnostics);
+  status.test_value = reader.number("test_value");
   const std::span<const Json> findings = read_array(reader, "findings", kFindingsPerSyncMax);
   for (std::size_t i = 0; i < findings.size(); ++i)
     status.findings.push_back(read_finding(findings[i], join_path(join_path(path, "findings"), i), diagnostics));

@@ -106,12 +106,6 @@ class XgboostGroup::Session final : public Communicator {
     std::shared_ptr<const WarmData> warm;
   };
 
-  // This rank's rows to train on, and all of the validation data.
-  struct RankTables {
-    Table train;
-    Table validation;
-  };
-
   static Error no_group() { return {kGroupBroke, "this rank has left it", "", ""}; }
 
   void break_up() {
@@ -182,18 +176,14 @@ class XgboostGroup::Session final : public Communicator {
 
   std::optional<SegmentResult> make_data(const SegmentContext& segment, bool binary, Data entry) {
     auto warm = std::make_shared<WarmData>();
-    RankTables tables;
+    LoadedTables tables;
     const auto fault = by_itself([&] { return load(segment, binary, *warm, tables); });
     if (const Agreement agreed = agree(*this, fault); agreed.end) return agreed.end;
-    for (const auto& [table, matrix] :
-         {std::pair{&tables.train, &warm->train}, std::pair{&tables.validation, &warm->validation}}) {
-      auto made = XgboostMatrix::create(*table);
-      if (!made && made.error().code == kGroupBroke) return group_broke(*this, made.error());
-      if (!made) {
-        out_of_step();
-        return failed_segment(kExitDataUnreadable, made.error());
-      }
-      *matrix = std::move(*made);
+    const auto made = make_matrices(tables, *warm);
+    if (!made && made.error().code == kGroupBroke) return group_broke(*this, made.error());
+    if (!made) {
+      out_of_step();
+      return failed_segment(kExitDataUnreadable, made.error());
     }
     entry.warm = std::move(warm);
     data_.push_front(std::move(entry));
@@ -201,27 +191,27 @@ class XgboostGroup::Session final : public Communicator {
     return std::nullopt;
   }
 
-  std::optional<SegmentResult> load(const SegmentContext& segment, bool binary, WarmData& warm, RankTables& own) {
+  // This rank's rows to train on, and all of the other parts.
+  std::optional<SegmentResult> load(const SegmentContext& segment, bool binary, WarmData& warm, LoadedTables& own) {
     auto tables = load_tables(segment.spec.data, noting_progress(segment.spec.data, segment.log));
     if (!tables) return failed_segment(kExitDataUnreadable, tables.error());
-    warm.from_signs = make_signs_classes(*tables, binary);
-    warm.features = tables->train.columns;
-    warm.encoding = std::move(tables->encoding);
-    warm.train_labels = label_facts(tables->train);
-    warm.validation_labels = label_facts(tables->validation);
-    own.train = shard_of(*tables, segment.spec.sharding, rank(), world_size());
+    own = std::move(*tables);
+    warm.from_signs = make_signs_classes(own, binary);
+    warm.features = own.train.columns;
+    warm.encoding = std::move(own.encoding);
+    warm.labels = data_labels(own);
+    own.train = shard_of(own, segment.spec.sharding, rank(), world_size());
     if (own.train.rows() == 0) {
       return SegmentResult{kExitDataUnreadable, "the training data has too few rows for " + std::to_string(world_size()) +
                                                     " replicas: rank " + std::to_string(rank()) + " would have none"};
     }
-    own.validation = std::move(tables->validation);
     return std::nullopt;
   }
 
   void make_room() {
     std::size_t held = 0;
     for (auto entry = data_.begin(); entry != data_.end();) {
-      held += entry->warm->train.size_bytes() + entry->warm->validation.size_bytes();
+      held += entry->warm->size_bytes();
       const bool too_much = entry != data_.begin() && held > kDataCacheBytesMax;
       entry = too_much ? data_.erase(entry) : std::next(entry);
     }

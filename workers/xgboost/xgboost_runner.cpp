@@ -79,7 +79,8 @@ class XgboostRunner final : public TrialRunner {
     const auto found = cache_.get(segment.spec, is_binary(parameters), noting_progress(segment.spec.data, segment.log));
     if (!found) return unreadable(found.error());
     segment.log.note(std::to_string(found->data->train.rows()) + " rows to train on, " +
-                     std::to_string(found->data->validation.rows()) + " to validate, " + std::to_string(found->data->features) +
+                     std::to_string(found->data->validation.rows()) + " to validate, " + (found->data->test.rows() > 0 ? std::to_string(found->data->test.rows()) + " to test, " : "") +
+                     std::to_string(found->data->features) +
                      " features" + (found->warm ? ", in memory" : ", read") +
                      (found->data->from_signs ? "; the labels -1 and 1 are trained as 0 and 1" : ""));
     if (auto checked = check_labels_of(*found->data, parameters); !checked)

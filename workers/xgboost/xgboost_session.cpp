@@ -175,13 +175,13 @@ Result<XgboostBooster> XgboostBooster::create(const XgboostMatrix& train, const 
   booster.train_ = &train;
   booster.parameters_ = std::move(parameters);
   booster.seed_ = static_cast<std::int64_t>(parse_number(parameter_or(booster.parameters_, "seed", "0")).value_or(0)) % kSeedSpan;
-  if (auto set = booster.set_parameters(); !set) return set.error();
+  if (auto set = booster.set_parameters(handle); !set) return set.error();
   return booster;
 }
 
-Result<void> XgboostBooster::set_parameters() {
+Result<void> XgboostBooster::set_parameters(void* handle) const {
   for (const auto& [name, value] : parameters_) {
-    if (auto set = xgboost_result(XGBoosterSetParam(handle_.get(), name.c_str(), value.c_str())); !set) return set;
+    if (auto set = xgboost_result(XGBoosterSetParam(handle, name.c_str(), value.c_str())); !set) return set;
   }
   return {};
 }
@@ -231,7 +231,7 @@ Result<void> XgboostBooster::load(std::string_view model, int rounds) {
     return Error{ErrorCode::invalid_argument,
                  "the model holds " + std::to_string(held) + " rounds, not " + std::to_string(rounds), "", ""};
   }
-  return set_parameters();
+  return set_parameters(handle_.get());
 }
 
 // The tree updaters keep a column sampler whose generator is not part of a saved model. A change of tree_method that is really
@@ -244,7 +244,7 @@ Result<void> XgboostBooster::forget_updaters() {
   bst_ulong size = 0;
   const char* config = nullptr;
   if (auto configured = xgboost_result(XGBoosterSaveJsonConfig(handle_.get(), &size, &config)); !configured) return configured;
-  return set_parameters();
+  return set_parameters(handle_.get());
 }
 
 // Another seed than the round before makes XGBoost seed its generator before it builds the updaters, some of which draw from it
@@ -338,7 +338,10 @@ Result<TreeShapes> XgboostBooster::trees_of(int round) {
   return shapes;
 }
 
-Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate(int round, const std::vector<EvaluationSet>& sets) {
+namespace {
+
+Result<std::vector<std::pair<std::string, double>>> evaluated(BoosterHandle booster, int round,
+                                                              const std::vector<EvaluationSet>& sets) {
   std::vector<DMatrixHandle> matrices;
   std::vector<const char*> names;
   for (const EvaluationSet& set : sets) {
@@ -346,9 +349,24 @@ Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate(int
     names.push_back(set.name);
   }
   const char* text = nullptr;
-  const int status = XGBoosterEvalOneIter(handle_.get(), round, matrices.data(), names.data(), matrices.size(), &text);
+  const int status = XGBoosterEvalOneIter(booster, round, matrices.data(), names.data(), matrices.size(), &text);
   if (status != 0) return last_error();
   return parse_evaluation(text);
+}
+
+}  // namespace
+
+Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate(int round, const std::vector<EvaluationSet>& sets) {
+  return evaluated(handle_.get(), round, sets);
+}
+
+Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate_first(int rounds,
+                                                                                   const std::vector<EvaluationSet>& sets) {
+  BoosterHandle slice = nullptr;
+  if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), 0, rounds, 1, &slice)); !cut) return cut.error();
+  const std::unique_ptr<void, Free> owner(slice);
+  if (auto set = set_parameters(slice); !set) return set.error();  // a slice has no metrics
+  return evaluated(slice, rounds - 1, sets);
 }
 
 std::vector<std::pair<std::string, double>> parse_evaluation(std::string_view text) {

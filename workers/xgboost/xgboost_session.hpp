@@ -100,14 +100,16 @@ class XgboostBooster {
   Result<std::vector<std::pair<std::string, float>>> feature_scores(const std::string& kind);
   Result<TreeShapes> trees_of(int round);
 
-  // Each metric on each of these sets, which were given to create(): {"validation-auc", 0.71}.
+  // Each metric on each of these sets: {"validation-auc", 0.71}. Cheap on sets that were given to create().
   Result<std::vector<std::pair<std::string, double>>> evaluate(int round, const std::vector<EvaluationSet>& sets);
+  // The same of the model of its first `rounds` rounds, as save_first() has it.
+  Result<std::vector<std::pair<std::string, double>>> evaluate_first(int rounds, const std::vector<EvaluationSet>& sets);
 
  private:
   struct Free {
     void operator()(void* handle) const;
   };
-  Result<void> set_parameters();
+  Result<void> set_parameters(void* handle) const;
   Result<void> forget_updaters();
 
   std::unique_ptr<void, Free> handle_;

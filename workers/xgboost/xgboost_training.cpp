@@ -188,7 +188,7 @@ Result<void> check_labels_of(const WarmData& data, const XgboostParameters& para
   const auto classes = parse_number(value_of(parameters, "num_class", "0"));
   constexpr double kIntMax = 1e9;
   const int count = classes && *classes >= 0 && *classes <= kIntMax ? static_cast<int>(*classes) : 0;
-  return check_labels(*objective, count, data.encoding.label, data.train_labels, data.validation_labels);
+  return check_labels(*objective, count, data.encoding.label, data.labels);
 }
 
 std::string describe_segment(const AssignmentOrder& order) {
@@ -323,11 +323,36 @@ class XgboostTraining::Segment {
     training_.best_ = protocol::Observation{training_.resource_, metrics};
   }
 
+  // Whether this training's best round is better than what a lower rung had.
+  bool betters_lower_rungs() const {
+    const double value = *find_metric(training_.best_->metrics, order_.objective_metric);
+    return !order_.kept_value || better(value, *order_.kept_value);
+  }
+
+  // At a rung, in step: the value of what model.ubj is to be on the test rows, which nothing else has seen. Only the server gets to
+  // know it: a log that has it would tempt to choose by it.
+  std::optional<SegmentResult> measure_test() {
+    const WarmData& data = *training_.data_;
+    const bool last = !spec_.keep_best;
+    if (data.test.handle() == nullptr || (!last && !(training_.best_ && betters_lower_rungs()))) return std::nullopt;
+    const std::vector<EvaluationSet> sets{{"test", &data.test}};
+    const auto metrics = last ? training_.booster_.evaluate(static_cast<int>(training_.resource_) - 1, sets)
+                              : training_.booster_.evaluate_first(static_cast<int>(training_.best_->resource), sets);
+    if (!metrics) return out_of_step(kExitInvalidParameters, metrics.error());
+    const std::string& objective = order_.objective_metric;
+    const auto value = find_metric(*metrics, "test-" + objective.substr(objective.find('-') + 1));
+    if (value && std::isfinite(*value)) {
+      test_value_ = value;
+    } else {
+      log_.note("the value on the test rows is not a finite number");
+    }
+    return std::nullopt;
+  }
+
   // What model.ubj is to be: the best round of this training, as long as no lower rung had a better one.
   std::optional<SegmentResult> keep_best() {
-    if (!training_.best_) return std::nullopt;
+    if (!training_.best_ || !betters_lower_rungs()) return std::nullopt;
     const double value = *find_metric(training_.best_->metrics, order_.objective_metric);
-    if (order_.kept_value && !better(value, *order_.kept_value)) return std::nullopt;
     const auto rounds = static_cast<int>(training_.best_->resource);
     // As other programs know them: best_iteration counts from 0.
     auto model = training_.booster_.save_first(
@@ -377,6 +402,9 @@ class XgboostTraining::Segment {
   }
 
   SegmentResult finish(const char* exit) {
+    if (training_.resource_ >= order_.until_resource) {
+      if (auto fault = measure_test()) return *fault;
+    }
     // Before the checkpoint, which is the word that the segment is done.
     if (communicator_.alone()) {
       if (auto fault = keep_best()) return *fault;
@@ -384,7 +412,7 @@ class XgboostTraining::Segment {
     if (auto fault = communicator_.alone() ? store() : finish_together()) return *fault;
     log_.note(std::string(exit) + " at round " + std::to_string(training_.resource_) +
               (training_.best_ ? ", the best is round " + std::to_string(training_.best_->resource) : ""));
-    return {exit, "", "", training_.best_};
+    return {.exit = exit, .message = "", .kept = training_.best_, .test_value = test_value_};
   }
 
   // All ranks must have come to the same model, byte for byte: else what was measured is not what the group trained.
@@ -411,6 +439,7 @@ class XgboostTraining::Segment {
   Communicator& communicator_;
   std::int64_t stored_resource_;  // rounds that the server can give to another: where it began, or stored since
   SteadyClock::time_point stored_at_;
+  std::optional<double> test_value_;
   int nan_rounds_ = 0;
   static constexpr int kRoundsCompared = 10;
   int rounds_since_compared_ = 0;

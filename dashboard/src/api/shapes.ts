@@ -17,6 +17,7 @@ export interface BestTrial {
   trial: number;
   value: number;
   resource: number;
+  test_value: number | null;
   configuration: Configuration;
 }
 
@@ -232,7 +233,7 @@ export interface ParetoPoint {
 
 export interface Summary {
   job: Job & { waiting: Record<string, number>; queue_position: number | null };
-  best: { trial: Trial; model: string | null } | null;
+  best: { trial: Trial; model: string | null; test_value: number | null } | null;
   plan: {
     ladder: number[];
     trials: number | null;

@@ -52,6 +52,11 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
         {atTop ? '' : ` of ${job.max_resource}: no trial has come to the end yet`}{' '}
         <button type="button" class="small" onClick={() => pick(best.number, false)}>select it</button>
       </p>
+      {typeof summary.best?.test_value === 'number' && (
+        <p title="Of the model above, on rows that neither a trial nor a choice between trials has seen. Whoever chooses by it spoils it.">
+          <b data-testid="test-value">{formatNumber(summary.best.test_value)}</b> on the test rows
+        </p>
+      )}
       <dl class="parameters">
         {Object.entries(best.configuration).map(([name, parameter]) => (
           <div>
