@@ -36,6 +36,7 @@ void write_json(JsonWriter& json, const views::Trial& trial) {
   json.field("objective_resource", row.objective_resource);
   json.field("kept_value", row.kept_value);
   json.field("kept_resource", row.kept_resource);
+  json.field("standard_error", row.standard_error);
   json.field("violation", row.violation);
   json.key("more_objectives").raw(values_text(row.more_objectives));
   json.field("attempts", attempts_shown(row));

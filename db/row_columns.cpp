@@ -100,6 +100,7 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("files_epoch", row.files_epoch);
   columns.field("crash", row.crash);
   columns.field("test_value", row.test_value);
+  columns.field("standard_error", row.standard_error);
 }
 
 template <RowOf<SegmentRow> Row, class Columns>

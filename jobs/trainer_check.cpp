@@ -245,7 +245,7 @@ void check_ranking_data(const XgboostSpec& spec, const XgboostObjective& objecti
     diagnostics.error(path, objective.name + " needs queries, which only LibSVM files have (qid:1)");
     return;
   }
-  const auto refuse_split = [&](const HeldOutRows& rows, const char* field) {
+  const auto refuse_split = [&](const auto& rows, const char* field) {
     if (!std::holds_alternative<SplitSpec>(rows)) return;
     diagnostics.error(field, "expected a file for " + objective.name + ": a split by rows would tear queries apart");
   };
@@ -329,6 +329,9 @@ void check_distribution(const XgboostSpec& spec, const std::vector<JobParameter>
   refuse("tree_method", "exact", "leave tree_method out to get hist");
   refuse("booster", "gblinear", "");
   refuse("objective", "survival:cox", "");
+  if (spec.data.folds() > 0) {
+    diagnostics.error("trainer.data.folds", "cross-validation " + alone, "use a validation file or fraction");
+  }
   for (const char* slow : {"approx", "auto"}) {
     if (!takes(parameters, "tree_method", slow)) continue;
     diagnostics.warning(find_parameter(parameters, "tree_method")->path,

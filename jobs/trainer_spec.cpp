@@ -136,8 +136,7 @@ std::optional<HeldOutRows> read_held_out(ObjectReader& data, const std::string& 
   if (json == nullptr) return std::nullopt;
   if (json->is_string()) return read_path(data, field, base_dir);
   if (!json->is_object()) {
-    data.diagnostics().error(data.path_to(field),
-                             "expected a path or {\"fraction\": ..., \"seed\": ...}, got " + excerpt(*json));
+    data.diagnostics().error(data.path_to(field), "expected a path or {\"fraction\": ..., \"seed\": ...}, got " + excerpt(*json));
     return SplitSpec{};
   }
   ObjectReader reader(*json, data.path_to(field), data.diagnostics());
@@ -146,6 +145,36 @@ std::optional<HeldOutRows> read_held_out(ObjectReader& data, const std::string& 
   split.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0, {0, std::numeric_limits<std::int64_t>::max()}));
   reader.finish();
   return split;
+}
+
+// A number of folds, or with a seed: {"count": 5, "seed": 1}.
+FoldsSpec read_folds(ObjectReader& data) {
+  const IntegerRange range{2, kFoldsMax};
+  FoldsSpec folds;
+  const Json& json = *data.find("folds");
+  if (!json.is_object()) {
+    folds.count = static_cast<int>(data.integer_or("folds", folds.count, range));
+    return folds;
+  }
+  ObjectReader reader(json, data.path_to("folds"), data.diagnostics());
+  reader.require_present("count");
+  folds.count = static_cast<int>(reader.integer_or("count", folds.count, range));
+  folds.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0, {0, std::numeric_limits<std::int64_t>::max()}));
+  reader.finish();
+  return folds;
+}
+
+ValidationRows read_validation(ObjectReader& data, const std::string& base_dir) {
+  const auto rows = read_held_out(data, "validation", base_dir);
+  if (data.has("folds")) {
+    if (rows) {
+      data.diagnostics().error(data.path_to("folds"), "takes the place of validation, and both are set", "leave one of them out");
+    }
+    return read_folds(data);
+  }
+  if (!rows) return SplitSpec{};
+  if (const auto* file = std::get_if<std::string>(&*rows)) return *file;
+  return std::get<SplitSpec>(*rows);
 }
 
 // Both are fractions of all rows of `train`.
@@ -236,7 +265,7 @@ DataSpec read_data(ObjectReader& trainer, const std::string& base_dir) {
   ObjectReader reader(*json, trainer.path_to("data"), trainer.diagnostics());
   data.train = read_train(reader, base_dir);
   data.format = read_format(reader, data.train.empty() ? "" : data.train.front());
-  data.validation = read_held_out(reader, "validation", base_dir).value_or(SplitSpec{});
+  data.validation = read_validation(reader, base_dir);
   data.test = read_held_out(reader, "test", base_dir);
   check_rest(data, reader.path_to("test"), reader.diagnostics());
   if (data.format == DataFormat::csv) {
@@ -465,9 +494,12 @@ std::string resource_name(const TrainerSpec& trainer) {
   return command == nullptr ? "rounds" : command->resource_name;
 }
 
-static Json key_of(const HeldOutRows& rows) {
-  if (const auto* split = std::get_if<SplitSpec>(&rows)) return {split->fraction, split->seed};
-  return std::get<std::string>(rows);
+static Json key_of(const SplitSpec& split) { return {split.fraction, split.seed}; }
+static Json key_of(const std::string& file) { return file; }
+static Json key_of(const FoldsSpec& folds) { return {"folds", folds.count, folds.seed}; }
+template <class... Rows>
+static Json key_of(const std::variant<Rows...>& rows) {
+  return std::visit([](const auto& one) { return key_of(one); }, rows);
 }
 
 std::string data_key(const TrainerSpec& trainer) {

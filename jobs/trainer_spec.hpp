@@ -26,6 +26,15 @@ struct SplitSpec {
 // Rows that no trial trains on: drawn from those of `train`, or in a file of their own.
 using HeldOutRows = std::variant<SplitSpec, std::string>;
 
+// Cross-validation: the rows of `train` in so many parts of a size; each in turn is validated on by a training on the others.
+struct FoldsSpec {
+  int count = 5;
+  std::uint64_t seed = 0;
+};
+inline constexpr int kFoldsMax = 20;
+
+using ValidationRows = std::variant<SplitSpec, std::string, FoldsSpec>;
+
 enum class DataFormat { csv, libsvm };
 
 // What the ranks of a distributed trial share out among themselves: rank r of N gets the rows (of ranking data the queries), or
@@ -37,9 +46,13 @@ enum class CategoricalEncoding { numbers, native };
 
 struct DataSpec {
   DataFormat format = DataFormat::csv;
-  std::vector<std::string> train;                   // paths; the server makes them absolute at submit; one table together
-  HeldOutRows validation;
+  std::vector<std::string> train;  // paths; the server makes them absolute at submit; one table together
+  ValidationRows validation;
   std::optional<HeldOutRows> test;  // for one value of the model that is chosen, which no search sees
+  int folds() const {               // 0: no cross-validation
+    const auto* spec = std::get_if<FoldsSpec>(&validation);
+    return spec == nullptr ? 0 : spec->count;
+  }
   // csv only:
   bool header = true;
   char delimiter = ',';

@@ -388,8 +388,17 @@ bool Job::observe(TrialRow& trial, const ReportedObservation& observation, Times
   return true;
 }
 
+// As its trainer tells it beside the objective, under the objective's name with kStandardErrorEnding. Nothing: it does not.
+std::optional<double> Job::standard_error(const std::vector<std::pair<std::string, double>>& metrics) const {
+  const std::string name = spec_->objective.metric + kStandardErrorEnding;
+  const auto found = std::find_if(metrics.rbegin(), metrics.rend(), [&](const auto& metric) { return metric.first == name; });
+  const bool usable = found != metrics.rend() && std::isfinite(found->second) && found->second >= 0;
+  return usable ? std::optional(found->second) : std::nullopt;
+}
+
 // What else counts of the report that has the objective's value at a rung.
 void Job::note_objectives(TrialRow& trial, const std::vector<std::pair<std::string, double>>& metrics) {
+  if (!spec_->keeps_best) trial.standard_error = standard_error(metrics);
   trial.violation = spec_->violation(metrics);
   trial.more_objectives.clear();
   for (const Objective& objective : spec_->more_objectives) {
@@ -416,6 +425,7 @@ void Job::keep(TrialRow& trial, const ReportedObservation& kept, std::optional<d
   trial.kept_value = value->second;
   trial.kept_resource = kept.resource;
   trial.test_value = test_value;
+  trial.standard_error = standard_error(kept.metrics);
 }
 
 void Job::report(int number, const AssignmentReport& report, Timestamp now) {

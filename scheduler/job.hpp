@@ -138,6 +138,7 @@ class Job {
   EventRow& record(EventKind kind, std::string message = {});
   EventRow& record(EventKind kind, const TrialRow& trial, std::string message = {});
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
+  std::optional<double> standard_error(const std::vector<std::pair<std::string, double>>& metrics) const;
   void take_model(TrialRow& trial, const AssignmentReport& report);
   void keep(TrialRow& trial, const ReportedObservation& kept, std::optional<double> test_value);
   void take_finding(int number, const debugger::Finding& finding, Timestamp now);

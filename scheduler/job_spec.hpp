@@ -153,6 +153,8 @@ bool valid_job_name(std::string_view name);
 
 inline constexpr std::size_t kJobNameSizeMax = 64;
 inline constexpr std::size_t kMetricNameSizeMax = 200;  // bytes
+// "auc-standard-error": what a trainer may tell beside the metric "auc", where that is a mean.
+inline constexpr const char* kStandardErrorEnding = "-standard-error";
 inline constexpr std::size_t kConstraintsMax = 20;
 inline constexpr std::size_t kObjectivesMax = 4;
 inline constexpr int kTrialsOfSeveralObjectivesMax = 2000;  // an arrival ranks all results of its rung anew

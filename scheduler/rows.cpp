@@ -159,12 +159,12 @@ bool TrialRow::operator==(const TrialRow& other) const {
          checkpoint_resource == other.checkpoint_resource && files_epoch == other.files_epoch &&
          until_resource == other.until_resource && same(objective, other.objective) &&
          objective_resource == other.objective_resource && kept_value == other.kept_value &&
-         kept_resource == other.kept_resource && test_value == other.test_value && violation == other.violation && same(more_objectives, other.more_objectives) &&
-         attempts == other.attempts && attempts_in_all == other.attempts_in_all && epoch == other.epoch &&
-         worker == other.worker && peers == other.peers && exit_class == other.exit_class && message == other.message &&
-         crash == other.crash && created_at == other.created_at && started_at == other.started_at && ended_at == other.ended_at &&
-         assigned_at == other.assigned_at && training_ms == other.training_ms &&
-         segment_training_ms == other.segment_training_ms && assigned_ms == other.assigned_ms;
+         kept_resource == other.kept_resource && test_value == other.test_value && standard_error == other.standard_error &&
+         violation == other.violation && same(more_objectives, other.more_objectives) && attempts == other.attempts &&
+         attempts_in_all == other.attempts_in_all && epoch == other.epoch && worker == other.worker && peers == other.peers &&
+         exit_class == other.exit_class && message == other.message && crash == other.crash && created_at == other.created_at &&
+         started_at == other.started_at && ended_at == other.ended_at && assigned_at == other.assigned_at &&
+         training_ms == other.training_ms && segment_training_ms == other.segment_training_ms && assigned_ms == other.assigned_ms;
 }
 
 bool FindingRow::operator==(const FindingRow& other) const {

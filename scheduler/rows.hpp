@@ -99,19 +99,20 @@ struct TrialRow {
   std::int64_t until_resource = 0;       // the level of `rung`
   std::optional<double> objective;       // at `objective_resource`, the highest rung reached; nothing: none yet; may be NaN
   std::int64_t objective_resource = 0;
-  std::optional<double> kept_value;     // of the model that the trial has, the best of its rungs; nothing: keeps the last
-  std::int64_t kept_resource = 0;       // the resource that this value and the model are of
-  std::optional<double> test_value;     // of that model, on rows that no search sees: nothing may be decided by it; nothing: none
-  double violation = 0;                 // of the constraints, at `objective_resource`; 0: all are met, or there are none
-  std::vector<double> more_objectives;  // the values of the objectives after the first, at `objective_resource`
-  int attempts = 0;                     // starts of the current segment; 0 after a rung was reached
-  int attempts_in_all = 0;              // segments started
-  Epoch epoch;                          // of the assignment under way, or of the last one; 0: none yet
-  WorkerId worker;                      // that executes or executed it last, of a group rank 0; "": none yet
-  std::vector<WorkerId> peers;          // of a group: ranks 1, 2, ...
-  std::optional<ExitClass> exit_class;  // why it failed, or why its last attempt did
-  std::string message;                  // what the trainer said of it
-  std::string crash;                    // how and where its last attempt crashed: "signal 11 at resource 3"; "": it did not
+  std::optional<double> kept_value;  // of the model that the trial has, the best of its rungs; nothing: keeps the last
+  std::int64_t kept_resource = 0;    // the resource that this value and the model are of
+  std::optional<double> test_value;  // of that model, on rows that no search sees: nothing may be decided by it; nothing: none
+  std::optional<double> standard_error;  // of kept_value, or of the objective where the last is kept; nothing: not told
+  double violation = 0;                  // of the constraints, at `objective_resource`; 0: all are met, or there are none
+  std::vector<double> more_objectives;   // the values of the objectives after the first, at `objective_resource`
+  int attempts = 0;                      // starts of the current segment; 0 after a rung was reached
+  int attempts_in_all = 0;               // segments started
+  Epoch epoch;                           // of the assignment under way, or of the last one; 0: none yet
+  WorkerId worker;                       // that executes or executed it last, of a group rank 0; "": none yet
+  std::vector<WorkerId> peers;           // of a group: ranks 1, 2, ...
+  std::optional<ExitClass> exit_class;   // why it failed, or why its last attempt did
+  std::string message;                   // what the trainer said of it
+  std::string crash;                     // how and where its last attempt crashed: "signal 11 at resource 3"; "": it did not
   Timestamp created_at;
   std::optional<Timestamp> started_at;  // first assigned
   std::optional<Timestamp> ended_at;

@@ -48,8 +48,8 @@ struct SegmentResult {
   std::string message;                          // of a failure: one sentence that a user can act on
   std::string crash{};                          // of a crash: "exit status 3", "signal 11"; "": none, or it came from outside
   std::optional<protocol::Observation> kept{};  // what counts of the segment; nothing: the values at its last resource
-  // Of the model that the segment leaves at its last resource, on the data's test rows; nothing: none, or the model of a lower rung
-  // stays.
+  // Of the model that the segment leaves at its last resource, on the data's test rows; nothing: none, or the model of a lower
+  // rung stays.
   std::optional<double> test_value{};
   // Of a failure that is the machine's, as machine_fault() says: the segment is to be run again, by run() with the same epoch.
   std::string waits_for{};

@@ -159,6 +159,7 @@ TrialInfo trial_from_json(const Json& json) {
   trial.objective_resource = integer_of(json, "objective_resource");
   trial.kept_value = number_from_json(field_of(json, "kept_value"));
   trial.kept_resource = integer_of(json, "kept_resource");
+  trial.standard_error = number_from_json(field_of(json, "standard_error"));
   trial.attempts = int_of(json, "attempts");
   trial.segments = int_of(json, "segments");
   trial.worker = text_of(json, "worker");

@@ -97,6 +97,7 @@ struct TrialInfo {
   std::int64_t objective_resource = 0;
   std::optional<double> kept_value;  // of the trial's model, where it is that of its best round
   std::int64_t kept_resource = 0;
+  std::optional<double> standard_error;  // of kept_value, or else of the objective, where it is a mean
   int attempts = 0;
   int segments = 0;
   std::string worker;
@@ -183,7 +184,7 @@ struct CrowdedBoundInfo {
 struct JobSummary {
   JobInfo job;
   std::optional<TrialInfo> best;
-  std::string model;  // of the best: a path; "" when there is no model file
+  std::string model;                 // of the best: a path; "" when there is no model file
   std::optional<double> test_value;  // of the best
   PlanInfo plan;
   std::int64_t brackets_left_out = 0;  // of plan.actual

@@ -164,12 +164,14 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   const bool kept = trial.kept_value.has_value();  // what its model has, and what made it the best
   const std::string value =
       format_value(kept ? trial.kept_value : trial.objective, readable ? Precision::readable : Precision::exact);
+  const std::string error =
+      trial.standard_error ? format_value(trial.standard_error, readable ? Precision::readable : Precision::exact) : "";
   std::string where = fmt::format("trial {} at {}", trial.number, format_resource(trial.objective_resource, job.resource_name));
   if (kept) where += fmt::format(", its model after {}", trial.kept_resource);
   if (readable) {
     console.print_line({{fmt::format("{:<{}}", "best", kFieldNameWidth), Style::dim},
                         {value, Style::good},
-                        {fmt::format("  {}, {}", job.metric, where)}},
+                        {fmt::format("{}  {}, {}", error.empty() ? "" : " ± " + error, job.metric, where)}},
                        kFieldNameWidth);
   } else {
     console.field("best", value);
@@ -177,6 +179,7 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
     console.field("trial", std::to_string(trial.number));
     console.field(job.resource_name, std::to_string(trial.objective_resource));
     if (kept) console.field("kept", std::to_string(trial.kept_resource));
+    if (!error.empty()) console.field("standard error", error);
   }
   if (best.test_value) {
     console.field("test", format_value(best.test_value, readable ? Precision::readable : Precision::exact) +

@@ -85,6 +85,17 @@ TEST_F(Commands, TheBestValueIsThatOfTheModelWhichTheTrialKeeps) {
       << out_.str();
 }
 
+TEST_F(Commands, TheBestIsToldWithItsStandardErrorAndItsValueOnTheTestRows) {
+  Json summary = example_summary();
+  summary["best"]["test_value"] = 0.7825;
+  summary["best"]["trial"]["standard_error"] = 0.0125;
+  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_EQ(out_.str().find("test\t"), std::string::npos);
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_NE(out_.str().find("trial\t5\nrounds\t27\nstandard error\t0.0125\ntest\t0.7825\n"), std::string::npos) << out_.str();
+}
+
 TEST_F(Commands, DescribeTellsWhatTheModelExpectsOfOneMoreTrial) {
   Json job = test::example_job();
   job["expected_improvement"] = 0.00125;

@@ -206,6 +206,35 @@ TEST(TrainerSpec, TheDataKeyTellsDataApartAndNothingElse) {
   }
 }
 
+TEST(TrainerSpec, ReadsFoldsInPlaceOfValidationRows) {
+  const auto folds_of = [](const Json& folds) {
+    Json json = xgboost();
+    json["data"].erase("validation");
+    json["data"]["folds"] = folds;
+    return parse(json);
+  };
+  const auto read = [&](const Json& folds) {
+    const auto parsed = folds_of(folds);
+    EXPECT_THAT(parsed.errors, IsEmpty());
+    return std::get<FoldsSpec>(std::get<XgboostSpec>(parsed.spec).data.validation);
+  };
+  EXPECT_EQ(read(5).count, 5);
+  EXPECT_EQ(read(5).seed, 0U);
+  EXPECT_EQ(read({{"count", 20}, {"seed", 9}}).seed, 9U);
+  EXPECT_EQ(read(2).count, 2);
+  for (const Json& wrong : {Json(1), Json(21), Json("5"), Json(2.5)})
+    EXPECT_THAT(folds_of(wrong).errors, ElementsAre(StartsWith("trainer.data.folds: ")));
+  EXPECT_THAT(folds_of({{"seed", 1}}).errors, ElementsAre(StartsWith("trainer.data.folds.count: is missing")));
+  Json both = xgboost();
+  both["data"]["folds"] = 5;
+  both["data"]["validation"] = "v.csv";
+  EXPECT_THAT(parse(both).errors, ElementsAre(HasSubstr("trainer.data.folds: takes the place of validation")));
+  const auto key = [&](const Json& folds) { return data_key(folds_of(folds).spec); };
+  EXPECT_NE(key(5), key(4));
+  EXPECT_NE(key(5), key({{"count", 5}, {"seed", 1}}));
+  EXPECT_EQ(key(5), key({{"count", 5}}));
+}
+
 struct Checked {
   std::vector<std::string> errors;
   std::vector<std::string> warnings;
@@ -437,6 +466,15 @@ TEST(TrainerCheck, RefusesWhatCannotBeDistributedOnlyWhereATrialIsDistributed) {
   EXPECT_THAT(with({{"tree_method", "hist"}}, 3).warnings, IsEmpty());
   TunedParameter method{"tree_method", true, false, {}, {}, {"hist", "exact"}};
   EXPECT_THAT(check(xgboost(), {method}, "validation-auc", true, 2).errors, ElementsAre(StartsWith("search_space.tree_method:")));
+}
+
+TEST(TrainerCheck, CrossValidationIsOfOneWorker) {
+  Json json = xgboost();
+  json["data"].erase("validation");
+  json["data"]["folds"] = 5;
+  EXPECT_THAT(check(json).errors, IsEmpty());
+  EXPECT_THAT(check(json, {}, "validation-auc", true, 2).errors,
+              ElementsAre(HasSubstr("trainer.data.folds: cross-validation cannot be distributed")));
 }
 
 TEST(TrainerCheck, FilesMustSufficeForTheRanks) {

@@ -141,6 +141,7 @@ Fields fields_of(const TrialRow& row) {
           {"objective_resource", number(row.objective_resource)},
           {"kept", row.kept_value ? value(row.kept_value) + "@" + number(row.kept_resource) : kNothing},
           {"test", value(row.test_value)},
+          {"standard_error", value(row.standard_error)},
           {"violation", value(row.violation)},
           {"more_objectives", values(row.more_objectives)},
           {"attempts", number(row.attempts)},

@@ -23,7 +23,8 @@ Json small_job() {
 }
 
 // {"observations": {"3": 0.5}, "began": 1, "checkpoint": 3, "training_ms": 100, "exit": "completed",
-//  "kept": {"resource": 2, "value": 0.6}, "test": 0.55, "found": {"overfit": 2}}    a rule, and the step at which it fired
+//  "kept": {"resource": 2, "value": 0.6, "error": 0.1}, "test": 0.55, "found": {"overfit": 2}}    a rule, and the step at which
+//  it fired
 void report_of(const Json& said, AssignmentReport& report) {
   const Json observations = said.value("observations", Json::object());
   for (const auto& [resource, value] : observations.items()) {
@@ -33,6 +34,7 @@ void report_of(const Json& said, AssignmentReport& report) {
   report.checkpoint_resource = said.value("checkpoint", std::int64_t{0});
   if (said.contains("kept")) {
     report.kept = {said["kept"]["resource"].get<std::int64_t>(), {{"value", said["kept"]["value"].get<double>()}}};
+    if (said["kept"].contains("error")) report.kept->metrics.emplace_back("value-standard-error", said["kept"]["error"]);
   }
   if (said.contains("test")) report.test_value = said["test"].get<double>();
   const Json found = said.value("found", Json::object());

@@ -91,7 +91,7 @@ TEST_F(TestRows, AreTheSameHoweverTheOthersAreSharedOut) {
   std::set<float> seen;
   for (const Table* table : tables->parts()) seen.merge(rows_of(*table));
   EXPECT_EQ(seen.size(), 400U) << "no row is in two parts";
-  for (const HeldOutRows& validation : {HeldOutRows(SplitSpec{0.5, 3}), HeldOutRows(data_.path("test.csv"))}) {
+  for (const ValidationRows& validation : {ValidationRows(SplitSpec{0.5, 3}), ValidationRows(data_.path("test.csv"))}) {
     spec.validation = validation;
     EXPECT_EQ(rows_of(load_tables(spec)->test), rows_of(tables->test));
   }
@@ -197,9 +197,7 @@ class TestRowsCheck : public TestRows {
     for (const Error& doubt : diagnostics.warnings()) text += "warning: " + describe(doubt) + "\n";
     return text;
   }
-  Json data(Json test) const {
-    return {{"train", data_.path("data.csv")}, {"label", "y"}, {"test", std::move(test)}};
-  }
+  Json data(Json test) const { return {{"train", data_.path("data.csv")}, {"label", "y"}, {"test", std::move(test)}}; }
 };
 
 TEST_F(TestRowsCheck, FindsWhatIsWrongWithThem) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "workers/data/data_folds.hpp"
+
 namespace tuneband::workers {
 
 namespace {
@@ -15,15 +17,41 @@ std::string file_version(const std::string& path) {
          std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
 }
 
-Result<std::shared_ptr<const WarmData>> load_warm(const DataSpec& spec, bool binary, const LoadOptions& options) {
+// The rows of each fold. None: there are no folds.
+Result<std::vector<FoldRows>> fold_rows(const DataSpec& spec, const Table& train, bool stratified) {
+  std::vector<FoldRows> rows;
+  if (spec.folds() == 0) return rows;
+  const auto folds = folds_of_rows(train, std::get<FoldsSpec>(spec.validation), stratified);
+  if (!folds) return folds.error();
+  for (int fold = 0; fold < spec.folds(); ++fold) rows.push_back(rows_of_fold(train, *folds, fold));
+  return rows;
+}
+
+Result<FoldMatrices> make_fold(const XgboostMatrix& all, const FoldRows& rows) {
+  auto train = all.slice(rows.train, rows.train_queries);
+  if (!train) return train.error();
+  auto validation = all.slice(rows.validation, rows.validation_queries);
+  if (!validation) return validation.error();
+  return FoldMatrices{std::move(*train), std::move(*validation)};
+}
+
+Result<std::shared_ptr<const WarmData>> load_warm(const DataSpec& spec, XgboostTask task, const LoadOptions& options) {
   auto tables = load_tables(spec, options);
   if (!tables) return tables.error();
   auto data = std::make_shared<WarmData>();
-  data->from_signs = make_signs_classes(*tables, binary);
+  data->from_signs = make_signs_classes(*tables, task == XgboostTask::binary);
   data->features = tables->train.columns;
   data->encoding = std::move(tables->encoding);
   data->labels = data_labels(*tables);
+  data->stratified = are_stratified(task, data->labels);
+  const auto folds = fold_rows(spec, tables->train, data->stratified);
+  if (!folds) return folds.error();
   if (auto made = make_matrices(*tables, *data); !made) return made.error();
+  for (const FoldRows& rows : *folds) {
+    auto made = make_fold(data->train, rows);
+    if (!made) return made.error();
+    data->folds.push_back(std::move(*made));
+  }
   return std::shared_ptr<const WarmData>(std::move(data));
 }
 
@@ -47,30 +75,37 @@ std::string data_version(const DataSpec& spec) {
   return version;
 }
 
-// Only labels -1 and 1 differ between binary objectives and the others.
-bool DataCache::Entry::serves(bool for_binary) const {
-  return binary == for_binary || !(data->from_signs || are_signs(data->labels));
+std::size_t WarmData::size_bytes() const {
+  std::size_t size = train.size_bytes() + validation.size_bytes() + test.size_bytes();
+  for (const FoldMatrices& fold : folds) size += fold.train.size_bytes() + fold.validation.size_bytes();
+  return size;
 }
 
-Result<DataCache::Lookup> DataCache::get(const XgboostSpec& spec, bool binary, const LoadOptions& options) {
+// Only labels -1 and 1 differ between binary objectives and the others, and folds between classes and numbers.
+bool DataCache::Entry::serves(XgboostTask task) const {
+  const bool same_folds = data->folds.empty() || data->stratified == are_stratified(task, data->labels);
+  return same_folds && (binary == (task == XgboostTask::binary) || !(data->from_signs || are_signs(data->labels)));
+}
+
+Result<DataCache::Lookup> DataCache::get(const XgboostSpec& spec, XgboostTask task, const LoadOptions& options) {
   const std::string key = data_key(spec);
   const std::string version = data_version(spec.data);
   {
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                    [&](const Entry& entry) { return entry.key == key && entry.serves(binary); });
+                                    [&](const Entry& entry) { return entry.key == key && entry.serves(task); });
     if (found != entries_.end() && found->version == version) {
       entries_.splice(entries_.begin(), entries_, found);
       return Lookup{entries_.front().data, true};
     }
     if (found != entries_.end()) entries_.erase(found);
   }
-  auto loaded = load_warm(spec.data, binary, options);
+  auto loaded = load_warm(spec.data, task, options);
   if (!loaded) return loaded.error();
   const std::size_t size_bytes = (*loaded)->size_bytes();
   const std::lock_guard lock(mutex_);
   make_room(size_bytes);
-  entries_.push_front({key, binary, version, size_bytes, *loaded});
+  entries_.push_front({key, task == XgboostTask::binary, version, size_bytes, *loaded});
   return Lookup{*loaded, false};
 }
 

@@ -21,16 +21,24 @@ namespace tuneband::workers {
 
 inline constexpr std::size_t kDataCacheBytesMax = std::size_t{4} * 1024 * 1024 * 1024;
 
-struct WarmData {
+// Slices of a table's rows: what a fold trains on, and what it holds out.
+struct FoldMatrices {
   XgboostMatrix train;
   XgboostMatrix validation;
-  XgboostMatrix test;  // no handle: the job has none
+};
+
+struct WarmData {
+  XgboostMatrix train;
+  XgboostMatrix validation;  // no handle: there are folds
+  XgboostMatrix test;        // no handle: the job has none
+  std::vector<FoldMatrices> folds;
+  bool stratified = false;  // the folds are
   std::size_t features = 0;
   CsvEncoding encoding;
   DataLabels labels;
   bool from_signs = false;  // labels were -1 and 1, and are 0 and 1
 
-  std::size_t size_bytes() const { return train.size_bytes() + validation.size_bytes() + test.size_bytes(); }
+  std::size_t size_bytes() const;
 };
 
 // Makes the matrices, and lets go of each table as it has become one. Errors: XGBoost's.
@@ -47,9 +55,9 @@ class DataCache {
     std::shared_ptr<const WarmData> data;
     bool warm = false;  // was there already
   };
-  // `binary`: labels -1 and 1 become 0 and 1. Errors: as load_tables(), and kOutOfMemory. An entry larger than the bound stays
-  // until another one is asked for.
-  Result<Lookup> get(const XgboostSpec& spec, bool binary = false, const LoadOptions& options = {});
+  // For this task: for a binary one labels -1 and 1 become 0 and 1, for classes folds are stratified. Errors: as load_tables(),
+  // folds_of_rows(), and kOutOfMemory. An entry larger than the bound stays until another one is asked for.
+  Result<Lookup> get(const XgboostSpec& spec, XgboostTask task = XgboostTask::regression, const LoadOptions& options = {});
 
   std::vector<std::string> keys() const;
   void clear();
@@ -60,7 +68,7 @@ class DataCache {
     bool binary = false;
     std::string version;  // of the files
 
-    bool serves(bool for_binary) const;
+    bool serves(XgboostTask task) const;
     std::size_t size_bytes = 0;
     std::shared_ptr<const WarmData> data;
   };

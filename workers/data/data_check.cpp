@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "workers/data/data_folds.hpp"
 #include "workers/data/data_shards.hpp"
 #include "workers/data/data_table.hpp"
 #include "workers/data/label_check.hpp"
@@ -56,16 +57,21 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
       diagnostics.warning("trainer.data.label", "the labels are -1 and 1, and " + name + " needs 0 and 1: -1 counts as 0",
                           "a model's predictions are the probability of 1");
     }
-    const auto checked = check_labels(*objective, class_count(spec, job), tables.encoding.label, labels,
-                                      tables.rows_of_all.has_value());
+    const auto checked =
+        check_labels(*objective, class_count(spec, job), tables.encoding.label, labels, tables.rows_of_all.has_value());
     if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
+    if (checked && tables.folds > 0 && !tables.rows_of_all) {
+      const bool stratified = are_stratified(objective->task, labels);
+      const auto folds = folds_of_rows(tables.train, std::get<FoldsSpec>(spec.data.validation), stratified);
+      if (!folds) diagnostics.error(folds.error().path, folds.error().message, folds.error().hint);
+    }
     if (!checked || tables.rows_of_all || objective->task != XgboostTask::binary) continue;
     const auto warn_of_one_class = [&](const LabelFacts& facts, const std::string& part) {
       if (facts.min != facts.max) return;
-      diagnostics.warning("trainer.data." + part, "every row of the " + part + " data has the label " + format_number(facts.min) +
-                                                      ": auc will be NaN");
+      diagnostics.warning("trainer.data." + part,
+                          "every row of the " + part + " data has the label " + format_number(facts.min) + ": auc will be NaN");
     };
-    warn_of_one_class(labels.validation, "validation");
+    if (tables.folds == 0) warn_of_one_class(labels.validation, "validation");
     if (labels.test) warn_of_one_class(*labels.test, "test");
   }
 }
@@ -121,10 +127,9 @@ void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
 
 void tell_of_sample(const DataSpec& data, const LoadedTables& tables, Diagnostics& diagnostics) {
   diagnostics.warning("trainer.data",
-                      "of the data's " + megabytes(static_cast<double>(size_of_files(data))) +
-                          " a sample was checked: " + std::to_string(tables.rows()) + " rows of about " +
-                          std::to_string(std::llround(*tables.rows_of_all)) + "; loading them takes about " +
-                          megabytes(memory_to_load(tables)) + " of memory in each worker",
+                      "of the data's " + megabytes(static_cast<double>(size_of_files(data))) + " a sample was checked: " +
+                          std::to_string(tables.rows()) + " rows of about " + std::to_string(std::llround(*tables.rows_of_all)) +
+                          "; loading them takes about " + megabytes(memory_to_load(tables)) + " of memory in each worker",
                       "a fault further down is found when the first trial loads the data");
 }
 

@@ -22,7 +22,7 @@ constexpr std::uint64_t kExpansionAssumed = 4;          // of a compressed file
 constexpr std::uint64_t kSampleOfFileMin = 256 * 1024;  // bytes
 constexpr double kShareMin = 1e-9;
 
-const SplitSpec* split_of(const HeldOutRows& rows) { return std::get_if<SplitSpec>(&rows); }
+const SplitSpec* split_of(const auto& rows) { return std::get_if<SplitSpec>(&rows); }
 
 const SplitSpec* test_split(const DataSpec& spec) { return spec.test ? split_of(*spec.test) : nullptr; }
 
@@ -154,21 +154,22 @@ Result<void> load_libsvm(const DataSpec& spec, const ReadOptions& options, Loade
 }
 
 Result<void> check_sizes(const DataSpec& spec, const LoadedTables& tables) {
-  const auto check = [&](const Table& table, const HeldOutRows& from, const char* path, const char* whom) -> Result<void> {
+  const auto check = [&](const Table& table, const auto& from, const char* path, const char* whom) -> Result<void> {
     if (table.rows() > 0) return {};
     if (tables.rows_of_all) return no_row_in_sample();
     if (const auto* file = std::get_if<std::string>(&from))
       return Error{ErrorCode::invalid_argument, "the file " + *file + " has no rows", path, ""};
-    return Error{ErrorCode::invalid_argument,
-                 "the split of " + std::to_string(tables.rows()) + " rows leaves none for " + whom, path,
-                 "give more rows, another fraction or another seed"};
+    return Error{ErrorCode::invalid_argument, "the split of " + std::to_string(tables.rows()) + " rows leaves none for " + whom,
+                 path, "give more rows, another fraction or another seed"};
   };
   const bool validation_took = split_of(spec.validation) != nullptr && tables.validation.rows() > 0;
   const bool test_took = test_split(spec) != nullptr && tables.test.rows() > 0;
   const HeldOutRows train = validation_took || test_took ? HeldOutRows(SplitSpec{}) : HeldOutRows(spec.train.front());
   const char* const path = validation_took ? kValidationPath : test_took ? kTestPath : kTrainPath;
   if (auto checked = check(tables.train, train, path, "training"); !checked) return checked;
-  if (auto checked = check(tables.validation, spec.validation, kValidationPath, "validation"); !checked) return checked;
+  if (spec.folds() == 0) {
+    if (auto checked = check(tables.validation, spec.validation, kValidationPath, "validation"); !checked) return checked;
+  }
   return spec.test ? check(tables.test, *spec.test, kTestPath, "the test") : Result<void>();
 }
 
@@ -193,6 +194,7 @@ std::uint64_t size_of_files(const DataSpec& spec) {
 
 Result<LoadedTables> load_tables(const DataSpec& spec, const LoadOptions& options) {
   LoadedTables tables;
+  tables.folds = spec.folds();
   const ReadOptions read = read_options(spec, options);
   auto loaded = spec.format == DataFormat::csv ? load_csv(spec, read, tables) : load_libsvm(spec, read, tables);
   if (!loaded) return loaded.error();

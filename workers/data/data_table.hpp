@@ -79,9 +79,10 @@ struct LoadedTables {
   std::optional<double> rows_of_all;
   Table train;
   std::vector<std::size_t> train_file_ends;  // for each training file: rows of `train` up to its end
-  Table validation;
-  Table test;  // no rows: the job has none
-  CsvEncoding encoding;  // of csv; else empty
+  Table validation;                          // no rows: there are folds
+  Table test;                                // no rows: the job has none
+  int folds = 0;                             // that the rows of `train` are to be shared out to (data_folds.hpp)
+  CsvEncoding encoding;                      // of csv; else empty
 
   std::size_t rows() const { return train.rows() + validation.rows() + test.rows(); }
   std::array<Table*, 3> parts() { return {&train, &validation, &test}; }

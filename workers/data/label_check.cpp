@@ -71,7 +71,7 @@ LabelFacts label_facts(const Table& table) {
 }
 
 DataLabels data_labels(const LoadedTables& tables) {
-  return {label_facts(tables.train), label_facts(tables.validation),
+  return {label_facts(tables.train), label_facts(tables.folds > 0 ? tables.train : tables.validation),
           tables.test.rows() > 0 ? std::optional(label_facts(tables.test)) : std::nullopt};
 }
 

@@ -21,7 +21,7 @@ struct LabelFacts {
 // Of each part of the data.
 struct DataLabels {
   LabelFacts train;
-  LabelFacts validation;
+  LabelFacts validation;           // with folds: those of `train`
   std::optional<LabelFacts> test;  // nothing: the job has none
 };
 

@@ -20,9 +20,7 @@ constexpr double kBytesPerBin = 16;
 constexpr int kMaxDepthDefault = 6;
 constexpr int kMaxBinDefault = 256;
 
-double all_rows(const LoadedTables& tables) {
-  return tables.rows_of_all.value_or(static_cast<double>(tables.rows()));
-}
+double all_rows(const LoadedTables& tables) { return tables.rows_of_all.value_or(static_cast<double>(tables.rows())); }
 
 double number_of(const Json& json) {
   if (json.is_number()) return json.get<double>();
@@ -65,7 +63,9 @@ double memory_to_load(const LoadedTables& tables) {
   double values = 0;
   for (const Table* table : tables.parts()) values += static_cast<double>(table->values.size());
   const double share = static_cast<double>(tables.rows()) / all_rows(tables);
-  return values / share * (sizeof(float) + kXgboostBytesPerValue);
+  // Each value of a training row is in the slices of all folds, of one of them to validate.
+  const auto in_folds = static_cast<double>(tables.train.values.size()) * tables.folds;
+  return (values * (sizeof(float) + kXgboostBytesPerValue) + in_folds * kXgboostBytesPerValue) / share;
 }
 
 double bins_of(const Table& table, int max_bin) {
@@ -112,17 +112,18 @@ struct TrainingRoom {
 
 void check_histograms(const XgboostSpec& spec, const Json& job, const Table& train, const TrainingRoom& room,
                       Diagnostics& diagnostics) {
+  const double trainings = spec.data.folds() + 1;  // in step, each with its own
   const Largest depth = largest_of(spec, job, "max_depth", kMaxDepthDefault);
   const auto bin = static_cast<int>(std::clamp(largest_of(spec, job, "max_bin", kMaxBinDefault).value, 2.0, 65536.0));
   const auto columns = static_cast<double>(train.columns);
   const auto deepest = static_cast<int>(std::clamp(depth.value, 0.0, 64.0));
-  if (largest_of(spec, job, "max_leaves", 0).value > 0) return;                  // they bound the nodes, however deep
-  if (histogram_bytes(deepest, room.rows, columns * bin) <= room.bytes) return;  // without a look at every value
+  if (largest_of(spec, job, "max_leaves", 0).value > 0) return;                              // they bound the nodes, however deep
+  if (trainings * histogram_bytes(deepest, room.rows, columns * bin) <= room.bytes) return;  // without a look at every value
   const double bins = bins_of(train, bin);
-  const double needed = histogram_bytes(deepest, room.rows, bins);
+  const double needed = trainings * histogram_bytes(deepest, room.rows, bins);
   if (needed <= room.bytes || room.bytes <= 0) return;
   int fits = 0;
-  while (histogram_bytes(fits + 1, room.rows, bins) <= room.bytes) ++fits;
+  while (trainings * histogram_bytes(fits + 1, room.rows, bins) <= room.bytes) ++fits;
   diagnostics.warning(depth.path,
                       "trees of depth " + std::to_string(deepest) + " on " + std::to_string(std::llround(room.rows)) +
                           " rows with " + std::to_string(std::llround(bins)) + " bins may keep histograms of " +
@@ -154,8 +155,11 @@ void check_training_memory(const XgboostSpec& spec, const Json& job, const Loade
   const double scale = room.rows / static_cast<double>(tables.rows());
   const Largest classes = largest_of(spec, job, "num_class", 1);
   const auto outputs = static_cast<int>(std::clamp(classes.value, 1.0, 1e6));
-  const double margins = margin_bytes(scale * static_cast<double>(tables.train.rows()),
-                                      scale * static_cast<double>(tables.validation.rows()), outputs);
+  const double train_rows = scale * static_cast<double>(tables.train.rows());
+  const double validation_rows = scale * static_cast<double>(tables.validation.rows());
+  // In folds each row is trained on by all but one of them, which validates on it, and by the training on all rows.
+  const double margins = tables.folds > 0 ? margin_bytes(train_rows * tables.folds, train_rows, outputs)
+                                          : margin_bytes(train_rows, validation_rows, outputs);
   if (margins > room.bytes) {
     diagnostics.warning(outputs > 1 ? classes.path : "trainer.data",
                         "predictions and gradients of " + std::to_string(std::llround(room.rows)) + " rows" +

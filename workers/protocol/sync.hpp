@@ -35,7 +35,7 @@ struct AssignmentStatus {
   std::int64_t files_epoch = 0;  // in whose directory the segment writes; 0: its own epoch's
   std::vector<debugger::Finding> findings;  // of the job's rules, not acknowledged
   std::optional<Observation> kept;          // with exit: what counts of the segment, of its best resource; nothing: of its last
-  std::optional<double> test_value;  // with exit: of the model that it leaves, on rows that no search sees; finite
+  std::optional<double> test_value;         // with exit: of the model that it leaves, on rows that no search sees; finite
 };
 
 // What came of a CheckOrder.

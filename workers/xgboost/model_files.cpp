@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kModelEnding = ".ubj";
 constexpr std::string_view kChecksumEnding = ".sum";
+constexpr std::string_view kFoldsEnding = ".folds";
 
 Error write_error(const std::string& path, int error_number) {
   return fault_of(ErrorCode::internal, "cannot write " + path, error_number);
@@ -46,6 +47,25 @@ std::string checksum(std::string_view bytes) {
   return std::to_string(bytes.size()) + " " + std::to_string(stable_hash(bytes)) + "\n";
 }
 
+// Of what is whole, as the checksum beside it says: each model behind a line with its size.
+std::string joined(const std::vector<std::string>& models) {
+  std::string text;
+  for (const std::string& model : models) text += std::to_string(model.size()) + "\n" + model;
+  return text;
+}
+
+std::vector<std::string> parted(std::string_view text) {
+  std::vector<std::string> models;
+  while (!text.empty()) {
+    const std::size_t line = text.find('\n');
+    std::size_t size = 0;
+    std::from_chars(text.data(), text.data() + line, size);
+    models.emplace_back(text.substr(line + 1, size));
+    text.remove_prefix(line + 1 + size);
+  }
+  return models;
+}
+
 std::string checkpoint_path(const std::string& checkpoints, std::int64_t resource, std::string_view ending) {
   return checkpoints + "/" + std::to_string(resource) + std::string(ending);
 }
@@ -67,8 +87,8 @@ std::vector<std::int64_t> stored_resources(const std::string& checkpoints) {
 
 void remove_checkpoint(const std::string& checkpoints, std::int64_t resource) {
   std::error_code ignored;
-  fs::remove(checkpoint_path(checkpoints, resource, kModelEnding), ignored);
-  fs::remove(checkpoint_path(checkpoints, resource, kChecksumEnding), ignored);
+  for (const std::string_view ending : {kModelEnding, kChecksumEnding, kFoldsEnding})
+    fs::remove(checkpoint_path(checkpoints, resource, ending), ignored);
 }
 
 Result<void> make_place(const Checkpoint& checkpoint) {
@@ -82,12 +102,19 @@ Result<void> make_place(const Checkpoint& checkpoint) {
 
 }  // namespace
 
-Result<void> store_model(const Checkpoint& checkpoint, std::string_view model, Flush flush) {
+Result<void> store_model(const Checkpoint& checkpoint, std::string_view model, Flush flush,
+                         const std::vector<std::string>& folds) {
   if (auto made = make_place(checkpoint); !made) return made;
   const fs::path checkpoints = protocol::checkpoint_dir(checkpoint.trial_dir, checkpoint.epoch);
   const std::string path = checkpoint_path(checkpoints, checkpoint.resource, kModelEnding);
   const std::string sum_path = checkpoint_path(checkpoints, checkpoint.resource, kChecksumEnding);
-  if (auto written = write_whole(sum_path, checksum(model), flush); !written) return written;
+  const std::string of_folds = joined(folds);
+  const std::string sum = checksum(model) + (folds.empty() ? "" : checksum(of_folds));
+  if (auto written = write_whole(sum_path, sum, flush); !written) return written;
+  if (!folds.empty()) {
+    const std::string folds_path = checkpoint_path(checkpoints, checkpoint.resource, kFoldsEnding);
+    if (auto written = write_whole(folds_path, of_folds, flush); !written) return written;
+  }
   if (auto written = write_whole(path, model, flush); !written) return written;
   if (flush == Flush::yes) {
     // And those above: they may be as new as the names in them.
@@ -118,6 +145,9 @@ std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64
     auto bytes = os::read_regular(checkpoint_path(checkpoints, resource, kModelEnding));
     const auto sum = os::read_regular(checkpoint_path(checkpoints, resource, kChecksumEnding));
     if (bytes && sum && *sum == checksum(*bytes)) return StoredModel{resource, std::move(*bytes)};
+    const auto folds = os::read_regular(checkpoint_path(checkpoints, resource, kFoldsEnding));
+    if (bytes && sum && folds && *sum == checksum(*bytes) + checksum(*folds))
+      return StoredModel{resource, std::move(*bytes), parted(*folds)};
     notes.push_back("the checkpoint of " + std::to_string(resource) + " rounds is damaged and is not used");
   }
   return std::nullopt;

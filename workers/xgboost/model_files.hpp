@@ -1,4 +1,5 @@
-// An XGBoost trial's files in a segment's directory of checkpoints: <resource>.ubj to go on from, with a checksum beside each.
+// An XGBoost trial's files in a segment's directory of checkpoints: <resource>.ubj to go on from, with a checksum beside each,
+// and of a cross-validation <resource>.folds with the models of the folds.
 //
 // A file is whole or absent under its name: written aside and renamed. A power failure may leave a torn one where the disk was
 // not waited for, and XGBoost does not survive reading it: hence the checksum.
@@ -16,7 +17,8 @@ namespace tuneband::workers {
 
 struct StoredModel {
   std::int64_t resource = 0;
-  std::string bytes;
+  std::string bytes{};
+  std::vector<std::string> folds{};  // the bytes of each fold's model
 };
 
 // Whether to wait until the disk itself has what is written.
@@ -30,7 +32,8 @@ struct Checkpoint {
   std::int64_t resource = 0;
   std::int64_t taken = 0;
 };
-Result<void> store_model(const Checkpoint& checkpoint, std::string_view model, Flush flush);
+Result<void> store_model(const Checkpoint& checkpoint, std::string_view model, Flush flush,
+                         const std::vector<std::string>& folds = {});
 
 // Beside them, the model that counts when that is not the last: of `resource` rounds. Before the checkpoint, which is the word
 // that the segment has come so far.

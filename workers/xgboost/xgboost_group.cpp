@@ -139,7 +139,7 @@ class XgboostGroup::Session final : public Communicator {
     }
     std::shared_ptr<const WarmData> data;
     auto parameters = parameters_of(segment);
-    if (auto end = find_data(segment, is_binary(parameters), data)) return *end;
+    if (auto end = find_data(segment, task_of(parameters) == XgboostTask::binary, data)) return *end;
     const auto fault = by_itself([&]() -> std::optional<SegmentResult> {
       const auto checked = check_labels_of(*data, parameters);
       return checked ? std::nullopt : std::optional(failed_segment(kExitDataUnreadable, checked.error()));

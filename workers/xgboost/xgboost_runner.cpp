@@ -76,12 +76,10 @@ class XgboostRunner final : public TrialRunner {
 
   SegmentResult run_alone(const SegmentContext& segment) {
     auto parameters = parameters_of(segment);
-    const auto found = cache_.get(segment.spec, is_binary(parameters), noting_progress(segment.spec.data, segment.log));
+    const auto found = cache_.get(segment.spec, task_of(parameters), noting_progress(segment.spec.data, segment.log));
     if (!found) return unreadable(found.error());
-    segment.log.note(std::to_string(found->data->train.rows()) + " rows to train on, " +
-                     std::to_string(found->data->validation.rows()) + " to validate, " + (found->data->test.rows() > 0 ? std::to_string(found->data->test.rows()) + " to test, " : "") +
-                     std::to_string(found->data->features) +
-                     " features" + (found->warm ? ", in memory" : ", read") +
+    segment.log.note(describe_rows(*found->data) + ", " + std::to_string(found->data->features) + " features" +
+                     (found->warm ? ", in memory" : ", read") +
                      (found->data->from_signs ? "; the labels -1 and 1 are trained as 0 and 1" : ""));
     if (auto checked = check_labels_of(*found->data, parameters); !checked)
       return failed_segment(kExitDataUnreadable, checked.error());
@@ -92,6 +90,14 @@ class XgboostRunner final : public TrialRunner {
     }
     SoleRank alone;
     return training_->run(segment, alone);
+  }
+
+  static std::string describe_rows(const WarmData& data) {
+    const bool folds = !data.folds.empty();
+    const std::size_t tested = data.test.rows();
+    return std::to_string(data.train.rows()) + " rows to train on, " +
+           (folds ? std::to_string(data.folds.size()) + " folds of them" : std::to_string(data.validation.rows())) +
+           " to validate" + (tested > 0 ? ", " + std::to_string(tested) + " to test" : "");
   }
 
   // The job was taken, so the files were there: they may come back, as a mount does. What is in them does not mend itself.

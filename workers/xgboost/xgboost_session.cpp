@@ -98,6 +98,11 @@ Result<void> set_feature_types(const std::string& types, const Set& set) {
   return xgboost_result(set("feature_type", texts.data(), texts.size()));
 }
 
+Result<void> set_query_sizes(DMatrixHandle handle, const std::vector<unsigned>& sizes) {
+  if (sizes.empty()) return {};
+  return xgboost_result(XGDMatrixSetUIntInfo(handle, "group", sizes.data(), sizes.size()));
+}
+
 std::string_view parameter_or(const XgboostParameters& parameters, std::string_view name, std::string_view fallback) {
   const auto found =
       std::find_if(parameters.begin(), parameters.end(), [name](const auto& parameter) { return parameter.first == name; });
@@ -134,22 +139,25 @@ Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
     });
     if (!set) return set.error();
   }
-  if (!table.query_sizes.empty()) {
-    const auto set = xgboost_result(XGDMatrixSetUIntInfo(handle, "group", table.query_sizes.data(), table.query_sizes.size()));
-    if (!set) return set.error();
-  }
+  if (auto set = set_query_sizes(handle, table.query_sizes); !set) return set.error();
   return matrix;
 }
 
 Result<XgboostMatrix> XgboostMatrix::first_rows(std::size_t rows) const {
   std::vector<int> indices(std::min(rows, rows_));
   std::iota(indices.begin(), indices.end(), 0);
+  return slice(indices);
+}
+
+Result<XgboostMatrix> XgboostMatrix::slice(const std::vector<int>& rows, const std::vector<unsigned>& query_sizes) const {
   DMatrixHandle handle = nullptr;
-  const int status = XGDMatrixSliceDMatrixEx(handle_.get(), indices.data(), indices.size(), &handle, 1);
+  const int status = XGDMatrixSliceDMatrixEx(handle_.get(), rows.data(), rows.size(), &handle, 1);
   if (status != 0) return last_error();
   XgboostMatrix matrix;
   matrix.handle_.reset(handle);
-  matrix.rows_ = indices.size();
+  matrix.rows_ = rows.size();
+  matrix.size_bytes_ = rows_ == 0 ? 0 : size_bytes_ / rows_ * rows.size();
+  if (auto set = set_query_sizes(handle, query_sizes); !set) return set.error();
   return matrix;
 }
 

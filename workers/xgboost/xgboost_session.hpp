@@ -28,6 +28,8 @@ class XgboostMatrix {
 
   // The first `rows` of it, as a matrix of its own.
   Result<XgboostMatrix> first_rows(std::size_t rows) const;
+  // These rows of it, as create() makes a matrix of a table that has them. `query_sizes`: theirs, if it has any.
+  Result<XgboostMatrix> slice(const std::vector<int>& rows, const std::vector<unsigned>& query_sizes = {}) const;
   // Empty: there are none.
   std::span<const float> labels() const;
 

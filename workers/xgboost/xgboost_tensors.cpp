@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "jobs/xgboost_parameters.hpp"
+#include "scheduler/job_spec.hpp"
 
 namespace tuneband::workers {
 
@@ -79,7 +80,10 @@ XgboostTensors::XgboostTensors(std::unique_ptr<debugger::files::Recorder> record
 
 std::optional<SegmentResult> XgboostTensors::round_done(std::int64_t step, XgboostBooster& booster, const Metrics& metrics,
                                                         bool last, TrialReporter& reporter, TrialLog& log) {
-  for (const auto& [name, value] : metrics) recorder_->add(step, "metrics/" + name, value);
+  for (const auto& [name, value] : metrics) {
+    // A rule would take a standard error for a loss.
+    if (!name.ends_with(kStandardErrorEnding)) recorder_->add(step, "metrics/" + name, value);
+  }
   if (wants("resources", step)) {
     add_resources(step);
     add_imbalance(step);

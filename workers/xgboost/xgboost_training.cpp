@@ -73,14 +73,16 @@ std::string describe_features(const CsvEncoding& encoding) {
   return all.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-std::vector<EvaluationSet> evaluation_sets(const XgboostSpec& spec, const WarmData& data) {
-  std::vector<EvaluationSet> sets{{"validation", &data.validation}};
-  if (spec.eval_train) sets.push_back({"train", &data.train});
+std::vector<EvaluationSet> evaluation_sets(const XgboostSpec& spec, const XgboostMatrix& train, const XgboostMatrix& validation) {
+  std::vector<EvaluationSet> sets{{"validation", &validation}};
+  if (spec.eval_train) sets.push_back({"train", &train});
   return sets;
 }
 
 Result<XgboostBooster> make_booster(const XgboostSpec& spec, const WarmData& data, int world_size, XgboostParameters parameters) {
-  auto booster = XgboostBooster::create(data.train, evaluation_sets(spec, data), std::move(parameters));
+  std::vector<EvaluationSet> sets;
+  if (data.folds.empty()) sets = evaluation_sets(spec, data.train, data.validation);
+  auto booster = XgboostBooster::create(data.train, sets, std::move(parameters));
   if (!booster) return booster;
   if (world_size > 1) {
     if (auto kept = booster->set_attribute(kReplicasAttribute, std::to_string(world_size)); !kept) return kept.error();
@@ -97,6 +99,34 @@ Result<XgboostBooster> make_booster(const XgboostSpec& spec, const WarmData& dat
   if (description.size() > kDescriptionSizeMax) return booster;
   if (auto described = booster->set_attribute(kFeaturesAttribute, description); !described) return described.error();
   return booster;
+}
+
+Result<std::vector<XgboostBooster>> make_folds(const XgboostSpec& spec, const WarmData& data,
+                                               const XgboostParameters& parameters) {
+  std::vector<XgboostBooster> boosters;
+  for (const FoldMatrices& fold : data.folds) {
+    auto booster = XgboostBooster::create(fold.train, evaluation_sets(spec, fold.train, fold.validation), parameters);
+    if (!booster) return booster.error();
+    boosters.push_back(std::move(*booster));
+  }
+  return boosters;
+}
+
+// Of each metric the mean over the folds, which all have the same ones; of the objective also its standard error, the standard
+// deviation of the folds' values by the root of their number.
+Metrics over_folds(const std::vector<Metrics>& folds, const std::string& objective) {
+  const auto count = static_cast<double>(folds.size());
+  Metrics metrics;
+  for (std::size_t i = 0; i < folds.front().size(); ++i) {
+    const std::string& name = folds.front()[i].first;
+    double mean = 0;
+    for (const Metrics& fold : folds) mean += fold[i].second / count;
+    double squares = 0;
+    for (const Metrics& fold : folds) squares += (fold[i].second - mean) * (fold[i].second - mean);
+    metrics.emplace_back(name, mean);
+    if (name == objective) metrics.emplace_back(name + kStandardErrorEnding, std::sqrt(squares / (count - 1) / count));
+  }
+  return metrics;
 }
 
 std::string describe_configuration(const Json& configuration) {
@@ -177,9 +207,9 @@ XgboostParameters parameters_of(const SegmentContext& segment) {
   return parameters;
 }
 
-bool is_binary(const XgboostParameters& parameters) {
+XgboostTask task_of(const XgboostParameters& parameters) {
   const auto* objective = objective_of(parameters);
-  return objective != nullptr && objective->task == XgboostTask::binary;
+  return objective == nullptr ? XgboostTask::regression : objective->task;
 }
 
 Result<void> check_labels_of(const WarmData& data, const XgboostParameters& parameters) {
@@ -248,10 +278,7 @@ class XgboostTraining::Segment {
       if (training_.resource_ >= order_.until_resource) return finish(kExitCompleted);
       if (agreed.stop) return finish(kExitStopped);
       if (auto broken = compare_ranks()) return *broken;
-      if (auto trained = training_.booster_.train_round(static_cast<int>(training_.resource_)); !trained) {
-        return out_of_step(kExitInvalidParameters, trained.error());
-      }
-      ++training_.resource_;
+      if (auto trained = training_.train_round(); !trained) return out_of_step(kExitInvalidParameters, trained.error());
       ++rounds_since_compared_;
       fault = observe();
       if (!fault && checkpoint_due()) fault = store();
@@ -283,8 +310,7 @@ class XgboostTraining::Segment {
   // Not on a thread of its own, where it would be no part of the group: XGBoost keeps the predictions of a booster by thread and
   // by address, forgets them on the thread that frees the booster alone, and would take them for those of a later one.
   std::optional<SegmentResult> observe() {
-    auto metrics =
-        training_.booster_.evaluate(static_cast<int>(training_.resource_) - 1, evaluation_sets(spec_, *training_.data_));
+    auto metrics = training_.evaluate(spec_, order_.objective_metric);
     if (!metrics) return out_of_step(kExitInvalidParameters, metrics.error());
     note_best(*metrics);
     auto stopped_by_rule = save_tensors(*metrics);
@@ -329,8 +355,8 @@ class XgboostTraining::Segment {
     return !order_.kept_value || better(value, *order_.kept_value);
   }
 
-  // At a rung, in step: the value of what model.ubj is to be on the test rows, which nothing else has seen. Only the server gets to
-  // know it: a log that has it would tempt to choose by it.
+  // At a rung, in step: the value of what model.ubj is to be on the test rows, which nothing else has seen. Only the server gets
+  // to know it: a log that has it would tempt to choose by it.
   std::optional<SegmentResult> measure_test() {
     const WarmData& data = *training_.data_;
     const bool last = !spec_.keep_best;
@@ -364,12 +390,20 @@ class XgboostTraining::Segment {
 
   Checkpoint place() const { return {order_.trial_dir, order_.epoch, training_.resource_, reporter_.checkpoint_taken()}; }
 
-  Result<std::string> checkpoint() {
+  Result<StoredModel> checkpoint() {
     if (training_.best_) {
       if (auto noted = training_.booster_.set_attribute(kBestAttribute, describe_best(*training_.best_)); !noted)
         return noted.error();
     }
-    return training_.booster_.save();
+    auto model = training_.booster_.save();
+    if (!model) return model.error();
+    StoredModel stored{training_.resource_, std::move(*model)};
+    for (XgboostBooster& fold : training_.folds_) {
+      auto of_fold = fold.save();
+      if (!of_fold) return of_fold.error();
+      stored.folds.push_back(std::move(*of_fold));
+    }
+    return stored;
   }
 
   bool checkpoint_due() const {
@@ -384,9 +418,10 @@ class XgboostTraining::Segment {
     return store(*model);
   }
 
-  std::optional<SegmentResult> store(const std::string& model) {
+  std::optional<SegmentResult> store(const StoredModel& model) {
     if (training_.resource_ == stored_resource_) return std::nullopt;
-    if (auto stored = store_model(place(), model, flush()); !stored) return failed_segment(kExitCrashed, stored.error());
+    if (auto stored = store_model(place(), model.bytes, flush(), model.folds); !stored)
+      return failed_segment(kExitCrashed, stored.error());
     stored_resource_ = training_.resource_;
     stored_at_ = SteadyClock::now();
     reporter_.checkpointed(training_.resource_);
@@ -421,7 +456,7 @@ class XgboostTraining::Segment {
     std::optional<SegmentResult> fault;
     if (!model) fault = failed_segment(kExitCrashed, model.error());
     if (const Agreement agreed = agree(communicator_, fault); agreed.end) return agreed.end;
-    const std::uint64_t fingerprint = stable_hash(*model);
+    const std::uint64_t fingerprint = stable_hash(model->bytes);
     const auto seen = communicator_.allreduce_max({fingerprint, ~fingerprint});
     if (!seen) return group_broke(communicator_, seen.error());
     if ((*seen)[0] != ~(*seen)[1]) return SegmentResult{kExitCrashed, "the ranks have come to different models"};
@@ -452,9 +487,12 @@ class XgboostTraining::Segment {
 
 Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, std::shared_ptr<const WarmData> data,
                                                int world_size, XgboostParameters parameters) {
+  auto folds = make_folds(segment.spec, *data, parameters);
+  if (!folds) return folds.error();
   auto booster = make_booster(segment.spec, *data, world_size, std::move(parameters));
   if (!booster) return booster.error();
   XgboostTraining training(std::move(*booster), std::move(data));
+  training.folds_ = std::move(*folds);
   training.job_ = segment.order.job;
   training.trial_ = segment.order.trial;
   training.trial_dir_ = segment.order.trial_dir;
@@ -472,6 +510,11 @@ bool XgboostTraining::goes_on_with(const AssignmentOrder& order, const std::shar
 
 Result<void> XgboostTraining::load(const StoredModel& model) {
   if (auto loaded = booster_.load(model.bytes, static_cast<int>(model.resource)); !loaded) return loaded;
+  if (model.folds.size() != folds_.size())
+    return Error{ErrorCode::invalid_argument, "the checkpoint is not one of " + std::to_string(folds_.size()) + " folds", "", ""};
+  for (std::size_t fold = 0; fold < folds_.size(); ++fold) {
+    if (auto loaded = folds_[fold].load(model.folds[fold], static_cast<int>(model.resource)); !loaded) return loaded;
+  }
   const auto replicas = booster_.attribute(kReplicasAttribute);
   if (!replicas) return replicas.error();
   const std::string expected = world_size_ == 1 ? "" : std::to_string(world_size_);
@@ -487,6 +530,29 @@ Result<void> XgboostTraining::load(const StoredModel& model) {
   resource_ = model.resource;
   began_.reset();
   return {};
+}
+
+Result<void> XgboostTraining::train_round() {
+  const auto round = static_cast<int>(resource_);
+  for (XgboostBooster& fold : folds_) {
+    if (auto trained = fold.train_round(round); !trained) return trained;
+  }
+  if (auto trained = booster_.train_round(round); !trained) return trained;
+  ++resource_;
+  return {};
+}
+
+Result<Metrics> XgboostTraining::evaluate(const XgboostSpec& spec, const std::string& objective) {
+  const auto round = static_cast<int>(resource_) - 1;
+  if (folds_.empty()) return booster_.evaluate(round, evaluation_sets(spec, data_->train, data_->validation));
+  std::vector<Metrics> all;
+  for (std::size_t fold = 0; fold < folds_.size(); ++fold) {
+    const FoldMatrices& rows = data_->folds[fold];
+    auto metrics = folds_[fold].evaluate(round, evaluation_sets(spec, rows.train, rows.validation));
+    if (!metrics) return metrics.error();
+    all.push_back(std::move(*metrics));
+  }
+  return over_folds(all, objective);
 }
 
 SegmentResult XgboostTraining::run(const SegmentContext& segment, Communicator& communicator) {

@@ -1,5 +1,6 @@
 // A trial of the trainer `xgboost` in memory, and what it does in a segment: round after round, each measured, with checkpoints.
-// The same on one worker and on each rank of a group. docs/xgboost-trainer.md.
+// The same on one worker and on each rank of a group. A cross-validation is as many trainings in step as there are folds, which
+// are measured, and one on all rows, whose model the trial has. docs/xgboost-trainer.md.
 #pragma once
 
 #include <chrono>
@@ -32,8 +33,8 @@ SegmentResult failed_segment(const char* exit, const Error& error);
 // What XGBoost is given: the job's fixed parameters, the configuration, and what the trainer adds.
 XgboostParameters parameters_of(const SegmentContext& segment);
 
-// Whether their objective is one of two classes.
-bool is_binary(const XgboostParameters& parameters);
+// What their objective is for.
+XgboostTask task_of(const XgboostParameters& parameters);
 
 Result<void> check_labels_of(const WarmData& data, const XgboostParameters& parameters);
 
@@ -64,6 +65,11 @@ class XgboostTraining {
   XgboostTraining(XgboostBooster booster, std::shared_ptr<const WarmData> data)
       : data_(std::move(data)), booster_(std::move(booster)) {}
 
+  // In step with the other ranks: the next round, in all folds too. Errors: XGBoost's.
+  Result<void> train_round();
+  // In step: each metric after the last round; of folds their mean, and of the objective its standard error.
+  Result<Metrics> evaluate(const XgboostSpec& spec, const std::string& objective);
+
   std::int64_t job_ = 0;
   int trial_ = 0;
   std::string trial_dir_;
@@ -74,7 +80,8 @@ class XgboostTraining {
   std::int64_t resource_ = 0;                                   // rounds done
   std::optional<std::chrono::steady_clock::time_point> began_;  // with nothing; nothing: with a stored model
   std::shared_ptr<const WarmData> data_;                        // outlives the booster
-  XgboostBooster booster_;
+  XgboostBooster booster_;                                      // of all rows to train on: the trial's model
+  std::vector<XgboostBooster> folds_;  // of a cross-validation: on the rows of each fold of the data, as far as booster_
 };
 
 // Tells the log when there was no checkpoint as far as the order begins.

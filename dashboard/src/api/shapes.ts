@@ -113,6 +113,7 @@ export interface Trial {
   objective_resource: number;
   kept_value: number | null;
   kept_resource: number;
+  standard_error: number | null;
   violation: NumberText;
   more_objectives: NumberText[];
   attempts: number;

@@ -44,7 +44,9 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
     <section class="card best-card" aria-label="Best trial">
       <h2>{ended(job) ? 'Best trial' : 'Best so far'}</h2>
       <p class="big">
-        <span data-testid="best-value">{formatNumber(value)}</span> <span class="unit">{job.objective.metric}</span>
+        <span data-testid="best-value">{formatNumber(value)}</span>{' '}
+        {typeof best.standard_error === 'number' && <span class="unit" title="Standard error: the value is a mean over the folds.">± {formatNumber(best.standard_error)} </span>}
+        <span class="unit">{job.objective.metric}</span>
       </p>
       <p>
         <a href={hrefOf(['jobs', store.name, 'trials', best.number])}>trial {best.number}</a> after {units(best.objective_resource, job.resource_name)}

@@ -1,0 +1,77 @@
+#include "workers/data/data_folds.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "core/random.hpp"
+#include "core/text.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+constexpr std::uint64_t kFoldDraw = 2;  // other draws than those of a split with the same seed
+
+Error too_few(const std::string& found, int folds) {
+  return {ErrorCode::invalid_argument, found + ": too few for " + std::to_string(folds) + " folds", "trainer.data.folds",
+          "use fewer folds"};
+}
+
+// Dealt out one after the other, stratum by stratum, and at random within one.
+std::vector<int> deal(const std::vector<float>& strata, const FoldsSpec& spec) {
+  std::vector<std::size_t> order(strata.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<double> draws;
+  for (std::size_t i = 0; i < strata.size(); ++i) draws.push_back(random_unit(spec.seed, {i, kFoldDraw}));
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return std::tie(strata[a], draws[a], a) < std::tie(strata[b], draws[b], b); });
+  std::vector<int> folds(strata.size());
+  for (std::size_t place = 0; place < order.size(); ++place)
+    folds[order[place]] = static_cast<int>(place % static_cast<std::size_t>(spec.count));
+  return folds;
+}
+
+Result<std::vector<int>> folds_of_queries(const Table& table, const FoldsSpec& spec) {
+  if (table.query_sizes.size() < static_cast<std::size_t>(spec.count))
+    return too_few("the training data has " + std::to_string(table.query_sizes.size()) + " queries", spec.count);
+  const std::vector<int> dealt = deal(std::vector<float>(table.query_sizes.size()), spec);
+  std::vector<int> folds;
+  for (std::size_t query = 0; query < dealt.size(); ++query) folds.insert(folds.end(), table.query_sizes[query], dealt[query]);
+  return folds;
+}
+
+}  // namespace
+
+bool are_stratified(XgboostTask task, const DataLabels& labels) {
+  return labels.train.whole && (task == XgboostTask::binary || task == XgboostTask::multiclass);
+}
+
+Result<std::vector<int>> folds_of_rows(const Table& table, const FoldsSpec& spec, bool stratified) {
+  if (!table.query_sizes.empty()) return folds_of_queries(table, spec);
+  if (table.rows() < static_cast<std::size_t>(spec.count))
+    return too_few("the training data has " + std::to_string(table.rows()) + " rows", spec.count);
+  if (!stratified) return deal(std::vector<float>(table.rows()), spec);
+  std::map<float, int> rows_of_class;
+  for (const float label : table.labels) ++rows_of_class[label];
+  for (const auto& [label, rows] : rows_of_class) {
+    if (rows < spec.count)
+      return too_few(std::to_string(rows) + (rows == 1 ? " row has" : " rows have") + " the label " + format_number(label),
+                     spec.count);
+  }
+  return deal(table.labels, spec);
+}
+
+FoldRows rows_of_fold(const Table& table, const std::vector<int>& folds, int fold) {
+  FoldRows rows;
+  for (std::size_t row = 0; row < folds.size(); ++row)
+    (folds[row] == fold ? rows.validation : rows.train).push_back(static_cast<int>(row));
+  std::size_t first = 0;
+  for (const unsigned size : table.query_sizes) {
+    (folds[first] == fold ? rows.validation_queries : rows.train_queries).push_back(size);
+    first += size;
+  }
+  return rows;
+}
+
+}  // namespace tuneband::workers
