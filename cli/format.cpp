@@ -65,12 +65,7 @@ std::string format_count(std::int64_t count, std::string_view noun) {
 std::string format_percent(double part, double whole) { return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : "0 %"; }
 
 std::string join(const std::vector<std::string>& words, std::string_view separator) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += separator;
-    text += words[i];
-  }
-  return text;
+  return fmt::to_string(fmt::join(words, separator));
 }
 
 std::string short_worker(const std::string& id) {

@@ -1,5 +1,7 @@
 #include "command_line/completion.hpp"
 
+#include <fmt/format.h>
+
 #include <initializer_list>
 #include <vector>
 
@@ -10,11 +12,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-std::string joined(const Words& words, const std::string& separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
-}
+std::string joined(const Words& words, const std::string& separator) { return fmt::to_string(fmt::join(words, separator)); }
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);

@@ -1,9 +1,12 @@
 #include "core/json_writer.hpp"
 
+#include <fmt/compile.h>
+
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "core/text.hpp"
 
@@ -20,18 +23,9 @@ void append_number(std::string& out, Number number) {
   out.append(buffer.data(), end);
 }
 
-void append_digits(std::string& out, std::int64_t number, int width) {
-  std::array<char, kNumberCharsMax> buffer;
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
-  const std::ptrdiff_t length = end - buffer.data();
-  if (length < width) out.append(static_cast<std::size_t>(width - length), '0');
-  out.append(buffer.data(), end);
-}
-
 bool needs_escape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
 
 void append_escaped(std::string& out, char c) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   switch (c) {
     case '"':
       out += "\\\"";
@@ -51,10 +45,7 @@ void append_escaped(std::string& out, char c) {
     default:
       break;
   }
-  const auto byte = static_cast<unsigned char>(c);
-  out += "\\u00";
-  out += kHex[byte >> 4];
-  out += kHex[byte & 15];
+  fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
 }
 
 bool is_ascii(std::string_view text) {
@@ -71,20 +62,9 @@ void append_time(std::string& out, Timestamp time) {
   const auto day = std::chrono::floor<std::chrono::days>(moment);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss clock(moment - day);
-  append_digits(out, static_cast<int>(date.year()), 4);
-  out += '-';
-  append_digits(out, static_cast<unsigned>(date.month()), 2);
-  out += '-';
-  append_digits(out, static_cast<unsigned>(date.day()), 2);
-  out += 'T';
-  append_digits(out, clock.hours().count(), 2);
-  out += ':';
-  append_digits(out, clock.minutes().count(), 2);
-  out += ':';
-  append_digits(out, clock.seconds().count(), 2);
-  out += '.';
-  append_digits(out, clock.subseconds().count(), 3);
-  out += 'Z';
+  fmt::format_to(std::back_inserter(out), FMT_COMPILE("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z"), int{date.year()},
+                 unsigned{date.month()}, unsigned{date.day()}, clock.hours().count(), clock.minutes().count(),
+                 clock.seconds().count(), clock.subseconds().count());
 }
 
 void JsonWriter::separate() {

@@ -1,8 +1,9 @@
 #include "debugger/rule.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 
 #include "core/ascii.hpp"
@@ -87,11 +88,6 @@ Finding found(std::string tensor, std::int64_t step, double value, double thresh
   return {"", std::move(tensor), step, value, threshold, std::move(message), ""};
 }
 
-std::string short_number(double value) {
-  constexpr int kDigits = 6;
-  std::array<char, 40> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, kDigits);
-  return error == std::errc() ? std::string(text.data(), end) : format_number(value);
-}
+std::string short_number(double value) { return fmt::format("{:.6g}", value); }
 
 }  // namespace tuneband::debugger

@@ -67,7 +67,6 @@ void append_value(std::string& line, std::string_view value) {
     line += value;
     return;
   }
-  static constexpr char kHex[] = "0123456789abcdef";
   line += '"';
   for (const char c : value) {
     const auto byte = static_cast<unsigned char>(c);
@@ -77,9 +76,7 @@ void append_value(std::string& line, std::string_view value) {
     } else if (c == '\n') {
       line += "\\n";
     } else if (byte < ' ' || byte == 127) {
-      line += "\\x";
-      line += kHex[byte >> 4];
-      line += kHex[byte & 15];
+      line += fmt::format("\\x{:02x}", byte);
     } else {
       line += c;
     }

@@ -1,4 +1,5 @@
 // tuneband-worker: executes trials for a server, one after the other.
+#include <fmt/format.h>
 #include <linux/close_range.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -11,7 +12,6 @@
 #include <cctype>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
@@ -119,9 +119,7 @@ std::string host_as_name() {
 
 std::string random_hex() {
   std::random_device device;
-  std::array<char, 20> text{};
-  std::snprintf(text.data(), text.size(), "%08x%08x", device(), device());
-  return text.data();
+  return fmt::format("{:08x}{:08x}", device(), device());
 }
 
 // OpenMP reads its environment when it is loaded, before main: without these, XGBoost's idle threads burn the other workers'

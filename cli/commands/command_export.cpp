@@ -1,8 +1,9 @@
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstring>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/output_file.hpp"
@@ -43,30 +44,12 @@ class CurvesExport {
   }
 
   std::string text() const {
-    std::ostringstream out;
-    out << "config,state,seconds_per_unit";
-    for (const std::string& name : parameters_) out << ',' << csv_cell(parameter_column(name));
-    for (const std::int64_t resource : resources_) out << ',' << csv_cell(metric_column(metric_, resource));
-    out << '\n';
-    for (const Line& line : lines_) {
-      const TrialInfo& trial = line.trial;
-      out << trial.number << ',' << csv_cell(trial.state) << ',';
-      if (trial.resource > 0 && trial.training_seconds > 0) {
-        out << format_number(trial.training_seconds / static_cast<double>(trial.resource));
-      }
-      for (const std::string& name : parameters_) {
-        const auto value = trial.configuration.find(name);
-        out << ','
-            << (value == trial.configuration.end() ? ""
-                                                   : csv_cell(value->is_string() ? value->get<std::string>() : value->dump()));
-      }
-      for (const std::int64_t resource : resources_) {
-        const auto value = line.values.find(resource);
-        out << ',' << (value == line.values.end() ? "" : format_number(value->second));
-      }
-      out << '\n';
-    }
-    return out.str();
+    std::string text = "config,state,seconds_per_unit";
+    for (const std::string& name : parameters_) text += "," + csv_cell(parameter_column(name));
+    for (const std::int64_t resource : resources_) text += "," + csv_cell(metric_column(metric_, resource));
+    text += '\n';
+    for (const Line& line : lines_) text += line_text(line);
+    return text;
   }
 
  private:
@@ -74,6 +57,23 @@ class CurvesExport {
     TrialInfo trial;
     std::map<std::int64_t, double> values;  // by resource
   };
+
+  std::string line_text(const Line& line) const {
+    const TrialInfo& trial = line.trial;
+    const bool trained = trial.resource > 0 && trial.training_seconds > 0;
+    std::string text = fmt::format("{},{},{}", trial.number, csv_cell(trial.state),
+                                   trained ? format_number(trial.training_seconds / static_cast<double>(trial.resource)) : "");
+    for (const std::string& name : parameters_) {
+      const auto value = trial.configuration.find(name);
+      const bool there = value != trial.configuration.end();
+      text += "," + (there ? csv_cell(value->is_string() ? value->get<std::string>() : value->dump()) : "");
+    }
+    for (const std::int64_t resource : resources_) {
+      const auto value = line.values.find(resource);
+      text += "," + (value == line.values.end() ? "" : format_number(value->second));
+    }
+    return text + "\n";
+  }
 
   ApiClient& api_;
   std::string job_;

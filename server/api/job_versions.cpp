@@ -1,9 +1,10 @@
 #include "server/api/job_versions.hpp"
 
+#include <fmt/format.h>
+
 #include <type_traits>
 #include <variant>
 
-#include "core/text.hpp"
 #include "server/monotonic_clock.hpp"
 
 namespace tuneband::server {
@@ -40,10 +41,10 @@ std::string JobVersions::etag(JobId job) const {
   const auto found = commits_.find(job);
   const std::uint64_t commits = found == commits_.end() ? 0 : found->second;
   // Weak: the same rows, with gzip or without.
-  return joined({"W/\"", life_, "-", std::to_string(job.value), "-", std::to_string(commits), "\""});
+  return fmt::format("W/\"{}-{}-{}\"", life_, job.value, commits);
 }
 
-std::string JobVersions::etag_of_all() const { return joined({"W/\"", life_, "-all-", std::to_string(all_), "\""}); }
+std::string JobVersions::etag_of_all() const { return fmt::format("W/\"{}-all-{}\"", life_, all_); }
 
 bool has_already(std::string_view if_none_match, std::string_view etag) {
   const std::string_view opaque = etag.starts_with("W/") ? etag.substr(2) : etag;

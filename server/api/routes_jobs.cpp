@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -229,8 +231,8 @@ void Api::reply_created(JobId job, bool created, const ReadDocument& read, const
     for (const Error& doubt : doubts.warnings()) {
       if (!doubt.path.empty()) all.warning(doubt.path, doubt.message, doubt.hint);  // that nobody is there `starts` says, too
     }
-    return joined({"{\"job\":", json_text(*shown), ",\"plan\":", to_json(parsed->plan).dump(), ",\"capacity\":", capacity.dump(),
-                   ",\"warnings\":", faults_json(all.warnings()).dump(), "}"});
+    return fmt::format(R"({{"job":{},"plan":{},"capacity":{},"warnings":{}}})", json_text(*shown), to_json(parsed->plan).dump(),
+                       capacity.dump(), faults_json(all.warnings()).dump());
   };
   read_json(reply, respond, created ? 201 : 200);
 }
@@ -258,7 +260,7 @@ void Api::list_cards(const HttpRequest& request, const JobsQuery& query, const R
   const auto replied = [seen = std::string(request.header("if-none-match")), respond](const Result<std::string>& cards) {
     if (!cards) return respond->reply(error_reply(cards.error()));
     HttpReply answer;
-    const std::string etag = joined({"W/\"", std::to_string(stable_hash(*cards)), "\""});
+    const std::string etag = fmt::format("W/\"{}\"", stable_hash(*cards));
     answer.headers = {{"ETag", etag}, {"Cache-Control", "no-cache"}};
     const bool unchanged = has_already(seen, etag);
     answer.status = unchanged ? kStatusNotModified : 200;
