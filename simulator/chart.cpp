@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/markup_text.hpp"
+
 namespace tuneband {
 
 namespace {
@@ -26,22 +28,6 @@ constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", 
 // From the ninth line on.
 constexpr const char* kDashes[] = {"", " stroke-dasharray=\"6 3\"", " stroke-dasharray=\"2 3\"",
                                    " stroke-dasharray=\"10 3 2 3\""};
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '<') {
-      result += "&lt;";
-    } else if (c == '&') {
-      result += "&amp;";
-    } else if (c == '"') {
-      result += "&quot;";
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
 
 class Chart {
  public:
@@ -82,7 +68,7 @@ class Chart {
   }
 
   void label(double at_x, double at_y, const char* anchor, const std::string& text) {
-    text_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", at_x, at_y, anchor, escaped(text));
+    text_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", at_x, at_y, anchor, markup_text(text));
   }
 
   void axes() {

@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "cli/format.hpp"
+#include "core/markup_text.hpp"
+#include "core/text.hpp"
 
 namespace tuneband::cli {
 
@@ -54,12 +56,12 @@ struct PlotAxis {
 std::string tick_text(double value) { return fmt::format("{:.4g}", value); }
 
 std::string svg_text(double x, double y, std::string_view text, std::string_view anchor, std::string_view more = "") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>", x, y, anchor, more, html_text(text));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>", x, y, anchor, more, markup_text(text));
 }
 
 std::string begin_svg(double height, const PlotTitles& titles) {
   return fmt::format("<svg viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"{}\">", kPlotWidth, height,
-                     html_text(titles.title)) +
+                     markup_text(titles.title)) +
          svg_text(kPlotLeft, 16, titles.title, "start", " class=\"title\"");
 }
 
@@ -86,39 +88,10 @@ std::string svg_axes(const PlotAxis& x, const PlotAxis& y, const PlotTitles& tit
 }
 
 std::string shown_name(const std::string& name) {
-  if (name.size() <= kPlotNameShown) return name;
-  std::size_t end = kPlotNameShown - 3;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) --end;  // not within a letter
-  return name.substr(0, end) + "...";
+  return name.size() <= kPlotNameShown ? name : shortened(name, kPlotNameShown - 3);
 }
 
 }  // namespace
-
-std::string html_text(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-  }
-  return escaped;
-}
 
 std::string line_plot(const std::vector<PlotLine>& lines, const PlotTitles& titles) {
   PlotAxis x;
@@ -173,7 +146,7 @@ std::string bar_plot(const std::vector<std::pair<std::string, double>>& bars, co
     const double to = std::isfinite(value) ? x.place(value, kNames, kPlotWidth - kNumber) : from;
     svg += svg_rectangle(std::min(from, to), top + 3, std::abs(to - from), kPlotRow - 6, "class=\"bar\"");
     svg +=
-        fmt::format("<g><title>{}</title>", html_text(name)) + svg_text(kNames - 6, top + 13, shown_name(name), "end") + "</g>";
+        fmt::format("<g><title>{}</title>", markup_text(name)) + svg_text(kNames - 6, top + 13, shown_name(name), "end") + "</g>";
     svg += svg_text(kPlotWidth - kNumber + 6, top + 13, fmt::format("{:.4g}", value), "start");
   }
   return svg + "</svg>";

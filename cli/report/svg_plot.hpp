@@ -3,14 +3,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace tuneband::cli {
-
-// For the text and the attributes of a page.
-std::string html_text(std::string_view text);
 
 struct PlotLine {
   std::string name;

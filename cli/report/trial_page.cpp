@@ -8,6 +8,7 @@
 
 #include "cli/format.hpp"
 #include "cli/report/svg_plot.hpp"
+#include "core/markup_text.hpp"
 
 namespace tuneband::cli {
 
@@ -48,11 +49,11 @@ std::string page_text(const Json& json, const char* field) {
 }
 
 std::string page_row(const std::string& name, const std::string& text) {
-  return text.empty() ? "" : "<tr><th>" + html_text(name) + "</th><td>" + html_text(text) + "</td></tr>\n";
+  return text.empty() ? "" : "<tr><th>" + markup_text(name) + "</th><td>" + markup_text(text) + "</td></tr>\n";
 }
 
 std::string page_section(const std::string& title, const std::string& body) {
-  return "<h2>" + html_text(title) + "</h2>\n" + body;
+  return "<h2>" + markup_text(title) + "</h2>\n" + body;
 }
 
 std::string page_plots(const std::vector<std::string>& all) {
@@ -62,9 +63,9 @@ std::string page_plots(const std::vector<std::string>& all) {
 }
 
 std::string not_saved(const std::string& what, const std::string& collections) {
-  return "<p class=\"missing\">" + html_text(what) +
+  return "<p class=\"missing\">" + markup_text(what) +
          " To have it in the page of a later trial, name in the job's document: <code>" +
-         html_text("\"debug\": {\"collections\": {" + collections + "}}") + "</code></p>\n";
+         markup_text("\"debug\": {\"collections\": {" + collections + "}}") + "</code></p>\n";
 }
 
 constexpr const char* kPredictionsSaved = R"("labels": {"raw": true}, "predictions": {"raw": true})";
@@ -84,8 +85,8 @@ std::string findings_of(const TrialSaved& saved) {
   if (saved.findings.empty()) return "<p>The job's rules found nothing.</p>\n";
   std::string list = "<ul>\n";
   for (const Json& finding : saved.findings) {
-    list += "<li><b>" + html_text(page_text(finding, "rule")) + "</b>, step " + html_text(page_text(finding, "step")) + ": " +
-            html_text(page_text(finding, "message")) + ". " + html_text(page_text(finding, "remedy")) + "</li>\n";
+    list += "<li><b>" + markup_text(page_text(finding, "rule")) + "</b>, step " + markup_text(page_text(finding, "step")) + ": " +
+            markup_text(page_text(finding, "message")) + ". " + markup_text(page_text(finding, "remedy")) + "</li>\n";
   }
   return list + "</ul>\n";
 }
@@ -231,7 +232,7 @@ std::string trial_page(const TrialSaved& saved) {
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-      html_text(title) + "</title>\n" + kStyle + "</head>\n<body>\n<h1>" + html_text(title) + "</h1>\n";
+      markup_text(title) + "</title>\n" + kStyle + "</head>\n<body>\n<h1>" + markup_text(title) + "</h1>\n";
   page += head_of(saved);
   page += page_section("Findings", findings_of(saved));
   page += page_section("Learning curves", curves_of(saved));

@@ -7,6 +7,7 @@
 #include "cli/report/svg_plot.hpp"
 #include "cli/report/trial_figures.hpp"
 #include "cli/report/trial_page.hpp"
+#include "core/markup_text.hpp"
 
 namespace tuneband::cli {
 
@@ -105,7 +106,7 @@ TEST(TrialPage, NoNameBecomesAPartOfThePage) {
   saved.trial["message"] = "<b>it</b>";
   const std::string page = trial_page(saved);
   for (const char* part : {"<script", "<img", "\"onload", "<b>it"}) EXPECT_THAT(page, Not(HasSubstr(part)));
-  EXPECT_EQ(html_text("a<b>&\"'\x01"), "a&lt;b&gt;&amp;&quot;&#39; ");
+  EXPECT_EQ(markup_text("a<b>&\"'\x01"), "a&lt;b&gt;&amp;&quot;&#39; ");
 }
 
 TEST(SvgPlot, OfNothingFiniteThereIsNone) {
