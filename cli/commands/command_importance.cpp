@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/commands/commands.hpp"
+#include "cli/commands/answer.hpp"
 #include "cli/format.hpp"
 #include "cli/terminal/table.hpp"
 
@@ -68,33 +68,31 @@ void print_shares(Console& console, const Json& importance, bool maximize) {
   console.print_table(table);
 }
 
+Finished print_importance(Console& console, const Json& answer, const JobInfo& job) {
+  const Json importance = answer.value("importance", Json());
+  if (!importance.is_object()) {
+    console.print("too few trials have a result at one rung, or nothing is tuned: nothing can be said yet");
+    return kExitOk;
+  }
+  const double explained = number_at(importance, "explained");
+  console.field("metric", job.metric);
+  console.field(
+      "from",
+      fmt::format("{} with a result at {}", format_count(static_cast<std::int64_t>(number_at(importance, "trials")), "trial"),
+                  format_resource(static_cast<std::int64_t>(number_at(importance, "resource")), job.resource_name)));
+  console.field("explained", fmt::format("{} of the variance of trials that the model has not seen", percent(explained)));
+  if (explained < kExplainedMin) console.field("", "so little that the shares below say next to nothing: more trials are needed");
+  print_shares(console, importance, job.maximize);
+  return kExitOk;
+}
+
 }  // namespace
 
 Finished show_importance(Session session, const std::string& name) {
   const auto job = session.api.job(name);
   if (!job) return job.error();
-  const auto answer = session.api.get(job_path(name) + "/importance");
-  if (!answer) return answer.error();
-  if (session.console.json()) {
-    session.console.print_json(*answer);
-    return kExitOk;
-  }
-  const Json importance = answer->value("importance", Json());
-  if (!importance.is_object()) {
-    session.console.print("too few trials have a result at one rung, or nothing is tuned: nothing can be said yet");
-    return kExitOk;
-  }
-  const double explained = number_at(importance, "explained");
-  session.console.field("metric", job->metric);
-  session.console.field(
-      "from",
-      fmt::format("{} with a result at {}", format_count(static_cast<std::int64_t>(number_at(importance, "trials")), "trial"),
-                  format_resource(static_cast<std::int64_t>(number_at(importance, "resource")), job->resource_name)));
-  session.console.field("explained", fmt::format("{} of the variance of trials that the model has not seen", percent(explained)));
-  if (explained < kExplainedMin)
-    session.console.field("", "so little that the shares below say next to nothing: more trials are needed");
-  print_shares(session.console, importance, job->maximize);
-  return kExitOk;
+  return show_answer(session, job_path(name) + "/importance",
+                     [&](const Json& answer) { return print_importance(session.console, answer, *job); });
 }
 
 }  // namespace tuneband::cli

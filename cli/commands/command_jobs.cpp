@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "cli/commands/commands.hpp"
+#include "cli/commands/answer.hpp"
 #include "cli/format.hpp"
 #include "cli/terminal/job_plots.hpp"
 #include "cli/terminal/job_report.hpp"
@@ -116,13 +116,9 @@ Finished delete_job(Session session, const std::string& job) {
   return kExitOk;
 }
 
-Finished list_workers(Session session) {
-  const auto answer = session.api.get("/v1/workers");
-  if (!answer) return answer.error();
-  if (session.console.json()) {
-    session.console.print_json(*answer);
-    return kExitOk;
-  }
+namespace {
+
+Finished print_workers(Session session, const Json& answer) {
   Table table({{"name"},
                {"state"},
                {"job", Align::right},
@@ -131,7 +127,7 @@ Finished list_workers(Session session) {
                {"last seen"},
                {"data", Align::right},
                {"id"}});
-  for (const WorkerInfo& worker : list_from_json(*answer, "workers", worker_from_json)) {
+  for (const WorkerInfo& worker : list_from_json(answer, "workers", worker_from_json)) {
     const auto seen =
         worker.last_seen_ms
             ? format_duration(static_cast<double>(std::max<std::int64_t>(0, now_ms() - *worker.last_seen_ms)) / 1000) + " ago"
@@ -145,6 +141,12 @@ Finished list_workers(Session session) {
   }
   session.console.print_table(table);
   return kExitOk;
+}
+
+}  // namespace
+
+Finished list_workers(Session session) {
+  return show_answer(session, "/v1/workers", [session](const Json& answer) { return print_workers(session, answer); });
 }
 
 }  // namespace tuneband::cli

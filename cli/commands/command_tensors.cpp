@@ -7,7 +7,7 @@
 #include <fstream>
 #include <map>
 
-#include "cli/commands/commands.hpp"
+#include "cli/commands/answer.hpp"
 #include "cli/format.hpp"
 #include "cli/terminal/text_plot.hpp"
 #include "core/text.hpp"
@@ -43,16 +43,9 @@ std::string kept_text(const Json& tensor) {
   return tensor.value("whole", false) ? "whole" : "reductions";
 }
 
-Finished list_tensors(Session session, const TensorsOptions& options) {
-  const auto answer = session.api.get(trial_path(options.job, options.trial) + "/tensors?rank=" + std::to_string(options.rank));
-  if (!answer) return answer.error();
-  Console& console = session.console;
-  if (console.json()) {
-    console.print_json(*answer);
-    return kExitOk;
-  }
+Finished print_tensors(Console& console, const Json& answer) {
   Table table({{"tensor"}, {"shape"}, {"kept"}, {"steps", Align::right}, {"first", Align::right}, {"last", Align::right}});
-  for (const Json& tensor : answer->value("tensors", Json::array())) {
+  for (const Json& tensor : answer.value("tensors", Json::array())) {
     table.add_row({text_of(tensor, "name"), shape_text(tensor), kept_text(tensor), std::to_string(integer_of(tensor, "steps")),
                    std::to_string(integer_of(tensor, "first_step")), std::to_string(integer_of(tensor, "last_step"))});
   }
@@ -61,13 +54,18 @@ Finished list_tensors(Session session, const TensorsOptions& options) {
     return kExitOk;
   }
   console.print_table(table);
-  const Json dropped = answer->value("dropped", Json::object());
+  const Json dropped = answer.value("dropped", Json::object());
   if (integer_of(dropped, "rows") > 0) {
     console.note(
         fmt::format("{} found no room: `trial_megabytes_max` and `job_megabytes_max` in the job's `debug` section are the bounds",
                     format_count(integer_of(dropped, "rows"), "tensor")));
   }
   return kExitOk;
+}
+
+Finished list_tensors(Session session, const TensorsOptions& options) {
+  return show_answer(session, fmt::format("{}/tensors?rank={}", trial_path(options.job, options.trial), options.rank),
+                     [&](const Json& answer) { return print_tensors(session.console, answer); });
 }
 
 // Of a scalar its value; of an array the reduction that was asked for.
@@ -102,18 +100,8 @@ void print_reductions(Console& console, const Json& step) {
   console.print_table(table);
 }
 
-Finished show_series(Session session, const TensorsOptions& options) {
-  std::string target = trial_path(options.job, options.trial) + "/tensors/series?name=" + percent_encoded(options.name) +
-                       "&rank=" + std::to_string(options.rank);
-  if (options.step) target += fmt::format("&from={}&until={}", *options.step, *options.step);
-  const auto answer = session.api.get(target);
-  if (!answer) return answer.error();
-  Console& console = session.console;
-  if (console.json()) {
-    console.print_json(*answer);
-    return kExitOk;
-  }
-  const Json steps = answer->value("steps", Json::array());
+Finished print_series(Console& console, const Json& answer, const TensorsOptions& options) {
+  const Json steps = answer.value("steps", Json::array());
   if (options.step && steps.empty()) {
     return bad_input(fmt::format("`{}` was not saved at step {}", options.name, *options.step), "",
                      "without --step all its steps are shown");
@@ -142,6 +130,17 @@ Finished show_series(Session session, const TensorsOptions& options) {
     console.print_table(table);
   }
   return kExitOk;
+}
+
+// "" without a step.
+std::string only_step(const TensorsOptions& options) {
+  return options.step ? fmt::format("&from={}&until={}", *options.step, *options.step) : "";
+}
+
+Finished show_series(Session session, const TensorsOptions& options) {
+  const std::string target = fmt::format("{}/tensors/series?name={}&rank={}{}", trial_path(options.job, options.trial),
+                                         percent_encoded(options.name), options.rank, only_step(options));
+  return show_answer(session, target, [&](const Json& answer) { return print_series(session.console, answer, options); });
 }
 
 std::string cell(const Json& values, std::size_t side, Precision precision) {
@@ -182,25 +181,13 @@ void plot_beside(Console& console, const std::array<std::vector<PlotPoint>, 2>& 
   }
 }
 
-Finished show_beside(Session session, const TensorsOptions& options) {
-  std::string target =
-      fmt::format("{}/tensors/beside?other={}&rank={}", trial_path(options.job, options.trial), *options.beside, options.rank);
-  if (!options.name.empty()) target += "&name=" + percent_encoded(options.name);
-  if (!options.reduction.empty()) target += "&reduction=" + percent_encoded(options.reduction);
-  if (options.step) target += fmt::format("&from={}&until={}", *options.step, *options.step);
-  const auto answer = session.api.get(target);
-  if (!answer) return answer.error();
-  Console& console = session.console;
-  if (console.json()) {
-    console.print_json(*answer);
-    return kExitOk;
-  }
+Finished print_beside(Console& console, const Json& answer, const TensorsOptions& options) {
   const std::vector<std::string> trials = {fmt::format("trial {}", options.trial), fmt::format("trial {}", *options.beside)};
-  if (options.name.empty()) return list_beside(console, *answer, trials);
+  if (options.name.empty()) return list_beside(console, answer, trials);
   const Precision precision = console.terminal().interactive ? Precision::readable : Precision::exact;
   std::array<std::vector<PlotPoint>, 2> curves;
   Table table({{"step", Align::right}, {trials[0], Align::right}, {trials[1], Align::right}, {"difference", Align::right}});
-  for (const Json& step : answer->value("steps", Json::array())) {
+  for (const Json& step : answer.value("steps", Json::array())) {
     const Json& values = step.at("values");
     std::array<std::optional<double>, 2> both;
     for (std::size_t side = 0; side < both.size(); ++side) {
@@ -213,6 +200,15 @@ Finished show_beside(Session session, const TensorsOptions& options) {
   if (console.terminal().interactive && console.terminal().utf8) plot_beside(console, curves, trials);
   console.print_table(table);
   return kExitOk;
+}
+
+Finished show_beside(Session session, const TensorsOptions& options) {
+  std::string target =
+      fmt::format("{}/tensors/beside?other={}&rank={}", trial_path(options.job, options.trial), *options.beside, options.rank);
+  if (!options.name.empty()) target += "&name=" + percent_encoded(options.name);
+  if (!options.reduction.empty()) target += "&reduction=" + percent_encoded(options.reduction);
+  return show_answer(session, target + only_step(options),
+                     [&](const Json& answer) { return print_beside(session.console, answer, options); });
 }
 
 void print_finding(Console& console, const Json& finding, bool with_trial) {

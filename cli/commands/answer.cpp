@@ -1,0 +1,13 @@
+#include "cli/commands/answer.hpp"
+
+namespace tuneband::cli {
+
+Finished show_answer(Session session, const std::string& target, const std::function<Finished(const Json&)>& show) {
+  const auto answer = session.api.get(target);
+  if (!answer) return answer.error();
+  if (!session.console.json()) return show(*answer);
+  session.console.print_json(*answer);
+  return kExitOk;
+}
+
+}  // namespace tuneband::cli
