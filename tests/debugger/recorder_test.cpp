@@ -1,30 +1,24 @@
 #include "debugger/files/recorder.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <map>
+#include <memory>
 
 #include "core/json.hpp"
+#include "tests/server/temporary_directory.hpp"
 
 namespace tuneband::debugger::files {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::int64_t kStepsOfTraining = 12;
 
 // One trial whose training saves a step 1 to kStepsOfTraining, in segments of an epoch each.
 class RecordedTrial : public ::testing::Test {
  protected:
-  RecordedTrial() : directory_(fs::temp_directory_path() / ("recorder-" + std::to_string(::getpid()))) { begin_anew(); }
-  ~RecordedTrial() override { fs::remove_all(directory_); }
-
   void begin_anew() {
-    fs::remove_all(directory_);
-    fs::create_directories(directory_);
+    directory_ = std::make_unique<tuneband::test::TemporaryDirectory>();
     told_.clear();
     epoch_ = 0;
   }
@@ -46,7 +40,7 @@ class RecordedTrial : public ::testing::Test {
   // Saves the steps behind `from` until `until`. What is found counts once for each rule, as a trial's rows do; `told`: false
   // when the worker is killed before it could say so.
   void segment(const DebugSpec& debug, std::int64_t begin_step, std::int64_t from, std::int64_t until, bool told = true) {
-    Recorder recorder(debug, directory_.string(), ++epoch_, 0, begin_step);
+    Recorder recorder(debug, directory_->path(), ++epoch_, 0, begin_step);
     for (std::int64_t step = from + 1; step <= until; ++step) {
       recorder.add(step, "losses/train", loss(step));
       recorder.commit(step);
@@ -56,7 +50,7 @@ class RecordedTrial : public ::testing::Test {
     for (const Finding& finding : recorder.take_findings()) told_.emplace(finding.rule, finding.step);
   }
 
-  fs::path directory_;
+  std::unique_ptr<tuneband::test::TemporaryDirectory> directory_ = std::make_unique<tuneband::test::TemporaryDirectory>();
   std::map<std::string, std::int64_t> told_;
   std::int64_t epoch_ = 0;
 };

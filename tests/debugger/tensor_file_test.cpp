@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -7,6 +6,7 @@
 #include <sstream>
 
 #include "debugger/files/tensor_reader.hpp"
+#include "tests/server/temporary_directory.hpp"
 
 namespace tuneband::debugger::files {
 
@@ -19,12 +19,6 @@ constexpr std::int64_t kLastStep = 1'000'000;
 
 class TensorFile : public ::testing::Test {
  protected:
-  TensorFile() : directory_(fs::temp_directory_path() / ("tensor-file-" + std::to_string(::getpid()))) {
-    fs::remove_all(directory_);
-    fs::create_directories(directory_);
-  }
-  ~TensorFile() override { fs::remove_all(directory_); }
-
   TensorWriter writer(std::int64_t epoch, std::int64_t begin, std::int64_t room = kRoom, int rank = 0) const {
     return std::move(*TensorWriter::open(directory_.string(), epoch, rank, begin, room));
   }
@@ -44,7 +38,8 @@ class TensorFile : public ::testing::Test {
     return all;
   }
 
-  fs::path directory_;
+  tuneband::test::TemporaryDirectory temporary_;
+  fs::path directory_ = temporary_.path();
 };
 
 }  // namespace

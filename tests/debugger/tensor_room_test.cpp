@@ -10,6 +10,7 @@
 
 #include "debugger/files/tensor_reader.hpp"
 #include "debugger/files/tensor_writer.hpp"
+#include "tests/server/temporary_directory.hpp"
 
 namespace tuneband::debugger::files {
 
@@ -22,11 +23,9 @@ constexpr std::int64_t kOfJob = 200'000;
 
 class TensorRoomTest : public ::testing::Test {
  protected:
-  TensorRoomTest() : job_(fs::temp_directory_path() / ("tensor-room-" + std::to_string(::getpid()))) {
-    fs::remove_all(job_);
+  TensorRoomTest() {
     for (int trial = 0; trial < 4; ++trial) fs::create_directories(dir(trial));
   }
-  ~TensorRoomTest() override { fs::remove_all(job_); }
 
   std::string dir(int trial) const { return (job_ / "trials" / std::to_string(trial)).string(); }
   TensorWriter writer(int trial, std::int64_t of_job = kOfJob, std::int64_t epoch = 1) const {
@@ -53,7 +52,8 @@ class TensorRoomTest : public ::testing::Test {
   }
   JobTensors known() const { return tensors_of_job(job_.string()).value_or(JobTensors{-1, {}}); }
 
-  fs::path job_;
+  tuneband::test::TemporaryDirectory temporary_;
+  fs::path job_ = temporary_.path();
 };
 
 }  // namespace

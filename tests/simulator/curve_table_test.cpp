@@ -17,7 +17,7 @@ std::string error_of(const std::string& text) {
 }
 
 Result<CurveTable> table_of(const std::string& text, const std::string& metric = "") {
-  const TemporaryDirectory directory;
+  const TemporaryFiles directory;
   return load_curve_table(directory.write("curves.csv", text), {metric, "", ""});
 }
 
@@ -55,7 +55,7 @@ TEST(Csv, KeepsEveryTextAsItWasWritten) {
 }
 
 TEST(Csv, ReadsGzipAsIfItWereNot) {
-  const TemporaryDirectory directory;
+  const TemporaryFiles directory;
   const auto plain = read_csv(directory.write("t.csv", "a\n1\n"));
   const auto packed = read_csv(directory.write_gzip("t.csv.gz", "a\n1\n"));
   ASSERT_TRUE(plain && packed);
@@ -63,7 +63,7 @@ TEST(Csv, ReadsGzipAsIfItWereNot) {
 }
 
 TEST(Csv, TellsOfFilesThatAreNotThereOrCutOff) {
-  const TemporaryDirectory directory;
+  const TemporaryFiles directory;
   const auto missing = read_csv("/nowhere/at/all.csv");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::not_found);
@@ -102,7 +102,7 @@ TEST(CurveTable, TakesCurvesCostsAndHyperparametersFromTheColumns) {
 }
 
 TEST(CurveTable, JoinsConfigurationsOfAFileBesideIt) {
-  const TemporaryDirectory directory;
+  const TemporaryFiles directory;
   directory.write("configs.csv", "config,rate\n7,0.5\n8,0.25\n");
   const auto table = load_curve_table(directory.write_gzip("task.csv.gz", "config,acc_1\n8,1\n7,2\n"), {});
   ASSERT_TRUE(table) << describe(table.error());
@@ -147,7 +147,7 @@ TEST(CurveTable, SpansASpaceWithLogarithmicScalesWhereValuesLieSo) {
 
 // As an export writes them: what a cell is the text of is for the search space to say.
 TEST(CurveTable, TakesTheValuesOfTheSearchSpaceThatItsCellsAreTheTextsOf) {
-  const TemporaryDirectory directory;
+  const TemporaryFiles directory;
   Diagnostics diagnostics;
   const SearchSpace space = SearchSpace::parse(Json::parse(R"({
     "flag": {"type": "categorical", "values": [true, false]}, "text": {"type": "categorical", "values": ["1", "2"]},
@@ -206,7 +206,7 @@ TEST(CurveTable, TakesTheNamesOfTheJobForWhatTheyAreInTheJob) {
   EXPECT_EQ(times->curves[0].at(2), 9);
   EXPECT_EQ(times->curves[0].seconds_per_unit, 4);
 
-  const TemporaryDirectory directory;
+  const TemporaryFiles directory;
   Diagnostics diagnostics;
   const SearchSpace space = SearchSpace::parse(
       Json::parse(

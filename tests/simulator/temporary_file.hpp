@@ -1,41 +1,30 @@
-// A file that is there as long as the test that wrote it.
+// Files that are there as long as the test that wrote them.
 #pragma once
 
 #include <zlib.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "tests/server/temporary_directory.hpp"
+
 namespace tuneband::test {
 
-class TemporaryDirectory {
+class TemporaryFiles : public TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "tuneband-curves-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
   std::string write(const std::string& name, const std::string& text) const {
-    const std::string path = (path_ / name).string();
+    const std::string path = *this / name;
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }
 
   std::string write_gzip(const std::string& name, const std::string& text) const {
-    const std::string path = (path_ / name).string();
+    const std::string path = *this / name;
     gzFile file = gzopen(path.c_str(), "wb");
     gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
     gzclose(file);
     return path;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 }  // namespace tuneband::test
