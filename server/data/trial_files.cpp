@@ -22,9 +22,9 @@ constexpr unsigned kReleasedMode = 0644;
 constexpr const char* kAsideEnding = ".new";  // of a name that is about to be given
 
 // The worker of a trial removes what it makes after its end, perhaps the same at this moment: then something was gone before its
-// turn came, and what is left is to be looked at anew.
+// turn came, and what is left is to be looked at anew: as often as there may be such names, which only become fewer.
 void remove_all_logged(const std::string& path) {
-  constexpr int kAttemptsMax = 10;
+  constexpr int kAttemptsMax = 10'000;
   std::error_code error;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     fs::remove_all(path, error);
