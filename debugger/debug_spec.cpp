@@ -52,7 +52,8 @@ std::vector<std::string> read_names(const Json& json, const std::string& path, D
 }
 
 // The fields of a rule of the type `bound`.
-Declared read_declared(ObjectReader& reader, Diagnostics& diagnostics) {
+Declared read_declared(ObjectReader& reader, RuleSpec& rule, Diagnostics& diagnostics) {
+  constexpr std::int64_t kTrialMax = 1'000'000;
   constexpr std::int64_t kStepsMax = 1'000'000;
   Declared declared;
   reader.require_present("reduction");
@@ -69,6 +70,10 @@ Declared read_declared(ObjectReader& reader, Diagnostics& diagnostics) {
     } else {
       diagnostics.error(reader.path_to("relative_to"), pattern.error().message);
     }
+  }
+  if (const auto trial = reader.integer("other_trial", {.min = 0, .max = kTrialMax})) {
+    rule.parameters["other_trial"] = static_cast<double>(*trial);
+    if (declared.relative_to) diagnostics.error(reader.path(), "expected either `relative_to` or `other_trial`");
   }
   return declared;
 }
@@ -208,7 +213,7 @@ RuleSpec parse_rule(const Json& json, const std::string& path, Diagnostics& diag
     rule.collections = read_names(*names, reader.path_to("collections"), diagnostics);
   if (const Json* tensors = reader.find("tensors"))
     rule.tensors = parse_patterns(*tensors, reader.path_to("tensors"), diagnostics);
-  if (rule.type == "bound") rule.declared = read_declared(reader, diagnostics);
+  if (rule.type == "bound") rule.declared = read_declared(reader, rule, diagnostics);
   if (rule.type == "process") rule.argv = read_argv(reader, diagnostics);
   static const Json kNone = Json::object();
   const Json* given = reader.find("parameters");

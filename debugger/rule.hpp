@@ -42,6 +42,7 @@ struct Declared {
   std::optional<double> below;
   int for_steps = 1;
   std::optional<Pattern> relative_to;  // divided by the same reduction of the first tensor that this finds, at the same step
+  // With the parameter `other_trial` of its rule: divided by that of the same tensor in that trial, at the same step.
 };
 
 struct RuleSpec {

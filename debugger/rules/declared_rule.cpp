@@ -1,4 +1,5 @@
 // `bound`: a rule that the job itself declares.
+#include <algorithm>
 #include <map>
 
 #include "debugger/rule.hpp"
@@ -9,16 +10,16 @@ namespace {
 
 class Bound final : public Rule {
  public:
-  explicit Bound(const RuleSpec& spec) : declared_(*spec.declared) {}
+  explicit Bound(const RuleSpec& spec) : declared_(*spec.declared) {
+    const auto trial = spec.parameters.find("other_trial");
+    if (trial != spec.parameters.end()) other_trial_ = static_cast<int>(trial->second);
+  }
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
-    const TensorAtStep* other = nullptr;
-    for (const TensorAtStep& tensor : step.tensors) {
-      if (declared_.relative_to && declared_.relative_to->found_in(tensor.name)) other = other == nullptr ? &tensor : other;
-    }
-    if (declared_.relative_to && other == nullptr) return std::nullopt;
     for (const TensorAtStep& tensor : step.tensors) {
       if (declared_.relative_to && declared_.relative_to->found_in(tensor.name)) continue;
+      const TensorAtStep* other = compared_with(tensor, step);
+      if (other == nullptr && (declared_.relative_to || other_trial_)) continue;
       const double unit = other == nullptr ? 1 : other->summary.value(declared_.reduction);
       const double value = tensor.summary.value(declared_.reduction) / unit;
       // NaN is outside of every bound.
@@ -32,10 +33,24 @@ class Bound final : public Rule {
   }
 
  private:
+  // Null: with nothing, or it is not there at this step.
+  const TensorAtStep* compared_with(const TensorAtStep& tensor, const StepTensors& step) const {
+    const auto& among = other_trial_ ? step.other : step.tensors;
+    if (!other_trial_ && !declared_.relative_to) return nullptr;
+    const auto found = std::find_if(among.begin(), among.end(), [&](const TensorAtStep& one) {
+      return other_trial_ ? one.name == tensor.name : declared_.relative_to->found_in(one.name);
+    });
+    return found == among.end() ? nullptr : &*found;
+  }
+
   Finding finding(const TensorAtStep& tensor, const TensorAtStep* other, std::int64_t step, double value) const {
     const double bound = declared_.above ? *declared_.above : *declared_.below;
     std::string message = std::string(to_string(declared_.reduction)) + " of `" + tensor.name + "`";
-    if (other != nullptr) message += " by that of `" + other->name + "`";
+    if (other_trial_) {
+      message += " by that in trial " + std::to_string(*other_trial_);
+    } else if (other != nullptr) {
+      message += " by that of `" + other->name + "`";
+    }
     message += " is " + short_number(value) + " at step " + std::to_string(step) +
                (declared_.above ? ", not at most " : ", not at least ") + short_number(bound);
     if (declared_.for_steps > 1) message += ", " + std::to_string(declared_.for_steps) + " saved steps in a row";
@@ -43,6 +58,7 @@ class Bound final : public Rule {
   }
 
   Declared declared_;
+  std::optional<int> other_trial_;
   std::map<std::string, int> steps_;
 };
 

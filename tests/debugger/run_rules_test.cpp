@@ -80,7 +80,41 @@ TEST(SimilarAcrossRuns, OfAnotherTrialWithoutTheStepNothingIsSaid) {
   EXPECT_TRUE(alone.step(with_loss(9, 1)).empty());
 }
 
+TEST(BoundOfAnotherTrial, IsOfTheShareOfTheSameTensorThere) {
+  const auto found_at = [](double here, double there, std::int64_t step = 9) {
+    Judge judge(spec_of(R"({"rule": "bound", "reduction": "mean", "above": 1.5, "other_trial": 4, "tensors": ["losses"]})"),
+                [&](int trial, std::int64_t at) {
+                  EXPECT_EQ(trial, 4);
+                  if (at != 9) return std::vector<TensorAtStep>{};
+                  return std::vector<TensorAtStep>{{"losses/other", summarise(0.0), nullptr},
+                                                   {"losses/train", summarise(there), nullptr}};
+                });
+    return judge.step(with_loss(step, here));
+  };
+  EXPECT_TRUE(found_at(3, 2).empty()) << "one and a half times as large";
+  EXPECT_TRUE(found_at(3.5, 2, 8).empty()) << "a step that the other trial has not";
+  const auto found = found_at(3.5, 2);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].value, 1.75);
+  EXPECT_EQ(found[0].threshold, 1.5);
+  EXPECT_THAT(found[0].message, HasSubstr("mean of `losses/train` by that in trial 4 is 1.75 at step 9"));
+}
+
+TEST(BoundRelativeToAnotherCollection, SeesThatOneAlsoWhereItLooksAtTheFirstAlone) {
+  Judge judge(spec_of(R"({"rule": "bound", "reduction": "abs_mean", "below": 0.5, "collections": ["gradients"],
+                          "relative_to": "^weights/"})"));
+  const auto at = [&](std::int64_t step, double gradient) {
+    return judge.step({step, {{"gradients/w", summarise(gradient), nullptr}, {"weights/w", summarise(2.0), nullptr}}, {}});
+  };
+  EXPECT_TRUE(at(1, 1).empty());
+  EXPECT_EQ(at(2, 0.9).size(), 1U);
+}
+
 TEST(RulesOfRuns, SayWhatIsWrongWithThem) {
+  EXPECT_THAT(fault_of_rule(R"({"rule": "bound", "reduction": "mean", "above": 1, "other_trial": 4, "relative_to": "x"})"),
+              HasSubstr("expected either `relative_to` or `other_trial`"));
+  EXPECT_THAT(fault_of_rule(R"({"rule": "bound", "reduction": "mean", "above": 1, "other_trial": -1})"),
+              HasSubstr("other_trial"));
   EXPECT_THAT(fault_of_rule(R"({"rule": "similar_across_runs"})"), HasSubstr("expected `parameters.other_trial`"));
   EXPECT_THAT(fault_of_rule(R"({"rule": "process"})"), HasSubstr("debug.rules[0].argv: is missing"));
   EXPECT_THAT(fault_of_rule(R"({"rule": "process", "argv": []})"), HasSubstr("expected an array of a program"));
