@@ -362,6 +362,9 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
          "on when it is given its directory again")
       ->type_name("DIR");
   run->add_flag("--keep", arguments.run.keep, "Keep the server up after the job's end, until Ctrl-C");
+  run->add_option("--allow-webhook", arguments.run.allowed_webhooks,
+                  "A host that findings of the debugger may be told to; without it, none is called")
+      ->type_name("HOST[:PORT]");
 }
 
 void add_upkeep_commands(CLI::App& app, Command& chosen, Arguments& arguments) {

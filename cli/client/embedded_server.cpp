@@ -38,6 +38,7 @@ Failure cannot_read(std::string said) {
 std::vector<std::string> arguments_of(const EmbeddedServerOptions& options) {
   std::vector<std::string> words{"--port", "0", "--end-with-parent", "--data-dir", options.data_dir};
   if (options.read_only) words.push_back("--read-only");
+  for (const std::string& host : options.allowed_webhooks) words.insert(words.end(), {"--allow-webhook", host});
   if (options.workers) words.insert(words.end(), {"--workers", std::to_string(*options.workers)});
   return words;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/failure.hpp"
 #include "os/unique_fd.hpp"
@@ -17,6 +18,7 @@ struct EmbeddedServerOptions {
   std::string data_dir;
   std::optional<int> workers;
   bool read_only = false;  // changes nothing in data_dir; the log is kept in memory
+  std::vector<std::string> allowed_webhooks = {};
 };
 
 class EmbeddedServer {

@@ -18,6 +18,8 @@ namespace {
 
 // Our own server on our own machine answers at once, or is gone.
 constexpr std::int64_t kOwnServerGoneMs = 5'000;
+constexpr std::int64_t kWebhooksToldMs = 15'000;  // an answer may take 10 s
+constexpr int kWebhooksAskedEveryMs = 100;
 
 struct RunDirectory {
   std::string path;  // absolute
@@ -57,6 +59,29 @@ Outcome<WatchEnd> watch_and_stop(Session session, const JobInfo& job, const Inte
   return end;
 }
 
+// What was found last may still be on its way when the job has ended. What finds nobody there until then, the next server on the
+// directory goes on telling.
+Outcome<void> let_webhooks_be_told(Session session, const std::string& job, const Interrupts& interrupts) {
+  const std::int64_t deadline = now_ms() + kWebhooksToldMs;
+  while (true) {
+    const auto answer = session.api.get(job_path(job) + "/findings");
+    if (!answer) return answer.error();
+    const Json& findings = answer->body["findings"];
+    const auto pending = std::count_if(findings.begin(), findings.end(), [](const Json& one) {
+      const auto word = one.find("webhook");
+      return word != one.end() && *word == "pending";
+    });
+    if (pending == 0) return {};
+    if (now_ms() >= deadline || interrupts.came()) {
+      session.console.note(fmt::format("{} not taken by its web hook yet: a server on this directory tries again",
+                                       pending == 1 ? "a finding was" : fmt::format("{} findings were", pending)));
+      return {};
+    }
+    pollfd interrupted{interrupts.fd(), POLLIN, 0};
+    poll(&interrupted, 1, kWebhooksAskedEveryMs);
+  }
+}
+
 Finished run_on(Session session, const RunOptions& options, const Interrupts& interrupts) {
   const auto answer = submit_file(session, options.job_file);
   if (!answer) return answer.error();
@@ -65,6 +90,9 @@ Finished run_on(Session session, const RunOptions& options, const Interrupts& in
   const auto end = watch_and_stop(session, job, interrupts);
   if (!end) return end.error();
   const std::string id = std::to_string(job.id);
+  if (!options.allowed_webhooks.empty()) {
+    if (const auto told = let_webhooks_be_told(session, id, interrupts); !told) return told.error();
+  }
   const auto printed = session.console.json() ? print_result_json(session.api, session.console, id)
                                               : print_result(session.api, session.console, id);
   if (!printed) return printed.error();
@@ -106,7 +134,7 @@ Finished run_job(Console& console, const RunOptions& options) {
       options.data_dir.empty() ? new_directory(directory_name(file->document)) : make_directory(options.data_dir);
   if (!directory) return directory.error();
   const Interrupts interrupts;
-  const auto server = EmbeddedServer::start({options.server_program, directory->path, *workers});
+  const auto server = EmbeddedServer::start({options.server_program, directory->path, *workers, false, options.allowed_webhooks});
   if (!server) return server.error();
   auto api = ApiClient::create((*server)->url());
   if (!api) return api.error();

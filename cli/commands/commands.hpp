@@ -149,6 +149,7 @@ struct RunOptions {
   std::optional<int> workers;
   std::string data_dir;  // "": a new directory below kRunsDir
   bool keep = false;     // the server stays up after the job's end, until Ctrl-C
+  std::vector<std::string> allowed_webhooks = {};
   std::string server_program;
 };
 inline constexpr const char* kRunsDir = "tuneband-runs";

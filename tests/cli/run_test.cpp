@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -17,6 +18,7 @@
 
 #include "cli/terminal/terminal.hpp"
 #include "core/json.hpp"
+#include "tests/net/loopback_server.hpp"
 
 namespace tuneband::cli {
 
@@ -215,6 +217,26 @@ TEST_F(Run, WithoutANumberThereAreEnoughWorkersForTheWidestTrial) {
   std::ofstream(directory_ + "/job.json") << job;
   Child child = start({"run", "job.json"});
   EXPECT_EQ(child.wait(), 0) << child.said();
+}
+
+TEST_F(Run, FindingsAreToldToTheHostsThatItIsGivenAlsoTheLast) {
+  std::atomic<int> told = 0;
+  test::LoopbackServer receiver([&](const test::LoopbackServer::Request&) {
+    ++told;
+    return test::LoopbackAnswer{.status = 200};
+  });
+  // A NaN in the last line of each trial, as JSON that is not taken for a value to be filled in.
+  write_job(R"(echo step=1 loss={x}; echo step=2 loss={x}; printf '\173"step": 2, "tensors": \173"losses/a": NaN\175\175\n')",
+            {{"max_trials", 3}});
+  std::ifstream written(directory_ + "/job.json");
+  Json job = Json::parse(written);
+  job["scheduler"] = {{"type", "none"}, {"max_resource", 2}};
+  job["debug"]["rules"] = {{{"rule", "exploding_tensor"}, {"action", {{"webhook", receiver.url() + "/found"}}}}};
+  std::ofstream(directory_ + "/job.json") << job;
+  EXPECT_EQ(start({"run", "job.json", "--workers", "1"}).wait(), 2) << "no host is allowed unasked";
+  Child child = start({"run", "job.json", "--workers", "1", "--allow-webhook", "127.0.0.1"});
+  EXPECT_EQ(child.wait(), 0) << child.said();
+  EXPECT_EQ(told, 3);
 }
 
 TEST_F(Run, AnInterruptStopsTheJobAndKeepsWhatItFound) {
