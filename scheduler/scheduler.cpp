@@ -110,6 +110,7 @@ struct Scheduler::State {
 
   void note_mean_segment();
   std::int64_t typical_ms(const Job& job) const;
+  std::optional<std::int64_t> left_ms(const Assignment& assignment);
   std::int64_t next_share_time(const Job& job) const;
   void set_share_start(Job& job) const;
   void recall_share_start(Job& job) const;
@@ -465,6 +466,20 @@ std::int64_t Scheduler::State::typical_ms(const Job& job) const {
   return job.use_over().segments > 0 ? std::max<std::int64_t>(1, job.use_over().mean_ms()) : mean_segment_ms;
 }
 
+std::optional<std::int64_t> Scheduler::State::left_ms(const Assignment& assignment) {
+  const Job& job = *find_job(assignment.trial.job);
+  const TrialRow& trial = job.trial(assignment.trial.number);
+  if (!trial.assigned_at) return std::nullopt;
+  const std::int64_t lasted_ms = std::max<std::int64_t>(0, now - *trial.assigned_at);
+  const std::int64_t done = trial.resource - assignment.from_resource;
+  if (done > 0) {
+    const auto to_do = static_cast<double>(std::max<std::int64_t>(0, assignment.until_resource - trial.resource));
+    return static_cast<std::int64_t>(static_cast<double>(lasted_ms) * to_do / static_cast<double>(done));
+  }
+  if (job.use_over().segments == 0) return std::nullopt;
+  return std::max<std::int64_t>(0, job.use_over().mean_ms() - lasted_ms);
+}
+
 // Once its next segment is begun.
 std::int64_t Scheduler::State::next_share_time(const Job& job) const {
   return job.share_time(now, typical_ms(job), job.replicas_at_least());
@@ -747,7 +762,13 @@ std::optional<Timestamp> Scheduler::next_deadline() const {
   return next;
 }
 
-std::vector<WorkerView> Scheduler::workers() const { return state_->fleet.views(); }
+std::vector<WorkerView> Scheduler::workers() const {
+  std::vector<WorkerView> views = state_->fleet.views();
+  for (WorkerView& view : views) {
+    if (view.trial) view.left_ms = state_->left_ms(*state_->fleet.find(view.id)->assignment);
+  }
+  return views;
+}
 
 std::optional<int> Scheduler::queue_position(JobId id) const {
   const State& state = *state_;

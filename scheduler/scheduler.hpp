@@ -32,6 +32,8 @@ struct WorkerView {
   Timestamp last_seen;
   bool draining = false;
   bool occupied = false;  // still ends something that is no longer its own: not free
+  // Until its segment is over: at its own pace, else as long as segments of the job usually take. Nothing: no word of either yet.
+  std::optional<std::int64_t> left_ms;
   std::vector<std::string> data_keys;
 };
 

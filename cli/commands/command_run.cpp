@@ -66,7 +66,7 @@ Outcome<void> let_webhooks_be_told(Session session, const std::string& job, cons
   while (true) {
     const auto answer = session.api.get(job_path(job) + "/findings");
     if (!answer) return answer.error();
-    const Json& findings = answer->body["findings"];
+    const Json& findings = answer->at("findings");
     const auto pending = std::count_if(findings.begin(), findings.end(), [](const Json& one) {
       const auto word = one.find("webhook");
       return word != one.end() && *word == "pending";

@@ -45,11 +45,12 @@ std::string time_text(const Json& capacity, const std::string& unit) {
 std::string end_text(const Json& capacity, std::int64_t now_ms) {
   const auto alone = capacity_number(capacity, "wall_seconds");
   const double seconds = capacity_number(capacity, "wall_seconds_beside_others").value_or(alone.value_or(0));
-  if (!alone || seconds < kClockFrom || seconds > kClockUntil) return "";
-  const std::time_t end = now_ms / 1000 + static_cast<std::int64_t>(seconds);
+  const double starts = capacity_number(capacity, "starts_in_seconds").value_or(0);
+  if (!alone || seconds > kClockUntil || starts > kClockUntil || seconds + starts < kClockFrom) return "";
+  const std::time_t end = now_ms / 1000 + static_cast<std::int64_t>(seconds + starts);
   std::tm local{};
   ::localtime_r(&end, &local);
-  return seconds < kDay ? fmt::format("about {:%H:%M}", local) : fmt::format("about {:%Y-%m-%d %H:%M}", local);
+  return seconds + starts < kDay ? fmt::format("about {:%H:%M}", local) : fmt::format("about {:%Y-%m-%d %H:%M}", local);
 }
 
 void print_capacity(Console& console, const Json& capacity, const std::string& unit, std::int64_t now_ms) {

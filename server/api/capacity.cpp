@@ -15,15 +15,34 @@ std::string workers_text(int count) { return std::to_string(count) + (count == 1
 // Every job with work has a share of the workers; this one is one more of them.
 int share_of(const WorkersNow& workers) { return std::max(1, workers.all / (workers.jobs + 1)); }
 
+// "12 s", "5 min", "3 h": as exact as a forecast is.
+std::string rough_time(double seconds) {
+  if (seconds < 120) return std::to_string(std::llround(seconds)) + " s";
+  if (seconds < 2 * 3600) return std::to_string(std::llround(seconds / 60)) + " min";
+  return std::to_string(std::llround(seconds / 3600)) + " h";
+}
+
+// Until as many are free as the widest trial needs. Nothing: there are not as many, or of too few it can be told.
+std::optional<double> start_seconds(const JobSpec& spec, const WorkersNow& workers) {
+  const int needed = spec.replicas.back();
+  if (workers.all < needed) return std::nullopt;
+  if (workers.free >= needed) return 0;
+  const auto more = static_cast<std::size_t>(needed - workers.free);
+  return more <= workers.seconds_left.size() ? std::optional(workers.seconds_left[more - 1]) : std::nullopt;
+}
+
 std::string start_of(const JobSpec& spec, const WorkersNow& workers) {
   const int needed = spec.replicas.back();
   if (workers.all == 0) return "when there is a worker: none is connected";
   if (needed > workers.all) return "its widest trials when there are " + workers_text(needed);
   if (workers.free >= needed)
     return "at once, on " + workers_text(workers.free) + " that " + (workers.free == 1 ? "is" : "are") + " free";
-  return "when the next segment of another job ends: " + workers_text(workers.all - workers.free) + " of " +
-         std::to_string(workers.all) + " are at work for " + std::to_string(workers.jobs) +
-         (workers.jobs == 1 ? " job" : " jobs");
+  const auto seconds = start_seconds(spec, workers);
+  const int more = needed - workers.free;
+  return (seconds ? "in about " + rough_time(*seconds) + ", " : "") + "when " +
+         (more == 1 ? "the next segment of another job ends" : std::to_string(more) + " segments of other jobs have ended") +
+         ": " + workers_text(workers.all - workers.free) + " of " + std::to_string(workers.all) + " are at work for " +
+         std::to_string(workers.jobs) + (workers.jobs == 1 ? " job" : " jobs");
 }
 
 // `how`: "with 4 workers". False: it was said.
@@ -50,10 +69,16 @@ void check_replicas(const JobSpec& spec, int workers, Diagnostics& diagnostics) 
 
 Json capacity_of(const JobSpec& spec, const WorkersNow& workers, const std::optional<UnitTime>& unit, Diagnostics& diagnostics,
                  int trials_max) {
-  Json json{{"workers", workers.all},       {"workers_free", workers.free},
-            {"jobs_running", workers.jobs}, {"starts", start_of(spec, workers)},
-            {"seconds_per_unit", nullptr},  {"measured_in", nullptr},
-            {"wall_seconds", nullptr},      {"wall_seconds_beside_others", nullptr}};
+  Json json{{"workers", workers.all},
+            {"workers_free", workers.free},
+            {"jobs_running", workers.jobs},
+            {"starts", start_of(spec, workers)},
+            {"starts_in_seconds", nullptr},
+            {"seconds_per_unit", nullptr},
+            {"measured_in", nullptr},
+            {"wall_seconds", nullptr},
+            {"wall_seconds_beside_others", nullptr}};
+  if (const auto seconds = start_seconds(spec, workers)) json["starts_in_seconds"] = *seconds;
   if (workers.all == 0)
     diagnostics.warning("", "no worker is connected: the job's trials would wait",
                         "start one: tuneband-worker; on another machine it looks at the job before its first trial of it");

@@ -33,6 +33,9 @@ TEST_F(EndText, IsWhatTheClockSaysWhenAJobHasEnded) {
   EXPECT_EQ(end_text(capacity_with(59), kNoon), "") << "soon";
   EXPECT_EQ(end_text(capacity_with(60), kNoon), "about 12:01");
   EXPECT_EQ(end_text(capacity_with(60, 7'200), kNoon), "about 14:00") << "beside the others";
+  Json later = capacity_with(50);
+  later["starts_in_seconds"] = 70;
+  EXPECT_EQ(end_text(later, kNoon), "about 12:02") << "it takes its time from its start";
   EXPECT_EQ(end_text(capacity_with(86'400), kNoon), "about 2026-03-02 12:00");
   EXPECT_EQ(end_text(capacity_with(1e12), kNoon), "");
   EXPECT_EQ(end_text(capacity_with(nullptr), kNoon), "");

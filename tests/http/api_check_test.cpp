@@ -97,9 +97,25 @@ TEST(Capacity, SaysWhenAJobStarts) {
   EXPECT_EQ(capacity(narrow, {4, 0, 2})["starts"],
             "when the next segment of another job ends: 4 workers of 4 are at work for 2 jobs");
   EXPECT_THAT(capacity(wide, {4, 2, 1})["starts"].get<std::string>(), HasSubstr("2 workers of 4 are at work for 1 job"));
+  EXPECT_TRUE(capacity(narrow, {4, 0, 2})["starts_in_seconds"].is_null()) << "of no segment it can be told";
+  EXPECT_EQ(capacity(narrow, {4, 1, 1})["starts_in_seconds"], 0);
   EXPECT_EQ(capacity(wide, {2, 2, 0})["starts"], "its widest trials when there are 3 workers");
   EXPECT_EQ(capacity(narrow, {})["starts"], "when there is a worker: none is connected");
   EXPECT_THAT(doubt(narrow, {}, std::nullopt), HasSubstr("no worker is connected"));
+}
+
+TEST(Capacity, SaysHowLongItTakesUntilWorkersThatAreBusyAreFree) {
+  const JobSpec narrow = spec_of();
+  const JobSpec wide = spec_of("{}", R"({"type": "command", "argv": ["x"], "replicas": 3})");
+  const WorkersNow busy{4, 1, 2, {12.4, 119.6, 7000}};
+  EXPECT_EQ(capacity(wide, busy)["starts_in_seconds"], 119.6) << "one is free, and two more are needed";
+  EXPECT_EQ(capacity(wide, busy)["starts"],
+            "in about 120 s, when 2 segments of other jobs have ended: 3 workers of 4 are at work for 2 jobs");
+  EXPECT_EQ(capacity(narrow, {3, 0, 1, {12.4, 119.6, 7000}})["starts"],
+            "in about 12 s, when the next segment of another job ends: 3 workers of 3 are at work for 1 job");
+  EXPECT_THAT(capacity(wide, {3, 0, 1, {1, 2, 7000}})["starts"].get<std::string>(), HasSubstr("in about 117 min, "));
+  EXPECT_THAT(capacity(wide, {3, 0, 1, {1, 2, 7200}})["starts"].get<std::string>(), HasSubstr("in about 2 h, "));
+  EXPECT_TRUE(capacity(wide, {3, 0, 1, {1, 2}})["starts_in_seconds"].is_null()) << "of the third it cannot be told";
 }
 
 TEST(Capacity, SaysWhenAJobEndsAloneAndBesideOthers) {

@@ -298,7 +298,7 @@ void ScriptRunner::show_workers() {
     lines_.push_back(
         worker.id.value +
         (worker.trial ? " has " + name_of(*worker.trial) + ", epoch " + std::to_string(worker.epoch.value) : " is free") +
-        (worker.draining ? ", draining" : ""));
+        (worker.left_ms ? ", " + std::to_string(*worker.left_ms) + " ms left" : "") + (worker.draining ? ", draining" : ""));
   }
 }
 
