@@ -340,9 +340,7 @@ TEST_F(SyncLoopTest, DrainingEndsAHeldSyncAndTellsTheServer) {
   start_worker();
   server.wait_for(idle);
   EXPECT_EQ(drain(), Worker::End::drained);
-  const auto requests = server.requests();
-  EXPECT_TRUE(requests.back().draining);
-  EXPECT_FALSE(requests.back().assignment);
+  EXPECT_FALSE(server.wait_for([](const SyncRequest& r) { return r.draining; }).assignment);
 }
 
 TEST_F(SyncLoopTest, DrainingStopsTheSegmentAndTellsTheServerBoth) {

@@ -134,7 +134,8 @@ TEST_F(WorkerProgramTest, RunsATrialWithOpenMpSetUpAndEndsCleanlyOnSigterm) {
   EXPECT_THAT(read_text(dir / "trial/log.txt"), HasSubstr("omp passive 2"));
   worker.signal_group(SIGTERM);
   EXPECT_EQ(finish(worker).status.code, 0);
-  EXPECT_TRUE(server.requests().back().draining);
+  // Not the last one that is kept: a held call that the worker broke off may be read after it, from a connection of its own.
+  server.wait_for([](const SyncRequest& r) { return r.draining; });
 }
 
 TEST_F(WorkerProgramTest, SigtermStopsTheCommandAndTellsTheServer) {
