@@ -2,6 +2,7 @@
 // taken away.
 import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { fieldNames } from '../../data/filter.ts';
 import { formatValue } from '../../data/numbers.ts';
 import { valueAt } from '../../data/space.ts';
@@ -49,11 +50,20 @@ const applyDelayMs = 250;
 
 function FilterBox(): JSX.Element {
   const { visible, table } = useJob();
-  const timer = useSignal<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const apply = (text: string): void => {
-    clearTimeout(timer.peek());
-    timer.value = setTimeout(() => choose({ filter: text.trim() }), applyDelayMs);
+  const typed = useSignal(chosen('filter')); // what is in the box, until the address says something else
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const apply = (push: boolean): void => {
+    clearTimeout(timer.current);
+    timer.current = undefined;
+    choose({ filter: typed.peek().trim() }, push);
   };
+  const type = (text: string): void => {
+    typed.value = text;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => apply(false), applyDelayMs);
+  };
+  const shown = timer.current !== undefined || typed.value.trim() === chosen('filter') ? typed.value : chosen('filter');
   const names = [...fieldNames, ...table.parameters.keys()];
   return (
     <label class="filter">
@@ -64,11 +74,11 @@ function FilterBox(): JSX.Element {
         autocomplete="off"
         placeholder="state = completed and eta < 0.1"
         title={`Columns: ${names.join(', ')}. Signs: = != < <= > >= ~ (contains), in (a, b), and, or, not`}
-        value={chosen('filter')}
+        value={shown}
         aria-invalid={visible.value.fault !== null}
         aria-describedby={visible.value.fault !== null ? 'filter-fault' : undefined}
-        onInput={(event) => apply(event.currentTarget.value)}
-        onKeyDown={(event) => { if (event.key === 'Enter') choose({ filter: event.currentTarget.value.trim() }, true); }}
+        onInput={(event) => type(event.currentTarget.value)}
+        onKeyDown={(event) => { if (event.key === 'Enter') apply(true); }}
       />
     </label>
   );

@@ -77,13 +77,14 @@ export function JobPage({ name }: { name: string }): JSX.Element {
         <JobActions store={store}>{viewId !== 'trials' && <AddNoteTo store={store} trial={null} draft={draft} />}</JobActions>
       </header>
       {viewId !== 'trials' && <NoteOf store={store} trial={null} draft={draft} />}
-      {viewId === 'trials' && trial !== undefined ? <Ready><TrialPage trial={Number(trial)} /></Ready> : <JobBody store={store} viewId={viewId} />}
+      {viewId === 'trials' && trial !== undefined ? <TrialBody store={store} trial={Number(trial)} /> : <JobBody store={store} viewId={viewId} />}
     </JobContext.Provider>
   );
+}
 
-  function Ready({ children }: { children: JSX.Element }): JSX.Element {
-    return store.trials.value ? children : <p class="muted">Loading the trials…</p>;
-  }
+// Another trial is another page: nothing that was begun on one is left on the next.
+function TrialBody({ store, trial }: { store: JobStore; trial: number }): JSX.Element {
+  return store.trials.value ? <TrialPage key={trial} trial={trial} /> : <p class="muted">Loading the trials…</p>;
 }
 
 function JobBody({ store, viewId }: { store: JobStore; viewId: string }): JSX.Element {

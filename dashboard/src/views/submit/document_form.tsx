@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import type { Fault, JobDocument, ParameterDocument } from '../../api/shapes.ts';
 import { fieldOf, withField } from '../../data/documents.ts';
+import { TextInput } from '../../parts/text_input.tsx';
 
 export interface FormProps {
   document: JobDocument;
@@ -33,7 +34,7 @@ function Field({ document, faults, change, path, label, kind }: FieldProps): JSX
           {kind.map((option) => <option value={option}>{option === '' ? 'as usual' : option.replaceAll('_', ' ')}</option>)}
         </select>
       ) : (
-        <input type="text" inputMode={kind === 'number' ? 'decimal' : 'text'} value={shown} aria-invalid={bad} onChange={(event) => set(event.currentTarget.value)} />
+        <TextInput inputMode={kind === 'number' ? 'decimal' : 'text'} value={shown} aria-invalid={bad} take={set} />
       )}
     </label>
   );
@@ -111,20 +112,20 @@ function DomainRow({ name, domain, faults, put, rename }: DomainProps): JSX.Elem
   const isDomain = typeof domain === 'object' && domain !== null;
   const retype = (type: string): void => put(type === 'categorical' ? { type, values: ['a', 'b'] } : { type, min: domain.min ?? 0, max: domain.max ?? 1 });
   const input = (field: 'min' | 'max'): JSX.Element => (
-    <input type="text" inputMode="decimal" aria-label={`${name}: ${field}`} aria-invalid={bad(field)} value={String(domain[field] ?? '')}
-      onChange={(event) => put({ ...domain, [field]: asNumber(event.currentTarget.value) } as ParameterDocument)} />
+    <TextInput inputMode="decimal" aria-label={`${name}: ${field}`} aria-invalid={bad(field)} value={String(domain[field] ?? '')}
+      take={(text) => put({ ...domain, [field]: asNumber(text) } as ParameterDocument)} />
   );
   return (
     <div class="domain">
-      <input type="text" aria-label={`Name of ${name}`} aria-invalid={bad('')} value={name} onChange={(event) => rename(event.currentTarget.value)} />
+      <TextInput aria-label={`Name of ${name}`} aria-invalid={bad('')} value={name} take={rename} />
       {isDomain ? (
         <>
           <select aria-label={`${name}: type`} value={domain.type} onChange={(event) => retype(event.currentTarget.value)}>
             {domainTypes.map((type) => <option value={type}>{type}</option>)}
           </select>
           {domain.type === 'categorical' ? (
-            <input class="wide" type="text" aria-label={`${name}: values`} aria-invalid={bad('values')} value={(domain.values ?? []).join(', ')}
-              onChange={(event) => put({ ...domain, values: event.currentTarget.value.split(',').map((one) => asNumber(one.trim())) } as ParameterDocument)} />
+            <TextInput class="wide" aria-label={`${name}: values`} aria-invalid={bad('values')} value={(domain.values ?? []).join(', ')}
+              take={(text) => put({ ...domain, values: text.split(',').map((one) => asNumber(one.trim())) } as ParameterDocument)} />
           ) : (
             <>
               {input('min')}

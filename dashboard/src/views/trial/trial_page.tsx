@@ -34,7 +34,6 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
   useEffect(() => { void store.ensureTrial(trial); }, [trial, store.trials.value]);
   useEffect(() => { if (!selected.peek().includes(trial)) select([trial]); }, [trial]);
   const draft = useSignal<string | null>(null);
-  useEffect(() => { draft.value = null; }, [trial]);
   const { value, fault } = loaded.value;
   if (fault) return <FaultNotice fault={fault} />;
   if (!value) return <p class="muted">Loading trial {trial}…</p>;
