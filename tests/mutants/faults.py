@@ -22,8 +22,9 @@ MINUS = re.compile(r"(?<=[ (])-(?=[\w(])")
 INCREMENT = re.compile(r"\+\+(?=[\w(*])")
 CONDITION = re.compile(r"\bif \(")
 STATEMENT = re.compile(r"^ +(?=[a-z_][\w.>\-\[\]:]*(\(| [+*/-]?= |\+\+;)|\+\+|--)", re.M)
-# Declarations, and lines in which an operator is a type's.
-PASSED_OVER = re.compile(r"^\s*(#|template|using|static_assert|case |TUNEBAND_CHECK|namespace|constexpr std::string|requires)")
+# Declarations, lines in which an operator is a type's, and what only saves time.
+PASSED_OVER = re.compile(r"^\s*(#|template|using|static_assert|case |TUNEBAND_CHECK|namespace|constexpr std::string|requires"
+                         r"|[\w.]+\.reserve\()")
 OPENING, CLOSING = "([{", ")]}"
 
 
