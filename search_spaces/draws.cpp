@@ -1,10 +1,17 @@
 #include "search_spaces/draws.hpp"
 
+#include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
 
 namespace tuneband {
 
 double normal_quantile(double p) { return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * p); }
+
+double cut_normal_quantile(double centre, double width, double share) {
+  const double below = normal_cdf(-centre / width);
+  const double of_all = below + (normal_cdf((1 - centre) / width) - below) * share;
+  return std::clamp(centre + width * normal_quantile(std::clamp(of_all, 1e-300, 1 - 0x1.0p-53)), 0.0, 1.0);
+}
 
 double log_unit_improvement(double z_mean) {
   constexpr double kFar = 6;

@@ -14,6 +14,9 @@ namespace tuneband {
 inline double normal_cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }
 double normal_quantile(double p);
 
+// Of the normal with this centre and width (a deviation), cut at 0 and 1: the value that `share` of it lies below.
+double cut_normal_quantile(double centre, double width, double share);
+
 // log of E[max(0, -Z)] for Z normal with mean `z_mean` and deviation 1, without underflow where that is far above 0.
 double log_unit_improvement(double z_mean);
 

@@ -62,9 +62,8 @@ void ParzenEstimator::build_numbers(const std::vector<double>& coordinates, cons
   kernels_.back().width = kPriorWidth;
   double sum = 0;
   for (Kernel& kernel : kernels_) {
-    kernel.below = normal_cdf(-kernel.centre / kernel.width);
-    kernel.above = normal_cdf((1 - kernel.centre) / kernel.width);
-    kernel.scale = kernel.weight / (kernel.above - kernel.below);
+    const double inside = normal_cdf((1 - kernel.centre) / kernel.width) - normal_cdf(-kernel.centre / kernel.width);
+    kernel.scale = kernel.weight / inside;
     cumulative_.push_back(sum += kernel.weight);
   }
 }
@@ -91,9 +90,7 @@ std::size_t ParzenEstimator::pick(double unit, const std::vector<double>& cumula
 double ParzenEstimator::draw(Draws& draws) const {
   const std::size_t picked = pick(draws.unit(), cumulative_);
   if (!probabilities_.empty()) return static_cast<double>(picked);
-  const Kernel& kernel = kernels_[picked];
-  const double share = kernel.below + (kernel.above - kernel.below) * draws.unit();
-  return std::clamp(kernel.centre + kernel.width * normal_quantile(std::clamp(share, 1e-300, 1 - 0x1.0p-53)), 0.0, 1.0);
+  return cut_normal_quantile(kernels_[picked].centre, kernels_[picked].width, draws.unit());
 }
 
 double ParzenEstimator::log_density(double coordinate) const {

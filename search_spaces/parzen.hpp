@@ -24,9 +24,7 @@ class ParzenEstimator {
     double centre = 0;
     double width = 1;
     double weight = 1;
-    double below = 0;  // the normal's share below 0, and below 1
-    double above = 1;
-    double scale = 1;  // weight / (above - below)
+    double scale = 1;  // the weight over the normal's share within [0, 1]
   };
 
   void build_numbers(const std::vector<double>& coordinates, const std::vector<double>& weights);

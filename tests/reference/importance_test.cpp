@@ -14,18 +14,6 @@ constexpr int kCells = 40;  // of a number's scale, as importance.cpp has them
 const char* const kSpace = R"({"a": {"type": "float", "min": 0, "max": 1}, "b": {"type": "float", "min": 0, "max": 1},
                                "c": {"type": "categorical", "values": ["x", "y", "z"]}})";
 
-Json trees_of(const RegressionForest& forest) {
-  Json trees = Json::array();
-  for (const RegressionForest::Tree& tree : forest.trees()) {
-    Json nodes = Json::array();
-    for (const RegressionForest::Node& node : tree) {
-      nodes.push_back({{"dimension", node.dimension}, {"threshold", node.threshold}, {"left", node.left}, {"mean", node.mean}});
-    }
-    trees.push_back(nodes);
-  }
-  return trees;
-}
-
 TEST(ImportanceReference, SharesAreThoseOfTheWholeGridsVariance) {
   Diagnostics diagnostics;
   const SearchSpace space = SearchSpace::parse(Json::parse(kSpace), "search_space", diagnostics);
@@ -43,7 +31,6 @@ TEST(ImportanceReference, SharesAreThoseOfTheWholeGridsVariance) {
   }
   std::vector<const double*> rows;
   for (const Point& point : points) rows.push_back(point.data());
-  using Kind = RegressionForest::Kind;
   const RegressionForest forest({Kind::number, Kind::number, Kind::category}, rows, costs, kImportanceForest, kImportanceStream);
   Json scale = Json::array();
   for (int cell = 0; cell < kCells; ++cell) scale.push_back((cell + 0.5) / kCells);

@@ -24,4 +24,20 @@ Json reference(Json question) {
   return Json::parse(answer);
 }
 
+Json trees_of(const RegressionForest& forest) {
+  Json trees = Json::array();
+  for (const RegressionForest::Tree& tree : forest.trees()) {
+    Json nodes = Json::array();
+    for (const RegressionForest::Node& node : tree) {
+      nodes.push_back({{"dimension", node.dimension},
+                       {"threshold", node.threshold},
+                       {"left", node.left},
+                       {"mean", node.mean},
+                       {"variance", node.variance}});
+    }
+    trees.push_back(nodes);
+  }
+  return trees;
+}
+
 }  // namespace tuneband::test

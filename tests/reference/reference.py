@@ -145,6 +145,92 @@ def concordance(q):
     return float(np.mean(pairs))
 
 
+def scales(q):
+    """Median and distance between the quartiles of each column of the rows that are finite, as orders of what was measured."""
+    rows = np.array([row for row in q["rows"] if row is not None and np.isfinite(row).all()])
+    low, middle, high = np.quantile(rows, (0.25, 0.5, 0.75), axis=0, method="lower")
+    return {"middle": middle.tolist(), "spread": (high - low).tolist()}
+
+
+def chebyshev(q):
+    """Knowles 2006, formula 2: the augmented Chebyshev scalarisation, of costs in units of their scales."""
+    costs = np.where(q["maximize"], -1, 1) * (np.array(q["rows"]) - q["middle"]) / q["spread"]
+    weighted = costs * q["weights"]
+    return (weighted.max(axis=1) + 0.05 * weighted.sum(axis=1)).tolist()
+
+
+def kernel_density(q):
+    """Falkner et al. 2018, section 3.2: a product of normals and of Aitchison and Aitken's kernels, these times the number of
+    categories; -1 is inactive, and then the factor is 1."""
+    points, at, categories = np.array(q["points"]), np.array(q["at"]), q["categories"]
+    n, d = points.shape
+    product = np.ones((len(at), n))
+    for dimension, count in enumerate(categories):
+        own, there = points[:, dimension], at[:, dimension, None]
+        if count == 1:
+            continue
+        if count > 1:
+            width = max(1e-3, (count - 1) / count * n ** (-2 / (4 + d)))
+            factor = count * np.where(own == there, 1 - width, width / (count - 1))
+        else:
+            active = own[own != -1]
+            width = max(1e-3, 1.06 * np.std(active) * n ** (-1 / (4 + d)) if len(active) > 1 else 0)
+            factor = np.exp(-(((there - own) / width) ** 2) / 2) / width / math.sqrt(2 * math.pi)
+        product *= np.where((own == -1) | (there == -1), 1, factor)
+    return np.log(np.maximum(product.mean(axis=1), np.finfo(float).tiny)).tolist()
+
+
+def rows_by_node(tree, points, categorical):
+    """The rows of the points that come to each node of a tree."""
+    pending, found = [(0, np.arange(len(points)))], {}
+    while pending:
+        at, rows = pending.pop()
+        found[at], node = rows, tree[at]
+        if node["left"] < 0:
+            continue
+        coordinate = points[rows, node["dimension"]]
+        left = coordinate == node["threshold"] if categorical[node["dimension"]] else coordinate < node["threshold"]
+        pending += [(node["left"], rows[left]), (node["left"] + 1, rows[~left])]
+    return found
+
+
+def forest(q):
+    """The trees' mean at points, and by the law of total variance that between the trees and within their leaves."""
+    at, means, variances = np.array(q["at"]), [], []
+    for tree in q["trees"]:
+        leaf = np.empty(len(at), int)
+        for index, rows in rows_by_node(tree, at, q["categorical"]).items():
+            if tree[index]["left"] < 0:
+                leaf[rows] = index
+        means.append([tree[index]["mean"] for index in leaf])
+        variances.append([tree[index]["variance"] for index in leaf])
+    variance = np.var(means, axis=0) + np.mean(variances, axis=0)
+    return {"mean": np.mean(means, axis=0).tolist(), "variance": variance.tolist()}
+
+
+def splits(q):
+    """Of each node of a tree: mean and variance of what comes to it, the squares that its split takes away, and the most that any
+    split could (Breiman et al. 1984), both sides at least as great as a leaf may be."""
+    points, targets = np.array(q["points"]), np.array(q["targets"])
+    squares = lambda rows: targets[rows].var() * len(rows)
+    answers = []
+    for index, rows in sorted(rows_by_node(q["tree"], points, q["categorical"]).items()):
+        gains = [0.0]
+        for dimension, is_category in enumerate(q["categorical"]):
+            coordinate = points[rows, dimension]
+            for value in np.unique(coordinate):
+                left = coordinate == value if is_category else coordinate < value
+                if min(left.sum(), (~left).sum()) >= q["leaf_min"]:
+                    gains.append(squares(rows) - squares(rows[left]) - squares(rows[~left]))
+        node, gain = q["tree"][index], 0.0
+        if node["left"] >= 0:
+            below = rows_by_node(q["tree"], points, q["categorical"])
+            gain = squares(rows) - squares(below[node["left"]]) - squares(below[node["left"] + 1])
+        answer = {"mean": targets[rows].mean(), "variance": targets[rows].var(), "count": len(rows)}
+        answers.append(answer | {"gain": gain, "best": max(gains)})
+    return answers
+
+
 def anova(q):
     """Hutter et al. 2014 by brute force: every tree on every cell of the whole grid, the variance of the marginals."""
     axes = [np.array(axis) for axis in q["axes"]]
@@ -153,16 +239,9 @@ def anova(q):
     shares = []
     for tree in q["trees"]:
         values = np.empty(len(grid))
-        pending = [(0, np.arange(len(grid)))]
-        while pending:
-            at, rows = pending.pop()
-            node = tree[at]
-            if node["left"] < 0:
-                values[rows] = node["mean"]
-                continue
-            coordinate = grid[rows, node["dimension"]]
-            left = coordinate == node["threshold"] if q["categorical"][node["dimension"]] else coordinate < node["threshold"]
-            pending += [(node["left"], rows[left]), (node["left"] + 1, rows[~left])]
+        for index, rows in rows_by_node(tree, grid, q["categorical"]).items():
+            if tree[index]["left"] < 0:
+                values[rows] = tree[index]["mean"]
         values = values.reshape(shape)
         others = lambda *kept: tuple(d for d in range(len(shape)) if d not in kept)
         main = [values.mean(axis=others(d)).var() for d in range(len(shape))]
@@ -198,7 +277,7 @@ def reductions(q):
 ANSWERS = {
     f.__name__: f
     for f in (gaussian_process, log_posterior, normal_quantiles, log_unit_improvements, parzen, non_dominated_sort, concordance,
-              anova, reductions)
+              scales, chebyshev, kernel_density, forest, splits, anova, reductions)
 }
 
 if __name__ == "__main__":
