@@ -21,6 +21,7 @@ AsynchronousPolicy::AsynchronousPolicy(Rungs rungs, Parts parts)
       brackets_(std::move(parts.brackets)),
       uncut_(std::move(parts.uncut)) {
   TUNEBAND_CHECK((stopping_ == nullptr) != (promotion_ == nullptr), "trials go on by one rule");
+  TUNEBAND_CHECK(!audit_ || promotion_, "an audit is one of rungs that trials are promoted from");
   if (audit_ || brackets_) order_ = std::make_unique<RungOrder>(rungs_.top() + 1);
 }
 
@@ -68,7 +69,6 @@ void AsynchronousPolicy::judge_below_top(int index, const Standing& standing, st
     lose(index, standing, judgement, decisions);
   } else {
     rungs_.settle(index, standing, Verdict::promoted, keep_of(rungs_.at(index).filled()), judgement.rule, decisions);
-    promoted(index, standing.trial);
     queue_.add(index, standing.trial);
   }
   const bool decided = !decisions.empty() && decisions.back().trial == standing.trial;

@@ -14,7 +14,7 @@ void MedianRule::learned(int index, const Standing& standing) {
   course.best = course.values == 0 ? standing.cost : std::min(course.best, standing.cost);
   course.sum += standing.cost;
   ++course.values;
-  averages_[static_cast<std::size_t>(index)].add_settled({standing.trial, 0, index, course.average(), 0, {}});
+  averages_[static_cast<std::size_t>(index)].add_settled({.trial = standing.trial, .value = course.average()});
 }
 
 StoppingRule::Judgement MedianRule::judge(const Rungs&, int index, const Standing& standing) const {
@@ -33,7 +33,7 @@ StoppingRule::Judgement MedianRule::judge(const Rungs&, int index, const Standin
   return {stays,
           std::string("its best value so far is ") + (stays ? "not worse" : "worse") +
               " than the median of the others' averages up to here",
-          value_of({Standing::finite, 0, median, 0}, goal_)};
+          value_of(median, goal_)};
 }
 
 }  // namespace tuneband

@@ -6,7 +6,7 @@
 
 namespace tuneband {
 
-PashaCap::PashaCap(int rungs) : cap_(std::min(1, rungs - 1)), results_(static_cast<std::size_t>(rungs)) {}
+PashaCap::PashaCap(int rungs) : results_(static_cast<std::size_t>(rungs)) {}
 
 void PashaCap::learned(int index, const Standing& standing) {
   if (standing.tier != Standing::finite) return;

@@ -32,7 +32,7 @@ class PashaCap {
   double epsilon(const std::vector<int>& trials) const;
   bool criss_cross(int a, int b) const;
 
-  int cap_;
+  int cap_ = 1;
   std::vector<Results> results_;  // by rung
 };
 

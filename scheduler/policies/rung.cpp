@@ -17,7 +17,7 @@ Standing standing_of(const Arrival& arrival, Goal goal) {
   return {Standing::finite, arrival.violation, goal == Goal::maximize ? -*arrival.value : *arrival.value, arrival.trial};
 }
 
-double value_of(const Standing& finite, Goal goal) { return goal == Goal::maximize ? -finite.cost : finite.cost; }
+double value_of(double cost, Goal goal) { return goal == Goal::maximize ? -cost : cost; }
 
 namespace {
 
@@ -65,7 +65,7 @@ Standing Rung::add_to_fronts(const Arrival& arrival, Standing standing) {
 // The value of the last one that goes on, where there is a single value.
 std::optional<double> Rung::cutoff(int keep) const {
   if (keep <= 0 || keep > finite_ || several()) return std::nullopt;
-  return value_of(*results_.find_by_order(static_cast<std::size_t>(keep - 1)), goal_);
+  return value_of(at(keep - 1).cost, goal_);
 }
 
 void Rung::add_settled(const Arrival& arrival) { settle(add(arrival)); }

@@ -35,7 +35,7 @@ struct Standing {
 };
 
 Standing standing_of(const Arrival& arrival, Goal goal);
-double value_of(const Standing& finite, Goal goal);
+double value_of(double cost, Goal goal);
 
 class Rung {
  public:

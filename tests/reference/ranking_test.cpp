@@ -72,6 +72,22 @@ TEST(BracketChoice, KeepsEveryBracketNearestToItsShare) {
   EXPECT_GT(*std::min_element(started.begin(), started.end()), 0);
 }
 
+// With eta 4, and four pairs' worth of disagreement between two rungs, both have a share of 1/2.
+TEST(BracketChoice, OfBracketsThatAreEquallyFarBehindTheLowestIsChosen) {
+  RungOrder order(2);
+  for (int trial = 0; trial < 4; ++trial) {
+    order.add(0, {Standing::finite, 0, trial == 0 ? 1.0 : 0.0, trial});
+    order.add(1, {Standing::finite, 0, trial == 0 ? 0.0 : static_cast<double>(trial), trial});
+  }
+  ASSERT_EQ(order.between(0).same_order, 1.5);  // of 6: three ties
+  BracketChoice choice(2, 4);
+  for (int trial = 0; trial < 6; ++trial) {
+    const int bracket = choice.choose(order, trial);
+    EXPECT_EQ(bracket, trial % 2);
+    choice.started(bracket);
+  }
+}
+
 TEST(RungOrder, ConcordanceIsKendallsWithTiesAsHalf) {
   for (const std::int64_t seed : {1, 2, 3, 4}) {
     Draws draws(8, 6, seed);

@@ -145,6 +145,48 @@ def concordance(q):
     return float(np.mean(pairs))
 
 
+def pasha_caps(q):
+    """Bohdal et al. 2023: the cap after each result (rung, trial, cost), of the first 100 trials that both rungs have."""
+    rungs, cap, caps = [{} for _ in range(q["rungs"])], 1, []
+
+    def disagree():
+        trials = [trial for trial in sorted(rungs[cap]) if trial in rungs[cap - 1]][:100]
+        signs, distance = [], {}
+        for rung in rungs[: cap + 1]:
+            at = np.array([rung.get(trial, np.nan) for trial in trials])
+            distance = at[:, None] - at
+            signs.append(np.nan_to_num(np.sign(distance)))
+        changes, last = np.zeros_like(distance), np.zeros_like(distance)
+        for sign in signs:
+            changes += sign * last < 0
+            last = np.where(sign == 0, last, sign)
+        crossed = np.abs(distance)[np.triu(changes >= 2, 1)]
+        epsilon = np.percentile(crossed, 90, method="lower") if len(crossed) else 0
+        below = np.array([rungs[cap - 1][trial] for trial in trials])
+        return bool(((np.abs(below[:, None] - below) > epsilon) & (signs[-1] * signs[-2] < 0)).any())
+
+    for rung, trial, cost in q["results"]:
+        rungs[rung][trial] = cost
+        if rung == cap and cap + 1 < len(rungs) and disagree():
+            cap += 1
+        caps.append(cap)
+    return caps
+
+
+def median_rule(q):
+    """Golovin et al. 2017, section 3.2: for each result (rung, trial, cost) the median of the other trials' running averages at
+    its rung, and whether the trial's best is not worse; null where there are fewer than five."""
+    courses, averages, answers = {}, {}, []
+    for rung, trial, cost in q["results"]:
+        courses.setdefault(trial, []).append(cost)
+        here = averages.setdefault(rung, {})
+        here[trial] = np.mean(courses[trial])
+        others = [average for other, average in here.items() if other != trial]
+        median = np.median(others) if len(others) >= 5 else None
+        answers.append(None if median is None else [median, bool(min(courses[trial]) <= median)])
+    return answers
+
+
 def scales(q):
     """Median and distance between the quartiles of each column of the rows that are finite, as orders of what was measured."""
     rows = np.array([row for row in q["rows"] if row is not None and np.isfinite(row).all()])
@@ -277,7 +319,7 @@ def reductions(q):
 ANSWERS = {
     f.__name__: f
     for f in (gaussian_process, log_posterior, normal_quantiles, log_unit_improvements, parzen, non_dominated_sort, concordance,
-              scales, chebyshev, kernel_density, forest, splits, anova, reductions)
+              pasha_caps, median_rule, scales, chebyshev, kernel_density, forest, splits, anova, reductions)
 }
 
 if __name__ == "__main__":

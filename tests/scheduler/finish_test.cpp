@@ -90,6 +90,26 @@ TEST(Finish, ANextBestThatFailsTooIsFollowedByTheOneAfterIt) {
   EXPECT_EQ(takes_over->rule, "all of its bracket that went on failed: the next best takes their place");
 }
 
+TEST(Finish, WhoGoesOnInPlaceOfTheFailedWaitsForAWorkerAsThePromotedDo) {
+  for (const auto& [type, waiting] : {std::pair{SchedulerType::asha_promotion, 1}, std::pair{SchedulerType::asha_stopping, 2}}) {
+    const auto policy = make_policy(finish_spec(type), Goal::minimize, 3);
+    std::vector<Decision> decisions;
+    for (int trial = 0; trial < 3; ++trial) policy->take(std::nullopt, decisions);
+    policy->arrive({.trial = 0, .value = 1}, decisions);
+    // By the first rule one of two is promoted when a worker is free; by the second one goes on when it arrives.
+    policy->arrive({.trial = 1, .value = 0}, decisions);
+    EXPECT_EQ(policy->promoted_waiting(), waiting) << to_string(type);
+    policy->arrive({.trial = 2, .value = 2}, decisions);
+    for (; const auto work = policy->take(std::nullopt, decisions);) {
+      policy->arrive({.trial = *work->trial, .rung = work->rung, .value = std::nullopt}, decisions);
+      if (*work->trial == 1) continue;
+      // One after the other: only what may go on now is ready, whatever else is left in reserve.
+      EXPECT_LE(policy->promoted_waiting(), 1) << to_string(type);
+    }
+    EXPECT_EQ(policy->promoted_waiting(), 0) << to_string(type);
+  }
+}
+
 TEST(Finish, OnlyTheBestThatLostWaitAndNoLongerThanUntilOneHasFinished) {
   SchedulerSpec spec = finish_spec(SchedulerType::successive_halving);
   spec.max_resource = 9;

@@ -79,6 +79,72 @@ TEST(PromotionByPrediction, AsksOnlyOfTrialsWithAFiniteValueAndNotOfOneAlone) {
   EXPECT_EQ(asked, (std::set<std::vector<int>>{{2, 5, 8}}));  // at the rung above
 }
 
+// A policy by itself: two rungs below the last, one in two goes on. Each trial arrives with its number as value.
+class TwoContenders : public testing::Test {
+ protected:
+  TwoContenders() {
+    SchedulerSpec spec = spec_of(Promotion::prediction);
+    spec.max_resource = 4;
+    spec.eta = 2;
+    policy_ = make_policy(spec, Goal::minimize, 8);
+  }
+
+  void start_and_arrive(int trial, double violation = 0) {
+    std::vector<Decision> decisions;
+    EXPECT_FALSE(policy_->take(std::nullopt, decisions)->trial);
+    policy_->arrive({.trial = trial, .value = trial, .violation = violation}, decisions);
+    EXPECT_TRUE(decisions.empty());
+  }
+
+  // Who goes on from a rung.
+  std::optional<int> promote() {
+    std::vector<Decision> decisions;
+    return policy_->take(std::nullopt, decisions)->trial;
+  }
+
+  std::unique_ptr<Policy> policy_;
+};
+
+TEST_F(TwoContenders, AreAskedAbout) {
+  start_and_arrive(0);
+  EXPECT_TRUE(policy_->contenders().empty());
+  start_and_arrive(1);
+  EXPECT_EQ(policy_->contenders(), (std::vector{0, 1}));
+}
+
+TEST_F(TwoContenders, DoNotIncludeWhatViolatesConstraints) {
+  start_and_arrive(0, 0.5);
+  start_and_arrive(1);
+  EXPECT_TRUE(policy_->contenders().empty());
+  EXPECT_EQ(promote(), 1);
+  start_and_arrive(2);
+  start_and_arrive(3);
+  EXPECT_EQ(policy_->contenders(), (std::vector{2, 3}));
+}
+
+TEST_F(TwoContenders, AreChosenFromOncePerWordOfTheModel) {
+  start_and_arrive(0);
+  start_and_arrive(1);
+  policy_->choose(1);
+  EXPECT_EQ(promote(), 1);
+  start_and_arrive(2);
+  start_and_arrive(3);
+  EXPECT_EQ(promote(), 0);
+  std::vector<Decision> decisions;
+  for (const int trial : {0, 1}) policy_->arrive({.trial = trial, .rung = 1, .value = trial}, decisions);
+  EXPECT_EQ(promote(), 0);  // of 0 and 1, the latter of which was the model's choice a rung below
+}
+
+TEST_F(TwoContenders, CountAsOneThatMayGoOn) {
+  EXPECT_EQ(policy_->promoted_waiting(), 0);
+  start_and_arrive(0);
+  EXPECT_EQ(policy_->promoted_waiting(), 0);
+  start_and_arrive(1);
+  EXPECT_EQ(policy_->promoted_waiting(), 1);
+  promote();
+  EXPECT_EQ(policy_->promoted_waiting(), 0);
+}
+
 TEST(PromotionByPrediction, TakesTurnsAsOftenAsItsShareSays) {
   const Rungs rungs(spec_of(Promotion::prediction), Goal::minimize, std::nullopt);
   for (const double share : {0.0, 0.1, 0.15, 0.5, 1.0}) {
