@@ -13,7 +13,7 @@ namespace tuneband {
 class SilentReporter final : public workers::TrialReporter {
  public:
   void began(std::int64_t) override {}
-  void observe(std::int64_t, workers::Metrics) override {}
+  void observe(std::int64_t, Metrics) override {}
   void checkpointed(std::int64_t) override {}
   bool should_stop() const override { return false; }
   int stop_fd() const override { return -1; }

@@ -318,7 +318,7 @@ class ColumnBinder {
     statement_.bind(index_++, best ? std::optional(best->value) : std::nullopt);
   }
   // The objective stands in its own column; its metric's name is in the job's document.
-  void metrics(std::string_view, const std::vector<std::pair<std::string, double>>& metrics, bool objective_is_among_them) {
+  void metrics(std::string_view, const Metrics& metrics, bool objective_is_among_them) {
     if (metrics.size() <= (objective_is_among_them ? 1U : 0U)) return statement_.bind(index_++, std::nullopt);
     std::string text;
     JsonWriter json(text);
@@ -356,7 +356,7 @@ class ColumnReader {
     if (!row_.is_null(column_)) best = BestRow{row_.small_integer(column_), row_.integer(column_ + 1), row_.number(column_ + 2)};
     column_ += 3;
   }
-  void metrics(std::string_view, std::vector<std::pair<std::string, double>>& metrics, bool) {
+  void metrics(std::string_view, Metrics& metrics, bool) {
     if (!row_.is_null(column_)) {
       const Json stored = stored_json(row_.text(column_));
       for (const auto& [name, value] : stored.items()) metrics.emplace_back(name, number_from_json(value).value_or(kNan));

@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "core/ids.hpp"
+#include "core/metrics.hpp"
 #include "core/time.hpp"
 #include "debugger/finding.hpp"
 #include "scheduler/job_spec.hpp"
@@ -38,7 +39,7 @@ struct JobDeleteRequested {
 
 struct ReportedObservation {
   std::int64_t resource = 0;
-  std::vector<std::pair<std::string, double>> metrics;
+  Metrics metrics;
 };
 
 // What the worker says of the assignment it has or had.

@@ -373,10 +373,8 @@ bool Job::observe(TrialRow& trial, const ReportedObservation& observation, Times
   const bool known = observation.resource <= trial.resource;
   if (past_target || known) return false;  // an overstepped rung counts with the value at its level
   const bool replaces = spec_->scheduler.restarts && observation.resource <= trial.objective_resource;
-  ObservationRow row{trial.id, observation.resource, std::nullopt, observation.metrics, now, replaces};
-  for (const auto& [name, value] : observation.metrics) {
-    if (name == spec_->objective.metric) row.objective = value;
-  }
+  const auto objective = find_metric(observation.metrics, spec_->objective.metric);
+  ObservationRow row{trial.id, observation.resource, objective, observation.metrics, now, replaces};
   if (row.objective && observation.resource == trial.until_resource && trial.objective_resource < trial.until_resource) {
     trial.objective = row.objective;
     trial.objective_resource = observation.resource;
@@ -389,22 +387,19 @@ bool Job::observe(TrialRow& trial, const ReportedObservation& observation, Times
 }
 
 // As its trainer tells it beside the objective, under the objective's name with kStandardErrorEnding. Nothing: it does not.
-std::optional<double> Job::standard_error(const std::vector<std::pair<std::string, double>>& metrics) const {
-  const std::string name = spec_->objective.metric + kStandardErrorEnding;
-  const auto found = std::find_if(metrics.rbegin(), metrics.rend(), [&](const auto& metric) { return metric.first == name; });
-  const bool usable = found != metrics.rend() && std::isfinite(found->second) && found->second >= 0;
-  return usable ? std::optional(found->second) : std::nullopt;
+std::optional<double> Job::standard_error(const Metrics& metrics) const {
+  const auto found = find_metric(metrics, spec_->objective.metric + kStandardErrorEnding);
+  return found && std::isfinite(*found) && *found >= 0 ? found : std::nullopt;
 }
 
 // What else counts of the report that has the objective's value at a rung.
-void Job::note_objectives(TrialRow& trial, const std::vector<std::pair<std::string, double>>& metrics) {
+void Job::note_objectives(TrialRow& trial, const Metrics& metrics) {
   if (!spec_->keeps_best) trial.standard_error = standard_error(metrics);
   trial.violation = spec_->violation(metrics);
   trial.more_objectives.clear();
   for (const Objective& objective : spec_->more_objectives) {
-    const auto found =
-        std::find_if(metrics.rbegin(), metrics.rend(), [&](const auto& metric) { return metric.first == objective.metric; });
-    trial.more_objectives.push_back(found == metrics.rend() ? std::numeric_limits<double>::quiet_NaN() : found->second);
+    const auto value = find_metric(metrics, objective.metric);
+    trial.more_objectives.push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
   }
 }
 
@@ -416,13 +411,12 @@ void Job::take_model(TrialRow& trial, const AssignmentReport& report) {
 
 // What counts at the rung is the value of the best resource on the way; the model that the trial has is the best of all rungs.
 void Job::keep(TrialRow& trial, const ReportedObservation& kept, std::optional<double> test_value) {
-  const auto value = std::find_if(kept.metrics.begin(), kept.metrics.end(),
-                                  [&](const auto& metric) { return metric.first == spec_->objective.metric; });
+  const auto value = find_metric(kept.metrics, spec_->objective.metric);
   const bool counts = trial.objective_resource == trial.until_resource && kept.resource >= 1 && kept.resource <= trial.resource;
-  if (value == kept.metrics.end() || !counts || !std::isfinite(value->second)) return;
-  trial.objective = value->second;
-  if (trial.kept_value && !spec_->objective.better(value->second, *trial.kept_value)) return;
-  trial.kept_value = value->second;
+  if (!value || !counts || !std::isfinite(*value)) return;
+  trial.objective = value;
+  if (trial.kept_value && !spec_->objective.better(*value, *trial.kept_value)) return;
+  trial.kept_value = value;
   trial.kept_resource = kept.resource;
   trial.test_value = test_value;
   trial.standard_error = standard_error(kept.metrics);

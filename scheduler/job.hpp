@@ -138,7 +138,7 @@ class Job {
   EventRow& record(EventKind kind, std::string message = {});
   EventRow& record(EventKind kind, const TrialRow& trial, std::string message = {});
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
-  std::optional<double> standard_error(const std::vector<std::pair<std::string, double>>& metrics) const;
+  std::optional<double> standard_error(const Metrics& metrics) const;
   void take_model(TrialRow& trial, const AssignmentReport& report);
   void keep(TrialRow& trial, const ReportedObservation& kept, std::optional<double> test_value);
   void take_finding(int number, const debugger::Finding& finding, Timestamp now);
@@ -156,7 +156,7 @@ class Job {
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
   void apply(const std::vector<Decision>& decisions, Timestamp now);
   void end_trial(TrialRow& trial, TrialState state, Timestamp now);
-  void note_objectives(TrialRow& trial, const std::vector<std::pair<std::string, double>>& metrics);
+  void note_objectives(TrialRow& trial, const Metrics& metrics);
   void learn(const DecisionRow& decision);
   void relearn();
   bool better_of_equals(const TrialRow& trial, const BestRow& best) const;

@@ -148,13 +148,13 @@ SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnost
   refuse(reader, "eta", median, "has no meaning for the scheduler type `median_stopping`: the median decides");
   const bool automatic = spec.type == SchedulerType::automatic;
   spec.rung_audit = reader.boolean_or("rung_audit", automatic);
-  refuse(reader, "rung_audit", !automatic && spec.type != SchedulerType::asha_delayed,
-         "is only for the scheduler types `asha_delayed` and `auto`");
   const Promotion otherwise_by = automatic && spec.rung_audit ? Promotion::prediction : Promotion::value;
   const auto promotion = reader.word("promotion", kPromotions);
   spec.promotion = promotion ? static_cast<Promotion>(*promotion) : otherwise_by;
-  refuse(reader, "promotion", !automatic && spec.type != SchedulerType::asha_delayed,
-         "is only for the scheduler types `asha_delayed` and `auto`");
+  for (const char* field : {"rung_audit", "promotion"}) {
+    refuse(reader, field, !automatic && spec.type != SchedulerType::asha_delayed,
+           "is only for the scheduler types `asha_delayed` and `auto`");
+  }
   refuse(reader, "bracket_rounding", spec.type != SchedulerType::hyperband, "is only for the scheduler type `hyperband`");
   if (none) spec.min_resource = spec.max_resource;
 
@@ -502,12 +502,10 @@ double Constraint::violation(double value) const {
   return (min ? beyond(*min - value, *min) : 0) + (max ? beyond(value - *max, *max) : 0);
 }
 
-double JobSpec::violation(const std::vector<std::pair<std::string, double>>& metrics) const {
+double JobSpec::violation(const Metrics& metrics) const {
   double sum = 0;
   for (const Constraint& constraint : constraints) {
-    const auto found =
-        std::find_if(metrics.rbegin(), metrics.rend(), [&](const auto& metric) { return metric.first == constraint.metric; });
-    sum += constraint.violation(found == metrics.rend() ? std::numeric_limits<double>::quiet_NaN() : found->second);
+    sum += constraint.violation(find_metric(metrics, constraint.metric).value_or(std::numeric_limits<double>::quiet_NaN()));
   }
   return sum;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/json.hpp"
+#include "core/metrics.hpp"
 #include "debugger/debug_spec.hpp"
 #include "search_spaces/history.hpp"
 #include "search_spaces/sampler.hpp"
@@ -124,7 +125,7 @@ struct JobSpec {
 
   int replicas_of(const Configuration& configuration) const;
   // Of all constraints together; a metric that is not there violates infinitely. 0: all are met.
-  double violation(const std::vector<std::pair<std::string, double>>& metrics) const;
+  double violation(const Metrics& metrics) const;
 
   // Reads a whole job document. Of the trainer: `replicas`, `metric_rank`, `keep` and what rungs_restart() looks at.
   // `diagnostics` gets every fault; what is returned is a job only when there is none. Without a seed: default_seed(name).

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/ids.hpp"
+#include "core/metrics.hpp"
 #include "core/time.hpp"
 #include "search_spaces/value.hpp"
 
@@ -147,8 +148,8 @@ struct SegmentRow {
 struct ObservationRow {
   TrialId trial;
   std::int64_t resource = 0;
-  std::optional<double> objective;                      // nothing: the objective's metric was not in this report
-  std::vector<std::pair<std::string, double>> metrics;  // the others, and the objective too
+  std::optional<double> objective;  // nothing: the objective's metric was not in this report
+  Metrics metrics;                  // the others, and the objective too
   Timestamp at;
   bool replaces = false;  // not stored
 };

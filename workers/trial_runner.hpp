@@ -16,8 +16,6 @@
 
 namespace tuneband::workers {
 
-using Metrics = std::vector<std::pair<std::string, double>>;
-
 // A running segment's line to the worker. Every call is cheap, thread-safe and never waits for the network.
 class TrialReporter {
  public:

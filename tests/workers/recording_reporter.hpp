@@ -16,7 +16,7 @@ namespace tuneband::test {
 class RecordingReporter final : public workers::TrialReporter {
  public:
   void began(std::int64_t resource) override { began_ = resource; }
-  void observe(std::int64_t resource, workers::Metrics metrics) override {
+  void observe(std::int64_t resource, Metrics metrics) override {
     std::string text = std::to_string(resource) + ":";
     for (const auto& [name, value] : metrics) {
       char number[40];

@@ -13,13 +13,14 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
+#include "core/metrics.hpp"
 #include "debugger/finding.hpp"
 
 namespace tuneband::protocol {
 
 struct Observation {
   std::int64_t resource = 0;
-  std::vector<std::pair<std::string, double>> metrics;  // NaN and inf travel as "nan", "inf", "-inf"
+  Metrics metrics;  // NaN and inf travel as "nan", "inf", "-inf"
 };
 
 // The assignment that the worker executes, or has left without an acknowledgement.

@@ -348,8 +348,7 @@ Result<TreeShapes> XgboostBooster::trees_of(int round) {
 
 namespace {
 
-Result<std::vector<std::pair<std::string, double>>> evaluated(BoosterHandle booster, int round,
-                                                              const std::vector<EvaluationSet>& sets) {
+Result<Metrics> evaluated(BoosterHandle booster, int round, const std::vector<EvaluationSet>& sets) {
   std::vector<DMatrixHandle> matrices;
   std::vector<const char*> names;
   for (const EvaluationSet& set : sets) {
@@ -364,12 +363,11 @@ Result<std::vector<std::pair<std::string, double>>> evaluated(BoosterHandle boos
 
 }  // namespace
 
-Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate(int round, const std::vector<EvaluationSet>& sets) {
+Result<Metrics> XgboostBooster::evaluate(int round, const std::vector<EvaluationSet>& sets) {
   return evaluated(handle_.get(), round, sets);
 }
 
-Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate_first(int rounds,
-                                                                                   const std::vector<EvaluationSet>& sets) {
+Result<Metrics> XgboostBooster::evaluate_first(int rounds, const std::vector<EvaluationSet>& sets) {
   BoosterHandle slice = nullptr;
   if (auto cut = xgboost_result(XGBoosterSlice(handle_.get(), 0, rounds, 1, &slice)); !cut) return cut.error();
   const std::unique_ptr<void, Free> owner(slice);
@@ -377,8 +375,8 @@ Result<std::vector<std::pair<std::string, double>>> XgboostBooster::evaluate_fir
   return evaluated(slice, rounds - 1, sets);
 }
 
-std::vector<std::pair<std::string, double>> parse_evaluation(std::string_view text) {
-  std::vector<std::pair<std::string, double>> values;
+Metrics parse_evaluation(std::string_view text) {
+  Metrics values;
   text.remove_prefix(std::min(text.size(), text.find('\t')));
   while (!text.empty()) {
     text.remove_prefix(1);

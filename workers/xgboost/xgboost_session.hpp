@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/metrics.hpp"
 #include "workers/data/data_table.hpp"
 
 namespace tuneband::workers {
@@ -103,9 +104,9 @@ class XgboostBooster {
   Result<TreeShapes> trees_of(int round);
 
   // Each metric on each of these sets: {"validation-auc", 0.71}. Cheap on sets that were given to create().
-  Result<std::vector<std::pair<std::string, double>>> evaluate(int round, const std::vector<EvaluationSet>& sets);
+  Result<Metrics> evaluate(int round, const std::vector<EvaluationSet>& sets);
   // The same of the model of its first `rounds` rounds, as save_first() has it.
-  Result<std::vector<std::pair<std::string, double>>> evaluate_first(int rounds, const std::vector<EvaluationSet>& sets);
+  Result<Metrics> evaluate_first(int rounds, const std::vector<EvaluationSet>& sets);
 
  private:
   struct Free {
@@ -124,7 +125,7 @@ class XgboostBooster {
 Result<void> xgboost_result(int status);
 
 // "[3]\tvalidation-auc:0.71\ttrain-auc:-nan" -> names and values.
-std::vector<std::pair<std::string, double>> parse_evaluation(std::string_view text);
+Metrics parse_evaluation(std::string_view text);
 
 // Error::code of a result whose memory ran out.
 inline constexpr ErrorCode kOutOfMemory = ErrorCode::unavailable;

@@ -171,13 +171,6 @@ void shrink(std::map<std::string, std::string>& parameters, const AssignmentOrde
   if (shrunk != own) parameters["eta"] = format_number(shrunk);
 }
 
-std::optional<double> find_metric(const Metrics& metrics, const std::string& name) {
-  for (const auto& [known, value] : metrics) {
-    if (known == name) return value;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 SegmentResult failed_segment(const char* exit, const Error& error) {
