@@ -173,14 +173,13 @@ ValidationRows read_validation(ObjectReader& data, const std::string& base_dir) 
     return read_folds(data);
   }
   if (!rows) return SplitSpec{};
-  if (const auto* file = std::get_if<std::string>(&*rows)) return *file;
-  return std::get<SplitSpec>(*rows);
+  return std::visit([](const auto& one) { return ValidationRows(one); }, *rows);
 }
 
 // Both are fractions of all rows of `train`.
 void check_rest(const DataSpec& data, const std::string& path, Diagnostics& diagnostics) {
-  const auto* validation = std::get_if<SplitSpec>(&data.validation);
-  const auto* test = data.test ? std::get_if<SplitSpec>(&*data.test) : nullptr;
+  const SplitSpec* validation = data.validation_split();
+  const SplitSpec* test = data.test_split();
   if (validation == nullptr || test == nullptr || validation->fraction + test->fraction < 1) return;
   diagnostics.error(path, "expected fractions for validation and test that leave rows to train on, got " +
                               format_number(validation->fraction) + " and " + format_number(test->fraction));
@@ -464,6 +463,15 @@ CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
   return spec;
 }
 
+// Of the data's key.
+Json key_of(const SplitSpec& split) { return {split.fraction, split.seed}; }
+Json key_of(const std::string& file) { return file; }
+Json key_of(const FoldsSpec& folds) { return {"folds", folds.count, folds.seed}; }
+template <class... Rows>
+Json key_of(const std::variant<Rows...>& rows) {
+  return std::visit([](const auto& one) { return key_of(one); }, rows);
+}
+
 }  // namespace
 
 TrainerSpec parse_trainer(const Json& json, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics) {
@@ -492,14 +500,6 @@ std::vector<std::string> eval_metrics_for(const XgboostSpec& spec, const std::st
 std::string resource_name(const TrainerSpec& trainer) {
   const auto* command = std::get_if<CommandSpec>(&trainer);
   return command == nullptr ? "rounds" : command->resource_name;
-}
-
-static Json key_of(const SplitSpec& split) { return {split.fraction, split.seed}; }
-static Json key_of(const std::string& file) { return file; }
-static Json key_of(const FoldsSpec& folds) { return {"folds", folds.count, folds.seed}; }
-template <class... Rows>
-static Json key_of(const std::variant<Rows...>& rows) {
-  return std::visit([](const auto& one) { return key_of(one); }, rows);
 }
 
 std::string data_key(const TrainerSpec& trainer) {

@@ -49,7 +49,12 @@ struct DataSpec {
   std::vector<std::string> train;  // paths; the server makes them absolute at submit; one table together
   ValidationRows validation;
   std::optional<HeldOutRows> test;  // for one value of the model that is chosen, which no search sees
-  int folds() const {               // 0: no cross-validation
+  // Null: the rows are held out in another way, or not at all.
+  const SplitSpec* validation_split() const { return std::get_if<SplitSpec>(&validation); }
+  const std::string* validation_file() const { return std::get_if<std::string>(&validation); }
+  const SplitSpec* test_split() const { return test ? std::get_if<SplitSpec>(&*test) : nullptr; }
+  const std::string* test_file() const { return test ? std::get_if<std::string>(&*test) : nullptr; }
+  int folds() const {  // 0: no cross-validation
     const auto* spec = std::get_if<FoldsSpec>(&validation);
     return spec == nullptr ? 0 : spec->count;
   }
@@ -72,7 +77,7 @@ struct XgboostSpec {
   int threads = 1;  // nthread
   std::int64_t checkpoint_interval_ms = 30'000;
   Sharding sharding = Sharding::rows;
-  bool keep_best = false;                // the value and the model of a trial are those of its best round
+  bool keep_best = false;  // the value and the model of a trial are those of its best round
   Fidelity fidelity = Fidelity::prefix;  // what a document that says nothing means, of versions that knew nothing else
 };
 

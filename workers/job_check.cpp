@@ -101,12 +101,9 @@ void check_files(const DataSpec& data, Diagnostics& diagnostics) {
     const std::string path = data.train.size() == 1 ? "trainer.data.train" : join_path("trainer.data.train", i);
     add_fault(path, fault_of_data_file(data.train[i]), diagnostics);
   }
-  if (const auto* validation = std::get_if<std::string>(&data.validation)) {
-    add_fault("trainer.data.validation", fault_of_data_file(*validation), diagnostics);
-  }
-  if (const auto* test = data.test ? std::get_if<std::string>(&*data.test) : nullptr) {
-    add_fault("trainer.data.test", fault_of_data_file(*test), diagnostics);
-  }
+  if (const std::string* file = data.validation_file())
+    add_fault("trainer.data.validation", fault_of_data_file(*file), diagnostics);
+  if (const std::string* file = data.test_file()) add_fault("trainer.data.test", fault_of_data_file(*file), diagnostics);
 }
 
 }  // namespace

@@ -22,12 +22,6 @@ constexpr std::uint64_t kExpansionAssumed = 4;          // of a compressed file
 constexpr std::uint64_t kSampleOfFileMin = 256 * 1024;  // bytes
 constexpr double kShareMin = 1e-9;
 
-const SplitSpec* split_of(const auto& rows) { return std::get_if<SplitSpec>(&rows); }
-
-const SplitSpec* test_split(const DataSpec& spec) { return spec.test ? split_of(*spec.test) : nullptr; }
-
-const std::string* test_file(const DataSpec& spec) { return spec.test ? std::get_if<std::string>(&*spec.test) : nullptr; }
-
 // 0 where it is not there.
 std::uint64_t size_of_file(const std::string& path) {
   std::error_code error;
@@ -41,8 +35,8 @@ using RowTarget = std::function<Table&(std::uint64_t row)>;
 // rows are drawn first, so that they are the same ones however the others are shared out.
 RowTarget split_target(const DataSpec& spec, LoadedTables& tables) {
   const auto split_or_none = [](const SplitSpec* split) { return split == nullptr ? SplitSpec{0, 0} : *split; };
-  const SplitSpec test = split_or_none(test_split(spec));
-  SplitSpec validation = split_or_none(split_of(spec.validation));
+  const SplitSpec test = split_or_none(spec.test_split());
+  SplitSpec validation = split_or_none(spec.validation_split());
   validation.fraction /= 1 - test.fraction;  // of the rows that are left
   return [test, validation, &tables](std::uint64_t row) -> Table& {
     if (random_unit(test.seed, {row, kTestDraw}) < test.fraction) return tables.test;
@@ -80,9 +74,9 @@ Result<void> read_files(const DataSpec& spec, LoadedTables& tables, const Read& 
     count(*done, rows_before);
     return {};
   };
-  const auto validation = read_whole(std::get_if<std::string>(&spec.validation), kValidationPath, tables.validation);
+  const auto validation = read_whole(spec.validation_file(), kValidationPath, tables.validation);
   if (!validation) return validation;
-  return read_whole(test_file(spec), kTestPath, tables.test);
+  return read_whole(spec.test_file(), kTestPath, tables.test);
 }
 
 // Of the text in the files, about.
@@ -143,7 +137,7 @@ Result<void> load_libsvm(const DataSpec& spec, const ReadOptions& options, Loade
   if (auto done = read_files(spec, tables, read_one); !done) return done;
   std::size_t columns = 1;
   for (const Table* table : tables.parts()) columns = std::max(columns, table->columns);
-  const bool torn = split_of(spec.validation) != nullptr || test_split(spec) != nullptr;  // queries
+  const bool torn = spec.validation_split() != nullptr || spec.test_split() != nullptr;  // queries
   for (Table* table : tables.parts()) {
     table->columns = columns;
     if (torn) table->query_sizes.clear();
@@ -162,8 +156,8 @@ Result<void> check_sizes(const DataSpec& spec, const LoadedTables& tables) {
     return Error{ErrorCode::invalid_argument, "the split of " + std::to_string(tables.rows()) + " rows leaves none for " + whom,
                  path, "give more rows, another fraction or another seed"};
   };
-  const bool validation_took = split_of(spec.validation) != nullptr && tables.validation.rows() > 0;
-  const bool test_took = test_split(spec) != nullptr && tables.test.rows() > 0;
+  const bool validation_took = spec.validation_split() != nullptr && tables.validation.rows() > 0;
+  const bool test_took = spec.test_split() != nullptr && tables.test.rows() > 0;
   const HeldOutRows train = validation_took || test_took ? HeldOutRows(SplitSpec{}) : HeldOutRows(spec.train.front());
   const char* const path = validation_took ? kValidationPath : test_took ? kTestPath : kTrainPath;
   if (auto checked = check(tables.train, train, path, "training"); !checked) return checked;
@@ -181,8 +175,8 @@ Error no_row_in_sample() {
 
 std::vector<std::string> files_of(const DataSpec& spec) {
   std::vector<std::string> files = spec.train;
-  if (const auto* validation = std::get_if<std::string>(&spec.validation)) files.push_back(*validation);
-  if (const std::string* test = test_file(spec)) files.push_back(*test);
+  if (const std::string* validation = spec.validation_file()) files.push_back(*validation);
+  if (const std::string* test = spec.test_file()) files.push_back(*test);
   return files;
 }
 
