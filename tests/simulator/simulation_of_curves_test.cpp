@@ -26,48 +26,41 @@ CurveTable tiny_table(const std::vector<std::vector<double>>& values) {
   return table;
 }
 
-// Curves that rise to a height which depends on two coordinates; the rungs order them well.
-CurveTable smooth_table() {
+// Configuration i of 300, of two parameters, has value(i, u, v, r) after r of 27 units.
+template <class Value>
+CurveTable table_of(const std::string& name, const std::vector<std::string>& parameters, const Value& value) {
   CurveTable table;
-  table.name = "smooth";
+  table.name = name;
   table.metric = "a";
-  table.parameters = {"u", "v"};
+  table.parameters = parameters;
   table.max_resource = 27;
   for (std::uint64_t i = 0; i < 300; ++i) {
     Curve curve;
     const double u = random_unit(1, {i});
     const double v = random_unit(2, {i});
-    curve.configuration = {{"u", u}, {"v", v}};
-    const double height = 1 - (u - 0.3) * (u - 0.3) - (v - 0.7) * (v - 0.7);
-    for (std::int64_t r = 1; r <= 27; ++r) {
-      const auto at = static_cast<std::uint64_t>(r);
-      curve.points.emplace_back(r, height * (1 - 0.5 / static_cast<double>(r)) + 0.02 * random_unit(3, {i, at}));
-    }
+    curve.configuration = {{parameters[0], u}, {parameters[1], v}};
+    for (std::int64_t r = 1; r <= table.max_resource; ++r) curve.points.emplace_back(r, value(i, u, v, r));
     curve.seconds_per_unit = 0.5 + random_unit(4, {i});
     table.curves.push_back(curve);
   }
   return table;
 }
 
+// Curves that rise to a height which depends on two coordinates; the rungs order them well.
+CurveTable smooth_table() {
+  return table_of("smooth", {"u", "v"}, [](std::uint64_t i, double u, double v, std::int64_t r) {
+    const double height = 1 - (u - 0.3) * (u - 0.3) - (v - 0.7) * (v - 0.7);
+    const double noise = 0.02 * random_unit(3, {i, static_cast<std::uint64_t>(r)});
+    return height * (1 - 0.5 / static_cast<double>(r)) + noise;
+  });
+}
+
 // The ones that learn slowly are the best in the end.
 CurveTable table_of_slow_learners() {
-  CurveTable table;
-  table.name = "slow";
-  table.metric = "a";
-  table.parameters = {"x", "y"};
-  table.max_resource = 27;
-  for (std::uint64_t i = 0; i < 300; ++i) {
-    Curve curve;
-    const double x = random_unit(1, {i});
-    const double y = random_unit(2, {i});
-    curve.configuration = {{"x", x}, {"y", y}};
-    for (std::int64_t r = 1; r <= 27; ++r) {
-      const double left = std::exp(-static_cast<double>(r) * (0.06 + 0.9 * x));
-      curve.points.emplace_back(r, -(x - 0.2) * (x - 0.2) - 0.3 * (y - 0.6) * (y - 0.6) - left);
-    }
-    table.curves.push_back(curve);
-  }
-  return table;
+  return table_of("slow", {"x", "y"}, [](std::uint64_t, double x, double y, std::int64_t r) {
+    const double left = std::exp(-static_cast<double>(r) * (0.06 + 0.9 * x));
+    return -(x - 0.2) * (x - 0.2) - 0.3 * (y - 0.6) * (y - 0.6) - left;
+  });
 }
 
 // As a trainer that reports once a training leaves them: configuration 0 was measured from 1 on, the best one at 9 alone.

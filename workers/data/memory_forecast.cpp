@@ -55,7 +55,7 @@ std::string megabytes(double bytes) { return std::to_string(std::max(1LL, std::l
 CheckedMachine this_machine(int workers) {
   const os::ControlGroupLimits limits = os::own_control_group_limits();
   const double cores = std::max(1U, std::thread::hardware_concurrency());
-  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+  const double memory = os::machine_memory_bytes();
   return {std::min(cores, limits.cores.value_or(cores)), std::min(memory, limits.memory_bytes.value_or(memory)), workers};
 }
 
