@@ -89,9 +89,10 @@ void write_scheduler_defaults(Json& scheduler) {
 
 }  // namespace
 
-double shrunk_eta(double eta, std::int64_t rounds, std::int64_t max_rounds) {
+double shrunk_eta(double eta, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max) {
   if (rounds == max_rounds || !(eta > 0 && eta < 1)) return eta;
-  return -std::expm1(static_cast<double>(max_rounds) / static_cast<double>(rounds) * std::log1p(-eta));
+  const double shrinkage = std::min(-static_cast<double>(max_rounds) * std::log1p(-eta), shrinkage_max);
+  return std::max(eta, -std::expm1(-shrinkage / static_cast<double>(rounds)));
 }
 
 void write_trainer_defaults(Json& document) {
@@ -100,6 +101,7 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.is_object() || member(trainer, "type") != "xgboost") return;
   if (!trainer.contains("fidelity")) trainer["fidelity"] = tunes_eta_of_trees(document) ? "shrinkage" : "prefix";
   if (!trainer.contains("keep")) trainer["keep"] = can_keep_best(document) ? "best" : "last";
+  if (trainer["fidelity"] == "shrinkage" && !trainer.contains("shrinkage_max")) trainer["shrinkage_max"] = kShrinkageMax;
   if (trainer["fidelity"] == "shrinkage" && document.contains("scheduler")) write_scheduler_defaults(document["scheduler"]);
 }
 

@@ -26,6 +26,7 @@ constexpr std::size_t kMetricPatternsMax = 100;
 constexpr std::size_t kRegexSizeMax = 2000;  // bytes
 constexpr std::int64_t kThreadsMax = 1024;
 constexpr double kIntervalSecondsMax = 86'400;
+constexpr NumberRange kShrinkageMaxRange{0.1, 1e6};
 constexpr double kSegmentSecondsMax = 30 * 86'400.0;
 constexpr std::int64_t kMemoryMbMax = 1LL << 24;
 constexpr std::size_t kTrainFilesMax = 10'000;
@@ -329,6 +330,10 @@ XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir) {
       "checkpoint_interval_seconds", static_cast<double>(spec.checkpoint_interval_ms) / 1000, {0, kIntervalSecondsMax}));
   if (reader.word("sharding", {"rows", "files"}) == std::size_t{1}) spec.sharding = Sharding::files;
   if (reader.word("fidelity", {"prefix", "shrinkage"}) == std::size_t{1}) spec.fidelity = Fidelity::shrinkage;
+  spec.shrinkage_max = reader.number_or("shrinkage_max", spec.shrinkage_max, kShrinkageMaxRange);
+  if (spec.fidelity != Fidelity::shrinkage && reader.has("shrinkage_max")) {
+    reader.diagnostics().error(reader.path_to("shrinkage_max"), "is only for the fidelity `shrinkage`");
+  }
   spec.keep_best = reader.word("keep", {"last", "best"}) == std::size_t{1};
   return spec;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -78,7 +79,9 @@ struct XgboostSpec {
   std::int64_t checkpoint_interval_ms = 30'000;
   Sharding sharding = Sharding::rows;
   bool keep_best = false;  // the value and the model of a trial are those of its best round
-  Fidelity fidelity = Fidelity::prefix;  // what a document that says nothing means, of versions that knew nothing else
+  // What a document that says nothing means, of versions that knew nothing else.
+  Fidelity fidelity = Fidelity::prefix;
+  double shrinkage_max = std::numeric_limits<double>::infinity();  // shrunk_eta()
 };
 
 struct MetricPattern {

@@ -441,6 +441,20 @@ TEST(TrainerSpec, SeveralTrainingFilesAreOneTable) {
                                               StartsWith("trainer.data.train[2]: expected a path")));
 }
 
+TEST(TrainerSpec, ShrinkageIsUnlimitedWhereADocumentSaysNoLimitAndItHasOneOnlyThere) {
+  Json json = xgboost();
+  json["fidelity"] = "shrinkage";
+  const auto limit = [&json] { return std::get<XgboostSpec>(parse(json).spec).shrinkage_max; };
+  EXPECT_TRUE(std::isinf(limit()));
+  json["shrinkage_max"] = 6.5;
+  EXPECT_EQ(limit(), 6.5);
+  json["shrinkage_max"] = 0;
+  EXPECT_THAT(parse(json).errors, ElementsAre(StartsWith("trainer.shrinkage_max: expected a number")));
+  json["shrinkage_max"] = 6;
+  json["fidelity"] = "prefix";
+  EXPECT_THAT(parse(json).errors, ElementsAre("trainer.shrinkage_max: is only for the fidelity `shrinkage`"));
+}
+
 Json xgboost_with_metric(const std::string& metric) {
   Json json = xgboost();
   json["eval_metric"] = metric;

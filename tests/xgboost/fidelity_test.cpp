@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
 
 #include "core/text.hpp"
 #include "jobs/trainer_spec.hpp"
@@ -19,29 +20,44 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
 TEST(ShrunkEta, LeavesAsMuchToLearnAsTheFullTraining) {
-  EXPECT_DOUBLE_EQ(shrunk_eta(0.5, 1, 2), 0.75);     // half, and half of that
-  EXPECT_DOUBLE_EQ(shrunk_eta(0.1, 27, 81), 0.271);  // 1 - 0.9^3
-  EXPECT_DOUBLE_EQ(shrunk_eta(0.19, 2, 3), 1 - std::pow(0.81, 1.5));
-  EXPECT_DOUBLE_EQ(shrunk_eta(0.19, 2, 3), 1 - 0.729);
-  EXPECT_NEAR(shrunk_eta(1e-12, 1, 81), 81e-12, 1e-20);  // no cancellation
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.5, 1, 2, kUnlimited), 0.75);     // half, and half of that
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.1, 27, 81, kUnlimited), 0.271);  // 1 - 0.9^3
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.19, 2, 3, kUnlimited), 1 - std::pow(0.81, 1.5));
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.19, 2, 3, kUnlimited), 1 - 0.729);
+  EXPECT_NEAR(shrunk_eta(1e-12, 1, 81, kUnlimited), 81e-12, 1e-20);  // no cancellation
 }
 
 TEST(ShrunkEta, IsTheUsersOwnAtMaxResourceAndOutsideOfTheFormula) {
-  EXPECT_EQ(shrunk_eta(0.3, 81, 81), 0.3);
-  EXPECT_EQ(shrunk_eta(1, 1, 81), 1);
-  EXPECT_EQ(shrunk_eta(0, 1, 81), 0);
+  EXPECT_EQ(shrunk_eta(0.3, 81, 81, kUnlimited), 0.3);
+  EXPECT_EQ(shrunk_eta(1, 1, 81, kUnlimited), 1);
+  EXPECT_EQ(shrunk_eta(0, 1, 81, kUnlimited), 0);
 }
 
 TEST(ShrunkEta, NeverLeavesTheRangeOfALearningRate) {
   for (const double eta : {1e-9, 0.01, 0.3, 0.9, 0.999999}) {
     double above = eta;
     for (const std::int64_t rounds : {81, 27, 9, 3, 1}) {
-      EXPECT_GE(shrunk_eta(eta, rounds, 81), above);
-      above = shrunk_eta(eta, rounds, 81);
+      EXPECT_GE(shrunk_eta(eta, rounds, 81, kUnlimited), above);
+      above = shrunk_eta(eta, rounds, 81, kUnlimited);
       EXPECT_LE(above, 1);
     }
   }
+}
+
+TEST(ShrunkEta, HasNoMoreShrinkageInTotalThanTheLimit) {
+  // 0.75 left of 1, once a round: S = 2 ln 4 = 4 ln 2.
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.75, 1, 2, 4 * std::log(2)), 1 - 1.0 / 16);
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.75, 1, 2, 3 * std::log(2)), 1 - 1.0 / 8);
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.5, 3, 81, 3 * std::log(2)), 0.5);          // a third of it a round, which is its own
+  EXPECT_DOUBLE_EQ(shrunk_eta(0.5, 1, 81, 3 * std::log(2)), 1 - 1.0 / 8);  // all of it
+}
+
+TEST(ShrunkEta, IsNeverLessThanTheUsersOwn) {
+  EXPECT_EQ(shrunk_eta(0.5, 27, 81, 3 * std::log(2)), 0.5);
+  EXPECT_EQ(shrunk_eta(0.5, 81, 81, 3 * std::log(2)), 0.5);
 }
 
 Json job_of(Json space, Json parameters = Json::object(), Json trainer = {{"type", "xgboost"}}) {
@@ -73,6 +89,18 @@ TEST(TrainerDefaults, LeaveWhatIsSaidAndWhatIsNotAsItShouldBe) {
     write_trainer_defaults(document);
     EXPECT_EQ(document, Json::parse(text));
   }
+}
+
+TEST(TrainerDefaults, LimitTheTotalShrinkageOfShrinkageAlone) {
+  const auto limit = [](Json trainer) {
+    trainer["type"] = "xgboost";
+    Json document = job_of({{"eta", kEta}}, {}, std::move(trainer));
+    write_trainer_defaults(document);
+    return document["trainer"].value("shrinkage_max", Json());
+  };
+  EXPECT_EQ(limit({}), kShrinkageMax);
+  EXPECT_EQ(limit({{"fidelity", "shrinkage"}, {"shrinkage_max", 9}}), 9);
+  EXPECT_EQ(limit({{"fidelity", "prefix"}}), Json());
 }
 
 Json scheduler_of(Json scheduler, const char* fidelity = "shrinkage") {
@@ -135,12 +163,14 @@ class RungTraining : public testing::Test {
   RungTraining() { data_.write("data.csv", test::made_up_csv(400)); }
 
   // max_resource is 27.
-  TrialUnderTest trial(const char* fidelity, Json configuration = {{"eta", 0.1}, {"subsample", 0.8}}) const {
-    return {{{"type", "xgboost"},
-             {"data", {{"train", data_.path("data.csv")}, {"label", "y"}}},
-             {"parameters", {{"objective", "binary:logistic"}}},
-             {"fidelity", fidelity}},
-            std::move(configuration)};
+  TrialUnderTest trial(const char* fidelity, Json configuration = {{"eta", 0.1}, {"subsample", 0.8}},
+                       const Json& more = Json::object()) const {
+    Json trainer{{"type", "xgboost"},
+                 {"data", {{"train", data_.path("data.csv")}, {"label", "y"}}},
+                 {"parameters", {{"objective", "binary:logistic"}}},
+                 {"fidelity", fidelity}};
+    trainer.update(more);
+    return {std::move(trainer), std::move(configuration)};
   }
   static std::unique_ptr<TrialRunner> worker() { return make_xgboost_runner({}); }
 
@@ -149,16 +179,24 @@ class RungTraining : public testing::Test {
 
 TEST_F(RungTraining, IsThatOfTheLargerLearningRate) {
   TrialUnderTest rung = trial("shrinkage");
-  TrialUnderTest plain = trial("prefix", {{"eta", shrunk_eta(0.1, 9, 27)}, {"subsample", 0.8}});
+  TrialUnderTest plain = trial("prefix", {{"eta", shrunk_eta(0.1, 9, 27, kUnlimited)}, {"subsample", 0.8}});
   const auto outcome = rung.run(*worker(), 0, 9);
   ASSERT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
   EXPECT_EQ(outcome.reporter.observations, plain.run(*worker(), 0, 9).reporter.observations);
   EXPECT_TRUE(rung.model() == plain.model());
 }
 
+TEST_F(RungTraining, HasNoMoreShrinkageThanTheJobSays) {
+  TrialUnderTest limited = trial("shrinkage", {{"eta", 0.3}}, {{"shrinkage_max", 6}});  // of 27 * 0.357
+  TrialUnderTest plain = trial("prefix", {{"eta", shrunk_eta(0.3, 9, 27, 6)}});
+  ASSERT_EQ(limited.run(*worker(), 0, 9).result.exit, kExitCompleted);
+  plain.run(*worker(), 0, 9);
+  EXPECT_TRUE(limited.model() == plain.model());
+}
+
 TEST_F(RungTraining, WithADefaultLearningRateIsThatOfALargerOneToo) {
   TrialUnderTest rung = trial("shrinkage", {{"max_depth", 3}});
-  TrialUnderTest plain = trial("prefix", {{"eta", shrunk_eta(0.3, 9, 27)}, {"max_depth", 3}});
+  TrialUnderTest plain = trial("prefix", {{"eta", shrunk_eta(0.3, 9, 27, kUnlimited)}, {"max_depth", 3}});
   ASSERT_EQ(rung.run(*worker(), 0, 9).result.exit, kExitCompleted);
   plain.run(*worker(), 0, 9);
   EXPECT_TRUE(rung.model() == plain.model());

@@ -163,11 +163,11 @@ std::optional<protocol::Observation> best_from(const std::string& text) {
 }
 
 // Below max_resource the learning rate is that of the rung; the user's own text stays at max_resource.
-void shrink(std::map<std::string, std::string>& parameters, const AssignmentOrder& order) {
+void shrink(std::map<std::string, std::string>& parameters, const AssignmentOrder& order, double shrinkage_max) {
   constexpr double kEtaDefault = 0.3;  // XGBoost's
   const auto eta = parameters.find("eta");
   const double own = eta == parameters.end() ? kEtaDefault : parse_number(eta->second).value_or(kEtaDefault);
-  const double shrunk = shrunk_eta(own, order.until_resource, order.max_resource);
+  const double shrunk = shrunk_eta(own, order.until_resource, order.max_resource, shrinkage_max);
   if (shrunk != own) parameters["eta"] = format_number(shrunk);
 }
 
@@ -190,7 +190,7 @@ XgboostParameters parameters_of(const SegmentContext& segment) {
   for (const auto& [name, value] : segment.order.configuration.items()) {
     if (name != kReplicasParameter) named[documented_name(name)] = parameter_text(name, value);
   }
-  if (segment.spec.fidelity == Fidelity::shrinkage) shrink(named, segment.order);
+  if (segment.spec.fidelity == Fidelity::shrinkage) shrink(named, segment.order, segment.spec.shrinkage_max);
   named["nthread"] = std::to_string(std::min(segment.spec.threads, segment.threads));
   named["seed_per_iteration"] = "1";  // what is random depends on the round, not on the rounds before
   named["disable_default_eval_metric"] = "1";

@@ -23,6 +23,7 @@ struct Arguments {
   std::string out;
   std::vector<std::string> only;
   int configurations = 320;
+  double shrinkage_max = kShrinkageMax;
 };
 
 std::string header_of(const RealDataset& dataset) {
@@ -37,7 +38,8 @@ std::string header_of(const RealDataset& dataset) {
   return line + "\n";
 }
 
-std::string line_of(const RealDataset& dataset, const Matrices& matrices, const Configuration& configuration, std::size_t index) {
+std::string line_of(const RealDataset& dataset, const Matrices& matrices, const Configuration& configuration, std::size_t index,
+                    double shrinkage_max) {
   const bool maximize = dataset.goal == "maximize";
   const double before = processor_seconds();
   const auto full = train(dataset, matrices, configuration, index, kRounds, kRounds);
@@ -49,7 +51,7 @@ std::string line_of(const RealDataset& dataset, const Matrices& matrices, const 
   for (const std::int64_t rung : kRungs) line += fmt::format(",{:.5g}", full[static_cast<std::size_t>(rung) - 1].validation);
   std::string shrinkage_tests;
   for (const std::int64_t rung : kRungs) {
-    const auto curve = rung == kRounds ? full : train(dataset, matrices, configuration, index, rung, kRounds);
+    const auto curve = rung == kRounds ? full : train(dataset, matrices, configuration, index, rung, kRounds, shrinkage_max);
     const Measured best = best_of(curve, rung, maximize);
     line += fmt::format(",{:.5g}", best.validation);
     shrinkage_tests += fmt::format(",{:.5g}", best.test);
@@ -76,7 +78,7 @@ void record(const RealDataset& dataset, const Arguments& arguments) {
   const Matrices matrices(dataset);
   std::string text = header_of(dataset);
   for (int i = 0; i < arguments.configurations; ++i)
-    text += line_of(dataset, matrices, sampler.suggest(i, History()), static_cast<std::size_t>(i));
+    text += line_of(dataset, matrices, sampler.suggest(i, History()), static_cast<std::size_t>(i), arguments.shrinkage_max);
   write_compressed(arguments.out + "/" + dataset.name + ".csv.gz", text);
   Json job = job_of(dataset);
   job.erase("description");
@@ -98,6 +100,7 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--out", arguments.out, "Directory for the tables")->required();
   app.add_option("--only", arguments.only, "Only these data sets");
   app.add_option("--configurations", arguments.configurations, "Of each data set");
+  app.add_option("--shrinkage-max", arguments.shrinkage_max, "trainer.shrinkage_max of the fidelity `shrinkage`");
   try {
     app.parse(argument_count, argument_values);
     for (const auto& dataset : tuneband::real_datasets(arguments.bank)) {

@@ -10,7 +10,6 @@
 
 #include "core/random.hpp"
 #include "core/text.hpp"
-#include "jobs/fidelity.hpp"
 
 namespace tuneband {
 
@@ -26,12 +25,12 @@ Matrices::Matrices(const RealDataset& dataset)
       test(checked(workers::XgboostMatrix::create(dataset.test))) {}
 
 std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices, const Configuration& configuration,
-                            std::size_t index, std::int64_t rounds, std::int64_t max_rounds) {
+                            std::size_t index, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max) {
   workers::XgboostParameters parameters = dataset.parameters;
   for (const auto& [name, value] : configuration) {
     double number = std::holds_alternative<std::int64_t>(value) ? static_cast<double>(std::get<std::int64_t>(value))
                                                                 : std::max(kLeastFloat, std::get<double>(value));
-    if (name == "eta") number = shrunk_eta(number, rounds, max_rounds);
+    if (name == "eta") number = shrunk_eta(number, rounds, max_rounds, shrinkage_max);
     parameters.emplace_back(name, format_number(number));
   }
   const auto seed = random_bits(kConfigurationsSeed, {stable_hash(dataset.name), index}) & 0x7fffffff;

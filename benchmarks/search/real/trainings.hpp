@@ -7,6 +7,7 @@
 
 #include "benchmarks/search/real/datasets.hpp"
 #include "core/error.hpp"
+#include "jobs/fidelity.hpp"
 #include "search_spaces/value.hpp"
 #include "workers/xgboost/xgboost_session.hpp"
 
@@ -34,7 +35,8 @@ struct Measured {
 // One training of `rounds` rounds, measured after each of them, with equal total shrinkage to one of `max_rounds`. `index` is the
 // configuration's number, of which its seed is a function. Throws std::runtime_error where XGBoost refuses.
 std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices, const Configuration& configuration,
-                            std::size_t index, std::int64_t rounds, std::int64_t max_rounds);
+                            std::size_t index, std::int64_t rounds, std::int64_t max_rounds,
+                            double shrinkage_max = kShrinkageMax);
 
 // Of the best of the first `rounds` rounds, the first of equals.
 Measured best_of(const std::vector<Measured>& curve, std::int64_t rounds, bool maximize);
