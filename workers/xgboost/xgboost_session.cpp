@@ -313,7 +313,7 @@ Result<std::vector<double>> XgboostBooster::contributions(const XgboostMatrix& m
   return std::vector<double>(rows->values.begin(), rows->values.end());
 }
 
-Result<std::vector<std::pair<std::string, float>>> XgboostBooster::feature_scores(const std::string& kind) {
+Result<FeatureScores> XgboostBooster::feature_scores(const std::string& kind) {
   const std::string config = R"({"importance_type": ")" + kind + R"("})";
   bst_ulong count = 0;
   const char** names = nullptr;
@@ -322,7 +322,7 @@ Result<std::vector<std::pair<std::string, float>>> XgboostBooster::feature_score
   const float* scores = nullptr;
   const int status = XGBoosterFeatureScore(handle_.get(), config.c_str(), &count, &names, &dimensions, &shape, &scores);
   if (status != 0) return last_error();
-  std::vector<std::pair<std::string, float>> by_name;
+  FeatureScores by_name;
   for (bst_ulong i = 0; i < count && dimensions == 1; ++i) by_name.emplace_back(names[i], scores[i]);
   return by_name;
 }

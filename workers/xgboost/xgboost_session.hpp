@@ -63,6 +63,8 @@ struct TreeShapes {
   std::vector<double> covers;  // of each leaf
 };
 
+using FeatureScores = std::vector<std::pair<std::string, float>>;
+
 struct EvaluationSet {
   const char* name;  // "validation"
   const XgboostMatrix* matrix;
@@ -100,7 +102,7 @@ class XgboostBooster {
   // Of the rounds from `begin` (from 0) to `end` alone, as if there were no others.
   Result<std::vector<double>> contributions(const XgboostMatrix& matrix, int begin, int end);
   // By name, as large as XGBoost says: features that are never split on are absent. `kind`: weight, gain, cover, ...
-  Result<std::vector<std::pair<std::string, float>>> feature_scores(const std::string& kind);
+  Result<FeatureScores> feature_scores(const std::string& kind);
   Result<TreeShapes> trees_of(int round);
 
   // Each metric on each of these sets: {"validation-auc", 0.71}. Cheap on sets that were given to create().

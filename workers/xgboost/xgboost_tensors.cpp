@@ -18,11 +18,11 @@ using debugger::view_of;
 
 constexpr double kResourcesEverySeconds = 0.25;  // reading them costs more than a round of a small table should bear
 
-std::string objective_name(const XgboostParameters& parameters) {
+std::string parameter_or(const XgboostParameters& parameters, std::string_view wanted, const char* fallback) {
   for (const auto& [name, value] : parameters) {
-    if (name == "objective") return value;
+    if (name == wanted) return value;
   }
-  return kXgboostObjectiveDefault;
+  return fallback;
 }
 
 double sigmoid(double margin) { return 1 / (1 + std::exp(-margin)); }
@@ -69,6 +69,7 @@ XgboostTensors::XgboostTensors(std::unique_ptr<debugger::files::Recorder> record
       data_(std::move(data)),
       parameters_(parameters),
       threads_(threads),
+      is_linear_(parameter_or(parameters_, "booster", "gbtree") == "gblinear"),
       usage_(::getpid(), threads),
       first_step_(from_nothing) {
   if (!from_nothing) return;
@@ -146,7 +147,8 @@ void XgboostTensors::add_predictions(std::int64_t step, XgboostBooster& booster)
 void XgboostTensors::add_gradients(std::int64_t step, XgboostBooster& booster) {
   const auto rows = booster.predict(data_->train, Prediction::margin);
   if (!there(rows)) return;
-  const auto gradients = gradients_of(objective_name(parameters_), rows->values, data_->train.labels());
+  const std::string objective = parameter_or(parameters_, "objective", kXgboostObjectiveDefault);
+  const auto gradients = gradients_of(objective, rows->values, data_->train.labels());
   if (gradients.empty()) return;
   recorder_->add(step, "gradients/train",
                  view_of(std::span<const double>(gradients), {static_cast<std::int64_t>(gradients.size())}));
@@ -156,6 +158,7 @@ void XgboostTensors::add_gradients(std::int64_t step, XgboostBooster& booster) {
 // from what the walks for the sums and the numbers of splits have brought, which all name the same features in one order.
 void XgboostTensors::add_importance(std::int64_t step, XgboostBooster& booster) {
   const auto weight = booster.feature_scores("weight");
+  if (is_linear_) return add_coefficients(step, weight);
   const auto gain = booster.feature_scores("total_gain");
   const auto cover = booster.feature_scores("total_cover");
   if (!there(weight) || !there(gain) || !there(cover)) return;
@@ -172,6 +175,16 @@ void XgboostTensors::add_importance(std::int64_t step, XgboostBooster& booster) 
   add("cover", [&](std::size_t i) { return (*cover).at(i).second / splits(i); });
   add("total_gain", [&](std::size_t i) { return static_cast<double>((*gain).at(i).second); });
   add("total_cover", [&](std::size_t i) { return static_cast<double>((*cover).at(i).second); });
+}
+
+// A linear model has no splits: of each feature its coefficient, as large as it is.
+void XgboostTensors::add_coefficients(std::int64_t step, const Result<FeatureScores>& coefficients) {
+  if (!there(coefficients)) return;
+  double sum = 0;
+  for (const auto& [feature, coefficient] : *coefficients) sum += std::abs(coefficient);
+  if (sum <= 0) return;
+  for (const auto& [feature, coefficient] : *coefficients)
+    recorder_->add(step, "feature_importance/weight/" + feature, std::abs(coefficient) / sum);
 }
 
 void XgboostTensors::add_trees(std::int64_t step, XgboostBooster& booster) {

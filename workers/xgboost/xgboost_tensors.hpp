@@ -39,6 +39,7 @@ class XgboostTensors {
   void add_predictions(std::int64_t step, XgboostBooster& booster);
   void add_gradients(std::int64_t step, XgboostBooster& booster);
   void add_importance(std::int64_t step, XgboostBooster& booster);
+  void add_coefficients(std::int64_t step, const Result<FeatureScores>& coefficients);
   void add_trees(std::int64_t step, XgboostBooster& booster);
   void add_shap(std::int64_t step, XgboostBooster& booster);
   void add_array(std::int64_t step, const std::string& name, const PredictedRows& rows);
@@ -54,6 +55,7 @@ class XgboostTensors {
   std::shared_ptr<const WarmData> data_;
   XgboostParameters parameters_;
   int threads_;
+  bool is_linear_;
   os::ProcessUsage usage_;
   std::int64_t saved_step_ = 0;
   bool first_step_ = true;

@@ -1,0 +1,179 @@
+// What the debugger saves of a training, held against what XGBoost's own C API says of the model that the training left.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <xgboost/c_api.h>
+
+#include <map>
+#include <numeric>
+
+#include "debugger/files/tensor_reader.hpp"
+#include "tests/xgboost/fixtures.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+using debugger::files::StoredTensor;
+using debugger::files::TensorReader;
+using test::TrialOutcome;
+using test::TrialUnderTest;
+
+constexpr int kRounds = 7;
+constexpr int kFeatures = 3;
+constexpr int kValidationRows = 40;
+constexpr const char* kNames[] = {"a", "b", "c"};
+
+float value_at(std::uint64_t row, std::uint64_t column) {
+  return static_cast<float>(random_unit(5, {row, column}));  // printed and read again it is the same
+}
+
+std::string table(std::uint64_t first, std::uint64_t rows, int classes) {
+  std::string text = "a,b,c,y\n";
+  for (std::uint64_t row = first; row < first + rows; ++row) {
+    for (int column = 0; column < kFeatures; ++column) {
+      char number[32];
+      std::snprintf(number, sizeof number, "%.9g,", static_cast<double>(value_at(row, static_cast<std::uint64_t>(column))));
+      text += number;
+    }
+    const float score = value_at(row, 0) + value_at(row, 1) * value_at(row, 2);
+    text += std::to_string(std::min(classes - 1, static_cast<int>(score * static_cast<float>(classes) / 2))) + "\n";
+  }
+  return text;
+}
+
+// The model that a trial has left, as XGBoost reads it.
+class LeftModel {
+ public:
+  explicit LeftModel(const std::string& file) {
+    EXPECT_EQ(XGBoosterCreate(nullptr, 0, &booster_), 0);
+    EXPECT_EQ(XGBoosterLoadModel(booster_, file.c_str()), 0) << XGBGetLastError();
+  }
+  ~LeftModel() { XGBoosterFree(booster_); }
+  LeftModel(const LeftModel&) = delete;
+  LeftModel& operator=(const LeftModel&) = delete;
+
+  // Each feature's part of the sum.
+  std::map<std::string, double> importance(const std::string& kind) const {
+    bst_ulong count = 0;
+    bst_ulong dimensions = 0;
+    const char** names = nullptr;
+    const bst_ulong* shape = nullptr;
+    const float* scores = nullptr;
+    const std::string config = R"({"importance_type": ")" + kind + R"("})";
+    EXPECT_EQ(XGBoosterFeatureScore(booster_, config.c_str(), &count, &names, &dimensions, &shape, &scores), 0)
+        << XGBGetLastError();
+    double sum = 0;
+    for (bst_ulong i = 0; i < count; ++i) sum += std::abs(scores[i]);
+    std::map<std::string, double> shares;
+    for (bst_ulong i = 0; i < count; ++i) shares[names[i]] = std::abs(scores[i]) / sum;
+    return shares;
+  }
+
+  // Of all trees at once, on the rows of table(first, rows, ...): rows x classes x (features and the bias).
+  std::vector<float> contributions(std::uint64_t first, std::uint64_t rows) const {
+    std::vector<float> values;
+    for (std::uint64_t row = first; row < first + rows; ++row) {
+      for (int column = 0; column < kFeatures; ++column) values.push_back(value_at(row, static_cast<std::uint64_t>(column)));
+    }
+    DMatrixHandle matrix = nullptr;
+    EXPECT_EQ(XGDMatrixCreateFromMat(values.data(), rows, kFeatures, std::nanf(""), &matrix), 0);
+    const char* config = R"({"type": 2, "training": false, "iteration_begin": 0, "iteration_end": 0, "strict_shape": true})";
+    const bst_ulong* shape = nullptr;
+    bst_ulong dimensions = 0;
+    const float* found = nullptr;
+    EXPECT_EQ(XGBoosterPredictFromDMatrix(booster_, matrix, config, &shape, &dimensions, &found), 0) << XGBGetLastError();
+    const auto size = std::accumulate(shape, shape + dimensions, bst_ulong{1}, std::multiplies<>());
+    std::vector<float> copied(found, found + size);
+    XGDMatrixFree(matrix);
+    return copied;
+  }
+
+ private:
+  BoosterHandle booster_ = nullptr;
+};
+
+struct Learning {
+  const char* name;
+  const char* parameters;
+  int classes = 2;
+};
+
+class XgboostTensorsAre : public testing::TestWithParam<Learning> {
+ protected:
+  XgboostTensorsAre() {
+    const Learning& learning = GetParam();
+    Json trainer{{"type", "xgboost"},
+                 {"data",
+                  {{"train", data_.write("train.csv", table(0, 200, learning.classes))},
+                   {"label", "y"},
+                   {"validation", data_.write("validation.csv", table(200, kValidationRows, learning.classes))}}},
+                 {"keep", "last"},
+                 {"parameters", Json::parse(learning.parameters)}};
+    const std::string metric = learning.classes > 2 ? "validation-mlogloss" : "validation-logloss";
+    trial_ = std::make_unique<TrialUnderTest>(std::move(trainer), Json{{"eta", 0.3}}, metric);
+    trial_->order().debug = Json::parse(R"({"save": {"every": 2}, "collections": {"feature_importance": {"save": {"every": 1}},
+                                            "shap": {"raw": true, "save": {"steps": [2, 3, 7]}}}, "rules": []})");
+    const auto runner = make_xgboost_runner({});
+    // A pause on the way: what came before it is read from the checkpoint.
+    const TrialOutcome first = trial_->run(*runner, 0, 3);
+    EXPECT_EQ(first.result.exit, kExitCompleted) << first.result.message;
+    const TrialOutcome second = trial_->run(*runner, 3, kRounds);
+    EXPECT_EQ(second.result.exit, kExitCompleted) << second.result.message;
+    reader_.emplace(*TensorReader::open(trial_->order().trial_dir, 0));
+  }
+
+  test::TemporaryDir data_;
+  std::unique_ptr<TrialUnderTest> trial_;
+  std::optional<TensorReader> reader_;
+};
+
+TEST_P(XgboostTensorsAre, WhatXgboostItselfSaysOfTheImportanceOfFeatures) {
+  const LeftModel model(trial_->model_file());
+  const bool linear = std::string(GetParam().name) == "Linear";
+  const std::vector<std::string> kinds = linear
+                                             ? std::vector<std::string>{"weight"}
+                                             : std::vector<std::string>{"weight", "gain", "cover", "total_gain", "total_cover"};
+  for (const std::string& kind : kinds) {
+    const auto expected = model.importance(kind);
+    EXPECT_EQ(expected.size(), static_cast<std::size_t>(kFeatures))
+        << "all are used: nothing else would be held against anything";
+    for (const auto& [feature, share] : expected) {
+      const auto series = reader_->series("feature_importance/" + kind + "/" + feature, 0, kRounds);
+      ASSERT_EQ(series.size(), static_cast<std::size_t>(kRounds)) << kind << ' ' << feature << '\n' << trial_->log();
+      EXPECT_EQ(series.back().first, kRounds);
+      EXPECT_NEAR(series.back().second.summary.sum, share, 1e-6) << kind << ' ' << feature;
+    }
+  }
+}
+
+TEST_P(XgboostTensorsAre, TheContributionsThatXgboostItselfFindsWithAllTreesAtOnce) {
+  if (std::string(GetParam().name) == "Linear") return;  // its model has no rounds that could be looked at alone
+  const LeftModel model(trial_->model_file());
+  const std::vector<float> expected = model.contributions(200, kValidationRows);
+  const std::size_t groups = GetParam().classes > 2 ? static_cast<std::size_t>(GetParam().classes) : 1;
+  ASSERT_EQ(expected.size(), kValidationRows * groups * (kFeatures + 1));
+  double largest = 0;
+  for (std::size_t feature = 0; feature < kFeatures; ++feature) {
+    const auto stored = reader_->array(std::string("shap/") + kNames[feature], kRounds);
+    ASSERT_TRUE(stored) << trial_->log();
+    ASSERT_EQ(stored->bytes.size(), kValidationRows * groups * sizeof(double));
+    const auto* values = reinterpret_cast<const double*>(stored->bytes.data());
+    for (std::size_t line = 0; line < kValidationRows * groups; ++line) {
+      const double exact = expected[line * (kFeatures + 1) + feature];
+      EXPECT_NEAR(values[line], exact, 1e-5) << kNames[feature] << ", line " << line;
+      largest = std::max(largest, std::abs(exact));
+    }
+  }
+  EXPECT_GT(largest, 0.1) << "contributions of nothing would all be alike";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Learning, XgboostTensorsAre,
+    testing::Values(Learning{"Binary", R"({"objective": "binary:logistic", "max_depth": 3})"},
+                    Learning{"Classes", R"({"objective": "multi:softprob", "num_class": 3, "max_depth": 3})", 3},
+                    Learning{"ParallelTrees", R"({"objective": "binary:logistic", "num_parallel_tree": 2, "subsample": 0.8})"},
+                    Learning{"Dart", R"({"objective": "binary:logistic", "booster": "dart", "max_depth": 3})"},
+                    Learning{"Linear", R"({"objective": "binary:logistic", "booster": "gblinear"})"}),
+    [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace tuneband::workers
