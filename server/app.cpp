@@ -37,6 +37,7 @@
 #include "server/log.hpp"
 #include "server/rendezvous.hpp"
 #include "server/tracker.hpp"
+#include "server/worker_messages.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -285,8 +286,7 @@ void App::start_workers() {
   options.stall_s = config_.stall_seconds;
   options.silence_ms_max = kLeasesOfSilence * static_cast<std::int64_t>(config_.lease_seconds * 1000);
   supervisor_ = std::make_unique<Supervisor>(loop_, data_dir_, options, [this](const Supervisor::WorkerEnd& end) {
-    const ExitClass exit = end.out_of_memory ? ExitClass::out_of_memory : ExitClass::worker_lost;
-    const Result<void> taken = engine_.submit(WorkerLost{end.worker, end.message, true, end.crash, exit});
+    const Result<void> taken = engine_.submit(to_event(end.worker, end.how));
     if (!taken)
       log_warning("a lost worker is noticed by its lease only",
                   {{"worker", end.worker.value}, {"reason", describe(taken.error())}});

@@ -78,6 +78,11 @@ Result<void> Engine::submit(Event event, Committed committed) {
 }
 
 Result<void> Engine::sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied, WatchCaller watch) {
+  if (request.ended) {
+    return submit(to_event(worker, *request.ended), [replied = std::move(replied)](auto) {
+      replied({"drain", std::nullopt, kAtOnceMs});
+    });
+  }
   Result<WorkerSynced> event = to_event(worker, request);
   if (!event) return event.error();
   const bool executing = event->report && !event->report->exit;

@@ -101,8 +101,8 @@ class Engine {
 
   // A worker's call. An idle worker's, or one of a rank that waits for its peers, is held until there is something for it or
   // hold_ms have passed; a newer call of the same worker replaces a held one. An idle worker that goes while its call is held
-  // (`watch` is asked to tell) is given nothing until it calls again. Errors as of submit(), and `invalid_argument` for an exit
-  // class that does not exist.
+  // (`watch` is asked to tell) is given nothing until it calls again. One that has `ended` is lost. Errors as of submit(), and
+  // `invalid_argument` for an exit class that does not exist.
   Result<void> sync(const WorkerId& worker, const protocol::SyncRequest& request, SyncReplied replied, WatchCaller watch = {});
 
   // Answers a call that is held with nothing to do, so that the worker calls again at once.

@@ -58,6 +58,11 @@ protocol::AssignmentOrder to_order(const Assignment& assignment, const std::stri
 
 bool of_other_version(const std::string& version) { return !version.empty() && version != TUNEBAND_VERSION; }
 
+WorkerLost to_event(const WorkerId& worker, const protocol::WorkerEnd& end) {
+  const ExitClass exit = end.out_of_memory ? ExitClass::out_of_memory : ExitClass::worker_lost;
+  return {worker, end.message, true, end.crash, exit};
+}
+
 Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncRequest& request) {
   WorkerSynced event;
   event.worker = worker;

@@ -23,6 +23,9 @@ bool of_other_version(const std::string& version);
 // does not exist, at `assignment.exit`.
 Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncRequest& request);
 
+// What becomes of its trial: out_of_memory where it is known to have ended of that.
+WorkerLost to_event(const WorkerId& worker, const protocol::WorkerEnd& end);
+
 // What it does, in a word: "idle", "executing", "ending" (something that is no longer its own), "draining".
 std::string_view state_word(const WorkerView& worker);
 

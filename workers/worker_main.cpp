@@ -24,6 +24,7 @@
 #include "command_line/help_layout.hpp"
 #include "workers/check_process.hpp"
 #include "workers/command/orphan_reaper.hpp"
+#include "workers/guardian.hpp"
 #include "workers/job_check.hpp"
 #include "workers/sync_loop.hpp"
 
@@ -49,6 +50,7 @@ struct Arguments {
   std::string name;
   int threads = 1;
   bool end_with_parent = false;
+  bool no_guardian = false;
   std::int64_t give_up_after_s = 0;
   bool check_job = false;
   int check_workers = 1;
@@ -83,6 +85,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->capture_default_str()
       ->check(whole_number_between(1, 1024));
   app.add_flag("--end-with-parent", arguments.end_with_parent, "End when the process that started this one ends");
+  app.add_flag("--no-guardian", arguments.no_guardian,
+               "Start no process above the worker that says how a killed one ended and starts it again");
   app.add_option("--give-up-after", arguments.give_up_after_s,
                  "End after so many seconds without an answer from the server; 0: never")
       ->capture_default_str()
@@ -121,6 +125,8 @@ std::string random_hex() {
   std::random_device device;
   return fmt::format("{:08x}{:08x}", device(), device());
 }
+
+std::string new_id(const Arguments& arguments) { return arguments.name + "-" + random_hex(); }
 
 // OpenMP reads its environment when it is loaded, before main: without these, XGBoost's idle threads burn the other workers'
 // time.
@@ -169,25 +175,28 @@ int check_job_on_stdin(int workers) {
   ::_exit(EXIT_FAILURE);  // who started it starts another
 }
 
-// Of the worker that was here before, or one of its own.
-std::string worker_id(const std::string& name) {
+// Of the worker that was here before; "": none was.
+std::string id_of_replaced() {
   const char* before = std::getenv(kIdOfReplaced);
   const std::string kept = before == nullptr ? "" : before;
-  const bool usable = !kept.empty() && std::all_of(kept.begin(), kept.end(), name_character);
-  const std::string id = usable ? kept : name + "-" + random_hex();
   ::unsetenv(kIdOfReplaced);
-  return id;
+  return std::all_of(kept.begin(), kept.end(), name_character) ? kept : "";
 }
 
-int work(const Arguments& arguments, const sigset_t& end_signals, char** argv) {
+void log(const Arguments& arguments, const std::string& line) {
+  std::fprintf(stderr, "%s: %s\n", arguments.name.c_str(), line.c_str());
+}
+
+int work(const Arguments& arguments, const std::string& id, const sigset_t& end_signals, char** argv) {
+  go_behind_the_server();
   auto client = HttpClient::create(arguments.server);
   if (!client) {
     std::fprintf(stderr, "tuneband-worker: %s\n", describe(client.error()).c_str());
     return kExitUsage;
   }
   WorkerOptions options;
-  options.name = arguments.name.empty() ? host_as_name() : arguments.name;
-  options.id = worker_id(options.name);
+  options.name = arguments.name;
+  options.id = id;
   options.advertise_address = arguments.advertise_address;
   options.group_grace_ms = arguments.group_grace_s * 1000;
   options.stall_ms = arguments.stall_s * 1000;
@@ -199,7 +208,7 @@ int work(const Arguments& arguments, const sigset_t& end_signals, char** argv) {
     return tuneband::workers::check_in_process(document, {.workers = workers, .should_stop = should_stop});
   };
   options.give_up_after_ms = arguments.give_up_after_s * 1000;
-  options.log = [name = options.name](const std::string& line) { std::fprintf(stderr, "%s: %s\n", name.c_str(), line.c_str()); };
+  options.log = [&arguments](const std::string& line) { log(arguments, line); };
   options.log("worker " + options.id + ", server " + arguments.server);
   if (const int ended = tuneband::workers::end_orphans(); ended > 0)
     options.log("ended " + std::to_string(ended) + " processes that a killed worker had left");
@@ -221,6 +230,31 @@ int work(const Arguments& arguments, const sigset_t& end_signals, char** argv) {
   std::fflush(nullptr);
   // The signal's thread may still use the worker; nothing is left to be torn down.
   ::_exit(end == Worker::End::gave_up ? kExitGaveUp : EXIT_SUCCESS);
+}
+
+// Whether the server has taken it, or refused to.
+bool tell_end(const Arguments& arguments, const std::string& id, const tuneband::protocol::WorkerEnd& end) {
+  constexpr std::int64_t kTimeoutMs = 10'000;
+  auto client = HttpClient::create(arguments.server);
+  tuneband::protocol::SyncRequest request;
+  request.name = arguments.name;
+  request.version = TUNEBAND_VERSION;
+  request.draining = true;
+  request.ended = end;
+  const std::string body = to_json(request).dump(-1, ' ', false, tuneband::Json::error_handler_t::replace);
+  if (!client) return false;
+  const auto answer = client->request("POST", "/v1/workers/" + id + "/sync", body, kTimeoutMs);
+  return answer && answer->status < 500;
+}
+
+int work_guarded(const Arguments& arguments, const sigset_t& end_signals, char** argv) {
+  tuneband::workers::GuardianOptions options;
+  options.name = arguments.name;
+  options.next_id = [&arguments] { return new_id(arguments); };
+  options.work = [&](const std::string& id) { return work(arguments, id, end_signals, argv); };
+  options.tell = [&arguments](const std::string& id, const auto& end) { return tell_end(arguments, id, end); };
+  options.log = [&arguments](const std::string& line) { log(arguments, line); };
+  return tuneband::workers::guard_worker(options);
 }
 
 }  // namespace
@@ -254,7 +288,9 @@ int main(int argc, char** argv) {
   ::sigaddset(&end_signals, SIGTERM);
   ::sigaddset(&end_signals, SIGINT);
   ::pthread_sigmask(SIG_BLOCK, &end_signals, nullptr);
-  go_behind_the_server();
   if (arguments.end_with_parent) end_with(parent);
-  return work(arguments, end_signals, argv);
+  if (arguments.name.empty()) arguments.name = host_as_name();
+  const std::string replaced = id_of_replaced();  // its guardian, if any, is above this process still
+  if (replaced.empty() && !arguments.no_guardian) return work_guarded(arguments, end_signals, argv);
+  return work(arguments, replaced.empty() ? new_id(arguments) : replaced, end_signals, argv);
 }

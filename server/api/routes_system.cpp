@@ -90,7 +90,7 @@ void Api::sync_worker(const HttpRequest& request, const std::string& worker, con
     return replied({"drain", std::nullopt, kSyncWithinMs});
   }
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
-  remote_checks_.note_call(WorkerId{worker}, sync);
+  if (!sync.ended) remote_checks_.note_call(WorkerId{worker}, sync);
   const auto replied_with_check = [this, replied, id = WorkerId{worker}, checks = sync.checks_jobs](protocol::SyncReply reply) {
     if (checks) remote_checks_.add_to(id, reply);
     replied(reply);

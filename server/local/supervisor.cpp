@@ -17,6 +17,7 @@
 #include "os/file_text.hpp"
 #include "os/oom_kills.hpp"
 #include "os/pidfd.hpp"
+#include "os/restart_delay.hpp"
 #include "server/local/process_identity.hpp"
 #include "server/local/server_child.hpp"
 #include "server/log.hpp"
@@ -37,13 +38,6 @@ os::UniqueFd open_worker_log(const std::string& path) {
   std::filesystem::create_directory(std::filesystem::path(path).parent_path(), error);  // somebody may have tidied it away
   if (std::filesystem::file_size(path, error) > kWorkerLogBytesMax && !error) std::rename(path.c_str(), (path + ".1").c_str());
   return os::UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-}
-
-// A signal that a program brings on itself; the others may have come from anywhere.
-std::string crash_of(const siginfo_t& exit) {
-  constexpr int kOwn[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-  const bool own = exit.si_code != CLD_EXITED && std::find(std::begin(kOwn), std::end(kOwn), exit.si_status) != std::end(kOwn);
-  return own ? "signal " + std::to_string(exit.si_status) : "";
 }
 
 // A child that cannot be watched: it has only just begun.
@@ -159,7 +153,7 @@ bool Supervisor::adopt(Slot& slot) {
   os::UniqueFd pidfd = open_if_same_process(*recorded);
   if (!pidfd) {
     if (!recorded->worker_id.empty())
-      worker_ended_({{recorded->worker_id}, "the worker process " + slot.name + " ended while the server was down"});
+      worker_ended_({{recorded->worker_id}, {.message = "the worker process " + slot.name + " ended while the server was down"}});
     std::remove(data_dir_.worker_file(slot.name).c_str());
     return false;
   }
@@ -237,13 +231,13 @@ void Supervisor::ended(Slot& slot) {
   slot.silence.cancel();
   std::remove(data_dir_.worker_file(slot.name).c_str());
   const bool asked = std::exchange(slot.told_to_end, false);
-  const WorkerEnd told = end_of(slot, end, asked || slot.killed_by_us);
+  const WorkerEnd told{{slot.recorded.worker_id}, end_of(slot, end, asked || slot.killed_by_us)};
   if (asked) {
-    log_info("local worker ended", {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", told.message}});
+    log_info("local worker ended", {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", told.how.message}});
   } else {
     log_warning(
         "local worker ended unasked",
-        {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", told.message}, {"log", data_dir_.worker_log(slot.name)}});
+        {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", told.how.message}, {"log", data_dir_.worker_log(slot.name)}});
   }
   slot.recorded = RecordedProcess{};
   if (!told.worker.value.empty()) worker_ended_(told);
@@ -259,26 +253,17 @@ void Supervisor::ended(Slot& slot) {
 
 // How an adopted one ended, its new parent alone learns: that the kernel killed somebody around it since its last word, about a
 // second ago, is taken for the reason. Each such kill explains one end.
-Supervisor::WorkerEnd Supervisor::end_of(Slot& slot, const std::optional<os::ChildEnd>& end, bool killed_by_us) {
-  const std::string name = "the worker process " + slot.name;
-  WorkerEnd told{{slot.recorded.worker_id}, name + " " + (end ? os::describe_exit(end->how) : "ended"), {}, false};
-  if (end) told.crash = crash_of(end->how);
-  const bool killed = !end || (end->how.si_code != CLD_EXITED && end->how.si_status == SIGKILL);
-  if (!killed || killed_by_us || os::oom_kills_since(slot.oom_kills) == 0) return told;
+protocol::WorkerEnd Supervisor::end_of(Slot& slot, const std::optional<os::ChildEnd>& end, bool killed_by_us) {
+  const bool out_of_memory = protocol::may_be_out_of_memory(end) && !killed_by_us && os::oom_kills_since(slot.oom_kills) > 0;
+  if (!out_of_memory) return protocol::describe_end(slot.name, end);
   for (const auto& other : slots_) {
     if (other->oom_kills.counter == slot.oom_kills.counter) ++other->oom_kills.count;
   }
-  told.out_of_memory = true;
-  told.message = (end ? "the kernel killed " + name : name + " ended as the kernel killed one of its control group") +
-                 " because memory ran out";
-  const double peak_bytes = end ? static_cast<double>(end->peak_bytes) : 0;
-  if (peak_bytes > 0) told.message += "; it had " + os::in_megabytes(peak_bytes) + " at its peak";
-  told.message += os::memory_in_words(os::control_group_limits(slot.control_groups));
-  return told;
+  return protocol::describe_out_of_memory(slot.name, end, slot.control_groups);
 }
 
 void Supervisor::restart_later(Slot& slot) {
-  const std::chrono::milliseconds delay = restart_delay(slot);
+  const auto delay = os::restart_delay(slot.early_deaths, options_.restart_delay_ms_min, options_.restart_delay_ms_max);
   if (delay.count() > 0) {
     log_warning("a local worker keeps ending: its next start waits",
                 {{"worker", slot.name}, {"early_deaths", slot.early_deaths}, {"delay_ms", delay.count()}});
@@ -287,13 +272,6 @@ void Supervisor::restart_later(Slot& slot) {
   slot.restart.async_wait([this, &slot](boost::system::error_code error) {
     if (!error && !stopping_) launch(slot);
   });
-}
-
-// The first early death may be an accident; from the second on the delay doubles.
-std::chrono::milliseconds Supervisor::restart_delay(const Slot& slot) const {
-  if (slot.early_deaths <= 1) return std::chrono::milliseconds(0);
-  const int doublings = std::min(slot.early_deaths - 2, 20);
-  return std::chrono::milliseconds(std::min(options_.restart_delay_ms_min << doublings, options_.restart_delay_ms_max));
 }
 
 // Workers of an earlier run that had more of them.
@@ -318,7 +296,8 @@ std::vector<std::string> Supervisor::arguments_for(const std::string& name) cons
                                         "--name",          name,
                                         "--threads",       std::to_string(options_.threads_per_worker),
                                         "--give-up-after", std::to_string(options_.orphaned_s_max),
-                                        "--stall-seconds", std::to_string(options_.stall_s)};
+                                        "--stall-seconds", std::to_string(options_.stall_s),
+                                        "--no-guardian"};
   if (options_.end_with_parent) arguments.push_back("--end-with-parent");
   return arguments;
 }

@@ -22,6 +22,7 @@
 #include "os/child_process.hpp"
 #include "server/data/data_dir.hpp"
 #include "workers/protocol/sync.hpp"
+#include "workers/protocol/worker_end.hpp"
 
 namespace tuneband::server {
 
@@ -46,9 +47,7 @@ class Supervisor {
   // A worker process ended, and said before under which id it syncs.
   struct WorkerEnd {
     WorkerId worker;
-    std::string message;
-    std::string crash = {};      // the signal, when it is of the program's own making
-    bool out_of_memory = false;  // the kernel killed it for that
+    protocol::WorkerEnd how;
   };
   using WorkerEnded = std::function<void(const WorkerEnd&)>;
 
@@ -86,9 +85,8 @@ class Supervisor {
   void watch(Slot& slot);
   void expect_word(Slot& slot, std::int64_t within_ms, bool last_chance);
   void ended(Slot& slot);
-  WorkerEnd end_of(Slot& slot, const std::optional<os::ChildEnd>& end, bool killed_by_us);
+  protocol::WorkerEnd end_of(Slot& slot, const std::optional<os::ChildEnd>& end, bool killed_by_us);
   void restart_later(Slot& slot);
-  std::chrono::milliseconds restart_delay(const Slot& slot) const;
   void retire_surplus();
   void finish_if_stopped();
   std::vector<std::string> arguments_for(const std::string& name) const;

@@ -198,6 +198,29 @@ TEST_F(ApiTrialsTest, AnIdleWorkersCallIsHeldUntilThereIsWork) {
   for (const Json& worker : listed) EXPECT_EQ(worker.at("state"), "executing") << worker;
 }
 
+TEST_F(ApiTrialsTest, AWorkerThatHasEndedIsLostAndItsTrialFailsForWhatItIsSaidToHaveEndedOf) {
+  Json document = job_document("ended");
+  document["limits"] = {{"max_trials", 1}};
+  document["scheduler"] = {{"type", "none"}, {"max_resource", 3}};
+  job_ = submit(document);
+  const auto say_ended = [this](bool out_of_memory) {
+    const Json said{{"name", "w"}, {"ended", {{"message", "it was killed"}, {"out_of_memory", out_of_memory}}}};
+    const RawReply reply = post("/v1/workers/w/sync", said.dump());
+    EXPECT_EQ(reply.status, 200) << reply.body;
+    EXPECT_EQ(Json::parse(reply.body).at("desired"), "drain");
+    EXPECT_TRUE(get_json("/v1/workers").at("workers").empty()) << "it is known no more";
+  };
+  sync("w");
+  say_ended(false);
+  EXPECT_EQ(get_json(trial(0)).at("state"), "pending") << "another worker may have it";
+  sync("w");
+  say_ended(true);
+  EXPECT_EQ(get_json(trial(0)).at("exit_class"), "out_of_memory");
+  EXPECT_EQ(get_json(trial(0)).at("message"), "it was killed");
+  EXPECT_EQ(get_json("/v1/jobs/ended").at("state"), "failed");
+  say_ended(true);
+}
+
 TEST_F(ApiTrialsTest, AWorkersFaultsAreNamed) {
   EXPECT_THAT(post("/v1/workers/w/sync", "{\"name\": 1}").body, HasSubstr("\"path\":\"name\""));
   EXPECT_EQ(post("/v1/workers/has%20space/sync", "{\"name\": \"w\"}").status, 400);

@@ -58,6 +58,7 @@ SyncRequest some_request() {
   request.check_result.emplace().id = 12;
   request.check_result->found.error("trainer.argv[0]", "no such program", "look");
   request.check_result->found.warning("", "slow");
+  request.ended = WorkerEnd{"it was killed", "signal 11", true};
   return request;
 }
 
@@ -127,6 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
                                "assignment.observations[0].resource"},
                     BadRequest{"MetricIsText", R"({"assignment": {"observations": [{"resource": 1, "metrics": {"a": "high"}}]}})",
                                "assignment.observations[0].metrics.a"},
+                    BadRequest{"EndWithoutMessage", R"({"ended": {"message": null}})", "ended.message"},
                     BadRequest{"DataKeyIsNumber", R"({"data_keys": [1]})", "data_keys[0]"}),
     [](const auto& test) { return test.param.what; });
 

@@ -111,7 +111,7 @@ TEST_F(SupervisorTest, AKilledWorkerIsReportedAndReplaced) {
   EXPECT_EQ(supervisor_->workers_down(), 0U);
   ASSERT_EQ(ended_.size(), 1U);
   EXPECT_EQ(ended_[0].worker.value, "local-1-abc");
-  EXPECT_EQ(ended_[0].message, "the worker process local-1 was killed by signal 9 (SIGKILL), perhaps out of memory");
+  EXPECT_EQ(ended_[0].how.message, "the worker process local-1 was killed by signal 9 (SIGKILL), perhaps out of memory");
 }
 
 // Two workers in a group of 50 MB: one takes more, and the other is killed by somebody.
@@ -140,15 +140,15 @@ TEST_F(MemoryOfAWorker, OneThatTheKernelKillsForItIsToldFromOneThatSomebodyKills
   settle_in(2);
   let_it_eat();  // whichever reads first
   ASSERT_TRUE(ends(1));
-  EXPECT_TRUE(ended_[0].out_of_memory);
+  EXPECT_TRUE(ended_[0].how.out_of_memory);
   EXPECT_THAT(
-      ended_[0].message,
+      ended_[0].how.message,
       testing::MatchesRegex("the kernel killed the worker process local-[01] because memory ran out; it had [0-9]+ MB at its "
                             "peak; its control group had (50|49) MB at its peak, and may have 50 MB"));
   const bool first = ended_[0].worker.value == "w0";
   ::kill(static_cast<pid_t>(pid(first ? 1 : 0)), SIGKILL);
   ASSERT_TRUE(ends(2));
-  EXPECT_FALSE(ended_[1].out_of_memory) << ended_[1].message << ": the kernel's one kill explains one end";
+  EXPECT_FALSE(ended_[1].how.out_of_memory) << ended_[1].how.message << ": the kernel's one kill explains one end";
 }
 
 TEST_F(MemoryOfAWorker, AnAdoptedOneIsTakenToHaveEndedOfAKillAroundIt) {
@@ -162,8 +162,8 @@ TEST_F(MemoryOfAWorker, AnAdoptedOneIsTakenToHaveEndedOfAKillAroundIt) {
   let_it_eat();
   other_parent.join();
   ASSERT_TRUE(ends(1));
-  EXPECT_TRUE(ended_[0].out_of_memory);
-  EXPECT_THAT(ended_[0].message,
+  EXPECT_TRUE(ended_[0].how.out_of_memory);
+  EXPECT_THAT(ended_[0].how.message,
               testing::HasSubstr("local-0 ended as the kernel killed one of its control group because memory"));
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/json.hpp"
 #include "os/pidfd.hpp"
+#include "os/process_table.hpp"
 #include "tests/workers/sync_server.hpp"
 #include "tests/workers/temporary_dir.hpp"
 #include "workers/command/process.hpp"
@@ -92,7 +93,7 @@ TEST_F(WorkerProgramTest, TellsItsVersionAndItsFlags) {
   const Finished finished = finish(help);
   EXPECT_EQ(finished.status.code, 0);
   for (const char* flag : {"--server", "--name", "--threads", "--end-with-parent", "--give-up-after", "--check-job",
-                           "--advertise-address", "--group-grace", "--group-silence"}) {
+                           "--advertise-address", "--group-grace", "--group-silence", "--no-guardian"}) {
     EXPECT_THAT(finished.output, HasSubstr(flag));
   }
 }
@@ -160,6 +161,37 @@ TEST_F(WorkerProgramTest, ItsCommandDoesNotOutliveAWorkerThatIsKilled) {
   server.wait_for([](const SyncRequest& r) { return r.assignment && !r.assignment->observations.empty(); });
   worker.signal_group(SIGKILL);
   wait_until_gone(dir / "trial/pid");
+}
+
+TEST_F(WorkerProgramTest, OneThatIsKilledIsToldOfAndStartedAgainUnderAnotherId) {
+  server.start();
+  server.desire(order_of("while :; do sleep 100; done"));
+  Process worker = shell("echo $$ > guardian; exec $WORKER --name w --server " + server.url());
+  const SyncRequest training = server.wait_for([](const SyncRequest& r) { return r.assignment.has_value(); });
+  EXPECT_EQ(os::read_process(static_cast<pid_t>(training.pid))->parent, std::stoi(read_text(dir / "guardian")));
+  ::kill(static_cast<pid_t>(training.pid), SIGKILL);
+  const SyncRequest told = server.wait_for([](const SyncRequest& r) { return r.ended.has_value(); });
+  EXPECT_EQ(told.ended->message, "the worker process w was killed by signal 9 (SIGKILL), perhaps out of memory");
+  EXPECT_FALSE(told.ended->out_of_memory);
+  server.wait_for([&](const SyncRequest& r) { return !r.ended && !r.draining && r.pid != training.pid; });
+  worker.signal_group(SIGTERM);
+  EXPECT_EQ(finish(worker).status.code, 0);
+}
+
+TEST_F(WorkerProgramTest, WithoutAGuardianItIsTheProcessThatWasStarted) {
+  server.start();
+  Process worker = shell("echo $$ > worker; exec $WORKER --name w --no-guardian --server " + server.url());
+  const SyncRequest idle = server.wait_for([](const SyncRequest& r) { return !r.assignment; });
+  EXPECT_EQ(idle.pid, std::stoi(read_text(dir / "worker")));
+}
+
+TEST_F(WorkerProgramTest, OneWhoseGuardianIsKilledEndsToo) {
+  server.start();
+  Process worker = shell("echo $$ > guardian; exec $WORKER --name w --server " + server.url());
+  const SyncRequest idle = server.wait_for([](const SyncRequest& r) { return !r.assignment; });
+  const os::UniqueFd process = os::open_pidfd(static_cast<pid_t>(idle.pid));
+  ::kill(std::stoi(read_text(dir / "guardian")), SIGKILL);
+  EXPECT_TRUE(!process || os::ends_within(process.get(), std::numeric_limits<int>::max()));
 }
 
 TEST_F(WorkerProgramTest, EndsWithItsParentWhenToldTo) {

@@ -265,6 +265,16 @@ CheckResult read_check_result(const Json& json, const std::string& path, Diagnos
   return result;
 }
 
+WorkerEnd read_end(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  WorkerEnd end;
+  ObjectReader reader(json, path, diagnostics);
+  end.message = required_text(reader, "message", {.min = 1, .max = kMessageSizeMax});
+  end.crash = reader.text_or("crash", "", {.min = 0, .max = kMessageSizeMax});
+  end.out_of_memory = reader.boolean_or("out_of_memory", false);
+  reader.finish();
+  return end;
+}
+
 }  // namespace
 
 std::string kept_model_file(std::int64_t resource) { return "best-" + std::to_string(resource) + ".ubj"; }
@@ -305,6 +315,10 @@ Json to_json(const SyncRequest& request) {
   if (request.checks_jobs) json["checks_jobs"] = true;
   if (request.check_result)
     json["check_result"] = {{"id", request.check_result->id}, {"found", faults_to_json(request.check_result->found)}};
+  if (request.ended) {
+    json["ended"] = {
+        {"message", request.ended->message}, {"crash", request.ended->crash}, {"out_of_memory", request.ended->out_of_memory}};
+  }
   return json;
 }
 
@@ -339,6 +353,7 @@ SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics) {
   request.checks_jobs = reader.boolean_or("checks_jobs", false);
   if (const Json* result = reader.find("check_result"))
     request.check_result = read_check_result(*result, "check_result", diagnostics);
+  if (const Json* ended = reader.find("ended")) request.ended = read_end(*ended, "ended", diagnostics);
   reader.finish();
   return request;
 }

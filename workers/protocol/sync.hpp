@@ -45,6 +45,13 @@ struct CheckResult {
   Diagnostics found;
 };
 
+// How a worker's process ended, as whoever started it says.
+struct WorkerEnd {
+  std::string message = {};    // a sentence
+  std::string crash = {};      // the signal, when it is of the program's own making
+  bool out_of_memory = false;  // the kernel killed it for that
+};
+
 struct SyncRequest {
   std::string name;  // for people: "local-1"
   std::string host;
@@ -57,6 +64,7 @@ struct SyncRequest {
   bool draining = false;
   bool checks_jobs = false;                 // it takes CheckOrders; nobody else is given one
   std::optional<CheckResult> check_result;  // until a call with it was answered
+  std::optional<WorkerEnd> ended;           // its process is no more: the call is that of its guardian, and says nothing else
 };
 
 // A rank's place in a distributed trial. All ranks of a segment have one epoch, and the same order but for the rank.

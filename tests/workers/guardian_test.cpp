@@ -1,0 +1,196 @@
+#include "workers/guardian.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/workers/temporary_dir.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr int kEndedByItself = 7;
+
+struct Told {
+  std::string id;
+  protocol::WorkerEnd end;
+};
+
+// Workers that a test ends as it likes, and a kernel that counts what the test says. Only the first one is ended by a signal; the
+// second ends by itself, and the guardian with it.
+class GuardianTest : public testing::Test {
+ protected:
+  GuardianTest() {
+    EXPECT_EQ(::pipe(released_), 0);
+    count(0);
+    options_.name = "w";
+    options_.look_ms = 1;
+    options_.retry_ms = 1;
+    options_.restart_delay_ms_min = 1;
+    options_.next_id = [this] { return "w-" + std::to_string(++started_); };
+    options_.work = [this](const std::string& id) { return id == "w-1" ? end_when_released() : kEndedByItself; };
+    options_.tell = [this](const std::string& id, const protocol::WorkerEnd& end) {
+      told_.push_back({id, end});
+      return true;
+    };
+    options_.count_kills = [this](const std::string&) {
+      if (started_ == 1) at_look(++looks_);
+      return os::oom_kills("", directory_ / "nowhere", directory_ / "vmstat");
+    };
+  }
+  ~GuardianTest() override {
+    ::close(released_[0]);
+    ::close(released_[1]);
+  }
+
+  virtual void at_look(int look) {
+    if (look == 1) release();
+  }
+
+  void count(int kills) { std::ofstream(directory_ / "vmstat") << "pgfault 3\noom_kill " << kills << '\n'; }
+  void release() { EXPECT_EQ(::write(released_[1], "x", 1), 1); }
+  // The worker has ended, and the guardian does not know it yet.
+  void release_and_wait() {
+    release();
+    siginfo_t end{};
+    EXPECT_EQ(::waitid(P_ALL, 0, &end, WEXITED | WNOWAIT), 0);
+  }
+
+  int end_when_released() {
+    char byte = 0;
+    if (::read(released_[0], &byte, 1) != 1) return EXIT_FAILURE;
+    if (counts_ > 0) count(counts_);
+    ::raise(signal_);
+    return EXIT_FAILURE;
+  }
+
+  test::TemporaryDir directory_;
+  GuardianOptions options_;
+  std::vector<Told> told_;
+  int signal_ = SIGKILL;  // that ends the worker
+  int counts_ = 0;        // what the kernel has counted before it does
+  int started_ = 0;
+  int looks_ = 0;
+
+ private:
+  int released_[2] = {-1, -1};
+};
+
+TEST_F(GuardianTest, AKillThatTheKernelCountsIsAnOutOfMemoryAndTheNextWorkerIsStarted) {
+  counts_ = 1;
+  EXPECT_EQ(guard_worker(options_), kEndedByItself);
+  EXPECT_EQ(started_, 2);
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_EQ(told_[0].id, "w-1");
+  EXPECT_TRUE(told_[0].end.out_of_memory);
+  EXPECT_EQ(told_[0].end.crash, "");
+  EXPECT_THAT(told_[0].end.message, testing::StartsWith("the kernel killed the worker process w because memory ran out"));
+}
+
+TEST_F(GuardianTest, AKillThatTheKernelDoesNotCountIsNone) {
+  EXPECT_EQ(guard_worker(options_), kEndedByItself);
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_FALSE(told_[0].end.out_of_memory);
+  EXPECT_EQ(told_[0].end.message, "the worker process w was killed by signal 9 (SIGKILL), perhaps out of memory");
+}
+
+TEST_F(GuardianTest, ASignalOfTheProgramsOwnMakingIsACrashWhateverTheKernelCounts) {
+  counts_ = 1;
+  signal_ = SIGSEGV;
+  EXPECT_EQ(guard_worker(options_), kEndedByItself);
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_FALSE(told_[0].end.out_of_memory);
+  EXPECT_EQ(told_[0].end.crash, "signal 11");
+}
+
+TEST_F(GuardianTest, ItIsToldAgainUntilTheServerHasIt) {
+  int asked = 0;
+  options_.tell = [&asked](const std::string&, const protocol::WorkerEnd&) { return ++asked == 3; };
+  EXPECT_EQ(guard_worker(options_), kEndedByItself);
+  EXPECT_EQ(asked, 3);
+}
+
+TEST_F(GuardianTest, AServerThatDoesNotComeBackIsNotToldForEver) {
+  options_.tell_ms_max = 5;
+  options_.tell = [](const std::string&, const protocol::WorkerEnd&) { return false; };
+  EXPECT_EQ(guard_worker(options_), kEndedByItself);
+  EXPECT_EQ(started_, 2);
+}
+
+TEST_F(GuardianTest, OneThatIsAskedToEndWhileItTellsStartsNoOther) {
+  options_.tell = [](const std::string&, const protocol::WorkerEnd&) {
+    ::kill(::getpid(), SIGTERM);
+    return false;
+  };
+  EXPECT_EQ(guard_worker(options_), 128 + SIGKILL);
+  EXPECT_EQ(started_, 1);
+}
+
+TEST_F(GuardianTest, AWorkerThatEndsByItselfIsNotToldOf) {
+  options_.next_id = [this] { return "w-" + std::to_string(1 + ++started_); };
+  EXPECT_EQ(guard_worker(options_), kEndedByItself);
+  EXPECT_EQ(started_, 1);
+  EXPECT_THAT(told_, testing::IsEmpty());
+}
+
+TEST_F(GuardianTest, WhatItDoesIsInItsLog) {
+  std::vector<std::string> lines;
+  options_.log = [&lines](const std::string& line) { lines.push_back(line); };
+  EXPECT_EQ(guard_worker(options_), kEndedByItself);
+  EXPECT_THAT(lines, ElementsAre("the worker process w was killed by signal 9 (SIGKILL), perhaps out of memory",
+                                 "the worker is started again"));
+}
+
+class AskedToEnd : public GuardianTest {
+ protected:
+  void at_look(int look) override {
+    if (look == 2) ::kill(::getpid(), SIGTERM);
+  }
+};
+
+TEST_F(AskedToEnd, ItPassesOnTheSignalAndEndsWithItsWorker) {
+  EXPECT_EQ(guard_worker(options_), 128 + SIGTERM);
+  EXPECT_EQ(started_, 1);
+}
+
+// Somebody else is killed for memory, and the worker later, by hand.
+class KilledLater : public GuardianTest {
+ protected:
+  void at_look(int look) override {
+    if (look == 2) count(1);
+    if (look == 4) release_and_wait();
+  }
+};
+
+TEST_F(KilledLater, WhatWasCountedBeforeTheLookBeforeTheLastExplainsNothing) {
+  EXPECT_EQ(guard_worker(options_), kEndedByItself);
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_FALSE(told_[0].end.out_of_memory);
+}
+
+// The kernel has counted the kill, and takes its time to take the process down.
+class SlowToEnd : public GuardianTest {
+ protected:
+  void at_look(int look) override {
+    if (look != 3) return;
+    count(1);
+    release_and_wait();
+  }
+};
+
+TEST_F(SlowToEnd, WhatTheLastLookHasSeenAlreadyExplainsAnEndAfterIt) {
+  EXPECT_EQ(guard_worker(options_), kEndedByItself);
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_TRUE(told_[0].end.out_of_memory);
+}
+
+}  // namespace
+}  // namespace tuneband::workers
