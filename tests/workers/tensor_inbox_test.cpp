@@ -62,6 +62,30 @@ TEST_F(TensorInboxTest, FilesAreTakenAndGone) {
   EXPECT_EQ(inbox_.take_refusals(), "");
 }
 
+// With the pause between two looks before it and after it: within a second (the header says so).
+TEST_F(TensorInboxTest, AStepIsJudgedOnceNothingMoreComesOrItHasWaitedHalfASecond) {
+  using std::chrono::milliseconds;
+  const TensorInbox::Clock::time_point begin{};
+  const auto print_at = [&](int ms, int step) {
+    inbox_.feed(R"({"step": )" + std::to_string(step) + R"(, "tensors": {"losses/train": 1}})" + "\n", begin + milliseconds(ms));
+  };
+  const auto judged_at = [&](int ms) {
+    inbox_.take(recorder_, false, begin + milliseconds(ms));
+    return sums("losses/train").size();
+  };
+  print_at(0, 1);
+  EXPECT_EQ(judged_at(299), 0U);
+  EXPECT_EQ(judged_at(300), 1U) << "nothing more has come";
+  print_at(1000, 2);
+  print_at(1290, 2);
+  EXPECT_EQ(judged_at(1499), 1U);
+  EXPECT_EQ(judged_at(1500), 2U) << "more keeps coming";
+  print_at(2000, 3);
+  print_at(2400, 4);
+  EXPECT_EQ(judged_at(2550), 3U) << "a later one has come, which has waited for less";
+  EXPECT_EQ(judged_at(2700), 4U);
+}
+
 // {"mine": {"patterns": ["^gradients/"]}} alone: what it finds is made as gradients are.
 TEST_F(TensorInboxTest, WhatPatternsFindHasADirectoryOfItsOwnCollection) {
   Diagnostics diagnostics;

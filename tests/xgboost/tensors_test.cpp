@@ -166,6 +166,42 @@ TEST_P(XgboostTensorsAre, TheContributionsThatXgboostItselfFindsWithAllTreesAtOn
   EXPECT_GT(largest, 0.1) << "contributions of nothing would all be alike";
 }
 
+class FindingReporter final : public TrialReporter {
+ public:
+  void began(std::int64_t) override {}
+  void observe(std::int64_t resource, Metrics) override { observed_ = resource; }
+  void checkpointed(std::int64_t) override {}
+  bool should_stop() const override { return false; }
+  int stop_fd() const override { return -1; }
+  void found(debugger::Finding finding) override { found_.emplace_back(finding.step, observed_); }
+
+  const std::vector<std::pair<std::int64_t, std::int64_t>>& found_after() const { return found_; }  // step, round that was told
+
+ private:
+  std::int64_t observed_ = 0;
+  std::vector<std::pair<std::int64_t, std::int64_t>> found_;
+};
+
+TEST(XgboostJudging, IsDoneWithARoundBeforeTheNextOneBegins) {
+  const test::TemporaryDir data;
+  const Json trainer{
+      {"type", "xgboost"},
+      {"data", {{"train", data.write("train.csv", table(0, 200, 2))}, {"label", "y"}, {"validation", {{"fraction", 0.3}}}}},
+      {"parameters", {{"objective", "binary:logistic"}}}};
+  TrialUnderTest trial(trainer, Json{{"eta", 0.3}});
+  protocol::AssignmentOrder& order = trial.order();
+  order.debug = Json::parse(R"({"save": {"every": 1}, "rules": [{"rule": "bound", "name": "third", "collections": ["metrics"],
+                                "reduction": "mean", "above": 0, "for_steps": 3}]})");
+  order.until_resource = kRounds;
+  order.epoch = 1;
+  FindingReporter reporter;
+  auto log = TrialLog::open(order.trial_dir);
+  EXPECT_EQ(make_xgboost_runner({})->run(order, reporter, *log).exit, kExitCompleted);
+  ASSERT_EQ(reporter.found_after().size(), 1U);
+  EXPECT_EQ(reporter.found_after()[0].first, 3);
+  EXPECT_LE(reporter.found_after()[0].second, 3) << "no later round was trained";
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Learning, XgboostTensorsAre,
     testing::Values(Learning{"Binary", R"({"objective": "binary:logistic", "max_depth": 3})"},

@@ -32,7 +32,6 @@ using protocol::AssignmentOrder;
 using SegmentClock = std::chrono::steady_clock;
 
 constexpr int kSignalExitBase = 128;  // a shell's status for "my child was ended by signal N" is 128 + N
-constexpr std::int64_t kLookForTensorsMs = 250;
 constexpr int kShellNotFound = 127;
 constexpr int kShellNotExecutable = 126;
 
@@ -86,14 +85,16 @@ class CommandSegment {
   }
 
   std::optional<std::int64_t> wait_ms(std::optional<std::int64_t> left_ms) const {
-    return recorder_ == nullptr ? left_ms : std::min(left_ms.value_or(kLookForTensorsMs), kLookForTensorsMs);
+    return recorder_ == nullptr
+               ? left_ms
+               : std::min(left_ms.value_or(kLookForTensorsEvery.count()), std::int64_t{kLookForTensorsEvery.count()});
   }
 
   // True: a rule ends the trial.
   bool take_tensors(bool all) {
     if (recorder_ == nullptr) return false;
     const auto now = SegmentClock::now();
-    if (!all && now - looked_at_ < std::chrono::milliseconds(kLookForTensorsMs)) return false;
+    if (!all && now - looked_at_ < kLookForTensorsEvery) return false;
     looked_at_ = now;
     inbox_->take(*recorder_, all);
     if (all) recorder_->settle();

@@ -28,7 +28,6 @@ constexpr std::size_t kTensorsPerLineMax = 10'000;
 constexpr std::size_t kFilesPerLookMax = 10'000;
 constexpr std::size_t kWaitingBytesMax = 2 * kTensorFileSizeMax;
 constexpr std::int64_t kTensorStepMax = 1'000'000'000'000;
-constexpr auto kQuiet = std::chrono::milliseconds(300);  // after which a step is taken for whole
 
 // "fc1.weight@120.npy" -> "fc1.weight", 120; "120.npz" -> "", 120.
 struct TensorFileName {
@@ -131,11 +130,13 @@ void TensorInbox::put(std::int64_t step, Waiting tensor) {
   if (!debugger::valid_tensor_name(tensor.name)) return refuse(tensor.name, "its name is none that a tensor may have");
   if (waiting_bytes_ + tensor.array.size() > kWaitingBytesMax) return refuse(tensor.name, "too much at once");
   waiting_bytes_ += tensor.array.size();
+  if (steps_.empty() || step > steps_.rbegin()->first) waits_since_ = now_;
+  came_at_ = now_;
   steps_[step].push_back(std::move(tensor));
-  came_at_ = Clock::now();
 }
 
-void TensorInbox::feed(std::string_view output) {
+void TensorInbox::feed(std::string_view output, Clock::time_point now) {
+  now_ = now;
   while (!output.empty()) {
     const std::size_t end = output.find('\n');
     const std::string_view piece = output.substr(0, end);
@@ -220,10 +221,11 @@ void TensorInbox::read_file(int directory, const std::string& collection, const 
   if (!read) refuse(shown, read.error().message);
 }
 
-void TensorInbox::take(files::Recorder& recorder, bool all) {
+void TensorInbox::take(files::Recorder& recorder, bool all, Clock::time_point now) {
+  now_ = now;
   for (const std::string& collection : collections_) look_into(collection, all);
-  const bool quiet = all || Clock::now() - came_at_ >= kQuiet;
-  while (!steps_.empty() && (steps_.size() > 1 || quiet)) {
+  const bool whole = all || now - came_at_ >= kStepQuiet || now - waits_since_ >= kStepWaitsMost;
+  while (!steps_.empty() && (steps_.size() > 1 || whole)) {
     const auto [step, tensors] = std::move(*steps_.begin());
     steps_.erase(steps_.begin());
     for (const Waiting& tensor : tensors) {

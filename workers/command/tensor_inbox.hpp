@@ -8,6 +8,7 @@
 // is taken away, counted and told; the command does not notice.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -20,25 +21,34 @@
 
 namespace tuneband::workers {
 
+// How often whoever runs the command looks, when a step is taken for whole, and when it is judged though more of it keeps coming:
+// the rules have judged what was saved, or printed, within a second.
+inline constexpr std::chrono::milliseconds kLookForTensorsEvery{250};
+inline constexpr std::chrono::milliseconds kStepQuiet{300};
+inline constexpr std::chrono::milliseconds kStepWaitsMost{500};
+static_assert(2 * kLookForTensorsEvery + std::max(kStepQuiet, kStepWaitsMost) <= std::chrono::seconds(1));
+
 inline constexpr std::size_t kTensorFileSizeMax = std::size_t{256} * 1024 * 1024;  // bytes, also unpacked
 
 class TensorInbox {
  public:
+  using Clock = std::chrono::steady_clock;
+
   // Makes the directory and one for each collection; with patterns also one for each built-in collection that they may look in. A
   // directory that cannot be made has no files.
   TensorInbox(std::string directory, const std::vector<debugger::Collection>& collections);
 
   // A piece of the command's output.
-  void feed(std::string_view output);
+  void feed(std::string_view output, Clock::time_point now = Clock::now());
   // Takes what is whole by now and gives it to `recorder`, steps in ascending order. The highest step waits for more of it, until
-  // nothing has come for a while, or `all`: the command has ended or is held.
-  void take(debugger::files::Recorder& recorder, bool all);
+  // nothing has come for kStepQuiet, its first has waited for kStepWaitsMost, or `all`: the command has ended or is held. What
+  // comes of it later is taken likewise.
+  void take(debugger::files::Recorder& recorder, bool all, Clock::time_point now = Clock::now());
 
   // Since the last call: why something was refused, and how much was. "": nothing.
   std::string take_refusals();
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Waiting {
     std::string name;
     double scalar = 0;
@@ -57,7 +67,9 @@ class TensorInbox {
   bool line_too_long_ = false;
   std::map<std::int64_t, std::vector<Waiting>> steps_;
   std::size_t waiting_bytes_ = 0;
-  Clock::time_point came_at_{};
+  Clock::time_point now_{};          // of the call under way
+  Clock::time_point came_at_{};      // the newest
+  Clock::time_point waits_since_{};  // the first of the highest step
   std::int64_t refused_ = 0;
   std::string first_refusal_;
 };
