@@ -13,6 +13,7 @@
 #include "workers/command/path_check.hpp"
 #include "workers/command/process.hpp"
 #include "workers/data/data_check.hpp"
+#include "workers/preflight/limit_check.hpp"
 #include "workers/preflight/place_check.hpp"
 #include "workers/preflight/program_check.hpp"
 #include "workers/preflight/python_check.hpp"
@@ -81,6 +82,8 @@ void check_command(const CommandSpec& spec, const Json& job, const CheckedMachin
   command->replicas_max = replicas_max_of(job);
   if (const Json space = job.value("search_space", Json()); space.is_object()) command->search_space = space;
   check_program_fits(*command, diagnostics);
+  if (diagnostics.ok()) check_execution(*command, diagnostics);
+  check_limits(*command, diagnostics);
   const bool has_gpu = machine_has_gpu();
   check_gpu(*command, has_gpu, diagnostics);
   check_paths(*command, diagnostics);

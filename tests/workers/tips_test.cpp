@@ -2,33 +2,45 @@
 //   files    name: {text, rows (";" for a line's end; four times), numbers {rows, columns}, copy_of, bytes {offset: hex},
 //            replace, mode}
 //   mounts   directory: "ro" or "noexec"
+//   with     what the process is under that looks: {limits {files, file_mb, addresses_mb, cpu_seconds, processes}, no_new_privs,
+//            denied: "execve", "connect" or "unnamed files", each by a filter of system calls}
+//   passes_with  the same for `passes`; left out: as `with`
 //   caught   what is added to a small job, and the error or warning that must come of it
 //   count    of the errors or warnings; left out: one or more
 //   passes   the same for a job of which nothing is said
 //   machine  {cores, memory_mb, workers} instead of this one
-//   needs    "no GPU", "x86-64"
+//   needs    "no GPU", "x86-64", "root"
 // as_nobody: by a user without rights.
 // {dir} is the directory of the files, {open_port} and {closed_port} are of the loopback.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "core/json.hpp"
+#include "os/child_process.hpp"
 #include "os/unique_fd.hpp"
 #include "tests/workers/temporary_dir.hpp"
 #include "workers/job_check.hpp"
 #include "workers/preflight/place_check.hpp"
 #include "workers/preflight/program_check.hpp"
+#include "workers/preflight/security_rules.hpp"
 
 namespace tuneband::workers {
 namespace {
@@ -94,6 +106,43 @@ bool mount_as(const std::string& path, const std::string& how) {
          ::mount(nullptr, path.c_str(), nullptr, MS_REMOUNT | MS_BIND | flag, nullptr) == 0;
 }
 
+constexpr unsigned kAnyUser = 54'000;  // of whom no other process is
+
+rlimit both(rlim_t limit) { return {limit, limit}; }
+
+bool limit_to(const Json& limits) {
+  constexpr rlim_t kMegabyte = 1 << 20;
+  const auto set = [&limits](const char* name, __rlimit_resource resource, rlim_t unit) {
+    if (!limits.contains(name)) return true;
+    const rlimit limit = both(limits[name].get<rlim_t>() * unit);
+    return ::setrlimit(resource, &limit) == 0;
+  };
+  if (limits.contains("processes") && ::setuid(kAnyUser + static_cast<unsigned>(::getpid()) % 1000) != 0) return false;
+  return set("files", RLIMIT_NOFILE, 1) && set("file_mb", RLIMIT_FSIZE, kMegabyte) && set("addresses_mb", RLIMIT_AS, kMegabyte) &&
+         set("cpu_seconds", RLIMIT_CPU, 1) && set("processes", RLIMIT_NPROC, 1);
+}
+
+// A rule as a container's: the call fails with EACCES.
+bool deny(const std::string& what) {
+  constexpr unsigned kUnnamed = O_TMPFILE & ~O_DIRECTORY;
+  const unsigned call = what == "execve" ? SYS_execve : what == "connect" ? SYS_connect : SYS_openat;
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | (call == SYS_openat ? BPF_JSET : BPF_JGE) | BPF_K, call == SYS_openat ? kUnnamed : 0, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{static_cast<unsigned short>(std::size(code)), code};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+bool put_under(const Json& what) {
+  if (what.value("no_new_privs", false) && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+  if (what.contains("limits") && !limit_to(what["limits"])) return false;
+  return !what.contains("denied") || deny(what["denied"]);
+}
+
 class Loopback {
  public:
   explicit Loopback(bool listening) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -140,7 +189,8 @@ class Tips : public testing::TestWithParam<std::string> {
   }
 
   // As a user whom permissions hold, where the tests run as root.
-  Json said_of(const Json& changes, const CheckedMachine& machine, bool as_nobody, const Json& mounts = Json::object()) {
+  Json said_of(const Json& changes, const CheckedMachine& machine, bool as_nobody, const Json& mounts = Json::object(),
+               const Json& with = Json::object()) {
     Json job{{"name", "j"}, {"objective", {{"metric", "loss"}, {"goal", "minimize"}}}, {"search_space", Json::object()}};
     job.merge_patch(Json::parse(filled(changes)));
     int pipe[2];
@@ -150,6 +200,7 @@ class Tips : public testing::TestWithParam<std::string> {
       for (const auto& [name, how] : mounts.items()) {
         if (!mount_as(dir_ / name, how)) ::_exit(1);
       }
+      if (!put_under(with)) ::_exit(1);
       if (as_nobody && ::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(1);
       Diagnostics diagnostics;
       check_job(job.dump(), machine, diagnostics);
@@ -195,7 +246,10 @@ bool can_mount() {
 
 bool can_be_shown(const Json& one) {
   if (one.contains("mounts") && !can_mount()) return false;
+  const Json limits = one.value("with", Json::object()).value("limits", Json::object());
+  if (limits.contains("addresses_mb") && !os::kAddressesCanBeLimited) return false;
   const std::string needs = one.value("needs", "");
+  if (needs == "root") return ::geteuid() == 0;
   if (needs == "no GPU") return !machine_has_gpu();
   if (needs == "x86-64") return read_program_file("/proc/self/exe")->machine == 62;
   return true;
@@ -212,8 +266,10 @@ TEST_P(Tips, WhatMakesTrainingsFailIsCaughtAndWhatIsNearlyLikeItPasses) {
     if (const Json given = one.value("machine", Json()); given.is_object())
       machine = {given["cores"], given["memory_mb"].get<double>() * 1024 * 1024, given["workers"]};
     const Json mounts = one.value("mounts", Json::object());
-    expect_caught(one, said_of(one["caught"], machine, as_nobody, mounts));
-    EXPECT_EQ(said_of(one["passes"], machine, as_nobody, mounts), Json::parse(R"({"errors": [], "warnings": []})"));
+    const Json with = one.value("with", Json::object());
+    expect_caught(one, said_of(one["caught"], machine, as_nobody, mounts, with));
+    EXPECT_EQ(said_of(one["passes"], machine, as_nobody, mounts, one.value("passes_with", with)),
+              Json::parse(R"({"errors": [], "warnings": []})"));
     for (const std::string& closed : closed_) ::chmod(closed.c_str(), 0700);
     closed_.clear();
     for (const auto& entry : fs::directory_iterator(dir_.path())) fs::remove_all(entry);
@@ -256,6 +312,38 @@ TEST(AddressIn, IsOfUrlsAndOfHostsWithAPort) {
   for (const char* none : {"", "12:30", "a:10", "lr:0.1", "s3://bucket/key", "file:///a", "unknown://host/a", "localhost:0",
                            "http://host:0", "localhost:65536", "localhost:99999", "a b:80", "/path:80", "model.py:9"})
     EXPECT_EQ(text_of(none), "") << none;
+}
+
+TEST(SecurityRules, AreNamedAsTheKernelTellsThem) {
+  const test::TemporaryDir process;
+  const auto in_words = [&process](const std::string& status, const std::string& label) {
+    test::write_text(process / "status", status);
+    fs::create_directories(process / "attr");
+    test::write_text(process / "attr/current", label);
+    return security_rules_in_words(process.path());
+  };
+  EXPECT_EQ(in_words("Seccomp:\t0\n", "unconfined\n"), "");
+  EXPECT_EQ(in_words("Seccomp:\t1\n", ""), "") << "strict: it could not even have started";
+  EXPECT_EQ(in_words("Seccomp:\t2\n", "kernel\n"), "; this process is under a filter of system calls (seccomp)");
+  EXPECT_EQ(in_words("Seccomp:\t2\n", "docker-default (enforce)\n"),
+            "; this process is under the AppArmor profile docker-default (enforce), a filter of system calls (seccomp)");
+  EXPECT_EQ(in_words("", std::string("system_u:system_r:tuneband_t:s0\0", 32)),
+            "; this process is under the SELinux context system_u:system_r:tuneband_t:s0");
+  EXPECT_EQ(in_words("", "unconfined_u:unconfined_r:unconfined_t:s0"), "");
+  EXPECT_FALSE(gains_no_privileges(process.path()));
+  test::write_text(process / "status", "NoNewPrivs:\t1\n");
+  EXPECT_TRUE(gains_no_privileges(process.path()));
+}
+
+TEST(Executing, IsTriedAndNothingOfItRuns) {
+  const test::TemporaryDir directory;
+  const std::string script = directory / "script";
+  test::write_text(script, "#!/bin/sh\necho > " + (directory / "ran") + "\n");
+  EXPECT_EQ(errno_of_executing(script), EACCES);
+  ::chmod(script.c_str(), 0700);
+  EXPECT_EQ(errno_of_executing(script), 0);
+  EXPECT_EQ(errno_of_executing(directory / "nowhere"), ENOENT);
+  EXPECT_FALSE(fs::exists(directory / "ran"));
 }
 
 TEST(HistogramBytes, GrowByLevelsUntilThereAreNoMoreRows) {

@@ -20,6 +20,7 @@
 #include "net/address.hpp"
 #include "os/unique_fd.hpp"
 #include "workers/command/path_check.hpp"
+#include "workers/preflight/security_rules.hpp"
 
 namespace tuneband::workers {
 
@@ -34,12 +35,29 @@ std::string path_in(const CheckedCommand& command, const std::string& text) {
   return relative ? from_working_dir(command, text) : "";
 }
 
+// What permissions allow, a rule of the machine may deny still: it is tried. "": it may be opened. With O_TMPFILE a file without
+// a name is made in a directory.
+std::string denied(const std::string& path, int flags) {
+  const os::UniqueFd fd(::open(path.c_str(), flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  if (fd || (errno != EACCES && errno != EPERM)) return "";
+  const std::string what = (flags & O_TMPFILE) == O_TMPFILE ? "make files in " : "read ";
+  return "the machine denies the worker's user to " + what + path + ", which its permissions allow: " + std::strerror(errno) +
+         security_rules_in_words();
+}
+
+constexpr const char* kDeniedHint = "let the security profile have it, or name another place";
+
 // What is there: it may be what the command reads.
 void check_existing(const CommandText& text, const std::string& path, mode_t mode, Diagnostics& diagnostics) {
   const bool directory = S_ISDIR(mode);
   if (!directory && !S_ISREG(mode)) return;
   const int needed = directory ? R_OK | X_OK : R_OK;
-  if (::access(path.c_str(), needed) == 0 || ::access(path.c_str(), W_OK) == 0) return;
+  if (::access(path.c_str(), needed) == 0) {
+    const std::string fault = denied(path, O_RDONLY);
+    if (!fault.empty()) diagnostics.error(text.path, fault, kDeniedHint);
+    return;
+  }
+  if (::access(path.c_str(), W_OK) == 0) return;
   diagnostics.error(text.path, path + " may not be read by the worker's user: " + std::strerror(errno),
                     directory ? "chmod o+rx lets others read it" : "chmod o+r lets others read it");
 }
@@ -56,7 +74,11 @@ void check_absent(const CommandText& text, const std::string& path, Diagnostics&
     }
     return;
   }
-  if (::access(parent.c_str(), W_OK | X_OK) == 0) return;
+  if (::access(parent.c_str(), W_OK | X_OK) == 0) {
+    const std::string fault = denied(parent, O_TMPFILE | O_WRONLY);
+    if (!fault.empty()) diagnostics.warning(text.path, fault, kDeniedHint);
+    return;
+  }
   diagnostics.warning(text.path, path + " is not there, and the worker's user may not make it: " + std::strerror(errno),
                       errno == EROFS ? "its file system is mounted read-only: name another directory"
                                      : "name a directory that this user may write in, or {trial_dir}");
@@ -84,7 +106,8 @@ std::string why_not(int error) {
       return "there was no answer within " + std::to_string(kConnectMsMax) + " ms: a firewall may drop it";
     case EACCES:
     case EPERM:
-      return "a rule of this machine (firewall, container, security module) denies it to the worker's user";
+      return "a rule of this machine (firewall, container, security module) denies it to the worker's user" +
+             security_rules_in_words();
     case ENETUNREACH:
     case EHOSTUNREACH:
       return "this machine has no way to that network";
@@ -134,6 +157,27 @@ std::string port_of_scheme(std::string_view scheme) {
 bool is_on_noexec_mount(const std::string& path) {
   struct statvfs mount {};
   return ::statvfs(path.c_str(), &mount) == 0 && (mount.f_flag & ST_NOEXEC) != 0;
+}
+
+void check_execution(const CheckedCommand& command, Diagnostics& diagnostics) {
+  const std::string& program = command.executable;
+  if (const int error = errno_of_executing(program); error == EACCES || error == EPERM) {
+    diagnostics.error("trainer.argv[0]",
+                      "the machine denies the worker's user to execute " + program +
+                          ", which its permissions allow: " + std::strerror(error) + security_rules_in_words(),
+                      "let its security profile have it, or run the worker without it");
+    return;
+  }
+  struct stat info {};
+  struct statvfs mount {};
+  const bool lends_rights = ::stat(program.c_str(), &info) == 0 && (info.st_mode & (S_ISUID | S_ISGID)) != 0;
+  if (!lends_rights) return;
+  const bool nosuid = ::statvfs(program.c_str(), &mount) == 0 && (mount.f_flag & ST_NOSUID) != 0;
+  if (!nosuid && !gains_no_privileges()) return;
+  diagnostics.warning("trainer.argv[0]",
+                      program + " runs with the rights of its owner elsewhere, and not here: " +
+                          (nosuid ? "it is on a file system that is mounted nosuid" : "the worker runs with no_new_privs"),
+                      "a container without no-new-privileges, or a unit without NoNewPrivileges, lets it");
 }
 
 void check_paths(const CheckedCommand& command, Diagnostics& diagnostics) {

@@ -13,6 +13,9 @@ namespace tuneband::workers {
 // The mount that `path` is on does not let programs be executed.
 bool is_on_noexec_mount(const std::string& path);
 
+// The program may be executed, and gets the rights that its file promises.
+void check_execution(const CheckedCommand& command, Diagnostics& diagnostics);
+
 // Paths among the arguments and values: those that are there are readable, those that are not can be made.
 void check_paths(const CheckedCommand& command, Diagnostics& diagnostics);
 
