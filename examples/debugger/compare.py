@@ -25,10 +25,13 @@ with tempfile.TemporaryDirectory() as folder:
         with open(path, "w") as file:
             json.dump(job, file)
         run = [tuneband, "--json", "run", path, "--data-dir", os.path.join(folder, name.split()[0])]
-        done = subprocess.run(run, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        if not done.stdout:
-            sys.exit("compare: %s printed nothing" % tuneband)
-        found = json.loads(done.stdout)
+        try:
+            done = subprocess.run(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        except FileNotFoundError:
+            sys.exit("compare: there is no program %s: TUNEBAND=build/release/bin/tuneband names it" % tuneband)
+        found = json.loads(done.stdout or "{}")
+        if "job" not in found:
+            sys.exit(done.stderr.strip() or "compare: %s printed no result" % tuneband)
         ended, counts = found["job"], found["job"]["trials"]
         best = found["best"]["trial"]["objective"] if found.get("best") else float("nan")
         rows.append((name, counts["completed"], counts["failed"], ended["resource_spent"], ended["training_seconds"], best))
