@@ -454,4 +454,48 @@ Result<views::Findings> Reader::findings(JobId job, std::optional<int> trial) {
   return views::Findings{rows_from<FindingRow>(rows)};
 }
 
+Result<views::TrialRules> Reader::rules_of_trial(TrialId trial) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<Known> job = known_job(trial.job);
+  if (!job) return job.error();
+  const Result<TrialRow> row = trial_row(trial);
+  if (!row) return row.error();
+  views::TrialRules shown;
+  if (!job->parsed->spec.debugger) return shown;
+  Statement findings = connection_.prepare(select_sql<FindingRow>("WHERE job = ? AND trial = ?"));
+  std::map<std::string, FindingRow> found;
+  for (FindingRow& finding : rows_from<FindingRow>(findings.query(trial.job.value, trial.number)))
+    found.emplace(finding.rule, std::move(finding));
+  for (const debugger::RuleSpec& rule : job->parsed->spec.debugger->rules) {
+    const auto its = found.find(rule.name);
+    shown.rules.push_back(rule_status(rule, *row, its == found.end() ? nullptr : &its->second));
+  }
+  return shown;
+}
+
+Result<views::JobRules> Reader::rules_of_job(JobId job) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  const Result<Known> known = known_job(job);
+  if (!known) return known.error();
+  views::JobRules shown;
+  if (!known->parsed->spec.debugger) return shown;
+  std::map<std::pair<int, std::string>, FindingRow> found;
+  Statement findings = connection_.prepare(select_sql<FindingRow>("WHERE job = ?"));
+  for (FindingRow& finding : rows_from<FindingRow>(findings.query(job.value)))
+    found.try_emplace({finding.trial.number, finding.rule}, std::move(finding));
+  const auto& rules = known->parsed->spec.debugger->rules;
+  std::vector<std::vector<std::pair<int, RuleStatus>>> statuses(rules.size());
+  Statement trials = connection_.prepare(select_sql<TrialRow>("WHERE job = ? ORDER BY number"));
+  for (trials.query(job.value); trials.step();) {
+    const TrialRow trial = row_from<TrialRow>(trials);
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      const auto its = found.find({trial.id.number, rules[i].name});
+      statuses[i].emplace_back(trial.id.number, rule_status(rules[i], trial, its == found.end() ? nullptr : &its->second));
+    }
+  }
+  for (std::size_t i = 0; i < rules.size(); ++i)
+    shown.rules.push_back(rule_of_job(rules[i], ended(known->row.state), statuses[i]));
+  return shown;
+}
+
 }  // namespace tuneband

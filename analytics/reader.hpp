@@ -183,6 +183,10 @@ class Reader {
   // In the order in which they came; of one trial, or of all.
   Result<views::Findings> findings(JobId job, std::optional<int> trial);
 
+  // Of each rule of the job's debugger, in its order: how it stands in a trial, or over all of them.
+  Result<views::TrialRules> rules_of_trial(TrialId trial);
+  Result<views::JobRules> rules_of_job(JobId job);
+
   // Findings that a web hook has still to be told, the oldest jobs first; at most `limit`.
   std::vector<WebhookCall> webhook_calls(int limit);
 

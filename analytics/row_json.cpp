@@ -117,6 +117,14 @@ void write_json(JsonWriter& json, const FindingRow& row) {
   json.field("webhook", row.webhook.empty() ? std::nullopt : std::optional(row.webhook)).end_object();
 }
 
+void write_json(JsonWriter& json, const RuleOfJob& rule) {
+  json.begin_object().field("rule", rule.rule).field("type", rule.type).field("action", rule.action);
+  json.field("status", rule.status).field("details", rule.details).field("changed_at", rule.changed_at);
+  json.key("trials").begin_object();
+  for (const auto& [word, trials] : rule.trials) json.field(to_string(word), trials);
+  json.end_object().field("example", rule.example).end_object();
+}
+
 void write_json(JsonWriter& json, const ObservationRow& row) {
   json.begin_object().field("trial", row.trial.number).field("resource", row.resource).field("objective", row.objective);
   json.field("metrics", row.metrics).field("at", row.at).end_object();

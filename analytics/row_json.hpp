@@ -29,6 +29,7 @@ void write_json(JsonWriter& json, const views::Trial& trial);
 void write_json(JsonWriter& json, const views::TableTrial& trial);
 void write_json(JsonWriter& json, const DecisionRow& row);
 void write_json(JsonWriter& json, const FindingRow& row);
+void write_json(JsonWriter& json, const RuleOfJob& rule);
 // {"trial": number, "resource", "objective", "metrics", "at"}.
 void write_json(JsonWriter& json, const ObservationRow& row);
 void write_json(JsonWriter& json, const views::TrialObservation& one);

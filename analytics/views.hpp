@@ -13,6 +13,7 @@
 #include "scheduler/job_spec.hpp"
 #include "scheduler/plan.hpp"
 #include "scheduler/rows.hpp"
+#include "scheduler/rule_status.hpp"
 #include "search_spaces/importance.hpp"
 
 namespace tuneband {
@@ -25,6 +26,7 @@ BOOST_DESCRIBE_STRUCT(Constraint, (), (metric, min, max))
 BOOST_DESCRIBE_STRUCT(MainEffect, (), (parameter, share, deviation))
 BOOST_DESCRIBE_STRUCT(Interaction, (), (first, second, share, deviation))
 BOOST_DESCRIBE_STRUCT(PartialDependence, (), (parameter, values, mean, deviation))
+BOOST_DESCRIBE_STRUCT(RuleStatus, (), (rule, type, action, status, details, changed_at, saved_steps, judged_steps, last_step))
 BOOST_DESCRIBE_STRUCT(Importance, (), (resource, trials, explained, parameters, interactions, dependence))
 
 }  // namespace tuneband
@@ -180,6 +182,16 @@ struct Findings {
   std::vector<FindingRow> findings;
 };
 BOOST_DESCRIBE_STRUCT(Findings, (), (findings))
+
+struct TrialRules {
+  std::vector<RuleStatus> rules;
+};
+BOOST_DESCRIBE_STRUCT(TrialRules, (), (rules))
+
+struct JobRules {
+  std::vector<RuleOfJob> rules;
+};
+BOOST_DESCRIBE_STRUCT(JobRules, (), (rules))
 
 // ---- the log ------------------------------------------------------------------------------------------------------------------
 

@@ -332,6 +332,14 @@ void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments)
   findings->add_option("TRIAL", arguments.findings_trial, "The trial's number; default: all")
       ->check(whole_number_between(0, kTrialsMax));
 
+  auto* rules = add_command(app, chosen, "rules", "How each rule of the debugger stands in a job or in one trial",
+                            with_server(arguments, [&](Session session) {
+                              return tuneband::cli::show_rules(session, arguments.job, arguments.findings_trial);
+                            }));
+  add_job(rules, arguments);
+  rules->add_option("TRIAL", arguments.findings_trial, "The trial's number; default: all together")
+      ->check(whole_number_between(0, kTrialsMax));
+
   add_check(app, chosen, arguments);
 }
 

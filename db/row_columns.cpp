@@ -101,6 +101,7 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("crash", row.crash);
   columns.field("test_value", row.test_value);
   columns.field("standard_error", row.standard_error);
+  columns.field("rules", row.rules);
 }
 
 template <RowOf<SegmentRow> Row, class Columns>
@@ -294,6 +295,19 @@ std::string stored(const std::vector<int>& numbers) {
   return text + "]";
 }
 
+std::string stored(const std::vector<RuleState>& rules) {
+  Json list = Json::array();
+  for (const auto& [standing, at] : rules) {
+    list.push_back({{"rule", standing.rule},
+                    {"saved", standing.saved},
+                    {"judged", standing.judged},
+                    {"last_step", standing.last_step},
+                    {"fault", standing.fault},
+                    {"at", at.ms}});
+  }
+  return list.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 class ColumnBinder {
  public:
   explicit ColumnBinder(Statement& statement) : statement_(statement) {}
@@ -385,6 +399,19 @@ class ColumnReader {
     if (row_.text(column) == "[]") return;
     for (const Json& number : stored_json(row_.text(column))) {
       if (number.is_number_integer()) numbers.push_back(number.get<int>());
+    }
+  }
+
+  void read(int column, std::vector<RuleState>& rules) {
+    if (row_.text(column) == "[]") return;
+    for (const Json& one : stored_json(row_.text(column))) {
+      RuleState& state = rules.emplace_back();
+      state.standing.rule = one.value("rule", "");
+      state.standing.saved = one.value("saved", std::int64_t{0});
+      state.standing.judged = one.value("judged", std::int64_t{0});
+      state.standing.last_step = one.value("last_step", std::int64_t{0});
+      state.standing.fault = one.value("fault", "");
+      state.at.ms = one.value("at", std::int64_t{0});
     }
   }
 

@@ -34,8 +34,6 @@ struct DebugSpec {
   const RuleSpec* rule(std::string_view name) const;
 };
 
-inline constexpr std::size_t kRulesMax = 50;
-
 // `{}` is the default collections and rules. Faults are reported at their paths, and the rest is read on.
 DebugSpec parse_debug(const Json& json, const std::string& path, const DebugContext& context, Diagnostics& diagnostics);
 

@@ -24,7 +24,8 @@ Judge::Judge(DebugSpec spec, OtherTrial other) : spec_(std::move(spec)), other_(
   for (const RuleSpec& rule : spec_.rules) {
     const RuleType* type = find_rule_type(rule.type);
     TUNEBAND_CHECK(type != nullptr, "a parsed rule has a known type");
-    watches_.push_back({rule, type, type->make(rule, spec_.judge)});
+    watches_.push_back({rule, type, type->make(rule, spec_.judge), standings_.size(), {}, {}, {}});
+    standings_.push_back({.rule = rule.name});
   }
 }
 
@@ -57,7 +58,14 @@ std::vector<Finding> Judge::step(const StepTensors& tensors) {
     if (selected.tensors.empty()) return std::nullopt;
     const auto other = watch.spec.parameters.find("other_trial");
     if (other != watch.spec.parameters.end() && other_) selected.other = other_(static_cast<int>(other->second), tensors.step);
-    return watch.rule->invoke_at_step(selected);
+    std::optional<Finding> finding = watch.rule->invoke_at_step(selected);
+    RuleStanding& standing = standings_[watch.standing];
+    if (std::exchange(watch.saved_at, tensors.step) != tensors.step) ++standing.saved;
+    if (watch.rule->take_judged()) {
+      if (std::exchange(watch.judged_at, tensors.step) != tensors.step) ++standing.judged;
+      standing.last_step = tensors.step;
+    }
+    return finding;
   });
 }
 

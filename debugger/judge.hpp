@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "debugger/debug_spec.hpp"
+#include "debugger/rule_standing.hpp"
 
 namespace tuneband::debugger {
 
@@ -27,12 +29,17 @@ class Judge {
   std::vector<Finding> quiet(double seconds);
   // Whether some rule still asks.
   bool asks() const { return !watches_.empty(); }
+  // Of all rules, in the order of the job; of one that has found something as it was then.
+  const std::vector<RuleStanding>& standings() const { return standings_; }
 
  private:
   struct Watch {
     RuleSpec spec;
     const RuleType* type;
     std::unique_ptr<Rule> rule;
+    std::size_t standing = 0;                // index
+    std::optional<std::int64_t> saved_at{};  // the last step that was counted: one may come in parts
+    std::optional<std::int64_t> judged_at{};
     std::unordered_map<std::string, bool> looks_at{};  // by tensor, once asked
   };
 
@@ -45,6 +52,7 @@ class Judge {
   OtherTrial other_;
   std::int64_t last_step_ = 0;
   std::vector<Watch> watches_;
+  std::vector<RuleStanding> standings_;
 };
 
 }  // namespace tuneband::debugger

@@ -14,6 +14,7 @@
 #include "debugger/finding.hpp"
 #include "debugger/pattern.hpp"
 #include "debugger/reductions.hpp"
+#include "debugger/rule_standing.hpp"
 
 namespace tuneband::debugger {
 
@@ -66,6 +67,14 @@ class Rule {
   virtual std::optional<Finding> invoke_at_step(const StepTensors& step) = 0;
   // Nothing has been saved for so long, since `step`.
   virtual std::optional<Finding> invoke_when_quiet(std::int64_t /*step*/, double /*seconds*/) { return std::nullopt; }
+  // Whether it has held something against its threshold since the last call: a rule that never saw all that it needs has not.
+  bool take_judged() { return std::exchange(judged_, false); }
+
+ protected:
+  void judges() { judged_ = true; }
+
+ private:
+  bool judged_ = false;
 };
 
 struct RuleParameter {
@@ -81,6 +90,7 @@ struct RuleType {
   std::string name;
   std::vector<std::string> collections;  // that it looks at when the job does not say; {"*"}: all
   std::vector<RuleParameter> parameters;
+  std::string needs;  // of what it looks at, before it can judge: "values of a metric on ..."
   std::string remedy;
   std::unique_ptr<Rule> (*make)(const RuleSpec& spec, const JudgeContext& context);
 };

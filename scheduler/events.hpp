@@ -15,6 +15,7 @@
 #include "core/metrics.hpp"
 #include "core/time.hpp"
 #include "debugger/finding.hpp"
+#include "debugger/rule_standing.hpp"
 #include "scheduler/job_spec.hpp"
 #include "scheduler/rows.hpp"
 #include "scheduler/suggester.hpp"
@@ -55,7 +56,8 @@ struct AssignmentReport {
   std::optional<double> test_value{};             // with exit: TrialRow::test_value of the model that the segment leaves
   std::string crash;  // of a crash: its status or signal, as it is told each time it comes again; "": it may not come again
   Epoch files_epoch;  // in whose directory the segment writes: its own, or that of the one that it goes on from in memory
-  std::vector<debugger::Finding> findings{};  // unacknowledged ones; repeats are harmless
+  std::vector<debugger::Finding> findings{};    // unacknowledged ones; repeats are harmless
+  std::vector<debugger::RuleStanding> rules{};  // how far they are; empty: no news
 };
 
 struct WorkerSynced {

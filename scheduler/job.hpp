@@ -93,6 +93,8 @@ class Job {
 
   // What rules found on any of its ranks.
   void take_findings(int number, const std::vector<debugger::Finding>& findings, Timestamp now);
+  // How far the job's rules are in a trial, as its first rank says.
+  void take_rules(int number, const std::vector<debugger::RuleStanding>& rules, Timestamp now);
   // Of the assignment under way.
   void report(int number, const AssignmentReport& report, Timestamp now);
   // The segment is over, as the worker says.

@@ -164,7 +164,8 @@ bool TrialRow::operator==(const TrialRow& other) const {
          attempts_in_all == other.attempts_in_all && epoch == other.epoch && worker == other.worker && peers == other.peers &&
          exit_class == other.exit_class && message == other.message && crash == other.crash && created_at == other.created_at &&
          started_at == other.started_at && ended_at == other.ended_at && assigned_at == other.assigned_at &&
-         training_ms == other.training_ms && segment_training_ms == other.segment_training_ms && assigned_ms == other.assigned_ms;
+         training_ms == other.training_ms && segment_training_ms == other.segment_training_ms &&
+         assigned_ms == other.assigned_ms && rules == other.rules;
 }
 
 bool FindingRow::operator==(const FindingRow& other) const {

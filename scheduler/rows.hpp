@@ -13,6 +13,7 @@
 #include "core/ids.hpp"
 #include "core/metrics.hpp"
 #include "core/time.hpp"
+#include "debugger/rule_standing.hpp"
 #include "search_spaces/value.hpp"
 
 namespace tuneband {
@@ -87,6 +88,13 @@ struct JobRow {
   bool operator==(const JobRow&) const = default;
 };
 
+// How far a rule of the job's debugger is in a trial, as its worker said.
+struct RuleState {
+  debugger::RuleStanding standing;
+  Timestamp at;  // since when it says so
+  bool operator==(const RuleState&) const = default;
+};
+
 struct TrialRow {
   TrialId id;
   TrialState state = TrialState::pending;
@@ -121,6 +129,7 @@ struct TrialRow {
   std::int64_t training_ms = 0;            // as workers measured it, of a group one rank; repeated segments included
   std::int64_t segment_training_ms = 0;    // the part of it that is of the assignment under way
   std::int64_t assigned_ms = 0;            // wall time under assignments that are over
+  std::vector<RuleState> rules{};          // how far each is; empty: nothing was said of them
   bool operator==(const TrialRow&) const;  // NaN objective equals NaN
 
   int replicas() const { return 1 + static_cast<int>(peers.size()); }  // of the last assignment

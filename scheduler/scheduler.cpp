@@ -317,6 +317,7 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   const Assignment& assignment = *worker.assignment;
   Job& job = *find_job(assignment.trial.job);
   job.take_findings(assignment.trial.number, report.findings, now);
+  if (assignment.rank == 0) job.take_rules(assignment.trial.number, report.rules, now);
   if (assignment.rank == job.spec()->metric_rank) job.report(assignment.trial.number, report, now);
   worker.waits_for = report.exit ? "" : known_fault(report.message);
   if (!report.exit) return;

@@ -84,6 +84,7 @@ Result<WorkerSynced> to_event(const WorkerId& worker, const protocol::SyncReques
   report.files_epoch = Epoch{status.files_epoch};
   for (const protocol::Observation& seen : status.observations) report.observations.push_back({seen.resource, seen.metrics});
   report.findings = status.findings;
+  report.rules = status.rules;
   if (status.kept) report.kept = {status.kept->resource, status.kept->metrics};
   report.test_value = status.test_value;
   if (!status.exit.empty()) {

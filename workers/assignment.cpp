@@ -40,6 +40,12 @@ void Assignment::found(debugger::Finding finding) {
   findings_.push_back(std::move(finding));
 }
 
+void Assignment::stand(std::vector<debugger::RuleStanding> rules) {
+  for (debugger::RuleStanding& rule : rules) rule.fault = shortened(valid_utf8(rule.fault), kFindingTextMax);
+  const std::lock_guard lock(mutex_);
+  rules_ = std::move(rules);
+}
+
 void Assignment::checkpointed(std::int64_t resource) {
   const std::lock_guard lock(mutex_);
   checkpoint_resource_ = std::max(checkpoint_resource_, resource);
@@ -104,6 +110,9 @@ protocol::AssignmentStatus Assignment::status() const {
   }
   const auto findings = static_cast<std::ptrdiff_t>(std::min(findings_.size(), protocol::kFindingsPerSyncMax));
   status.findings.assign(findings_.begin(), findings_.begin() + findings);
+  const bool news = !std::equal(rules_.begin(), rules_.end(), rules_told_.begin(), rules_told_.end(),
+                                [](const auto& now, const auto& told) { return now.rule == told.rule && now.says_as(told); });
+  if (news || result_) status.rules = rules_;
   if (result_ && status.observations.size() == observations_.size() && status.findings.size() == findings_.size()) {
     status.exit = result_->exit;
     status.kept = result_->kept;
@@ -122,6 +131,7 @@ void Assignment::acknowledge(const protocol::AssignmentStatus& sent, bool its_ow
   }
   const auto told = static_cast<std::ptrdiff_t>(std::min(sent.findings.size(), findings_.size()));
   findings_.erase(findings_.begin(), findings_.begin() + told);
+  if (!sent.rules.empty()) rules_told_ = sent.rules;
   // One at a rung counts only together with the value there.
   if (its_own && observations_.empty()) checkpoint_taken_ = std::max(checkpoint_taken_, sent.checkpoint_resource);
 }

@@ -31,6 +31,7 @@ class Assignment final : public TrialReporter {
   void began(std::int64_t resource) override;
   void observe(std::int64_t resource, Metrics metrics) override;
   void found(debugger::Finding finding) override;
+  void stand(std::vector<debugger::RuleStanding> rules) override;
   void checkpointed(std::int64_t resource) override;
   std::int64_t checkpoint_taken() const override;
   void writes_into(std::int64_t files_epoch) override;
@@ -67,6 +68,8 @@ class Assignment final : public TrialReporter {
   std::deque<protocol::Observation> observations_;  // not acknowledged
   std::size_t values_kept_ = 0;                     // their metrics
   std::deque<debugger::Finding> findings_;          // not acknowledged
+  std::vector<debugger::RuleStanding> rules_;       // as they are
+  std::vector<debugger::RuleStanding> rules_told_;  // as the server has them
   std::int64_t observed_resource_ = 0;              // the highest
   std::int64_t began_resource_ = 0;
   std::int64_t checkpoint_resource_ = 0;

@@ -60,11 +60,10 @@ class RuleProcesses final : public debugger::files::OutsideRules {
     for (const auto& [rule, process] : processes_) process->finish(kLastAnswerMsMax / static_cast<int>(processes_.size()));
   }
 
-  std::string take_faults() override {
-    std::string faults;
+  std::vector<Fault> take_faults() override {
+    std::vector<Fault> faults;
     for (const auto& [rule, process] : processes_) {
-      if (const std::string fault = process->take_fault(); !fault.empty())
-        faults += (faults.empty() ? "" : "; ") + std::string("the process of the rule `") + rule.name + "` " + fault;
+      if (std::string fault = process->take_fault(); !fault.empty()) faults.push_back({rule.name, std::move(fault)});
     }
     return faults;
   }
@@ -102,7 +101,9 @@ std::optional<SegmentResult> tell_findings(debugger::files::Recorder& recorder, 
       end = SegmentResult{kExitStoppedByRule, "the rule `" + finding.rule + "` stopped the trial: " + finding.message};
     reporter.found(std::move(finding));
   }
-  if (const std::string faults = recorder.take_outside_faults(); !faults.empty()) log.note("the debugger: " + faults);
+  for (const debugger::files::OutsideRules::Fault& fault : recorder.take_outside_faults())
+    log.note("the debugger: the process of the rule `" + fault.rule + "` " + fault.what);
+  reporter.stand(recorder.standings());
   return end;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "debugger/finding.hpp"
+#include "debugger/rule_standing.hpp"
 #include "workers/exit_class.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/trial_log.hpp"
@@ -27,6 +28,8 @@ class TrialReporter {
   virtual void observe(std::int64_t resource, Metrics metrics) = 0;
   // A rule of the job's debugger found something.
   virtual void found(debugger::Finding finding) { static_cast<void>(finding); }
+  // How far its rules are.
+  virtual void stand(std::vector<debugger::RuleStanding> rules) { static_cast<void>(rules); }
   // A checkpoint from which another worker can go on at `resource` is on disk, whole.
   virtual void checkpointed(std::int64_t resource) = 0;
   // The checkpoint that the server has heard of and taken: it may give it to another worker, so it has to stay. 0: none yet.

@@ -245,6 +245,33 @@ Finished print_findings(Console& console, const Json& answer, bool with_trial) {
   return kExitOk;
 }
 
+Style style_of(std::string_view status) {
+  if (status == "issues_found" || status == "error") return Style::bad;
+  return status == "not_judged" ? Style::warning : Style::plain;
+}
+
+void print_rule(Console& console, const Json& rule) {
+  const std::string status = text_of(rule, "status");
+  std::string word = status;
+  std::replace(word.begin(), word.end(), '_', ' ');
+  console.print_line({{text_of(rule, "rule"), Style::plain}, {"  " + word, style_of(status)}});
+  console.print("  " + text_of(rule, "details"), 2);
+}
+
+Finished print_rules(Console& console, const Json& answer) {
+  const Json rules = answer.value("rules", Json::array());
+  if (rules.empty() && console.terminal().interactive) console.print("the job has no rules: its `debug` section would have them");
+  if (console.terminal().interactive) {
+    for (const Json& rule : rules) print_rule(console, rule);
+    return kExitOk;
+  }
+  Table table({{"rule"}, {"status"}, {"changed"}, {"details"}});
+  for (const Json& rule : rules)
+    table.add_row({text_of(rule, "rule"), text_of(rule, "status"), text_of(rule, "changed_at"), text_of(rule, "details")});
+  console.print_table(table);
+  return kExitOk;
+}
+
 // "overfit" or "overfit,patience=3,ratio_threshold=0.2", as a rule of the document.
 Outcome<Json> rule_from(const std::string& text) {
   Json rule = Json::object();
@@ -282,6 +309,11 @@ Finished show_findings(Session session, const std::string& job, std::optional<in
   return print_findings(session.console, *answer, !trial);
 }
 
+Finished show_rules(Session session, const std::string& job, std::optional<int> trial) {
+  return show_answer(session, (trial ? trial_path(job, *trial) : job_path(job)) + "/rules",
+                     [&](const Json& answer) { return print_rules(session.console, answer); });
+}
+
 Finished check_trial(Session session, const CheckOptions& options) {
   Json body{{"rules", Json::array()}};
   for (const std::string& text : options.rules) {
@@ -294,6 +326,10 @@ Finished check_trial(Session session, const CheckOptions& options) {
   if (!answer) return answer.error();
   const auto printed = print_findings(session.console, answer->body, false);
   if (!printed) return printed;
+  for (const Json& rule : answer->body.value("rules", Json::array())) {
+    if (text_of(rule, "status") != "issues_found" && integer_of(rule, "judged_steps") == 0)
+      session.console.note("the rule `" + text_of(rule, "rule") + "` judged nothing: " + text_of(rule, "details"));
+  }
   return answer->body.value("findings", Json::array()).empty() ? kExitOk : kExitFailed;
 }
 

@@ -73,6 +73,7 @@ struct TensorsOptions {
 };
 Finished show_tensors(Session session, const TensorsOptions& options);
 Finished show_findings(Session session, const std::string& job, std::optional<int> trial);
+Finished show_rules(Session session, const std::string& job, std::optional<int> trial);
 
 // Rules over what was saved of a trial. Status 1 when one of them fires.
 struct CheckOptions {

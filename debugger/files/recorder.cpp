@@ -114,6 +114,21 @@ void Recorder::commit(std::int64_t step) {
   kept_.clear();
 }
 
+std::vector<OutsideRules::Fault> Recorder::take_outside_faults() {
+  if (!outside_) return {};
+  std::vector<OutsideRules::Fault> faults = outside_->take_faults();
+  for (const OutsideRules::Fault& fault : faults) outside_faults_[fault.rule] = fault.what;
+  return faults;
+}
+
+std::vector<RuleStanding> Recorder::standings() const {
+  std::vector<RuleStanding> standings = judge_.standings();
+  for (RuleStanding& standing : standings) {
+    if (const auto fault = outside_faults_.find(standing.rule); fault != outside_faults_.end()) standing.fault = fault->second;
+  }
+  return standings;
+}
+
 std::vector<Finding> Recorder::take_findings() {
   std::vector<Finding> all = std::exchange(findings_, {});
   if (outside_) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,7 +29,11 @@ class OutsideRules {
   virtual void tell(const StepTensors& step) = 0;    // does not wait
   virtual std::vector<Finding> take_findings() = 0;  // does not wait
   virtual void finish() = 0;                         // no step comes any more: waits for a bounded time
-  virtual std::string take_faults() = 0;             // since the last call: which rules are over, and why
+  struct Fault {
+    std::string rule;
+    std::string what;  // why it is over, or what it was too slow for: "ended without an answer"
+  };
+  virtual std::vector<Fault> take_faults() = 0;  // since the last call
 };
 
 // What other trials, whose directories are beside `trial_dir`, have saved; their files are read once.
@@ -57,7 +62,9 @@ class Recorder {
   void look_at_clock();
 
   std::vector<Finding> take_findings();
-  std::string take_outside_faults() { return outside_ ? outside_->take_faults() : ""; }
+  std::vector<OutsideRules::Fault> take_outside_faults();
+  // Of all rules, with the last fault of each that was taken.
+  std::vector<RuleStanding> standings() const;
   const std::string& fault() const { return fault_; }  // "": none
   Dropped dropped() const { return writer_ ? writer_->dropped() : Dropped{}; }
   const DebugSpec& spec() const { return spec_; }
@@ -80,6 +87,7 @@ class Recorder {
   StepTensors step_;
   std::vector<std::unique_ptr<Kept>> kept_;  // arrays of the step to come
   std::unique_ptr<OutsideRules> outside_;
+  std::map<std::string, std::string> outside_faults_;  // the last one, by rule
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   std::vector<Finding> findings_;
   std::string fault_;

@@ -43,6 +43,7 @@ class SaturatedActivation final : public Rule {
       const double low = spec_.parameter(tanh ? "threshold_tanh_min" : "threshold_sigmoid_min");
       const double high = spec_.parameter(tanh ? "threshold_tanh_max" : "threshold_sigmoid_max");
       const auto percent = inactive_nodes(*tensor.raw, low, high, spec_.parameter("threshold_inactivity"));
+      if (percent) judges();
       if (percent && *percent > spec_.parameter("threshold_layer"))
         return inactive_layer(tensor, step.step, *percent, spec_.parameter("threshold_layer"), "saturated");
     }
@@ -63,6 +64,7 @@ class DeadRelu final : public Rule {
       if (tensor.raw == nullptr || tensor.name.find("relu_output") == std::string::npos) continue;
       const auto percent = inactive_nodes(*tensor.raw, std::numeric_limits<double>::denorm_min(),
                                           std::numeric_limits<double>::infinity(), inactivity_);
+      if (percent) judges();
       if (percent && *percent > layer_) return inactive_layer(tensor, step.step, *percent, layer_, "dead");
     }
     return std::nullopt;
@@ -110,6 +112,7 @@ class PoorWeightInitialization final : public Rule {
       }
     }
     if (smallest == nullptr || smallest == largest) return std::nullopt;
+    judges();
     const double ratio = largest->summary.variance / smallest->summary.variance;
     if (!(ratio > threshold_)) return std::nullopt;
     return found(largest->name, step.step, ratio, threshold_,
@@ -118,7 +121,8 @@ class PoorWeightInitialization final : public Rule {
   }
 
  private:
-  std::optional<Finding> narrow(const TensorAtStep& tensor, std::int64_t step) const {
+  std::optional<Finding> narrow(const TensorAtStep& tensor, std::int64_t step) {
+    judges();
     constexpr double kLow = 0.05;
     constexpr double kHigh = 0.95;
     std::vector<double> values = values_of(*tensor.raw);
@@ -131,6 +135,7 @@ class PoorWeightInitialization final : public Rule {
 
   std::optional<Finding> flat(const TensorAtStep& tensor, std::int64_t step) {
     constexpr double kSame = 1e-5;
+    judges();
     Flat& its = losses_[tensor.name];
     const double loss = tensor.summary.value(Reduction::mean);
     its.steps = its.before && std::abs(loss - *its.before) <= kSame * std::abs(*its.before) ? its.steps + 1 : 0;
@@ -165,11 +170,13 @@ std::vector<RuleType> activation_rules() {
         {"threshold_sigmoid_max", 16.99999, -1e300, 1e300},
         {"threshold_inactivity", 1, 0, kPercent},
         {"threshold_layer", 50, 0, kPercent}},
+       "a tensor whose name says `tanh_input` or `sigmoid_input`, whole",
        "smaller initial weights, normalisation before the activation, or another activation (ReLU)",
        make_rule<SaturatedActivation>},
       {"dead_relu",
        {"outputs"},
        {{"threshold_inactivity", 1, 0, kPercent}, {"threshold_layer", 50, 0, kPercent}},
+       "a tensor whose name says `relu_output`, whole",
        "a smaller learning rate, another initialisation, or leaky ReLU",
        make_rule<DeadRelu>},
       {"poor_weight_initialization",
@@ -178,6 +185,7 @@ std::vector<RuleType> activation_rules() {
         {"distribution_range", 0.001, 0, 1e300},
         {"patience", 5, 1, 1e6, true},
         {"steps", 10, 1, 1e6, true}},
+       "in the first `steps` steps a loss, a gradient that is whole, or two tensors whose names say `relu_input`",
        "initialise by the layers' sizes (Glorot, He), and by the activation",
        make_rule<PoorWeightInitialization>},
   };

@@ -20,6 +20,7 @@ class Bound final : public Rule {
       if (declared_.relative_to && declared_.relative_to->found_in(tensor.name)) continue;
       const TensorAtStep* other = compared_with(tensor, step);
       if (other == nullptr && (declared_.relative_to || other_trial_)) continue;
+      judges();
       const double unit = other == nullptr ? 1 : other->summary.value(declared_.reduction);
       const double value = tensor.summary.value(declared_.reduction) / unit;
       // NaN is outside of every bound.
@@ -65,7 +66,12 @@ class Bound final : public Rule {
 }  // namespace
 
 std::vector<RuleType> declared_rules() {
-  return {{"bound", {"*"}, {}, "look at the tensors before it by name", make_rule<Bound>}};
+  return {{"bound",
+           {"*"},
+           {},
+           "a tensor, and at the same step what it is to be divided by",
+           "look at the tensors before it by name",
+           make_rule<Bound>}};
 }
 
 }  // namespace tuneband::debugger::rules

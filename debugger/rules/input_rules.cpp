@@ -23,6 +23,7 @@ class CheckInputImages final : public Rule {
       State& state = states_[tensor.name];
       add(*tensor.raw, state);
       if (state.images < samples_) continue;
+      judges();
       for (std::size_t channel = 0; channel < state.sums.size(); ++channel) {
         const double mean = state.sums[channel] / state.count;
         if (std::abs(mean) <= mean_) continue;
@@ -67,6 +68,7 @@ class NlpSequenceRatio final : public Rule {
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     for (const TensorAtStep& tensor : step.tensors) {
       if (tensor.raw == nullptr || tensor.raw->size() == 0) continue;
+      judges();
       double count = 0;
       for_each_element(*tensor.raw, [&](double value) { count += value == token_ ? 1 : 0; });
       const double percent = count * kPercent / static_cast<double>(tensor.raw->size());
@@ -90,11 +92,13 @@ std::vector<RuleType> input_rules() {
       {"check_input_images",
        {"inputs"},
        {{"threshold_mean", 0.2, 0, 1e300}, {"threshold_samples", 500, 1, 1e9, true}, {"channel", 1, 1, 3, true}},
+       "arrays of four axes, whole, of `threshold_samples` images",
        "subtract each channel's mean from the images and divide by its deviation",
        make_rule<CheckInputImages>},
       {"nlp_sequence_ratio",
        {"inputs"},
        {{"token_value", 0, -1e18, 1e18}, {"token_threshold_percent", 50, 0, 100}},
+       "a tensor with elements, whole",
        "batches of sentences of like length, so that less is filled up",
        make_rule<NlpSequenceRatio>},
   };

@@ -84,6 +84,7 @@ class ClassImbalance final : public Rule {
       if (predicted[row] != classes[row]) wrong[classes[row]] += 1;
     }
     if (seen_ < samples_) return std::nullopt;
+    judges();
     if (auto finding = uneven(*both.labels, step.step)) return finding;
     for (const auto& [label, count] : wrong) {
       const double share = count / here[label];
@@ -127,6 +128,7 @@ class Confusion final : public Rule {
     const auto labels = classes_of(values_of(*both.labels->raw));
     const auto predicted = predicted_classes(*both.predictions->raw, labels.size());
     if (labels.empty() || predicted.empty()) return std::nullopt;
+    judges();
     std::map<std::size_t, std::map<std::size_t, double>> matrix;
     std::map<std::size_t, double> sums;
     for (std::size_t row = 0; row < labels.size(); ++row) {
@@ -167,12 +169,14 @@ std::vector<RuleType> label_rules() {
       {"class_imbalance",
        {"labels", "predictions"},
        {{"threshold_imbalance", 10, 1, 1e9}, {"threshold_misprediction", 0.7, 0, 1}, {"samples", 500, 1, 1e9, true}},
+       "labels that are classes, whole, of at least `samples` rows",
        "weigh the classes (scale_pos_weight, class weights), sample the small class more often, and judge by a metric that knows "
        "of it (aucpr, f1)",
        make_rule<ClassImbalance>},
       {"confusion",
        {"labels", "predictions"},
        {{"category_no", 0, 0, kClassesMax, true}, {"min_diag", 0.9, 0, 1}, {"max_off_diag", 0.1, 0, 1}},
+       "labels that are classes and predictions of the same rows, both whole, at one step",
        "look at rows of the two classes that are taken for each other: labels, features that tell them apart, their weights",
        make_rule<Confusion>},
   };

@@ -51,6 +51,7 @@ class LossNotDecreasing final : public Rule {
     if (!series.looked_at) series.looked_at = step;
     if (step - *series.looked_at < steps_ || series.values.front().first > step - steps_) return std::nullopt;
     series.looked_at = step;
+    judges();
     const auto [old_step, old] = series.values.front();
     const double before = as_loss(old, maximize);
     const double now = as_loss(value, maximize);
@@ -124,6 +125,7 @@ class Overfit final : public Rule {
       if (!pair.train || !pair.validation) continue;
       const auto maximize = higher_is_better(pair.validation_tensor, context_);
       if (!maximize) continue;
+      judges();
       const double gap = as_loss(*pair.validation, *maximize) - as_loss(*pair.train, *maximize);
       const double ratio = gap / std::abs(*pair.train);
       int& exceeded = exceeded_[metric];
@@ -159,6 +161,7 @@ class Overtraining final : public Rule {
       if (!pair.train || !pair.validation) continue;
       const auto maximize = higher_is_better(pair.validation_tensor, context_);
       if (!maximize) continue;
+      judges();
       Waited& waited = waited_[metric];
       waited.train.note(as_loss(*pair.train, *maximize), delta_);
       waited.validation.note(as_loss(*pair.validation, *maximize), delta_);
@@ -201,12 +204,14 @@ std::vector<RuleType> loss_rules() {
       {"loss_not_decreasing",
        {"metrics", "losses"},
        {{"num_steps", 10, 1, kRuleStepsMax, true}, {"diff_percent", 0.1, 0, kPercent}},
+       "values of a metric whose better side is known, `num_steps` steps apart",
        "another learning rate (often a smaller one), scaled inputs, shuffled data; or the training has converged and may end "
        "here",
        make_rule<LossNotDecreasing>},
       {"overfit",
        {"metrics", "losses"},
        {{"start_step", 0, 0, 1e12, true}, {"patience", 1, 1, kRuleStepsMax, true}, {"ratio_threshold", 0.1, 0, 1e9}},
+       "a metric whose better side is known, on training and on validation data at one step",
        "more data or augmentation, stronger regularisation, a smaller model, or an earlier end",
        make_rule<Overfit>},
       {"overtraining",
@@ -214,6 +219,7 @@ std::vector<RuleType> loss_rules() {
        {{"patience_train", 5, 1, kRuleStepsMax, true},
         {"patience_validation", 10, 1, kRuleStepsMax, true},
         {"delta", 0.01, 0, 1e300}},
+       "a metric whose better side is known, on training and on validation data at one step",
        "an earlier end: a lower max_resource, or the model of the best round (`keep`: `best`)",
        make_rule<Overtraining>},
   };

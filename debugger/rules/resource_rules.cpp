@@ -33,6 +33,7 @@ class StepOutlier final : public Rule {
     const TensorAtStep* tensor = tensor_named(step, "resources/step_seconds");
     if (tensor == nullptr) return std::nullopt;
     const double seconds = tensor->summary.sum;
+    if (seen_ >= patience_) judges();
     const double limit = mean_ + deviations_ * std::sqrt(seen_ > 0 ? squares_ / seen_ : 0);
     if (seen_ >= patience_ && seconds > limit) {
       if (++outliers_ > count_) {
@@ -66,7 +67,9 @@ class MaxInitializationTime final : public Rule {
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     const TensorAtStep* tensor = tensor_named(step, "resources/first_step_seconds");
-    if (tensor == nullptr || tensor->summary.sum <= seconds_) return std::nullopt;
+    if (tensor == nullptr) return std::nullopt;
+    judges();
+    if (tensor->summary.sum <= seconds_) return std::nullopt;
     return found(tensor->name, step.step, tensor->summary.sum, seconds_,
                  "the first step was done " + short_number(tensor->summary.sum) + " s after the start, later than " +
                      short_number(seconds_) + " s");
@@ -92,6 +95,7 @@ class ShareRule final : public Rule {
     samples_.push_back(tensor->summary.sum);
     if (samples_.size() > patience_) samples_.pop_front();
     if (samples_.size() < patience_) return std::nullopt;
+    judges();
     double mean = 0;
     for (const double sample : samples_) mean += sample / static_cast<double>(patience_);
     if (above_ ? !(mean > threshold_) : !(mean < threshold_)) return std::nullopt;
@@ -126,6 +130,7 @@ class MemoryGrowth final : public Rule {
     double mean = 0;
     for (const double sample : window_) mean += sample / static_cast<double>(kWindow);
     if (!settled_) settled_ = mean;
+    judges();
     const double grown = (mean / *settled_ - 1) * kPercent;
     if (!(grown > percent_)) return std::nullopt;
     return found(tensor->name, step.step, grown, percent_,
@@ -162,32 +167,38 @@ std::vector<RuleType> resource_rules() {
       {"step_outlier",
        {"resources"},
        {{"stddev", 3, 0, 1000}, {"outliers", 10, 0, 1e6, true}, {"patience", 100, 2, 1e6, true}},
+       "more than `patience` samples of `resources/step_seconds`",
        "look what else runs on the machine, and at loading of data and checkpoints between steps",
        make_rule<StepOutlier>},
       {"max_initialization_time",
        {"resources"},
        {{"threshold_seconds", 1200, 0, 1e9}},
+       "`resources/first_step_seconds`",
        "prepare the data once and keep it in a binary form, near to the worker",
        make_rule<MaxInitializationTime>},
       {"cpu_underused",
        {"resources"},
        {{"threshold", 0.5, 0, 1}, patience},
+       "`patience` samples of `resources/cpu_share`",
        "grant the trial fewer cores and run more trials, or let it use more threads to load its data",
        make_cpu},
       {"io_bottleneck",
        {"resources"},
        {{"threshold", 0.5, 0, 1}, patience},
+       "`patience` samples of `resources/io_wait_share`",
        "keep the data in memory or on a faster disk, read it ahead in more processes, in larger pieces",
        make_io},
       {"rank_imbalance",
        {"resources"},
        {{"threshold", 0.3, 0, 1}, {"patience", 5, 1, 1e6, true}},
+       "`patience` samples of `resources/rank_imbalance`",
        "all ranks wait for the slowest one: look what else runs on its machine, give the ranks machines that are alike and equal "
        "shares of the rows, or take fewer ranks",
        make_imbalance},
       {"memory_growth",
        {"resources"},
        {{"increase_percent", 20, 0, 1e6}, patience},
+       "`patience` samples of `resources/memory_bytes`, at least ten",
        "look for what is kept from step to step: losses with their graph, lists that grow, caches",
        make_rule<MemoryGrowth>},
   };

@@ -12,7 +12,10 @@ class StalledTraining final : public Rule {
  public:
   explicit StalledTraining(const RuleSpec& spec) : threshold_(spec.parameter("threshold")) {}
 
-  std::optional<Finding> invoke_at_step(const StepTensors&) override { return std::nullopt; }
+  std::optional<Finding> invoke_at_step(const StepTensors&) override {
+    judges();
+    return std::nullopt;
+  }
 
   std::optional<Finding> invoke_when_quiet(std::int64_t step, double seconds) override {
     if (seconds <= threshold_) return std::nullopt;
@@ -35,6 +38,7 @@ class SimilarAcrossRuns final : public Rule {
       const auto same = std::find_if(step.other.begin(), step.other.end(),
                                      [&](const TensorAtStep& theirs) { return theirs.name == tensor.name; });
       if (same == step.other.end()) continue;
+      judges();
       for (const Reduction reduction : {Reduction::mean, Reduction::std, Reduction::min, Reduction::max}) {
         const double here = tensor.summary.value(reduction);
         const double there = same->summary.value(reduction);
@@ -66,7 +70,10 @@ class SimilarAcrossRuns final : public Rule {
 class OfAProcess final : public Rule {
  public:
   explicit OfAProcess(const RuleSpec&) {}
-  std::optional<Finding> invoke_at_step(const StepTensors&) override { return std::nullopt; }
+  std::optional<Finding> invoke_at_step(const StepTensors&) override {
+    judges();
+    return std::nullopt;
+  }
 };
 
 }  // namespace
@@ -79,16 +86,18 @@ std::vector<RuleType> run_rules() {
       {"stalled_training",
        {"*"},
        {{"threshold", 1800, 1e-3, kYear}},
+       "a saved step",
        "look at the end of the trial's log: a process that waits for data, for another rank or for a lock says nothing. Where "
        "steps do take so long, raise the threshold",
        make_rule<StalledTraining>},
       {"similar_across_runs",
        {"*"},
        {{"other_trial", std::nullopt, 0, kTrialMax, true}, {"rtol", 1e-5, 0, kMost}, {"atol", 1e-8, 0, kMost}},
+       "a tensor that the other trial saved at the same step",
        "of two trials with one configuration and one seed the first tensor that differs leads to what is not deterministic: data "
        "order, threads, initialisation; of two configurations to what the change does first",
        make_rule<SimilarAcrossRuns>},
-      {"process", {"*"}, {}, "look at the tensor and step that the rule's program names", make_rule<OfAProcess>},
+      {"process", {"*"}, {}, "a saved step", "look at the tensor and step that the rule's program names", make_rule<OfAProcess>},
   };
 }
 

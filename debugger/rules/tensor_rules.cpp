@@ -17,6 +17,7 @@ class ExplodingTensor final : public Rule {
   explicit ExplodingTensor(const RuleSpec& spec) : only_nan_(spec.parameter("only_nan") != 0) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
+    judges();
     for (const TensorAtStep& tensor : step.tensors) {
       const Summary& summary = tensor.summary;
       const double bad = summary.nans + (only_nan_ ? 0 : summary.infs);
@@ -44,6 +45,7 @@ class VanishingGradient final : public Rule {
   explicit VanishingGradient(const RuleSpec& spec) : threshold_(spec.parameter("threshold")) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
+    judges();
     for (const TensorAtStep& tensor : step.tensors) {
       const double mean = tensor.summary.value(Reduction::abs_mean);
       if (!(mean < threshold_)) continue;
@@ -72,7 +74,9 @@ class TensorVariance final : public Rule {
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     for (const TensorAtStep& tensor : step.tensors) {
       const double variance = tensor.summary.variance;
-      if (tensor.summary.count == 0 || (variance >= min_ && variance <= max_)) continue;
+      if (tensor.summary.count == 0) continue;
+      judges();
+      if (variance >= min_ && variance <= max_) continue;
       const double bound = variance < min_ ? min_ : max_;
       return found(tensor.name, step.step, variance, bound,
                    "the variance of `" + tensor.name + "` is " + short_number(variance) + " at step " +
@@ -93,6 +97,7 @@ class AllZero final : public Rule {
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     for (const TensorAtStep& tensor : step.tensors) {
       if (tensor.summary.count == 0) continue;
+      judges();
       const double percent = tensor.summary.zeros * kPercent / tensor.summary.count;
       if (percent < threshold_) continue;
       return found(
@@ -121,6 +126,7 @@ class UnchangedTensor final : public Rule {
       State& state = states_[tensor.name];
       state.same = state.before && close(*state.before, tensor.summary) ? state.same + 1 : 1;
       state.before = tensor.summary;
+      if (++state.seen >= steps_) judges();
       if (state.same < steps_) continue;
       return found(tensor.name, step.step, static_cast<double>(state.same), static_cast<double>(steps_),
                    "`" + tensor.name + "` did not change over " + std::to_string(steps_) + " saved steps, until step " +
@@ -133,6 +139,7 @@ class UnchangedTensor final : public Rule {
   struct State {
     std::optional<Summary> before;
     std::size_t same = 0;
+    std::size_t seen = 0;
   };
 
   bool close(const Summary& a, const Summary& b) const {
@@ -169,7 +176,9 @@ class WeightUpdateRatio final : public Rule {
       if (tensor.raw == nullptr || tensor.raw->size() > kElementsMax) continue;
       std::vector<double> values = values_of(*tensor.raw);
       std::vector<double>& before = before_[tensor.name];
-      if (!finding && before.size() == values.size() && !values.empty()) finding = judge(tensor.name, step.step, before, values);
+      const bool comparable = before.size() == values.size() && !values.empty();
+      if (comparable) judges();
+      if (!finding && comparable) finding = judge(tensor.name, step.step, before, values);
       before = std::move(values);
     }
     return finding;
@@ -207,22 +216,26 @@ std::vector<RuleType> tensor_rules() {
       {"exploding_tensor",
        {"*"},
        {{"only_nan", 0, 0, 1, false, true}},
+       "a tensor",
        "look at the tensors before it by name, from the inputs on: scale inputs to about 1, lower the learning rate, clip "
        "gradients",
        make_rule<ExplodingTensor>},
       {"vanishing_gradient",
        {"gradients"},
        {{"threshold", 1e-7, 0, 1e9}},
+       "a tensor",
        "another activation (ReLU), normalisation between layers, residual connections, or a larger learning rate",
        make_rule<VanishingGradient>},
       {"tensor_variance",
        {"weights", "gradients", "outputs"},
        {{"max_threshold", std::nullopt, 0, 1e300}, {"min_threshold", std::nullopt, 0, 1e300}},
+       "a tensor with elements",
        "another initialisation, scaled inputs, or another learning rate",
        make_rule<TensorVariance>},
       {"all_zero",
        {"weights", "gradients", "outputs", "predictions", "inputs"},
        {{"threshold", 100, 0, 100}},
+       "a tensor with elements",
        "look whether the layer is fed, its activation dead, or the part of the network frozen",
        make_rule<AllZero>},
       {"unchanged_tensor",
@@ -231,11 +244,13 @@ std::vector<RuleType> tensor_rules() {
         {"rtol", 1e-5, 0, 1},
         {"atol", 1e-8, 0, 1e300},
         {"equal_nan", 0, 0, 1, false, true}},
+       "`num_steps` saved values of one tensor",
        "look whether the optimiser has these parameters, and whether the learning rate is above zero",
        make_rule<UnchangedTensor>},
       {"weight_update_ratio",
        {"weights"},
        {{"large_threshold", 10, 0, 1e300}, {"small_threshold", 1e-8, 0, 1e300}, {"epsilon", 1e-9, 0, 1}},
+       "the whole of a tensor at two saved steps, of at most 10 million elements",
        "a smaller learning rate where it is too large, a larger one where it is too small",
        make_rule<WeightUpdateRatio>},
   };

@@ -26,6 +26,7 @@ class FeatureImportanceOverweight final : public Rule {
     }
     for (auto& [kind, shares] : kinds) {
       if (shares.size() <= features_) continue;  // of so few that they always have everything
+      judges();
       std::sort(shares.begin(), shares.end(), std::greater<>());
       double sum = 0;
       std::string names;
@@ -54,7 +55,9 @@ class TreeDepth final : public Rule {
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     for (const TensorAtStep& tensor : step.tensors) {
-      if (tensor.name != "trees/depth" || !(tensor.summary.max > depth_)) continue;
+      if (tensor.name != "trees/depth") continue;
+      judges();
+      if (!(tensor.summary.max > depth_)) continue;
       return found(tensor.name, step.step, tensor.summary.max, depth_,
                    "a tree of step " + std::to_string(step.step) + " is " + short_number(tensor.summary.max) +
                        " levels deep, more than " + short_number(depth_));
@@ -73,12 +76,14 @@ std::vector<RuleType> tree_rules() {
       {"feature_importance_overweight",
        {"feature_importance"},
        {{"threshold", 0.8, 0, 1}, {"nfeatures", 3, 1, 10'000, true}},
+       "the shares of more than `nfeatures` features",
        "look whether these features leak the label (known only afterwards, or made from it); else leave them out once and "
        "compare",
        make_rule<FeatureImportanceOverweight>},
       {"tree_depth",
        {"trees"},
        {{"depth", 4, 0, 10'000, true}},
+       "`trees/depth`",
        "a smaller max_depth, or a larger min_child_weight or gamma",
        make_rule<TreeDepth>},
   };

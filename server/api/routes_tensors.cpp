@@ -22,6 +22,12 @@ void Api::add_tensor_routes() {
   const auto of_trial = [this](const HttpRequest&, TrialId trial, const Respond& respond) {
     read_json([trial](Reader& reader) { return reader.findings(trial.job, trial.number); }, respond);
   };
+  const auto rules_of_job = [this](const HttpRequest&, JobId job, const Respond& respond) {
+    read_json([job](Reader& reader) { return reader.rules_of_job(job); }, respond);
+  };
+  const auto rules_of_trial = [this](const HttpRequest&, TrialId trial, const Respond& respond) {
+    read_json([trial](Reader& reader) { return reader.rules_of_trial(trial); }, respond);
+  };
   const auto tensors = [this](Result<std::string> (*page)(const TensorQuery&), const char* content_type) {
     return with_trial([this, page, content_type](const HttpRequest& request, TrialId trial, const Respond& respond) {
       read_tensors(request, trial, page, content_type, respond);
@@ -30,6 +36,8 @@ void Api::add_tensor_routes() {
   constexpr const char* kJson = "application/json";
   router_.add({"GET", "/v1/jobs/{job}/findings", {}, with_job(of_job)});
   router_.add({"GET", one + "/findings", {}, with_trial(of_trial)});
+  router_.add({"GET", "/v1/jobs/{job}/rules", {}, with_job(rules_of_job)});
+  router_.add({"GET", one + "/rules", {}, with_trial(rules_of_trial)});
   router_.add({"GET", one + "/tensors", {"rank"}, tensors(tensors_page, kJson)});
   router_.add({"GET", one + "/tensors/series", {"name", "rank", "from", "until"}, tensors(tensor_series, kJson)});
   router_.add(
@@ -61,14 +69,15 @@ void Api::check_trial(const HttpRequest& request, TrialId trial, const Respond& 
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   read_json(
       [trial, query, rules = std::move(rules)](Reader& rows) -> Result<std::string> {
-        if (auto row = rows.trial_row(trial); !row) return row.error();
+        const auto row = rows.trial_row(trial);
+        if (!row) return row.error();
         const auto parsed = rows.parsed_job(trial.job);
         if (!parsed) return parsed.error();
         const JobSpec& job = (*parsed)->spec;
         debugger::DebugSpec spec = job.debugger.value_or(debugger::DebugSpec{});
         spec.judge = {job.objective.metric, job.objective.goal == Goal::maximize};
         spec.rules = rules;
-        return checked_tensors(query, spec, trial, read_wall_clock());
+        return checked_tensors(query, spec, *row, read_wall_clock());
       },
       respond);
 }

@@ -16,6 +16,7 @@
 #include "debugger/files/tensor_reader.hpp"
 #include "debugger/judge.hpp"
 #include "scheduler/finding_row.hpp"
+#include "scheduler/rule_status.hpp"
 
 namespace tuneband::server {
 
@@ -178,11 +179,12 @@ Result<std::string> tensors_beside(const TensorQuery& query) {
   return text;
 }
 
-Result<std::string> checked_tensors(const TensorQuery& query, const debugger::DebugSpec& spec, TrialId trial, Timestamp now) {
+Result<std::string> checked_tensors(const TensorQuery& query, const debugger::DebugSpec& spec, TrialRow trial, Timestamp now) {
   const auto reader = TensorReader::open(query.trial_dir, query.rank);
   if (!reader) return reader.error();
   if (reader->steps().empty()) return no_tensor(*reader, query);
   debugger::Judge judge(spec, debugger::files::other_trials(query.trial_dir, query.rank));
+  std::vector<FindingRow> findings;
   std::string text;
   JsonWriter json(text);
   json.begin_object().key("findings").begin_array();
@@ -199,10 +201,19 @@ Result<std::string> checked_tensors(const TensorQuery& query, const debugger::De
       saved.tensors.push_back({tensor.name, tensor.summary, view});
     }
     for (const debugger::Finding& found : judge.step(saved)) {
-      json.value(finding_row(found, trial, debugger::Action::note, now));
+      findings.push_back(finding_row(found, trial.id, debugger::Action::note, now));
+      json.value(findings.back());
     }
     return judge.asks();
   });
+  json.end_array().key("rules").begin_array();
+  trial.rules.clear();
+  for (const debugger::RuleStanding& standing : judge.standings()) trial.rules.push_back({standing, now});
+  for (const debugger::RuleSpec& rule : spec.rules) {
+    const auto found =
+        std::find_if(findings.begin(), findings.end(), [&](const FindingRow& finding) { return finding.rule == rule.name; });
+    json.value(rule_status(rule, trial, found == findings.end() ? nullptr : &*found));
+  }
   json.end_array().end_object();
   return text;
 }

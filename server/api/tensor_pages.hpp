@@ -9,6 +9,7 @@
 #include "core/ids.hpp"
 #include "core/time.hpp"
 #include "debugger/debug_spec.hpp"
+#include "scheduler/rows.hpp"
 
 namespace tuneband::server {
 
@@ -44,7 +45,8 @@ Result<std::string> tensors_beside(const TensorQuery& query);
 // what was kept as reductions alone.
 Result<std::string> tensor_array(const TensorQuery& query);
 
-// {"findings": [...]}: what the rules of `spec` find in what was saved, from the first step on.
-Result<std::string> checked_tensors(const TensorQuery& query, const debugger::DebugSpec& spec, TrialId trial, Timestamp now);
+// {"findings": [...], "rules": [...]}: what the rules of `spec` find in what was saved, from the first step on, and how each
+// stands.
+Result<std::string> checked_tensors(const TensorQuery& query, const debugger::DebugSpec& spec, TrialRow trial, Timestamp now);
 
 }  // namespace tuneband::server

@@ -85,6 +85,8 @@ void read_everything(Reader& reader) {
   reader.best(job, no_model, kStart).value();
   reader.observations(trial, std::nullopt).value();
   reader.decisions(trial).value();
+  reader.rules_of_trial(trial).value();
+  reader.rules_of_job(trial.job).value();
   reader.columns(job).value();
   reader.curves(job, {}).value();
   reader.decision_columns(job).value();

@@ -60,4 +60,40 @@ TEST_F(TensorsBeside, WithoutANameEveryTensorIsShownAtTheLastStepOfBoth) {
   EXPECT_THAT(shown({.job = "7", .trial = 3, .output = "x.npy", .beside = 7}), HasSubstr("does not go with --beside"));
 }
 
+class Rules : public testing::Test {
+ protected:
+  test::CannedServer server_;
+  ApiClient api_ = std::move(ApiClient::create(server_.url()).value());
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(Rules, EachIsShownWithItsStatusAndWhy) {
+  server_.answer("GET /v1/jobs/7/trials/3/rules", R"({"rules": [
+    {"rule": "overfit", "type": "overfit", "action": "note", "status": "not_judged", "details": "it lacks a training loss",
+     "changed_at": "2026-03-01T12:00:00.000Z", "saved_steps": 4, "judged_steps": 0, "last_step": null}]})");
+  Console pipe{Terminal{}, out_, err_, false};
+  ASSERT_TRUE(show_rules({api_, pipe}, "7", 3));
+  EXPECT_EQ(out_.str(),
+            "rule\tstatus\tchanged\tdetails\noverfit\tnot_judged\t2026-03-01T12:00:00.000Z\tit lacks a training loss\n");
+  out_.str("");
+  Console terminal{Terminal{.interactive = true, .width = 80}, out_, err_, false};
+  ASSERT_TRUE(show_rules({api_, terminal}, "7", 3));
+  EXPECT_EQ(out_.str(), "overfit  not judged\n  it lacks a training loss\n");
+}
+
+TEST_F(Rules, ACheckSaysWhichOfThemJudgedNothing) {
+  server_.answer("POST /v1/jobs/7/trials/3/check?rank=0", R"({"findings": [], "rules": [
+    {"rule": "overfit", "type": "overfit", "action": "note", "status": "not_judged", "details": "it lacks a training loss",
+     "changed_at": null, "saved_steps": 4, "judged_steps": 0, "last_step": null},
+    {"rule": "exploding_tensor", "type": "exploding_tensor", "action": "note", "status": "no_issues_found", "details": "fine",
+     "changed_at": null, "saved_steps": 4, "judged_steps": 4, "last_step": 4}]})");
+  Console console{Terminal{}, out_, err_, false};
+  const Finished finished = check_trial({api_, console}, {.job = "7", .trial = 3, .rules = {"overfit", "exploding_tensor"}});
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(*finished, kExitOk);
+  EXPECT_THAT(err_.str(), HasSubstr("the rule `overfit` judged nothing: it lacks a training loss"));
+  EXPECT_EQ(err_.str().find("exploding_tensor"), std::string::npos);
+}
+
 }  // namespace tuneband::cli

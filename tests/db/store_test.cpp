@@ -63,6 +63,7 @@ TrialRow full_trial(std::int64_t job, int number) {
   trial.kept_value = 0.1 + 0.2;
   trial.kept_resource = 7;
   trial.test_value = 0.1 + 0.7;
+  trial.rules = {{{"overfit", 40, 39, 41, ""}, kStart}, {{"mine", 3, 0, 0, "ended \"without\" an answer"}, kStart}};
   trial.standard_error = 0.1 + 0.9;
   trial.training_ms = 1;
   trial.segment_training_ms = 2;

@@ -107,6 +107,7 @@ TEST_P(UpgradeTest, CanBeReadByEveryRoute) {
     EXPECT_TRUE(reader.trials(job, by_objective, kStart));
     EXPECT_TRUE(reader.observations({job, 0}, std::nullopt));
     EXPECT_TRUE(reader.decisions({job, 0}));
+    EXPECT_TRUE(reader.rules_of_job(job));
   }
 }
 

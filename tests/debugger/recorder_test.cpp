@@ -102,4 +102,30 @@ TEST_F(RecordedTrial, AHeldProcessThatGoesOnStandsWhereItStood) {
   EXPECT_EQ(told_, (std::map<std::string, std::int64_t>{{"unchanged_tensor", 6}}));
 }
 
+// Rules that are judged outside, one of which has a fault.
+class FaultyRules final : public OutsideRules {
+ public:
+  void tell(const StepTensors&) override {}
+  std::vector<Finding> take_findings() override { return {}; }
+  void finish() override {}
+  std::vector<Fault> take_faults() override { return std::exchange(faults_, {}); }
+
+ private:
+  std::vector<Fault> faults_ = {{"exploding_tensor", "ended without an answer"}};
+};
+
+TEST_F(RecordedTrial, ARuleStandsInTheNextSegmentWhereItStood) {
+  const DebugSpec debug = spec(R"([{"rule": "exploding_tensor"}, {"rule": "overfit"}])");
+  segment(debug, -1, 0, 5);
+  Recorder recorder(debug, directory_->path(), ++epoch_, 0, 5, std::make_unique<FaultyRules>());
+  recorder.add(6, "losses/train", 1.0);
+  recorder.commit(6);
+  const std::vector<RuleStanding> expected = {{"exploding_tensor", 6, 6, 6, ""}, {"overfit", 6, 0, 0, ""}};
+  EXPECT_EQ(recorder.standings(), expected);
+  EXPECT_EQ(recorder.take_outside_faults().size(), 1U);
+  EXPECT_TRUE(recorder.take_outside_faults().empty()) << "it is told once";
+  EXPECT_EQ(recorder.standings().front().fault, "ended without an answer");
+  EXPECT_EQ(recorder.standings().back().fault, "");
+}
+
 }  // namespace tuneband::debugger::files

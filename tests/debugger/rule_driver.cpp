@@ -36,6 +36,7 @@ RuleDriver& RuleDriver::array(const std::string& name, std::vector<double> value
 std::string RuleDriver::judge(std::int64_t step) {
   auto found = judge_.step({step, std::exchange(tensors_, {})});
   if (found.empty()) return "";
+  EXPECT_GT(judge_.standings().front().judged, 0) << found.front().rule << " found something without a word that it judges";
   findings_.push_back(std::move(found.front()));
   return findings_.back().message;
 }

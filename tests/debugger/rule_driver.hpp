@@ -20,6 +20,7 @@ class RuleDriver {
   // "" or the message of what is found.
   std::string judge(std::int64_t step);
   const Finding& finding() const { return findings_.back(); }
+  const RuleStanding& standing() const { return judge_.standings().front(); }
 
   // One scalar, each value at the next multiple of `every`: the step at which the rule fires; -1: never.
   std::int64_t fires_at(const std::string& name, const std::vector<double>& values, std::int64_t every = 1);

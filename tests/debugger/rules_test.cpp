@@ -279,6 +279,7 @@ TEST(Rules, ABoundOfOnesOwnHoldsForSoManySteps) {
 TEST(Rules, EveryTypeHasARemedyAndCanBeParsedWithItsDefaults) {
   for (const RuleType& type : rule_types()) {
     EXPECT_FALSE(type.remedy.empty()) << type.name;
+    EXPECT_FALSE(type.needs.empty()) << type.name;
     const bool asks_for_more =
         type.name == "bound" || type.name == "tensor_variance" || type.name == "similar_across_runs" || type.name == "process";
     if (asks_for_more) continue;
@@ -286,6 +287,51 @@ TEST(Rules, EveryTypeHasARemedyAndCanBeParsedWithItsDefaults) {
     parse_rule(Json{{"rule", type.name}}, "rule", diagnostics);
     EXPECT_TRUE(diagnostics.ok()) << type.name;
   }
+}
+
+// Saved, judged.
+using Counts = std::pair<std::int64_t, std::int64_t>;
+Counts counts(const RuleDriver& rule) { return {rule.standing().saved, rule.standing().judged}; }
+
+TEST(Rules, OneThatNeverSawWhatItNeedsHasNotJudged) {
+  RuleDriver overfit(R"({"rule": "overfit"})");
+  EXPECT_EQ(overfit.fires_at("losses/validation", {1, 2, 3}), -1);
+  EXPECT_EQ(counts(overfit), Counts(3, 0)) << "there is no training loss";
+  EXPECT_EQ(overfit.scalar("losses/validation", 1).scalar("losses/train", 1).judge(7), "");
+  EXPECT_EQ(counts(overfit), Counts(4, 1));
+  EXPECT_EQ(overfit.standing().last_step, 7);
+  EXPECT_EQ(overfit.scalar("losses/validation", 1).scalar("losses/train", 1).judge(7), "");
+  EXPECT_EQ(counts(overfit), Counts(4, 1)) << "a step that comes in parts is one";
+  EXPECT_EQ(overfit.scalar("weights/fc1", 1).judge(8), "");
+  EXPECT_EQ(counts(overfit), Counts(4, 1)) << "it does not look at weights";
+}
+
+TEST(Rules, OneThatNeedsSeveralStepsJudgesFromTheLastOfThemOn) {
+  RuleDriver unchanged(R"({"rule": "unchanged_tensor", "parameters": {"num_steps": 3}})");
+  EXPECT_EQ(unchanged.fires_at("losses/x", {1, 2}), -1);
+  EXPECT_EQ(counts(unchanged), Counts(2, 0));
+  EXPECT_EQ(unchanged.scalar("losses/x", 3).judge(3), "");
+  EXPECT_EQ(counts(unchanged), Counts(3, 1));
+  RuleDriver loss(R"({"rule": "loss_not_decreasing", "parameters": {"num_steps": 10}})");
+  EXPECT_EQ(loss.fires_at("losses/train", {9, 8, 7, 6}, 3), -1);
+  EXPECT_EQ(counts(loss), Counts(4, 0)) << "nine steps are not ten";
+  EXPECT_EQ(loss.scalar("losses/train", 1).judge(10), "");
+  EXPECT_EQ(counts(loss), Counts(5, 1));
+  RuleDriver cpu(R"({"rule": "cpu_underused", "parameters": {"patience": 2}, "collections": ["resources"]})");
+  EXPECT_EQ(cpu.fires_at("resources/cpu_share", {1}), -1);
+  EXPECT_EQ(counts(cpu), Counts(1, 0));
+  EXPECT_EQ(cpu.scalar("resources/cpu_share", 1).judge(2), "");
+  EXPECT_EQ(counts(cpu), Counts(2, 1));
+}
+
+TEST(Rules, OneThatNeedsWholeArraysDoesNotJudgeByReductions) {
+  RuleDriver update(R"({"rule": "weight_update_ratio"})");
+  EXPECT_EQ(update.fires_at("weights/fc1", {1, 2}), -1);
+  EXPECT_EQ(counts(update), Counts(2, 0));
+  EXPECT_EQ(update.array("weights/fc1", {1, 2}).judge(3), "");
+  EXPECT_EQ(counts(update), Counts(3, 0)) << "there is none before it";
+  EXPECT_EQ(update.array("weights/fc1", {1, 3}).judge(4), "");
+  EXPECT_EQ(counts(update), Counts(4, 1));
 }
 
 }  // namespace tuneband::debugger

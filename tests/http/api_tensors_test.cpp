@@ -78,5 +78,71 @@ TEST_F(ApiTensorsTest, WhatIsNotThereIsSaid) {
   EXPECT_THAT(reply.body, testing::HasSubstr("abs_max"));
 }
 
+class ApiRulesTest : public ApiTest {
+ protected:
+  ApiRulesTest() {
+    Json json = job_document("watched");
+    json["debug"] = Json::parse(R"({"rules": [{"rule": "overfit"}, {"rule": "exploding_tensor", "name": "nan"}]})");
+    job_ = submit(json);
+  }
+
+  // What the worker says of its trial's rules: steps saved, judged, the last one, fault.
+  void say(const Json& rules, const Json& findings = Json::array()) {
+    if (order_.is_null()) order_ = sync("w1").at("order");
+    sync("w1", {{"epoch", order_.at("epoch")}, {"observations", Json::array()}, {"rules", rules}, {"findings", findings}});
+  }
+  static Json standing(const std::string& rule, int saved, int judged, const std::string& fault = "") {
+    return {{"rule", rule}, {"saved", saved}, {"judged", judged}, {"last_step", judged}, {"fault", fault}};
+  }
+  Json rules(const std::string& of) { return get_json("/v1/jobs/watched" + of + "/rules").at("rules"); }
+
+  std::string job_;
+  Json order_;
+};
+
+TEST_F(ApiRulesTest, EachRuleOfATrialSaysHowItStands) {
+  say(Json::array({standing("overfit", 3, 0), standing("nan", 3, 3, "crashed")}));
+  const Json both = rules("/trials/0");
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0].at("rule"), "overfit");
+  EXPECT_EQ(both[0].at("status"), "in_progress");
+  EXPECT_EQ(both[0].at("saved_steps"), 3);
+  EXPECT_TRUE(both[0].at("last_step").is_null());
+  EXPECT_EQ(both[1].at("rule"), "nan");
+  EXPECT_EQ(both[1].at("type"), "exploding_tensor");
+  EXPECT_EQ(both[1].at("status"), "error");
+  EXPECT_EQ(both[1].at("details"), "its process crashed");
+  EXPECT_EQ(get("/v1/jobs/watched/trials/99/rules").status, 404);
+}
+
+TEST_F(ApiRulesTest, OverAJobTheFirstTrialIsNamedWhereSomethingWasFound) {
+  say(Json::array({standing("overfit", 3, 0)}), Json::array({{{"rule", "nan"},
+                                                              {"tensor", "metrics/x"},
+                                                              {"step", 2},
+                                                              {"value", "nan"},
+                                                              {"threshold", 0},
+                                                              {"message", "it is not a number"},
+                                                              {"remedy", "look"}}}));
+  const Json both = rules("");
+  EXPECT_EQ(both.at(0).at("status"), "in_progress");
+  EXPECT_EQ(both.at(1).at("status"), "issues_found");
+  EXPECT_EQ(both.at(1).at("example"), 0);
+  EXPECT_EQ(both.at(1).at("trials").at("issues_found"), 1);
+  EXPECT_EQ(both.at(1).at("details"), "in 1 of 1 trial; in trial 0: it is not a number");
+  submit(job_document("unwatched"));
+  EXPECT_EQ(get_json("/v1/jobs/unwatched/rules").at("rules"), Json::array());
+}
+
+TEST_F(ApiTensorsTest, ACheckSaysOfARuleThatItJudgedNothing) {
+  save(0, {{10, 0.5}, {20, 0.25}});
+  const RawReply reply =
+      post("/v1/jobs/saves/trials/0/check", R"({"rules": [{"rule": "overfit"}, {"rule": "exploding_tensor"}]})");
+  ASSERT_EQ(reply.status, 200) << reply.body;
+  const Json checked = Json::parse(reply.body);
+  EXPECT_EQ(checked.at("rules").at(0).at("judged_steps"), 0);
+  EXPECT_EQ(checked.at("rules").at(0).at("saved_steps"), 2);
+  EXPECT_EQ(checked.at("rules").at(1).at("judged_steps"), 2);
+}
+
 }  // namespace
 }  // namespace tuneband::test

@@ -47,6 +47,7 @@ SyncRequest some_request() {
   status.began_resource = 1;
   status.kept = Observation{2, {{"auc", 0.6}}};
   status.test_value = 0.1 + 0.2;
+  status.rules = {{"overfit", 3, 2, 10, ""}, {"mine", 3, 3, 10, "was too slow"}};
   status.checkpoint_resource = 2;
   status.training_ms = 1234;
   status.exit = "crashed";

@@ -128,33 +128,44 @@ Fields fields_of(const JobRow& row) {
           {"last_epoch", number(row.last_epoch)}};
 }
 
+std::string rules_text(const std::vector<RuleState>& rules) {
+  std::string text;
+  for (const auto& [standing, at] : rules) {
+    text += (text.empty() ? "" : ", ") + standing.rule + " " + number(standing.judged) + "/" + number(standing.saved) +
+            " until " + number(standing.last_step) + (standing.fault.empty() ? "" : ": " + standing.fault);
+  }
+  return text;
+}
+
 Fields fields_of(const TrialRow& row) {
-  return {{"state", std::string(to_string(row.state))},
-          {"configuration", to_json(row.configuration).dump()},
-          {"origin", row.origin},
-          {"bracket", number(row.bracket)},
-          {"rung", number(row.rung)},
-          {"resource", number(row.resource)},
-          {"checkpoint", number(row.checkpoint_resource)},
-          {"until", number(row.until_resource)},
-          {"objective", value(row.objective)},
-          {"objective_resource", number(row.objective_resource)},
-          {"kept", row.kept_value ? value(row.kept_value) + "@" + number(row.kept_resource) : kNothing},
-          {"test", value(row.test_value)},
-          {"standard_error", value(row.standard_error)},
-          {"violation", value(row.violation)},
-          {"more_objectives", values(row.more_objectives)},
-          {"attempts", number(row.attempts)},
-          {"attempts_in_all", number(row.attempts_in_all)},
-          {"epoch", number(row.epoch.value)},
-          {"worker", row.worker.value.empty() ? kNothing : row.worker.value},
-          {"peers", ids_text(row.peers)},
-          {"exit_class", word(row.exit_class)},
-          {"message", quoted(row.message)},
-          {"crash", quoted(row.crash)},
-          {"training_ms", number(row.training_ms)},
-          {"segment_training_ms", number(row.segment_training_ms)},
-          {"assigned_ms", number(row.assigned_ms)}};
+  Fields fields{{"state", std::string(to_string(row.state))},
+                {"configuration", to_json(row.configuration).dump()},
+                {"origin", row.origin},
+                {"bracket", number(row.bracket)},
+                {"rung", number(row.rung)},
+                {"resource", number(row.resource)},
+                {"checkpoint", number(row.checkpoint_resource)},
+                {"until", number(row.until_resource)},
+                {"objective", value(row.objective)},
+                {"objective_resource", number(row.objective_resource)},
+                {"kept", row.kept_value ? value(row.kept_value) + "@" + number(row.kept_resource) : kNothing},
+                {"test", value(row.test_value)},
+                {"standard_error", value(row.standard_error)},
+                {"violation", value(row.violation)},
+                {"more_objectives", values(row.more_objectives)},
+                {"attempts", number(row.attempts)},
+                {"attempts_in_all", number(row.attempts_in_all)},
+                {"epoch", number(row.epoch.value)},
+                {"worker", row.worker.value.empty() ? kNothing : row.worker.value},
+                {"peers", ids_text(row.peers)},
+                {"exit_class", word(row.exit_class)},
+                {"message", quoted(row.message)},
+                {"crash", quoted(row.crash)},
+                {"training_ms", number(row.training_ms)},
+                {"segment_training_ms", number(row.segment_training_ms)},
+                {"assigned_ms", number(row.assigned_ms)}};
+  if (!row.rules.empty()) fields.emplace_back("rules", rules_text(row.rules));
+  return fields;
 }
 
 Fields fields_of(const SegmentRow& row) {

@@ -23,8 +23,9 @@ Json small_job() {
 }
 
 // {"observations": {"3": 0.5}, "began": 1, "checkpoint": 3, "training_ms": 100, "exit": "completed",
-//  "kept": {"resource": 2, "value": 0.6, "error": 0.1}, "test": 0.55, "found": {"overfit": 2}}    a rule, and the step at which
+//  "kept": {"resource": 2, "value": 0.6, "error": 0.1}, "test": 0.55, "found": {"overfit": 2},    a rule, and the step at which
 //  it fired
+//  "rules": {"overfit": [4, 3, 5, ""]}}    steps saved, judged, the last one, fault
 void report_of(const Json& said, AssignmentReport& report) {
   const Json observations = said.value("observations", Json::object());
   for (const auto& [resource, value] : observations.items()) {
@@ -37,6 +38,11 @@ void report_of(const Json& said, AssignmentReport& report) {
     if (said["kept"].contains("error")) report.kept->metrics.emplace_back("value-standard-error", said["kept"]["error"]);
   }
   if (said.contains("test")) report.test_value = said["test"].get<double>();
+  const Json rules = said.value("rules", Json::object());
+  for (const auto& [rule, at] : rules.items()) {
+    report.rules.push_back({rule, at.at(0).get<std::int64_t>(), at.at(1).get<std::int64_t>(), at.at(2).get<std::int64_t>(),
+                            at.at(3).get<std::string>()});
+  }
   const Json found = said.value("found", Json::object());
   for (const auto& [rule, step] : found.items()) {
     report.findings.push_back({rule, "metrics/m", step.get<std::int64_t>(), 0.5, 0.1, rule + " held", "do something"});

@@ -48,5 +48,27 @@ TEST(Assignment, OfMoreValuesThanFitInMemoryTheLastObservationStays) {
   EXPECT_EQ(count, fit);
 }
 
+TEST(Assignment, HowFarRulesAreIsToldWhenAnotherWordIsToBeSaidAndAtTheEnd) {
+  Assignment assignment({});
+  using Rules = std::vector<debugger::RuleStanding>;
+  assignment.stand({{"overfit", 1, 0, 0, ""}});
+  const auto first = assignment.status();
+  EXPECT_EQ(first.rules, Rules({{"overfit", 1, 0, 0, ""}}));
+  EXPECT_EQ(assignment.status().rules.size(), 1U) << "the server has not heard of it yet";
+  assignment.acknowledge(first, true);
+  assignment.stand({{"overfit", 2, 0, 0, ""}});
+  EXPECT_TRUE(assignment.status().rules.empty()) << "another number alone is no news";
+  assignment.stand({{"overfit", 3, 1, 3, ""}});
+  const auto judging = assignment.status();
+  EXPECT_EQ(judging.rules.size(), 1U);
+  assignment.acknowledge(judging, true);
+  assignment.stand({{"overfit", 4, 2, 4, std::string(5'000, 'x')}});
+  EXPECT_LT(assignment.status().rules.at(0).fault.size(), 1'100U);
+  assignment.stand({{"overfit", 9, 7, 9, ""}});
+  EXPECT_TRUE(assignment.status().rules.empty());
+  assignment.finish({kExitCompleted, ""});
+  EXPECT_EQ(assignment.status().rules, Rules({{"overfit", 9, 7, 9, ""}}));
+}
+
 }  // namespace
 }  // namespace tuneband::workers

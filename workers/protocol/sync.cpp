@@ -40,6 +40,14 @@ Json finding_to_json(const debugger::Finding& finding) {
           {"remedy", finding.remedy}};
 }
 
+Json standing_to_json(const debugger::RuleStanding& standing) {
+  return {{"rule", standing.rule},
+          {"saved", standing.saved},
+          {"judged", standing.judged},
+          {"last_step", standing.last_step},
+          {"fault", standing.fault}};
+}
+
 Json status_to_json(const AssignmentStatus& status) {
   Json observations = Json::array();
   for (const Observation& observation : status.observations) observations.push_back(observation_to_json(observation));
@@ -53,6 +61,7 @@ Json status_to_json(const AssignmentStatus& status) {
             {"crash", status.crash},
             {"files_epoch", status.files_epoch}};
   for (const debugger::Finding& finding : status.findings) json["findings"].push_back(finding_to_json(finding));
+  for (const debugger::RuleStanding& standing : status.rules) json["rules"].push_back(standing_to_json(standing));
   if (status.kept) json["kept"] = observation_to_json(*status.kept);
   if (status.test_value) json["test_value"] = *status.test_value;
   return json;
@@ -163,6 +172,18 @@ debugger::Finding read_finding(const Json& json, const std::string& path, Diagno
   return finding;
 }
 
+debugger::RuleStanding read_standing(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  ObjectReader reader(json, path, diagnostics);
+  debugger::RuleStanding standing;
+  standing.rule = required_text(reader, "rule", kNameRange);
+  standing.saved = required_integer(reader, "saved", kNotNegative);
+  standing.judged = required_integer(reader, "judged", kNotNegative);
+  standing.last_step = required_integer(reader, "last_step", kNotNegative);
+  standing.fault = reader.text_or("fault", "", {.min = 0, .max = kMessageSizeMax});
+  reader.finish();
+  return standing;
+}
+
 AssignmentStatus read_status(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   ObjectReader reader(json, path, diagnostics);
   AssignmentStatus status;
@@ -181,6 +202,9 @@ AssignmentStatus read_status(const Json& json, const std::string& path, Diagnost
   const std::span<const Json> findings = read_array(reader, "findings", kFindingsPerSyncMax);
   for (std::size_t i = 0; i < findings.size(); ++i)
     status.findings.push_back(read_finding(findings[i], join_path(join_path(path, "findings"), i), diagnostics));
+  const std::span<const Json> rules = read_array(reader, "rules", kRulesPerSyncMax);
+  for (std::size_t i = 0; i < rules.size(); ++i)
+    status.rules.push_back(read_standing(rules[i], join_path(join_path(path, "rules"), i), diagnostics));
   status.crash = reader.text_or("crash", "", kCrashRange);
   status.files_epoch = reader.integer_or("files_epoch", 0, kNotNegative);
   reader.finish();

@@ -15,6 +15,7 @@
 #include "core/json.hpp"
 #include "core/metrics.hpp"
 #include "debugger/finding.hpp"
+#include "debugger/rule_standing.hpp"
 
 namespace tuneband::protocol {
 
@@ -34,9 +35,10 @@ struct AssignmentStatus {
   std::string message;           // of the exit: a sentence; while executing: what it waits for on its machine, in some words
   std::string crash;             // of a crash: its status or signal; "": none, or it came from outside
   std::int64_t files_epoch = 0;  // in whose directory the segment writes; 0: its own epoch's
-  std::vector<debugger::Finding> findings;  // of the job's rules, not acknowledged
-  std::optional<Observation> kept;          // with exit: what counts of the segment, of its best resource; nothing: of its last
-  std::optional<double> test_value;         // with exit: of the model that it leaves, on rows that no search sees; finite
+  std::vector<debugger::Finding> findings;    // of the job's rules, not acknowledged
+  std::vector<debugger::RuleStanding> rules;  // with news of one, and with exit: all of them
+  std::optional<Observation> kept;            // with exit: what counts of the segment, of its best resource; nothing: of its last
+  std::optional<double> test_value;           // with exit: of the model that it leaves, on rows that no search sees; finite
 };
 
 // What came of a CheckOrder.
@@ -124,6 +126,7 @@ inline constexpr std::size_t kObservationsPerSyncMax = 10'000;
 inline constexpr std::size_t kMetricsPerObservationMax = 100;
 inline constexpr std::size_t kMetricNameSizeMax = 200;  // bytes
 inline constexpr std::size_t kFindingsPerSyncMax = 100;
+inline constexpr std::size_t kRulesPerSyncMax = debugger::kRulesMax;
 // A request of more is refused unread: a worker sends what it has in several.
 inline constexpr std::size_t kSyncBodyBytesMax = 4 * 1024 * 1024;
 inline constexpr std::size_t kSyncValuesMax = 200'000;  // of JSON
