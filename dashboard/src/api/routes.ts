@@ -5,7 +5,7 @@ import { transposed } from '../data/surface.ts';
 import type { TrialTable } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type {
-  CardPage, CreatedJob, Decision, Importance, Job, JobDetail, Plan, Summary, Surface, Trial, TrialFiles, Worker,
+  CardPage, CreatedJob, Decision, Finding, Importance, Job, JobDetail, Plan, RuleOfJob, RuleStatus, Summary, Surface, TensorBeside, Tensors, TensorSeries, Trial, TrialFiles, Worker,
 } from './shapes.ts';
 
 // As `tuneband report` writes what it recorded: all but letters, digits and -._~ is encoded.
@@ -98,6 +98,21 @@ export const logTail = (job: string, trial: number, rank: number, bytes: number)
   transport.text('GET', `${logPath(job, trial, rank)}&tail=${bytes}`);
 export const logPath = (job: string, trial: number, rank: number): string => `${trialPath(job, trial)}/log?rank=${rank}`;
 export const getSegments = (job: string, trial: number): Promise<columns.Timeline> => getJson(`${trialPath(job, trial)}/segments`);
+export async function listFindings(job: string, trial: number | null): Promise<Finding[]> {
+  return (await getJson<{ findings: Finding[] }>(`${trial === null ? jobPath(job) : trialPath(job, trial)}/findings`)).findings;
+}
+export async function rulesOfJob(job: string): Promise<RuleOfJob[]> {
+  return (await getJson<{ rules: RuleOfJob[] }>(`${jobPath(job)}/rules`)).rules;
+}
+export async function rulesOfTrial(job: string, trial: number): Promise<RuleStatus[]> {
+  return (await getJson<{ rules: RuleStatus[] }>(`${trialPath(job, trial)}/rules`)).rules;
+}
+export const listTensors = (job: string, trial: number, rank: number): Promise<Tensors> => getJson(`${trialPath(job, trial)}/tensors?rank=${rank}`);
+export const tensorSeries = (job: string, trial: number, name: string, rank: number): Promise<TensorSeries> =>
+  getJson(`${trialPath(job, trial)}/tensors/series?name=${segment(name)}&rank=${rank}`);
+export const tensorBeside = (job: string, trial: number, other: number, name: string, reduction: string, rank: number): Promise<TensorBeside> =>
+  getJson(`${trialPath(job, trial)}/tensors/beside?other=${other}&name=${segment(name)}&reduction=${reduction}&rank=${rank}`);
+
 export const modelPath = (job: string, trial: number): string => `${trialPath(job, trial)}/model`;
 export const listFiles = (job: string, trial: number): Promise<TrialFiles> => getJson(`${trialPath(job, trial)}/files`);
 export const filePath = (job: string, trial: number, path: string): string => `${trialPath(job, trial)}/file?path=${segment(path)}`;

@@ -139,6 +139,76 @@ export interface Observation {
   at: string;
 }
 
+export interface Finding {
+  trial: number;
+  rule: string;
+  tensor: string; // '': none shows it alone
+  step: number;
+  value: NumberText;
+  threshold: NumberText;
+  message: string;
+  remedy: string;
+  action: string;
+  at: string;
+  webhook: string | null;
+}
+
+export const ruleWords = ['issues_found', 'error', 'in_progress', 'no_issues_found', 'stopped', 'not_judged'] as const; // the gravest first
+export type RuleWord = (typeof ruleWords)[number];
+
+export interface RuleStatus {
+  rule: string;
+  type: string;
+  action: string;
+  status: RuleWord;
+  details: string;
+  changed_at: string | null;
+  saved_steps: number;
+  judged_steps: number;
+  last_step: number | null;
+}
+
+export interface RuleOfJob {
+  rule: string;
+  type: string;
+  action: string;
+  status: RuleWord;
+  details: string;
+  changed_at: string | null;
+  trials: Record<RuleWord, number>;
+  example: number | null;
+}
+
+export interface TensorEntry {
+  name: string;
+  collection: string;
+  scalar: boolean;
+  dtype: string;
+  shape: number[];
+  whole: boolean;
+  steps: number;
+  first_step: number;
+  last_step: number;
+}
+
+export interface Tensors {
+  rank: number;
+  ranks: number[];
+  steps: { first: number | null; last: number | null; count: number };
+  tensors: TensorEntry[];
+  dropped: { rows: number; bytes: number };
+}
+
+export interface TensorSeries {
+  name: string;
+  steps: { step: number; value?: NumberText; reductions: Record<string, NumberText> }[];
+}
+
+export interface TensorBeside {
+  trials: [number, number];
+  steps: { step: number; values: [NumberText | null, NumberText | null] }[];
+}
+
 export type Verdict = 'waiting' | 'promoted' | 'stopped' | 'completed';
 
 export interface Decision {

@@ -25,6 +25,7 @@ export class JobStore {
   readonly parameters = signal<Parameter[]>([]);
   readonly fault = signal<ApiError | null>(null);
   readonly stream = signal<StreamState>('connecting');
+  readonly found = signal(0); // goes on with each finding of the debugger
   readonly curves: CurveStore;
   readonly decisions: DecisionStore;
   private events: EventStream | null = null;
@@ -112,6 +113,7 @@ export class JobStore {
         trial: (data) => whenLoaded(() => this.onTrial(data as Trial)),
         observation: (data) => this.onObservation(data as Observation & { trial: number }),
         decision: (data) => this.decisions.add(data as Decision),
+        finding: () => { this.found.value += 1; },
         note: (data) => whenLoaded(() => this.onNote(data as { trial: number | null; note: string })),
       },
       missed: () => this.reload(),
@@ -131,6 +133,7 @@ export class JobStore {
     this.early = [];
     this.curves.forget();
     this.decisions.forget();
+    this.found.value += 1;
     void this.load();
   }
 

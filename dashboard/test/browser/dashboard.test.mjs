@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { commandJob, hostileJob, markup } from './documents.mjs';
+import { commandJob, hostileJob, markup, savingJob } from './documents.mjs';
 import { openBrowser, openPage, Server } from './harness.mjs';
 
 const bin = process.env.TUNEBAND_BIN_DIR;
@@ -383,6 +383,50 @@ test('a job is stopped, and deleted only with its name typed', async () => {
   noFaults();
 });
 
+test('what the debugger saved and found is on the pages of trial and job while it runs, in both themes', async () => {
+  await server.call('POST', '/v1/jobs', savingJob('saves', { pause: 0.4 }));
+  await open('#/jobs/saves/trials/0');
+  const rules = page.getByRole('region', { name: 'Rules' });
+  await rules.getByText('in progress').first().waitFor();
+  const found = rules.getByRole('listitem').filter({ hasText: 'exploding_tensor' });
+  await found.getByText('issues found').waitFor({ timeout: 60_000 }); // by its event
+  await found.getByText('What helps:').waitFor();
+  await found.getByText('NaN', { exact: true }).waitFor();
+  await server.waitForEnd('saves');
+  await rules.getByRole('listitem').filter({ hasText: 'overfit' }).getByText('not judged').waitFor();
+  await rules.getByText(/but not what it needs: a metric .* on training and on validation data/).waitFor();
+  await rules.getByRole('listitem').filter({ hasText: 'still' }).getByText('no issues found').waitFor();
+  await page.getByRole('img', { name: /^Tensor: losses\/train at 9 steps from 1 to 9, at last NaN; a rule found something at step 6$/ }).waitFor();
+  await page.getByRole('button', { name: 'weights/fc1' }).click();
+  await page.getByRole('combobox', { name: 'Reduction' }).selectOption('max');
+  await page.getByRole('img', { name: /^Tensor: max of weights\/fc1 .*, at last 9$/ }).waitFor();
+  await page.getByRole('textbox', { name: 'Beside trial' }).fill('1');
+  await page.getByRole('textbox', { name: 'Beside trial' }).press('Tab');
+  await page.getByText(/trial 0 as a line, trial 1 dashed/).waitFor();
+  await page.waitForFunction(() => /tensor=weights%2Ffc1/.test(location.hash) && /beside=1/.test(location.hash));
+  for (const scheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await open(`#/jobs/saves/trials/0?tensor=losses%2Ftrain&beside=1&in=${scheme}`);
+    await page.getByText(/trial 0 as a line, trial 1 dashed/).waitFor();
+    await drawn();
+    await expectAccessible(`a trial with tensors, ${scheme}`);
+    await open('#/jobs/saves/debugger');
+    await page.getByRole('region', { name: 'Findings', exact: true }).getByRole('link', { name: 'trial 1' }).waitFor();
+    await page.getByText(/in 2 of 2 trials; in trial 0: `losses\/train` is NaN at step 6/).waitFor();
+    await expectAccessible(`the debugger's view, ${scheme}`);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await open('#/jobs/saves');
+  await page.getByText('exploding_tensor: issues found').waitFor();
+  await page.getByRole('link', { name: 'What was found, and what helps' }).click();
+  await page.getByRole('region', { name: 'Findings', exact: true }).getByRole('link', { name: 'trial 1' }).click();
+  await page.getByRole('heading', { name: 'Trial 1', exact: true }).waitFor();
+  await open('#/jobs/example');
+  await page.getByRole('link', { name: 'Document' }).waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Debugger' }).count(), 0, 'a job without a section debug');
+  noFaults();
+});
+
 test('markup in names, values and logs is text, and values that are no numbers break nothing', async () => {
   await server.call('POST', '/v1/jobs', hostileJob());
   await server.waitForEnd('hostile');
@@ -472,7 +516,7 @@ test('on paper a page is light, and its table has its rows', async () => {
 
 test('nothing is wider than a telephone', async () => {
   await page.setViewportSize({ width: 360, height: 740 });
-  for (const hash of ['#/', '#/jobs/example', '#/jobs/example/rungs', '#/jobs/example/parameters', '#/jobs/example/trials/3', '#/new', '#/compare?jobs=example,one']) {
+  for (const hash of ['#/', '#/jobs/example', '#/jobs/example/rungs', '#/jobs/example/parameters', '#/jobs/example/trials/3', '#/jobs/saves/trials/0', '#/jobs/saves/debugger', '#/new', '#/compare?jobs=example,one']) {
     await open(hash);
     await page.locator('main h1, main h2').first().waitFor();
     await page.waitForLoadState('networkidle');

@@ -38,3 +38,25 @@ export function hostileJob() {
   job.limits = { max_trials: 9 };
   return job;
 }
+
+// A job whose trainings save a loss, which is no number from step 6 on, and weights. In an argument }} is one brace.
+const savingLoop = (pause) => `
+import json, os, struct, sys, time
+begin, end = int(sys.argv[1]), int(sys.argv[2])
+tensors = os.environ["TUNEBAND_TENSORS"]
+x = float(os.environ["TUNEBAND_PARAMETER_X"])
+header = str(dict(descr="<f8", fortran_order=False, shape=(2,))).ljust(117) + "\\n"
+for step in range(begin + 1, end + 1):
+    time.sleep(${pause})
+    with open(tensors + "/weights/fc1@%d.npy" % step, "wb") as file:
+        file.write(b"\\x93NUMPY\\x01\\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<2d", x, step))
+    print(json.dumps(dict(step=step, tensors=dict([("losses/train", float("nan") if step >= 6 else 1 / step)]))))
+    print("step=%d loss=%s" % (step, x + 1 / step))
+`;
+
+export function savingJob(name, { pause = 0, ...rest } = {}) {
+  const job = commandJob(name, { scheduler: { type: 'none', max_resource: 9 }, limits: { max_trials: 2 }, ...rest });
+  job.trainer.argv = program(savingLoop(pause));
+  job.debug = { save: { every: 1 }, rules: [{ rule: 'exploding_tensor' }, { rule: 'overfit' }, { rule: 'unchanged_tensor', name: 'still', collections: ['weights'] }] };
+  return job;
+}

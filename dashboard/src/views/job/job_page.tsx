@@ -2,11 +2,16 @@
 import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import type { JobDetail } from '../../api/shapes.ts';
+import { transport } from '../../api/transport.ts';
+import { isWatched } from '../../data/tensors.ts';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
 import { JobStore } from '../../state/job_store.ts';
 import { hrefOf, place } from '../../state/place.ts';
 import { hovered } from '../../state/selection.ts';
+import { RuleWarnings } from '../debugger/rule_warnings.tsx';
+import { DebuggerView } from '../debugger/debugger_view.tsx';
 import { TrialPage } from '../trial/trial_page.tsx';
 import { Answer, Warnings } from './answer.tsx';
 import { Choices } from './choices.tsx';
@@ -28,6 +33,7 @@ interface View {
   id: string;
   caption: string;
   show: () => JSX.Element;
+  where?: (job: JobDetail) => boolean; // left out: in every job
 }
 
 const views: View[] = [
@@ -38,6 +44,7 @@ const views: View[] = [
   { id: 'tradeoffs', caption: 'Trade-offs', show: TradeoffsView },
   { id: 'timeline', caption: 'Timeline', show: TimelineView },
   { id: 'table', caption: 'Trials', show: () => <TrialsTable height={720} /> },
+  { id: 'debugger', caption: 'Debugger', show: DebuggerView, where: (job) => transport.live && isWatched(job) },
   { id: 'document', caption: 'Document', show: DocumentView },
 ];
 
@@ -88,14 +95,17 @@ function TrialBody({ store, trial }: { store: JobStore; trial: number }): JSX.El
 }
 
 function JobBody({ store, viewId }: { store: JobStore; viewId: string }): JSX.Element {
-  const shown = views.find((one) => one.id === viewId) ?? (views[0] as View);
+  const job = store.job.value;
+  const there = views.filter((one) => job && (one.where?.(job) ?? true));
+  const shown = there.find((one) => one.id === viewId) ?? (views[0] as View);
   const Shown = shown.show;
   return (
     <>
       <Panel><Answer store={store} /></Panel>
       <Warnings store={store} />
+      {transport.live && job && isWatched(job) && shown.id !== 'debugger' && <Panel><RuleWarnings store={store} /></Panel>}
       <nav class="tabs" aria-label="Views of the job">
-        {views.map((one) => (
+        {there.map((one) => (
           <a href={hrefOf(one.id === '' ? ['jobs', store.name] : ['jobs', store.name, one.id], place.value.query)} aria-current={one === shown ? 'page' : undefined}>
             {one.caption}
           </a>

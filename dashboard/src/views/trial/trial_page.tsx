@@ -8,6 +8,7 @@ import type { Trial } from '../../api/shapes.ts';
 import { explainDecision, explainState, units } from '../../data/explain.ts';
 import { formatDuration, formatNumber, formatTime, formatValue, numberOf } from '../../data/numbers.ts';
 import { shortWorker } from '../../data/segments.ts';
+import { isWatched } from '../../data/tensors.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
@@ -16,6 +17,8 @@ import { hrefOf, place } from '../../state/place.ts';
 import { selected, select } from '../../state/selection.ts';
 import { Copies } from '../job/answer.tsx';
 import { useJob } from '../job/context.ts';
+import { TensorsView } from '../debugger/tensors_view.tsx';
+import { TrialRules } from '../debugger/trial_rules.tsx';
 import { CurvesView } from '../job/curves_view.tsx';
 import type { Draft } from '../../parts/note.tsx';
 import { AddNoteTo, NoteOf } from '../job/notes.tsx';
@@ -64,6 +67,8 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
         </section>
       </div>
       <Panel><CurvesView height={320} detail="few" /></Panel>
+      {transport.live && isWatched(job) && <Panel><TrialRules detail={detail} /></Panel>}
+      {transport.live && isWatched(job) && <Panel><TensorsView detail={detail} /></Panel>}
       {transport.live && <Panel><SegmentsView detail={detail} /></Panel>}
       {transport.live && <Panel><FilesView detail={detail} /></Panel>}
       {transport.live && <Panel><LogView job={store.name} trial={trial} running={detail.state === 'running'} ranks={detail.replicas} /></Panel>}
