@@ -34,14 +34,13 @@ void count_verdict(RungCounts& rung, Verdict verdict, int trials) {
 }
 
 // Nobody comes to it any more, and nobody waits there.
-bool closed(const RungCounts& rung) { return rung.planned && rung.reached() >= *rung.planned && rung.waiting == 0; }
+bool closed(const RungCounts& rung) { return rung.planned && rung.reached() + rung.failed >= *rung.planned && rung.waiting == 0; }
 
 }  // namespace
 
 Rungs rungs_of(Connection& connection, JobId job, const ParsedJob& parsed) {
   Rungs rungs;
   for (const PlannedBracket& bracket : parsed.plan.brackets) add_planned(rungs, bracket, parsed.plan.exact);
-  // A trial that failed before the rung fills its slot and did not reach it.
   Statement rows = connection.prepare(
       "SELECT bracket, rung, resource, verdict, trials FROM rung_counts WHERE job = ? AND trials > 0 ORDER BY bracket, rung");
   for (rows.query(job.value); rows.step();) {
@@ -52,6 +51,12 @@ Rungs rungs_of(Connection& connection, JobId job, const ParsedJob& parsed) {
     RungCounts& rung = rungs[key];
     rung.resource = rows.integer(2);
     count_verdict(rung, verdict_from(rows.text(3)).value_or(Verdict::waiting), rows.small_integer(4));
+  }
+  Statement failed =
+      connection.prepare("SELECT bracket, rung, count(*) FROM trials WHERE job = ? AND state = 'failed' GROUP BY bracket, rung");
+  for (failed.query(job.value); failed.step();) {
+    const auto rung = rungs.find({failed.small_integer(0), failed.small_integer(1)});
+    if (rung != rungs.end()) rung->second.failed = failed.small_integer(2);
   }
   return rungs;
 }
@@ -77,8 +82,8 @@ int keep_brackets(Rungs& rungs, std::size_t brackets_max) {
 std::vector<views::Rung> rungs_shown(const Rungs& rungs) {
   std::vector<views::Rung> shown;
   for (const auto& [key, rung] : rungs) {
-    shown.push_back(
-        {key.first, key.second, rung.resource, rung.planned, rung.reached(), rung.promoted, rung.stopped, rung.waiting});
+    shown.push_back({key.first, key.second, rung.resource, rung.planned, rung.reached(), rung.promoted, rung.stopped,
+                     rung.waiting, rung.failed});
   }
   return shown;
 }

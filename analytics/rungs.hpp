@@ -22,6 +22,7 @@ struct RungCounts {
   int stopped = 0;
   int waiting = 0;
   int completed = 0;
+  int failed = 0;  // on the way here: they fill their slots and did not reach it
   int reached() const { return promoted + stopped + waiting + completed; }
 };
 

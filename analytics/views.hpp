@@ -230,8 +230,9 @@ struct Rung {
   int promoted = 0;
   int stopped = 0;
   int waiting = 0;
+  int failed = 0;
 };
-BOOST_DESCRIBE_STRUCT(Rung, (), (bracket, rung, resource, planned, reached, promoted, stopped, waiting))
+BOOST_DESCRIBE_STRUCT(Rung, (), (bracket, rung, resource, planned, reached, promoted, stopped, waiting, failed))
 
 struct PlanAndActual {
   Plan plan;

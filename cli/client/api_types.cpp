@@ -83,6 +83,7 @@ RungInfo rung_from_json(const Json& json) {
   rung.promoted = integer_of(json, "promoted");
   rung.stopped = integer_of(json, "stopped");
   rung.waiting = integer_of(json, "waiting");
+  rung.failed = integer_of(json, "failed");
   return rung;
 }
 

@@ -72,6 +72,7 @@ struct RungInfo {
   std::int64_t promoted = 0;
   std::int64_t stopped = 0;
   std::int64_t waiting = 0;
+  std::int64_t failed = 0;  // on the way here
 };
 
 struct PlanInfo {

@@ -503,13 +503,26 @@ TEST_F(AnalyticsTest, CountsEachRungAgainstThePlan) {
   const Json rungs = analytics()["rungs"];
   EXPECT_EQ(rungs[0],
             Json::parse(R"({"bracket": 0, "rung": 0, "resource": 1, "planned": 9, "reached": 2, "promoted": 2, "stopped": 0,
-                                      "waiting": 0})"));
+                                      "waiting": 0, "failed": 1})"));
   EXPECT_EQ(rungs[1],
             Json::parse(R"({"bracket": 0, "rung": 1, "resource": 3, "planned": 3, "reached": 2, "promoted": 1, "stopped": 1,
-                                      "waiting": 0})"));
+                                      "waiting": 0, "failed": 0})"));
   EXPECT_EQ(rungs[2]["reached"], 1);
   EXPECT_EQ(rungs.back()["bracket"], 2);  // planned, not begun
   EXPECT_EQ(rungs.back()["reached"], 0);
+}
+
+TEST_F(AnalyticsTest, CountsWhoFailedOnTheWayToARungBesideWhoReachedIt) {
+  JobRow job = running_job(1, "a");
+  TrialRow crashed = ended_trial(1, 0, TrialState::failed, std::nullopt, 1);
+  crashed.exit_class = ExitClass::crashed;
+  crashed.rung = 1;
+  crashed.until_resource = 3;
+  write({job, crashed});
+  const Json rungs = analytics()["rungs"];
+  EXPECT_EQ(rungs[0]["failed"], 0);
+  EXPECT_EQ(rungs[1]["failed"], 1);
+  EXPECT_EQ(rungs[1]["reached"], 0);
 }
 
 TEST_F(AnalyticsTest, PlansNoNumbersWhereTheOrderOfArrivalDecides) {

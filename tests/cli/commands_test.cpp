@@ -69,8 +69,9 @@ TEST_F(Commands, DescribeBeginsWithTheBestTrial) {
   EXPECT_NE(out_.str().find("failed\tout_of_memory: 2 trials, for example 4\n\tthe memory limit of 1 GB was reached\n"
                             "\tWith the rest as it is, max_depth 5 (trial 2 had it) would fit. "),
             std::string::npos);
-  EXPECT_NE(out_.str().find("bracket\trung\trounds\tplanned\treached\tpromoted\tstopped\twaiting\n0\t0\t3\t9\t8\t3\t5\t0\n"),
-            std::string::npos);
+  EXPECT_NE(
+      out_.str().find("bracket\trung\trounds\tplanned\treached\tpromoted\tstopped\twaiting\tfailed\n0\t0\t3\t9\t8\t3\t5\t0\t1\n"),
+      std::string::npos);
 }
 
 TEST_F(Commands, TheBestValueIsThatOfTheModelWhichTheTrialKeeps) {

@@ -106,7 +106,9 @@ TEST(Progress, OfManyBracketsThoseUnderWayAreShown) {
   PlanInfo plan;
   plan.ladder = {1};
   plan.exact = true;
-  for (int bracket = 0; bracket < 10; ++bracket) plan.actual.push_back({bracket, 0, 1, 3, bracket < 4 ? 3 : 0, 0, 0, 0});
+  for (int bracket = 0; bracket < 10; ++bracket) plan.actual.push_back({bracket, 0, 1, 3, bracket < 4 ? 3 : 0, 0, 0, 0, 0});
+  plan.actual[0].reached = 2;
+  plan.actual[0].failed = 1;  // its slot is filled
   const std::string text = rung_table(plan, "rounds", 3).tab_separated();
   EXPECT_EQ(text, "bracket\t1 round\n4\t0/3\n5\t0/3\n6\t0/3\n");
 }
@@ -126,6 +128,7 @@ TEST(Progress, APipeGetsALineForEachChangeAndNoEscapeCodes) {
   view.show(snapshot);
   EXPECT_EQ(plain.out.str(),
             "  0:20  best 0.7628 at 27 rounds, trial 5: eta=0.07725 max_depth=3\n"
+            "  0:20  bracket 0: 8 trials reached 3 rounds, 3 go on\n"  // and one has failed
             "  0:20  bracket 0: 3 trials reached 9 rounds, 1 goes on\n"
             "  0:20  bracket 0: 1 trial reached 27 rounds, the end of the bracket\n"
             "  0:21  best 0.8 at 27 rounds, trial 5: eta=0.07725 max_depth=3\n"

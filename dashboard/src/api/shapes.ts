@@ -239,6 +239,7 @@ export interface Rung {
   promoted: number;
   stopped: number;
   waiting: number;
+  failed: number; // on the way here
 }
 
 export interface Forecast {
