@@ -19,7 +19,9 @@ constexpr std::size_t kPoolMax = 1000;  // of a list of configurations so many a
 // Of experience's weight the mean and the deviation: scores are among the results of a search, not of random trials.
 constexpr double kTrust = 0.8;
 constexpr double kTrustDeviation = 0.5;
-constexpr Eigen::Index kRowsBeyondFactors = 2;  // a constant, and that weight
+// What a training teaches of that weight and of the factors' holds for trainings of other lengths as far as their values agree:
+// of r of R rounds and the whole training about (r / R)^kAgreement, their rank correlation in docs/search.md.
+constexpr double kAgreement = 1.0 / 8;
 constexpr double kGpRandomShare = 0.05;
 constexpr std::size_t kModelPointsMax = 240;
 constexpr std::size_t kFitPointsMax = 128;
@@ -94,9 +96,15 @@ std::optional<double> cost_per_score(const std::vector<ScoredPoint>& points) {
 
 }  // namespace
 
-GpSampler::GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials, const std::optional<TreesTrainer>& trees)
-    : encoded_(space), start_(space, seed), random_(space, seed), seed_(seed), startup_trials_(startup_trials) {
-  if (trees) experience_ = Experience::of_trees(encoded_.encoding(), *trees);
+GpSampler::GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials, const std::optional<TreesTrainer>& trees,
+                     bool with_experience)
+    : encoded_(space),
+      start_(space, seed),
+      random_(space, seed),
+      seed_(seed),
+      startup_trials_(startup_trials),
+      rungs_restart_(trees && trees->equal_shrinkage) {
+  if (trees && with_experience) experience_ = Experience::of_trees(encoded_.encoding(), *trees);
 }
 
 bool GpSampler::starting(std::int64_t index, const History& history) {
@@ -107,13 +115,16 @@ bool GpSampler::starting(std::int64_t index, const History& history) {
   return at_start || history.results().size() + priors < kRefitEvery;
 }
 
+// Every other one fills the space, for a data set that is like none that experience was made of.
+bool GpSampler::begins_with_experience(std::int64_t index) const { return experience_ && index % 2 == 0; }
+
 bool GpSampler::at_random(std::int64_t index) const {
   return random_unit(seed_, {kGpRandomStream, static_cast<std::uint64_t>(index)}) < kGpRandomShare;
 }
 
 Configuration GpSampler::suggest(std::int64_t index, const History& history) {
   if (starting(index, history)) {
-    if (experience_) return encoded_.encoding().decode(best_of_a_draw(index));
+    if (begins_with_experience(index)) return encoded_.encoding().decode(best_of_a_draw(index));
     return start_.suggest(index, history);
   }
   if (at_random(index)) return random_.suggest(index, history);
@@ -148,7 +159,8 @@ GaussianInputs GpSampler::inputs_of(const std::vector<ScoredPoint>& data, const 
   for (const Point* point : at_the_end) put(column++, *point, 1, 0);
   if (!experience_) return inputs;
   inputs.expected.resize(column);
-  inputs.trends.resize(Experience::factors() + kRowsBeyondFactors, column);
+  // A constant; that weight and the factors as they are at max_resource, and as they are below it beside that.
+  inputs.trends.resize(1 + 2 * (1 + Experience::factors()), column);
   column = 0;
   for (const ScoredPoint& one : data) expect(*one.point, rounds_at(one.level), inputs, column++);
   for (const Point* point : at_the_end) expect(*point, rounds_at(1), inputs, column++);
@@ -162,8 +174,11 @@ std::int64_t GpSampler::rounds_at(double level) const {
 
 void GpSampler::expect(const Point& point, std::int64_t resource, GaussianInputs& inputs, Eigen::Index column) const {
   const Experience::Expectation expectation = experience_->at(point, resource);
+  Eigen::VectorXd trends(1 + Experience::factors());
+  trends << kTrustDeviation * expectation.score, kTrust * expectation.factors;
+  const double agrees = std::pow(static_cast<double>(resource) / static_cast<double>(rounds_at(1)), kAgreement);
   inputs.expected(column) = kTrust * expectation.score;
-  inputs.trends.col(column) << 1, kTrustDeviation * expectation.score, kTrust * expectation.factors;
+  inputs.trends.col(column) << 1, agrees * trends, std::sqrt(std::max(0.0, 1 - agrees * agrees)) * trends;
 }
 
 GaussianInputs GpSampler::at_max_resource(const std::vector<const Point*>& points) const { return inputs_of({}, points); }
@@ -231,7 +246,8 @@ std::vector<double> GpSampler::rate(const GaussianProcess& process, double incum
 
 GpSampler::Model GpSampler::model_of(const History& history, const std::vector<ScoredPoint>& scored) {
   const auto data = chosen_points(scored, kModelPointsMax, seed_);
-  const auto pending = pending_points(history, encoded_.points(), kGpPendingMax);
+  const auto pending = rungs_restart_ ? unfinished_points(history, encoded_.points(), kGpPendingMax)
+                                      : pending_points(history, encoded_.points(), kGpPendingMax);
   const auto all = static_cast<Eigen::Index>(data.size() + pending.size());
   Model model{GaussianProcess(inputs_of(data, pending), targets_of(data, all), noise_factors(data, all),
                               static_cast<int>(pending.size()), hyperparameters(history)),
@@ -271,7 +287,7 @@ std::optional<std::vector<double>> GpSampler::predicted_costs(const History& his
 std::optional<std::size_t> GpSampler::suggest_among(std::int64_t index, const History& history,
                                                     const std::vector<const Configuration*>& pool) {
   const bool starts = starting(index, history);
-  if (starts ? !experience_ : at_random(index)) return std::nullopt;
+  if (starts ? !begins_with_experience(index) : at_random(index)) return std::nullopt;
   Draws draws(seed_, kGpPoolStream, index);
   std::vector<std::size_t> places(pool.size());
   std::iota(places.begin(), places.end(), std::size_t{0});

@@ -1,9 +1,10 @@
 // A Gaussian process over (configuration, level) jointly, and the configuration of the greatest expected improvement at
 // max_resource. Every result at every level is a point, the level (0 to 1) its last dimension but one; the costs of all are
 // ranked together and become normal scores, so that neither scale nor outliers matter. Trials without a result count as if they
-// had their predicted one at max_resource. The incumbent is the least predicted mean at max_resource among the configurations
-// seen. Results of earlier jobs are one unit away in a dimension of their own, and noisier: how far that is, is learned like the
-// other length scales.
+// had their predicted one at max_resource; so do those without one at max_resource where rungs are trainings of their own, whose
+// values can mislead: another of the lowest rung beside many would tell nothing new of the highest. The incumbent is the least
+// predicted mean at max_resource among the configurations seen. Results of earlier jobs are one unit away in a dimension of their
+// own, and noisier: how far that is, is learned like the other length scales.
 #pragma once
 
 #include <optional>
@@ -17,9 +18,11 @@ namespace tuneband {
 
 class GpSampler final : public Sampler {
  public:
-  // With a trainer of trees, what trainings on other data sets have taught of it (experience.hpp): the first trials are then
-  // the best ones of data sets drawn from that, and the model begins with it instead of with nothing.
-  GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials, const std::optional<TreesTrainer>& trees = {});
+  // With a trainer of trees, and `with_experience`, what trainings on other data sets have taught of it (experience.hpp): every
+  // other of the first trials is then the best one of a data set drawn from that, and the model begins with it instead of with
+  // nothing.
+  GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials, const std::optional<TreesTrainer>& trees = {},
+            bool with_experience = true);
   Configuration suggest(std::int64_t index, const History& history) override;
   // After the start, and where there is experience from the first trial on.
   std::optional<std::size_t> suggest_among(std::int64_t index, const History& history,
@@ -61,6 +64,7 @@ class GpSampler final : public Sampler {
   const GaussianHyperparameters& hyperparameters(const History& history);
   // The logarithm of each candidate's expected improvement over the incumbent's mean.
   std::vector<double> rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const;
+  bool begins_with_experience(std::int64_t index) const;
   bool at_random(std::int64_t index) const;
   // The best of the candidates by `rate_all` (points to values, the more the better), then of points nearer and nearer to it.
   template <class Rate>
@@ -72,6 +76,7 @@ class GpSampler final : public Sampler {
   RandomSampler random_;
   std::uint64_t seed_;
   int startup_trials_;
+  bool rungs_restart_;
   std::optional<Experience> experience_;
   std::vector<std::int64_t> levels_;
   std::optional<Fit> fit_;

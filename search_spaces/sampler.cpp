@@ -23,8 +23,7 @@ bool has_startup(SamplerType type) {
 }
 
 std::unique_ptr<Sampler> make_gp(const SamplerSpec& spec, const SearchSpace& space, const std::optional<TreesTrainer>& trees) {
-  return std::make_unique<GpSampler>(space, spec.seed, spec.startup_trials.value_or(kSurrogateStartup),
-                                     spec.experience ? trees : std::nullopt);
+  return std::make_unique<GpSampler>(space, spec.seed, spec.startup_trials.value_or(kSurrogateStartup), trees, spec.experience);
 }
 
 std::unique_ptr<Sampler> make_automatic(const SamplerSpec& spec, const SearchSpace& space,

@@ -48,6 +48,16 @@ bool near_duplicates_at_an_end(const Encoding& encoding, const Point& a, const P
   return at_an_end;
 }
 
+template <class Wanted>
+std::vector<const Point*> newest_points(const History& history, const std::vector<Point>& points, std::size_t most,
+                                        const Wanted& wanted) {
+  std::vector<const Point*> newest;
+  for (std::size_t i = points.size(); i-- > 0 && newest.size() < most;) {
+    if (wanted(history.trials()[i])) newest.push_back(&points[i]);
+  }
+  return newest;
+}
+
 }  // namespace
 
 std::vector<ScoredPoint> chosen_points(const std::vector<ScoredPoint>& points, std::size_t most, std::uint64_t seed) {
@@ -101,12 +111,14 @@ std::size_t best_candidate(const Encoding& encoding, const std::vector<Point>& c
 }
 
 std::vector<const Point*> pending_points(const History& history, const std::vector<Point>& points, std::size_t most) {
-  std::vector<const Point*> pending;
-  for (std::size_t i = points.size(); i-- > 0 && pending.size() < most;) {
-    const History::Trial& trial = history.trials()[i];
-    if (trial.open && trial.results.empty()) pending.push_back(&points[i]);
-  }
-  return pending;
+  return newest_points(history, points, most, [](const History::Trial& trial) { return trial.open && trial.results.empty(); });
+}
+
+std::vector<const Point*> unfinished_points(const History& history, const std::vector<Point>& points, std::size_t most) {
+  const auto top = static_cast<int>(history.levels().size()) - 1;
+  return newest_points(history, points, most, [top](const History::Trial& trial) {
+    return !trial.failed && (trial.results.empty() || trial.results.back().level < top);
+  });
 }
 
 }  // namespace tuneband

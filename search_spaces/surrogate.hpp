@@ -29,5 +29,7 @@ std::size_t best_candidate(const Encoding& encoding, const std::vector<Point>& c
 
 // Open trials without a result, the newest first, at most `most`.
 std::vector<const Point*> pending_points(const History& history, const std::vector<Point>& points, std::size_t most);
+// Trials that have not failed and have no result at max_resource, open or not.
+std::vector<const Point*> unfinished_points(const History& history, const std::vector<Point>& points, std::size_t most);
 
 }  // namespace tuneband

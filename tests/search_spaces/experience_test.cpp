@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "search_spaces/experience_of_trees.hpp"
@@ -178,6 +179,50 @@ TEST(SamplerWithExperience, BeginsDifferentlyWithEachSeedButForTheFirst) {
   EXPECT_EQ(first_two(1), first_two(1));
   EXPECT_NE(first_two(1).second, first_two(2).second);
   EXPECT_NE(first_two(1).first, first_two(1).second);
+}
+
+TEST(SamplerWithExperience, FillsTheSpaceWithEveryOtherOfItsFirstTrials) {
+  const auto sampler = make_sampler({.type = SamplerType::gp, .seed = 5}, trees_space(), kTrees);
+  const auto filling = make_sampler({.type = SamplerType::gp, .seed = 5}, trees_space());
+  for (const std::int64_t index : {0, 1, 2, 3, 6, 7}) {
+    const bool fills = sampler->suggest(index, History({81})) == filling->suggest(index, History({81}));
+    EXPECT_EQ(fills, index % 2 == 1) << index;
+  }
+}
+
+// Of `trials` that were all cut at the lowest rung, how many of the later half lie close to an earlier one.
+int crowded(bool rungs_restart, std::uint64_t seed, int trials) {
+  const Encoding encoding(trees_space());
+  const auto sampler = make_sampler({.type = SamplerType::gp, .seed = seed}, trees_space(),
+                                    TreesTrainer{.max_resource = 81, .equal_shrinkage = rungs_restart});
+  History history({3, 9, 27, 81});
+  std::vector<Point> points;
+  int count = 0;
+  for (int i = 0; i < trials; ++i) {
+    const Configuration configuration = sampler->suggest(i, history);
+    const Point point = encoding.encode(configuration);
+    const auto is_close = [&](const Point& other) {
+      double distance = 0;
+      for (std::size_t d = 0; d < point.size(); ++d) distance = std::max(distance, std::abs(point[d] - other[d]));
+      return distance < 0.1;
+    };
+    count += i >= trials / 2 && std::any_of(points.begin(), points.end(), is_close);
+    points.push_back(point);
+    history.add_trial(configuration);
+    history.add_result(i, 3, as_expected(configuration));
+    history.end_trial(i, false);
+  }
+  return count;
+}
+
+TEST(SamplerWithExperience, DoesNotCrowdAroundTheBestOfARungThatIsATrainingOfItsOwn) {
+  int restarts = 0;
+  int goes_on = 0;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    restarts += crowded(true, seed, 40);
+    goes_on += crowded(false, seed, 40);
+  }
+  EXPECT_LT(2 * restarts, goes_on);
 }
 
 TEST(SamplerWithExperience, IsWithoutItWhenTheDocumentSaysSo) {

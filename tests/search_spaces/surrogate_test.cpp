@@ -1,5 +1,6 @@
 #include "search_spaces/surrogate.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/search_spaces/spaces.hpp"
@@ -39,6 +40,21 @@ TEST(BestCandidate, MayBeCloseToWhatIsTakenWithinTheRange) {
   EXPECT_FALSE(is_taken(mixed(), {0, 0.5, 0.998}, {{0, 0.5, 0.993}})) << "whole numbers are the same or not";
   EXPECT_TRUE(is_taken(mixed(), {0, 0.002, 0.5}, {{0, 0.008, 0.5}}));
   EXPECT_TRUE(is_taken(mixed(), {0, 0.5, 0.5}, {{0, 0.5, 0.5}}));
+}
+
+TEST(UnfinishedPoints, AreOfTrialsWithoutAResultAtMaxResourceThatHaveNotFailedTheNewestFirst) {
+  History history({1, 3, 9});
+  const std::vector<Point> points(5, Point{0.5});
+  for (int i = 0; i < 5; ++i) history.add_trial({{"x", 0.5}});
+  history.add_result(0, 9, 0.1);  // finished
+  history.add_result(1, 3, 0.1);  // stopped below
+  history.end_trial(1, false);
+  history.end_trial(2, true);     // failed
+  history.add_result(3, 1, 0.1);  // waits
+  const auto of = [&](std::size_t most) { return unfinished_points(history, points, most); };
+  EXPECT_THAT(of(10), testing::ElementsAre(&points[4], &points[3], &points[1]));
+  EXPECT_THAT(of(2), testing::ElementsAre(&points[4], &points[3]));
+  EXPECT_THAT(pending_points(history, points, 10), testing::ElementsAre(&points[4]));
 }
 
 }  // namespace
