@@ -48,8 +48,15 @@ class KilledForMemory : public testing::Test {
               {"data", {{"train", directory_ / "table.csv"}, {"label", "label"}}}}}};
   }
 
-  // The one worker is killed in the group, says so, and the next one trains what fits.
+  void train_what_fits(RunningServer& server, const std::string& name) {
+    const std::string id = submit(server, job(name, "rmse", {{"objective", "reg:squarederror"}, {"max_depth", 1}}));
+    EXPECT_EQ(server.wait_for_end(id).at("state"), "completed");
+  }
+
+  // The one worker trains what fits: with what it says of that its group is known. Then it is killed in the group, says so, and
+  // the next one trains what fits.
   void train_what_does_not_fit_and_what_does(RunningServer& server) {
+    train_what_fits(server, "before");
     const std::string id = submit(
         server, job("large", "mlogloss", {{"objective", "multi:softprob"}, {"num_class", kManyClasses}, {"max_depth", 1}}));
     const Json ended = server.wait_for_end(id);
@@ -60,8 +67,7 @@ class KilledForMemory : public testing::Test {
     EXPECT_THAT(trial.at("message").get<std::string>(),
                 testing::MatchesRegex("the kernel killed the worker process .* because memory ran out; it had [0-9]+ MB at its "
                                       "peak; its control group had [0-9]+ MB at its peak, and may have 60 MB.*"));
-    const std::string small = submit(server, job("small", "rmse", {{"objective", "reg:squarederror"}, {"max_depth", 1}}));
-    EXPECT_EQ(server.wait_for_end(small).at("state"), "completed");
+    train_what_fits(server, "after");
   }
 
   TemporaryDirectory directory_;
