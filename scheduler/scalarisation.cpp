@@ -36,7 +36,7 @@ std::vector<double> random_weights(std::uint64_t seed, std::size_t era, std::siz
     weights.push_back(-std::log1p(-to_unit(random_bits(seed ^ kWeightStream, {era, i}))));
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  for (double& weight : weights) weight = sum > 0 ? weight / sum : 1.0 / static_cast<double>(count);
+  for (double& weight : weights) weight /= sum;
   return weights;
 }
 

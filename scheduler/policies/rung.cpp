@@ -10,10 +10,10 @@
 namespace tuneband {
 
 Standing standing_of(const Arrival& arrival, Goal goal) {
-  if (!arrival.value) return {Standing::failed, 0, 0, arrival.trial};
+  if (!arrival.value) return {.tier = Standing::failed, .trial = arrival.trial};
   const bool finite = std::isfinite(*arrival.value) && std::all_of(arrival.more_values.begin(), arrival.more_values.end(),
                                                                    [](double value) { return std::isfinite(value); });
-  if (!finite) return {Standing::not_finite, 0, 0, arrival.trial};
+  if (!finite) return {.tier = Standing::not_finite, .trial = arrival.trial};
   return {Standing::finite, arrival.violation, goal == Goal::maximize ? -*arrival.value : *arrival.value, arrival.trial};
 }
 

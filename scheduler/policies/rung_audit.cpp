@@ -1,5 +1,7 @@
 #include "scheduler/policies/rung_audit.hpp"
 
+#include <algorithm>
+
 namespace tuneband {
 
 RungAudit::RungAudit(const Rungs& rungs) : of_audited_(static_cast<std::size_t>(rungs.top()) + 1), progress_(kAuditTrials) {
@@ -30,8 +32,7 @@ void RungAudit::learned(const RungOrder& order, int index, const Standing& stand
   conclude(order);
 }
 
-bool RungAudit::pending(int trial) const {
-  const Progress& its = progress_[static_cast<std::size_t>(trial)];
+bool RungAudit::pending(const Progress& its) const {
   return its.index <= audit_rung_ && (its.index < 0 || its.standing.tier == Standing::finite);
 }
 
@@ -66,9 +67,7 @@ std::string RungAudit::rule() {
 // All audited trials are at the rung above, or did not get so far.
 void RungAudit::conclude(const RungOrder& order) {
   while (auditing_) {
-    for (int trial = 0; trial < kAuditTrials; ++trial) {
-      if (pending(trial)) return;
-    }
+    if (std::any_of(progress_.begin(), progress_.end(), [&](const Progress& its) { return pending(its); })) return;
     const PairCounts pairs = audited_pairs(order);
     auditing_ = false;
     if (pairs.pairs < kAuditPairsMin || pairs.concordance() >= kAuditConcordanceMin) return;

@@ -46,7 +46,7 @@ class RungAudit {
     Standing standing;
   };
 
-  bool pending(int trial) const;  // it may still come to the rung above the audited one
+  bool pending(const Progress& its) const;  // it may still come to the rung above the audited one
   PairCounts audited_pairs(const RungOrder& order) const;
   void conclude(const RungOrder& order);
 

@@ -1,14 +1,16 @@
 #include "scheduler/policies/rung_order.hpp"
 
+#include <compare>
+#include <tuple>
+
 namespace tuneband {
 
 namespace {
 
 // -1: a is better; 0: a tie; 1: b is.
 int order_of(const Standing& a, const Standing& b) {
-  if (a.tier != b.tier) return a.tier < b.tier ? -1 : 1;
-  if (a.violation != b.violation) return a.violation < b.violation ? -1 : 1;
-  return a.cost < b.cost ? -1 : a.cost > b.cost ? 1 : 0;
+  const auto order = std::tie(a.tier, a.violation, a.cost) <=> std::tie(b.tier, b.violation, b.cost);
+  return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "scheduler/policies/synchronous.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/check.hpp"
 
@@ -59,7 +60,6 @@ void SynchronousPolicy::promote(Bracket& its, int index, const Standing& standin
   its.promoted.insert({-index, standing.trial});
   ++its.went_on[static_cast<std::size_t>(index)];
   ready_.insert(its.plan.index);
-  ++promoted_;
   decisions.push_back(rung.rule(standing, Verdict::promoted, its.plan.index, index, its.keep(index), std::move(rule)));
 }
 
@@ -134,7 +134,6 @@ Work SynchronousPolicy::take_from(Bracket& its, std::optional<int> preferred) {
     work.trial = chosen->trial;
     work.rung = -chosen->rung_descending + 1;
     its.promoted.erase(chosen);
-    --promoted_;
   } else {
     ++its.started;
   }
@@ -151,6 +150,11 @@ std::optional<Work> SynchronousPolicy::take(std::optional<int> preferred, std::v
 
 bool SynchronousPolicy::has_work() const { return !ready_.empty() || next_bracket_has_trials(); }
 
+int SynchronousPolicy::promoted_waiting() const {
+  const auto count = [](int sum, const auto& entry) { return sum + static_cast<int>(entry.second.promoted.size()); };
+  return std::accumulate(open_.begin(), open_.end(), 0, count);
+}
+
 void SynchronousPolicy::close(std::vector<Decision>&, std::size_t) {}  // a full rung has no trial without a decision
 
 void SynchronousPolicy::recall_trial(const TrialRow& trial) { ++bracket(trial.bracket).started; }
@@ -165,10 +169,7 @@ void SynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved_
     rung.add_settled(arrival);
   }
   if (decision.verdict == Verdict::promoted) ++its.went_on[static_cast<std::size_t>(decision.rung)];
-  if (decision.verdict == Verdict::promoted && !moved_on) {
-    its.promoted.insert({-decision.rung, decision.trial.number});
-    ++promoted_;
-  }
+  if (decision.verdict == Verdict::promoted && !moved_on) its.promoted.insert({-decision.rung, decision.trial.number});
 }
 
 void SynchronousPolicy::recalled() {

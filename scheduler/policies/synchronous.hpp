@@ -23,7 +23,7 @@ class SynchronousPolicy final : public Policy {
   bool has_work() const override;
   void start_no_more() override { trials_max_ = trials_planned_; }
   void close(std::vector<Decision>& decisions, std::size_t most) override;
-  int promoted_waiting() const override { return promoted_; }
+  int promoted_waiting() const override;
   void recall_trial(const TrialRow& trial) override;
   void recall_decision(const DecisionRow& decision, bool moved_on) override;
   void recalled() override;
@@ -63,7 +63,6 @@ class SynchronousPolicy final : public Policy {
   std::set<int> ready_;          // those of them that have work
   int opened_ = 0;               // brackets ever opened
   int trials_planned_ = 0;       // in all of them
-  int promoted_ = 0;
 };
 
 }  // namespace tuneband

@@ -108,6 +108,49 @@ TEST(Candidates, AreTakenInTheOrderOfTheirDistanceFromTheProposal) {
   }
 }
 
+// Distances that the test reckons itself: of numbers on their scale, 1 between two categories.
+TEST(Candidates, AreAsFarApartAsTheirNumbersAndOneForEachOtherCategory) {
+  Json document = Json::parse(R"({"name": "candidates", "objective": {"metric": "a", "goal": "minimize"}, "trainer": {},
+      "search_space": {"a": {"type": "float", "min": 0, "max": 1}, "b": {"type": "float", "min": 0, "max": 2},
+                       "c": {"type": "categorical", "values": ["x", "y", "z"]}},
+      "sampler": {"type": "random", "seed": 3}, "scheduler": {"type": "asha_delayed", "max_resource": 9}})");
+  for (int i = 0; i < 60; ++i) {
+    document["candidates"].push_back({{"a", i * 7 % 10 / 9.0}, {"b", i * 3 % 11 / 5.0}, {"c", std::string(1, "xyz"[i % 3])}});
+  }
+  Diagnostics diagnostics;
+  const JobSpec spec = JobSpec::parse(document, diagnostics);
+  ASSERT_TRUE(diagnostics.ok());
+  const auto sampler = make_sampler(spec);
+  const auto proposing = make_sampler(spec.sampler, spec.search_space);
+  History history({9});
+  std::vector<Configuration> left = spec.candidates;
+  for (std::int64_t i = 0; i < 60; ++i) {
+    const Configuration proposal = proposing->suggest(i, history);
+    const auto distance = [&](const Configuration& one) {
+      const double a = std::get<double>(one.at("a")) - std::get<double>(proposal.at("a"));
+      const double b = (std::get<double>(one.at("b")) - std::get<double>(proposal.at("b"))) / 2;
+      return a * a + b * b + (one.at("c") == proposal.at("c") ? 0 : 1);
+    };
+    const Configuration found = sampler->suggest(i, history);
+    const auto nearest = std::min_element(left.begin(), left.end(), [&](const Configuration& one, const Configuration& other) {
+      return distance(one) < distance(other);
+    });
+    ASSERT_NEAR(distance(found), distance(*nearest), 1e-12) << "proposal " << i;
+    left.erase(std::find(left.begin(), left.end(), found));
+    history.add_trial(found);
+  }
+}
+
+TEST(Candidates, ThatAreEqualAreSuggestedNoMoreOftenThanTheyStand) {
+  const Json list{{{"rate", 0.1}, {"kind", "y"}}, {{"rate", 0.1}, {"kind", "y"}}, {{"rate", 1}, {"kind", "x"}, {"depth", 9}}};
+  for (int seed = 0; seed < 20; ++seed) {
+    const JobSpec spec = job_with({{"candidates", list}, {"sampler", {{"type", "random"}, {"seed", seed}}}});
+    EXPECT_EQ(suggested(spec).count(to_json(spec.candidates[2]).dump()), 1U) << "seed " << seed;
+  }
+  const JobSpec alone = job_with({{"candidates", Json::array({list[0]})}});
+  EXPECT_EQ(suggested(alone).size(), 1U);
+}
+
 TEST(Candidates, OfTheSameDistanceAreTakenInTheirOrder) {
   const Json space{{"rate", nullptr}, {"depth", nullptr}, {"kind", {{"values", {"x", "y", "z"}}}}};
   const JobSpec spec = job_with({{"candidates", Json::parse(R"([{"kind": "z"}, {"kind": "x"}])")},

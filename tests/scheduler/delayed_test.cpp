@@ -146,6 +146,100 @@ TEST(RungAudit, GoesOnWithTheNextRungWhenThatOneIsNoBetter) {
   }
 }
 
+// Values that fall from trial to trial, so that the quota alone says who goes on: of the others at a rung exactly one in three.
+TEST(RungAudit, ItsTrialsCountAtNoRungThatTheyPassed) {
+  const Outcomes falling = [](int trial, std::int64_t) -> std::optional<double> { return -trial; };
+  const Outcomes first_rung_misleads = [](int trial, std::int64_t resource) -> std::optional<double> {
+    return resource == 1 ? trial : -trial;
+  };
+  for (const bool misleads : {false, true}) {
+    PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 243, 3, true), Goal::minimize, kAuditTrials + 54, 1,
+                        misleads ? first_rung_misleads : falling);
+    finish_all(driver);
+    std::map<int, int> others;  // by rung
+    std::map<int, int> all;
+    for (const Segment& segment : driver.started()) {
+      ++all[segment.rung];
+      others[segment.rung] += segment.trial >= kAuditTrials ? 1 : 0;
+    }
+    const int lowest = misleads ? 1 : 0;
+    EXPECT_EQ(others[lowest], 54);
+    EXPECT_EQ(others[lowest + 1], 18);
+    EXPECT_EQ(all[lowest + 1], 18 + kAuditTrials);
+    EXPECT_EQ(all[lowest + 2], 9) << "they count at the rung where their audit ended";
+  }
+}
+
+// The first rung has the order 0 1 2..., the next one the order of `above`: how many new trials start at the first rung.
+int starts_at_the_first_rung(const std::vector<int>& above) {
+  const Outcomes outcomes = [&](int trial, std::int64_t resource) -> std::optional<double> {
+    if (trial >= kAuditTrials || resource == 1) return trial;
+    return above[static_cast<std::size_t>(trial)] < 0 ? std::nullopt
+                                                      : std::optional<double>(above[static_cast<std::size_t>(trial)]);
+  };
+  PolicyDriver driver(spec_of(SchedulerType::automatic, 27, 3, true), Goal::minimize, 60, 1, outcomes);
+  for (int i = 0; i < 40; ++i) driver.finish(0);
+  int starts = 0;
+  for (const Segment& segment : driver.started()) starts += segment.trial >= kAuditTrials && segment.until_resource == 1 ? 1 : 0;
+  return starts;
+}
+
+// Of 36 pairs 9 that change places are few enough, 10 are not: 27 / 36 and 26 / 36 lie about 0.74. With fewer than 6 pairs
+// nothing is said.
+TEST(RungAudit, MovesUpWhenOfAllPairsTooManyChangePlaces) {
+  EXPECT_GT(starts_at_the_first_rung({0, 4, 3, 2, 1, 7, 6, 5, 8}), 0);
+  EXPECT_EQ(starts_at_the_first_rung({1, 0, 5, 4, 3, 2, 8, 7, 6}), 0);
+  EXPECT_GT(starts_at_the_first_rung({8, 1, 2, 3, 4, 5, 6, 7, 9}), 0);
+  EXPECT_EQ(starts_at_the_first_rung({8, 0, 1, 3, 2, 4, 6, 5, 7}), 0);
+  EXPECT_EQ(starts_at_the_first_rung({-1, 9, -1, 8, -1, 7, -1, 6, -1}), 0);
+  EXPECT_GT(starts_at_the_first_rung({-1, 9, -1, 8, -1, 7, -1, -1, -1}), 0);
+}
+
+TEST(RungAudit, WaitsForASlowTrialAndLooksAtTheFirstOnesAlone) {
+  const std::vector<int> above{1, 0, 5, 4, 3, 2, 8, 7, 6};  // too many change places
+  const Outcomes outcomes = [&](int trial, std::int64_t resource) -> std::optional<double> {
+    if (trial >= kAuditTrials) return trial == kAuditTrials ? -100 : trial;  // the next one is the best, at every rung
+    return resource == 1 ? trial : above[static_cast<std::size_t>(trial)];
+  };
+  PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 27, 3, true), Goal::minimize, 90, 2, outcomes);
+  for (int i = 0; i < 40; ++i) driver.finish(driver.running()[0].trial == 0 ? 1 : 0);
+  const auto starts = [&](std::int64_t resource) {
+    return std::count_if(driver.started().begin(), driver.started().end(), [&](const Segment& segment) {
+      return segment.trial >= kAuditTrials && segment.rung == 0 && segment.until_resource == resource;
+    });
+  };
+  const auto before = starts(1);
+  EXPECT_GT(before, 10);
+  EXPECT_TRUE(driver.promoted().at({0, 0}).contains(kAuditTrials));
+  for (int i = 0; i < 2; ++i) {
+    for (std::size_t at = 0; at < driver.running().size(); ++at) {
+      if (driver.running()[at].trial == 0) driver.finish(at--);
+    }
+  }
+  for (int i = 0; i < 20; ++i) driver.finish(0);
+  EXPECT_LE(starts(1), before + 1);
+}
+
+TEST(RungAudit, CostsNoMoreThanAboutOneTrainingAndLeavesARungToStopAt) {
+  EXPECT_TRUE(audit_affordable({1, 3, 9, 22}, 0));  // 9 * 3 = 27 of 22 * 5 / 4 = 27
+  EXPECT_FALSE(audit_affordable({1, 3, 9, 21}, 0));
+  EXPECT_TRUE(audit_affordable({1, 3, 9, 81}, 1));
+  EXPECT_FALSE(audit_affordable({1, 3, 9, 27}, 1));
+  EXPECT_FALSE(audit_affordable({1, 3, 9, 81}, 2));
+  EXPECT_FALSE(audit_affordable({1, 81}, 0));
+  EXPECT_FALSE(audit_affordable({81}, 0));
+}
+
+TEST(RungAudit, IsMadeFromThreeTimesItsTrialsOn) {
+  for (const int trials : {kAuditJobTrialsMin - 1, kAuditJobTrialsMin}) {
+    PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 27, 3, true), Goal::minimize, trials, 1, kByNumber);
+    finish_all(driver);
+    const bool audited = std::any_of(driver.decisions().begin(), driver.decisions().end(),
+                                     [](const Decision& one) { return one.rule == RungAudit::rule(); });
+    EXPECT_EQ(audited, trials == kAuditJobTrialsMin) << trials;
+  }
+}
+
 TEST(RungAudit, IsLeftOutWhereItWouldCostTooMuchOrTheJobIsSmall) {
   for (const auto& [max_resource, trials] : {std::pair{9, 60}, std::pair{27, 20}}) {
     PolicyDriver driver(spec_of(SchedulerType::automatic, max_resource, 3, true), Goal::minimize, trials, 1, kByNumber);
@@ -164,7 +258,11 @@ TEST(RungAudit, IsDecidedByThoseThatHaveAValueWhenOthersFail) {
   };
   PolicyDriver driver(spec_of(SchedulerType::automatic, 27, 3, true), Goal::minimize, 60, 4, failing);
   for (int i = 0; i < 60; ++i) driver.finish(0);
-  EXPECT_EQ(driver.started().back().until_resource == 1, false);
+  for (const Segment& segment : driver.started()) {
+    if (segment.trial > kAuditTrials + 4) {  // those before had begun when the audit was decided
+      EXPECT_NE(segment.until_resource, 1) << "trial " << segment.trial;
+    }
+  }
 }
 
 // ---- asynchronous Hyperband ---------------------------------------------------------------------------------------------------

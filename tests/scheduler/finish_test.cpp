@@ -110,6 +110,45 @@ TEST(Finish, WhoGoesOnInPlaceOfTheFailedWaitsForAWorkerAsThePromotedDo) {
   }
 }
 
+// All violate the constraints: one that does at max_resource is as good as any, and the reserve is let go.
+TEST(Finish, WhereNoTrialMeetsTheConstraintsOneReachesMaxResourceAndNoneGoesOnInItsPlace) {
+  for (const SchedulerType type : {SchedulerType::successive_halving, SchedulerType::hyperband, SchedulerType::asha_promotion,
+                                   SchedulerType::asha_stopping, SchedulerType::asha_delayed}) {
+    const Outcomes by_number = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
+    PolicyDriver driver(finish_spec(type), Goal::minimize, 4, 1, by_number);
+    driver.set_violations([](int trial) { return trial + 0.5; });
+    while (!driver.running().empty()) driver.finish(0);
+    const bool synchronous = type == SchedulerType::successive_halving || type == SchedulerType::hyperband;
+    if (synchronous) {
+      EXPECT_EQ(driver.waiting(), 0) << to_string(type);
+    }
+    driver.close();
+    EXPECT_EQ(driver.waiting(), 0) << to_string(type);
+    std::set<int> at_the_top;
+    for (const Segment& segment : driver.started()) {
+      if (segment.until_resource == kFinishLevels[2]) at_the_top.insert(segment.trial);
+    }
+    EXPECT_TRUE(at_the_top.contains(0)) << to_string(type);
+    if (type == SchedulerType::successive_halving) {
+      EXPECT_EQ(at_the_top.size(), 1U);
+    }
+  }
+}
+
+// A result that is still missing may change every place.
+TEST(Finish, OfSeveralObjectivesNothingIsDecidedBeforeARungIsFull) {
+  SchedulerSpec spec = finish_spec(SchedulerType::successive_halving);
+  spec.more_goals = {Goal::minimize};
+  const auto policy = make_policy(spec, Goal::minimize, 4);
+  std::vector<Decision> decisions;
+  for (int trial = 0; trial < 4; ++trial) policy->take(std::nullopt, decisions);
+  for (int trial = 0; trial < 4; ++trial) {
+    EXPECT_TRUE(decisions.empty()) << trial;
+    policy->arrive({.trial = trial, .value = trial, .more_values = {static_cast<double>(trial)}}, decisions);
+  }
+  EXPECT_EQ(policy->promoted_waiting(), 2);
+}
+
 TEST(Finish, OnlyTheBestThatLostWaitAndNoLongerThanUntilOneHasFinished) {
   SchedulerSpec spec = finish_spec(SchedulerType::successive_halving);
   spec.max_resource = 9;

@@ -21,7 +21,9 @@ void PolicyDriver::finish(std::size_t index) {
   running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
   std::vector<Decision> decisions;
   waiting_.insert({segment.trial, segment.rung});
-  policy_->arrive({segment.trial, segment.bracket, segment.rung, outcomes_(segment.trial, segment.until_resource)}, decisions);
+  policy_->arrive({segment.trial, segment.bracket, segment.rung, outcomes_(segment.trial, segment.until_resource),
+                   violations_(segment.trial)},
+                  decisions);
   apply(decisions);
   just_ended_ = segment.trial;
   fill_workers();

@@ -33,6 +33,8 @@ class PolicyDriver {
  public:
   PolicyDriver(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max, int workers, Outcomes outcomes,
                Model model = nullptr);
+  // Of the constraints, by trial, from now on.
+  void set_violations(std::function<double(int trial)> violations) { violations_ = std::move(violations); }
 
   // Segments under way, in the order in which they began.
   const std::vector<Segment>& running() const { return running_; }
@@ -58,6 +60,7 @@ class PolicyDriver {
   int workers_;
   Outcomes outcomes_;
   Model model_;
+  std::function<double(int)> violations_ = [](int) { return 0; };
   int trials_ = 0;
   std::optional<int> just_ended_;
   std::vector<Segment> running_;

@@ -30,7 +30,9 @@ class RestoredJob {
     policy_->recalled();
   }
 
-  void fill(std::size_t workers) {
+  // A new trial may have to wait, `later`: then it counts as never taken.
+  template <class Later>
+  void fill(std::size_t workers, const Later& later) {
     while (running_.size() < workers && policy_->has_work()) {
       std::vector<Decision> decisions;
       const std::vector<int> contenders = policy_->contenders();
@@ -38,6 +40,7 @@ class RestoredJob {
       const auto work = policy_->take(std::nullopt, decisions);
       ASSERT_TRUE(work);
       apply(decisions);
+      if (!work->trial && !running_.empty() && later() && policy_->give_back_start()) break;
       int number = static_cast<int>(trials_.size());
       if (work->trial) {
         number = *work->trial;
@@ -53,6 +56,7 @@ class RestoredJob {
       running_.push_back(number);
       story_ += "start " + std::to_string(number) + " until " + std::to_string(work->until_resource) + "\n";
     }
+    story_ += std::to_string(policy_->promoted_waiting()) + " wait for a worker\n";
   }
 
   bool done() const { return running_.empty(); }
@@ -114,12 +118,13 @@ std::string story_of(const SchedulerSpec& spec, std::uint64_t seed, bool restore
   const auto draw = [&](std::uint64_t options) { return random_bits(seed, {3, ++count}) % options; };
   const std::size_t workers = 1 + draw(10);
   RestoredJob job(spec, 1 + static_cast<int>(draw(90)), outcomes);
-  job.fill(workers);
+  const auto later = [&] { return draw(3) == 0; };
+  job.fill(workers, later);
   while (!job.done() && !testing::Test::HasFatalFailure()) {
     job.finish(draw(job.running()));
     const bool now = draw(2) == 0;
     if (restores && now) job.restore();
-    job.fill(workers);
+    job.fill(workers, later);
     if (restores && !now) job.restore();
   }
   return job.story();

@@ -157,6 +157,14 @@ TEST(PromotionByPrediction, TakesTurnsAsOftenAsItsShareSays) {
     EXPECT_NEAR(turns, 1000 * share, 2) << share;
   }
   EXPECT_FALSE(PromotionRule(rungs, {.quota = true}).is_models_turn(1));
+  // Fractional parts of the golden ratio's multiples: 0.618 0.236 0.854 0.472 0.090 0.708 0.326 0.944.
+  PromotionRule rule(rungs, {.prediction = true});
+  std::vector<int> turns;
+  for (int n = 1; n <= 8; ++n) {
+    if (rule.is_models_turn(0.5)) turns.push_back(n);
+    rule.promoted(0);
+  }
+  EXPECT_EQ(turns, (std::vector{2, 4, 5, 7}));
 }
 
 TEST(PromotionByPrediction, OfAutoHasTheShareOfTheTrialsThatNoRungStops) {

@@ -116,6 +116,25 @@ TEST_F(RungOfTwo, HasNoCutoffAndTellsTheFront) {
 }
 
 // The definition: a front is what nothing dominates among those that are left.
+TEST(RungOfThree, GoesByTheGoalOfEachObjective) {
+  for (const Goal second : {Goal::minimize, Goal::maximize}) {
+    for (const Goal third : {Goal::minimize, Goal::maximize}) {
+      Rung rung(1, 0, Goal::minimize, {second, third});
+      const auto add = [&](int trial, double second_cost, double third_cost) {
+        rung.add({.trial = trial,
+                  .value = 0.5,
+                  .more_values = {second == Goal::maximize ? -second_cost : second_cost,
+                                  third == Goal::maximize ? -third_cost : third_cost}});
+      };
+      add(0, 2, 2);
+      add(1, 1, 2);
+      add(2, 1, 1);
+      add(3, 0, 1);
+      EXPECT_THAT(order_of(rung), ElementsAre(3, 2, 1, 0)) << static_cast<int>(second) << static_cast<int>(third);
+    }
+  }
+}
+
 TEST(FrontsOfRandomResults, AreThoseOfTheDefinition) {
   std::vector<std::vector<double>> costs;
   NondominatedSort fronts;

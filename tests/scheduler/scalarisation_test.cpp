@@ -56,6 +56,13 @@ TEST(Scalarisation, UnitsOfAnObjectiveDoNotMatter) {
   EXPECT_NEAR(plain.cost(result(103, 0.6)), in_thousands.cost(result(103'000, 0.6)), 1e-9);
 }
 
+TEST(Scalarisation, AnObjectiveThatIsAlwaysTheSameLeavesTheOthersAsTheyAre) {
+  std::vector<DecisionRow> decisions = spread_results();
+  for (DecisionRow& decision : decisions) decision.more_values = {0.5};
+  const Scalarisation scalarisation(two_objectives(), decisions);
+  EXPECT_LT(scalarisation.cost(result(104, 0.5)), scalarisation.cost(result(112, 0.5)));
+}
+
 TEST(Scalarisation, OfAValueThatIsNotFiniteThereIsNoCost) {
   const Scalarisation scalarisation(two_objectives(), spread_results());
   EXPECT_TRUE(std::isnan(scalarisation.cost(result(std::numeric_limits<double>::quiet_NaN(), 0.5))));
@@ -68,6 +75,15 @@ TEST(Scalarisation, WeightsChangeAsResultsCome) {
   const Scalarisation scalarisation(two_objectives(), first);
   EXPECT_FALSE(scalarisation.outdated({decisions.begin(), decisions.begin() + 7}));
   EXPECT_TRUE(scalarisation.outdated({decisions.begin(), decisions.begin() + 8}));
+  const auto outdated_at = [](std::size_t known) {
+    const Scalarisation of_known(two_objectives(), std::vector<DecisionRow>(known, result(1, 1)));
+    std::size_t count = known;
+    while (!of_known.outdated(std::vector<DecisionRow>(count, result(1, 1)))) ++count;
+    return count;
+  };
+  std::vector<std::size_t> eras{0};
+  while (eras.size() < 9) eras.push_back(outdated_at(eras.back()));
+  EXPECT_EQ(eras, (std::vector<std::size_t>{0, 4, 8, 12, 16, 20, 25, 31, 38}));
 }
 
 }  // namespace

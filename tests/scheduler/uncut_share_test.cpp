@@ -89,6 +89,23 @@ TEST(UncutShare, DoesNotCountItsOwnResultsAsSpentByTheOthers) {
   fill(rungs, 3, 10);
   for (int i = 0; i < 10; ++i) uncut.learned(worth(i), uncut.bracket());
   EXPECT_FALSE(uncut.due(rungs));
+  fill(rungs, 0, 77);
+  EXPECT_TRUE(uncut.due(rungs));
+}
+
+TEST(UncutShare, ChangesNoMoreOnceEnoughOfEitherKindAreKnown) {
+  UncutShare uncut(rungs_of(), false);
+  constexpr int kMost = static_cast<int>(UncutShare::kTrialsKnownMax);
+  for (int i = 0; i < kMost; ++i) uncut.learned(worth(2.0 * i, 2 * i), 0);
+  for (int i = 0; i < kMost - 1; ++i) uncut.learned(worth(2.0 * i + 1, 2 * i + 1), uncut.bracket());
+  const double share = uncut.share();
+  uncut.learned(worth(-1, 5000), 0);
+  EXPECT_EQ(uncut.share(), share);
+  uncut.learned(worth(-1, 5001), uncut.bracket());
+  EXPECT_GT(uncut.share(), share);
+  const double last = uncut.share();
+  uncut.learned(worth(-1, 5002), uncut.bracket());
+  EXPECT_EQ(uncut.share(), last);
 }
 
 // Of a job whose rungs tell nothing (`misleads`) or everything: how many trials came to max_resource by bracket.
