@@ -200,8 +200,9 @@ int work(const Arguments& arguments, const std::string& id, const sigset_t& end_
   options.advertise_address = arguments.advertise_address;
   options.group_grace_ms = arguments.group_grace_s * 1000;
   options.stall_ms = arguments.stall_s * 1000;
-  options.replace_process = [id = options.id, argv](bool for_good) {
+  options.replace_process = [id = options.id, argv, guarded = !arguments.no_guardian](bool for_good) {
     if (for_good) ::_exit(EXIT_SUCCESS);
+    if (guarded) ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it is a thread's, and this one's goes on
     start_anew(id, argv);
   };
   options.check_job = [](const std::string& document, int workers, const std::function<bool()>& should_stop) {

@@ -69,7 +69,7 @@ class GroupProgramTest : public testing::Test {
     server_.expect_anew(name);
     workers_.erase(rank);
     workers_.try_emplace(rank, std::vector<std::string>{TUNEBAND_BIN_DIR "/tuneband-worker", "--server", server_.url(), "--name",
-                                                        name, "--group-grace", "1"});
+                                                        name, "--group-grace", "1", "--no-guardian"});
   }
   void signal(int rank, int number) { workers_.at(rank).send(number); }
 
