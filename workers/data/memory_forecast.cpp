@@ -1,7 +1,5 @@
 #include "workers/data/memory_forecast.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <thread>

@@ -68,7 +68,6 @@ XgboostTensors::XgboostTensors(std::unique_ptr<debugger::files::Recorder> record
     : recorder_(std::move(recorder)),
       data_(std::move(data)),
       parameters_(parameters),
-      threads_(threads),
       is_linear_(parameter_or(parameters_, "booster", "gbtree") == "gblinear"),
       usage_(::getpid(), threads),
       first_step_(from_nothing) {

@@ -54,7 +54,6 @@ class XgboostTensors {
   std::unique_ptr<debugger::files::Recorder> recorder_;
   std::shared_ptr<const WarmData> data_;
   XgboostParameters parameters_;
-  int threads_;
   bool is_linear_;
   os::ProcessUsage usage_;
   std::int64_t saved_step_ = 0;
