@@ -239,7 +239,8 @@ class Reader {
     JobRow row;
     std::shared_ptr<const ParsedJob> parsed;  // there
   };
-  Result<Known> known_job(JobId job);                      // errors as parsed_job()
+  Result<Known> known_job(JobId job);  // errors as parsed_job()
+  std::vector<RuleOfJob> rules_over_trials(const Known& job);
   std::shared_ptr<const ParsedJob> cached_job(JobId job);  // nothing: no such job, or not readable
   views::Job view_of(const JobRow& row);
   views::StandingJob view_of(const JobRow& row, Standing standing);

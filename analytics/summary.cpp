@@ -110,6 +110,7 @@ Result<views::Summary> Reader::summary(JobId job, Standing standing, const Model
   summary.importance.results = results_at_one_level(rungs);
   summary.crowded_bounds = crowded_bounds_of(job, *parsed);
   summary.summary = costs(*known, now);
+  summary.rules = rules_over_trials(*known);
   summary.tensors = tensors;
   return summary;
 }

@@ -419,10 +419,11 @@ struct Summary {
   ResultsForImportance importance;
   std::vector<CrowdedBound> crowded_bounds;
   Costs summary;
+  std::vector<RuleOfJob> rules;         // of the debugger
   std::optional<SavedTensors> tensors;  // nothing: none were saved
 };
 BOOST_DESCRIBE_STRUCT(Summary, (),
-                      (job, best, plan, failures, replicas, pareto, pareto_left_out, importance, crowded_bounds, summary,
+                      (job, best, plan, failures, replicas, pareto, pareto_left_out, importance, crowded_bounds, summary, rules,
                        tensors))
 
 }  // namespace tuneband::views

@@ -240,6 +240,17 @@ CrowdedBoundInfo crowded_bound_from_json(const Json& json) {
           integer_of(json, "of")};
 }
 
+RuleOfJobInfo rule_of_job_from_json(const Json& json) {
+  const Json& trials = field_of(json, "trials");
+  return {text_of(json, "rule"),
+          text_of(json, "status"),
+          text_of(json, "details"),
+          integer_of(trials, "issues_found"),
+          integer_of(trials, "no_issues_found") + integer_of(trials, "stopped"),
+          integer_of(trials, "not_judged"),
+          maybe_integer(json, "example")};
+}
+
 ReplicasReport replicas_from_json(const Json& json) {
   ReplicasReport replicas;
   replicas.totals = list_from_json(json, "totals", replicas_totals_from_json);
@@ -269,6 +280,7 @@ JobSummary job_summary_from_json(const Json& json) {
   const std::int64_t needed = integer_of(importance, "results_needed");
   summary.importance_known = needed > 0 && integer_of(importance, "results") >= needed;
   summary.costs = summary_from_json(field_of(json, "summary"));
+  summary.rules = list_from_json(json, "rules", rule_of_job_from_json);
   return summary;
 }
 

@@ -182,6 +182,17 @@ struct CrowdedBoundInfo {
   std::int64_t of = 0;
 };
 
+// How a rule of the debugger stands over the job's trials.
+struct RuleOfJobInfo {
+  std::string rule;
+  std::string status;
+  std::string details;
+  std::int64_t found = 0;               // trials
+  std::int64_t judged = 0;              // that are over, and in which it judged and found nothing
+  std::int64_t not_judged = 0;          // that are over
+  std::optional<std::int64_t> example;  // the first trial of that status
+};
+
 struct JobSummary {
   JobInfo job;
   std::optional<TrialInfo> best;
@@ -196,6 +207,7 @@ struct JobSummary {
   std::vector<CrowdedBoundInfo> crowded_bounds;
   bool importance_known = false;  // there are results enough to ask which parameters matter
   SummaryInfo costs;
+  std::vector<RuleOfJobInfo> rules;
 };
 
 struct WorkerInfo {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "cli/format.hpp"
@@ -221,26 +220,37 @@ void print_crowded_bounds(Console& console, const std::vector<CrowdedBoundInfo>&
   }
 }
 
-// What the debugger's rules found, by rule; those that ended a trial are among the failures too.
-void print_findings(ApiClient& api, Console& console, const JobInfo& job) {
-  const auto answer = api.get(job_path(job.name) + "/findings");
-  if (!answer) return;  // an older server has none
-  std::map<std::string, std::vector<std::int64_t>> trials;
-  for (const Json& found : answer->value("findings", Json::array())) {
-    if (found.is_object() && found.contains("rule") && found.contains("trial") && found["rule"].is_string() &&
-        found["trial"].is_number_integer()) {
-      trials[found["rule"].get<std::string>()].push_back(found["trial"].get<std::int64_t>());
-    }
+// What the debugger's rules found; those that ended a trial are among the failures too.
+void print_findings(Console& console, const JobSummary& summary) {
+  bool some = false;
+  for (const RuleOfJobInfo& rule : summary.rules) {
+    if (rule.found == 0 || !rule.example) continue;
+    some = true;
+    const std::string where = rule.found == 1
+                                  ? fmt::format("trial {}", *rule.example)
+                                  : fmt::format("{}, for example {}", format_count(rule.found, "trial"), *rule.example);
+    console.field("found", fmt::format("{}: {}", rule.rule, where), Style::warning);
   }
-  for (const auto& [rule, which] : trials) {
-    const std::string where =
-        which.size() == 1
-            ? fmt::format("trial {}", which.front())
-            : fmt::format("{}, first in {}", format_count(static_cast<std::int64_t>(which.size()), "trial"), which.front());
-    console.field("found", fmt::format("{}: {}", rule, where), Style::warning);
+  if (some && console.terminal().interactive)
+    console.field("", fmt::format("`tuneband findings {}` shows them, and what helps", summary.job.name));
+}
+
+// Rules that were asked for and said nothing: their silence is no good news.
+void print_not_judged(Console& console, const JobSummary& summary) {
+  bool some = false;
+  const auto tell = [&](const char* name, const RuleOfJobInfo& rule, const std::string& what) {
+    console.field(name, fmt::format("{}: {}", rule.rule, what), Style::warning);
+    some = true;
+  };
+  for (const RuleOfJobInfo& rule : summary.rules) {
+    if (rule.status == "error") tell("rule failed", rule, rule.details);
+    if (rule.status == "not_judged" && rule.not_judged > 0) tell("not judged", rule, rule.details);
+    if (rule.status == "in_progress" && rule.not_judged > 0 && rule.judged == 0)
+      tell("not judged", rule,
+           fmt::format("in no trial yet; {} over", rule.not_judged == 1 ? "1 is" : fmt::format("{} are", rule.not_judged)));
   }
-  if (!trials.empty() && console.terminal().interactive)
-    console.field("", fmt::format("`tuneband findings {}` shows them, and what helps", job.name));
+  if (some && console.terminal().interactive)
+    console.field("", fmt::format("`tuneband rules {}` says how each rule stands, and what it lacks", summary.job.name));
 }
 
 // What the debugger saved, where some of it found no room.
@@ -317,7 +327,8 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   print_not_finite(console, summary.costs, summary.job);
   print_state(console, summary);
   print_failures(console, summary.failures);
-  print_findings(api, console, summary.job);
+  print_findings(console, summary);
+  print_not_judged(console, summary);
   print_tensors(console, *answer, summary.job);
   print_crowded_bounds(console, summary.crowded_bounds);
   if (summary.importance_known && console.terminal().interactive) {

@@ -74,6 +74,36 @@ TEST_F(Commands, DescribeBeginsWithTheBestTrial) {
       std::string::npos);
 }
 
+TEST_F(Commands, DescribeNamesTheRulesThatFoundSomethingFailedOrJudgedNothing) {
+  const auto rule = [](const char* name, const char* status, const char* details, const Json& some, const Json& example) {
+    Json trials;
+    for (const char* word : {"in_progress", "no_issues_found", "issues_found", "not_judged", "stopped", "error"})
+      trials[word] = some.value(word, 0);
+    return Json{{"rule", name},       {"type", "overfit"}, {"action", "note"},   {"status", status},
+                {"details", details}, {"trials", trials},  {"example", example}, {"changed_at", nullptr}};
+  };
+  Json summary = example_summary();
+  summary["rules"] = {rule("nan", "issues_found", "in 2 of 9 trials", {{"issues_found", 2}, {"not_judged", 7}}, 4),
+                      rule("mine", "error", "in 9 of 9 trials; in trial 0: its process crashed", {{"error", 9}}, 0),
+                      rule("deep", "not_judged", "in 9 of 9 trials; in trial 0: nothing that it looks at was saved (trees)",
+                           {{"not_judged", 9}}, 0),
+                      rule("never", "not_judged", "the job has no trials", {{"not_judged", 0}}, nullptr),
+                      rule("partly", "no_issues_found", "so", {{"not_judged", 1}, {"no_issues_found", 8}}, 1),
+                      rule("waits", "in_progress", "so", {{"in_progress", 2}, {"not_judged", 7}}, 8),
+                      rule("one", "in_progress", "so", {{"in_progress", 2}, {"not_judged", 1}}, 8),
+                      rule("goes_on", "in_progress", "so", {{"in_progress", 2}, {"not_judged", 1}, {"stopped", 1}}, 8)};
+  server_.answer("GET /v1/jobs/watched/summary", summary.dump());
+  ASSERT_TRUE(describe_job(session(), "watched"));
+  EXPECT_NE(out_.str().find("found\tnan: 2 trials, for example 4\n"
+                            "rule failed\tmine: in 9 of 9 trials; in trial 0: its process crashed\n"
+                            "not judged\tdeep: in 9 of 9 trials; in trial 0: nothing that it looks at was saved (trees)\n"
+                            "not judged\twaits: in no trial yet; 7 are over\n"
+                            "not judged\tone: in no trial yet; 1 is over\n"),
+            std::string::npos)
+      << out_.str();
+  for (const char* quiet : {"never", "partly", "goes_on"}) EXPECT_EQ(out_.str().find(quiet), std::string::npos) << out_.str();
+}
+
 TEST_F(Commands, TheBestValueIsThatOfTheModelWhichTheTrialKeeps) {
   Json summary = example_summary();
   summary["best"]["trial"]["kept_value"] = 0.8125;

@@ -133,6 +133,13 @@ TEST_F(ApiRulesTest, OverAJobTheFirstTrialIsNamedWhereSomethingWasFound) {
   EXPECT_EQ(get_json("/v1/jobs/unwatched/rules").at("rules"), Json::array());
 }
 
+TEST_F(ApiRulesTest, TheSummaryOfAJobSaysHowItsRulesStand) {
+  say(Json::array({standing("overfit", 3, 0), standing("nan", 3, 3)}));
+  EXPECT_EQ(get_json("/v1/jobs/watched/summary").at("rules"), rules(""));
+  submit(job_document("unwatched"));
+  EXPECT_EQ(get_json("/v1/jobs/unwatched/summary").at("rules"), Json::array());
+}
+
 TEST_F(ApiTensorsTest, ACheckSaysOfARuleThatItJudgedNothing) {
   save(0, {{10, 0.5}, {20, 0.25}});
   const RawReply reply =
