@@ -17,6 +17,11 @@
 
 namespace tuneband {
 
+namespace debugger {
+BOOST_DESCRIBE_STRUCT(RuleStanding, (), (rule, saved, judged, last_step, fault))
+}
+BOOST_DESCRIBE_STRUCT(RuleState, (), (standing, at))
+
 namespace {
 
 // The CHECK constraints hold the words, so another one means a damaged file.
@@ -266,6 +271,20 @@ std::span<const std::string> not_key_of() {
 
 std::string parameter(std::size_t index) { return "?" + std::to_string(index + 1); }
 
+// act(name, value) for what a described struct consists of, the members of members among them.
+template <class Struct, class Act>
+void for_each_value(Struct& whole, const Act& act) {
+  using namespace boost::describe;
+  boost::mp11::mp_for_each<describe_members<std::remove_const_t<Struct>, mod_public>>([&](auto member) {
+    auto& value = whole.*member.pointer;
+    if constexpr (has_describe_members<std::remove_cvref_t<decltype(value)>>::value) {
+      for_each_value(value, act);
+    } else {
+      act(member.name, value);
+    }
+  });
+}
+
 // ---- what is bound ------------------------------------------------------------------------------------------------------------
 
 template <class Word>
@@ -297,13 +316,9 @@ std::string stored(const std::vector<int>& numbers) {
 
 std::string stored(const std::vector<RuleState>& rules) {
   Json list = Json::array();
-  for (const auto& [standing, at] : rules) {
-    list.push_back({{"rule", standing.rule},
-                    {"saved", standing.saved},
-                    {"judged", standing.judged},
-                    {"last_step", standing.last_step},
-                    {"fault", standing.fault},
-                    {"at", at.ms}});
+  for (const RuleState& rule : rules) {
+    Json& one = list.emplace_back(Json::object());
+    for_each_value(rule, [&one](const char* name, const auto& value) { one[name] = stored(value); });
   }
   return list.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -405,15 +420,16 @@ class ColumnReader {
   void read(int column, std::vector<RuleState>& rules) {
     if (row_.text(column) == "[]") return;
     for (const Json& one : stored_json(row_.text(column))) {
-      RuleState& state = rules.emplace_back();
-      state.standing.rule = one.value("rule", "");
-      state.standing.saved = one.value("saved", std::int64_t{0});
-      state.standing.judged = one.value("judged", std::int64_t{0});
-      state.standing.last_step = one.value("last_step", std::int64_t{0});
-      state.standing.fault = one.value("fault", "");
-      state.at.ms = one.value("at", std::int64_t{0});
+      for_each_value(rules.emplace_back(), [&one](const char* name, auto& value) {
+        if (const auto found = one.find(name); found != one.end()) from_stored(*found, value);
+      });
     }
   }
+  template <class T>
+  static void from_stored(const Json& json, T& value) {
+    json.get_to(value);
+  }
+  static void from_stored(const Json& json, Timestamp& time) { json.get_to(time.ms); }
 
   const Statement& row_;
   int column_ = 0;

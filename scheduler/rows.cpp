@@ -1,8 +1,11 @@
 #include "scheduler/rows.hpp"
 
 #include <algorithm>
+#include <boost/pfr.hpp>
 #include <cmath>
 #include <span>
+#include <tuple>
+#include <utility>
 
 namespace tuneband {
 
@@ -89,13 +92,28 @@ constexpr std::pair<EventKind, std::string_view> kEventKinds[] = {
 };
 
 // NaN equals NaN here: the same row read back is the same row.
+template <class Field>
+bool same(const Field& a, const Field& b) {
+  return a == b;
+}
+
 bool same(const std::optional<double>& a, const std::optional<double>& b) {
-  if (a.has_value() != b.has_value()) return false;
-  return !a || *a == *b || (std::isnan(*a) && std::isnan(*b));
+  return a == b || (a && b && std::isnan(*a) && std::isnan(*b));
 }
 
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double one, double other) { return same(one, other); });
+  using Value = std::optional<double>;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](Value one, Value other) { return same(one, other); });
+}
+
+template <class Row>
+bool same_fields(const Row& a, const Row& b) {
+  const auto its = boost::pfr::structure_tie(a);
+  const auto others = boost::pfr::structure_tie(b);
+  return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    return (same(std::get<Index>(its), std::get<Index>(others)) && ...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<decltype(its)>>());
 }
 
 }  // namespace
@@ -153,39 +171,14 @@ std::string_view advice(ExitClass exit_class) {
   return "";
 }
 
-bool TrialRow::operator==(const TrialRow& other) const {
-  return id == other.id && state == other.state && configuration == other.configuration && origin == other.origin &&
-         bracket == other.bracket && rung == other.rung && resource == other.resource &&
-         checkpoint_resource == other.checkpoint_resource && files_epoch == other.files_epoch &&
-         until_resource == other.until_resource && same(objective, other.objective) &&
-         objective_resource == other.objective_resource && kept_value == other.kept_value &&
-         kept_resource == other.kept_resource && test_value == other.test_value && standard_error == other.standard_error &&
-         violation == other.violation && same(more_objectives, other.more_objectives) && attempts == other.attempts &&
-         attempts_in_all == other.attempts_in_all && epoch == other.epoch && worker == other.worker && peers == other.peers &&
-         exit_class == other.exit_class && message == other.message && crash == other.crash && created_at == other.created_at &&
-         started_at == other.started_at && ended_at == other.ended_at && assigned_at == other.assigned_at &&
-         training_ms == other.training_ms && segment_training_ms == other.segment_training_ms &&
-         assigned_ms == other.assigned_ms && rules == other.rules;
-}
-
-bool FindingRow::operator==(const FindingRow& other) const {
-  return trial == other.trial && rule == other.rule && sequence == other.sequence && tensor == other.tensor &&
-         step == other.step && same(value, other.value) && same(threshold, other.threshold) && message == other.message &&
-         remedy == other.remedy && action == other.action && at == other.at && webhook == other.webhook;
-}
+bool TrialRow::operator==(const TrialRow& other) const { return same_fields(*this, other); }
+bool DecisionRow::operator==(const DecisionRow& other) const { return same_fields(*this, other); }
+bool FindingRow::operator==(const FindingRow& other) const { return same_fields(*this, other); }
 
 std::vector<WorkerId> TrialRow::ranks() const {
   std::vector<WorkerId> ranks{worker};
   ranks.insert(ranks.end(), peers.begin(), peers.end());
   return ranks;
-}
-
-bool DecisionRow::operator==(const DecisionRow& other) const {
-  return trial == other.trial && bracket == other.bracket && rung == other.rung && resource == other.resource &&
-         sequence == other.sequence && same(value, other.value) && violation == other.violation &&
-         same(more_values, other.more_values) && verdict == other.verdict && rank == other.rank && filled == other.filled &&
-         slots == other.slots && keep == other.keep && same(cutoff, other.cutoff) && ahead == other.ahead && rule == other.rule &&
-         at == other.at;
 }
 
 Timestamp newest_timestamp(const Snapshot& snapshot) {
