@@ -71,6 +71,12 @@ Declared read_declared(ObjectReader& reader, RuleSpec& rule, Diagnostics& diagno
       diagnostics.error(reader.path_to("relative_to"), pattern.error().message);
     }
   }
+  if (const auto mode = reader.word("relative_to_mode", mode_names())) {
+    declared.relative_to_mode = static_cast<Mode>(*mode);
+    if (rule.mode == declared.relative_to_mode && !declared.relative_to)
+      diagnostics.error(reader.path_to("relative_to_mode"), "expected another mode than `mode`, or `relative_to` with it");
+    if (reader.has("other_trial")) diagnostics.error(reader.path(), "expected either `relative_to_mode` or `other_trial`");
+  }
   if (const auto trial = reader.integer("other_trial", {.min = 0, .max = kTrialMax})) {
     rule.parameters["other_trial"] = static_cast<double>(*trial);
     if (declared.relative_to) diagnostics.error(reader.path(), "expected either `relative_to` or `other_trial`");
@@ -213,6 +219,7 @@ RuleSpec parse_rule(const Json& json, const std::string& path, Diagnostics& diag
     rule.collections = read_names(*names, reader.path_to("collections"), diagnostics);
   if (const Json* tensors = reader.find("tensors"))
     rule.tensors = parse_patterns(*tensors, reader.path_to("tensors"), diagnostics);
+  if (const auto mode = reader.word("mode", mode_names())) rule.mode = static_cast<Mode>(*mode);
   if (rule.type == "bound") rule.declared = read_declared(reader, rule, diagnostics);
   if (rule.type == "process") rule.argv = read_argv(reader, diagnostics);
   static const Json kNone = Json::object();

@@ -7,7 +7,10 @@
 #include "core/check.hpp"
 namespace tuneband::debugger {
 
-bool looks_at(const DebugSpec& spec, const RuleSpec& rule, const std::string& tensor) {
+namespace {
+
+// By its name alone.
+bool names(const DebugSpec& spec, const RuleSpec& rule, const std::string& tensor) {
   const auto in = [&](const std::string& name) {
     const Collection* collection = spec.collection(name);
     return name == "*" || (collection == nullptr ? collection_of(tensor) == name : collection->holds(tensor));
@@ -16,8 +19,23 @@ bool looks_at(const DebugSpec& spec, const RuleSpec& rule, const std::string& te
   const bool said = !rule.collections.empty() || !rule.tensors.empty();
   const RuleType* type = find_rule_type(rule.type);
   const auto& collections = said || type == nullptr ? rule.collections : type->collections;
-  return std::any_of(collections.begin(), collections.end(), in) || std::any_of(rule.tensors.begin(), rule.tensors.end(), by) ||
-         (rule.declared && rule.declared->relative_to && by(*rule.declared->relative_to));
+  return std::any_of(collections.begin(), collections.end(), in) || std::any_of(rule.tensors.begin(), rule.tensors.end(), by);
+}
+
+// What others are divided by may be in another mode, and have a name that says it.
+bool divides_others(const RuleSpec& rule, const TensorAtStep& tensor) {
+  if (!rule.declared || (!rule.declared->relative_to && !rule.declared->relative_to_mode)) return false;
+  const auto& mode = rule.declared->relative_to_mode;
+  const auto& pattern = rule.declared->relative_to;
+  return (!mode || tensor.mode == *mode) && (!pattern || pattern->found_in(tensor.name));
+}
+
+bool in_mode(const RuleSpec& rule, const TensorAtStep& tensor) { return !rule.mode || tensor.mode == *rule.mode; }
+
+}  // namespace
+
+bool looks_at(const DebugSpec& spec, const RuleSpec& rule, const TensorAtStep& tensor) {
+  return divides_others(rule, tensor) || (in_mode(rule, tensor) && names(spec, rule, tensor.name));
 }
 
 Judge::Judge(DebugSpec spec, OtherTrial other) : spec_(std::move(spec)), other_(std::move(other)) {
@@ -29,10 +47,12 @@ Judge::Judge(DebugSpec spec, OtherTrial other) : spec_(std::move(spec)), other_(
   }
 }
 
-bool Judge::looks(Watch& watch, const std::string& tensor) const {
-  const auto known = watch.looks_at.find(tensor);
+bool Judge::looks(Watch& watch, const TensorAtStep& tensor) const {
+  if (divides_others(watch.spec, tensor)) return true;
+  if (!in_mode(watch.spec, tensor)) return false;
+  const auto known = watch.looks_at.find(tensor.name);
   if (known != watch.looks_at.end()) return known->second;
-  return watch.looks_at.emplace(tensor, looks_at(spec_, watch.spec, tensor)).first->second;
+  return watch.looks_at.emplace(tensor.name, names(spec_, watch.spec, tensor.name)).first->second;
 }
 
 template <class Ask>
@@ -54,7 +74,7 @@ std::vector<Finding> Judge::step(const StepTensors& tensors) {
   return ask_each([&](Watch& watch) -> std::optional<Finding> {
     StepTensors selected{tensors.step, {}, {}};
     std::copy_if(tensors.tensors.begin(), tensors.tensors.end(), std::back_inserter(selected.tensors),
-                 [&](const TensorAtStep& tensor) { return looks(watch, tensor.name); });
+                 [&](const TensorAtStep& tensor) { return looks(watch, tensor); });
     if (selected.tensors.empty()) return std::nullopt;
     const auto other = watch.spec.parameters.find("other_trial");
     if (other != watch.spec.parameters.end() && other_) selected.other = other_(static_cast<int>(other->second), tensors.step);

@@ -14,7 +14,7 @@
 namespace tuneband::debugger {
 
 // Whether a rule looks at a tensor.
-bool looks_at(const DebugSpec& spec, const RuleSpec& rule, const std::string& tensor);
+bool looks_at(const DebugSpec& spec, const RuleSpec& rule, const TensorAtStep& tensor);
 
 class Judge {
  public:
@@ -40,10 +40,10 @@ class Judge {
     std::size_t standing = 0;                // index
     std::optional<std::int64_t> saved_at{};  // the last step that was counted: one may come in parts
     std::optional<std::int64_t> judged_at{};
-    std::unordered_map<std::string, bool> looks_at{};  // by tensor, once asked
+    std::unordered_map<std::string, bool> looks_at{};  // by tensor's name, once asked
   };
 
-  bool looks(Watch& watch, const std::string& tensor) const;
+  bool looks(Watch& watch, const TensorAtStep& tensor) const;
   // Takes the rules away that find something by `ask`.
   template <class Ask>
   std::vector<Finding> ask_each(const Ask& ask);

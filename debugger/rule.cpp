@@ -84,6 +84,16 @@ std::optional<bool> higher_is_better(std::string_view tensor, const JudgeContext
   return std::nullopt;
 }
 
+std::string key_of(const TensorAtStep& tensor) {
+  const Mode told = told_mode(tensor.name, tensor.mode);
+  return told == Mode::none ? tensor.name : tensor.name + '\n' + std::string(to_string(told));
+}
+
+std::string shown(const TensorAtStep& tensor) {
+  const Mode told = told_mode(tensor.name, tensor.mode);
+  return "`" + tensor.name + "`" + (told == Mode::none ? "" : " (" + std::string(to_string(told)) + ")");
+}
+
 Finding found(std::string tensor, std::int64_t step, double value, double threshold, std::string message) {
   return {"", std::move(tensor), step, value, threshold, std::move(message), ""};
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "debugger/finding.hpp"
+#include "debugger/mode.hpp"
 #include "debugger/pattern.hpp"
 #include "debugger/reductions.hpp"
 #include "debugger/rule_standing.hpp"
@@ -22,7 +23,13 @@ struct TensorAtStep {
   std::string name;  // "gradients/fc1.weight"
   Summary summary;
   const ArrayView* raw = nullptr;  // the whole of it, where it is at hand
+  Mode mode = Mode::none;          // told, or said by the name
 };
+
+// For what is kept of each tensor: its name, and its mode where the name does not say it.
+std::string key_of(const TensorAtStep& tensor);
+// For messages: "`losses/train`"; "`losses/cross-entropy` (validation)", where the name does not say it.
+std::string shown(const TensorAtStep& tensor);
 
 struct StepTensors {
   std::int64_t step = 0;
@@ -43,6 +50,9 @@ struct Declared {
   std::optional<double> below;
   int for_steps = 1;
   std::optional<Pattern> relative_to;  // divided by the same reduction of the first tensor that this finds, at the same step
+  // Divided by that of the tensor of this mode which relative_to finds, or else is named alike (named_mode()), as it was last
+  // saved until this step.
+  std::optional<Mode> relative_to_mode;
   // With the parameter `other_trial` of its rule: divided by that of the same tensor in that trial, at the same step.
 };
 
@@ -52,6 +62,7 @@ struct RuleSpec {
   std::map<std::string, double> parameters;  // defaults filled in; those without a default only where they were given
   std::vector<std::string> collections;      // of these,
   std::vector<Pattern> tensors;              // and what these find; both empty: as the type says
+  std::optional<Mode> mode;                  // of those the ones in this mode; nothing: in any
   std::optional<Declared> declared;          // of the type `bound`
   std::vector<std::string> argv;             // of the type `process`
   Action action = Action::note;

@@ -35,6 +35,14 @@ bool SaveSchedule::due(std::int64_t step) const {
   return std::binary_search(steps.begin(), steps.end(), step);
 }
 
+bool SaveSchedule::due_within(std::int64_t after, std::int64_t step) const {
+  const auto listed = std::upper_bound(steps.begin(), steps.end(), after);
+  if (listed != steps.end() && *listed <= step) return true;
+  const std::int64_t last = until ? std::min(step, *until - 1) : step;
+  const std::int64_t last_multiple = last - last % every;  // of those from 0
+  return last >= 0 && last_multiple > after && last_multiple >= from;
+}
+
 SaveSchedule derived_schedule(std::int64_t max_resource, std::int64_t saves) {
   SaveSchedule schedule;
   schedule.derived = true;

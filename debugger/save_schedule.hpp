@@ -19,6 +19,8 @@ struct SaveSchedule {
 
   // from <= step < until and a multiple of `every`, or listed.
   bool due(std::int64_t step) const;
+  // Whether one of the steps after `after`, until `step` itself, is due.
+  bool due_within(std::int64_t after, std::int64_t step) const;
   bool operator==(const SaveSchedule&) const = default;
 };
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 #include "core/json.hpp"
@@ -39,6 +40,21 @@ Json tensor_for_rule(const debugger::TensorAtStep& tensor) {
     reductions[names[i]] = number_for_rule(tensor.summary.value(static_cast<debugger::Reduction>(i)));
   }
   return reductions;
+}
+
+// One for the tensors whose names say their mode, if they have any, and one for each mode that was told beside the name.
+std::vector<std::string> lines_for_rule(const debugger::StepTensors& step) {
+  std::map<debugger::Mode, Json> by_mode;
+  for (const debugger::TensorAtStep& tensor : step.tensors) {
+    const debugger::Mode told = debugger::told_mode(tensor.name, tensor.mode);
+    Json& line = by_mode[told];
+    if (line.is_null()) line = {{"step", step.step}, {"tensors", Json::object()}};
+    if (told != debugger::Mode::none) line["mode"] = to_string(told);
+    line["tensors"][tensor.name] = tensor_for_rule(tensor);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [mode, line] : by_mode) lines.push_back(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return lines;
 }
 
 }  // namespace
@@ -81,13 +97,12 @@ void RuleProcess::start(const std::vector<std::string>& environment, const std::
 
 void RuleProcess::tell(const debugger::StepTensors& step) {
   if (pid_ == 0 || answered_) return;
-  Json line{{"step", step.step}, {"tensors", Json::object()}};
-  for (const debugger::TensorAtStep& tensor : step.tensors) line["tensors"][tensor.name] = tensor_for_rule(tensor);
-  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  if (waiting_.size() + text.size() > kWaitingBytesMax) {
-    ++dropped_;
-  } else {
-    waiting_ += text;
+  for (const std::string& line : lines_for_rule(step)) {
+    if (waiting_.size() + line.size() > kWaitingBytesMax) {
+      ++dropped_;
+    } else {
+      waiting_ += line;
+    }
   }
   write_waiting();
 }

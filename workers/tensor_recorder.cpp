@@ -42,7 +42,7 @@ class RuleProcesses final : public debugger::files::OutsideRules {
     for (const auto& [rule, process] : processes_) {
       debugger::StepTensors selected{step.step, {}, {}};
       for (const debugger::TensorAtStep& tensor : step.tensors) {
-        if (debugger::looks_at(spec_, rule, tensor.name)) selected.tensors.push_back(tensor);
+        if (debugger::looks_at(spec_, rule, tensor)) selected.tensors.push_back(tensor);
       }
       if (!selected.tensors.empty()) process->tell(selected);
     }

@@ -1,5 +1,6 @@
 #include "debugger/files/recorder.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -20,7 +21,7 @@ Judge::OtherTrial other_trials(const std::string& trial_dir, int rank) {
     std::vector<TensorAtStep> tensors;
     if (!known->second) return tensors;
     known->second->for_each_step(step, step, [&](std::int64_t, const std::vector<StoredTensor>& stored) {
-      for (const StoredTensor& tensor : stored) tensors.push_back({tensor.name, tensor.summary, nullptr});
+      for (const StoredTensor& tensor : stored) tensors.push_back({tensor.name, tensor.summary, nullptr, tensor.mode});
       return true;
     });
     return tensors;
@@ -49,7 +50,7 @@ void Recorder::replay(std::int64_t until) {
   if (!reader) return;
   reader->for_each_step(0, until, [&](std::int64_t step, const std::vector<StoredTensor>& tensors) {
     StepTensors told{step, {}};
-    for (const StoredTensor& tensor : tensors) told.tensors.push_back({tensor.name, tensor.summary, nullptr});
+    for (const StoredTensor& tensor : tensors) told.tensors.push_back({tensor.name, tensor.summary, nullptr, tensor.mode});
     judge(std::move(told));
     return judge_.asks();
   });
@@ -69,22 +70,35 @@ bool Recorder::wants(std::string_view collection, std::int64_t step) const {
   return false;
 }
 
-void Recorder::add(std::int64_t step, std::string_view name, double scalar) {
-  if (spec_.saves(name, step) == nullptr || !valid_tensor_name(name)) return;
-  if (writer_) writer_->add(name, scalar);
-  step_.tensors.push_back({std::string(name), summarise(scalar), nullptr});
+const Collection* Recorder::wanted(std::int64_t step, std::string_view name, Mode told) {
+  if (!valid_tensor_name(name)) return nullptr;
+  if (told != Mode::validation && told != Mode::predict) return spec_.saves(name, step);
+  for (const Collection& one : spec_.collections) {
+    if (!one.holds(name)) continue;
+    std::int64_t& last = off_training_.try_emplace({one.name, told}, -1).first->second;
+    if (step != last && !one.save.due(step) && !one.save.due_within(last, step)) continue;
+    last = std::max(last, step);
+    return &one;
+  }
+  return nullptr;
 }
 
-void Recorder::add(std::int64_t step, std::string_view name, const ArrayView& array) {
-  const Collection* collection = spec_.saves(name, step);
-  if (collection == nullptr || !valid_tensor_name(name)) return;
+void Recorder::add(std::int64_t step, std::string_view name, double scalar, Mode told) {
+  if (wanted(step, name, told) == nullptr) return;
+  if (writer_) writer_->add(name, scalar, told);
+  step_.tensors.push_back({std::string(name), summarise(scalar), nullptr, mode_of(name, told)});
+}
+
+void Recorder::add(std::int64_t step, std::string_view name, const ArrayView& array, Mode told) {
+  const Collection* collection = wanted(step, name, told);
+  if (collection == nullptr) return;
   auto kept = std::make_unique<Kept>();
   kept->bytes.assign(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size());
   kept->view = array;
   kept->view.bytes = std::as_bytes(std::span<const char>(kept->bytes.data(), kept->bytes.size()));
   const Summary summary = summarise(kept->view);
-  if (writer_) writer_->add(name, kept->view, summary, collection->raw);
-  step_.tensors.push_back({std::string(name), summary, &kept->view});
+  if (writer_) writer_->add(name, kept->view, summary, collection->raw, told);
+  step_.tensors.push_back({std::string(name), summary, &kept->view, mode_of(name, told)});
   kept_.push_back(std::move(kept));
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "debugger/debug_spec.hpp"
@@ -52,8 +53,10 @@ class Recorder {
   bool wants(std::string_view collection, std::int64_t step) const;
 
   // A tensor of the step to come: kept when a collection wants it. An array is read at once, and need not live until commit().
-  void add(std::int64_t step, std::string_view name, double scalar);
-  void add(std::int64_t step, std::string_view name, const ArrayView& array);
+  // `told`: its mode; none: the one that its name says. Steps at which something is told of validation or prediction are few:
+  // that is kept at the first of them at or after one that is due.
+  void add(std::int64_t step, std::string_view name, double scalar, Mode told = Mode::none);
+  void add(std::int64_t step, std::string_view name, const ArrayView& array, Mode told = Mode::none);
   // The step is whole: it is appended, and judged.
   void commit(std::int64_t step);
   // No step comes any more: where none came, all that was saved before is told to the rules; those outside come to their end.
@@ -77,6 +80,7 @@ class Recorder {
 
   void replay(std::int64_t until);
   void judge(StepTensors tensors);
+  const Collection* wanted(std::int64_t step, std::string_view name, Mode told);
 
   DebugSpec spec_;
   std::string trial_dir_;
@@ -85,7 +89,8 @@ class Recorder {
   Judge judge_;
   std::optional<TensorWriter> writer_;
   StepTensors step_;
-  std::vector<std::unique_ptr<Kept>> kept_;  // arrays of the step to come
+  std::vector<std::unique_ptr<Kept>> kept_;                            // arrays of the step to come
+  std::map<std::pair<std::string, Mode>, std::int64_t> off_training_;  // by collection: the last step of it that was kept
   std::unique_ptr<OutsideRules> outside_;
   std::map<std::string, std::string> outside_faults_;  // the last one, by rule
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();

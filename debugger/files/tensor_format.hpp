@@ -1,9 +1,10 @@
 // The bytes of a file of tensors: TRIAL/tensors/<epoch>-<rank>.tensors, appended to by the one segment of that epoch.
 //
-//   file   "TBTENS01", i64 the step at which the segment began
+//   file   "TBTENS02", i64 the step at which the segment began
 //   block  of one step: a Head, `rows_size` bytes of rows, `raw_size` bytes of whole arrays. Appended in one piece.
 //   row    u8 kind, and then
-//     name     u32 id, u16 size, the name              before the first other row of that id
+//     name     u32 id, u16 size, the name              before the first other row of that id, one of these two; an id is a
+//     moded    u32 id, u8 Mode, u16 size, the name      tensor: the one whose mode its name says, if it has any, or of this mode
 //     scalar   u32 id, f64                              13 bytes
 //     summary  u32 id, array, 14 f64 (Summary)          of an array that is reduced
 //     raw      u32 id, array, u8 flags, u64 offset among the raw bytes, u64 size, u32 CRC-32
@@ -11,7 +12,7 @@
 //   array  u8 DType, u8 dimensions, i64 each
 //
 // Little-endian. A block counts when it is whole and its rows' CRC-32 is right; the first that is not ends the file. Of several
-// epochs a later one takes the place of all steps after the one at which it began.
+// epochs a later one takes the place of all steps after the one at which it began. "TBTENS01" is the same without rows `moded`.
 #pragma once
 
 #include <zlib.h>
@@ -24,7 +25,8 @@ namespace tuneband::debugger::files {
 
 static_assert(std::endian::native == std::endian::little);
 
-inline constexpr char kFileMagic[8] = {'T', 'B', 'T', 'E', 'N', 'S', '0', '1'};
+inline constexpr char kFileMagic[8] = {'T', 'B', 'T', 'E', 'N', 'S', '0', '2'};
+inline constexpr char kFileMagicWithoutModes[8] = {'T', 'B', 'T', 'E', 'N', 'S', '0', '1'};
 inline constexpr std::uint64_t kFileHeadSize = 16;
 inline constexpr std::uint32_t kBlockMagic = 0x4b4c4254;  // "TBLK"
 
@@ -38,7 +40,7 @@ struct Head {
 };
 static_assert(sizeof(Head) == 32);
 
-enum class RowKind : std::uint8_t { name = 0, scalar = 1, summary = 2, raw = 3, dropped = 4 };
+enum class RowKind : std::uint8_t { name = 0, scalar = 1, summary = 2, raw = 3, dropped = 4, moded = 5 };
 
 inline constexpr std::uint8_t kFlagBigEndian = 1;
 inline constexpr std::uint8_t kFlagFortranOrder = 2;

@@ -101,6 +101,7 @@ struct TensorReader::Row {
   RowKind kind = RowKind::name;
   std::uint32_t id = 0;
   std::string_view name;
+  Mode mode = Mode::none;  // told
   double scalar = 0;
   DType dtype = DType::float64;
   std::vector<std::int64_t> shape;
@@ -110,6 +111,8 @@ struct TensorReader::Row {
   std::uint64_t size = 0;
   std::uint32_t crc = 0;
   Dropped dropped;
+
+  bool names() const { return kind == RowKind::name || kind == RowKind::moded; }
 
   void take_array(Bytes& bytes) {
     const auto type = bytes.take<std::uint8_t>();
@@ -128,6 +131,13 @@ struct TensorReader::Row {
       case RowKind::name:
         row.name = bytes.text(bytes.take<std::uint16_t>());
         break;
+      case RowKind::moded: {
+        const auto mode = bytes.take<std::uint8_t>();
+        if (mode == static_cast<std::uint8_t>(Mode::none) || mode >= kModes) bytes.refuse();
+        row.mode = static_cast<Mode>(mode);
+        row.name = bytes.text(bytes.take<std::uint16_t>());
+        break;
+      }
       case RowKind::scalar:
         row.scalar = bytes.take<double>();
         break;
@@ -198,10 +208,12 @@ void TensorReader::read_file(const std::string& path, std::int64_t epoch) {
   const auto end = static_cast<std::uint64_t>(status.st_size);
   char magic[sizeof kFileMagic];
   std::int64_t begin_step = 0;
-  if (!read_at(fd.get(), magic, sizeof magic, 0) || std::memcmp(magic, kFileMagic, sizeof magic) != 0) return;
+  if (!read_at(fd.get(), magic, sizeof magic, 0)) return;
+  const bool with_modes = std::memcmp(magic, kFileMagic, sizeof magic) == 0;
+  if (!with_modes && std::memcmp(magic, kFileMagicWithoutModes, sizeof magic) != 0) return;
   if (!read_at(fd.get(), &begin_step, sizeof begin_step, sizeof magic)) return;
   std::erase_if(blocks_, [&](const Block& block) { return block.step > begin_step; });
-  files_.push_back({path, epoch, begin_step, {}});
+  files_.push_back({path, epoch, begin_step, with_modes, {}});
   std::uint64_t offset = kFileHeadSize;
   Head head;
   while (end - offset >= sizeof head && read_at(fd.get(), &head, sizeof head, offset)) {
@@ -220,7 +232,7 @@ void TensorReader::read_file(const std::string& path, std::int64_t epoch) {
 
 // Looks at every row once, so that later reads need not doubt them.
 bool TensorReader::take_rows(Block& block) {
-  std::vector<std::string>& names = files_[block.file].names;
+  File& file = files_[block.file];
   Bytes bytes(block.rows);
   while (!bytes.done() && bytes.ok()) {
     const Row row = Row::take(bytes);
@@ -228,10 +240,11 @@ bool TensorReader::take_rows(Block& block) {
     if (row.kind == RowKind::dropped) {
       dropped_.rows = std::max(dropped_.rows, row.dropped.rows);
       dropped_.bytes = std::max(dropped_.bytes, row.dropped.bytes);
-    } else if (row.kind == RowKind::name) {
-      if (row.id > names.size() || row.id >= kNamesMax || !valid_tensor_name(row.name)) return false;
-      if (row.id == names.size()) names.emplace_back(row.name);
-    } else if (row.id >= names.size()) {
+    } else if (row.names()) {
+      const bool known = row.kind == RowKind::name || file.with_modes;
+      if (!known || row.id > file.tensors.size() || row.id >= kNamesMax || !valid_tensor_name(row.name)) return false;
+      if (row.id == file.tensors.size()) file.tensors.push_back({std::string(row.name), mode_of(row.name, row.mode)});
+    } else if (row.id >= file.tensors.size()) {
       return false;
     }
     if (row.kind != RowKind::raw) continue;
@@ -247,7 +260,7 @@ void TensorReader::for_each_row(const Block& block, const Each& each) const {
   Bytes bytes(block.rows);
   while (!bytes.done()) {
     const Row row = Row::take(bytes);
-    if (row.kind != RowKind::name && row.kind != RowKind::dropped) each(files_[block.file].names[row.id], row);
+    if (!row.names() && row.kind != RowKind::dropped) each(files_[block.file].tensors[row.id], row);
   }
 }
 
@@ -269,16 +282,17 @@ std::vector<std::int64_t> TensorReader::steps() const {
 }
 
 std::vector<TensorEntry> TensorReader::tensors() const {
-  std::map<std::string, TensorEntry> entries;
+  std::map<std::pair<std::string, Mode>, TensorEntry> entries;
   for (const Block& block : blocks_) {
-    for_each_row(block, [&](const std::string& name, const Row& row) {
-      TensorEntry& entry = entries[name];
+    for_each_row(block, [&](const Id& id, const Row& row) {
+      TensorEntry& entry = entries[{id.name, id.mode}];
       if (row.kind == RowKind::raw) {
         entry.whole = true;
         return;
       }
       if (entry.steps == 0) entry.first_step = block.step;
-      entry.name = name;
+      entry.name = id.name;
+      entry.mode = id.mode;
       entry.last_step = block.step;
       ++entry.steps;
       entry.scalar = row.kind == RowKind::scalar;
@@ -287,36 +301,38 @@ std::vector<TensorEntry> TensorReader::tensors() const {
     });
   }
   std::vector<TensorEntry> by_name;
-  for (auto& [name, entry] : entries) by_name.push_back(std::move(entry));
+  for (auto& [id, entry] : entries) by_name.push_back(std::move(entry));
   return by_name;
 }
 
 void TensorReader::for_each_step(std::int64_t from, std::int64_t until, const Take& take) const {
   for_each_block(from, until, [&](const Block& block) {
     std::vector<StoredTensor> tensors;
-    for_each_row(block, [&](const std::string& name, const Row& row) {
+    for_each_row(block, [&](const Id& id, const Row& row) {
       if (row.kind == RowKind::raw) {
-        for (StoredTensor& tensor : tensors) tensor.whole = tensor.whole || tensor.name == name;
+        for (StoredTensor& tensor : tensors) tensor.whole = tensor.whole || (tensor.name == id.name && tensor.mode == id.mode);
       } else {
-        const bool scalar = row.kind == RowKind::scalar;
-        tensors.push_back({name, scalar, row.dtype, row.shape, scalar ? summarise(row.scalar) : row.summary, false});
+        tensors.push_back(stored(id, row));
       }
     });
     return take(block.step, tensors);
   });
 }
 
+StoredTensor TensorReader::stored(const Id& id, const Row& row) {
+  const bool scalar = row.kind == RowKind::scalar;
+  return {id.name, scalar, row.dtype, row.shape, scalar ? summarise(row.scalar) : row.summary, false, id.mode};
+}
+
 std::vector<std::pair<std::int64_t, StoredTensor>> TensorReader::series(const std::string& name, std::int64_t from,
-                                                                        std::int64_t until) const {
+                                                                        std::int64_t until, std::optional<Mode> mode) const {
   std::vector<std::pair<std::int64_t, StoredTensor>> series;
   for_each_block(from, until, [&](const Block& block) {
-    for_each_row(block, [&](const std::string& tensor, const Row& row) {
-      if (tensor != name) return;
-      const bool scalar = row.kind == RowKind::scalar;
-      if (row.kind == RowKind::raw) {
-        if (!series.empty()) series.back().second.whole = true;
-      } else {
-        series.push_back({block.step, {name, scalar, row.dtype, row.shape, scalar ? summarise(row.scalar) : row.summary, false}});
+    for_each_row(block, [&](const Id& id, const Row& row) {
+      if (id.name != name || (mode && id.mode != *mode)) return;
+      if (row.kind != RowKind::raw) return series.push_back({block.step, stored(id, row)});
+      for (auto saved = series.rbegin(); saved != series.rend() && saved->first == block.step; ++saved) {
+        if (saved->second.mode == id.mode) saved->second.whole = true;
       }
     });
     return true;
@@ -324,11 +340,11 @@ std::vector<std::pair<std::int64_t, StoredTensor>> TensorReader::series(const st
   return series;
 }
 
-std::optional<StoredArray> TensorReader::array(const std::string& name, std::int64_t step) const {
+std::optional<StoredArray> TensorReader::array(const std::string& name, std::int64_t step, std::optional<Mode> mode) const {
   std::optional<StoredArray> array;
   for_each_block(step, step, [&](const Block& block) {
-    for_each_row(block, [&](const std::string& tensor, const Row& row) {
-      if (row.kind != RowKind::raw || tensor != name) return;
+    for_each_row(block, [&](const Id& id, const Row& row) {
+      if (row.kind != RowKind::raw || id.name != name || (mode && id.mode != *mode)) return;
       StoredArray found{row.dtype, (row.flags & kFlagBigEndian) != 0, (row.flags & kFlagFortranOrder) != 0, row.shape,
                         std::string(row.size, '\0')};
       const os::UniqueFd fd = open_file(files_[block.file].path);

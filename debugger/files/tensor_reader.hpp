@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "debugger/files/tensor_writer.hpp"
+#include "debugger/mode.hpp"
 #include "debugger/reductions.hpp"
 
 namespace tuneband::debugger::files {
@@ -33,6 +34,7 @@ struct StoredTensor {
   std::vector<std::int64_t> shape;  // of an array
   Summary summary;                  // of a scalar: that of this one number
   bool whole = false;               // the array itself is there, too
+  Mode mode = Mode::none;           // told, or said by the name
 };
 
 // What is known of a tensor over all steps.
@@ -45,6 +47,7 @@ struct TensorEntry {
   bool whole = false;            // at some step
   DType dtype = DType::float64;  // at the last step
   std::vector<std::int64_t> shape;
+  Mode mode = Mode::none;
 };
 
 class TensorReader {
@@ -56,23 +59,29 @@ class TensorReader {
 
   // Steps at which anything was saved, ascending.
   std::vector<std::int64_t> steps() const;
-  std::vector<TensorEntry> tensors() const;  // by name
+  std::vector<TensorEntry> tensors() const;  // by name, then mode
   const Dropped& dropped() const { return dropped_; }
 
   // Everything saved at steps in [from, until], in order. `take` gives false to end.
   using Take = std::function<bool(std::int64_t step, const std::vector<StoredTensor>& tensors)>;
   void for_each_step(std::int64_t from, std::int64_t until, const Take& take) const;
-  // Of one tensor, every step in [from, until] at which it was saved.
-  std::vector<std::pair<std::int64_t, StoredTensor>> series(const std::string& name, std::int64_t from, std::int64_t until) const;
-  // Nothing: it was not saved whole at this step, or is damaged.
-  std::optional<StoredArray> array(const std::string& name, std::int64_t step) const;
+  // Of the tensors of one name, or the one of this mode, every step in [from, until] at which it was saved; at a step as saved.
+  std::vector<std::pair<std::int64_t, StoredTensor>> series(const std::string& name, std::int64_t from, std::int64_t until,
+                                                            std::optional<Mode> mode = {}) const;
+  // Nothing: it was not saved whole at this step, or is damaged. Without a mode the last that was saved at it.
+  std::optional<StoredArray> array(const std::string& name, std::int64_t step, std::optional<Mode> mode = {}) const;
 
  private:
+  struct Id {
+    std::string name;
+    Mode mode = Mode::none;
+  };
   struct File {
     std::string path;
     std::int64_t epoch = 0;
     std::int64_t begin_step = 0;
-    std::vector<std::string> names;  // by id
+    bool with_modes = true;
+    std::vector<Id> tensors;  // by id
   };
   struct Block {
     std::size_t file = 0;
@@ -83,6 +92,8 @@ class TensorReader {
     bool dropped = false;
   };
   struct Row;
+
+  static StoredTensor stored(const Id& id, const Row& row);
 
   void read_file(const std::string& path, std::int64_t epoch);
   void drop_saved_again();

@@ -63,12 +63,15 @@ Result<TensorWriter> TensorWriter::open(const std::string& trial_dir, std::int64
   return writer;
 }
 
-std::uint32_t TensorWriter::id_of(std::string_view name) {
+std::uint32_t TensorWriter::id_of(std::string_view name, Mode mode) {
   const auto next = static_cast<std::uint32_t>(ids_.size());
-  Id& id = ids_.try_emplace(std::string(name), Id{next, false}).first->second;
+  const Mode told = told_mode(name, mode);
+  std::string key(1, static_cast<char>(told));
+  Id& id = ids_.try_emplace(key.append(name), Id{next, false}).first->second;
   if (!std::exchange(id.told, true)) {
-    put(rows_, RowKind::name);
+    put(rows_, told == Mode::none ? RowKind::name : RowKind::moded);
     put(rows_, id.number);
+    if (told != Mode::none) put(rows_, told);
     put(rows_, static_cast<std::uint16_t>(name.size()));
     rows_.append(name);
   }
@@ -90,9 +93,9 @@ bool TensorWriter::room_for(std::size_t bytes, std::size_t rows) {
   return fits;
 }
 
-void TensorWriter::add(std::string_view name, double scalar) {
+void TensorWriter::add(std::string_view name, double scalar, Mode mode) {
   if (!room_for(kScalarRowSize + name.size(), 1)) return;
-  const std::uint32_t id = id_of(name);
+  const std::uint32_t id = id_of(name, mode);
   put(rows_, RowKind::scalar);
   put(rows_, id);
   put(rows_, scalar);
@@ -105,11 +108,11 @@ void TensorWriter::put_array(const ArrayView& array) {
   for (const std::int64_t axis : array.shape) put(rows_, axis);
 }
 
-void TensorWriter::add(std::string_view name, const ArrayView& array, const Summary& summary, bool whole) {
+void TensorWriter::add(std::string_view name, const ArrayView& array, const Summary& summary, bool whole, Mode mode) {
   constexpr std::size_t kArraySizeMax = 2 + kDimensionsMax * sizeof(std::int64_t);
   constexpr std::size_t kFixedSize = 64 + kArraySizeMax + kSummaryNumbers * sizeof(double);
   if (!room_for(kFixedSize + name.size(), 1)) return;
-  const std::uint32_t id = id_of(name);
+  const std::uint32_t id = id_of(name, mode);
   put(rows_, RowKind::summary);
   put(rows_, id);
   put_array(array);

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "debugger/files/tensor_room.hpp"
+#include "debugger/mode.hpp"
 #include "debugger/reductions.hpp"
 #include "os/unique_fd.hpp"
 
@@ -24,9 +25,9 @@ class TensorWriter {
   static Result<TensorWriter> open(const std::string& trial_dir, std::int64_t epoch, int rank, std::int64_t begin_step,
                                    std::int64_t bytes_max, std::int64_t job_bytes_max = kUnbounded);
 
-  // Of the step to come. Names are valid (valid_tensor_name()).
-  void add(std::string_view name, double scalar);
-  void add(std::string_view name, const ArrayView& array, const Summary& summary, bool whole);
+  // Of the step to come. Names are valid (valid_tensor_name()). `mode`: none, the one that the name says.
+  void add(std::string_view name, double scalar, Mode mode = Mode::none);
+  void add(std::string_view name, const ArrayView& array, const Summary& summary, bool whole, Mode mode = Mode::none);
   // Appends them, in one piece. Nothing was added: nothing is written. Errors: the system's; what was added is dropped then.
   Result<void> commit(std::int64_t step);
 
@@ -35,7 +36,7 @@ class TensorWriter {
 
  private:
   TensorWriter(const std::string& trial_dir, std::int64_t job_bytes_max) : room_(trial_dir, job_bytes_max) {}
-  std::uint32_t id_of(std::string_view name);
+  std::uint32_t id_of(std::string_view name, Mode mode);
   void put_array(const ArrayView& array);
   bool room_for(std::size_t bytes, std::size_t rows);
 
@@ -50,7 +51,7 @@ class TensorWriter {
     std::uint32_t number = 0;
     bool told = false;  // in the file, or in rows_
   };
-  std::unordered_map<std::string, Id> ids_;
+  std::unordered_map<std::string, Id> ids_;  // by mode, a letter, and name
   Dropped dropped_;
   Dropped told_;  // what the file says of it
   TensorRoom room_;

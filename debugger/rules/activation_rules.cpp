@@ -26,7 +26,7 @@ std::optional<double> inactive_nodes(const ArrayView& array, double low, double 
 
 Finding inactive_layer(const TensorAtStep& tensor, std::int64_t step, double percent, double threshold, const char* what) {
   return found(tensor.name, step, percent, threshold,
-               short_number(percent) + " % of the nodes of `" + tensor.name + "` are " + what + " at step " +
+               short_number(percent) + " % of the nodes of " + shown(tensor) + " are " + what + " at step " +
                    std::to_string(step) + ", more than " + short_number(threshold) + " %");
 }
 
@@ -116,8 +116,8 @@ class PoorWeightInitialization final : public Rule {
     const double ratio = largest->summary.variance / smallest->summary.variance;
     if (!(ratio > threshold_)) return std::nullopt;
     return found(largest->name, step.step, ratio, threshold_,
-                 "the variance of `" + largest->name + "` is " + short_number(ratio) + " times that of `" + smallest->name +
-                     "` at step " + std::to_string(step.step));
+                 "the variance of " + shown(*largest) + " is " + short_number(ratio) + " times that of " + shown(*smallest) +
+                     " at step " + std::to_string(step.step));
   }
 
  private:
@@ -129,20 +129,20 @@ class PoorWeightInitialization final : public Rule {
     const double range = percentile(values, kHigh) - percentile(values, kLow);
     if (!(range < range_)) return std::nullopt;
     return found(tensor.name, step, range, range_,
-                 "the gradients `" + tensor.name + "` lie within " + short_number(range) + " (5 % to 95 %) at step " +
+                 "the gradients " + shown(tensor) + " lie within " + short_number(range) + " (5 % to 95 %) at step " +
                      std::to_string(step));
   }
 
   std::optional<Finding> flat(const TensorAtStep& tensor, std::int64_t step) {
     constexpr double kSame = 1e-5;
     judges();
-    Flat& its = losses_[tensor.name];
+    Flat& its = losses_[key_of(tensor)];
     const double loss = tensor.summary.value(Reduction::mean);
     its.steps = its.before && std::abs(loss - *its.before) <= kSame * std::abs(*its.before) ? its.steps + 1 : 0;
     its.before = loss;
     if (its.steps < patience_) return std::nullopt;
     return found(tensor.name, step, its.steps, patience_,
-                 "`" + tensor.name + "` did not move for " + std::to_string(its.steps) + " of the first steps");
+                 shown(tensor) + " did not move for " + std::to_string(its.steps) + " of the first steps");
   }
 
   struct Flat {

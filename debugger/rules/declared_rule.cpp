@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "debugger/collections.hpp"
 #include "debugger/rule.hpp"
 
 namespace tuneband::debugger::rules {
@@ -10,22 +11,25 @@ namespace {
 
 class Bound final : public Rule {
  public:
-  explicit Bound(const RuleSpec& spec) : declared_(*spec.declared) {
+  explicit Bound(const RuleSpec& spec) : declared_(*spec.declared), mode_(spec.mode) {
     const auto trial = spec.parameters.find("other_trial");
     if (trial != spec.parameters.end()) other_trial_ = static_cast<int>(trial->second);
   }
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     for (const TensorAtStep& tensor : step.tensors) {
-      if (declared_.relative_to && declared_.relative_to->found_in(tensor.name)) continue;
+      if (is_unit(tensor) && declared_.relative_to_mode) units_.insert_or_assign(unit_of(tensor), kept(tensor));
+    }
+    for (const TensorAtStep& tensor : step.tensors) {
+      if (is_unit(tensor) || (mode_ && tensor.mode != *mode_)) continue;
       const TensorAtStep* other = compared_with(tensor, step);
-      if (other == nullptr && (declared_.relative_to || other_trial_)) continue;
+      if (other == nullptr && (declared_.relative_to || declared_.relative_to_mode || other_trial_)) continue;
       judges();
       const double unit = other == nullptr ? 1 : other->summary.value(declared_.reduction);
       const double value = tensor.summary.value(declared_.reduction) / unit;
       // NaN is outside of every bound.
       const bool outside = declared_.above ? !(value <= *declared_.above) : !(value >= *declared_.below);
-      int& steps = steps_[tensor.name];
+      int& steps = steps_[key_of(tensor)];
       steps = outside ? steps + 1 : 0;
       if (steps < declared_.for_steps) continue;
       return finding(tensor, other, step.step, value);
@@ -34,23 +38,41 @@ class Bound final : public Rule {
   }
 
  private:
+  // Whether it is what others are divided by.
+  bool is_unit(const TensorAtStep& tensor) const {
+    if (!declared_.relative_to && !declared_.relative_to_mode) return false;
+    return (!declared_.relative_to || declared_.relative_to->found_in(tensor.name)) &&
+           (!declared_.relative_to_mode || tensor.mode == *declared_.relative_to_mode);
+  }
+
+  // Of those that a pattern finds there is one; without, each has its own: what is left of the name is the same.
+  std::string unit_of(const TensorAtStep& tensor) const {
+    return declared_.relative_to ? "" : std::string(collection_of(tensor.name)) + "/" + named_mode(tensor.name).rest;
+  }
+
+  static TensorAtStep kept(const TensorAtStep& tensor) { return {tensor.name, tensor.summary, nullptr, tensor.mode}; }
+
   // Null: with nothing, or it is not there at this step.
   const TensorAtStep* compared_with(const TensorAtStep& tensor, const StepTensors& step) const {
+    if (declared_.relative_to_mode) {
+      const auto unit = units_.find(unit_of(tensor));
+      return unit == units_.end() ? nullptr : &unit->second;
+    }
     const auto& among = other_trial_ ? step.other : step.tensors;
     if (!other_trial_ && !declared_.relative_to) return nullptr;
     const auto found = std::find_if(among.begin(), among.end(), [&](const TensorAtStep& one) {
-      return other_trial_ ? one.name == tensor.name : declared_.relative_to->found_in(one.name);
+      return other_trial_ ? one.name == tensor.name && one.mode == tensor.mode : is_unit(one);
     });
     return found == among.end() ? nullptr : &*found;
   }
 
   Finding finding(const TensorAtStep& tensor, const TensorAtStep* other, std::int64_t step, double value) const {
     const double bound = declared_.above ? *declared_.above : *declared_.below;
-    std::string message = std::string(to_string(declared_.reduction)) + " of `" + tensor.name + "`";
+    std::string message = std::string(to_string(declared_.reduction)) + " of " + shown(tensor);
     if (other_trial_) {
       message += " by that in trial " + std::to_string(*other_trial_);
     } else if (other != nullptr) {
-      message += " by that of `" + other->name + "`";
+      message += " by that of " + shown(*other);
     }
     message += " is " + short_number(value) + " at step " + std::to_string(step) +
                (declared_.above ? ", not at most " : ", not at least ") + short_number(bound);
@@ -59,7 +81,9 @@ class Bound final : public Rule {
   }
 
   Declared declared_;
+  std::optional<Mode> mode_;
   std::optional<int> other_trial_;
+  std::map<std::string, TensorAtStep> units_;  // of relative_to_mode, as they were saved last
   std::map<std::string, int> steps_;
 };
 
@@ -69,7 +93,7 @@ std::vector<RuleType> declared_rules() {
   return {{"bound",
            {"*"},
            {},
-           "a tensor, and at the same step what it is to be divided by",
+           "a tensor, and what it is to be divided by: at the same step, in another mode at the same or an earlier one",
            "look at the tensors before it by name",
            make_rule<Bound>}};
 }

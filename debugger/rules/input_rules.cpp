@@ -20,7 +20,7 @@ class CheckInputImages final : public Rule {
     for (const TensorAtStep& tensor : step.tensors) {
       constexpr std::size_t kImageDimensions = 4;
       if (tensor.raw == nullptr || tensor.raw->shape.size() != kImageDimensions || tensor.raw->size() == 0) continue;
-      State& state = states_[tensor.name];
+      State& state = states_[key_of(tensor)];
       add(*tensor.raw, state);
       if (state.images < samples_) continue;
       judges();
@@ -28,7 +28,7 @@ class CheckInputImages final : public Rule {
         const double mean = state.sums[channel] / state.count;
         if (std::abs(mean) <= mean_) continue;
         return found(tensor.name, step.step, mean, mean_,
-                     "channel " + std::to_string(channel) + " of `" + tensor.name + "` has the mean " + short_number(mean) +
+                     "channel " + std::to_string(channel) + " of " + shown(tensor) + " has the mean " + short_number(mean) +
                          " over " + short_number(state.images) + " images, further than " + short_number(mean_) + " from 0");
       }
     }
@@ -74,7 +74,7 @@ class NlpSequenceRatio final : public Rule {
       const double percent = count * kPercent / static_cast<double>(tensor.raw->size());
       if (percent <= percent_) continue;
       return found(tensor.name, step.step, percent, percent_,
-                   short_number(percent) + " % of `" + tensor.name + "` is the token " + short_number(token_) + " at step " +
+                   short_number(percent) + " % of " + shown(tensor) + " is the token " + short_number(token_) + " at step " +
                        std::to_string(step.step));
     }
     return std::nullopt;

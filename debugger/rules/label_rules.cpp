@@ -16,14 +16,24 @@ struct Labelled {
   const TensorAtStep* predictions = nullptr;
 };
 
+bool of_one_mode(const TensorAtStep& a, const TensorAtStep& b) {
+  return a.mode == b.mode || a.mode == Mode::none || b.mode == Mode::none;
+}
+
+// The first labels that have predictions in their mode, or else the first.
 Labelled labelled(const StepTensors& step) {
-  Labelled both;
-  for (const TensorAtStep& tensor : step.tensors) {
-    if (tensor.raw == nullptr) continue;
-    if (both.labels == nullptr && tensor.name.find("label") != std::string::npos) both.labels = &tensor;
-    if (both.predictions == nullptr && tensor.name.find("prediction") != std::string::npos) both.predictions = &tensor;
+  const auto whole = [&](const TensorAtStep& tensor, const char* word) {
+    return tensor.raw != nullptr && tensor.name.find(word) != std::string::npos;
+  };
+  Labelled first;
+  for (const TensorAtStep& labels : step.tensors) {
+    if (!whole(labels, "label")) continue;
+    for (const TensorAtStep& predictions : step.tensors) {
+      if (whole(predictions, "prediction") && of_one_mode(labels, predictions)) return {&labels, &predictions};
+    }
+    if (first.labels == nullptr) first.labels = &labels;
   }
-  return both;
+  return first;
 }
 
 // Whole numbers from 0; empty: these are no classes.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "debugger/rule.hpp"
 
@@ -44,7 +45,7 @@ class LossNotDecreasing final : public Rule {
   };
 
   std::optional<Finding> look(const TensorAtStep& tensor, std::int64_t step, bool maximize) {
-    Series& series = series_[tensor.name];
+    Series& series = series_[key_of(tensor)];
     const double value = tensor.summary.value(Reduction::mean);
     series.values.emplace_back(step, value);
     while (series.values.size() > 1 && series.values[1].first <= step - steps_) series.values.pop_front();
@@ -60,7 +61,7 @@ class LossNotDecreasing final : public Rule {
     if (better || (perfect(value, maximize) && perfect(old, maximize))) return std::nullopt;
     const double change = old == 0 ? std::numeric_limits<double>::quiet_NaN() : (before - now) / std::abs(old) * kPercent;
     return found(tensor.name, step, change, percent_,
-                 "`" + tensor.name + "` is " + short_number(value) + " at step " + std::to_string(step) + " and was " +
+                 shown(tensor) + " is " + short_number(value) + " at step " + std::to_string(step) + " and was " +
                      short_number(old) + " at step " + std::to_string(old_step) + ": not better by " + short_number(percent_) +
                      " %");
   }
@@ -71,45 +72,49 @@ class LossNotDecreasing final : public Rule {
   std::unordered_map<std::string, Series> series_;
 };
 
-// What of a tensor's name says that it is of the training data, or of data held back; the rest names the metric.
-struct MetricName {
-  bool train = false;
-  std::string metric;
-};
-
-std::optional<MetricName> metric_name(std::string_view tensor) {
-  const std::string_view name = tensor.substr(std::min(tensor.size(), tensor.find('/') + 1));
-  for (const std::string_view prefix : {"train", "training"}) {
-    if (name == prefix) return MetricName{true, ""};
-    if (name.starts_with(prefix) && (name[prefix.size()] == '-' || name[prefix.size()] == '_'))
-      return MetricName{true, std::string(name.substr(prefix.size() + 1))};
-  }
-  for (const std::string_view prefix : {"validation", "valid", "val", "eval", "test"}) {
-    if (name == prefix) return MetricName{false, ""};
-    if (name.starts_with(prefix) && (name[prefix.size()] == '-' || name[prefix.size()] == '_'))
-      return MetricName{false, std::string(name.substr(prefix.size() + 1))};
-  }
-  return std::nullopt;
-}
-
-// A metric's value on both kinds of data at a step.
+// A metric on both kinds of data: what the training data had when it was saved last, and what the validation data have now.
 struct Pair {
-  std::optional<double> train;
-  std::optional<double> validation;
-  std::string validation_tensor;
+  double train = 0;
+  bool train_is_new = false;  // since the last pair of the metric
+  double validation = 0;
+  const TensorAtStep* validation_tensor = nullptr;
 };
 
-std::map<std::string, Pair> pairs_of(const StepTensors& step) {
-  std::map<std::string, Pair> pairs;
-  for (const TensorAtStep& tensor : step.tensors) {
-    const auto name = metric_name(tensor.name);
-    if (!name || tensor.summary.count == 0) continue;
-    Pair& pair = pairs[name->metric];
-    (name->train ? pair.train : pair.validation) = tensor.summary.value(Reduction::mean);
-    if (!name->train) pair.validation_tensor = tensor.name;
+// A validation may come after the step's other tensors, or at a step at which nothing of the training is saved.
+class Pairs {
+ public:
+  // Of each metric whose validation is in `step`, in the order of their names, with the training until then.
+  std::map<std::string, Pair> of(const StepTensors& step) {
+    std::map<std::string, Pair> pairs;
+    for (const TensorAtStep& tensor : step.tensors) {
+      if (tensor.summary.count == 0) continue;
+      const double value = tensor.summary.value(Reduction::mean);
+      if (tensor.mode == Mode::train) {
+        last_[named_mode(tensor.name).rest] = {value, true};
+      } else if (tensor.mode == Mode::validation) {
+        pairs[named_mode(tensor.name).rest] = {0, false, value, &tensor};
+      }
+    }
+    for (auto pair = pairs.begin(); pair != pairs.end();) {
+      const auto train = last_.find(pair->first);
+      if (train == last_.end()) {
+        pair = pairs.erase(pair);
+        continue;
+      }
+      pair->second.train = train->second.value;
+      pair->second.train_is_new = std::exchange(train->second.is_new, false);
+      ++pair;
+    }
+    return pairs;
   }
-  return pairs;
-}
+
+ private:
+  struct Last {
+    double value = 0;
+    bool is_new = false;
+  };
+  std::map<std::string, Last> last_;  // of the training data, by metric
+};
 
 class Overfit final : public Rule {
  public:
@@ -120,26 +125,27 @@ class Overfit final : public Rule {
         ratio_(spec.parameter("ratio_threshold")) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
+    const auto pairs = pairs_.of(step);
     if (step.step < start_step_) return std::nullopt;
-    for (const auto& [metric, pair] : pairs_of(step)) {
-      if (!pair.train || !pair.validation) continue;
-      const auto maximize = higher_is_better(pair.validation_tensor, context_);
+    for (const auto& [metric, pair] : pairs) {
+      const auto maximize = higher_is_better(pair.validation_tensor->name, context_);
       if (!maximize) continue;
       judges();
-      const double gap = as_loss(*pair.validation, *maximize) - as_loss(*pair.train, *maximize);
-      const double ratio = gap / std::abs(*pair.train);
+      const double gap = as_loss(pair.validation, *maximize) - as_loss(pair.train, *maximize);
+      const double ratio = gap / std::abs(pair.train);
       int& exceeded = exceeded_[metric];
       exceeded = ratio > ratio_ ? exceeded + 1 : 0;
       if (exceeded < patience_) continue;
-      return found(pair.validation_tensor, step.step, ratio, ratio_,
-                   "`" + pair.validation_tensor + "` is " + short_number(*pair.validation) + " at step " +
-                       std::to_string(step.step) + " where the training data has " + short_number(*pair.train) + ": worse by " +
+      return found(pair.validation_tensor->name, step.step, ratio, ratio_,
+                   shown(*pair.validation_tensor) + " is " + short_number(pair.validation) + " at step " +
+                       std::to_string(step.step) + " where the training data has " + short_number(pair.train) + ": worse by " +
                        short_number(ratio * kPercent) + " %, more than " + short_number(ratio_ * kPercent) + " %");
     }
     return std::nullopt;
   }
 
  private:
+  Pairs pairs_;
   JudgeContext context_;
   std::int64_t start_step_;
   int patience_;
@@ -157,17 +163,16 @@ class Overtraining final : public Rule {
         delta_(spec.parameter("delta")) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
-    for (const auto& [metric, pair] : pairs_of(step)) {
-      if (!pair.train || !pair.validation) continue;
-      const auto maximize = higher_is_better(pair.validation_tensor, context_);
+    for (const auto& [metric, pair] : pairs_.of(step)) {
+      const auto maximize = higher_is_better(pair.validation_tensor->name, context_);
       if (!maximize) continue;
       judges();
       Waited& waited = waited_[metric];
-      waited.train.note(as_loss(*pair.train, *maximize), delta_);
-      waited.validation.note(as_loss(*pair.validation, *maximize), delta_);
+      if (pair.train_is_new) waited.train.note(as_loss(pair.train, *maximize), delta_);
+      waited.validation.note(as_loss(pair.validation, *maximize), delta_);
       if (waited.train.steps < patience_train_ || waited.validation.steps < patience_validation_) continue;
-      return found(pair.validation_tensor, step.step, waited.validation.steps, patience_validation_,
-                   "`" + pair.validation_tensor + "` has not been better by " + short_number(delta_) + " for " +
+      return found(pair.validation_tensor->name, step.step, waited.validation.steps, patience_validation_,
+                   shown(*pair.validation_tensor) + " has not been better by " + short_number(delta_) + " for " +
                        std::to_string(waited.validation.steps) + " saved steps, until step " + std::to_string(step.step) +
                        ", and that of the training data not for " + std::to_string(waited.train.steps));
     }
@@ -190,6 +195,7 @@ class Overtraining final : public Rule {
     Best validation;
   };
 
+  Pairs pairs_;
   JudgeContext context_;
   int patience_train_;
   int patience_validation_;
@@ -211,7 +217,7 @@ std::vector<RuleType> loss_rules() {
       {"overfit",
        {"metrics", "losses"},
        {{"start_step", 0, 0, 1e12, true}, {"patience", 1, 1, kRuleStepsMax, true}, {"ratio_threshold", 0.1, 0, 1e9}},
-       "a metric whose better side is known, on training and on validation data at one step",
+       "a metric whose better side is known, on training data and, at the same step or later, on validation data",
        "more data or augmentation, stronger regularisation, a smaller model, or an earlier end",
        make_rule<Overfit>},
       {"overtraining",
@@ -219,7 +225,7 @@ std::vector<RuleType> loss_rules() {
        {{"patience_train", 5, 1, kRuleStepsMax, true},
         {"patience_validation", 10, 1, kRuleStepsMax, true},
         {"delta", 0.01, 0, 1e300}},
-       "a metric whose better side is known, on training and on validation data at one step",
+       "a metric whose better side is known, on training data and, at the same step or later, on validation data",
        "an earlier end: a lower max_resource, or the model of the best round (`keep`: `best`)",
        make_rule<Overtraining>},
   };

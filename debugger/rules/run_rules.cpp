@@ -35,8 +35,9 @@ class SimilarAcrossRuns final : public Rule {
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     for (const TensorAtStep& tensor : step.tensors) {
-      const auto same = std::find_if(step.other.begin(), step.other.end(),
-                                     [&](const TensorAtStep& theirs) { return theirs.name == tensor.name; });
+      const auto same = std::find_if(step.other.begin(), step.other.end(), [&](const TensorAtStep& theirs) {
+        return theirs.name == tensor.name && theirs.mode == tensor.mode;
+      });
       if (same == step.other.end()) continue;
       judges();
       for (const Reduction reduction : {Reduction::mean, Reduction::std, Reduction::min, Reduction::max}) {
@@ -45,7 +46,7 @@ class SimilarAcrossRuns final : public Rule {
         if (close(here, there) && tensor.summary.count == same->summary.count) continue;
         const auto& names = reduction_names();
         return found(tensor.name, step.step, here, there,
-                     tensor.name + " has the " + names[static_cast<std::size_t>(reduction)] + " " + short_number(here) +
+                     shown(tensor) + " has the " + names[static_cast<std::size_t>(reduction)] + " " + short_number(here) +
                          " at step " + std::to_string(step.step) + ", and " + short_number(there) + " in trial " +
                          short_number(other_));
       }

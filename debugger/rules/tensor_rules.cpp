@@ -31,7 +31,7 @@ class ExplodingTensor final : public Rule {
                    summary.nans > 0           ? std::nan("")
                    : summary.max == kInfinity ? kInfinity
                                               : -kInfinity,
-                   0, "`" + tensor.name + "` " + which + " at step " + std::to_string(step.step));
+                   0, shown(tensor) + " " + which + " at step " + std::to_string(step.step));
     }
     return std::nullopt;
   }
@@ -50,7 +50,7 @@ class VanishingGradient final : public Rule {
       const double mean = tensor.summary.value(Reduction::abs_mean);
       if (!(mean < threshold_)) continue;
       return found(tensor.name, step.step, mean, threshold_,
-                   "the mean of the absolute values of `" + tensor.name + "` is " + short_number(mean) + " at step " +
+                   "the mean of the absolute values of " + shown(tensor) + " is " + short_number(mean) + " at step " +
                        std::to_string(step.step) + ", below " + short_number(threshold_));
     }
     return std::nullopt;
@@ -79,7 +79,7 @@ class TensorVariance final : public Rule {
       if (variance >= min_ && variance <= max_) continue;
       const double bound = variance < min_ ? min_ : max_;
       return found(tensor.name, step.step, variance, bound,
-                   "the variance of `" + tensor.name + "` is " + short_number(variance) + " at step " +
+                   "the variance of " + shown(tensor) + " is " + short_number(variance) + " at step " +
                        std::to_string(step.step) + (variance < min_ ? ", below " : ", not within ") + short_number(bound));
     }
     return std::nullopt;
@@ -102,7 +102,7 @@ class AllZero final : public Rule {
       if (percent < threshold_) continue;
       return found(
           tensor.name, step.step, percent, threshold_,
-          short_number(percent) + " % of the elements of `" + tensor.name + "` are zero at step " + std::to_string(step.step));
+          short_number(percent) + " % of the elements of " + shown(tensor) + " are zero at step " + std::to_string(step.step));
     }
     return std::nullopt;
   }
@@ -123,13 +123,13 @@ class UnchangedTensor final : public Rule {
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     for (const TensorAtStep& tensor : step.tensors) {
-      State& state = states_[tensor.name];
+      State& state = states_[key_of(tensor)];
       state.same = state.before && close(*state.before, tensor.summary) ? state.same + 1 : 1;
       state.before = tensor.summary;
       if (++state.seen >= steps_) judges();
       if (state.same < steps_) continue;
       return found(tensor.name, step.step, static_cast<double>(state.same), static_cast<double>(steps_),
-                   "`" + tensor.name + "` did not change over " + std::to_string(steps_) + " saved steps, until step " +
+                   shown(tensor) + " did not change over " + std::to_string(steps_) + " saved steps, until step " +
                        std::to_string(step.step));
     }
     return std::nullopt;
@@ -175,7 +175,7 @@ class WeightUpdateRatio final : public Rule {
     for (const TensorAtStep& tensor : step.tensors) {
       if (tensor.raw == nullptr || tensor.raw->size() > kElementsMax) continue;
       std::vector<double> values = values_of(*tensor.raw);
-      std::vector<double>& before = before_[tensor.name];
+      std::vector<double>& before = before_[key_of(tensor)];
       const bool comparable = before.size() == values.size() && !values.empty();
       if (comparable) judges();
       if (!finding && comparable) finding = judge(tensor.name, step.step, before, values);

@@ -20,16 +20,16 @@ DebugSpec with_rule(const std::string& rule, bool maximize) {
 
 RuleDriver::RuleDriver(const std::string& rule, bool maximize) : judge_(with_rule(rule, maximize)) {}
 
-RuleDriver& RuleDriver::scalar(const std::string& name, double value) {
-  tensors_.push_back({name, summarise(value), nullptr});
+RuleDriver& RuleDriver::scalar(const std::string& name, double value, Mode told) {
+  tensors_.push_back({name, summarise(value), nullptr, mode_of(name, told)});
   return *this;
 }
 
-RuleDriver& RuleDriver::array(const std::string& name, std::vector<double> values, std::vector<std::int64_t> shape) {
+RuleDriver& RuleDriver::array(const std::string& name, std::vector<double> values, std::vector<std::int64_t> shape, Mode told) {
   if (shape.empty()) shape = {static_cast<std::int64_t>(values.size())};
   kept_.push_back(std::move(values));
   views_.push_back(view_of(std::span<const double>(kept_.back()), std::move(shape)));
-  tensors_.push_back({name, summarise(views_.back()), &views_.back()});
+  tensors_.push_back({name, summarise(views_.back()), &views_.back(), mode_of(name, told)});
   return *this;
 }
 

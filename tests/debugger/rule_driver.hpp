@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "debugger/judge.hpp"
+#include "debugger/mode.hpp"
 
 namespace tuneband::debugger::test {
 
@@ -15,8 +16,9 @@ class RuleDriver {
   explicit RuleDriver(const std::string& rule, bool maximize = false);
 
   // Values of this step, until judge().
-  RuleDriver& scalar(const std::string& name, double value);
-  RuleDriver& array(const std::string& name, std::vector<double> values, std::vector<std::int64_t> shape = {});
+  RuleDriver& scalar(const std::string& name, double value, Mode told = Mode::none);
+  RuleDriver& array(const std::string& name, std::vector<double> values, std::vector<std::int64_t> shape = {},
+                    Mode told = Mode::none);
   // "" or the message of what is found.
   std::string judge(std::int64_t step);
   const Finding& finding() const { return findings_.back(); }

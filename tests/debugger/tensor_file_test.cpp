@@ -2,9 +2,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <numeric>
+#include <random>
 #include <sstream>
+#include <tuple>
 
+#include "debugger/files/tensor_format.hpp"
 #include "debugger/files/tensor_reader.hpp"
 #include "tests/server/temporary_directory.hpp"
 
@@ -76,6 +80,128 @@ TEST_F(TensorFile, AScalarRowCosts28To50Bytes) {
   const auto size = static_cast<double>(fs::file_size(file(1))) / kSteps;
   EXPECT_GE(size, 28);
   EXPECT_LE(size, 50);
+}
+
+TEST_F(TensorFile, OfOneNameEachModeHasItsOwnValuesAndArrays) {
+  TensorWriter out = writer(1, 0);
+  const std::vector<float> values{1, 2, 3};
+  const std::vector<float> others{4, 5, 6};
+  const ArrayView view = view_of(std::span<const float>(values), {3});
+  const ArrayView other = view_of(std::span<const float>(others), {3});
+  out.add("losses/ce", 1, Mode::train);
+  out.add("losses/ce", 2, Mode::validation);
+  out.add("losses/ce", 3);
+  out.add("outputs/o", view, summarise(view), true, Mode::validation);
+  out.add("outputs/o", other, summarise(other), false, Mode::train);
+  ASSERT_TRUE(out.commit(5));
+  const TensorReader in = reader();
+  const auto sum = [&](Mode mode) { return in.series("losses/ce", 0, kLastStep, mode).front().second.summary.sum; };
+  EXPECT_EQ(sum(Mode::train), 1);
+  EXPECT_EQ(sum(Mode::validation), 2);
+  EXPECT_EQ(sum(Mode::none), 3);
+  EXPECT_TRUE(in.series("losses/ce", 0, kLastStep, Mode::predict).empty());
+  EXPECT_EQ(in.series("losses/ce", 0, kLastStep).size(), 3);
+  EXPECT_EQ(values_of(in.array("outputs/o", 5, Mode::validation)->view()), (std::vector<double>{1, 2, 3}));
+  EXPECT_FALSE(in.array("outputs/o", 5, Mode::train));
+  EXPECT_TRUE(in.series("outputs/o", 5, 5, Mode::validation).front().second.whole);
+  EXPECT_FALSE(in.series("outputs/o", 5, 5, Mode::train).front().second.whole);
+  const auto series = in.series("outputs/o", 5, 5);
+  EXPECT_TRUE(series[0].second.whole);
+  EXPECT_FALSE(series[1].second.whole);
+  const auto tensors = in.tensors();
+  ASSERT_EQ(tensors.size(), 5);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(tensors[i].mode, (std::array{Mode::none, Mode::train, Mode::validation})[i]);
+}
+
+// A file of the first format, "TBTENS01", as it was written before there were modes: two steps of a loss.
+TEST_F(TensorFile, AFileOfTheFormatBeforeModesIsReadWithThoseThatNamesSay) {
+  {
+    TensorWriter out = writer(1, 0);
+    out.add("metrics/validation-auc", 0.5);
+    out.add("losses/ce", 2);
+    ASSERT_TRUE(out.commit(1));
+  }
+  std::fstream old(file(1), std::ios::in | std::ios::out | std::ios::binary);
+  old.seekp(7);
+  old.put('1');
+  old.close();
+  const TensorReader in = reader();
+  EXPECT_EQ(in.series("metrics/validation-auc", 0, 9, Mode::validation).size(), 1);
+  EXPECT_EQ(in.series("losses/ce", 0, 9, Mode::none).size(), 1);
+  {
+    TensorWriter out = writer(1, 0);
+    out.add("losses/ce", 2, Mode::train);
+    ASSERT_TRUE(out.commit(1));
+  }
+  std::fstream forged(file(1), std::ios::in | std::ios::out | std::ios::binary);
+  forged.seekp(7);
+  forged.put('1');
+  forged.close();
+  EXPECT_TRUE(reader().steps().empty()) << "that format has no rows with a mode";
+}
+
+TEST_F(TensorFile, AModeThatThereIsNotEndsTheFile) {
+  const auto with_mode = [&](int number) {
+    const auto mode = static_cast<std::uint8_t>(number);
+    std::string rows;
+    const auto put = [&](auto value) { rows.append(reinterpret_cast<const char*>(&value), sizeof value); };
+    put(RowKind::moded);
+    put(std::uint32_t{0});
+    put(mode);
+    put(std::uint16_t{8});
+    rows += "losses/x";
+    put(RowKind::scalar);
+    put(std::uint32_t{0});
+    put(0.5);
+    Head head{.rows_size = static_cast<std::uint32_t>(rows.size()), .step = 1, .rows_crc = crc_of(rows.data(), rows.size())};
+    head.head_crc = crc_of(&head, offsetof(Head, head_crc));
+    fs::create_directories(directory_ / "tensors");
+    std::ofstream out(file(1), std::ios::binary);
+    out.write(kFileMagic, sizeof kFileMagic);
+    const std::int64_t begin = 0;
+    out.write(reinterpret_cast<const char*>(&begin), sizeof begin);
+    out.write(reinterpret_cast<const char*>(&head), sizeof head) << rows;
+    out.close();
+    return reader().series("losses/x", 0, kLastStep).size();
+  };
+  for (const int mode : {1, 2, 3}) EXPECT_EQ(with_mode(mode), 1) << mode;
+  for (const int mode : {0, 4, 255}) EXPECT_EQ(with_mode(mode), 0) << mode;
+}
+
+TEST_F(TensorFile, WhateverIsWrittenIsReadByNameStepAndMode) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  const std::vector<std::string> names{"losses/ce", "losses/train", "metrics/validation-auc", "outputs/o", "weights/w"};
+  for (int round = 0; round < 50; ++round) {
+    std::map<std::tuple<std::string, Mode, std::int64_t>, double> expected;
+    {
+      TensorWriter out = writer(1, 0);
+      for (std::int64_t step = 1; step <= 5; ++step) {
+        for (int i = 0; i < 8; ++i) {
+          const std::string& name = names[random() % names.size()];
+          const Mode told = static_cast<Mode>(random() % kModes);
+          const double value = static_cast<double>(random() % 1000);
+          if (!expected.try_emplace({name, mode_of(name, told), step}, value).second) continue;
+          out.add(name, value, told);
+        }
+        ASSERT_TRUE(out.commit(step));
+      }
+    }
+    std::map<std::tuple<std::string, Mode, std::int64_t>, double> read;
+    const TensorReader in = reader();
+    in.for_each_step(0, kLastStep, [&](std::int64_t step, const std::vector<StoredTensor>& tensors) {
+      for (const StoredTensor& one : tensors) EXPECT_TRUE(read.try_emplace({one.name, one.mode, step}, one.summary.sum).second);
+      return true;
+    });
+    EXPECT_EQ(read, expected);
+    for (const auto& [key, value] : expected) {
+      const auto& [name, mode, step] = key;
+      const auto series = in.series(name, step, step, mode);
+      ASSERT_EQ(series.size(), 1);
+      EXPECT_EQ(series.front().second.summary.sum, value);
+    }
+  }
 }
 
 TEST_F(TensorFile, TornAtAnyByteItHasEveryStepBeforeTheTear) {

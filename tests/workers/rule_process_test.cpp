@@ -67,6 +67,23 @@ TEST_F(RuleProcessTest, ReadsNumbersAndReductions) {
   EXPECT_THAT(rule.take_finding()->message, HasSubstr("found something at step 1"));
 }
 
+TEST_F(RuleProcessTest, AStepHasALineForEachModeThatNoNameSays) {
+  using debugger::Mode;
+  RuleProcess rule = shell(R"(cat > lines)");
+  const auto one = [](const char* name, double value, Mode mode) {
+    return debugger::TensorAtStep{name, debugger::summarise(value), nullptr, mode};
+  };
+  rule.tell({4,
+             {one("losses/ce", 3, Mode::validation), one("losses/ce", 2, Mode::train), one("losses/val", 5, Mode::validation),
+              one("losses/train", 4, Mode::train)},
+             {}});
+  rule.finish(kPatienceMs);
+  EXPECT_EQ(test::read_text(dir_ / "lines"), R"({"step":4,"tensors":{"losses/train":4.0,"losses/val":5.0}}
+{"mode":"train","step":4,"tensors":{"losses/ce":2.0}}
+{"mode":"validation","step":4,"tensors":{"losses/ce":3.0}}
+)");
+}
+
 TEST_F(RuleProcessTest, TheClassOfThePythonFileIsOne) {
   test::write_text(dir_ / "rule.py", R"(import sys
 sys.path.insert(0, sys.argv[1])

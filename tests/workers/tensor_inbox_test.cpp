@@ -54,6 +54,39 @@ using Sums = std::map<std::int64_t, double>;
 
 }  // namespace
 
+TEST_F(TensorInboxTest, LinesAndFilesMaySayTheirMode) {
+  using debugger::Mode;
+  inbox_.feed("{\"step\": 3, \"mode\": \"validation\", \"tensors\": {\"losses/ce\": 4, \"losses/train\": 5}}\n");
+  inbox_.feed("{\"step\": 3, \"mode\": null, \"tensors\": {\"losses/ce\": 2, \"losses/val\": 6}}\n");
+  inbox_.feed("{\"step\": 3, \"tensors\": {\"losses/x\": 9}, \"mode\": \"train\"}\n");
+  write("outputs/fc1@3.predict.npy", npy({1, 2}));
+  write("outputs/fc1.predict@3.npy", npy({3, 4}));
+  inbox_.take(recorder_, true);
+  EXPECT_EQ(inbox_.take_refusals(), "");
+  const auto reader = debugger::files::TensorReader::open(trial_.path(), 0);
+  std::map<std::pair<std::string, Mode>, double> sums;
+  reader->for_each_step(3, 3, [&](std::int64_t, const std::vector<debugger::files::StoredTensor>& tensors) {
+    for (const auto& tensor : tensors) sums[{tensor.name, tensor.mode}] = tensor.summary.sum;
+    return true;
+  });
+  const std::map<std::pair<std::string, Mode>, double> expected{
+      {{"losses/ce", Mode::validation}, 4},    {{"losses/train", Mode::validation}, 5}, {{"losses/ce", Mode::none}, 2},
+      {{"losses/val", Mode::validation}, 6},   {{"losses/x", Mode::train}, 9},          {{"outputs/fc1", Mode::predict}, 3},
+      {{"outputs/fc1.predict", Mode::none}, 7}};
+  EXPECT_EQ(sums, expected);
+}
+
+TEST_F(TensorInboxTest, AModeThatThereIsNotIsRefusedAndSaid) {
+  for (const char* mode : {"\"eval\"", "1", "[]", "\"\""}) {
+    inbox_.feed(std::string("{\"step\": 3, \"mode\": ") + mode + ", \"tensors\": {\"losses/ce\": 4}}\n");
+    EXPECT_THAT(inbox_.take_refusals(), HasSubstr("expected the mode none, train, validation or predict, got ")) << mode;
+  }
+  write("outputs/fc1@3.eval.npy", npy({1, 2}));
+  inbox_.take(recorder_, true);
+  EXPECT_THAT(inbox_.take_refusals(), HasSubstr("outputs/fc1@3.eval.npy: expected NAME@STEP.npy"));
+  EXPECT_TRUE(sums("losses/ce").empty());
+}
+
 TEST_F(TensorInboxTest, FilesAreTakenAndGone) {
   write("gradients/fc1@3.npy", npy({1, 2, 3}));
   inbox_.take(recorder_, true);

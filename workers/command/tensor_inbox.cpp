@@ -29,11 +29,12 @@ constexpr std::size_t kFilesPerLookMax = 10'000;
 constexpr std::size_t kWaitingBytesMax = 2 * kTensorFileSizeMax;
 constexpr std::int64_t kTensorStepMax = 1'000'000'000'000;
 
-// "fc1.weight@120.npy" -> "fc1.weight", 120; "120.npz" -> "", 120.
+// "fc1.weight@120.npy" -> "fc1.weight", 120; "120.npz" -> "", 120; "fc1@120.validation.npy" -> "fc1", 120, validation.
 struct TensorFileName {
   std::string name;
   std::int64_t step = 0;
   std::string extension;
+  debugger::Mode mode = debugger::Mode::none;
 };
 
 std::optional<TensorFileName> tensor_file_name(const std::string& file) {
@@ -41,9 +42,12 @@ std::optional<TensorFileName> tensor_file_name(const std::string& file) {
   if (dot == std::string::npos) return std::nullopt;
   const std::string_view stem = std::string_view(file).substr(0, dot);
   const std::size_t at = stem.rfind('@');
-  const auto step = whole_number(at == std::string_view::npos ? stem : stem.substr(at + 1));
-  if (!step || *step < 0 || *step > kTensorStepMax) return std::nullopt;
-  TensorFileName name{at == std::string_view::npos ? "" : std::string(stem.substr(0, at)), *step, file.substr(dot)};
+  const std::string_view place = at == std::string_view::npos ? stem : stem.substr(at + 1);
+  const std::size_t point = place.find('.');
+  const auto mode = point == std::string_view::npos ? debugger::Mode::none : debugger::mode_from(place.substr(point + 1));
+  const auto step = whole_number(place.substr(0, point));
+  if (!mode || !step || *step < 0 || *step > kTensorStepMax) return std::nullopt;
+  TensorFileName name{at == std::string_view::npos ? "" : std::string(stem.substr(0, at)), *step, file.substr(dot), *mode};
   const bool one = name.extension == ".npy";
   const bool several = name.extension == ".npz" || name.extension == ".safetensors";
   if ((!one && !several) || (one && name.name.empty())) return std::nullopt;
@@ -160,6 +164,12 @@ void TensorInbox::read_line(std::string_view line) {
   const bool fits =
       step.is_number_unsigned() && step.get<std::uint64_t>() <= static_cast<std::uint64_t>(kTensorStepMax) && tensors.is_object();
   if (!fits) return refuse("a line", "expected a step from 0, and an object of tensors");
+  const auto word = json->find("mode");
+  const bool told = word != json->end() && !word->is_null();
+  const auto mode = !told               ? debugger::Mode::none
+                    : word->is_string() ? debugger::mode_from(word->get_ref<const std::string&>())
+                                        : std::nullopt;
+  if (!mode) return refuse("a line", "expected the mode " + one_of(debugger::mode_names()) + ", got " + excerpt(*word));
   for (const auto& [name, value] : tensors.items()) {
     const auto number = number_from_json(value);
     if (!number) {
@@ -167,7 +177,7 @@ void TensorInbox::read_line(std::string_view line) {
       continue;
     }
     // A name without a collection is a metric.
-    put(step.get<std::int64_t>(), {name.find('/') == std::string::npos ? "metrics/" + name : name, *number, ""});
+    put(step.get<std::int64_t>(), {name.find('/') == std::string::npos ? "metrics/" + name : name, *number, "", *mode});
   }
 }
 
@@ -195,7 +205,7 @@ void TensorInbox::read_file(int directory, const std::string& collection, const 
   if (!name) {
     if (!all) return;  // maybe a name that it has while it is written
     remove();
-    return refuse(shown, "expected NAME@STEP.npy, STEP.npz or STEP.safetensors");
+    return refuse(shown, "expected NAME@STEP.npy, STEP.npz or STEP.safetensors, or STEP.MODE");
   }
   const auto bytes = read_whole(directory, file);
   if (!bytes) {
@@ -203,13 +213,14 @@ void TensorInbox::read_file(int directory, const std::string& collection, const 
     return refuse(shown, bytes.error().message);
   }
   const auto take = [&](const std::string& tensor, const debugger::ArrayView& array) {
-    put(name->step, {collection + "/" + (name->name.empty() ? tensor : name->name + "/" + tensor), 0, files::write_npy(array)});
+    put(name->step,
+        {collection + "/" + (name->name.empty() ? tensor : name->name + "/" + tensor), 0, files::write_npy(array), name->mode});
     return true;
   };
   Result<void> read;
   if (name->extension == ".npy") {
     const auto array = files::read_npy(bytes_of(*bytes));
-    if (array) put(name->step, {collection + "/" + name->name, 0, *bytes});
+    if (array) put(name->step, {collection + "/" + name->name, 0, *bytes, name->mode});
     if (!array) read = array.error();
   } else if (name->extension == ".npz") {
     read = files::read_npz(bytes_of(*bytes), kTensorFileSizeMax, take);
@@ -230,10 +241,10 @@ void TensorInbox::take(files::Recorder& recorder, bool all, Clock::time_point no
     steps_.erase(steps_.begin());
     for (const Waiting& tensor : tensors) {
       if (tensor.array.empty()) {
-        recorder.add(step, tensor.name, tensor.scalar);
+        recorder.add(step, tensor.name, tensor.scalar, tensor.mode);
       } else if (const auto array = files::read_npy(bytes_of(tensor.array))) {
-        array->shape.empty() ? recorder.add(step, tensor.name, debugger::values_of(*array).front())
-                             : recorder.add(step, tensor.name, *array);
+        array->shape.empty() ? recorder.add(step, tensor.name, debugger::values_of(*array).front(), tensor.mode)
+                             : recorder.add(step, tensor.name, *array, tensor.mode);
       }
       waiting_bytes_ -= tensor.array.size();
     }

@@ -2,7 +2,8 @@
 //
 //   TUNEBAND_TENSORS/COLLECTION/NAME@STEP.npy       one array
 //   TUNEBAND_TENSORS/COLLECTION/STEP.npz            several, by name; also .safetensors
-//   {"step": 10, "tensors": {"losses/train": 0.3}}  a line on its output; NaN and Infinity as Python prints them
+//   TUNEBAND_TENSORS/COLLECTION/NAME@STEP.MODE.npy  with their mode: train, validation, predict; also STEP.MODE.npz
+//   {"step": 10, "tensors": {"losses/train": 0.3}}  a line on its output; NaN and Infinity as Python prints them. "mode" if any
 //
 // The command is not trusted: links are not followed, sizes and names are bounded, objects are never unpickled. What is refused
 // is taken away, counted and told; the command does not notice.
@@ -52,7 +53,8 @@ class TensorInbox {
   struct Waiting {
     std::string name;
     double scalar = 0;
-    std::string array;  // its file, of .npy; "": a scalar
+    std::string array;                           // its file, of .npy; "": a scalar
+    debugger::Mode mode = debugger::Mode::none;  // told
   };
 
   void read_line(std::string_view line);

@@ -220,7 +220,8 @@ void XgboostTensors::add_shap(std::int64_t step, XgboostBooster& booster) {
   for (std::size_t feature = 0; feature + 1 < width; ++feature) {
     for (std::size_t line = 0; line < lines; ++line) of_feature[line] = shap_[line * width + feature];
     const std::string name = feature < names.size() ? names[feature] : "f" + std::to_string(feature);
-    recorder_->add(step, "shap/" + name, view_of(std::span<const double>(of_feature), {static_cast<std::int64_t>(lines)}));
+    recorder_->add(step, "shap/" + name, view_of(std::span<const double>(of_feature), {static_cast<std::int64_t>(lines)}),
+                   debugger::Mode::validation);
   }
 }
 
