@@ -28,8 +28,21 @@ export function hrefOf(path: (string | number)[], query?: URLSearchParams | Reco
 }
 
 const inBrowser = typeof window !== 'undefined';
-export const place = signal<Place>(parsePlace(inBrowser ? window.location.hash : ''));
-if (inBrowser) window.addEventListener('hashchange', () => { clearTimeout(writing); place.value = parsePlace(window.location.hash); });
+let address = inBrowser ? window.location.hash : ''; // as it was last read or written here
+export const place = signal<Place>(parsePlace(address));
+if (inBrowser) {
+  window.addEventListener('hashchange', () => {
+    clearTimeout(writing);
+    address = window.location.hash;
+    place.value = parsePlace(address);
+  });
+}
+
+// The address is new at once and is told of a moment later: what is chosen in between belongs to a page that was just left, and
+// would lead back to it.
+function leaving(): boolean {
+  return window.location.hash !== address;
+}
 
 // Browsers take 200 changes of the address in ten seconds and no more: while something is swept, it is written now and then.
 const writeMs = 300;
@@ -39,8 +52,10 @@ let written = 0;
 function replaceAddress(): void {
   clearTimeout(writing);
   const write = (): void => {
+    if (leaving()) return;
     written = Date.now();
     history.replaceState(null, '', hrefOf(place.peek().path, place.peek().query));
+    address = window.location.hash;
   };
   if (Date.now() - written >= writeMs) write();
   else writing = setTimeout(write, writeMs);
@@ -53,6 +68,7 @@ export function go(path: (string | number)[], query?: URLSearchParams | Record<s
 // Changes what is chosen on this page; null takes a choice away. What is typed or swept does not fill the history: `push` for
 // what one would want to come back from.
 export function choose(changes: Record<string, string | null>, push = false): void {
+  if (leaving()) return;
   const query = new URLSearchParams(place.value.query);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === '') query.delete(name);
@@ -64,6 +80,7 @@ export function choose(changes: Record<string, string | null>, push = false): vo
   if (!push) return replaceAddress();
   clearTimeout(writing);
   history.pushState(null, '', href);
+  address = window.location.hash;
 }
 
 export function chosen(name: string): string {
