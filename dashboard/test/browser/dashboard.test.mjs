@@ -336,6 +336,15 @@ test('what is typed into a field stays while the plan is made anew', async () =>
   noFaults();
 });
 
+test('a plan that the server did not answer is asked for again', async () => {
+  await page.route('**/v1/plans*', (route) => route.abort('connectionreset'), { times: 1 });
+  await open('#/jobs/restarted');
+  await open('#/new');
+  await page.getByText('Nothing yet: the server does not answer.').waitFor();
+  await page.getByTestId('plan').waitFor();
+  noFaults();
+});
+
 test('what is typed into the filter stays while the trials of a job change', async () => {
   await server.call('POST', '/v1/jobs', commandJob('filtered', { pause: 0.02, limits: { max_trials: 60 } }));
   await open('#/jobs/filtered');

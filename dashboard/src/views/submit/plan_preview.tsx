@@ -2,11 +2,25 @@
 import type { JSX } from 'preact';
 import type { Signal } from '@preact/signals';
 import type { Plan } from '../../api/shapes.ts';
+import type { ApiError } from '../../api/transport.ts';
 import { formatDuration, formatShare } from '../../data/numbers.ts';
 
 const bracketsShown = 12;
 
-export function PlanPreview({ plan, workers, unitSeconds }: { plan: Plan | null; workers: Signal<number>; unitSeconds: Signal<number> }): JSX.Element {
+interface PreviewProps {
+  plan: Plan | null;
+  lost: ApiError | null; // why there is none, when it is not the document
+  faulty: boolean;
+  workers: Signal<number>;
+  unitSeconds: Signal<number>;
+}
+
+function whyNoPlan(lost: ApiError | null, faulty: boolean): string {
+  if (lost) return `Nothing yet: ${lost.message}. It is asked again.`;
+  return faulty ? 'Nothing yet: the document has faults.' : 'It is being made.';
+}
+
+export function PlanPreview({ plan, lost, faulty, workers, unitSeconds }: PreviewProps): JSX.Element {
   const number = (target: Signal<number>) => (event: Event): void => {
     const value = Number((event.currentTarget as HTMLInputElement).value);
     if (value > 0) target.value = value;
@@ -18,7 +32,7 @@ export function PlanPreview({ plan, workers, unitSeconds }: { plan: Plan | null;
         <label class="field"><span>Workers</span><input type="number" min={1} step={1} value={workers.value} onInput={number(workers)} /></label>
         <label class="field"><span>Seconds a unit</span><input type="number" min={0} step="any" value={unitSeconds.value} onInput={number(unitSeconds)} /></label>
       </div>
-      {plan ? <PlanTable plan={plan} /> : <p class="muted">Nothing yet: the document has faults.</p>}
+      {plan ? <PlanTable plan={plan} /> : <p class="muted">{whyNoPlan(lost, faulty)}</p>}
     </section>
   );
 }

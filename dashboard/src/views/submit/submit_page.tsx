@@ -14,6 +14,7 @@ import { DocumentForm } from './document_form.tsx';
 import { PlanPreview } from './plan_preview.tsx';
 
 const askDelayMs = 400;
+const askAgainMs = 2_000; // when there was no answer
 
 interface Start {
   document: JobDocument;
@@ -45,6 +46,7 @@ export function SubmitPage(): JSX.Element {
 interface Checked {
   plan: Plan | null;
   faults: Fault[];
+  lost?: ApiError; // why there is no answer
 }
 
 function parsed(text: string): JobDocument | null {
@@ -69,12 +71,16 @@ function Editor({ start }: { start: Start }): JSX.Element {
 
   useEffect(() => {
     let wanted = true;
-    const timer = setTimeout(() => {
-      api.makePlan(text.value, { workers: workers.value, secondsPerUnit: unitSeconds.value, baseDir: baseDir.value }).then(
-        (plan) => { if (wanted) checked.value = { plan, faults: [] }; },
-        (error: ApiError) => { if (wanted) checked.value = { plan: null, faults: error.faults }; },
-      );
-    }, askDelayMs);
+    const missed = (error: ApiError): void => {
+      if (!wanted) return;
+      checked.value = error.faults.length > 0 ? { plan: null, faults: error.faults } : { plan: null, faults: [], lost: error };
+      if (checked.value.lost) timer = setTimeout(ask, askAgainMs);
+    };
+    const ask = (): void => {
+      api.makePlan(text.value, { workers: workers.value, secondsPerUnit: unitSeconds.value, baseDir: baseDir.value })
+        .then((plan) => { if (wanted) checked.value = { plan, faults: [] }; }, missed);
+    };
+    let timer = setTimeout(ask, askDelayMs);
     return () => { wanted = false; clearTimeout(timer); };
   }, [text.value, workers.value, unitSeconds.value, baseDir.value]);
 
@@ -102,7 +108,7 @@ function Editor({ start }: { start: Start }): JSX.Element {
     const line = text.value.slice(0, span.from).split('\n').length;
     area.current.scrollTop = (line - 4) * (area.current.scrollHeight / text.value.split('\n').length);
   };
-  const { faults, plan } = checked.value;
+  const { faults, plan, lost } = checked.value;
   return (
     <>
       <header class="page-head">
@@ -140,7 +146,7 @@ function Editor({ start }: { start: Start }): JSX.Element {
               </ul>
             </div>
           )}
-          <PlanPreview plan={plan} workers={workers} unitSeconds={unitSeconds} />
+          <PlanPreview plan={plan} lost={lost ?? null} faulty={faults.length > 0 || !document_} workers={workers} unitSeconds={unitSeconds} />
         </div>
       </div>
     </>
