@@ -93,13 +93,13 @@ Decision Rung::rule(const Standing& standing, Verdict verdict, int bracket, int 
   return decision;
 }
 
-bool one_has_finished(const std::vector<Rung>& rungs, int apart) {
-  return rungs.back().filled() > apart && rungs.back().at(0).counts();
+bool one_has_finished(const std::vector<Rung>& rungs) {
+  return rungs.back().filled() > 0 && rungs.back().at(0).counts();
 }
 
-std::optional<int> rung_to_finish_from(const std::vector<Rung>& rungs, int apart) {
-  if (one_has_finished(rungs, apart)) return std::nullopt;
-  const bool any_value = rungs.back().finite() > apart;  // which breaks a constraint: only one that breaks none is better
+std::optional<int> rung_to_finish_from(const std::vector<Rung>& rungs) {
+  if (one_has_finished(rungs)) return std::nullopt;
+  const bool any_value = rungs.back().finite() > 0;  // which breaks a constraint: only one that breaks none is better
   for (auto index = static_cast<int>(rungs.size()) - 2; index >= 0; --index) {
     const auto& waiting = rungs[static_cast<std::size_t>(index)].waiting();
     if (!waiting.empty() && (!any_value || waiting.begin()->violation == 0)) return index;

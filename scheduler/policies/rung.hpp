@@ -91,10 +91,9 @@ class Rung {
 // rung, until one has a value at the last rung that may be the job's best: the next best takes the place of those that failed.
 inline constexpr int kReserve = 3;
 
-// `rungs`: of one ladder, the last one at max_resource. Has one a value there that may be the job's best? `apart`: results there
-// that do not count, because their trials never had to win.
-bool one_has_finished(const std::vector<Rung>& rungs, int apart = 0);
+// `rungs`: of one ladder, the last one at max_resource. Has one a value there that may be the job's best?
+bool one_has_finished(const std::vector<Rung>& rungs);
 // None has, and nothing is left to run: the index of the rung whose best waiting trial goes on. Nothing: no trial may.
-std::optional<int> rung_to_finish_from(const std::vector<Rung>& rungs, int apart = 0);
+std::optional<int> rung_to_finish_from(const std::vector<Rung>& rungs);
 
 }  // namespace tuneband
