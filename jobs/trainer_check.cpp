@@ -8,6 +8,7 @@
 #include "jobs/path_text.hpp"
 #include "jobs/trainer_spec.hpp"
 #include "jobs/xgboost_parameters.hpp"
+#include "scheduler/job_spec.hpp"
 
 namespace tuneband {
 
