@@ -1,21 +1,18 @@
-// What a rung of the trainer xgboost trains: the formula, the default, the warnings, and the models.
+// What a rung of the trainer xgboost trains: the formula, the defaults and the warnings. Its models are tests/xgboost's.
 #include "jobs/fidelity.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include "core/text.hpp"
 #include "jobs/trainer_spec.hpp"
-#include "tests/xgboost/fixtures.hpp"
 
-namespace tuneband::workers {
+namespace tuneband {
 namespace {
 
-using test::TrialUnderTest;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -146,6 +143,9 @@ TEST(FidelityWarning, IsOfPrefixesOfTrainingsWithAWideLearningRate) {
   job["scheduler"]["type"] = "none";  // all trials run to the end
   EXPECT_THAT(warnings_of(job), IsEmpty());
   job["scheduler"].erase("type");
+  job["scheduler"]["max_resource"] = 1;  // there is one rung
+  EXPECT_EQ(warnings_of(job).size(), 0U);
+  job["scheduler"]["max_resource"] = 81;
   job["trainer"]["fidelity"] = "shrinkage";
   EXPECT_THAT(warnings_of(job), IsEmpty());
 }
@@ -158,111 +158,51 @@ TEST(FidelityWarning, IsOfRoundsTooFewForTheLeastLearningRate) {
   EXPECT_THAT(warnings_of(job_of({{"eta", {{"min", -1}, {"max", 3}}}})), IsEmpty());  // faults that others tell
 }
 
-class RungTraining : public testing::Test {
- protected:
-  RungTraining() { data_.write("data.csv", test::made_up_csv(400)); }
-
-  // max_resource is 27.
-  TrialUnderTest trial(const char* fidelity, Json configuration = {{"eta", 0.1}, {"subsample", 0.8}},
-                       const Json& more = Json::object()) const {
-    Json trainer{{"type", "xgboost"},
-                 {"data", {{"train", data_.path("data.csv")}, {"label", "y"}}},
-                 {"parameters", {{"objective", "binary:logistic"}}},
-                 {"fidelity", fidelity}};
-    trainer.update(more);
-    return {std::move(trainer), std::move(configuration)};
+TEST(FidelityWarning, IsOfNothingThatIsAFaultAlready) {
+  for (const Json& eta : {Json{{"min", 0.0001}, {"max", 1.5}}, Json{{"min", 0.5}, {"max", 0.0001}}, Json{{"min", 0.0001}},
+                          Json{{"min", 0.0001}, {"max", "1"}}, Json{{"min", "0.0001"}, {"max", 1}}, Json(7)}) {
+    EXPECT_THAT(warnings_of(job_of({{"eta", eta}})), IsEmpty()) << eta;
   }
-  static std::unique_ptr<TrialRunner> worker() { return make_xgboost_runner({}); }
-
-  test::TemporaryDir data_;
-};
-
-TEST_F(RungTraining, IsThatOfTheLargerLearningRate) {
-  TrialUnderTest rung = trial("shrinkage");
-  TrialUnderTest plain = trial("prefix", {{"eta", shrunk_eta(0.1, 9, 27, kUnlimited)}, {"subsample", 0.8}});
-  const auto outcome = rung.run(*worker(), 0, 9);
-  ASSERT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
-  EXPECT_EQ(outcome.reporter.observations, plain.run(*worker(), 0, 9).reporter.observations);
-  EXPECT_TRUE(rung.model() == plain.model());
+  for (const Json& rounds : {Json(0), Json(-3), Json(2.5), Json("many"), Json()}) {
+    Json job = job_of({{"eta", kEta}});
+    job["scheduler"]["max_resource"] = rounds;
+    EXPECT_THAT(warnings_of(job), IsEmpty()) << rounds;
+  }
 }
 
-TEST_F(RungTraining, HasNoMoreShrinkageThanTheJobSays) {
-  TrialUnderTest limited = trial("shrinkage", {{"eta", 0.3}}, {{"shrinkage_max", 6}});  // of 27 * 0.357
-  TrialUnderTest plain = trial("prefix", {{"eta", shrunk_eta(0.3, 9, 27, 6)}});
-  ASSERT_EQ(limited.run(*worker(), 0, 9).result.exit, kExitCompleted);
-  plain.run(*worker(), 0, 9);
-  EXPECT_TRUE(limited.model() == plain.model());
+TEST(FidelityWarning, IsOfLessThanNineTenthsOfWhatThereIsToLearn) {
+  const auto warned = [](double eta, int rounds) {
+    Json job = job_of({{"eta", {{"min", eta}, {"max", 1}}}});
+    job["scheduler"]["max_resource"] = rounds;
+    return !warnings_of(job).empty();
+  };
+  EXPECT_TRUE(warned(0.68, 2));   // leaves 0.1024
+  EXPECT_FALSE(warned(0.69, 2));  // leaves 0.0961
+  EXPECT_TRUE(warned(0.89, 1));
+  EXPECT_FALSE(warned(0.91, 1));
 }
 
-TEST_F(RungTraining, WithADefaultLearningRateIsThatOfALargerOneToo) {
-  TrialUnderTest rung = trial("shrinkage", {{"max_depth", 3}});
-  TrialUnderTest plain = trial("prefix", {{"eta", shrunk_eta(0.3, 9, 27, kUnlimited)}, {"max_depth", 3}});
-  ASSERT_EQ(rung.run(*worker(), 0, 9).result.exit, kExitCompleted);
-  plain.run(*worker(), 0, 9);
-  EXPECT_TRUE(rung.model() == plain.model());
+Json kept_by_default(const char* text) {
+  Json document = Json::parse(text);
+  write_trainer_defaults(document);
+  return document["trainer"]["keep"];
 }
 
-TEST_F(RungTraining, WithADefaultLearningRateIsTheUsersOwnAtTheLastRung) {
-  TrialUnderTest last = trial("shrinkage", {{"max_depth", 3}});
-  TrialUnderTest plain = trial("prefix", {{"max_depth", 3}});
-  ASSERT_EQ(last.run(*worker(), 0, 27).result.exit, kExitCompleted);
-  plain.run(*worker(), 0, 27);
-  EXPECT_TRUE(last.model() == plain.model());
-}
-
-TEST_F(RungTraining, IsTheUsersOwnAtTheLastRungWhateverWasTrainedBelow) {
-  TrialUnderTest climbing = trial("shrinkage");
-  TrialUnderTest plain = trial("prefix");
-  const auto runner = worker();
-  for (const std::int64_t until : {3, 9, 27}) ASSERT_EQ(climbing.run(*runner, 0, until).result.exit, kExitCompleted);
-  plain.run(*worker(), 0, 27);
-  EXPECT_TRUE(climbing.model() == plain.model());
-}
-
-TEST_F(RungTraining, GoesOnFromItsOwnCheckpointAfterALoss) {
-  TrialUnderTest whole = trial("shrinkage");
-  TrialUnderTest lost = trial("shrinkage");
-  ASSERT_EQ(whole.run(*worker(), 0, 9).result.exit, kExitCompleted);
-  ASSERT_EQ(lost.run(*worker(), 0, 9, 4).result.exit, kExitStopped);
-  const auto rest = lost.run(*worker(), 4, 9);
-  EXPECT_EQ(rest.reporter.began_at, 4);
-  EXPECT_TRUE(lost.model() == whole.model());
-}
-
-TEST_F(RungTraining, IsNotGoneOnWithByAWorkerThatHoldsALowerRungs) {
-  TrialUnderTest moved = trial("shrinkage");
-  TrialUnderTest whole = trial("shrinkage");
-  const auto first = worker();
-  ASSERT_EQ(moved.run(*first, 0, 3).result.exit, kExitCompleted);      // holds 3 rounds of the rung of 3
-  ASSERT_EQ(moved.run(*worker(), 0, 9, 3).result.exit, kExitStopped);  // 3 rounds of the rung of 9 are on disk
-  ASSERT_EQ(moved.run(*first, 3, 9).result.exit, kExitCompleted);
-  whole.run(*worker(), 0, 9);
-  EXPECT_TRUE(moved.model() == whole.model());
-}
-
-TEST_F(RungTraining, NeverGoesOnFromTheCheckpointOfALowerRung) {
-  TrialUnderTest damaged = trial("shrinkage");
-  TrialUnderTest whole = trial("shrinkage");
-  ASSERT_EQ(damaged.run(*worker(), 0, 3).result.exit, kExitCompleted);
-  ASSERT_EQ(damaged.run(*worker(), 0, 9, 5).result.exit, kExitStopped);
-  std::ofstream(damaged.checkpoint(5), std::ios::app) << "x";
-  const auto rest = damaged.run(*worker(), 5, 9);
-  EXPECT_EQ(rest.reporter.began_at, 0);
-  whole.run(*worker(), 0, 9);
-  EXPECT_TRUE(damaged.model() == whole.model());
-}
-
-TEST_F(RungTraining, OfALinearModelIsRefused) {
-  Diagnostics diagnostics;
-  const Json trainer{{"type", "xgboost"},
-                     {"data", {{"train", "a.csv"}, {"label", "y"}}},
-                     {"parameters", {{"booster", "gblinear"}}},
-                     {"fidelity", "shrinkage"}};
-  const auto spec = parse_trainer(trainer, "trainer", "/", diagnostics);
-  check_trainer(spec, {}, "validation-rmse", false, diagnostics);
-  ASSERT_EQ(diagnostics.errors().size(), 1U);
-  EXPECT_EQ(diagnostics.errors()[0].path, "trainer.fidelity");
+TEST(TrainerDefaults, KeepTheBestRoundWhereHeldOutRowsTellItAndTheModelCanBeCutToIt) {
+  EXPECT_EQ(kept_by_default(R"({"trainer": {"type": "xgboost"}, "objective": {"metric": "validation-auc"}})"), "best");
+  EXPECT_EQ(kept_by_default(R"({"trainer": {"type": "xgboost", "parameters": {"booster": "gbtree"}},
+                                "objective": {"metric": "validation-auc"}})"),
+            "best");
+  for (const char* text :
+       {R"({"trainer": {"type": "xgboost"}, "objective": {"metric": "train-auc"}})",
+        R"({"trainer": {"type": "xgboost"}, "objective": {}})", R"({"trainer": {"type": "xgboost"}})",
+        R"({"trainer": {"type": "xgboost"}, "objective": {"metric": "validation-auc", "constraints": []}})",
+        R"({"trainer": {"type": "xgboost", "parameters": {"booster": "dart"}}, "objective": {"metric": "validation-auc"}})",
+        R"({"trainer": {"type": "xgboost", "keep": "last"}, "objective": {"metric": "validation-auc"}})",
+        R"({"trainer": {"type": "xgboost"}, "search_space": {"booster": {}}, "objective": {"metric": "validation-auc"}})"}) {
+    EXPECT_EQ(kept_by_default(text), "last") << text;
+  }
 }
 
 }  // namespace
-}  // namespace tuneband::workers
+}  // namespace tuneband
