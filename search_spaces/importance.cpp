@@ -210,7 +210,7 @@ struct Ticks {
   std::vector<Value> values;
   std::vector<std::size_t> cells;
   std::size_t width = 1;  // cells that each stands for
-  std::size_t end() const { return cells.empty() ? 0 : cells.back() + width; }
+  std::size_t end() const { return cells.back() + width; }
 };
 
 Ticks ticks_of(const Encoding& encoding, const Grid& grid, std::size_t d) {

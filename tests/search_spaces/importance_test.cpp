@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "objectives.hpp"
@@ -199,6 +200,127 @@ TEST(Importance, OfNothingButEqualCostsIsNone) {
   const auto importance = importance_of(space, random_job(space, 50, [](const Configuration&) { return 1.0; }));
   ASSERT_TRUE(importance);
   for (const MainEffect& effect : importance->parameters) EXPECT_EQ(effect.share, 0);
+}
+
+TEST(Importance, OfNothingButDivergedTrialsIsNone) {
+  const SearchSpace space = cube();
+  const auto importance = importance_of(space, random_job(space, 50, [](const Configuration&) { return std::nan(""); }));
+  ASSERT_TRUE(importance);
+  EXPECT_EQ(importance->explained, 0);
+  for (const MainEffect& effect : importance->parameters) EXPECT_EQ(effect.share, 0);
+  for (const double mean : importance->dependence.front().mean) EXPECT_EQ(mean, 0);
+}
+
+TEST(Importance, ShowsTheFirstOfVeryManyCategories) {
+  Json document;
+  document["a"] = {{"type", "categorical"}, {"values", Json::array()}};
+  for (std::size_t i = 0; i < kDependenceCategories + 10; ++i) document["a"]["values"].push_back(i);
+  const SearchSpace space = space_of(document.dump());
+  const auto importance = importance_of(space, random_job(space, 300, [](const Configuration& at) { return number(at, "a"); }));
+  ASSERT_TRUE(importance);
+  const std::vector<Value>& shown = importance->dependence.front().values;
+  ASSERT_EQ(shown.size(), kDependenceCategories);
+  for (std::size_t i = 0; i < shown.size(); ++i) EXPECT_EQ(shown[i], Value(static_cast<std::int64_t>(i)));
+}
+
+// Jobs of one parameter, by the costs of their trials.
+History line_of(const std::vector<double>& costs) {
+  History history({1});
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    history.add_trial({{"a", (static_cast<double>(i) + 0.5) / static_cast<double>(costs.size())}});
+    history.add_result(static_cast<int>(i), 1, costs[i]);
+  }
+  return history;
+}
+
+SearchSpace line() { return space_of(R"({"a": {"type": "float", "min": 0, "max": 1}})"); }
+
+TEST(Importance, CostsBeyondThreeInterquartileRangesCountAsThatMuch) {
+  // Of 24 values the quartiles are those at 6 and 18: 12 and 24.
+  std::vector<double> costs;
+  for (int i = 0; i < 22; ++i) costs.push_back((i * 7) % 22 * 1.0);
+  for (double& cost : costs) cost += cost < 6 ? 0 : 6;  // 0 to 5, 12 to 27
+  std::vector<double> far = costs;
+  far.insert(far.end(), {1000, 1e300});
+  std::vector<double> sorted = far;
+  std::sort(sorted.begin(), sorted.end());
+  ASSERT_EQ(sorted[6], 12);
+  ASSERT_EQ(sorted[18], 24);
+  const double fence = 24 + 3 * (24 - 12);
+  std::vector<double> near = costs;
+  near.insert(near.end(), {fence, fence});
+  const auto of_far = importance_of(line(), line_of(far));
+  const auto of_near = importance_of(line(), line_of(near));
+  ASSERT_TRUE(of_far && of_near);
+  EXPECT_EQ(of_far->dependence.front().mean, of_near->dependence.front().mean);
+  far.push_back(std::nan(""));  // what diverged counts as much
+  near.push_back(fence);
+  EXPECT_EQ(importance_of(line(), line_of(far))->dependence.front().mean,
+            importance_of(line(), line_of(near))->dependence.front().mean);
+}
+
+TEST(Importance, WhatDivergedCountsAsTheGreatestCostWhereNoneIsFarAway) {
+  std::vector<double> costs;
+  for (int i = 0; i < 22; ++i) costs.push_back((i * 7) % 22);
+  std::vector<double> greatest = costs;
+  costs.push_back(std::nan(""));
+  greatest.push_back(21);
+  EXPECT_EQ(importance_of(line(), line_of(costs))->dependence.front().mean,
+            importance_of(line(), line_of(greatest))->dependence.front().mean);
+}
+
+double mean_at(const RegressionForest& forest, const RegressionForest::Tree& tree, double coordinate) {
+  std::size_t at = 0;
+  while (tree[at].left >= 0) {
+    at = static_cast<std::size_t>(tree[at].left) + (forest.goes_left(tree[at], coordinate) ? 0 : 1);
+  }
+  return tree[at].mean;
+}
+
+// Of one parameter a tree's dependence is its prediction: its values, the deviation among trees and what is explained can be
+// counted by hand.
+TEST(Importance, OfOneParameterShowsTheForestsPredictionsAndHowMuchTheyExplain) {
+  std::vector<double> costs;
+  for (std::uint64_t i = 0; i < 40; ++i) costs.push_back(std::sin(0.2 * static_cast<double>(i)) + random_unit(5, {i}));
+  const History history = line_of(costs);
+  const SearchSpace space = line();
+  const auto importance = importance_of(space, history);
+  ASSERT_TRUE(importance);
+
+  const Encoding encoding(space);
+  std::vector<Point> points;
+  for (const History::Trial& trial : history.trials()) points.push_back(encoding.encode(trial.configuration));
+  std::vector<const double*> rows;
+  for (const Point& point : points) rows.push_back(point.data());
+  const RegressionForest forest({RegressionForest::Kind::number}, rows, costs, kImportanceForest, kImportanceStream);
+
+  const PartialDependence& dependence = importance->dependence.front();
+  ASSERT_EQ(dependence.mean.size(), 20u);
+  for (std::size_t point = 0; point < 20; ++point) {
+    double sum = 0;
+    double squares = 0;
+    for (const auto& tree : forest.trees()) {
+      const auto cell = static_cast<double>(2 * point);
+      const double mean = (mean_at(forest, tree, (cell + 0.5) / 40) + mean_at(forest, tree, (cell + 1.5) / 40)) / 2;
+      sum += mean;
+      squares += mean * mean;
+    }
+    const double trees = static_cast<double>(forest.trees().size());
+    EXPECT_NEAR(dependence.mean[point], sum / trees, 1e-9);
+    EXPECT_NEAR(dependence.deviation[point], std::sqrt(squares / trees - sum / trees * sum / trees), 1e-7);
+    EXPECT_EQ(std::get<double>(dependence.values[point]), (static_cast<double>(point) + 0.5) / 20);
+  }
+
+  double mean = 0;
+  for (const double cost : costs) mean += cost / static_cast<double>(costs.size());
+  double all = 0;
+  double left = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    ASSERT_FALSE(std::isnan(forest.out_of_bag()[i]));
+    all += std::pow(costs[i] - mean, 2);
+    left += std::pow(costs[i] - forest.out_of_bag()[i], 2);
+  }
+  EXPECT_NEAR(importance->explained, 1 - left / all, 1e-9);
 }
 
 }  // namespace
