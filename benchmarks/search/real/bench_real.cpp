@@ -5,11 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <numeric>
 
+#include "benchmarks/search/real/common.hpp"
+#include "benchmarks/search/real/real_tables.hpp"
 #include "core/csv_cell.hpp"
 #include "core/random.hpp"
 #include "simulator/chart.hpp"
@@ -20,10 +21,6 @@
 namespace tuneband {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::int64_t kRounds = 81;
 
 struct Arguments {
   std::string tables;
@@ -38,68 +35,6 @@ struct Arguments {
   int threads = 2;
   bool each = false;
 };
-
-template <typename T>
-T checked(Result<T> result) {
-  if (!result) throw std::runtime_error(describe(result.error()));
-  return std::move(*result);
-}
-
-// What a model of some trial and rung is worth: 0 is the best of the table at any rung of any fidelity, 1 the median
-// configuration after a full training.
-struct Scale {
-  double best = 0;
-  double median = 0;
-  double of(double cost) const { return std::min(1.0, (cost - best) / (median - best)); }
-};
-
-struct RealTable {
-  std::string name;
-  Json job;
-  bool maximize = false;
-  std::map<std::string, CurveTable> by_metric;  // "prefix", "shrinkage", "prefix-test", "shrinkage-test"
-  Scale validation;
-  Scale test;
-
-  double cost(const std::string& metric, std::size_t curve, std::int64_t resource) const {
-    const double value = by_metric.at(metric).curves[curve].at(resource).value();
-    return maximize ? -value : value;
-  }
-};
-
-Scale scale_of(const RealTable& table, const std::string& suffix) {
-  std::vector<double> at_the_end;
-  Scale scale{std::numeric_limits<double>::infinity(), 0};
-  for (const std::string fidelity : {"prefix", "shrinkage"}) {
-    const auto& curves = table.by_metric.at(fidelity + suffix).curves;
-    for (std::size_t i = 0; i < curves.size(); ++i) {
-      for (const auto& [resource, value] : curves[i].points) scale.best = std::min(scale.best, table.maximize ? -value : value);
-      if (fidelity == "prefix") at_the_end.push_back(table.cost(fidelity + suffix, i, kRounds));
-    }
-  }
-  std::sort(at_the_end.begin(), at_the_end.end());
-  scale.median = at_the_end[(at_the_end.size() - 1) / 2];
-  return scale;
-}
-
-RealTable load(const fs::path& path) {
-  RealTable table;
-  table.name = path.stem().string();
-  table.job = checked(parse_json(checked(read_text(path.string()))));
-  table.maximize = table.job["objective"]["goal"] == "maximize";
-  Diagnostics diagnostics;
-  CurveTableOptions options;
-  options.space = SearchSpace::parse(table.job["search_space"], "search_space", diagnostics);
-  options.name = table.name;
-  const std::string csv = fs::path(path).replace_extension(".csv.gz").string();
-  for (const char* metric : {"prefix", "shrinkage", "prefix-test", "shrinkage-test"}) {
-    options.metric = metric;
-    table.by_metric.emplace(metric, checked(load_curve_table(csv, options)));
-  }
-  table.validation = scale_of(table, "");
-  table.test = scale_of(table, "-test");
-  return table;
-}
 
 struct Regrets {
   std::vector<std::vector<double>> validation;  // by budget, then seed
@@ -136,7 +71,7 @@ Regrets measure(const std::string& text, RealTable& table, const Arguments& argu
       validation.push_back(1);
       test.push_back(1);
       for (const Incumbent& incumbent : run.incumbents) {
-        if (incumbent.resource > budget * kRounds) break;
+        if (incumbent.resource > budget * kMaxResource) break;
         validation.back() = table.validation.of(table.cost(fidelity, incumbent.curve, incumbent.rung));
         test.back() = table.test.of(table.cost(fidelity + "-test", incumbent.curve, incumbent.rung));
       }
@@ -222,17 +157,7 @@ void write_plot(const std::string& path, int workers, const Plotted& plotted) {
 }
 
 int run(const Arguments& arguments) {
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(arguments.tables)) {
-    const fs::path& path = entry.path();
-    const bool wanted =
-        arguments.datasets.empty() || std::ranges::find(arguments.datasets, path.stem().string()) != arguments.datasets.end();
-    if (path.extension() == ".json" && wanted) paths.push_back(path);
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<RealTable> tables;
-  for (const fs::path& path : paths) tables.push_back(load(path));
-  if (tables.empty()) throw std::runtime_error("no table in " + arguments.tables);
+  std::vector<RealTable> tables = load_real_tables(arguments.tables, arguments.datasets);
   std::ofstream csv;
   if (!arguments.csv.empty()) csv.open(arguments.csv);
   csv << "table,method,workers,seed,axis,budget,regret\n";

@@ -15,7 +15,6 @@ namespace tuneband {
 
 namespace {
 
-constexpr std::int64_t kRounds = 81;
 constexpr std::int64_t kRungs[] = {1, 3, 9, 27, 81};
 
 struct Arguments {
@@ -30,7 +29,7 @@ std::string header_of(const RealDataset& dataset) {
   std::string line;
   for (const auto& [name, domain] : dataset.search_space.items()) line += name + ",";
   line += "seconds_per_unit";
-  for (std::int64_t round = 1; round <= kRounds; ++round) line += fmt::format(",prefix_{}", round);
+  for (std::int64_t round = 1; round <= kMaxResource; ++round) line += fmt::format(",prefix_{}", round);
   for (const std::int64_t rung : kRungs) line += fmt::format(",last_{}", rung);
   for (const std::int64_t rung : kRungs) line += fmt::format(",shrinkage_{}", rung);
   for (const std::int64_t rung : kRungs) line += fmt::format(",prefix-test_{}", rung);
@@ -42,16 +41,17 @@ std::string line_of(const RealDataset& dataset, const Matrices& matrices, const 
                     double shrinkage_max) {
   const bool maximize = dataset.goal == "maximize";
   const double before = processor_seconds();
-  const auto full = train(dataset, matrices, configuration, index, kRounds, kRounds);
+  const auto full = train(dataset, matrices, configuration, index, kMaxResource, kMaxResource);
   const double seconds = processor_seconds() - before;
   std::string line = configuration_cells(dataset, configuration);
-  line += fmt::format("{:.3g}", seconds / kRounds);
-  for (std::int64_t round = 1; round <= kRounds; ++round)
+  line += fmt::format("{:.3g}", seconds / kMaxResource);
+  for (std::int64_t round = 1; round <= kMaxResource; ++round)
     line += fmt::format(",{:.5g}", best_of(full, round, maximize).validation);
   for (const std::int64_t rung : kRungs) line += fmt::format(",{:.5g}", full[static_cast<std::size_t>(rung) - 1].validation);
   std::string shrinkage_tests;
   for (const std::int64_t rung : kRungs) {
-    const auto curve = rung == kRounds ? full : train(dataset, matrices, configuration, index, rung, kRounds, shrinkage_max);
+    const auto curve =
+        rung == kMaxResource ? full : train(dataset, matrices, configuration, index, rung, kMaxResource, shrinkage_max);
     const Measured best = best_of(curve, rung, maximize);
     line += fmt::format(",{:.5g}", best.validation);
     shrinkage_tests += fmt::format(",{:.5g}", best.test);
@@ -67,7 +67,7 @@ Json job_of(const RealDataset& dataset) {
           {"objective", {{"metric", "prefix"}, {"goal", dataset.goal}}},
           {"search_space", dataset.search_space},
           {"trainer", {{"type", "xgboost"}, {"fidelity", "prefix"}, {"keep", "best"}}},
-          {"scheduler", {{"max_resource", kRounds}}}};
+          {"scheduler", {{"max_resource", kMaxResource}}}};
 }
 
 void record(const RealDataset& dataset, const Arguments& arguments) {

@@ -5,19 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/search/real/common.hpp"
 #include "benchmarks/search/real/datasets.hpp"
-#include "core/error.hpp"
 #include "jobs/fidelity.hpp"
 #include "search_spaces/value.hpp"
 #include "workers/xgboost/xgboost_session.hpp"
 
 namespace tuneband {
-
-template <typename T>
-T checked(Result<T> result) {
-  if (!result) throw std::runtime_error(describe(result.error()));
-  return std::move(*result);
-}
 
 struct Matrices {
   explicit Matrices(const RealDataset& dataset);

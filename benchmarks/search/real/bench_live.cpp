@@ -1,0 +1,262 @@
+// Searchers side by side on trainings that are made when they are asked for (README.md beside this): unlike over a table, a
+// sampler may propose whatever its search space has, and crowd where it should not.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <future>
+#include <iostream>
+#include <queue>
+
+#include "benchmarks/bench_worker.hpp"
+#include "benchmarks/search/real/common.hpp"
+#include "benchmarks/search/real/real_tables.hpp"
+#include "benchmarks/search/real/trainings.hpp"
+#include "core/random.hpp"
+#include "jobs/parsed_job.hpp"
+#include "scheduler/scheduler.hpp"
+#include "simulator/comparison.hpp"
+#include "simulator/search_method.hpp"
+
+namespace tuneband {
+
+namespace {
+
+constexpr std::int64_t kLeaseMs = INT64_MAX / 4;  // no worker is ever lost
+
+struct Arguments {
+  std::string bank;
+  std::string tables;
+  std::vector<std::string> datasets;
+  std::vector<std::string> methods{"hyperband/random", "auto/auto,experience=false", "auto/auto"};
+  std::vector<double> budgets{3, 6, 10, 20};
+  int workers = 1;
+  int seeds = 10;
+  int threads = 2;
+  bool each = false;
+};
+
+// "scheduler/sampler", and "@fidelity" if it is not the trainer's own default: a job as a user would submit it.
+JobSpec job_of(const RealDataset& dataset, const std::string& method, int seed) {
+  const auto slash = method.find('/');
+  const auto at = std::min(method.find('@'), method.size());
+  Json sampler = checked(parse_part(method.substr(slash + 1, at - slash - 1)));
+  sampler["seed"] = (stable_hash(dataset.name) + static_cast<std::uint64_t>(seed)) & static_cast<std::uint64_t>(kSeedMax);
+  Json scheduler = checked(parse_part(method.substr(0, slash)));
+  scheduler["max_resource"] = kMaxResource;
+  Json parameters = Json::object();
+  for (const auto& [name, value] : dataset.parameters) parameters[name] = value;
+  Json trainer{{"type", "xgboost"},
+               {"data", {{"train", "/data.libsvm"}, {"format", "libsvm"}, {"validation", "/validation.libsvm"}}},
+               {"parameters", parameters},
+               {"eval_metric", {dataset.metric}}};
+  if (at < method.size()) trainer["fidelity"] = method.substr(at + 1);
+  const Json document{{"name", dataset.name},
+                      {"objective", {{"metric", "validation-" + dataset.metric}, {"goal", dataset.goal}}},
+                      {"search_space", dataset.search_space},
+                      {"sampler", sampler},
+                      {"trainer", trainer},
+                      {"scheduler", scheduler},
+                      {"limits", {{"max_trials", 10'000}}}};
+  Diagnostics diagnostics;
+  ParsedJob job = parse_job_document(document, "", diagnostics);
+  if (!diagnostics.ok()) throw std::runtime_error(describe(diagnostics.errors().front()));
+  return job.spec;
+}
+
+struct Best {
+  double resource = 0;  // spent until then
+  Measured measured;
+};
+
+// One search: workers of equal pace, whose rounds take one unit of time each.
+class Search {
+ public:
+  Search(const RealDataset& dataset, const Matrices& matrices, const JobSpec& spec, int seed)
+      : dataset_(dataset),
+        matrices_(matrices),
+        maximize_(dataset.goal == "maximize"),
+        seed_(seed),
+        metric_(spec.objective.metric),
+        restarts_(spec.scheduler.restarts),
+        scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
+    follow(step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, Timestamp{}));
+  }
+
+  // The best model so far, each time that it became another one.
+  std::vector<Best> run(int workers, double resource_max) {
+    for (int i = 0; i < workers; ++i) {
+      WorkerSynced idle;
+      idle.worker = WorkerId{std::to_string(i)};
+      follow(step_with_suggestions(scheduler_, idle, Timestamp{}));
+    }
+    while (!running_.empty() && spent_ < resource_max) {
+      const Segment segment = running_.top();
+      running_.pop();
+      now_ = segment.ends_at;
+      spent_ += static_cast<double>(segment.assignment.until_resource - segment.assignment.from_resource);
+      end(segment);
+    }
+    return std::move(bests_);
+  }
+
+ private:
+  struct Segment {
+    std::int64_t ends_at = 0;
+    WorkerId worker;
+    Assignment assignment;
+    bool operator<(const Segment& other) const {
+      return ends_at != other.ends_at ? ends_at > other.ends_at : assignment.epoch > other.assignment.epoch;
+    }
+  };
+
+  void follow(const Outcome& outcome) {
+    for (const Notice& notice : outcome.notices) {
+      const auto* reply = std::get_if<WorkerReply>(&notice);
+      if (reply == nullptr || !reply->assignment) continue;
+      const Assignment& assignment = *reply->assignment;
+      running_.push({now_ + assignment.until_resource - assignment.from_resource, reply->worker, assignment});
+    }
+  }
+
+  void end(const Segment& segment) {
+    const Assignment& assignment = segment.assignment;
+    const std::int64_t until = assignment.until_resource;
+    const auto index = static_cast<std::size_t>(assignment.trial.number) + 10'000 * static_cast<std::size_t>(seed_);
+    const auto curve = train(dataset_, matrices_, assignment.configuration, index, until, restarts_ ? kMaxResource : until);
+    const Measured best = best_of(curve, until, maximize_);
+    const auto cost = [&](double value) { return maximize_ ? -value : value; };
+    if (bests_.empty() || cost(best.validation) < cost(bests_.back().measured.validation)) bests_.push_back({spent_, best});
+    WorkerSynced synced;
+    synced.worker = segment.worker;
+    AssignmentReport report;
+    report.epoch = assignment.epoch;
+    report.training_ms = 1;
+    report.exit = ExitClass::completed;
+    report.checkpoint_resource = until;
+    report.observations.push_back({until, {{metric_, best.validation}}});
+    synced.report = std::move(report);
+    follow(step_with_suggestions(scheduler_, synced, Timestamp{now_}));
+  }
+
+  const RealDataset& dataset_;
+  const Matrices& matrices_;
+  bool maximize_;
+  int seed_;
+  std::string metric_;
+  bool restarts_;
+  Scheduler scheduler_;
+  std::int64_t now_ = 0;
+  double spent_ = 0;
+  std::priority_queue<Segment> running_;
+  std::vector<Best> bests_;
+};
+
+struct Regrets {
+  std::vector<std::vector<double>> validation;  // by budget, then seed
+  std::vector<double> test;                     // of the last budget, by seed
+};
+
+Regrets measure(const std::string& method, const RealDataset& dataset, const RealTable& table, const Arguments& arguments) {
+  Regrets regrets;
+  regrets.validation.assign(arguments.budgets.size(), std::vector<double>(static_cast<std::size_t>(arguments.seeds), 1.0));
+  regrets.test.assign(static_cast<std::size_t>(arguments.seeds), 1.0);
+  const double most = *std::max_element(arguments.budgets.begin(), arguments.budgets.end()) * static_cast<double>(kMaxResource);
+  const auto some = [&](int first) {
+    const Matrices matrices(dataset);
+    for (int seed = first; seed < arguments.seeds; seed += arguments.threads) {
+      const auto bests = Search(dataset, matrices, job_of(dataset, method, seed), seed).run(arguments.workers, most);
+      const auto cost = [&](double value) { return table.maximize ? -value : value; };
+      for (const Best& best : bests) {
+        for (std::size_t i = 0; i < arguments.budgets.size(); ++i) {
+          if (best.resource > arguments.budgets[i] * static_cast<double>(kMaxResource)) continue;
+          regrets.validation[i][static_cast<std::size_t>(seed)] = table.validation.of(cost(best.measured.validation));
+        }
+        if (best.resource <= most) regrets.test[static_cast<std::size_t>(seed)] = table.test.of(cost(best.measured.test));
+      }
+    }
+  };
+  std::vector<std::future<void>> threads;
+  for (int first = 0; first < arguments.threads; ++first) threads.push_back(std::async(std::launch::async, some, first));
+  for (auto& thread : threads) thread.get();
+  return regrets;
+}
+
+void print_row(const std::string& name, const Regrets& regrets) {
+  fmt::print("| {} |", name);
+  for (const auto& sample : regrets.validation) {
+    const Estimate here = estimate(sample);
+    fmt::print(" {:.3f} ± {:.3f} |", here.mean, here.half_width);
+  }
+  const Estimate test = estimate(regrets.test);
+  fmt::print(" {:.3f} ± {:.3f} |\n", test.mean, test.half_width);
+  std::fflush(stdout);
+}
+
+// Seed by seed.
+Regrets mean_of(const std::vector<Regrets>& all) {
+  Regrets mean = all.front();
+  const auto share = 1.0 / static_cast<double>(all.size());
+  for (std::size_t seed = 0; seed < mean.test.size(); ++seed) {
+    mean.test[seed] = 0;
+    for (const Regrets& one : all) mean.test[seed] += share * one.test[seed];
+    for (std::size_t i = 0; i < mean.validation.size(); ++i) {
+      mean.validation[i][seed] = 0;
+      for (const Regrets& one : all) mean.validation[i][seed] += share * one.validation[i][seed];
+    }
+  }
+  return mean;
+}
+
+int run(const Arguments& arguments) {
+  const auto tables = load_real_tables(arguments.tables, arguments.datasets);
+  const auto datasets = real_datasets(arguments.bank);
+  fmt::print("{} data sets, {} {}, {} runs of each\n\n| method |", tables.size(), arguments.workers,
+             arguments.workers == 1 ? "worker" : "workers", arguments.seeds);
+  for (const double budget : arguments.budgets) fmt::print(" {:g} R |", budget);
+  fmt::print(" {:g} R, test |\n|---|", arguments.budgets.back());
+  for (std::size_t i = 0; i <= arguments.budgets.size(); ++i) fmt::print("--:|");
+  fmt::print("\n");
+  for (const std::string& method : arguments.methods) {
+    std::vector<Regrets> all;
+    for (const RealTable& table : tables) {
+      const auto dataset = std::ranges::find(datasets, table.name, &RealDataset::name);
+      if (dataset == datasets.end()) throw std::runtime_error("no data set is named " + table.name);
+      all.push_back(measure(method, *dataset, table, arguments));
+    }
+    print_row(method, mean_of(all));
+    for (std::size_t i = 0; arguments.each && i < tables.size(); ++i) print_row("  " + tables[i].name, all[i]);
+  }
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace tuneband
+
+int main(int argument_count, char** argument_values) {
+  tuneband::start_with_passive_threads(argument_values);
+  tuneband::Arguments arguments;
+  CLI::App app("Searchers side by side on real trainings of XGBoost.", "bench_live");
+  app.add_option("--bank", arguments.bank, "A file of examples/direct-marketing/generate.py --rows 7000")->required();
+  app.add_option("--tables", arguments.tables, "Directory of what record_real wrote, for the scale of the regret")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  app.add_option("--dataset", arguments.datasets, "Only these");
+  app.add_option("--method", arguments.methods,
+                 "scheduler/sampler, each with fields if need be, and @fidelity if not the default");
+  app.add_option("--budgets", arguments.budgets, "In units of max_resource");
+  app.add_option("--workers", arguments.workers, "Workers of each search, in simulated time");
+  app.add_option("--seeds", arguments.seeds, "Runs of each");
+  app.add_option("--threads", arguments.threads, "Real threads");
+  app.add_flag("--each", arguments.each, "Print each data set too");
+  try {
+    app.parse(argument_count, argument_values);
+    return tuneband::run(arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  } catch (const std::exception& error) {
+    std::cerr << "bench_live: " << error.what() << '\n';
+    return 2;
+  }
+}
