@@ -225,6 +225,42 @@ TEST(SamplerWithExperience, DoesNotCrowdAroundTheBestOfARungThatIsATrainingOfIts
   EXPECT_LT(2 * restarts, goes_on);
 }
 
+// How much of what 60 trials had at one rung the sampler expects of others at max_resource: the slope of its prediction on what
+// they would have had there. 1: all of it; experience alone: a slope below 0, for the cost is the contrary of what it expects.
+double carried_over(std::int64_t rung) {
+  const auto contrary = [](const Configuration& configuration) { return -as_expected(configuration); };
+  const auto random = make_sampler({.type = SamplerType::random, .seed = 5}, trees_space());
+  const auto sampler = make_sampler({.type = SamplerType::gp, .seed = 5}, trees_space(),
+                                    TreesTrainer{.max_resource = 81, .equal_shrinkage = true});
+  History history({3, 9, 27, 81});
+  std::vector<int> unseen;
+  std::vector<double> costs;
+  for (int i = 0; i < 100; ++i) {
+    const Configuration configuration = random->suggest(i, history);
+    history.add_trial(configuration);
+    if (i < 60) {
+      history.add_result(i, rung, contrary(configuration));
+      history.end_trial(i, false);
+    } else {
+      unseen.push_back(i);
+      costs.push_back(contrary(configuration));
+    }
+  }
+  const auto predicted = sampler->predicted_costs(history, unseen).value();
+  const Eigen::Map<const Eigen::ArrayXd> x(costs.data(), static_cast<Eigen::Index>(costs.size()));
+  const Eigen::Map<const Eigen::ArrayXd> y(predicted.data(), x.size());
+  return ((x - x.mean()) * (y - y.mean())).sum() / (x - x.mean()).square().sum();
+}
+
+TEST(SamplerWithExperience, LearnsLessForTheTopTheLowerTheRungThatTeaches) {
+  const double from_3 = carried_over(3);
+  const double from_27 = carried_over(27);
+  const double from_81 = carried_over(81);
+  EXPECT_LT(from_3, 0.7 * from_27);
+  EXPECT_LT(from_27, 0.85 * from_81);
+  EXPECT_GT(from_3, 0.2 * from_81);
+}
+
 TEST(SamplerWithExperience, IsWithoutItWhenTheDocumentSaysSo) {
   const SamplerSpec without{.type = SamplerType::gp, .seed = 4, .experience = false};
   const SamplerSpec with{.type = SamplerType::gp, .seed = 4};
