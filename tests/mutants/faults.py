@@ -22,6 +22,7 @@ MINUS = re.compile(r"(?<=[ (])-(?=[\w(])")
 INCREMENT = re.compile(r"\+\+(?=[\w(*])")
 CONDITION = re.compile(r"\bif \(")
 STATEMENT = re.compile(r"^ +(?=[a-z_][\w.>\-\[\]:]*(\(| [+*/-]?= |\+\+;)|\+\+|--)", re.M)
+ONCE = re.compile(r"\bstatic const\b")
 # Declarations, lines in which an operator is a type's, and what only saves time.
 PASSED_OVER = re.compile(r"^\s*(#|template|using|static_assert|case |TUNEBAND_CHECK|namespace|constexpr std::string|requires"
                          r"|[\w.]+\.reserve\()")
@@ -29,11 +30,13 @@ OPENING, CLOSING = "([{", ")]}"
 
 
 class Fault:
-    """`plain`: the one replacement that plants it. `schema`: what it becomes among the others: (offset, length, text, rank)."""
+    """`plain`: the one replacement that plants it. `schema`: what it becomes among the others: (offset, length, text, rank).
+    `once`: in what is initialised once, by the first test that comes there, and used by others."""
 
     def __init__(self, source, at, old, new, plain, schema):
         self.path, self.line, self.text = source.path, source.line_of(at), source.line_text(at).strip()
         self.old, self.new, self.plain, self.schema, self.nth = old, new, plain, schema, 1
+        self.once = any(begin <= at < end for begin, end in source.initialised_once)
 
     @property
     def key(self):
@@ -55,6 +58,7 @@ class Source:
     def __init__(self, path, text):
         self.path, self.text, self.code = path, text, without_texts(text)
         self.starts = [0] + [match.end() for match in re.finditer("\n", text)]
+        self.initialised_once = [(match.start(), self.end_of_statement(match.end())) for match in ONCE.finditer(self.code)]
 
     def line_of(self, at):
         return bisect.bisect_right(self.starts, at)
@@ -74,6 +78,11 @@ class Source:
             if depth == 0:
                 return at
         raise ValueError(f"{self.path}:{self.line_of(opening)}: a bracket that is not closed")
+
+    def end_of_statement(self, at):
+        while self.code[at] != ";":
+            at = self.closing(at) + 1 if self.code[at] in OPENING else at + 1
+        return at
 
     def stops(self, at, operators):
         code = self.code
