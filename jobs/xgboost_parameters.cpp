@@ -209,8 +209,6 @@ std::string describe_numbers(std::string_view what, const NumberRange& range) {
             format_number(range.max) + (range.max_excluded ? " (excluded)" : "");
   } else if (has_min) {
     text += (range.min_excluded ? " above " : " of at least ") + format_number(range.min);
-  } else if (has_max) {
-    text += (range.max_excluded ? " below " : " of at most ") + format_number(range.max);
   }
   return text;
 }

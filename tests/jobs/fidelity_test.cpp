@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -31,6 +32,8 @@ TEST(ShrunkEta, IsTheUsersOwnAtMaxResourceAndOutsideOfTheFormula) {
   EXPECT_EQ(shrunk_eta(0.3, 81, 81, kUnlimited), 0.3);
   EXPECT_EQ(shrunk_eta(1, 1, 81, kUnlimited), 1);
   EXPECT_EQ(shrunk_eta(0, 1, 81, kUnlimited), 0);
+  EXPECT_EQ(shrunk_eta(1.5, 1, 81, kUnlimited), 1.5);
+  for (int i = 1; i < 100; ++i) EXPECT_EQ(shrunk_eta(i / 100.0, 81, 81, kUnlimited), i / 100.0);  // to the last bit
 }
 
 TEST(ShrunkEta, NeverLeavesTheRangeOfALearningRate) {
@@ -111,6 +114,7 @@ TEST(TrainerDefaults, GiveShrinkageALadderFromTheTwentySeventhPartOnAndNoAudit) 
   const auto with = [](const char* text) { return Json::parse(text); };
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 81})")),
             with(R"({"max_resource": 81, "min_resource": 3, "rung_audit": false})"));
+  EXPECT_EQ(scheduler_of(with(R"({"max_resource": 1})")), with(R"({"max_resource": 1, "min_resource": 1, "rung_audit": false})"));
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 26, "type": "auto"})")),
             with(R"({"max_resource": 26, "type": "auto", "min_resource": 1, "rung_audit": false})"));
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 270, "type": "hyperband"})")),
@@ -158,8 +162,35 @@ TEST(FidelityWarning, IsOfRoundsTooFewForTheLeastLearningRate) {
   EXPECT_THAT(warnings_of(job_of({{"eta", {{"min", -1}, {"max", 3}}}})), IsEmpty());  // faults that others tell
 }
 
+TEST(FidelityWarning, IsOfPrefixesFromTwoRoundsOnAndOfMoreThanThreeTimesTheLeastRate) {
+  const auto warned = [](double min, double max, int rounds) {
+    Json job = job_of({{"eta", {{"min", min}, {"max", max}}}}, {}, {{"type", "xgboost"}, {"fidelity", "prefix"}});
+    job["scheduler"]["max_resource"] = rounds;
+    const auto warnings = warnings_of(job);
+    return std::any_of(warnings.begin(), warnings.end(), [](const auto& one) { return one.starts_with("trainer.fidelity"); });
+  };
+  EXPECT_TRUE(warned(0.25, 0.8, 81));
+  EXPECT_FALSE(warned(0.25, 0.75, 81));
+  EXPECT_TRUE(warned(0.25, 0.8, 2));
+  EXPECT_FALSE(warned(0.25, 0.8, 1));
+}
+
+TEST(FidelityWarning, OfTooFewRoundsSaysHowMuchTheyLearnAndWhatWouldDo) {
+  const auto warnings = [](double eta, int rounds) {
+    Json job = job_of({{"eta", {{"min", eta}, {"max", eta}}}});
+    job["scheduler"]["max_resource"] = rounds;
+    return warnings_of(job);
+  };
+  EXPECT_THAT(warnings(0.3628, 2), ElementsAre(HasSubstr("only 59 %")));  // 0.594
+  EXPECT_THAT(warnings(0.5, 1), ElementsAre(HasSubstr("raise it to about 0.9, or")));
+}
+
+TEST(FidelityWarning, IsOfXgboostAlone) {
+  EXPECT_THAT(warnings_of(job_of({{"eta", {{"min", 0.0001}, {"max", 1}}}}, {}, {{"type", "command"}})), IsEmpty());
+}
+
 TEST(FidelityWarning, IsOfNothingThatIsAFaultAlready) {
-  for (const Json& eta : {Json{{"min", 0.0001}, {"max", 1.5}}, Json{{"min", 0.5}, {"max", 0.0001}}, Json{{"min", 0.0001}},
+  for (const Json& eta : {Json{{"min", 0.0001}, {"max", 1.5}}, Json{{"min", 0.001}, {"max", 0.0001}}, Json{{"min", 0.0001}},
                           Json{{"min", 0.0001}, {"max", "1"}}, Json{{"min", "0.0001"}, {"max", 1}}, Json(7)}) {
     EXPECT_THAT(warnings_of(job_of({{"eta", eta}})), IsEmpty()) << eta;
   }

@@ -89,6 +89,7 @@ TEST(ParsedJob, APathThatOnlyAShellOrAnotherProgramUnderstandsIsRefusedInItsPlac
   EXPECT_THAT(fault_with("train", "s3://bucket/train.csv"),
               HasSubstr("trainer.data.train: expected a path on the server's file"));
   EXPECT_THAT(fault_with("train", Json({"a.csv", "~/b.csv"})), HasSubstr("trainer.data.train[1]: expected a path without `~`"));
+  EXPECT_THAT(fault_with("train", Json({"~/a.csv", "b.csv"})), HasSubstr("trainer.data.train[0]: expected a path without `~`"));
   EXPECT_THAT(fault_with("validation", "~/valid.csv"), HasSubstr("trainer.data.validation: expected a path without `~`"));
 }
 
@@ -116,6 +117,25 @@ TEST(ParsedJob, RelativePathsNeedADirectory) {
   parse_job(xgboost_document().dump(), "", found);
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.errors().front().path, "trainer.data.train");
+}
+
+TEST(ParsedJob, TheDirectoryThatPathsStartFromIsAbsoluteAndUtf8) {
+  for (const char* directory : {"data", "./data", "/data\xff"}) {
+    Diagnostics found;
+    parse_job(xgboost_document().dump(), directory, found);
+    ASSERT_FALSE(found.ok()) << directory;
+    EXPECT_EQ(found.errors().front().path, "base_dir");
+    EXPECT_EQ(found.errors().size(), 1U);
+  }
+}
+
+TEST(ParsedJob, TheWorkingDirectoryOfACommandIsMadeAbsolute) {
+  Json document = Json::parse(R"({"name": "j", "objective": {"metric": "x", "goal": "minimize"}, "search_space": {"x": 1},
+                                  "scheduler": {"type": "none", "max_resource": 1}, "limits": {"max_trials": 1},
+                                  "trainer": {"type": "command", "argv": ["true"], "working_dir": "code"}})");
+  Diagnostics found;
+  EXPECT_EQ(parse_job(document.dump(), "/data", found).spec.trainer.at("working_dir"), "/data/code");
+  EXPECT_TRUE(found.ok());
 }
 
 TEST(ParsedJob, AStoredTrainerThatThisVersionDoesNotKnowLeavesTheRestReadable) {

@@ -9,7 +9,10 @@
 namespace tuneband {
 namespace {
 
+using testing::AnyOf;
+using testing::Contains;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 using testing::Not;
 using Texts = std::vector<const char*>;
 
@@ -73,6 +76,12 @@ TEST(XgboostTables, OnlyALearningRateAboveOneIsUnusual) {
     const double most = find_xgboost_parameter(name)->usual_max;
     EXPECT_EQ(most, name == "eta" || name == "learning_rate" ? 1 : std::numeric_limits<double>::max()) << name;
   }
+}
+
+TEST(XgboostTables, WhatIsMisspeltMayBeMeantByAnyNameOrAlias) {
+  EXPECT_THAT(xgboost_parameter_names(), IsSupersetOf({"eta", "learning_rate", "seed", "random_state"}));
+  EXPECT_THAT(xgboost_metric_names(), IsSupersetOf({"rmse", "error", "error@n", "ndcg", "ndcg@n", "ams@n"}));
+  EXPECT_THAT(xgboost_metric_names(), Not(AnyOf(Contains("ams"), Contains("rmse@n"))));
 }
 
 TEST(XgboostTables, AFaultNamesTheRange) {
