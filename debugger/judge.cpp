@@ -42,7 +42,7 @@ Judge::Judge(DebugSpec spec, OtherTrial other) : spec_(std::move(spec)), other_(
   for (const RuleSpec& rule : spec_.rules) {
     const RuleType* type = find_rule_type(rule.type);
     TUNEBAND_CHECK(type != nullptr, "a parsed rule has a known type");
-    watches_.push_back({rule, type, type->make(rule, spec_.judge), standings_.size(), {}, {}, {}});
+    watches_.push_back({rule, type, type->make(rule, spec_.judge), standings_.size(), {}, {}, {}, {}});
     standings_.push_back({.rule = rule.name});
   }
 }
@@ -53,6 +53,18 @@ bool Judge::looks(Watch& watch, const TensorAtStep& tensor) const {
   const auto known = watch.looks_at.find(tensor.name);
   if (known != watch.looks_at.end()) return known->second;
   return watch.looks_at.emplace(tensor.name, names(spec_, watch.spec, tensor.name)).first->second;
+}
+
+// What came of the step before stands before what comes now, and is left out where that has it again.
+void Judge::join_parts(Watch& watch, StepTensors& step) {
+  if (watch.saved_at != step.step) watch.so_far.clear();
+  std::erase_if(watch.so_far, [&](const TensorAtStep& before) {
+    return std::any_of(step.tensors.begin(), step.tensors.end(),
+                       [&](const auto& now) { return now.name == before.name && now.mode == before.mode; });
+  });
+  step.tensors.insert(step.tensors.begin(), watch.so_far.begin(), watch.so_far.end());
+  watch.so_far = step.tensors;
+  for (TensorAtStep& tensor : watch.so_far) tensor.raw = nullptr;  // lives for one call
 }
 
 template <class Ask>
@@ -76,6 +88,7 @@ std::vector<Finding> Judge::step(const StepTensors& tensors) {
     std::copy_if(tensors.tensors.begin(), tensors.tensors.end(), std::back_inserter(selected.tensors),
                  [&](const TensorAtStep& tensor) { return looks(watch, tensor); });
     if (selected.tensors.empty()) return std::nullopt;
+    if (watch.type->joins) join_parts(watch, selected);
     const auto other = watch.spec.parameters.find("other_trial");
     if (other != watch.spec.parameters.end() && other_) selected.other = other_(static_cast<int>(other->second), tensors.step);
     std::optional<Finding> finding = watch.rule->invoke_at_step(selected);

@@ -23,7 +23,7 @@ class Judge {
 
   explicit Judge(DebugSpec spec, OtherTrial other = {});
 
-  // What was saved at a step, the steps in ascending order. Gives each rule's first finding, once.
+  // What was saved at a step, the steps in ascending order; one may come in parts. Gives each rule's first finding, once.
   std::vector<Finding> step(const StepTensors& tensors);
   // Nothing has been saved for so long since the last step, or the beginning.
   std::vector<Finding> quiet(double seconds);
@@ -41,9 +41,11 @@ class Judge {
     std::optional<std::int64_t> saved_at{};  // the last step that was counted: one may come in parts
     std::optional<std::int64_t> judged_at{};
     std::unordered_map<std::string, bool> looks_at{};  // by tensor's name, once asked
+    std::vector<TensorAtStep> so_far{};                // of the step, where the rule joins them
   };
 
   bool looks(Watch& watch, const TensorAtStep& tensor) const;
+  static void join_parts(Watch& watch, StepTensors& step);
   // Takes the rules away that find something by `ask`.
   template <class Ask>
   std::vector<Finding> ask_each(const Ask& ask);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -74,7 +75,8 @@ struct RuleSpec {
 class Rule {
  public:
   virtual ~Rule() = default;
-  // `step` has the tensors that the rule looks at and that were saved at this step, at least one.
+  // `step` has the tensors that the rule looks at and that were saved at this step, at least one. A step may come in parts, and
+  // the next one is a later one: RuleType::joins.
   virtual std::optional<Finding> invoke_at_step(const StepTensors& step) = 0;
   // Nothing has been saved for so long, since `step`.
   virtual std::optional<Finding> invoke_when_quiet(std::int64_t /*step*/, double /*seconds*/) { return std::nullopt; }
@@ -104,6 +106,9 @@ struct RuleType {
   std::string needs;  // of what it looks at, before it can judge: "values of a metric on ..."
   std::string remedy;
   std::unique_ptr<Rule> (*make)(const RuleSpec& spec, const JudgeContext& context);
+  // Holds tensors of one step against each other: with each part of a step it is given the parts before, too, of arrays their
+  // reductions alone. It counts a step once. Rules without it are given each part by itself.
+  bool joins = false;
 };
 
 const std::vector<RuleType>& rule_types();
@@ -118,6 +123,19 @@ Finding found(std::string tensor, std::int64_t step, double value, double thresh
 std::string short_number(double value);
 
 namespace rules {
+
+// Tells apart what a step has brought before when more of it comes.
+class OncePerStep {
+ public:
+  // True: `what` was not asked for at this step yet.
+  bool first(const std::string& what, std::int64_t step) {
+    const auto [known, added] = at_.try_emplace(what, step);
+    return std::exchange(known->second, step) != step || added;
+  }
+
+ private:
+  std::unordered_map<std::string, std::int64_t> at_;
+};
 
 inline constexpr double kPercent = 100;
 inline constexpr double kRuleStepsMax = 1'000'000;  // of a parameter that counts steps

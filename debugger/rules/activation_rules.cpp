@@ -96,7 +96,8 @@ class PoorWeightInitialization final : public Rule {
         steps_(spec.parameter("steps")) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
-    if (++seen_ > steps_) return std::nullopt;
+    if (counted_.first("", step.step)) ++seen_;
+    if (seen_ > steps_) return std::nullopt;
     const TensorAtStep* smallest = nullptr;
     const TensorAtStep* largest = nullptr;
     for (const TensorAtStep& tensor : step.tensors) {
@@ -107,7 +108,7 @@ class PoorWeightInitialization final : public Rule {
       if (tensor.name.starts_with("gradients/") && tensor.raw != nullptr && tensor.raw->size() > 1) {
         if (auto finding = narrow(tensor, step.step)) return finding;
       }
-      if (tensor.name.starts_with("losses/")) {
+      if (tensor.name.starts_with("losses/") && counted_.first(tensor.name, step.step)) {
         if (auto finding = flat(tensor, step.step)) return finding;
       }
     }
@@ -156,6 +157,7 @@ class PoorWeightInitialization final : public Rule {
   double steps_;
   double seen_ = 0;
   std::map<std::string, Flat> losses_;
+  OncePerStep counted_;
 };
 
 }  // namespace
@@ -187,7 +189,8 @@ std::vector<RuleType> activation_rules() {
         {"steps", 10, 1, 1e6, true}},
        "in the first `steps` steps a loss, a gradient that is whole, or two tensors whose names say `relu_input`",
        "initialise by the layers' sizes (Glorot, He), and by the activation",
-       make_rule<PoorWeightInitialization>},
+       make_rule<PoorWeightInitialization>,
+       true},
   };
 }
 

@@ -24,6 +24,7 @@ class Bound final : public Rule {
       if (is_unit(tensor) || (mode_ && tensor.mode != *mode_)) continue;
       const TensorAtStep* other = compared_with(tensor, step);
       if (other == nullptr && (declared_.relative_to || declared_.relative_to_mode || other_trial_)) continue;
+      if (!counted_.first(key_of(tensor), step.step)) continue;
       judges();
       const double unit = other == nullptr ? 1 : other->summary.value(declared_.reduction);
       const double value = tensor.summary.value(declared_.reduction) / unit;
@@ -85,6 +86,7 @@ class Bound final : public Rule {
   std::optional<int> other_trial_;
   std::map<std::string, TensorAtStep> units_;  // of relative_to_mode, as they were saved last
   std::map<std::string, int> steps_;
+  OncePerStep counted_;
 };
 
 }  // namespace
@@ -95,7 +97,8 @@ std::vector<RuleType> declared_rules() {
            {},
            "a tensor, and what it is to be divided by: at the same step, in another mode at the same or an earlier one",
            "look at the tensors before it by name",
-           make_rule<Bound>}};
+           make_rule<Bound>,
+           true}};
 }
 
 }  // namespace tuneband::debugger::rules

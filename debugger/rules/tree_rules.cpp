@@ -79,7 +79,8 @@ std::vector<RuleType> tree_rules() {
        "the shares of more than `nfeatures` features",
        "look whether these features leak the label (known only afterwards, or made from it); else leave them out once and "
        "compare",
-       make_rule<FeatureImportanceOverweight>},
+       make_rule<FeatureImportanceOverweight>,
+       true},
       {"tree_depth",
        {"trees"},
        {{"depth", 4, 0, 10'000, true}},

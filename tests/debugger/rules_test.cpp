@@ -306,6 +306,55 @@ TEST(Rules, OneThatNeverSawWhatItNeedsHasNotJudged) {
   EXPECT_EQ(counts(overfit), Counts(4, 1)) << "it does not look at weights";
 }
 
+// What a step brings comes by lines, files and reports, each when it is there.
+TEST(Rules, APartOfAStepIsHeldAgainstThePartsBefore) {
+  RuleDriver overfit(R"({"rule": "overfit"})");
+  EXPECT_EQ(overfit.scalar("losses/train-loss", 1).judge(3), "");
+  EXPECT_EQ(counts(overfit), Counts(1, 0));
+  EXPECT_NE(overfit.scalar("metrics/validation-loss", 2).judge(3), "");
+  EXPECT_EQ(counts(overfit), Counts(1, 1));
+  EXPECT_EQ(overfit.finding().step, 3);
+  RuleDriver overtraining(R"({"rule": "overtraining", "parameters": {"patience_train": 1, "patience_validation": 1}})");
+  for (const int step : {1, 2}) {
+    EXPECT_EQ(overtraining.scalar("losses/train", 1).judge(step), "");
+    EXPECT_EQ(overtraining.scalar("losses/validation", 1).judge(step).empty(), step == 1);
+  }
+  const char* relative =
+      R"({"rule": "bound", "reduction": "mean", "above": 2, "tensors": ["^losses/a"], "relative_to": "^losses/b"})";
+  RuleDriver other_step(relative);
+  EXPECT_EQ(other_step.scalar("losses/b", 1).judge(1), "");
+  EXPECT_EQ(other_step.scalar("losses/a", 3).judge(2), "") << "of another step";
+  EXPECT_EQ(counts(other_step), Counts(2, 0));
+  RuleDriver bound(relative);
+  EXPECT_EQ(bound.scalar("losses/b", 1).judge(1), "");
+  EXPECT_NE(bound.scalar("losses/a", 3).judge(1), "");
+  RuleDriver weights(R"({"rule": "poor_weight_initialization"})");
+  EXPECT_EQ(weights.array("inputs/a.relu_input", {-1, 1}).judge(1), "");
+  EXPECT_NE(weights.array("inputs/b.relu_input", {-9, 9}).judge(1), "");
+}
+
+TEST(Rules, AStepThatComesInPartsCountsOnce) {
+  RuleDriver overfit(R"({"rule": "overfit", "parameters": {"patience": 2}})");
+  EXPECT_EQ(overfit.scalar("losses/train", 1).scalar("losses/validation", 2).judge(1), "");
+  EXPECT_EQ(overfit.scalar("losses/train-more", 1).judge(1), "") << "the same step";
+  EXPECT_NE(overfit.scalar("losses/train", 1).scalar("losses/validation", 2).judge(2), "");
+  RuleDriver overtraining(R"({"rule": "overtraining", "parameters": {"patience_train": 2, "patience_validation": 2}})");
+  EXPECT_EQ(overtraining.fires_at("losses/train", {1, 1, 1, 1}), -1) << "no validation";
+  for (const int step : {11, 12}) {
+    EXPECT_EQ(overtraining.scalar("losses/train", 1).scalar("losses/validation", 1).judge(step), "");
+    EXPECT_EQ(overtraining.scalar("losses/a", 1).judge(step), "");
+  }
+  EXPECT_NE(overtraining.scalar("losses/train", 1).scalar("losses/validation", 1).judge(13), "");
+  RuleDriver bound(R"({"rule": "bound", "reduction": "max", "above": 2, "for_steps": 2, "collections": ["losses"]})");
+  EXPECT_EQ(bound.scalar("losses/x", 3).judge(1), "");
+  EXPECT_EQ(bound.scalar("losses/y", 1).judge(1), "") << "x was above at one step only";
+  EXPECT_NE(bound.scalar("losses/x", 3).judge(2), "");
+  RuleDriver weights(R"({"rule": "poor_weight_initialization", "parameters": {"steps": 2, "patience": 1}})");
+  EXPECT_EQ(weights.scalar("losses/x", 1).judge(1), "");
+  EXPECT_EQ(weights.scalar("losses/y", 3).judge(1), "") << "x did not stand still, it is told again";
+  EXPECT_NE(weights.scalar("losses/x", 1).judge(2), "") << "still the second step";
+}
+
 TEST(Rules, OneThatNeedsSeveralStepsJudgesFromTheLastOfThemOn) {
   RuleDriver unchanged(R"({"rule": "unchanged_tensor", "parameters": {"num_steps": 3}})");
   EXPECT_EQ(unchanged.fires_at("losses/x", {1, 2}), -1);

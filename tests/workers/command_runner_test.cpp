@@ -97,6 +97,15 @@ TEST_F(CommandRunnerTest, PatternsFindTheMetricsInOrdinaryOutput) {
   EXPECT_THAT(reporter.take_seen(), ElementsAre("1: acc=0.1 loss=1.5", "2: acc=0.2 loss=2.5", "3: acc=0.3 loss=3.5"));
 }
 
+TEST_F(CommandRunnerTest, RulesHoldWhatACommandReportsAgainstWhatItSavesAtThatStep) {
+  order.debug = Json::parse(R"({"rules": [{"rule": "overfit", "action": "stop_trial"}]})");
+  script(R"(echo '{"step": 3, "tensors": {"losses/train-loss": 0.5} }'
+            echo '{"resource": 3, "loss": 1, "validation-loss": 2}')");
+  const SegmentResult result = run();
+  EXPECT_EQ(result.exit, "stopped_by_rule");
+  EXPECT_THAT(result.message, HasSubstr("`metrics/validation-loss` is 2 at step 3 where the training data has 0.5"));
+}
+
 TEST_F(CommandRunnerTest, IsHeldAtTheRungAndGoesOnWhereItStood) {
   script(kCountingScript);
   ASSERT_EQ(run_until(3).exit, "completed");

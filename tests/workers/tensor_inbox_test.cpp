@@ -119,6 +119,34 @@ TEST_F(TensorInboxTest, AStepIsJudgedOnceNothingMoreComesOrItHasWaitedHalfASecon
   EXPECT_EQ(judged_at(2700), 4U);
 }
 
+// A line, a report and a file of one step, each between two looks: the rules see one step.
+TEST_F(TensorInboxTest, WhatAStepBringsInDifferentWaysIsOneStep) {
+  using std::chrono::milliseconds;
+  const TensorInbox::Clock::time_point begin{};
+  const auto look_at = [&](int ms) { inbox_.take(recorder_, false, begin + milliseconds(ms)); };
+  inbox_.feed("{\"step\": 3, \"tensors\": {\"losses/train\": 1}}\n", begin);
+  look_at(0);
+  inbox_.report(3, {{"validation-loss", 2}, {"no/../name", 1}}, begin + milliseconds(200));
+  look_at(250);
+  EXPECT_TRUE(sums("losses/train").empty()) << "it waits for more";
+  EXPECT_TRUE(sums("metrics/validation-loss").empty()) << "it waits too";
+  write("gradients/fc1@3.npy", npy({1, 2}));
+  inbox_.report(4, {{"validation-loss", 2}}, begin + milliseconds(400));
+  look_at(400);
+  EXPECT_EQ(recorder_.standings().front().saved, 1) << "one step, the fourth waits";
+  EXPECT_EQ(sums("losses/train"), (Sums{{3, 1}}));
+  EXPECT_EQ(sums("gradients/fc1"), (Sums{{3, 3}}));
+  EXPECT_EQ(sums("metrics/validation-loss"), (Sums{{3, 2}}));
+  const auto reader = debugger::files::TensorReader::open(trial_.path(), 0);
+  int blocks = 0;
+  reader->for_each_step(0, kAnyStep, [&](std::int64_t, const auto& tensors) {
+    EXPECT_EQ(tensors.size(), 3U);
+    return ++blocks > 0;
+  });
+  EXPECT_EQ(blocks, 1) << "judged together";
+  EXPECT_EQ(inbox_.take_refusals(), "");
+}
+
 // {"mine": {"patterns": ["^gradients/"]}} alone: what it finds is made as gradients are.
 TEST_F(TensorInboxTest, WhatPatternsFindHasADirectoryOfItsOwnCollection) {
   Diagnostics diagnostics;

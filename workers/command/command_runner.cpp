@@ -131,10 +131,7 @@ class CommandSegment {
 
   void observe(std::int64_t resource, Metrics metrics) {
     if (!std::exchange(told_, true)) reporter_.began(begins_at_);
-    if (recorder_ != nullptr) {
-      for (const auto& [name, value] : metrics) recorder_->add(resource, "metrics/" + name, value);
-      recorder_->commit(resource);
-    }
+    if (recorder_ != nullptr) inbox_->report(resource, metrics);
     reporter_.observe(resource, std::move(metrics));
     // The command saves first and reports then; that is the agreement.
     if (spec_.resume == ResumeMode::checkpoint) reporter_.checkpointed(resource);

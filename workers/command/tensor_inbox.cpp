@@ -139,6 +139,14 @@ void TensorInbox::put(std::int64_t step, Waiting tensor) {
   steps_[step].push_back(std::move(tensor));
 }
 
+void TensorInbox::report(std::int64_t step, const Metrics& metrics, Clock::time_point now) {
+  now_ = now;
+  for (const auto& [metric, value] : metrics) {
+    const std::string name = "metrics/" + metric;
+    if (debugger::valid_tensor_name(name)) put(step, {name, value, "", debugger::Mode::none});
+  }
+}
+
 void TensorInbox::feed(std::string_view output, Clock::time_point now) {
   now_ = now;
   while (!output.empty()) {

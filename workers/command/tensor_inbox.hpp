@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/metrics.hpp"
 #include "debugger/files/recorder.hpp"
 
 namespace tuneband::workers {
@@ -39,11 +40,13 @@ class TensorInbox {
   // directory that cannot be made has no files.
   TensorInbox(std::string directory, const std::vector<debugger::Collection>& collections);
 
+  // Metrics that the command has reported at a step, in whatever way: a step has them and its tensors together.
+  void report(std::int64_t step, const Metrics& metrics, Clock::time_point now = Clock::now());
   // A piece of the command's output.
   void feed(std::string_view output, Clock::time_point now = Clock::now());
   // Takes what is whole by now and gives it to `recorder`, steps in ascending order. The highest step waits for more of it, until
   // nothing has come for kStepQuiet, its first has waited for kStepWaitsMost, or `all`: the command has ended or is held. What
-  // comes of it later is taken likewise.
+  // comes of it later is another part of it.
   void take(debugger::files::Recorder& recorder, bool all, Clock::time_point now = Clock::now());
 
   // Since the last call: why something was refused, and how much was. "": nothing.
