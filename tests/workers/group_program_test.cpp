@@ -8,10 +8,12 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <csignal>
+#include <fstream>
 #include <future>
 #include <map>
 #include <random>
 
+#include "os/pidfd.hpp"
 #include "tests/workers/group_server.hpp"
 #include "tests/workers/temporary_dir.hpp"
 #include "tests/xgboost/group_fixture.hpp"
@@ -28,6 +30,7 @@ using testing::HasSubstr;
 using tuneband::test::GroupServer;
 
 constexpr std::int64_t kManyRounds = 1'000'000;
+constexpr int kEndsWithinMs = 30'000;
 
 // Not workers::Process: that is for the one child that a worker has, and ends all of them.
 class WorkerProcess {
@@ -64,12 +67,14 @@ class GroupProgramTest : public testing::Test {
     EXPECT_TRUE(server_.wait_until_idle(names_));
   }
 
-  void start_worker(int rank) {
+  void start_worker(int rank, bool guarded = false) {
     const std::string& name = names_[static_cast<std::size_t>(rank)];
     server_.expect_anew(name);
     workers_.erase(rank);
-    workers_.try_emplace(rank, std::vector<std::string>{TUNEBAND_BIN_DIR "/tuneband-worker", "--server", server_.url(), "--name",
-                                                        name, "--group-grace", "1", "--no-guardian"});
+    std::vector<std::string> arguments{
+        TUNEBAND_BIN_DIR "/tuneband-worker", "--server", server_.url(), "--name", name, "--group-grace", "1"};
+    if (!guarded) arguments.emplace_back("--no-guardian");
+    workers_.try_emplace(rank, std::move(arguments));
   }
   void signal(int rank, int number) { workers_.at(rank).send(number); }
 
@@ -215,6 +220,28 @@ TEST_F(GroupProgramTest, RanksThatHangBecauseOneIsStoppedAreReplacedByNewProcess
   signal(1, SIGCONT);
   EXPECT_TRUE(server_.wait_until_idle({"rank-1"}));
   expect_that_a_new_group_trains();
+}
+
+TEST_F(GroupProgramTest, OneThatHasReplacedItselfEndsWithItsGuardian) {
+  signal(0, SIGKILL);
+  start_worker(0, true);
+  EXPECT_TRUE(server_.wait_until_idle(names_));
+  tracker_.expect(1, 3);
+  give(1, kManyRounds);
+  EXPECT_TRUE(server_.wait_for_observation("rank-0", 2));
+  signal(1, SIGSTOP);
+  server_.take_back();
+  EXPECT_TRUE(server_.wait_until_idle({"rank-0"}));
+  const auto pid = static_cast<pid_t>(server_.last_request("rank-0").pid);
+  const std::string environment = "/proc/" + std::to_string(pid) + "/environ";
+  std::ifstream file(environment);
+  const std::string given{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(given, HasSubstr("TUNEBAND_WORKER_ID=rank-0-")) << "it has not replaced itself";
+  const os::UniqueFd worker = os::open_pidfd(pid);
+  ASSERT_TRUE(worker);
+  EXPECT_FALSE(os::ends_within(worker.get(), -1));
+  signal(0, SIGKILL);  // the guardian
+  EXPECT_TRUE(os::ends_within(worker.get(), kEndsWithinMs));
 }
 
 TEST_F(GroupProgramTest, ARankThatHangsAndIsToldToEndEnds) {
