@@ -30,6 +30,7 @@ std::vector<std::int64_t> left_of(const Values& values, std::int64_t points_max)
 
 TEST(Decimator, LeavesAsManyAsAreAskedForAsTheyAre) {
   EXPECT_THAT(left_of({5, 4, 5, 4}, 4), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(left_of({5, 5, 5, 5}, 4), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(left_of({5}, 4), ElementsAre(1));
   EXPECT_THAT(left_of({}, 4), ElementsAre());
 }

@@ -174,6 +174,34 @@ TEST_F(SummaryTest, OfAJobWithoutAValueHasNoBest) {
   EXPECT_EQ(reader.summary(JobId{2}, {}, {}, kNow).error().code, ErrorCode::not_found);
 }
 
+// Of Hyperband's first bracket: nine trials at 1, three at 3, one at 9.
+TEST_F(SummaryTest, CountsWhatCameToEachRungByItsVerdictAndWhatFailedOnTheWay) {
+  std::vector<Write> writes = {running_job(1, "a")};
+  const Verdict verdicts[] = {Verdict::waiting, Verdict::waiting, Verdict::promoted,
+                              Verdict::stopped, Verdict::stopped, Verdict::stopped};
+  for (int number = 0; number < 6; ++number) {
+    writes.emplace_back(ended_trial(1, number, TrialState::stopped, 0.5, 1));
+    writes.emplace_back(decision(1, number, 0, 0.5, verdicts[number], number));
+  }
+  TrialRow failed = ended_trial(1, 6, TrialState::failed, std::nullopt, 1);
+  failed.rung = 1;
+  writes.emplace_back(failed);
+  writes.emplace_back(decision(1, 2, 1, 0.5, Verdict::promoted, 7));
+  writes.emplace_back(decision(1, 2, 2, 0.5, Verdict::completed, 8));
+  store_->commit(writes);
+  const Json rungs = Json::parse(summary_text())["plan"]["actual"];
+  const auto expect = [&](std::size_t at, const char* counts) { EXPECT_EQ(rungs[at], Json::parse(counts)); };
+  expect(0, R"({"bracket": 0, "rung": 0, "resource": 1, "planned": 9, "reached": 6, "promoted": 1, "stopped": 3, "waiting": 2,
+                "failed": 0})");
+  expect(1, R"({"bracket": 0, "rung": 1, "resource": 3, "planned": 3, "reached": 1, "promoted": 1, "stopped": 0, "waiting": 0,
+                "failed": 1})");
+  expect(2, R"({"bracket": 0, "rung": 2, "resource": 9, "planned": 1, "reached": 1, "promoted": 0, "stopped": 0, "waiting": 0,
+                "failed": 0})");
+  EXPECT_EQ(rungs[3]["bracket"], 1);
+  EXPECT_EQ(rungs[3]["resource"], 3);
+  EXPECT_EQ(rungs[3]["reached"], 0);
+}
+
 // Brackets of one rung for two trials: full and decided, or with one that waits, or not begun.
 RungCounts rung(int promoted, int waiting) {
   RungCounts counts;
@@ -190,6 +218,17 @@ TEST(KeepBrackets, ThoseThatAreDoneGoFirstThenTheLastOnes) {
   EXPECT_THAT(rungs, ElementsAre(Key(std::pair(1, 0)), Key(std::pair(2, 0)), Key(std::pair(3, 0)), Key(std::pair(4, 0))));
   EXPECT_EQ(keep_brackets(rungs, 2), 2);
   EXPECT_THAT(rungs, ElementsAre(Key(std::pair(2, 0)), Key(std::pair(3, 0))));
+}
+
+TEST(KeepBrackets, ABracketIsDoneWithItsFailuresAndNeverWhereNobodyKnowsHowManyCome) {
+  Rungs with_failure{{{0, 0}, rung(1, 0)}, {{1, 0}, rung(0, 0)}};
+  with_failure[{0, 0}].failed = 1;
+  keep_brackets(with_failure, 1);
+  EXPECT_THAT(with_failure, ElementsAre(Key(std::pair(1, 0))));
+  Rungs unbounded{{{0, 0}, rung(2, 0)}, {{1, 0}, rung(2, 0)}};
+  unbounded[{0, 0}].planned.reset();
+  keep_brackets(unbounded, 1);
+  EXPECT_THAT(unbounded, ElementsAre(Key(std::pair(0, 0))));
 }
 
 }  // namespace
