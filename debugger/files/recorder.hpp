@@ -13,15 +13,11 @@
 #include <vector>
 
 #include "debugger/debug_spec.hpp"
+#include "debugger/files/tensor_format.hpp"
 #include "debugger/files/tensor_writer.hpp"
 #include "debugger/judge.hpp"
 
 namespace tuneband::debugger::files {
-
-// Segments whose first step is not known: one that goes on with the process of the segment before, and one whose process was
-// started again and goes on from what it saved. That one may save steps again; its first says where it stands.
-inline constexpr std::int64_t kGoesOn = std::numeric_limits<std::int64_t>::max();
-inline constexpr std::int64_t kStartedAgain = kGoesOn - 1;
 
 // Rules that are judged elsewhere: they are told what the others are, and asked what they have found by now.
 class OutsideRules {

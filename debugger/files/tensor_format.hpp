@@ -20,6 +20,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace tuneband::debugger::files {
 
@@ -52,6 +53,11 @@ inline constexpr std::uint32_t kNamesMax = 1'000'000;             // of a file
 inline std::uint32_t crc_of(const void* bytes, std::size_t size) {
   return static_cast<std::uint32_t>(crc32_z(0, static_cast<const Bytef*>(bytes), size));
 }
+
+// Segments whose first step is not known: one that goes on with the process of the segment before, and one whose process was
+// started again and goes on from what it saved. That one may save steps again; its first says where it stands.
+inline constexpr std::int64_t kGoesOn = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t kStartedAgain = kGoesOn - 1;
 
 inline constexpr const char* kTensorsDir = "tensors";
 inline constexpr const char* kTensorsSuffix = ".tensors";

@@ -189,12 +189,15 @@ Result<TensorReader> TensorReader::open(const std::string& trial_dir, int rank) 
   return reader;
 }
 
-// A step that a later epoch has saved again, whatever it began at, counts as that one has it.
+// A step that a later epoch has saved again, whatever it began at, counts as that one has it; but what a process saves of a step
+// when it goes on from having been held is more of that step.
 void TensorReader::drop_saved_again() {
   for (auto begin = blocks_.begin(); begin != blocks_.end();) {
     const auto end = std::find_if(begin, blocks_.end(), [&](const Block& block) { return block.step != begin->step; });
-    const std::size_t newest = std::max_element(begin, end, [](const Block& a, const Block& b) { return a.file < b.file; })->file;
-    for (auto block = begin; block != end; ++block) block->dropped = block->file != newest;
+    const auto process_of = [&](const Block& block) { return files_[block.file].process; };
+    std::size_t newest = 0;
+    for (auto block = begin; block != end; ++block) newest = std::max(newest, process_of(*block));
+    for (auto block = begin; block != end; ++block) block->dropped = process_of(*block) != newest;
     begin = end;
   }
   std::erase_if(blocks_, [](const Block& block) { return block.dropped; });
@@ -213,7 +216,8 @@ void TensorReader::read_file(const std::string& path, std::int64_t epoch) {
   if (!with_modes && std::memcmp(magic, kFileMagicWithoutModes, sizeof magic) != 0) return;
   if (!read_at(fd.get(), &begin_step, sizeof begin_step, sizeof magic)) return;
   std::erase_if(blocks_, [&](const Block& block) { return block.step > begin_step; });
-  files_.push_back({path, epoch, begin_step, with_modes, {}});
+  const std::size_t before = files_.empty() ? 0 : files_.back().process;
+  files_.push_back({path, epoch, begin_step, with_modes, begin_step == kGoesOn ? before : before + 1, {}});
   std::uint64_t offset = kFileHeadSize;
   Head head;
   while (end - offset >= sizeof head && read_at(fd.get(), &head, sizeof head, offset)) {

@@ -81,6 +81,7 @@ class TensorReader {
     std::int64_t epoch = 0;
     std::int64_t begin_step = 0;
     bool with_modes = true;
+    std::size_t process = 0;  // that saved it: a held one that goes on has several files
     std::vector<Id> tensors;  // by id
   };
   struct Block {

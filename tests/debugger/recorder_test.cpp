@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/json.hpp"
+#include "debugger/files/tensor_reader.hpp"
 #include "tests/server/temporary_directory.hpp"
 
 namespace tuneband::debugger::files {
@@ -100,6 +101,24 @@ TEST_F(RecordedTrial, AHeldProcessThatGoesOnStandsWhereItStood) {
   segment(debug, -1, 0, 5);
   segment(debug, kGoesOn, 5, 7);
   EXPECT_EQ(told_, (std::map<std::string, std::int64_t>{{"unchanged_tensor", 6}}));
+}
+
+// The loss of a validation is known once it is over: that may be after the process was held.
+TEST_F(RecordedTrial, WhatComesOfAStepAfterTheProcessWasHeldIsMoreOfThatStep) {
+  const DebugSpec debug = spec(R"([{"rule": "overfit"}])");
+  segment(debug, -1, 0, 5);
+  const auto part = [&](std::int64_t begin_step) {
+    Recorder recorder(debug, directory_->path(), ++epoch_, 0, begin_step);
+    recorder.add(5, "losses/validation", 9.0);
+    recorder.commit(5);
+    return recorder.take_findings().size();
+  };
+  const auto saved = [&](const char* name) { return TensorReader::open(directory_->path(), 0)->series(name, 5, 5).size(); };
+  EXPECT_EQ(part(kGoesOn), 1U) << "held against the training of the segment before";
+  EXPECT_EQ(saved("losses/train"), 1U);
+  EXPECT_EQ(saved("losses/validation"), 1U);
+  part(kStartedAgain);
+  EXPECT_EQ(saved("losses/train"), 0U) << "a process that was started again saves the step again";
 }
 
 // Rules that are judged outside, one of which has a fault.
