@@ -6,13 +6,15 @@ In a training:
     import tuneband_debugger as debugger
     debugger.hook(model, loss=loss_function, optimizer=optimizer)   # PyTorch: one line, before the first batch
     debugger.save(step, {"losses/train": loss})                     # anything: one call a step
+    debugger.save(step, {"losses/ce": loss}, mode="validation")     # of one name a value in each mode
 
 Outside of a Tuneband trial both do nothing. Afterwards, anywhere:
 
     trial = debugger.Trial("http://127.0.0.1:7070", "JOB", 0)
-    trial.names(), trial.tensor("losses/train").values()
+    trial.names(), trial.tensor("losses/train").values(), trial.tensor("losses/ce").values(mode="validation")
 """
 
+import atexit
 import io
 import json
 import os
@@ -38,13 +40,57 @@ def _held(collection, schedule, name):
     return any(re.search(p, name) for p in patterns) if patterns else name.split("/")[0] == collection
 
 
-def _due_at(step):
-    return [(collection, schedule) for collection, schedule in _collections.items() if _due(schedule, step)]
+def _due_within(schedule, after, step):
+    """Whether one of the steps after `after`, until `step` itself, is due."""
+    last = step if schedule["until"] is None else min(step, schedule["until"] - 1)
+    multiple = last - last % schedule["every"] if last >= 0 else -1
+    inside = multiple > after and multiple >= schedule["from"]
+    return inside or any(after < listed <= step for listed in schedule["steps"])
 
 
-def wants(name, step):
+MODES = ("train", "validation", "predict")
+_OFF_TRAINING = ("validation", "predict")
+_told_mode = None  # by mode()
+_kept = {}  # of validation and prediction, by collection and mode: the last step that was saved
+_passes = set()  # hooks of modules that are validated, or predict, just now
+
+
+def _checked(mode):
+    if mode is not None and mode not in MODES:
+        raise ValueError("expected the mode train, validation or predict, got %r" % (mode,))
+    return mode
+
+
+def mode(told):
+    """From now on this is what save() and hooks save: "train", "validation" or "predict"; None: as each call says, or the
+    module's `training`."""
+    global _told_mode
+    _told_mode = _checked(told)
+    _end_passes()
+
+
+def _end_passes():
+    for passing in list(_passes):
+        passing.end_pass()
+
+
+atexit.register(_end_passes)
+
+
+def _due_at(step, mode=None):
+    """Steps of validations and predictions are few: one is due at or after a step that is."""
+    if mode not in _OFF_TRAINING:
+        return [(collection, schedule) for collection, schedule in _collections.items() if _due(schedule, step)]
+    return [
+        (collection, schedule)
+        for collection, schedule in _collections.items()
+        if _kept.get((collection, mode)) == step or _due_within(schedule, _kept.get((collection, mode), -1), step)
+    ]
+
+
+def wants(name, step, mode=None):
     """Whether the job saves a tensor of this name ("weights/fc1", or a collection alone) at this step."""
-    return any(_held(collection, schedule, name) for collection, schedule in _due_at(step))
+    return any(_held(collection, schedule, name) for collection, schedule in _due_at(step, _checked(mode) or _told_mode))
 
 
 def _number(value):
@@ -75,17 +121,23 @@ def _file_name(name):
     return re.sub(r"[^A-Za-z0-9_.,=+-]", "_", name)
 
 
-def save(step, tensors):
-    """Saves numbers and arrays, by name ("losses/train", "weights/fc1"), those that the job wants at this step."""
-    _save(step, tensors, _due_at(step))
+def save(step, tensors, mode=None):
+    """Saves numbers and arrays, by name ("losses/train", "weights/fc1"), those that the job wants at this step.
+
+    `mode`: "train", "validation" or "predict"; None: that of mode(), else the one that the name says, if any."""
+    mode = _checked(mode) or _told_mode
+    _save(step, tensors, _due_at(step, mode), mode)
 
 
-def _save(step, tensors, due):
+def _save(step, tensors, due, mode=None):
     numbers = {}
     for name, value in tensors.items():
         name = name if "/" in name else "metrics/" + name
-        if not any(_held(collection, schedule, name) for collection, schedule in due):
+        holding = [collection for collection, schedule in due if _held(collection, schedule, name)]
+        if not holding:
             continue
+        if mode in _OFF_TRAINING:
+            _kept.update({(collection, mode): step for collection in holding})
         number = _number(value)
         if number is not None:
             numbers[name] = number
@@ -94,17 +146,22 @@ def _save(step, tensors, due):
         folder = os.path.join(_directory, collection)
         if not os.path.isdir(folder):
             continue
-        with open(os.path.join(folder, "%s@%d.npy" % (_file_name(rest), step)), "wb") as file:
+        place = "%d.%s" % (step, mode) if mode else "%d" % step
+        with open(os.path.join(folder, "%s@%s.npy" % (_file_name(rest), place)), "wb") as file:
             file.write(_npy(value))
     if numbers:
-        print(json.dumps({"step": step, "tensors": numbers}), flush=True)
+        line = {"step": step, "tensors": numbers}
+        if mode:
+            line["mode"] = mode
+        print(json.dumps(line), flush=True)
 
 
 class _Hook:
     """Counts the forward passes of a module in training and saves what the job wants of each.
 
     Where the job does not say when (`derived`), it saves as often as takes at most SHARE of the time: after a step that took
-    long to save it waits so much longer."""
+    long to save it waits so much longer. Batches in another mode one after the other are a pass, at the step of the training
+    before it: of its first batch what goes in and out of the layers is saved, of all of them the mean of the loss."""
 
     SHARE = 0.02
 
@@ -113,17 +170,20 @@ class _Hook:
         self.step, self.due, self.handles = 0, [], []
         self.spent, self.rests_until = 0.0, 0.0
         self.told_when = [one for one in _collections.items() if not one[1].get("derived")]
-        self.all = list(_collections.items())
+        self.mode = "train"
+        self.losses, self.losses_due = {}, []  # of the pass: by name the sum and how many
         module.register_forward_pre_hook(self.begin)
 
-    def arm(self):
+    def arm(self, layers=True):
         """For the steps that save alone: hooks that have nothing to do cost a small network a tenth of its time."""
-        for name, part in self.module.named_modules():
-            if not list(part.children()):
-                self.handles.append(part.register_forward_hook(self.layer(name or "module")))
-        for name, parameter in self.module.named_parameters():
-            if parameter.requires_grad:
-                self.handles.append(parameter.register_hook(self.gradient(name)))
+        if layers:
+            for name, part in self.module.named_modules():
+                if not list(part.children()):
+                    self.handles.append(part.register_forward_hook(self.layer(name or "module")))
+        if layers and self.mode == "train":
+            for name, parameter in self.module.named_parameters():
+                if parameter.requires_grad:
+                    self.handles.append(parameter.register_hook(self.gradient(name)))
         if self.lossy is not None:
             self.handles.append(self.lossy.register_forward_hook(self.loss))
 
@@ -136,20 +196,52 @@ class _Hook:
         """Whether something of the collection `kind` may be saved now; patterns may find some of it."""
         return any(collection == kind or "patterns" in schedule for collection, schedule in self.due)
 
-    def save(self, tensors):
+    def save(self, tensors, mode=None):
         begin = time.perf_counter()
-        _save(self.step, tensors, self.due)
+        _save(self.step, tensors, self.due, mode)
         self.spent += time.perf_counter() - begin
 
     def begin(self, module, inputs):
-        if not module.training:
-            return
-        self.step += 1
+        mode = _told_mode or ("train" if module.training else "validation")
+        if self.mode != mode:
+            self.end_pass()
+            self.mode = mode
+        if mode == "train":
+            self.begin_step(module)
+        else:
+            self.begin_batch()
+
+    def due_now(self):
         now = time.perf_counter()
         if self.spent > 0:
             self.rests_until, self.spent = now + self.spent / self.SHARE, 0.0
-        candidates = self.told_when if now < self.rests_until else self.all
-        self.due = [(collection, schedule) for collection, schedule in candidates if _due(schedule, self.step)]
+        due = _due_at(self.step, self.mode)
+        return due if now >= self.rests_until else [one for one in due if one in self.told_when]
+
+    def begin_batch(self):
+        """Of a pass. Its loss is saved as often as it is due, whatever that costs: once a pass."""
+        first = self not in _passes
+        if first:
+            _passes.add(self)
+            self.losses_due = [one for one in _due_at(self.step, self.mode) if one[0] == "losses" or "patterns" in one[1]]
+        self.due = self.due_now() if first else []
+        self.disarm()
+        if self.due or self.losses_due:
+            self.arm(layers=bool(self.due))
+
+    def end_pass(self):
+        """Saves the mean of its losses."""
+        _passes.discard(self)
+        self.disarm()
+        self.due = []
+        means = {name: total / count for name, (total, count) in self.losses.items()}
+        if means:
+            _save(self.step, means, self.losses_due, self.mode)
+        self.losses, self.losses_due = {}, []
+
+    def begin_step(self, module):
+        self.step += 1
+        self.due = self.due_now()
         if not self.due:
             if self.handles:
                 self.disarm()
@@ -171,14 +263,14 @@ class _Hook:
 
     def layer(self, name):
         def hook(part, inputs, output):
-            if not self.due or not self.module.training:
+            if not self.due:
                 return
             kind = type(part).__name__.lower()
             if self.wants("inputs"):
                 values = [v for v in inputs if hasattr(v, "detach")]
-                self.save({"inputs/%s.%s_input%s" % (name, kind, i or ""): v for i, v in enumerate(values)})
+                self.save({"inputs/%s.%s_input%s" % (name, kind, i or ""): v for i, v in enumerate(values)}, self.mode)
             if self.wants("outputs") and hasattr(output, "detach"):
-                self.save({"outputs/%s.%s_output" % (name, kind): output})
+                self.save({"outputs/%s.%s_output" % (name, kind): output}, self.mode)
 
         return hook
 
@@ -190,18 +282,28 @@ class _Hook:
         return hook
 
     def loss(self, part, inputs, output):
-        if self.due and self.module.training and hasattr(output, "numel") and output.numel() == 1:
-            self.save({"losses/" + type(part).__name__: output})
+        if not hasattr(output, "numel") or output.numel() != 1:
+            return
+        name = "losses/" + type(part).__name__
+        if self.mode != "train":
+            total, count = self.losses.get(name, (0.0, 0))
+            self.losses[name] = (total + output.detach().double(), count + 1)
+        elif self.due:
+            self.save({name: output}, self.mode)
 
 
 def hook(module, loss=None, optimizer=None):
     """PyTorch: weights, gradients, layers' inputs and outputs, the loss and the optimiser's state, as the job's collections say.
 
     A step is a forward pass of `module` in training mode, from 1. Of a collection without `save` in the job it saves as often
-    as costs 2 % of the training's time."""
+    as costs 2 % of the training's time. Layers' inputs and outputs and the loss have a mode: that of mode(), else by the
+    module's `training` "train" or "validation"."""
     if _directory:
         module._tuneband_hook = _Hook(module, loss, optimizer)
     return module
+
+
+hook.mode = mode
 
 
 # ---- afterwards ---------------------------------------------------------------------------
@@ -215,43 +317,65 @@ def _value(json_number):
     return {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}.get(json_number, json_number)
 
 
+def _one_mode(name, modes):
+    """Where one value is wanted: there is one mode, or nobody can say which."""
+    if len(modes) > 1:
+        said = " and ".join(sorted(mode or "none" for mode in modes))
+        raise ValueError("%s was saved in the modes %s: say which with `mode`" % (name, said))
+
+
 class Tensor:
+    """Of a name that was saved in several modes all calls but steps() need `mode`; "none" is without one."""
+
     def __init__(self, trial, name, rank):
         self.trial, self.name, self.rank = trial, name, rank
 
-    def _series(self, **query):
-        page = self.trial._json("tensors/series", name=self.name, rank=self.rank, **query)
-        return {step["step"]: step for step in page["steps"]}
+    def _rows(self, mode, **query):
+        if mode is not None:
+            query["mode"] = mode
+        return self.trial._json("tensors/series", name=self.name, rank=self.rank, **query)["steps"]
 
-    def steps(self):
-        return sorted(self._series())
+    def _series(self, mode, **query):
+        rows = self._rows(mode, **query)
+        _one_mode(self.name, {row.get("mode") for row in rows})
+        return {row["step"]: row for row in rows}
 
-    def value(self, step):
+    def modes(self):
+        """Those in which it was saved; None: without one."""
+        return sorted({row.get("mode") for row in self._rows(None)}, key=str)
+
+    def steps(self, mode=None):
+        return sorted({row["step"] for row in self._rows(mode)})
+
+    def value(self, step, mode=None):
         """A number, or with NumPy the whole array where it was kept."""
-        series = self._series(**{"from": step, "until": step})
+        series = self._series(mode, **{"from": step, "until": step})
         if step in series and "value" in series[step]:
             return _value(series[step]["value"])
         import numpy
 
-        body = self.trial._bytes("tensors/array", name=self.name, step=step, rank=self.rank)
+        query = {} if mode is None else {"mode": mode}
+        if mode is None and step in series and "mode" in series[step]:  # another mode may have other steps
+            query["mode"] = series[step]["mode"] or "none"
+        body = self.trial._bytes("tensors/array", name=self.name, step=step, rank=self.rank, **query)
         return numpy.load(io.BytesIO(body), allow_pickle=False)
 
-    def values(self):
+    def values(self, mode=None):
         """Of a number: every step with its value."""
-        return {step: _value(row["value"]) for step, row in self._series().items() if "value" in row}
+        return {step: _value(row["value"]) for step, row in self._series(mode).items() if "value" in row}
 
-    def reduction(self, step, name="mean"):
-        series = self._series(**{"from": step, "until": step})
+    def reduction(self, step, name="mean", mode=None):
+        series = self._series(mode, **{"from": step, "until": step})
         if step not in series:
             raise NotSaved("%s at step %d" % (self.name, step))
         row = series[step]
         return _value(row["reductions"].get(name, row.get("value")))
 
-    def reductions(self, name="mean"):
-        return {step: _value(row["reductions"].get(name, row.get("value"))) for step, row in self._series().items()}
+    def reductions(self, name="mean", mode=None):
+        return {step: _value(row["reductions"].get(name, row.get("value"))) for step, row in self._series(mode).items()}
 
-    def previous_steps(self, step, count):
-        return [s for s in self.steps() if s < step][-count:]
+    def previous_steps(self, step, count, mode=None):
+        return [s for s in self.steps(mode) if s < step][-count:]
 
 
 class Trial:
@@ -276,27 +400,32 @@ class Trial:
     def _json(self, page, body=None, **query):
         return json.loads(self._bytes(page, body, **query))
 
-    def _tensors(self, rank=0):
-        return self._json("tensors", rank=rank)["tensors"]
+    def _tensors(self, rank=0, mode=None):
+        return self._json("tensors", rank=rank, **({} if mode is None else {"mode": mode}))["tensors"]
 
-    def names(self, collection=None, pattern=None, rank=0):
-        return [
+    def names(self, collection=None, pattern=None, rank=0, mode=None):
+        found = [
             t["name"]
-            for t in self._tensors(rank)
+            for t in self._tensors(rank, mode)
             if (collection is None or t["collection"] == collection) and (pattern is None or re.search(pattern, t["name"]))
         ]
+        return list(dict.fromkeys(found))  # once each, also in several modes
 
     def collections(self, rank=0):
         return sorted({t["collection"] for t in self._tensors(rank)})
 
+    def modes(self, rank=0):
+        """Those in which something was saved; None: without one."""
+        return sorted({t.get("mode") for t in self._tensors(rank)}, key=str)
+
     def ranks(self):
         return self._json("tensors", rank=0)["ranks"]
 
-    def steps(self, rank=0):
-        """All at which anything was saved."""
+    def steps(self, rank=0, mode=None):
+        """All at which anything was saved, or in this mode."""
         found = set()
-        for name in self.names(rank=rank):
-            found.update(self.tensor(name, rank).steps())
+        for name in self.names(rank=rank, mode=mode):
+            found.update(self.tensor(name, rank).steps(mode))
         return sorted(found)
 
     def tensor(self, name, rank=0):
@@ -310,37 +439,64 @@ class Trial:
         return self._json("check", json.dumps({"rules": rules}).encode())["findings"]
 
 
+_MODES_OF_WORDS = {"train": "train", "training": "train"}
+_MODES_OF_WORDS.update(dict.fromkeys(("validation", "valid", "val", "eval", "test"), "validation"))
+_NAMES_OF_PARTS = (
+    "weights biases gradients inputs outputs optimizer_state shap feature_importance hyperparameters trees".split()
+)
+
+
+def _named_mode(name):
+    """The mode that a tensor's name says, as the server has it."""
+    collection, _, rest = name.partition("/")
+    word = rest if collection in _NAMES_OF_PARTS else re.split("[-_]", rest, maxsplit=1)[0]
+    return _MODES_OF_WORDS.get(word)
+
+
 class _LiveTensor:
     def __init__(self, trial, name):
         self.trial, self.name = trial, name
 
-    def steps(self):
-        return [step for step in self.trial.steps() if self.name in self.trial.rows[step]]
+    def _at(self, step, mode):
+        """By mode."""
+        rows = self.trial.rows.get(step, {}).get(self.name, {})
+        return {its: row for its, row in rows.items() if mode is None or (its or "none") == mode}
 
-    def _row(self, step):
-        try:
-            return self.trial.rows[step][self.name]
-        except KeyError:
-            raise NotSaved("%s at step %d" % (self.name, step)) from None
+    def modes(self):
+        return sorted({mode for step in self.trial.steps() for mode in self._at(step, None)}, key=str)
 
-    def value(self, step):
-        row = self._row(step)
+    def steps(self, mode=None):
+        return [step for step in self.trial.steps() if self._at(step, mode)]
+
+    def _row(self, step, mode):
+        rows = self._at(step, mode)
+        if not rows:
+            raise NotSaved("%s at step %d" % (self.name, step))
+        _one_mode(self.name, rows)
+        return next(iter(rows.values()))
+
+    def value(self, step, mode=None):
+        row = self._row(step, mode)
         if isinstance(row, dict):
             raise NotSaved("%s at step %d came as reductions" % (self.name, step))
         return _value(row)
 
-    def values(self):
-        return {step: self.value(step) for step in self.steps() if not isinstance(self._row(step), dict)}
+    def values(self, mode=None):
+        if mode is None:
+            _one_mode(self.name, self.modes())
+        return {step: self.value(step, mode) for step in self.steps(mode) if not isinstance(self._row(step, mode), dict)}
 
-    def reduction(self, step, name="mean"):
-        row = self._row(step)
+    def reduction(self, step, name="mean", mode=None):
+        row = self._row(step, mode)
         return _value(row[name] if isinstance(row, dict) else row)
 
-    def reductions(self, name="mean"):
-        return {step: self.reduction(step, name) for step in self.steps()}
+    def reductions(self, name="mean", mode=None):
+        if mode is None:
+            _one_mode(self.name, self.modes())
+        return {step: self.reduction(step, name, mode) for step in self.steps(mode)}
 
-    def previous_steps(self, step, count):
-        return [s for s in self.steps() if s < step][-count:]
+    def previous_steps(self, step, count, mode=None):
+        return [s for s in self.steps(mode) if s < step][-count:]
 
 
 class LiveTrial:
@@ -349,23 +505,35 @@ class LiveTrial:
     STEPS_KEPT = 10000
 
     def __init__(self):
-        self.rows = {}
+        self.rows = {}  # by step, name and mode
 
     def add(self, line):
         row = json.loads(line)
-        self.rows.setdefault(row["step"], {}).update(row["tensors"])  # a step may come in parts
+        rows = self.rows.setdefault(row["step"], {})  # a step may come in parts
+        for name, value in row["tensors"].items():
+            rows.setdefault(name, {})[row.get("mode") or _named_mode(name)] = value
         if len(self.rows) > self.STEPS_KEPT:
             del self.rows[min(self.rows)]
         return row["step"]
 
-    def steps(self, rank=0):
-        return sorted(self.rows)
+    def _pairs(self, mode=None):
+        """Names and modes that there are."""
+        pairs = {(name, its) for rows in self.rows.values() for name, modes in rows.items() for its in modes}
+        return {(name, its) for name, its in pairs if mode is None or (its or "none") == mode}
 
-    def names(self, collection=None, pattern=None, rank=0):
-        names = sorted({name for row in self.rows.values() for name in row})
+    def steps(self, rank=0, mode=None):
+        if mode is None:
+            return sorted(self.rows)
+        told = None if mode == "none" else mode
+        return sorted(step for step, rows in self.rows.items() if any(told in modes for modes in rows.values()))
+
+    def modes(self, rank=0):
+        return sorted({its for _, its in self._pairs()}, key=str)
+
+    def names(self, collection=None, pattern=None, rank=0, mode=None):
         return [
             name
-            for name in names
+            for name in sorted({name for name, _ in self._pairs(mode)})
             if (collection is None or name.startswith(collection + "/")) and (pattern is None or re.search(pattern, name))
         ]
 

@@ -93,9 +93,7 @@ Decision Rung::rule(const Standing& standing, Verdict verdict, int bracket, int 
   return decision;
 }
 
-bool one_has_finished(const std::vector<Rung>& rungs) {
-  return rungs.back().filled() > 0 && rungs.back().at(0).counts();
-}
+bool one_has_finished(const std::vector<Rung>& rungs) { return rungs.back().filled() > 0 && rungs.back().at(0).counts(); }
 
 std::optional<int> rung_to_finish_from(const std::vector<Rung>& rungs) {
   if (one_has_finished(rungs)) return std::nullopt;

@@ -162,6 +162,54 @@ TEST_F(DebuggerTest, EveryFindingIsToldToItsWebhookThroughAKill) {
   EXPECT_EQ(trials.size(), 6U);
 }
 
+// Of one loss a value in training and one in validation, told by lines and files of any language; read by name, step and mode.
+TEST_F(DebuggerTest, OfOneNameEachModeIsSavedJudgedAndRead) {
+  const std::string path = directory_ / "train.py";
+  std::ofstream(path) << "import sys\nsys.path.insert(0, '" TUNEBAND_SOURCE_DIR R"(/clients/python')
+import numpy, tuneband_debugger as d
+for step in range(1, 9):
+    print('{"step": %d, "mode": "train", "tensors": {"losses/ce": %g}}' % (step, 1 / step))
+    d.save(step, {"outputs/o": numpy.full(2, float(step))})
+    if step % 4 == 0:
+        d.save(step, {"losses/ce": 0.5, "outputs/o": numpy.full(2, -float(step))}, mode="validation")
+    print('{"resource": %d, "loss": %g}' % (step, 1 / step), flush=True)
+)";
+  const Json document{
+      {"name", "modes"},
+      {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
+      {"search_space", {{"unused", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
+      {"sampler", {{"type", "random"}, {"seed", 1}}},
+      {"scheduler", {{"type", "none"}, {"max_resource", 8}}},
+      {"limits", {{"max_trials", 1}}},
+      {"debug", Json::parse(R"({"save": {"every": 1}, "collections": {"losses": {}, "outputs": {"raw": true}}, "rules": [
+        {"rule": "overfit", "parameters": {"ratio_threshold": 2}},
+        {"rule": "bound", "name": "gap", "reduction": "mean", "above": 3, "collections": ["losses"], "mode": "validation",
+         "relative_to_mode": "train"}]})")},
+      {"trainer", {{"type", "command"}, {"argv", {"/usr/bin/python3", path, "{unused}"}}}}};
+  RunningServer server(directory_ / "data", 1);
+  const std::string job_id = submit(server, document);
+  ASSERT_EQ(server.wait_for_end(job_id).at("state"), "completed");
+  const std::string read = python("trial = d.Trial('" + server.url() + "', '" + job_id + R"(', 0)
+loss, outputs = trial.tensor("losses/ce"), trial.tensor("outputs/o")
+print(trial.modes(), loss.modes(), trial.names(mode="validation"), trial.names("losses"))
+print(trial.steps(mode="validation"), loss.steps(mode="train") == list(range(1, 9)))
+print(loss.values(mode="validation"), loss.value(4, mode="train"))
+print(outputs.value(4, mode="validation"), outputs.value(4, mode="none"), outputs.value(3))
+print(outputs.reduction(8, "sum", mode="validation"))
+for wrong in (lambda: loss.values(), lambda: loss.value(4), lambda: loss.reduction(4)):
+    try: wrong()
+    except ValueError as why: print(why)
+print([(f["rule"], f["step"]) for f in trial.findings()])
+print(trial.check([{"rule": "bound", "reduction": "max", "above": 0.9, "mode": "train", "tensors": ["^losses/"]}])[0]["message"])
+)");
+  const std::string which = "losses/ce was saved in the modes train and validation: say which with `mode`\n";
+  EXPECT_EQ(read,
+            "[None, 'train', 'validation'] ['train', 'validation'] ['losses/ce', 'outputs/o'] ['losses/ce']\n"
+            "[4, 8] True\n{4: 0.5, 8: 0.5} 0.25\n[-4. -4.] [4. 4.] [3. 3.]\n-16\n" +
+                which + which + which +
+                "[('overfit', 8), ('gap', 8)]\nmax of `losses/ce` (train) is 1 at step 1, not at most 0.9\n");
+}
+
 // The example of docs/debugger.md: inputs scaled by 1e11, found at once, and by name where the scaling is.
 TEST_F(DebuggerTest, AnExplodingTrainingIsStoppedAndExploredByName) {
   const std::string examples = std::string(TUNEBAND_SOURCE_DIR) + "/examples/debugger";

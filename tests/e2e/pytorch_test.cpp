@@ -47,9 +47,11 @@ for epoch in range(1, int(os.environ['TUNEBAND_UNTIL_RESOURCE']) + 1):
         gradient = float(model[0].weight.grad.detach().double().norm())
         optimizer.step()
     model.eval()
-    model(x)
+    with torch.no_grad():
+        held = [float(criterion(model(x[part::2]), y[part::2])) for part in range(2)]
     model.train()
-    print(json.dumps({'resource': epoch, 'loss': float(loss), 'weight': weight, 'gradient': gradient}), flush=True)
+    metrics = {'loss': float(loss), 'weight': weight, 'gradient': gradient, 'held': sum(held) / 2}
+    print(json.dumps(dict(metrics, resource=epoch)), flush=True)
 )";
     return {{"name", name},
             {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
@@ -83,9 +85,9 @@ TEST_F(PytorchHook, SavesWhatTheNetworkItselfSays) {
                            "optimizer_state/lr0", "optimizer_state/0.weight.exp_avg", "metrics/loss"}) {
     EXPECT_THAT(names, testing::Contains(name));
   }
-  const auto saved = [&](const std::string& name, int step) {
+  const auto saved = [&](const std::string& name, int step, const std::string& mode = "none") {
     const std::string at = std::to_string(step);
-    const Json series = server.get(trial + "tensors/series?name=" + name + "&from=" + at + "&until=" + at);
+    const Json series = server.get(trial + "tensors/series?name=" + name + "&mode=" + mode + "&from=" + at + "&until=" + at);
     const Json& row = series.at("steps").at(0);
     return row.contains("value") ? row.at("value").get<double>() : row.at("reductions").at("l2_norm").get<double>();
   };
@@ -93,7 +95,8 @@ TEST_F(PytorchHook, SavesWhatTheNetworkItselfSays) {
   for (const Json& seen : observations.at("observations")) {
     const int step = 3 * seen.at("resource").get<int>();
     const Json& metrics = seen.at("metrics");
-    EXPECT_NEAR(saved("losses/MSELoss", step), metrics.at("loss").get<double>(), 1e-7);
+    EXPECT_NEAR(saved("losses/MSELoss", step, "train"), metrics.at("loss").get<double>(), 1e-7);
+    EXPECT_NEAR(saved("losses/MSELoss", step, "validation"), metrics.at("held").get<double>(), 1e-6) << "the mean of its batches";
     EXPECT_NEAR(saved("weights/0.weight", step), metrics.at("weight").get<double>(), 1e-6) << "as the step began";
     EXPECT_NEAR(saved("gradients/0.weight", step), metrics.at("gradient").get<double>(), 1e-6);
   }
@@ -107,8 +110,12 @@ TEST_F(PytorchHook, HonoursTheJobsCollections) {
   ASSERT_EQ(server.wait_for_end(id).at("state"), "completed");
   std::map<std::string, int> steps;
   const Json page = server.get("/v1/jobs/" + id + "/trials/0/tensors");
-  for (const Json& tensor : page.at("tensors")) steps[tensor.at("name")] = tensor.at("steps").get<int>();
-  EXPECT_EQ(steps["losses/MSELoss"], 2);
+  for (const Json& tensor : page.at("tensors")) {
+    const std::string mode = tensor.at("mode").is_null() ? "" : " " + tensor.at("mode").get<std::string>();
+    steps[tensor.at("name").get<std::string>() + mode] = tensor.at("steps").get<int>();
+  }
+  EXPECT_EQ(steps["losses/MSELoss train"], 2);
+  EXPECT_EQ(steps["losses/MSELoss validation"], 2) << "after 3 and 9: the first at or after 1 and 7";
   EXPECT_EQ(steps["gradients/2.weight"], 2) << "5 and 10";
   EXPECT_EQ(steps.count("gradients/0.weight"), 0U);
   EXPECT_EQ(steps.count("weights/0.weight"), 0U);
