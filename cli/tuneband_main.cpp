@@ -312,6 +312,9 @@ void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments)
   add_job(tensors, arguments);
   add_trial(tensors, arguments);
   tensors->add_option("NAME", arguments.tensors.name, "A tensor, as the list has it");
+  tensors->add_option("--mode", arguments.tensors.mode, "Of this mode alone; none: that have none")
+      ->check(one_of_words({"none", "train", "validation", "predict"}))
+      ->type_name("MODE");
   tensors->add_option("--step", arguments.tensors.step, "All that is known of it at this step")
       ->check(whole_number_between(0, kStepMax))
       ->type_name("N");

@@ -43,11 +43,19 @@ std::string kept_text(const Json& tensor) {
   return tensor.value("whole", false) ? "whole" : "reductions";
 }
 
+// "-": none.
+std::string mode_text(const Json& tensor) {
+  const std::string mode = text_of(tensor, "mode");
+  return mode.empty() ? "-" : mode;
+}
+
 Finished print_tensors(Console& console, const Json& answer) {
-  Table table({{"tensor"}, {"shape"}, {"kept"}, {"steps", Align::right}, {"first", Align::right}, {"last", Align::right}});
+  Table table(
+      {{"tensor"}, {"shape"}, {"kept"}, {"steps", Align::right}, {"first", Align::right}, {"last", Align::right}, {"mode"}});
   for (const Json& tensor : answer.value("tensors", Json::array())) {
     table.add_row({text_of(tensor, "name"), shape_text(tensor), kept_text(tensor), std::to_string(integer_of(tensor, "steps")),
-                   std::to_string(integer_of(tensor, "first_step")), std::to_string(integer_of(tensor, "last_step"))});
+                   std::to_string(integer_of(tensor, "first_step")), std::to_string(integer_of(tensor, "last_step")),
+                   mode_text(tensor)});
   }
   if (table.empty() && console.terminal().interactive) {
     console.print("nothing was saved: a job's `debug` section says what is (docs/debugger.md)");
@@ -63,8 +71,12 @@ Finished print_tensors(Console& console, const Json& answer) {
   return kExitOk;
 }
 
+// "" where any will do.
+std::string only_mode(const TensorsOptions& options) { return options.mode.empty() ? "" : "&mode=" + options.mode; }
+
 Finished list_tensors(Session session, const TensorsOptions& options) {
-  return show_answer(session, fmt::format("{}/tensors?rank={}", trial_path(options.job, options.trial), options.rank),
+  const std::string path = trial_path(options.job, options.trial);
+  return show_answer(session, fmt::format("{}/tensors?rank={}{}", path, options.rank, only_mode(options)),
                      [&](const Json& answer) { return print_tensors(session.console, answer); });
 }
 
@@ -76,7 +88,8 @@ std::optional<double> value_of(const Json& step, const std::string& reduction) {
 
 Finished save_array(Session session, const TensorsOptions& options) {
   const std::string target = trial_path(options.job, options.trial) + "/tensors/array?name=" + percent_encoded(options.name) +
-                             "&step=" + std::to_string(*options.step) + "&rank=" + std::to_string(options.rank);
+                             "&step=" + std::to_string(*options.step) + "&rank=" + std::to_string(options.rank) +
+                             only_mode(options);
   std::string bytes;
   const auto read = session.api.stream(target, [&](std::string_view piece) {
     bytes.append(piece);
@@ -100,6 +113,18 @@ void print_reductions(Console& console, const Json& step) {
   console.print_table(table);
 }
 
+// All that is known of it at one step, in each mode that it has there.
+void print_step(Console& console, const Json& steps) {
+  for (const Json& step : steps) {
+    if (steps.size() > 1) console.field("mode", mode_text(step));
+    if (const auto value = number_of(step, "value")) {
+      console.field("value", format_value(*value, Precision::exact));
+    } else {
+      print_reductions(console, step);
+    }
+  }
+}
+
 Finished print_series(Console& console, const Json& answer, const TensorsOptions& options) {
   const Json steps = answer.value("steps", Json::array());
   if (options.step && steps.empty()) {
@@ -107,27 +132,31 @@ Finished print_series(Console& console, const Json& answer, const TensorsOptions
                      "without --step all its steps are shown");
   }
   if (options.step) {
-    if (const auto value = number_of(steps.front(), "value")) {
-      console.field("value", format_value(*value, Precision::exact));
-    } else {
-      print_reductions(console, steps.front());
-    }
+    print_step(console, steps);
     return kExitOk;
   }
   const bool readable = console.terminal().interactive;
-  std::vector<PlotPoint> points;
-  Table table({{"step", Align::right}, {options.reduction.empty() ? "value" : options.reduction, Align::right}});
+  std::map<std::string, std::vector<PlotPoint>> curves;  // by mode
+  for (const Json& step : steps) curves[mode_text(step)];
   const std::string reduction = options.reduction.empty() ? "mean" : options.reduction;
+  std::vector<Column> columns{{"step", Align::right}, {options.reduction.empty() ? "value" : reduction, Align::right}};
+  if (curves.size() > 1) columns.push_back({"mode"});
+  Table table(columns);
   for (const Json& step : steps) {
     const double value = value_of(step, reduction).value_or(std::nan(""));
-    points.push_back({static_cast<double>(integer_of(step, "step")), value});
-    table.add_row(
-        {std::to_string(integer_of(step, "step")), format_value(value, readable ? Precision::readable : Precision::exact)});
+    curves[mode_text(step)].push_back({static_cast<double>(integer_of(step, "step")), value});
+    std::vector<Cell> row{std::to_string(integer_of(step, "step")),
+                          format_value(value, readable ? Precision::readable : Precision::exact)};
+    if (curves.size() > 1) row.push_back(mode_text(step));
+    table.add_row(row);
   }
-  if (readable && console.terminal().utf8) {
-    for (const std::string& line : text_plot(points, console.terminal().width)) console.print(line);
-  } else {
+  if (!readable || !console.terminal().utf8) {
     console.print_table(table);
+    return kExitOk;
+  }
+  for (const auto& [mode, points] : curves) {
+    if (curves.size() > 1) console.print(mode == "-" ? "without a mode" : mode);
+    for (const std::string& line : text_plot(points, console.terminal().width)) console.print(line);
   }
   return kExitOk;
 }
@@ -138,8 +167,8 @@ std::string only_step(const TensorsOptions& options) {
 }
 
 Finished show_series(Session session, const TensorsOptions& options) {
-  const std::string target = fmt::format("{}/tensors/series?name={}&rank={}{}", trial_path(options.job, options.trial),
-                                         percent_encoded(options.name), options.rank, only_step(options));
+  const std::string target = fmt::format("{}/tensors/series?name={}&rank={}{}{}", trial_path(options.job, options.trial),
+                                         percent_encoded(options.name), options.rank, only_mode(options), only_step(options));
   return show_answer(session, target, [&](const Json& answer) { return print_series(session.console, answer, options); });
 }
 
@@ -151,13 +180,17 @@ std::string cell(const Json& values, std::size_t side, Precision precision) {
 // The tensors of both; those whose last values differ are told apart.
 Finished list_beside(Console& console, const Json& answer, const std::vector<std::string>& trials) {
   const Precision precision = console.terminal().interactive ? Precision::readable : Precision::exact;
-  Table table(
-      {{"tensor"}, {"step", Align::right}, {trials[0], Align::right}, {trials[1], Align::right}, {"steps", Align::right}});
+  Table table({{"tensor"},
+               {"step", Align::right},
+               {trials[0], Align::right},
+               {trials[1], Align::right},
+               {"steps", Align::right},
+               {"mode"}});
   for (const Json& tensor : answer.value("tensors", Json::array())) {
     const Json& step = tensor.at("step");
     table.add_row({text_of(tensor, "name"), step.is_null() ? "-" : step.dump(), cell(tensor.at("values"), 0, precision),
                    cell(tensor.at("values"), 1, precision),
-                   tensor.at("steps").at(0).dump() + " and " + tensor.at("steps").at(1).dump()});
+                   tensor.at("steps").at(0).dump() + " and " + tensor.at("steps").at(1).dump(), mode_text(tensor)});
   }
   if (table.empty() && console.terminal().interactive) {
     console.print("neither of the trials has saved anything");
@@ -207,7 +240,7 @@ Finished show_beside(Session session, const TensorsOptions& options) {
       fmt::format("{}/tensors/beside?other={}&rank={}", trial_path(options.job, options.trial), *options.beside, options.rank);
   if (!options.name.empty()) target += "&name=" + percent_encoded(options.name);
   if (!options.reduction.empty()) target += "&reduction=" + percent_encoded(options.reduction);
-  return show_answer(session, target + only_step(options),
+  return show_answer(session, target + only_mode(options) + only_step(options),
                      [&](const Json& answer) { return print_beside(session.console, answer, options); });
 }
 

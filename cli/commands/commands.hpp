@@ -65,6 +65,7 @@ struct TensorsOptions {
   std::string job = {};
   int trial = 0;
   std::string name = {};  // "": all of them, by name
+  std::string mode = {};  // "": any
   std::optional<std::int64_t> step = {};
   int rank = 0;
   std::string reduction = {};      // "": mean

@@ -38,11 +38,14 @@ void Api::add_tensor_routes() {
   router_.add({"GET", one + "/findings", {}, with_trial(of_trial)});
   router_.add({"GET", "/v1/jobs/{job}/rules", {}, with_job(rules_of_job)});
   router_.add({"GET", one + "/rules", {}, with_trial(rules_of_trial)});
-  router_.add({"GET", one + "/tensors", {"rank"}, tensors(tensors_page, kJson)});
-  router_.add({"GET", one + "/tensors/series", {"name", "rank", "from", "until"}, tensors(tensor_series, kJson)});
+  router_.add({"GET", one + "/tensors", {"mode", "rank"}, tensors(tensors_page, kJson)});
+  router_.add({"GET", one + "/tensors/series", {"name", "mode", "rank", "from", "until"}, tensors(tensor_series, kJson)});
+  router_.add({"GET",
+               one + "/tensors/beside",
+               {"other", "name", "mode", "rank", "from", "until", "reduction"},
+               tensors(tensors_beside, kJson)});
   router_.add(
-      {"GET", one + "/tensors/beside", {"other", "name", "rank", "from", "until", "reduction"}, tensors(tensors_beside, kJson)});
-  router_.add({"GET", one + "/tensors/array", {"name", "rank", "step"}, tensors(tensor_array, "application/octet-stream")});
+      {"GET", one + "/tensors/array", {"name", "mode", "rank", "step"}, tensors(tensor_array, "application/octet-stream")});
   router_.add(
       {"POST", one + "/check", {"rank"}, with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
          check_trial(request, trial, respond);
@@ -88,6 +91,10 @@ void Api::read_tensors(const HttpRequest& request, TrialId trial, Result<std::st
   TensorQuery query;
   query.trial_dir = parts_.data_dir.trial_dir(trial);
   query.name = request.query_value("name").value_or("");
+  if (const auto word = request.query_value("mode")) {
+    query.mode = debugger::mode_from(*word);
+    if (!query.mode) diagnostics.error("mode", "expected " + one_of(debugger::mode_names()) + ", got " + excerpt(*word));
+  }
   query.rank = static_cast<int>(query_integer(request, "rank", 0, std::numeric_limits<int>::max(), diagnostics).value_or(0));
   query.from = query_integer(request, "from", 0, kStepMax, diagnostics).value_or(0);
   query.until = query_integer(request, "until", 0, kStepMax, diagnostics).value_or(kStepMax);

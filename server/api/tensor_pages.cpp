@@ -38,8 +38,13 @@ void write_shape(JsonWriter& json, const std::vector<std::int64_t>& shape) {
   json.end_array();
 }
 
+void write_mode(JsonWriter& json, debugger::Mode mode) {
+  json.field("mode", mode == debugger::Mode::none ? std::nullopt : std::optional(std::string(to_string(mode))));
+}
+
 void write_entry(JsonWriter& json, const TensorEntry& entry) {
   json.begin_object().field("name", entry.name).field("collection", debugger::collection_of(entry.name));
+  write_mode(json, entry.mode);
   json.field("scalar", entry.scalar).field("dtype", to_string(entry.dtype));
   write_shape(json, entry.shape);
   json.field("whole", entry.whole).field("steps", entry.steps);
@@ -48,6 +53,7 @@ void write_entry(JsonWriter& json, const TensorEntry& entry) {
 
 void write_step(JsonWriter& json, std::int64_t step, const StoredTensor& tensor) {
   json.begin_object().field("step", step);
+  write_mode(json, tensor.mode);
   if (tensor.scalar) {
     json.field("value", tensor.summary.sum);
   } else {
@@ -65,13 +71,32 @@ void write_step(JsonWriter& json, std::int64_t step, const StoredTensor& tensor)
 // Why nothing of the name is there.
 Error no_tensor(const TensorReader& reader, const TensorQuery& query) {
   std::vector<std::string> names;
-  for (const TensorEntry& entry : reader.tensors()) names.push_back(entry.name);
+  std::vector<std::string> modes;  // of the tensors of this name
+  for (const TensorEntry& entry : reader.tensors()) {
+    names.push_back(entry.name);
+    if (entry.name == query.name) modes.emplace_back(to_string(entry.mode));
+  }
+  if (query.mode && !modes.empty()) {
+    return not_there("`" + query.name + "` was saved in the mode " + join_and(modes) + ", not " +
+                     std::string(to_string(*query.mode)) + (query.trial_ended ? "" : " yet"));
+  }
   if (names.empty()) {
     return not_there(query.trial_ended ? "the trial saved no tensors" : "the trial has saved no tensors yet",
                      "a job's `debug` section says what is saved");
   }
   return not_there("no tensor `" + query.name + "` was saved" + (query.trial_ended ? "" : " yet"),
                    did_you_mean(query.name, names));
+}
+
+// Of one name there may be tensors of several modes, where one of them is wanted.
+std::optional<Error> several_modes(const TensorReader& reader, const TensorQuery& query) {
+  std::vector<std::string> modes;
+  for (const TensorEntry& entry : reader.tensors()) {
+    if (entry.name == query.name) modes.emplace_back(to_string(entry.mode));
+  }
+  if (query.mode || modes.size() < 2) return std::nullopt;
+  return Error{ErrorCode::invalid_argument, "`" + query.name + "` was saved in the modes " + join_and(modes) + ": say which",
+               "mode", ""};
 }
 
 using Values = std::array<std::optional<double>, 2>;
@@ -81,17 +106,21 @@ struct Beside {
   std::map<std::int64_t, Values> steps;
 };
 
-void add_beside(const TensorReader& reader, const TensorQuery& query, std::size_t side, std::map<std::string, Beside>& tensors) {
+using TensorsBeside = std::map<std::pair<std::string, debugger::Mode>, Beside>;
+
+void add_beside(const TensorReader& reader, const TensorQuery& query, std::size_t side, TensorsBeside& tensors) {
   const auto value_of = [&](const StoredTensor& tensor) {
     return tensor.scalar ? tensor.summary.sum : tensor.summary.value(query.reduction);
   };
   if (!query.name.empty()) {
-    for (const auto& [step, tensor] : reader.series(query.name, query.from, query.until))
-      tensors[query.name].steps[step][side] = value_of(tensor);
+    for (const auto& [step, tensor] : reader.series(query.name, query.from, query.until, query.mode))
+      tensors[{query.name, tensor.mode}].steps[step][side] = value_of(tensor);
     return;
   }
   reader.for_each_step(query.from, query.until, [&](std::int64_t step, const std::vector<StoredTensor>& saved) {
-    for (const StoredTensor& tensor : saved) tensors[tensor.name].steps[step][side] = value_of(tensor);
+    for (const StoredTensor& tensor : saved) {
+      if (!query.mode || tensor.mode == *query.mode) tensors[{tensor.name, tensor.mode}].steps[step][side] = value_of(tensor);
+    }
     return true;
   });
 }
@@ -100,7 +129,7 @@ void write_values(JsonWriter& json, const Values& values) {
   json.key("values").begin_array().value(values[0]).value(values[1]).end_array().end_object();
 }
 
-void write_beside(JsonWriter& json, const std::string& name, const Beside& beside) {
+void write_beside(JsonWriter& json, const std::string& name, debugger::Mode mode, const Beside& beside) {
   std::array<std::int64_t, 2> counts{};
   std::optional<std::int64_t> last;
   Values values;
@@ -110,7 +139,8 @@ void write_beside(JsonWriter& json, const std::string& name, const Beside& besid
     last = step;
     values = at;
   }
-  json.begin_object().field("name", name).key("steps").begin_array().value(counts[0]).value(counts[1]).end_array();
+  write_mode(json.begin_object().field("name", name), mode);
+  json.key("steps").begin_array().value(counts[0]).value(counts[1]).end_array();
   write_values(json.field("step", last), values);
 }
 
@@ -129,7 +159,9 @@ Result<std::string> tensors_page(const TensorQuery& query) {
   json.field("last", steps.empty() ? std::nullopt : std::optional(steps.back()));
   json.field("count", steps.size()).end_object();
   json.key("tensors").begin_array();
-  for (const TensorEntry& entry : reader->tensors()) write_entry(json, entry);
+  for (const TensorEntry& entry : reader->tensors()) {
+    if (!query.mode || entry.mode == *query.mode) write_entry(json, entry);
+  }
   json.end_array().key("dropped").begin_object();
   json.field("rows", reader->dropped().rows).field("bytes", reader->dropped().bytes).end_object().end_object();
   return text;
@@ -138,8 +170,8 @@ Result<std::string> tensors_page(const TensorQuery& query) {
 Result<std::string> tensor_series(const TensorQuery& query) {
   const auto reader = TensorReader::open(query.trial_dir, query.rank);
   if (!reader) return reader.error();
-  const auto series = reader->series(query.name, query.from, query.until);
-  if (series.empty() && reader->series(query.name, 0, kLastStep).empty()) return no_tensor(*reader, query);
+  const auto series = reader->series(query.name, query.from, query.until, query.mode);
+  if (series.empty() && reader->series(query.name, 0, kLastStep, query.mode).empty()) return no_tensor(*reader, query);
   std::string text;
   JsonWriter json(text);
   json.begin_object().field("name", query.name).field("rank", query.rank).key("steps").begin_array();
@@ -153,10 +185,16 @@ Result<std::string> tensors_beside(const TensorQuery& query) {
   const auto other = TensorReader::open(query.other_dir, query.rank);
   if (!reader) return reader.error();
   if (!other) return other.error();
-  std::map<std::string, Beside> tensors;
+  for (const TensorReader* one : {&*reader, &*other}) {
+    if (auto error = query.name.empty() ? std::nullopt : several_modes(*one, query)) return *error;
+  }
+  TensorsBeside tensors;
   add_beside(*reader, query, 0, tensors);
   add_beside(*other, query, 1, tensors);
   if (tensors.empty() && !query.name.empty()) return no_tensor(*reader, query);
+  if (tensors.size() > 1 && !query.name.empty()) {
+    return Error{ErrorCode::invalid_argument, "the trials saved `" + query.name + "` in different modes", "mode", ""};
+  }
   std::string text;
   JsonWriter json(text);
   json.begin_object()
@@ -169,7 +207,7 @@ Result<std::string> tensors_beside(const TensorQuery& query) {
   json.field("reduction", debugger::reduction_names()[static_cast<std::size_t>(query.reduction)]);
   if (query.name.empty()) {
     json.key("tensors").begin_array();
-    for (const auto& [name, beside] : tensors) write_beside(json, name, beside);
+    for (const auto& [id, beside] : tensors) write_beside(json, id.first, id.second, beside);
   } else {
     json.field("name", query.name).key("steps").begin_array();
     for (const auto& [step, values] : tensors.begin()->second.steps)
@@ -193,12 +231,12 @@ Result<std::string> checked_tensors(const TensorQuery& query, const debugger::De
     std::list<std::pair<debugger::files::StoredArray, debugger::ArrayView>> arrays;
     for (const StoredTensor& tensor : tensors) {
       const debugger::ArrayView* view = nullptr;
-      if (auto array = tensor.whole ? reader->array(tensor.name, step) : std::nullopt) {
+      if (auto array = tensor.whole ? reader->array(tensor.name, step, tensor.mode) : std::nullopt) {
         auto& [kept, its_view] = arrays.emplace_back(std::move(*array), debugger::ArrayView{});
         its_view = kept.view();
         view = &its_view;
       }
-      saved.tensors.push_back({tensor.name, tensor.summary, view});
+      saved.tensors.push_back({tensor.name, tensor.summary, view, tensor.mode});
     }
     for (const debugger::Finding& found : judge.step(saved)) {
       findings.push_back(finding_row(found, trial.id, debugger::Action::note, now));
@@ -221,8 +259,9 @@ Result<std::string> checked_tensors(const TensorQuery& query, const debugger::De
 Result<std::string> tensor_array(const TensorQuery& query) {
   const auto reader = TensorReader::open(query.trial_dir, query.rank);
   if (!reader) return reader.error();
-  if (const auto array = reader->array(query.name, query.step)) return debugger::files::write_npy(array->view());
-  const auto series = reader->series(query.name, query.step, query.step);
+  if (const auto error = several_modes(*reader, query)) return *error;
+  if (const auto array = reader->array(query.name, query.step, query.mode)) return debugger::files::write_npy(array->view());
+  const auto series = reader->series(query.name, query.step, query.step, query.mode);
   const std::string what = "`" + query.name + "` at step " + std::to_string(query.step);
   if (!series.empty() && series.front().second.scalar) {
     const double value = series.front().second.summary.sum;
@@ -232,7 +271,7 @@ Result<std::string> tensor_array(const TensorQuery& query) {
     return not_there(what + " was kept as reductions alone",
                      "`raw`: true in debug.collections." + std::string(debugger::collection_of(query.name)) + " keeps it whole");
   }
-  const auto all = reader->series(query.name, 0, kLastStep);
+  const auto all = reader->series(query.name, 0, kLastStep, query.mode);
   if (all.empty()) return no_tensor(*reader, query);
   const bool later = query.step > all.back().first && !query.trial_ended;
   return not_there(what + (later ? " is not saved yet" : " was never saved"),

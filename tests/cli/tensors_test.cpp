@@ -53,11 +53,44 @@ TEST_F(TensorsBeside, ATerminalHasBothCurvesOnTheSameAxes) {
 
 TEST_F(TensorsBeside, WithoutANameEveryTensorIsShownAtTheLastStepOfBoth) {
   server_.answer("GET /v1/jobs/7/trials/3/tensors/beside?other=7&rank=1&reduction=abs_max", R"({"rank": 1, "trials": [3, 7],
-    "reduction": "abs_max", "tensors": [{"name": "weights/fc1", "steps": [5, 4], "step": 40, "values": [0.5, 1e10]},
-    {"name": "weights/fc2", "steps": [1, 0], "step": null, "values": [null, null]}]})");
+    "reduction": "abs_max", "tensors": [{"name": "weights/fc1", "mode": null, "steps": [5, 4], "step": 40, "values": [0.5, 1e10]},
+    {"name": "weights/fc2", "mode": "train", "steps": [1, 0], "step": null, "values": [null, null]}]})");
   EXPECT_EQ(shown({.job = "7", .trial = 3, .rank = 1, .reduction = "abs_max", .beside = 7}),
-            "tensor\tstep\ttrial 3\ttrial 7\tsteps\nweights/fc1\t40\t0.5\t1e+10\t5 and 4\nweights/fc2\t-\t-\t-\t1 and 0\n");
+            "tensor\tstep\ttrial 3\ttrial 7\tsteps\tmode\nweights/fc1\t40\t0.5\t1e+10\t5 and 4\t-\n"
+            "weights/fc2\t-\t-\t-\t1 and 0\ttrain\n");
   EXPECT_THAT(shown({.job = "7", .trial = 3, .output = "x.npy", .beside = 7}), HasSubstr("does not go with --beside"));
+}
+
+const char* const kModes = R"({"name": "losses/ce", "rank": 0, "steps": [
+  {"step": 10, "mode": "train", "value": 0.5, "reductions": {"mean": 0.5}},
+  {"step": 10, "mode": "validation", "value": 0.75, "reductions": {"mean": 0.75}},
+  {"step": 20, "mode": "train", "value": 0.25, "reductions": {"mean": 0.25}}]})";
+
+using TensorsOfModes = TensorsBeside;
+
+TEST_F(TensorsOfModes, EachModeHasItsRowsAndItsCurve) {
+  server_.answer("GET /v1/jobs/7/trials/3/tensors/series?name=losses%2Fce&rank=0", kModes);
+  EXPECT_EQ(shown({.job = "7", .trial = 3, .name = "losses/ce"}),
+            "step\tvalue\tmode\n10\t0.5\ttrain\n10\t0.75\tvalidation\n20\t0.25\ttrain\n");
+  const std::string text = shown({.job = "7", .trial = 3, .name = "losses/ce"}, true);
+  EXPECT_TRUE(text.starts_with("train\n")) << text;
+  EXPECT_THAT(text, HasSubstr("\nvalidation\n"));
+}
+
+TEST_F(TensorsOfModes, OneThatIsAskedForIsShownAlone) {
+  server_.answer("GET /v1/jobs/7/trials/3/tensors/series?name=losses%2Fce&rank=0&mode=validation",
+                 R"({"name": "losses/ce", "rank": 0, "steps": [
+                   {"step": 10, "mode": "validation", "value": 0.75, "reductions": {"mean": 0.75}}]})");
+  EXPECT_EQ(shown({.job = "7", .trial = 3, .name = "losses/ce", .mode = "validation"}), "step\tvalue\n10\t0.75\n");
+}
+
+TEST_F(TensorsOfModes, TheListSaysTheModeOfEach) {
+  server_.answer("GET /v1/jobs/7/trials/3/tensors?rank=0&mode=train", R"({"rank": 0, "ranks": [0],
+    "steps": {"first": 1, "last": 2, "count": 2}, "tensors": [{"name": "losses/ce", "collection": "losses", "mode": "train",
+    "scalar": true, "dtype": "float64", "shape": [], "whole": false, "steps": 2, "first_step": 1, "last_step": 2}],
+    "dropped": {"rows": 0, "bytes": 0}})");
+  EXPECT_EQ(shown({.job = "7", .trial = 3, .mode = "train"}),
+            "tensor\tshape\tkept\tsteps\tfirst\tlast\tmode\nlosses/ce\tscalar\tvalue\t2\t1\t2\ttrain\n");
 }
 
 class Rules : public testing::Test {

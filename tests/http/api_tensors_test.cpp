@@ -49,9 +49,9 @@ TEST_F(ApiTensorsTest, EveryTensorIsComparedAtTheLastStepOfBoth) {
   save(0, {{10, 0.5}, {20, 0.25}, {30, 0.125}});
   save(1, {{10, 3}, {20, 1}, {25, 2}}, "metrics/y");
   EXPECT_EQ(beside("").at("tensors"), Json::parse(R"([
-    {"name": "metrics/x", "steps": [3, 0], "step": null, "values": [null, null]},
-    {"name": "metrics/y", "steps": [0, 3], "step": null, "values": [null, null]},
-    {"name": "weights/w", "steps": [3, 3], "step": 20, "values": [-0.125, -0.5]}])"));
+    {"name": "metrics/x", "mode": null, "steps": [3, 0], "step": null, "values": [null, null]},
+    {"name": "metrics/y", "mode": null, "steps": [0, 3], "step": null, "values": [null, null]},
+    {"name": "weights/w", "mode": null, "steps": [3, 3], "step": 20, "values": [-0.125, -0.5]}])"));
 }
 
 TEST_F(ApiTensorsTest, TheSummaryOfAJobSaysWhatFoundNoRoom) {
@@ -66,6 +66,55 @@ TEST_F(ApiTensorsTest, TheSummaryOfAJobSaysWhatFoundNoRoom) {
     full->add("metrics/x", 1.0);
   }
   EXPECT_EQ(get_json("/v1/jobs/saves/summary").at("tensors").at("dropped").at("rows"), 1);
+}
+
+TEST_F(ApiTensorsTest, AQueryForAModeHasItsValuesAlone) {
+  using debugger::Mode;
+  const std::vector<double> values = {1, 2};
+  const auto view = debugger::view_of(std::span<const double>(values), {2});
+  for (const int trial : {0, 1}) {
+    auto writer = debugger::files::TensorWriter::open(trial_dir(job_, trial), ++epoch_, 0, -1, 1'000'000);
+    ASSERT_TRUE(writer);
+    writer->add("losses/ce", 1 + trial, Mode::train);
+    writer->add("losses/ce", 3 + trial, Mode::validation);
+    writer->add("metrics/train-x", 5);
+    writer->add("outputs/o", view, debugger::summarise(view), true, Mode::validation);
+    ASSERT_TRUE(writer->commit(10));
+  }
+  const std::string base = "/v1/jobs/saves/trials/0/tensors";
+  const auto listed = [&](const std::string& query) {
+    std::vector<std::string> all;
+    const Json page = get_json(base + query);
+    for (const Json& one : page.at("tensors")) all.push_back(one.at("name").get<std::string>() + " " + one.at("mode").dump());
+    return all;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(listed(""), ElementsAre(R"(losses/ce "train")", R"(losses/ce "validation")", R"(metrics/train-x "train")",
+                                      R"(outputs/o "validation")"));
+  EXPECT_THAT(listed("?mode=train"), ElementsAre(R"(losses/ce "train")", R"(metrics/train-x "train")"));
+  EXPECT_THAT(listed("?mode=none"), ElementsAre());
+  const Json both = get_json(base + "/series?name=losses/ce").at("steps");
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[1].at("mode"), "validation");
+  const Json one = get_json(base + "/series?name=losses/ce&mode=validation").at("steps");
+  ASSERT_EQ(one.size(), 1U) << one;
+  EXPECT_EQ(one[0].at("value"), 3.0);
+  EXPECT_EQ(beside("&name=losses/ce&mode=validation").at("steps"), Json::parse(R"([{"step": 10, "values": [3.0, 4.0]}])"));
+  EXPECT_EQ(beside("&mode=train").at("tensors").at(0),
+            Json::parse(R"({"name": "losses/ce", "mode": "train", "steps": [1, 1], "step": 10, "values": [1.0, 2.0]})"));
+  for (const std::string& query : {std::string("/array?step=10&"), std::string("/beside?other=1&")}) {
+    const RawReply reply = get(base + query + "name=losses/ce");
+    EXPECT_EQ(reply.status, 400);
+    EXPECT_THAT(reply.body, testing::HasSubstr("was saved in the modes train and validation: say which"));
+  }
+  EXPECT_EQ(get(base + "/array?step=10&name=losses/ce&mode=train").status, 200);
+  EXPECT_EQ(get(base + "/array?step=10&name=outputs/o").status, 200) << "there is one mode of it";
+  const RawReply other = get(base + "/array?step=10&name=outputs/o&mode=predict");
+  EXPECT_EQ(other.status, 404);
+  EXPECT_THAT(other.body, testing::HasSubstr("`outputs/o` was saved in the mode validation, not predict"));
+  const RawReply unknown = get(base + "?mode=eval");
+  EXPECT_EQ(unknown.status, 400);
+  EXPECT_THAT(unknown.body, testing::HasSubstr("expected none, train, validation or predict, got "));
 }
 
 TEST_F(ApiTensorsTest, WhatIsNotThereIsSaid) {

@@ -5,7 +5,7 @@ import { transposed } from '../data/surface.ts';
 import type { TrialTable } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type {
-  CardPage, CreatedJob, Decision, Finding, Importance, Job, JobDetail, Plan, RuleOfJob, RuleStatus, Summary, Surface, TensorBeside, Tensors, TensorSeries, Trial, TrialFiles, Worker,
+  CardPage, CreatedJob, Decision, Finding, Importance, Job, JobDetail, Plan, RuleOfJob, RuleStatus, Summary, Surface, TensorBeside, TensorEntry, Tensors, TensorSeries, Trial, TrialFiles, Worker,
 } from './shapes.ts';
 
 // As `tuneband report` writes what it recorded: all but letters, digits and -._~ is encoded.
@@ -108,10 +108,10 @@ export async function rulesOfTrial(job: string, trial: number): Promise<RuleStat
   return (await getJson<{ rules: RuleStatus[] }>(`${trialPath(job, trial)}/rules`)).rules;
 }
 export const listTensors = (job: string, trial: number, rank: number): Promise<Tensors> => getJson(`${trialPath(job, trial)}/tensors?rank=${rank}`);
-export const tensorSeries = (job: string, trial: number, name: string, rank: number): Promise<TensorSeries> =>
-  getJson(`${trialPath(job, trial)}/tensors/series?name=${segment(name)}&rank=${rank}`);
-export const tensorBeside = (job: string, trial: number, other: number, name: string, reduction: string, rank: number): Promise<TensorBeside> =>
-  getJson(`${trialPath(job, trial)}/tensors/beside?other=${other}&name=${segment(name)}&reduction=${reduction}&rank=${rank}`);
+export const tensorSeries = (job: string, trial: number, { name, mode }: TensorEntry, rank: number): Promise<TensorSeries> =>
+  getJson(`${trialPath(job, trial)}/tensors/series?name=${segment(name)}&mode=${mode ?? 'none'}&rank=${rank}`);
+export const tensorBeside = (job: string, trial: number, other: number, { name, mode }: TensorEntry, reduction: string, rank: number): Promise<TensorBeside> =>
+  getJson(`${trialPath(job, trial)}/tensors/beside?other=${other}&name=${segment(name)}&mode=${mode ?? 'none'}&reduction=${reduction}&rank=${rank}`);
 
 export const modelPath = (job: string, trial: number): string => `${trialPath(job, trial)}/model`;
 export const listFiles = (job: string, trial: number): Promise<TrialFiles> => getJson(`${trialPath(job, trial)}/files`);

@@ -179,9 +179,12 @@ export interface RuleOfJob {
   example: number | null;
 }
 
+export type TensorMode = 'train' | 'validation' | 'predict';
+
 export interface TensorEntry {
   name: string;
   collection: string;
+  mode: TensorMode | null;
   scalar: boolean;
   dtype: string;
   shape: number[];

@@ -7,7 +7,7 @@ import { SvgPen } from '../../src/plot/svg_pen.ts';
 import { tensorScene, type TensorInput } from '../../src/plot/tensor_scene.ts';
 import { palette } from '../../src/state/theme.ts';
 
-const entry = (name: string): TensorEntry => ({ name, collection: name.split('/')[0] as string, scalar: true, dtype: 'float64', shape: [], whole: false, steps: 1, first_step: 1, last_step: 1 });
+const entry = (name: string): TensorEntry => ({ name, collection: name.split('/')[0] as string, mode: null, scalar: true, dtype: 'float64', shape: [], whole: false, steps: 1, first_step: 1, last_step: 1 });
 const finding = (tensor: string): Finding => ({ trial: 0, rule: 'r', tensor, step: 2, value: 'nan', threshold: 0, message: '', remedy: '', action: 'note', at: '', webhook: null });
 
 test('the tensor that is shown first is what a rule found, else the objective, a loss, or any', () => {

@@ -42,19 +42,21 @@ export function TensorsView({ detail }: { detail: Trial }): JSX.Element {
   }
   const [saved, findings] = value;
   const asked = chosen('tensor');
-  const entry = saved.tensors.find((tensor) => tensor.name === asked)
+  const mode = chosen('mode');
+  const entry = saved.tensors.find((tensor) => tensor.name === asked && tensor.mode === mode)
+    ?? saved.tensors.find((tensor) => tensor.name === asked)
     ?? (saved.tensors.find((tensor) => tensor.name === firstTensor(saved.tensors, findings, job.objective.metric)) as TensorEntry);
   return (
     <>
       <TensorCurve detail={detail} entry={entry} rank={rank} findings={findings} />
-      <TensorList saved={saved} current={entry.name} findings={findings} />
+      <TensorList saved={saved} current={entry} findings={findings} />
     </>
   );
 }
 
 interface ListProps {
   saved: Tensors;
-  current: string;
+  current: TensorEntry;
   findings: readonly Finding[];
 }
 
@@ -73,14 +75,15 @@ function TensorList({ saved, current, findings }: ListProps): JSX.Element {
       </header>
       <div class="scroll tensors" tabIndex={0} role="region" aria-label="Tensors of the trial">
         <table class="plain">
-          <thead><tr><th scope="col">tensor</th><th scope="col">shape</th><th scope="col">kept</th><th scope="col" class="number">saved</th><th scope="col" class="number">steps</th></tr></thead>
+          <thead><tr><th scope="col">tensor</th><th scope="col">mode</th><th scope="col">shape</th><th scope="col">kept</th><th scope="col" class="number">saved</th><th scope="col" class="number">steps</th></tr></thead>
           <tbody>
             {shown.map((tensor) => (
-              <tr class={tensor.name === current ? 'selected' : ''}>
+              <tr class={tensor === current ? 'selected' : ''}>
                 <td>
-                  <button type="button" class="link" aria-pressed={tensor.name === current} onClick={() => choose({ tensor: tensor.name })}>{tensor.name}</button>
+                  <button type="button" class="link" aria-pressed={tensor === current} onClick={() => choose({ tensor: tensor.name, mode: tensor.mode })}>{tensor.name}</button>
                   {findings.filter((one) => one.tensor === tensor.name).map((one) => <span class="chip" title={one.message}>{one.rule}</span>)}
                 </td>
+                <td class="muted">{tensor.mode}</td>
                 <td class="nowrap muted">{shapeText(tensor)}</td>
                 <td class="muted">{tensor.scalar ? 'value' : tensor.whole ? 'whole' : 'reductions'}</td>
                 <td class="number">{tensor.steps}</td>
@@ -111,9 +114,9 @@ function TensorCurve({ detail, entry, rank, findings }: CurveProps): JSX.Element
   const y = chosenOption('y', yLinearOrLog) as ScaleKind;
   const loaded = useLoaded<SeriesPoints[]>(
     async () => other === null
-      ? [pointsOf(await tensorSeries(store.name, detail.number, entry.name, rank), detail.number, reduction)]
-      : pointsBeside(await tensorBeside(store.name, detail.number, other, entry.name, reduction, rank)),
-    [detail.number, entry.name, reduction, other, rank],
+      ? [pointsOf(await tensorSeries(store.name, detail.number, entry, rank), detail.number, reduction)]
+      : pointsBeside(await tensorBeside(store.name, detail.number, other, entry, reduction, rank)),
+    [detail.number, entry.name, entry.mode, reduction, other, rank],
     { on: entry.last_step + entry.steps, restMs },
   );
   const { value: series = [], fault } = loaded.value;
@@ -152,7 +155,7 @@ function TensorCurve({ detail, entry, rank, findings }: CurveProps): JSX.Element
         }
         note={
           <>
-            <code>{entry.name}</code>{other !== null && `: trial ${detail.number} as a line, trial ${other} dashed`}.
+            <code>{entry.name}</code>{entry.mode && ` (${entry.mode})`}{other !== null && `: trial ${detail.number} as a line, trial ${other} dashed`}.
             {found.length > 0 && ' A ring: a rule found something there.'}
           </>
         }
