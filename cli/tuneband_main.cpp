@@ -20,11 +20,10 @@ using tuneband::cli::ApiClient;
 using tuneband::cli::Console;
 using tuneband::cli::Finished;
 using tuneband::cli::Session;
+using tuneband::command_line::kWorkersMax;
 using tuneband::command_line::number_between;
 using tuneband::command_line::one_of_words;
 using tuneband::command_line::whole_number_between;
-
-constexpr int kWorkersMax = 1000;
 
 struct Arguments {
   std::string server = "http://127.0.0.1:7070";
@@ -302,7 +301,6 @@ void add_check(CLI::App& app, Command& chosen, Arguments& arguments) {
 }
 
 void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
-  constexpr std::int64_t kStepMax = 1'000'000'000'000;
   auto* tensors = add_command(app, chosen, "tensors", "What the debugger saved of a trial: names, or one of them over its steps",
                               with_server(arguments, [&](Session session) {
                                 arguments.tensors.job = arguments.job;
@@ -316,7 +314,7 @@ void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments)
       ->check(one_of_words({"none", "train", "validation", "predict"}))
       ->type_name("MODE");
   tensors->add_option("--step", arguments.tensors.step, "All that is known of it at this step")
-      ->check(whole_number_between(0, kStepMax))
+      ->check(whole_number_between(0, tuneband::cli::kStepMax))
       ->type_name("N");
   tensors->add_option("--reduction", arguments.tensors.reduction, "Of arrays; default: mean")->type_name("NAME");
   tensors->add_option("--beside", arguments.tensors.beside, "Another trial of the job, to compare with")

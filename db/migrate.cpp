@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "core/database_words.hpp"
+
 namespace tuneband {
 
 namespace {
@@ -62,8 +64,7 @@ void require_current(Connection& connection, std::span<const Migration> steps) {
   refuse_newer(version, steps.size());
   if (version != static_cast<std::int64_t>(steps.size())) {
     throw SqliteError(SQLITE_SCHEMA, "the database has schema " + std::to_string(version) + " and needs " +
-                                         std::to_string(steps.size()) +
-                                         ": it has not been opened for writing by this program yet");
+                                         std::to_string(steps.size()) + ": it " + std::string(kOlderSchema));
   }
 }
 

@@ -4,13 +4,13 @@
 #include <set>
 
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "debugger/webhook.hpp"
 
 namespace tuneband::debugger {
 
 namespace {
 
-constexpr std::int64_t kMegabyte = 1024 * 1024;
 constexpr std::int64_t kTrialMegabytesMax = 1024 * 1024;
 constexpr std::int64_t kJobMegabytesMax = 1024 * kTrialMegabytesMax;
 const std::vector<std::string> kActionWords{"note", "stop_trial", "stop_job"};

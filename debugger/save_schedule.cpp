@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "debugger/step_max.hpp"
+
 namespace tuneband::debugger {
 
 namespace {
 
-constexpr std::int64_t kStepMax = 1'000'000'000'000;
 constexpr std::int64_t kFirstSteps = 5;
 
 std::vector<std::int64_t> read_steps(const Json& json, const std::string& path, Diagnostics& diagnostics) {

@@ -5,6 +5,7 @@
 #include "core/ascii.hpp"
 #include "core/decimal.hpp"
 #include "core/json.hpp"
+#include "core/port_number.hpp"
 
 namespace tuneband::debugger {
 
@@ -31,7 +32,6 @@ Error no_webhook(std::string_view url, std::string message) {
 }  // namespace
 
 Result<Webhook> parse_webhook(std::string_view url) {
-  constexpr std::int64_t kPortMax = 65'535;
   const auto plain = [](char c) { return c > ' ' && c < '\x7f' && c != '"' && c != '<' && c != '>' && c != '\\' && c != '#'; };
   const std::string scheme = lower_case(url.substr(0, kScheme.size()));
   if (scheme.starts_with("https:"))
@@ -50,9 +50,9 @@ Result<Webhook> parse_webhook(std::string_view url) {
   hook.host = authority.substr(0, colon);
   if (!is_host(hook.host)) return no_webhook(url, "expected a host name or address");
   if (colon == std::string::npos) return hook;
-  const auto port = whole_number(std::string_view(authority).substr(colon + 1));
-  if (!port || *port < 1 || *port > kPortMax) return no_webhook(url, "expected a port from 1 to 65535");
-  hook.port = static_cast<int>(*port);
+  const auto port = port_number(std::string_view(authority).substr(colon + 1));
+  if (!port) return no_webhook(url, "expected a port from 1 to 65535");
+  hook.port = *port;
   return hook;
 }
 

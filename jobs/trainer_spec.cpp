@@ -7,6 +7,7 @@
 #include "core/masked_document.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "jobs/xgboost_parameters.hpp"
 
 namespace tuneband {
@@ -462,7 +463,7 @@ CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
   spec.grace_ms = to_ms(reader.number_or("grace_seconds", static_cast<double>(spec.grace_ms) / 1000, {0, 3600}));
   if (const auto seconds = reader.number("timeout_seconds", {0, kSegmentSecondsMax, true, false}))
     spec.timeout_ms = to_ms(*seconds);
-  if (const auto mb = reader.integer("memory_mb", {1, kMemoryMbMax})) spec.memory_bytes_max = *mb * 1024 * 1024;
+  if (const auto mb = reader.integer("memory_mb", {1, kMemoryMbMax})) spec.memory_bytes_max = *mb * kMegabyte;
   if (const auto seconds = reader.number("cpu_seconds", {0, kSegmentSecondsMax, true, false})) spec.cpu_ms_max = to_ms(*seconds);
   spec.metric_rank = static_cast<int>(reader.integer_or("metric_rank", 0, {0, kRankMax}));
   return spec;

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 
+#include "core/units.hpp"
 #include "os/file_text.hpp"
 
 namespace tuneband::os {
@@ -96,10 +98,7 @@ double machine_memory_bytes() {
   return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
 }
 
-std::string in_megabytes(double bytes) {
-  constexpr double kBytesOfOneMegabyte = 1024 * 1024;
-  return std::to_string(static_cast<long long>(bytes / kBytesOfOneMegabyte)) + " MB";
-}
+std::string in_megabytes(double bytes) { return std::to_string(std::max(1LL, std::llround(bytes / kMegabyte))) + " MB"; }
 
 std::string group_memory_in_words(const ControlGroupLimits& limits) {
   if (!limits.memory_bytes || *limits.memory_bytes >= machine_memory_bytes()) return "";

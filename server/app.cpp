@@ -20,9 +20,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/units.hpp"
 #include "db/store.hpp"
 #include "jobs/parsed_job.hpp"
 #include "net/address.hpp"
+#include "os/shell_status.hpp"
 #include "server/activity_log.hpp"
 #include "server/api/api.hpp"
 #include "server/data/data_dir.hpp"
@@ -51,7 +53,6 @@ constexpr std::int64_t kLeasesOfSilence = 4;    // of a local worker: it has los
 constexpr std::int64_t kLossToldMs = 3'000;     // to whoever asks, when the data is lost
 constexpr std::int64_t kLastRepliesMs = 100;    // for replies that are on their way when everything else has ended
 constexpr std::int64_t kShownAgainMs = 60'000;  // after a kill or a power failure: files of jobs that ended just before
-constexpr int kSignalExitBase = 128;
 
 // What else to try depends on why it failed: no other port helps an address that this machine does not have.
 std::string advice_on_listening(const boost::system::error_code& error, const std::string& another_port) {
@@ -254,8 +255,7 @@ std::unique_ptr<HttpServer> App::port_or_throw() {
 std::unique_ptr<HttpServer> App::try_port(std::uint16_t port) {
   HttpServerOptions options;
   options.hosts_allowed = config_.allowed_hosts;
-  constexpr std::size_t kMib = 1024 * 1024;
-  options.memory_bytes_max = static_cast<std::size_t>(config_.memory_max_mb) * kMib;
+  options.memory_bytes_max = static_cast<std::size_t>(config_.memory_max_mb) * kMegabyte;
   boost::system::error_code unnamed;
   for (const std::string& own : {config_.advertise_address, asio::ip::host_name(unnamed)}) {
     if (const auto name = host_name(own)) options.hosts_allowed.push_back(*name);
@@ -309,7 +309,7 @@ void App::signalled(int signal) {
   if (ending_) {
     log_warning("told to end again: ending at once", {{"signal", signal}});
     supervisor_->kill_all();
-    std::_Exit(kSignalExitBase + signal);
+    std::_Exit(os::kSignalExitBase + signal);
   }
   ending_ = true;
   log_info("told to end: workers give back their trials", {{"signal", signal}});
@@ -347,7 +347,6 @@ void end_with_parent(pid_t parent) {
 // are at most kKeptOnTop of each of kHeaps.
 void keep_heap() {
 #ifdef __GLIBC__
-  constexpr int kMegabyte = 1024 * 1024;
   constexpr int kHeaps = 4;
   constexpr int kKeptOnTop = 32 * kMegabyte;
   constexpr int kTakenAhead = 4 * kMegabyte;

@@ -17,6 +17,8 @@
 namespace tuneband::server {
 namespace {
 
+using command_line::kExitUsage;
+using command_line::kWorkersMax;
 using command_line::number_between;
 using command_line::one_of_words;
 using command_line::whole_number_between;

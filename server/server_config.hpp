@@ -33,9 +33,7 @@ struct ServerConfig {
   std::string backup_to;    // copy the data directory there and end; "": serve
 };
 
-inline constexpr int kWorkersMax = 1'000;
 inline constexpr int kWorkerThreadsMax = 256;
-inline constexpr int kExitUsage = 2;
 
 // The configuration, or the status to exit with: help, version or a fault was printed.
 std::variant<ServerConfig, int> parse_arguments(int argument_count, const char* const* arguments);

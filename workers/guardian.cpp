@@ -15,6 +15,7 @@
 #include "os/child_process.hpp"
 #include "os/control_group.hpp"
 #include "os/restart_delay.hpp"
+#include "os/shell_status.hpp"
 #include "workers/protocol/worker_end.hpp"
 
 namespace tuneband::workers {
@@ -80,7 +81,7 @@ class Guardian {
       tell(id, told);
       early_deaths = Clock::now() - started > milliseconds(options_.settled_ms) ? 0 : early_deaths + 1;
       pause(os::restart_delay(early_deaths, options_.restart_delay_ms_min, options_.restart_delay_ms_max));
-      if (asked_to_end_) return 128 + end.how.si_status;
+      if (asked_to_end_) return os::kSignalExitBase + end.how.si_status;
       options_.log("the worker is started again");
     }
   }

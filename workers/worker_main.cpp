@@ -31,13 +31,13 @@
 namespace {
 
 using tuneband::Diagnostics;
+using tuneband::command_line::kExitUsage;
 using tuneband::command_line::whole_number_between;
 using tuneband::net::HttpClient;
 using tuneband::workers::RunnerOptions;
 using tuneband::workers::Worker;
 using tuneband::workers::WorkerOptions;
 
-constexpr int kExitUsage = 2;
 constexpr int kExitGaveUp = 3;
 constexpr int kNice = 5;  // the server, which decides for many workers, goes first
 constexpr std::size_t kNameSizeMax = 100;

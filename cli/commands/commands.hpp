@@ -9,6 +9,7 @@
 
 #include "cli/client/api_client.hpp"
 #include "cli/terminal/console.hpp"
+#include "debugger/step_max.hpp"
 
 namespace tuneband::cli {
 
@@ -60,6 +61,8 @@ struct LogsOptions {
   bool follow = false;
 };
 Finished show_log(Session session, const LogsOptions& options);
+
+inline constexpr std::int64_t kStepMax = debugger::kStepMax;
 
 struct TensorsOptions {
   std::string job = {};

@@ -20,6 +20,8 @@
 #include "cli/doctor/port_check.hpp"
 #include "cli/doctor/program_output.hpp"
 #include "cli/format.hpp"
+#include "core/database_words.hpp"
+#include "core/units.hpp"
 #include "net/http_client.hpp"
 #include "os/control_group.hpp"
 #include "os/process_table.hpp"
@@ -32,13 +34,10 @@ namespace {
 namespace fs = std::filesystem;
 using Level = CheckResult::Level;
 
-constexpr double kMegabyte = 1024.0 * 1024.0;
 constexpr double kWorkerMemoryMb = 256;  // of one that holds a small table
 constexpr double kRoomMbMin = 1024;
 constexpr double kRoomFilesMin = 100'000;
 // As tuneband-server --check says.
-constexpr const char* kOlderSchema = "has not been opened for writing by this program yet";
-constexpr const char* kNoDatabaseYet = "has no database yet";
 constexpr rlim_t kOpenFilesMin = 4096;      // a connection a worker, an event stream a browser
 constexpr std::size_t kSaidSizeMax = 1000;  // bytes of what a program says
 constexpr std::chrono::seconds kVersionTimeMax{5};

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "core/text.hpp"
+#include "debugger/step_max.hpp"
 #include "server/api/api.hpp"
 #include "server/api/tensor_pages.hpp"
 #include "server/monotonic_clock.hpp"
@@ -9,7 +10,6 @@ namespace tuneband::server {
 
 namespace {
 
-constexpr std::int64_t kStepMax = 1'000'000'000'000;
 constexpr std::size_t kCheckValuesMax = 10'000;  // of JSON
 
 }  // namespace
@@ -96,9 +96,9 @@ void Api::read_tensors(const HttpRequest& request, TrialId trial, Result<std::st
     if (!query.mode) diagnostics.error("mode", "expected " + one_of(debugger::mode_names()) + ", got " + excerpt(*word));
   }
   query.rank = static_cast<int>(query_integer(request, "rank", 0, std::numeric_limits<int>::max(), diagnostics).value_or(0));
-  query.from = query_integer(request, "from", 0, kStepMax, diagnostics).value_or(0);
-  query.until = query_integer(request, "until", 0, kStepMax, diagnostics).value_or(kStepMax);
-  query.step = query_integer(request, "step", 0, kStepMax, diagnostics).value_or(0);
+  query.from = query_integer(request, "from", 0, debugger::kStepMax, diagnostics).value_or(0);
+  query.until = query_integer(request, "until", 0, debugger::kStepMax, diagnostics).value_or(debugger::kStepMax);
+  query.step = query_integer(request, "step", 0, debugger::kStepMax, diagnostics).value_or(0);
   query.trial = trial.number;
   if (page == tensors_beside) {
     const auto other = query_integer(request, "other", 0, std::numeric_limits<int>::max(), diagnostics);

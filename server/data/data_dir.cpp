@@ -14,6 +14,7 @@
 
 #include "core/decimal.hpp"
 #include "core/json.hpp"
+#include "core/port_number.hpp"
 #include "os/file_text.hpp"
 
 namespace tuneband::server {
@@ -143,7 +144,7 @@ std::optional<ServerAddress> DataDir::read_server_address() const {
   ServerAddress address;
   address.url = reader.text_or("url", "");
   address.pid = reader.integer_or("pid", 0);
-  address.port = static_cast<std::uint16_t>(reader.integer_or("port", 0, {0, 65535}));
+  address.port = static_cast<std::uint16_t>(reader.integer_or("port", 0, {0, kPortMax}));
   return faults.ok() ? std::optional(address) : std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/database_words.hpp"
 #include "core/text.hpp"
 #include "db/connection.hpp"
 #include "db/database_file.hpp"

@@ -2,15 +2,10 @@
 // one would be written over what is left.
 #pragma once
 
-#include <string_view>
-
 #include "core/error.hpp"
 #include "server/data/data_dir.hpp"
 
 namespace tuneband::server {
-
-// What --check and --backup say of a directory without a database. `tuneband doctor` knows it by these words.
-inline constexpr std::string_view kNoDatabaseYet = "has no database yet";
 
 // True: it is there, and no job's directory is newer than its last job. False: it is not, and nothing shows that it ever was: no
 // job's directory, no log of it, no server.json. Error: it is lost, it has lost jobs or commits, or the directory is a backup

@@ -8,6 +8,7 @@
 #include "core/ascii.hpp"
 #include "core/decimal.hpp"
 #include "core/json.hpp"
+#include "core/port_number.hpp"
 
 namespace tuneband::server {
 
@@ -53,11 +54,7 @@ bool from_foreign_page(const HttpRequest& request) {
 std::optional<std::string> host_name(std::string_view authority) {
   const auto parsed = urls::parse_authority(authority);
   if (!parsed || parsed->has_userinfo()) return std::nullopt;
-  if (parsed->has_port()) {
-    constexpr std::int64_t kPortMax = 65'535;
-    const auto port = whole_number(std::string_view(parsed->port()));
-    if (!port || *port < 1 || *port > kPortMax) return std::nullopt;
-  }
+  if (parsed->has_port() && !port_number(std::string_view(parsed->port()))) return std::nullopt;
   if (parsed->host_type() == urls::host_type::ipv6) return "[" + std::string(parsed->host_ipv6_address().to_string()) + "]";
   std::string name = lower_case(parsed->encoded_host());
   if (name.ends_with('.')) name.pop_back();

@@ -10,7 +10,9 @@
 #include <filesystem>
 
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "jobs/trainer_spec.hpp"
+#include "os/shell_status.hpp"
 #include "os/unique_fd.hpp"
 #include "workers/command/command_line.hpp"
 #include "workers/command/orphan_reaper.hpp"
@@ -31,7 +33,6 @@ namespace {
 using protocol::AssignmentOrder;
 using SegmentClock = std::chrono::steady_clock;
 
-constexpr int kSignalExitBase = 128;  // a shell's status for "my child was ended by signal N" is 128 + N
 constexpr int kShellNotFound = 127;
 constexpr int kShellNotExecutable = 126;
 
@@ -199,7 +200,6 @@ bool speaks_of_the_machine(const std::string& output) {
 
 // What it had, and what it was allowed.
 std::string memory_asked(const CommandSpec& spec, const ExitStatus& status, const std::string& output) {
-  constexpr std::int64_t kMegabyte = 1024 * 1024;
   std::string text = asked_for_in_words(output);
   if (status.peak_bytes > 0) text += "; it had " + std::to_string(status.peak_bytes / kMegabyte) + " MB at its peak";
   if (spec.memory_bytes_max)
@@ -209,8 +209,8 @@ std::string memory_asked(const CommandSpec& spec, const ExitStatus& status, cons
 
 SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
   const ExitStatus status = command.status();
-  const bool by_shell = status.signal == 0 && status.code > kSignalExitBase && status.code < kSignalExitBase + _NSIG;
-  const int signal = by_shell ? status.code - kSignalExitBase : status.signal;
+  const bool by_shell = status.signal == 0 && status.code > os::kSignalExitBase && status.code < os::kSignalExitBase + _NSIG;
+  const int signal = by_shell ? status.code - os::kSignalExitBase : status.signal;
   const std::string output = command.last_lines();
   const std::string said = output.empty() ? "" : "; its last output: " + output;
 

@@ -15,6 +15,7 @@
 #include "core/decimal.hpp"
 #include "core/text.hpp"
 #include "debugger/files/array_formats.hpp"
+#include "debugger/step_max.hpp"
 #include "os/unique_fd.hpp"
 
 namespace tuneband::workers {
@@ -27,7 +28,6 @@ constexpr std::size_t kTensorLineSizeMax = 1024 * 1024;  // bytes
 constexpr std::size_t kTensorsPerLineMax = 10'000;
 constexpr std::size_t kFilesPerLookMax = 10'000;
 constexpr std::size_t kWaitingBytesMax = 2 * kTensorFileSizeMax;
-constexpr std::int64_t kTensorStepMax = 1'000'000'000'000;
 
 // "fc1.weight@120.npy" -> "fc1.weight", 120; "120.npz" -> "", 120; "fc1@120.validation.npy" -> "fc1", 120, validation.
 struct TensorFileName {
@@ -46,7 +46,7 @@ std::optional<TensorFileName> tensor_file_name(const std::string& file) {
   const std::size_t point = place.find('.');
   const auto mode = point == std::string_view::npos ? debugger::Mode::none : debugger::mode_from(place.substr(point + 1));
   const auto step = whole_number(place.substr(0, point));
-  if (!mode || !step || *step < 0 || *step > kTensorStepMax) return std::nullopt;
+  if (!mode || !step || *step < 0 || *step > debugger::kStepMax) return std::nullopt;
   TensorFileName name{at == std::string_view::npos ? "" : std::string(stem.substr(0, at)), *step, file.substr(dot), *mode};
   const bool one = name.extension == ".npy";
   const bool several = name.extension == ".npz" || name.extension == ".safetensors";
@@ -169,8 +169,8 @@ void TensorInbox::read_line(std::string_view line) {
   if (!json->is_object() || !json->contains("step") || !json->contains("tensors")) return;
   const Json& step = (*json)["step"];
   const Json& tensors = (*json)["tensors"];
-  const bool fits =
-      step.is_number_unsigned() && step.get<std::uint64_t>() <= static_cast<std::uint64_t>(kTensorStepMax) && tensors.is_object();
+  const bool fits = step.is_number_unsigned() && step.get<std::uint64_t>() <= static_cast<std::uint64_t>(debugger::kStepMax) &&
+                    tensors.is_object();
   if (!fits) return refuse("a line", "expected a step from 0, and an object of tensors");
   const auto word = json->find("mode");
   const bool told = word != json->end() && !word->is_null();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "os/control_group.hpp"
 #include "workers/data/data_folds.hpp"
 #include "workers/data/data_shards.hpp"
 #include "workers/data/data_table.hpp"
@@ -127,9 +128,9 @@ void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
 
 void tell_of_sample(const DataSpec& data, const LoadedTables& tables, Diagnostics& diagnostics) {
   diagnostics.warning("trainer.data",
-                      "of the data's " + megabytes(static_cast<double>(size_of_files(data))) + " a sample was checked: " +
+                      "of the data's " + os::in_megabytes(static_cast<double>(size_of_files(data))) + " a sample was checked: " +
                           std::to_string(tables.rows()) + " rows of about " + std::to_string(std::llround(*tables.rows_of_all)) +
-                          "; loading them takes about " + megabytes(memory_to_load(tables)) + " of memory in each worker",
+                          "; loading them takes about " + os::in_megabytes(memory_to_load(tables)) + " of memory in each worker",
                       "a fault further down is found when the first trial loads the data");
 }
 

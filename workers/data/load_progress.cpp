@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/units.hpp"
+
 namespace tuneband::workers {
 
 namespace {
@@ -10,7 +12,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kSmallBytes = 16 * 1024 * 1024;  // are read within a second or two
-constexpr std::uint64_t kMegabyte = 1024 * 1024;
 constexpr std::chrono::seconds kBetweenNotes{5};
 
 }  // namespace

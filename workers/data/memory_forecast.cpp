@@ -13,7 +13,6 @@ namespace tuneband::workers {
 
 namespace {
 
-constexpr double kBytesOfMegabyte = 1024 * 1024;
 constexpr double kBytesPerBin = 16;
 constexpr int kMaxDepthDefault = 6;
 constexpr int kMaxBinDefault = 256;
@@ -47,8 +46,6 @@ Largest largest_of(const XgboostSpec& spec, const Json& job, const std::string& 
 }
 
 }  // namespace
-
-std::string megabytes(double bytes) { return std::to_string(std::max(1LL, std::llround(bytes / kBytesOfMegabyte))) + " MB"; }
 
 CheckedMachine this_machine(int workers) {
   const os::ControlGroupLimits limits = os::own_control_group_limits();
@@ -88,7 +85,8 @@ void check_memory(const LoadedTables& tables, const CheckedMachine& machine, Dia
   if (needed * machine.workers <= machine.memory_bytes) return;
   const std::string rows = std::to_string(std::llround(all_rows(tables)));
   std::string message = "about " + rows + " rows of " + std::to_string(tables.train.columns) + " features need some " +
-                        megabytes(needed) + " of memory in each worker, and there are " + megabytes(machine.memory_bytes);
+                        os::in_megabytes(needed) + " of memory in each worker, and there are " +
+                        os::in_megabytes(machine.memory_bytes);
   if (needed <= machine.memory_bytes) message += " for " + std::to_string(machine.workers) + " workers";
   diagnostics.warning("trainer.data", message,
                       needed <= machine.memory_bytes ? "start fewer workers, use a part of the rows, or drop columns"
@@ -104,7 +102,7 @@ struct TrainingRoom {
   int training = 1;
   std::string whose() const {
     return ", and each of " + std::to_string(training) + (training == 1 ? " worker" : " workers") + " that train has some " +
-           megabytes(std::max(bytes, 0.0));
+           os::in_megabytes(std::max(bytes, 0.0));
   }
 };
 
@@ -125,7 +123,7 @@ void check_histograms(const XgboostSpec& spec, const Json& job, const Table& tra
   diagnostics.warning(depth.path,
                       "trees of depth " + std::to_string(deepest) + " on " + std::to_string(std::llround(room.rows)) +
                           " rows with " + std::to_string(std::llround(bins)) + " bins may keep histograms of " +
-                          megabytes(needed) + room.whose(),
+                          os::in_megabytes(needed) + room.whose(),
                       fits > 0 ? "up to depth " + std::to_string(fits) + " fits; or lower max_bin or max_parallel_trials"
                                : "lower max_bin or max_parallel_trials, or start fewer workers");
 }
@@ -162,7 +160,7 @@ void check_training_memory(const XgboostSpec& spec, const Json& job, const Loade
     diagnostics.warning(outputs > 1 ? classes.path : "trainer.data",
                         "predictions and gradients of " + std::to_string(std::llround(room.rows)) + " rows" +
                             (outputs > 1 ? " for each of " + std::to_string(outputs) + " classes" : "") + " take " +
-                            megabytes(margins) + room.whose(),
+                            os::in_megabytes(margins) + room.whose(),
                         "lower max_parallel_trials, start fewer workers, or use a part of the rows");
     return;
   }

@@ -17,9 +17,6 @@ struct CheckedMachine {
 // Of which its control groups may leave this process less.
 CheckedMachine this_machine(int workers);
 
-// "1234 MB", at least 1.
-std::string megabytes(double bytes);
-
 // Bytes that a worker needs to read the data and to hand it to XGBoost; of a sample, what the whole would need.
 double memory_to_load(const LoadedTables& tables);
 

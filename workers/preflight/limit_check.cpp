@@ -30,8 +30,6 @@ std::optional<rlim_t> limit_of(__rlimit_resource resource) {
   return limit.rlim_cur;
 }
 
-std::string megabytes(rlim_t bytes) { return os::in_megabytes(static_cast<double>(bytes)); }
-
 // As options and parameters of that meaning are called; '-' and '_' are alike.
 bool is_number_of_processes(std::string name) {
   constexpr std::array<std::string_view, 10> kNames{"workers",   "num_workers",   "n_workers",      "jobs",    "n_jobs",
@@ -89,18 +87,18 @@ void check_limits(const CheckedCommand& command, Diagnostics& diagnostics) {
                         "ulimit -n, or LimitNOFILE of the unit, raises that for the worker");
   }
   if (const auto bytes = limit_of(RLIMIT_FSIZE); bytes && *bytes < kFileBytesAtLeast) {
-    diagnostics.warning(
-        "trainer.argv",
-        "the command may write no file larger than " + megabytes(*bytes) + " here: a write beyond that ends it by SIGXFSZ",
-        "ulimit -f, or LimitFSIZE of the unit, raises that for the worker");
+    diagnostics.warning("trainer.argv",
+                        "the command may write no file larger than " + os::in_megabytes(static_cast<double>(*bytes)) +
+                            " here: a write beyond that ends it by SIGXFSZ",
+                        "ulimit -f, or LimitFSIZE of the unit, raises that for the worker");
   }
   const auto memory = limit_of(RLIMIT_AS);
   const auto& wanted = command.spec.memory_bytes_max;
   if (memory && wanted && static_cast<double>(*wanted) > static_cast<double>(*memory)) {
-    diagnostics.warning(
-        "trainer.memory_mb",
-        "the worker may have no more than " + megabytes(*memory) + " of addresses itself here, and so may its commands",
-        "ulimit -v, or LimitAS of the unit, raises that for the worker");
+    diagnostics.warning("trainer.memory_mb",
+                        "the worker may have no more than " + os::in_megabytes(static_cast<double>(*memory)) +
+                            " of addresses itself here, and so may its commands",
+                        "ulimit -v, or LimitAS of the unit, raises that for the worker");
   }
   const auto seconds = limit_of(RLIMIT_CPU);
   if (const auto& cpu_ms = command.spec.cpu_ms_max; seconds && cpu_ms && *cpu_ms > static_cast<std::int64_t>(*seconds) * 1000) {

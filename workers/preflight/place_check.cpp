@@ -16,6 +16,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/port_number.hpp"
 #include "core/text.hpp"
 #include "net/address.hpp"
 #include "os/unique_fd.hpp"
@@ -212,7 +213,7 @@ std::optional<NetworkAddress> address_in(const std::string& text) {
   }
   if (address.host.starts_with('[')) address.host = address.host.substr(1, address.host.size() - 2);
   const auto port = parse_number(address.port);
-  if (!port || *port < 1 || *port > 65535) return std::nullopt;
+  if (!port || *port < 1 || *port > kPortMax) return std::nullopt;
   return address;
 }
 

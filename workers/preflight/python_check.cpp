@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "workers/preflight/python_probe.hpp"
 
 namespace tuneband::workers {
@@ -48,7 +49,6 @@ Json probe(const CheckedCommand& command, const CommandScript& script, Diagnosti
   if (!said.is_null() || !command.spec.memory_bytes_max) return said;
   const Json without = read_probe(said_by(command, argv, kProbeSaysMax, Limits::none));
   if (!without.is_null()) {
-    constexpr std::int64_t kMegabyte = 1024 * 1024;
     diagnostics.error("trainer.memory_mb",
                       script.interpreter + " does not start with " + std::to_string(*command.spec.memory_bytes_max / kMegabyte) +
                           " MB of address space, and does without the limit",

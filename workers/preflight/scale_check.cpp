@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/text.hpp"
+#include "os/control_group.hpp"
 #include "workers/data/data_check.hpp"
 #include "workers/preflight/python_check.hpp"
 
@@ -127,15 +128,16 @@ void check_memory_limit(const CommandSpec& spec, const Json& job, const CheckedM
   const auto each = static_cast<double>(*spec.memory_bytes_max);
   const int at_once = training_at_once(job, replicas_max_of(job), machine.workers);
   if (each * at_once <= machine.memory_bytes) return;
-  const std::string of_machine = megabytes(machine.memory_bytes);
+  const std::string of_machine = os::in_megabytes(machine.memory_bytes);
   if (each > machine.memory_bytes) {
-    diagnostics.warning("trainer.memory_mb", "a command may take " + megabytes(each) + ", and this machine has " + of_machine,
+    diagnostics.warning("trainer.memory_mb",
+                        "a command may take " + os::in_megabytes(each) + ", and this machine has " + of_machine,
                         "what really takes so much is killed: lower it, so that such a trial fails by itself");
     return;
   }
   const std::string fit = count(std::floor(machine.memory_bytes / each), "worker");
   diagnostics.warning("trainer.memory_mb",
-                      std::to_string(at_once) + " workers may take " + megabytes(each * at_once) +
+                      std::to_string(at_once) + " workers may take " + os::in_megabytes(each * at_once) +
                           " together, and this machine has " + of_machine,
                       "start at most " + fit + ", set max_parallel_trials to as many, or lower it");
 }
