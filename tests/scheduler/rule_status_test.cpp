@@ -65,7 +65,7 @@ TEST(RuleStatus, NothingFoundIsNotNothingJudged) {
     const RuleStatus lacks = status_of(state, debugger::RuleStanding{"", 5, 0, 0, ""});
     EXPECT_EQ(lacks.status, RuleWord::not_judged);
     EXPECT_THAT(lacks.details, HasSubstr("was saved at 5 steps, but not what it needs: a metric"));
-    EXPECT_THAT(lacks.details, HasSubstr("on training and on validation data"));
+    EXPECT_THAT(lacks.details, HasSubstr("on training data and, at the same step or later, on validation data"));
     EXPECT_EQ(lacks.last_step, std::nullopt);
     EXPECT_EQ(status_of(state, debugger::RuleStanding{"", 0, 0, 0, ""}).status, RuleWord::not_judged);
     EXPECT_EQ(status_of(state).status, RuleWord::not_judged) << "a worker that said nothing";
