@@ -68,9 +68,10 @@ function report() {
   const head = `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width, initial-scale=1">`;
   const data = '<script type="application/json" id="recorded">@recorded@</script>';
   return {
-    routes: ['', '/summary', '/columns?trials_max=20000&digits=7', '/curves?points=40&trials_max=300', '/curves?points=100&trials_max=1500', '/decisions', '/importance', '/timeline'],
-    trial_routes: ['', '/decisions'],
-    trials_max: 300,
+    routes: ['', '/summary', '/columns?trials_max=20000&digits=7', '/curves?points=40&trials_max=300', '/curves?points=100&trials_max=1500', '/decisions', '/importance', '/timeline', '/rules', '/findings'],
+    trial_routes: ['', '/decisions', '/rules', '/findings', '/tensors?rank=0'],
+    trials_max: 300, // the best, and as many in which a rule found something
+    tensor_bytes_max: 8 * 1024 * 1024, // of curves of tensors, together
     surface_parameters_max: 5, // the most important ones, each against each other
     page: `<!doctype html>\n<html lang="en"><head>${head}<title>Tuneband</title><style>${css}</style></head><body><div id="app"></div>${data}<script type="module">${inline}</script></body></html>\n`,
   };

@@ -53,6 +53,16 @@ class Recording {
     if (!answer) return kNone;
     return answers_[path] = std::move(*answer);
   }
+  // Where it has at most `left` bytes, of which it takes what it needs. False: it has more.
+  bool add_within(const std::string& path, std::size_t& left) {
+    auto answer = api_.get(path);
+    if (!answer) return true;
+    const std::size_t bytes = json_within_page(*answer).size();
+    if (bytes > left) return false;
+    left -= bytes;
+    answers_[path] = std::move(*answer);
+    return true;
+  }
   const Json& answers() const { return answers_; }
 
  private:
@@ -76,6 +86,62 @@ void add_surfaces(Recording& recording, const std::string& path, std::size_t par
   }
 }
 
+struct SavedTensor {
+  std::string name;
+  std::string mode;  // "none": of no mode
+};
+
+// What the page of a trial shows first: what a rule found, then the objective.
+std::vector<SavedTensor> tensors_of(Recording& recording, const std::string& trial, const JobInfo& job) {
+  std::vector<SavedTensor> tensors;
+  const Json& saved = recording.add(trial + "/tensors?rank=0");
+  for (const Json& tensor : saved.is_object() ? saved.at("tensors") : Json::array()) {
+    const Json& mode = tensor.at("mode");
+    tensors.push_back({tensor.at("name").get<std::string>(), mode.is_string() ? mode.get<std::string>() : "none"});
+  }
+  const Json& answer = recording.add(trial + "/findings");
+  const Json found = answer.is_object() ? answer.at("findings") : Json::array();
+  const auto rank = [&](const SavedTensor& tensor) {
+    const bool by_a_rule =
+        std::any_of(found.begin(), found.end(), [&](const Json& one) { return one.at("tensor") == tensor.name; });
+    return by_a_rule ? 0 : tensor.name == "metrics/" + job.metric ? 1 : 2;
+  };
+  std::stable_sort(tensors.begin(), tensors.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return tensors;
+}
+
+// The curves of what the debugger saved, of every trial the first before the others, until they have so many bytes.
+void add_tensors(Recording& recording, const JobInfo& job, const std::vector<std::string>& trials, std::size_t bytes_max) {
+  std::size_t left = bytes_max;
+  for (const bool first : {true, false}) {
+    for (const std::string& trial : trials) {
+      const std::vector<SavedTensor> tensors = tensors_of(recording, trial, job);
+      for (std::size_t i = first ? 0 : 1; i < (first ? std::min<std::size_t>(1, tensors.size()) : tensors.size()); ++i) {
+        // As the page asks for it (tensorSeries).
+        const std::string query = "name=" + percent_encoded(tensors[i].name) + "&mode=" + tensors[i].mode + "&rank=0";
+        if (!recording.add_within(trial + "/tensors/series?" + query, left)) return;
+      }
+    }
+  }
+}
+
+// The best, and those in which a rule found something.
+Outcome<std::vector<std::string>> trials_of_report(ApiClient& api, Recording& recording, const JobInfo& job, std::size_t most) {
+  const auto best = api.trials(job.name, "sort=objective", most);
+  if (!best) return best.error();
+  std::vector<std::int64_t> numbers;
+  for (const TrialInfo& trial : *best) numbers.push_back(trial.number);
+  const Json& findings = recording.add(job_path(job.name) + "/findings");
+  const std::size_t all = numbers.size() + most;
+  for (const Json& one : findings.is_object() ? findings.at("findings") : Json::array()) {
+    const auto number = one.at("trial").get<std::int64_t>();
+    if (numbers.size() < all && std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
+  }
+  std::vector<std::string> paths;
+  for (const std::int64_t number : numbers) paths.push_back(trial_path(job.name, static_cast<int>(number)));
+  return paths;
+}
+
 Outcome<std::string> report_page(ApiClient& api, const JobInfo& job) {
   const auto parts = api.get(kReportParts);
   if (!parts) {
@@ -86,13 +152,12 @@ Outcome<std::string> report_page(ApiClient& api, const JobInfo& job) {
   Recording recording(api);
   for (const Json& route : parts->at("routes")) recording.add(path + route.get<std::string>());
   add_surfaces(recording, path, parts->at("surface_parameters_max").get<std::size_t>());
-  const auto trials = api.trials(job.name, "sort=objective", parts->at("trials_max").get<std::size_t>());
+  const auto trials = trials_of_report(api, recording, job, parts->at("trials_max").get<std::size_t>());
   if (!trials) return trials.error();
-  for (const TrialInfo& trial : *trials) {
-    for (const Json& route : parts->at("trial_routes")) {
-      recording.add(trial_path(job.name, trial.number) + route.get<std::string>());
-    }
+  for (const std::string& trial : *trials) {
+    for (const Json& route : parts->at("trial_routes")) recording.add(trial + route.get<std::string>());
   }
+  add_tensors(recording, job, *trials, parts->value("tensor_bytes_max", std::size_t{0}));
   std::string page = parts->at("page").get<std::string>();
   const std::size_t place = page.find(kRecorded);
   if (place == std::string::npos) {

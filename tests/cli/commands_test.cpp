@@ -377,6 +377,61 @@ TEST_F(Commands, AReportHasTheServersAnswersAndNothingInThemIsMarkup) {
                   R"({"/v1/jobs/direct-marketing/notes":{"text":"\u003c/script>\u003cb>"}}}</p>)");
 }
 
+// Of the best trial and of the one in which a rule found something; a curve has 32 bytes, and there is room for three.
+TEST_F(Commands, AReportHasCurvesOfTensorsOfEveryTrialFirstWhatWasFoundWhileThereIsRoom) {
+  const std::string at = "/v1/jobs/direct-marketing";
+  server_.answer("GET /v1/jobs/7", test::example_job().dump());
+  Json trials = test::recorded_reply("trials_best");
+  trials["next"] = nullptr;
+  trials["trials"].erase(1);
+  const std::string best = std::to_string(trials["trials"][0]["number"].get<int>());
+  server_.answer("GET " + at + "/trials?sort=objective&limit=1", trials.dump());
+  const Json finding = {
+      {"trial", 3},        {"rule", "r"},   {"tensor", "z/b"}, {"step", 1},        {"value", 1},
+      {"threshold", 1},    {"message", ""}, {"remedy", ""},    {"action", "note"}, {"at", "2026-03-01T12:00:00.000Z"},
+      {"webhook", nullptr}};
+  const auto tensor = [](const std::string& name) {
+    return Json{{"name", name},
+                {"collection", "z"},
+                {"scalar", true},
+                {"dtype", "float64"},
+                {"shape", Json::array()},
+                {"whole", false},
+                {"steps", 1},
+                {"first_step", 1},
+                {"last_step", 1},
+                {"mode", name == "z/b" ? Json("train") : Json()}};
+  };
+  const Json saved = {{"rank", 0},
+                      {"ranks", Json::array({0})},
+                      {"dropped", {{"rows", 0}, {"bytes", 0}}},
+                      {"steps", {{"first", 1}, {"last", 1}, {"count", 1}}},
+                      {"tensors", {tensor("metrics/validation-auc"), tensor("z/a"), tensor("z/b")}}};
+  server_.answer("GET " + at + "/findings", Json{{"findings", {finding}}}.dump());
+  for (const std::string& trial : {best, std::string("3")}) {
+    server_.answer("GET " + at + "/trials/" + trial + "/tensors?rank=0", saved.dump());
+    server_.answer("GET " + at + "/trials/" + trial + "/findings",
+                   Json{{"findings", trial == "3" ? Json::array({finding}) : Json::array()}}.dump());
+    for (const char* name : {"metrics%2Fvalidation-auc&mode=none", "z%2Fa&mode=none", "z%2Fb&mode=train"})
+      server_.answer("GET " + at + "/trials/" + trial + "/tensors/series?name=" + name + "&rank=0",
+                     R"({"name":"x","rank":0,"steps":[]})");
+  }
+  server_.answer("GET /assets/report.json", R"({"routes": [], "trial_routes": [], "trials_max": 1, "surface_parameters_max": 0,
+                     "tensor_bytes_max": 110, "page": "@recorded@"})");
+  const std::string path = directory_ + "/report.html";
+  ASSERT_TRUE(write_report(session(), {"7", path}));
+  std::ifstream file(path);
+  const Json replies = Json::parse(file).at("replies");
+  std::vector<std::string> curves;
+  for (const auto& [route, reply] : replies.items()) {
+    if (route.find("series") != std::string::npos) curves.push_back(route.substr(at.size()));
+  }
+  EXPECT_THAT(curves,
+              testing::UnorderedElementsAre("/trials/" + best + "/tensors/series?name=metrics%2Fvalidation-auc&mode=none&rank=0",
+                                            "/trials/3/tensors/series?name=z%2Fb&mode=train&rank=0",
+                                            "/trials/" + best + "/tensors/series?name=z%2Fa&mode=none&rank=0"));
+}
+
 TEST_F(Commands, AReportHasTheModelOverEachTwoOfTheParametersThatMatterMost) {
   server_.answer("GET /v1/jobs/7", test::example_job().dump());
   Json importance = Json::parse(R"({"resource": 27, "trials": 30, "explained": 0.8, "interactions": [], "dependence": []})");

@@ -108,8 +108,11 @@ export async function rulesOfTrial(job: string, trial: number): Promise<RuleStat
   return (await getJson<{ rules: RuleStatus[] }>(`${trialPath(job, trial)}/rules`)).rules;
 }
 export const listTensors = (job: string, trial: number, rank: number): Promise<Tensors> => getJson(`${trialPath(job, trial)}/tensors?rank=${rank}`);
-export const tensorSeries = (job: string, trial: number, { name, mode }: TensorEntry, rank: number): Promise<TensorSeries> =>
-  getJson(`${trialPath(job, trial)}/tensors/series?name=${segment(name)}&mode=${mode ?? 'none'}&rank=${rank}`);
+const seriesPath = (job: string, trial: number, { name, mode }: TensorEntry, rank: number): string =>
+  `${trialPath(job, trial)}/tensors/series?name=${segment(name)}&mode=${mode ?? 'none'}&rank=${rank}`;
+export const tensorSeries = (job: string, trial: number, entry: TensorEntry, rank: number): Promise<TensorSeries> => getJson(seriesPath(job, trial, entry, rank));
+// Whether it can be asked for: a report has as many as there was room for.
+export const hasSeries = (job: string, trial: number, entry: TensorEntry, rank: number): boolean => transport.has?.(seriesPath(job, trial, entry, rank)) ?? true;
 export const tensorBeside = (job: string, trial: number, other: number, { name, mode }: TensorEntry, reduction: string, rank: number): Promise<TensorBeside> =>
   getJson(`${trialPath(job, trial)}/tensors/beside?other=${other}&name=${segment(name)}&mode=${mode ?? 'none'}&reduction=${reduction}&rank=${rank}`);
 

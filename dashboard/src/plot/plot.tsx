@@ -151,7 +151,8 @@ export function Plot(props: PlotProps): JSX.Element {
     const step = event.key === 'ArrowRight' || event.key === 'ArrowDown' ? 1 : event.key === 'ArrowLeft' || event.key === 'ArrowUp' ? -1 : 0;
     if (step !== 0 && order.length > 0) {
       event.preventDefault();
-      const index = hovered.peek() === null ? -1 : order.indexOf(hovered.peek() as number);
+      const here = tip.peek()?.key ?? hovered.peek();
+      const index = here === null ? -1 : order.indexOf(here);
       const next = order[index < 0 ? (step > 0 ? 0 : order.length - 1) : (index + step + order.length) % order.length] as number;
       const place = scene?.place?.(next);
       const told = scene?.tell?.(next);

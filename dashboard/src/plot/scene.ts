@@ -12,6 +12,7 @@ export interface Frame {
 
 export interface Hit {
   trial?: number;
+  key?: number; // in the scene's order, of what is no trial
   href?: string; // where a click leads, of what is no trial of this page
   x: number; // where the reader is told of it
   y: number;
@@ -32,11 +33,11 @@ export interface Scene {
   hit?(x: number, y: number): Hit | null;
   // A sweep of the pointer with the button held down; `done` with its end. Returns whether it is one.
   sweep?(from: { x: number; y: number }, to: { x: number; y: number }, done: boolean): boolean;
-  // The trials in the order in which the arrow keys go through them.
+  // What the arrow keys go through, in this order: trials, or whatever else has a key and tell().
   order?: () => readonly number[];
   place?(trial: number): { x: number; y: number } | null;
-  // What is told of a trial, where at its place there may be another one.
-  tell?(trial: number): Hit | null;
+  // What is told of one in the order, where at its place there may be another.
+  tell?(key: number): Hit | null;
 }
 
 // The title of the plot in which the pointer sweeps right now: it is drawn at once, the others when there is a pause.

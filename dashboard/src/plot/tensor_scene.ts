@@ -4,7 +4,7 @@ import type { SeriesPoints } from '../data/tensors.ts';
 import type { Palette } from '../state/theme.ts';
 import { drawXAxis, drawYAxis, extentOf, makeScale, smallFont, type Box, type Scale, type ScaleKind } from './axes.ts';
 import { drawHalo } from './marks.ts';
-import { nearest, type MakeScene } from './scene.ts';
+import { nearest, type Hit, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
 
 export interface TensorInput {
@@ -76,6 +76,13 @@ export function tensorScene(input: TensorInput): MakeScene {
         return { trial: series.trial, index, series, x: x(step), y: Number.isFinite(value) ? y(value) : box.top + 8 };
       });
     const places = input.series.map(placesOf);
+    const told = (step: number, at: { x: number; y: number }): Hit => {
+      const values = input.series.flatMap(({ trial, steps, values: all }) => {
+        const index = steps.indexOf(step);
+        return index < 0 ? [] : [`trial ${trial}: ${formatNumber(all[index])}`];
+      });
+      return { key: step, x: at.x, y: at.y, lines: [`${input.resource}: ${step}`, ...values] };
+    };
     return {
       draw(pen) {
         const whole = x.ticks(Math.max(2, Math.floor((box.right - box.left) / pixelsPerTick))).filter(Number.isInteger); // steps are
@@ -97,12 +104,12 @@ export function tensorScene(input: TensorInput): MakeScene {
       hit(px, py) {
         const found = nearest(places.flat(), px, py) as Place | null;
         if (!found) return null;
-        const step = found.series.steps[found.index] as number;
-        const values = input.series.flatMap(({ trial, steps, values: all }) => {
-          const index = steps.indexOf(step);
-          return index < 0 ? [] : [`trial ${trial}: ${formatNumber(all[index])}`];
-        });
-        return { x: found.x, y: found.y, lines: [`${input.resource}: ${step}`, ...values] };
+        return told(found.series.steps[found.index] as number, found);
+      },
+      order: () => [...new Set(input.series.flatMap(({ steps }) => steps))].sort((a, b) => a - b),
+      tell(step) {
+        const place = places.flat().find((one) => one.series.steps[one.index] === step);
+        return place ? told(step, place) : null;
       },
     };
   };

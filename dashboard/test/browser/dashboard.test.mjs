@@ -424,6 +424,22 @@ test('what the debugger saved and found is on the pages of trial and job while i
     await page.getByText(/in 2 of 2 trials; in trial 0: `losses\/train` is NaN at step 6/).waitFor();
     await expectAccessible(`the debugger's view, ${scheme}`);
   }
+  await open('#/jobs/saves/trials/0?tensor=losses%2Ftrain'); // nothing comes any more
+  await drawn();
+  await page.mouse.move(1, 1);
+  await page.getByRole('img', { name: /^Tensor: / }).focus(); // without a mouse
+  const told = (step) => page.locator('.tip').getByText(`steps: ${step}`, { exact: true });
+  while (!(await told(1).isVisible())) { // before the first drawing there is nothing to go through
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('ArrowRight');
+    await told(1).waitFor({ timeout: 1000 }).catch(() => {});
+  }
+  for (const [key, step] of [['ArrowRight', 2], ['ArrowLeft', 1], ['ArrowLeft', 9]]) {
+    await page.keyboard.press(key);
+    await told(step).waitFor();
+  }
+  await page.keyboard.press('Escape');
+  await page.locator('.tip').waitFor({ state: 'detached' });
   await page.emulateMedia({ colorScheme: 'light' });
   await open('#/jobs/saves');
   await page.getByText('exploding_tensor: issues found').waitFor();
@@ -504,6 +520,16 @@ test('a report is one file that shows the job without a server', async () => {
     await alone.page.goto(`file://${surfaces}#/jobs/example/parameters?${pair}`);
     await alone.page.getByText(/Behind them the model's mean/).waitFor();
   }
+  const watched = join(server.dir, 'watched.html');
+  execFileSync(join(bin, 'tuneband'), ['--server', server.url, 'report', 'saves', '-o', watched]);
+  await alone.page.goto(`file://${watched}#/jobs/saves/debugger`);
+  await alone.page.getByRole('region', { name: 'Rules' }).getByText('issues found', { exact: true }).waitFor();
+  await alone.page.getByRole('region', { name: 'Findings', exact: true }).getByRole('link', { name: 'trial 1' }).click();
+  await alone.page.getByRole('img', { name: /^Tensor: losses\/train at 9 steps/ }).waitFor();
+  await alone.page.getByRole('region', { name: 'Rules' }).getByText('What helps:').waitFor();
+  await alone.page.goto(`file://${watched}#/jobs/saves/trials/1?tensor=weights%2Ffc1&beside=0`);
+  await alone.page.getByText(/trial 1 as a line, trial 0 dashed/).waitFor();
+  await alone.page.getByRole('img', { name: /^Tensor: mean of weights\/fc1 .*, at last \d/ }).waitFor();
   assert.equal(await alone.page.getByRole('button', { name: 'Delete' }).count(), 0);
   assert.deepEqual(alone.faults, []);
 });

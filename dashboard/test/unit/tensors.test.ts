@@ -50,6 +50,9 @@ test('a curve is broken where it is no number, which is said at the edge, and a 
   const near = [...Array(280).keys()].map((y) => scene.hit?.(x(2), y)).find((hit) => hit) ?? tip;
   assert.deepEqual(near?.lines, ['steps: 2', 'trial 3: 2', 'trial 5: 8']);
   assert.equal(scene.hit?.(10, 10), null);
+  assert.deepEqual(scene.order?.(), [1, 2, 3, 4, 9], 'the arrow keys go through every step');
+  assert.deepEqual(scene.tell?.(9), { key: 9, x: x(9), y: 258, lines: ['steps: 9', 'trial 5: 0'] });
+  assert.equal(scene.tell?.(5), null);
   const without = new SvgPen(500, 300, () => ({ width: 10 }) as TextMetrics);
   tensorScene({ ...input, found: [] })({ width: 500, height: 300, palette: palette.value }).draw(without);
   assert.ok(text.length > without.text('#fff').length, 'the ring');

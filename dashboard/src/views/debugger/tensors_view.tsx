@@ -2,8 +2,9 @@
 import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { listFindings, listTensors, tensorBeside, tensorSeries } from '../../api/routes.ts';
+import { hasSeries, listFindings, listTensors, tensorBeside, tensorSeries } from '../../api/routes.ts';
 import type { Finding, TensorEntry, Tensors, Trial } from '../../api/shapes.ts';
+import { transport } from '../../api/transport.ts';
 import { formatNumber } from '../../data/numbers.ts';
 import { firstTensor, pointsBeside, pointsOf, reductions, shapeText, type SeriesPoints } from '../../data/tensors.ts';
 import type { Table } from '../../parts/download.ts';
@@ -43,26 +44,28 @@ export function TensorsView({ detail }: { detail: Trial }): JSX.Element {
   const [saved, findings] = value;
   const asked = chosen('tensor');
   const mode = chosen('mode');
-  const entry = saved.tensors.find((tensor) => tensor.name === asked && tensor.mode === mode)
-    ?? saved.tensors.find((tensor) => tensor.name === asked)
-    ?? (saved.tensors.find((tensor) => tensor.name === firstTensor(saved.tensors, findings, job.objective.metric)) as TensorEntry);
+  const shown = saved.tensors.filter((tensor) => hasSeries(store.name, detail.number, tensor, rank));
+  const entry = shown.find((tensor) => tensor.name === asked && tensor.mode === mode)
+    ?? shown.find((tensor) => tensor.name === asked)
+    ?? shown.find((tensor) => tensor.name === firstTensor(shown, findings, job.objective.metric));
   return (
     <>
-      <TensorCurve detail={detail} entry={entry} rank={rank} findings={findings} />
-      <TensorList saved={saved} current={entry} findings={findings} />
+      {entry && <TensorCurve detail={detail} entry={entry} rank={rank} findings={findings} />}
+      <TensorList saved={saved} shown={shown} current={entry} findings={findings} />
     </>
   );
 }
 
 interface ListProps {
   saved: Tensors;
-  current: TensorEntry;
+  shown: readonly TensorEntry[]; // whose curves there are
+  current: TensorEntry | undefined;
   findings: readonly Finding[];
 }
 
-function TensorList({ saved, current, findings }: ListProps): JSX.Element {
+function TensorList({ saved, shown, current, findings }: ListProps): JSX.Element {
   const search = useSignal('');
-  const shown = saved.tensors.filter((tensor) => tensor.name.toLowerCase().includes(search.value.toLowerCase()));
+  const found = saved.tensors.filter((tensor) => tensor.name.toLowerCase().includes(search.value.toLowerCase()));
   return (
     <section class="plot" aria-label="Tensors">
       <header class="plot-head">
@@ -77,10 +80,10 @@ function TensorList({ saved, current, findings }: ListProps): JSX.Element {
         <table class="plain">
           <thead><tr><th scope="col">tensor</th><th scope="col">mode</th><th scope="col">shape</th><th scope="col">kept</th><th scope="col" class="number">saved</th><th scope="col" class="number">steps</th></tr></thead>
           <tbody>
-            {shown.map((tensor) => (
+            {found.map((tensor) => (
               <tr class={tensor === current ? 'selected' : ''}>
                 <td>
-                  <button type="button" class="link" aria-pressed={tensor === current} onClick={() => choose({ tensor: tensor.name, mode: tensor.mode })}>{tensor.name}</button>
+                  {shown.includes(tensor) ? <button type="button" class="link" aria-pressed={tensor === current} onClick={() => choose({ tensor: tensor.name, mode: tensor.mode })}>{tensor.name}</button> : tensor.name}
                   {findings.filter((one) => one.tensor === tensor.name).map((one) => <span class="chip" title={one.message}>{one.rule}</span>)}
                 </td>
                 <td class="muted">{tensor.mode}</td>
@@ -92,8 +95,9 @@ function TensorList({ saved, current, findings }: ListProps): JSX.Element {
             ))}
           </tbody>
         </table>
-        {shown.length === 0 && <p class="muted">No name has that in it.</p>}
+        {found.length === 0 && <p class="muted">No name has that in it.</p>}
       </div>
+      {shown.length < saved.tensors.length && <p class="plot-note">The curves of {saved.tensors.length - shown.length} more found no room in the report: <code>tuneband tensors</code> shows them.</p>}
       {saved.dropped.rows > 0 && <p class="plot-note">{saved.dropped.rows} more found no room: <code>trial_megabytes_max</code> and <code>job_megabytes_max</code> in the job's section <code>debug</code> are the bounds.</p>}
     </section>
   );
@@ -113,9 +117,10 @@ function TensorCurve({ detail, entry, rank, findings }: CurveProps): JSX.Element
   const x = chosenOption('x', xLinearOrLog) as ScaleKind;
   const y = chosenOption('y', yLinearOrLog) as ScaleKind;
   const loaded = useLoaded<SeriesPoints[]>(
-    async () => other === null
-      ? [pointsOf(await tensorSeries(store.name, detail.number, entry, rank), detail.number, reduction)]
-      : pointsBeside(await tensorBeside(store.name, detail.number, other, entry, reduction, rank)),
+    async () => other !== null && transport.live
+      ? pointsBeside(await tensorBeside(store.name, detail.number, other, entry, reduction, rank))
+      : Promise.all([detail.number, ...(other === null ? [] : [other])]
+        .map(async (trial) => pointsOf(await tensorSeries(store.name, trial, entry, rank), trial, reduction))),
     [detail.number, entry.name, entry.mode, reduction, other, rank],
     { on: entry.last_step + entry.steps, restMs },
   );

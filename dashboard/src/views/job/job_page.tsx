@@ -3,7 +3,6 @@ import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { JobDetail } from '../../api/shapes.ts';
-import { transport } from '../../api/transport.ts';
 import { isWatched } from '../../data/tensors.ts';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
@@ -44,7 +43,7 @@ const views: View[] = [
   { id: 'tradeoffs', caption: 'Trade-offs', show: TradeoffsView },
   { id: 'timeline', caption: 'Timeline', show: TimelineView },
   { id: 'table', caption: 'Trials', show: () => <TrialsTable height={720} /> },
-  { id: 'debugger', caption: 'Debugger', show: DebuggerView, where: (job) => transport.live && isWatched(job) },
+  { id: 'debugger', caption: 'Debugger', show: DebuggerView, where: (job) => isWatched(job) },
   { id: 'document', caption: 'Document', show: DocumentView },
 ];
 
@@ -103,7 +102,7 @@ function JobBody({ store, viewId }: { store: JobStore; viewId: string }): JSX.El
     <>
       <Panel><Answer store={store} /></Panel>
       <Warnings store={store} />
-      {transport.live && job && isWatched(job) && shown.id !== 'debugger' && <Panel><RuleWarnings store={store} /></Panel>}
+      {job && isWatched(job) && shown.id !== 'debugger' && <Panel><RuleWarnings store={store} /></Panel>}
       <nav class="tabs" aria-label="Views of the job">
         {there.map((one) => (
           <a href={hrefOf(one.id === '' ? ['jobs', store.name] : ['jobs', store.name, one.id], place.value.query)} aria-current={one === shown ? 'page' : undefined}>

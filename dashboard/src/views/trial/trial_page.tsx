@@ -67,8 +67,8 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
         </section>
       </div>
       <Panel><CurvesView height={320} detail="few" /></Panel>
-      {transport.live && isWatched(job) && <Panel><TrialRules detail={detail} /></Panel>}
-      {transport.live && isWatched(job) && <Panel><TensorsView detail={detail} /></Panel>}
+      {isWatched(job) && <Panel><TrialRules detail={detail} /></Panel>}
+      {isWatched(job) && <Panel><TensorsView detail={detail} /></Panel>}
       {transport.live && <Panel><SegmentsView detail={detail} /></Panel>}
       {transport.live && <Panel><FilesView detail={detail} /></Panel>}
       {transport.live && <Panel><LogView job={store.name} trial={trial} running={detail.state === 'running'} ranks={detail.replicas} /></Panel>}
