@@ -1,7 +1,5 @@
 // Searchers side by side on trainings that are made when they are asked for (README.md beside this): unlike over a table, a
 // sampler may propose whatever its search space has, and crowd where it should not.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <future>
@@ -11,11 +9,11 @@
 #include "benchmarks/bench_worker.hpp"
 #include "benchmarks/search/real/common.hpp"
 #include "benchmarks/search/real/real_tables.hpp"
+#include "benchmarks/search/real/regrets.hpp"
 #include "benchmarks/search/real/trainings.hpp"
 #include "core/random.hpp"
 #include "jobs/parsed_job.hpp"
 #include "scheduler/scheduler.hpp"
-#include "simulator/comparison.hpp"
 #include "simulator/search_method.hpp"
 
 namespace tuneband {
@@ -152,15 +150,10 @@ class Search {
   std::vector<Best> bests_;
 };
 
-struct Regrets {
-  std::vector<std::vector<double>> validation;  // by budget, then seed
-  std::vector<double> test;                     // of the last budget, by seed
-};
-
 Regrets measure(const std::string& method, const RealDataset& dataset, const RealTable& table, const Arguments& arguments) {
   Regrets regrets;
   regrets.validation.assign(arguments.budgets.size(), std::vector<double>(static_cast<std::size_t>(arguments.seeds), 1.0));
-  regrets.test.assign(static_cast<std::size_t>(arguments.seeds), 1.0);
+  regrets.test = regrets.validation;
   const double most = *std::max_element(arguments.budgets.begin(), arguments.budgets.end()) * static_cast<double>(kMaxResource);
   const auto some = [&](int first) {
     const Matrices matrices(dataset);
@@ -171,8 +164,8 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
         for (std::size_t i = 0; i < arguments.budgets.size(); ++i) {
           if (best.resource > arguments.budgets[i] * static_cast<double>(kMaxResource)) continue;
           regrets.validation[i][static_cast<std::size_t>(seed)] = table.validation.of(cost(best.measured.validation));
+          regrets.test[i][static_cast<std::size_t>(seed)] = table.test.of(cost(best.measured.test));
         }
-        if (best.resource <= most) regrets.test[static_cast<std::size_t>(seed)] = table.test.of(cost(best.measured.test));
       }
     }
   };
@@ -182,41 +175,10 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
   return regrets;
 }
 
-void print_row(const std::string& name, const Regrets& regrets) {
-  fmt::print("| {} |", name);
-  for (const auto& sample : regrets.validation) {
-    const Estimate here = estimate(sample);
-    fmt::print(" {:.3f} ± {:.3f} |", here.mean, here.half_width);
-  }
-  const Estimate test = estimate(regrets.test);
-  fmt::print(" {:.3f} ± {:.3f} |\n", test.mean, test.half_width);
-  std::fflush(stdout);
-}
-
-// Seed by seed.
-Regrets mean_of(const std::vector<Regrets>& all) {
-  Regrets mean = all.front();
-  const auto share = 1.0 / static_cast<double>(all.size());
-  for (std::size_t seed = 0; seed < mean.test.size(); ++seed) {
-    mean.test[seed] = 0;
-    for (const Regrets& one : all) mean.test[seed] += share * one.test[seed];
-    for (std::size_t i = 0; i < mean.validation.size(); ++i) {
-      mean.validation[i][seed] = 0;
-      for (const Regrets& one : all) mean.validation[i][seed] += share * one.validation[i][seed];
-    }
-  }
-  return mean;
-}
-
 int run(const Arguments& arguments) {
   const auto tables = load_real_tables(arguments.tables, arguments.datasets);
   const auto datasets = real_datasets(arguments.bank);
-  fmt::print("{} data sets, {} {}, {} runs of each\n\n| method |", tables.size(), arguments.workers,
-             arguments.workers == 1 ? "worker" : "workers", arguments.seeds);
-  for (const double budget : arguments.budgets) fmt::print(" {:g} R |", budget);
-  fmt::print(" {:g} R, test |\n|---|", arguments.budgets.back());
-  for (std::size_t i = 0; i <= arguments.budgets.size(); ++i) fmt::print("--:|");
-  fmt::print("\n");
+  print_head(tables.size(), arguments.workers, arguments.seeds, arguments.budgets);
   for (const std::string& method : arguments.methods) {
     std::vector<Regrets> all;
     for (const RealTable& table : tables) {
@@ -224,7 +186,7 @@ int run(const Arguments& arguments) {
       if (dataset == datasets.end()) throw std::runtime_error("no data set is named " + table.name);
       all.push_back(measure(method, *dataset, table, arguments));
     }
-    print_row(method, mean_of(all));
+    print_row(method, mean_over(all));
     for (std::size_t i = 0; arguments.each && i < tables.size(); ++i) print_row("  " + tables[i].name, all[i]);
   }
   return 0;

@@ -11,6 +11,7 @@
 
 #include "benchmarks/search/real/common.hpp"
 #include "benchmarks/search/real/real_tables.hpp"
+#include "benchmarks/search/real/regrets.hpp"
 #include "core/csv_cell.hpp"
 #include "core/random.hpp"
 #include "simulator/chart.hpp"
@@ -34,11 +35,6 @@ struct Arguments {
   int seeds = 20;
   int threads = 2;
   bool each = false;
-};
-
-struct Regrets {
-  std::vector<std::vector<double>> validation;  // by budget, then seed
-  std::vector<std::vector<double>> test;
 };
 
 // "scheduler/sampler@fidelity"
@@ -78,40 +74,6 @@ Regrets measure(const std::string& text, RealTable& table, const Arguments& argu
     }
   }
   return regrets;
-}
-
-void print_head(const std::string& title, const Arguments& arguments) {
-  fmt::print("\n### {}\n\n| method |", title);
-  for (const double budget : arguments.budgets) fmt::print(" {:g} R |", budget);
-  fmt::print(" {:g} R, test |\n|---|", arguments.budgets.back());
-  for (std::size_t i = 0; i <= arguments.budgets.size(); ++i) fmt::print("--:|");
-  fmt::print("\n");
-}
-
-void print_row(const std::string& name, const Regrets& regrets) {
-  fmt::print("| {} |", name);
-  for (const auto& sample : regrets.validation) {
-    const Estimate here = estimate(sample);
-    fmt::print(" {:.3f} ± {:.3f} |", here.mean, here.half_width);
-  }
-  const Estimate test = estimate(regrets.test.back());
-  fmt::print(" {:.3f} ± {:.3f} |\n", test.mean, test.half_width);
-  std::fflush(stdout);
-}
-
-// Seed by seed.
-Regrets mean_over(const std::vector<Regrets>& tables) {
-  Regrets mean = tables.front();
-  for (auto axis : {&Regrets::validation, &Regrets::test}) {
-    for (std::size_t budget = 0; budget < (mean.*axis).size(); ++budget) {
-      for (std::size_t seed = 0; seed < (mean.*axis)[budget].size(); ++seed) {
-        double sum = 0;
-        for (const Regrets& table : tables) sum += (table.*axis)[budget][seed];
-        (mean.*axis)[budget][seed] = sum / static_cast<double>(tables.size());
-      }
-    }
-  }
-  return mean;
 }
 
 void write_csv(std::ostream& csv, const std::string& table, const std::string& method, int workers, const Regrets& regrets,
@@ -164,9 +126,7 @@ int run(const Arguments& arguments) {
   Plotted plotted;  // of the first number of workers
   for (const std::string& beside : arguments.beside) take_beside(beside, arguments.workers.front(), plotted);
   for (const int workers : arguments.workers) {
-    print_head(fmt::format("{} data sets, {} {}, {} runs of each", tables.size(), workers, workers == 1 ? "worker" : "workers",
-                           arguments.seeds),
-               arguments);
+    print_head(tables.size(), workers, arguments.seeds, arguments.budgets);
     for (const std::string& method : arguments.methods) {
       std::vector<Regrets> of_tables;
       for (RealTable& table : tables) {

@@ -1,0 +1,45 @@
+#include "benchmarks/search/real/regrets.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "simulator/comparison.hpp"
+
+namespace tuneband {
+
+Regrets mean_over(const std::vector<Regrets>& tables) {
+  Regrets mean = tables.front();
+  for (auto axis : {&Regrets::validation, &Regrets::test}) {
+    for (std::size_t budget = 0; budget < (mean.*axis).size(); ++budget) {
+      for (std::size_t seed = 0; seed < (mean.*axis)[budget].size(); ++seed) {
+        double sum = 0;
+        for (const Regrets& table : tables) sum += (table.*axis)[budget][seed];
+        (mean.*axis)[budget][seed] = sum / static_cast<double>(tables.size());
+      }
+    }
+  }
+  return mean;
+}
+
+void print_head(std::size_t datasets, int workers, int seeds, const std::vector<double>& budgets) {
+  fmt::print("\n### {} data sets, {} {}, {} runs of each\n\n| method |", datasets, workers, workers == 1 ? "worker" : "workers",
+             seeds);
+  for (const double budget : budgets) fmt::print(" {:g} R |", budget);
+  fmt::print(" {:g} R, test |\n|---|", budgets.back());
+  for (std::size_t i = 0; i <= budgets.size(); ++i) fmt::print("--:|");
+  fmt::print("\n");
+}
+
+void print_row(const std::string& name, const Regrets& regrets) {
+  fmt::print("| {} |", name);
+  for (const auto& sample : regrets.validation) {
+    const Estimate here = estimate(sample);
+    fmt::print(" {:.3f} ± {:.3f} |", here.mean, here.half_width);
+  }
+  const Estimate test = estimate(regrets.test.back());
+  fmt::print(" {:.3f} ± {:.3f} |\n", test.mean, test.half_width);
+  std::fflush(stdout);
+}
+
+}  // namespace tuneband

@@ -1,0 +1,23 @@
+// What searches over the real benchmark's data sets came to, and the table that says it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace tuneband {
+
+struct Regrets {
+  std::vector<std::vector<double>> validation;  // by budget, then seed
+  std::vector<std::vector<double>> test;
+};
+
+// Seed by seed. Requires: at least one, all of the same budgets and seeds.
+Regrets mean_over(const std::vector<Regrets>& tables);
+
+// `budgets`: in units of max_resource.
+void print_head(std::size_t datasets, int workers, int seeds, const std::vector<double>& budgets);
+// Means with their intervals; of the test rows at the last budget.
+void print_row(const std::string& name, const Regrets& regrets);
+
+}  // namespace tuneband
