@@ -68,14 +68,20 @@ void write_step(JsonWriter& json, std::int64_t step, const StoredTensor& tensor)
   json.end_object().end_object();
 }
 
+// In which the tensors of this name were saved.
+std::vector<std::string> modes_of(const TensorReader& reader, const std::string& name) {
+  std::vector<std::string> modes;
+  for (const TensorEntry& entry : reader.tensors()) {
+    if (entry.name == name) modes.emplace_back(to_string(entry.mode));
+  }
+  return modes;
+}
+
 // Why nothing of the name is there.
 Error no_tensor(const TensorReader& reader, const TensorQuery& query) {
   std::vector<std::string> names;
-  std::vector<std::string> modes;  // of the tensors of this name
-  for (const TensorEntry& entry : reader.tensors()) {
-    names.push_back(entry.name);
-    if (entry.name == query.name) modes.emplace_back(to_string(entry.mode));
-  }
+  for (const TensorEntry& entry : reader.tensors()) names.push_back(entry.name);
+  const std::vector<std::string> modes = modes_of(reader, query.name);
   if (query.mode && !modes.empty()) {
     return not_there("`" + query.name + "` was saved in the mode " + join_and(modes) + ", not " +
                      std::string(to_string(*query.mode)) + (query.trial_ended ? "" : " yet"));
@@ -90,10 +96,7 @@ Error no_tensor(const TensorReader& reader, const TensorQuery& query) {
 
 // Of one name there may be tensors of several modes, where one of them is wanted.
 std::optional<Error> several_modes(const TensorReader& reader, const TensorQuery& query) {
-  std::vector<std::string> modes;
-  for (const TensorEntry& entry : reader.tensors()) {
-    if (entry.name == query.name) modes.emplace_back(to_string(entry.mode));
-  }
+  const std::vector<std::string> modes = modes_of(reader, query.name);
   if (query.mode || modes.size() < 2) return std::nullopt;
   return Error{ErrorCode::invalid_argument, "`" + query.name + "` was saved in the modes " + join_and(modes) + ": say which",
                "mode", ""};
