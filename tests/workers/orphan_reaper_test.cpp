@@ -67,7 +67,7 @@ TEST(OrphanReaper, WhatTheCommandOfAKilledWorkerHasStartedIsEnded) {
   const os::UniqueFd left = os::open_pidfd(std::stoi(read_line(worker.output.get())));
   ASSERT_TRUE(left);
   kill_worker(worker);
-  EXPECT_GE(end_orphans(), 1);
+  end_orphans();  // of how many is not asked: any other worker that starts on this machine may have been the first
   EXPECT_TRUE(ends(left));
 }
 
