@@ -20,20 +20,33 @@ bool of_one_mode(const TensorAtStep& a, const TensorAtStep& b) {
   return a.mode == b.mode || a.mode == Mode::none || b.mode == Mode::none;
 }
 
-// The first labels that have predictions in their mode, or else the first.
-Labelled labelled(const StepTensors& step) {
-  const auto whole = [&](const TensorAtStep& tensor, const char* word) {
-    return tensor.raw != nullptr && tensor.name.find(word) != std::string::npos;
-  };
-  Labelled first;
-  for (const TensorAtStep& labels : step.tensors) {
-    if (!whole(labels, "label")) continue;
-    for (const TensorAtStep& predictions : step.tensors) {
-      if (whole(predictions, "prediction") && of_one_mode(labels, predictions)) return {&labels, &predictions};
-    }
-    if (first.labels == nullptr) first.labels = &labels;
+bool whole(const TensorAtStep& tensor, const char* word) {
+  return tensor.raw != nullptr && tensor.name.find(word) != std::string::npos;
+}
+
+// Of each mode the first labels, and the predictions of its rows: the first in the same mode, else the first that may be of it
+// and are not those of other labels.
+std::vector<Labelled> labelled(const StepTensors& step) {
+  std::vector<Labelled> all;
+  std::vector<const TensorAtStep*> predictions;
+  for (const TensorAtStep& tensor : step.tensors) {
+    const auto of_mode = [&](const auto& known) { return known.labels->mode == tensor.mode; };
+    if (whole(tensor, "label") && std::none_of(all.begin(), all.end(), of_mode)) all.push_back({&tensor, nullptr});
+    if (whole(tensor, "prediction")) predictions.push_back(&tensor);
   }
-  return first;
+  const auto pair = [&](const auto& may) {
+    for (Labelled& one : all) {
+      if (one.predictions != nullptr) continue;
+      const auto found =
+          std::find_if(predictions.begin(), predictions.end(), [&](const auto* theirs) { return may(*one.labels, *theirs); });
+      if (found == predictions.end()) continue;
+      one.predictions = *found;
+      predictions.erase(found);
+    }
+  };
+  pair([](const TensorAtStep& labels, const TensorAtStep& theirs) { return labels.mode == theirs.mode; });
+  pair(of_one_mode);
+  return all;
 }
 
 // Whole numbers from 0; empty: these are no classes.
@@ -77,51 +90,63 @@ class ClassImbalance final : public Rule {
         samples_(spec.parameter("samples")) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
-    const Labelled both = labelled(step);
-    if (both.labels == nullptr) return std::nullopt;
-    const auto classes = classes_of(values_of(*both.labels->raw));
-    if (classes.empty()) return std::nullopt;
-    std::map<std::size_t, double> wrong;
-    const auto predicted =
-        both.predictions == nullptr ? std::vector<std::size_t>() : predicted_classes(*both.predictions->raw, classes.size());
-    for (std::size_t row = 0; row < classes.size(); ++row) {
-      counts_[classes[row]] += 1;
-      seen_ += 1;
-    }
-    std::map<std::size_t, double> here;
-    for (std::size_t row = 0; row < predicted.size(); ++row) {
-      here[classes[row]] += 1;
-      if (predicted[row] != classes[row]) wrong[classes[row]] += 1;
-    }
-    if (seen_ < samples_) return std::nullopt;
-    judges();
-    if (auto finding = uneven(*both.labels, step.step)) return finding;
-    for (const auto& [label, count] : wrong) {
-      const double share = count / here[label];
-      if (share <= misprediction_) continue;
-      return found(both.predictions->name, step.step, share, misprediction_,
-                   short_number(share * 100) + " % of the rows of class " + std::to_string(label) +
-                       " are predicted as another class at step " + std::to_string(step.step));
+    for (const Labelled& both : labelled(step)) {
+      if (auto finding = look(both, step.step)) return finding;
     }
     return std::nullopt;
   }
 
  private:
-  std::optional<Finding> uneven(const TensorAtStep& labels, std::int64_t step) const {
+  struct Seen {
+    double rows = 0;
+    std::map<std::size_t, double> counts;  // rows by class
+  };
+
+  std::optional<Finding> look(const Labelled& both, std::int64_t step) {
+    const auto classes = classes_of(values_of(*both.labels->raw));
+    if (classes.empty()) return std::nullopt;
+    Seen& seen = seen_[both.labels->mode];
+    for (const std::size_t label : classes) seen.counts[label] += 1;
+    seen.rows += static_cast<double>(classes.size());
+    if (seen.rows < samples_) return std::nullopt;
+    judges();
+    if (auto finding = uneven(*both.labels, seen.counts, step)) return finding;
+    return both.predictions == nullptr ? std::nullopt : mispredicted(both, classes, step);
+  }
+
+  std::optional<Finding> uneven(const TensorAtStep& labels, const std::map<std::size_t, double>& counts,
+                                std::int64_t step) const {
     const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
-    const auto [smallest, largest] = std::minmax_element(counts_.begin(), counts_.end(), by_count);
+    const auto [smallest, largest] = std::minmax_element(counts.begin(), counts.end(), by_count);
     const double ratio = largest->second / smallest->second;
-    if (counts_.size() < 2 || ratio <= imbalance_) return std::nullopt;
+    if (counts.size() < 2 || ratio <= imbalance_) return std::nullopt;
     return found(labels.name, step, ratio, imbalance_,
-                 "class " + std::to_string(largest->first) + " has " + short_number(ratio) + " times as many rows as class " +
-                     std::to_string(smallest->first));
+                 "of " + shown(labels) + " class " + std::to_string(largest->first) + " has " + short_number(ratio) +
+                     " times as many rows as class " + std::to_string(smallest->first));
+  }
+
+  std::optional<Finding> mispredicted(const Labelled& both, const std::vector<std::size_t>& classes, std::int64_t step) const {
+    const auto predicted = predicted_classes(*both.predictions->raw, classes.size());
+    std::map<std::size_t, double> rows;
+    std::map<std::size_t, double> wrong;
+    for (std::size_t row = 0; row < predicted.size(); ++row) {
+      rows[classes[row]] += 1;
+      if (predicted[row] != classes[row]) wrong[classes[row]] += 1;
+    }
+    for (const auto& [label, count] : wrong) {
+      const double share = count / rows[label];
+      if (share <= misprediction_) continue;
+      return found(both.predictions->name, step, share, misprediction_,
+                   short_number(share * kPercent) + " % of the rows of class " + std::to_string(label) + " of " +
+                       shown(*both.labels) + " are predicted as another class at step " + std::to_string(step));
+    }
+    return std::nullopt;
   }
 
   double imbalance_;
   double misprediction_;
   double samples_;
-  double seen_ = 0;
-  std::map<std::size_t, double> counts_;
+  std::map<Mode, Seen> seen_;
 };
 
 // The confusion matrix of a step, each row (a class of the labels) divided by its sum.
@@ -133,8 +158,15 @@ class Confusion final : public Rule {
         max_off_diagonal_(spec.parameter("max_off_diag")) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
-    const Labelled both = labelled(step);
-    if (both.labels == nullptr || both.predictions == nullptr) return std::nullopt;
+    for (const Labelled& both : labelled(step)) {
+      if (both.predictions == nullptr) continue;
+      if (auto finding = look(both, step.step)) return finding;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Finding> look(const Labelled& both, std::int64_t step) {
     const auto labels = classes_of(values_of(*both.labels->raw));
     const auto predicted = predicted_classes(*both.predictions->raw, labels.size());
     if (labels.empty() || predicted.empty()) return std::nullopt;
@@ -148,23 +180,21 @@ class Confusion final : public Rule {
     }
     for (auto& [label, row] : matrix) {
       const double right = row[label] / sums[label];
-      if (right < min_diagonal_) return finding(*both.predictions, step.step, label, label, right, min_diagonal_);
+      if (right < min_diagonal_) return finding(both, step, label, label, right, min_diagonal_);
       for (const auto& [other, count] : row) {
         const double share = count / sums[label];
-        if (other != label && share > max_off_diagonal_)
-          return finding(*both.predictions, step.step, label, other, share, max_off_diagonal_);
+        if (other != label && share > max_off_diagonal_) return finding(both, step, label, other, share, max_off_diagonal_);
       }
     }
     return std::nullopt;
   }
 
- private:
-  static Finding finding(const TensorAtStep& predictions, std::int64_t step, std::size_t label, std::size_t as, double share,
-                         double bound) {
-    return found(predictions.name, step, share, bound,
-                 "of the rows of class " + std::to_string(label) + " " + short_number(share * 100) +
-                     " % are predicted as class " + std::to_string(as) + " at step " + std::to_string(step) +
-                     (label == as ? ", less than " : ", more than ") + short_number(bound * 100) + " %");
+  static Finding finding(const Labelled& both, std::int64_t step, std::size_t label, std::size_t as, double share, double bound) {
+    return found(both.predictions->name, step, share, bound,
+                 "of the rows of class " + std::to_string(label) + " of " + shown(*both.labels) + " " +
+                     short_number(share * kPercent) + " % are predicted as class " + std::to_string(as) + " at step " +
+                     std::to_string(step) + (label == as ? ", less than " : ", more than ") + short_number(bound * kPercent) +
+                     " %");
   }
 
   std::size_t classes_;

@@ -174,6 +174,41 @@ TEST(RulesOfModes, LabelsAreHeldAgainstThePredictionsOfTheirMode) {
   EXPECT_EQ(driver.standing().judged, 1);
 }
 
+TEST(RulesOfModes, EachModesPredictionsAreHeldAgainstItsOwnLabels) {
+  RuleDriver driver(R"({"rule": "confusion"})");
+  driver.array("labels/y", {0, 1}, {}, Mode::train).array("labels/y", {0, 1}, {}, Mode::validation);
+  driver.array("predictions/y", {0, 1}, {}, Mode::train).array("predictions/y", {1, 1}, {}, Mode::validation);
+  EXPECT_THAT(driver.judge(1), HasSubstr("predicted as class 0"));
+  EXPECT_EQ(driver.finding().value, 0);
+  RuleDriver one(R"({"rule": "confusion"})");
+  one.array("labels/y", {0, 1, 0, 1}, {}, Mode::train).array("labels/y", {1, 0}, {}, Mode::validation);
+  EXPECT_EQ(one.array("predictions/y", {0, 1, 0, 1}).judge(1), "") << "without a mode they are those of the first labels alone";
+  EXPECT_EQ(one.standing().judged, 1);
+}
+
+TEST(RulesOfModes, ClassesAreCountedInEachModeByItself) {
+  const std::string rule = R"({"rule": "class_imbalance", "parameters": {"samples": 12}})";
+  const auto labels = [](int zeros, int ones) {
+    std::vector<double> all(static_cast<std::size_t>(zeros), 0);
+    all.insert(all.end(), static_cast<std::size_t>(ones), 1);
+    return all;
+  };
+  RuleDriver hidden(rule);
+  hidden.array("labels/y", labels(100, 100), {}, Mode::train).array("labels/y", labels(11, 1), {}, Mode::validation);
+  EXPECT_THAT(hidden.judge(1), HasSubstr("of `labels/y` (validation) class 0 has 11 times as many rows as class 1"));
+  RuleDriver apart(rule);
+  apart.array("labels/y", labels(100, 100), {}, Mode::train).array("labels/y", labels(11, 0), {}, Mode::validation);
+  EXPECT_EQ(apart.judge(1), "") << "11 rows of the validation are too few";
+  EXPECT_EQ(apart.standing().judged, 1) << "those of the training are not";
+  EXPECT_EQ(apart.array("labels/y", labels(0, 1), {}, Mode::train).judge(2), "") << "of another mode";
+  EXPECT_NE(apart.array("labels/y", labels(0, 1), {}, Mode::validation).judge(3), "");
+  RuleDriver wrong(rule);
+  wrong.array("labels/y", labels(6, 6), {}, Mode::train).array("labels/y", labels(6, 6), {}, Mode::validation);
+  wrong.array("predictions/y", labels(6, 6), {}, Mode::train).array("predictions/y", labels(12, 0), {}, Mode::validation);
+  EXPECT_THAT(wrong.judge(1),
+              HasSubstr("100 % of the rows of class 1 of `labels/y` (validation) are predicted as another class"));
+}
+
 TEST(RulesOfModes, FaultsOfAModeAreSaidAtItsField) {
   const auto of = [](const std::string& fields) {
     return faults(R"({"rules": [{"rule": "bound", "reduction": "mean", "above": 1, )" + fields + "}]}");

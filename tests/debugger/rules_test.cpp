@@ -175,7 +175,7 @@ TEST(Rules, ConfusionIsByRowsSoThatTheIdentityPasses) {
   EXPECT_THAT(RuleDriver(rule).array("labels/a", labels).array("predictions/a", two_wrong).judge(1), HasSubstr("80 %"));
   RuleDriver probabilities(rule);
   probabilities.array("labels/a", {0, 1}).array("predictions/a", {0.9, 0.1, 0.8, 0.2}, {2, 2});
-  EXPECT_THAT(probabilities.judge(1), HasSubstr("class 1 0 % are predicted as class 1"));
+  EXPECT_THAT(probabilities.judge(1), HasSubstr("of the rows of class 1 of `labels/a` 0 % are predicted as class 1"));
 }
 
 TEST(Rules, FeatureImportanceOverweightLooksAtTheLargestShares) {
