@@ -71,12 +71,14 @@ void Api::check_trial(const HttpRequest& request, TrialId trial, const Respond& 
   }
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
   read_json(
-      [trial, query, rules = std::move(rules)](Reader& rows) -> Result<std::string> {
+      [trial, query, rules = std::move(rules)](Reader& rows) mutable -> Result<std::string> {
         const auto row = rows.trial_row(trial);
         if (!row) return row.error();
         const auto parsed = rows.parsed_job(trial.job);
         if (!parsed) return parsed.error();
         const JobSpec& job = (*parsed)->spec;
+        query.saves = job.debugger.has_value();
+        query.trial_ended = ended(row->state);
         debugger::DebugSpec spec = job.debugger.value_or(debugger::DebugSpec{});
         spec.judge = {job.objective.metric, job.objective.goal == Goal::maximize};
         spec.rules = rules;
@@ -120,6 +122,7 @@ void Api::read_tensors(const HttpRequest& request, TrialId trial, Result<std::st
     const auto row = reader.trial_row(trial);
     if (!row) return row.error();
     query.trial_ended = ended(row->state);
+    if (const auto parsed = reader.parsed_job(trial.job)) query.saves = (*parsed)->spec.debugger.has_value();
     if (!query.other_dir.empty()) {
       const auto other = reader.trial_row({trial.job, query.other_trial});
       if (!other) return other.error();

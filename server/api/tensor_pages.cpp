@@ -87,6 +87,16 @@ Error no_tensor(const TensorReader& reader, const TensorQuery& query) {
                      std::string(to_string(*query.mode)) + (query.trial_ended ? "" : " yet"));
   }
   if (names.empty()) {
+    std::vector<std::string> ranks;
+    for (const int rank : TensorReader::ranks(query.trial_dir)) ranks.push_back(std::to_string(rank));
+    if (!ranks.empty()) {
+      return not_there("nothing was saved of rank " + std::to_string(query.rank) + ", only of " + join_and(ranks),
+                       "`\"ranks\": \"all\"` in the job's `debug` section saves all of them");
+    }
+    if (!query.saves) {
+      return not_there("nothing is saved of this job's trials: it has no section `debug`",
+                       "`\"debug\": {}` in the document of a job saves its trainer's usual collections");
+    }
     return not_there(query.trial_ended ? "the trial saved no tensors" : "the trial has saved no tensors yet",
                      "a job's `debug` section says what is saved");
   }

@@ -17,6 +17,7 @@ struct TensorQuery {
   std::string trial_dir;
   int rank = 0;
   bool trial_ended = false;
+  bool saves = true;  // whether the job has a section `debug`: else nothing will ever be there
   std::string name;
   std::optional<debugger::Mode> mode;  // nothing: in any
   std::int64_t from = 0;

@@ -127,6 +127,28 @@ TEST_F(ApiTensorsTest, WhatIsNotThereIsSaid) {
   EXPECT_THAT(reply.body, testing::HasSubstr("abs_max"));
 }
 
+TEST_F(ApiTensorsTest, WhereNothingIsEverSavedThatIsSaidAndNotYet) {
+  const std::string rules = R"({"rules": [{"rule": "overfit"}]})";
+  const std::string trial = "/v1/jobs/saves/trials/0";
+  for (const RawReply& reply : {post(trial + "/check", rules), get(trial + "/tensors/series?name=metrics/x"),
+                                get(trial + "/tensors/array?name=metrics/x&step=1")}) {
+    EXPECT_EQ(reply.status, 404);
+    EXPECT_THAT(reply.body, testing::HasSubstr("nothing is saved of this job's trials: it has no section `debug`"));
+  }
+  Json json = job_document("saving");
+  json["debug"] = Json::object();
+  const std::string job = submit(json);
+  for (const std::string worker : {"w3", "w4"}) sync(worker);
+  EXPECT_THAT(post("/v1/jobs/saving/trials/0/check", rules).body, testing::HasSubstr("the trial has saved no tensors yet"));
+}
+
+TEST_F(ApiTensorsTest, ARankThatIsNotSavedIsSaid) {
+  save(0, {{10, 0.5}});
+  const RawReply reply = get("/v1/jobs/saves/trials/0/tensors/series?name=metrics/x&rank=1");
+  EXPECT_EQ(reply.status, 404);
+  EXPECT_THAT(reply.body, testing::HasSubstr("only of 0"));
+}
+
 class ApiRulesTest : public ApiTest {
  protected:
   ApiRulesTest() {
