@@ -89,8 +89,8 @@ std::vector<Finding> Judge::step(const StepTensors& tensors) {
                  [&](const TensorAtStep& tensor) { return looks(watch, tensor); });
     if (selected.tensors.empty()) return std::nullopt;
     if (watch.type->joins) join_parts(watch, selected);
-    const auto other = watch.spec.parameters.find("other_trial");
-    if (other != watch.spec.parameters.end() && other_) selected.other = other_(static_cast<int>(other->second), tensors.step);
+    const auto other = watch.spec.other_trial();
+    if (other && other_) selected.other = other_(*other, tensors.step);
     std::optional<Finding> finding = watch.rule->invoke_at_step(selected);
     RuleStanding& standing = standings_[watch.standing];
     if (std::exchange(watch.saved_at, tensors.step) != tensors.step) ++standing.saved;

@@ -55,6 +55,11 @@ bool among(const Words& words, std::string_view word) {
 
 }  // namespace
 
+std::optional<int> RuleSpec::other_trial() const {
+  const auto given = parameters.find("other_trial");
+  return given == parameters.end() ? std::nullopt : std::optional(static_cast<int>(given->second));
+}
+
 const std::vector<RuleType>& rule_types() {
   static const std::vector<RuleType> all = [] {
     std::vector<RuleType> types;

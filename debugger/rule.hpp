@@ -70,6 +70,8 @@ struct RuleSpec {
   std::string webhook;  // where its finding is told, as parse_webhook() takes it; "": nowhere
 
   double parameter(const std::string& parameter_name) const { return parameters.at(parameter_name); }
+  // The number of the trial of its job that it compares with; nothing: with none.
+  std::optional<int> other_trial() const;
 };
 
 class Rule {

@@ -476,7 +476,24 @@ void check_model(const JobSpec& spec, Diagnostics& diagnostics) {
   }
 }
 
+// A rule that compares with a trial which there will not be, or with the only one.
+void warn_of_other_trials(const JobSpec& spec, Diagnostics& diagnostics) {
+  const auto bound = trials_bound(spec);
+  if (!spec.debugger || !bound) return;
+  for (std::size_t i = 0; i < spec.debugger->rules.size(); ++i) {
+    const debugger::RuleSpec& rule = spec.debugger->rules[i];
+    const auto other = rule.other_trial();
+    if (!other || (*other<*bound&& * bound> 1)) continue;
+    const std::string field = rule.declared ? "other_trial" : "parameters.other_trial";
+    diagnostics.warning(join_path(join_path("debug.rules", i), field),
+                        *bound == 1 ? "there is nothing to compare with: the job has one trial, number 0"
+                                    : "there will be no trial " + std::to_string(*other) + " to compare with: the job has " +
+                                          std::to_string(*bound) + ", from 0 to " + std::to_string(*bound - 1));
+  }
+}
+
 void warn_of_oddities(const JobSpec& spec, Diagnostics& diagnostics) {
+  warn_of_other_trials(spec, diagnostics);
   const auto& parameters = spec.search_space.parameters();
   if (std::all_of(parameters.begin(), parameters.end(),
                   [](const Parameter& one) { return std::holds_alternative<FixedDomain>(one.domain); })) {

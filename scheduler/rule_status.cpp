@@ -45,7 +45,10 @@ std::string judged(const debugger::RuleStanding& standing) {
 void say_of_trial(RuleStatus& status, const debugger::RuleSpec& rule, const debugger::RuleStanding& standing,
                   const TrialRow& trial) {
   const bool over = ended(trial.state);
-  if (!trial.started_at) {
+  if (rule.other_trial() == trial.id.number) {
+    status.status = RuleWord::not_judged;
+    status.details = "there is nothing to compare: this is trial " + std::to_string(trial.id.number) + " itself";
+  } else if (!trial.started_at) {
     status.status = over ? RuleWord::not_judged : RuleWord::in_progress;
     status.details = over ? "the trial never ran" : "the trial has not begun";
   } else if (!over) {

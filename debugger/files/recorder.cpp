@@ -13,10 +13,11 @@ namespace tuneband::debugger::files {
 Judge::OtherTrial other_trials(const std::string& trial_dir, int rank) {
   // A copy of the function shares what was read.
   auto readers = std::make_shared<std::map<int, std::optional<TensorReader>>>();
-  return [readers, trials = std::filesystem::path(trial_dir).parent_path(), rank](int trial, std::int64_t step) {
+  return [readers, own = std::filesystem::path(trial_dir), rank](int trial, std::int64_t step) {
     auto [known, added] = readers->try_emplace(trial);
-    if (added) {
-      if (auto reader = TensorReader::open((trials / std::to_string(trial)).string(), rank)) known->second = std::move(*reader);
+    if (added && std::to_string(trial) != own.filename()) {
+      const std::string its = (own.parent_path() / std::to_string(trial)).string();
+      if (auto reader = TensorReader::open(its, rank)) known->second = std::move(*reader);
     }
     std::vector<TensorAtStep> tensors;
     if (!known->second) return tensors;

@@ -33,7 +33,8 @@ class OutsideRules {
   virtual std::vector<Fault> take_faults() = 0;  // since the last call
 };
 
-// What other trials, whose directories are beside `trial_dir`, have saved; their files are read once.
+// What other trials, whose directories are beside `trial_dir`, have saved; their files are read once. Of the trial itself:
+// nothing.
 Judge::OtherTrial other_trials(const std::string& trial_dir, int rank);
 
 class Recorder {

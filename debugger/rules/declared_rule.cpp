@@ -11,10 +11,7 @@ namespace {
 
 class Bound final : public Rule {
  public:
-  explicit Bound(const RuleSpec& spec) : declared_(*spec.declared), mode_(spec.mode) {
-    const auto trial = spec.parameters.find("other_trial");
-    if (trial != spec.parameters.end()) other_trial_ = static_cast<int>(trial->second);
-  }
+  explicit Bound(const RuleSpec& spec) : declared_(*spec.declared), mode_(spec.mode), other_trial_(spec.other_trial()) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     for (const TensorAtStep& tensor : step.tensors) {

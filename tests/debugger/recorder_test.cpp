@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -119,6 +120,22 @@ TEST_F(RecordedTrial, WhatComesOfAStepAfterTheProcessWasHeldIsMoreOfThatStep) {
   EXPECT_EQ(saved("losses/validation"), 1U);
   part(kStartedAgain);
   EXPECT_EQ(saved("losses/train"), 0U) << "a process that was started again saves the step again";
+}
+
+TEST_F(RecordedTrial, IsComparedWithAnotherTrialAndNotWithItself) {
+  const auto judged = [&](const std::string& trial) {
+    const DebugSpec debug = spec(R"([{"rule": "similar_across_runs", "parameters": {"other_trial": 7}}])");
+    Recorder recorder(debug, directory_->path() + "/" + trial, ++epoch_, 0, -1);
+    for (std::int64_t step = 1; step <= 2; ++step) {
+      recorder.add(step, "losses/train", loss(step));
+      recorder.commit(step);
+    }
+    return recorder.standings().front().judged;
+  };
+  std::filesystem::create_directory(directory_->path() + "/7");
+  std::filesystem::create_directory(directory_->path() + "/17");
+  EXPECT_EQ(judged("7"), 0);
+  EXPECT_EQ(judged("17"), 2);
 }
 
 // Rules that are judged outside, one of which has a fault.

@@ -13,7 +13,10 @@
 namespace tuneband {
 namespace {
 
+using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 Json read_file(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -166,6 +169,36 @@ TEST(JobSpec, WarnsOfWhatIsOddButPossible) {
   ASSERT_EQ(diagnostics.warnings().size(), 2u);
   EXPECT_EQ(diagnostics.warnings()[0].path, "search_space");
   EXPECT_EQ(diagnostics.warnings()[1].path, "scheduler.max_resource");
+}
+
+TEST(JobSpec, WarnsOfARuleThatComparesWithATrialThatWillNotBe) {
+  const auto warnings = [](int other, int max_trials) {
+    Diagnostics diagnostics;
+    const Json rules{{{"rule", "exploding_tensor"}},
+                     {{"rule", "similar_across_runs"}, {"parameters", {{"other_trial", other}}}},
+                     {{"rule", "bound"}, {"reduction", "mean"}, {"above", 1}, {"other_trial", other}}};
+    parse_document(document_of({{"spec",
+                                 {{"name", "pairs"},
+                                  {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
+                                  {"search_space", {{"a", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
+                                  {"trainer", {{"type", "command"}}},
+                                  {"scheduler", {{"type", "none"}, {"max_resource", 2}}},
+                                  {"limits", {{"max_trials", max_trials}}},
+                                  {"debug", {{"rules", rules}}}}}}),
+                   diagnostics);
+    EXPECT_TRUE(diagnostics.ok());
+    std::vector<std::string> texts;
+    for (const Error& warning : diagnostics.warnings()) texts.push_back(warning.path + ": " + warning.message);
+    return texts;
+  };
+  EXPECT_THAT(warnings(3, 4), IsEmpty());
+  EXPECT_THAT(warnings(0, 2), IsEmpty());
+  EXPECT_THAT(
+      warnings(4, 4),
+      ElementsAre("debug.rules[1].parameters.other_trial: there will be no trial 4 to compare with: the job has 4, from 0 to 3",
+                  "debug.rules[2].other_trial: there will be no trial 4 to compare with: the job has 4, from 0 to 3"));
+  EXPECT_THAT(warnings(0, 1),
+              Contains("debug.rules[2].other_trial: there is nothing to compare with: the job has one trial, number 0"));
 }
 
 TEST(JobSpec, StopsReadingAfterMoreFaultsThanAnyoneReads) {

@@ -116,6 +116,19 @@ TEST(RuleStatus, WhatARuleLooksAtIsSaidAsTheJobSaysIt) {
   EXPECT_THAT(rule_status(rule, trial, nullptr).details, HasSubstr("(any collection)"));
 }
 
+TEST(RuleStatus, ATrialIsNotComparedWithItself) {
+  debugger::RuleSpec rule = overfit();
+  rule.type = "similar_across_runs";
+  rule.parameters["other_trial"] = 4;
+  for (const TrialState state : {TrialState::pending, TrialState::running, TrialState::completed}) {
+    const RuleStatus status = rule_status(rule, trial_of(state), nullptr);
+    EXPECT_EQ(status.status, RuleWord::not_judged);
+    EXPECT_EQ(status.details, "there is nothing to compare: this is trial 4 itself");
+  }
+  rule.parameters["other_trial"] = 5;
+  EXPECT_EQ(rule_status(rule, trial_of(TrialState::running), nullptr).status, RuleWord::in_progress);
+}
+
 RuleOfJob over_job(bool job_ended, const std::vector<RuleWord>& words) {
   std::vector<std::pair<int, RuleStatus>> trials;
   for (const RuleWord word : words) {
