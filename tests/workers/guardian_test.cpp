@@ -42,8 +42,9 @@ class GuardianTest : public testing::Test {
       return true;
     };
     options_.count_kills = [this](const std::string&) {
-      if (started_ == 1) at_look(++looks_);
-      return os::oom_kills("", directory_ / "nowhere", directory_ / "vmstat");
+      os::OomKills kills = os::oom_kills("", directory_ / "nowhere", directory_ / "vmstat");
+      if (started_ == 1) after_look(++looks_);
+      return kills;
     };
   }
   ~GuardianTest() override {
@@ -51,15 +52,14 @@ class GuardianTest : public testing::Test {
     ::close(released_[1]);
   }
 
-  virtual void at_look(int look) {
-    if (look == 1) release();
+  virtual void after_look(int look) {
+    if (look == 1) release_and_wait();
   }
 
   void count(int kills) { std::ofstream(directory_ / "vmstat") << "pgfault 3\noom_kill " << kills << '\n'; }
-  void release() { EXPECT_EQ(::write(released_[1], "x", 1), 1); }
   // The worker has ended, and the guardian does not know it yet.
   void release_and_wait() {
-    release();
+    EXPECT_EQ(::write(released_[1], "x", 1), 1);
     siginfo_t end{};
     EXPECT_EQ(::waitid(P_ALL, 0, &end, WEXITED | WNOWAIT), 0);
   }
@@ -151,7 +151,7 @@ TEST_F(GuardianTest, WhatItDoesIsInItsLog) {
 
 class AskedToEnd : public GuardianTest {
  protected:
-  void at_look(int look) override {
+  void after_look(int look) override {
     if (look == 2) ::kill(::getpid(), SIGTERM);
   }
 };
@@ -164,9 +164,9 @@ TEST_F(AskedToEnd, ItPassesOnTheSignalAndEndsWithItsWorker) {
 // Somebody else is killed for memory, and the worker later, by hand.
 class KilledLater : public GuardianTest {
  protected:
-  void at_look(int look) override {
-    if (look == 2) count(1);
-    if (look == 4) release_and_wait();
+  void after_look(int look) override {
+    if (look == 1) count(1);
+    if (look == 3) release_and_wait();
   }
 };
 
@@ -179,10 +179,9 @@ TEST_F(KilledLater, WhatWasCountedBeforeTheLookBeforeTheLastExplainsNothing) {
 // The kernel has counted the kill, and takes its time to take the process down.
 class SlowToEnd : public GuardianTest {
  protected:
-  void at_look(int look) override {
-    if (look != 3) return;
-    count(1);
-    release_and_wait();
+  void after_look(int look) override {
+    if (look == 2) count(1);
+    if (look == 3) release_and_wait();
   }
 };
 
