@@ -88,6 +88,10 @@ TEST_F(PytorchHook, SavesWhatTheNetworkItselfSays) {
   const auto saved = [&](const std::string& name, int step, const std::string& mode = "none") {
     const std::string at = std::to_string(step);
     const Json series = server.get(trial + "tensors/series?name=" + name + "&mode=" + mode + "&from=" + at + "&until=" + at);
+    if (series.at("steps").empty()) {
+      ADD_FAILURE() << name << ' ' << mode << " was not saved at step " << step << ": " << server.get(trial + "tensors").dump();
+      return 0.0;
+    }
     const Json& row = series.at("steps").at(0);
     return row.contains("value") ? row.at("value").get<double>() : row.at("reductions").at("l2_norm").get<double>();
   };

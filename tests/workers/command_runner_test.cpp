@@ -106,6 +106,19 @@ TEST_F(CommandRunnerTest, RulesHoldWhatACommandReportsAgainstWhatItSavesAtThatSt
   EXPECT_THAT(result.message, HasSubstr("`metrics/validation-loss` is 2 at step 3 where the training data has 0.5"));
 }
 
+TEST_F(CommandRunnerTest, WhatACommandSavesAfterItsLastReportIsTakenAndJudged) {
+  order.debug = Json::parse(R"({"rules": [{"rule": "exploding_tensor", "action": "stop_trial"}]})");
+  order.max_resource = order.until_resource;
+  const std::string heard = dir / "heard";
+  ASSERT_EQ(::mkfifo(heard.c_str(), 0600), 0);
+  script("echo '{\"resource\": 3, \"loss\": 1}'; read word <'" + heard +
+         R"('; echo '{"step": 3, "tensors": {"losses/validation": NaN} }')");
+  reporter.on_observation = [&heard](std::int64_t) { std::ofstream(heard) << "go\n"; };
+  const SegmentResult result = run();
+  EXPECT_EQ(result.exit, "stopped_by_rule");
+  EXPECT_THAT(result.message, HasSubstr("losses/validation"));
+}
+
 TEST_F(CommandRunnerTest, IsHeldAtTheRungAndGoesOnWhereItStood) {
   script(kCountingScript);
   ASSERT_EQ(run_until(3).exit, "completed");

@@ -53,10 +53,15 @@ class CommandSegment {
   enum class End { reached, stopped, timed_out, exited, stopped_by_rule };
   const SegmentResult& rule_result() const { return *rule_result_; }
 
+  // Whether it is held once it has reached until_resource. The other ranks of a group may need it until they end themselves: they
+  // are not held, and so it is not.
+  bool is_to_be_held() const { return order_.until_resource < order_.max_resource && !order_.group; }
+
   End run() {
     const End end = run_until_end();
     if (end == End::stopped_by_rule) return end;
-    // What it has saved by now is judged too: a rule may end what has just reached its rung.
+    if (end == End::reached && !is_to_be_held()) command_.let_end(reporter_.stop_fd(), log_);
+    // What it has saved by now, after its last report too, is judged: a rule may end what has just reached its rung.
     if (!take_tensors(true)) return end;
     command_.end(log_);
     return End::stopped_by_rule;
@@ -381,12 +386,10 @@ class CommandRunner final : public TrialRunner {
     CommandSegment segment(order, spec, *command_, reporter, log, begins_at, inbox_.get(), recorder.get());
     const End end = segment.run();
     if (end == End::reached) {
-      // The other ranks of a group may need it until they end themselves: they are not held, and so it is not.
-      if (order.until_resource < order.max_resource && !order.group) {
+      if (segment.is_to_be_held()) {
         command_->hold();
         held_at_ = order.until_resource;
       } else {
-        command_->let_end(reporter.stop_fd(), log);
         command_.reset();
       }
       return SegmentResult{kExitCompleted, ""};
