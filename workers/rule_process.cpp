@@ -1,16 +1,17 @@
 #include "workers/rule_process.hpp"
 
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <map>
+#include <thread>
 #include <utility>
 
 #include "core/json.hpp"
@@ -27,6 +28,9 @@ namespace {
 using RuleClock = std::chrono::steady_clock;
 
 constexpr std::size_t kMessageSizeMax = 500;
+constexpr std::size_t kComplaintsMax = 4096;  // bytes
+constexpr auto kFromItsLastWordToItsEnd = std::chrono::seconds(1);
+constexpr auto kBetweenLooks = std::chrono::milliseconds(2);  // at those that come to their end
 
 // Numbers that JSON has none for are texts, as in the API.
 Json number_for_rule(double value) { return std::isfinite(value) ? Json(value) : Json(format_number(value)); }
@@ -57,6 +61,13 @@ std::vector<std::string> lines_for_rule(const debugger::StepTensors& step) {
   return lines;
 }
 
+// ": NameError: name 'x' is not defined", of a traceback its last line.
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  const std::size_t begin = text.rfind('\n') + 1;
+  return text.empty() ? "" : ": " + shortened(valid_utf8(text.substr(begin)), kMessageSizeMax);
+}
+
 }  // namespace
 
 RuleProcess::RuleProcess(const debugger::RuleSpec& rule, const std::vector<std::string>& environment,
@@ -73,7 +84,8 @@ void RuleProcess::start(const std::vector<std::string>& environment, const std::
   if (!program) return end("cannot be started: " + program.error().message);
   auto input = os::make_pipe();
   auto output = os::make_pipe();
-  if (!input || !output) return end("cannot be started: no pipe");
+  auto errors = os::make_pipe();
+  if (!input || !output || !errors) return end("cannot be started: no pipe");
   os::ChildCommand command;
   command.program = *program;
   command.name = rule_.argv.front();
@@ -83,6 +95,7 @@ void RuleProcess::start(const std::vector<std::string>& environment, const std::
   command.working_dir = directory;
   command.stdin_fd = input->read.get();
   command.stdout_fd = output->write.get();
+  command.stderr_fd = errors->write.get();
   command.nice = ::getpriority(PRIO_PROCESS, 0) + kNicer;
   if (os::kAddressesCanBeLimited) command.memory_bytes_max = kMemoryBytesMax;
   const Result<pid_t> pid = os::spawn(command);
@@ -91,8 +104,8 @@ void RuleProcess::start(const std::vector<std::string>& environment, const std::
   os::stand_aside(pid_, true);
   input_ = std::move(input->write);
   output_ = std::move(output->read);
-  os::do_not_block(input_);
-  os::do_not_block(output_);
+  errors_ = std::move(errors->read);
+  for (os::UniqueFd* end : {&input_, &output_, &errors_}) os::do_not_block(*end);
 }
 
 void RuleProcess::tell(const debugger::StepTensors& step) {
@@ -122,13 +135,30 @@ void RuleProcess::write_waiting() {
   }
 }
 
+void RuleProcess::read_complaints() {
+  char buffer[4096];
+  while (errors_) {
+    const ssize_t got = ::read(errors_.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) errors_.reset();
+    if (got <= 0) return;
+    complaints_.append(buffer, static_cast<std::size_t>(got));
+    if (complaints_.size() > kComplaintsMax) complaints_.erase(0, complaints_.size() - kComplaintsMax);
+  }
+}
+
 void RuleProcess::read_answers() {
   char buffer[4096];
-  while (pid_ != 0 && !answered_) {
+  read_complaints();
+  while (pid_ != 0 && !answered_ && output_) {
     const ssize_t got = ::read(output_.get(), buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return;
-    if (got == 0) return end(finishing_ ? "" : "ended without an answer while the training went on");
+    if (got == 0) {
+      output_.reset();
+      closed_at_ = RuleClock::now();
+      break;
+    }
     answer_.append(buffer, static_cast<std::size_t>(got));
     for (std::size_t at = 0; (at = answer_.find('\n')) != std::string::npos; answer_.erase(0, at + 1)) {
       if (pid_ != 0 && !answered_) read_line(answer_.substr(0, at));
@@ -136,6 +166,21 @@ void RuleProcess::read_answers() {
     if (answer_.size() > kAnswerBytesMax)
       return end("answered more than " + std::to_string(kAnswerBytesMax) + " bytes on one line");
   }
+  if (pid_ != 0 && !answered_ && closed_at_) see_how_it_ended();
+}
+
+// It says no more: a moment later it is over, and has a status. That of a shell's loop or of `grep` tells nothing where nobody
+// complains.
+void RuleProcess::see_how_it_ended() {
+  const auto ended = os::reap(P_PID, static_cast<id_t>(pid_), WNOHANG | WNOWAIT);
+  if (!ended && RuleClock::now() - *closed_at_ < kFromItsLastWordToItsEnd) return;
+  read_complaints();
+  const bool exited = ended && ended->how.si_code == CLD_EXITED;
+  const bool well = exited && (ended->how.si_status == 0 || (finishing_ && complaints_.empty()));
+  if (well && finishing_) return end("");
+  if (well || !ended)
+    return end((well ? "ended" : "closed its output") + std::string(" while the training went on, without an answer"));
+  end(os::describe_exit(ended->how) + last_line(complaints_));
 }
 
 // Whatever else it prints is its own affair.
@@ -151,6 +196,9 @@ void RuleProcess::read_line(const std::string& line) {
     const auto found = json->find(field);
     return found == json->end() ? 0 : number_from_json(*found).value_or(0);
   };
+  const bool is_one = json->contains("step") || json->contains("tensor") || json->contains("message");
+  if (!is_one || json->contains("tensors"))
+    return end("answered what is no finding: " + shortened(valid_utf8(line), kMessageSizeMax));
   debugger::Finding finding;
   finding.rule = rule_.name;
   finding.tensor = text("tensor");
@@ -173,17 +221,22 @@ std::optional<debugger::Finding> RuleProcess::take_finding() {
   return std::exchange(finding_, std::nullopt);
 }
 
-void RuleProcess::finish(int ms_max) {
-  const auto deadline = RuleClock::now() + std::chrono::milliseconds(ms_max);
+bool RuleProcess::comes_to_its_end() {
   finishing_ = true;
-  while (pid_ != 0 && !answered_) {
-    write_waiting();
-    if (waiting_.empty()) input_.reset();  // the end of its input
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - RuleClock::now()).count();
-    if (left <= 0) return end("did not come to an end within " + std::to_string(ms_max) + " ms after the last step");
-    pollfd waiting[2] = {{output_.get(), POLLIN, 0}, {input_ ? input_.get() : -1, POLLOUT, 0}};
-    if (::poll(waiting, 2, static_cast<int>(left)) < 0 && errno != EINTR) return;
-    read_answers();
+  write_waiting();
+  if (waiting_.empty()) input_.reset();  // the end of its input
+  read_answers();
+  return pid_ == 0 || answered_;
+}
+
+void RuleProcess::finish(const std::vector<RuleProcess*>& processes, int ms_max) {
+  const auto deadline = RuleClock::now() + std::chrono::milliseconds(ms_max);
+  const auto go_on = [](RuleProcess* process) { return !process->comes_to_its_end(); };
+  while (std::count_if(processes.begin(), processes.end(), go_on) > 0 && RuleClock::now() < deadline)
+    std::this_thread::sleep_for(kBetweenLooks);
+  for (RuleProcess* process : processes) {
+    if (!process->comes_to_its_end())
+      process->end("did not come to an end within " + std::to_string(ms_max) + " ms after the last step");
   }
 }
 
@@ -191,6 +244,7 @@ void RuleProcess::end(const std::string& why) {
   if (!why.empty() && fault_.empty()) fault_ = why;
   input_.reset();
   output_.reset();
+  errors_.reset();
   waiting_.clear();
   if (pid_ == 0) return;
   ::kill(-pid_, SIGKILL);

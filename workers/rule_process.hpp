@@ -5,11 +5,13 @@
 //   it answers  {"step": 10, "tensor": "weights/fc1", "value": 0.1, "threshold": 0.05, "message": "..."}
 //
 // It is never in the training's way: nothing here waits for it but finish(), which is bounded. What it has not read by the time
-// that kWaitingBytesMax are waiting is dropped and counted; that it crashes or answers nonsense is said once, and it is over.
+// that kWaitingBytesMax are waiting is dropped and counted; that it crashes or answers nonsense is said once, with the last line
+// that it printed on standard error, and it is over.
 #pragma once
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,8 +38,9 @@ class RuleProcess {
   void tell(const debugger::StepTensors& step);
   // What it has answered by now; once.
   std::optional<debugger::Finding> take_finding();
-  // No more steps: its input ends, and it has `ms_max` to read the rest and answer.
-  void finish(int ms_max);
+  // No more steps: their input ends, and all of them have `ms_max` together to read the rest and answer.
+  static void finish(const std::vector<RuleProcess*>& processes, int ms_max);
+  void finish(int ms_max) { finish({this}, ms_max); }
 
   // Since the last call: why it is over, or what it was too slow for; "": nothing.
   std::string take_fault();
@@ -45,17 +48,23 @@ class RuleProcess {
 
  private:
   void start(const std::vector<std::string>& environment, const std::string& directory);
+  bool comes_to_its_end();  // does not wait; true: it is over, or has answered
   void write_waiting();
   void read_answers();
+  void read_complaints();
   void read_line(const std::string& line);
+  void see_how_it_ended();
   void end(const std::string& why);
 
   debugger::RuleSpec rule_;
   pid_t pid_ = 0;
   os::UniqueFd input_;
   os::UniqueFd output_;
+  os::UniqueFd errors_;
   std::string waiting_;
-  std::string answer_;  // begun, not ended
+  std::string answer_;                                              // begun, not ended
+  std::string complaints_;                                          // the end of what it printed on standard error
+  std::optional<std::chrono::steady_clock::time_point> closed_at_;  // when it closed its output
   std::optional<debugger::Finding> finding_;
   bool answered_ = false;
   bool finishing_ = false;  // its end is a good one

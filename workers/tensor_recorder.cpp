@@ -57,7 +57,9 @@ class RuleProcesses final : public debugger::files::OutsideRules {
   }
 
   void finish() override {
-    for (const auto& [rule, process] : processes_) process->finish(kLastAnswerMsMax / static_cast<int>(processes_.size()));
+    std::vector<RuleProcess*> all;
+    for (const auto& [rule, process] : processes_) all.push_back(process.get());
+    RuleProcess::finish(all, kLastAnswerMsMax);
   }
 
   std::vector<Fault> take_faults() override {
@@ -96,7 +98,7 @@ std::optional<SegmentResult> tell_findings(debugger::files::Recorder& recorder, 
   recorder.look_at_clock();
   for (debugger::Finding& finding : recorder.take_findings()) {
     const debugger::RuleSpec* rule = recorder.spec().rule(finding.rule);
-    log.note("the rule `" + finding.rule + "` found: " + finding.message + ". " + finding.remedy);
+    log.note("the rule `" + finding.rule + "` found: " + finding.message + "; what helps: " + finding.remedy);
     if (rule != nullptr && rule->action != debugger::Action::note && !end)
       end = SegmentResult{kExitStoppedByRule, "the rule `" + finding.rule + "` stopped the trial: " + finding.message};
     reporter.found(std::move(finding));

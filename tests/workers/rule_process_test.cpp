@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <csignal>
 
@@ -128,9 +129,46 @@ TEST_F(RuleProcessTest, OneThatIsNotThereOrCrashesOrAnswersNonsenseIsSaidAndOver
   EXPECT_FALSE(nonsense.take_finding());
   EXPECT_THAT(nonsense.take_fault(), HasSubstr("answered what is no JSON: {nonsense"));
 
+  for (const char* answer : {"{}", R"({"verdict": 1})", R"({"step": 1, "tensors": {"losses/train": 0.5}})"}) {
+    RuleProcess echoing = shell("echo '" + std::string(answer) + "'; cat > /dev/null");
+    echoing.finish(kPatienceMs);
+    EXPECT_FALSE(echoing.take_finding());
+    EXPECT_EQ(echoing.take_fault(), "answered what is no finding: " + std::string(answer));
+  }
+
   RuleProcess talker = shell("head -c 100000 /dev/zero | tr '\\0' x; cat > /dev/null");
   talker.finish(kPatienceMs);
   EXPECT_THAT(talker.take_fault(), HasSubstr("answered more than"));
+}
+
+TEST_F(RuleProcessTest, HowOneEndedIsSaidWithItsLastComplaint) {
+  const auto fault_of = [&](const std::string& script) {
+    RuleProcess rule = shell(script);
+    rule.tell(step(1));
+    rule.finish(kPatienceMs);
+    EXPECT_FALSE(rule.take_finding()) << script;
+    return rule.take_fault();
+  };
+  EXPECT_EQ(fault_of("cat > /dev/null; echo first >&2; echo 'NameError: x' >&2; exit 3"), "ended with status 3: NameError: x");
+  EXPECT_EQ(fault_of("cat > /dev/null; echo only a warning >&2"), "");
+  EXPECT_EQ(fault_of("cat > /dev/null; exit 1"), "") << "as grep does that found nothing";
+  EXPECT_THAT(fault_of("read -r line; kill -9 $$"), HasSubstr("was killed by signal 9 (SIGKILL)"));
+
+  RuleProcess early = shell("exit 0");
+  for (int i = 0; i < kPatienceMs && early.pid() != 0; ++i) {
+    EXPECT_FALSE(early.take_finding());
+    ::poll(nullptr, 0, 1);
+  }
+  EXPECT_EQ(early.take_fault(), "ended while the training went on, without an answer");
+  EXPECT_EQ(fault_of("exec >&-; exec sleep 1000"), "closed its output while the training went on, without an answer");
+}
+
+TEST_F(RuleProcessTest, OneThatHangsTakesNoTimeFromTheOthers) {
+  RuleProcess hanging = shell("exec sleep 1000");
+  RuleProcess slow = shell("cat > /dev/null; sleep 0.3; echo '{\"step\": 7}'");
+  RuleProcess::finish({&hanging, &slow}, 2000);
+  EXPECT_TRUE(slow.take_finding()) << slow.take_fault();
+  EXPECT_EQ(hanging.take_fault(), "did not come to an end within 2000 ms after the last step");
 }
 
 TEST_F(RuleProcessTest, OneThatHangsHoldsNothingUpAndIsToldWhatItMissed) {
