@@ -93,6 +93,27 @@ void check_command(const CommandSpec& spec, const Json& job, const CheckedMachin
   check_addresses(*command, diagnostics);
 }
 
+// A rule that is a program of the job's own never starts where that program does not.
+void check_rules(const Json& job, Diagnostics& diagnostics) {
+  const Json debug = job.value("debug", Json());
+  const Json rules = debug.is_object() ? debug.value("rules", Json()) : Json();
+  for (std::size_t i = 0; i < rules.size() && rules.is_array(); ++i) {
+    const Json argv = rules[i].is_object() ? rules[i].value("argv", Json()) : Json();
+    CommandSpec spec;
+    for (const Json& word : argv) spec.argv.push_back(word.is_string() ? word.get<std::string>() : "");
+    Diagnostics of_rule;
+    const auto command = find_command(spec, of_rule);
+    if (command) check_program_fits(*command, of_rule);
+    const auto at = [&](const Error& fault) {
+      constexpr std::string_view kOfTrainer = "trainer.";
+      const std::string path = join_path("debug.rules", i);
+      return path + "." + (fault.path.starts_with(kOfTrainer) ? fault.path.substr(kOfTrainer.size()) : "argv");
+    };
+    for (const Error& fault : of_rule.errors()) diagnostics.error(at(fault), fault.message, fault.hint);
+    for (const Error& doubt : of_rule.warnings()) diagnostics.warning(at(doubt), doubt.message, doubt.hint);
+  }
+}
+
 // Of one rank on this machine.
 int threads_of(const TrainerSpec& spec) {
   const auto* xgboost = std::get_if<XgboostSpec>(&spec);
@@ -131,6 +152,7 @@ void check_job(std::string_view document, const CheckedMachine& machine, Diagnos
     check_files(xgboost->data, diagnostics);
     if (diagnostics.ok()) check_data(*xgboost, *job, machine, diagnostics);
   }
+  check_rules(*job, diagnostics);
   const bool probed = trainer->contains("preflight") && (*trainer)["preflight"] == kPreflightLocal;
   if (!probed || !diagnostics.ok()) return;
   const auto whole = parse_stored_job(document);

@@ -41,6 +41,20 @@ TEST(JobCheck, FindsACommandThatIsNotThere) {
   EXPECT_THAT(fault_of({{"type", "command"}, {"argv", {"sh"}}, {"working_dir", "/nowhere"}}), HasSubstr("trainer.working_dir"));
 }
 
+TEST(JobCheck, FindsTheProgramOfARuleThatIsNotThere) {
+  const auto faults = [](const Json& argv) {
+    const Json job{{"trainer", {{"type", "command"}, {"argv", {"sh", "-c", "true"}}}},
+                   {"debug", {{"rules", {{{"rule", "overfit"}}, {{"rule", "process"}, {"argv", argv}}}}}}};
+    Diagnostics diagnostics;
+    check_job(job.dump(), {}, diagnostics);
+    return diagnostics.ok() ? "" : diagnostics.errors().front().path + ": " + diagnostics.errors().front().message;
+  };
+  EXPECT_EQ(faults({"sh", "-c", "cat"}), "");
+  EXPECT_THAT(faults({"no-such-rule"}), HasSubstr("debug.rules[1].argv[0]: the command `no-such-rule`"));
+  EXPECT_THAT(faults({"/nowhere/rule", "x"}), HasSubstr("debug.rules[1].argv[0]: "));
+  EXPECT_THAT(faults({"sh", "/nowhere/rule.sh"}), HasSubstr("debug.rules[1].argv[1]: "));
+}
+
 TEST(JobCheck, FindsDataThatIsNoFileAndValuesThatAreNotThere) {
   EXPECT_THAT(fault_of({{"type", "xgboost"}, {"data", {{"train", "/dev/zero"}, {"format", "csv"}, {"label", "y"}}}}),
               HasSubstr("trainer.data.train: /dev/zero is a character device"));
