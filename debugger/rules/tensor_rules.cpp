@@ -1,4 +1,5 @@
 // Rules on any tensor by itself: its reductions at a step, and against those of the steps before.
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <limits>
@@ -195,6 +196,7 @@ class WeightUpdateRatio final : public Rule {
       moved += (values[i] - before[i]) * (values[i] - before[i]);
       size += before[i] * before[i];
     }
+    if (size == 0 && moved > 0) return std::nullopt;  // it began with zeros: there was no size to move by
     const double ratio = std::sqrt(moved) / (std::sqrt(size) + epsilon_);
     if (ratio >= small_ && ratio <= large_) return std::nullopt;
     const double bound = ratio < small_ ? small_ : large_;

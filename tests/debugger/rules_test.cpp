@@ -88,6 +88,13 @@ TEST(Rules, WeightUpdateRatioFiresOutsideOfItsBounds) {
   EXPECT_NE(second(5.1), "");
   EXPECT_EQ(second(0.51), "");
   EXPECT_NE(second(0.49), "");
+  RuleDriver from_zero(rule);
+  EXPECT_EQ(from_zero.array("weights/w", {0, 0}).judge(1), "");
+  EXPECT_EQ(from_zero.array("weights/w", {1, 0}).judge(2), "") << "zeros have no size to move by";
+  EXPECT_NE(from_zero.array("weights/w", {3, 0}).judge(3), "");
+  RuleDriver still(rule);
+  EXPECT_EQ(still.array("weights/w", {0, 0}).judge(1), "");
+  EXPECT_NE(still.array("weights/w", {0, 0}).judge(2), "") << "they may yet stand still";
 }
 
 TEST(Rules, LossNotDecreasingComparesWithTheNewestValueThatIsOldEnough) {
