@@ -20,6 +20,8 @@ struct PlotEnds {
 };
 
 // Lines of at most `width` columns: ten of the curve, with the highest and the lowest value at its side, and the ends of x below.
+// Positive values that are a million times apart are on a logarithmic axis, which says so; where values are not finite, a last
+// line says how many, and which is the first.
 std::vector<std::string> text_plot(const std::vector<PlotPoint>& points, std::size_t width, const PlotEnds& ends = {});
 
 }  // namespace tuneband::cli

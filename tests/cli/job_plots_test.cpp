@@ -64,5 +64,26 @@ TEST(JobPlots, TheEndsOfAPlotAreNamed) {
   EXPECT_THAT(text_plot({{0, 1}, {10, 2}}, 80).back(), HasSubstr("step 0"));
 }
 
+TEST(JobPlots, WhatIsNotFiniteIsCounted) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(text_plot({{0, 1}, {10, 2}, {20, kInfinity}, {30, std::nan("")}}, 80).back(),
+              testing::EndsWith(" not finite at 2 of them, first inf at 20"));
+  EXPECT_THAT(text_plot({{20, kInfinity}}, 80).front(), HasSubstr("no finite value at 1 step"));
+}
+
+TEST(JobPlots, ValuesAMillionTimesApartAreOnALogarithmicAxis) {
+  const auto middle = [](double high) { return text_plot({{0, 1e-3}, {1, high}, {2, 1e-3}}, 80)[5]; };
+  EXPECT_THAT(middle(1e3), Not(HasSubstr("logarithmic")));
+  EXPECT_THAT(middle(1.001e3), HasSubstr("logarithmic"));
+  // The second of three values that are each ten thousand times the one before is half way up.
+  const auto lines = text_plot({{0, 1e-8}, {1, 1e-4}, {2, 1}}, 23);
+  const auto dots = [&](std::size_t row, std::size_t column) { return lines[row].substr(13 + 3 * column, 3); };
+  EXPECT_NE(dots(4, 4) + dots(4, 5) + dots(5, 4) + dots(5, 5), "\u2800\u2800\u2800\u2800");
+  EXPECT_EQ(dots(9, 5), "\u2800");
+  const auto least = text_plot({{0, -1e308}, {1, 1e308}, {2, -1e308}}, 80);
+  EXPECT_THAT(least[5], Not(HasSubstr("logarithmic")));
+  EXPECT_NE(least[0].substr(13).find_first_not_of("\u2800"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tuneband::cli
