@@ -6,6 +6,7 @@
 #include "cli/commands/output_file.hpp"
 #include "cli/report/trial_page.hpp"
 #include "debugger/files/array_formats.hpp"
+#include "debugger/mode.hpp"
 
 namespace tuneband::cli {
 
@@ -22,9 +23,10 @@ class TrialTensors {
 
   Outcome<Json> list() { return api_.get(base_); }
 
-  SavedSeries series(const std::string& name, const char* reduction = "mean") {
+  SavedSeries series(const std::string& name, const char* reduction = "mean", const std::string& mode = "") {
     SavedSeries points;
-    const auto answer = api_.get(base_ + "/series?name=" + percent_encoded(name));
+    const auto answer =
+        api_.get(base_ + "/series?name=" + percent_encoded(name) + (mode.empty() ? "" : "&mode=" + percent_encoded(mode)));
     if (!answer) return points;
     for (const Json& step : answer->value("steps", Json::array())) {
       const Json& reductions = step.at("reductions");
@@ -75,6 +77,16 @@ void read_importance(TrialTensors& tensors, const std::string& name, TrialSaved&
     saved.importance[name.substr(kind, feature - kind)][name.substr(feature + 1)] = tensors.series(name);
 }
 
+// "losses/ce" in two modes -> "train-ce", "validation-ce", which stand in one plot.
+void read_loss(TrialTensors& tensors, const Json& tensor, TrialSaved& saved) {
+  const std::string name = tensor.at("name");
+  const std::string own = name.substr(name.find('/') + 1);
+  const Json mode = tensor.value("mode", Json());
+  const bool told = mode.is_string() && debugger::named_mode(name).mode == debugger::Mode::none;
+  const std::string word = mode.is_string() ? mode.get<std::string>() : "none";
+  saved.metrics[told ? word + "-" + own : own] = tensors.series(name, "mean", word);
+}
+
 void read_predictions(TrialTensors& tensors, TrialSaved& saved) {
   const std::vector<std::int64_t> with_labels = tensors.whole_steps(kLabels);
   std::vector<std::int64_t> steps;
@@ -114,6 +126,7 @@ void read_tensors(TrialTensors& tensors, const Json& list, TrialSaved& saved) {
     const std::string name = tensor.at("name");
     const std::string collection = tensor.at("collection");
     if (collection == "metrics") saved.metrics[name.substr(name.find('/') + 1)] = tensors.series(name);
+    if (collection == "losses") read_loss(tensors, tensor, saved);
     if (collection == "feature_importance") read_importance(tensors, name, saved);
     if (collection == "shap") contributions.push_back(name);
     predicted = predicted || name == kPredictions;
@@ -136,6 +149,10 @@ Finished write_trial_report(Session session, const ReportOptions& options) {
   TrialSaved saved;
   saved.job = job->name;
   saved.trial = *trial;
+  if (const auto document = session.api.get(job_path(job->name))) {
+    const Json trainer = document->value("spec", Json::object()).value("trainer", Json::object());
+    saved.of_trees = trainer.value("type", Json()) == "xgboost";
+  }
   const auto findings = session.api.get(trial_path(job->name, *options.trial) + "/findings");
   saved.findings = findings ? findings->value("findings", Json::array()) : Json::array();
   read_tensors(tensors, *list, saved);

@@ -86,7 +86,7 @@ std::string findings_of(const TrialSaved& saved) {
   std::string list = "<ul>\n";
   for (const Json& finding : saved.findings) {
     list += "<li><b>" + markup_text(page_text(finding, "rule")) + "</b>, step " + markup_text(page_text(finding, "step")) + ": " +
-            markup_text(page_text(finding, "message")) + ". " + markup_text(page_text(finding, "remedy")) + "</li>\n";
+            markup_text(page_text(finding, "message")) + ". What helps: " + markup_text(page_text(finding, "remedy")) + "</li>\n";
   }
   return list + "</ul>\n";
 }
@@ -96,7 +96,7 @@ std::string curves_of(const TrialSaved& saved) {
   for (const auto& [name, series] : saved.metrics) by_metric[metric_of_plot(name)].push_back({name, series});
   if (by_metric.empty()) return not_saved("No metric was saved.", R"("metrics": {})");
   std::vector<std::string> all;
-  for (const auto& [metric, lines] : by_metric) all.push_back(line_plot(lines, {metric, "round", ""}));
+  for (const auto& [metric, lines] : by_metric) all.push_back(line_plot(lines, {metric, saved.of_trees ? "round" : "step", ""}));
   return page_plots(all);
 }
 
@@ -236,9 +236,10 @@ std::string trial_page(const TrialSaved& saved) {
   page += head_of(saved);
   page += page_section("Findings", findings_of(saved));
   page += page_section("Learning curves", curves_of(saved));
-  page += page_section("Importance of the features", importance_of(saved));
-  page += predictions_of(saved);
-  page += page_section("Contributions of the features (SHAP)", contributions_of(saved));
+  const auto has = [&](bool some) { return saved.of_trees || some; };  // what others could not have saved is not missed
+  if (has(!saved.importance.empty())) page += page_section("Importance of the features", importance_of(saved));
+  if (has(!saved.predictions.empty())) page += predictions_of(saved);
+  if (has(!saved.contributions.empty())) page += page_section("Contributions of the features (SHAP)", contributions_of(saved));
   return page + "</body>\n</html>\n";
 }
 

@@ -26,7 +26,8 @@ struct TrialSaved {
   std::string job;
   Json trial;                                                            // Trial of docs/api.md
   Json findings;                                                         // [Finding]
-  std::map<std::string, SavedSeries> metrics;                            // "train-auc"
+  bool of_trees = true;                                                  // of the trainer xgboost: its steps are rounds
+  std::map<std::string, SavedSeries> metrics;                            // "train-auc"; of commands losses, too
   std::map<std::string, std::map<std::string, SavedSeries>> importance;  // by kind, then feature
   std::vector<std::pair<std::int64_t, Predicted>> predictions;           // by step, of the validation data
   bool predictions_reduced = false;                                      // some were saved, as reductions alone

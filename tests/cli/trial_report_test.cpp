@@ -26,6 +26,16 @@ TrialSaved saved_trial() {
 
 }  // namespace
 
+TEST(TrialPage, OfACommandWhatItCannotHaveSavedIsNotMissed) {
+  TrialSaved saved = saved_trial();
+  saved.metrics["train-ce"] = {{1, 0.5}, {2, 0.25}};
+  EXPECT_THAT(trial_page(saved), HasSubstr("The importance of the features was not saved"));
+  EXPECT_THAT(trial_page(saved), HasSubstr(">round<"));
+  saved.of_trees = false;
+  EXPECT_THAT(trial_page(saved), Not(HasSubstr("was not saved")));
+  EXPECT_THAT(trial_page(saved), HasSubstr(">step<"));
+}
+
 TEST(TrialFigures, ATaskIsWhatLabelsAndPredictionsLookLike) {
   EXPECT_EQ(task_of({{0, 1, 1}, {0.2, 0.5, 1}}), Task::binary);
   EXPECT_EQ(task_of({{0, 1, 1}, {0.2, 0.5, 1.5}}), Task::regression);
