@@ -263,7 +263,9 @@ void add_check(CLI::App& app, Command& chosen, Arguments& arguments) {
       ->required()
       ->type_name("JOB.json");
   auto* trial = check->add_option("TRIAL", arguments.trial, "The trial's number")->check(whole_number_between(0, kTrialsMax));
-  auto* rules = check->add_option("--rule", arguments.check.rules, "A rule and its parameters; may be repeated")
+  auto* rules = check
+                    ->add_option("--rule", arguments.check.rules,
+                                 "A rule and its parameters, or a rule as a job has it (JSON); may be repeated")
                     ->needs(trial)
                     ->type_name("TYPE[,PARAMETER=VALUE...]");
   check->add_option("--rank", arguments.check.rank, "Of a distributed trial")

@@ -11,6 +11,7 @@
 #include "cli/format.hpp"
 #include "cli/terminal/text_plot.hpp"
 #include "core/text.hpp"
+#include "debugger/reductions.hpp"
 
 namespace tuneband::cli {
 
@@ -305,8 +306,13 @@ Finished print_rules(Console& console, const Json& answer) {
   return kExitOk;
 }
 
-// "overfit" or "overfit,patience=3,ratio_threshold=0.2", as a rule of the document.
+// "overfit", "overfit,patience=3,ratio_threshold=0.2" or {"rule": "bound", ...}: as a rule of the document.
 Outcome<Json> rule_from(const std::string& text) {
+  if (text.starts_with('{')) {
+    auto written = parse_json(text);
+    if (!written) return bad_input("--rule: " + written.error().message);
+    return std::move(*written);
+  }
   Json rule = Json::object();
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
@@ -328,8 +334,16 @@ Outcome<Json> rule_from(const std::string& text) {
 }  // namespace
 
 Finished show_tensors(Session session, const TensorsOptions& options) {
+  if (!options.reduction.empty() && !debugger::reduction_from(options.reduction)) {
+    return bad_input("--reduction: expected " + one_of(debugger::reduction_names()) + ", got " + options.reduction);
+  }
   if (options.beside && !options.output.empty()) return bad_input("--output writes one array: it does not go with --beside");
   if (options.beside) return show_beside(session, options);
+  for (const auto& [option, given] : {std::pair{"--step", options.step.has_value()},
+                                      {"--reduction", !options.reduction.empty()},
+                                      {"--output", !options.output.empty()}}) {
+    if (given && options.name.empty()) return bad_input(std::string(option) + " needs NAME: a tensor, as the list has it");
+  }
   if (options.name.empty()) return list_tensors(session, options);
   if (options.output.empty()) return show_series(session, options);
   if (!options.step) return bad_input("--output needs --step: one array is saved");

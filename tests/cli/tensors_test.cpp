@@ -61,6 +61,28 @@ TEST_F(TensorsBeside, WithoutANameEveryTensorIsShownAtTheLastStepOfBoth) {
   EXPECT_THAT(shown({.job = "7", .trial = 3, .output = "x.npy", .beside = 7}), HasSubstr("does not go with --beside"));
 }
 
+TEST_F(TensorsBeside, WhatIsAskedOfATensorNeedsItsName) {
+  EXPECT_THAT(shown({.job = "7", .trial = 3, .step = 4}), HasSubstr("--step needs NAME"));
+  EXPECT_THAT(shown({.job = "7", .trial = 3, .output = "x.npy"}), HasSubstr("--output needs NAME"));
+  EXPECT_THAT(shown({.job = "7", .trial = 3, .reduction = "max"}), HasSubstr("--reduction needs NAME"));
+  EXPECT_THAT(shown({.job = "7", .trial = 3, .name = "weights/fc1", .reduction = "median"}),
+              testing::AllOf(HasSubstr("--reduction: expected min, max, mean"), HasSubstr("got median")));
+}
+
+TEST_F(TensorsBeside, ARuleIsAskedAsAJobHasIt) {
+  const char* const none = R"({"findings": [], "rules": []})";
+  server_.answer("POST /v1/jobs/7/trials/3/check?rank=0", none);
+  const auto asked = [&](const std::string& rule) {
+    std::ostringstream out;
+    Console console{Terminal{}, out, out, false};
+    ApiClient api = std::move(ApiClient::create(server_.url()).value());
+    const Finished finished = check_trial({api, console}, {.job = "7", .trial = 3, .rules = {rule}});
+    return finished ? "" : finished.error().errors.front().message;
+  };
+  EXPECT_EQ(asked(R"({"rule": "bound", "reduction": "mean", "above": 3, "collections": ["losses"]})"), "");
+  EXPECT_THAT(asked(R"({"rule": )"), HasSubstr("--rule: "));
+}
+
 const char* const kModes = R"({"name": "losses/ce", "rank": 0, "steps": [
   {"step": 10, "mode": "train", "value": 0.5, "reductions": {"mean": 0.5}},
   {"step": 10, "mode": "validation", "value": 0.75, "reductions": {"mean": 0.75}},
