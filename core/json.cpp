@@ -265,7 +265,8 @@ void ObjectReader::finish() {
       continue;
     }
     const auto hint = did_you_mean(field, candidates);
-    diagnostics_.error(path_to(field), "unknown field", hint.empty() ? "known fields: " + one_of(candidates) : hint);
+    diagnostics_.error(path_to(field), "unknown field",
+                       hint.empty() ? candidates.empty() ? "there are none" : "known fields: " + one_of(candidates) : hint);
   }
 }
 

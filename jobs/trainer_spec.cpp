@@ -293,7 +293,8 @@ std::vector<std::pair<std::string, std::string>> read_parameters(ObjectReader& t
     if (auto text = scalar_text(value); text && !has_nul(*text)) {
       parameters.emplace_back(name, std::move(*text));
     } else {
-      trainer.diagnostics().error(join_path(path, name), "expected a number, a text, true or false, got " + excerpt(value));
+      trainer.diagnostics().error(join_path(path, name), "expected a number, a text, true or false, got " + excerpt(value),
+                                  name == "eval_metric" ? "trainer.eval_metric takes several" : "");
     }
   }
   return parameters;

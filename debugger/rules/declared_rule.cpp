@@ -92,7 +92,8 @@ std::vector<RuleType> declared_rules() {
   return {{"bound",
            {"*"},
            {},
-           "a tensor, and what it is to be divided by: at the same step, in another mode at the same or an earlier one",
+           "a tensor, and what it is to be divided by: at the same step (of another trial what that had saved before this one "
+           "began), in another mode at the same or an earlier one",
            "look at the tensors before it by name",
            make_rule<Bound>,
            true}};

@@ -94,7 +94,7 @@ std::vector<RuleType> run_rules() {
       {"similar_across_runs",
        {"*"},
        {{"other_trial", std::nullopt, 0, kTrialMax, true}, {"rtol", 1e-5, 0, kMost}, {"atol", 1e-8, 0, kMost}},
-       "a tensor that the other trial saved at the same step",
+       "a tensor that the other trial had saved at the same step before this one began",
        "of two trials with one configuration and one seed the first tensor that differs leads to what is not deterministic: data "
        "order, threads, initialisation; of two configurations to what the change does first",
        make_rule<SimilarAcrossRuns>},

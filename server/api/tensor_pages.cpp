@@ -83,7 +83,7 @@ Error no_tensor(const TensorReader& reader, const TensorQuery& query) {
   for (const TensorEntry& entry : reader.tensors()) names.push_back(entry.name);
   const std::vector<std::string> modes = modes_of(reader, query.name);
   if (query.mode && !modes.empty()) {
-    return not_there("`" + query.name + "` was saved in the mode " + join_and(modes) + ", not " +
+    return not_there("`" + query.name + "` was saved in the mode" + (modes.size() > 1 ? "s " : " ") + join_and(modes) + ", not " +
                      std::string(to_string(*query.mode)) + (query.trial_ended ? "" : " yet"));
   }
   if (names.empty()) {
