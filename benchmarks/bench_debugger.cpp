@@ -1,5 +1,6 @@
-// The debugger: one tensor of one trial among 10,000 that have saved theirs, and what the findings of 1,000 running trials add to
-// a sync. Its ratio is against the same syncs of a job without a `debug` section (the baseline).
+// The debugger: one tensor of one trial among 10,000 that have saved theirs, how five rules stand over 10,000 trials, and what
+// the findings of 1,000 running trials add to a sync. Its ratio is against the same syncs of a job without a `debug` section (the
+// baseline).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "analytics/reader.hpp"
 #include "core/random.hpp"
+#include "db/store.hpp"
 #include "debugger/files/tensor_writer.hpp"
 #include "scheduler/scheduler.hpp"
 #include "server/api/tensor_pages.hpp"
@@ -26,6 +29,7 @@ constexpr int kScalars = 40;  // as metrics, resources and the importance of som
 constexpr std::size_t kRows = 1'000;
 constexpr int kTrialsRunning = 1'000;
 constexpr int kSyncs = 5;  // of each
+constexpr int kRepeats = 9;
 
 double ms_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
@@ -63,7 +67,9 @@ void measure(const char* what, const std::string& trials, const auto& read) {
 
 void measure_reading(const std::string& dir) {
   const std::string trials = dir + "/jobs/1/trials";
-  for (int trial = 0; trial < kTrialsSaved; ++trial) save_trial(trials + "/" + std::to_string(trial));
+  save_trial(trials + "/0");
+  for (int trial = 1; trial < kTrialsSaved; ++trial)
+    fs::copy(trials + "/0", trials + "/" + std::to_string(trial), fs::copy_options::recursive);
   fmt::print("{:<44} {:>9} {:>9}\n", "of one trial among 10,000", "p50 ms", "p99 ms");
   measure("a number at each step", trials, [](server::TensorQuery& query) {
     query.name = "feature_importance/gain/feature-7";
@@ -78,7 +84,7 @@ void measure_reading(const std::string& dir) {
 
 // ---- findings -----------------------------------------------------------------------------------------------------------------
 
-JobSpec spec_of(bool with_rules) {
+Json document_of(bool with_rules) {
   Json document = Json::parse(R"({"name": "bench", "objective": {"metric": "value", "goal": "maximize"},
       "search_space": {"a": {"type": "float", "min": 0, "max": 1}}, "sampler": {"type": "random"},
       "trainer": {"type": "command"}, "scheduler": {"type": "none", "max_resource": 1000}, "limits": {"max_trials": 1000}})");
@@ -86,8 +92,12 @@ JobSpec spec_of(bool with_rules) {
     document["debug"]["rules"] = Json::array();
     for (int i = 0; i < kSyncs; ++i) document["debug"]["rules"].push_back({{"rule", "overfit"}, {"name", fmt::format("r{}", i)}});
   }
+  return document;
+}
+
+JobSpec spec_of(bool with_rules) {
   Diagnostics diagnostics;
-  return JobSpec::parse(document, diagnostics);
+  return JobSpec::parse(document_of(with_rules), diagnostics);
 }
 
 // Each sync brings an observation, and with rules a finding that was not told before: more than any job has. Microseconds a sync.
@@ -137,12 +147,83 @@ void measure_findings() {
              with[2] / without[2]);
 }
 
+// ---- how rules stand ----------------------------------------------------------------------------------------------------------
+
+// A job whose trials are all over, and have each told how far its rules are; in every tenth the first rule has found something.
+void store_job(const std::string& path, bool with_rules) {
+  Store store = Store::open(path);
+  JobRow job;
+  job.id = JobId{1};
+  job.name = "bench";
+  job.spec_json = document_of(with_rules).dump();
+  job.state = JobState::completed;
+  job.ended_at = Timestamp{kTrialsSaved};
+  job.trials_created = job.trials_completed = kTrialsSaved;
+  std::vector<Write> writes = {job};
+  for (int number = 0; number < kTrialsSaved; ++number) {
+    TrialRow trial;
+    trial.id = {job.id, number};
+    trial.state = TrialState::completed;
+    trial.origin = "sampler";
+    trial.attempts = trial.attempts_in_all = 1;
+    trial.epoch = Epoch{number + 1};
+    trial.worker = WorkerId{"worker-0"};
+    trial.until_resource = kSteps;
+    trial.configuration = {{"a", 0.5}};
+    trial.resource = trial.objective_resource = kSteps;
+    trial.objective = random_unit(2, {static_cast<std::uint64_t>(number)});
+    trial.started_at = trial.ended_at = Timestamp{number};
+    for (int i = 0; with_rules && i < kSyncs; ++i)
+      trial.rules.push_back({{fmt::format("r{}", i), kSteps, kSteps, kSteps, ""}, Timestamp{number}});
+    writes.emplace_back(trial);
+    if (with_rules && number % 10 == 0) {
+      FindingRow finding;
+      finding.trial = trial.id;
+      finding.rule = "r0";
+      finding.tensor = "metrics/value";
+      finding.action = "note";
+      finding.sequence = number;
+      writes.emplace_back(finding);
+    }
+  }
+  store.commit(writes);
+}
+
+double median_ms(const auto& read) {
+  std::vector<double> ms;
+  for (int i = 0; i < kRepeats; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    read();
+    ms.push_back(ms_since(begin));
+  }
+  std::sort(ms.begin(), ms.end());
+  return ms[kRepeats / 2];
+}
+
+void measure_rules(const std::string& dir) {
+  fs::create_directories(dir);
+  for (const bool with_rules : {false, true}) store_job(dir + (with_rules ? "/with.db" : "/without.db"), with_rules);
+  Reader without = Reader::open(dir + "/without.db");
+  Reader with = Reader::open(dir + "/with.db");
+  const auto summary = [](Reader& reader) { return median_ms([&] { reader.summary(JobId{1}, {}, {}, Timestamp{0}).value(); }); };
+  const double base = summary(without);
+  const double all = summary(with);
+  fmt::print("\nof a job of 10,000 trials                       ms\n");
+  fmt::print("{:<44} {:>5.1f}\n", "its summary without rules", base);
+  fmt::print("{:<44} {:>5.1f}  {:.2f} times\n", "with five rules", all, all / base);
+  fmt::print("{:<44} {:>5.1f}\n", "how its rules stand", median_ms([&] {
+               if (with.rules_of_job(JobId{1})->rules.size() != kSyncs) throw std::runtime_error("rules are missing");
+             }));
+}
+
 }  // namespace
 
 int main() {
   const std::string dir = (fs::temp_directory_path() / "tuneband-bench-debugger").string();
   fs::remove_all(dir);
   measure_reading(dir);
+  fs::remove_all(dir);
+  measure_rules(dir);
   fs::remove_all(dir);
   measure_findings();
 }
