@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analytics/reader.hpp"
+#include "core/text.hpp"
 #include "db/row_columns.hpp"
 
 namespace tuneband {
