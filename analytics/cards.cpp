@@ -12,9 +12,9 @@ namespace {
 // Of the work that is planned: by resource where that is known in advance, else by trials.
 std::optional<double> progress_of(const JobRow& row, const ParsedJob* parsed) {
   if (ended(row.state)) return 1.0;
-  if (parsed == nullptr || !parsed->plan.trials || *parsed->plan.trials == 0) return std::nullopt;
+  if (parsed == nullptr || !parsed->plan.trials) return std::nullopt;
   const int over = row.trials_completed + row.trials_stopped + row.trials_failed + row.trials_cancelled;
-  const double share = parsed->plan.exact && parsed->plan.total_resource > 0
+  const double share = parsed->plan.exact
                            ? static_cast<double>(row.resource_spent) / static_cast<double>(parsed->plan.total_resource)
                            : static_cast<double>(over) / static_cast<double>(*parsed->plan.trials);
   return std::min(1.0, share);

@@ -21,10 +21,7 @@ void Decimator::add(CurvePoint point) {
   const std::int64_t index = seen_++;
   if (total_ <= points_max_ || index == 0) {
     kept_.push_back(std::move(point));
-  } else if (index >= total_ - 1) {
-    close_stretch();
-    kept_.push_back(std::move(point));
-  } else {
+  } else {  // the last point has a stretch of its own
     const std::int64_t stretches = (points_max_ - 2) / 2;
     const std::int64_t stretch = (index - 1) * stretches / (total_ - 2);
     if (stretch != stretch_) close_stretch();

@@ -8,7 +8,7 @@ namespace {
 
 // The text from `begin`, a quotation mark, up to the mark that ends it; empty when none does.
 std::string_view quoted_at(std::string_view text, std::size_t begin) {
-  if (begin >= text.size() || text[begin] != '"') return {};
+  if (text[begin] != '"') return {};
   for (std::size_t end = begin + 1; end < text.size(); ++end) {
     if (text[end] == '\\') {
       ++end;
@@ -34,7 +34,7 @@ bool is_number(std::string_view text) {
 }
 
 std::string_view value_at(std::string_view text, std::size_t begin) {
-  if (begin < text.size() && text[begin] == '"') return quoted_at(text, begin);
+  if (text[begin] == '"') return quoted_at(text, begin);
   const std::string_view word = text.substr(begin, text.find_first_of(",}", begin) - begin);
   return word == "true" || word == "false" || is_number(word) ? word : std::string_view();
 }
@@ -44,14 +44,14 @@ std::string_view value_at(std::string_view text, std::size_t begin) {
 bool read_flat_json(std::string_view text, std::vector<FlatMember>& members) {
   members.clear();
   if (text == "{}") return true;
-  if (text.size() < 2 || text.front() != '{' || text.back() != '}') return false;
+  if (!text.starts_with('{') || !text.ends_with('}')) return false;  // which ends no name and no value: `at` stays within
   for (std::size_t at = 1;;) {
     const std::string_view name = quoted_at(text, at);
     at += name.size();
-    if (name.empty() || at >= text.size() || text[at] != ':') return false;
+    if (name.empty() || text[at] != ':') return false;
     const std::string_view value = value_at(text, ++at);
     at += value.size();
-    if (value.empty() || at >= text.size()) return false;
+    if (value.empty()) return false;
     members.push_back({name, value});
     if (text[at] == '}') return at + 1 == text.size();
     if (text[at++] != ',') return false;

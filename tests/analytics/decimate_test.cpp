@@ -13,7 +13,7 @@
 namespace tuneband {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 using Values = std::vector<std::optional<double>>;
@@ -63,8 +63,8 @@ TEST(Decimator, KeepsWithinTheLimitTheShapeOfAnyCurve) {
       EXPECT_EQ(left.back(), total);
       const auto lowest = std::min_element(values.begin(), values.end()) - values.begin() + 1;
       const auto highest = std::max_element(values.begin(), values.end()) - values.begin() + 1;
-      EXPECT_THAT(left, testing::Contains(lowest)) << total << " " << most;
-      EXPECT_THAT(left, testing::Contains(highest)) << total << " " << most;
+      EXPECT_THAT(left, ::testing::Contains(lowest)) << total << " " << most;
+      EXPECT_THAT(left, ::testing::Contains(highest)) << total << " " << most;
       // No stretch is left out: none is twice as long as another.
       for (std::size_t i = 1; i < left.size(); ++i) {
         EXPECT_LE(left[i] - left[i - 1], 2 * ((total - 2) / ((most - 2) / 2) + 1)) << total << " " << most;

@@ -10,9 +10,11 @@ namespace {
 
 TEST(FlatJson, MembersAreAsTheyStand) {
   std::vector<FlatMember> members;
-  ASSERT_TRUE(read_flat_json(R"({"a":-0.5e-7,"b \" }":"x,\\","c":true,"d":0})", members));
+  ASSERT_TRUE(read_flat_json(R"({"a":-0.5e-7,"b \" }":"x,\\","c":true,"d":0,"e":0.5,"f":19,"g":1e+5})", members));
   EXPECT_THAT(members, ::testing::ElementsAre(FlatMember{"\"a\"", "-0.5e-7"}, FlatMember{R"("b \" }")", R"("x,\\")"},
-                                              FlatMember{"\"c\"", "true"}, FlatMember{"\"d\"", "0"}));
+                                              FlatMember{"\"c\"", "true"}, FlatMember{"\"d\"", "0"},
+                                              FlatMember{"\"e\"", "0.5"}, FlatMember{"\"f\"", "19"},
+                                              FlatMember{"\"g\"", "1e+5"}));
   EXPECT_TRUE(read_flat_json("{}", members));
   EXPECT_TRUE(members.empty());
 }
@@ -44,8 +46,21 @@ TEST(FlatJson, WhatIsNotFlatOrNoJsonIsRefused) {
                                       "{\"a\":\"\\\"}",
                                       "{\"a\":-}",
                                       "{\"a\":1;\"b\":2}",
+                                      "{\"a\":\"x\";\"b\":2}",
+                                      "{\"a\":5.e3}",
+                                      "[\"a\":1}",
                                       "{\"a\":truex}"})
     EXPECT_FALSE(read_flat_json(text, members)) << text;
+}
+
+TEST(FlatJson, WhatFollowsTheTextInMemoryIsNotRead) {
+  std::vector<FlatMember> members;
+  const std::string_view value = R"({"a":"x}"})";
+  EXPECT_TRUE(read_flat_json(value, members));
+  EXPECT_FALSE(read_flat_json(value.substr(0, 8), members));
+  const std::string_view name = R"({"a}":1})";
+  EXPECT_TRUE(read_flat_json(name, members));
+  EXPECT_FALSE(read_flat_json(name.substr(0, 4), members));
 }
 
 // Whatever is taken, the reader of JSON takes too.

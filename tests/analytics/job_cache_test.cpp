@@ -46,6 +46,9 @@ TEST(JobCache, WhatIsLargerThanAllOfItIsNotKept) {
   cache.keep(JobId{2}, job_of(100'001));
   EXPECT_TRUE(cache.find(JobId{1}));
   EXPECT_FALSE(cache.find(JobId{2}));
+  cache.keep(JobId{3}, job_of(100'000));
+  EXPECT_TRUE(cache.find(JobId{3}));
+  EXPECT_EQ(cache.bytes(), 100'000U);
 }
 
 TEST(JobCache, ADocumentThatIsNotReadableIsKeptAsOne) {

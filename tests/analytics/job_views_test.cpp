@@ -24,7 +24,6 @@ class JobViewsTest : public DbTest {
   Json curves(const CurvesQuery& query = {}) { return parsed(Reader::open(path()).curves(kJob, query)); }
   Json decisions() { return parsed(Reader::open(path()).decision_columns(kJob)); }
 
- private:
   std::optional<Store> store_;
 };
 
@@ -44,6 +43,49 @@ TEST_F(JobViewsTest, WhatIsNoFiniteNumberIsATextAndWhatIsNotThereIsNull) {
   EXPECT_EQ(drawn.at("trial"), Json::array({0})) << "the others have no value of the objective";
   EXPECT_EQ(drawn.at("value"), Json::array({"nan", 0.25}));
   EXPECT_EQ(drawn.at("begin"), Json::array({0, 2}));
+}
+
+TEST_F(JobViewsTest, FurtherObjectivesAreAColumnEachAndNotesAreByTheTrialsNumber) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["objectives"] = {spec["objective"], {{"metric", "ms"}, {"goal", "minimize"}}, {{"metric", "size"}, {"goal", "minimize"}}};
+  spec.erase("objective");
+  job.spec_json = spec.dump();
+  TrialRow measured = ended_trial(1, 0, TrialState::stopped, 0.5, 3);
+  measured.more_objectives = {4, 16};
+  store_->commit(std::vector<Write>{job, measured, pending_trial(1, 1)});
+  store_->put_note(kJob, 1, "odd", kNow);
+  EXPECT_EQ(columns().at("more_objectives"), Json::parse("[[4, null], [16, null]]"));
+  EXPECT_EQ(columns().at("notes"), Json::parse(R"({"1": "odd"})"));
+}
+
+TEST_F(JobViewsTest, AColumnForEachNumberOfATrialsRow) {
+  TrialRow trial = ended_trial(1, 0, TrialState::stopped, 0.5, 3);
+  trial.created_at = kStart.plus_ms(50);
+  trial.bracket = 2;
+  trial.rung = 1;
+  trial.until_resource = 9;
+  trial.kept_value = 0.25;
+  trial.kept_resource = 1;
+  trial.attempts_in_all = 4;
+  trial.origin = "enqueued";
+  write_job({trial}, 1);
+  const Json shown = columns();
+  const Json expected = Json::parse(
+      R"({"number": 0, "bracket": 2, "rung": 1, "resource": 3, "until_resource": 9, "objective": 0.5, "objective_resource": 3,
+          "kept_value": 0.25, "kept_resource": 1, "created": 0.05, "started": 0.1, "arrived": null, "ended": 1,
+          "training_seconds": 0.3, "attempts": 3, "segments": 4, "worker": 0, "exit_class": -1, "enqueued": 0})");
+  for (const auto& [name, cell] : expected.items()) EXPECT_EQ(shown.at(name), Json::array({cell})) << name;
+  EXPECT_EQ(shown.at("states").at(shown.at("state").at(0).get<std::size_t>()), "stopped");
+}
+
+TEST_F(JobViewsTest, ReplicasAreAColumnWhereATrialHasMoreThanOne) {
+  TrialRow replicated = ended_trial(1, 0, TrialState::stopped, 0.5, 3);
+  write_job({replicated, pending_trial(1, 1)}, 2);
+  EXPECT_FALSE(columns().contains("replicas"));
+  replicated.peers = {WorkerId{"w1"}};
+  write_job({replicated}, 2);
+  EXPECT_EQ(columns().at("replicas"), Json::array({2, 1}));
 }
 
 TEST_F(JobViewsTest, ACurveKeepsItsEndsItsLowestAndItsHighestPoint) {
@@ -150,6 +192,18 @@ TEST(Columns, ValuesThatAreDrawnHaveSevenDigits) {
   column.write(json);
   json.end_object();
   EXPECT_EQ(text, R"({"value":[0.3333333,1.234568e+08,-2e-20,"inf",0]})");
+}
+
+TEST(Columns, TimesAreSecondsSinceAnother) {
+  std::string text;
+  JsonWriter json(text);
+  Column column("started");
+  column.add_time(kStart.plus_ms(1500), kStart);
+  column.add_time(std::nullopt, kStart);
+  json.begin_object();
+  column.write(json);
+  json.end_object();
+  EXPECT_EQ(text, R"({"started":[1.5,null]})");
 }
 
 TEST(Columns, WordsAreNumberedAsTheyCome) {

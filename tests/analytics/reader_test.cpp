@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/db/db_fixture.hpp"
@@ -327,7 +328,7 @@ TEST_F(ReaderTest, RefusesCursorsThatAreNotItsOwn) {
   write_trials({0.1, 0.2});
   for (const std::string cursor :
        {"x", "n-", "n-x", "n--1", "n-99999999999999999999", "v-7ff0000000000000-1", "v-7ff8000000000000-1", "v--1",
-        "v-3ff0000000000000", "v-3ff0000000000000-", "v-3ff00000000000000000-1", "v-zz-1", "q-1", "-", "n-1 ",
+        "v-3ff0000000000000", "v-3ff0000000000000-", "v-3ff00000000000000000-1", "v-zz-1", "q-1", "nx1", "-", "n-1 ",
         "'; DROP TABLE trials; --", "\xff\xfe\xfd"}) {
     TrialsQuery query;
     query.after = cursor;
@@ -496,6 +497,7 @@ TEST_F(AnalyticsTest, FollowsTheBestInOrderOfArrival) {
             Json::parse(R"({"at": "2026-03-01T12:00:00.201Z", "seconds": 0.201, "trial": 0, "value": 0.7, "resource": 1})"));
   EXPECT_EQ(best[1]["trial"], 1);  // 0.8 first came from here; trial 0 only equalled it
   EXPECT_EQ(best[2]["value"], 0.9);
+  EXPECT_EQ(best[2]["seconds"], 0.505) << "of the verdict, where the value's own time is not kept";
 }
 
 TEST_F(AnalyticsTest, CountsEachRungAgainstThePlan) {
@@ -641,6 +643,25 @@ TEST_F(AnalyticsTest, TakesOffWhatRungsThatRestartTrainedInVain) {
   EXPECT_EQ(summary["training_seconds_saved"], 0.4);
 }
 
+TEST_F(AnalyticsTest, AUnitOfWhatRungsRestartTakesAsLongAsOneThatWasTrained) {
+  Json document = Json::parse(spec_text("a"));
+  document["trainer"]["fidelity"] = "shrinkage";
+  JobRow job = running_job(1, "a");
+  job.spec_json = document.dump();
+  job.resource_spent = 1;
+  job.training_ms = 300;
+  write({job, ended_trial(1, 0, TrialState::stopped, 0.8, 1), decision(1, 0, 0, 0.8, Verdict::stopped, 0)});
+  EXPECT_EQ(analytics()["summary"]["resource_saved"], 8);
+  EXPECT_EQ(analytics()["summary"]["training_seconds_saved"], 2.4);
+}
+
+TEST_F(AnalyticsTest, AClockThatWasSetBackLeavesAJobOfNoTime) {
+  JobRow job = running_job(1, "a");
+  job.created_at = kNow.plus_ms(1);
+  write({job});
+  EXPECT_EQ(analytics()["summary"]["wall_seconds"], 0);
+}
+
 TEST_F(AnalyticsTest, ComparesNumbersOfReplicasInQualityTrainingTimeAndWorkerTime) {
   const auto finished = [](int number, int replicas, double objective, std::int64_t training_ms) {
     TrialRow trial = ended_trial(1, number, TrialState::completed, objective, 9);
@@ -690,14 +711,27 @@ TEST_F(AnalyticsTest, StreamsManyTrialsInPieces) {
   for (int number = 0; number < kMany; ++number) writes.emplace_back(ended_trial(1, number, TrialState::stopped, 0.5, 3));
   write(writes);
   std::string text;
-  int pieces = 0;
-  ASSERT_TRUE(reader().analytics_json(kJob, kNow, [&](std::string_view piece) {
-    EXPECT_LT(piece.size(), 100'000U);
+  std::vector<std::size_t> sizes;
+  const Sink sink = [&](std::string_view piece) {
     text += piece;
-    ++pieces;
-  }));
-  EXPECT_GT(pieces, 5);
+    sizes.push_back(piece.size());
+  };
+  const auto expect_pieces = [&] {
+    ASSERT_GT(sizes.size(), 3U);
+    sizes.pop_back();  // what is left
+    for (const std::size_t size : sizes) {
+      EXPECT_GE(size, 64U * 1024);
+      EXPECT_LT(size, 100'000U);
+    }
+  };
+  ASSERT_TRUE(reader().analytics_json(kJob, kNow, sink));
+  expect_pieces();
   EXPECT_THAT(Json::parse(text)["trials"], SizeIs(kMany));
+  text.clear();
+  sizes.clear();
+  ASSERT_TRUE(reader().analytics_csv(kJob, kNow, sink));
+  expect_pieces();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), kMany + 1);
 }
 
 }  // namespace
