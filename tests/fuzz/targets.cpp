@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "debugger/files/array_formats.hpp"
 #include "debugger/reductions.hpp"
+#include "jobs/parsed_job.hpp"
 #include "scheduler/plan.hpp"
 #include "server/http/http_types.hpp"
 #include "workers/command/metric_parser.hpp"
@@ -17,7 +18,8 @@ namespace tuneband::fuzz {
 namespace {
 
 constexpr Target kTargets[] = {{"job", run_job, 4000},         {"metrics", run_metrics, 4000}, {"sync", run_sync, 4000},
-                               {"tensors", run_tensors, 4000}, {"http", run_http, 1000},       {"tracker", run_tracker, 4000}};
+                               {"tensors", run_tensors, 4000}, {"saved", run_saved, 150},      {"http", run_http, 1000},
+                               {"tracker", run_tracker, 4000}};
 
 std::string text_of(const workers::MetricReport& report) {
   std::string text = report.resource ? std::to_string(*report.resource) : "-";

@@ -28,6 +28,7 @@ void run_job(std::string_view input);      // a job document, as POST /v1/jobs t
 void run_metrics(std::string_view input);  // a command's output
 void run_sync(std::string_view input);     // a worker's message
 void run_tensors(std::string_view input);  // a file for the debugger, and one of its own
+void run_saved(std::string_view input);    // what a trial's file of tensors has, or its command says of them
 void run_http(std::string_view input);     // bytes of a connection to the whole API
 void run_tracker(std::string_view input);  // what ranks do and say, one thing after the other
 
