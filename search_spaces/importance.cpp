@@ -61,6 +61,13 @@ void clip(std::vector<double>& costs) {
   for (double& cost : costs) cost = std::isfinite(cost) ? std::min(cost, fence) : fence;
 }
 
+// Takes the lowest off: beside much that all costs have in common, their squares would round away what differs.
+double take_lowest_off(std::vector<double>& costs) {
+  const double lowest = *std::min_element(costs.begin(), costs.end());
+  for (double& cost : costs) cost -= lowest;
+  return lowest;
+}
+
 // The space as a grid of cells of equal weight in each dimension; a tree is constant in boxes of them.
 class Grid {
  public:
@@ -229,7 +236,7 @@ Ticks ticks_of(const Encoding& encoding, const Grid& grid, std::size_t d) {
   return ticks;
 }
 
-PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees,
+PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, double lowest,
                                 std::size_t d) {
   const Ticks ticks = ticks_of(encoding, grid, d);
   PartialDependence dependence;
@@ -243,14 +250,14 @@ PartialDependence dependence_of(const Encoding& encoding, const Grid& grid, cons
       values.push_back(std::accumulate(begin, end, 0.0) / static_cast<double>(ticks.width));
     }
     const Spread spread = spread_of(values);
-    dependence.mean.push_back(spread.mean);
+    dependence.mean.push_back(lowest + spread.mean);
     dependence.deviation.push_back(spread.deviation);
   }
   return dependence;
 }
 
-void add_surface(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, std::size_t x, std::size_t y,
-                 DependenceSurface& surface) {
+void add_surface(const Encoding& encoding, const Grid& grid, const std::vector<TreeEffects>& trees, double lowest, std::size_t x,
+                 std::size_t y, DependenceSurface& surface) {
   const Ticks across = ticks_of(encoding, grid, x);
   const Ticks up = ticks_of(encoding, grid, y);
   surface.x = across.values;
@@ -268,7 +275,7 @@ void add_surface(const Encoding& encoding, const Grid& grid, const std::vector<T
         values[tree] /= static_cast<double>(up.width * across.width);
       }
       const Spread spread = spread_of(values);
-      surface.mean.push_back(spread.mean);
+      surface.mean.push_back(lowest + spread.mean);
       surface.deviation.push_back(spread.deviation);
     }
   }
@@ -352,6 +359,7 @@ struct Learned {
   std::int64_t resource = 0;
   std::size_t trials = 0;
   double explained = 0;
+  double lowest = 0;  // of the costs, which the trees leave out
   std::vector<TreeEffects> trees;
 };
 
@@ -366,6 +374,7 @@ std::unique_ptr<Learned> learned_from(const SearchSpace& space, const History& h
   learned->trials = samples.costs.size();
   thin_out(samples);
   clip(samples.costs);
+  learned->lowest = take_lowest_off(samples.costs);
 
   const std::vector<Point> points = filled_points(encoding, samples);
   std::vector<const double*> rows;
@@ -393,7 +402,7 @@ std::size_t dimension_of(const Encoding& encoding, const std::string& parameter)
 std::optional<Importance> importance_of(const SearchSpace& space, const History& history) {
   const auto learned = learned_from(space, history);
   if (!learned) return std::nullopt;
-  const auto& [encoding, grid, resource, trials, explained, trees] = *learned;
+  const auto& [encoding, grid, resource, trials, explained, lowest, trees] = *learned;
   const std::size_t dimensions = encoding.dimensions().size();
   Importance importance;
   importance.resource = resource;
@@ -410,7 +419,7 @@ std::optional<Importance> importance_of(const SearchSpace& space, const History&
   for (const std::size_t d : order) {
     const std::string& name = space.parameters()[encoding.dimensions()[d].parameter].name;
     importance.parameters.push_back({name, effects[d].mean, effects[d].deviation});
-    importance.dependence.push_back(dependence_of(encoding, grid, trees, d));
+    importance.dependence.push_back(dependence_of(encoding, grid, trees, lowest, d));
   }
   add_interactions(encoding, grid, trees, order, importance);
   return importance;
@@ -424,7 +433,7 @@ std::optional<DependenceSurface> dependence_surface(const SearchSpace& space, co
   surface.resource = learned->resource;
   surface.trials = learned->trials;
   surface.explained = learned->explained;
-  add_surface(learned->encoding, learned->grid, learned->trees, dimension_of(learned->encoding, x),
+  add_surface(learned->encoding, learned->grid, learned->trees, learned->lowest, dimension_of(learned->encoding, x),
               dimension_of(learned->encoding, y), surface);
   return surface;
 }

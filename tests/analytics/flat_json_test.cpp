@@ -12,9 +12,8 @@ TEST(FlatJson, MembersAreAsTheyStand) {
   std::vector<FlatMember> members;
   ASSERT_TRUE(read_flat_json(R"({"a":-0.5e-7,"b \" }":"x,\\","c":true,"d":0,"e":0.5,"f":19,"g":1e+5})", members));
   EXPECT_THAT(members, ::testing::ElementsAre(FlatMember{"\"a\"", "-0.5e-7"}, FlatMember{R"("b \" }")", R"("x,\\")"},
-                                              FlatMember{"\"c\"", "true"}, FlatMember{"\"d\"", "0"},
-                                              FlatMember{"\"e\"", "0.5"}, FlatMember{"\"f\"", "19"},
-                                              FlatMember{"\"g\"", "1e+5"}));
+                                              FlatMember{"\"c\"", "true"}, FlatMember{"\"d\"", "0"}, FlatMember{"\"e\"", "0.5"},
+                                              FlatMember{"\"f\"", "19"}, FlatMember{"\"g\"", "1e+5"}));
   EXPECT_TRUE(read_flat_json("{}", members));
   EXPECT_TRUE(members.empty());
 }

@@ -202,6 +202,33 @@ TEST(Importance, OfNothingButEqualCostsIsNone) {
   for (const MainEffect& effect : importance->parameters) EXPECT_EQ(effect.share, 0);
 }
 
+TEST(Importance, WhatAllCostsHaveInCommonChangesNothing) {
+  const SearchSpace space = cube();
+  constexpr double kInCommon = 1 << 27;
+  const auto job_above = [&](double common) {  // costs of few enough bits that nothing is rounded
+    return random_job(space, 200, [common](const Configuration& at) {
+      return common +
+             std::round(0x1p20 * (4 * number(at, "a") + 2 * number(at, "b") + number(at, "a") * number(at, "b"))) / 0x1p20;
+    });
+  };
+  const auto near = importance_of(space, job_above(0));
+  const auto far = importance_of(space, job_above(kInCommon));
+  ASSERT_TRUE(near && far);
+  EXPECT_EQ(far->explained, near->explained);
+  for (std::size_t i = 0; i < near->parameters.size(); ++i) {
+    EXPECT_EQ(far->parameters[i].parameter, near->parameters[i].parameter);
+    EXPECT_EQ(far->parameters[i].share, near->parameters[i].share);
+  }
+  for (std::size_t i = 0; i < near->interactions.size(); ++i) EXPECT_EQ(far->interactions[i].share, near->interactions[i].share);
+  const auto expect_above = [](const auto& high, const auto& low) {
+    ASSERT_EQ(high.mean.size(), low.mean.size());
+    for (std::size_t i = 0; i < low.mean.size(); ++i) EXPECT_NEAR(high.mean[i], kInCommon + low.mean[i], 1e-6);
+    EXPECT_EQ(high.deviation, low.deviation);
+  };
+  expect_above(far->dependence.front(), near->dependence.front());
+  expect_above(*dependence_surface(space, job_above(kInCommon), "a", "b"), *dependence_surface(space, job_above(0), "a", "b"));
+}
+
 TEST(Importance, OfNothingButDivergedTrialsIsNone) {
   const SearchSpace space = cube();
   const auto importance = importance_of(space, random_job(space, 50, [](const Configuration&) { return std::nan(""); }));
