@@ -112,6 +112,7 @@ void write_json(JsonWriter& json, const DecisionRow& row) {
 
 void write_json(JsonWriter& json, const FindingRow& row) {
   json.begin_object().field("trial", row.trial.number).field("rule", row.rule).field("tensor", row.tensor);
+  if (!row.mode.empty()) json.field("mode", row.mode);
   json.field("step", row.step).field("value", row.value).field("threshold", row.threshold).field("message", row.message);
   json.field("remedy", row.remedy).field("action", row.action).field("at", row.at);
   json.field("webhook", row.webhook.empty() ? std::nullopt : std::optional(row.webhook)).end_object();

@@ -172,6 +172,7 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("action", row.action);
   columns.field("at", row.at);
   columns.field("webhook", row.webhook);
+  columns.field("mode", row.mode);
 }
 
 template <RowOf<EventRow> Row, class Columns>

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "debugger/mode.hpp"
+
 namespace tuneband::debugger {
 
 enum class Action { note, stop_trial, stop_job };
@@ -14,8 +16,9 @@ std::optional<Action> action_from(std::string_view word);
 
 // The first time that a rule's condition held in a trial: it is not asked again.
 struct Finding {
-  std::string rule;    // its name in the job
-  std::string tensor;  // the one that shows it; "": none does alone
+  std::string rule;        // its name in the job
+  std::string tensor;      // the one that shows it; "": none does alone
+  Mode mode = Mode::none;  // of this tensor
   std::int64_t step = 0;
   double value = 0;      // may be NaN
   double threshold = 0;  // that it was held against

@@ -100,7 +100,14 @@ std::string shown(const TensorAtStep& tensor) {
 }
 
 Finding found(std::string tensor, std::int64_t step, double value, double threshold, std::string message) {
-  return {"", std::move(tensor), step, value, threshold, std::move(message), ""};
+  const Mode mode = named_mode(tensor).mode;
+  return {"", std::move(tensor), mode, step, value, threshold, std::move(message), ""};
+}
+
+Finding found(const TensorAtStep& tensor, std::int64_t step, double value, double threshold, std::string message) {
+  Finding finding = found(tensor.name, step, value, threshold, std::move(message));
+  finding.mode = tensor.mode;
+  return finding;
 }
 
 std::string short_number(double value) { return fmt::format("{:.6g}", value); }

@@ -12,6 +12,7 @@ inline FindingRow finding_row(const debugger::Finding& finding, TrialId trial, d
   row.trial = trial;
   row.rule = finding.rule;
   row.tensor = finding.tensor;
+  if (finding.mode != debugger::Mode::none) row.mode = to_string(finding.mode);
   row.step = finding.step;
   row.value = finding.value;
   row.threshold = finding.threshold;

@@ -201,6 +201,7 @@ struct FindingRow {
   std::string rule;           // its name in the job
   std::int64_t sequence = 0;  // order of arrival in the job, 0, 1, 2...
   std::string tensor;
+  std::string mode;  // of the tensor: "train", "validation", "predict"; "": none, or not known
   std::int64_t step = 0;
   std::optional<double> value;      // may be NaN
   std::optional<double> threshold;  // that it was held against

@@ -202,6 +202,7 @@ void RuleProcess::read_line(const std::string& line) {
   debugger::Finding finding;
   finding.rule = rule_.name;
   finding.tensor = text("tensor");
+  finding.mode = debugger::mode_of(finding.tensor, debugger::mode_from(text("mode")).value_or(debugger::Mode::none));
   const auto step = json->find("step");
   if (step != json->end() && step->is_number_integer()) finding.step = step->get<std::int64_t>();
   finding.value = number("value");

@@ -268,12 +268,12 @@ Finished print_findings(Console& console, const Json& answer, bool with_trial) {
     for (const Json& finding : findings) print_finding(console, finding, with_trial);
     return kExitOk;
   }
-  Table table({{"trial"}, {"rule"}, {"step"}, {"tensor"}, {"value"}, {"threshold"}, {"action"}, {"message"}});
+  Table table({{"trial"}, {"rule"}, {"step"}, {"tensor"}, {"value"}, {"threshold"}, {"action"}, {"message"}, {"mode"}});
   for (const Json& finding : findings) {
     const auto number = [&](const char* field) { return format_value(number_of(finding, field), Precision::exact); };
     table.add_row({std::to_string(integer_of(finding, "trial")), text_of(finding, "rule"),
                    std::to_string(integer_of(finding, "step")), text_of(finding, "tensor"), number("value"), number("threshold"),
-                   text_of(finding, "action"), text_of(finding, "message")});
+                   text_of(finding, "action"), text_of(finding, "message"), mode_text(finding)});
   }
   console.print_table(table);
   return kExitOk;

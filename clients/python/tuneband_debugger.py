@@ -544,8 +544,9 @@ class LiveTrial:
 class Rule:
     """A rule of one's own over a trial: invoke_at_step(step) is called for each saved step, in order; True ends it.
 
-    A tensor or step that is not there (NotSaved) skips that step. What is set in `self.finding` (tensor, value, threshold,
-    message, remedy) becomes the finding's, where the rule is a process of a job: `if __name__ == "__main__": MyRule.serve()`."""
+    A tensor or step that is not there (NotSaved) skips that step. What is set in `self.finding` (tensor, mode, value,
+    threshold, message, remedy) becomes the finding's, where the rule is a process of a job:
+    `if __name__ == "__main__": MyRule.serve()`."""
 
     finding = {}
 

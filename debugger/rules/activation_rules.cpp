@@ -25,7 +25,7 @@ std::optional<double> inactive_nodes(const ArrayView& array, double low, double 
 }
 
 Finding inactive_layer(const TensorAtStep& tensor, std::int64_t step, double percent, double threshold, const char* what) {
-  return found(tensor.name, step, percent, threshold,
+  return found(tensor, step, percent, threshold,
                short_number(percent) + " % of the nodes of " + shown(tensor) + " are " + what + " at step " +
                    std::to_string(step) + ", more than " + short_number(threshold) + " %");
 }
@@ -116,7 +116,7 @@ class PoorWeightInitialization final : public Rule {
     judges();
     const double ratio = largest->summary.variance / smallest->summary.variance;
     if (!(ratio > threshold_)) return std::nullopt;
-    return found(largest->name, step.step, ratio, threshold_,
+    return found(*largest, step.step, ratio, threshold_,
                  "the variance of " + shown(*largest) + " is " + short_number(ratio) + " times that of " + shown(*smallest) +
                      " at step " + std::to_string(step.step));
   }
@@ -129,7 +129,7 @@ class PoorWeightInitialization final : public Rule {
     std::vector<double> values = values_of(*tensor.raw);
     const double range = percentile(values, kHigh) - percentile(values, kLow);
     if (!(range < range_)) return std::nullopt;
-    return found(tensor.name, step, range, range_,
+    return found(tensor, step, range, range_,
                  "the gradients " + shown(tensor) + " lie within " + short_number(range) + " (5 % to 95 %) at step " +
                      std::to_string(step));
   }
@@ -142,7 +142,7 @@ class PoorWeightInitialization final : public Rule {
     its.steps = its.before && std::abs(loss - *its.before) <= kSame * std::abs(*its.before) ? its.steps + 1 : 0;
     its.before = loss;
     if (its.steps < patience_) return std::nullopt;
-    return found(tensor.name, step, its.steps, patience_,
+    return found(tensor, step, its.steps, patience_,
                  shown(tensor) + " did not move for " + std::to_string(its.steps) + " of the first steps");
   }
 

@@ -75,7 +75,7 @@ class Bound final : public Rule {
     message += " is " + short_number(value) + " at step " + std::to_string(step) +
                (declared_.above ? ", not at most " : ", not at least ") + short_number(bound);
     if (declared_.for_steps > 1) message += ", " + std::to_string(declared_.for_steps) + " saved steps in a row";
-    return found(tensor.name, step, value, bound, std::move(message));
+    return found(tensor, step, value, bound, std::move(message));
   }
 
   Declared declared_;

@@ -27,7 +27,7 @@ class CheckInputImages final : public Rule {
       for (std::size_t channel = 0; channel < state.sums.size(); ++channel) {
         const double mean = state.sums[channel] / state.count;
         if (std::abs(mean) <= mean_) continue;
-        return found(tensor.name, step.step, mean, mean_,
+        return found(tensor, step.step, mean, mean_,
                      "channel " + std::to_string(channel) + " of " + shown(tensor) + " has the mean " + short_number(mean) +
                          " over " + short_number(state.images) + " images, further than " + short_number(mean_) + " from 0");
       }
@@ -73,7 +73,7 @@ class NlpSequenceRatio final : public Rule {
       for_each_element(*tensor.raw, [&](double value) { count += value == token_ ? 1 : 0; });
       const double percent = count * kPercent / static_cast<double>(tensor.raw->size());
       if (percent <= percent_) continue;
-      return found(tensor.name, step.step, percent, percent_,
+      return found(tensor, step.step, percent, percent_,
                    short_number(percent) + " % of " + shown(tensor) + " is the token " + short_number(token_) + " at step " +
                        std::to_string(step.step));
     }

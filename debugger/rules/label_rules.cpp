@@ -120,7 +120,7 @@ class ClassImbalance final : public Rule {
     const auto [smallest, largest] = std::minmax_element(counts.begin(), counts.end(), by_count);
     const double ratio = largest->second / smallest->second;
     if (counts.size() < 2 || ratio <= imbalance_) return std::nullopt;
-    return found(labels.name, step, ratio, imbalance_,
+    return found(labels, step, ratio, imbalance_,
                  "of " + shown(labels) + " class " + std::to_string(largest->first) + " has " + short_number(ratio) +
                      " times as many rows as class " + std::to_string(smallest->first));
   }
@@ -136,7 +136,7 @@ class ClassImbalance final : public Rule {
     for (const auto& [label, count] : wrong) {
       const double share = count / rows[label];
       if (share <= misprediction_) continue;
-      return found(both.predictions->name, step, share, misprediction_,
+      return found(*both.predictions, step, share, misprediction_,
                    short_number(share * kPercent) + " % of the rows of class " + std::to_string(label) + " of " +
                        shown(*both.labels) + " are predicted as another class at step " + std::to_string(step));
     }
@@ -190,7 +190,7 @@ class Confusion final : public Rule {
   }
 
   static Finding finding(const Labelled& both, std::int64_t step, std::size_t label, std::size_t as, double share, double bound) {
-    return found(both.predictions->name, step, share, bound,
+    return found(*both.predictions, step, share, bound,
                  "of the rows of class " + std::to_string(label) + " of " + shown(*both.labels) + " " +
                      short_number(share * kPercent) + " % are predicted as class " + std::to_string(as) + " at step " +
                      std::to_string(step) + (label == as ? ", less than " : ", more than ") + short_number(bound * kPercent) +

@@ -60,7 +60,7 @@ class LossNotDecreasing final : public Rule {
     const bool better = std::isinf(before) && before > 0 ? now < before : before - now >= needed && now < before;
     if (better || (perfect(value, maximize) && perfect(old, maximize))) return std::nullopt;
     const double change = old == 0 ? std::numeric_limits<double>::quiet_NaN() : (before - now) / std::abs(old) * kPercent;
-    return found(tensor.name, step, change, percent_,
+    return found(tensor, step, change, percent_,
                  shown(tensor) + " is " + short_number(value) + " at step " + std::to_string(step) + " and was " +
                      short_number(old) + " at step " + std::to_string(old_step) + ": not better by " + short_number(percent_) +
                      " %");
@@ -136,7 +136,7 @@ class Overfit final : public Rule {
       int& exceeded = exceeded_[metric];
       exceeded = ratio > ratio_ ? exceeded + 1 : 0;
       if (exceeded < patience_) continue;
-      return found(pair.validation_tensor->name, step.step, ratio, ratio_,
+      return found(*pair.validation_tensor, step.step, ratio, ratio_,
                    shown(*pair.validation_tensor) + " is " + short_number(pair.validation) + " at step " +
                        std::to_string(step.step) + " where the training data has " + short_number(pair.train) + ": worse by " +
                        short_number(ratio * kPercent) + " %, more than " + short_number(ratio_ * kPercent) + " %");
@@ -171,7 +171,7 @@ class Overtraining final : public Rule {
       if (pair.train_is_new) waited.train.note(as_loss(pair.train, *maximize), delta_);
       waited.validation.note(as_loss(pair.validation, *maximize), delta_);
       if (waited.train.steps < patience_train_ || waited.validation.steps < patience_validation_) continue;
-      return found(pair.validation_tensor->name, step.step, waited.validation.steps, patience_validation_,
+      return found(*pair.validation_tensor, step.step, waited.validation.steps, patience_validation_,
                    shown(*pair.validation_tensor) + " has not been better by " + short_number(delta_) + " for " +
                        std::to_string(waited.validation.steps) + " saved steps, until step " + std::to_string(step.step) +
                        ", and that of the training data not for " + std::to_string(waited.train.steps));

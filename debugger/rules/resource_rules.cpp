@@ -37,7 +37,7 @@ class StepOutlier final : public Rule {
     const double limit = mean_ + deviations_ * std::sqrt(seen_ > 0 ? squares_ / seen_ : 0);
     if (seen_ >= patience_ && seconds > limit) {
       if (++outliers_ > count_) {
-        return found(tensor->name, step.step, outliers_, count_,
+        return found(*tensor, step.step, outliers_, count_,
                      short_number(outliers_) + " steps took longer than the mean and " + short_number(deviations_) +
                          " standard deviations; the last one " + short_number(seconds) + " s against " + short_number(mean_) +
                          " s, at step " + std::to_string(step.step));
@@ -70,7 +70,7 @@ class MaxInitializationTime final : public Rule {
     if (tensor == nullptr) return std::nullopt;
     judges();
     if (tensor->summary.sum <= seconds_) return std::nullopt;
-    return found(tensor->name, step.step, tensor->summary.sum, seconds_,
+    return found(*tensor, step.step, tensor->summary.sum, seconds_,
                  "the first step was done " + short_number(tensor->summary.sum) + " s after the start, later than " +
                      short_number(seconds_) + " s");
   }
@@ -99,7 +99,7 @@ class ShareRule final : public Rule {
     double mean = 0;
     for (const double sample : samples_) mean += sample / static_cast<double>(patience_);
     if (above_ ? !(mean > threshold_) : !(mean < threshold_)) return std::nullopt;
-    return found(tensor->name, step.step, mean, threshold_,
+    return found(*tensor, step.step, mean, threshold_,
                  what_ + (" " + short_number(mean * kPercent)) + " % over the last " + std::to_string(patience_) +
                      " samples, until step " + std::to_string(step.step) + (above_ ? ", more than " : ", less than ") +
                      short_number(threshold_ * kPercent) + " %");
@@ -133,7 +133,7 @@ class MemoryGrowth final : public Rule {
     judges();
     const double grown = (mean / *settled_ - 1) * kPercent;
     if (!(grown > percent_)) return std::nullopt;
-    return found(tensor->name, step.step, grown, percent_,
+    return found(*tensor, step.step, grown, percent_,
                  "the memory has grown by " + short_number(grown) + " % since it had settled, to " +
                      short_number(mean / (1024 * 1024)) + " MiB at step " + std::to_string(step.step));
   }

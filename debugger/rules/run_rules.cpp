@@ -45,7 +45,7 @@ class SimilarAcrossRuns final : public Rule {
         const double there = same->summary.value(reduction);
         if (close(here, there) && tensor.summary.count == same->summary.count) continue;
         const auto& names = reduction_names();
-        return found(tensor.name, step.step, here, there,
+        return found(tensor, step.step, here, there,
                      shown(tensor) + " has the " + names[static_cast<std::size_t>(reduction)] + " " + short_number(here) +
                          " at step " + std::to_string(step.step) + ", and " + short_number(there) + " in trial " +
                          short_number(other_));

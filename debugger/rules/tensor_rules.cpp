@@ -28,7 +28,7 @@ class ExplodingTensor final : public Rule {
                                     ? "is " + what
                                     : "has " + short_number(bad) + " of " + short_number(summary.count) + " elements that are " +
                                           what + (summary.nans > 0 && summary.infs > 0 && !only_nan_ ? " or infinite" : "");
-      return found(tensor.name, step.step,
+      return found(tensor, step.step,
                    summary.nans > 0           ? std::nan("")
                    : summary.max == kInfinity ? kInfinity
                                               : -kInfinity,
@@ -50,7 +50,7 @@ class VanishingGradient final : public Rule {
     for (const TensorAtStep& tensor : step.tensors) {
       const double mean = tensor.summary.value(Reduction::abs_mean);
       if (!(mean < threshold_)) continue;
-      return found(tensor.name, step.step, mean, threshold_,
+      return found(tensor, step.step, mean, threshold_,
                    "the mean of the absolute values of " + shown(tensor) + " is " + short_number(mean) + " at step " +
                        std::to_string(step.step) + ", below " + short_number(threshold_));
     }
@@ -79,7 +79,7 @@ class TensorVariance final : public Rule {
       judges();
       if (variance >= min_ && variance <= max_) continue;
       const double bound = variance < min_ ? min_ : max_;
-      return found(tensor.name, step.step, variance, bound,
+      return found(tensor, step.step, variance, bound,
                    "the variance of " + shown(tensor) + " is " + short_number(variance) + " at step " +
                        std::to_string(step.step) + (variance < min_ ? ", below " : ", not within ") + short_number(bound));
     }
@@ -102,7 +102,7 @@ class AllZero final : public Rule {
       const double percent = tensor.summary.zeros * kPercent / tensor.summary.count;
       if (percent < threshold_) continue;
       return found(
-          tensor.name, step.step, percent, threshold_,
+          tensor, step.step, percent, threshold_,
           short_number(percent) + " % of the elements of " + shown(tensor) + " are zero at step " + std::to_string(step.step));
     }
     return std::nullopt;
@@ -129,7 +129,7 @@ class UnchangedTensor final : public Rule {
       state.before = tensor.summary;
       if (++state.seen >= steps_) judges();
       if (state.same < steps_) continue;
-      return found(tensor.name, step.step, static_cast<double>(state.same), static_cast<double>(steps_),
+      return found(tensor, step.step, static_cast<double>(state.same), static_cast<double>(steps_),
                    shown(tensor) + " did not change over " + std::to_string(steps_) + " saved steps, until step " +
                        std::to_string(step.step));
     }
@@ -179,7 +179,7 @@ class WeightUpdateRatio final : public Rule {
       std::vector<double>& before = before_[key_of(tensor)];
       const bool comparable = before.size() == values.size() && !values.empty();
       if (comparable) judges();
-      if (!finding && comparable) finding = judge(tensor.name, step.step, before, values);
+      if (!finding && comparable) finding = judge(tensor, step.step, before, values);
       before = std::move(values);
     }
     return finding;
@@ -188,7 +188,7 @@ class WeightUpdateRatio final : public Rule {
  private:
   static constexpr std::size_t kElementsMax = 10'000'000;
 
-  std::optional<Finding> judge(const std::string& name, std::int64_t step, const std::vector<double>& before,
+  std::optional<Finding> judge(const TensorAtStep& tensor, std::int64_t step, const std::vector<double>& before,
                                const std::vector<double>& values) const {
     double moved = 0;
     double size = 0;
@@ -200,8 +200,8 @@ class WeightUpdateRatio final : public Rule {
     const double ratio = std::sqrt(moved) / (std::sqrt(size) + epsilon_);
     if (ratio >= small_ && ratio <= large_) return std::nullopt;
     const double bound = ratio < small_ ? small_ : large_;
-    return found(name, step, ratio, bound,
-                 "`" + name + "` moved by " + short_number(ratio) + " of its size at step " + std::to_string(step) +
+    return found(tensor, step, ratio, bound,
+                 shown(tensor) + " moved by " + short_number(ratio) + " of its size at step " + std::to_string(step) +
                      (ratio < small_ ? ", less than " : ", not within ") + short_number(bound));
   }
 

@@ -58,7 +58,7 @@ class TreeDepth final : public Rule {
       if (tensor.name != "trees/depth") continue;
       judges();
       if (!(tensor.summary.max > depth_)) continue;
-      return found(tensor.name, step.step, tensor.summary.max, depth_,
+      return found(tensor, step.step, tensor.summary.max, depth_,
                    "a tree of step " + std::to_string(step.step) + " is " + short_number(tensor.summary.max) +
                        " levels deep, more than " + short_number(depth_));
     }

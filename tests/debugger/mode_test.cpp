@@ -103,6 +103,7 @@ TEST(RulesOfModes, OverfitReadsTheModeThatWasTold) {
   EXPECT_EQ(driver.scalar("losses/ce", 1, Mode::train).scalar("losses/ce", 1.05, Mode::validation).judge(1), "");
   EXPECT_THAT(driver.scalar("losses/ce", 1, Mode::train).scalar("losses/ce", 1.2, Mode::validation).judge(2),
               HasSubstr("`losses/ce` (validation) is 1.2 at step 2 where the training data has 1: worse by 20 %"));
+  EXPECT_EQ(driver.finding().mode, Mode::validation);
 }
 
 TEST(RulesOfModes, OverfitHoldsAValidationThatComesLaterAgainstTheNewestTraining) {
@@ -207,6 +208,17 @@ TEST(RulesOfModes, ClassesAreCountedInEachModeByItself) {
   wrong.array("predictions/y", labels(6, 6), {}, Mode::train).array("predictions/y", labels(12, 0), {}, Mode::validation);
   EXPECT_THAT(wrong.judge(1),
               HasSubstr("100 % of the rows of class 1 of `labels/y` (validation) are predicted as another class"));
+}
+
+TEST(RulesOfModes, AFindingHasTheModeOfItsTensor) {
+  const auto mode_of_nan = [](const std::string& name, Mode told) {
+    RuleDriver driver(R"({"rule": "exploding_tensor"})");
+    EXPECT_NE(driver.scalar(name, std::nan(""), told).judge(1), "");
+    return driver.finding().mode;
+  };
+  EXPECT_EQ(mode_of_nan("losses/ce", Mode::predict), Mode::predict);
+  EXPECT_EQ(mode_of_nan("metrics/validation-auc", Mode::none), Mode::validation) << "its name says it";
+  EXPECT_EQ(mode_of_nan("losses/ce", Mode::none), Mode::none);
 }
 
 TEST(RulesOfModes, FaultsOfAModeAreSaidAtItsField) {

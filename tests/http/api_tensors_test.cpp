@@ -189,6 +189,7 @@ TEST_F(ApiRulesTest, EachRuleOfATrialSaysHowItStands) {
 TEST_F(ApiRulesTest, OverAJobTheFirstTrialIsNamedWhereSomethingWasFound) {
   say(Json::array({standing("overfit", 3, 0)}), Json::array({{{"rule", "nan"},
                                                               {"tensor", "metrics/x"},
+                                                              {"mode", "validation"},
                                                               {"step", 2},
                                                               {"value", "nan"},
                                                               {"threshold", 0},
@@ -200,6 +201,7 @@ TEST_F(ApiRulesTest, OverAJobTheFirstTrialIsNamedWhereSomethingWasFound) {
   EXPECT_EQ(both.at(1).at("example"), 0);
   EXPECT_EQ(both.at(1).at("trials").at("issues_found"), 1);
   EXPECT_EQ(both.at(1).at("details"), "in 1 of 1 trial; in trial 0: it is not a number");
+  EXPECT_EQ(get_json("/v1/jobs/watched/findings").at("findings").at(0).at("mode"), "validation");
   submit(job_document("unwatched"));
   EXPECT_EQ(get_json("/v1/jobs/unwatched/rules").at("rules"), Json::array());
 }

@@ -200,6 +200,7 @@ Fields fields_of(const FindingRow& row) {
   Fields fields{{"sequence", number(row.sequence)}, {"action", row.action},        {"tensor", row.tensor},
                 {"step", number(row.step)},         {"value", value(row.value)},   {"threshold", value(row.threshold)},
                 {"message", quoted(row.message)},   {"remedy", quoted(row.remedy)}};
+  if (!row.mode.empty()) fields.emplace_back("mode", row.mode);
   if (!row.webhook.empty()) fields.emplace_back("webhook", row.webhook);
   return fields;
 }

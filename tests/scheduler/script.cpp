@@ -45,7 +45,8 @@ void report_of(const Json& said, AssignmentReport& report) {
   }
   const Json found = said.value("found", Json::object());
   for (const auto& [rule, step] : found.items()) {
-    report.findings.push_back({rule, "metrics/m", step.get<std::int64_t>(), 0.5, 0.1, rule + " held", "do something"});
+    report.findings.push_back(
+        {rule, "metrics/m", debugger::Mode::none, step.get<std::int64_t>(), 0.5, 0.1, rule + " held", "do something"});
     report.message = rule + " held";
   }
   if (said.contains("exit")) report.exit = exit_class_from(said["exit"].get<std::string>());

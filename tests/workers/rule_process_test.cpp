@@ -39,7 +39,7 @@ class RuleProcessTest : public testing::Test {
 TEST_F(RuleProcessTest, ReadsALineAStepAndAnswersOnce) {
   RuleProcess rule = shell(R"(while read -r line; do case $line in *'"step":3,'*)
     echo "debug: $line"
-    echo '{"step": 3, "tensor": "losses/train", "value": 0.25, "threshold": "nan", "message": "it is three"}';;
+    echo '{"step": 3, "tensor": "losses/train", "value": 0.25, "threshold": "nan", "mode": "predict", "message": "it is three"}';;
     esac; done)");
   for (std::int64_t number = 1; number <= 5; ++number) rule.tell(step(number));
   rule.finish(kPatienceMs);
@@ -48,6 +48,7 @@ TEST_F(RuleProcessTest, ReadsALineAStepAndAnswersOnce) {
   EXPECT_EQ(finding->rule, "mine");
   EXPECT_EQ(finding->step, 3);
   EXPECT_EQ(finding->tensor, "losses/train");
+  EXPECT_EQ(finding->mode, debugger::Mode::predict);
   EXPECT_EQ(finding->value, 0.25);
   EXPECT_EQ(finding->message, "it is three");
   EXPECT_EQ(rule.take_fault(), "");

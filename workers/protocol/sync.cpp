@@ -33,6 +33,7 @@ Json observation_to_json(const Observation& observation) {
 Json finding_to_json(const debugger::Finding& finding) {
   return {{"rule", finding.rule},
           {"tensor", finding.tensor},
+          {"mode", to_string(finding.mode)},
           {"step", finding.step},
           {"value", number_to_json(finding.value)},
           {"threshold", number_to_json(finding.threshold)},
@@ -157,6 +158,7 @@ debugger::Finding read_finding(const Json& json, const std::string& path, Diagno
   debugger::Finding finding;
   finding.rule = required_text(reader, "rule", kNameRange);
   finding.tensor = reader.text_or("tensor", "", kTextRange);
+  if (const auto mode = reader.word("mode", debugger::mode_names())) finding.mode = static_cast<debugger::Mode>(*mode);
   finding.step = required_integer(reader, "step", kNotNegative);
   const auto number = [&](const std::string& field) {
     const Json* value = reader.require(field);

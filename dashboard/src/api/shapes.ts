@@ -143,6 +143,7 @@ export interface Finding {
   trial: number;
   rule: string;
   tensor: string; // '': none shows it alone
+  mode?: TensorMode; // of the tensor, if it has one
   step: number;
   value: NumberText;
   threshold: NumberText;

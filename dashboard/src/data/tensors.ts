@@ -33,11 +33,18 @@ export function shapeText(tensor: TensorEntry): string {
   return tensor.scalar ? 'number' : `${tensor.dtype} (${tensor.shape.join(', ')})`;
 }
 
+// Whether it was found in this tensor: of a finding without a mode in any of its name.
+export const isOf = (finding: Finding, entry: TensorEntry): boolean =>
+  finding.tensor === entry.name && (finding.mode === undefined || finding.mode === entry.mode);
+
+// What leads to the tensor of a finding.
+export const chosenBy = (finding: Finding): Record<string, string> =>
+  finding.tensor === '' ? {} : { tensor: finding.tensor, ...(finding.mode === undefined ? {} : { mode: finding.mode }) };
+
 // The one that is shown when nobody has chosen: what a rule found, else the objective, a loss, or whatever there is.
-export function firstTensor(tensors: readonly TensorEntry[], findings: readonly Finding[], metric: string): string {
-  const names = tensors.map((tensor) => tensor.name);
-  const found = findings.map((finding) => finding.tensor).find((name) => names.includes(name));
-  return found ?? names.find((name) => name === `metrics/${metric}`) ?? names.find((name) => name.startsWith('losses/')) ?? names[0] ?? '';
+export function firstTensor(tensors: readonly TensorEntry[], findings: readonly Finding[], metric: string): TensorEntry | undefined {
+  const found = findings.map((finding) => tensors.find((tensor) => isOf(finding, tensor))).find((tensor) => tensor !== undefined);
+  return found ?? tensors.find(({ name }) => name === `metrics/${metric}`) ?? tensors.find(({ name }) => name.startsWith('losses/')) ?? tensors[0];
 }
 
 export interface SeriesPoints {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Finding, TensorEntry } from '../../src/api/shapes.ts';
-import { firstTensor, pointsBeside, pointsOf, reductions } from '../../src/data/tensors.ts';
+import { chosenBy, firstTensor, isOf, pointsBeside, pointsOf, reductions } from '../../src/data/tensors.ts';
 import { SvgPen } from '../../src/plot/svg_pen.ts';
 import { tensorScene, type TensorInput } from '../../src/plot/tensor_scene.ts';
 import { palette } from '../../src/state/theme.ts';
@@ -12,11 +12,21 @@ const finding = (tensor: string): Finding => ({ trial: 0, rule: 'r', tensor, ste
 
 test('the tensor that is shown first is what a rule found, else the objective, a loss, or any', () => {
   const tensors = ['gradients/a', 'losses/train', 'metrics/auc', 'metrics/error'].map(entry);
-  assert.equal(firstTensor(tensors, [finding(''), finding('gone'), finding('gradients/a')], 'auc'), 'gradients/a');
-  assert.equal(firstTensor(tensors, [], 'auc'), 'metrics/auc');
-  assert.equal(firstTensor(tensors, [], 'loss'), 'losses/train');
-  assert.equal(firstTensor([entry('weights/w')], [], 'loss'), 'weights/w');
-  assert.equal(firstTensor([], [], 'loss'), '');
+  assert.equal(firstTensor(tensors, [finding(''), finding('gone'), finding('gradients/a')], 'auc')?.name, 'gradients/a');
+  assert.equal(firstTensor(tensors, [], 'auc')?.name, 'metrics/auc');
+  assert.equal(firstTensor(tensors, [], 'loss')?.name, 'losses/train');
+  assert.equal(firstTensor([entry('weights/w')], [], 'loss')?.name, 'weights/w');
+  assert.equal(firstTensor([], [], 'loss'), undefined);
+});
+
+test('a finding belongs to the tensor of its mode, one without a mode to all of its name', () => {
+  const [train, validation] = (['train', 'validation'] as const).map((mode) => ({ ...entry('losses/ce'), mode })) as [TensorEntry, TensorEntry];
+  const found: Finding = { ...finding('losses/ce'), mode: 'validation' };
+  assert.deepEqual([train, validation, entry('losses/ce')].map((one) => isOf(found, one)), [false, true, false]);
+  assert.deepEqual([train, validation, entry('losses/other')].map((one) => isOf(finding('losses/ce'), one)), [true, true, false]);
+  assert.equal(firstTensor([train, validation], [found], 'auc'), validation);
+  assert.deepEqual(chosenBy(found), { tensor: 'losses/ce', mode: 'validation' });
+  assert.deepEqual(chosenBy(finding('')), {});
 });
 
 test('a number is shown by its value, an array by a reduction, and what is not saved by nothing', () => {

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { listFindings, rulesOfJob } from '../../api/routes.ts';
 import { ruleWords, type Finding, type RuleOfJob } from '../../api/shapes.ts';
 import { formatNumber, formatTime, numberOf } from '../../data/numbers.ts';
-import { ruleCaptions, ruleMarks } from '../../data/tensors.ts';
+import { chosenBy, ruleCaptions, ruleMarks } from '../../data/tensors.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
 import { StateMark } from '../../parts/state_mark.tsx';
 import { useLoaded } from '../../parts/use_loaded.ts';
@@ -67,10 +67,10 @@ function FindingsTable({ findings, job }: { findings: readonly Finding[]; job: s
         <tbody>
           {findings.map((finding) => (
             <tr>
-              <td class="nowrap"><a href={hrefOf(['jobs', job, 'trials', finding.trial], finding.tensor === '' ? {} : { tensor: finding.tensor })}>trial {finding.trial}</a></td>
+              <td class="nowrap"><a href={hrefOf(['jobs', job, 'trials', finding.trial], chosenBy(finding))}>trial {finding.trial}</a></td>
               <td class="nowrap">{finding.rule}{finding.action !== 'note' && <div class="muted">{finding.action.replaceAll('_', ' ')}</div>}</td>
               <td class="number">{finding.step}</td>
-              <td><code>{finding.tensor}</code></td>
+              <td><code>{finding.tensor}</code>{finding.mode && <div class="muted">{finding.mode}</div>}</td>
               <td class="number nowrap">{formatNumber(numberOf(finding.value))}</td>
               <td class="number nowrap">{formatNumber(numberOf(finding.threshold))}</td>
               <td class="sentence">{finding.message}{finding.remedy !== '' && <div class="muted">{finding.remedy}</div>}</td>

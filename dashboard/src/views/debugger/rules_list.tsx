@@ -32,6 +32,7 @@ export function FindingFacts({ finding, show }: { finding: Finding; show?: Compo
     <>
       <dl class="facts">
         {finding.tensor !== '' && <div><dt>tensor</dt><dd>{show ?? <code>{finding.tensor}</code>}</dd></div>}
+        {finding.mode && <div><dt>mode</dt><dd>{finding.mode}</dd></div>}
         <div><dt>step</dt><dd>{finding.step}</dd></div>
         <div><dt>value</dt><dd>{formatNumber(numberOf(finding.value))}</dd></div>
         <div><dt>threshold</dt><dd>{formatNumber(numberOf(finding.threshold))}</dd></div>

@@ -6,7 +6,7 @@ import { hasSeries, listFindings, listTensors, tensorBeside, tensorSeries } from
 import type { Finding, TensorEntry, Tensors, Trial } from '../../api/shapes.ts';
 import { transport } from '../../api/transport.ts';
 import { formatNumber } from '../../data/numbers.ts';
-import { firstTensor, pointsBeside, pointsOf, reductions, shapeText, type SeriesPoints } from '../../data/tensors.ts';
+import { firstTensor, isOf, pointsBeside, pointsOf, reductions, shapeText, type SeriesPoints } from '../../data/tensors.ts';
 import type { Table } from '../../parts/download.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
 import { chosenOption, Switch, xLinearOrLog, yLinearOrLog } from '../../parts/switch.tsx';
@@ -47,7 +47,7 @@ export function TensorsView({ detail }: { detail: Trial }): JSX.Element {
   const shown = saved.tensors.filter((tensor) => hasSeries(store.name, detail.number, tensor, rank));
   const entry = shown.find((tensor) => tensor.name === asked && tensor.mode === mode)
     ?? shown.find((tensor) => tensor.name === asked)
-    ?? shown.find((tensor) => tensor.name === firstTensor(shown, findings, job.objective.metric));
+    ?? firstTensor(shown, findings, job.objective.metric);
   return (
     <>
       {entry && <TensorCurve detail={detail} entry={entry} rank={rank} findings={findings} />}
@@ -84,7 +84,7 @@ function TensorList({ saved, shown, current, findings }: ListProps): JSX.Element
               <tr class={tensor === current ? 'selected' : ''}>
                 <td>
                   {shown.includes(tensor) ? <button type="button" class="link" aria-pressed={tensor === current} onClick={() => choose({ tensor: tensor.name, mode: tensor.mode })}>{tensor.name}</button> : tensor.name}
-                  {findings.filter((one) => one.tensor === tensor.name).map((one) => <span class="chip" title={one.message}>{one.rule}</span>)}
+                  {findings.filter((one) => isOf(one, tensor)).map((one) => <span class="chip" title={one.message}>{one.rule}</span>)}
                 </td>
                 <td class="muted">{tensor.mode}</td>
                 <td class="nowrap muted">{shapeText(tensor)}</td>
@@ -125,7 +125,7 @@ function TensorCurve({ detail, entry, rank, findings }: CurveProps): JSX.Element
     { on: entry.last_step + entry.steps, restMs },
   );
   const { value: series = [], fault } = loaded.value;
-  const found = findings.filter((finding) => finding.tensor === entry.name).map((finding) => finding.step);
+  const found = findings.filter((finding) => isOf(finding, entry)).map((finding) => finding.step);
   const label = entry.scalar ? entry.name : `${reduction} of ${entry.name}`;
   const scene = useMemo(() => tensorScene({ series, resource: job.resource_name, label, found, x, y }), [series, label, found.join(), x, y]);
   const last = series[0]?.values.at(-1);

@@ -1,7 +1,8 @@
 // The rules of the debugger in one trial.
 import type { JSX } from 'preact';
 import { listFindings, rulesOfTrial } from '../../api/routes.ts';
-import type { Trial } from '../../api/shapes.ts';
+import type { Finding, Trial } from '../../api/shapes.ts';
+import { chosenBy } from '../../data/tensors.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
 import { useLoaded } from '../../parts/use_loaded.ts';
 import { hrefOf, place } from '../../state/place.ts';
@@ -18,9 +19,10 @@ export function TrialRules({ detail }: { detail: Trial }): JSX.Element {
     { on: `${store.found.value} ${detail.state === 'running' ? table.version.value : ''}`, restMs },
   );
   const { value, fault } = loaded.value;
-  const tensorHref = (tensor: string): string => {
+  const tensorHref = (finding: Finding): string => {
     const query = new URLSearchParams(place.value.query);
-    query.set('tensor', tensor);
+    query.delete('mode');
+    for (const [name, value] of Object.entries(chosenBy(finding))) query.set(name, value);
     return hrefOf(place.value.path, query);
   };
   return (
@@ -32,7 +34,7 @@ export function TrialRules({ detail }: { detail: Trial }): JSX.Element {
             const finding = value[1].find((one) => one.rule === rule.rule);
             return (
               <RuleLine rule={rule}>
-                {finding && <FindingFacts finding={finding} show={<a href={tensorHref(finding.tensor)}><code>{finding.tensor}</code></a>} />}
+                {finding && <FindingFacts finding={finding} show={<a href={tensorHref(finding)}><code>{finding.tensor}</code></a>} />}
               </RuleLine>
             );
           })}
