@@ -7,6 +7,7 @@ import type { JobStore } from '../../state/job_store.ts';
 import { hrefOf, place } from '../../state/place.ts';
 
 const restMs = 2_000;
+const mostShown = 5;
 
 export function RuleWarnings({ store }: { store: JobStore }): JSX.Element | null {
   const loaded = useLoaded(() => rulesOfJob(store.name), [store.name, store.job.value?.state], { on: store.found.value, restMs });
@@ -14,8 +15,11 @@ export function RuleWarnings({ store }: { store: JobStore }): JSX.Element | null
   if (grave.length === 0) return null;
   return (
     <div class="notice">
-      {grave.map((rule) => <p><b>{rule.rule}: {ruleCaptions[rule.status]}</b> {rule.details}</p>)}
-      <p><a href={hrefOf(['jobs', store.name, 'debugger'], place.value.query)}>What was found, and what helps</a></p>
+      {grave.slice(0, mostShown).map((rule) => <p><b>{rule.rule}: {ruleCaptions[rule.status]}</b> {rule.details}</p>)}
+      <p>
+        {grave.length > mostShown && `${grave.length - mostShown} more rules. `}
+        <a href={hrefOf(['jobs', store.name, 'debugger'], place.value.query)}>What was found, and what helps</a>
+      </p>
     </div>
   );
 }
