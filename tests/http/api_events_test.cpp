@@ -42,15 +42,16 @@ class ApiEventsTest : public ApiTest {
       const auto chunk = watcher.receive_chunk();
       if (!chunk || chunk->empty()) break;
       text += *chunk;
-      for (std::size_t end = 0; (end = text.find("\n\n")) != std::string::npos;) {
-        const std::string event = text.substr(0, end);
-        text.erase(0, end + 2);
+      std::size_t begin = 0;
+      for (std::size_t end = 0; (end = text.find("\n\n", begin)) != std::string::npos; begin = end + 2) {
+        const std::string event = text.substr(begin, end - begin);
         if (event.starts_with(':')) continue;
         const std::size_t type = event.find("event: ") + 7;
         const std::size_t line = event.find("\ndata: ");
         const std::string id = event.starts_with("id: ") ? event.substr(4, event.find('\n') - 4) : "";
         events.push_back({event.substr(type, line - type), Json::parse(event.substr(line + 7)), id});
       }
+      text.erase(0, begin);
     }
     return events;
   }
