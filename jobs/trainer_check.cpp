@@ -58,7 +58,6 @@ void check_end(const XgboostParameter& known, const JobParameter& parameter, con
 
 void check_domain(const XgboostParameter& known, const JobParameter& parameter, Diagnostics& diagnostics) {
   const TunedParameter& tuned = *parameter.tuned;
-  if (!tuned.min && !tuned.max) return;
   if (!tuned.values.empty()) return;  // each value is checked
   if (known.kind == ParameterKind::word || known.kind == ParameterKind::text || known.kind == ParameterKind::boolean) {
     diagnostics.error(parameter.path, "`" + known.name + "` takes " + describe_range(known) + ", not a range of numbers",
@@ -400,20 +399,16 @@ bool placeholder_character(char c) {
   return alphanumeric || c == '_' || c == '-' || c == '.';
 }
 
-// The names in braces; "{{" and "}}" are braces themselves, and braces around what cannot be a name are text.
+// The names in braces; "{{" is a brace itself, and braces around what cannot be a name are text.
 std::vector<std::string> placeholders_in(const std::string& text) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if ((text[i] == '{' || text[i] == '}') && i + 1 < text.size() && text[i + 1] == text[i]) {
-      ++i;
-    } else if (text[i] == '{') {
-      std::size_t end = i + 1;
-      while (end < text.size() && placeholder_character(text[end])) ++end;
-      if (end > i + 1 && end < text.size() && text[end] == '}') {
-        names.push_back(text.substr(i + 1, end - i - 1));
-        i = end;
-      }
-    }
+    if (text[i] != '{') continue;
+    const std::size_t begin = ++i;
+    if (text[begin] == '{') continue;
+    std::size_t end = begin;
+    while (placeholder_character(text[end])) ++end;  // a NUL byte ends the text, and is none
+    if (end > begin && text[end] == '}') names.push_back(text.substr(begin, end - begin));
   }
   return names;
 }

@@ -9,11 +9,12 @@
 namespace tuneband {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 std::vector<std::string> described(const std::vector<Error>& errors) {
   std::vector<std::string> texts;
@@ -294,6 +295,14 @@ TEST(TrainerCheck, NativeCategoriesNeedAMethodThatKnowsThem) {
     EXPECT_THAT(check(json).errors,
                 ElementsAre(AllOf(StartsWith("trainer.data.categorical_encoding: `native` needs trees"), HasSubstr(method))));
   }
+  json["parameters"].erase("tree_method");
+  json["parameters"]["updater"] = "grow_quantile_histmaker,prune";
+  EXPECT_THAT(check(json).errors, IsEmpty());
+  json["parameters"]["updater"] = "grow_colmaker,prune";
+  EXPECT_THAT(check(json).errors, ElementsAre(HasSubstr("`updater` may be grow_colmaker,prune")));
+  json["parameters"].erase("updater");
+  json["parameters"]["booster"] = "gblinear";
+  EXPECT_THAT(check(json).errors, ElementsAre(HasSubstr("`booster` may be gblinear")));
 }
 
 TEST(TrainerCheck, OneParameterUnderTwoNamesIsAnError) {
@@ -317,6 +326,18 @@ TEST(TrainerCheck, ValuesOutsideXgboostsRangesAreErrors) {
   EXPECT_THAT(with_parameter("one_drop", "maybe").errors, ElementsAre(HasSubstr("true or false")));
   EXPECT_THAT(with_parameter("eta", 1.5).errors, IsEmpty());
   EXPECT_THAT(with_parameter("eta", 1.5).warnings, ElementsAre(HasSubstr("documented up to 1")));
+  for (const double usual : {0.5, 1.0}) EXPECT_THAT(with_parameter("eta", usual).warnings, IsEmpty());
+  EXPECT_THAT(check(xgboost(), {real("eta", 0, 1.5)}).warnings,
+              ElementsAre(StartsWith("search_space.eta.max: `eta` is documented")));
+  EXPECT_THAT(check(xgboost(), {integer("subsample", 0, 1)}).errors,
+              ElementsAre(StartsWith("search_space.subsample.min: `subsample` takes")))
+      << "an int domain does take its ends";
+  Json tweedie = xgboost();
+  tweedie["parameters"]["objective"] = "reg:tweedie";
+  tweedie["eval_metric"] = "rmse";
+  const auto variance = check(tweedie, {real("tweedie_variance_power", 1.1, 2)}, "validation-rmse", false);
+  EXPECT_THAT(variance.errors, IsEmpty());
+  EXPECT_THAT(variance.warnings, ElementsAre(StartsWith("search_space.tweedie_variance_power.max:")));
   EXPECT_THAT(check(xgboost(), {real("gamma", -1, 1)}).errors,
               ElementsAre(StartsWith("search_space.gamma.min: `gamma` takes a number of at least 0, got -1")));
   EXPECT_THAT(check(xgboost(), {real("subsample", 0.5, 1.2)}).errors, ElementsAre(StartsWith("search_space.subsample.max:")));
@@ -334,8 +355,62 @@ TEST(TrainerCheck, GpuAndUpdatesAreRefusedAndExactIsWarnedOf) {
   EXPECT_THAT(with_parameter("device", "cuda").errors, ElementsAre(HasSubstr("CPU only")));
   EXPECT_THAT(with_parameter("process_type", "update").errors, ElementsAre(HasSubstr("starts without one")));
   EXPECT_THAT(with_parameter("tree_method", "exact").errors, IsEmpty());
-  EXPECT_THAT(with_parameter("tree_method", "exact").warnings, ElementsAre(HasSubstr("slower than `hist`")));
+  EXPECT_THAT(with_parameter("tree_method", "exact").warnings,
+              ElementsAre(AllOf(HasSubstr("slower than `hist`"), Not(HasSubstr("4 million")))));
+  EXPECT_THAT(with_parameter("tree_method", "auto").warnings, ElementsAre(HasSubstr("it means `exact` below 4 million rows")));
+  for (const Json& off : {Json(false), Json(0)}) {
+    EXPECT_THAT(with_parameter("seed_per_iteration", off).warnings, ElementsAre(HasSubstr("seed_per_iteration: is always on")));
+  }
   EXPECT_THAT(with_parameter("updater", "grow_colmaker").warnings, ElementsAre(HasSubstr("paused")));
+}
+
+TEST(TrainerCheck, WhatIsForTreesIsRefusedWhereTheBoosterMayBeAnother) {
+  const auto with = [](const Json& fields, const Json& parameters) {
+    Json json = xgboost();
+    json.update(fields);
+    json["parameters"].update(parameters);
+    return check(json).errors;
+  };
+  EXPECT_THAT(with({{"fidelity", "shrinkage"}}, {{"booster", "gblinear"}}),
+              ElementsAre(StartsWith("trainer.fidelity: `shrinkage`")));
+  EXPECT_THAT(with({{"fidelity", "shrinkage"}}, {{"booster", "dart"}}), IsEmpty());
+  for (const char* booster : {"dart", "gblinear"}) {
+    EXPECT_THAT(with({{"keep", "best"}}, {{"booster", booster}}), ElementsAre(StartsWith("trainer.keep: `best` needs")));
+    EXPECT_THAT(with({{"keep", "last"}}, {{"booster", booster}}), IsEmpty());
+  }
+}
+
+TEST(TrainerCheck, ClassesAreOneFixedNumberOfAtLeastTwo) {
+  Json json = xgboost();
+  json["parameters"] = {{"objective", "multi:softprob"}};
+  json["eval_metric"] = "mlogloss";
+  const TunedParameter tuned{"num_class", false, false, {}, {}, {"2", "3"}};
+  EXPECT_THAT(check(json, {tuned}, "validation-mlogloss", false).errors,
+              ElementsAre(StartsWith("search_space.num_class: multi:softprob needs one fixed number")));
+  json["parameters"]["num_class"] = 2;
+  EXPECT_THAT(check(json, {}, "validation-mlogloss", false).errors, IsEmpty());
+  EXPECT_THAT(with_parameter("num_class", 0).errors, IsEmpty());
+  EXPECT_THAT(with_parameter("num_class", 1).errors, ElementsAre(HasSubstr("not for binary:logistic")));
+}
+
+TEST(TrainerCheck, ABaseScoreOfALogisticObjectiveIsAProbability) {
+  for (const char* objective : {"binary:logistic", "binary:logitraw", "reg:logistic"}) {
+    Json json = xgboost();
+    json["parameters"]["objective"] = objective;
+    for (const double wrong : {-0.5, 0.0, 1.0, 1.5}) {
+      json["parameters"]["base_score"] = wrong;
+      EXPECT_THAT(check(json).errors, ElementsAre(StartsWith("trainer.parameters.base_score: expected"))) << objective << wrong;
+    }
+    json["parameters"]["base_score"] = 0.5;
+    EXPECT_THAT(check(json).errors, IsEmpty()) << objective;
+  }
+}
+
+TEST(TrainerCheck, AnObjectiveThatNeedsIntervalsIsRefusedWhereItStands) {
+  Json json = xgboost();
+  json["parameters"].erase("objective");
+  const TunedParameter tuned{"objective", true, false, {}, {}, {"binary:logistic", "survival:aft"}};
+  EXPECT_THAT(check(json, {tuned}).errors, ElementsAre(StartsWith("search_space.objective: survival:aft needs labels")));
 }
 
 TEST(TrainerCheck, ObjectivesNeedTheirClassesAndTheirData) {
@@ -357,6 +432,9 @@ TEST(TrainerCheck, ObjectivesNeedTheirClassesAndTheirData) {
   json["data"]["test"] = {{"fraction", 0.2}};
   EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors,
               ElementsAre(StartsWith("trainer.data.test: expected a file for rank:ndcg")));
+  json["data"] = {{"train", "t.libsvm"}};
+  EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors,
+              ElementsAre(StartsWith("trainer.data.validation: expected a file for rank:ndcg")));
 }
 
 TEST(TrainerCheck, TheObjectiveMetricMustBeMeasured) {
@@ -364,6 +442,11 @@ TEST(TrainerCheck, TheObjectiveMetricMustBeMeasured) {
   EXPECT_THAT(metric("validation-auc").errors, IsEmpty());
   EXPECT_THAT(metric("auc").errors, ElementsAre(HasSubstr("did you mean `validation-auc`?")));
   EXPECT_THAT(metric("valid-auc").errors, ElementsAre(HasSubstr("did you mean `validation-auc`?")));
+  EXPECT_THAT(metric("validationauc").errors, ElementsAre(HasSubstr("did you mean `validation-auc`?")));
+  Json of_training = xgboost();
+  of_training["eval_train"] = true;
+  EXPECT_THAT(check(of_training, {}, "trainauc").errors, ElementsAre(HasSubstr("did you mean `train-auc`?")));
+  EXPECT_THAT(metric("trainauc").errors, ElementsAre(Not(HasSubstr("`train-auc`"))));
   EXPECT_THAT(metric("validation-acu").errors, ElementsAre(HasSubstr("did you mean `auc`?")));
   EXPECT_THAT(metric("validation-logloss", false).errors, ElementsAre(HasSubstr("is not among trainer.eval_metric (auc)")));
   EXPECT_THAT(metric("train-auc").errors, ElementsAre(HasSubstr("trainer.eval_train")));
@@ -401,8 +484,16 @@ TEST(TrainerCheck, PlaceholdersOfACommandNeedTheirParameter) {
   EXPECT_THAT(check(json, {real("lr", 0, 1)}, "loss").errors, IsEmpty());
   EXPECT_THAT(check(json, {real("lrr", 0, 1)}, "loss").errors,
               ElementsAre(AllOf(StartsWith("trainer.argv[3]: `{lr}` is no parameter"), HasSubstr("did you mean `lrr`?"))));
-  json["argv"] = {"a", "{{lr}}", "{checkpoint_dir}/x", "{ not one }", "{"};
+  json["argv"] = {"a", "{{lr}}", "{checkpoint_dir}/x", "{ not one }", "{", "{}", "{lr", "{{"};
   EXPECT_THAT(check(json, {}, "loss").errors, IsEmpty());
+  for (const char* text : {"}}{l_r-.}tail", "}{l_r-.}}}", "{{{l_r-.}", "x{rank}{l_r-.}{"}) {
+    json["argv"] = {text};
+    EXPECT_THAT(check(json, {}, "loss").errors, ElementsAre(StartsWith("trainer.argv[0]: `{l_r-.}` is no parameter"))) << text;
+  }
+  json["argv"] = {"{a}", "{z}", "{A}", "{Z}", "{0}", "{9}"};
+  EXPECT_EQ(check(json, {}, "loss").errors.size(), 6U);
+  json["argv"] = {"{/}", "{:}", "{@}", "{[}", "{`}", "{|}"};
+  EXPECT_THAT(check(json, {}, "loss").errors, IsEmpty()) << "these are next to digits and letters in ASCII";
   json["metrics"] = {{{"name", "los"}, {"regex", "(x)"}}};
   EXPECT_THAT(
       check(json, {}, "loss").errors,
@@ -475,6 +566,7 @@ TEST(TrainerCheck, RefusesWhatCannotBeDistributedOnlyWhereATrialIsDistributed) {
   }
   EXPECT_THAT(check(xgboost_with_metric("ams@0.15"), {}, "validation-ams@0.15", true, 2).errors,
               ElementsAre(StartsWith("trainer.eval_metric: `ams@0.15` cannot be distributed")));
+  EXPECT_THAT(with({{"objective", "survival:cox"}}, 3).errors, Contains(HasSubstr("`survival:cox` cannot be distributed")));
   EXPECT_THAT(with({{"tree_method", "approx"}}, 3).warnings, Contains(HasSubstr("in every round")));
   EXPECT_THAT(with({{"tree_method", "approx"}}, 1).warnings, IsEmpty());
   EXPECT_THAT(with({{"tree_method", "hist"}}, 3).warnings, IsEmpty());
@@ -502,6 +594,38 @@ TEST(TrainerCheck, FilesMustSufficeForTheRanks) {
 
 TEST(TrainerCheck, TheTunedNumberOfReplicasIsNoParameterOfXgboost) {
   EXPECT_THAT(check(xgboost(), {{"replicas", false, false, {}, {}, {"1", "2"}}}, "validation-auc", true, 2).errors, IsEmpty());
+}
+
+TEST(TrainerCheck, NoShellReplacesTheTildeOfAnArgument) {
+  const Json command{{"type", "command"}, {"argv", {"train", "~/a", "--in=~/b", "~/c"}}};
+  EXPECT_THAT(check(command, {}, "loss").errors, IsEmpty());
+  EXPECT_THAT(check(command, {}, "loss").warnings, ElementsAre(StartsWith("trainer.argv[1]: `~` is passed on as it is"),
+                                                               StartsWith("trainer.argv[3]: `~` is passed on as it is")));
+  EXPECT_THAT(check({{"type", "command"}, {"argv", {"~/train.sh"}}}, {}, "loss").errors,
+              ElementsAre(StartsWith("trainer.argv[0]: ")));
+}
+
+TEST(TrainerCheck, TunedParametersSayWhatTheirDomainsTake) {
+  Diagnostics diagnostics;
+  const Json document = Json::parse(R"({"a": {"type": "float", "min": 0.5, "max": 2}, "b": {"type": "int", "min": 3, "max": 9},
+                                        "c": {"type": "categorical", "values": ["x", 1]},
+                                        "d": {"type": "categorical", "values": [1, 2]}, "e": 7})");
+  const auto tuned = tuned_parameters(SearchSpace::parse(document, "search_space", diagnostics));
+  ASSERT_TRUE(diagnostics.ok());
+  ASSERT_EQ(tuned.size(), 5U);
+  const auto expect = [](const TunedParameter& found, const TunedParameter& wanted) {
+    EXPECT_EQ(found.name, wanted.name);
+    EXPECT_EQ(found.text, wanted.text) << wanted.name;
+    EXPECT_EQ(found.real, wanted.real) << wanted.name;
+    EXPECT_EQ(found.min, wanted.min) << wanted.name;
+    EXPECT_EQ(found.max, wanted.max) << wanted.name;
+    EXPECT_EQ(found.values, wanted.values) << wanted.name;
+  };
+  expect(tuned[0], {"a", false, true, 0.5, 2, {}});
+  expect(tuned[1], {"b", false, false, 3, 9, {}});
+  expect(tuned[2], {"c", true, false, {}, {}, {"x", "1"}});
+  expect(tuned[3], {"d", false, false, {}, {}, {"1", "2"}});
+  expect(tuned[4], {"e", false, false, {}, {}, {"7"}});
 }
 
 TEST(TrainerCheck, CommandsKnowTheirRank) {
