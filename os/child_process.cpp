@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -51,7 +52,12 @@ bool set_limits(const ChildCommand& command) {
   if (!command.core_dumps) limit(RLIMIT_CORE, 0, 0);
   const std::int64_t cpu_seconds = (command.cpu_ms_max.value_or(0) + 999) / 1000;
   if (command.cpu_ms_max && !limit(RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)) return false;
-  return !command.memory_bytes_max || limit(RLIMIT_AS, *command.memory_bytes_max, *command.memory_bytes_max);
+  if (!command.memory_bytes_max) return true;
+  rlimit now{};
+  if (!command.memory_can_be_raised || ::getrlimit(RLIMIT_AS, &now) != 0)
+    return limit(RLIMIT_AS, *command.memory_bytes_max, *command.memory_bytes_max);
+  now.rlim_cur = std::min(static_cast<rlim_t>(*command.memory_bytes_max), now.rlim_max);
+  return ::setrlimit(RLIMIT_AS, &now) == 0;
 }
 
 // Handlers are meaningless there, and what we ignore (SIGPIPE) it must not inherit.

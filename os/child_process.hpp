@@ -37,6 +37,7 @@ struct ChildCommand {
   bool gives_way = false;                             // a batch task (sched(7)), where the system allows it
   std::optional<int> nice = {};                       // as setpriority(2) takes it, where the system allows it
   std::optional<std::int64_t> memory_bytes_max = {};  // address space of each of its processes (RLIMIT_AS)
+  bool memory_can_be_raised = false;                  // by itself, for what it starts: the limit is the soft one alone
   std::optional<std::int64_t> cpu_ms_max = {};        // CPU time of each, rounded up to seconds (RLIMIT_CPU)
 };
 

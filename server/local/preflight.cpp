@@ -114,6 +114,7 @@ ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::
   command.stdin_fd = input->read.get();
   command.stdout_fd = output->write.get();
   if (os::kAddressesCanBeLimited) command.memory_bytes_max = options.memory_bytes_max;
+  command.memory_can_be_raised = true;  // what it starts of the job has the job's own limit
   const Result<pid_t> child = os::spawn(command);
   if (!child) return {"", "could not be started: " + child.error().message};
   input->read.reset();

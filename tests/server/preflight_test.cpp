@@ -1,6 +1,7 @@
 #include "server/local/preflight.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <optional>
 
+#include "os/child_process.hpp"
 #include "tests/server/loop_until.hpp"
 #include "tests/server/temporary_directory.hpp"
 
@@ -60,6 +62,18 @@ echo '"warnings": [{"path": "", "message": "slow", "hint": ""}]}'
   EXPECT_EQ(found.errors()[0].hint, "look");
   ASSERT_EQ(found.warnings().size(), 1U);
   EXPECT_EQ(found.warnings()[0].message, "slow");
+}
+
+// A job may ask for more memory than its check may take.
+TEST_F(PreflightTest, TheLimitOfTheProgramsMemoryIsNotThatOfWhatItStarts) {
+  options_.memory_bytes_max = std::int64_t{1} << 32;
+  const Diagnostics found = check(R"(cat > /dev/null
+echo '{"errors": [], "warnings": [{"path": "", "message": "'$(ulimit -v) $(ulimit -Hv)'", "hint": ""}]}'
+)");
+  rlimit own{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &own), 0);
+  const std::string hard = own.rlim_max == RLIM_INFINITY ? "unlimited" : std::to_string(own.rlim_max / 1024);
+  expect_one_warning(found, os::kAddressesCanBeLimited ? "4194304 " + hard : "unlimited");
 }
 
 TEST_F(PreflightTest, TheProgramReadsTheWholeDocument) {

@@ -30,6 +30,13 @@ std::optional<rlim_t> limit_of(__rlimit_resource resource) {
   return limit.rlim_cur;
 }
 
+// That cannot be raised. The soft one is this check's own, where the server has started it.
+std::optional<rlim_t> hard_limit_of(__rlimit_resource resource) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) != 0 || limit.rlim_max == RLIM_INFINITY) return std::nullopt;
+  return limit.rlim_max;
+}
+
 // As options and parameters of that meaning are called; '-' and '_' are alike.
 bool is_number_of_processes(std::string name) {
   constexpr std::array<std::string_view, 10> kNames{"workers",   "num_workers",   "n_workers",      "jobs",    "n_jobs",
@@ -92,7 +99,7 @@ void check_limits(const CheckedCommand& command, Diagnostics& diagnostics) {
                             " here: a write beyond that ends it by SIGXFSZ",
                         "ulimit -f, or LimitFSIZE of the unit, raises that for the worker");
   }
-  const auto memory = limit_of(RLIMIT_AS);
+  const auto memory = hard_limit_of(RLIMIT_AS);
   const auto& wanted = command.spec.memory_bytes_max;
   if (memory && wanted && static_cast<double>(*wanted) > static_cast<double>(*memory)) {
     diagnostics.warning("trainer.memory_mb",
