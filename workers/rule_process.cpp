@@ -28,6 +28,7 @@ namespace {
 using RuleClock = std::chrono::steady_clock;
 
 constexpr std::size_t kMessageSizeMax = 500;
+constexpr std::size_t kExcerptMax = 100;      // of an answer that is none
 constexpr std::size_t kComplaintsMax = 4096;  // bytes
 constexpr auto kFromItsLastWordToItsEnd = std::chrono::seconds(1);
 constexpr auto kBetweenLooks = std::chrono::milliseconds(2);  // at those that come to their end
@@ -187,7 +188,7 @@ void RuleProcess::see_how_it_ended() {
 void RuleProcess::read_line(const std::string& line) {
   if (!line.starts_with('{')) return;
   const auto json = parse_json(line);
-  if (!json || !json->is_object()) return end("answered what is no JSON: " + shortened(valid_utf8(line), kMessageSizeMax));
+  if (!json || !json->is_object()) return end("answered what is no JSON: " + shortened(valid_utf8(line), kExcerptMax));
   const auto text = [&](const char* field) {
     const auto found = json->find(field);
     return found != json->end() && found->is_string() ? shortened(found->get<std::string>(), kMessageSizeMax) : "";
@@ -198,7 +199,7 @@ void RuleProcess::read_line(const std::string& line) {
   };
   const bool is_one = json->contains("step") || json->contains("tensor") || json->contains("message");
   if (!is_one || json->contains("tensors"))
-    return end("answered what is no finding: " + shortened(valid_utf8(line), kMessageSizeMax));
+    return end("answered what is no finding: " + shortened(valid_utf8(line), kExcerptMax));
   debugger::Finding finding;
   finding.rule = rule_.name;
   finding.tensor = text("tensor");

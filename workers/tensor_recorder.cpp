@@ -1,6 +1,7 @@
 #include "workers/tensor_recorder.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -95,12 +96,16 @@ std::unique_ptr<debugger::files::Recorder> make_recorder(const protocol::Assignm
 
 std::optional<SegmentResult> tell_findings(debugger::files::Recorder& recorder, TrialReporter& reporter, TrialLog& log) {
   std::optional<SegmentResult> end;
+  std::int64_t end_step = std::numeric_limits<std::int64_t>::max();
   recorder.look_at_clock();
   for (debugger::Finding& finding : recorder.take_findings()) {
+    if (finding.step > end_step) continue;
     const debugger::RuleSpec* rule = recorder.spec().rule(finding.rule);
     log.note("the rule `" + finding.rule + "` found: " + finding.message + "; what helps: " + finding.remedy);
-    if (rule != nullptr && rule->action != debugger::Action::note && !end)
+    if (rule != nullptr && rule->action != debugger::Action::note && !end) {
       end = SegmentResult{kExitStoppedByRule, "the rule `" + finding.rule + "` stopped the trial: " + finding.message};
+      end_step = finding.step;
+    }
     reporter.found(std::move(finding));
   }
   for (const debugger::files::OutsideRules::Fault& fault : recorder.take_outside_faults())

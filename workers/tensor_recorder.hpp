@@ -16,7 +16,8 @@ std::optional<debugger::DebugSpec> debug_spec_of(const protocol::AssignmentOrder
 std::unique_ptr<debugger::files::Recorder> make_recorder(const protocol::AssignmentOrder& order, debugger::TrainerKind trainer,
                                                          std::int64_t begin_step);
 
-// Hands on what the rules found since the last call. A result when one of them ends the trial.
+// Hands on what the rules found since the last call. A result when one of them ends the trial: what they found at later steps is
+// left out, since how far a command had come by then is chance.
 std::optional<SegmentResult> tell_findings(debugger::files::Recorder& recorder, TrialReporter& reporter, TrialLog& log);
 
 }  // namespace tuneband::workers

@@ -29,6 +29,7 @@ class RecordingReporter final : public workers::TrialReporter {
     }
     if (on_observation) on_observation(resource);
   }
+  void found(debugger::Finding finding) override { found_.push_back(finding.rule + " at " + std::to_string(finding.step)); }
   void checkpointed(std::int64_t resource) override { checkpoint_ = resource; }
   bool should_stop() const override { return stop_; }
   int stop_fd() const override { return stop_event_.fd(); }
@@ -42,7 +43,8 @@ class RecordingReporter final : public workers::TrialReporter {
     const std::lock_guard lock(mutex_);
     return std::exchange(seen_, {});
   }
-  std::int64_t began_at() const { return began_; }  // of the last segment
+  const std::vector<std::string>& found_by_rules() const { return found_; }  // "overfit at 3", in order
+  std::int64_t began_at() const { return began_; }                           // of the last segment
   std::int64_t checkpoint() const { return checkpoint_; }
 
   std::function<void(std::int64_t resource)> on_observation;  // called on the runner's thread
@@ -50,6 +52,7 @@ class RecordingReporter final : public workers::TrialReporter {
  private:
   std::mutex mutex_;
   std::vector<std::string> seen_;
+  std::vector<std::string> found_;
   std::int64_t began_ = 0;
   std::int64_t checkpoint_ = 0;
   bool stop_ = false;
