@@ -116,6 +116,13 @@ TEST(RulesOfModes, OverfitHoldsAValidationThatComesLaterAgainstTheNewestTraining
   EXPECT_NE(driver.scalar("losses/ce", 1.2, Mode::validation).judge(25), "");
 }
 
+TEST(RulesOfModes, AValidationIsHeldAgainstTheTrainingOfItsOwnStepInWhateverOrderTheyCome) {
+  RuleDriver driver(R"({"rule": "overfit"})");
+  EXPECT_EQ(driver.scalar("losses/ce", 1, Mode::train).judge(1), "");
+  EXPECT_EQ(driver.scalar("losses/ce", 2, Mode::validation).scalar("losses/ce", 2, Mode::train).judge(2), "");
+  EXPECT_EQ(driver.standing().judged, 1);
+}
+
 TEST(RulesOfModes, OvertrainingCountsATrainingLossOnce) {
   RuleDriver driver(R"({"rule": "overtraining", "parameters": {"patience_train": 1, "patience_validation": 2}})");
   driver.scalar("losses/ce", 1, Mode::train);

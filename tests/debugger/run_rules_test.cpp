@@ -100,6 +100,20 @@ TEST(BoundOfAnotherTrial, IsOfTheShareOfTheSameTensorThere) {
   EXPECT_THAT(found[0].message, HasSubstr("mean of `losses/train` by that in trial 4 is 1.75 at step 9"));
 }
 
+TEST(OtherTrial, ATensorIsComparedWithThatOfItsOwnModeThere) {
+  const auto found = [](const char* rule, Mode there) {
+    Judge judge(spec_of(rule), [&](int, std::int64_t) {
+      return std::vector<TensorAtStep>{{"losses/ce", summarise(1.0), nullptr, there}};
+    });
+    return judge.step({9, {{"losses/ce", summarise(3.0), nullptr, Mode::train}}, {}}).size();
+  };
+  for (const char* rule : {R"({"rule": "similar_across_runs", "parameters": {"other_trial": 4}})",
+                           R"({"rule": "bound", "reduction": "mean", "above": 1.5, "other_trial": 4, "tensors": ["losses"]})"}) {
+    EXPECT_EQ(found(rule, Mode::train), 1U) << rule;
+    EXPECT_EQ(found(rule, Mode::validation), 0U) << rule;
+  }
+}
+
 TEST(BoundRelativeToAnotherCollection, SeesThatOneAlsoWhereItLooksAtTheFirstAlone) {
   Judge judge(spec_of(R"({"rule": "bound", "reduction": "abs_mean", "below": 0.5, "collections": ["gradients"],
                           "relative_to": "^weights/"})"));
