@@ -88,6 +88,51 @@ TEST_F(JobViewsTest, ReplicasAreAColumnWhereATrialHasMoreThanOne) {
   EXPECT_EQ(columns().at("replicas"), Json::array({2, 1}));
 }
 
+TEST_F(JobViewsTest, ViolationsAreAColumnOfTrialsAndOfDecisionsWhereTheJobHasConstraints) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["objective"]["constraints"] = Json::array({{{"metric", "ms"}, {"max", 5}}});
+  job.spec_json = spec.dump();
+  TrialRow trial = ended_trial(1, 0, TrialState::stopped, 0.5, 3);
+  trial.violation = 0.25;
+  DecisionRow judged = decision(1, 0, 1, 0.5, Verdict::stopped, 0);
+  judged.violation = 0.75;
+  store_->commit(std::vector<Write>{job, trial, judged});
+  EXPECT_EQ(columns().at("violation"), Json::array({0.25}));
+  EXPECT_EQ(decisions().at("violation"), Json::array({0.75}));
+}
+
+TEST_F(JobViewsTest, AColumnForEachNumberOfADecision) {
+  DecisionRow judged = decision(1, 0, 1, 0.5, Verdict::promoted, 0);
+  judged.bracket = 2;
+  judged.rank = 4;
+  judged.filled = 5;
+  judged.slots = 6;
+  judged.keep = 7;
+  judged.cutoff = 0.125;
+  DecisionRow diverged = decision(1, 1, 1, kNan, Verdict::stopped, 1);
+  diverged.cutoff = kNan;
+  write_job({ended_trial(1, 0, TrialState::stopped, 0.5, 3), ended_trial(1, 1, TrialState::stopped, kNan, 3), judged, diverged},
+            2);
+  const Json shown = decisions();
+  const Json expected = Json::parse(R"({"trial": 0, "bracket": 2, "rung": 1, "resource": 3, "value": 0.5, "rank": 4, "filled": 5,
+                                        "slots": 6, "keep": 7, "cutoff": 0.125, "at": 0.5})");
+  for (const auto& [name, cell] : expected.items()) EXPECT_EQ(shown.at(name).at(0), cell) << name;
+  EXPECT_EQ(shown.at("value").at(1), "nan");
+  EXPECT_EQ(shown.at("cutoff").at(1), "nan");
+  EXPECT_EQ(shown.at("verdicts").at(shown.at("verdict").at(0).get<std::size_t>()), "promoted");
+  EXPECT_FALSE(shown.contains("violation"));
+}
+
+TEST_F(JobViewsTest, AConfigurationMayLackAParameterOrBeLaidOutOtherwise) {
+  TrialRow trial = ended_trial(1, 0, TrialState::stopped, 0.5, 3);
+  trial.configuration = {{"booster", Value(std::string("gbtree"))}};
+  write_job({trial, ended_trial(1, 1, TrialState::stopped, 0.5, 3)}, 2);
+  Connection::open_to_write(path()).execute(
+      R"(UPDATE trials SET configuration = '{ "booster" : "dart", "eta" : 0.5 }' WHERE number = 1)");
+  EXPECT_EQ(columns().at("parameters"), Json::parse(R"({"booster": ["gbtree", "dart"], "eta": [null, 0.5]})"));
+}
+
 TEST_F(JobViewsTest, ACurveKeepsItsEndsItsLowestAndItsHighestPoint) {
   std::vector<Write> rows = {ended_trial(1, 0, TrialState::stopped, 0.5, 100)};
   for (int resource = 1; resource <= 100; ++resource)

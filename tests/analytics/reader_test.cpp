@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "tests/db/db_fixture.hpp"
@@ -144,6 +145,28 @@ TEST_F(ReaderTest, ShowsAJobAsDocumented) {
   EXPECT_EQ(json["training_seconds"], 1.5);
 }
 
+TEST_F(ReaderTest, CountsTrialsByTheirStateAndThoseThatAreLeftArePaused) {
+  JobRow job = running_job(1, "a");
+  job.trials_created = 15;
+  job.trials_completed = 1;
+  job.trials_stopped = 2;
+  job.trials_failed = 3;
+  job.trials_cancelled = 4;
+  write({job, running_trial(1, 0), running_trial(1, 1), pending_trial(1, 2)});
+  EXPECT_EQ(parsed(reader().job(kJob))["trials"],
+            Json::parse(R"({"created": 15, "pending": 1, "running": 2, "paused": 2, "completed": 1, "stopped": 2, "failed": 3,
+                            "cancelled": 4, "planned": 17})"));
+}
+
+TEST_F(ReaderTest, KeepsADocumentThatItHasRead) {
+  write({running_job(1, "a")});
+  const Reader::Source source(path());
+  EXPECT_EQ(source.jobs->bytes(), 0U);
+  Reader one = Reader::open(source);
+  EXPECT_TRUE(one.job(kJob));
+  EXPECT_GT(source.jobs->bytes(), 0U);
+}
+
 TEST_F(ReaderTest, ShowsTheDocumentAndWhatWaitsInTheDetail) {
   write({running_job(1, "a")});
   const Json json = parsed(reader().job_detail(kJob, {{{"no free worker", 3}, {"rung \"not\" full", 2}}, std::nullopt}));
@@ -252,6 +275,14 @@ TEST_F(ReaderTest, ListsTrialsBestFirstAndThoseWithoutAFiniteValueLast) {
     query.limit = limit;
     EXPECT_THAT(numbers_by_pages(query), ElementsAre(2, 8, 0, 4, 6, 1, 3, 5, 7)) << limit;
   }
+}
+
+TEST_F(ReaderTest, ListsTheGreatestOfAllNumbersToo) {
+  const double most = std::numeric_limits<double>::max();
+  TrialsQuery query;
+  query.sort = TrialsQuery::Sort::objective;
+  write_trials({most, 0.5, most, -most});
+  EXPECT_THAT(numbers_by_pages(query), ElementsAre(0, 2, 1, 3));
 }
 
 TEST_F(ReaderTest, ListsTheLowestFirstWhenMinimizing) {
@@ -578,6 +609,24 @@ TEST_F(AnalyticsTest, ShowsTheParetoFrontAtMaxResourceInOrderOfTheFirstObjective
   EXPECT_EQ(pareto, Json::parse(R"([{"trial": 1, "values": [0.9, 9]}, {"trial": 4, "values": [0.9, 9]},
                                     {"trial": 5, "values": [0.6, 2]}, {"trial": 0, "values": [0.5, 1]}])"));
   expect_names(documented("Analytics")["pareto"][0], pareto[0], "Analytics.pareto");
+}
+
+TEST_F(AnalyticsTest, OfThreeObjectivesEachHasItsOwnGoalOnTheParetoFront) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["objectives"] = {
+      spec["objective"], {{"metric", "recall"}, {"goal", "maximize"}}, {{"metric", "ms"}, {"goal", "minimize"}}};
+  spec.erase("objective");
+  job.spec_json = spec.dump();
+  std::vector<Write> rows{job};
+  const std::vector<std::vector<double>> further = {{1, 1}, {2, 1}, {2, 0}, {1, 2}, {3, 3}};
+  for (const std::vector<double>& values : further) {
+    TrialRow trial = ended_trial(1, static_cast<int>(rows.size()) - 1, TrialState::completed, 0.5, 9);
+    trial.more_objectives = values;
+    rows.emplace_back(trial);
+  }
+  write(rows);
+  EXPECT_EQ(analytics()["pareto"], Json::parse(R"([{"trial": 4, "values": [0.5, 3, 3]}, {"trial": 2, "values": [0.5, 2, 0]}])"));
 }
 
 TEST_F(AnalyticsTest, CountsNoInfeasibleResultAmongTheBest) {
