@@ -12,6 +12,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::StartsWith;
 
@@ -99,13 +100,12 @@ TEST(TrainerBounds, OfListsAndTextsAreHeld) {
   const std::vector<Bound> bounds = {
       {kXgboost, "/parameters", {so_many_names(200)}, {so_many_names(201), 3}},
       {kXgboost, "/eval_metric", {so_many(50)}, {so_many(51), 3}},
-      {kXgboost, "/data/drop", {so_many(100'000)}, {so_many(100'001), "x"}},
       {kXgboost, "/data/missing", {so_many(1000)}, {so_many(1001)}},
       {kXgboost, "/data/missing", {so_many(1, of_bytes(1000))}, {so_many(1, of_bytes(1001))}},
-      {kXgboost, "/data/train", {so_many(10'000, "a.csv")}, {so_many(10'001, "a.csv")}},
       {kXgboost, "/data/train", {so_many(1, of_bytes(3996) + ".csv")}, {so_many(1, of_bytes(3997) + ".csv")}},
       {kXgboost, "/data/validation", {"v", of_bytes(4000)}, {"", of_bytes(4001)}},
       {kXgboost, "/data/positive", {0, "yes"}, {"", Json::array()}},
+      {kXgboost, "/parameters/x", {"", 3, true}, {std::string("x\0", 2), Json::array()}},
       {kXgboost, "/keep", {"last", "best"}, {"first"}},
       {kCommand, "/argv", {so_many(1000)}, {so_many(1001)}},
       {kCommand, "/environment", {so_many_names(1000)}, {so_many_names(1001), 3}},
@@ -138,6 +138,11 @@ TEST(TrainerBounds, OfListsAndTextsAreHeld) {
   EXPECT_THAT(with_pattern({{"name", "a"}, {"regex", "b"}, {"x", 1}}), ElementsAre(StartsWith("trainer.metrics[0].x: unknown")));
 }
 
+TEST(TrainerBounds, OfTheLongestListsAreHeld) {
+  expect_bound({kXgboost, "/data/drop", {so_many(100'000)}, {so_many(100'001), "x"}});
+  expect_bound({kXgboost, "/data/train", {so_many(10'000, "a.csv")}, {so_many(10'001, "a.csv")}});
+}
+
 TEST(TrainerBounds, ATrainerHasAType) {
   EXPECT_THAT(read_document({{"argv", {"train"}}}).second, Contains(HasSubstr("trainer.type: is missing")));
 }
@@ -166,10 +171,22 @@ TEST(TrainerBounds, WhatIsSaidIsRead) {
   const auto command_with = [](const std::string& field, const Json& value) {
     return std::get<CommandSpec>(read_document(document_with(kCommand, "/" + field, value)).first);
   };
+  const auto metrics = command_with("metrics", {metric_pattern("a", "x"), metric_pattern("b", "y")}).metrics;
+  ASSERT_EQ(metrics.size(), 2U);
+  EXPECT_EQ(metrics[1].name, "b");
+  EXPECT_EQ(metrics[1].regex, "y");
   EXPECT_EQ(command_with("timeout_seconds", 1.5).timeout_ms, 1500);
   EXPECT_EQ(command_with("cpu_seconds", 1.5).cpu_ms_max, 1500);
   EXPECT_THAT(command_with("environment", {{"SEED", 3}}).environment, ElementsAre(Pair("SEED", "3")));
   EXPECT_THAT(command_with("pass_environment", {"A", "B"}).pass_environment, ElementsAre("A", "B"));
+}
+
+TEST(TrainerBounds, SeveralMetricsAreNoParameter) {
+  const auto hint_of = [](const std::string& name) {
+    return read_document(document_with(kXgboost, "/parameters/" + name, {"auc", "error"})).second;
+  };
+  EXPECT_THAT(hint_of("eval_metric"), ElementsAre(HasSubstr("trainer.eval_metric takes several")));
+  EXPECT_THAT(hint_of("eta"), ElementsAre(Not(HasSubstr("trainer.eval_metric takes several"))));
 }
 
 TEST(TrainerBounds, VariablesComeFromTheWorkersEnvironmentOrFromAFile) {
@@ -221,9 +238,11 @@ TEST(TrainerBounds, HeldOutFractionsLeaveRowsToTrainOn) {
 
 TEST(TrainerBounds, WithoutAHeaderColumnsAreNumbers) {
   Json json = document_with(kXgboost, "/data/header", false);
-  json["data"].update({{"label", 0}, {"drop", {"a", 2}}, {"categorical", {1, "b"}}});
-  EXPECT_THAT(read_document(json).second, ElementsAre(StartsWith("trainer.data.drop[0]: a file without a header"),
-                                                      StartsWith("trainer.data.categorical[1]: a file without a header")));
+  json["data"].update({{"label", 0}, {"drop", {"a", 2, "b"}}, {"categorical", {"c", 1, "d"}}});
+  EXPECT_THAT(read_document(json).second,
+              ElementsAre(StartsWith("trainer.data.drop[0]: a file without a header"), StartsWith("trainer.data.drop[2]:"),
+                          StartsWith("trainer.data.categorical[0]:"),
+                          StartsWith("trainer.data.categorical[2]: a file without a header")));
 }
 
 TEST(TrainerBounds, TheDataKeyTellsLongerListsApartToo) {
