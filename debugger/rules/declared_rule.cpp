@@ -11,14 +11,14 @@ namespace {
 
 class Bound final : public Rule {
  public:
-  explicit Bound(const RuleSpec& spec) : declared_(*spec.declared), mode_(spec.mode), other_trial_(spec.other_trial()) {}
+  explicit Bound(const RuleSpec& spec) : declared_(*spec.declared), other_trial_(spec.other_trial()) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     for (const TensorAtStep& tensor : step.tensors) {
       if (is_unit(tensor) && declared_.relative_to_mode) units_.insert_or_assign(unit_of(tensor), kept(tensor));
     }
     for (const TensorAtStep& tensor : step.tensors) {
-      if (is_unit(tensor) || (mode_ && tensor.mode != *mode_)) continue;
+      if (is_unit(tensor)) continue;
       const TensorAtStep* other = compared_with(tensor, step);
       if (other == nullptr && (declared_.relative_to || declared_.relative_to_mode || other_trial_)) continue;
       if (!counted_.first(key_of(tensor), step.step)) continue;
@@ -79,7 +79,6 @@ class Bound final : public Rule {
   }
 
   Declared declared_;
-  std::optional<Mode> mode_;
   std::optional<int> other_trial_;
   std::map<std::string, TensorAtStep> units_;  // of relative_to_mode, as they were saved last
   std::map<std::string, int> steps_;

@@ -119,7 +119,7 @@ class ClassImbalance final : public Rule {
     const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto [smallest, largest] = std::minmax_element(counts.begin(), counts.end(), by_count);
     const double ratio = largest->second / smallest->second;
-    if (counts.size() < 2 || ratio <= imbalance_) return std::nullopt;
+    if (ratio <= imbalance_) return std::nullopt;  // of a single class it is 1
     return found(labels, step, ratio, imbalance_,
                  "of " + shown(labels) + " class " + std::to_string(largest->first) + " has " + short_number(ratio) +
                      " times as many rows as class " + std::to_string(smallest->first));

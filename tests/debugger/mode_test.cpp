@@ -56,6 +56,8 @@ TEST(Mode, WhatIsToldCountsBeforeTheName) {
   EXPECT_EQ(mode_of("losses/train", Mode::none), Mode::train);
   for (const std::string& name : mode_names()) EXPECT_EQ(to_string(*mode_from(name)), name);
   EXPECT_FALSE(mode_from("eval"));
+  EXPECT_EQ(told_mode("losses/train", Mode::train), Mode::none) << "the name says it";
+  EXPECT_EQ(told_mode("losses/train", Mode::validation), Mode::validation);
 }
 
 TEST(SaveScheduleOfAMode, WithinSomeStepsOneIsDueWheneverOneOfThemIs) {
@@ -139,6 +141,13 @@ TEST(RulesOfModes, TheValuesOfTwoModesAreTwoTensors) {
               HasSubstr("`losses/ce` (validation)"));
 }
 
+TEST(RulesOfModes, ABoundCountsTheStepsOfEachModeByItself) {
+  RuleDriver driver(R"({"rule": "bound", "reduction": "mean", "above": 2, "for_steps": 2, "collections": ["losses"]})");
+  EXPECT_EQ(driver.scalar("losses/x", 3, Mode::train).scalar("losses/x", 3, Mode::validation).judge(1), "");
+  EXPECT_THAT(driver.scalar("losses/x", 1, Mode::train).scalar("losses/x", 3, Mode::validation).judge(2),
+              HasSubstr("`losses/x` (validation)"));
+}
+
 TEST(RulesOfModes, ARuleLooksAtTheModeThatItSays) {
   const std::string rule = R"({"rule": "bound", "reduction": "mean", "above": 2, "mode": "validation", "tensors": ["^losses/"]})";
   EXPECT_EQ(RuleDriver(rule).scalar("losses/ce", 3, Mode::train).judge(1), "");
@@ -192,6 +201,14 @@ TEST(RulesOfModes, EachModesPredictionsAreHeldAgainstItsOwnLabels) {
   one.array("labels/y", {0, 1, 0, 1}, {}, Mode::train).array("labels/y", {1, 0}, {}, Mode::validation);
   EXPECT_EQ(one.array("predictions/y", {0, 1, 0, 1}).judge(1), "") << "without a mode they are those of the first labels alone";
   EXPECT_EQ(one.standing().judged, 1);
+  RuleDriver own(R"({"rule": "confusion"})");
+  own.array("labels/y", {0, 1}).array("labels/y", {1, 0}, {}, Mode::validation);
+  EXPECT_EQ(own.array("predictions/y", {1, 0}, {}, Mode::validation).judge(1), "") << "their own before those of any mode";
+  RuleDriver any(R"({"rule": "confusion"})");
+  EXPECT_NE(any.array("labels/y", {0, 1}).array("predictions/y", {1, 0}, {}, Mode::validation).judge(1), "");
+  RuleDriver first(R"({"rule": "confusion"})");
+  first.array("labels/a", {0, 1}).array("labels/b", {0, 1}).array("predictions/a", {0, 1}).array("predictions/b", {1, 0});
+  EXPECT_EQ(first.judge(1), "") << "of a mode the first labels alone";
 }
 
 TEST(RulesOfModes, ClassesAreCountedInEachModeByItself) {

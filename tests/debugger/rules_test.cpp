@@ -138,6 +138,19 @@ TEST(Rules, OverfitFiresWhenTheGapLastsAsLongAsItsPatience) {
     EXPECT_EQ(upwards.scalar("metrics/train-auc", 0.8).scalar("metrics/validation-auc", 0.9).judge(step), "");
 }
 
+TEST(Rules, OverfitIsOfTheSizeOfTheTrainingLossFromItsFirstStepOn) {
+  const std::string rule = R"({"rule": "overfit", "parameters": {"ratio_threshold": 0.5, "start_step": 5}})";
+  const auto judge = [&](std::int64_t step, double train, double validation) {
+    return RuleDriver(rule).scalar("losses/train", train).scalar("losses/validation", validation).judge(step);
+  };
+  EXPECT_EQ(judge(4, 1, 9), "");
+  EXPECT_NE(judge(5, 1, 9), "");
+  EXPECT_EQ(judge(5, 1, 1.5), "") << "not more than half";
+  EXPECT_NE(judge(5, -4, -1), "") << "less is better below zero, too";
+  RuleDriver empty(rule);
+  EXPECT_EQ(empty.scalar("losses/train", 1).array("losses/validation", {}, {0}).judge(5), "") << "nothing has no value";
+}
+
 TEST(Rules, OvertrainingFiresWhenNeitherLossHasBeenBetterForItsPatience) {
   const std::string rule = R"({"rule": "overtraining", "parameters": {"patience_train": 2, "patience_validation": 3}})";
   const auto run = [&](const std::vector<double>& train, const std::vector<double>& validation) {
@@ -150,6 +163,9 @@ TEST(Rules, OvertrainingFiresWhenNeitherLossHasBeenBetterForItsPatience) {
   };
   EXPECT_EQ(run({1, 1, 1, 1}, {1, 1, 1, 1}), 3);
   EXPECT_EQ(run({1, 1, 1, 1}, {1, 1, 1, 0.98}), -1);
+  RuleDriver tie(R"({"rule": "overtraining", "parameters": {"patience_train": 1, "patience_validation": 1, "delta": 0.25}})");
+  EXPECT_EQ(tie.scalar("losses/train", 1).scalar("losses/validation", 1).judge(0), "");
+  EXPECT_NE(tie.scalar("losses/train", 0.75).scalar("losses/validation", 0.75).judge(1), "") << "by delta is not by more";
   EXPECT_EQ(run({1, 0.9, 0.8, 0.7}, {1, 1, 1, 1}), -1);
   EXPECT_EQ(run({1, 1, 1, 1}, {1, 0.995, 0.992, 0.991}), 3);  // not by delta
 }
@@ -163,6 +179,12 @@ TEST(Rules, ClassImbalanceFiresForClassesFarApartAndForOneThatIsMispredicted) {
   EXPECT_EQ(RuleDriver(rule).array("labels/train", labels).judge(0), "");  // too few yet
   labels.push_back(1);
   EXPECT_EQ(RuleDriver(rule).array("labels/train", labels).judge(0), "");
+  std::vector<double> tenfold = repeated(0, 20);
+  tenfold.insert(tenfold.end(), {1, 1});
+  EXPECT_EQ(RuleDriver(rule).array("labels/train", tenfold).judge(0), "") << "not more than ten times as many";
+  RuleDriver tie(R"({"rule": "class_imbalance", "parameters": {"samples": 8, "threshold_misprediction": 0.75}})");
+  tie.array("labels/a", {0, 0, 0, 0, 1, 1, 1, 1}).array("predictions/a", {0, 0, 0, 0, 1, 0, 0, 0});
+  EXPECT_EQ(tie.judge(1), "") << "three of four are not more than that";
   RuleDriver wrong(rule);
   const std::vector<double> even{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
   wrong.array("labels/a", even).array("predictions/a", {0, 0, 0, 0, 0, 0, 1, 0.4, 0.1, 0.2, 0.4, 0.1});
@@ -276,6 +298,7 @@ TEST(Rules, ABoundOfOnesOwnHoldsForSoManySteps) {
   EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {3, 2, 3, 3}), 3);
   EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {3, 2, 3, 2}), -1);
   EXPECT_EQ(RuleDriver(rule).fires_at("losses/x", {kRuleNan, kRuleNan}), 1);
+  EXPECT_EQ(RuleDriver(R"({"rule": "bound", "reduction": "max", "below": 2})").fires_at("losses/x", {3, kRuleNan}), 1);
   RuleDriver relative(
       R"({"rule": "bound", "reduction": "mean", "below": 0.5, "tensors": ["^losses/a"], "relative_to": "^losses/b"})");
   EXPECT_EQ(relative.scalar("losses/a", 1).scalar("losses/b", 2).judge(1), "");
