@@ -443,10 +443,8 @@ void read_metrics(ObjectReader& reader, CommandSpec& spec) {
     ObjectReader pattern((*json)[i], join_path(path, i), reader.diagnostics());
     pattern.require_present("name");
     pattern.require_present("regex");
-    auto name = pattern.text("name", {1, 200});
-    auto regex = pattern.text("regex", {1, kRegexSizeMax});
+    spec.metrics.push_back({pattern.text_or("name", "", {1, 200}), pattern.text_or("regex", "", {1, kRegexSizeMax})});
     pattern.finish();
-    if (name && regex) spec.metrics.push_back({std::move(*name), std::move(*regex)});
   }
 }
 

@@ -67,6 +67,8 @@ TEST(RuleStatus, NothingFoundIsNotNothingJudged) {
     EXPECT_THAT(lacks.details, HasSubstr("was saved at 5 steps, but not what it needs: a metric"));
     EXPECT_THAT(lacks.details, HasSubstr("on training data and, at the same step or later, on validation data"));
     EXPECT_EQ(lacks.last_step, std::nullopt);
+    EXPECT_EQ(status_of(state, debugger::RuleStanding{"", 5, 2, 7, ""}).details, "2 saved steps judged, the last one at step 7");
+    EXPECT_THAT(status_of(state, debugger::RuleStanding{"", 1, 0, 0, ""}).details, HasSubstr("was saved at 1 step, but not"));
     EXPECT_EQ(status_of(state, debugger::RuleStanding{"", 0, 0, 0, ""}).status, RuleWord::not_judged);
     EXPECT_EQ(status_of(state).status, RuleWord::not_judged) << "a worker that said nothing";
   }
@@ -80,9 +82,12 @@ TEST(RuleStatus, ATrialThatFailedOrWasCancelledHasStoppedItsRules) {
     EXPECT_EQ(status_of(state, debugger::RuleStanding{"", 5, 0, 0, ""}).status, RuleWord::not_judged);
   }
   EXPECT_THAT(status_of(TrialState::failed, debugger::RuleStanding{"", 5, 5, 7, ""}).details, StartsWith("the trial failed; "));
+  EXPECT_THAT(status_of(TrialState::cancelled, debugger::RuleStanding{"", 5, 5, 7, ""}).details,
+              StartsWith("the trial was cancelled; nothing was found until then: 5 saved steps judged"));
   TrialRow never = trial_of(TrialState::cancelled);
   never.started_at.reset();
   EXPECT_EQ(rule_status(overfit(), never, nullptr).details, "the trial never ran");
+  EXPECT_EQ(rule_status(overfit(), never, nullptr).status, RuleWord::not_judged);
 }
 
 TEST(RuleStatus, AFindingCountsBeforeAFaultAndAFaultBeforeTheTrial) {
@@ -164,6 +169,9 @@ TEST(RuleStatus, AJobThatGoesOnIsInProgressWhateverItsTrialsSay) {
   EXPECT_EQ(more.example, std::nullopt);
   EXPECT_EQ(over_job(false, {}).details, "the job has no trials yet");
   EXPECT_EQ(over_job(true, {}).status, RuleWord::not_judged);
+  EXPECT_EQ(over_job(true, {}).details, "the job has no trials");
+  EXPECT_EQ(over_job(true, {RuleWord::stopped}).details, "in 1 of 1 trial; in trial 0: so");
+  EXPECT_EQ(over_job(false, {RuleWord::stopped}).details, "nothing was found in 1 trial, and more may come");
 }
 
 }  // namespace
