@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "jobs/xgboost_parameters.hpp"
+#include "scheduler/job_spec.hpp"
 
 namespace tuneband {
 
@@ -443,7 +444,8 @@ void read_metrics(ObjectReader& reader, CommandSpec& spec) {
     ObjectReader pattern((*json)[i], join_path(path, i), reader.diagnostics());
     pattern.require_present("name");
     pattern.require_present("regex");
-    spec.metrics.push_back({pattern.text_or("name", "", {1, 200}), pattern.text_or("regex", "", {1, kRegexSizeMax})});
+    spec.metrics.push_back(
+        {pattern.text_or("name", "", {1, kMetricNameSizeMax}), pattern.text_or("regex", "", {1, kRegexSizeMax})});
     pattern.finish();
   }
 }
