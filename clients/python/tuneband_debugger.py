@@ -312,6 +312,8 @@ hook.mode = mode
 class NotSaved(KeyError):
     """The tensor is not there at that step: the server's words say whether it is not saved yet, or never was."""
 
+    __str__ = Exception.__str__  # a KeyError shows its text in quotes
+
 
 def _value(json_number):
     return {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}.get(json_number, json_number)
@@ -396,6 +398,8 @@ class Trial:
             said = json.loads(error.read() or b"{}").get("error", {})
             text = ": ".join(part for part in (said.get("message"), said.get("hint")) if part)
             raise (NotSaved if error.code == 404 else RuntimeError)(text or str(error)) from None
+        except urllib.error.URLError as error:
+            raise ConnectionError("cannot reach the server at %s: %s" % (url.split("/v1/")[0], error.reason)) from None
 
     def _json(self, page, body=None, **query):
         return json.loads(self._bytes(page, body, **query))

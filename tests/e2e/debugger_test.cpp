@@ -239,10 +239,12 @@ print(trial.collections(), Large(trial, above=1e20).run(), Large(trial, above=fl
 print([f['rule'] for f in trial.findings()], trial.check([{'rule': 'vanishing_gradient'}]))
 print(sorted(trial.names('weights')), trial.tensor('losses/train').previous_steps(3, 2))
 try: trial.tensor('weights/weights').value(1)
-except d.NotSaved as why: print('reductions alone' in str(why))
+except d.NotSaved as why: print(str(why).startswith('`weights/weights` at step 1 was kept as reductions alone'))
+try: d.Trial('http://127.0.0.1:1', 'exploding', 0).names()
+except ConnectionError as why: print(str(why).startswith('cannot reach the server at http://127.0.0.1:1: '))
 )"),
             "['gradients', 'inputs', 'losses', 'metrics', 'outputs', 'weights'] 2 never\n"
-            "['exploding_tensor'] []\n['weights/weights'] [1, 2]\nTrue\n");
+            "['exploding_tensor'] []\n['weights/weights'] [1, 2]\nTrue\nTrue\n");
 }
 
 }  // namespace
