@@ -91,7 +91,7 @@ Error no_tensor(const TensorReader& reader, const TensorQuery& query) {
     for (const int rank : TensorReader::ranks(query.trial_dir)) ranks.push_back(std::to_string(rank));
     if (!ranks.empty()) {
       return not_there("nothing was saved of rank " + std::to_string(query.rank) + ", only of " + join_and(ranks),
-                       "`\"ranks\": \"all\"` in the job's `debug` section saves all of them");
+                       ranks.size() > 1 ? "" : "`\"ranks\": \"all\"` in the job's `debug` section saves all of them");
     }
     if (!query.saves) {
       return not_there("nothing is saved of this job's trials: it has no section `debug`",
