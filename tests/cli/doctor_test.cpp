@@ -20,7 +20,7 @@
 #include "cli/doctor/port_check.hpp"
 #include "db/connection.hpp"
 #include "os/control_group.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::cli {
 

@@ -8,7 +8,7 @@
 #include "debugger/files/recorder.hpp"
 #include "debugger/files/tensor_reader.hpp"
 #include "tests/debugger/rule_driver.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::debugger {
 

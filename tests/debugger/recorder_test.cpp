@@ -8,7 +8,7 @@
 
 #include "core/json.hpp"
 #include "debugger/files/tensor_reader.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::debugger::files {
 

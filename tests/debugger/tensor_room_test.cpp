@@ -10,7 +10,7 @@
 
 #include "debugger/files/tensor_reader.hpp"
 #include "debugger/files/tensor_writer.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::debugger::files {
 

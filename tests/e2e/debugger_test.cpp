@@ -15,7 +15,7 @@
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
 #include "tests/net/loopback_server.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::test {
 namespace {

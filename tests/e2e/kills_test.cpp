@@ -23,7 +23,7 @@
 #include "core/text.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::test {
 namespace {

@@ -19,7 +19,7 @@
 #include "os/child_process.hpp"
 #include "tests/e2e/job_outcome.hpp"
 #include "tests/e2e/running_server.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::test {
 namespace {

@@ -9,7 +9,7 @@
 #include "debugger/files/tensor_format.hpp"
 #include "debugger/files/tensor_reader.hpp"
 #include "tests/fuzz/targets.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 #include "workers/command/tensor_inbox.hpp"
 
 namespace tuneband::fuzz {

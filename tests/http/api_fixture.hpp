@@ -20,7 +20,7 @@
 #include "server/http/http_server.hpp"
 #include "server/local/preflight.hpp"
 #include "tests/http/raw_client.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::test {
 

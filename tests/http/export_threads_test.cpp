@@ -18,7 +18,7 @@
 #include "db/store.hpp"
 #include "server/http/http_server.hpp"
 #include "tests/http/raw_client.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::test {
 namespace {

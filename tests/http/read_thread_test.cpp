@@ -10,7 +10,7 @@
 #include "db/store.hpp"
 #include "server/log.hpp"
 #include "tests/server/loop_until.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::test {
 namespace {

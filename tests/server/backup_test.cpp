@@ -12,7 +12,7 @@
 #include "server/app.hpp"
 #include "server/data/data_dir.hpp"
 #include "server/data/database_there.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::server {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::server {
 namespace {

@@ -13,7 +13,7 @@
 #include "db/store.hpp"
 #include "server/log.hpp"
 #include "tests/server/loop_until.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::server {
 namespace {

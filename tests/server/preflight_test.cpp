@@ -11,7 +11,7 @@
 
 #include "os/child_process.hpp"
 #include "tests/server/loop_until.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::server {
 namespace {

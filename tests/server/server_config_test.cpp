@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::server {
 namespace {

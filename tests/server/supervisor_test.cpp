@@ -18,7 +18,7 @@
 #include "server/log.hpp"
 #include "tests/os/limited_group.hpp"
 #include "tests/server/loop_until.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::server {
 namespace {

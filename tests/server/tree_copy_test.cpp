@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::server {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/log.hpp"
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
 

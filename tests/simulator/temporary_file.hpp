@@ -3,21 +3,14 @@
 
 #include <zlib.h>
 
-#include <fstream>
 #include <string>
 
-#include "tests/server/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tuneband::test {
 
 class TemporaryFiles : public TemporaryDirectory {
  public:
-  std::string write(const std::string& name, const std::string& text) const {
-    const std::string path = *this / name;
-    std::ofstream(path, std::ios::binary) << text;
-    return path;
-  }
-
   std::string write_gzip(const std::string& name, const std::string& text) const {
     const std::string path = *this / name;
     gzFile file = gzopen(path.c_str(), "wb");

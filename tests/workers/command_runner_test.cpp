@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "tests/workers/recording_reporter.hpp"
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 #include "workers/trial_runner.hpp"
 
 namespace tuneband::workers {
@@ -19,7 +19,7 @@ namespace {
 
 using test::read_text;
 using test::RecordingReporter;
-using test::TemporaryDir;
+using test::TemporaryDirectory;
 using test::write_text;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -58,7 +58,7 @@ class CommandRunnerTest : public testing::Test {
 
   static bool no_children_left() { return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
 
-  TemporaryDir dir;
+  TemporaryDirectory dir;
   protocol::AssignmentOrder order;
   RecordingReporter reporter;
   std::unique_ptr<TrialRunner> runner = make_command_runner();

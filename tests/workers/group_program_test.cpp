@@ -15,7 +15,7 @@
 
 #include "os/pidfd.hpp"
 #include "tests/workers/group_server.hpp"
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 #include "tests/xgboost/group_fixture.hpp"
 
 extern char** environ;

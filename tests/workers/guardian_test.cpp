@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 
 namespace tuneband::workers {
 namespace {
@@ -72,7 +72,7 @@ class GuardianTest : public testing::Test {
     return EXIT_FAILURE;
   }
 
-  test::TemporaryDir directory_;
+  test::TemporaryDirectory directory_;
   GuardianOptions options_;
   std::vector<Told> told_;
   int signal_ = SIGKILL;  // that ends the worker

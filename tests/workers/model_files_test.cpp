@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 
 namespace tuneband::workers {
 namespace {
@@ -42,7 +42,7 @@ class ModelFilesTest : public testing::Test {
     return names;
   }
 
-  test::TemporaryDir dir_;
+  test::TemporaryDirectory dir_;
   const std::string trial_ = dir_ / "trial";
   static constexpr std::int64_t kEpoch = 12;
   const std::string checkpoints_ = trial_ + "/epochs/12/checkpoint";

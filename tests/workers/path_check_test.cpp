@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "jobs/path_text.hpp"
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 #include "workers/command/process.hpp"
 
 namespace tuneband::workers {
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 std::string sentence_of(const std::optional<PathFault>& fault) { return fault ? fault->message : ""; }
 
 TEST(PathCheck, EachKindOfFileThatIsNoDataHasASentence) {
-  const test::TemporaryDir dir;
+  const test::TemporaryDirectory dir;
   ::mkfifo((dir / "fifo").c_str(), 0600);
   std::ofstream(dir / "table.csv") << "a,y\n";
   EXPECT_EQ(sentence_of(fault_of_data_file(dir / "table.csv")), "");
@@ -32,7 +32,7 @@ TEST(PathCheck, EachKindOfFileThatIsNoDataHasASentence) {
 }
 
 TEST(PathCheck, AWorkingDirectoryIsADirectory) {
-  const test::TemporaryDir dir;
+  const test::TemporaryDirectory dir;
   ::mkfifo((dir / "fifo").c_str(), 0600);
   EXPECT_EQ(sentence_of(fault_of_directory(dir.path())), "");
   EXPECT_THAT(sentence_of(fault_of_directory(dir / "absent")), HasSubstr("is not there"));
@@ -41,7 +41,7 @@ TEST(PathCheck, AWorkingDirectoryIsADirectory) {
 }
 
 TEST(PathCheck, AProgramIsAFile) {
-  const test::TemporaryDir dir;
+  const test::TemporaryDirectory dir;
   ::mkfifo((dir / "fifo").c_str(), 0700);
   EXPECT_THAT(find_executable(dir / "fifo", "", "").error().message, HasSubstr("fifo is a FIFO (named pipe)"));
   EXPECT_THAT(find_executable("/dev/null", "", "").error().message, HasSubstr("/dev/null is a character device"));
@@ -60,7 +60,7 @@ int found_from_outside(const std::string& closed) {
 
 TEST(PathCheck, AParentThatMayNotBeEnteredIsNamed) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  const test::TemporaryDir dir;
+  const test::TemporaryDirectory dir;
   ::chmod(dir.path().c_str(), 0755);
   const std::string closed = dir / "closed";
   ::mkdir(closed.c_str(), 0700);

@@ -10,13 +10,13 @@
 #include <cerrno>
 #include <csignal>
 
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 
 namespace tuneband::workers {
 namespace {
 
 using test::read_text;
-using test::TemporaryDir;
+using test::TemporaryDirectory;
 using test::write_text;
 using testing::HasSubstr;
 
@@ -45,7 +45,7 @@ bool gone(pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; }
 bool no_children_left() { return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
 
 TEST(Process, RunsInItsDirectoryAndGroupWithItsOutputInOrder) {
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   auto process = Process::start(
       shell("pwd; echo err >&2; echo $$; read -r _ _ _ _ group _ < /proc/$$/stat; echo $group; cat; exit 3", dir.path()));
   ASSERT_TRUE(process) << process.error().message;
@@ -70,7 +70,7 @@ TEST(Process, StartsWithSignalsAsByDefaultAndNoFilesOfOurs) {
   ::sigemptyset(&blocked);
   ::sigaddset(&blocked, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   const os::UniqueFd leaking(::open("/dev/null", O_RDONLY));  // not close-on-exec, as a library may do it
   auto process = Process::start(shell("grep -E 'Sig(Blk|Ign)' /proc/self/status; ls /proc/self/fd", dir.path()));
   ASSERT_TRUE(process);
@@ -83,13 +83,13 @@ TEST(Process, StartsWithSignalsAsByDefaultAndNoFilesOfOurs) {
 }
 
 TEST(Process, ReportsTheSignalThatEndedIt) {
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   auto process = Process::start(shell("kill -SEGV $$", dir.path()));
   EXPECT_EQ(outcome_of(*process).second.signal, SIGSEGV);
 }
 
 TEST(Process, KillTreeEndsChildrenThatHaveTheirOwnSessionAndIgnoreSigterm) {
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   auto process =
       Process::start(shell("trap '' TERM; for i in 1 2; do setsid sh -c \"trap '' TERM; echo \\$\\$ > t$i; mv t$i stray$i; while "
                            ":; do sleep 100; done\" & done;"
@@ -110,7 +110,7 @@ TEST(Process, KillTreeEndsChildrenThatHaveTheirOwnSessionAndIgnoreSigterm) {
 }
 
 TEST(Process, KillTreeEndsWhatACommandLeftBehindWhenItEnded) {
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   auto process = Process::start(
       shell("setsid sh -c 'echo $$ > t; mv t stray; exec sleep 1000' & while [ ! -e stray ]; do :; done", dir.path()));
   pollfd ended{process->exit_fd(), POLLIN, 0};
@@ -124,7 +124,7 @@ TEST(Process, KillTreeEndsWhatACommandLeftBehindWhenItEnded) {
 }
 
 TEST(Process, KillTreeEndsAStoppedProcess) {
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   auto process = Process::start(shell("echo ready; while :; do :; done", dir.path()));
   pollfd wait{process->output_fd(), POLLIN, 0};
   ::poll(&wait, 1, -1);
@@ -134,7 +134,7 @@ TEST(Process, KillTreeEndsAStoppedProcess) {
 }
 
 TEST(Process, IsBoundedInMemoryAndCpuTime) {
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   ProcessSpec spec = shell("ulimit -v; ulimit -t; ulimit -c; while :; do :; done", dir.path());
   spec.memory_bytes_max = 512LL * 1024 * 1024;
   spec.cpu_ms_max = 300;
@@ -146,7 +146,7 @@ TEST(Process, IsBoundedInMemoryAndCpuTime) {
 }
 
 TEST(Process, SaysWhyAProgramCannotBeExecuted) {
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   const auto message_of = [&](const std::string& text) {
     write_text(dir / "program", text);
     ::chmod((dir / "program").c_str(), 0755);
@@ -166,7 +166,7 @@ TEST(Process, SaysWhyAProgramCannotBeExecuted) {
 }
 
 TEST(FindExecutable, LooksAlongThePathAndTellsWhatIsWrong) {
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   write_text(dir / "run", "#!/bin/sh\n");
   write_text(dir / "plain", "text");
   ::chmod((dir / "run").c_str(), 0755);

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
 #include "workers/segment_dir.hpp"
@@ -30,7 +30,7 @@ class TrialLinks : public testing::Test {
       EXPECT_EQ(test::read_text(target(name)), "keep") << name;
   }
 
-  test::TemporaryDir dir_;
+  test::TemporaryDirectory dir_;
 };
 
 TEST_F(TrialLinks, ReleasedFilesAreRemovedOnlyFromTheTrialsOwnDirectory) {

@@ -6,7 +6,7 @@
 
 #include <csignal>
 
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 #include "workers/command/process.hpp"
 
 namespace tuneband::workers {
@@ -33,7 +33,7 @@ class RuleProcessTest : public testing::Test {
     return {number, {{"losses/train", debugger::summarise(loss), nullptr}}, {}};
   }
 
-  const test::TemporaryDir dir_;
+  const test::TemporaryDirectory dir_;
 };
 
 TEST_F(RuleProcessTest, ReadsALineAStepAndAnswersOnce) {

@@ -8,7 +8,7 @@
 #include <future>
 
 #include "tests/workers/sync_server.hpp"
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 
 namespace tuneband::workers {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using protocol::AssignmentOrder;
 using protocol::SyncRequest;
 using test::SyncServer;
-using test::TemporaryDir;
+using test::TemporaryDirectory;
 using test::write_text;
 using testing::ElementsAre;
 
@@ -71,7 +71,7 @@ class SyncLoopTest : public testing::Test {
     return ended.get();
   }
 
-  TemporaryDir dir;
+  TemporaryDirectory dir;
   SyncServer server;
   ScriptedRunner runner;
   WorkerOptions options;

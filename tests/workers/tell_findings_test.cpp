@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workers/recording_reporter.hpp"
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 #include "workers/exit_class.hpp"
 #include "workers/tensor_recorder.hpp"
 #include "workers/trial_log.hpp"
@@ -34,7 +34,7 @@ class TellFindings : public testing::Test {
     return {{"rule", "bound"}, {"name", name}, {"reduction", "mean"}, {"above", bound}, {"action", action}};
   }
 
-  const test::TemporaryDir dir_;
+  const test::TemporaryDirectory dir_;
   test::RecordingReporter reporter_;
 };
 

@@ -10,7 +10,7 @@
 
 #include "debugger/files/array_formats.hpp"
 #include "debugger/files/tensor_reader.hpp"
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 
 namespace tuneband::workers {
 
@@ -44,7 +44,7 @@ class TensorInboxTest : public ::testing::Test {
     return sums;
   }
 
-  test::TemporaryDir trial_;
+  test::TemporaryDirectory trial_;
   debugger::DebugSpec spec_;
   debugger::files::Recorder recorder_;
   TensorInbox inbox_;

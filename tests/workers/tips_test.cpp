@@ -36,7 +36,7 @@
 #include "core/json.hpp"
 #include "os/child_process.hpp"
 #include "os/unique_fd.hpp"
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 #include "workers/job_check.hpp"
 #include "workers/preflight/place_check.hpp"
 #include "workers/preflight/program_check.hpp"
@@ -230,7 +230,7 @@ class Tips : public testing::TestWithParam<std::string> {
     }
   }
 
-  const test::TemporaryDir dir_;
+  const test::TemporaryDirectory dir_;
   const Loopback open_{true};
   const Loopback closed_port_{false};
   std::vector<std::string> closed_;
@@ -315,7 +315,7 @@ TEST(AddressIn, IsOfUrlsAndOfHostsWithAPort) {
 }
 
 TEST(SecurityRules, AreNamedAsTheKernelTellsThem) {
-  const test::TemporaryDir process;
+  const test::TemporaryDirectory process;
   const auto in_words = [&process](const std::string& status, const std::string& label) {
     test::write_text(process / "status", status);
     fs::create_directories(process / "attr");
@@ -336,7 +336,7 @@ TEST(SecurityRules, AreNamedAsTheKernelTellsThem) {
 }
 
 TEST(Executing, IsTriedAndNothingOfItRuns) {
-  const test::TemporaryDir directory;
+  const test::TemporaryDirectory directory;
   const std::string script = directory / "script";
   test::write_text(script, "#!/bin/sh\necho > " + (directory / "ran") + "\n");
   EXPECT_EQ(errno_of_executing(script), EACCES);

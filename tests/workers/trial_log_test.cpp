@@ -2,24 +2,24 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 
 namespace tuneband::workers {
 namespace {
 
 using test::read_text;
-using test::TemporaryDir;
+using test::TemporaryDirectory;
 using test::write_text;
 
 TEST(TrialLog, MakesTheDirectoryAndAppendsOverSegments) {
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   TrialLog::open(dir / "a/b")->write("one\n");
   TrialLog::open(dir / "a/b")->note("two");
   EXPECT_EQ(read_text(dir / "a/b/log.txt"), "one\n[tuneband] two\n");
 }
 
 TEST(TrialLog, IsCutAtItsLimitAndSaysSoOnce) {
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   auto log = TrialLog::open(dir.path(), 0, 10);
   for (int i = 0; i < 5; ++i) log->write("1234567");
   const std::string text = read_text(dir / "log.txt");
@@ -30,7 +30,7 @@ TEST(TrialLog, IsCutAtItsLimitAndSaysSoOnce) {
 }
 
 TEST(TrialLog, IsRefusedWhereNoDirectoryCanBeMade) {
-  const TemporaryDir dir;
+  const TemporaryDirectory dir;
   write_text(dir / "file", "");
   const auto log = TrialLog::open(dir / "file/trial");
   ASSERT_FALSE(log);

@@ -13,7 +13,7 @@
 #include "os/pidfd.hpp"
 #include "os/process_table.hpp"
 #include "tests/workers/sync_server.hpp"
-#include "tests/workers/temporary_dir.hpp"
+#include "tests/workers/text_files.hpp"
 #include "workers/command/process.hpp"
 
 extern char** environ;
@@ -25,7 +25,7 @@ using protocol::AssignmentOrder;
 using protocol::SyncRequest;
 using test::read_text;
 using test::SyncServer;
-using test::TemporaryDir;
+using test::TemporaryDirectory;
 using testing::HasSubstr;
 
 const std::string kWorkerProgram = TUNEBAND_BIN_DIR "/tuneband-worker";
@@ -76,7 +76,7 @@ class WorkerProgramTest : public testing::Test {
     return order;
   }
 
-  TemporaryDir dir;
+  TemporaryDirectory dir;
   SyncServer server;
 };
 

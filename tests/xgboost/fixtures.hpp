@@ -13,28 +13,14 @@
 #include <vector>
 
 #include "core/random.hpp"
+#include "tests/temporary_directory.hpp"
 #include "workers/trial_runner.hpp"
 
 namespace tuneband::workers::test {
 
-class TemporaryDir {
+class TemporaryDir : public tuneband::test::TemporaryDirectory {
  public:
-  TemporaryDir() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tuneband-xgboost-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TemporaryDir() { std::filesystem::remove_all(path_); }
-  TemporaryDir(const TemporaryDir&) = delete;
-  TemporaryDir& operator=(const TemporaryDir&) = delete;
-
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name), std::ios::binary) << text;
-    return path(name);
-  }
-
- private:
-  std::string path_;
+  std::string path(const std::string& name) const { return *this / name; }
 };
 
 inline std::string read_file(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace tuneband::test {
@@ -23,6 +24,11 @@ class TemporaryDirectory {
 
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  // The path of a file with this text.
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(*this / name, std::ios::binary) << text;
+    return *this / name;
+  }
 
  private:
   std::string path_;
