@@ -733,6 +733,17 @@ TEST_F(AnalyticsTest, ComparesNumbersOfReplicasInQualityTrainingTimeAndWorkerTim
                             "best": {"trial": 2, "objective": 0.75, "training_seconds": 0.4, "worker_seconds": 1.2}})"));
 }
 
+TEST_F(AnalyticsTest, OfReplicasThatCostTheSameTheBetterAndOfTwinsAllAreNonDominated) {
+  const auto finished = [](int number, double objective, std::int64_t training_ms) {
+    TrialRow trial = ended_trial(1, number, TrialState::completed, objective, 9);
+    trial.training_ms = training_ms;
+    return trial;
+  };
+  write({running_job(1, "a"), finished(0, 0.7, 500), finished(1, 0.8, 500), finished(2, 0.8, 500), finished(3, 0.8, 600),
+         finished(4, 0.9, 600)});
+  EXPECT_EQ(analytics()["replicas"]["non_dominated_by_training_seconds"], Json::parse("[1, 2, 4]"));
+}
+
 TEST_F(AnalyticsTest, ShowsThePlanWithWhatCameOfIt) {
   write_story();
   const Json json = parsed(reader().plan(kJob));

@@ -109,6 +109,8 @@ TEST_F(TimelineTest, WhatStandsTogetherHasTheTrialOfTheLongestAndTheOutcomeOfThe
   write(writes);
   const Json shown = timeline(3);
   EXPECT_EQ(shown.at("segments"), Json::array({7}));
+  EXPECT_EQ(shown.at("trial"), Json::array({0}));
+  EXPECT_EQ(shown.at("epoch"), Json::array({7})) << "of two that are as long the first, in the order of trials";
   EXPECT_EQ(shown.at("losses"), Json::array({2}));
   EXPECT_EQ(shown.at("outcomes"), Json::array({"crashed"}));
   EXPECT_EQ(shown.at("began"), Json::array({0.0}));
@@ -130,17 +132,18 @@ TEST_F(TimelineTest, WhatIsUnderWayAndWhatBeganBeforeTheWindowStandApart) {
 }
 
 TEST_F(TimelineTest, OfTooManyWorkersThoseThatWereThereLastStay) {
-  write({segment("a", 0, 300), segment("b", 0, 100), segment("b", 50, 90), segment("c", 150, std::nullopt)});
+  write(
+      {segment("a", 0, 50), segment("a", 60, 300), segment("a", 70, 80), segment("b", 0, 100), segment("c", 150, std::nullopt)});
   const Json two = timeline(6);  // a third of the cells
   EXPECT_EQ(two.at("workers_left_out"), 1);
-  EXPECT_EQ(of_workers(two), Json({"a", "c"}));
+  EXPECT_EQ(of_workers(two), Json({"a", "a", "a", "c"}));
   const Json three = timeline(9);
   EXPECT_EQ(three.at("workers_left_out"), 0);
   EXPECT_EQ(three.at("workers").size(), 3U);
   write({segment("d", 0, 150)});
   const Json equals = timeline(6);
   EXPECT_EQ(equals.at("workers_left_out"), 2);
-  EXPECT_EQ(of_workers(equals), Json({"a", "d"})) << "c was there until the same moment, and only one of them has room";
+  EXPECT_EQ(of_workers(equals), Json({"a", "a", "a", "d"})) << "c was there until the same moment, and only one of them has room";
 }
 
 TEST_F(TimelineTest, OfAllWorkersTheLastHourIsShownWithItsJobsAndNoMoreThanTwoHundredOfThem) {
