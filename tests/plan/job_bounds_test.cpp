@@ -82,7 +82,8 @@ TEST(JobBounds, OfNumbersAreHeld) {
 }
 
 TEST(JobBounds, OfTextsAndListsAreHeld) {
-  expect_ends("/name", {"a", "_", std::string(64, 'a'), "9-", "A.z"}, {"", std::string(65, 'a'), "9", ".a", "-a", "a b", "a/"});
+  expect_ends("/name", {"a", "_", std::string(64, 'a'), "9-", "0a", "Z", "z0", "A.z"},
+              {"", std::string(65, 'a'), "9", ".a", "-a", "a b", "a/"});
   expect_ends("/objective/metric", {"m", std::string(200, 'm')}, {"", std::string(201, 'm')});
   expect_ends("/objective/constraints", {constraints(1), constraints(20)}, {constraints(21), Json::array()});
   expect_ends("/objective/constraints", {list_of(1, {{"metric", std::string(200, 'm')}, {"min", 1}, {"max", 1}})}, {});
@@ -162,6 +163,42 @@ TEST(JobBounds, OfSeveralObjectivesTwoToFourAreTakenAndTwoThousandTrials) {
               ElementsAre(StartsWith("limits.convergence: needs a single objective")));
 }
 
+TEST(JobBounds, WhatComparesSingleValuesIsRefusedOrLeftOutWithSeveralObjectives) {
+  const auto with = [](const Json& scheduler) {
+    Json document = small_job();
+    document.erase("objective");
+    document["objectives"] = {{{"metric", "a"}, {"goal", "minimize"}}, {{"metric", "b"}, {"goal", "minimize"}}};
+    document["limits"]["max_trials"] = 20;
+    document["scheduler"].update(scheduler);
+    return read_job(document);
+  };
+  const ReadJob automatic = with({{"type", "auto"}});
+  EXPECT_THAT(automatic.errors, IsEmpty());
+  EXPECT_FALSE(automatic.spec.scheduler.rung_audit);
+  EXPECT_EQ(automatic.spec.scheduler.promotion, Promotion::value);
+  EXPECT_THAT(with({{"type", "asha_delayed"}}).errors, IsEmpty());
+  EXPECT_THAT(with({{"type", "asha_delayed"}, {"promotion", "prediction"}}).errors,
+              ElementsAre(StartsWith("scheduler.promotion:")));
+  EXPECT_THAT(with({{"type", "asha_delayed"}, {"rung_audit", true}}).errors, ElementsAre(StartsWith("scheduler.rung_audit:")));
+}
+
+TEST(JobBounds, TheBestRoundsAreKeptByOneValueWithoutConstraintsAlone) {
+  Json document = small_job();
+  document["trainer"] = {{"type", "xgboost"}, {"keep", "best"}};
+  EXPECT_THAT(read_job(document).errors, IsEmpty());
+  document["objective"]["constraints"] = constraints(1);
+  EXPECT_THAT(read_job(document).errors, ElementsAre(StartsWith("trainer.keep: `best` is by one value")));
+}
+
+TEST(JobBounds, AsManyMayBeEnqueuedAsTheJobStarts) {
+  Json document = small_job();
+  document["limits"]["max_trials"] = 2;
+  document["enqueue"] = list_of(2, {{"x", 0.5}});
+  EXPECT_THAT(read_job(document).errors, IsEmpty());
+  document["enqueue"].push_back({{"x", 0.5}});
+  EXPECT_THAT(read_job(document).errors, ElementsAre(StartsWith("enqueue: 3 configurations are enqueued")));
+}
+
 TEST(JobBounds, ConvergenceNeedsAModelThatExpectsSomething) {
   Json document = small_job();
   document["limits"]["convergence"] = {{"tolerance", 0.1}};
@@ -202,6 +239,16 @@ TEST(JobBounds, PriorsHaveAShareAboveNothingAndTwoScores) {
   ASSERT_EQ(read.spec.priors.size(), 1U);
   EXPECT_EQ(read.spec.priors[0].resource_share, 0.25);
   EXPECT_FALSE(read.spec.priors[0].counts);
+  EXPECT_EQ(prior_with("score", 0.75).spec.priors.at(0).score, 0.75);
+  EXPECT_EQ(prior_with("level_score", -0.5).spec.priors.at(0).level_score, -0.5);
+  const JobSpec written = read_job(with_priors(small_job(), read.spec)).spec;
+  EXPECT_EQ(written.warm_start, read.spec.warm_start);
+  ASSERT_EQ(written.priors.size(), 1U);
+  EXPECT_EQ(written.priors[0].configuration, read.spec.priors[0].configuration);
+  EXPECT_EQ(written.priors[0].resource_share, 0.25);
+  EXPECT_FALSE(written.priors[0].counts);
+  EXPECT_THAT(prior_with("x", 1).errors, ElementsAre(StartsWith("warm_start.observations[0].x: unknown")));
+  EXPECT_THAT(job_with("/warm_start", {7U, "b", "19"}).spec.warm_start, ElementsAre("7", "b", "19"));
   EXPECT_TRUE(prior_with("counts", nullptr).spec.priors.at(0).counts);
   for (const Json& wrong : {Json(0), Json(1.01), Json()}) {
     EXPECT_THAT(prior_with("resource_share", wrong).errors,

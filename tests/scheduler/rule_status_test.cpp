@@ -48,6 +48,7 @@ TEST(RuleStatus, WhileATrialIsNotOverItIsInProgress) {
     EXPECT_EQ(judging.status, RuleWord::in_progress);
     EXPECT_EQ(judging.details, "judging; nothing was found yet");
     EXPECT_EQ(judging.changed_at, kSaid);
+    EXPECT_EQ(status_of(state, debugger::RuleStanding{"", 5, 1, 7, ""}).details, judging.details);
     EXPECT_THAT(status_of(state).details, StartsWith("not judging yet: nothing that it looks at was saved (metrics and losses)"));
     EXPECT_EQ(status_of(state).changed_at, kStarted);
   }
@@ -116,6 +117,8 @@ TEST(RuleStatus, WhatARuleLooksAtIsSaidAsTheJobSaysIt) {
   rule.tensors.push_back(*debugger::Pattern::create("^losses/a"));
   const TrialRow trial = trial_of(TrialState::completed, debugger::RuleStanding{"", 0, 0, 0, ""});
   EXPECT_THAT(rule_status(rule, trial, nullptr).details, HasSubstr("(mine and `^losses/a`)"));
+  rule.collections.clear();
+  EXPECT_THAT(rule_status(rule, trial, nullptr).details, HasSubstr("(`^losses/a`)"));
   rule = overfit();
   rule.type = "exploding_tensor";
   EXPECT_THAT(rule_status(rule, trial, nullptr).details, HasSubstr("(any collection)"));
