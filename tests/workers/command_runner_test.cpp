@@ -1,15 +1,18 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
+#include "tests/os/limited_group.hpp"
 #include "tests/workers/recording_reporter.hpp"
 #include "tests/workers/text_files.hpp"
 #include "workers/trial_runner.hpp"
@@ -278,6 +281,42 @@ TEST_F(CommandRunnerTest, KeepsNotAllThatACommandPrintsWhileItEnds) {
   const std::size_t seen = reporter.take_seen().size();
   EXPECT_GT(seen, 10'000U);
   EXPECT_LT(seen, 200'000U) << "of 400,000";
+}
+
+// Ends once the kernel has killed a process of the group for its memory.
+void have_one_killed_for_memory(const test::LimitedGroup& group) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte = 0;
+    [[maybe_unused]] const ssize_t count = ::read(ends[0], &byte, 1);
+    constexpr std::size_t kBytes = std::size_t{400} << 20;
+    void* memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED) std::memset(memory, 1, kBytes);
+    ::_exit(0);
+  }
+  EXPECT_TRUE(group.take(child));
+  EXPECT_EQ(::write(ends[1], "x", 1), 1);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  for (const int end : ends) ::close(end);
+}
+
+TEST_F(CommandRunnerTest, WhatTheKernelKillsForMemoryElsewhereExplainsNoEndOfACommand) {
+  const test::LimitedGroup group(std::int64_t{40} << 20);
+  if (!group.made()) GTEST_SKIP() << "no memory control group can be made here: that takes root, and /sys/fs/cgroup writable";
+  const std::string heard = dir / "heard";
+  ASSERT_EQ(::mkfifo(heard.c_str(), 0600), 0);
+  script("echo '{\"resource\": 1, \"loss\": 1}'; read word <'" + heard + "'; kill -9 $$");
+  reporter.on_observation = [&](std::int64_t) {
+    have_one_killed_for_memory(group);
+    std::ofstream(heard) << "go\n";
+  };
+  const SegmentResult result = run();
+  EXPECT_EQ(result.exit, "crashed");
+  EXPECT_THAT(result.message, HasSubstr("was ended by signal 9"));
 }
 
 TEST_F(CommandRunnerTest, AKilledCommandsUnfinishedLineIsNoReport) {

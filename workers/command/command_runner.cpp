@@ -219,11 +219,11 @@ SegmentResult failure(const CommandSpec& spec, const RunningCommand& command) {
   const std::string output = command.last_lines();
   const std::string said = output.empty() ? "" : "; its last output: " + output;
 
-  if (signal == SIGXCPU || (signal == SIGKILL && spec.cpu_ms_max && !command.machine_ran_out_of_memory())) {
+  if (signal == SIGXCPU || (signal == SIGKILL && spec.cpu_ms_max && !command.group_ran_out_of_memory())) {
     return {kExitTimedOut,
             "the command used more CPU time than its limit of " + std::to_string(spec.cpu_ms_max.value_or(0)) + " ms" + said};
   }
-  if (signal == SIGKILL && command.machine_ran_out_of_memory()) {
+  if (signal == SIGKILL && command.group_ran_out_of_memory()) {
     return {kExitOutOfMemory, "the kernel killed the command because memory ran out" + memory_asked(spec, status, output) + said};
   }
   if (speaks_of_memory(output)) {

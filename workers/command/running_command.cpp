@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/text.hpp"
-#include "os/process_table.hpp"
 
 namespace tuneband::workers {
 
@@ -29,9 +28,6 @@ constexpr std::size_t kTailSize = 4096;  // bytes of output kept for messages
 constexpr std::size_t kLastLinesMax = 5;
 constexpr std::size_t kLastLinesSizeMax = 1000;  // bytes
 
-// How many processes the kernel has killed for want of memory, on the machine and in its containers. 0 where it does not say.
-std::int64_t count_oom_kills() { return os::number_named("/proc/vmstat", "oom_kill"); }
-
 int remaining_ms(CommandClock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - CommandClock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
@@ -44,7 +40,7 @@ RunningCommand::RunningCommand(Process process, MetricParser parser, std::int64_
       parser_(std::move(parser)),
       position_(from_resource),
       grace_ms_(grace_ms),
-      oom_kills_before_(count_oom_kills()) {}
+      oom_kills_before_(os::oom_kills(os::control_groups_of(::getpid()))) {}
 
 RunningCommand::Waited RunningCommand::wait(int stop_fd, std::optional<std::int64_t> timeout_ms, TrialLog& log) {
   if (status_) return Waited::ended;
@@ -116,7 +112,7 @@ std::string RunningCommand::last_lines() const {
   return valid_utf8(text);
 }
 
-bool RunningCommand::machine_ran_out_of_memory() const { return count_oom_kills() > oom_kills_before_; }
+bool RunningCommand::group_ran_out_of_memory() const { return os::oom_kills_since(oom_kills_before_) > 0; }
 
 // Whether there may be more.
 bool RunningCommand::read_piece(TrialLog& log) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "os/oom_kills.hpp"
 #include "workers/command/metric_parser.hpp"
 #include "workers/command/process.hpp"
 #include "workers/trial_log.hpp"
@@ -47,8 +48,8 @@ class RunningCommand {
   bool said_zero() const { return said_zero_; }  // a report for resource 0: it counts from there
   const std::optional<Metrics>& last_metrics() const { return last_metrics_; }
   const std::deque<std::string>& near_misses() const { return parser_.near_misses(); }
-  std::string last_lines() const;          // of its output, for a message
-  bool machine_ran_out_of_memory() const;  // since it was started, the kernel killed something for that
+  std::string last_lines() const;        // of its output, for a message
+  bool group_ran_out_of_memory() const;  // since it was started, the kernel killed something in its group for that
 
  private:
   Waited wait_for_end(int stop_fd, TrialLog& log);
@@ -62,7 +63,7 @@ class RunningCommand {
   bool cut_ = false;            // there was too much of it: no more reports
   std::int64_t position_;
   std::int64_t grace_ms_;
-  std::int64_t oom_kills_before_;
+  os::OomKills oom_kills_before_;  // in the worker's group: the command's own
   std::optional<ExitStatus> status_;
   std::optional<Metrics> last_metrics_;
   bool says_resource_ = false;
