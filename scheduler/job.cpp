@@ -859,7 +859,9 @@ bool Job::end_if_done(int most, Timestamp now) {
     if (!queued_.empty() || begun_ || policy_->has_work()) return false;
     end_some_more(most, now);
     if (some_to_end_) return false;
-    if (!winds_down()) row_.reason = "all " + std::to_string(row_.trials_created) + " trials are done";
+    if (!winds_down())
+      row_.reason =
+          row_.trials_created == 1 ? "its one trial is done" : "all " + std::to_string(row_.trials_created) + " trials are done";
     row_.ending_as = JobState::completed;
     if (!row_.best_anywhere) {
       row_.reason = why_no_best();
