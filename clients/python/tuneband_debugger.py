@@ -215,8 +215,11 @@ class _Hook:
         now = time.perf_counter()
         if self.spent > 0:
             self.rests_until, self.spent = now + self.spent / self.SHARE, 0.0
+        rests = now < self.rests_until
+        if rests and not self.told_when:
+            return []
         due = _due_at(self.step, self.mode)
-        return due if now >= self.rests_until else [one for one in due if one in self.told_when]
+        return [one for one in due if one in self.told_when] if rests else due
 
     def begin_batch(self):
         """Of a pass. Its loss is saved as often as it is due, whatever that costs: once a pass."""
@@ -246,6 +249,7 @@ class _Hook:
             if self.handles:
                 self.disarm()
             return
+        begin, spent = time.perf_counter(), self.spent
         if not self.handles:
             self.arm()
         if self.wants("weights") or self.wants("biases"):
@@ -260,6 +264,7 @@ class _Hook:
                     if hasattr(value, "numel") or isinstance(value, (int, float)):
                         state["optimizer_state/%s.%s" % (names.get(id(parameter), "other"), key)] = value
             self.save(state)
+        self.spent = spent + time.perf_counter() - begin  # what save() has counted is in it
 
     def layer(self, name):
         def hook(part, inputs, output):
