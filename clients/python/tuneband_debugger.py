@@ -163,7 +163,7 @@ class _Hook:
     long to save it waits so much longer. Batches in another mode one after the other are a pass, at the step of the training
     before it: of its first batch what goes in and out of the layers is saved, of all of them the mean of the loss."""
 
-    SHARE = 0.02
+    SHARE = 0.01
 
     def __init__(self, module, loss, optimizer):
         self.module, self.lossy, self.optimizer = module, loss, optimizer
@@ -301,7 +301,7 @@ def hook(module, loss=None, optimizer=None):
     """PyTorch: weights, gradients, layers' inputs and outputs, the loss and the optimiser's state, as the job's collections say.
 
     A step is a forward pass of `module` in training mode, from 1. Of a collection without `save` in the job it saves as often
-    as costs 2 % of the training's time. Layers' inputs and outputs and the loss have a mode: that of mode(), else by the
+    as costs 1 % of the training's time. Layers' inputs and outputs and the loss have a mode: that of mode(), else by the
     module's `training` "train" or "validation"."""
     if _directory:
         module._tuneband_hook = _Hook(module, loss, optimizer)
