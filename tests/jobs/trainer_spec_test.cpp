@@ -5,22 +5,19 @@
 #include <gtest/gtest.h>
 
 #include "jobs/xgboost_parameters.hpp"
+#include "tests/jobs/read_trainer.hpp"
 
 namespace tuneband {
 namespace {
 
+using test::described;
+using test::read_trainer;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-std::vector<std::string> described(const std::vector<Error>& errors) {
-  std::vector<std::string> texts;
-  for (const Error& error : errors) texts.push_back(describe(error));
-  return texts;
-}
 
 Json xgboost() {
   return {{"type", "xgboost"},
@@ -31,20 +28,8 @@ Json xgboost() {
 
 Json command() { return {{"type", "command"}, {"argv", {"python3", "train.py", "--lr", "{lr}"}}}; }
 
-struct Parsed {
-  TrainerSpec spec;
-  std::vector<std::string> errors;
-};
-
-Parsed parse(const Json& json) {
-  Diagnostics diagnostics;
-  Parsed parsed{parse_trainer(json, "trainer", "/jobs", diagnostics), {}};
-  parsed.errors = described(diagnostics.errors());
-  return parsed;
-}
-
 TEST(TrainerSpec, ReadsAnXgboostTrainerWithDefaults) {
-  const auto [spec, errors] = parse(xgboost());
+  const auto [spec, errors] = read_trainer(xgboost());
   EXPECT_THAT(errors, IsEmpty());
   const auto& read = std::get<XgboostSpec>(spec);
   EXPECT_THAT(read.data.train, ElementsAre("/jobs/data/bank.csv"));
@@ -66,7 +51,7 @@ TEST(TrainerSpec, ReadsEveryFieldOfAnXgboostTrainer) {
   json["threads"] = 2;
   json["checkpoint_interval_seconds"] = 0.5;
   json["replicas"] = 1;
-  const auto [spec, errors] = parse(json);
+  const auto [spec, errors] = read_trainer(json);
   EXPECT_THAT(errors, IsEmpty());
   const auto& read = std::get<XgboostSpec>(spec);
   EXPECT_EQ(read.data.label, "20");
@@ -80,16 +65,16 @@ TEST(TrainerSpec, ReadsEveryFieldOfAnXgboostTrainer) {
 TEST(TrainerSpec, GuessesTheFormatFromTheEnding) {
   Json json = xgboost();
   json["data"] = {{"train", "a.libsvm"}};
-  EXPECT_EQ(std::get<XgboostSpec>(parse(json).spec).data.format, DataFormat::libsvm);
+  EXPECT_EQ(std::get<XgboostSpec>(read_trainer(json).spec).data.format, DataFormat::libsvm);
   json["data"] = {{"train", "a.parquet"}};
-  EXPECT_THAT(parse(json).errors, Contains(StartsWith("trainer.data.format: is missing, and the ending")));
+  EXPECT_THAT(read_trainer(json).errors, Contains(StartsWith("trainer.data.format: is missing, and the ending")));
 }
 
 TEST(TrainerSpec, NamesEveryFault) {
   const auto error_of = [](const std::string& pointer, const Json& value) {
     Json json = xgboost();
     json[Json::json_pointer(pointer)] = value;
-    return parse(json).errors;
+    return read_trainer(json).errors;
   };
   EXPECT_THAT(error_of("/type", "xgbost"), ElementsAre(AllOf(StartsWith("trainer.type:"), HasSubstr("did you mean `xgboost`?"))));
   EXPECT_THAT(error_of("/evalmetric", "auc"),
@@ -106,13 +91,13 @@ TEST(TrainerSpec, NamesEveryFault) {
   EXPECT_THAT(error_of("/parameters/eta", {1, 2}), ElementsAre(StartsWith("trainer.parameters.eta:")));
   EXPECT_THAT(error_of("/eval_metric", Json::array()), ElementsAre(StartsWith("trainer.eval_metric:")));
   EXPECT_THAT(error_of("/threads", 0), ElementsAre(StartsWith("trainer.threads:")));
-  EXPECT_THAT(parse(Json(3)).errors, ElementsAre(StartsWith("trainer: expected an object")));
+  EXPECT_THAT(read_trainer(Json(3)).errors, ElementsAre(StartsWith("trainer: expected an object")));
 }
 
 TEST(TrainerSpec, CsvFieldsAreRefusedForLibsvm) {
   Json json = xgboost();
   json["data"] = {{"train", "a.libsvm"}, {"label", "y"}, {"header", true}};
-  EXPECT_THAT(parse(json).errors,
+  EXPECT_THAT(read_trainer(json).errors,
               ElementsAre(StartsWith("trainer.data.header: belongs to CSV"), StartsWith("trainer.data.label: belongs to CSV")));
 }
 
@@ -128,7 +113,7 @@ TEST(TrainerSpec, ReadsACommandTrainer) {
   json["timeout_seconds"] = 60;
   json["memory_mb"] = 100;
   json["cpu_seconds"] = 30;
-  const auto [spec, errors] = parse(json);
+  const auto [spec, errors] = read_trainer(json);
   EXPECT_THAT(errors, IsEmpty());
   const auto& read = std::get<CommandSpec>(spec);
   EXPECT_EQ(read.working_dir, "/jobs/code");
@@ -143,18 +128,18 @@ TEST(TrainerSpec, ReadsACommandTrainer) {
 TEST(TrainerSpec, MetricsOfACommandHavePresets) {
   Json json = command();
   json["metrics"] = "json";
-  EXPECT_THAT(std::get<CommandSpec>(parse(json).spec).metrics, IsEmpty());
+  EXPECT_THAT(std::get<CommandSpec>(read_trainer(json).spec).metrics, IsEmpty());
   json["metrics"] = "xgboost";
-  EXPECT_EQ(std::get<CommandSpec>(parse(json).spec).metrics.at(0).name, "");
+  EXPECT_EQ(std::get<CommandSpec>(read_trainer(json).spec).metrics.at(0).name, "");
   json["metrics"] = "jsn";
-  EXPECT_THAT(parse(json).errors, ElementsAre(AllOf(StartsWith("trainer.metrics:"), HasSubstr("did you mean `json`?"))));
+  EXPECT_THAT(read_trainer(json).errors, ElementsAre(AllOf(StartsWith("trainer.metrics:"), HasSubstr("did you mean `json`?"))));
 }
 
 TEST(TrainerSpec, NamesTheFaultsOfACommand) {
   const auto error_of = [](const std::string& field, const Json& value) {
     Json json = command();
     json[field] = value;
-    return parse(json).errors;
+    return read_trainer(json).errors;
   };
   EXPECT_THAT(error_of("argv", Json::array()), ElementsAre(StartsWith("trainer.argv:")));
   EXPECT_THAT(error_of("argv", {"a", 3}), ElementsAre(StartsWith("trainer.argv[1]: expected a text, got 3")));
@@ -169,9 +154,9 @@ TEST(TrainerSpec, ReadsWhatIsMissingAndHowCategoriesAreEncoded) {
   const auto parsed_with = [](const std::string& field, const Json& value) {
     Json json = xgboost();
     json["data"][field] = value;
-    return parse(json);
+    return read_trainer(json);
   };
-  EXPECT_EQ(std::get<XgboostSpec>(parse(xgboost()).spec).data.missing, std::nullopt);
+  EXPECT_EQ(std::get<XgboostSpec>(read_trainer(xgboost()).spec).data.missing, std::nullopt);
   const auto own = parsed_with("missing", {"unknown", -999, ""});
   EXPECT_THAT(own.errors, IsEmpty());
   EXPECT_THAT(std::get<XgboostSpec>(own.spec).data.missing.value(), ElementsAre("unknown", "-999", ""));
@@ -183,11 +168,11 @@ TEST(TrainerSpec, ReadsWhatIsMissingAndHowCategoriesAreEncoded) {
   EXPECT_THAT(parsed_with("train", "d/train.gz").errors, ElementsAre(StartsWith("trainer.data.format: is missing")));
   Json libsvm = xgboost();
   libsvm["data"] = {{"train", "a.libsvm.gz"}, {"missing", {"x"}}};
-  EXPECT_THAT(parse(libsvm).errors, ElementsAre(HasSubstr("trainer.data.missing: belongs to CSV files only")));
+  EXPECT_THAT(read_trainer(libsvm).errors, ElementsAre(HasSubstr("trainer.data.missing: belongs to CSV files only")));
 }
 
 TEST(TrainerSpec, TheDataKeyTellsDataApartAndNothingElse) {
-  const auto key = [](const Json& json) { return data_key(parse(json).spec); };
+  const auto key = [](const Json& json) { return data_key(read_trainer(json).spec); };
   Json other = xgboost();
   other["parameters"]["eta"] = 0.5;
   other["threads"] = 2;
@@ -212,7 +197,7 @@ TEST(TrainerSpec, ReadsFoldsInPlaceOfValidationRows) {
     Json json = xgboost();
     json["data"].erase("validation");
     json["data"]["folds"] = folds;
-    return parse(json);
+    return read_trainer(json);
   };
   const auto read = [&](const Json& folds) {
     const auto parsed = folds_of(folds);
@@ -229,7 +214,7 @@ TEST(TrainerSpec, ReadsFoldsInPlaceOfValidationRows) {
   Json both = xgboost();
   both["data"]["folds"] = 5;
   both["data"]["validation"] = "v.csv";
-  EXPECT_THAT(parse(both).errors, ElementsAre(HasSubstr("trainer.data.folds: takes the place of validation")));
+  EXPECT_THAT(read_trainer(both).errors, ElementsAre(HasSubstr("trainer.data.folds: takes the place of validation")));
   const auto key = [&](const Json& folds) { return data_key(folds_of(folds).spec); };
   EXPECT_NE(key(5), key(4));
   EXPECT_NE(key(5), key({{"count", 5}, {"seed", 1}}));
@@ -517,33 +502,33 @@ TEST(TrainerSpec, SeveralTrainingFilesAreOneTable) {
   json["sharding"] = "files";
   json["replicas"] = {1, 2};
   json["preflight"] = "local";
-  const auto parsed = parse(json);
+  const auto parsed = read_trainer(json);
   EXPECT_THAT(parsed.errors, IsEmpty());
   const auto& spec = std::get<XgboostSpec>(parsed.spec);
   EXPECT_THAT(spec.data.train, ElementsAre("/jobs/data/1.csv", "/2.csv"));
   EXPECT_EQ(spec.sharding, Sharding::files);
   Json one = json;
   one["data"]["train"] = {"data/1.csv"};
-  EXPECT_NE(data_key(parsed.spec), data_key(parse(one).spec));
+  EXPECT_NE(data_key(parsed.spec), data_key(read_trainer(one).spec));
   json["data"]["train"] = Json::array();
-  EXPECT_THAT(parse(json).errors, Contains(StartsWith("trainer.data.train: expected a path or an array of 1 to")));
+  EXPECT_THAT(read_trainer(json).errors, Contains(StartsWith("trainer.data.train: expected a path or an array of 1 to")));
   json["data"]["train"] = {"a.csv", 3, ""};
-  EXPECT_THAT(parse(json).errors, ElementsAre(StartsWith("trainer.data.train[1]: expected a path"),
-                                              StartsWith("trainer.data.train[2]: expected a path")));
+  EXPECT_THAT(read_trainer(json).errors, ElementsAre(StartsWith("trainer.data.train[1]: expected a path"),
+                                                     StartsWith("trainer.data.train[2]: expected a path")));
 }
 
 TEST(TrainerSpec, ShrinkageIsUnlimitedWhereADocumentSaysNoLimitAndItHasOneOnlyThere) {
   Json json = xgboost();
   json["fidelity"] = "shrinkage";
-  const auto limit = [&json] { return std::get<XgboostSpec>(parse(json).spec).shrinkage_max; };
+  const auto limit = [&json] { return std::get<XgboostSpec>(read_trainer(json).spec).shrinkage_max; };
   EXPECT_TRUE(std::isinf(limit()));
   json["shrinkage_max"] = 6.5;
   EXPECT_EQ(limit(), 6.5);
   json["shrinkage_max"] = 0;
-  EXPECT_THAT(parse(json).errors, ElementsAre(StartsWith("trainer.shrinkage_max: expected a number")));
+  EXPECT_THAT(read_trainer(json).errors, ElementsAre(StartsWith("trainer.shrinkage_max: expected a number")));
   json["shrinkage_max"] = 6;
   json["fidelity"] = "prefix";
-  EXPECT_THAT(parse(json).errors, ElementsAre("trainer.shrinkage_max: is only for the fidelity `shrinkage`"));
+  EXPECT_THAT(read_trainer(json).errors, ElementsAre("trainer.shrinkage_max: is only for the fidelity `shrinkage`"));
 }
 
 Json xgboost_with_metric(const std::string& metric) {

@@ -48,12 +48,6 @@ void expect_ends(const std::string& pointer, const std::vector<Json>& taken, con
   }
 }
 
-Json list_of(std::size_t count, const Json& each) {
-  Json list = Json::array();
-  for (std::size_t i = 0; i < count; ++i) list.push_back(each);
-  return list;
-}
-
 Json constraints(int count) {
   Json list = Json::array();
   for (int i = 0; i < count; ++i) list.push_back({{"metric", "c" + std::to_string(i)}, {"max", 1}});
@@ -86,13 +80,13 @@ TEST(JobBounds, OfTextsAndListsAreHeld) {
               {"", std::string(65, 'a'), "9", ".a", "-a", "a b", "a/"});
   expect_ends("/objective/metric", {"m", std::string(200, 'm')}, {"", std::string(201, 'm')});
   expect_ends("/objective/constraints", {constraints(1), constraints(20)}, {constraints(21), Json::array()});
-  expect_ends("/objective/constraints", {list_of(1, {{"metric", std::string(200, 'm')}, {"min", 1}, {"max", 1}})}, {});
-  expect_ends("/objective/constraints", {}, {list_of(1, {{"metric", std::string(201, 'm')}, {"max", 1}})}, "[0].metric");
-  expect_ends("/objective/constraints", {}, {list_of(1, {{"metric", "c"}, {"min", 1.5}, {"max", 1}})}, "[0].min");
-  expect_ends("/enqueue", {list_of(10'000, {{"x", 0.5}})}, {list_of(10'001, {{"x", 0.5}})});
-  expect_ends("/candidates", {list_of(10'000, {{"x", 0.5}})}, {list_of(10'001, {{"x", 0.5}}), Json::array()});
-  expect_ends("/warm_start", {list_of(20, "b"), list_of(1, 7U), list_of(1, "7")}, {list_of(21, "b"), Json::array(), 3});
-  expect_ends("/warm_start", {}, {list_of(1, ""), list_of(1, -1), list_of(1, std::string(65, '7'))}, "[0]");
+  expect_ends("/objective/constraints", {Json(1, {{"metric", std::string(200, 'm')}, {"min", 1}, {"max", 1}})}, {});
+  expect_ends("/objective/constraints", {}, {Json(1, {{"metric", std::string(201, 'm')}, {"max", 1}})}, "[0].metric");
+  expect_ends("/objective/constraints", {}, {Json(1, {{"metric", "c"}, {"min", 1.5}, {"max", 1}})}, "[0].min");
+  expect_ends("/enqueue", {Json(10'000, {{"x", 0.5}})}, {Json(10'001, {{"x", 0.5}})});
+  expect_ends("/candidates", {Json(10'000, {{"x", 0.5}})}, {Json(10'001, {{"x", 0.5}}), Json::array()});
+  expect_ends("/warm_start", {Json(20, "b"), Json(1, 7U), Json(1, "7")}, {Json(21, "b"), Json::array(), 3});
+  expect_ends("/warm_start", {}, {Json(1, ""), Json(1, -1), Json(1, std::string(65, '7'))}, "[0]");
   expect_ends("/scheduler/rungs", {{1, 81}, Json::array({81})}, {});
   expect_ends("/scheduler/rungs", {}, {{0, 81}}, "[0]");
   expect_ends("/scheduler/rungs", {}, {{3, 3, 81}, {3, 82}, {3, 80}}, "[1]");
@@ -193,7 +187,7 @@ TEST(JobBounds, TheBestRoundsAreKeptByOneValueWithoutConstraintsAlone) {
 TEST(JobBounds, AsManyMayBeEnqueuedAsTheJobStarts) {
   Json document = small_job();
   document["limits"]["max_trials"] = 2;
-  document["enqueue"] = list_of(2, {{"x", 0.5}});
+  document["enqueue"] = Json(2, {{"x", 0.5}});
   EXPECT_THAT(read_job(document).errors, IsEmpty());
   document["enqueue"].push_back({{"x", 0.5}});
   EXPECT_THAT(read_job(document).errors, ElementsAre(StartsWith("enqueue: 3 configurations are enqueued")));
