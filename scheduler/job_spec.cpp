@@ -483,7 +483,7 @@ void warn_of_other_trials(const JobSpec& spec, Diagnostics& diagnostics) {
   for (std::size_t i = 0; i < spec.debugger->rules.size(); ++i) {
     const debugger::RuleSpec& rule = spec.debugger->rules[i];
     const auto other = rule.other_trial();
-    if (!other || (*other<*bound&& * bound> 1)) continue;
+    if (!other || (*bound > 1 && *other < *bound)) continue;
     const std::string field = rule.declared ? "other_trial" : "parameters.other_trial";
     diagnostics.warning(join_path(join_path("debug.rules", i), field),
                         *bound == 1 ? "there is nothing to compare with: the job has one trial, number 0"

@@ -161,8 +161,7 @@ std::string_view advice(ExitClass exit_class) {
       return "Raise the trainer's time limit, or lower max_resource.";
     case ExitClass::worker_lost:
       return "The worker's process or machine went away again and again: look at its log and at the machine's memory. A kernel "
-             "that "
-             "kills a whole control group for memory leaves nobody to say so (memory.events of the group counts it).";
+             "that kills a whole control group for memory leaves nobody to say so (memory.events of the group counts it).";
     case ExitClass::stalled:
       return "A file was not to be opened or read for too long: look whether the mounts of the data and of the server's "
              "directory "

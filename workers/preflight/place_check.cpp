@@ -212,8 +212,7 @@ std::optional<NetworkAddress> address_in(const std::string& text) {
     return std::nullopt;
   }
   if (address.host.starts_with('[')) address.host = address.host.substr(1, address.host.size() - 2);
-  const auto port = parse_number(address.port);
-  if (!port || *port < 1 || *port > kPortMax) return std::nullopt;
+  if (!port_number(address.port)) return std::nullopt;
   return address;
 }
 
