@@ -77,13 +77,13 @@ def _end_passes():
 atexit.register(_end_passes)
 
 
-def _due_at(step, mode=None):
+def _due_at(step, mode=None, among=_collections.items()):
     """Steps of validations and predictions are few: one is due at or after a step that is."""
     if mode not in _OFF_TRAINING:
-        return [(collection, schedule) for collection, schedule in _collections.items() if _due(schedule, step)]
+        return [(collection, schedule) for collection, schedule in among if _due(schedule, step)]
     return [
         (collection, schedule)
-        for collection, schedule in _collections.items()
+        for collection, schedule in among
         if _kept.get((collection, mode)) == step or _due_within(schedule, _kept.get((collection, mode), -1), step)
     ]
 
@@ -215,11 +215,7 @@ class _Hook:
         now = time.perf_counter()
         if self.spent > 0:
             self.rests_until, self.spent = now + self.spent / self.SHARE, 0.0
-        rests = now < self.rests_until
-        if rests and not self.told_when:
-            return []
-        due = _due_at(self.step, self.mode)
-        return [one for one in due if one in self.told_when] if rests else due
+        return _due_at(self.step, self.mode, self.told_when if now < self.rests_until else _collections.items())
 
     def begin_batch(self):
         """Of a pass. Its loss is saved as often as it is due, whatever that costs: once a pass."""
