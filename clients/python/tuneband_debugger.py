@@ -164,11 +164,15 @@ class _Hook:
     before it: of its first batch what goes in and out of the layers is saved, of all of them the mean of the loss."""
 
     SHARE = 0.01
+    STEPS_BETWEEN_LOOKS = 16  # at most: a step of a rest that does not even ask for the time costs a network half a percent
 
     def __init__(self, module, loss, optimizer):
         self.module, self.lossy, self.optimizer = module, loss, optimizer
         self.step, self.due, self.handles = 0, [], []
+        self.armed_layers = False
         self.spent, self.rests_until = 0.0, 0.0
+        self.looked = (0, time.perf_counter())  # at which step, and when
+        self.looks_again = 0  # at this step of the training
         self.told_when = [one for one in _collections.items() if not one[1].get("derived")]
         self.mode = "train"
         self.losses, self.losses_due = {}, []  # of the pass: by name the sum and how many
@@ -176,6 +180,7 @@ class _Hook:
 
     def arm(self, layers=True):
         """For the steps that save alone: hooks that have nothing to do cost a small network a tenth of its time."""
+        self.armed_layers = layers
         if layers:
             for name, part in self.module.named_modules():
                 if not list(part.children()):
@@ -202,6 +207,9 @@ class _Hook:
         self.spent += time.perf_counter() - begin
 
     def begin(self, module, inputs):
+        if self.step + 1 < self.looks_again and module.training and self.mode == "train" and _told_mode is None:
+            self.step += 1
+            return
         mode = _told_mode or ("train" if module.training else "validation")
         if self.mode != mode:
             self.end_pass()
@@ -215,7 +223,11 @@ class _Hook:
         now = time.perf_counter()
         if self.spent > 0:
             self.rests_until, self.spent = now + self.spent / self.SHARE, 0.0
-        return _due_at(self.step, self.mode, self.told_when if now < self.rests_until else _collections.items())
+        rest, step_seconds = self.rests_until - now, (now - self.looked[1]) / max(1, self.step - self.looked[0])
+        self.looked = (self.step, now)
+        if rest > 0 and not self.told_when:
+            self.looks_again = self.step + min(self.STEPS_BETWEEN_LOOKS, int(rest / max(step_seconds, 1e-9)))
+        return _due_at(self.step, self.mode, self.told_when if rest > 0 else _collections.items())
 
     def begin_batch(self):
         """Of a pass. Its loss is saved as often as it is due, whatever that costs: once a pass."""
@@ -246,8 +258,10 @@ class _Hook:
                 self.disarm()
             return
         begin, spent = time.perf_counter(), self.spent
-        if not self.handles:
-            self.arm()
+        layers = any(self.wants(kind) for kind in ("inputs", "outputs", "gradients"))
+        if not self.handles or (layers and not self.armed_layers):
+            self.disarm()
+            self.arm(layers)
         if self.wants("weights") or self.wants("biases"):
             self.save({("biases/" if name.endswith("bias") else "weights/") + name: p for name, p in module.named_parameters()})
         if self.optimizer is not None and self.wants("optimizer_state"):

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 
@@ -123,6 +124,38 @@ TEST_F(PytorchHook, HonoursTheJobsCollections) {
   EXPECT_EQ(steps["gradients/2.weight"], 2) << "5 and 10";
   EXPECT_EQ(steps.count("gradients/0.weight"), 0U);
   EXPECT_EQ(steps.count("weights/0.weight"), 0U);
+}
+
+// The script ends with an error where something does not hold.
+TEST_F(PytorchHook, ARestCountsEveryStepAndEndsAgain) {
+  std::filesystem::create_directories(directory_ / "saved/weights");
+  const std::string path = directory_.write("rest.py", R"(import os, sys, time
+sys.path.insert(0, ')" TUNEBAND_SOURCE_DIR R"(/clients/python')
+os.environ['TUNEBAND_TENSORS'] = sys.argv[1]
+os.environ['TUNEBAND_COLLECTIONS'] = '{"weights": {"from": 0, "until": null, "every": 1, "steps": [], "derived": true}}'
+import torch
+import tuneband_debugger as debugger
+model = debugger.hook(torch.nn.Linear(2, 1))
+hook = model._tuneband_hook
+def steps(count):
+    for _ in range(count):
+        model(torch.zeros(1, 2))
+def saved():
+    return sorted(int(name.split('@')[1].split('.')[0]) for name in os.listdir(os.path.join(sys.argv[1], 'weights')))
+hook.SHARE = 1e-9  # of the time: the first save is the last
+steps(100)
+assert (hook.step, saved()) == (100, [1]), (hook.step, saved())
+model.eval()
+steps(3)
+model.train()
+steps(1)
+assert hook.step == 101, hook.step
+hook.rests_until = time.perf_counter()
+steps(hook.STEPS_BETWEEN_LOOKS)
+assert hook.step == 101 + hook.STEPS_BETWEEN_LOOKS, hook.step
+assert len(saved()) == 2 and 101 < saved()[1] <= hook.step, saved()
+)");
+  EXPECT_EQ(std::system((kPython + (' ' + path) + ' ' + (directory_ / "saved") + " > /dev/null").c_str()), 0);
 }
 
 }  // namespace
