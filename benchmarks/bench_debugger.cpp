@@ -123,7 +123,8 @@ double sync_us(bool with_rules) {
     for (WorkerSynced& worker : workers) {
       worker.report->observations = {{sync + 1, {{"value", 0.5}}}};
       if (with_rules)
-        worker.report->findings = {{fmt::format("r{}", sync), "metrics/value", sync, 0.5, 0.1, "it held", "do this"}};
+        worker.report->findings = {
+            {fmt::format("r{}", sync), "metrics/value", debugger::Mode::none, sync, 0.5, 0.1, "it held", "do this"}};
       writes += step_with_suggestions(scheduler, worker, now).writes.size();
     }
   }
