@@ -1,0 +1,192 @@
+// Which worker gets which trial, and what it is told.
+#include <gtest/gtest.h>
+
+#include "tests/scheduler/core_driver.hpp"
+
+namespace tuneband::test {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Json one_at_a_time() { return {{"limits", {{"max_parallel_trials", 1}}}}; }
+
+Json of_group(int replicas) { return {{"trainer", {{"replicas", replicas}}}}; }
+
+Json merged(Json json, const Json& overlay) {
+  json.merge_patch(overlay);
+  return json;
+}
+
+// Two rungs, at 2 and at 4: of `trials` the better half goes on.
+Json halving(int trials) {
+  return {{"scheduler", {{"type", "successive_halving"}, {"min_resource", 2}, {"max_resource", 4}, {"eta", 2}}},
+          {"trainer", {{"resume", "checkpoint"}}},
+          {"limits", {{"max_trials", trials}}}};
+}
+
+class Placement : public testing::Test {
+ protected:
+  void sync_all(const Names& workers) {
+    for (const std::string& worker : workers) core_.sync(worker);
+  }
+  std::string given_to(const Names& workers) const { return core_.given_to(workers); }
+
+  CoreDriver core_;
+};
+
+TEST_F(Placement, EveryFreeWorkerGetsATrialInTheStepInWhichThereIsOne) {
+  sync_all({"a", "b", "c"});
+  core_.submit({{"limits", {{"max_trials", 2}}}});
+  EXPECT_EQ(given_to({"a", "b", "c"}), "a:1/0 b:1/1 c:- ");
+}
+
+TEST_F(Placement, OfTheFreeWorkersTheOneThatHoldsTheJobsDataIsTaken) {
+  core_.says("b").data_keys = {"other", "data"};
+  sync_all({"a", "b", "c"});
+  core_.submit(one_at_a_time(), "data");
+  EXPECT_EQ(given_to({"a", "b", "c"}), "a:- b:1/0 c:- ");
+  core_.submit(one_at_a_time(), "unknown");
+  EXPECT_EQ(given_to({"a", "c"}), "a:2/0 c:- ");
+}
+
+// Segments of ten seconds: the two jobs of its data take turns, and the third has its turn when they are two segments ahead.
+TEST_F(Placement, AWorkerStaysWithItsDataWhileThatPutsAJobAheadByNoMoreThanASegment) {
+  core_.submit();
+  core_.submit(Json::object(), "data");
+  core_.submit(Json::object(), "data");
+  core_.says("a").data_keys = {"data"};
+  core_.sync("a");
+  std::string jobs;
+  for (int i = 0; i < 8; ++i) {
+    jobs += std::to_string(core_.given("a")->trial.job.value);
+    core_.advance_ms(10'000);
+    core_.reach_target("a", 0.5);
+  }
+  EXPECT_EQ(jobs, "23231231");
+}
+
+TEST_F(Placement, EachRankIsToldItsPlaceWhatToTrainAndWhereTheFirstOneIs) {
+  for (const char* worker : {"a", "b"}) {
+    core_.says(worker).address = std::string("host-of-") + worker;
+    core_.says(worker).free_port = worker[0];
+    core_.sync(worker);
+  }
+  core_.submit(merged(halving(2), of_group(2)));
+  for (const char* worker : {"a", "b"}) {
+    ASSERT_NE(core_.given(worker), nullptr);
+    const Assignment& given = *core_.given(worker);
+    EXPECT_EQ(given.rank, worker[0] - 'a');
+    EXPECT_EQ(given.world_size, 2);
+    EXPECT_EQ(given.master_address, "host-of-a");
+    EXPECT_EQ(given.master_port, 'a');
+    EXPECT_EQ(given.job->name, "job-1");
+    EXPECT_EQ(given.configuration, core_.trial(0).configuration);
+    EXPECT_EQ(given.epoch, core_.trial(0).epoch);
+    EXPECT_EQ(given.until_resource, 2);
+    EXPECT_EQ(given.max_resource, 4);
+  }
+}
+
+// Its own segment, of the trial's checkpoint and files and of the best value so far.
+TEST_F(Placement, WhoGoesOnIsToldWhatTheTrialHas) {
+  core_.submit(merged(halving(2), {{"trainer", {{"type", "xgboost"}, {"keep", "best"}, {"resume", nullptr}}}}));
+  core_.sync("a");
+  for (const double value : {0.5, 0.25}) {
+    AssignmentReport report = core_.report_of("a");
+    report.checkpoint_resource = 2;
+    report.observations = {{1, {{"value", value}}}, {2, {{"value", 0.125}}}};
+    report.kept = {1, {{"value", value}}};
+    report.exit = ExitClass::completed;
+    core_.report("a", report);
+  }
+  const Assignment& given = *core_.given("a");
+  EXPECT_EQ(given.trial.number, 0);
+  EXPECT_EQ(given.from_resource, 2);
+  EXPECT_EQ(given.until_resource, 4);
+  EXPECT_EQ(given.kept_value, 0.5);
+  EXPECT_EQ(given.files_epoch, core_.trial(0).files_epoch);
+  EXPECT_LT(given.files_epoch, given.epoch);
+  EXPECT_GT(given.files_epoch, Epoch{});
+}
+
+TEST_F(Placement, ATrialOfOneWorkerLeavesThoseThatAreSetUpAsAGroup) {
+  for (const char* data_key : {"", "data"}) {
+    CoreDriver core;
+    core.submit(merged(of_group(2), {{"limits", {{"max_trials", 1}}}}));
+    for (const char* worker : {"a", "b", "c", "d"}) core.sync(worker);
+    for (const char* worker : {"a", "b"}) core.reach_target(worker, 0.5);
+    core.submit(one_at_a_time(), data_key);
+    EXPECT_EQ(core.given_to({"a", "b", "c", "d"}), "a:- b:- c:2/0 d:- ");
+  }
+}
+
+TEST_F(Placement, AGroupOfAnotherSizeLeavesThemToo) {
+  core_.submit(merged(of_group(2), {{"limits", {{"max_trials", 1}}}}));
+  sync_all({"a", "b", "c", "d", "e"});
+  for (const char* worker : {"a", "b"}) core_.reach_target(worker, 0.5);
+  core_.submit(merged(of_group(3), {{"limits", {{"max_trials", 1}}}}));
+  EXPECT_EQ(given_to({"a", "b", "c", "d", "e"}), "a:- b:- c:2/0 d:2/0 e:2/0 ");
+}
+
+TEST_F(Placement, ATrialOfAGroupGoesOnWithItsOwnWorkers) {
+  core_.submit(merged(halving(2), of_group(2)));
+  sync_all({"a", "b", "c", "d"});
+  EXPECT_EQ(given_to({"a", "b", "c", "d"}), "a:1/0 b:1/0 c:1/1 d:1/1 ");
+  const std::int64_t session = core_.given("c")->session;
+  for (const char* worker : {"c", "d"}) core_.reach_target(worker, 0.9);
+  for (const char* worker : {"a", "b"}) core_.reach_target(worker, 0.1);
+  EXPECT_EQ(given_to({"a", "b", "c", "d"}), "a:- b:- c:1/1 d:1/1 ");
+  EXPECT_EQ(core_.given("c")->session, session);
+}
+
+// Of four trials of a bracket 2 and 3 go on; no worker is there for them.
+TEST_F(Placement, OnlyTheWorkerThatJustLeftATrialGoesOnWithItRatherThanWithTheFirst) {
+  core_.submit(merged(halving(4), {{"scheduler", {{"max_resource", 8}}}}));
+  sync_all({"a", "b", "c", "d"});
+  for (const char* worker : {"a", "b", "c", "d"}) {
+    core_.says(worker).draining = true;
+    core_.reach_target(worker, worker[0]);
+  }
+  core_.sync("e");
+  EXPECT_EQ(given_to({"e"}), "e:1/2 ");
+}
+
+TEST_F(Placement, OneRankThatDidNotHearOfItsTrialIsToldAgainAsOftenAsAnyWorker) {
+  core_.submit(of_group(2));
+  sync_all({"a", "b"});
+  const Epoch epoch = core_.given("b")->epoch;
+  for (int i = 0; i < 4; ++i) {
+    core_.sync("b");
+    ASSERT_NE(core_.given("b"), nullptr) << i;
+    EXPECT_EQ(core_.given("b")->epoch, epoch);
+  }
+}
+
+TEST(SchedulerLimits, AJobBeyondTheMostIsRefusedUntilAnotherHasEnded) {
+  CoreDriver core({.jobs_running_max = 1});
+  EXPECT_TRUE(core.submit().created);
+  const JobReply refused = core.submit({{"name", "second"}});
+  ASSERT_FALSE(refused.job);
+  EXPECT_FALSE(refused.created);
+  EXPECT_EQ(refused.job.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(core.rows().jobs().size(), 1u);
+  core.step(JobStopRequested{JobId{1}});
+  EXPECT_TRUE(core.submit({{"name", "second"}}).created);
+}
+
+TEST(SchedulerLimits, AWorkerBeyondTheMostIsNotKnownUntilAnotherHasGone) {
+  CoreDriver core({.workers_max = 1});
+  core.submit();
+  core.sync("a");
+  core.sync("b");
+  EXPECT_EQ(core.given_to({"a", "b"}), "a:1/0 b:- ");
+  EXPECT_EQ(core.scheduler().workers().size(), 1u);
+  core.reach_target("a", 0.5);
+  EXPECT_EQ(core.given_to({"a"}), "a:1/1 ");
+  core.step(WorkerLost{WorkerId{"a"}, "it is gone"});
+  core.sync("b");
+  EXPECT_EQ(core.given_to({"b"}), "b:1/1 ");
+}
+
+}  // namespace
+}  // namespace tuneband::test
