@@ -107,6 +107,7 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("test_value", row.test_value);
   columns.field("standard_error", row.standard_error);
   columns.field("rules", row.rules);
+  columns.field("curve", row.curve);
 }
 
 template <RowOf<SegmentRow> Row, class Columns>

@@ -7,6 +7,7 @@
 
 #include "core/check.hpp"
 #include "core/text.hpp"
+#include "debugger/rule.hpp"
 #include "scheduler/candidates.hpp"
 #include "scheduler/finding_row.hpp"
 #include "scheduler/plan.hpp"
@@ -77,7 +78,17 @@ std::string_view outcome_of(const TrialRow& trial) {
   if (trial.state == TrialState::cancelled) return "cancelled";
   if (trial.exit_class) return to_string(*trial.exit_class);
   if (trial.state == TrialState::completed) return "completed";
+  if (trial.state == TrialState::stopped && trial.resource < trial.until_resource) return to_string(ExitClass::stopped);
   return trial.state == TrialState::pending ? "given_back" : "reached_rung";
+}
+
+std::string why_early(const EarlyEnd::Word& word, const TrialRow& trial, const BestRow& best) {
+  using debugger::short_number;
+  return "ended early, after " + std::to_string(trial.resource) + " of " + std::to_string(trial.until_resource) + ", with " +
+         short_number(word.best) + " as its best value; by the largest gain that another still had from there (" +
+         short_number(word.gain) + ", trial " + std::to_string(word.gain_of) + ") and by its own slope it comes to " +
+         short_number(word.forecast) + " at the most, and the best has " + short_number(best.value) + " (trial " +
+         std::to_string(best.trial) + ")";
 }
 
 bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
@@ -88,6 +99,7 @@ Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec) : row_(std::move(row))
   if (!spec_->more_objectives.empty()) scalarisation_.emplace(*spec_, decisions_);
   const auto most = std::min<std::int64_t>(trials_bound(*spec_).value_or(kTrialsMax), kTrialsMax);
   policy_ = make_policy(spec_->scheduler, spec_->objective.goal, static_cast<int>(most));
+  if (spec_->scheduler.early_end) early_end_.emplace(spec_->scheduler.max_resource, spec_->objective.goal);
 }
 
 // ---- restore ------------------------------------------------------------------------------------------------------------------
@@ -114,6 +126,7 @@ void Job::restore(Rows rows) {
     add(use_of(trial), use_);
     if (trial.state == TrialState::paused) ++paused_;
     if (trial.state == TrialState::pending) queued_.insert(trial.id.number);
+    if (early_end_ && trial.state == TrialState::completed) early_end_->learn(trial.id.number, trial.curve);
   }
   some_to_end_ = row_.state == JobState::stopping;
   if (some_to_end_) queued_.clear();
@@ -352,6 +365,7 @@ void Job::start(int number, const std::vector<WorkerId>& ranks, bool warm, Times
   trial.peers.assign(ranks.begin() + 1, ranks.end());
   trial.epoch = Epoch{row_.last_epoch};
   trial.resource = trial.checkpoint_resource;
+  if (trial.resource == 0) trial.curve.clear();
   trial.segment_training_ms = 0;
   trial.assigned_at = now;
   if (!trial.started_at) trial.started_at = now;
@@ -382,6 +396,7 @@ bool Job::observe(TrialRow& trial, const ReportedObservation& observation, Times
   }
   row_.resource_spent += observation.resource - trial.resource;
   trial.resource = observation.resource;
+  if (early_end_ && objective) early_end_->note(trial.curve, observation.resource, *objective);
   observations_.push_back(std::move(row));
   return true;
 }
@@ -542,6 +557,24 @@ void Job::segment_ended(int number, const SegmentEnd& end, Timestamp now) {
   check_limits();
 }
 
+std::optional<EarlyEnd::Word> Job::will_not_be_best(int number) const {
+  const TrialRow& its = trial(number);
+  const bool judged = early_end_ && row_.state == JobState::running && row_.best && its.state == TrialState::running;
+  if (!judged || its.until_resource != spec_->scheduler.max_resource) return std::nullopt;
+  return early_end_->judge(its.curve, its.resource, row_.best->value);
+}
+
+// Its value so far stands for the one that it will not come to: the rung and the sampler are to know how bad it was.
+void Job::end_early(int number, const EarlyEnd::Word& word, Timestamp now) {
+  TrialRow& trial = mutate(number);
+  leave_worker(trial, now);
+  ended_early_ = why_early(word, trial, *row_.best);
+  arrive(trial, word.best, now);
+  ended_early_.clear();
+  end_segment(trial);
+  check_limits();
+}
+
 void Job::given_back(int number, Timestamp now) {
   TrialRow& trial = mutate(number);
   leave_worker(trial, now);
@@ -623,7 +656,7 @@ void Job::fail(TrialRow& trial, ExitClass exit, const std::string& message, Time
   arrive(trial, std::nullopt, now);
 }
 
-void Job::end_trial(TrialRow& trial, TrialState state, Timestamp now) {
+void Job::end_trial(TrialRow& trial, TrialState state, Timestamp now, const std::string& why) {
   if (trial.state == TrialState::paused) --paused_;
   trial.state = state;
   trial.ended_at = now;
@@ -633,7 +666,7 @@ void Job::end_trial(TrialRow& trial, TrialState state, Timestamp now) {
   if (state == TrialState::failed) ++row_.trials_failed;
   if (state == TrialState::cancelled) ++row_.trials_cancelled;
   const bool failed = state == TrialState::failed;
-  record(kind_of(state), trial, failed ? trial.message : "").exit_class = failed ? trial.exit_class : std::nullopt;
+  record(kind_of(state), trial, failed ? trial.message : why).exit_class = failed ? trial.exit_class : std::nullopt;
   trials_changed_.insert(trial.id.number);
   row_changed_ = true;
 }
@@ -672,6 +705,7 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
   }
   const bool at_max_resource = trial.until_resource == spec_->scheduler.max_resource;
   const bool improved = value && note_value(trial, *value, at_max_resource);
+  if (early_end_ && at_max_resource && value && ended_early_.empty()) early_end_->learn(trial.id.number, trial.curve);
   if (judged_.insert(trial.id.number).second) ++row_.trials_since_improvement;
   if (improved) {
     row_.trials_since_improvement = 0;
@@ -742,7 +776,8 @@ void Job::apply(const std::vector<Decision>& decisions, Timestamp now) {
     DecisionRow& row = decisions_[waiting->second];
     decisions_changed_.insert(waiting->second);
     undecided_.erase(waiting);
-    row.verdict = decision.verdict;
+    const bool early = !ended_early_.empty() && decision.verdict == Verdict::completed;
+    row.verdict = early ? Verdict::stopped : decision.verdict;
     row.rank = decision.rank;
     row.filled = decision.filled;
     row.slots = decision.slots;
@@ -750,13 +785,13 @@ void Job::apply(const std::vector<Decision>& decisions, Timestamp now) {
     row.cutoff = decision.cutoff;
     row.ahead = decision.ahead;
     const bool by_rule = !row.value && trial(decision.trial).exit_class == ExitClass::stopped_by_rule;
-    row.rule = by_rule ? "a rule of the debugger stopped it before it reached this rung" : decision.rule;
+    row.rule = by_rule ? "a rule of the debugger stopped it before it reached this rung" : early ? ended_early_ : decision.rule;
     row.at = now;
     TrialRow& trial = mutate(decision.trial);
     if (ended(trial.state)) continue;  // failed
-    if (decision.verdict == Verdict::promoted) record(EventKind::trial_promoted, trial);
-    if (decision.verdict == Verdict::completed) end_trial(trial, TrialState::completed, now);
-    if (decision.verdict == Verdict::stopped) end_trial(trial, TrialState::stopped, now);
+    if (row.verdict == Verdict::promoted) record(EventKind::trial_promoted, trial);
+    if (row.verdict == Verdict::completed) end_trial(trial, TrialState::completed, now);
+    if (row.verdict == Verdict::stopped) end_trial(trial, TrialState::stopped, now, early ? ended_early_ : "");
   }
 }
 

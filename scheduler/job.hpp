@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/early_end.hpp"
 #include "scheduler/events.hpp"
 #include "scheduler/policies/policy.hpp"
 #include "scheduler/rows.hpp"
@@ -105,6 +106,10 @@ class Job {
     Epoch files_epoch = {};  // of its last report
   };
   void segment_ended(int number, const SegmentEnd& end, Timestamp now);
+  // Why a trial under way, on its way to max_resource, will not be the best. Nothing: it goes on.
+  std::optional<EarlyEnd::Word> will_not_be_best(int number) const;
+  // For that: its segment is over, and the trial stopped.
+  void end_early(int number, const EarlyEnd::Word& word, Timestamp now);
   // The worker gave it back unharmed, or never began: it waits, at no charge.
   void given_back(int number, Timestamp now);
   // The worker ends by itself, because somebody told it to, and stopped the trial. At no charge, as long as the trial `went_on`
@@ -157,7 +162,7 @@ class Job {
   static Use use_of(const TrialRow& trial);
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
   void apply(const std::vector<Decision>& decisions, Timestamp now);
-  void end_trial(TrialRow& trial, TrialState state, Timestamp now);
+  void end_trial(TrialRow& trial, TrialState state, Timestamp now, const std::string& why = {});
   void note_objectives(TrialRow& trial, const Metrics& metrics);
   void learn(const DecisionRow& decision);
   void relearn();
@@ -181,6 +186,8 @@ class Job {
   bool choosing_ = false;                       // the model is asked who goes on
   std::optional<std::optional<int>> chosen_;    // its answer, where there is one; nothing in it: it does not know
   std::optional<Scalarisation> scalarisation_;  // of several objectives
+  std::optional<EarlyEnd> early_end_;           // of jobs that end full trainings early
+  std::string ended_early_;                     // why, while that trial's decision is taken
   std::vector<TrialRow> trials_;
   std::map<int, SegmentRow> segments_;              // the last one of trials that run, or are pending since a loss
   std::vector<DecisionRow> decisions_;              // by sequence

@@ -155,6 +155,7 @@ SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnost
     refuse(reader, field, !automatic && spec.type != SchedulerType::asha_delayed,
            "is only for the scheduler types `asha_delayed` and `auto`");
   }
+  spec.early_end = reader.boolean_or("early_end", false);
   refuse(reader, "bracket_rounding", spec.type != SchedulerType::hyperband, "is only for the scheduler type `hyperband`");
   if (none) spec.min_resource = spec.max_resource;
 
@@ -391,6 +392,10 @@ void check_objectives(JobSpec& spec, Diagnostics& diagnostics) {
   if (!spec.constraints.empty() && type == SchedulerType::median_stopping) {
     diagnostics.error("scheduler.type", named + " compares averages of values, which cannot say how constraints are met",
                       "use `auto`");
+  }
+  if (spec.scheduler.early_end && (!spec.constraints.empty() || !spec.more_objectives.empty())) {
+    diagnostics.error("scheduler.early_end", "is by one value, and here constraints or other objectives count too",
+                      "leave it out");
   }
   if (spec.keeps_best && (!spec.constraints.empty() || !spec.more_objectives.empty())) {
     diagnostics.error("trainer.keep", "`best` is by one value, and here constraints or other objectives count too", "use last");

@@ -83,6 +83,7 @@ struct SchedulerSpec {
   bool restarts = false;
   Promotion promotion = Promotion::value;  // asha_delayed and automatic
   bool rung_audit = false;                 // asha_delayed and automatic: does the first rung order trials as the next one does?
+  bool early_end = false;  // a training until max_resource that will not be the best ends early (scheduler/early_end.hpp)
 };
 
 // The model expects less than `tolerance` of improvement (in the unit of the objective) from `suggestions` trials in a row.

@@ -130,6 +130,7 @@ struct TrialRow {
   std::int64_t segment_training_ms = 0;    // the part of it that is of the assignment under way
   std::int64_t assigned_ms = 0;            // wall time under assignments that are over
   std::vector<RuleState> rules{};          // how far each is; empty: nothing was said of them
+  std::vector<double> curve{};             // of jobs that end full trainings early: scheduler/early_end.hpp
   bool operator==(const TrialRow&) const;  // NaN objective equals NaN
 
   int replicas() const { return 1 + static_cast<int>(peers.size()); }  // of the last assignment

@@ -101,6 +101,7 @@ struct Scheduler::State {
   void report(Worker& worker, const AssignmentReport& report);
   void reclaim(Worker& worker, const AssignmentReport& report);
   std::optional<ExitClass> exit_of_group(const TrialRow& trial);
+  void end_early(TrialId id);
   void end_segment(TrialId id, ExitClass exit, const std::string& message, const std::string& crash = {});
   std::vector<WorkerId> release(const TrialRow& trial);
   void lose(const WorkerId& id, EventKind as, const Job::SegmentEnd& end);
@@ -320,7 +321,7 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   if (assignment.rank == 0) job.take_rules(assignment.trial.number, report.rules, now);
   if (assignment.rank == job.spec()->metric_rank) job.report(assignment.trial.number, report, now);
   worker.waits_for = report.exit ? "" : known_fault(report.message);
-  if (!report.exit) return;
+  if (!report.exit) return end_early(assignment.trial);
   const bool group = assignment.world_size > 1;
   worker.exit = report.exit;
   worker.exit_message = report.message;
@@ -332,6 +333,15 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   const bool by_this = *exit == *report.exit;
   just_left = trial;
   end_segment(trial, *exit, by_this ? worker.exit_message : "", by_this ? worker.exit_crash : "");
+}
+
+// Of a trial that goes on, and will not be the best. Its workers end it when they hear so.
+void Scheduler::State::end_early(TrialId id) {
+  Job& job = *find_job(id.job);
+  const auto word = job.will_not_be_best(id.number);
+  if (!word) return;
+  release(job.trial(id.number));
+  job.end_early(id.number, *word, now);
 }
 
 // How the segment has ended, now that one more rank has: by the first failure, or when all of them are done.

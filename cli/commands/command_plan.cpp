@@ -76,6 +76,8 @@ Finished show_plan(Console& console, const PlanOptions& options) {
     console.field("", fmt::format("up to about {} if the lower rungs turn out to mislead, and new trials start above them",
                                   format_resource(most, unit)));
   }
+  if (spec.scheduler.early_end)
+    console.field("", "less where trainings to the end are ended early, which depends on their curves");
   if (plan.restarts && plan.ladder.size() > 1) console.field("rungs", "each is a training of its own, from nothing");
   if (expected) console.field("time", forecast_text(*expected, options, unit));
   return kExitOk;

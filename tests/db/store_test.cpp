@@ -53,6 +53,7 @@ TrialRow full_trial(std::int64_t job, int number) {
   trial.objective_resource = 3;
   trial.violation = kInfinity;
   trial.more_objectives = {0.1, kNan, -kInfinity};
+  trial.curve = {kNan, 1.0 / 3, 0.5};
   trial.attempts = 2;
   trial.attempts_in_all = 4;
   trial.epoch = Epoch{std::numeric_limits<std::int64_t>::max()};

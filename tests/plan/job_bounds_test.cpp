@@ -184,6 +184,21 @@ TEST(JobBounds, TheBestRoundsAreKeptByOneValueWithoutConstraintsAlone) {
   EXPECT_THAT(read_job(document).errors, ElementsAre(StartsWith("trainer.keep: `best` is by one value")));
 }
 
+TEST(JobBounds, TrainingsEndEarlyByOneValueWithoutConstraintsAlone) {
+  Json document = small_job();
+  document["limits"]["max_trials"] = 20;
+  EXPECT_FALSE(read_job(document).spec.scheduler.early_end);
+  document["scheduler"]["early_end"] = true;
+  EXPECT_THAT(read_job(document).errors, IsEmpty());
+  EXPECT_TRUE(read_job(document).spec.scheduler.early_end);
+  Json constrained = document;
+  constrained["objective"]["constraints"] = constraints(1);
+  EXPECT_THAT(read_job(constrained).errors, ElementsAre(StartsWith("scheduler.early_end: is by one value")));
+  document["objectives"] = Json::array({document["objective"], {{"metric", "other"}, {"goal", "minimize"}}});
+  document.erase("objective");
+  EXPECT_THAT(read_job(document).errors, ElementsAre(StartsWith("scheduler.early_end: is by one value")));
+}
+
 TEST(JobBounds, AsManyMayBeEnqueuedAsTheJobStarts) {
   Json document = small_job();
   document["limits"]["max_trials"] = 2;

@@ -56,6 +56,7 @@ Json drawn_scheduler(Draw& draw, SimulationKind kind) {
                                  : draw.one_of("hyperband", "hyperband", "successive_halving", "none");
   Json scheduler{{"type", type}, {"max_resource", draw.between(1, draw.chance(share_of_large(kind)) ? 40 : 12)}};
   if (type != "none" && type != "median_stopping") scheduler["eta"] = draw.between(2, 4);
+  if (kind == SimulationKind::anything && draw.chance(0.3)) scheduler["early_end"] = true;
   if (type == "asha_delayed") {
     scheduler["rung_audit"] = draw.chance(0.5);
     scheduler["promotion"] = draw.one_of("value", "prediction");
@@ -74,6 +75,7 @@ std::string drawn_sampler(Draw& draw, SimulationKind kind) {
 void draw_objectives(Draw& draw, Json& job) {
   const std::string type = job["scheduler"]["type"];
   if (type == "median_stopping") return;
+  if (job["scheduler"].contains("early_end")) return;
   if (draw.chance(0.2)) job["objective"]["constraints"] = Json::array({{{"metric", "cost"}, {"max", draw.one_of(0.2, 0.6)}}});
   if (type == "pasha" || type == "async_hyperband" || !draw.chance(0.2)) return;
   job["objectives"] = Json::array({job["objective"], {{"metric", "cost"}, {"goal", draw.one_of("maximize", "minimize")}}});
