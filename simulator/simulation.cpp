@@ -39,6 +39,7 @@ class Simulation {
         options_(options),
         metric_(spec.objective.metric),
         debugger_(spec.debugger),
+        may_end_at_(spec.scheduler.early_end && !spec.scheduler.restarts ? spec.scheduler.max_resource : 0),
         scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
     for (std::size_t i = table.curves.size(); i-- > 0;) curves_of_[table.curves[i].configuration].push_back(i);
     follow(step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, Timestamp{}));
@@ -90,7 +91,8 @@ class Simulation {
   };
   struct Segment {
     double begins_at = 0;
-    double ends_at = 0;
+    double ends_at = 0;        // or when it says what it has at `word_at`
+    std::int64_t word_at = 0;  // a resource on the way; 0: the end
     WorkerId worker;
     Assignment assignment;
     std::size_t curve = 0;
@@ -111,11 +113,61 @@ class Simulation {
   void end_first_segment() {
     const Segment segment = finishing_.top();
     finishing_.pop();
+    const auto busy = busy_.find(segment.worker);
+    if (busy == busy_.end() || busy->second != segment.assignment.epoch) return;  // it was ended early
+    if (segment.word_at > 0) return say(segment);
+    busy_.erase(busy);
     if (running_.erase(segment.assignment.epoch.value) == 1) {  // a group's counts once
       completed_resource_ += segment.units();
       note_unmeasured(segment);
     }
     follow(step(report_of(segment), Timestamp{to_ms(seconds_)}));
+  }
+
+  static WorkerSynced said_by(const WorkerId& worker, AssignmentReport report) {
+    WorkerSynced synced;
+    synced.worker = worker;
+    synced.report = std::move(report);
+    return synced;
+  }
+
+  // What was recorded on the way.
+  void say(const Segment& segment) {
+    AssignmentReport report;
+    report.epoch = segment.assignment.epoch;
+    report.observations.push_back({segment.word_at, {{metric_, *table_.curves[segment.curve].at(segment.word_at)}}});
+    push_next(segment, segment.word_at);
+    follow(step(said_by(segment.worker, std::move(report)), Timestamp{to_ms(seconds_)}));
+  }
+
+  // Its next word after `resource`, or its end.
+  void push_next(Segment segment, std::int64_t resource) {
+    const Curve& curve = table_.curves[segment.curve];
+    const std::int64_t from = segment.assignment.from_resource;
+    const auto after = std::upper_bound(curve.points.begin(), curve.points.end(), std::max(from, resource),
+                                        [](std::int64_t known, const auto& point) { return known < point.first; });
+    const bool says = segment.assignment.until_resource == may_end_at_ && after != curve.points.end();
+    segment.word_at = says && after->first < segment.until() ? after->first : 0;
+    const std::int64_t next = segment.word_at > 0 ? segment.word_at : segment.until();
+    segment.ends_at = segment.begins_at + static_cast<double>(next - from) * curve.seconds_per_unit;
+    finishing_.push(std::move(segment));
+  }
+
+  // The core desires nothing more of a worker that is at it: the segment ends here.
+  void end_early(const WorkerId& worker) {
+    const auto busy = busy_.find(worker);
+    if (busy == busy_.end()) return;
+    AssignmentReport report;
+    report.epoch = busy->second;
+    report.exit = ExitClass::stopped;
+    busy_.erase(busy);
+    const auto running = running_.find(report.epoch.value);
+    if (running != running_.end()) {
+      completed_resource_ += spent_of(running->second, seconds_);
+      running_.erase(running);
+      ++result_.trials_ended_early;
+    }
+    follow(step(said_by(worker, std::move(report)), Timestamp{to_ms(seconds_)}));
   }
 
   Outcome step(const Event& event, Timestamp now) {
@@ -125,12 +177,14 @@ class Simulation {
     return outcome;
   }
 
+  static double spent_of(const Running& segment, double seconds) {
+    const double share = (seconds - segment.begins_at) / (segment.ends_at - segment.begins_at);
+    return segment.units * std::clamp(share, 0.0, 1.0);
+  }
+
   double spent_at(double seconds) const {
     double spent = completed_resource_;
-    for (const auto& [epoch, segment] : running_) {
-      const double share = (seconds - segment.begins_at) / (segment.ends_at - segment.begins_at);
-      spent += segment.units * std::clamp(share, 0.0, 1.0);
-    }
+    for (const auto& [epoch, segment] : running_) spent += spent_of(segment, seconds);
     return spent;
   }
 
@@ -149,19 +203,22 @@ class Simulation {
   }
 
   void follow(const Outcome& outcome) {
+    std::vector<WorkerId> not_desired;
     for (const Notice& notice : outcome.notices) {
       const auto* reply = std::get_if<WorkerReply>(&notice);
+      if (reply != nullptr && !reply->assignment) not_desired.push_back(reply->worker);
       if (reply == nullptr || !reply->assignment) continue;
       const Assignment& assignment = *reply->assignment;
       // A rank that is done is told its assignment again while it waits for the others.
       Epoch& last = given_[reply->worker];
       if (assignment.epoch == last) continue;
       last = assignment.epoch;
-      Segment segment{seconds_, 0, reply->worker, assignment, curve_of(assignment), {}};
+      Segment segment{seconds_, 0, 0, reply->worker, assignment, curve_of(assignment), {}};
       segment.judged = judged(segment);
       segment.ends_at = seconds_ + segment.units() * table_.curves[segment.curve].seconds_per_unit;
       running_[assignment.epoch.value] = {segment.begins_at, segment.ends_at, segment.units()};
-      finishing_.push(std::move(segment));
+      busy_[reply->worker] = assignment.epoch;
+      push_next(std::move(segment), 0);
     }
     for (const Write& write : outcome.writes) {
       if (const auto* job = std::get_if<JobRow>(&write)) note(*job);
@@ -169,6 +226,9 @@ class Simulation {
         if (trial->exit_class == ExitClass::stopped_by_rule) stopped_by_rules_.insert(trial->id.number);
       }
       if (std::holds_alternative<FindingRow>(write)) ++result_.findings;
+    }
+    for (const WorkerId& worker : not_desired) {
+      if (!job_over_) end_early(worker);
     }
   }
 
@@ -247,16 +307,16 @@ class Simulation {
       report.checkpoint_resource = until;
       report.observations.push_back({until, {{metric_, curve.at(until).value_or(std::numeric_limits<double>::quiet_NaN())}}});
     }
-    WorkerSynced synced;
-    synced.worker = segment.worker;
-    synced.report = std::move(report);
-    return synced;
+    return said_by(segment.worker, std::move(report));
   }
 
   const CurveTable& table_;
   SimulationOptions options_;
   std::string metric_;
   std::optional<debugger::DebugSpec> debugger_;
+  // Trainings until there say what they have on the way, and may be ended for it. 0: none does; of rungs that are trainings of
+  // their own a table does not hold what the last one had on its way.
+  std::int64_t may_end_at_;
   Scheduler scheduler_;
   double seconds_ = 0;
   double completed_resource_ = 0;
@@ -265,6 +325,7 @@ class Simulation {
   std::priority_queue<Segment> finishing_;
   std::map<std::int64_t, Running> running_;    // by epoch
   std::unordered_map<WorkerId, Epoch> given_;  // the last one of each worker
+  std::unordered_map<WorkerId, Epoch> busy_;   // with what each of them is at
   std::map<Configuration, std::vector<std::size_t>> curves_of_;
   std::vector<std::size_t> curve_of_trial_;
   std::map<int, std::optional<Rules>> rules_;  // by trial

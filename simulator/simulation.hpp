@@ -34,6 +34,7 @@ struct SimulationResult {
   double seconds = 0;
   int trials = 0;
   int trials_completed = 0;
+  int trials_ended_early = 0;  // on their way to max_resource, by the core's word
   // Of the rules of the job's `debug` section, over the recorded metric.
   int findings = 0;
   int trials_stopped_by_rules = 0;

@@ -135,18 +135,20 @@ Table runs_table(const std::vector<MethodRuns>& results, double max_resource) {
                {"resource", Align::right},
                {"simulated time", Align::right},
                {"not measured", Align::right},
-               {"ended by rules", Align::right}});
+               {"ended by rules", Align::right},
+               {"ended early", Align::right}});
   for (const MethodRuns& method : results) {
     const double trials = mean_of(method, [](const auto& run) { return run.trials; });
     const double unmeasured = mean_of(method, [](const auto& run) { return run.trials_unmeasured; });
     const double found = mean_of(method, [](const auto& run) { return run.findings; });
     const double ended = mean_of(method, [](const auto& run) { return run.trials_stopped_by_rules; });
+    const double early = mean_of(method, [](const auto& run) { return run.trials_ended_early; });
     table.add_row({method.name, fmt::format("{:.1f}", trials),
                    fmt::format("{:.1f}", mean_of(method, [](const auto& run) { return run.trials_completed; })),
                    fmt::format("{:.1f} R", mean_of(method, [](const auto& run) { return run.resource; }) / max_resource),
                    format_duration(mean_of(method, [](const auto& run) { return run.seconds; })),
                    unmeasured == 0 ? "" : fmt::format("{:.1f} trials", unmeasured),
-                   found == 0 ? "" : fmt::format("{:.1f} trials", ended)});
+                   found == 0 ? "" : fmt::format("{:.1f} trials", ended), early == 0 ? "" : fmt::format("{:.1f} trials", early)});
   }
   return table;
 }
@@ -226,6 +228,7 @@ Json results_json(const std::vector<MethodRuns>& results, const SimulationSetup&
                        {"resource", mean_of(method, [](const auto& run) { return run.resource; })},
                        {"findings", mean_of(method, [](const auto& run) { return run.findings; })},
                        {"trials_stopped_by_rules", mean_of(method, [](const auto& run) { return run.trials_stopped_by_rules; })},
+                       {"trials_ended_early", mean_of(method, [](const auto& run) { return run.trials_ended_early; })},
                        {"resource_unmeasured", mean_of(method, [](const auto& run) { return run.resource_unmeasured; })},
                        {"seconds", mean_of(method, [](const auto& run) { return run.seconds; })}});
   }

@@ -146,6 +146,36 @@ TEST(SimulatedJob, RunsATrialOfSeveralReplicasOnceAndCountsItsResourceOnce) {
   EXPECT_EQ(run_in_order(table, halving, 7).resource, alone);
 }
 
+TEST(SimulatedJob, EndsATrainingOnItsWayThatWillNotBeTheBest) {
+  std::vector<std::vector<double>> values(7, {5, 5, 5, 5, 5, 5, 5, 5, 6});
+  values[5] = {1, 1, 1, 1, 1, 1, 1, 1, 9};  // which nobody can know
+  const CurveTable table = tiny_table(values);
+  Json document{{"scheduler", {{"type", "none"}, {"early_end", true}}}};
+  const auto result = run_in_order(table, document, 1);
+  EXPECT_EQ(result.trials, 7);
+  EXPECT_EQ(result.trials_completed, 6);
+  EXPECT_EQ(result.trials_ended_early, 1);
+  EXPECT_EQ(result.resource, 6 * 9 + 2);
+  EXPECT_EQ(result.seconds, 6 * 9 + 2);
+  EXPECT_EQ(result.incumbents.size(), 1U);
+  EXPECT_EQ(run_in_order(table, {{"scheduler", {{"type", "none"}}}}, 1).trials_ended_early, 0);
+
+  document["trainer"] = {{"replicas", 2}};
+  const auto group = run_in_order(table, document, 2);
+  EXPECT_EQ(group.trials_ended_early, 1);
+  EXPECT_EQ(group.resource, 6 * 9 + 2);
+  EXPECT_EQ(group.seconds, 6 * 9 + 2);
+}
+
+// What the table has at lower resources is of other trainings.
+TEST(SimulatedJob, EndsNoTrainingOnItsWayWhereRungsAreTrainingsOfTheirOwn) {
+  std::vector<std::vector<double>> values(7, {5, 5, 5, 5, 5, 5, 5, 5, 6});
+  values[5] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const Json document{{"scheduler", {{"type", "none"}, {"early_end", true}}},
+                      {"trainer", {{"type", "command"}, {"resume", "restart"}}}};
+  EXPECT_EQ(run_in_order(tiny_table(values), document, 1).trials_ended_early, 0);
+}
+
 TEST(SimulatedJob, EndsWhenItsRuntimeIsOverWithWhatWasSpentUntilThen) {
   CurveTable table = tiny_table({{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 4, 4}, {5, 5, 5}});
   for (Curve& curve : table.curves) curve.seconds_per_unit = 30;
