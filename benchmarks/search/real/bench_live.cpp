@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <future>
 #include <iostream>
+#include <memory>
 #include <queue>
+#include <unordered_map>
 
 #include "benchmarks/bench_worker.hpp"
 #include "benchmarks/search/real/common.hpp"
@@ -77,6 +79,7 @@ class Search {
         seed_(seed),
         metric_(spec.objective.metric),
         restarts_(spec.scheduler.restarts),
+        early_end_(spec.scheduler.early_end),
         scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
     follow(step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, Timestamp{}));
   }
@@ -91,49 +94,76 @@ class Search {
     while (!running_.empty() && spent_ < resource_max) {
       const Segment segment = running_.top();
       running_.pop();
-      now_ = segment.ends_at;
-      spent_ += static_cast<double>(segment.assignment.until_resource - segment.assignment.from_resource);
-      end(segment);
+      now_ = segment.told_at;
+      spent_ += static_cast<double>(segment.resource - segment.told);
+      tell(segment);
     }
     return std::move(bests_);
   }
 
+  double left_out() const { return left_out_; }  // of trainings that were ended early
+
  private:
   struct Segment {
-    std::int64_t ends_at = 0;
+    std::int64_t told_at = 0;  // what it has at `resource`
     WorkerId worker;
     Assignment assignment;
+    std::int64_t told = 0;  // until where it was told before
+    std::int64_t resource = 0;
+    std::shared_ptr<const std::vector<Measured>> curve;
     bool operator<(const Segment& other) const {
-      return ends_at != other.ends_at ? ends_at > other.ends_at : assignment.epoch > other.assignment.epoch;
+      return told_at != other.told_at ? told_at > other.told_at : assignment.epoch > other.assignment.epoch;
     }
   };
 
+  // What is asked of a worker that goes on it does already.
   void follow(const Outcome& outcome) {
     for (const Notice& notice : outcome.notices) {
       const auto* reply = std::get_if<WorkerReply>(&notice);
-      if (reply == nullptr || !reply->assignment) continue;
+      if (reply == nullptr) continue;
+      Epoch& desired = desired_[reply->worker];
+      const Epoch before = std::exchange(desired, reply->assignment ? reply->assignment->epoch : Epoch{});
+      if (!reply->assignment || desired == before) continue;
       const Assignment& assignment = *reply->assignment;
-      running_.push({now_ + assignment.until_resource - assignment.from_resource, reply->worker, assignment});
+      const std::int64_t until = assignment.until_resource;
+      const auto index = static_cast<std::size_t>(assignment.trial.number) + 10'000 * static_cast<std::size_t>(seed_);
+      auto curve = train(dataset_, matrices_, assignment.configuration, index, until, restarts_ ? kMaxResource : until);
+      go_on({now_, reply->worker, assignment, 0, assignment.from_resource,
+             std::make_shared<const std::vector<Measured>>(std::move(curve))});
     }
   }
 
-  void end(const Segment& segment) {
-    const Assignment& assignment = segment.assignment;
-    const std::int64_t until = assignment.until_resource;
-    const auto index = static_cast<std::size_t>(assignment.trial.number) + 10'000 * static_cast<std::size_t>(seed_);
-    const auto curve = train(dataset_, matrices_, assignment.configuration, index, until, restarts_ ? kMaxResource : until);
-    const Measured best = best_of(curve, until, maximize_);
-    const auto cost = [&](double value) { return maximize_ ? -value : value; };
-    if (bests_.empty() || cost(best.validation) < cost(bests_.back().measured.validation)) bests_.push_back({spent_, best});
+  // To its next word: where it may be ended early one after each round.
+  void go_on(Segment segment) {
+    const bool each_round = early_end_ && segment.assignment.until_resource == kMaxResource;
+    segment.told = segment.resource;
+    segment.resource = each_round ? segment.resource + 1 : segment.assignment.until_resource;
+    segment.told_at += segment.resource - segment.told;
+    running_.push(std::move(segment));
+  }
+
+  void tell(const Segment& segment) {
+    const Epoch epoch = segment.assignment.epoch;
+    const bool ends = segment.resource == segment.assignment.until_resource;
     WorkerSynced synced;
     synced.worker = segment.worker;
     AssignmentReport report;
-    report.epoch = assignment.epoch;
+    report.epoch = epoch;
     report.training_ms = 1;
-    report.exit = ExitClass::completed;
-    report.checkpoint_resource = until;
-    report.observations.push_back({until, {{metric_, best.validation}}});
+    const Measured best = best_of(*segment.curve, segment.resource, maximize_);
+    report.observations.push_back({segment.resource, {{metric_, best.validation}}});
+    if (ends) {
+      const auto cost = [&](double value) { return maximize_ ? -value : value; };
+      if (bests_.empty() || cost(best.validation) < cost(bests_.back().measured.validation)) bests_.push_back({spent_, best});
+      report.exit = ExitClass::completed;
+      report.checkpoint_resource = segment.resource;
+    }
     synced.report = std::move(report);
+    follow(step_with_suggestions(scheduler_, synced, Timestamp{now_}));
+    if (ends) return;
+    if (desired_[segment.worker] == epoch) return go_on(segment);
+    left_out_ += static_cast<double>(segment.assignment.until_resource - segment.resource);
+    synced.report->exit = ExitClass::stopped;
     follow(step_with_suggestions(scheduler_, synced, Timestamp{now_}));
   }
 
@@ -143,10 +173,13 @@ class Search {
   int seed_;
   std::string metric_;
   bool restarts_;
+  bool early_end_;
   Scheduler scheduler_;
   std::int64_t now_ = 0;
   double spent_ = 0;
+  double left_out_ = 0;
   std::priority_queue<Segment> running_;
+  std::unordered_map<WorkerId, Epoch> desired_;
   std::vector<Best> bests_;
 };
 
@@ -154,11 +187,14 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
   Regrets regrets;
   regrets.validation.assign(arguments.budgets.size(), std::vector<double>(static_cast<std::size_t>(arguments.seeds), 1.0));
   regrets.test = regrets.validation;
+  regrets.left_out.assign(static_cast<std::size_t>(arguments.seeds), 0);
   const double most = *std::max_element(arguments.budgets.begin(), arguments.budgets.end()) * static_cast<double>(kMaxResource);
   const auto some = [&](int first) {
     const Matrices matrices(dataset);
     for (int seed = first; seed < arguments.seeds; seed += arguments.threads) {
-      const auto bests = Search(dataset, matrices, job_of(dataset, method, seed), seed).run(arguments.workers, most);
+      Search search(dataset, matrices, job_of(dataset, method, seed), seed);
+      const auto bests = search.run(arguments.workers, most);
+      regrets.left_out[static_cast<std::size_t>(seed)] = search.left_out() / static_cast<double>(kMaxResource);
       const auto cost = [&](double value) { return table.maximize ? -value : value; };
       for (const Best& best : bests) {
         for (std::size_t i = 0; i < arguments.budgets.size(); ++i) {

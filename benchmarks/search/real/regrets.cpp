@@ -10,6 +10,11 @@ namespace tuneband {
 
 Regrets mean_over(const std::vector<Regrets>& tables) {
   Regrets mean = tables.front();
+  for (std::size_t seed = 0; seed < mean.left_out.size(); ++seed) {
+    double sum = 0;
+    for (const Regrets& table : tables) sum += table.left_out[seed];
+    mean.left_out[seed] = sum / static_cast<double>(tables.size());
+  }
   for (auto axis : {&Regrets::validation, &Regrets::test}) {
     for (std::size_t budget = 0; budget < (mean.*axis).size(); ++budget) {
       for (std::size_t seed = 0; seed < (mean.*axis)[budget].size(); ++seed) {
@@ -32,7 +37,8 @@ void print_head(std::size_t datasets, int workers, int seeds, const std::vector<
 }
 
 void print_row(const std::string& name, const Regrets& regrets) {
-  fmt::print("| {} |", name);
+  const double left_out = regrets.left_out.empty() ? 0 : estimate(regrets.left_out).mean;
+  fmt::print("| {}{} |", name, left_out > 0 ? fmt::format(", {:.1f} R left out", left_out) : "");
   for (const auto& sample : regrets.validation) {
     const Estimate here = estimate(sample);
     fmt::print(" {:.3f} ± {:.3f} |", here.mean, here.half_width);

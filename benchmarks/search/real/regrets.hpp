@@ -10,6 +10,7 @@ namespace tuneband {
 struct Regrets {
   std::vector<std::vector<double>> validation;  // by budget, then seed
   std::vector<std::vector<double>> test;
+  std::vector<double> left_out;  // by seed, in units of max_resource: what full trainings that were ended early were spared
 };
 
 // Seed by seed. Requires: at least one, all of the same budgets and seeds.
