@@ -86,17 +86,13 @@ std::optional<Forecast> forecast(const JobSpec& spec, int workers, double second
   if (!trials || *trials > kForecastTrialsMax) return std::nullopt;
   if (spec.replicas.back() > workers) return std::nullopt;
   JobSpec endless = spec;
-  endless.limits.max_runtime_ms.reset();
   endless.limits.max_trials_without_improvement.reset();
-  endless.limits.convergence.reset();
   endless.limits.max_trials = *trials;
   endless.objective.target.reset();
   endless.constraints.clear();
   endless.more_objectives.clear();
   endless.scheduler.more_goals.clear();
   endless.sampler.type = SamplerType::random;  // the values do not depend on the configurations: nothing could be learned
-  endless.warm_start.clear();
-  endless.priors.clear();
   const int replicas = std::accumulate(spec.replicas.begin(), spec.replicas.end(), 0);  // of a list: its mean for each trial
   const int groups = std::max(1, workers * static_cast<int>(spec.replicas.size()) / replicas);
   const int at_once = std::min(groups, spec.limits.max_parallel_trials);

@@ -271,7 +271,6 @@ std::optional<int> Job::choose(std::optional<int> preferred, Timestamp now) {
   TrialRow& trial = mutate(*work->trial);
   trial.rung = work->rung;
   trial.until_resource = work->until_resource;
-  trial.attempts = 0;
   if (spec_->scheduler.restarts) trial.checkpoint_resource = 0;  // the rung below was another training
   return *work->trial;
 }
@@ -334,7 +333,6 @@ std::optional<int> Job::create_trial(Timestamp now) {
   suggester_.add_trial(trial.configuration);
   trials_.push_back(std::move(trial));
   record(EventKind::trial_created, trials_.back(), std::move(note));
-  trials_changed_.insert(number);
   ++row_.trials_created;
   row_changed_ = true;
   return number;

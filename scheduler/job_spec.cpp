@@ -22,8 +22,6 @@ bool says(const Json& trainer, const char* field, const char* word) {
   return found != trainer.end() && *found == word;
 }
 
-bool is_synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
-
 std::string read_name(ObjectReader& reader) {
   reader.require_present("name");
   const auto name = reader.text("name");
@@ -451,9 +449,7 @@ void check_bounds(const JobSpec& spec, Diagnostics& diagnostics) {
         "limits.max_trials", "is missing: nothing would end this job",
         "give max_trials, max_runtime_seconds, max_trials_without_improvement or convergence, or a target of the objective");
   } else if (bound && *bound > kTrialsMax && !other_limit) {
-    const bool in_passes = is_synchronous(spec.scheduler.type) || spec.scheduler.type == SchedulerType::automatic;
-    const std::string what =
-        in_passes && spec.sampler.type != SamplerType::grid ? "one pass over the brackets" : "the whole grid";
+    const std::string what = spec.sampler.type == SamplerType::grid ? "the whole grid" : "one pass over the brackets";
     diagnostics.error(
         "limits.max_trials",
         "is missing: " + what + " starts " + std::to_string(*bound) + " trials, more than " + std::to_string(kTrialsMax),

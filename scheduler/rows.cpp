@@ -184,7 +184,7 @@ std::vector<WorkerId> TrialRow::ranks() const {
 
 Timestamp newest_timestamp(const Snapshot& snapshot) {
   Timestamp newest = snapshot.last_event_at;
-  const auto see = [&newest](std::optional<Timestamp> at) { newest = std::max(newest, at.value_or(Timestamp{0})); };
+  const auto see = [&newest](std::optional<Timestamp> at) { newest = std::max(newest, at.value_or(newest)); };
   for (const JobRow& job : snapshot.jobs) {
     see(job.created_at);
     see(job.ended_at);

@@ -86,7 +86,7 @@ TEST(JobBounds, OfTextsAndListsAreHeld) {
   expect_ends("/enqueue", {Json(10'000, {{"x", 0.5}})}, {Json(10'001, {{"x", 0.5}})});
   expect_ends("/candidates", {Json(10'000, {{"x", 0.5}})}, {Json(10'001, {{"x", 0.5}}), Json::array()});
   expect_ends("/warm_start", {Json(20, "b"), Json(1, 7U), Json(1, "7")}, {Json(21, "b"), Json::array(), 3});
-  expect_ends("/warm_start", {}, {Json(1, ""), Json(1, -1), Json(1, std::string(65, '7'))}, "[0]");
+  expect_ends("/warm_start", {}, {Json(1, ""), Json(1, -1), Json(1, std::string(65, '7')), Json(1, "a b")}, "[0]");
   expect_ends("/scheduler/rungs", {{1, 81}, Json::array({81})}, {});
   expect_ends("/scheduler/rungs", {}, {{0, 81}}, "[0]");
   expect_ends("/scheduler/rungs", {}, {{3, 3, 81}, {3, 82}, {3, 80}}, "[1]");

@@ -76,6 +76,7 @@ TEST_F(Ending, AStoppedJobCancelsItsPausedTrialsAFewInEachStep) {
   run_trials();
   step(JobStopRequested{JobId{1}});
   EXPECT_EQ(scheduler_.rows().jobs[0].state, JobState::stopping);
+  EXPECT_TRUE(scheduler_.waiting_by_reason(JobId{1}).empty()) << "nothing runs that is being stopped";
   EXPECT_EQ(further_steps(), kTrials / kAtOnce);
   EXPECT_EQ(most_ended_, kAtOnce);
   EXPECT_EQ(scheduler_.rows().jobs[0].state, JobState::stopped);

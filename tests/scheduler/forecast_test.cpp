@@ -187,7 +187,7 @@ TEST(Forecast, ConstraintsAndMoreObjectivesAreLeftOut) {
   constrained["objective"]["constraints"] = Json::array({{{"metric", "ms"}, {"max", 1}}});
   EXPECT_EQ(wall_seconds(forecast_job(constrained), 3), wall_seconds(forecast_job(base), 3));
   JobSpec several = forecast_job(base);
-  several.more_objectives.push_back(several.objective);
+  several.more_objectives.push_back({"ms", Goal::minimize, std::nullopt});
   several.scheduler.more_goals.push_back(Goal::minimize);
   EXPECT_EQ(wall_seconds(several, 3), wall_seconds(forecast_job(base), 3));
 }
@@ -206,6 +206,11 @@ TEST(Forecast, GroupsOfSeveralSizesAreAsManyAsTheirMeanAllows) {
   const JobSpec spec = forecast_job(
       {{"trainer", {{"type", "command"}, {"argv", {"train"}}, {"replicas", {1, 3}}}}, {"limits", {{"max_trials", 50}}}});
   EXPECT_EQ(forecast(spec, 8, 1)->wall_seconds_without_stopping, 13 * 27);  // 4 at a time
+}
+
+TEST(Forecast, AGridIsAsManyTrialsAsItHasConfigurations) {
+  const JobSpec spec = forecast_job({{"scheduler", {{"type", "none"}}}, {"sampler", {{"type", "grid"}, {"grid_points", 5}}}});
+  EXPECT_EQ(wall_seconds(spec, 1), 5 * 27);
 }
 
 TEST(Forecast, FewerWorkersThanReplicasHaveNone) {

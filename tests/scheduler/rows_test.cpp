@@ -59,7 +59,9 @@ TEST(TrialRow, NanEqualsNanAndNothingElse) {
   nan.objective = kNan;
   nan.more_objectives = {1, kNan};
   EXPECT_EQ(nan, nan);
-  for (const std::optional<double> other : {std::optional<double>(), std::optional(0.0)}) {
+  std::optional<double> gone = kNan;
+  gone.reset();
+  for (const std::optional<double>& other : {std::optional<double>(), std::optional(0.0), gone}) {
     TrialRow row = nan;
     row.objective = other;
     EXPECT_FALSE(row == nan);

@@ -78,11 +78,12 @@ TEST(Suggester, LearnsFromPriorsAlsoAfterItBeganAnew) {
 TEST(Suggester, SaysWhatImprovementIsExpectedWhereTheJobEndsByIt) {
   for (const bool asked : {true, false}) {
     Suggester suggester(job_of("gp", asked ? R"({"limits": {"convergence": {"tolerance": 0.1}}})" : "{}"));
+    EXPECT_FALSE(suggester.suggest(0).expected_improvement) << "it knows nothing yet";
     learn_until(suggester, kKnown);
     const auto expected = suggester.suggest(kKnown).expected_improvement;
     EXPECT_EQ(expected.has_value(), asked);
     if (expected) {
-      EXPECT_GE(*expected, 0);
+      EXPECT_GT(*expected, 0);
       EXPECT_LT(*expected, 0.8 * 0.8);
     }
   }
@@ -112,6 +113,20 @@ TEST(Suggester, WhatRanOutOfMemoryIsNotTriedAgainAtRandomEither) {
     }
   }
   EXPECT_GT(deeper, 10);
+  harmed.begin_anew();
+  for (int index = 2; index < 30; ++index) EXPECT_EQ(harmed.suggest(index).note, "");
+}
+
+TEST(Suggester, WhatHasAResultFitsSoThatNothingSmallerIsRefused) {
+  Suggester suggester(job_of("random", R"({"trainer": {"type": "xgboost"},
+                                           "search_space": {"x": null, "max_depth": {"type": "int", "min": 1, "max": 20}}})"));
+  suggester.add_trial({{"max_depth", std::int64_t{20}}});
+  suggester.add_result(0, 9, Loss(0.5));
+  for (const int trial : {1, 2}) {
+    suggester.add_trial({{"max_depth", std::int64_t{5}}});
+    suggester.end_trial(trial, Suggester::End::out_of_memory);
+  }
+  for (int index = 3; index < 30; ++index) EXPECT_EQ(suggester.suggest(index).note, "");
 }
 
 }  // namespace
