@@ -51,9 +51,11 @@ std::optional<double> EarlyEnd::by_slope(const std::vector<double>& curve, std::
   return curve.back() + (curve.back() - earlier) / (now - then) * (static_cast<double>(max_resource_) - now);
 }
 
-std::optional<EarlyEnd::Word> EarlyEnd::judge(const std::vector<double>& curve, std::int64_t resource, double job_best) const {
+std::optional<EarlyEnd::Word> EarlyEnd::judge(int trial, const std::vector<double>& curve, std::int64_t resource,
+                                              double job_best) const {
   const std::size_t passed = parts_passed(resource);
-  if (finished_ < kFinishedMin || passed < kPartsMin || passed > kPartsMax) return std::nullopt;
+  const bool spared = trial % kSparedEvery == kSparedEvery - 1;
+  if (spared || finished_ < kFinishedMin || passed < kPartsMin || passed > kPartsMax) return std::nullopt;
   if (curve.size() != part_of(resource) + 1 || std::isnan(curve.back())) return std::nullopt;
   const Gain& largest = largest_[passed - 1];  // from the end of that part on: no less than from here
   const auto slope = by_slope(curve, resource);

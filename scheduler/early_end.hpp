@@ -7,6 +7,7 @@
 //   forecast   the better of both
 //
 // A forecast that does not come up to the job's best value ends it, after kFinishedMin such trainings and a part of its own way.
+// One trial in kSparedEvery is never ended: where those win that gain late, their gains become known by it, and end nothing more.
 // Both forecasts are of the best value until R, which the last one is no better than: they hold whichever of the two counts.
 #pragma once
 
@@ -30,6 +31,7 @@ class EarlyEnd {
   static constexpr std::size_t kPartsMax =
       kCurveParts - kCurveParts / 8;  // beyond them little is saved: a whole curve teaches more
   static constexpr double kGainFactor = 1.5;
+  static constexpr int kSparedEvery = 8;
 
   EarlyEnd(std::int64_t max_resource, Goal goal) : max_resource_(max_resource), sign_(goal == Goal::maximize ? 1 : -1) {}
 
@@ -47,7 +49,7 @@ class EarlyEnd {
     bool operator==(const Word&) const = default;
   };
   // Of one at `resource`. Nothing: it goes on.
-  std::optional<Word> judge(const std::vector<double>& curve, std::int64_t resource, double job_best) const;
+  std::optional<Word> judge(int trial, const std::vector<double>& curve, std::int64_t resource, double job_best) const;
 
  private:
   struct Gain {

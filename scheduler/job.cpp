@@ -559,7 +559,7 @@ std::optional<EarlyEnd::Word> Job::will_not_be_best(int number) const {
   const TrialRow& its = trial(number);
   const bool judged = early_end_ && row_.state == JobState::running && row_.best && its.state == TrialState::running;
   if (!judged || its.until_resource != spec_->scheduler.max_resource) return std::nullopt;
-  return early_end_->judge(its.curve, its.resource, row_.best->value);
+  return early_end_->judge(number, its.curve, its.resource, row_.best->value);
 }
 
 // Its value so far stands for the one that it will not come to: the rung and the sampler are to know how bad it was.
