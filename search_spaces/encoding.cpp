@@ -46,9 +46,7 @@ Encoding::Encoding(const SearchSpace& space) : space_(space) {
       const auto parent =
           std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& one) { return one.name == condition->parent; });
       node.parent = static_cast<std::size_t>(parent - parameters.begin());
-      if (const auto* fixed = std::get_if<FixedDomain>(&parent->domain)) {
-        node.always = among_values(condition->values, fixed->value);
-      } else if (const auto* categories = std::get_if<CategoricalDomain>(&parent->domain)) {
+      if (const auto* categories = std::get_if<CategoricalDomain>(&parent->domain)) {
         for (const Value& value : categories->values) node.categories.push_back(among_values(condition->values, value));
       }
     }
@@ -58,9 +56,9 @@ Encoding::Encoding(const SearchSpace& space) : space_(space) {
 
 bool Encoding::active(const Node& node, const Point& point, const std::vector<bool>& active_nodes) const {
   if (!node.parent) return true;
-  if (!active_nodes[*node.parent] || !node.always) return false;
+  if (!active_nodes[*node.parent]) return false;
   const Node& parent = nodes_[*node.parent];
-  if (!parent.dimension) return true;
+  if (!parent.dimension) return true;  // fixed: a condition names no other value of it
   const double at = point[*parent.dimension];
   if (!node.categories.empty()) return node.categories[static_cast<std::size_t>(at)];
   const auto& parameters = space_.parameters();

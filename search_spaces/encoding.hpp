@@ -54,7 +54,6 @@ class Encoding {
     std::optional<std::size_t> dimension;
     std::optional<std::size_t> parent;  // a node
     std::vector<bool> categories;       // of a categorical parent: those under which it is active
-    bool always = true;                 // a fixed parent has one of the values
   };
 
   double draw(const Dimension& dimension, Draws& draws) const;

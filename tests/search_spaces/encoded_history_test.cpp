@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <set>
 
+#include "core/text.hpp"
+#include "search_spaces/draws.hpp"
 #include "search_spaces/surrogate.hpp"
 #include "spaces.hpp"
 
@@ -71,6 +75,122 @@ TEST_F(EarlierJob, AConfigurationIsSearchedAroundOnceHoweverManyLevelsItReached)
   std::vector<double> xs;
   for (const Point* point : most_promising(encoded_.scored_points(history_), 5)) xs.push_back(point->front());
   EXPECT_THAT(xs, ElementsAre(0.25, 0.5));
+}
+
+// ---- one level, and what is not of this job's ladder
+// ---------------------------------------------------------------------------
+
+const SearchSpace& unit_space() {
+  static const SearchSpace space = testing_spaces::space_of(R"({"x": {"type": "float", "min": 0, "max": 1}})");
+  return space;
+}
+
+PriorObservation prior_at(double x, double share, double level_score = 0, bool counts = true) {
+  return {{{"x", Value(x)}}, share, level_score, level_score, counts};
+}
+
+// "0.25:-3@0 ...": x, age and level; with `scores` also those.
+std::string text_of(const std::vector<RankedTrial>& ranked) {
+  std::string text;
+  for (const RankedTrial& one : ranked) {
+    text += format_number(one.point->front()) + ":" + std::to_string(one.age) + "@" + format_number(one.level) + " ";
+  }
+  return text;
+}
+
+// By trial what each level gave: nothing below the first of them that is missing.
+History history_of(std::vector<std::int64_t> levels, const std::vector<std::vector<Loss>>& trials, const std::set<int>& failed) {
+  History history(std::move(levels));
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const auto trial = static_cast<int>(i);
+    history.add_trial({{"x", Value(static_cast<double>(i) / 16)}});
+    for (std::size_t level = 0; level < trials[i].size(); ++level)
+      history.add_result(trial, history.levels()[level], trials[i][level]);
+    if (failed.contains(trial)) history.end_trial(trial, true);
+  }
+  return history;
+}
+
+TEST(AtLevel, AreItsResultsByScoreThenAgeAndAtTheLowestThoseThatFailedWithoutAny) {
+  // 0 and 3 are equal; 1 failed at once, 2 above the first level; 4 diverged above; 5 is under way.
+  const History history = history_of({1, 3}, {{2, 5}, {}, {1}, {2, 4}, {3, kDiverged}, {}}, {1, 2});
+  EncodedHistory encoded(unit_space());
+  encoded.follow(history);
+  EXPECT_EQ(text_of(encoded.at_level(history, 0)), "0:0@0 0.1875:3@0 0.125:2@-2 0.25:4@-2 0.0625:1@-2 ");
+  EXPECT_EQ(text_of(encoded.at_level(history, 1)), "0.1875:3@1 0:0@1 0.25:4@-2 ");
+  const auto scores = encoded.at_level(history, 1);
+  EXPECT_NEAR(scores[0].score, normal_quantile(1.0 / 6), 1e-12);
+  EXPECT_NEAR(scores[1].score, 0, 1e-12);
+  EXPECT_NEAR(encoded.at_level(history, 0).back().score, normal_quantile(0.9), 1e-12) << "the worst of five";
+}
+
+TEST(Ranked, AreByTheLastLevelThenScoreThenAgeWithViolationsBehindAndFailuresLast) {
+  const History history =
+      history_of({1, 3}, {{2, 5}, {}, {1}, {2, 5}, {3, kDiverged}, {}, {1, Loss{0, 0.5}}, {1, Loss{9, 0.25}}, {7}}, {1, 2});
+  EncodedHistory encoded(unit_space());
+  encoded.follow(history);
+  EXPECT_EQ(text_of(encoded.ranked(history)),
+            "0:0@1 0.1875:3@1 0.5:8@0 0.4375:7@-1 0.375:6@-1 0.0625:1@-2 0.125:2@-2 0.25:4@-2 ");
+  for (const RankedTrial& one : encoded.ranked(history)) {
+    EXPECT_TRUE(one.level != kFailedLevel || one.score == 0);
+  }
+}
+
+TEST(EarlierJobsShare, LiesOnTheLadderByItsLogarithm) {
+  const auto levels_of = [](const std::vector<std::int64_t>& ladder) {
+    History history(ladder);
+    std::vector<PriorObservation> priors;
+    for (const double share : {1.0, 1 / std::sqrt(3.0), 1.0 / 3, 0.1, 0.01, 0.001}) priors.push_back(prior_at(0.5, share));
+    history.add_priors(priors);
+    EncodedHistory encoded(unit_space());
+    encoded.follow(history);
+    std::vector<double> levels;
+    for (const ScoredPoint& one : encoded.scored_points(history)) levels.push_back(std::round(one.level * 1e6) / 1e6);
+    return levels;
+  };
+  EXPECT_THAT(levels_of({1, 3, 9}), ElementsAre(1, 0.75, 0.5, 0, 0, 0));
+  EXPECT_THAT(levels_of({1, 9}), ElementsAre(1, 0.75, 0.5, 0, 0, 0));
+  // Of a job of one level: a hundredth of a training is the lowest.
+  EXPECT_THAT(levels_of({9}), ElementsAre(1, 0.88072, 0.761439, 0.5, 0, 0));
+}
+
+TEST(EarlierJobsTrials, StandByTheHighestLevelAndThereByTheBestScoreUnlessOneFailed) {
+  History history({1, 3, 9});
+  history.add_priors({prior_at(0.25, 1, 0.5), prior_at(0.25, 1, -0.5), prior_at(0.25, 1.0 / 9, -2),  // the second
+                      prior_at(0.5, 1, -1), prior_at(0.5, 1.0 / 9, 0, false),                        // failed
+                      prior_at(0.75, 1, 0)});
+  EncodedHistory encoded(unit_space());
+  encoded.follow(history);
+  EXPECT_EQ(text_of(encoded.ranked(history)), "0.25:-5@1 0.75:-1@1 0.5:-2@-2 ");
+  EXPECT_EQ(text_of(encoded.at_level(history, 0)), "0.25:-4@0 0.5:-2@-2 ");
+  EXPECT_EQ(text_of(encoded.at_level(history, 2)), "0.5:-3@1 0.25:-5@1 0.75:-1@1 0.25:-6@1 ");
+}
+
+TEST(JobOfOneLevel, LearnsFromFullTrainingsOfEarlierJobsAndFromOthersOnlyWhereThereAreNone) {
+  const std::vector<PriorObservation> parts{prior_at(0.25, 0.5), prior_at(0.5, 0.1)};
+  std::vector<PriorObservation> with_full = parts;
+  with_full.push_back(prior_at(0.75, std::pow(0.01, 0.05)));  // level 0.95
+  const auto learned = [](const std::vector<PriorObservation>& priors) {
+    History history({9});
+    history.add_priors(priors);
+    EncodedHistory encoded(unit_space());
+    encoded.follow(history);
+    return text_of(encoded.at_level(history, 0));
+  };
+  EXPECT_EQ(learned(parts), "0.25:-2@1 0.5:-1@1 ");
+  EXPECT_EQ(learned(with_full), "0.75:-1@1 ");
+}
+
+TEST(ScoredPoints, HaveAFailedTrialAsTheWorstAtTheLevelThatItDidNotComeTo) {
+  const History history = history_of({1, 3, 9}, {{2, 5}, {}, {1}, {2, 4, 3}}, {1, 2, 3});
+  EncodedHistory encoded(unit_space());
+  encoded.follow(history);
+  std::string text;
+  for (const ScoredPoint& one : encoded.scored_points(history)) {
+    text += std::to_string(one.trial) + "@" + format_number(one.level) + (one.loss.finite() ? " " : "! ");
+  }
+  EXPECT_EQ(text, "0@0 0@0.5 1@0! 2@0 2@0.5! 3@0 3@0.5 3@1 3@1! ");
+  EXPECT_EQ(encoded.first_scored_points(history, 3).size(), 3u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <numeric>
 
 #include "search_spaces/draws.hpp"
 #include "search_spaces/sampler.hpp"
@@ -60,7 +61,9 @@ Json said_by(Sampler& sampler, const History& history) {
     said["suggests"].push_back(to_json(sampler.suggest(index, history)));
   }
   if (const auto expected = sampler.expected_improvement(next, history)) said["expects"] = *expected;
-  if (const auto costs = sampler.predicted_costs(history, {0, 1, 2})) said["predicts"] = *costs;
+  std::vector<int> first(std::min<std::size_t>(3, history.trials().size()));
+  std::iota(first.begin(), first.end(), 0);
+  if (const auto costs = sampler.predicted_costs(history, first)) said["predicts"] = *costs;
   std::vector<Configuration> pool;
   const auto random = make_sampler({.type = SamplerType::random, .seed = 9}, pinned_space());
   for (int i = 0; i < 1'200; ++i) pool.push_back(random->suggest(i, history));
@@ -81,7 +84,9 @@ struct Pinned {
   std::optional<TreesTrainer> trees = std::nullopt;
 };
 
-SamplerSpec spec_of(SamplerType type) { return {.type = type, .seed = 5}; }
+SamplerSpec spec_of(SamplerType type, std::optional<int> startup_trials = std::nullopt) {
+  return {.type = type, .seed = 5, .startup_trials = startup_trials};
+}
 
 const std::vector<Pinned>& all_pinned() {
   static const std::vector<Pinned> all{
@@ -93,6 +98,13 @@ const std::vector<Pinned>& all_pinned() {
       {"random_forest, few trials after an earlier job", spec_of(SamplerType::random_forest), 14, 2, 30},
       {"gp", spec_of(SamplerType::gp), 230, 80, 0},
       {"gp, few trials after an earlier job", spec_of(SamplerType::gp), 14, 2, 30},
+      {"random_forest, the fewest results", spec_of(SamplerType::random_forest, 2), 2, 0, 0},
+      {"random_forest, too few results", spec_of(SamplerType::random_forest, 1), 1, 0, 0},
+      {"random_forest, before its first trials are over", spec_of(SamplerType::random_forest, 30), 12, 2, 0},
+      {"gp, the fewest results", spec_of(SamplerType::gp, 1), 1, 0, 0},
+      {"gp, no result", spec_of(SamplerType::gp, 1), 5, 5, 0},
+      {"gp, before its first trials are over", spec_of(SamplerType::gp, 30), 12, 2, 0},
+      {"gp, eight results at the highest level", spec_of(SamplerType::gp), 105, 10, 0},
       {"gp with experience", spec_of(SamplerType::gp), 17, 3, 0, TreesTrainer{.max_resource = 9}},
       {"gp with experience, the first trial", spec_of(SamplerType::gp), 0, 0, 0, TreesTrainer{.max_resource = 9}},
       {"gp with experience, rungs that restart", spec_of(SamplerType::gp), 24, 6, 0,
