@@ -604,6 +604,10 @@ TEST_F(Commands, ThePlanSaysWhatItKnowsOfTheRungs) {
   EXPECT_EQ(err_.str().find("trainer.fidelity"), std::string::npos) << err_.str();
   ASSERT_TRUE(show_plan(console_, {write_job(with(R"(, "fidelity": "prefix")")), 2, 0.5}));
   EXPECT_NE(err_.str().find("trainer.fidelity: with `prefix`"), std::string::npos) << err_.str();
+  EXPECT_EQ(out_.str().find("less where trainings"), std::string::npos) << out_.str();
+  std::string early = with("");
+  ASSERT_TRUE(show_plan(console_, {write_job(early.replace(early.find("\"eta\": 3"), 8, "\"early_end\": true")), 2, 0.5}));
+  EXPECT_NE(out_.str().find("less where trainings to the end are ended early"), std::string::npos) << out_.str();
 }
 
 TEST_F(Commands, ThePlanRefusesWhatAServerWouldRefuse) {

@@ -168,6 +168,7 @@ TEST(EarlyEnd, WhereLittleIsReportedTheBestHoldsOn) {
   early.note(curve, 4, 0.4);  // again, after a loss
   EXPECT_EQ(curve, (std::vector<double>{0.3, 0.4, 0.4, 0.4}));
   EXPECT_EQ(curve_of(EarlyEnd(3, Goal::maximize), {0.1, 0.2, 0.3}).size(), kCurveParts);
+  EXPECT_EQ(curve_of(EarlyEnd(3, Goal::maximize), {0.1, 0.2}).size(), 22U);  // two thirds of 32 are 21 parts and some
 }
 
 // It is told again from its checkpoint on what it has told before.
