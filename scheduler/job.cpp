@@ -703,7 +703,7 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
   }
   const bool at_max_resource = trial.until_resource == spec_->scheduler.max_resource;
   const bool improved = value && note_value(trial, *value, at_max_resource);
-  if (early_end_ && at_max_resource && value && ended_early_.empty()) early_end_->learn(trial.id.number, trial.curve);
+  if (early_end_ && at_max_resource && value) early_end_->learn(trial.id.number, trial.curve);
   if (judged_.insert(trial.id.number).second) ++row_.trials_since_improvement;
   if (improved) {
     row_.trials_since_improvement = 0;
