@@ -9,6 +9,7 @@ JobReply CoreDriver::submit(const Json& overlay, const std::string& data_key) {
       "search_space": {"x": {"type": "float", "min": 0, "max": 1}}, "sampler": {"type": "random", "seed": 1},
       "trainer": {"type": "command"}, "scheduler": {"type": "none", "max_resource": 4}, "limits": {"max_trials": 20}})");
   document["name"] = "job-" + std::to_string(specs_.size() + 1);
+  if (overlay.contains("objectives")) document.erase("objective");
   document.merge_patch(overlay);
   Diagnostics diagnostics;
   JobSpec spec = JobSpec::parse(document, diagnostics);

@@ -132,6 +132,18 @@ TEST(RungAudit, KeepsTheFirstRungWhenItOrdersTrialsAsTheNextOne) {
   EXPECT_LE(later, others / 3);
 }
 
+// Each new trial is the best, so that nothing but the quota holds promotions back.
+TEST(RungAudit, OfTheOtherTrialsOneInEtaGoesOn) {
+  const Outcomes falling = [](int trial, std::int64_t) -> std::optional<double> { return -trial; };
+  PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 27, 3, true), Goal::minimize, 60, 1, falling);
+  for (int i = 0; i < 70; ++i) driver.finish(0);
+  int others = 0;
+  for (const Segment& segment : driver.started()) others += segment.rung == 0 && segment.trial >= kAuditTrials ? 1 : 0;
+  const int under_way = driver.running().front().rung == 0 ? 1 : 0;
+  EXPECT_EQ(static_cast<int>(driver.promoted().at({0, 0}).size()) - kAuditTrials, (others - under_way) / 3);
+  EXPECT_GT(others, 30);
+}
+
 TEST(RungAudit, GoesOnWithTheNextRungWhenThatOneIsNoBetter) {
   const Outcomes noise = [](int trial, std::int64_t resource) -> std::optional<double> {
     const auto sign = resource == 1 || resource == 9 ? -1 : 1;

@@ -135,18 +135,52 @@ TEST(Finish, WhereNoTrialMeetsTheConstraintsOneReachesMaxResourceAndNoneGoesOnIn
   }
 }
 
+// Whose value breaks a constraint takes the place of one that failed, where there is no value at max_resource at all.
+TEST(Finish, WhereTheOneThatWentOnFailsAnotherThatBreaksAConstraintGoesOn) {
+  for (const SchedulerType type : {SchedulerType::successive_halving, SchedulerType::asha_promotion}) {
+    const Outcomes best_fail = [](int trial, std::int64_t resource) -> std::optional<double> {
+      return resource == 4 && trial < 2 ? std::nullopt : std::optional<double>(trial);
+    };
+    PolicyDriver driver(finish_spec(type), Goal::minimize, 4, 1, best_fail);
+    driver.set_violations([](int trial) { return trial + 0.5; });
+    while (!driver.running().empty()) driver.finish(0);
+    const auto& completed = driver.completed();
+    ASSERT_TRUE(completed.contains({0, 2})) << to_string(type);
+    EXPECT_EQ(completed.at({0, 2}), (std::set<int>{2})) << to_string(type);
+  }
+}
+
+TEST(Finish, FromTheHighestRungNoneGoesOn) {
+  const Outcomes fails_at_the_top = [](int trial, std::int64_t resource) -> std::optional<double> {
+    return resource == 4 && trial == 0 ? std::nullopt : std::optional<double>(trial);
+  };
+  PolicyDriver driver(finish_spec(SchedulerType::successive_halving), Goal::minimize, 4, 1, fails_at_the_top);
+  while (!driver.running().empty()) driver.finish(0);
+  int at_the_top = 0;
+  for (const Decision& one : driver.decisions()) {
+    if (one.rung != 2) continue;
+    ++at_the_top;
+    EXPECT_EQ(one.keep, 0);
+    EXPECT_FALSE(one.cutoff);
+  }
+  EXPECT_EQ(at_the_top, 2);
+}
+
 // A result that is still missing may change every place.
 TEST(Finish, OfSeveralObjectivesNothingIsDecidedBeforeARungIsFull) {
   SchedulerSpec spec = finish_spec(SchedulerType::successive_halving);
+  spec.max_resource = 9;
+  spec.eta = 3;
   spec.more_goals = {Goal::minimize};
-  const auto policy = make_policy(spec, Goal::minimize, 4);
+  const auto policy = make_policy(spec, Goal::minimize, 9);
   std::vector<Decision> decisions;
-  for (int trial = 0; trial < 4; ++trial) policy->take(std::nullopt, decisions);
-  for (int trial = 0; trial < 4; ++trial) {
+  for (int trial = 0; trial < 9; ++trial) policy->take(std::nullopt, decisions);
+  for (int trial = 0; trial < 9; ++trial) {
     EXPECT_TRUE(decisions.empty()) << trial;
     policy->arrive({.trial = trial, .value = trial, .more_values = {static_cast<double>(trial)}}, decisions);
   }
-  EXPECT_EQ(policy->promoted_waiting(), 2);
+  EXPECT_EQ(policy->promoted_waiting(), 3);
+  EXPECT_EQ(decisions.size(), 6u) << "three go on, three stop, three are in reserve";
 }
 
 TEST(Finish, OnlyTheBestThatLostWaitAndNoLongerThanUntilOneHasFinished) {

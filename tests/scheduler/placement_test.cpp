@@ -162,6 +162,38 @@ TEST_F(Placement, OneRankThatDidNotHearOfItsTrialIsToldAgainAsOftenAsAnyWorker) 
   }
 }
 
+class Shares : public Placement {
+ protected:
+  // Places in the queue of the first jobs, now and after a restart.
+  void expect_places(const std::vector<int>& places) {
+    for (const bool restarted : {false, true}) {
+      if (restarted) core_.restart();
+      for (std::size_t job = 0; job < places.size(); ++job) {
+        EXPECT_EQ(core_.scheduler().queue_position(JobId{static_cast<std::int64_t>(job) + 1}), places[job])
+            << "job " << job + 1 << (restarted ? " after a restart" : "");
+      }
+    }
+  }
+};
+
+// A worker that was lost for twenty seconds goes on for a hundred.
+TEST_F(Shares, CountATrialThatIsGoneOnWithAsUnderWay) {
+  core_.submit();
+  core_.sync("a");
+  core_.submit({{"weight", 2}});
+  core_.sync("b");
+  EXPECT_EQ(given_to({"a", "b"}), "a:1/0 b:2/0 ");
+  core_.advance_ms(10'000);
+  core_.report("b", core_.report_of("b"));
+  core_.advance_ms(10'000);
+  core_.step(TimePassed{});
+  EXPECT_EQ(core_.trial(0, 1).state, TrialState::pending);
+  core_.report("a", core_.report_of("a"));
+  EXPECT_EQ(core_.trial(0, 1).state, TrialState::running);
+  core_.advance_ms(100'000);
+  expect_places({2, 1});
+}
+
 TEST(SchedulerLimits, AJobBeyondTheMostIsRefusedUntilAnotherHasEnded) {
   CoreDriver core({.jobs_running_max = 1});
   EXPECT_TRUE(core.submit().created);

@@ -145,6 +145,21 @@ TEST_F(TwoContenders, CountAsOneThatMayGoOn) {
   EXPECT_EQ(policy_->promoted_waiting(), 0);
 }
 
+TEST(PromotionByPrediction, AsksOfTheBestThousandAtMost) {
+  SchedulerSpec spec = spec_of(Promotion::prediction);
+  spec.max_resource = 4;
+  spec.eta = 2;
+  constexpr int kTrials = 1'100;
+  const auto policy = make_policy(spec, Goal::minimize, kTrials);
+  std::vector<Decision> decisions;
+  for (int trial = 0; trial < kTrials; ++trial) policy->take(std::nullopt, decisions);
+  for (int trial = 0; trial < kTrials; ++trial) policy->arrive({.trial = trial, .value = kTrials - trial}, decisions);
+  const std::vector<int> contenders = policy->contenders();
+  ASSERT_EQ(contenders.size(), 1'000u);
+  EXPECT_EQ(contenders.front(), kTrials - 1);
+  EXPECT_EQ(contenders.back(), 100);
+}
+
 TEST(PromotionByPrediction, TakesTurnsAsOftenAsItsShareSays) {
   const Rungs rungs(spec_of(Promotion::prediction), Goal::minimize, std::nullopt);
   for (const double share : {0.0, 0.1, 0.15, 0.5, 1.0}) {

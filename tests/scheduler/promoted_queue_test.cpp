@@ -17,6 +17,22 @@ TEST(PromotedQueue, GivesTheHighestRungFirstThenTheLowestNumberButWhatIsPreferre
   EXPECT_TRUE(queue.empty());
 }
 
+TEST(Rungs, OfAStartThatIsGivenBackNothingIsLeftForTheNextOne) {
+  SchedulerSpec spec;
+  spec.max_resource = 9;
+  spec.eta = 3;
+  Rungs rungs(spec, Goal::minimize, std::nullopt);
+  rungs.begin_trial(2);
+  EXPECT_EQ(rungs.give_back_trial(), 2);
+  EXPECT_EQ(rungs.started(), 0);
+  EXPECT_EQ(rungs.under_way(), 0);
+  rungs.begin_trial(1);
+  const Work work = rungs.work_of(0, 2);
+  EXPECT_EQ(work.bracket, 1);
+  EXPECT_EQ(work.rung, 1);
+  EXPECT_EQ(work.until_resource, 9);
+}
+
 // Nothing is under way then, and one trial more may start.
 TEST(GivenBackStart, CountsAsNeverTaken) {
   SchedulerSpec spec;

@@ -48,6 +48,15 @@ TEST(RungWithConstraints, BreaksTiesOfTheViolationByValueAndThenByNumber) {
   EXPECT_THAT(order_of(rung), ElementsAre(2, 1, 3, 4, 0));
 }
 
+TEST(RungWithConstraints, NamesTheBestTenThatAreAhead) {
+  Rung rung(1, 0, Goal::minimize);
+  for (int trial = 0; trial < 12; ++trial) rung.add(arrival(trial, trial));
+  const auto ahead_of = [&](int place) { return rung.rule(rung.at(place), Verdict::stopped, 0, 0, 1, "").ahead; };
+  EXPECT_THAT(ahead_of(11), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_THAT(ahead_of(2), ElementsAre(0, 1));
+  EXPECT_EQ(rung.rule(rung.at(11), Verdict::stopped, 0, 0, 1, "").rank, 12);
+}
+
 TEST(RungWithConstraints, SaysInTheRuleWhatAConstraintDecided) {
   Rung rung(1, 0, Goal::maximize);
   rung.add(arrival(0, 0.5));
