@@ -258,7 +258,7 @@ struct EventRow {
   std::optional<std::int64_t> resource;  // where the trial is
   std::optional<double> value;           // finite
   std::optional<ExitClass> exit_class;
-  std::string message;  // at most kEventMessageSizeMax bytes
+  std::string message;  // of more than kEventMessageSizeMax bytes so many, and "..."
   Timestamp at;
   bool operator==(const EventRow&) const = default;
 };

@@ -158,7 +158,6 @@ EventRow& Scheduler::State::record(EventKind kind, const WorkerId& worker, std::
 void Scheduler::State::remember(const JobRow& row) {
   known[row.id] = {row.id, row.name, stable_hash(row.spec_json)};
   by_name[row.name] = row.id;
-  last_job_id = std::max(last_job_id, row.id.value);
 }
 
 void Scheduler::State::restore_assignments(Job& job) {

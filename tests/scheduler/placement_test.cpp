@@ -194,6 +194,123 @@ TEST_F(Shares, CountATrialThatIsGoneOnWithAsUnderWay) {
   expect_places({2, 1});
 }
 
+// ---- what is said of it
+// ---------------------------------------------------------------------------------------------------------
+
+using Reasons = std::vector<std::pair<std::string, int>>;
+
+TEST_F(Placement, OfOneWorkerATrialIsNoGroup) {
+  core_.says("a").address = "host";
+  core_.says("a").free_port = 7;
+  core_.sync("a");
+  core_.submit();
+  EXPECT_EQ(core_.given("a")->world_size, 1);
+  EXPECT_EQ(core_.given("a")->session, 0);
+  EXPECT_EQ(core_.given("a")->master_address, "");
+  EXPECT_EQ(core_.given("a")->master_port, 0);
+}
+
+TEST_F(Placement, WhatATrialWaitsForOnItsMachineIsOneOfFewReasonsUntilItsEnd) {
+  core_.submit({{"limits", {{"max_trials", 2}}}});
+  sync_all({"a", "b"});
+  const auto says = [&](const char* worker, const std::string& message) {
+    AssignmentReport report = core_.report_of(worker);
+    report.message = message;
+    core_.report(worker, report);
+    return core_.scheduler().waiting_by_reason(JobId{1});
+  };
+  EXPECT_EQ(says("a", ""), Reasons());
+  EXPECT_EQ(says("a", "room on a worker's disk"), Reasons({{"room on a worker's disk", 1}}));
+  EXPECT_EQ(says("b", "the moon"), Reasons({{"a worker's machine", 1}, {"room on a worker's disk", 1}}));
+  EXPECT_EQ(says("b", "room on a worker's disk"), Reasons({{"room on a worker's disk", 2}}));
+  core_.reach_target("b", 0.5);
+  EXPECT_EQ(core_.scheduler().waiting_by_reason(JobId{1}), Reasons({{"room on a worker's disk", 1}}));
+  EXPECT_EQ(says("a", ""), Reasons());
+}
+
+TEST_F(Placement, WorkersAreGatheredForAGroupThatNeedsMoreUntilTheyLeave) {
+  core_.submit(of_group(3));
+  EXPECT_EQ(core_.scheduler().queue_position(JobId{1}), std::nullopt) << "not even one worker is there";
+  core_.submit();
+  core_.sync("a");
+  EXPECT_EQ(given_to({"a"}), "a:2/0 ");
+  EXPECT_EQ(core_.scheduler().workers_gathered(), 0u);
+  sync_all({"b", "c"});
+  EXPECT_EQ(given_to({"a", "b", "c"}), "a:2/0 b:2/1 c:- ");
+  EXPECT_EQ(core_.scheduler().workers_gathered(), 1u);
+  EXPECT_EQ(core_.scheduler().waiting_by_reason(JobId{1}), Reasons({{"gathering workers", 1}}));
+  EXPECT_EQ(core_.scheduler().waiting_by_reason(JobId{2}), Reasons({{"workers gathered for a wider trial", 1}}));
+  core_.step(WorkerLost{WorkerId{"c"}, "it is gone"});
+  EXPECT_EQ(core_.scheduler().workers_gathered(), 0u);
+  EXPECT_EQ(core_.scheduler().waiting_by_reason(JobId{2}), Reasons({{"no free worker", 1}}));
+}
+
+TEST_F(Placement, AWorkerThatNoLongerKnowsOfItsTrialHasLostIt) {
+  core_.submit();
+  core_.sync("a");
+  core_.report("a", core_.report_of("a"));
+  core_.says("a").draining = true;
+  core_.sync("a");
+  EXPECT_EQ(core_.trial(0).state, TrialState::pending);
+  EXPECT_EQ(core_.trial(0).exit_class, ExitClass::worker_lost);
+  EXPECT_EQ(core_.trial(0).message, "the worker no longer knew of the trial");
+}
+
+TEST_F(Placement, TheLogTellsWhoDisconnectedFromWhoWasLostAndOfARestartOnlyWhereThereWasOne) {
+  core_.restart();
+  for (const char* worker : {"a", "b"}) core_.sync(worker);
+  EXPECT_EQ(core_.scheduler().workers().at(1).name, "b");
+  core_.step(WorkerLost{WorkerId{"a"}, "its connection ended", false});
+  core_.step(WorkerLost{WorkerId{"b"}, "its process ended", true});
+  core_.restart();
+  core_.sync("c");
+  std::vector<EventKind> kinds;
+  for (const EventRow& event : core_.rows().events()) kinds.push_back(event.kind);
+  EXPECT_EQ(kinds, (std::vector{EventKind::worker_connected, EventKind::worker_connected, EventKind::worker_disconnected,
+                                EventKind::worker_lost, EventKind::server_started, EventKind::worker_connected}));
+}
+
+TEST_F(Placement, ALongMessageIsCutInTheLog) {
+  core_.submit({{"limits", {{"max_trials", 1}, {"max_attempts", 1}}}});
+  core_.sync("a");
+  AssignmentReport report = core_.report_of("a");
+  report.exit = ExitClass::crashed;
+  report.message = std::string(10 * kEventMessageSizeMax, 'x');
+  core_.report("a", report);
+  for (const EventRow& event : core_.rows().events()) EXPECT_LE(event.message.size(), kEventMessageSizeMax + 3);
+}
+
+TEST(StepWithSuggestions, TellsEachWorkerTheLastWordAlone) {
+  CoreDriver core;
+  core.submit({{"sampler", {{"type", "tpe"}}}});
+  core.sync("a");
+  WorkerSynced done = core.says("a");
+  done.report = core.report_of("a");
+  done.report->observations = {{4, {{"value", 0.5}}}};
+  done.report->exit = ExitClass::completed;
+  const Outcome outcome = step_with_suggestions(core.scheduler(), done, core.now());
+  ASSERT_EQ(outcome.notices.size(), 1u);
+  const auto* reply = std::get_if<WorkerReply>(&outcome.notices[0]);
+  ASSERT_TRUE(reply != nullptr && reply->assignment);
+  EXPECT_EQ(reply->assignment->trial.number, 1);
+}
+
+TEST(SchedulerReplies, ARefusalCreatesNothing) {
+  Scheduler scheduler;
+  const auto refused = [&](const Event& event) {
+    const JobReply reply = std::get<JobReply>(scheduler.step(event, Timestamp{}).notices.at(0));
+    EXPECT_FALSE(reply.created);
+    return reply.job ? std::nullopt : std::optional(reply.job.error().code);
+  };
+  EXPECT_EQ(refused(JobStopRequested{JobId{7}}), ErrorCode::not_found);
+  EXPECT_EQ(refused(JobDeleteRequested{JobId{7}}), ErrorCode::not_found);
+  CoreDriver core;
+  core.submit();
+  scheduler = std::move(core.scheduler());
+  EXPECT_EQ(refused(JobDeleteRequested{JobId{1}}), ErrorCode::conflict);
+  EXPECT_EQ(refused(JobStopRequested{JobId{1}}), std::nullopt);
+}
+
 TEST(SchedulerLimits, AJobBeyondTheMostIsRefusedUntilAnotherHasEnded) {
   CoreDriver core({.jobs_running_max = 1});
   EXPECT_TRUE(core.submit().created);
