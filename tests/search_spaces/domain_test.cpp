@@ -177,5 +177,41 @@ TEST(GridValues, NeverRepeatAValueHoweverNarrowTheRange) {
   EXPECT_THAT(numbers(grid_values(FloatDomain{0.1, next}, 5)), ElementsAre(0.1, next));
 }
 
+TEST(UnitOf, IsWhereAFloatLiesOnItsScale) {
+  for (const Domain& domain : {Domain(FloatDomain{-2, 6, Scale::linear}), Domain(FloatDomain{1e-4, 10, Scale::log}),
+                               Domain(FloatDomain{0.5, 0.9999, Scale::reverse_log})}) {
+    for (const double unit : {0.0, 0.125, 0.5, 0.75, 1.0}) {
+      EXPECT_NEAR(unit_of(domain, value_at(domain, unit)), unit, 1e-9) << describe(domain);
+    }
+  }
+  EXPECT_NEAR(unit_of(FloatDomain{0, 0.99, Scale::reverse_log}, Value(0.9)), 0.5, 1e-9);
+}
+
+TEST(UnitOf, IsTheMiddleOfAnIntegersOrACategorysShare) {
+  const Domain linear = IntDomain{1, 10, Scale::linear};
+  for (std::int64_t value = 1; value <= 10; ++value) {
+    EXPECT_NEAR(unit_of(linear, Value(value)), (static_cast<double>(value) - 0.5) / 10, 1e-12);
+  }
+  const Domain log = IntDomain{1, 100, Scale::log};
+  for (const std::int64_t value : {1, 2, 10, 99, 100}) {
+    EXPECT_EQ(value_at(log, unit_of(log, Value(value))), Value(value));
+  }
+  EXPECT_NEAR(unit_of(log, Value(std::int64_t{10})), std::log(10 / 0.5) / std::log(100.5 / 0.5), 1e-12);
+  const Domain categories = CategoricalDomain{{Value(std::string("a")), Value(std::string("b"))}};
+  EXPECT_EQ(unit_of(categories, Value(std::string("a"))), 0.25);
+  EXPECT_EQ(unit_of(categories, Value(std::string("b"))), 0.75);
+  EXPECT_EQ(unit_of(categories, Value(std::string("c"))), 0.25) << "one that is not there";
+  EXPECT_EQ(unit_of(FixedDomain{Value(3.0)}, Value(3.0)), 0.5);
+}
+
+TEST(DescribeDomain, ListsTenCategoriesAndCountsTheOthers) {
+  CategoricalDomain domain;
+  for (std::int64_t i = 1; i <= 10; ++i) domain.values.emplace_back(i);
+  EXPECT_EQ(describe(domain), "categorical 1, 2, 3, 4, 5, 6, 7, 8, 9, 10");
+  domain.values.emplace_back(std::int64_t{11});
+  domain.values.emplace_back(std::int64_t{12});
+  EXPECT_EQ(describe(domain), "categorical 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more");
+}
+
 }  // namespace
 }  // namespace tuneband

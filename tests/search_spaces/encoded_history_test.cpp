@@ -77,6 +77,43 @@ TEST_F(EarlierJob, AConfigurationIsSearchedAroundOnceHoweverManyLevelsItReached)
   EXPECT_THAT(xs, ElementsAre(0.25, 0.5));
 }
 
+TEST(PriorsOf, AreTheBestResultsOfAnEarlierJobWithTheScoresAmongAllAndAtTheirLevel) {
+  History earlier({1, 4});
+  for (const double x : {0.25, 0.5, 0.75, 0.875}) earlier.add_trial({{"x", Value(x)}});
+  earlier.add_result(0, 1, 3);
+  earlier.add_result(1, 1, 2);
+  earlier.add_result(1, 4, 1);
+  earlier.end_trial(0, true);  // on the way to the higher level
+  earlier.end_trial(2, true);  // at once
+  const std::vector<PriorObservation> priors = priors_of(earlier);
+  std::string text;
+  for (const PriorObservation& one : priors) {
+    text += to_string(one.configuration.at("x")) + "@" + format_number(one.resource_share) + (one.counts ? " " : "! ");
+  }
+  EXPECT_EQ(text, "0.5@1 0.5@0.25 0.25@0.25 0.25@1! 0.75@0.25! ");
+  const auto quantile = [](double place, double of) { return normal_quantile((place - 0.5) / of); };
+  const double worst = normal_quantile(0.8);  // two of five alike
+  const std::vector<double> scores{quantile(1, 5), quantile(2, 5), quantile(3, 5), worst, worst};
+  const std::vector<double> level_scores{quantile(1, 2), quantile(1, 3), quantile(2, 3), quantile(2, 2), quantile(3, 3)};
+  for (std::size_t i = 0; i < priors.size(); ++i) {
+    EXPECT_NEAR(priors[i].score, scores[i], 1e-12) << i;
+    EXPECT_NEAR(priors[i].level_score, level_scores[i], 1e-12) << i;
+  }
+}
+
+TEST(PriorsOf, AreNoMoreThanAThousandTheBestAndOfAJobWithoutLevelsWholeTrainings) {
+  History earlier;
+  for (int trial = 0; trial < 1'002; ++trial) {
+    earlier.add_trial({{"x", Value(static_cast<double>(trial))}});
+    earlier.add_result(trial, 1, 1'002 - trial);
+  }
+  const std::vector<PriorObservation> priors = priors_of(earlier);
+  ASSERT_EQ(priors.size(), kPriorsMax);
+  EXPECT_EQ(priors.front().configuration.at("x"), Value(1'001.0));
+  EXPECT_EQ(priors.back().configuration.at("x"), Value(2.0));
+  EXPECT_EQ(priors.front().resource_share, 1);
+}
+
 // ---- one level, and what is not of this job's ladder
 // ---------------------------------------------------------------------------
 

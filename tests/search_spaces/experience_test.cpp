@@ -63,6 +63,57 @@ TEST(Experience, IsThePolynomialOfTheEightVariables) {
   for (Eigen::Index j = 0; j < at.factors.size(); ++j) EXPECT_NEAR(at.factors(j), kTreesFactors[j][0], 1e-6);
 }
 
+// The same written once more, with XGBoost's defaults for what is not given.
+double second_score(std::map<std::string, double> v, double rounds) {
+  const std::map<std::string, double> defaults{
+      {"eta", 0.3}, {"max_depth", 6},        {"min_child_weight", 1},  {"subsample", 1},        {"lambda", 1},
+      {"alpha", 0}, {"colsample_bytree", 1}, {"colsample_bylevel", 1}, {"colsample_bynode", 1}, {"gamma", 0}};
+  v.insert(defaults.begin(), defaults.end());
+  const auto log = [](double value, double least) { return std::log(std::max(value, least)); };
+  const double shares = v["colsample_bytree"] * v["colsample_bylevel"] * v["colsample_bynode"];
+  std::vector<double> z{(log(-rounds * std::log(1 - std::min(v["eta"], 0.9999)), 0.001) - 1.5) / 2,
+                        (v["max_depth"] - 6) / 3,
+                        (log(v["min_child_weight"], 0.1) - 0.6) / 3,
+                        (v["subsample"] - 0.6) * 4,
+                        (shares - 0.6) * 4,
+                        log(v["lambda"], 0.01) / 2.7,
+                        (log(v["alpha"], 0.001) + 2.3) / 2.7,
+                        (log(v["gamma"], 0.001) + 2.3) / 2.7};
+  for (double& one : z) one = std::max(-2.0, std::min(2.0, one));
+  std::vector<double> terms{1};
+  terms.insert(terms.end(), z.begin(), z.end());
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    for (std::size_t j = i; j < z.size(); ++j) terms.push_back(z[i] * z[j]);
+  }
+  EXPECT_EQ(terms.size(), static_cast<std::size_t>(kTreesTerms));
+  double score = 0;
+  for (std::size_t i = 0; i < terms.size(); ++i) score += kTreesMean[i] * terms[i];
+  return score;
+}
+
+TEST(Experience, IsThatOfASecondImplementationWhereverTheParametersAre) {
+  const SearchSpace depth = space_of(R"({"max_depth": {"type": "int", "min": 1, "max": 12}})");
+  const Configuration configuration{{"max_depth", std::int64_t{4}}};
+  EXPECT_NEAR(score_of(depth, {.max_resource = 50}, configuration, 50), second_score({{"max_depth", 4}}, 50), 1e-9);
+  for (const auto& [name, value] : std::map<std::string, double>{{"eta", 0.05},
+                                                                 {"min_child_weight", 7},
+                                                                 {"subsample", 0.5},
+                                                                 {"colsample_bytree", 0.9},
+                                                                 {"colsample_bylevel", 0.8},
+                                                                 {"colsample_bynode", 0.7},
+                                                                 {"lambda", 3},
+                                                                 {"alpha", 0.2},
+                                                                 {"gamma", 0.3}}) {
+    TreesTrainer trainer{.fixed = {{"colsample_bytree", 0.8}, {"colsample_bylevel", 0.9}}, .max_resource = 50};
+    trainer.fixed[name] = value;
+    std::map<std::string, double> all{trainer.fixed.begin(), trainer.fixed.end()};
+    all["max_depth"] = 4;
+    EXPECT_NEAR(score_of(depth, trainer, configuration, 50), second_score(all, 50), 1e-9) << name;
+  }
+  const TreesTrainer whole{.fixed = {{"eta", 1}}, .max_resource = 1};
+  EXPECT_NEAR(score_of(depth, whole, configuration, 1), second_score({{"max_depth", 4}, {"eta", 1}}, 1), 1e-9);
+}
+
 TEST(Experience, ExpectsTheUsualToBeBetterThanExtremes) {
   const TreesTrainer trainer{.max_resource = 81};
   const double usual = score_of(trees_space(), trainer, kUsual, 81);

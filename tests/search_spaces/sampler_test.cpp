@@ -192,6 +192,25 @@ TEST(GridSampler, CoversTwoConditionalBranchesUnderOneValue) {
   EXPECT_EQ(std::set<std::string>(trials.begin(), trials.end()).size(), 7u);
 }
 
+TEST(GridSampler, CombinesTheChildrenOfOneValueWithEachOther) {
+  const auto grid = sampler_of(SamplerType::grid, 7, space_of(R"({
+      "booster": {"type": "categorical", "values": ["dart", "tree", "other"]},
+      "a": {"type": "int", "min": 1, "max": 2, "when": {"booster": "dart"}},
+      "b": {"type": "int", "min": 1, "max": 4, "when": {"booster": "dart"}},
+      "c": {"type": "int", "min": 1, "max": 4, "when": {"booster": "tree"}}})"));
+  ASSERT_EQ(grid->size(), 2 * 4 + 4 + 1);
+  const auto trials = first(*grid, 13);
+  EXPECT_EQ(std::set<std::string>(trials.begin(), trials.end()).size(), 13u);
+}
+
+TEST(AutomaticSampler, HasAModelOfAllParametersAsLongAsTheyAreFifty) {
+  for (const std::size_t count : {kGpDimensionsMax, kGpDimensionsMax + 1}) {
+    Json wide = Json::object();
+    for (std::size_t i = 0; i < count; ++i) wide["x" + std::to_string(i)] = {{"type", "float"}, {"min", 0}, {"max", 1}};
+    EXPECT_EQ(sampler_of(SamplerType::automatic, 7, space_of(wide.dump()))->predicts_costs(), count == kGpDimensionsMax);
+  }
+}
+
 TEST(GridSampler, VisitsTheGridInAMixedOrder) {
   const auto grid = make_sampler({.type = SamplerType::grid, .seed = 7, .grid_points = 100}, unit_square());
   ASSERT_EQ(grid->size(), 10'000);
