@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t kClassesMax = 1'000;
 
+// Of predictions: before it hardly anything is learned.
+RuleParameter start_step() { return {"start_step", 10, 0, 1e12, true}; }
+
 struct Labelled {
   const TensorAtStep* labels = nullptr;
   const TensorAtStep* predictions = nullptr;
@@ -87,7 +90,8 @@ class ClassImbalance final : public Rule {
   explicit ClassImbalance(const RuleSpec& spec)
       : imbalance_(spec.parameter("threshold_imbalance")),
         misprediction_(spec.parameter("threshold_misprediction")),
-        samples_(spec.parameter("samples")) {}
+        samples_(spec.parameter("samples")),
+        start_step_(static_cast<std::int64_t>(spec.parameter("start_step"))) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
     for (const Labelled& both : labelled(step)) {
@@ -111,7 +115,7 @@ class ClassImbalance final : public Rule {
     if (seen.rows < samples_) return std::nullopt;
     judges();
     if (auto finding = uneven(*both.labels, seen.counts, step)) return finding;
-    return both.predictions == nullptr ? std::nullopt : mispredicted(both, classes, step);
+    return both.predictions == nullptr || step < start_step_ ? std::nullopt : mispredicted(both, classes, step);
   }
 
   std::optional<Finding> uneven(const TensorAtStep& labels, const std::map<std::size_t, double>& counts,
@@ -146,6 +150,7 @@ class ClassImbalance final : public Rule {
   double imbalance_;
   double misprediction_;
   double samples_;
+  std::int64_t start_step_;
   std::map<Mode, Seen> seen_;
 };
 
@@ -155,9 +160,11 @@ class Confusion final : public Rule {
   explicit Confusion(const RuleSpec& spec)
       : classes_(static_cast<std::size_t>(spec.parameter("category_no"))),
         min_diagonal_(spec.parameter("min_diag")),
-        max_off_diagonal_(spec.parameter("max_off_diag")) {}
+        max_off_diagonal_(spec.parameter("max_off_diag")),
+        start_step_(static_cast<std::int64_t>(spec.parameter("start_step"))) {}
 
   std::optional<Finding> invoke_at_step(const StepTensors& step) override {
+    if (step.step < start_step_) return std::nullopt;
     for (const Labelled& both : labelled(step)) {
       if (both.predictions == nullptr) continue;
       if (auto finding = look(both, step.step)) return finding;
@@ -200,6 +207,7 @@ class Confusion final : public Rule {
   std::size_t classes_;
   double min_diagonal_;
   double max_off_diagonal_;
+  std::int64_t start_step_;
 };
 
 }  // namespace
@@ -208,15 +216,18 @@ std::vector<RuleType> label_rules() {
   return {
       {"class_imbalance",
        {"labels", "predictions"},
-       {{"threshold_imbalance", 10, 1, 1e9}, {"threshold_misprediction", 0.7, 0, 1}, {"samples", 500, 1, 1e9, true}},
+       {{"threshold_imbalance", 10, 1, 1e9},
+        {"threshold_misprediction", 0.7, 0, 1},
+        {"samples", 500, 1, 1e9, true},
+        start_step()},
        "labels that are classes, whole, of at least `samples` rows",
        "weigh the classes (scale_pos_weight, class weights), sample the small class more often, and judge by a metric that knows "
        "of it (aucpr, f1)",
        make_rule<ClassImbalance>},
       {"confusion",
        {"labels", "predictions"},
-       {{"category_no", 0, 0, kClassesMax, true}, {"min_diag", 0.9, 0, 1}, {"max_off_diag", 0.1, 0, 1}},
-       "labels that are classes and predictions of the same rows, both whole, at one step",
+       {{"category_no", 0, 0, kClassesMax, true}, {"min_diag", 0.9, 0, 1}, {"max_off_diag", 0.1, 0, 1}, start_step()},
+       "labels that are classes and predictions of the same rows, both whole, at one step from `start_step` on",
        "look at rows of the two classes that are taken for each other: labels, features that tell them apart, their weights",
        make_rule<Confusion>},
   };

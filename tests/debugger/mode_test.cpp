@@ -187,7 +187,7 @@ TEST(RulesOfModes, ABoundComparesWithAnotherTensorInAnotherMode) {
 TEST(RulesOfModes, LabelsAreHeldAgainstThePredictionsOfTheirMode) {
   RuleDriver driver(R"({"rule": "confusion"})");
   driver.array("labels/y", {0, 1}, {}, Mode::train).array("labels/y", {1, 0}, {}, Mode::validation);
-  EXPECT_EQ(driver.array("predictions/y", {1, 0}, {}, Mode::validation).judge(1), "");
+  EXPECT_EQ(driver.array("predictions/y", {1, 0}, {}, Mode::validation).judge(10), "");
   EXPECT_EQ(driver.standing().judged, 1);
 }
 
@@ -195,20 +195,20 @@ TEST(RulesOfModes, EachModesPredictionsAreHeldAgainstItsOwnLabels) {
   RuleDriver driver(R"({"rule": "confusion"})");
   driver.array("labels/y", {0, 1}, {}, Mode::train).array("labels/y", {0, 1}, {}, Mode::validation);
   driver.array("predictions/y", {0, 1}, {}, Mode::train).array("predictions/y", {1, 1}, {}, Mode::validation);
-  EXPECT_THAT(driver.judge(1), HasSubstr("predicted as class 0"));
+  EXPECT_THAT(driver.judge(10), HasSubstr("predicted as class 0"));
   EXPECT_EQ(driver.finding().value, 0);
   RuleDriver one(R"({"rule": "confusion"})");
   one.array("labels/y", {0, 1, 0, 1}, {}, Mode::train).array("labels/y", {1, 0}, {}, Mode::validation);
-  EXPECT_EQ(one.array("predictions/y", {0, 1, 0, 1}).judge(1), "") << "without a mode they are those of the first labels alone";
+  EXPECT_EQ(one.array("predictions/y", {0, 1, 0, 1}).judge(10), "") << "without a mode they are those of the first labels alone";
   EXPECT_EQ(one.standing().judged, 1);
   RuleDriver own(R"({"rule": "confusion"})");
   own.array("labels/y", {0, 1}).array("labels/y", {1, 0}, {}, Mode::validation);
-  EXPECT_EQ(own.array("predictions/y", {1, 0}, {}, Mode::validation).judge(1), "") << "their own before those of any mode";
+  EXPECT_EQ(own.array("predictions/y", {1, 0}, {}, Mode::validation).judge(10), "") << "their own before those of any mode";
   RuleDriver any(R"({"rule": "confusion"})");
-  EXPECT_NE(any.array("labels/y", {0, 1}).array("predictions/y", {1, 0}, {}, Mode::validation).judge(1), "");
+  EXPECT_NE(any.array("labels/y", {0, 1}).array("predictions/y", {1, 0}, {}, Mode::validation).judge(10), "");
   RuleDriver first(R"({"rule": "confusion"})");
   first.array("labels/a", {0, 1}).array("labels/b", {0, 1}).array("predictions/a", {0, 1}).array("predictions/b", {1, 0});
-  EXPECT_EQ(first.judge(1), "") << "of a mode the first labels alone";
+  EXPECT_EQ(first.judge(10), "") << "of a mode the first labels alone";
 }
 
 TEST(RulesOfModes, ClassesAreCountedInEachModeByItself) {
@@ -230,7 +230,7 @@ TEST(RulesOfModes, ClassesAreCountedInEachModeByItself) {
   RuleDriver wrong(rule);
   wrong.array("labels/y", labels(6, 6), {}, Mode::train).array("labels/y", labels(6, 6), {}, Mode::validation);
   wrong.array("predictions/y", labels(6, 6), {}, Mode::train).array("predictions/y", labels(12, 0), {}, Mode::validation);
-  EXPECT_THAT(wrong.judge(1),
+  EXPECT_THAT(wrong.judge(10),
               HasSubstr("100 % of the rows of class 1 of `labels/y` (validation) are predicted as another class"));
 }
 

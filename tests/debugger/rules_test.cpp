@@ -184,27 +184,42 @@ TEST(Rules, ClassImbalanceFiresForClassesFarApartAndForOneThatIsMispredicted) {
   EXPECT_EQ(RuleDriver(rule).array("labels/train", tenfold).judge(0), "") << "not more than ten times as many";
   RuleDriver tie(R"({"rule": "class_imbalance", "parameters": {"samples": 8, "threshold_misprediction": 0.75}})");
   tie.array("labels/a", {0, 0, 0, 0, 1, 1, 1, 1}).array("predictions/a", {0, 0, 0, 0, 1, 0, 0, 0});
-  EXPECT_EQ(tie.judge(1), "") << "three of four are not more than that";
+  EXPECT_EQ(tie.judge(10), "") << "three of four are not more than that";
   RuleDriver wrong(rule);
   const std::vector<double> even{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
   wrong.array("labels/a", even).array("predictions/a", {0, 0, 0, 0, 0, 0, 1, 0.4, 0.1, 0.2, 0.4, 0.1});
-  EXPECT_THAT(wrong.judge(1), HasSubstr("83.3333 % of the rows of class 1"));
+  EXPECT_THAT(wrong.judge(10), HasSubstr("83.3333 % of the rows of class 1"));
 }
 
 TEST(Rules, ConfusionIsByRowsSoThatTheIdentityPasses) {
   const std::string rule = R"({"rule": "confusion"})";
   std::vector<double> labels = repeated(0, 10);
   for (int i = 0; i < 10; ++i) labels.push_back(1);
-  EXPECT_EQ(RuleDriver(rule).array("labels/a", labels).array("predictions/a", labels).judge(1), "");
+  EXPECT_EQ(RuleDriver(rule).array("labels/a", labels).array("predictions/a", labels).judge(10), "");
   std::vector<double> one_wrong = labels;
   one_wrong[0] = 1;
-  EXPECT_EQ(RuleDriver(rule).array("labels/a", labels).array("predictions/a", one_wrong).judge(1), "");
+  EXPECT_EQ(RuleDriver(rule).array("labels/a", labels).array("predictions/a", one_wrong).judge(10), "");
   std::vector<double> two_wrong = one_wrong;
   two_wrong[1] = 1;
-  EXPECT_THAT(RuleDriver(rule).array("labels/a", labels).array("predictions/a", two_wrong).judge(1), HasSubstr("80 %"));
+  EXPECT_THAT(RuleDriver(rule).array("labels/a", labels).array("predictions/a", two_wrong).judge(10), HasSubstr("80 %"));
   RuleDriver probabilities(rule);
   probabilities.array("labels/a", {0, 1}).array("predictions/a", {0.9, 0.1, 0.8, 0.2}, {2, 2});
-  EXPECT_THAT(probabilities.judge(1), HasSubstr("of the rows of class 1 of `labels/a` 0 % are predicted as class 1"));
+  EXPECT_THAT(probabilities.judge(10), HasSubstr("of the rows of class 1 of `labels/a` 0 % are predicted as class 1"));
+}
+
+TEST(Rules, PredictionsOfTheFirstStepsAreNotHeldAgainstTheLabels) {
+  const std::vector<double> labels{0, 0, 1, 1};
+  for (const char* rule : {R"({"rule": "confusion"})", R"({"rule": "class_imbalance", "parameters": {"samples": 4}})"}) {
+    RuleDriver driver(rule);
+    driver.array("labels/a", labels).array("predictions/a", {0, 0, 0, 0});
+    EXPECT_EQ(driver.judge(9), "") << rule << ": what has hardly learned confuses everything";
+    driver.array("labels/a", labels).array("predictions/a", {0, 0, 0, 0});
+    EXPECT_NE(driver.judge(10), "") << rule;
+  }
+  RuleDriver imbalance(R"({"rule": "class_imbalance", "parameters": {"samples": 4}})");
+  EXPECT_NE(imbalance.array("labels/a", {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}).judge(0), "") << "labels do not learn";
+  RuleDriver asked(R"({"rule": "confusion", "parameters": {"start_step": 2}})");
+  EXPECT_NE(asked.array("labels/a", labels).array("predictions/a", {0, 0, 0, 0}).judge(2), "");
 }
 
 TEST(Rules, FeatureImportanceOverweightLooksAtTheLargestShares) {
