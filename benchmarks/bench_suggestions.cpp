@@ -1,10 +1,12 @@
 // Milliseconds of processor time of a suggestion with 10 to 10,000 trials in the job, for every sampler, on a ladder of four
-// levels with 8 parameters. Means over many suggestions, so that fits at some of them count with their share; the last columns
-// are the cost against that of the random sampler with as many trials (the baseline).
+// levels with 8 parameters; "of trees" with what a job of `xgboost` adds: experience, and
+// rungs that are trainings of their own. Means over many suggestions, so that fits at some of them count with their share; the
+// last columns are the cost against that of the random sampler with as many trials (the baseline).
 #include <fmt/core.h>
 
 #include <cmath>
 #include <ctime>
+#include <optional>
 
 #include "core/random.hpp"
 #include "search_spaces/sampler.hpp"
@@ -14,17 +16,18 @@ namespace {
 using namespace tuneband;
 
 constexpr int kTrials[] = {10, 100, 1000, 10'000};
+constexpr std::int64_t kMaxResource = 27;
 constexpr int kPending = 8;
 constexpr double kSecondsEach = 1;
 
 SearchSpace space_of_eight() {
   Diagnostics diagnostics;
   return SearchSpace::parse(Json::parse(R"({
-      "a": {"type": "float", "min": 0, "max": 1}, "b": {"type": "float", "min": 1e-5, "max": 1, "scale": "log"},
-      "c": {"type": "float", "min": 0, "max": 1}, "d": {"type": "float", "min": 0, "max": 1},
-      "e": {"type": "int", "min": 1, "max": 12}, "f": {"type": "int", "min": 16, "max": 1024, "scale": "log"},
-      "g": {"type": "categorical", "values": ["x", "y", "z"]},
-      "h": {"type": "float", "min": 0, "max": 1, "when": {"g": ["x"]}}})"),
+      "subsample": {"type": "float", "min": 0, "max": 1}, "eta": {"type": "float", "min": 1e-5, "max": 1, "scale": "log"},
+      "colsample_bytree": {"type": "float", "min": 0, "max": 1}, "gamma": {"type": "float", "min": 0, "max": 1},
+      "max_depth": {"type": "int", "min": 1, "max": 12}, "max_bin": {"type": "int", "min": 16, "max": 1024, "scale": "log"},
+      "kind": {"type": "categorical", "values": ["x", "y", "z"]},
+      "of_x": {"type": "float", "min": 0, "max": 1, "when": {"kind": ["x"]}}})"),
                             "search_space", diagnostics);
 }
 
@@ -39,8 +42,8 @@ class GrowingHistory {
     history_.add_trial(random_->suggest(trials_, history_));
     const int done = trials_++ - kPending;
     if (done < 0) return;
-    const double cost =
-        random_unit(3, {static_cast<std::uint64_t>(done)}) + std::get<double>(history_.trials()[done].configuration.at("a"));
+    const double cost = random_unit(3, {static_cast<std::uint64_t>(done)}) +
+                        std::get<double>(history_.trials()[done].configuration.at("subsample"));
     for (const std::int64_t level : history_.levels()) {
       history_.add_result(done, level, cost - std::log(static_cast<double>(level)));
       if (random_unit(4, {static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(level)}) > 1.0 / 3) break;
@@ -52,12 +55,12 @@ class GrowingHistory {
 
  private:
   std::unique_ptr<Sampler> random_;
-  History history_{{1, 3, 9, 27}};
+  History history_{{1, 3, 9, kMaxResource}};
   int trials_ = 0;
 };
 
-double milliseconds(SamplerType type, const SearchSpace& space, int trials) {
-  const auto sampler = make_sampler({.type = type, .seed = 1}, space);
+double milliseconds(SamplerType type, const std::optional<TreesTrainer>& trees, const SearchSpace& space, int trials) {
+  const auto sampler = make_sampler({.type = type, .seed = 1}, space, trees);
   GrowingHistory growing(space, trials);
   sampler->suggest(growing.trials(), growing.history());  // the encoding of what is there already is a restart's cost
   const int most = trials;                                // so that the window is "from so many trials to twice as many"
@@ -82,15 +85,21 @@ int main() {
   for (const int trials : kTrials) fmt::print(" {:>12}", fmt::format("ms at {}", trials));
   for (const int trials : kTrials) fmt::print(" {:>15}", fmt::format("ratio at {}", trials));
   fmt::print("\n");
-  const std::pair<SamplerType, const char*> samplers[] = {{SamplerType::random, "random"},
-                                                          {SamplerType::sobol, "sobol"},
-                                                          {SamplerType::tpe, "tpe"},
-                                                          {SamplerType::bohb, "bohb"},
-                                                          {SamplerType::random_forest, "random_forest"},
-                                                          {SamplerType::gp, "gp"}};
-  for (const auto& [type, name] : samplers) {
+  struct Row {
+    const char* name;
+    SamplerType type;
+    std::optional<TreesTrainer> trees = std::nullopt;
+  };
+  const Row rows[] = {{"random", SamplerType::random},
+                      {"sobol", SamplerType::sobol},
+                      {"tpe", SamplerType::tpe},
+                      {"bohb", SamplerType::bohb},
+                      {"random_forest", SamplerType::random_forest},
+                      {"gp", SamplerType::gp},
+                      {"gp, of trees", SamplerType::gp, TreesTrainer{.max_resource = kMaxResource, .equal_shrinkage = true}}};
+  for (const auto& [name, type, trees] : rows) {
     std::vector<double> costs;
-    for (const int trials : kTrials) costs.push_back(milliseconds(type, space, trials));
+    for (const int trials : kTrials) costs.push_back(milliseconds(type, trees, space, trials));
     if (baseline.empty()) baseline = costs;
     fmt::print("{:<14}", name);
     for (const double cost : costs) fmt::print(" {:>12.3f}", cost);
