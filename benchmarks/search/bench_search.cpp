@@ -7,9 +7,9 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <limits>
 
+#include "benchmarks/run_program.hpp"
 #include "simulator/comparison.hpp"
 #include "simulator/search_method.hpp"
 
@@ -246,13 +246,5 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--min-resource", arguments.min_resource, "Of every scheduler that has rungs");
   app.add_option("--csv", arguments.csv, "Write every run's regrets here");
   app.add_flag("--each", arguments.each, "Print each table too");
-  try {
-    app.parse(argument_count, argument_values);
-    return tuneband::run(arguments);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error);
-  } catch (const std::exception& error) {
-    std::cerr << "bench_search: " << error.what() << '\n';
-    return 2;
-  }
+  return tuneband::run_program(app, argument_count, argument_values, [&] { return tuneband::run(arguments); });
 }

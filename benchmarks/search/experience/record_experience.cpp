@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <stdexcept>
 
 #include "benchmarks/bench_worker.hpp"
+#include "benchmarks/run_program.hpp"
 #include "benchmarks/search/experience/random_datasets.hpp"
 #include "benchmarks/search/real/trainings.hpp"
 #include "search_spaces/samplers.hpp"
@@ -77,13 +77,5 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--from", arguments.from, "The first data set's number");
   app.add_option("--until", arguments.until, "The number after the last one's");
   app.add_option("--configurations", arguments.configurations, "Of each data set");
-  try {
-    app.parse(argument_count, argument_values);
-    return tuneband::run(arguments);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error);
-  } catch (const std::exception& error) {
-    std::cerr << "record_experience: " << error.what() << '\n';
-    return 2;
-  }
+  return tuneband::run_program(app, argument_count, argument_values, [&] { return tuneband::run(arguments); });
 }

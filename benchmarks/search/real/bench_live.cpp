@@ -3,12 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <future>
-#include <iostream>
 #include <memory>
 #include <queue>
 #include <unordered_map>
 
 #include "benchmarks/bench_worker.hpp"
+#include "benchmarks/run_program.hpp"
 #include "benchmarks/search/real/common.hpp"
 #include "benchmarks/search/real/real_tables.hpp"
 #include "benchmarks/search/real/regrets.hpp"
@@ -248,13 +248,5 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--seeds", arguments.seeds, "Runs of each");
   app.add_option("--threads", arguments.threads, "Real threads");
   app.add_flag("--each", arguments.each, "Print each data set too");
-  try {
-    app.parse(argument_count, argument_values);
-    return tuneband::run(arguments);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error);
-  } catch (const std::exception& error) {
-    std::cerr << "bench_live: " << error.what() << '\n';
-    return 2;
-  }
+  return tuneband::run_program(app, argument_count, argument_values, [&] { return tuneband::run(arguments); });
 }

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <iostream>
 #include <numeric>
 
+#include "benchmarks/run_program.hpp"
 #include "benchmarks/search/real/common.hpp"
 #include "benchmarks/search/real/real_tables.hpp"
 #include "benchmarks/search/real/regrets.hpp"
@@ -166,13 +166,5 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--beside", arguments.beside, "Such files of other searchers: into the plot too")->check(CLI::ExistingFile);
   app.add_option("--plot", arguments.plot, "Draw regret over budget here (SVG), of the first number of workers");
   app.add_flag("--each", arguments.each, "Print each data set too");
-  try {
-    app.parse(argument_count, argument_values);
-    return tuneband::run(arguments);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error);
-  } catch (const std::exception& error) {
-    std::cerr << "bench_real: " << error.what() << '\n';
-    return 2;
-  }
+  return tuneband::run_program(app, argument_count, argument_values, [&] { return tuneband::run(arguments); });
 }

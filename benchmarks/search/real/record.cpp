@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <fstream>
-#include <iostream>
 
 #include "benchmarks/bench_worker.hpp"
+#include "benchmarks/run_program.hpp"
 #include "benchmarks/search/real/datasets.hpp"
 #include "benchmarks/search/real/trainings.hpp"
 #include "search_spaces/samplers.hpp"
@@ -101,17 +101,11 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--only", arguments.only, "Only these data sets");
   app.add_option("--configurations", arguments.configurations, "Of each data set");
   app.add_option("--shrinkage-max", arguments.shrinkage_max, "trainer.shrinkage_max of the fidelity `shrinkage`");
-  try {
-    app.parse(argument_count, argument_values);
+  return tuneband::run_program(app, argument_count, argument_values, [&] {
     for (const auto& dataset : tuneband::real_datasets(arguments.bank)) {
       const bool wanted = arguments.only.empty() || std::ranges::find(arguments.only, dataset.name) != arguments.only.end();
       if (wanted) tuneband::record(dataset, arguments);
     }
     return 0;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error);
-  } catch (const std::exception& error) {
-    std::cerr << "record_real: " << error.what() << '\n';
-    return 2;
-  }
+  });
 }
