@@ -198,6 +198,7 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
     state.recall_share_start(job);
     state.restore_assignments(state.jobs.emplace(row.id, std::move(job)).first->second);
   }
+  state.note_mean_segment();
 }
 
 Snapshot Scheduler::rows() const {
