@@ -106,7 +106,7 @@ void SynchronousPolicy::settle(Bracket& its, int index, std::vector<Decision>& d
     const Standing standing = *rung.waiting().rbegin();
     const bool finite = standing.tier == Standing::finite;
     const bool uncertain = rung.several() && missing > 0;
-    const bool in_reserve = rung.rank(standing) <= keep + reserve || static_cast<int>(rung.waiting().size()) <= reserve;
+    const bool in_reserve = rung.rank(standing) <= keep + reserve;
     if (finite && (uncertain || in_reserve)) break;
     stop(its, index, standing,
          !finite        ? "its value is not a finite number: such a trial never goes on"

@@ -217,6 +217,19 @@ TEST_F(JobRows, ATrialThatWasGivenBackIsNotGoneOnWith) {
   EXPECT_EQ(core_.given("a"), nullptr);
 }
 
+TEST_F(JobRows, AReportOfATrialBeforeDoesNotGoOnWithTheOneThatWasLost) {
+  core_.submit();
+  core_.sync("a");
+  const AssignmentReport before = core_.report_of("a");
+  core_.reach_target("a", 0.5);
+  core_.advance_ms(20'000);
+  core_.step(TimePassed{});
+  core_.says("a").draining = true;
+  core_.report("a", before);
+  EXPECT_EQ(core_.trial(1).state, TrialState::pending);
+  EXPECT_EQ(core_.trial(1).exit_class, ExitClass::worker_lost);
+}
+
 // `auto` trains some trials whole, whatever the rungs say: no sampler is asked for them.
 TEST_F(JobRows, ATrialThatNoRungStopsIsDrawnAtRandom) {
   core_.suggest_by([](const SuggestionWanted&) {
@@ -260,6 +273,9 @@ TEST_F(JobRows, OfAGroupEveryWorkersTimeIsAJobsShareAlsoAfterARestart) {
   job.segment_ended(1, {ExitClass::crashed, "it failed"}, core_.now());
   EXPECT_EQ(job.use_over().worker_ms, 4 * 10'001);
   EXPECT_EQ(job.share_time(core_.now(), 50'000, 0), 4 * 10'001 * 1'000 / 2) << "nothing is under way";
+  ASSERT_EQ(job.take(std::nullopt, 2, core_.now()), 1);
+  job.start(1, {WorkerId{"a"}, WorkerId{"b"}}, false, core_.now());
+  EXPECT_EQ(job.share_time(core_.now().plus_ms(70'000), 1, 0), (4 * 10'001 + 2 * 70'000) * 1'000 / 2);
 }
 
 }  // namespace
