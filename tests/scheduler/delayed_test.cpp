@@ -132,9 +132,9 @@ TEST(RungAudit, KeepsTheFirstRungWhenItOrdersTrialsAsTheNextOne) {
   EXPECT_LE(later, others / 3);
 }
 
-// Each new trial is the best, so that nothing but the quota holds promotions back.
+// The first of the others is the best, and then each new one, so that nothing but the quota holds promotions back.
 TEST(RungAudit, OfTheOtherTrialsOneInEtaGoesOn) {
-  const Outcomes falling = [](int trial, std::int64_t) -> std::optional<double> { return -trial; };
+  const Outcomes falling = [](int trial, std::int64_t) -> std::optional<double> { return trial == kAuditTrials ? -99 : -trial; };
   PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 27, 3, true), Goal::minimize, 60, 1, falling);
   for (int i = 0; i < 70; ++i) driver.finish(0);
   int others = 0;
