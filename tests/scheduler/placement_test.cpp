@@ -190,12 +190,13 @@ TEST_F(Shares, CountATrialThatIsGoneOnWithAsUnderWay) {
   EXPECT_EQ(core_.trial(0, 1).state, TrialState::pending);
   core_.report("a", core_.report_of("a"));
   EXPECT_EQ(core_.trial(0, 1).state, TrialState::running);
+  EXPECT_EQ(core_.trial(0, 1).attempts_in_all, 1);
   core_.advance_ms(100'000);
+  core_.report("b", core_.report_of("b"));
   expect_places({2, 1});
 }
 
-// ---- what is said of it
-// ---------------------------------------------------------------------------------------------------------
+// ---- what is said of it ---------------------------------------------------------------------------------------------------
 
 using Reasons = std::vector<std::pair<std::string, int>>;
 
