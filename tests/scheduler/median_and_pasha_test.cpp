@@ -5,6 +5,7 @@
 
 #include "scheduler/plan.hpp"
 #include "scheduler/policies/median_rule.hpp"
+#include "scheduler/policies/pasha_cap.hpp"
 #include "tests/scheduler/policy_driver.hpp"
 
 namespace tuneband::test {
@@ -109,6 +110,48 @@ TEST(Pasha, GoesHigherWhenTheOrderChanges) {
     if (segment.until_resource > 3) beyond.insert(segment.trial);
   }
   EXPECT_GT(beyond.size(), 1U);
+}
+
+// Every other trial, in the order of their numbers at both rungs; then one that is the worst below and the best above.
+class ComparedTrials : public testing::Test {
+ protected:
+  static Standing standing(int trial, double cost) { return {Standing::finite, 0, cost, trial}; }
+  void agree(std::size_t trials) {
+    for (std::size_t i = 0; i < trials; ++i) {
+      const int trial = 2 * static_cast<int>(i);
+      cap_.learned(0, standing(trial, trial));
+      cap_.learned(1, standing(trial, trial));
+    }
+  }
+  int index_after_disagreement_of(int trial) {
+    cap_.learned(0, standing(trial, 1e6));
+    cap_.learned(1, standing(trial, -1));
+    return cap_.index();
+  }
+
+  PashaCap cap_{4};
+};
+
+TEST_F(ComparedTrials, AreTheFirstHundred) {
+  agree(PashaCap::kComparedMax - 1);
+  EXPECT_EQ(cap_.index(), 1);
+  EXPECT_EQ(index_after_disagreement_of(1'000), 2);
+}
+
+TEST_F(ComparedTrials, DoNotIncludeAnyAfterThem) {
+  agree(PashaCap::kComparedMax);
+  EXPECT_EQ(index_after_disagreement_of(1'000), 1);
+}
+
+TEST_F(ComparedTrials, IncludeALateOneOfALowerNumber) {
+  agree(PashaCap::kComparedMax);
+  EXPECT_EQ(index_after_disagreement_of(1), 2);
+}
+
+TEST_F(ComparedTrials, HaveAResultAtTheRungBelowToo) {
+  agree(3);
+  cap_.learned(1, standing(1, -1));
+  EXPECT_EQ(cap_.index(), 1);
 }
 
 TEST(Pasha, DoesNotCallATieADisagreement) {
