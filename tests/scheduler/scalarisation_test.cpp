@@ -56,6 +56,14 @@ TEST(Scalarisation, UnitsOfAnObjectiveDoNotMatter) {
   EXPECT_NEAR(plain.cost(result(103, 0.6)), in_thousands.cost(result(103'000, 0.6)), 1e-9);
 }
 
+TEST(Scalarisation, WhereAnObjectiveBeginsDoesNotMatter) {
+  std::vector<DecisionRow> decisions = spread_results();
+  const Scalarisation plain(two_objectives(), decisions);
+  for (DecisionRow& decision : decisions) *decision.value += 1024;
+  const Scalarisation further_up(two_objectives(), decisions);
+  EXPECT_NEAR(plain.cost(result(103, 0.6)), further_up.cost(result(1127, 0.6)), 1e-9);
+}
+
 TEST(Scalarisation, AnObjectiveThatIsAlwaysTheSameLeavesTheOthersAsTheyAre) {
   std::vector<DecisionRow> decisions = spread_results();
   for (DecisionRow& decision : decisions) decision.more_values = {0.5};
