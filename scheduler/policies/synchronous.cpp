@@ -53,7 +53,7 @@ void SynchronousPolicy::arrive(const Arrival& arrival, std::vector<Decision>& de
   if (its.closed()) finish(its, decisions);
 }
 
-void SynchronousPolicy::promote(Bracket& its, int index, const Standing& standing, std::string rule,
+void SynchronousPolicy::promote(Bracket& its, int index, const Standing standing, std::string rule,
                                 std::vector<Decision>& decisions) {
   Rung& rung = its.rungs[static_cast<std::size_t>(index)];
   rung.settle(standing);
@@ -63,7 +63,7 @@ void SynchronousPolicy::promote(Bracket& its, int index, const Standing& standin
   decisions.push_back(rung.rule(standing, Verdict::promoted, its.plan.index, index, its.keep(index), std::move(rule)));
 }
 
-void SynchronousPolicy::stop(Bracket& its, int index, const Standing& standing, std::string rule,
+void SynchronousPolicy::stop(Bracket& its, int index, const Standing standing, std::string rule,
                              std::vector<Decision>& decisions) {
   Rung& rung = its.rungs[static_cast<std::size_t>(index)];
   rung.settle(standing);

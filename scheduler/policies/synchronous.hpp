@@ -51,8 +51,8 @@ class SynchronousPolicy final : public Policy {
   Bracket& open_next();
   Bracket& bracket(int index);
   void settle(Bracket& bracket, int rung, std::vector<Decision>& decisions);
-  void promote(Bracket& bracket, int rung, const Standing& standing, std::string rule, std::vector<Decision>& decisions);
-  void stop(Bracket& bracket, int rung, const Standing& standing, std::string rule, std::vector<Decision>& decisions);
+  void promote(Bracket& bracket, int rung, Standing standing, std::string rule, std::vector<Decision>& decisions);
+  void stop(Bracket& bracket, int rung, Standing standing, std::string rule, std::vector<Decision>& decisions);
   void finish(Bracket& bracket, std::vector<Decision>& decisions);  // nothing of it is left to run
   Work take_from(Bracket& bracket, std::optional<int> preferred);   // that has work
 
