@@ -39,7 +39,7 @@ std::string describe_change(const Row& before, const Row& after) {
   const Fields old = fields_of(before);
   const Fields now = fields_of(after);
   for (std::size_t i = 0; i < now.size(); ++i) {
-    if (now[i] != old[i]) text += " " + now[i].first + "=" + now[i].second;
+    if (i >= old.size() || now[i] != old[i]) text += " " + now[i].first + "=" + now[i].second;
   }
   return text;
 }
