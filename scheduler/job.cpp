@@ -566,9 +566,7 @@ std::optional<EarlyEnd::Word> Job::will_not_be_best(int number) const {
 void Job::end_early(int number, const EarlyEnd::Word& word, Timestamp now) {
   TrialRow& trial = mutate(number);
   leave_worker(trial, now);
-  ended_early_ = why_early(word, trial, *row_.best);
-  arrive(trial, word.best, now);
-  ended_early_.clear();
+  arrive(trial, word.best, now, why_early(word, trial, *row_.best));
   end_segment(trial);
   check_limits();
 }
@@ -671,7 +669,7 @@ void Job::end_trial(TrialRow& trial, TrialState state, Timestamp now, const std:
 
 // ---- results ------------------------------------------------------------------------------------------------------------------
 
-void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
+void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now, const std::string& early) {
   DecisionRow decision;
   decision.trial = trial.id;
   decision.bracket = trial.bracket;
@@ -714,7 +712,7 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now) {
 
   std::vector<Decision> decisions;
   policy_->arrive(arrival_of(decisions_.back()), decisions);
-  apply(decisions, now);
+  apply(decisions, now, early);
   if (value && undecided_.contains(trial.id.number)) record(EventKind::trial_paused, trial);
 }
 
@@ -767,15 +765,15 @@ bool Job::better_of_equals(const TrialRow& trial, const BestRow& best) const {
   return trial.id.number < best.trial;
 }
 
-void Job::apply(const std::vector<Decision>& decisions, Timestamp now) {
+void Job::apply(const std::vector<Decision>& decisions, Timestamp now, const std::string& early) {
   for (const Decision& decision : decisions) {
     const auto waiting = undecided_.find(decision.trial);
     TUNEBAND_CHECK(waiting != undecided_.end(), "every decision is taken once");
     DecisionRow& row = decisions_[waiting->second];
     decisions_changed_.insert(waiting->second);
     undecided_.erase(waiting);
-    const bool early = !ended_early_.empty() && decision.verdict == Verdict::completed;
-    row.verdict = early ? Verdict::stopped : decision.verdict;
+    const bool ends_early = !early.empty() && decision.verdict == Verdict::completed;
+    row.verdict = ends_early ? Verdict::stopped : decision.verdict;
     row.rank = decision.rank;
     row.filled = decision.filled;
     row.slots = decision.slots;
@@ -783,13 +781,13 @@ void Job::apply(const std::vector<Decision>& decisions, Timestamp now) {
     row.cutoff = decision.cutoff;
     row.ahead = decision.ahead;
     const bool by_rule = !row.value && trial(decision.trial).exit_class == ExitClass::stopped_by_rule;
-    row.rule = by_rule ? "a rule of the debugger stopped it before it reached this rung" : early ? ended_early_ : decision.rule;
+    row.rule = by_rule ? "a rule of the debugger stopped it before it reached this rung" : ends_early ? early : decision.rule;
     row.at = now;
     TrialRow& trial = mutate(decision.trial);
     if (ended(trial.state)) continue;  // failed
     if (row.verdict == Verdict::promoted) record(EventKind::trial_promoted, trial);
     if (row.verdict == Verdict::completed) end_trial(trial, TrialState::completed, now);
-    if (row.verdict == Verdict::stopped) end_trial(trial, TrialState::stopped, now, early ? ended_early_ : "");
+    if (row.verdict == Verdict::stopped) end_trial(trial, TrialState::stopped, now, ends_early ? early : "");
   }
 }
 

@@ -160,8 +160,9 @@ class Job {
   void leave_worker(TrialRow& trial, Timestamp now);
   void end_segment(const TrialRow& trial);
   static Use use_of(const TrialRow& trial);
-  void arrive(TrialRow& trial, std::optional<double> value, Timestamp now);
-  void apply(const std::vector<Decision>& decisions, Timestamp now);
+  // `early`: why its training was ended before its end, if it was; what its policy takes for completed is stopped then.
+  void arrive(TrialRow& trial, std::optional<double> value, Timestamp now, const std::string& early = {});
+  void apply(const std::vector<Decision>& decisions, Timestamp now, const std::string& early = {});
   void end_trial(TrialRow& trial, TrialState state, Timestamp now, const std::string& why = {});
   void note_objectives(TrialRow& trial, const Metrics& metrics);
   void learn(const DecisionRow& decision);
@@ -187,7 +188,6 @@ class Job {
   std::optional<std::optional<int>> chosen_;    // its answer, where there is one; nothing in it: it does not know
   std::optional<Scalarisation> scalarisation_;  // of several objectives
   std::optional<EarlyEnd> early_end_;           // of jobs that end full trainings early
-  std::string ended_early_;                     // why, while that trial's decision is taken
   std::vector<TrialRow> trials_;
   std::map<int, SegmentRow> segments_;              // the last one of trials that run, or are pending since a loss
   std::vector<DecisionRow> decisions_;              // by sequence
