@@ -257,13 +257,14 @@ class _Hook:
             if self.handles:
                 self.disarm()
             return
-        begin, spent = time.perf_counter(), self.spent
+        begin = time.perf_counter()
         layers = any(self.wants(kind) for kind in ("inputs", "outputs", "gradients"))
         if not self.handles or (layers and not self.armed_layers):
             self.disarm()
             self.arm(layers)
         if self.wants("weights") or self.wants("biases"):
-            self.save({("biases/" if name.endswith("bias") else "weights/") + name: p for name, p in module.named_parameters()})
+            parameters = module.named_parameters()
+            _save(self.step, {("biases/" if name.endswith("bias") else "weights/") + name: p for name, p in parameters}, self.due)
         if self.optimizer is not None and self.wants("optimizer_state"):
             state = {}
             for i, group in enumerate(self.optimizer.param_groups):
@@ -273,8 +274,8 @@ class _Hook:
                 for key, value in values.items():
                     if hasattr(value, "numel") or isinstance(value, (int, float)):
                         state["optimizer_state/%s.%s" % (names.get(id(parameter), "other"), key)] = value
-            self.save(state)
-        self.spent = spent + time.perf_counter() - begin  # what save() has counted is in it
+            _save(self.step, state, self.due)
+        self.spent += time.perf_counter() - begin
 
     def layer(self, name):
         def hook(part, inputs, output):
