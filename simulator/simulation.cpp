@@ -206,8 +206,11 @@ class Simulation {
     std::vector<WorkerId> not_desired;
     for (const Notice& notice : outcome.notices) {
       const auto* reply = std::get_if<WorkerReply>(&notice);
-      if (reply != nullptr && !reply->assignment) not_desired.push_back(reply->worker);
-      if (reply == nullptr || !reply->assignment) continue;
+      if (reply == nullptr) continue;
+      if (!reply->assignment) {
+        not_desired.push_back(reply->worker);
+        continue;
+      }
       const Assignment& assignment = *reply->assignment;
       // A rank that is done is told its assignment again while it waits for the others.
       Epoch& last = given_[reply->worker];
