@@ -1,7 +1,7 @@
 // Milliseconds of processor time of a suggestion with 10 to 10,000 trials in the job, for every sampler, on a ladder of four
-// levels with 8 parameters; "of trees" with what a job of `xgboost` adds: experience, and
-// rungs that are trainings of their own. Means over many suggestions, so that fits at some of them count with their share; the
-// last columns are the cost against that of the random sampler with as many trials (the baseline).
+// levels with 8 parameters; "of trees" with what a job of `xgboost` adds: experience, and rungs that are trainings of their own.
+// Means over many suggestions, so that fits at some of them count with their share; the last columns are the cost against that of
+// the random sampler with as many trials (the baseline).
 #include <fmt/core.h>
 
 #include <cmath>

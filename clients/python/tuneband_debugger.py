@@ -164,7 +164,7 @@ class _Hook:
     before it: of its first batch what goes in and out of the layers is saved, of all of them the mean of the loss."""
 
     SHARE = 0.01
-    STEPS_BETWEEN_LOOKS = 16  # at most: a step of a rest that does not even ask for the time costs a network half a percent
+    STEPS_BETWEEN_LOOKS = 16  # of a rest, at most: asking for the time at each takes a percent or two of a small network's step
 
     def __init__(self, module, loss, optimizer):
         self.module, self.lossy, self.optimizer = module, loss, optimizer
