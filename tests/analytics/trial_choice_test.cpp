@@ -1,0 +1,125 @@
+// Which of many trials are shown, and what the job had cost by the end of each.
+#include "analytics/trial_choice.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/db/db_fixture.hpp"
+
+namespace tuneband::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+class TrialChoiceTest : public DbTest {
+ protected:
+  void SetUp() override {
+    store_.emplace(Store::open(path()));
+    commit(*store_, {running_job(1, "a")});
+  }
+
+  // The next trial, which ends after those before it.
+  TrialRow trial(std::optional<double> objective, std::int64_t resource = 3) {
+    const int number = trials_++;
+    TrialRow row = ended_trial(1, number, TrialState::stopped, objective, resource);
+    row.ended_at = kStart.plus_ms(1000 + number);
+    return row;
+  }
+  void write(const TrialRow& row) { commit(*store_, {row}); }
+  void write_trials(const std::vector<std::optional<double>>& objectives) {
+    for (const std::optional<double>& objective : objectives) write(trial(objective));
+  }
+
+  std::vector<int> chosen(std::size_t trials_max, const std::vector<int>& also = {}, Goal goal = Goal::maximize) {
+    Connection connection = Connection::open_to_read(path());
+    return choose_trials(connection, kJob, goal, trials_max, also);
+  }
+  CostSoFar cost(std::int64_t max_resource = 9, Goal goal = Goal::maximize) {
+    Connection connection = Connection::open_to_read(path());
+    return cost_so_far(connection, kJob, {"validation-auc", goal, std::nullopt}, max_resource);
+  }
+
+ private:
+  std::optional<Store> store_;
+  int trials_ = 0;
+};
+
+TEST_F(TrialChoiceTest, AQuarterIsOfTheBestAndTheRestEvenlyOfTheOthers) {
+  for (int number = 0; number < 40; ++number) write(trial(number % 8 == 5 ? 10.0 - number / 8 : 0.1));
+  EXPECT_THAT(chosen(20), ElementsAre(0, 2, 4, 5, 8, 10, 12, 13, 16, 18, 20, 21, 24, 26, 28, 29, 32, 34, 36, 37));
+  EXPECT_THAT(chosen(40), ::testing::SizeIs(40));
+  EXPECT_THAT(chosen(100), ::testing::SizeIs(40));
+}
+
+TEST_F(TrialChoiceTest, ThereAreNeverMoreThanAreAskedForAndOneIsTheBest) {
+  write_trials({0.1, 0.2, 0.9, 0.4, 0.5, 0.6});
+  EXPECT_THAT(chosen(1), ElementsAre(2));
+  EXPECT_THAT(chosen(1, {5, 4}), ElementsAre(2));
+  EXPECT_THAT(chosen(2), ElementsAre(0, 2));
+}
+
+TEST_F(TrialChoiceTest, TheBestAreTheLowestWhereTheGoalIsToMinimizeAndHaveAFiniteValue) {
+  write_trials({-kInfinity, kNan, 7.0, -3.0, std::nullopt, 8.0, kInfinity, 5.0});
+  EXPECT_THAT(chosen(1, {}, Goal::minimize), ElementsAre(3));
+  EXPECT_THAT(chosen(1, {}, Goal::maximize), ElementsAre(5));
+}
+
+TEST_F(TrialChoiceTest, ThoseThatAreNamedAreAmongThemAsFarAsThereIsRoom) {
+  write_trials({0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8});
+  EXPECT_THAT(chosen(4, {5}), ElementsAre(0, 3, 5, 7));
+  EXPECT_THAT(chosen(4, {7, 6, 5, 4, 3}), ElementsAre(4, 5, 6, 7)) << "7 is the best as well";
+}
+
+TEST_F(TrialChoiceTest, WhatHadBeenSpentIsOfAllThatEndedBeforeAndThoseUnderWayComeLast) {
+  TrialRow last = trial(0.1);
+  last.ended_at = kStart.plus_ms(9000);
+  write(last);
+  TrialRow wide = trial(0.2, 9);
+  wide.peers = {WorkerId{"w1"}, WorkerId{"w2"}};
+  write(wide);
+  write(trial(std::nullopt, 1));
+  TrialRow under_way = running_trial(1, 3);
+  under_way.resource = 27;
+  under_way.training_ms = 1000;
+  write(under_way);
+  write(pending_trial(1, 4));
+  const std::unordered_map<int, Spent> until = cost().until;
+  const auto spent = [&](int number) { return std::pair(until.at(number).resource, until.at(number).worker_ms); };
+  EXPECT_THAT(spent(1), Pair(9, 900)) << "by all of its workers";
+  EXPECT_THAT(spent(2), Pair(9 + 1, 900 + 300));
+  EXPECT_THAT(spent(0), Pair(9 + 1 + 3, 900 + 300 + 300));
+  EXPECT_THAT(spent(3), Pair(9 + 1 + 3 + 27, 900 + 300 + 300 + 1000));
+  EXPECT_FALSE(until.contains(4)) << "it was not started";
+}
+
+TEST_F(TrialChoiceTest, RaisedAreThoseBetterThanAllBeforeOrThanThoseOfThemThatCameAsFar) {
+  write(trial(0.5));      // the first of all
+  write(trial(0.4));      // worse
+  write(trial(0.45, 9));  // the first that came so far
+  write(trial(0.7));      // better than all before
+  write(trial(0.6, 9));   // than those that came so far
+  write(trial(0.55, 9));  // better than the first of them alone
+  write(trial(0.6, 9));   // as good
+  write(trial(0.8, 9));   // better than all
+  EXPECT_THAT(cost().raised, ElementsAre(0, 2, 3, 4, 7));
+  EXPECT_THAT(cost(27).raised, ElementsAre(0, 2, 3, 4, 7)) << "nobody came farther";
+  EXPECT_THAT(cost(3).raised, ElementsAre(0, 3, 7)) << "all came as far as they should";
+  EXPECT_THAT(cost(9, Goal::minimize).raised, ElementsAre(0, 1, 2));
+}
+
+TEST_F(TrialChoiceTest, WhatViolatesAConstraintOrIsNotFiniteRaisesNothing) {
+  for (const std::optional<double> objective : {std::optional(kNan), std::optional(kInfinity), std::optional<double>()})
+    write(trial(objective, 27));
+  TrialRow infeasible = trial(0.9, 27);
+  infeasible.violation = 0.5;
+  write(infeasible);
+  EXPECT_THAT(cost(81).raised, IsEmpty());
+  EXPECT_EQ(cost(81).until.at(3).resource, 4 * 27) << "but was spent";
+  write_trials({0.5, -0.5});
+  write(trial(0.25, 9));
+  EXPECT_THAT(cost(81).raised, ElementsAre(4, 6)) << "of those with a value one came to 9";
+}
+
+}  // namespace
+}  // namespace tuneband::testing
