@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -54,7 +54,7 @@ std::vector<std::string> words_of(std::string_view name) {
     if (c == '_' || c == '-' || c == '.') {
       words.emplace_back();
     } else {
-      words.back() += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
   }
   return words;
@@ -191,7 +191,7 @@ void MemoryBound::note_out_of_memory(int trial) {
   const bool fitted_before = states_[index] == State::fits;
   states_[index] = State::out_of_memory;
   const auto after = std::find_if(failures_.begin(), failures_.end(), [&](const Failure& other) { return other.trial > trial; });
-  weigh(*failures_.insert(after, Failure{trial, 0}));
+  weigh(*failures_.insert(after, Failure{trial}));
   if (!fitted_before) return;
   for (Failure& failure : failures_) weigh(failure);
 }
@@ -205,8 +205,10 @@ std::uint64_t MemoryBound::likely_directions(const std::string& kind) const {
     const auto explained = static_cast<int>(std::count_if(failures_.begin(), failures_.end(), [&](const Failure& failure) {
       return (failure.contradicted & bit) == 0 && needs_[static_cast<std::size_t>(failure.trial)].kind == kind;
     }));
-    if (explained > most) likely = 0;
-    if (explained > most) most = explained;
+    if (explained > most) {
+      most = explained;
+      likely = 0;
+    }
     if (explained == most) likely |= bit;
   }
   return likely;
@@ -223,7 +225,7 @@ std::optional<std::vector<int>> MemoryBound::refused_by(const Need& need) const 
     covered |= speaks;
   }
   if (against.size() < kFailuresMin || covered != likely) return std::nullopt;
-  if (against.size() > kShownMax) against.resize(kShownMax);
+  against.resize(std::min(against.size(), kShownMax));
   return against;
 }
 
@@ -273,7 +275,7 @@ Configuration MemoryBound::redrawn(const Configuration& from, bool with_categori
 
 std::optional<Configuration> MemoryBound::instead_of(const Configuration& refused, Choose choose, Draws draws) const {
   std::optional<Configuration> best;
-  double best_distance = 0;
+  double best_distance = std::numeric_limits<double>::infinity();
   int found = 0;
   for (int i = 0; i < kDrawsMax && found < (choose == Choose::first ? 1 : kNearestOf); ++i) {
     if (best && i == kDrawsMax / 2) break;  // with the same categories is better than with others
@@ -281,7 +283,7 @@ std::optional<Configuration> MemoryBound::instead_of(const Configuration& refuse
     if (refused_by(drawn)) continue;
     ++found;
     const double its_distance = distance(drawn, refused);
-    if (best && its_distance >= best_distance) continue;
+    if (its_distance >= best_distance) continue;
     best = std::move(drawn);
     best_distance = its_distance;
   }

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include "search_spaces/samplers.hpp"
 #include "spaces.hpp"
@@ -73,6 +75,20 @@ TEST(MemoryBound, OneFailureRefusesNothing) {
   EXPECT_THAT(job.bound.refused_by(tree(12, 256)), Optional(ElementsAre(0, 1))) << "the same configuration twice";
 }
 
+TEST(MemoryBound, ATrialThatIsToldTwiceCountsOnce) {
+  Learned job(trees(), true);
+  job.fails(tree(12, 256));
+  job.bound.note_out_of_memory(0);
+  EXPECT_FALSE(job.bound.has_learned());
+  EXPECT_FALSE(job.bound.refused_by(tree(12, 256)));
+}
+
+TEST(MemoryBound, OfManyTheFirstFewAreNamed) {
+  Learned job(trees(), true);
+  for (int i = 0; i < 7; ++i) job.fails(tree(12, 256));
+  EXPECT_THAT(job.bound.refused_by(tree(12, 256)), Optional(ElementsAre(0, 1, 2, 3, 4)));
+}
+
 TEST(MemoryBound, WhatRanOutAlthoughMoreFittedSaysNothing) {
   Learned job(trees(), true);
   job.fails(tree(12, 256)).fails(tree(12, 300)).fits(tree(12, 256));
@@ -82,6 +98,9 @@ TEST(MemoryBound, WhatRanOutAlthoughMoreFittedSaysNothing) {
   EXPECT_FALSE(job.bound.refused_by(tree(12, 256)));
   job.bound.note_out_of_memory(2);  // it fitted at a lower rung only
   EXPECT_THAT(job.bound.refused_by(tree(12, 256)), Optional(ElementsAre(0, 2)));
+  Learned before(trees(), true);
+  before.fits(tree(20, 1024, 0)).fails(tree(12, 256)).fails(tree(12, 300));
+  EXPECT_FALSE(before.bound.refused_by(tree(20, 1024))) << "the first trial fitted, and needs more than both";
 }
 
 TEST(MemoryBound, ADepthOfZeroHasNoEnd) {
@@ -90,13 +109,16 @@ TEST(MemoryBound, ADepthOfZeroHasNoEnd) {
   job.fails({{"max_depth", std::int64_t{9}}}).fails({{"max_depth", std::int64_t{10}}}).fits({{"max_depth", std::int64_t{4}}});
   EXPECT_TRUE(job.bound.refused_by({{"max_depth", std::int64_t{0}}}));
   EXPECT_FALSE(job.bound.refused_by({{"max_depth", std::int64_t{1}}}));
+  Learned unbounded(space, true);
+  unbounded.fits({{"max_depth", std::int64_t{0}}});
+  EXPECT_EQ(unbounded.bound.describe(0), "max_depth 0");
 }
 
 TEST(MemoryBound, OtherCategoriesAreOtherTrainings) {
   const SearchSpace space = space_of(R"({"batch_size": {"type": "categorical", "values": [16, 32, 64, 128]},
-                                         "model": {"type": "categorical", "values": ["small", "large"]}})");
-  const auto of = [](int batch, const char* model) {
-    return Configuration{{"batch_size", std::int64_t{batch}}, {"model", std::string(model)}};
+                                         "architecture": {"type": "categorical", "values": ["small", "large"]}})");
+  const auto of = [](int batch, const char* architecture) {
+    return Configuration{{"batch_size", std::int64_t{batch}}, {"architecture", std::string(architecture)}};
   };
   Learned job(space, false);
   job.fails(of(32, "large")).fails(of(64, "large")).fits(of(128, "small"));
@@ -191,6 +213,28 @@ TEST(MemoryBound, NamesWhatWouldFitWithTheRestAsItIs) {
   EXPECT_EQ(what_would_fit(job.bound, tree(13, 900)), "With the rest as it is, max_depth 5 (trial 0 had it) would fit.");
 }
 
+TEST(MemoryBound, NamesTheFirstOfTrialsThatShowTheSame) {
+  Learned job(trees(), true);
+  job.fits(tree(7, 600)).fits(tree(7, 512)).fits(tree(7, 1024)).fails(tree(12, 512));
+  const auto fits = job.bound.would_fit(tree(12, 512));
+  ASSERT_EQ(fits.size(), 1U);
+  EXPECT_EQ(fits[0].trial, 0);
+  EXPECT_EQ(job.bound.nearest_that_fitted(tree(7, 555)), 0) << "the scale is logarithmic";
+  job.fits(tree(7, 512));
+  EXPECT_EQ(job.bound.nearest_that_fitted(tree(7, 512)), 1);
+}
+
+TEST(MemoryBound, NamesNoValueOfWhatHasAnUnknownEffect) {
+  const SearchSpace space =
+      space_of(R"({"batch": {"type": "int", "min": 1, "max": 64}, "k": {"type": "int", "min": 1, "max": 9}})");
+  const auto of = [](int batch, int k) { return Configuration{{"batch", std::int64_t{batch}}, {"k", std::int64_t{k}}}; };
+  Learned job(space, false);
+  job.fits(of(32, 2)).fits(of(16, 7)).fails(of(32, 7));
+  const auto fits = job.bound.would_fit(of(32, 7));
+  ASSERT_EQ(fits.size(), 1U);
+  EXPECT_EQ(fits[0].parameter, "batch");
+}
+
 TEST(MemoryBound, OtherwiseNamesTheNearestThatFitted) {
   Learned job(trees(), true);
   job.fits(tree(3, 64)).fits(tree(8, 128, 2)).fails(tree(12, 512)).fails(tree(12, 400));
@@ -201,6 +245,9 @@ TEST(MemoryBound, OtherwiseNamesTheNearestThatFitted) {
       what_would_fit(job.bound, tree(12, 400)),
       testing::EndsWith(" What needs as much as trial 2 (max_bin 512, max_depth 12, min_child_weight 1) is not tried again."));
   EXPECT_EQ(what_would_fit(Learned(trees(), true).bound, tree(12, 512)), "");
+  job.fits(tree(4, 64, 9));
+  EXPECT_EQ(job.bound.nearest_that_fitted(tree(12, 512)), 1);
+  EXPECT_EQ(Learned(trees(), true).fits(tree(8, 128)).fits(tree(3, 64)).bound.nearest_that_fitted(tree(12, 512)), 0);
 }
 
 TEST(MemoryBound, MoreReplicasWouldFit) {
@@ -286,6 +333,88 @@ TEST(MemoryBound, WhatIsTakenInsteadIsOfTheSpaceAndKeepsWhatDoesNotMatter) {
             job.bound.instead_of(refused, MemoryBound::Choose::first, Draws(7, 1, 3)));
 }
 
+// What is documented of instead_of, drawn once more: 256 draws, of which the second half may have other categories, and of the
+// first 32 that are not refused the nearest, or the very first.
+std::optional<Configuration> drawn_instead(const SearchSpace& space, const std::set<std::string>& numbers,
+                                           const MemoryBound& bound, const Configuration& refused, MemoryBound::Choose choose,
+                                           Draws draws) {
+  const auto distance = [&](const Configuration& drawn) {
+    double sum = 0;
+    for (const Parameter& parameter : space.parameters()) {
+      const bool there = drawn.contains(parameter.name);
+      if (!there && !refused.contains(parameter.name)) continue;
+      const bool both = there && refused.contains(parameter.name);
+      const auto at = [&](const Configuration& one) { return unit_of(parameter.domain, one.at(parameter.name)); };
+      sum += both ? std::pow(at(drawn) - at(refused), 2) : 1;
+    }
+    return sum;
+  };
+  std::vector<Configuration> found;
+  for (int i = 0; i < 256 && found.size() < (choose == MemoryBound::Choose::first ? 1 : 32); ++i) {
+    if (i == 128 && !found.empty()) break;
+    Configuration drawn;
+    for (const Parameter& parameter : space.parameters()) {
+      if (!space.active(parameter, drawn)) continue;
+      const bool category = std::holds_alternative<CategoricalDomain>(parameter.domain);
+      const bool anew = numbers.contains(parameter.name) || !refused.contains(parameter.name) || (category && i >= 128);
+      drawn[parameter.name] = anew ? value_at(parameter.domain, draws.unit()) : refused.at(parameter.name);
+    }
+    if (!bound.refused_by(drawn)) found.push_back(drawn);
+  }
+  const auto nearer = [&](const Configuration& a, const Configuration& b) { return distance(a) < distance(b); };
+  return found.empty() ? std::nullopt : std::optional(*std::min_element(found.begin(), found.end(), nearer));
+}
+
+TEST(MemoryBound, TakesOtherCategoriesWhereDrawsWithTheSameDoNotHelpAndNothingWhereNoneDo) {
+  const SearchSpace space =
+      space_of(R"({"batch": {"type": "int", "min": 1, "max": 160}, "lr": {"type": "float", "min": 0, "max": 1},
+                                         "model": {"type": "categorical", "values": ["small", "medium", "large"]}})");
+  const auto of = [](int batch, const char* model) {
+    return Configuration{{"batch", std::int64_t{batch}}, {"model", std::string(model)}, {"lr", 0.25}};
+  };
+  Learned job(space, false);
+  for (const auto& [batch, model] : {std::pair(3, "large"), {2, "medium"}, {2, "small"}})
+    job.fails(of(batch, model)).fails(of(batch, model));
+  const Configuration refused = of(60, "large");
+  std::map<std::string, int> models;
+  for (int index = 0; index < 600; ++index) {
+    for (const auto choose : {MemoryBound::Choose::first, MemoryBound::Choose::nearest}) {
+      const auto instead = job.bound.instead_of(refused, choose, Draws(3, 1, index));
+      EXPECT_EQ(instead, drawn_instead(space, {"batch"}, job.bound, refused, choose, Draws(3, 1, index))) << index;
+      ++models[instead ? std::get<std::string>(instead->at("model")) : "none"];
+    }
+  }
+  EXPECT_EQ(models.size(), 4U) << "the first half of the draws and the second, and neither";
+}
+
+TEST(MemoryBound, WhatIsActiveOnOneSideAloneIsFarApart) {
+  const SearchSpace space = space_of(R"({"layers": {"type": "int", "min": 1, "max": 4},
+                                         "units_a": {"type": "int", "min": 1, "max": 9, "when": {"layers": [1, 2]}},
+                                         "units_b": {"type": "int", "min": 1, "max": 9, "when": {"layers": [3]}},
+                                         "units_c": {"type": "int", "min": 1, "max": 9, "when": {"layers": [1, 4]}}})");
+  const Configuration refused{{"layers", std::int64_t{2}}, {"units_a", std::int64_t{5}}};
+  const Learned job(space, false);
+  for (int index = 0; index < 100; ++index) {
+    const auto instead = job.bound.instead_of(refused, MemoryBound::Choose::nearest, Draws(3, 1, index));
+    EXPECT_EQ(instead, drawn_instead(space, {"layers", "units_a", "units_b", "units_c"}, job.bound, refused,
+                                     MemoryBound::Choose::nearest, Draws(3, 1, index)))
+        << index;
+  }
+}
+
+TEST(MemoryBound, OfThoseThatAreAsNearTheFirstIsTaken) {
+  const SearchSpace space =
+      space_of(R"({"batch": {"type": "int", "min": 1, "max": 9}, "width": {"type": "int", "min": 1, "max": 9}})");
+  const Configuration refused{{"batch", std::int64_t{5}}, {"width", std::int64_t{5}}};
+  const Learned job(space, false);
+  for (int index = 0; index < 100; ++index) {
+    const auto instead = job.bound.instead_of(refused, MemoryBound::Choose::nearest, Draws(3, 1, index));
+    EXPECT_EQ(instead,
+              drawn_instead(space, {"batch", "width"}, job.bound, refused, MemoryBound::Choose::nearest, Draws(3, 1, index)))
+        << index;
+  }
+}
+
 TEST(MemoryBound, TheNearestIsNearerThanTheFirst) {
   Learned job(trees(), true);
   job.fails(tree(9, 200, 10)).fails(tree(8, 300, 10));
@@ -326,6 +455,7 @@ TEST(MemoryEffect, IsOfNamesThatSaySo) {
   EXPECT_EQ(memory_effect("min_leaves", false), MemoryEffect::unknown);
   EXPECT_EQ(memory_effect("replicas", false), MemoryEffect::less);
   EXPECT_EQ(memory_effect("k", false), MemoryEffect::unknown);
+  EXPECT_EQ(memory_effect("ALPHA", false), MemoryEffect::none);
 }
 
 }  // namespace
