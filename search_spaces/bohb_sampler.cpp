@@ -32,8 +32,7 @@ Configuration BohbSampler::suggest(std::int64_t index, const History& history) {
   if (!enough()) return random_.suggest(index, history);
 
   const auto count = static_cast<double>(ranked.size());
-  const std::size_t good_count =
-      std::min({ranked.size() - 1, finite_count(ranked), std::max(least, static_cast<std::size_t>(kGoodShare * count))});
+  const std::size_t good_count = std::min(finite_count(ranked), std::max(least, static_cast<std::size_t>(kGoodShare * count)));
   const std::size_t bad_count = std::max(least, static_cast<std::size_t>((1 - kGoodShare) * count));
   std::vector<const Point*> good;
   std::vector<const Point*> bad;

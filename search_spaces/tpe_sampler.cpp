@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "search_spaces/parzen.hpp"
 
@@ -14,6 +15,14 @@ constexpr std::uint64_t kTpeStream = 0x747065;
 constexpr int kTpeCandidates = 24;
 constexpr std::size_t kGoodMax = 25;
 constexpr std::size_t kGoodOneIn = 10;
+
+std::vector<const Point*> oldest_first(std::span<const RankedTrial> trials) {
+  std::vector<RankedTrial> by_age(trials.begin(), trials.end());
+  std::sort(by_age.begin(), by_age.end(), [](const RankedTrial& a, const RankedTrial& b) { return a.age < b.age; });
+  std::vector<const Point*> points;
+  for (const RankedTrial& one : by_age) points.push_back(one.point);
+  return points;
+}
 
 // The coordinates of some trials in one dimension, where it was active.
 std::vector<double> coordinates_of(const std::vector<const Point*>& points, std::size_t dimension) {
@@ -52,19 +61,14 @@ Configuration TpeSampler::suggest(std::int64_t index, const History& history) {
   if (finite < static_cast<std::size_t>(startup_trials_)) return random_.suggest(index, history);
 
   const std::size_t good_count = std::min({(ranked.size() + kGoodOneIn - 1) / kGoodOneIn, kGoodMax, finite});
-  std::vector<RankedTrial> by_age[2] = {{ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(good_count)},
-                                        {ranked.begin() + static_cast<std::ptrdiff_t>(good_count), ranked.end()}};
-  std::vector<const Point*> sides[2];
-  for (std::size_t side = 0; side < 2; ++side) {
-    std::sort(by_age[side].begin(), by_age[side].end(), [](const RankedTrial& a, const RankedTrial& b) { return a.age < b.age; });
-    for (const RankedTrial& one : by_age[side]) sides[side].push_back(one.point);
-  }
+  const std::vector<const Point*> good = oldest_first(std::span(ranked).first(good_count));
+  const std::vector<const Point*> others = oldest_first(std::span(ranked).subspan(good_count));
 
   const Encoding& encoding = encoded_.encoding();
   Point suggested;
   for (std::size_t d = 0; d < encoding.dimensions().size(); ++d) {
     Draws draws(seed_ ^ mix64(d), kTpeStream, index);
-    suggested.push_back(best_draw(encoding.dimensions()[d], coordinates_of(sides[0], d), coordinates_of(sides[1], d), draws));
+    suggested.push_back(best_draw(encoding.dimensions()[d], coordinates_of(good, d), coordinates_of(others, d), draws));
   }
   return encoding.decode(suggested);
 }

@@ -371,6 +371,41 @@ TEST_P(ConstraintLearner, FindsWhatMeetsTheConstraintsFasterThanRandomSearch) {
   EXPECT_LT(learned, 0.7 * random);
 }
 
+// Of `count` suggestions after so many results those that are not what random search suggests.
+int learned_suggestions(const SamplerSpec& spec, int finite, int diverged, int count) {
+  const SearchSpace space =
+      space_of(R"({"x": {"type": "float", "min": 0, "max": 1}, "y": {"type": "float", "min": 0, "max": 1}})");
+  const auto random = learner(SamplerType::random, spec.seed, space);
+  History history({1});
+  for (int trial = 0; trial < finite + diverged; ++trial) {
+    history.add_trial(random->suggest(trial, history));
+    history.add_result(trial, 1, trial < finite ? some_cost(trial, 1) : std::nan(""));
+  }
+  const auto sampler = make_sampler(spec, space);
+  int learned = 0;
+  for (int next = finite + diverged; count > 0; ++next, --count)
+    learned += sampler->suggest(next, history) != random->suggest(next, history);
+  return learned;
+}
+
+TEST(BohbSampler, LearnsFromTwoMoreResultsThanParametersOfWhichAllButOneAreFinite) {
+  const SamplerSpec spec{.type = SamplerType::bohb, .seed = 3};
+  EXPECT_EQ(learned_suggestions(spec, 3, 0, 50), 0);
+  EXPECT_EQ(learned_suggestions(spec, 2, 5, 50), 0);
+  EXPECT_GT(learned_suggestions(spec, 4, 0, 50), 0);
+  EXPECT_GT(learned_suggestions(spec, 3, 1, 50), 0);
+}
+
+TEST(BohbSampler, OneSuggestionInThreeIsRandom) {
+  EXPECT_NEAR(learned_suggestions({.type = SamplerType::bohb, .seed = 3}, 12, 0, 900), 600, 40);
+}
+
+TEST(TpeSampler, LearnsFromAsManyFiniteResultsAsItShallBeginWith) {
+  const SamplerSpec spec{.type = SamplerType::tpe, .seed = 3, .startup_trials = 5};
+  EXPECT_EQ(learned_suggestions(spec, 4, 4, 50), 0);
+  EXPECT_EQ(learned_suggestions(spec, 5, 0, 50), 50);
+}
+
 TEST(GpSampler, ExpectsLessAndLessOfASimpleFunction) {
   const Objective bowl{"bowl", space_of(R"({"x": {"type": "float", "min": 0, "max": 1}})"),
                        [](const Configuration& at) { return std::pow(testing_spaces::number(at, "x") - 0.3, 2); }};

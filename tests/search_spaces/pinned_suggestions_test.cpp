@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <numeric>
 
 #include "search_spaces/draws.hpp"
@@ -14,6 +15,7 @@ namespace tuneband {
 namespace {
 
 constexpr const char* kPinned = TUNEBAND_SOURCE_DIR "/tests/search_spaces/pinned_suggestions.json";
+constexpr std::int64_t kSummed = 200;
 constexpr double kRelative = 1e-6;  // the mathematical library of another system may round differently
 
 SearchSpace pinned_space() {
@@ -75,6 +77,20 @@ Json said_by(Sampler& sampler, const History& history) {
   return said;
 }
 
+// Of as many further suggestions the sum of each number, and how often each category comes: one of them that is another one
+// shows.
+Json sums_of(Sampler& sampler, const History& history, std::int64_t count) {
+  std::map<std::string, double> sums;
+  const auto next = static_cast<std::int64_t>(history.trials().size());
+  for (std::int64_t index = next; index < next + count; ++index) {
+    for (const auto& [name, value] : sampler.suggest(index, history)) {
+      const Json json = to_json(value);
+      json.is_number() ? sums[name] += json.get<double>() : sums[name + " " + json.get<std::string>()] += 1;
+    }
+  }
+  return sums;
+}
+
 struct Pinned {
   const char* name;
   SamplerSpec sampler;
@@ -92,8 +108,11 @@ const std::vector<Pinned>& all_pinned() {
   static const std::vector<Pinned> all{
       {"tpe", spec_of(SamplerType::tpe), 330, 20, 0},
       {"tpe, few trials after an earlier job", spec_of(SamplerType::tpe), 14, 2, 30},
+      {"tpe, twenty results", spec_of(SamplerType::tpe), 20, 0, 0},
+      {"tpe, twenty-one results", spec_of(SamplerType::tpe), 21, 0, 0},
       {"bohb", spec_of(SamplerType::bohb), 120, 10, 0},
       {"bohb, few trials after an earlier job", spec_of(SamplerType::bohb), 14, 2, 30},
+      {"bohb, seventy results at the highest level", spec_of(SamplerType::bohb), 705, 10, 0},
       {"random_forest", spec_of(SamplerType::random_forest), 230, 80, 0},
       {"random_forest, few trials after an earlier job", spec_of(SamplerType::random_forest), 14, 2, 30},
       {"gp", spec_of(SamplerType::gp), 230, 80, 0},
@@ -136,7 +155,10 @@ class PinnedSuggestions : public testing::TestWithParam<std::size_t> {};
 TEST_P(PinnedSuggestions, AreWhatTheyWere) {
   const Pinned& one = all_pinned()[GetParam()];
   const History history = history_of(one.trials, one.open, one.earlier);
-  const Json said = said_by(*make_sampler(one.sampler, pinned_space(), one.trees), history);
+  const auto sampler = make_sampler(one.sampler, pinned_space(), one.trees);
+  Json said = said_by(*sampler, history);
+  const bool cheap = one.sampler.type == SamplerType::tpe || one.sampler.type == SamplerType::bohb;
+  if (cheap) said["sums"] = sums_of(*sampler, history, kSummed);
   Json all = Json::object();
   if (std::ifstream file(kPinned); file) all = Json::parse(file);
   if (std::getenv("TUNEBAND_REWRITE_SCRIPTS") != nullptr) {
