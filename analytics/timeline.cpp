@@ -84,7 +84,7 @@ struct Survey {
     if (workers.size() <= workers_max) return 0;
     std::vector<Timestamp> times;
     for (const auto& [worker, seen] : workers) times.push_back(seen);
-    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(workers_max) - 1, times.end(), std::greater<>());
+    std::sort(times.begin(), times.end(), std::greater<>());
     const Timestamp least = times[workers_max - 1];
     const std::size_t all = workers.size();
     std::erase_if(workers, [&](const auto& one) { return one.second < least; });
@@ -278,7 +278,6 @@ Result<RawJson> Reader::workers_timeline(const TimelineQuery& query, Timestamp n
                           select_sql<SegmentRow>("INDEXED BY segments_by_end WHERE ended_at IS NULL AND began_at < ?2"));
   TimelineQuery window = query;
   window.from = from;
-  window.until = until;
   columns.read(
       segments, [&](Statement& statement) { statement.query(from.ms, until.ms); }, window);
   RawJson shown;

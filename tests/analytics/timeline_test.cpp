@@ -118,6 +118,37 @@ TEST_F(TimelineTest, WhatStandsTogetherHasTheTrialOfTheLongestAndTheOutcomeOfThe
   EXPECT_EQ(shown.at("merged"), 7);
 }
 
+TEST_F(TimelineTest, OneLossAmongThoseThatStandTogetherIsTheirOutcome) {
+  SegmentRow lost = segment("w", 20, 25);
+  lost.outcome = "worker_lost";
+  write({segment("w", 0, 9), segment("w", 10, 15), lost, segment("w", 30, 39)});
+  const Json shown = timeline(3);
+  EXPECT_EQ(shown.at("epoch"), Json::array({2})) << "of the first that lasted longest";
+  EXPECT_EQ(shown.at("losses"), Json::array({1}));
+  EXPECT_EQ(shown.at("outcomes"), Json::array({"worker_lost"}));
+}
+
+TEST_F(TimelineTest, NoTimeIsShorterThanAMillisecond) {
+  std::vector<Write> writes;
+  for (const std::int64_t began : {0, 0, 0, 0, 1, 1, 2, 3, 3, 3})
+    writes.emplace_back(segment("w", began, began == 0 ? 5 - writes.size() : 3));
+  write(writes);
+  const Json shown = timeline(9);
+  EXPECT_EQ(shown.at("segments"), Json({4, 2, 1, 3}));
+  EXPECT_EQ(shown.at("epoch"), Json({1, 5, 7, 8})) << "the first is the longest, and the last to end";
+  EXPECT_EQ(shown.at("ended"), Json({0.005, 0.003, 0.003, 0.003}));
+  EXPECT_EQ(shown.at("outcome"), Json({0, 0, 0, 0}));
+}
+
+TEST_F(TimelineTest, WorkersShareTheTimesThatThereMayBe) {
+  std::vector<Write> writes;
+  for (const std::int64_t began : {0, 100, 200, 300, 400}) {
+    for (const char* worker : {"a", "b"}) writes.emplace_back(segment(worker, began, began + 50));
+  }
+  write(writes);
+  EXPECT_EQ(timeline(8).at("segments"), Json({3, 2, 3, 2})) << "two times of 226 ms";
+}
+
 TEST_F(TimelineTest, WhatIsUnderWayAndWhatBeganBeforeTheWindowStandApart) {
   write({segment("w", 0, 1500), segment("w", 500, 1600), segment("w", 1000, 1100), segment("w", 1100, 1200),
          segment("w", 1900, std::nullopt)});
@@ -128,7 +159,17 @@ TEST_F(TimelineTest, WhatIsUnderWayAndWhatBeganBeforeTheWindowStandApart) {
   EXPECT_EQ(shown.at("began"), Json({1.9, 0.0, 1.0}));
   EXPECT_EQ(shown.at("ended"), Json({nullptr, 1.6, 1.2}));
   EXPECT_EQ(shown.at("segments"), Json({1, 2, 2}));
+  EXPECT_EQ(shown.at("losses"), Json({0, 0, 0}));
   EXPECT_EQ(shown.at("merged"), 4);
+  write({segment("w", 1600, 2500)});
+  const Json two_times = timeline(4, window);
+  EXPECT_EQ(two_times.at("began"), Json({1.9, 0.0, 1.0, 1.6})) << "what began before is in none of them";
+  EXPECT_EQ(two_times.at("segments"), Json({1, 2, 2, 1}));
+  const Timestamp now = kStart.plus_ms(kTimelineMs + 1000);
+  TimelineQuery last_hour;
+  last_hour.segments_max = 3;
+  const Json of_all = parsed(Reader::open(path()).workers_timeline(last_hour, now));
+  EXPECT_EQ(of_all.at("segments"), Json({1, 2, 3})) << "its window is that of the query or the last hour";
 }
 
 TEST_F(TimelineTest, OfTooManyWorkersThoseThatWereThereLastStay) {
@@ -144,6 +185,17 @@ TEST_F(TimelineTest, OfTooManyWorkersThoseThatWereThereLastStay) {
   const Json equals = timeline(6);
   EXPECT_EQ(equals.at("workers_left_out"), 2);
   EXPECT_EQ(of_workers(equals), Json({"a", "a", "a", "d"})) << "c was there until the same moment, and only one of them has room";
+}
+
+TEST_F(TimelineTest, NoMoreThanFiveHundredWorkersAreShown) {
+  std::vector<Write> writes;
+  constexpr int kMany = 503;
+  for (int i = 0; i < kMany; ++i) writes.emplace_back(segment("w" + std::to_string(i), 0, 1 + i * 37 % kMany));
+  write(writes);
+  const Json shown = timeline(5000);
+  EXPECT_EQ(shown.at("workers_left_out"), 3);
+  EXPECT_EQ(shown.at("workers").size(), 500U);
+  for (const Json& ended : shown.at("ended")) EXPECT_GT(ended, 0.003);
 }
 
 TEST_F(TimelineTest, OfAllWorkersTheLastHourIsShownWithItsJobsAndNoMoreThanTwoHundredOfThem) {
@@ -171,8 +223,10 @@ TEST_F(TimelineTest, EventsOfWorkersAndWhenNoServerWasThereStandBesideTheirSegme
     event.at = kStart.plus_ms(at);
     return event;
   };
-  write({happened(EventKind::worker_connected, 100), happened(EventKind::server_started, 2000)});
   const auto shown_now = [&] { return parsed(Reader::open(path()).workers_timeline({}, now)); };
+  write({happened(EventKind::server_started, 0)});
+  EXPECT_EQ(shown_now().at("server_starts"), Json::array()) << "nothing was before";
+  write({happened(EventKind::worker_connected, 100), happened(EventKind::server_started, 2000)});
   EXPECT_EQ(shown_now().at("server_starts"),
             Json::parse(R"([{"at": "2026-03-01T12:00:02.000Z", "silent_since": "2026-03-01T12:00:00.100Z"}])"));
   std::vector<Write> writes;
