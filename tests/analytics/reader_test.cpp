@@ -92,15 +92,19 @@ TEST_F(ReaderTest, FindsAJobByItsIdAndByItsName) {
   }
 }
 
+JobRow measured_job(int id, const std::string& name, const Json& trainer, std::int64_t training_ms, std::int64_t resource_spent) {
+  JobRow row = running_job(id, name);
+  Json spec = Json::parse(row.spec_json);
+  spec["trainer"] = trainer;
+  row.spec_json = spec.dump();
+  row.training_ms = training_ms;
+  row.resource_spent = resource_spent;
+  return row;
+}
+
 TEST_F(ReaderTest, MeasuresAUnitInTheNewestJobOfTheSameDataOrCommand) {
   const auto job = [](int id, const std::string& name, const Json& trainer, std::int64_t training_ms) {
-    JobRow row = running_job(id, name);
-    Json spec = Json::parse(row.spec_json);
-    spec["trainer"] = trainer;
-    row.spec_json = spec.dump();
-    row.training_ms = training_ms;
-    row.resource_spent = training_ms > 0 ? 10 : 0;
-    return row;
+    return measured_job(id, name, trainer, training_ms, training_ms > 0 ? 10 : 0);
   };
   const Json train{{"type", "command"}, {"argv", {"train"}}};
   const Json table{{"type", "xgboost"}, {"data", {{"train", "/a.csv"}}}};
@@ -115,6 +119,20 @@ TEST_F(ReaderTest, MeasuresAUnitInTheNewestJobOfTheSameDataOrCommand) {
   EXPECT_EQ(reader().measured_unit_time(spec)->job, "table");
   spec.trainer["data"]["train"] = "/b.csv";
   EXPECT_FALSE(reader().measured_unit_time(spec));
+}
+
+TEST_F(ReaderTest, MeasuresNoUnitInAJobWithoutTimeOrUnitsNorInOneThatItCannotRead) {
+  const Json train{{"type", "command"}, {"argv", {"train"}}};
+  JobRow unread = measured_job(4, "unread", train, 5, 5);
+  unread.spec_json = R"({"from": "the future"})";
+  write({measured_job(1, "least", train, 1, 1), measured_job(2, "no-time", train, 0, 10),
+         measured_job(3, "no-units", train, 10, 0), unread});
+  JobSpec spec;
+  spec.trainer = train;
+  const auto measured = reader().measured_unit_time(spec);
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->job, "least");
+  EXPECT_EQ(measured->seconds_per_unit, 0.001);
 }
 
 TEST_F(ReaderTest, ShowsAJobAsDocumented) {
@@ -143,6 +161,21 @@ TEST_F(ReaderTest, ShowsAJobAsDocumented) {
   EXPECT_EQ(json["best"]["configuration"]["booster"], "gbtree");
   EXPECT_EQ(json["best_anywhere"]["trial"], 1);
   EXPECT_EQ(json["training_seconds"], 1.5);
+}
+
+TEST_F(ReaderTest, ShowsAJobsFurtherObjectivesAndItsConstraints) {
+  JobRow several = running_job(1, "a");
+  Json spec = Json::parse(several.spec_json);
+  spec["objectives"] = Json::array({spec["objective"], {{"metric", "size"}, {"goal", "minimize"}}});
+  spec.erase("objective");
+  several.spec_json = spec.dump();
+  JobRow constrained = running_job(2, "b");
+  spec = Json::parse(constrained.spec_json);
+  spec["objective"]["constraints"] = Json::array({{{"metric", "ms"}, {"max", 5}}});
+  constrained.spec_json = spec.dump();
+  write({several, constrained});
+  EXPECT_EQ(parsed(reader().job(kJob))["more_objectives"], Json::parse(R"([{"metric": "size", "goal": "minimize"}])"));
+  EXPECT_EQ(parsed(reader().job(JobId{2}))["constraints"], Json::parse(R"([{"metric": "ms", "min": null, "max": 5}])"));
 }
 
 TEST_F(ReaderTest, CountsTrialsByTheirStateAndThoseThatAreLeftArePaused) {
@@ -181,6 +214,7 @@ TEST_F(ReaderTest, ShowsAJobWhoseDocumentThisVersionDoesNotTake) {
   job.spec_json = R"({"name": "a", "from": "the future"})";
   write({job});
   EXPECT_EQ(parsed(reader().job(kJob))["name"], "a");
+  EXPECT_EQ(parsed(reader().job(kJob))["resource_name"], "units");
   EXPECT_THAT(parsed(reader().jobs({}))["jobs"], SizeIs(1));
   EXPECT_EQ(reader().plan(kJob).error().code, ErrorCode::internal);
 }
@@ -394,6 +428,22 @@ TEST_F(ReaderTest, RefusesLimitsOutOfRange) {
   for (const int points : {0, -1, 3, kObservationsMax + 1}) {
     EXPECT_EQ(reader().observations({kJob, 0}, points).error().path, "points");
   }
+  const std::string expected = "expected a number between 1 and " + std::to_string(kPageMax) + ", got 0";
+  EXPECT_EQ(reader().jobs({std::nullopt, 0, ""}).error().message, expected);
+  TrialsQuery none;
+  none.limit = 0;
+  EXPECT_EQ(reader().trials(kJob, none, kNow).error().message, expected);
+}
+
+TEST_F(ReaderTest, TakesTheLeastAndTheMostOfALimit) {
+  write_trials({0.1});
+  for (const int limit : {1, kPageMax}) {
+    TrialsQuery query;
+    query.limit = limit;
+    EXPECT_TRUE(reader().trials(kJob, query, kNow));
+    EXPECT_TRUE(reader().jobs({std::nullopt, limit, ""}));
+  }
+  for (const int points : {kObservationPointsMin, kObservationsMax}) EXPECT_TRUE(reader().observations({kJob, 0}, points));
 }
 
 TEST_F(ReaderTest, SaysWhatIsNotThere) {
@@ -742,6 +792,22 @@ TEST_F(AnalyticsTest, OfReplicasThatCostTheSameTheBetterAndOfTwinsAllAreNonDomin
   write({running_job(1, "a"), finished(0, 0.7, 500), finished(1, 0.8, 500), finished(2, 0.8, 500), finished(3, 0.8, 600),
          finished(4, 0.9, 600)});
   EXPECT_EQ(analytics()["replicas"]["non_dominated_by_training_seconds"], Json::parse("[1, 2, 4]"));
+}
+
+TEST_F(AnalyticsTest, CountsOfReplicasWhatIsNotFiniteAmongTheTotalsAndNotAmongTheBest) {
+  TrialRow failed = ended_trial(1, 1, TrialState::failed, std::nullopt, 1);
+  failed.peers = {WorkerId{"w1"}};
+  TrialRow nowhere = ended_trial(1, 2, TrialState::failed, std::nullopt, 0);
+  nowhere.peers = {WorkerId{"w1"}, WorkerId{"w2"}};
+  write({running_job(1, "a"), ended_trial(1, 0, TrialState::completed, kInfinity, 9), failed, nowhere});
+  const Json replicas = analytics()["replicas"];
+  EXPECT_EQ(replicas["non_dominated_by_training_seconds"], Json::array());
+  const Json& totals = replicas["totals"];
+  ASSERT_THAT(totals, SizeIs(3));
+  EXPECT_EQ(totals[0]["trials"], 1);
+  EXPECT_EQ(totals[0]["best"], nullptr);
+  EXPECT_EQ(totals[1]["seconds_per_unit"], 0.3) << "of one unit";
+  EXPECT_EQ(totals[2]["seconds_per_unit"], nullptr) << "of none";
 }
 
 TEST_F(AnalyticsTest, ShowsThePlanWithWhatCameOfIt) {

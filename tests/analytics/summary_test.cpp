@@ -91,6 +91,22 @@ TEST_F(SummaryTest, SaysWhatTheAnalyticsSay) {
   EXPECT_EQ(summary["importance"], Json({{"results", 30}, {"results_needed", 10}}));
 }
 
+TEST_F(SummaryTest, OfReplicasTheNonDominatedAreTheBestOfEachNumberOfThem) {
+  std::vector<Write> writes = {running_job(1, "a")};
+  for (int number = 0; number < 6; ++number) {
+    TrialRow trial = ended_trial(1, number, TrialState::completed, 0.1 * number, 9);
+    trial.training_ms = 100 + number;  // the better, the slower: none is dominated
+    if (number % 2 == 0) trial.peers = {WorkerId{"w1"}};
+    writes.emplace_back(trial);
+  }
+  TrialRow alone = ended_trial(1, 6, TrialState::stopped, 0.5, 3);
+  alone.peers = {WorkerId{"w1"}, WorkerId{"w2"}};
+  writes.emplace_back(alone);
+  store_->commit(writes);
+  EXPECT_EQ(analytics()["replicas"]["non_dominated_by_training_seconds"], Json({0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(Json::parse(summary_text())["replicas"]["non_dominated_by_training_seconds"], Json({4, 5}));
+}
+
 TEST_F(SummaryTest, SaysHowMuchItLeavesOut) {
   write_job(400);
   const Json summary = Json::parse(summary_text());
