@@ -1,16 +1,14 @@
 // All trials of a job by columns: what a page draws of a whole job.
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <map>
-#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "analytics/columns.hpp"
 #include "analytics/curves.hpp"
+#include "analytics/decision_choice.hpp"
 #include "analytics/flat_json.hpp"
 #include "analytics/reader.hpp"
 #include "analytics/trial_choice.hpp"
@@ -149,10 +147,9 @@ class TrialColumns {
   }
 
   void add_value(Column& column, std::string_view json) {
-    double number = 0;
-    const bool rounded = digits_ && json.front() != '"' && json.find_first_of(".eE") != std::string_view::npos &&
-                         std::from_chars(json.data(), json.data() + json.size(), number).ec == std::errc();
-    rounded ? column.add_drawn(number, *digits_) : column.add_json(json);
+    const bool rounded = digits_ && json.find_first_of(".eE") != std::string_view::npos;
+    const std::optional<double> number = rounded ? parse_number(json) : std::nullopt;
+    number ? column.add_drawn(*number, *digits_) : column.add_json(json);
   }
 
   const JobSpec& spec_;
@@ -199,23 +196,6 @@ namespace {
 
 // ---- decisions ----------------------------------------------------------------------------------------------------------------
 
-// A decision without what explains it in words.
-struct DecisionShown {
-  int trial = 0;
-  int bracket = 0;
-  int rung = 0;
-  std::int64_t resource = 0;
-  std::optional<double> value;
-  double violation = 0;
-  Verdict verdict = Verdict::waiting;
-  int rank = 0;
-  int filled = 0;
-  int slots = 0;
-  int keep = 0;
-  std::optional<double> cutoff;
-  Timestamp at;
-};
-
 constexpr std::string_view kDecisionShownColumns =
     "trial, bracket, rung, resource, value, value_is_nan, violation, verdict, rank, filled, slots, keep, cutoff, cutoff_is_nan, "
     "at";
@@ -236,36 +216,6 @@ DecisionShown decision_shown_from(const Statement& row) {
   shown.cutoff = number_from(row, 12, 13);
   shown.at = Timestamp{row.integer(14)};
   return shown;
-}
-
-// By rung, and there by value; those without one last.
-bool by_rung_and_value(const DecisionShown& a, const DecisionShown& b) {
-  const auto key = [](const DecisionShown& one) {
-    const bool valued = one.value && !std::isnan(*one.value);
-    return std::tuple(one.bracket, one.rung, !valued, valued ? *one.value : 0.0, one.trial);
-  };
-  return key(a) < key(b);
-}
-
-// Of each rung some, evenly by value: its best, its worst and the quantiles between them stay.
-std::vector<DecisionShown> thinned(std::vector<DecisionShown> all, std::size_t max) {
-  if (all.size() <= max) return all;
-  std::sort(all.begin(), all.end(), by_rung_and_value);
-  const double share = static_cast<double>(max) / static_cast<double>(all.size());
-  std::vector<DecisionShown> kept;
-  for (auto begin = all.begin(); begin != all.end();) {
-    const auto end = std::find_if(
-        begin, all.end(), [&](const DecisionShown& one) { return one.bracket != begin->bracket || one.rung != begin->rung; });
-    const auto count = static_cast<std::size_t>(end - begin);
-    const std::size_t keep =
-        std::min(count, std::max<std::size_t>(2, static_cast<std::size_t>(static_cast<double>(count) * share)));
-    for (std::size_t i = 0; i < keep; ++i) {
-      const std::size_t at = keep == 1 ? 0 : i * (count - 1) / (keep - 1);
-      kept.push_back(begin[static_cast<std::ptrdiff_t>(at)]);
-    }
-    begin = end;
-  }
-  return kept;
 }
 
 void write_decisions_shown(JsonWriter& json, const std::vector<DecisionShown>& decisions, bool constrained,

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analytics/columns.hpp"
+#include "analytics/decision_choice.hpp"
 #include "tests/db/db_fixture.hpp"
 
 namespace tuneband::testing {
@@ -163,6 +164,10 @@ TEST_F(JobViewsTest, OfManyTrialsTheBestAreDrawnAndTheOthersEvenly) {
   few.trials_max = 8;
   EXPECT_EQ(curves(few).at("trial"), Json::array({0, 499, 999, 1499, 1998, 2498, 2998, 2999}));
   EXPECT_EQ(curves(few).at("left_out"), kMany - 8);
+  CurvesQuery named;
+  named.trials = {5, 2};
+  EXPECT_EQ(curves(named).at("trial"), Json({5, 2}));
+  EXPECT_EQ(curves(named).at("left_out"), 0);
 }
 
 TEST_F(JobViewsTest, OfManyTrialsThoseThatRaisedTheBestSoFarAreShownWithWhatTheJobHadSpent) {
@@ -198,6 +203,16 @@ TEST_F(JobViewsTest, OfManyTrialsThoseThatRaisedTheBestSoFarAreShownWithWhatTheJ
   EXPECT_FALSE(columns(query).contains("resource_so_far"));
 }
 
+TEST_F(JobViewsTest, ATrialThatWasChosenAndNotStartedHasNoCost) {
+  write_job({ended_trial(1, 0, TrialState::stopped, 0.9, 3), pending_trial(1, 1), ended_trial(1, 2, TrialState::stopped, 0.1, 3)},
+            3);
+  ColumnsQuery query;
+  query.trials_max = 2;
+  EXPECT_EQ(columns(query).at("number"), Json({0, 1}));
+  EXPECT_EQ(columns(query).at("resource_so_far"), Json({3, nullptr}));
+  EXPECT_EQ(columns(query).at("worker_seconds_so_far"), Json({0.3, nullptr}));
+}
+
 TEST_F(JobViewsTest, ParametersHaveAsManyDigitsAsAreAskedFor) {
   TrialRow trial = ended_trial(1, 0, TrialState::stopped, 1.0 / 3, 3);
   trial.configuration = {
@@ -226,6 +241,32 @@ TEST_F(JobViewsTest, OfManyDecisionsTheBestTheWorstAndSomeBetweenOfEachRungStay)
   EXPECT_LE(shown.at("trial").size(), static_cast<std::size_t>(kDecisionsShownMax));
   const auto trials = shown.at("trial").get<std::vector<int>>();
   for (const int stays : {0, 2, 3, 7}) EXPECT_THAT(trials, ::testing::Contains(stays));
+}
+
+TEST(DecisionChoice, OfEachRungTheBestTheWorstAndTheQuantilesBetweenStayByTheirValues) {
+  std::vector<DecisionShown> all;
+  const auto add = [&](int bracket, int rung, const std::vector<std::optional<double>>& values) {
+    for (const std::optional<double>& value : values) {
+      DecisionShown& one = all.emplace_back();
+      one.trial = static_cast<int>(all.size()) - 1;
+      one.bracket = bracket;
+      one.rung = rung;
+      one.value = value;
+    }
+  };
+  const auto trials = [](const std::vector<DecisionShown>& some) {
+    std::vector<int> numbers;
+    for (const DecisionShown& one : some) numbers.push_back(one.trial);
+    return numbers;
+  };
+  add(1, 0, {0.5});
+  add(0, 1, {3.0, 1.0, 2.0});
+  add(0, 0, {0.4, kNan, 0.2, -0.6, 0.3, std::nullopt, 0.1, kInfinity, -0.5});
+  // By value 7, 12, 10, 6, 8, 4, 11, and without one 5 and 9.
+  EXPECT_THAT(trials(thinned(all, 7)), ::testing::ElementsAre(7, 10, 4, 9, 2, 1, 0));
+  EXPECT_THAT(trials(thinned(all, 4)), ::testing::ElementsAre(7, 9, 2, 1, 0)) << "two of a rung at least";
+  EXPECT_THAT(trials(thinned(all, 12)), ::testing::ElementsAre(7, 12, 10, 6, 8, 4, 11, 9, 2, 1, 0));
+  EXPECT_THAT(trials(thinned(all, 13)), ::testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)) << "all, as they are";
 }
 
 TEST(Columns, ValuesThatAreDrawnHaveSevenDigits) {
