@@ -21,16 +21,15 @@ std::string_view quoted_at(std::string_view text, std::size_t begin) {
 
 // from_chars takes what JSON does not: "inf", "nan", ".5", "5.", "05".
 bool is_number(std::string_view text) {
-  std::size_t digits = text.starts_with('-') ? 1 : 0;
-  const std::size_t first = digits;
-  while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
-  if (digits == first || (text[first] == '0' && digits > first + 1)) return false;
-  if (digits < text.size() && text[digits] == '.' &&
-      !(digits + 1 < text.size() && text[digits + 1] >= '0' && text[digits + 1] <= '9'))
-    return false;
-  double number = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return fault == std::errc() && end == text.data() + text.size();
+  constexpr std::string_view kDigits = "0123456789";
+  const std::string_view number = text.substr(text.starts_with('-') ? 1 : 0);
+  const auto digit_at = [&](std::size_t at) { return number.find_first_of(kDigits, at) == at; };
+  if (!digit_at(0) || (number.starts_with('0') && digit_at(1))) return false;
+  if (const std::size_t point = number.find('.'); point != std::string_view::npos && !digit_at(point + 1)) return false;
+  double value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, fault] = std::from_chars(text.data(), last, value);
+  return fault == std::errc() && end == last;
 }
 
 std::string_view value_at(std::string_view text, std::size_t begin) {

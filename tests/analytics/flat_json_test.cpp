@@ -10,10 +10,12 @@ namespace {
 
 TEST(FlatJson, MembersAreAsTheyStand) {
   std::vector<FlatMember> members;
-  ASSERT_TRUE(read_flat_json(R"({"a":-0.5e-7,"b \" }":"x,\\","c":true,"d":0,"e":0.5,"f":19,"g":1e+5})", members));
+  ASSERT_TRUE(
+      read_flat_json(R"({"a":-0.5e-7,"b \" }":"x,\\","c":true,"d":0,"e":0.5,"f":19,"g":1e+5,"h":9,"i":-0.9,"j":0e1})", members));
   EXPECT_THAT(members, ::testing::ElementsAre(FlatMember{"\"a\"", "-0.5e-7"}, FlatMember{R"("b \" }")", R"("x,\\")"},
                                               FlatMember{"\"c\"", "true"}, FlatMember{"\"d\"", "0"}, FlatMember{"\"e\"", "0.5"},
-                                              FlatMember{"\"f\"", "19"}, FlatMember{"\"g\"", "1e+5"}));
+                                              FlatMember{"\"f\"", "19"}, FlatMember{"\"g\"", "1e+5"}, FlatMember{"\"h\"", "9"},
+                                              FlatMember{"\"i\"", "-0.9"}, FlatMember{"\"j\"", "0e1"}));
   EXPECT_TRUE(read_flat_json("{}", members));
   EXPECT_TRUE(members.empty());
 }
@@ -48,7 +50,11 @@ TEST(FlatJson, WhatIsNotFlatOrNoJsonIsRefused) {
                                       "{\"a\":\"x\";\"b\":2}",
                                       "{\"a\":5.e3}",
                                       "[\"a\":1}",
-                                      "{\"a\":truex}"})
+                                      "{\"a\":truex}",
+                                      "{\"a\":+1}",
+                                      "{\"a\":-05}",
+                                      "{:1}",
+                                      "{\"a\";1}"})
     EXPECT_FALSE(read_flat_json(text, members)) << text;
 }
 
