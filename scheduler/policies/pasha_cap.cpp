@@ -25,10 +25,10 @@ bool PashaCap::orders_disagree() const {
     if (trials.size() < kComparedMax && below.contains(trial)) trials.push_back(trial);
   }
   const double tie = epsilon(trials);
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    for (std::size_t j = i + 1; j < trials.size(); ++j) {
-      const double difference_below = below.at(trials[i]) - below.at(trials[j]);
-      const double difference_above = above.at(trials[i]) - above.at(trials[j]);
+  for (auto one = trials.begin(); one != trials.end(); ++one) {
+    for (auto other = trials.begin(); other != one; ++other) {
+      const double difference_below = below.at(*one) - below.at(*other);
+      const double difference_above = above.at(*one) - above.at(*other);
       if (std::abs(difference_below) > tie && difference_below * difference_above < 0) return true;
     }
   }
@@ -37,12 +37,11 @@ bool PashaCap::orders_disagree() const {
 
 double PashaCap::epsilon(const std::vector<int>& trials) const {
   if (cap_ < 2) return 0;  // between two rungs nothing changes places twice
+  const Results& above = results_[static_cast<std::size_t>(cap_)];
   std::vector<double> distances;
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    for (std::size_t j = i + 1; j < trials.size(); ++j) {
-      if (!criss_cross(trials[i], trials[j])) continue;
-      const Results& above = results_[static_cast<std::size_t>(cap_)];
-      distances.push_back(std::abs(above.at(trials[i]) - above.at(trials[j])));
+  for (auto one = trials.begin(); one != trials.end(); ++one) {
+    for (auto other = trials.begin(); other != one; ++other) {
+      if (criss_cross(*one, *other)) distances.push_back(std::abs(above.at(*one) - above.at(*other)));
     }
   }
   if (distances.empty()) return 0;

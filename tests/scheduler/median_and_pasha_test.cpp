@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <tuple>
 
 #include "scheduler/plan.hpp"
 #include "scheduler/policies/median_rule.hpp"
@@ -148,10 +149,66 @@ TEST_F(ComparedTrials, IncludeALateOneOfALowerNumber) {
   EXPECT_EQ(index_after_disagreement_of(1), 2);
 }
 
+TEST_F(ComparedTrials, IncludeALateOneThatIsTheHundredth) {
+  agree(PashaCap::kComparedMax);
+  EXPECT_EQ(index_after_disagreement_of(2 * static_cast<int>(PashaCap::kComparedMax) - 3), 2);
+}
+
+TEST_F(ComparedTrials, AreNoMoreWhereOneOfThemHasNoResultBelow) {
+  agree(PashaCap::kComparedMax);
+  EXPECT_EQ(index_after_disagreement_of(1'000), 1);
+  cap_.learned(1, standing(1, -1));
+  EXPECT_EQ(cap_.index(), 1);
+}
+
+TEST_F(ComparedTrials, AgreeWhereTheyAreAsGoodAboveOrDifferALittle) {
+  for (const auto& [trial, below, above] : {std::tuple(0, 0.0, 5.0), {1, 1.0, 5.0}, {2, 9.0, 9.0}, {3, 9.5, 9.25}}) {
+    cap_.learned(0, standing(trial, below));
+    cap_.learned(1, standing(trial, above));
+  }
+  EXPECT_EQ(cap_.index(), 1);
+}
+
 TEST_F(ComparedTrials, HaveAResultAtTheRungBelowToo) {
   agree(3);
   cap_.learned(1, standing(1, -1));
   EXPECT_EQ(cap_.index(), 1);
+}
+
+// The cap of so many rungs after pairs of trials that change places twice, with these distances at the third rung (negative:
+// once), and a pair that changes them there first, so far apart at the second rung. Pairs are far from one another.
+int cap_after(const std::vector<double>& crossing, double difference, int rungs = 5) {
+  PashaCap cap(rungs);
+  int trial = 0;
+  const auto learn = [&](const std::vector<double>& one, const std::vector<double>& other) {
+    for (int rung = 0; rung < 3; ++rung) {
+      const auto at = static_cast<std::size_t>(rung);
+      cap.learned(rung, {Standing::finite, 0, 1000.0 * trial + one[at], trial});
+      cap.learned(rung, {Standing::finite, 0, 1000.0 * trial + other[at], trial + 1});
+    }
+    trial += 2;
+  };
+  for (const double distance : crossing) learn({0, 1, 2}, {1, 0, 2 + distance});
+  for (int rung = 1; rung < 3; ++rung) cap.learned(rung, {Standing::finite, 0, -1000, trial});  // it was not finite before
+  ++trial;
+  learn({0, 0, 1}, {difference + 4, difference, 0});
+  return cap.index();
+}
+
+TEST(Pasha, TakesForNoiseWhatIsNoFartherApartThanNineInTenOfThePairsThatCrissCross) {
+  EXPECT_EQ(cap_after({3}, 3), 2);
+  EXPECT_EQ(cap_after({3}, 3.5), 3);
+  EXPECT_EQ(cap_after({3, 5}, 3), 2);
+  EXPECT_EQ(cap_after({3, 5}, 3.5), 3) << "the lower one of two";
+  const std::vector<double> eleven = {9, 4, 12, 7, 2, 10, 5, 11, 8, 3, 6};
+  EXPECT_EQ(cap_after(eleven, 11), 2);
+  EXPECT_EQ(cap_after(eleven, 11.5), 3);
+  EXPECT_EQ(cap_after({-1}, 0.5), 3) << "nothing criss-crosses: nothing is noise";
+}
+
+TEST(Pasha, DoesNotRiseAboveTheHighestRung) {
+  EXPECT_EQ(cap_after({3}, 50, 3), 2);
+  EXPECT_EQ(cap_after({3}, 50, 4), 3);
 }
 
 TEST(Pasha, DoesNotCallATieADisagreement) {

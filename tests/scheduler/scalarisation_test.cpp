@@ -48,6 +48,17 @@ TEST(Scalarisation, WhatIsBetterInOneObjectiveAloneCostsLess) {
   EXPECT_LT(scalarisation.cost(result(107, 0.1)), far_worse_in_accuracy);
 }
 
+// Of losses the median is 2 and the quartiles lie 2 apart; of accuracies 0.6 and 0.2.
+TEST(Scalarisation, AResultCostsByItsDistanceFromTheMediansInQuartiles) {
+  const Scalarisation scalarisation(two_objectives(), {result(1, 0.7), result(4, 0.9), result(3, 0.5), result(2, 0.6)});
+  EXPECT_EQ(scalarisation.cost(result(2, 0.6)), 0);
+  const double of_loss = scalarisation.cost(result(2 + 2, 0.6));
+  const double of_accuracy = scalarisation.cost(result(2, 0.6 - 0.2));
+  EXPECT_GT(of_loss, 0);
+  EXPECT_GT(of_accuracy, 0);
+  EXPECT_NEAR(of_loss + of_accuracy, 1.05, 1e-12) << "for the weights are 1 in all";
+}
+
 TEST(Scalarisation, UnitsOfAnObjectiveDoNotMatter) {
   std::vector<DecisionRow> decisions = spread_results();
   const Scalarisation plain(two_objectives(), decisions);
