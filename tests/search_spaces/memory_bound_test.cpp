@@ -367,7 +367,7 @@ std::optional<Configuration> drawn_instead(const SearchSpace& space, const std::
 
 TEST(MemoryBound, TakesOtherCategoriesWhereDrawsWithTheSameDoNotHelpAndNothingWhereNoneDo) {
   const SearchSpace space =
-      space_of(R"({"batch": {"type": "int", "min": 1, "max": 160}, "lr": {"type": "float", "min": 0, "max": 1},
+      space_of(R"({"batch": {"type": "int", "min": 1, "max": 400}, "lr": {"type": "float", "min": 0, "max": 1},
                                          "model": {"type": "categorical", "values": ["small", "medium", "large"]}})");
   const auto of = [](int batch, const char* model) {
     return Configuration{{"batch", std::int64_t{batch}}, {"model", std::string(model)}, {"lr", 0.25}};
@@ -377,8 +377,9 @@ TEST(MemoryBound, TakesOtherCategoriesWhereDrawsWithTheSameDoNotHelpAndNothingWh
     job.fails(of(batch, model)).fails(of(batch, model));
   const Configuration refused = of(60, "large");
   std::map<std::string, int> models;
-  for (int index = 0; index < 600; ++index) {
+  for (int index = 0; index < 700; ++index) {
     for (const auto choose : {MemoryBound::Choose::first, MemoryBound::Choose::nearest}) {
+      if (choose == MemoryBound::Choose::nearest && index >= 100) continue;
       const auto instead = job.bound.instead_of(refused, choose, Draws(3, 1, index));
       EXPECT_EQ(instead, drawn_instead(space, {"batch"}, job.bound, refused, choose, Draws(3, 1, index))) << index;
       ++models[instead ? std::get<std::string>(instead->at("model")) : "none"];
@@ -387,18 +388,24 @@ TEST(MemoryBound, TakesOtherCategoriesWhereDrawsWithTheSameDoNotHelpAndNothingWh
   EXPECT_EQ(models.size(), 4U) << "the first half of the draws and the second, and neither";
 }
 
-TEST(MemoryBound, WhatIsActiveOnOneSideAloneIsFarApart) {
-  const SearchSpace space = space_of(R"({"layers": {"type": "int", "min": 1, "max": 4},
-                                         "units_a": {"type": "int", "min": 1, "max": 9, "when": {"layers": [1, 2]}},
-                                         "units_b": {"type": "int", "min": 1, "max": 9, "when": {"layers": [3]}},
-                                         "units_c": {"type": "int", "min": 1, "max": 9, "when": {"layers": [1, 4]}}})");
-  const Configuration refused{{"layers", std::int64_t{2}}, {"units_a", std::int64_t{5}}};
-  const Learned job(space, false);
+// Where units are inactive only what is narrow and shallow fits, which is farther off than what has units.
+TEST(MemoryBound, WhatIsActiveOnOneSideAloneIsAsFarApartAsAScaleIsLong) {
+  const SearchSpace space =
+      space_of(R"({"depth": {"type": "int", "min": 1, "max": 9}, "layers": {"type": "int", "min": 1, "max": 9},
+                                         "units": {"type": "int", "min": 1, "max": 9, "when": {"layers": [3, 5]}},
+                                         "width": {"type": "int", "min": 1, "max": 9}})");
+  const auto of = [](int depth, int layers, int width) {
+    return Configuration{{"depth", std::int64_t{depth}}, {"layers", std::int64_t{layers}}, {"width", std::int64_t{width}}};
+  };
+  Learned job(space, false);
+  for (int i = 0; i < 2; ++i) job.fails(of(1, 1, 3)).fails(of(3, 1, 1));
   for (int index = 0; index < 100; ++index) {
-    const auto instead = job.bound.instead_of(refused, MemoryBound::Choose::nearest, Draws(3, 1, index));
-    EXPECT_EQ(instead, drawn_instead(space, {"layers", "units_a", "units_b", "units_c"}, job.bound, refused,
+    const auto instead = job.bound.instead_of(of(9, 4, 9), MemoryBound::Choose::nearest, Draws(3, 1, index));
+    ASSERT_TRUE(instead);
+    EXPECT_EQ(instead, drawn_instead(space, {"depth", "layers", "units", "width"}, job.bound, of(9, 4, 9),
                                      MemoryBound::Choose::nearest, Draws(3, 1, index)))
         << index;
+    EXPECT_TRUE(instead->contains("units"));
   }
 }
 
