@@ -1,6 +1,7 @@
 // The median rule and PASHA on hand-made results.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -175,24 +176,39 @@ TEST_F(ComparedTrials, HaveAResultAtTheRungBelowToo) {
   EXPECT_EQ(cap_.index(), 1);
 }
 
-// The cap of so many rungs after pairs of trials that change places twice, with these distances at the third rung (negative:
-// once), and a pair that changes them there first, so far apart at the second rung. Pairs are far from one another.
-int cap_after(const std::vector<double>& crossing, double difference, int rungs = 5) {
-  PashaCap cap(rungs);
-  int trial = 0;
-  const auto learn = [&](const std::vector<double>& one, const std::vector<double>& other) {
+// A cap that learns from pairs of trials, each far from the others, at the first three rungs.
+class PairsOfTrials {
+ public:
+  explicit PairsOfTrials(int rungs = 5) : cap_(rungs) {}
+
+  int cap() const { return cap_.index(); }
+  void learn(const std::vector<double>& one, const std::vector<double>& other) {
     for (int rung = 0; rung < 3; ++rung) {
-      const auto at = static_cast<std::size_t>(rung);
-      cap.learned(rung, {Standing::finite, 0, 1000.0 * trial + one[at], trial});
-      cap.learned(rung, {Standing::finite, 0, 1000.0 * trial + other[at], trial + 1});
+      learn(rung, one, trials_);
+      learn(rung, other, trials_ + 1);
     }
-    trial += 2;
-  };
-  for (const double distance : crossing) learn({0, 1, 2}, {1, 0, 2 + distance});
-  for (int rung = 1; rung < 3; ++rung) cap.learned(rung, {Standing::finite, 0, -1000, trial});  // it was not finite before
-  ++trial;
-  learn({0, 0, 1}, {difference + 4, difference, 0});
-  return cap.index();
+    trials_ += 2;
+  }
+  // Change places twice, and are so far apart at the third rung; negative: once.
+  void cross(double distance) { learn({0, 1, 2}, {1, 0, 2 + distance}); }
+  // Change places at the third rung first, and are so far apart at the second.
+  void disagree(double difference) { learn({0, 0, 1}, {difference + 4, difference, 0}); }
+
+ private:
+  void learn(int rung, const std::vector<double>& costs, int trial) {
+    const double cost = costs[static_cast<std::size_t>(rung)];
+    cap_.learned(rung, {std::isfinite(cost) ? Standing::finite : Standing::not_finite, 0, 1000.0 * (1 + trials_) + cost, trial});
+  }
+
+  PashaCap cap_;
+  int trials_ = 0;
+};
+
+int cap_after(const std::vector<double>& crossing, double difference, int rungs = 5) {
+  PairsOfTrials pairs(rungs);
+  for (const double distance : crossing) pairs.cross(distance);
+  pairs.disagree(difference);
+  return pairs.cap();
 }
 
 TEST(Pasha, TakesForNoiseWhatIsNoFartherApartThanNineInTenOfThePairsThatCrissCross) {
@@ -204,6 +220,14 @@ TEST(Pasha, TakesForNoiseWhatIsNoFartherApartThanNineInTenOfThePairsThatCrissCro
   EXPECT_EQ(cap_after(eleven, 11), 2);
   EXPECT_EQ(cap_after(eleven, 11.5), 3);
   EXPECT_EQ(cap_after({-1}, 0.5), 3) << "nothing criss-crosses: nothing is noise";
+}
+
+TEST(Pasha, ComparesAPairAtTheRungsWhereBothHaveAValue) {
+  PairsOfTrials pairs;
+  pairs.cross(3);
+  pairs.learn({std::numeric_limits<double>::quiet_NaN(), 1, -2}, {0, 0, 0});
+  pairs.disagree(3);
+  EXPECT_EQ(pairs.cap(), 2) << "the pair that changed places once is no measure of the noise";
 }
 
 TEST(Pasha, DoesNotRiseAboveTheHighestRung) {
