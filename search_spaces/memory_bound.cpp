@@ -30,22 +30,22 @@ bool all_numbers(const Domain& domain) {
 }
 
 MemoryEffect effect_in_xgboost(std::string_view name) {
-  struct Known {
+  struct Named {
     std::string_view name;
     MemoryEffect effect;
   };
   // The rest changes how a tree grows, not how large: or not so that it could be said beforehand.
-  constexpr std::array<Known, 9> kKnown{{{"max_depth", MemoryEffect::more_without_zero},
-                                         {"max_leaves", MemoryEffect::more_without_zero},
-                                         {"max_bin", MemoryEffect::more},
-                                         {"num_parallel_tree", MemoryEffect::more},
-                                         {"num_class", MemoryEffect::more},
-                                         {"min_child_weight", MemoryEffect::less},
-                                         {"gamma", MemoryEffect::less},
-                                         {"min_split_loss", MemoryEffect::less},
-                                         {"replicas", MemoryEffect::less}}};
-  const auto found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& known) { return known.name == name; });
-  return found == kKnown.end() ? MemoryEffect::none : found->effect;
+  constexpr std::array<Named, 9> kEffects{{{"max_depth", MemoryEffect::more_without_zero},
+                                           {"max_leaves", MemoryEffect::more_without_zero},
+                                           {"max_bin", MemoryEffect::more},
+                                           {"num_parallel_tree", MemoryEffect::more},
+                                           {"num_class", MemoryEffect::more},
+                                           {"min_child_weight", MemoryEffect::less},
+                                           {"gamma", MemoryEffect::less},
+                                           {"min_split_loss", MemoryEffect::less},
+                                           {"replicas", MemoryEffect::less}}};
+  const auto found = std::find_if(kEffects.begin(), kEffects.end(), [&](const Named& one) { return one.name == name; });
+  return found == kEffects.end() ? MemoryEffect::none : found->effect;
 }
 
 std::vector<std::string> words_of(std::string_view name) {

@@ -182,7 +182,7 @@ TEST(AshaRandomOrder, EveryStepFollowsTheRulesWithTiesAndFaults) {
 TEST(Asha, PromotionLeavesNoTrialWithoutAVerdictAtTheEnd) {
   const Outcomes values = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
   PolicyDriver driver(asha_spec(SchedulerType::asha_promotion, 9, 3), Goal::maximize, 5, 2, values);
-  while (!driver.running().empty()) driver.finish(0);
+  driver.finish_all();
   EXPECT_GT(driver.waiting(), 0);
   driver.close();
   EXPECT_EQ(driver.waiting(), 0);
@@ -191,7 +191,7 @@ TEST(Asha, PromotionLeavesNoTrialWithoutAVerdictAtTheEnd) {
 TEST(Asha, WithoutEarlyStoppingEveryTrialRunsToMaxResourceAtOnce) {
   const Outcomes values = [](int trial, std::int64_t) -> std::optional<double> { return -trial; };
   PolicyDriver driver(asha_spec(SchedulerType::none, 9, 3), Goal::maximize, 5, 2, values);
-  while (!driver.running().empty()) driver.finish(0);
+  driver.finish_all();
   EXPECT_EQ(driver.started().size(), 5U);
   for (const Segment& segment : driver.started()) EXPECT_EQ(segment.until_resource, 9);
   EXPECT_EQ(driver.completed().at({0, 0}).size(), 5U);

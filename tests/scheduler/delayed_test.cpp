@@ -23,19 +23,12 @@ SchedulerSpec spec_of(SchedulerType type, std::int64_t max_resource, int eta = 3
   return spec;
 }
 
-// The lesser, the better: a trial's number.
-const Outcomes kByNumber = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
-
 std::string started_of(const PolicyDriver& driver) {
   std::string text;
   for (const Segment& segment : driver.started()) {
     text += std::to_string(segment.trial) + "@" + std::to_string(segment.until_resource) + " ";
   }
   return text;
-}
-
-void finish_all(PolicyDriver& driver) {
-  while (!driver.running().empty()) driver.finish(0);
 }
 
 }  // namespace
@@ -45,8 +38,8 @@ TEST(DelayedPromotion, PromotesOneInEtaAndNotMoreWhenALaterTrialIsBetter) {
   const Outcomes falling = [](int trial, std::int64_t) -> std::optional<double> { return -trial; };
   PolicyDriver asha(spec_of(SchedulerType::asha_promotion, 3), Goal::minimize, 9, 1, falling);
   PolicyDriver delayed(spec_of(SchedulerType::asha_delayed, 3), Goal::minimize, 9, 1, falling);
-  finish_all(asha);
-  finish_all(delayed);
+  asha.finish_all();
+  delayed.finish_all();
   EXPECT_EQ(started_of(asha), "0@1 1@1 2@1 2@3 3@1 3@3 4@1 4@3 5@1 5@3 6@1 6@3 7@1 7@3 8@1 8@3 ");
   EXPECT_EQ(started_of(delayed), "0@1 1@1 2@1 2@3 3@1 4@1 5@1 5@3 6@1 7@1 8@1 8@3 ");
 }
@@ -54,7 +47,7 @@ TEST(DelayedPromotion, PromotesOneInEtaAndNotMoreWhenALaterTrialIsBetter) {
 TEST(DelayedPromotion, BreaksTiesByTheTrialsNumber) {
   const Outcomes equal = [](int, std::int64_t) -> std::optional<double> { return 0.5; };
   PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 9), Goal::minimize, 9, 1, equal);
-  finish_all(driver);
+  driver.finish_all();
   EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{0, 1, 2}));
   EXPECT_EQ(driver.promoted().at({0, 1}), (std::set<int>{0}));
 }
@@ -66,7 +59,7 @@ TEST(DelayedPromotion, NeverPromotesWhatIsNotFiniteOrFailedButCountsIt) {
     return trial;
   };
   PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 3), Goal::minimize, 3, 1, bad);
-  finish_all(driver);
+  driver.finish_all();
   EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{2}));
   EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{0, 1}));
   EXPECT_EQ(driver.decisions()[0].rule, "its value is not a finite number: such a trial never goes on");
@@ -75,7 +68,7 @@ TEST(DelayedPromotion, NeverPromotesWhatIsNotFiniteOrFailedButCountsIt) {
 
 TEST(DelayedPromotion, TrainsTheBestToTheEndWhenAllOthersAreDone) {
   PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 9), Goal::minimize, 5, 2, kByNumber);
-  finish_all(driver);
+  driver.finish_all();
   EXPECT_EQ(driver.completed().at({0, 2}), (std::set<int>{0}));
   EXPECT_EQ(driver.decisions().back().verdict, Verdict::completed);
   EXPECT_EQ(driver.decisions()[driver.decisions().size() - 2].rule,
@@ -89,14 +82,14 @@ TEST(DelayedPromotion, AStragglerDelaysNothingAndCountsWhenItComes) {
   while (driver.running().size() > 1) driver.finish(1);  // trial 0 is slow: it is the last to come
   ASSERT_EQ(driver.running().front().trial, 0);
   EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{1}));
-  finish_all(driver);
+  driver.finish_all();
   EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{0, 1}));
 }
 
 TEST(DelayedPromotion, WithMoreWorkersThanTrialsTheOthersFindNoWork) {
   PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 9), Goal::minimize, 4, 50, kByNumber);
   EXPECT_EQ(driver.running().size(), 4U);
-  finish_all(driver);
+  driver.finish_all();
   driver.close();
   EXPECT_EQ(driver.waiting(), 0);
   EXPECT_FALSE(driver.has_work());
@@ -167,7 +160,7 @@ TEST(RungAudit, ItsTrialsCountAtNoRungThatTheyPassed) {
   for (const bool misleads : {false, true}) {
     PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 243, 3, true), Goal::minimize, kAuditTrials + 54, 1,
                         misleads ? first_rung_misleads : falling);
-    finish_all(driver);
+    driver.finish_all();
     std::map<int, int> others;  // by rung
     std::map<int, int> all;
     for (const Segment& segment : driver.started()) {
@@ -245,7 +238,7 @@ TEST(RungAudit, CostsNoMoreThanAboutOneTrainingAndLeavesARungToStopAt) {
 TEST(RungAudit, IsMadeFromThreeTimesItsTrialsOn) {
   for (const int trials : {kAuditJobTrialsMin - 1, kAuditJobTrialsMin}) {
     PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 27, 3, true), Goal::minimize, trials, 1, kByNumber);
-    finish_all(driver);
+    driver.finish_all();
     const bool audited = std::any_of(driver.decisions().begin(), driver.decisions().end(),
                                      [](const Decision& one) { return one.rule == RungAudit::rule(); });
     EXPECT_EQ(audited, trials == kAuditJobTrialsMin) << trials;
@@ -255,7 +248,7 @@ TEST(RungAudit, IsMadeFromThreeTimesItsTrialsOn) {
 TEST(RungAudit, IsLeftOutWhereItWouldCostTooMuchOrTheJobIsSmall) {
   for (const auto& [max_resource, trials] : {std::pair{9, 60}, std::pair{27, 20}}) {
     PolicyDriver driver(spec_of(SchedulerType::automatic, max_resource, 3, true), Goal::minimize, trials, 1, kByNumber);
-    finish_all(driver);
+    driver.finish_all();
     for (const Decision& decision : driver.decisions()) {
       EXPECT_EQ(decision.rule.find("one of the first"), std::string::npos) << max_resource << ", " << trials;
     }
@@ -281,7 +274,7 @@ TEST(RungAudit, IsDecidedByThoseThatHaveAValueWhenOthersFail) {
 
 TEST(AsyncHyperband, StartsInEveryBracketAndCountsRungsWithinIt) {
   PolicyDriver driver(spec_of(SchedulerType::async_hyperband, 9), Goal::minimize, 40, 3, kByNumber);
-  finish_all(driver);
+  driver.finish_all();
   const auto levels = ladder(spec_of(SchedulerType::async_hyperband, 9));
   std::set<int> brackets;
   for (const Segment& segment : driver.started()) {
@@ -300,7 +293,7 @@ TEST(AsyncHyperband, LeavesTheLowestBracketWhenItsOrderSaysNothing) {
       return misleading && resource == 1 ? random_unit(8, {static_cast<std::uint64_t>(trial)}) : value;
     };
     PolicyDriver driver(spec_of(SchedulerType::async_hyperband, 27), Goal::minimize, 300, 4, outcomes);
-    finish_all(driver);
+    driver.finish_all();
     int bottom = 0;
     for (const Segment& segment : driver.started()) bottom += segment.trial >= 100 && segment.bracket == 0 && segment.rung == 0;
     return bottom;

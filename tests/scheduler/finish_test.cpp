@@ -80,7 +80,7 @@ TEST(Finish, ANextBestThatFailsTooIsFollowedByTheOneAfterIt) {
     return resource == 9 && trial < 2 ? std::nullopt : std::optional<double>(trial);
   };
   PolicyDriver driver(spec, Goal::minimize, 9, 3, outcomes);
-  while (!driver.running().empty()) driver.finish(0);
+  driver.finish_all();
   EXPECT_EQ(driver.completed().at({0, 2}), (std::set<int>{2}));
   EXPECT_EQ(driver.promoted().at({0, 1}), (std::set<int>{0, 1, 2}));
   EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{3, 4, 5, 6, 7, 8}));
@@ -114,10 +114,9 @@ TEST(Finish, WhoGoesOnInPlaceOfTheFailedWaitsForAWorkerAsThePromotedDo) {
 TEST(Finish, WhereNoTrialMeetsTheConstraintsOneReachesMaxResourceAndNoneGoesOnInItsPlace) {
   for (const SchedulerType type : {SchedulerType::successive_halving, SchedulerType::hyperband, SchedulerType::asha_promotion,
                                    SchedulerType::asha_stopping, SchedulerType::asha_delayed}) {
-    const Outcomes by_number = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
-    PolicyDriver driver(finish_spec(type), Goal::minimize, 4, 1, by_number);
+    PolicyDriver driver(finish_spec(type), Goal::minimize, 4, 1, kByNumber);
     driver.set_violations([](int trial) { return trial + 0.5; });
-    while (!driver.running().empty()) driver.finish(0);
+    driver.finish_all();
     const bool synchronous = type == SchedulerType::successive_halving || type == SchedulerType::hyperband;
     if (synchronous) {
       EXPECT_EQ(driver.waiting(), 0) << to_string(type);
@@ -143,7 +142,7 @@ TEST(Finish, WhereTheOneThatWentOnFailsAnotherThatBreaksAConstraintGoesOn) {
     };
     PolicyDriver driver(finish_spec(type), Goal::minimize, 4, 1, best_fail);
     driver.set_violations([](int trial) { return trial + 0.5; });
-    while (!driver.running().empty()) driver.finish(0);
+    driver.finish_all();
     const auto& completed = driver.completed();
     ASSERT_TRUE(completed.contains({0, 2})) << to_string(type);
     EXPECT_EQ(completed.at({0, 2}), (std::set<int>{2})) << to_string(type);
@@ -155,7 +154,7 @@ TEST(Finish, FromTheHighestRungNoneGoesOn) {
     return resource == 4 && trial == 0 ? std::nullopt : std::optional<double>(trial);
   };
   PolicyDriver driver(finish_spec(SchedulerType::successive_halving), Goal::minimize, 4, 1, fails_at_the_top);
-  while (!driver.running().empty()) driver.finish(0);
+  driver.finish_all();
   int at_the_top = 0;
   for (const Decision& one : driver.decisions()) {
     if (one.rung != 2) continue;
@@ -187,12 +186,11 @@ TEST(Finish, OnlyTheBestThatLostWaitAndNoLongerThanUntilOneHasFinished) {
   SchedulerSpec spec = finish_spec(SchedulerType::successive_halving);
   spec.max_resource = 9;
   spec.eta = 3;
-  const Outcomes by_number = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
-  PolicyDriver driver(spec, Goal::minimize, 9, 9, by_number);
+  PolicyDriver driver(spec, Goal::minimize, 9, 9, kByNumber);
   for (int i = 0; i < 9; ++i) driver.finish(0);
   EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{6, 7, 8}));
   EXPECT_EQ(driver.waiting(), 3);
-  while (!driver.running().empty()) driver.finish(0);
+  driver.finish_all();
   EXPECT_EQ(driver.stopped().at({0, 0}), (std::set<int>{3, 4, 5, 6, 7, 8}));
   EXPECT_EQ(driver.stopped().at({0, 1}), (std::set<int>{1, 2}));
   EXPECT_EQ(driver.waiting(), 0);

@@ -22,7 +22,7 @@ SchedulerSpec resource_spec(SchedulerType type, std::int64_t max_resource) {
 }
 
 void run_to_the_end(PolicyDriver& driver) {
-  while (!driver.running().empty()) driver.finish(0);
+  driver.finish_all();
   driver.close();
   EXPECT_EQ(driver.waiting(), 0);
 }
@@ -89,7 +89,7 @@ TEST(MedianStopping, MaximisesTheOtherWayRound) {
 
 TEST(Pasha, StaysAtTheSecondRungWhileTheOrderHoldsAndTrainsTheBestAlone) {
   PolicyDriver driver(resource_spec(SchedulerType::pasha, 81), Goal::minimize, 40, 4, kNumberIsCost);
-  while (!driver.running().empty()) driver.finish(0);
+  driver.finish_all();
   std::set<int> beyond;
   for (const Segment& segment : driver.started()) {
     if (segment.until_resource > 3) beyond.insert(segment.trial);

@@ -29,6 +29,10 @@ void PolicyDriver::finish(std::size_t index) {
   fill_workers();
 }
 
+void PolicyDriver::finish_all() {
+  while (!running_.empty()) finish(0);
+}
+
 void PolicyDriver::close() {
   std::vector<Decision> decisions;
   policy_->close(decisions, std::numeric_limits<std::size_t>::max());

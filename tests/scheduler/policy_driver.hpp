@@ -18,6 +18,9 @@ namespace tuneband::test {
 // The value of `trial` at `resource`; nothing: it fails on the way there.
 using Outcomes = std::function<std::optional<double>(int trial, std::int64_t resource)>;
 
+// The lesser, the better: a trial's number.
+inline const Outcomes kByNumber = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
+
 struct Segment {
   int trial = 0;
   int bracket = 0;
@@ -40,6 +43,8 @@ class PolicyDriver {
   const std::vector<Segment>& running() const { return running_; }
   // The `index`-th of them ends; free workers take what there is.
   void finish(std::size_t index);
+  // The first of them ends, again and again, until there is none.
+  void finish_all();
   void close();
 
   // (bracket, rung) -> trials.

@@ -22,20 +22,14 @@ SchedulerSpec spec_of(Promotion promotion, SchedulerType type = SchedulerType::a
   return spec;
 }
 
-// The lesser, the better: a trial's number.
-const Outcomes kByNumber = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
 // Of the contenders the last, whose value is the worst.
 const Model kLast = [](const std::vector<int>& contenders) { return contenders.back(); };
-
-void finish_all(PolicyDriver& driver) {
-  while (!driver.running().empty()) driver.finish(0);
-}
 
 }  // namespace
 
 TEST(PromotionByPrediction, LetsThoseGoOnWhomTheModelNamesAndNoMoreThanTheQuota) {
   PolicyDriver driver(spec_of(Promotion::prediction), Goal::minimize, 9, 1, kByNumber, kLast);
-  finish_all(driver);
+  driver.finish_all();
   EXPECT_EQ(driver.promoted().at({0, 0}), (Trials{2, 5, 8}));
   EXPECT_EQ(driver.promoted().at({0, 1}), (Trials{8}));
   EXPECT_EQ(driver.decisions().front().rule,
@@ -46,7 +40,7 @@ TEST(PromotionByPrediction, IsByValueWhereTheModelSaysNothingOrNamesWhoDoesNotWa
   const Model stranger = [](const std::vector<int>&) { return 77; };
   for (const Model& model : {Model(), stranger}) {
     PolicyDriver driver(spec_of(Promotion::prediction), Goal::minimize, 9, 1, kByNumber, model);
-    finish_all(driver);
+    driver.finish_all();
     EXPECT_EQ(driver.promoted().at({0, 0}), (Trials{0, 1, 2}));
   }
 }
@@ -57,9 +51,9 @@ TEST(PromotionByPrediction, AsksNobodyWherePromotionIsByValue) {
     return contenders.front();
   };
   PolicyDriver delayed(spec_of(Promotion::value), Goal::minimize, 9, 1, kByNumber, never);
-  finish_all(delayed);
+  delayed.finish_all();
   PolicyDriver asha(spec_of(Promotion::prediction, SchedulerType::asha_promotion), Goal::minimize, 9, 1, kByNumber, never);
-  finish_all(asha);
+  asha.finish_all();
 }
 
 TEST(PromotionByPrediction, AsksOnlyOfTrialsWithAFiniteValueAndNotOfOneAlone) {
@@ -74,7 +68,7 @@ TEST(PromotionByPrediction, AsksOnlyOfTrialsWithAFiniteValueAndNotOfOneAlone) {
     return contenders.back();
   };
   PolicyDriver driver(spec_of(Promotion::prediction), Goal::minimize, 9, 1, bad, model);
-  finish_all(driver);
+  driver.finish_all();
   EXPECT_EQ(driver.promoted().at({0, 0}), (Trials{2, 5, 8}));
   EXPECT_EQ(asked, (std::set<std::vector<int>>{{2, 5, 8}}));  // at the rung above
 }
@@ -191,7 +185,7 @@ TEST(PromotionByPrediction, OfAutoHasTheShareOfTheTrialsThatNoRungStops) {
     return contenders.front();
   };
   PolicyDriver driver(spec, Goal::minimize, 600, 1, kByNumber, model);
-  finish_all(driver);
+  driver.finish_all();
   std::size_t promotions = 0;
   for (const auto& [rung, trials] : driver.promoted()) promotions += trials.size();
   // The rungs are right here: the share falls from 0.15 to 0.1.

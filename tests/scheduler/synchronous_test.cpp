@@ -146,7 +146,7 @@ Outcomes by_table(std::map<std::int64_t, std::vector<std::optional<double>>> tab
 TEST(Synchronous, OneWorkerFinishesABracketBeforeItOpensTheNext) {
   const Outcomes values = [](int trial, std::int64_t) -> std::optional<double> { return trial; };
   PolicyDriver driver(spec_of(SchedulerType::hyperband, 4, 2), Goal::maximize, 10, 1, values);
-  while (!driver.running().empty()) driver.finish(0);
+  driver.finish_all();
   int bracket = 0;
   for (const Segment& segment : driver.started()) {
     EXPECT_GE(segment.bracket, bracket);
@@ -165,7 +165,7 @@ TEST(Synchronous, WorkersTakeFromTheNextBracketWhileARungWaitsForAStraggler) {
   EXPECT_EQ(driver.completed().at({2, 0}), (std::set<int>{7, 8, 9}));
   EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{3}));  // certain without trial 0; trial 2 is not
   driver.finish(0);
-  while (!driver.running().empty()) driver.finish(0);
+  driver.finish_all();
   EXPECT_EQ(driver.promoted().at({0, 0}), (std::set<int>{2, 3}));
 }
 
@@ -194,7 +194,7 @@ TEST(Synchronous, AWorkerGoesOnWithTheTrialItHasInMemory) {
 TEST(Synchronous, AVerdictSaysWhoWasAheadAndWhereTheCutWas) {
   const Outcomes values = by_table({{1, {0.9, 0.5, 0.7, 0.6}}, {2, {1, 1, 1, 1}}, {4, {1, 1, 1, 1}}});
   PolicyDriver driver(spec_of(SchedulerType::successive_halving, 4, 2), Goal::maximize, 4, 4, values);
-  while (!driver.running().empty()) driver.finish(0);
+  driver.finish_all();
   const auto of_trial_3 =
       std::find_if(driver.decisions().begin(), driver.decisions().end(), [](const Decision& r) { return r.trial == 3; });
   ASSERT_NE(of_trial_3, driver.decisions().end());

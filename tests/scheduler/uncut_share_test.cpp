@@ -115,7 +115,7 @@ std::pair<std::size_t, std::size_t> at_the_top(bool misleads) {
     return misleads && resource < 27 ? -worth : worth;
   };
   PolicyDriver driver(spec_of_uncut(), Goal::minimize, 400, 4, outcomes);
-  while (!driver.running().empty()) driver.finish(0);
+  driver.finish_all();
   return {driver.completed().at({0, 3}).size(), driver.completed().at({3, 0}).size()};
 }
 

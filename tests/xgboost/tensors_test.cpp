@@ -17,7 +17,7 @@ using debugger::files::TensorReader;
 using test::TrialOutcome;
 using test::TrialUnderTest;
 
-constexpr int kRounds = 7;
+constexpr int kTrainedRounds = 7;
 constexpr int kFeatures = 3;
 constexpr int kValidationRows = 40;
 constexpr const char* kNames[] = {"a", "b", "c"};
@@ -91,16 +91,16 @@ class LeftModel {
   BoosterHandle booster_ = nullptr;
 };
 
-struct Learning {
+struct Task {
   const char* name;
   const char* parameters;
   int classes = 2;
 };
 
-class XgboostTensorsAre : public testing::TestWithParam<Learning> {
+class XgboostTensorsAre : public testing::TestWithParam<Task> {
  protected:
   XgboostTensorsAre() {
-    const Learning& learning = GetParam();
+    const Task& learning = GetParam();
     Json trainer{{"type", "xgboost"},
                  {"data",
                   {{"train", data_.write("train.csv", table(0, 200, learning.classes))},
@@ -116,7 +116,7 @@ class XgboostTensorsAre : public testing::TestWithParam<Learning> {
     // A pause on the way: what came before it is read from the checkpoint.
     const TrialOutcome first = trial_->run(*runner, 0, 3);
     EXPECT_EQ(first.result.exit, kExitCompleted) << first.result.message;
-    const TrialOutcome second = trial_->run(*runner, 3, kRounds);
+    const TrialOutcome second = trial_->run(*runner, 3, kTrainedRounds);
     EXPECT_EQ(second.result.exit, kExitCompleted) << second.result.message;
     reader_.emplace(*TensorReader::open(trial_->order().trial_dir, 0));
   }
@@ -137,9 +137,9 @@ TEST_P(XgboostTensorsAre, WhatXgboostItselfSaysOfTheImportanceOfFeatures) {
     EXPECT_EQ(expected.size(), static_cast<std::size_t>(kFeatures))
         << "all are used: nothing else would be held against anything";
     for (const auto& [feature, share] : expected) {
-      const auto series = reader_->series("feature_importance/" + kind + "/" + feature, 0, kRounds);
-      ASSERT_EQ(series.size(), static_cast<std::size_t>(kRounds)) << kind << ' ' << feature << '\n' << trial_->log();
-      EXPECT_EQ(series.back().first, kRounds);
+      const auto series = reader_->series("feature_importance/" + kind + "/" + feature, 0, kTrainedRounds);
+      ASSERT_EQ(series.size(), static_cast<std::size_t>(kTrainedRounds)) << kind << ' ' << feature << '\n' << trial_->log();
+      EXPECT_EQ(series.back().first, kTrainedRounds);
       EXPECT_NEAR(series.back().second.summary.sum, share, 1e-6) << kind << ' ' << feature;
     }
   }
@@ -153,7 +153,7 @@ TEST_P(XgboostTensorsAre, TheContributionsThatXgboostItselfFindsWithAllTreesAtOn
   ASSERT_EQ(expected.size(), kValidationRows * groups * (kFeatures + 1));
   double largest = 0;
   for (std::size_t feature = 0; feature < kFeatures; ++feature) {
-    const auto stored = reader_->array(std::string("shap/") + kNames[feature], kRounds);
+    const auto stored = reader_->array(std::string("shap/") + kNames[feature], kTrainedRounds);
     ASSERT_TRUE(stored) << trial_->log();
     ASSERT_EQ(stored->bytes.size(), kValidationRows * groups * sizeof(double));
     const auto* values = reinterpret_cast<const double*>(stored->bytes.data());
@@ -192,7 +192,7 @@ TEST(XgboostJudging, IsDoneWithARoundBeforeTheNextOneBegins) {
   protocol::AssignmentOrder& order = trial.order();
   order.debug = Json::parse(R"({"save": {"every": 1}, "rules": [{"rule": "bound", "name": "third", "collections": ["metrics"],
                                 "reduction": "mean", "above": 0, "for_steps": 3}]})");
-  order.until_resource = kRounds;
+  order.until_resource = kTrainedRounds;
   order.epoch = 1;
   FindingReporter reporter;
   auto log = TrialLog::open(order.trial_dir);
@@ -202,14 +202,14 @@ TEST(XgboostJudging, IsDoneWithARoundBeforeTheNextOneBegins) {
   EXPECT_LE(reporter.found_after()[0].second, 3) << "no later round was trained";
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Learning, XgboostTensorsAre,
-    testing::Values(Learning{"Binary", R"({"objective": "binary:logistic", "max_depth": 3})"},
-                    Learning{"Classes", R"({"objective": "multi:softprob", "num_class": 3, "max_depth": 3})", 3},
-                    Learning{"ParallelTrees", R"({"objective": "binary:logistic", "num_parallel_tree": 2, "subsample": 0.8})"},
-                    Learning{"Dart", R"({"objective": "binary:logistic", "booster": "dart", "max_depth": 3})"},
-                    Learning{"Linear", R"({"objective": "binary:logistic", "booster": "gblinear"})"}),
-    [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Task, XgboostTensorsAre,
+                         testing::Values(Task{"Binary", R"({"objective": "binary:logistic", "max_depth": 3})"},
+                                         Task{"Classes", R"({"objective": "multi:softprob", "num_class": 3, "max_depth": 3})", 3},
+                                         Task{"ParallelTrees",
+                                              R"({"objective": "binary:logistic", "num_parallel_tree": 2, "subsample": 0.8})"},
+                                         Task{"Dart", R"({"objective": "binary:logistic", "booster": "dart", "max_depth": 3})"},
+                                         Task{"Linear", R"({"objective": "binary:logistic", "booster": "gblinear"})"}),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace tuneband::workers
