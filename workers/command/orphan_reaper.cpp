@@ -1,5 +1,6 @@
 #include "workers/command/orphan_reaper.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -17,6 +18,7 @@ namespace {
 constexpr std::string_view kTrialDirVariable = "TUNEBAND_TRIAL_DIR=";
 constexpr std::string_view kEpochVariable = "TUNEBAND_EPOCH=";
 constexpr int kPassesMax = 20;  // of killing what the last pass's victims started
+constexpr int kLooksMax = 100;  // at a process between two programs, a millisecond apart
 
 std::string mark_of(const os::ProcessInfo& worker) { return std::to_string(worker.pid) + "-" + std::to_string(worker.started); }
 
@@ -28,7 +30,18 @@ std::string pid_namespace(pid_t pid) {
   return std::filesystem::read_symlink(proc_file(pid, "ns/pid"), ignored).string();
 }
 
+bool is_empty(const std::string& file) {
+  std::ifstream content(file, std::ios::binary);
+  return content && content.peek() == std::ifstream::traits_type::eof();
+}
+
+// In the midst of execve(2) a process has its new program already, and neither arguments nor an environment yet.
+bool is_between_programs(pid_t pid) {
+  return is_empty(proc_file(pid, "environ")) && is_empty(proc_file(pid, "cmdline")) && !os::program_of(pid).empty();
+}
+
 std::optional<std::string> in_environment(pid_t pid, std::string_view name_and_equals) {
+  for (int look = 1; look < kLooksMax && is_between_programs(pid); ++look) ::poll(nullptr, 0, 1);
   std::ifstream file(proc_file(pid, "environ"), std::ios::binary);
   for (std::string variable; std::getline(file, variable, '\0');) {
     if (variable.starts_with(name_and_equals)) return variable.substr(name_and_equals.size());
