@@ -320,12 +320,12 @@ TEST_F(Run, ADirectoryIsLookedAtBesideItsServerAndWithTheLogOfOneThatWasKilled) 
   write_job(kHangsAfterOneStep, {{"max_trials", 2}});
   Child running = start({"run", "job.json", "--workers", "1", "--data-dir", "kept"});
   std::string seen;
-  for (int attempt = 0; attempt < 300 && seen.find("\tsteps\t") == std::string::npos; ++attempt) {
+  for (int attempt = 0; attempt < 300 && seen.find("\tsteps\trunning\t") == std::string::npos; ++attempt) {
     Child list = start({"list", "--data-dir", "kept"});
     list.wait();
     seen = list.said();
   }
-  EXPECT_NE(seen.find("running"), std::string::npos) << seen;
+  ASSERT_NE(seen.find("\tsteps\trunning\t"), std::string::npos) << seen;
   std::ifstream address(directory_ + "/kept/server.json");
   const pid_t server = Json::parse(address)["pid"].get<pid_t>();
   ASSERT_EQ(kill(server, SIGKILL), 0);
