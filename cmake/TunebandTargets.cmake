@@ -24,14 +24,18 @@ if(TUNEBAND_SANITIZE)
   endif()
 endif()
 
-# tuneband_library(NAME [FOLDERS folders...] [DEPENDS targets...]): every .cpp in this folder and those below it, but no main.
+# tuneband_library(NAME [COMPUTES] [FOLDERS folders...] [DEPENDS targets...]): every .cpp in this folder and those below it, but
+# no main. COMPUTES: without optimisation the tests take long.
 function(tuneband_library name)
-  cmake_parse_arguments(ARG "" "" "FOLDERS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "COMPUTES" "" "FOLDERS;DEPENDS" ${ARGN})
   list(TRANSFORM ARG_FOLDERS APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
   file(GLOB sources CONFIGURE_DEPENDS *.cpp ${patterns})
   list(FILTER sources EXCLUDE REGEX "/([a-z_]+_)?main\\.cpp$")
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC tuneband_options ${ARG_DEPENDS})
+  if(ARG_COMPUTES)
+    target_compile_options(${name} PRIVATE ${TUNEBAND_COMPUTES_OPTIONS})
+  endif()
 endfunction()
 
 # tuneband_program(NAME MAIN [DEPENDS targets...]): lands in bin/ of the build folder, and of where it is installed.
