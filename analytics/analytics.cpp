@@ -37,21 +37,25 @@ std::string time_text(const std::optional<Timestamp>& time) {
   return text;
 }
 
-std::string csv_header(const SearchSpace& space) {
+// What ranks a trial beside its first objective has columns in the jobs that have it.
+std::string csv_header(const JobSpec& spec) {
   std::string line;
   append_cell(line, "number");
-  for (const Parameter& parameter : space.parameters()) append_cell(line, "parameter." + parameter.name);
-  for (const std::string_view name : {"state", "bracket", "rung", "objective", "objective_resource", "started_at", "ended_at",
-                                      "training_seconds", "queue_seconds", "attempts", "segments", "worker", "replicas"}) {
+  for (const Parameter& parameter : spec.search_space.parameters()) append_cell(line, "parameter." + parameter.name);
+  for (const std::string_view name : {"state", "bracket", "rung", "objective"}) append_cell(line, name);
+  for (const Objective& objective : spec.more_objectives) append_cell(line, "objective." + objective.metric);
+  if (!spec.constraints.empty()) append_cell(line, "violation");
+  for (const std::string_view name : {"objective_resource", "started_at", "ended_at", "training_seconds", "queue_seconds",
+                                      "attempts", "segments", "worker", "replicas"}) {
     append_cell(line, name);
   }
   return line + "\r\n";
 }
 
-std::string csv_line(const TrialRow& row, const Configuration& configuration, const SearchSpace& space, Timestamp now) {
+std::string csv_line(const TrialRow& row, const Configuration& configuration, const JobSpec& spec, Timestamp now) {
   std::string line;
   append_cell(line, std::to_string(row.id.number));
-  for (const Parameter& parameter : space.parameters()) {
+  for (const Parameter& parameter : spec.search_space.parameters()) {
     const auto value = configuration.find(parameter.name);
     append_cell(line, value == configuration.end() ? "" : valid_utf8(to_string(value->second)));
   }
@@ -59,6 +63,10 @@ std::string csv_line(const TrialRow& row, const Configuration& configuration, co
   append_cell(line, std::to_string(row.bracket));
   append_cell(line, std::to_string(row.rung));
   append_cell(line, row.objective ? format_number(*row.objective) : "");
+  for (std::size_t i = 0; i < spec.more_objectives.size(); ++i) {
+    append_cell(line, row.objective && i < row.more_objectives.size() ? format_number(row.more_objectives[i]) : "");
+  }
+  if (!spec.constraints.empty()) append_cell(line, row.objective ? format_number(row.violation) : "");
   append_cell(line, row.objective ? std::to_string(row.objective_resource) : "");
   append_cell(line, time_text(row.started_at));
   append_cell(line, time_text(row.ended_at));
@@ -168,12 +176,12 @@ Result<void> Reader::analytics_csv(JobId job, Timestamp now, const Sink& sink) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<std::shared_ptr<const ParsedJob>> known = parsed_job(job);
   if (!known) return known.error();
-  const SearchSpace& space = (*known)->spec.search_space;
+  const JobSpec& spec = (*known)->spec;
 
-  std::string text = csv_header(space);
+  std::string text = csv_header(spec);
   Statement trials = select_all_trials();
   for (trials.query(job.value); trials.step();) {
-    text += csv_line(row_from<TrialRow>(trials), configuration_from_text(trials.text(kTrialConfigurationColumn)), space, now);
+    text += csv_line(row_from<TrialRow>(trials), configuration_from_text(trials.text(kTrialConfigurationColumn)), spec, now);
     hand_over(text, sink, kPieceBytes);
   }
   hand_over(text, sink, 0);

@@ -831,6 +831,27 @@ TEST_F(AnalyticsTest, WritesARowATrialAsCsv) {
       "3,gbtree,0.13,running,0,0,,,2026-03-01T12:00:00.100Z,,0,0.1,1,1,local-1-3f2a,1\r\n");
 }
 
+TEST_F(AnalyticsTest, WritesFurtherObjectivesAndTheViolationAsCsvWhereAJobHasThem) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  const Json first = {{"metric", "auc"}, {"goal", "maximize"}, {"constraints", {{{"metric", "ms"}, {"max", 5}}}}};
+  spec.erase("objective");
+  spec["objectives"] = {first, {{"metric", "size, in MB"}, {"goal", "minimize"}}};
+  job.spec_json = spec.dump();
+  TrialRow outside = ended_trial(1, 0, TrialState::completed, 0.9, 9);
+  outside.more_objectives = {12.5};
+  outside.violation = 0.25;
+  TrialRow lost = ended_trial(1, 1, TrialState::completed, 0.8, 9);
+  lost.more_objectives = {std::numeric_limits<double>::quiet_NaN()};
+  lost.violation = kInfinity;
+  write({job, outside, lost, ended_trial(1, 2, TrialState::failed, std::nullopt, 0)});
+  const std::string text = csv();
+  EXPECT_THAT(text, HasSubstr(",rung,objective,\"objective.size, in MB\",violation,objective_resource,"));
+  EXPECT_THAT(text, HasSubstr(",completed,0,0,0.9,12.5,0.25,9,"));
+  EXPECT_THAT(text, HasSubstr(",completed,0,0,0.8,nan,inf,9,"));
+  EXPECT_THAT(text, HasSubstr(",failed,0,0,,,,,"));
+}
+
 TEST_F(AnalyticsTest, StreamsManyTrialsInPieces) {
   std::vector<Write> writes = {running_job(1, "a")};
   constexpr int kMany = 3000;
