@@ -116,6 +116,7 @@ JobInfo job_from_json(const Json& json) {
   job.metric = text_of(field_of(json, "objective"), "metric");
   job.maximize = text_of(field_of(json, "objective"), "goal") != "minimize";
   job.more_metrics = list_from_json(json, "more_objectives", metric_from_json);
+  job.constrained = !field_of(json, "constraints").empty();
   job.scheduler = text_of(json, "scheduler");
   job.max_resource = integer_of(json, "max_resource");
   job.resource_name = text_of(json, "resource_name");
@@ -157,6 +158,8 @@ TrialInfo trial_from_json(const Json& json) {
   trial.resource = integer_of(json, "resource");
   trial.until_resource = integer_of(json, "until_resource");
   trial.objective = number_from_json(field_of(json, "objective"));
+  trial.more_objectives = list_from_json(json, "more_objectives", finite_from_json);
+  trial.violation = number_of(json, "violation");
   trial.objective_resource = integer_of(json, "objective_resource");
   trial.kept_value = number_from_json(field_of(json, "kept_value"));
   trial.kept_resource = integer_of(json, "kept_resource");
@@ -179,6 +182,7 @@ DecisionInfo decision_from_json(const Json& json) {
   decision.rung = int_of(json, "rung");
   decision.resource = integer_of(json, "resource");
   decision.value = number_from_json(field_of(json, "value"));
+  decision.more_values = list_from_json(json, "more_values", finite_from_json);
   decision.verdict = text_of(json, "verdict");
   decision.rank = int_of(json, "rank");
   decision.filled = int_of(json, "filled");

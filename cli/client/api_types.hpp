@@ -42,6 +42,7 @@ struct JobInfo {
   std::string metric;
   bool maximize = true;
   std::vector<std::string> more_metrics;  // of the objectives after the first
+  bool constrained = false;               // other metrics have bounds
   std::string scheduler;
   std::int64_t max_resource = 0;
   std::string resource_name;  // "rounds"
@@ -95,6 +96,8 @@ struct TrialInfo {
   std::int64_t resource = 0;
   std::int64_t until_resource = 0;
   std::optional<double> objective;
+  std::vector<double> more_objectives;  // of the objectives after the first
+  double violation = 0;                 // of the constraints; 0: all are met
   std::int64_t objective_resource = 0;
   std::optional<double> kept_value;  // of the trial's model, where it is that of its best round
   std::int64_t kept_resource = 0;
@@ -114,7 +117,8 @@ struct DecisionInfo {
   int bracket = 0;
   int rung = 0;
   std::int64_t resource = 0;
-  std::optional<double> value;  // nothing: it failed on the way
+  std::optional<double> value;      // nothing: it failed on the way
+  std::vector<double> more_values;  // of the objectives after the first
   std::string verdict;
   int rank = 0;
   int filled = 0;

@@ -26,11 +26,24 @@ Style style_of(const TrialInfo& trial) {
   return trial.state == "running" ? Style::accent : Style::plain;
 }
 
-Table trials_table(const std::vector<TrialInfo>& trials, Precision precision) {
+// Values that stand beside the first objective: those of the others, and how far the trial is outside of the constraints.
+std::vector<Cell> further_values(const TrialInfo& trial, const JobInfo& job, Precision precision) {
+  std::vector<Cell> cells;
+  for (std::size_t i = 0; i < job.more_metrics.size(); ++i) {
+    const bool has = trial.objective && i < trial.more_objectives.size();
+    cells.emplace_back(has ? format_value(trial.more_objectives[i], precision) : "-");
+  }
+  if (job.constrained) cells.emplace_back(trial.objective ? format_value(trial.violation, precision) : "-");
+  return cells;
+}
+
+Table trials_table(const std::vector<TrialInfo>& trials, const JobInfo& job, Precision precision) {
   const std::vector<std::string> names = parameter_names(trials);
   std::vector<Column> columns{{"trial", Align::right},    {"state"},
                               {"bracket", Align::right},  {"rung", Align::right},
                               {"resource", Align::right}, {"objective", Align::right}};
+  for (const std::string& metric : job.more_metrics) columns.push_back({metric, Align::right});
+  if (job.constrained) columns.push_back({"violation", Align::right});
   for (const std::string& name : names) columns.push_back({name, Align::right});
   for (const char* title : {"training", "queued", "attempts"}) columns.push_back({title, Align::right});
   columns.push_back({"worker"});
@@ -42,6 +55,7 @@ Table trials_table(const std::vector<TrialInfo>& trials, Precision precision) {
     std::vector<Cell> row{std::to_string(trial.number),   Cell(trial.state, style_of(trial)),
                           std::to_string(trial.bracket),  std::to_string(trial.rung),
                           std::to_string(trial.resource), format_value(trial.objective, precision)};
+    for (Cell& cell : further_values(trial, job, precision)) row.push_back(std::move(cell));
     for (const std::string& name : names) {
       const bool has = trial.configuration.is_object() && trial.configuration.contains(name);
       row.push_back(has ? format_parameter(trial.configuration[name], precision) : "-");
@@ -68,6 +82,8 @@ Finished list_trials(Session session, const TrialsOptions& options) {
     session.console.print_json({{"trials", std::move(trials)}});
     return kExitOk;
   }
+  const auto job = session.api.job(options.job);
+  if (!job) return job.error();
   std::vector<TrialInfo> trials;
   for (const Json& item : *items) trials.push_back(trial_from_json(item));
   const bool readable = session.console.terminal().interactive;
@@ -75,7 +91,7 @@ Finished list_trials(Session session, const TrialsOptions& options) {
     session.console.print("no such trials");
     return kExitOk;
   }
-  session.console.print_table(trials_table(trials, readable ? Precision::readable : Precision::exact));
+  session.console.print_table(trials_table(trials, *job, readable ? Precision::readable : Precision::exact));
   return kExitOk;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/format.hpp"
@@ -29,6 +30,15 @@ std::string cutoff_text(const DecisionInfo& decision, const JobInfo& job) {
   if (gap == 0) return fmt::format(" The last value to go on was {} too: of equals the lower trial number is ahead.", cutoff);
   const bool beyond = job.better(*decision.value, *decision.cutoff);
   return fmt::format(" The last value to go on was {}: its own was {:.3g} {}.", cutoff, gap, beyond ? "better" : "worse");
+}
+
+// "validation-auc was 0.75, ms 12.5 and size 3"
+std::string values_text(const DecisionInfo& decision, const JobInfo& job) {
+  std::vector<std::string> words{fmt::format("{} was {}", job.metric, format_value(*decision.value, Precision::readable))};
+  for (std::size_t i = 0; i < std::min(decision.more_values.size(), job.more_metrics.size()); ++i) {
+    words.push_back(fmt::format("{} {}", job.more_metrics[i], format_value(decision.more_values[i], Precision::readable)));
+  }
+  return join_and(words);
 }
 
 std::string rank_text(const DecisionInfo& decision) {
@@ -64,7 +74,7 @@ std::string explain_decision(const DecisionInfo& decision, const JobInfo& job) {
   if (!decision.value && decision.rule.starts_with("a rule of the debugger"))
     return where + "a rule of the debugger stopped it on the way; its slot was given up, as a failure's is.";
   if (!decision.value) return where + "it failed on the way, and its slot was given up.";
-  const std::string value = fmt::format("{} was {}", job.metric, format_value(*decision.value, Precision::readable));
+  const std::string value = values_text(decision, job);
   if (decision.verdict == "waiting") {
     return where + value + ". It waits: the verdict is not certain until more trials have arrived at this rung.";
   }

@@ -158,6 +158,21 @@ Outcome<std::optional<BestReport>> fetch_best(ApiClient& api, std::string_view j
   return std::optional<BestReport>(std::move(best));
 }
 
+namespace {
+
+void print_further_objectives(Console& console, const JobInfo& job, const TrialInfo& trial) {
+  const bool readable = console.terminal().interactive;
+  for (std::size_t i = 0; i < std::min(trial.more_objectives.size(), job.more_metrics.size()); ++i) {
+    const std::string value = format_value(trial.more_objectives[i], readable ? Precision::readable : Precision::exact);
+    if (readable)
+      console.field("", fmt::format("{}  {}", value, job.more_metrics[i]));
+    else
+      console.field("objective." + job.more_metrics[i], value);
+  }
+}
+
+}  // namespace
+
 void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   const TrialInfo& trial = best.trial;
   const bool readable = console.terminal().interactive;
@@ -173,9 +188,11 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
                         {value, Style::good},
                         {fmt::format("{}  {}, {}", error.empty() ? "" : " ± " + error, job.metric, where)}},
                        kFieldNameWidth);
+    print_further_objectives(console, job, trial);
   } else {
     console.field("best", value);
     console.field("metric", job.metric);
+    print_further_objectives(console, job, trial);
     console.field("trial", std::to_string(trial.number));
     console.field(job.resource_name, std::to_string(trial.objective_resource));
     if (kept) console.field("kept", std::to_string(trial.kept_resource));

@@ -39,6 +39,13 @@ class Commands : public testing::Test {
     return summary;
   }
 
+  static Json job_of_two_objectives() {
+    Json job = test::example_job();
+    job["more_objectives"] = {{{"metric", "ms"}, {"goal", "minimize"}}};
+    job["constraints"] = {{{"metric", "size"}, {"min", nullptr}, {"max", 10}}};
+    return job;
+  }
+
   std::string write_job(const std::string& text) {
     const std::string path = directory_ + "/job.json";
     std::ofstream(path) << text;
@@ -339,6 +346,35 @@ TEST_F(Commands, TrialsHaveAColumnForEachParameter) {
             "trial\tstate\tbracket\trung\tresource\tobjective\teta\tmax_depth\ttraining\tqueued\tattempts\tworker\n"
             "5\tcompleted\t0\t2\t27\t0.7628\t0.07724933231857989\t3\t1.56\t0.25\t1\tlocal-1\n"
             "2\tstopped\t0\t1\t9\t0.7476\t0.0594869238111321\t5\t0.48\t0.25\t1\tlocal-2\n");
+}
+
+TEST_F(Commands, TrialsHaveAColumnForEachFurtherObjectiveAndOneForConstraints) {
+  server_.answer_anything("GET /v1/jobs/8", job_of_two_objectives().dump());
+  Json trials = test::recorded_reply("trials_best");
+  Json& some = trials["trials"];
+  some[0]["more_objectives"] = {12.5};
+  some[0]["violation"] = 0.25;
+  some[1]["objective"] = nullptr;
+  server_.answer_anything("GET /v1/jobs/8/trials?sort=objective&limit=2", trials.dump());
+  ASSERT_TRUE(list_trials(session(), {"8", "", "objective", 2}));
+  EXPECT_EQ(
+      out_.str(),
+      "trial\tstate\tbracket\trung\tresource\tobjective\tms\tviolation\teta\tmax_depth\ttraining\tqueued\tattempts\tworker\n"
+      "5\tcompleted\t0\t2\t27\t0.7628\t12.5\t0.25\t0.07724933231857989\t3\t1.56\t0.25\t1\tlocal-1\n"
+      "2\tstopped\t0\t1\t9\t-\t-\t-\t0.0594869238111321\t5\t0.48\t0.25\t1\tlocal-2\n");
+}
+
+TEST_F(Commands, TheBestOfSeveralObjectivesIsShownWithAllOfThem) {
+  server_.answer_anything("GET /v1/jobs/8", job_of_two_objectives().dump());
+  Json best = test::recorded_reply("best");
+  best["trial"]["more_objectives"] = {12.5};
+  server_.answer_anything("GET /v1/jobs/8/best", best.dump());
+  ASSERT_TRUE(show_best(session(), "8"));
+  EXPECT_NE(out_.str().find("metric\tvalidation-auc\nobjective.ms\t12.5\ntrial\t5\n"), std::string::npos) << out_.str();
+  out_.str("");
+  Console terminal(Terminal{.seen = true, .interactive = true}, out_, err_, false);
+  ASSERT_TRUE(show_best({api_, terminal}, "8"));
+  EXPECT_NE(out_.str().find("validation-auc, trial 5 at 27 rounds\n           12.5  ms\n"), std::string::npos) << out_.str();
 }
 
 TEST_F(Commands, SubmitSendsTheDocumentAsItIsAndWhereItLies) {

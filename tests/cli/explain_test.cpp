@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cli/terminal/explain_text.hpp"
@@ -47,6 +48,14 @@ TEST(Explain, APromotedTrialIsToldByHowMuch) {
             "Rung 1 of bracket 0 (9 rounds): validation-auc was 0.78, rank 1 of 9. It was promoted to the next rung: the rung is "
             "full; the "
             "best 3 go on. The last value to go on was 0.765: its own was 0.015 better. Nothing was ahead of it.");
+}
+
+TEST(Explain, OfSeveralObjectivesAllValuesAreTold) {
+  Json job = test::example_job();
+  job["more_objectives"] = {{{"metric", "ms"}, {"goal", "minimize"}}, {{"metric", "size"}, {"goal", "minimize"}}};
+  Json decision = {{"resource", 9}, {"value", 0.75}, {"more_values", {12.5, "nan"}}, {"verdict", "waiting"}};
+  EXPECT_THAT(explain_decision(decision_from_json(decision), job_from_json(job)),
+              testing::HasSubstr("validation-auc was 0.75, ms 12.5 and size nan. It waits"));
 }
 
 TEST(Explain, AtATieTheStoppedOneIsToldWhoIsAhead) {
