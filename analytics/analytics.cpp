@@ -125,7 +125,7 @@ views::Costs Reader::costs(const Known& job, Timestamp now) {
   // A comparison with NULL counts as no value; 9e999 is SQLite's infinity.
   Statement measured = connection_.prepare(
       "SELECT count(*), coalesce(sum(objective IS NULL OR abs(objective) = 9e999), 0), "
-      "min(number) FILTER (WHERE objective IS NULL OR abs(objective) = 9e999) FROM trials "
+      "min(number) FILTER (WHERE objective IS NULL OR abs(objective) = 9e999), coalesce(sum(violation > 0), 0) FROM trials "
       "WHERE job = ? AND (objective IS NOT NULL OR objective_is_nan = 1 OR exit_class = 'nan_metric')");
   measured.query(row.id.value).step();
   views::Costs costs;
@@ -139,6 +139,7 @@ views::Costs Reader::costs(const Known& job, Timestamp now) {
   costs.trials_measured = measured.integer(0);
   costs.trials_not_finite = measured.integer(1);
   read_column(measured, 2, costs.first_not_finite);
+  costs.trials_violating = measured.integer(3);
   return costs;
 }
 

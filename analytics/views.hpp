@@ -291,11 +291,12 @@ struct Costs {
   std::int64_t trials_measured = 0;
   std::int64_t trials_not_finite = 0;
   std::optional<std::int64_t> first_not_finite;
+  std::int64_t trials_violating = 0;
 };
 BOOST_DESCRIBE_STRUCT(Costs, (),
                       (resource_spent, training_seconds, wall_seconds, resource_without_stopping,
                        training_seconds_without_stopping, resource_saved, training_seconds_saved, trials_measured,
-                       trials_not_finite, first_not_finite))
+                       trials_not_finite, first_not_finite, trials_violating))
 
 // A trial in Analytics: a row of its table.
 struct TableTrial {

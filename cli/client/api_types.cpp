@@ -46,6 +46,10 @@ bool boolean_of(const Json& json, const char* name) {
 std::string metric_from_json(const Json& json) { return text_of(json, "metric"); }
 double finite_from_json(const Json& json) { return number_from_json(json).value_or(0); }
 
+ConstraintInfo constraint_from_json(const Json& json) {
+  return {text_of(json, "metric"), number_from_json(field_of(json, "min")), number_from_json(field_of(json, "max"))};
+}
+
 std::optional<std::int64_t> time_of(const Json& json, const char* name) { return parse_time(text_of(json, name)); }
 
 std::optional<BestInfo> best_of(const Json& json, const char* name) {
@@ -116,7 +120,7 @@ JobInfo job_from_json(const Json& json) {
   job.metric = text_of(field_of(json, "objective"), "metric");
   job.maximize = text_of(field_of(json, "objective"), "goal") != "minimize";
   job.more_metrics = list_from_json(json, "more_objectives", metric_from_json);
-  job.constrained = !field_of(json, "constraints").empty();
+  job.constraints = list_from_json(json, "constraints", constraint_from_json);
   job.scheduler = text_of(json, "scheduler");
   job.max_resource = integer_of(json, "max_resource");
   job.resource_name = text_of(json, "resource_name");
@@ -208,6 +212,7 @@ SummaryInfo summary_from_json(const Json& json) {
   summary.trials_measured = integer_of(json, "trials_measured");
   summary.trials_not_finite = integer_of(json, "trials_not_finite");
   summary.first_not_finite = integer_of(json, "first_not_finite");
+  summary.trials_violating = integer_of(json, "trials_violating");
   return summary;
 }
 

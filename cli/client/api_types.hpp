@@ -32,6 +32,13 @@ struct TrialCounts {
   std::int64_t ended() const { return completed + stopped + failed + cancelled; }
 };
 
+// A bound on a metric from one side or both.
+struct ConstraintInfo {
+  std::string metric;
+  std::optional<double> min;
+  std::optional<double> max;
+};
+
 struct JobInfo {
   std::int64_t id = 0;
   std::string name;
@@ -42,7 +49,7 @@ struct JobInfo {
   std::string metric;
   bool maximize = true;
   std::vector<std::string> more_metrics;  // of the objectives after the first
-  bool constrained = false;               // other metrics have bounds
+  std::vector<ConstraintInfo> constraints;
   std::string scheduler;
   std::int64_t max_resource = 0;
   std::string resource_name;  // "rounds"
@@ -140,6 +147,7 @@ struct SummaryInfo {
   std::int64_t trials_measured = 0;
   std::int64_t trials_not_finite = 0;  // NaN or infinite
   std::int64_t first_not_finite = 0;   // the number of one, where there is one
+  std::int64_t trials_violating = 0;   // of trials_measured: outside of the constraints
 };
 
 struct BestOfReplicas {

@@ -87,8 +87,9 @@ Finished show_best(Session session, const std::string& job) {
   const auto best = fetch_best(session.api, job);
   if (!best) return best.error();
   if (!*best)
-    return bad_input("no trial of " + info->name + " has a value yet", "",
-                     "`tuneband describe " + info->name + "` says how far it is");
+    return bad_input(fmt::format("no trial of {} has a value {}", info->name,
+                                 info->constraints.empty() ? "yet" : "that meets the constraints"),
+                     "", "`tuneband describe " + info->name + "` says how far it is");
   if (session.console.json()) {
     session.console.print_json((**best).document);
   } else {

@@ -33,7 +33,7 @@ std::vector<Cell> further_values(const TrialInfo& trial, const JobInfo& job, Pre
     const bool has = trial.objective && i < trial.more_objectives.size();
     cells.emplace_back(has ? format_value(trial.more_objectives[i], precision) : "-");
   }
-  if (job.constrained) cells.emplace_back(trial.objective ? format_value(trial.violation, precision) : "-");
+  if (!job.constraints.empty()) cells.emplace_back(trial.objective ? format_value(trial.violation, precision) : "-");
   return cells;
 }
 
@@ -43,7 +43,7 @@ Table trials_table(const std::vector<TrialInfo>& trials, const JobInfo& job, Pre
                               {"bracket", Align::right},  {"rung", Align::right},
                               {"resource", Align::right}, {"objective", Align::right}};
   for (const std::string& metric : job.more_metrics) columns.push_back({metric, Align::right});
-  if (job.constrained) columns.push_back({"violation", Align::right});
+  if (!job.constraints.empty()) columns.push_back({"violation", Align::right});
   for (const std::string& name : names) columns.push_back({name, Align::right});
   for (const char* title : {"training", "queued", "attempts"}) columns.push_back({title, Align::right});
   columns.push_back({"worker"});

@@ -290,10 +290,13 @@ void print_tensors(Console& console, const Json& answer, const JobInfo& job) {
 void print_best_of(Console& console, const JobSummary& summary) {
   const JobInfo& job = summary.job;
   if (!summary.best) {
-    const bool only_nan = summary.costs.trials_measured > 0;
-    console.field("best", only_nan      ? "nothing: no value is a finite number"
-                          : job.ended() ? "nothing: no trial has a value"
-                                        : "nothing yet: no trial has a value");
+    const SummaryInfo& costs = summary.costs;
+    const bool only_nan = costs.trials_measured > 0;
+    const bool outside = costs.trials_violating > 0 && costs.trials_measured > costs.trials_not_finite;
+    console.field("best", fmt::format("nothing{}: {}", job.ended() || (only_nan && !outside) ? "" : " yet",
+                                      outside    ? "no trial meets the constraints"
+                                      : only_nan ? "no value is a finite number"
+                                                 : "no trial has a value"));
     return;
   }
   print_best(console, job, {*summary.best, summary.model, summary.test_value, Json()});
@@ -306,6 +309,25 @@ void print_best_of(Console& console, const JobSummary& summary) {
 // What the job was expected to spend when it was submitted.
 std::string planned_text(const PlanInfo& plan) {
   return plan.bounded ? fmt::format(" of {}{} planned", plan.exact ? "" : "about ", plan.total_resource) : "";
+}
+
+// "size at most 10 and recall at least 0.8"
+std::string constraints_text(const std::vector<ConstraintInfo>& constraints) {
+  std::vector<std::string> words;
+  const auto shown = [](const std::optional<double>& bound) { return format_value(bound, Precision::exact); };
+  for (const ConstraintInfo& one : constraints) {
+    words.push_back(one.min && one.max ? fmt::format("{} from {} to {}", one.metric, shown(one.min), shown(one.max))
+                    : one.min          ? fmt::format("{} at least {}", one.metric, shown(one.min))
+                                       : fmt::format("{} at most {}", one.metric, shown(one.max)));
+  }
+  return join_and(words);
+}
+
+void print_constraints(Console& console, const JobSummary& summary) {
+  if (summary.job.constraints.empty()) return;
+  const std::int64_t measured = summary.costs.trials_measured;
+  console.field("within", fmt::format("{}: {} of {}", constraints_text(summary.job.constraints),
+                                      measured - summary.costs.trials_violating, format_count(measured, "trial")));
 }
 
 void print_state(Console& console, const JobSummary& summary) {
@@ -341,6 +363,7 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   const JobSummary summary = job_summary_from_json(*answer);
   print_heading(console, summary.job);
   print_best_of(console, summary);
+  print_constraints(console, summary);
   print_not_finite(console, summary.costs, summary.job);
   print_state(console, summary);
   print_failures(console, summary.failures);

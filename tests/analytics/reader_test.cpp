@@ -720,6 +720,17 @@ TEST_F(AnalyticsTest, CountsTheTrialsWhoseValueIsNotFinite) {
   EXPECT_EQ(summary["first_not_finite"], 1);
 }
 
+TEST_F(AnalyticsTest, CountsTheMeasuredTrialsThatViolateTheConstraints) {
+  TrialRow near = ended_trial(1, 1, TrialState::stopped, 0.8, 3);
+  near.violation = 0.01;
+  TrialRow unknown = ended_trial(1, 2, TrialState::completed, 0.8, 9);
+  unknown.violation = kInfinity;
+  write({running_job(1, "a"), ended_trial(1, 0, TrialState::completed, 0.9, 9), near, unknown,
+         ended_trial(1, 3, TrialState::failed, std::nullopt, 0)});
+  EXPECT_EQ(analytics()["summary"]["trials_measured"], 3);
+  EXPECT_EQ(analytics()["summary"]["trials_violating"], 2);
+}
+
 TEST_F(AnalyticsTest, HasNoTrialWithoutAFiniteValueWhereAllHaveOne) {
   write({running_job(1, "a"), ended_trial(1, 0, TrialState::completed, 0.9, 9)});
   EXPECT_EQ(analytics()["summary"]["trials_not_finite"], 0);

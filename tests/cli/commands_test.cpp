@@ -206,6 +206,40 @@ TEST_F(Commands, DescribeCountsValuesThatAreNotFiniteAndAdvises) {
       << some;
 }
 
+TEST_F(Commands, DescribeTellsTheConstraintsAndHowManyTrialsMeetThem) {
+  const auto describe_with = [&](const std::string& name, const char* state, const char* costs, bool best) {
+    Json job = job_of_two_objectives();
+    job["name"] = name;
+    job["state"] = state;
+    job["constraints"].push_back({{"metric", "recall"}, {"min", 0.8}, {"max", nullptr}});
+    job["constraints"].push_back({{"metric", "depth"}, {"min", 1}, {"max", 2.5}});
+    Json summary = example_summary(job);
+    summary["summary"].update(Json::parse(costs));
+    if (!best) summary["best"] = nullptr;
+    server_.answer("GET /v1/jobs/" + name + "/summary", summary.dump());
+    out_.str("");
+    EXPECT_TRUE(describe_job(session(), name));
+    return out_.str();
+  };
+  const std::string some = describe_with("some", "running", R"({"trials_measured": 12, "trials_violating": 5})", true);
+  EXPECT_THAT(some,
+              testing::HasSubstr("\nwithin\tsize at most 10, recall at least 0.8 and depth from 1 to 2.5: 7 of 12 trials\n"));
+  const char* all = R"({"trials_measured": 12, "trials_not_finite": 3, "trials_violating": 12})";
+  EXPECT_THAT(describe_with("all", "failed", all, false), testing::HasSubstr("best\tnothing: no trial meets the constraints\n"));
+  EXPECT_THAT(describe_with("now", "running", all, false),
+              testing::HasSubstr("best\tnothing yet: no trial meets the constraints\n"));
+  const char* none = R"({"trials_measured": 0, "trials_violating": 0})";
+  EXPECT_THAT(describe_with("none", "running", none, false), testing::HasSubstr("best\tnothing yet: no trial has a value\n"));
+}
+
+TEST_F(Commands, BestOfAJobThatNoTrialKeepsWithinItsConstraintsSaysSo) {
+  server_.answer_anything("GET /v1/jobs/8", job_of_two_objectives().dump());
+  server_.answer("GET /v1/jobs/8/best", test::recorded_reply("best_of_none").dump(), 404);
+  const auto finished = show_best(session(), "8");
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().errors[0].message, "no trial of direct-marketing has a value that meets the constraints");
+}
+
 TEST_F(Commands, DescribeTellsWhatTrialsWaitFor) {
   Json job = test::example_job();
   job["waiting"] = {{"no free worker", 2}, {"rung not full", 1}};

@@ -277,6 +277,7 @@ export interface Costs {
   trials_measured: number;
   trials_not_finite: number;
   first_not_finite: number | null;
+  trials_violating: number;
 }
 
 export interface Failure {
