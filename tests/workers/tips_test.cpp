@@ -244,10 +244,18 @@ bool can_mount() {
   return status == 0;
 }
 
+// The thread sanitizer has threads of its own in each process, which count too.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kProcessesCanBeCounted = false;
+#else
+constexpr bool kProcessesCanBeCounted = true;
+#endif
+
 bool can_be_shown(const Json& one) {
   if (one.contains("mounts") && !can_mount()) return false;
   const Json limits = one.value("with", Json::object()).value("limits", Json::object());
   if (limits.contains("addresses_mb") && !os::kAddressesCanBeLimited) return false;
+  if (limits.contains("processes") && !kProcessesCanBeCounted) return false;
   const std::string needs = one.value("needs", "");
   if (needs == "root") return ::geteuid() == 0;
   if (needs == "no GPU") return !machine_has_gpu();
