@@ -51,11 +51,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
   constexpr std::size_t kWordSizeMax = 100;  // a longer word is nobody's slip of the pen
   if (word.size() > kWordSizeMax) return std::nullopt;
+  const auto goes_on = [&](const std::string& candidate) {  // "asha_promotion" for "asha"
+    return candidate.size() > word.size() && candidate.starts_with(word) && candidate[word.size()] == '_';
+  };
   std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   std::optional<std::string> best;
   for (const std::string& candidate : candidates) {
+    if (!word.empty() && goes_on(candidate)) return candidate;
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
+    if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
       best_distance = distance;
       best = candidate;
     }

@@ -16,7 +16,7 @@ std::string format_number(double value);
 // The whole text as a double ("nan" and "inf" in any case included), or nothing.
 std::optional<double> parse_number(std::string_view text);
 
-// The candidate closest to `word` by edit distance, when close enough to be what was meant.
+// The first candidate that goes on from `word` with a `_`, else the closest by edit distance, when close enough to be meant.
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
 // "did you mean `x`?" or "".

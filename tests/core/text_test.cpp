@@ -62,6 +62,19 @@ TEST(Nearest, FindsASlipOfThePenAndNothingElse) {
   EXPECT_EQ(did_you_mean("unrelated", words), "");
 }
 
+TEST(Nearest, TakesWhatGoesOnFromAWholeWordBeforeASlipOfThePen) {
+  const std::vector<std::string> types{"pasha", "asha_promotion", "asha_stopping"};
+  EXPECT_EQ(nearest("asha", types), "asha_promotion");
+  EXPECT_EQ(nearest("pash", types), "pasha") << "no whole word ends there";
+}
+
+TEST(Nearest, IsNothingForAWordThatSharesNothing) {
+  const std::vector<std::string> parameters{"lr", "opt"};
+  EXPECT_EQ(nearest("", parameters), std::nullopt);
+  EXPECT_EQ(nearest("x", parameters), std::nullopt);
+  EXPECT_EQ(nearest("l", parameters), "lr");
+}
+
 TEST(OneOf, ReadsAsASentence) {
   EXPECT_EQ(one_of(std::vector<std::string>{"a"}), "a");
   EXPECT_EQ(one_of(std::vector<std::string>{"a", "b"}), "a or b");
