@@ -5,10 +5,11 @@
 
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <optional>
+#include <sstream>
 #include <vector>
 
+#include "os/file_text.hpp"
 #include "os/process_table.hpp"
 
 namespace tuneband::workers {
@@ -30,20 +31,21 @@ std::string pid_namespace(pid_t pid) {
   return std::filesystem::read_symlink(proc_file(pid, "ns/pid"), ignored).string();
 }
 
-bool is_empty(const std::string& file) {
-  std::ifstream content(file, std::ios::binary);
-  return content && content.peek() == std::ifstream::traits_type::eof();
-}
-
-// In the midst of execve(2) a process has its new program already, and neither arguments nor an environment yet.
-bool is_between_programs(pid_t pid) {
-  return is_empty(proc_file(pid, "environ")) && is_empty(proc_file(pid, "cmdline")) && !os::program_of(pid).empty();
+// "" where it has none, or none that may be read. In the midst of execve(2) a process has its new program already, and neither
+// arguments nor an environment yet: that is waited for.
+std::string environment_of(pid_t pid) {
+  for (int look = 1;; ++look) {
+    const auto text = os::read_small_file(proc_file(pid, "environ"));
+    const bool between_programs =
+        text == "" && os::read_small_file(proc_file(pid, "cmdline")) == "" && !os::program_of(pid).empty();
+    if (!between_programs || look == kLooksMax) return text.value_or("");
+    ::poll(nullptr, 0, 1);
+  }
 }
 
 std::optional<std::string> in_environment(pid_t pid, std::string_view name_and_equals) {
-  for (int look = 1; look < kLooksMax && is_between_programs(pid); ++look) ::poll(nullptr, 0, 1);
-  std::ifstream file(proc_file(pid, "environ"), std::ios::binary);
-  for (std::string variable; std::getline(file, variable, '\0');) {
+  std::istringstream variables(environment_of(pid));
+  for (std::string variable; std::getline(variables, variable, '\0');) {
     if (variable.starts_with(name_and_equals)) return variable.substr(name_and_equals.size());
   }
   return std::nullopt;
