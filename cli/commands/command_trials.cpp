@@ -82,8 +82,6 @@ Finished list_trials(Session session, const TrialsOptions& options) {
     session.console.print_json({{"trials", std::move(trials)}});
     return kExitOk;
   }
-  const auto job = session.api.job(options.job);
-  if (!job) return job.error();
   std::vector<TrialInfo> trials;
   for (const Json& item : *items) trials.push_back(trial_from_json(item));
   const bool readable = session.console.terminal().interactive;
@@ -91,6 +89,8 @@ Finished list_trials(Session session, const TrialsOptions& options) {
     session.console.print("no such trials");
     return kExitOk;
   }
+  const auto job = session.api.job(options.job);
+  if (!job) return job.error();
   session.console.print_table(trials_table(trials, *job, readable ? Precision::readable : Precision::exact));
   return kExitOk;
 }
