@@ -47,11 +47,15 @@ class CandidateSampler final : public Sampler {
     return inner_->expected_improvement(index, history);
   }
 
-  std::optional<std::vector<double>> predicted_costs(const History& history, const std::vector<int>& trials) override {
-    return inner_->predicted_costs(history, trials);
+  std::optional<Step> next_step(std::int64_t index, const History& history, const StepQuestion& question) override {
+    take_notice(history);
+    const std::vector<const Configuration*> left = not_taken();
+    StepQuestion among = question;
+    among.pool = &left;
+    return inner_->next_step(index, history, among);
   }
 
-  bool predicts_costs() const override { return inner_->predicts_costs(); }
+  bool chooses_steps() const override { return inner_->chooses_steps(); }
 
   bool is_quick() const override { return inner_->is_quick(); }
 

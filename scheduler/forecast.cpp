@@ -82,7 +82,8 @@ class SimulatedWorkers {
 
 std::optional<Forecast> forecast(const JobSpec& spec, int workers, double seconds_per_unit) {
   TUNEBAND_CHECK(workers >= 1 && workers <= kForecastWorkersMax && seconds_per_unit > 0, "the caller checks what a user gave");
-  const auto trials = make_plan(spec).trials;
+  const Plan plan = make_plan(spec);
+  const auto trials = plan.trials;
   if (!trials || *trials > kForecastTrialsMax) return std::nullopt;
   if (spec.replicas.back() > workers) return std::nullopt;
   JobSpec endless = spec;
@@ -93,6 +94,7 @@ std::optional<Forecast> forecast(const JobSpec& spec, int workers, double second
   endless.more_objectives.clear();
   endless.scheduler.more_goals.clear();
   endless.sampler.type = SamplerType::random;  // the values do not depend on the configurations: nothing could be learned
+  const double of_the_rungs = static_cast<double>(plan.total_resource - plan.model_resource);
   const int replicas = std::accumulate(spec.replicas.begin(), spec.replicas.end(), 0);  // of a list: its mean for each trial
   const int groups = std::max(1, workers * static_cast<int>(spec.replicas.size()) / replicas);
   const int at_once = std::min(groups, spec.limits.max_parallel_trials);
@@ -100,7 +102,8 @@ std::optional<Forecast> forecast(const JobSpec& spec, int workers, double second
   Forecast result;
   result.workers = workers;
   result.seconds_per_unit = seconds_per_unit;
-  result.wall_seconds = static_cast<double>(SimulatedWorkers(endless, workers).run()) * seconds_per_unit;
+  const double with_model = static_cast<double>(plan.total_resource) / of_the_rungs;
+  result.wall_seconds = static_cast<double>(SimulatedWorkers(endless, workers).run()) * with_model * seconds_per_unit;
   result.wall_seconds_without_stopping = static_cast<double>(waves * spec.scheduler.max_resource) * seconds_per_unit;
   return result;
 }

@@ -259,7 +259,7 @@ std::optional<int> Job::take(std::optional<int> preferred, int usable, Timestamp
 // What waits only for its configuration comes first: the policy counts on it.
 std::optional<int> Job::choose(std::optional<int> preferred, Timestamp now) {
   if (begun_) return create_trial(now);
-  if (choice_is_wanted()) return std::nullopt;
+  if (step_is_wanted()) return std::nullopt;
   std::vector<Decision> decisions;
   const auto work = policy_->take(preferred, decisions);
   TUNEBAND_CHECK(work.has_value(), "a policy that has work gives it");
@@ -275,20 +275,32 @@ std::optional<int> Job::choose(std::optional<int> preferred, Timestamp now) {
   return *work->trial;
 }
 
-// The model is to say first who goes on. Of an answer that came when others wait by now nothing is known: it is asked again.
-bool Job::choice_is_wanted() {
-  const auto answer = std::exchange(chosen_, std::nullopt);
-  if (!suggester_.chooses_trials()) return false;
-  std::vector<int> contenders = policy_->contenders();
-  if (contenders.empty()) return false;
-  if (answer && !*answer) return false;
-  if (answer && std::find(contenders.begin(), contenders.end(), **answer) != contenders.end()) {
-    policy_->choose(**answer);
+// The model is to say first what is next. Of an answer that cannot be had any more nothing is known: it is asked again. What the
+// user enqueued comes before all that it may say.
+bool Job::step_is_wanted() {
+  auto answer = std::exchange(step_, std::nullopt);
+  if (!suggester_.chooses_steps() || trials_.size() < spec_->enqueue.size()) return false;
+  auto waiting = policy_->models_turn();
+  if (!waiting || (answer && !answer->step)) return false;
+  if (answer && policy_->choose(*answer->step)) {
+    if (answer->step->trial == kNewTrial) suggestion_ = std::move(answer);
     return false;
   }
-  choosing_ = true;
-  wanted_ = SuggestionWanted{row_.id, static_cast<int>(trials_.size()), suggester_.lend_for_choice(std::move(contenders))};
+  asking_ = true;
+  const auto index = static_cast<std::int64_t>(trials_.size() - spec_->enqueue.size());
+  wanted_ = SuggestionWanted{row_.id, static_cast<int>(trials_.size()),
+                             suggester_.lend_for_step(index, step_question(*std::move(waiting)))};
   return true;
+}
+
+StepQuestion Job::step_question(std::vector<TrialAtLevel> waiting) const {
+  StepQuestion question;
+  question.waiting = std::move(waiting);
+  question.restarts = spec_->scheduler.restarts;
+  for (const std::set<int>* numbers : {&running_, &queued_}) {
+    for (const int number : *numbers) question.under_way.push_back({number, trial(number).bracket + trial(number).rung});
+  }
+  return question;
 }
 
 // False: its suggestion is wanted first. `note`: why it is not what the sampler proposed.
@@ -341,8 +353,8 @@ std::optional<int> Job::create_trial(Timestamp now) {
 void Job::suggested(Suggestion suggestion) {
   if (!suggester_.lent()) return;
   suggester_.give_back();
-  if (std::exchange(choosing_, false)) {
-    chosen_ = suggestion.goes_on;
+  if (std::exchange(asking_, false)) {
+    step_ = std::move(suggestion);
   } else if (begun_) {
     suggestion_ = std::move(suggestion);
   }

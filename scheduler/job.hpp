@@ -79,7 +79,7 @@ class Job {
   // it at once. Nothing: its configuration has to be suggested first, and has_work(usable) no longer holds.
   std::optional<int> take(std::optional<int> preferred, int usable, Timestamp now);
   // A new trial waits for its suggestion, or those that wait at a rung for the model's word which of them goes on.
-  bool awaits_suggestion() const { return (begun_ || choosing_) && suggester_.lent(); }
+  bool awaits_suggestion() const { return (begun_ || asking_) && suggester_.lent(); }
   // And has a right to the workers that wait with it.
   bool keeps_workers() const {
     return awaits_suggestion() && row_.state == JobState::running && queued_.empty() &&
@@ -153,7 +153,8 @@ class Job {
   std::optional<std::string> waits_for(const Capacity& capacity) const;
   std::optional<int> choose(std::optional<int> preferred, Timestamp now);
   std::optional<int> create_trial(Timestamp now);
-  bool choice_is_wanted();
+  bool step_is_wanted();
+  StepQuestion step_question(std::vector<TrialAtLevel> waiting) const;
   bool configure(TrialRow& trial, std::string& note);
   void note_expected_improvement(std::optional<double> expected);
   void write_segment(const SegmentRow& segment) { segment_rows_.push_back(segment); }
@@ -184,8 +185,8 @@ class Job {
   std::optional<Work> begun_;                   // a new trial, taken from the policy and still without a configuration
   std::optional<SuggestionWanted> wanted_;      // for it, since take_wanted()
   std::optional<Suggestion> suggestion_;        // for it
-  bool choosing_ = false;                       // the model is asked who goes on
-  std::optional<std::optional<int>> chosen_;    // its answer, where there is one; nothing in it: it does not know
+  bool asking_ = false;                         // the model, for the next step
+  std::optional<Suggestion> step_;              // its answer, where there is one
   std::optional<Scalarisation> scalarisation_;  // of several objectives
   std::optional<EarlyEnd> early_end_;           // of jobs that end full trainings early
   std::vector<TrialRow> trials_;

@@ -461,14 +461,27 @@ void check_bounds(const JobSpec& spec, Diagnostics& diagnostics) {
   }
 }
 
+bool has_gaussian_process(const JobSpec& spec) {
+  if (spec.sampler.type == SamplerType::gp) return true;
+  return spec.sampler.type == SamplerType::automatic && Encoding(spec.search_space).dimensions().size() <= kGpDimensionsMax;
+}
+
+// Of `auto`, what was not said: a model of all results sees more of how far the rungs can be trusted than their audit does.
+void choose_hedge(const Json& scheduler, JobSpec& spec) {
+  if (spec.scheduler.type != SchedulerType::automatic || spec.scheduler.promotion != Promotion::prediction) return;
+  if (!has_gaussian_process(spec)) {
+    if (!scheduler.contains("promotion")) spec.scheduler.promotion = Promotion::value;
+  } else if (!scheduler.contains("rung_audit")) {
+    spec.scheduler.rung_audit = false;
+  }
+}
+
 // Samplers that have no model learn nothing and expect nothing.
 void check_model(const JobSpec& spec, Diagnostics& diagnostics) {
   const SamplerType type = spec.sampler.type;
   const bool blind = type == SamplerType::random || type == SamplerType::grid || type == SamplerType::sobol;
   const std::string hint = "use the sampler `auto`, `gp`, `tpe`, `bohb` or `random_forest`";
-  const bool narrow = Encoding(spec.search_space).dimensions().size() <= kGpDimensionsMax;
-  const bool expects = type == SamplerType::gp || (type == SamplerType::automatic && narrow);
-  if (!expects && spec.limits.convergence) {
+  if (!has_gaussian_process(spec) && spec.limits.convergence) {
     diagnostics.error("limits.convergence", "needs a sampler whose model says what it expects",
                       "use the sampler `gp`, or `auto` with at most " + std::to_string(kGpDimensionsMax) + " tuned parameters");
   }
@@ -608,6 +621,7 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   if (const Json* limits = reader.find("limits")) spec.limits = read_limits(*limits, "limits", diagnostics);
   spec.weight = reader.number_or("weight", spec.weight, {kWeightMin, kWeightMax});
   reader.finish();
+  if (diagnostics.ok()) choose_hedge(json["scheduler"], spec);
   if (diagnostics.ok()) check_bounds(spec, diagnostics);
   if (diagnostics.ok()) check_objectives(spec, diagnostics);
   if (diagnostics.ok()) check_model(spec, diagnostics);

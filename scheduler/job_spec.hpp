@@ -66,8 +66,8 @@ std::string_view to_string(SchedulerType type);
 // numbers printed in the paper's Table 1.
 enum class BracketRounding { algorithm1, table1 };
 
-// Which of the trials that wait at a rung goes on: the best there, or (of `auto` at a share of the turns) the one that the
-// sampler's model expects to be the best at max_resource. Samplers without such a model leave it to the value.
+// Who says which trials go on: their values at the rungs, or for a share of the resource the sampler's model of all results
+// (scheduler/policies/model_share.hpp). Samplers without such a model leave it to the value.
 enum class Promotion { value, prediction };
 
 struct SchedulerSpec {

@@ -123,6 +123,11 @@ void plan_asynchronous(const JobSpec& spec, Plan& plan) {
     if (!median) left /= spec.scheduler.eta;
   }
   plan.total_resource = bracket.total_resource() + uncut * spec.scheduler.max_resource;
+  if (ModelShare::in(spec.scheduler) && top > 0) {
+    const std::int64_t left_to_train = plan.total_resource_without_stopping - plan.total_resource;
+    plan.model_resource = std::clamp<std::int64_t>(ModelShare::expected(bracket.total_resource()), 0, left_to_train);
+    plan.total_resource += plan.model_resource;
+  }
   plan.exact = plan.ladder.size() == 1;
   plan.brackets.push_back(std::move(bracket));
   if (uncut == 0) return;
@@ -245,6 +250,7 @@ Json to_json(const Plan& plan) {
           {"brackets_left_out", plan.brackets_left_out},
           {"trials", plan.trials ? Json(*plan.trials) : Json(nullptr)},
           {"total_resource", plan.total_resource},
+          {"model_resource", plan.model_resource},
           {"total_resource_without_stopping", plan.total_resource_without_stopping},
           {"restarts", plan.restarts},
           {"exact", plan.exact}};

@@ -61,7 +61,8 @@ struct Plan {
   std::vector<PlannedBracket> brackets;
   std::int64_t brackets_left_out = 0;                // further ones; the totals count them
   std::optional<int> trials;                         // nothing: until another limit
-  std::int64_t total_resource = 0;                   // over all of them
+  std::int64_t total_resource = 0;                   // over all of them, and of the model
+  std::int64_t model_resource = 0;                   // spent where the sampler's model expects to learn most, whichever trials
   std::int64_t total_resource_without_stopping = 0;  // every trial to max_resource
   bool restarts = false;                             // SchedulerSpec::restarts
   bool exact = true;                                 // false for asynchronous rules: how many go on depends on arrival order

@@ -44,7 +44,7 @@ void Suggester::Learned::begin_anew() {
 Suggester::Suggester(std::shared_ptr<const JobSpec> spec)
     : learned_(std::make_shared<Learned>(std::move(spec))),
       quick_(learned_->sampler->is_quick()),
-      chooses_trials_(learned_->sampler->predicts_costs()) {}
+      chooses_steps_(learned_->sampler->chooses_steps()) {}
 
 void Suggester::add_trial(Configuration configuration) {
   change([configuration = std::move(configuration)](Learned& learned) mutable {
@@ -109,12 +109,14 @@ void Suggester::keep_within_memory(const Learned& learned, std::int64_t index, M
   suggestion.configuration = *std::move(instead);
 }
 
-Suggestion Suggester::choose(Learned& learned, const std::vector<int>& trials) {
+Suggestion Suggester::next_step(Learned& learned, std::int64_t index, const StepQuestion& question) {
   Suggestion suggestion;
-  const auto costs = learned.sampler->predicted_costs(learned.history, trials);
-  if (!costs) return suggestion;
-  const auto least = std::min_element(costs->begin(), costs->end());
-  suggestion.goes_on = trials[static_cast<std::size_t>(least - costs->begin())];
+  auto step = learned.sampler->next_step(index, learned.history, question);
+  if (!step) return suggestion;
+  suggestion.step = TrialAtLevel{step->trial.value_or(kNewTrial), step->level};
+  if (step->trial) return suggestion;
+  suggestion.configuration = std::move(step->configuration);
+  if (!learned.sampler->size()) keep_within_memory(learned, index, MemoryBound::Choose::nearest, suggestion);
   return suggestion;
 }
 
@@ -122,8 +124,8 @@ std::function<Suggestion()> Suggester::lend(std::int64_t index) {
   return lend([index](Learned& learned) { return suggest(learned, index); });
 }
 
-std::function<Suggestion()> Suggester::lend_for_choice(std::vector<int> trials) {
-  return lend([trials = std::move(trials)](Learned& learned) { return choose(learned, trials); });
+std::function<Suggestion()> Suggester::lend_for_step(std::int64_t index, StepQuestion question) {
+  return lend([index, question = std::move(question)](Learned& learned) { return next_step(learned, index, question); });
 }
 
 std::function<Suggestion()> Suggester::lend(std::function<Suggestion(Learned&)> compute) {

@@ -20,8 +20,8 @@ struct Suggestion {
   Configuration configuration;
   std::optional<double> expected_improvement;  // of it, where the sampler's model has an opinion; finite, 0 or more
   std::string note;                            // why it is not what the sampler proposed; "": it is
-  // Instead of a configuration, where that was asked: which of the trials that wait goes on. Nothing: the model does not know.
-  std::optional<int> goes_on = std::nullopt;
+  // Where that was asked: what to do next; the configuration above is then a new trial's. Nothing: the model does not know.
+  std::optional<TrialAtLevel> step = std::nullopt;
 };
 
 // What a job's trials can say of memory, with nothing learned yet.
@@ -46,11 +46,11 @@ class Suggester {
   Suggestion suggest(std::int64_t index) { return suggest(*learned_, index); }
   // Not while it is lent. The same as a computation: to be called once, by any one thread, before or after this object is gone.
   std::function<Suggestion()> lend(std::int64_t index);
-  // Whether the sampler's model ever says which of several trials is the best.
-  bool chooses_trials() const { return chooses_trials_; }
-  // Not while it is lent. A computation as that of lend(): which of these trials is predicted to be the best at max_resource, the
-  // first of equals.
-  std::function<Suggestion()> lend_for_choice(std::vector<int> trials);
+  // Whether the sampler's model ever says what a free worker should do.
+  bool chooses_steps() const { return chooses_steps_; }
+  // Not while it is lent. A computation as that of lend(): which step is the next one, the first of equals; a new trial would be
+  // the `index`-th sampled one.
+  std::function<Suggestion()> lend_for_step(std::int64_t index, StepQuestion question);
   bool lent() const { return lent_; }
   // The computation is over.
   void give_back();
@@ -69,13 +69,13 @@ class Suggester {
 
   static Suggestion suggest(Learned& learned, std::int64_t index);
   static void keep_within_memory(const Learned& learned, std::int64_t index, MemoryBound::Choose choose, Suggestion& suggestion);
-  static Suggestion choose(Learned& learned, const std::vector<int>& trials);
+  static Suggestion next_step(Learned& learned, std::int64_t index, const StepQuestion& question);
   void change(Change change);
   std::function<Suggestion()> lend(std::function<Suggestion(Learned&)> compute);
 
   std::shared_ptr<Learned> learned_;
   bool quick_;
-  bool chooses_trials_;
+  bool chooses_steps_;
   bool lent_ = false;
   std::vector<Change> later_;  // in order; while it is lent
 };

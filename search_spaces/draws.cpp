@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
+#include <limits>
 
 namespace tuneband {
 
@@ -20,6 +21,11 @@ double log_unit_improvement(double z_mean) {
   // Mills' ratio to the third term: phi(z) - z Phi(-z) = phi(z) (1 / z^2 - 3 / z^4 + 15 / z^6 - ...)
   const double inverse_square = 1 / (z_mean * z_mean);
   return log_density + std::log(inverse_square * (1 - 3 * inverse_square + 15 * inverse_square * inverse_square));
+}
+
+double log_knowledge_gradient(double change, double gap) {
+  if (!(change > 0)) return -std::numeric_limits<double>::infinity();
+  return std::log(change) + log_unit_improvement(std::abs(gap) / change);
 }
 
 }  // namespace tuneband

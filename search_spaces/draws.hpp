@@ -20,6 +20,12 @@ double cut_normal_quantile(double centre, double width, double share);
 // log of E[max(0, -Z)] for Z normal with mean `z_mean` and deviation 1, without underflow where that is far above 0.
 double log_unit_improvement(double z_mean);
 
+// log of how much less the least of several expected values is expected to become when one of them, which lies `gap` above the
+// least of the others (or below it: negative), moves by a normal number of mean 0 and deviation `change`: the knowledge gradient
+// (Frazier, Powell and Dayanik, "A Knowledge-Gradient Policy for Sequential Information Collection", SIAM J. Control Optim. 47
+// (2008)): log(change) + log(phi(z) - z Phi(-z)), z = |gap| / change. -infinity where nothing would move.
+double log_knowledge_gradient(double change, double gap);
+
 // A stream of numbers that is a function of (seed, stream, index).
 class Draws {
  public:

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kMoreJitter = 10;  // while the covariance cannot be factorised
 constexpr double kJitterMax = 1;
+constexpr double kVarianceMin = 1e-10;  // of the process's
 
 // Adds weight * (difference in one dimension)^2 to `distances`, for all pairs of a and b.
 void add_squared_differences(const Eigen::RowVectorXd& a, const Eigen::RowVectorXd& b, bool nominal, double weight,
@@ -80,11 +81,10 @@ GaussianHyperparameters fit_gaussian_process(const GaussianInputs& inputs, const
 GaussianProcess::GaussianProcess(GaussianInputs inputs, const Eigen::VectorXd& targets, const Eigen::VectorXd& noise_factor,
                                  int pending, GaussianHyperparameters hyperparameters)
     : inputs_(std::move(inputs)), hyperparameters_(std::move(hyperparameters)) {
-  const double variance = std::exp(hyperparameters_.log_variance);
   Eigen::MatrixXd all = covariance(inputs_);
   all.diagonal().array() += std::exp(hyperparameters_.log_noise) * noise_factor.array();
   for (double jitter = kGaussianJitter; jitter <= kJitterMax; jitter *= kMoreJitter) {
-    factor_.compute(all + Eigen::MatrixXd::Identity(all.rows(), all.cols()) * (variance * jitter));
+    factor_.compute(all + Eigen::MatrixXd::Identity(all.rows(), all.cols()) * (variance() * jitter));
     if (factor_.info() == Eigen::Success) break;
   }
   const Eigen::Index known = inputs_.points.cols() - pending;
@@ -101,7 +101,7 @@ Eigen::MatrixXd GaussianProcess::covariance(const GaussianInputs& at) const {
     add_squared_differences(inputs_.points.row(d), at.points.row(d), nominal, weight, squared);
   }
   to_correlation(squared);
-  squared *= std::exp(hyperparameters_.log_variance);
+  squared *= variance();
   if (inputs_.trends.size() > 0) squared.noalias() += inputs_.trends.transpose() * at.trends;
   return squared;
 }
@@ -115,17 +115,41 @@ Eigen::VectorXd GaussianProcess::mean(const GaussianInputs& at, const Eigen::Mat
 Eigen::VectorXd GaussianProcess::mean(const GaussianInputs& at) const { return mean(at, covariance(at)); }
 
 GaussianProcess::Prediction GaussianProcess::predict(const GaussianInputs& at) const {
-  constexpr double kVarianceMin = 1e-10;
   Eigen::MatrixXd between = covariance(at);
   Prediction prediction;
   prediction.mean = mean(at, between);
   factor_.matrixL().solveInPlace(between);
-  const double variance = std::exp(hyperparameters_.log_variance);
-  Eigen::ArrayXd before = Eigen::ArrayXd::Constant(between.cols(), variance);
-  if (at.trends.size() > 0) before += at.trends.colwise().squaredNorm().transpose().array();
-  prediction.deviation =
-      (before - between.colwise().squaredNorm().transpose().array()).max(kVarianceMin * variance).sqrt().matrix();
+  const Eigen::ArrayXd left = known_covariance(at, at) - between.colwise().squaredNorm().transpose().array();
+  prediction.deviation = left.max(kVarianceMin * variance()).sqrt().matrix();
   return prediction;
+}
+
+Eigen::ArrayXd GaussianProcess::known_covariance(const GaussianInputs& a, const GaussianInputs& b) const {
+  Eigen::ArrayXd squared = Eigen::ArrayXd::Zero(a.points.cols());
+  for (Eigen::Index d = 0; d < a.points.rows(); ++d) {
+    const auto apart = (a.points.row(d) - b.points.row(d)).transpose().array();
+    const double weight = std::exp(-2 * hyperparameters_.log_length(d));
+    if (inputs_.nominal[static_cast<std::size_t>(d)]) {
+      squared += weight * (apart != 0).cast<double>();
+    } else {
+      squared += weight * apart.square();
+    }
+  }
+  to_correlation(squared);
+  squared *= variance();
+  if (a.trends.size() > 0) squared += (a.trends.array() * b.trends.array()).colwise().sum().transpose();
+  return squared;
+}
+
+Eigen::VectorXd GaussianProcess::expected_change(const GaussianInputs& at, const GaussianInputs& by) const {
+  Eigen::MatrixXd to_at = covariance(at);
+  Eigen::MatrixXd to_by = covariance(by);
+  factor_.matrixL().solveInPlace(to_at);
+  factor_.matrixL().solveInPlace(to_by);
+  const Eigen::ArrayXd left = known_covariance(at, by) - (to_at.array() * to_by.array()).colwise().sum().transpose();
+  const Eigen::ArrayXd of_by = known_covariance(by, by) - to_by.colwise().squaredNorm().transpose().array();
+  const double noise = std::exp(hyperparameters_.log_noise);
+  return (left.abs() / (of_by.max(kVarianceMin * variance()) + noise).sqrt()).matrix();
 }
 
 }  // namespace tuneband

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <cmath>
 #include <vector>
 
 namespace tuneband {
@@ -52,10 +53,16 @@ class GaussianProcess {
   };
   Prediction predict(const GaussianInputs& at) const;
   Eigen::VectorXd mean(const GaussianInputs& at) const;
+  // By column: the deviation of what an observation at `by`, with its noise, adds to the mean at `at`:
+  // |cov(f(at), f(by))| / sqrt(var(f(by)) + noise).
+  Eigen::VectorXd expected_change(const GaussianInputs& at, const GaussianInputs& by) const;
 
  private:
   Eigen::MatrixXd covariance(const GaussianInputs& at) const;  // a row an input, a column a point of `at`
   Eigen::VectorXd mean(const GaussianInputs& at, const Eigen::MatrixXd& covariance) const;
+  double variance() const { return std::exp(hyperparameters_.log_variance); }
+  // The same before anything is observed, of the columns of a and b with the same number.
+  Eigen::ArrayXd known_covariance(const GaussianInputs& a, const GaussianInputs& b) const;
 
   GaussianInputs inputs_;
   GaussianHyperparameters hyperparameters_;

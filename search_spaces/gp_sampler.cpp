@@ -15,7 +15,9 @@ constexpr std::uint64_t kGpRandomStream = 0x677072;
 constexpr std::uint64_t kGpDrawStream = 0x677064;
 constexpr std::uint64_t kGpExperienceStream = 0x677078;
 constexpr std::uint64_t kGpPoolStream = 0x677070;
-constexpr std::size_t kPoolMax = 1000;  // of a list of configurations so many are rated, chosen at random
+constexpr std::uint64_t kGpStepStream = 0x677073;
+constexpr std::size_t kNewOfAStepMax = 40;  // configurations of a new trial of which each level is rated
+constexpr std::size_t kPoolMax = 1000;      // of a list of configurations so many are rated, chosen at random
 // Of experience's weight the mean and the deviation: scores are among the results of a search, not of random trials.
 constexpr double kTrust = 0.8;
 constexpr double kTrustDeviation = 0.5;
@@ -128,7 +130,7 @@ Configuration GpSampler::suggest(std::int64_t index, const History& history) {
     return start_.suggest(index, history);
   }
   if (at_random(index)) return random_.suggest(index, history);
-  return encoded_.encoding().decode(choose(index, history, encoded_.scored_points(history)).point);
+  return encoded_.encoding().decode(choose(index, model_of(history, encoded_.scored_points(history))).point);
 }
 
 std::optional<double> GpSampler::expected_improvement(std::int64_t index, const History& history) {
@@ -136,7 +138,7 @@ std::optional<double> GpSampler::expected_improvement(std::int64_t index, const 
   const auto points = encoded_.scored_points(history);
   const auto scale = cost_per_score(points);
   if (!scale) return std::nullopt;
-  return std::exp(choose(index, history, points).value) * *scale;
+  return std::exp(choose(index, model_of(history, points)).value) * *scale;
 }
 
 GaussianInputs GpSampler::inputs_of(const std::vector<ScoredPoint>& data, const std::vector<const Point*>& at_the_end) const {
@@ -244,13 +246,22 @@ std::vector<double> GpSampler::rate(const GaussianProcess& process, double incum
   return values;
 }
 
-GpSampler::Model GpSampler::model_of(const History& history, const std::vector<ScoredPoint>& scored) {
+GpSampler::Model GpSampler::model_of(const History& history, const std::vector<ScoredPoint>& scored,
+                                     const std::vector<ScoredPoint>* under_way) {
   const auto data = chosen_points(scored, kModelPointsMax, seed_);
-  const auto pending = rungs_restart_ ? unfinished_points(history, encoded_.points(), kGpPendingMax)
-                                      : pending_points(history, encoded_.points(), kGpPendingMax);
-  const auto all = static_cast<Eigen::Index>(data.size() + pending.size());
-  Model model{GaussianProcess(inputs_of(data, pending), targets_of(data, all), noise_factors(data, all),
-                              static_cast<int>(pending.size()), hyperparameters(history)),
+  std::vector<ScoredPoint> all = data;
+  std::vector<const Point*> pending;
+  if (under_way != nullptr) {
+    all.insert(all.end(), under_way->begin(), under_way->end());
+  } else if (rungs_restart_) {
+    pending = unfinished_points(history, encoded_.points(), kGpPendingMax);
+  } else {
+    pending = pending_points(history, encoded_.points(), kGpPendingMax);
+  }
+  const auto count = static_cast<Eigen::Index>(all.size() + pending.size());
+  Model model{GaussianProcess(inputs_of(all, pending), targets_of(data, count), noise_factors(data, count),
+                              static_cast<int>(all.size() - data.size() + pending.size()), hyperparameters(history)),
+              0,
               0,
               {}};
   std::vector<const Point*> seen = most_promising(data, kIncumbentsMax);
@@ -262,11 +273,11 @@ GpSampler::Model GpSampler::model_of(const History& history, const std::vector<S
   });
   for (std::size_t i = 0; i < std::min(order.size(), kBestPoints); ++i) model.best.push_back(*seen[order[i]]);
   model.incumbent = means(static_cast<Eigen::Index>(order.front()));
+  model.runner_up = means(static_cast<Eigen::Index>(order[std::min<std::size_t>(1, order.size() - 1)]));
   return model;
 }
 
-GpSampler::Choice GpSampler::choose(std::int64_t index, const History& history, const std::vector<ScoredPoint>& scored) {
-  const Model model = model_of(history, scored);
+GpSampler::Choice GpSampler::choose(std::int64_t index, const Model& model) const {
   Draws draws(seed_, kGpStream, index);
   std::vector<const Point*> best;
   for (const Point& point : model.best) best.push_back(&point);
@@ -284,16 +295,21 @@ std::optional<std::vector<double>> GpSampler::predicted_costs(const History& his
   return std::vector<double>(means.begin(), means.end());
 }
 
+std::vector<std::size_t> GpSampler::drawn_of_pool(std::int64_t index, std::size_t size) const {
+  Draws draws(seed_, kGpPoolStream, index);
+  std::vector<std::size_t> places(size);
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  const std::size_t rated = std::min(kPoolMax, size);
+  for (std::size_t i = 0; i < rated; ++i) std::swap(places[i], places[i + draws.below(size - i)]);
+  places.resize(rated);
+  return places;
+}
+
 std::optional<std::size_t> GpSampler::suggest_among(std::int64_t index, const History& history,
                                                     const std::vector<const Configuration*>& pool) {
   const bool starts = starting(index, history);
   if (starts ? !begins_with_experience(index) : at_random(index)) return std::nullopt;
-  Draws draws(seed_, kGpPoolStream, index);
-  std::vector<std::size_t> places(pool.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  const std::size_t rated = std::min(kPoolMax, places.size());
-  for (std::size_t i = 0; i < rated; ++i) std::swap(places[i], places[i + draws.below(places.size() - i)]);
-  places.resize(rated);
+  const std::vector<std::size_t> places = drawn_of_pool(index, pool.size());
   std::vector<Point> candidates;
   for (const std::size_t place : places) candidates.push_back(encoded_.encoding().encode(*pool[place]));
   std::vector<double> values;
@@ -304,6 +320,92 @@ std::optional<std::size_t> GpSampler::suggest_among(std::int64_t index, const Hi
     values = rate(model.process, model.incumbent, candidates);
   }
   return places[static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin())];
+}
+
+// ---- the next step ------------------------------------------------------------------------------------------------------------
+
+std::vector<GpSampler::Candidate> GpSampler::new_ones(std::int64_t index, const Model& model,
+                                                      const StepQuestion& question) const {
+  const Encoding& encoding = encoded_.encoding();
+  std::vector<Candidate> all;
+  if (question.pool != nullptr) {
+    for (const std::size_t place : drawn_of_pool(index, question.pool->size())) {
+      const Configuration* configuration = (*question.pool)[place];
+      all.push_back({encoding.encode(*configuration), configuration});
+    }
+  } else {
+    Draws draws(seed_, kGpStepStream, index);
+    std::vector<const Point*> best;
+    for (const Point& point : model.best) best.push_back(&point);
+    all.push_back({choose(index, model).point});
+    for (Point& point : candidate_points(encoding, best, draws)) all.push_back({std::move(point)});
+  }
+  std::vector<Point> points;
+  for (const Candidate& one : all) points.push_back(one.point);
+  const std::vector<double> values = points.empty() ? std::vector<double>() : rate(model.process, model.incumbent, points);
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+  std::vector<Candidate> chosen;
+  for (const std::size_t at : order) {
+    if (chosen.size() == kNewOfAStepMax) break;
+    if (!is_taken(encoding, all[at].point, encoded_.points())) chosen.push_back(std::move(all[at]));
+  }
+  return chosen;
+}
+
+std::optional<Step> GpSampler::next_step(std::int64_t index, const History& history, const StepQuestion& question) {
+  if (starting(index, history)) return std::nullopt;
+  std::vector<ScoredPoint> under_way;
+  for (const TrialAtLevel& one : question.under_way) under_way.push_back(point_at(history, one));
+  const Model model = model_of(history, encoded_.scored_points(history), &under_way);
+  const std::vector<Candidate> candidates = new_ones(index, model, question);
+  const auto top = static_cast<int>(levels_.size()) - 1;
+  std::vector<Step> steps;
+  std::vector<ScoredPoint> ends;
+  std::vector<double> costs;
+  for (const Candidate& one : candidates) {
+    for (int level = 0; level < top; ++level) {
+      const bool listed = one.configuration != nullptr;
+      steps.push_back({std::nullopt, listed ? *one.configuration : encoded_.encoding().decode(one.point), level});
+      ends.push_back({&one.point, 0, level_of(history, level), {}});
+      costs.push_back(static_cast<double>(levels_[static_cast<std::size_t>(level)]));
+    }
+  }
+  for (const TrialAtLevel& one : question.waiting) {
+    const auto spent = question.restarts ? 0 : levels_[static_cast<std::size_t>(one.level)];
+    for (int level = one.level + 1; level <= top; ++level) {
+      steps.push_back({one.trial, {}, level});
+      ends.push_back(point_at(history, {one.trial, level}));
+      costs.push_back(static_cast<double>(levels_[static_cast<std::size_t>(level)] - spent));
+    }
+  }
+  if (steps.empty()) return std::nullopt;
+  const std::vector<double> values = knowledge_gradients(model, ends, costs);
+  return steps[static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin())];
+}
+
+ScoredPoint GpSampler::point_at(const History& history, const TrialAtLevel& at) const {
+  ScoredPoint point;
+  point.point = &encoded_.points().at(static_cast<std::size_t>(at.trial));
+  point.trial = at.trial;
+  point.level = level_of(history, at.level);
+  return point;
+}
+
+std::vector<double> GpSampler::knowledge_gradients(const Model& model, const std::vector<ScoredPoint>& ends,
+                                                   const std::vector<double>& costs) const {
+  std::vector<const Point*> points;
+  for (const ScoredPoint& end : ends) points.push_back(end.point);
+  const GaussianInputs at = at_max_resource(points);
+  const Eigen::VectorXd means = model.process.mean(at);
+  const Eigen::VectorXd changes = model.process.expected_change(at, inputs_of(ends, {}));
+  std::vector<double> values;
+  for (Eigen::Index i = 0; i < means.size(); ++i) {
+    const double others = means(i) <= model.incumbent ? model.runner_up : model.incumbent;
+    values.push_back(log_knowledge_gradient(changes(i), means(i) - others) - std::log(costs[static_cast<std::size_t>(i)]));
+  }
+  return values;
 }
 
 }  // namespace tuneband

@@ -28,8 +28,11 @@ class GpSampler final : public Sampler {
   std::optional<std::size_t> suggest_among(std::int64_t index, const History& history,
                                            const std::vector<const Configuration*>& pool) override;
   std::optional<double> expected_improvement(std::int64_t index, const History& history) override;
-  std::optional<std::vector<double>> predicted_costs(const History& history, const std::vector<int>& trials) override;
-  bool predicts_costs() const override { return true; }
+  // The knowledge gradient for its cost (log_knowledge_gradient() in draws.hpp).
+  std::optional<Step> next_step(std::int64_t index, const History& history, const StepQuestion& question) override;
+  bool chooses_steps() const override { return true; }
+  // Of trials of the history the cost at max_resource that its model predicts, in normal scores. Nothing: not yet.
+  std::optional<std::vector<double>> predicted_costs(const History& history, const std::vector<int>& trials);
 
  private:
   struct Fit {
@@ -58,9 +61,12 @@ class GpSampler final : public Sampler {
   struct Model {
     GaussianProcess process;
     double incumbent = 0;  // in normal scores
+    double runner_up = 0;  // the mean of the second best; of one alone the incumbent
     std::vector<Point> best;
   };
-  Model model_of(const History& history, const std::vector<ScoredPoint>& scored);
+  // `under_way`: their points count as if they had their predicted mean at their levels. Nothing: see the top.
+  Model model_of(const History& history, const std::vector<ScoredPoint>& scored,
+                 const std::vector<ScoredPoint>* under_way = nullptr);
   const GaussianHyperparameters& hyperparameters(const History& history);
   // The logarithm of each candidate's expected improvement over the incumbent's mean.
   std::vector<double> rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const;
@@ -69,7 +75,19 @@ class GpSampler final : public Sampler {
   // The best of the candidates by `rate_all` (points to values, the more the better), then of points nearer and nearer to it.
   template <class Rate>
   Choice refined(std::vector<Point> candidates, const Rate& rate_all, Draws& draws) const;
-  Choice choose(std::int64_t index, const History& history, const std::vector<ScoredPoint>& scored);
+  Choice choose(std::int64_t index, const Model& model) const;
+  struct Candidate {
+    Point point;
+    const Configuration* configuration = nullptr;  // of the question's pool
+  };
+  // The most promising ones of a new trial.
+  std::vector<Candidate> new_ones(std::int64_t index, const Model& model, const StepQuestion& question) const;
+  ScoredPoint point_at(const History& history, const TrialAtLevel& at) const;
+  // For their cost, of trainings that end there; in the logarithm.
+  std::vector<double> knowledge_gradients(const Model& model, const std::vector<ScoredPoint>& ends,
+                                          const std::vector<double>& costs) const;
+  // The places of at most kPoolMax of so many, chosen at random.
+  std::vector<std::size_t> drawn_of_pool(std::int64_t index, std::size_t size) const;
 
   EncodedHistory encoded_;
   SobolSampler start_;

@@ -45,6 +45,28 @@ struct SamplerSpec {
   Json to_json() const;
 };
 
+// A trial of the history and an index into History::levels(): where it waits, or heads for.
+struct TrialAtLevel {
+  int trial = 0;
+  int level = 0;
+  auto operator<=>(const TrialAtLevel&) const = default;
+};
+
+inline constexpr int kNewTrial = -1;
+
+// What a free worker could do: train one that waits until a higher level, or a new one.
+struct StepQuestion {
+  std::vector<TrialAtLevel> waiting;
+  std::vector<TrialAtLevel> under_way;
+  bool restarts = false;                                    // what goes on begins anew, and costs the whole of its level
+  const std::vector<const Configuration*>* pool = nullptr;  // what a new trial may have; nothing: the whole space
+};
+struct Step {
+  std::optional<int> trial;     // nothing: a new one
+  Configuration configuration;  // of a new one
+  int level = 0;                // until there
+};
+
 class Sampler {
  public:
   virtual ~Sampler() = default;
@@ -60,10 +82,11 @@ class Sampler {
   // How much less than the least cost so far, on average, the next suggestion is expected to reach at max_resource, in the unit
   // of the objective; 0 or more. Nothing: it has no model, or not yet. A function of the same things as the suggestion.
   virtual std::optional<double> expected_improvement(std::int64_t, const History&) { return std::nullopt; }
-  // Of trials of the history the cost at max_resource that its model predicts, on a scale of its own: the less the better.
-  // Nothing: not yet. A function of the same things as the suggestion.
-  virtual std::optional<std::vector<double>> predicted_costs(const History&, const std::vector<int>&) { return std::nullopt; }
-  virtual bool predicts_costs() const { return false; }  // ever
+  // The step of which its model expects most for its cost, in what is found at max_resource; a new trial not at the last level,
+  // to which nothing that it could be judged by would lead. Nothing: not yet, or there is none. A function of the same things as
+  // the suggestion and of the question.
+  virtual std::optional<Step> next_step(std::int64_t, const History&, const StepQuestion&) { return std::nullopt; }
+  virtual bool chooses_steps() const { return false; }  // ever
   // How many different configurations there are, where that is finite: a grid's size, at most kGridSizeMax. From there
   // on there is nothing to suggest, and to ask is a programming error.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }

@@ -72,6 +72,10 @@ Finished show_plan(Console& console, const PlanOptions& options) {
                             format_resource(plan.total_resource, unit), plan.total_resource_without_stopping,
                             format_percent(static_cast<double>(plan.total_resource_without_stopping - plan.total_resource),
                                            static_cast<double>(plan.total_resource_without_stopping))));
+  if (plan.model_resource > 0) {
+    console.field("", fmt::format("of that about {} where the sampler's model expects to learn most, in trials of its choice",
+                                  format_resource(plan.model_resource, unit)));
+  }
   if (const std::int64_t most = resource_where_rungs_mislead(spec); most > plan.total_resource) {
     console.field("", fmt::format("up to about {} if the lower rungs turn out to mislead, and new trials start above them",
                                   format_resource(most, unit)));

@@ -60,12 +60,6 @@ std::string full_stop_after(std::string_view text) {
   return ended ? "" : ".";
 }
 
-std::string verdict_text(const DecisionInfo& decision) {
-  if (decision.verdict == "promoted") return "promoted to the next rung";
-  if (decision.verdict == "completed") return "completed";
-  return decision.verdict;
-}
-
 }  // namespace
 
 std::string explain_decision(const DecisionInfo& decision, const JobInfo& job) {
@@ -79,12 +73,9 @@ std::string explain_decision(const DecisionInfo& decision, const JobInfo& job) {
     return where + value + ". It waits: the verdict is not certain until more trials have arrived at this rung.";
   }
   const std::string reason = decision.rule.empty() ? "" : ": " + in_one_clause(decision.rule);
-  if (decision.verdict == "completed") {
-    return fmt::format("{}{}, {}. It was completed{}{}{}", where, value, rank_text(decision), reason, full_stop_after(reason),
-                       ahead_text(decision));
-  }
-  return fmt::format("{}{}, {}. It was {}{}{}{}{}", where, value, rank_text(decision), verdict_text(decision), reason,
-                     full_stop_after(reason), cutoff_text(decision, job), ahead_text(decision));
+  const std::string cutoff = decision.verdict == "completed" ? "" : cutoff_text(decision, job);
+  return fmt::format("{}{}, {}. It was {}{}{}{}{}", where, value, rank_text(decision), decision.verdict, reason,
+                     full_stop_after(reason), cutoff, ahead_text(decision));
 }
 
 std::vector<std::string> explain_state(const TrialInfo& trial, const JobInfo& job) {

@@ -7,19 +7,14 @@
 
 namespace tuneband {
 
-namespace {
-
-constexpr std::size_t kContendersMax = 1000;  // that a model is asked about: the best by their values
-
-}  // namespace
-
 AsynchronousPolicy::AsynchronousPolicy(Rungs rungs, Parts parts)
     : rungs_(std::move(rungs)),
       stopping_(std::move(parts.stopping)),
       promotion_(std::move(parts.promotion)),
       audit_(std::move(parts.audit)),
       brackets_(std::move(parts.brackets)),
-      uncut_(std::move(parts.uncut)) {
+      uncut_(std::move(parts.uncut)),
+      model_(std::move(parts.model)) {
   TUNEBAND_CHECK((stopping_ == nullptr) != (promotion_ == nullptr), "trials go on by one rule");
   TUNEBAND_CHECK(!audit_ || promotion_, "an audit is one of rungs that trials are promoted from");
   if (audit_ || brackets_) order_ = std::make_unique<RungOrder>(rungs_.top() + 1);
@@ -111,47 +106,63 @@ std::optional<int> AsynchronousPolicy::rung_to_finish() const {
   return others_left ? std::nullopt : rung_to_finish_from(rungs_.all());
 }
 
-// Whoever may go on has a value that counts, like the one that is the best there.
-std::vector<int> AsynchronousPolicy::contenders() const {
-  if (!queue_.empty() || !promotion_ || !promotion_->is_models_turn(uncut_ ? uncut_->share() : 1)) return {};
-  const auto index = promotable();
-  if (!index) return {};
-  std::vector<int> trials;
-  for (const Standing& standing : rungs_.at(*index).waiting()) {
-    if (!standing.counts() || trials.size() == kContendersMax) break;
-    trials.push_back(standing.trial);
+std::optional<std::vector<TrialAtLevel>> AsynchronousPolicy::models_turn() const {
+  if (!model_ || !queue_.empty() || !rungs_.may_start() || !model_->due(rungs_)) return std::nullopt;
+  return ModelShare::waiting(rungs_);
+}
+
+// Of one that waits the rung too.
+const Standing* AsynchronousPolicy::find_waiting(int trial, int& index) const {
+  for (index = 0; index < rungs_.top(); ++index) {
+    for (const Standing& standing : rungs_.at(index).waiting()) {
+      if (standing.trial == trial) return &standing;
+    }
   }
-  return trials.size() > 1 ? trials : std::vector<int>();
+  return nullptr;
 }
 
-Work AsynchronousPolicy::promote(int index, std::vector<Decision>& decisions) {
-  const auto& waiting = rungs_.at(index).waiting();
-  const auto chosen = std::find_if(waiting.begin(), waiting.end(), [&](const Standing& one) { return one.trial == chosen_; });
-  chosen_.reset();
-  const int keep = keep_of(rungs_.at(index).filled());
-  if (chosen == waiting.end()) return promote(index, *waiting.begin(), keep, promotion_->rule(rungs_), decisions);
-  return promote(index, *chosen, keep, PromotionRule::rule_of_the_model(static_cast<int>(waiting.size())), decisions);
+bool AsynchronousPolicy::choose(const TrialAtLevel& step) {
+  int index = 0;
+  const bool known =
+      step.trial == kNewTrial ? rungs_.may_start() : find_waiting(step.trial, index) != nullptr && index < step.level;
+  if (known) chosen_ = step;
+  return known;
 }
 
-Work AsynchronousPolicy::promote(int index, const Standing standing, int keep, std::string rule,
+Work AsynchronousPolicy::take_chosen(std::vector<Decision>& decisions) {
+  const TrialAtLevel step = *std::exchange(chosen_, std::nullopt);
+  if (step.trial == kNewTrial) return begin_trial(step.level, 0, false);
+  int index = 0;
+  const Standing standing = *find_waiting(step.trial, index);
+  return promote(index, standing, step.level, keep_of(rungs_.at(index).filled()), ModelShare::rule(rungs_.at(step.level).level()),
+                 decisions);
+}
+
+Work AsynchronousPolicy::promote(int index, const Standing standing, int to, int keep, std::string rule,
                                  std::vector<Decision>& decisions) {
   promoted(index, standing.trial);
   rungs_.settle(index, standing, Verdict::promoted, keep, std::move(rule), decisions);
+  return go_on(index, standing.trial, to);
+}
+
+Work AsynchronousPolicy::go_on(int from, int trial, int to) {
   rungs_.begin_segment();
-  return rungs_.work_of(standing.trial, index + 1);
+  if (model_) model_->went_on(rungs_, from, to);
+  return rungs_.work_of(trial, to);
 }
 
 std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::vector<Decision>& decisions) {
   if (!queue_.empty()) {
     const auto [index, trial] = queue_.take(preferred);
-    rungs_.begin_segment();
-    return rungs_.work_of(trial, index + 1);
+    return go_on(index, trial, index + 1);
   }
+  if (chosen_) return take_chosen(decisions);
   if (const auto next = promotable()) {
-    return promote(*next, decisions);
+    return promote(*next, *rungs_.at(*next).waiting().begin(), *next + 1, keep_of(rungs_.at(*next).filled()),
+                   promotion_->rule(rungs_), decisions);
   }
   if (const auto last = rung_to_finish()) {
-    return promote(*last, *rungs_.at(*last).waiting().begin(), 1,
+    return promote(*last, *rungs_.at(*last).waiting().begin(), *last + 1, 1,
                    "all other trials are done: the best one goes on, so that one reaches max_resource", decisions);
   }
   if (!rungs_.may_start()) return std::nullopt;
@@ -162,17 +173,26 @@ Work AsynchronousPolicy::start_trial() {
   const bool uncut = uncut_ && uncut_->due(rungs_);
   const int bracket = uncut ? uncut_->bracket() : brackets_ ? brackets_->choose(*order_, rungs_.started()) : 0;
   const int rung = audit_ && !uncut ? audit_->lowest() : 0;
-  const bool at_random = uncut && uncut_->at_random();
+  return begin_trial(bracket, rung, uncut && uncut_->at_random());
+}
+
+Work AsynchronousPolicy::begin_trial(int bracket, int rung, bool at_random) {
+  note_start(bracket);
+  return Work{std::nullopt, bracket, rung, rungs_.at(bracket + rung).level(), at_random};
+}
+
+void AsynchronousPolicy::note_start(int bracket) {
   if (brackets_) brackets_->started(bracket);
   if (uncut_) uncut_->started(bracket);
+  if (model_) model_->started(rungs_, bracket);
   rungs_.begin_trial(bracket);
-  return Work{std::nullopt, bracket, rung, rungs_.at(bracket + rung).level(), at_random};
 }
 
 bool AsynchronousPolicy::give_back_start() {
   const int bracket = rungs_.give_back_trial();
   if (brackets_) brackets_->given_back(bracket);
   if (uncut_) uncut_->given_back(bracket);
+  if (model_) model_->given_back(rungs_, bracket);
   return true;
 }
 
@@ -194,14 +214,14 @@ void AsynchronousPolicy::close(std::vector<Decision>& decisions, std::size_t mos
 // ---- restore ------------------------------------------------------------------------------------------------------------------
 
 void AsynchronousPolicy::recall_trial(const TrialRow& trial) {
-  if (brackets_) brackets_->started(trial.bracket);
-  if (uncut_) uncut_->started(trial.bracket);
-  rungs_.begin_trial(trial.bracket);
+  note_start(trial.bracket);
+  if (model_) model_->recall_heading(trial.bracket + trial.rung);
 }
 
 void AsynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved_on) {
   const int index = decision.bracket + decision.rung;
   const Standing standing = add(index, arrival_of(decision));
+  if (model_) model_->recall_result(rungs_, standing.trial, index);
   if (decision.verdict != Verdict::waiting) rungs_.at(index).settle(standing);
   if (decision.verdict != Verdict::promoted) return;
   promoted(index, standing.trial);
@@ -211,6 +231,10 @@ void AsynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved
     TUNEBAND_CHECK(stopping_ || audit_, "a promoted trial without its next segment");
     queue_.add(index, standing.trial);
   }
+}
+
+void AsynchronousPolicy::recalled() {
+  if (model_) model_->recalled(rungs_);
 }
 
 }  // namespace tuneband

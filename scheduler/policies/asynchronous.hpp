@@ -6,8 +6,8 @@
 // promotion     when a worker is free: who goes on? (promotion_rule.hpp; its quota and pasha_cap.hpp)
 // audit         which of the first trials go on whatever their value, and at which rung new ones start (rung_audit.hpp)
 // brackets      at which rung a new trial starts (bracket_choice.hpp)
-// uncut         which new trials are trained until max_resource whatever the rungs say (uncut_share.hpp); the model that may say
-//               who goes on has the same share of the promotions: the less the rungs can be trusted, the more
+// uncut         which new trials are trained until max_resource whatever the rungs say (uncut_share.hpp)
+// model         when the sampler's model says what is trained next, whatever the other parts (model_share.hpp)
 //
 // A policy has one of the first two. What a part concludes must follow from the results in their order, so that it is the same
 // after a restart.
@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "scheduler/policies/bracket_choice.hpp"
+#include "scheduler/policies/model_share.hpp"
 #include "scheduler/policies/promotion_rule.hpp"
 #include "scheduler/policies/rung_audit.hpp"
 #include "scheduler/policies/rung_order.hpp"
@@ -33,6 +34,7 @@ class AsynchronousPolicy final : public Policy {
     std::unique_ptr<RungAudit> audit;
     std::unique_ptr<BracketChoice> brackets;
     std::unique_ptr<UncutShare> uncut;
+    std::unique_ptr<ModelShare> model;
   };
 
   AsynchronousPolicy(Rungs rungs, Parts parts);
@@ -40,19 +42,24 @@ class AsynchronousPolicy final : public Policy {
   void arrive(const Arrival& arrival, std::vector<Decision>& decisions) override;
   std::optional<Work> take(std::optional<int> preferred, std::vector<Decision>& decisions) override;
   bool has_work() const override;
-  std::vector<int> contenders() const override;
-  void choose(int trial) override { chosen_ = trial; }
+  std::optional<std::vector<TrialAtLevel>> models_turn() const override;
+  bool choose(const TrialAtLevel& step) override;
   bool give_back_start() override;
   void start_no_more() override { rungs_.start_no_more(); }
   void close(std::vector<Decision>& decisions, std::size_t most) override;
   int promoted_waiting() const override;
   void recall_trial(const TrialRow& trial) override;
   void recall_decision(const DecisionRow& decision, bool moved_on) override;
+  void recalled() override;
 
  private:
   Standing add(int index, const Arrival& arrival);
   Work start_trial();
+  Work begin_trial(int bracket, int rung, bool at_random);
+  void note_start(int bracket);
   void promoted(int index, int trial);
+  Work go_on(int from, int trial, int to);
+  Work take_chosen(std::vector<Decision>& decisions);
   void judge_below_top(int index, const Standing& standing, std::vector<Decision>& decisions);
   void promote_audited(std::vector<Decision>& decisions);
   // By the rule it does not go on: it is stopped, or takes another's place in the rung's reserve (kReserve).
@@ -61,20 +68,21 @@ class AsynchronousPolicy final : public Policy {
   // Of the reserve, once no trial is left to start or to wait for and none reached max_resource with a value that may be the
   // best: the rung whose best one goes on.
   std::optional<int> rung_to_finish() const;
-  // Of those that wait at a rung the one that the model chose, or the best.
-  Work promote(int index, std::vector<Decision>& decisions);
-  Work promote(int index, Standing standing, int keep, std::string rule, std::vector<Decision>& decisions);
+  // From rung `index` until rung `to`.
+  Work promote(int index, Standing standing, int to, int keep, std::string rule, std::vector<Decision>& decisions);
+  const Standing* find_waiting(int trial, int& index) const;
   std::string rule_at_close() const { return stopping_ ? StoppingRule::rule_at_close() : promotion_->rule_at_close(rungs_); }
   RungCount not_of_the_quota(int index) const;
   int keep_of(int n) const { return stopping_ ? stopping_->keep_of(n) : n / rungs_.eta(); }
 
   Rungs rungs_;
-  std::optional<int> chosen_;  // by the model
+  std::optional<TrialAtLevel> chosen_;  // by the model
   std::unique_ptr<StoppingRule> stopping_;
   std::unique_ptr<PromotionRule> promotion_;
   std::unique_ptr<RungAudit> audit_;
   std::unique_ptr<BracketChoice> brackets_;
   std::unique_ptr<UncutShare> uncut_;
+  std::unique_ptr<ModelShare> model_;
   std::unique_ptr<RungOrder> order_;  // where a part asks for it
   PromotedQueue queue_;
 };

@@ -15,7 +15,7 @@ namespace {
 
 AsynchronousPolicy::Parts parts_of(const SchedulerSpec& spec, Goal goal, const Rungs& rungs) {
   constexpr PromotionRule::Options kAsha{.quota = false};
-  const PromotionRule::Options delayed{.quota = true, .prediction = spec.promotion == Promotion::prediction};
+  constexpr PromotionRule::Options kDelayed{.quota = true};
   const int count = rungs.top() + 1;
   AsynchronousPolicy::Parts parts;
   switch (spec.type) {
@@ -27,12 +27,13 @@ AsynchronousPolicy::Parts parts_of(const SchedulerSpec& spec, Goal goal, const R
       break;
     case SchedulerType::asha_delayed:
     case SchedulerType::automatic:
-      parts.promotion = std::make_unique<PromotionRule>(rungs, delayed);
+      parts.promotion = std::make_unique<PromotionRule>(rungs, kDelayed);
       if (spec.rung_audit) parts.audit = std::make_unique<RungAudit>(rungs);
       if (has_uncut_trials(spec) && rungs.top() > 0) parts.uncut = std::make_unique<UncutShare>(rungs, spec.restarts);
+      if (ModelShare::in(spec) && rungs.top() > 0) parts.model = std::make_unique<ModelShare>(rungs, spec.restarts);
       break;
     case SchedulerType::async_hyperband:
-      parts.promotion = std::make_unique<PromotionRule>(rungs, delayed);
+      parts.promotion = std::make_unique<PromotionRule>(rungs, kDelayed);
       parts.brackets = std::make_unique<BracketChoice>(count, spec.eta);
       break;
     case SchedulerType::median_stopping:

@@ -60,11 +60,12 @@ class Policy {
   virtual std::optional<Work> take(std::optional<int> preferred, std::vector<Decision>& decisions) = 0;
   virtual bool has_work() const = 0;
 
-  // The trials of which take() lets one go on, where a model is asked which: two at least, in the order of their values. Else
-  // take() needs no word of it.
-  virtual std::vector<int> contenders() const { return {}; }
-  // The model's word: take() lets this one go on, if it is a contender by then. Holds until then.
-  virtual void choose(int) {}
+  // The trials that wait, at which rung of the ladder, when a model is to say what take() gives. Nothing: take() needs no word of
+  // it.
+  virtual std::optional<std::vector<TrialAtLevel>> models_turn() const { return std::nullopt; }
+  // The model's word: the next take() gives this, a trial that waits (or kNewTrial) until this rung of the ladder. False: it does
+  // not wait below that.
+  virtual bool choose(const TrialAtLevel&) { return false; }
 
   // The new trial that was taken last cannot be created yet, and need not be. True: it counts as never taken. Synchronous
   // policies hold to it, as to all of an open bracket.

@@ -1,8 +1,5 @@
 #include "scheduler/policies/promotion_rule.hpp"
 
-#include <cmath>
-#include <numbers>
-
 namespace tuneband {
 
 PromotionRule::PromotionRule(const Rungs& rungs, Options options, std::unique_ptr<PashaCap> cap)
@@ -12,21 +9,7 @@ void PromotionRule::learned(int index, const Standing& standing) {
   if (cap_) cap_->learned(index, standing);
 }
 
-void PromotionRule::promoted(int index) {
-  ++promoted_[static_cast<std::size_t>(index)];
-  ++promoted_in_all_;
-}
-
-bool PromotionRule::is_models_turn(double share) const {
-  if (!options_.prediction) return false;
-  const double turn = (promoted_in_all_ + 1) * std::numbers::phi;
-  return turn - std::floor(turn) < share;
-}
-
-std::string PromotionRule::rule_of_the_model(int waiting) {
-  return "a worker was free, and of the " + std::to_string(waiting) +
-         " that waited the model expects it to be the best at max_resource";
-}
+void PromotionRule::promoted(int index) { ++promoted_[static_cast<std::size_t>(index)]; }
 
 bool PromotionRule::may_promote(const Rungs& rungs, int index, const RungCount& apart) const {
   const Rung& rung = rungs.at(index);

@@ -29,7 +29,6 @@ class PromotionRule {
  public:
   struct Options {
     bool quota = false;
-    bool prediction = false;  // a model is asked, where it has its turn
   };
 
   PromotionRule(const Rungs& rungs, Options options, std::unique_ptr<PashaCap> cap = nullptr);
@@ -41,19 +40,13 @@ class PromotionRule {
   bool may_promote(const Rungs& rungs, int index, const RungCount& apart) const;
   int highest_rung_to_leave(const Rungs& rungs) const;
 
-  // Whether the next promotion is the model's, which has this share of them. Turns are spread evenly: the n-th is the model's
-  // when the fractional part of n times the golden ratio is below its share (Weyl's sequence).
-  bool is_models_turn(double share) const;
-
   std::string rule(const Rungs& rungs) const;
-  static std::string rule_of_the_model(int waiting);
   std::string rule_at_close(const Rungs& rungs) const;
 
  private:
   Options options_;
   std::unique_ptr<PashaCap> cap_;
   std::vector<int> promoted_;  // by rung: in all
-  int promoted_in_all_ = 0;
 };
 
 }  // namespace tuneband

@@ -40,10 +40,12 @@ PairCounts RungAudit::audited_pairs(const RungOrder& order) const {
   PairCounts counts;
   for (int a = 0; a < kAuditTrials; ++a) {
     for (int b = a + 1; b < kAuditTrials; ++b) {
+      const Standing* a_here = order.find(audit_rung_, a);  // nothing: it started higher
+      const Standing* b_here = order.find(audit_rung_, b);
       const Standing* a_above = order.find(audit_rung_ + 1, a);
       const Standing* b_above = order.find(audit_rung_ + 1, b);
-      if (a_above == nullptr || b_above == nullptr) continue;
-      counts.same_order += same_order(*order.find(audit_rung_, a), *order.find(audit_rung_, b), *a_above, *b_above);
+      if (a_here == nullptr || b_here == nullptr || a_above == nullptr || b_above == nullptr) continue;
+      counts.same_order += same_order(*a_here, *b_here, *a_above, *b_above);
       ++counts.pairs;
     }
   }

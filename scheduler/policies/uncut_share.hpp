@@ -13,12 +13,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "scheduler/policies/model_share.hpp"
 #include "scheduler/policies/rungs.hpp"
 
 namespace tuneband {
 
-// Who has the rungs audited is not sure of them.
-inline bool has_uncut_trials(const SchedulerSpec& spec) { return spec.type == SchedulerType::automatic && spec.rung_audit; }
+// Who has the rungs audited, or a model beside them, is not sure of them.
+inline bool has_uncut_trials(const SchedulerSpec& spec) {
+  return spec.type == SchedulerType::automatic && (spec.rung_audit || ModelShare::in(spec));
+}
 
 class UncutShare {
  public:

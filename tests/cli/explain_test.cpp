@@ -45,9 +45,8 @@ TEST(Explain, APromotedTrialIsToldByHowMuch) {
   decision.rank = 1;
   decision.ahead = {};
   EXPECT_EQ(explain_decision(decision, example_job_info()),
-            "Rung 1 of bracket 0 (9 rounds): validation-auc was 0.78, rank 1 of 9. It was promoted to the next rung: the rung is "
-            "full; the "
-            "best 3 go on. The last value to go on was 0.765: its own was 0.015 better. Nothing was ahead of it.");
+            "Rung 1 of bracket 0 (9 rounds): validation-auc was 0.78, rank 1 of 9. It was promoted: the rung is full; "
+            "the best 3 go on. The last value to go on was 0.765: its own was 0.015 better. Nothing was ahead of it.");
 }
 
 TEST(Explain, OfSeveralObjectivesAllValuesAreTold) {

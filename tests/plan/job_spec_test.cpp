@@ -125,7 +125,7 @@ TEST(JobSpec, HasDefaultsForWhatIsLeftOut) {
        {"scheduler",
         {{"type", nullptr}, {"eta", nullptr}, {"rungs", nullptr}, {"min_resource", nullptr}, {"bracket_rounding", nullptr}}}});
   EXPECT_EQ(spec.scheduler.type, SchedulerType::automatic);
-  EXPECT_TRUE(spec.scheduler.rung_audit);
+  EXPECT_FALSE(spec.scheduler.rung_audit);
   EXPECT_EQ(spec.scheduler.promotion, Promotion::prediction);
   EXPECT_EQ(spec.scheduler.eta, 3);
   EXPECT_EQ(spec.scheduler.min_resource, 1);
@@ -135,6 +135,31 @@ TEST(JobSpec, HasDefaultsForWhatIsLeftOut) {
   EXPECT_EQ(spec.limits.max_attempts, 3);
   EXPECT_EQ(spec.limits.max_failures_in_a_row, 5);
   EXPECT_EQ(spec.weight, 1);
+}
+
+// The model of all results, where the sampler has one, else the audit; with the audit what the user says.
+TEST(JobSpec, OfAutoHedgesByAModelOrByAnAuditAsTheSamplerCanAndTheUserSays) {
+  struct Hedge {
+    Json scheduler;
+    std::string sampler;
+    bool audit;
+    Promotion promotion;
+  };
+  for (const Hedge& hedge : {Hedge{Json::object(), "gp", false, Promotion::prediction},
+                             {Json::object(), "auto", false, Promotion::prediction},
+                             {Json::object(), "tpe", true, Promotion::value},
+                             {Json::object(), "random", true, Promotion::value},
+                             {{{"rung_audit", true}}, "gp", true, Promotion::prediction},
+                             {{{"rung_audit", false}}, "gp", false, Promotion::value},
+                             {{{"rung_audit", false}, {"promotion", "prediction"}}, "gp", false, Promotion::prediction},
+                             {{{"promotion", "value"}}, "gp", true, Promotion::value}}) {
+    Json scheduler = {{"type", "auto"}, {"bracket_rounding", nullptr}};
+    scheduler.update(hedge.scheduler);
+    const JobSpec spec =
+        base_with({{"sampler", {{"type", hedge.sampler}, {"space_filling_trials", nullptr}}}, {"scheduler", scheduler}});
+    EXPECT_EQ(spec.scheduler.rung_audit, hedge.audit) << hedge.sampler << " " << hedge.scheduler;
+    EXPECT_EQ(spec.scheduler.promotion, hedge.promotion) << hedge.sampler << " " << hedge.scheduler;
+  }
 }
 
 TEST(JobSpec, GetsItsSeedFromItsNameWhenItHasNone) {

@@ -360,6 +360,23 @@ TEST(Plans, OfTheAutomaticSchedulerTrainSomeTrialsWhateverTheRungsSay) {
   EXPECT_EQ(trials_text(make_plan(one_rung).brackets), "100");
 }
 
+// As much again as the rungs by themselves, beside the trials that no rung stops; at most what would be left without stopping.
+TEST(Plans, OfAModelBesideTheRungsCountWhatItSpends) {
+  JobSpec job = job_of(spec_of(9, 1, 3, SchedulerType::automatic), 100);
+  job.scheduler.promotion = Promotion::prediction;
+  const Plan plan = make_plan(job);
+  EXPECT_EQ(trials_text(plan.brackets), "95 31 10 / 5");
+  EXPECT_EQ(plan.model_resource, 95 + 31 * 2 + 10 * 6);
+  EXPECT_EQ(plan.total_resource, 2 * (95 + 31 * 2 + 10 * 6) + 5 * 9);
+  job.scheduler.max_resource = 3;
+  job.scheduler.eta = 2;
+  job.limits.max_trials = 1;
+  EXPECT_EQ(make_plan(job).total_resource, make_plan(job).total_resource_without_stopping);
+  JobSpec one_rung = job_of(spec_of(1, 1, 3, SchedulerType::automatic), 100);
+  one_rung.scheduler.promotion = Promotion::prediction;
+  EXPECT_EQ(make_plan(one_rung).model_resource, 0);
+}
+
 TEST(Plans, WithoutStoppingRunEveryTrialToTheTop) {
   const Plan plan = make_plan(job_of(spec_of(27, 1, 3, SchedulerType::none), 12));
   EXPECT_EQ(trials_text(plan.brackets), "12");
@@ -384,8 +401,8 @@ TEST(PlanJson, HasThePublishedShape) {
                     "rungs": [{"resource": 1, "trials": 9}, {"resource": 3, "trials": 3}, {"resource": 9, "trials": 1}]},
                    {"index": 1, "s": 1, "trimmed": true, "total_resource": 9,
                     "rungs": [{"resource": 3, "trials": 1}, {"resource": 9, "trials": 1}]}],
-      "brackets_left_out": 0, "trials": 10, "total_resource": 30, "total_resource_without_stopping": 90, "restarts": false,
-      "exact": true})"));
+      "brackets_left_out": 0, "trials": 10, "total_resource": 30, "model_resource": 0,
+      "total_resource_without_stopping": 90, "restarts": false, "exact": true})"));
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ TEST(Forecast, OfRungsThatMisleadSumsUpWhatIsTrainedAboveThem) {
     for (const char* resume : {"checkpoint", "restart"}) {
       for (int trials_max = 20; trials_max < 60; ++trials_max) {
         const JobSpec spec = forecast_job({{"trainer", {{"resume", resume}}},
+                                           {"sampler", {{"type", "random"}}},
                                            {"scheduler", {{"type", "auto"}, {"max_resource", max_resource}, {"eta", eta}}},
                                            {"limits", {{"max_trials", trials_max}}}});
         const Plan plan = make_plan(spec);

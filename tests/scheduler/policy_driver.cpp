@@ -51,8 +51,8 @@ void PolicyDriver::apply(const std::vector<Decision>& decisions) {
 void PolicyDriver::fill_workers() {
   while (static_cast<int>(running_.size()) < workers_ && policy_->has_work()) {
     std::vector<Decision> decisions;
-    const std::vector<int> contenders = policy_->contenders();
-    if (model_ && !contenders.empty()) policy_->choose(model_(contenders));
+    const auto waiting = policy_->models_turn();
+    if (const auto step = model_ && waiting ? model_(*waiting) : std::nullopt) policy_->choose(*step);
     const auto work = policy_->take(just_ended_, decisions);
     TUNEBAND_CHECK(work.has_value(), "a policy that has work gives it");
     apply(decisions);

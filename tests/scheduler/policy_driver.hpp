@@ -29,8 +29,8 @@ struct Segment {
   auto operator<=>(const Segment&) const = default;
 };
 
-// Which of the contenders goes on.
-using Model = std::function<int(const std::vector<int>& contenders)>;
+// What is next, given who waits. Nothing: it does not know.
+using Model = std::function<std::optional<TrialAtLevel>(const std::vector<TrialAtLevel>& waiting)>;
 
 class PolicyDriver {
  public:

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/random.hpp"
+#include "scheduler/plan.hpp"
 #include "tests/scheduler/policy_driver.hpp"
 
 namespace tuneband::test {
@@ -35,8 +36,7 @@ class RestoredJob {
   void fill(std::size_t workers, const Later& later) {
     while (running_.size() < workers && policy_->has_work()) {
       std::vector<Decision> decisions;
-      const std::vector<int> contenders = policy_->contenders();
-      if (!contenders.empty()) policy_->choose(contenders.back());
+      if (const auto waiting = policy_->models_turn()) choose(*waiting);
       const auto work = policy_->take(std::nullopt, decisions);
       ASSERT_TRUE(work);
       apply(decisions);
@@ -79,6 +79,20 @@ class RestoredJob {
   }
 
  private:
+  // Now and then nothing, a new trial, one that waits, until any rung above.
+  void choose(const std::vector<TrialAtLevel>& waiting) {
+    const auto top = static_cast<std::uint64_t>(ladder(spec_).size()) - 1;
+    const std::uint64_t draw = random_bits(trials_.size(), {decisions_.size(), running_.size()});
+    if (draw % 3 == 0) return;
+    if (draw % 3 == 1 || waiting.empty()) {
+      policy_->choose({kNewTrial, static_cast<int>((draw >> 8) % top)});
+      return;
+    }
+    const TrialAtLevel& one = waiting[(draw >> 16) % waiting.size()];
+    const std::uint64_t above = top - static_cast<std::uint64_t>(one.level);
+    EXPECT_TRUE(policy_->choose({one.trial, one.level + 1 + static_cast<int>((draw >> 24) % above)}));
+  }
+
   void apply(const std::vector<Decision>& decisions) {
     for (const Decision& decision : decisions) {
       const auto found = std::find_if(decisions_.begin(), decisions_.end(), [&](const DecisionRow& one) {
@@ -145,6 +159,7 @@ TEST(PolicyRestore, EveryPolicyGoesOnAsIfItHadNotBeenRebuilt) {
       spec.rung_audit = type == SchedulerType::automatic;
       if (type == SchedulerType::automatic || type == SchedulerType::asha_delayed) {
         spec.promotion = static_cast<Promotion>(seed % 2);
+        spec.restarts = seed % 5 == 0;
       }
       ASSERT_EQ(story_of(spec, seed, true), story_of(spec, seed, false)) << to_string(type) << ", seed " << seed;
       ASSERT_FALSE(testing::Test::HasFatalFailure()) << to_string(type) << ", seed " << seed;

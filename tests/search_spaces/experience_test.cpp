@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "search_spaces/experience_of_trees.hpp"
+#include "search_spaces/gp_sampler.hpp"
 #include "search_spaces/sampler.hpp"
 #include "spaces.hpp"
 
@@ -297,7 +298,7 @@ double carried_over(std::int64_t rung) {
       costs.push_back(contrary(configuration));
     }
   }
-  const auto predicted = sampler->predicted_costs(history, unseen).value();
+  const auto predicted = dynamic_cast<GpSampler&>(*sampler).predicted_costs(history, unseen).value();
   const Eigen::Map<const Eigen::ArrayXd> x(costs.data(), static_cast<Eigen::Index>(costs.size()));
   const Eigen::Map<const Eigen::ArrayXd> y(predicted.data(), x.size());
   return ((x - x.mean()) * (y - y.mean())).sum() / (x - x.mean()).square().sum();

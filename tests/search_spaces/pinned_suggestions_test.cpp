@@ -63,9 +63,15 @@ Json said_by(Sampler& sampler, const History& history) {
     said["suggests"].push_back(to_json(sampler.suggest(index, history)));
   }
   if (const auto expected = sampler.expected_improvement(next, history)) said["expects"] = *expected;
-  std::vector<int> first(std::min<std::size_t>(3, history.trials().size()));
-  std::iota(first.begin(), first.end(), 0);
-  if (const auto costs = sampler.predicted_costs(history, first)) said["predicts"] = *costs;
+  StepQuestion question;
+  for (int trial = 0; trial < static_cast<int>(std::min<std::size_t>(3, history.trials().size())); ++trial) {
+    (trial < 2 ? question.waiting : question.under_way).push_back({trial, 0});
+  }
+  if (const auto step = sampler.next_step(next, history, question)) {
+    said["step"] = {{"trial", step->trial ? Json(*step->trial) : Json()},
+                    {"configuration", to_json(step->configuration)},
+                    {"level", step->level}};
+  }
   std::vector<Configuration> pool;
   const auto random = make_sampler({.type = SamplerType::random, .seed = 9}, pinned_space());
   for (int i = 0; i < 1'200; ++i) pool.push_back(random->suggest(i, history));

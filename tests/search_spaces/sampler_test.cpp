@@ -207,7 +207,7 @@ TEST(AutomaticSampler, HasAModelOfAllParametersAsLongAsTheyAreFifty) {
   for (const std::size_t count : {kGpDimensionsMax, kGpDimensionsMax + 1}) {
     Json wide = Json::object();
     for (std::size_t i = 0; i < count; ++i) wide["x" + std::to_string(i)] = {{"type", "float"}, {"min", 0}, {"max", 1}};
-    EXPECT_EQ(sampler_of(SamplerType::automatic, 7, space_of(wide.dump()))->predicts_costs(), count == kGpDimensionsMax);
+    EXPECT_EQ(sampler_of(SamplerType::automatic, 7, space_of(wide.dump()))->chooses_steps(), count == kGpDimensionsMax);
   }
 }
 

@@ -259,6 +259,7 @@ export interface Plan {
   brackets_left_out?: number;
   trials: number | null;
   total_resource: number;
+  model_resource: number;
   total_resource_without_stopping: number;
   restarts: boolean;
   exact: boolean;

@@ -42,8 +42,6 @@ function rankText(decision: Decision): string {
   return decision.slots > 0 && missing > 0 ? `${text} (${missing} still to come)` : text;
 }
 
-const verdictWords: Record<string, string> = { promoted: 'promoted to the next rung', completed: 'completed' };
-
 export function explainDecision(decision: Decision, job: Job): string {
   const where = `Rung ${decision.rung} of bracket ${decision.bracket} (${units(decision.resource, job.resource_name)}): `;
   if (decision.value === null) return `${where}it failed on the way, and its slot was given up.`;
@@ -52,7 +50,7 @@ export function explainDecision(decision: Decision, job: Job): string {
     return `${where}${value}. It waits: the verdict is not certain until more trials have arrived at this rung.`;
   }
   const reason = decision.rule === '' ? '' : `: ${decision.rule.replace(': ', '; ')}`;
-  const verdict = `${where}${value}, ${rankText(decision)}. It was ${verdictWords[decision.verdict] ?? decision.verdict}${reason}${stopAfter(reason)}`;
+  const verdict = `${where}${value}, ${rankText(decision)}. It was ${decision.verdict}${reason}${stopAfter(reason)}`;
   return verdict + (decision.verdict === 'completed' ? '' : cutoffText(decision, job)) + aheadText(decision);
 }
 

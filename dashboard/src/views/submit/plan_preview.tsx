@@ -48,6 +48,7 @@ function PlanTable({ plan }: { plan: Plan }): JSX.Element {
           <b>{formatDuration(plan.forecast.wall_seconds)}</b> with {plan.forecast.workers} {plan.forecast.workers === 1 ? 'worker' : 'workers'}; without stopping {formatDuration(plan.forecast.wall_seconds_without_stopping)}.
         </p>
       )}
+      {plan.model_resource > 0 && <p class="muted">Of that about {plan.model_resource} where the sampler's model expects to learn most, in trials of its choice.</p>}
       {plan.restarts && <p class="muted">Each rung is a training of its own, from nothing.</p>}
       <div class="scroll" tabIndex={0} role="region" aria-label="Brackets of the plan">
         <table class="plain">
