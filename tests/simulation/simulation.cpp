@@ -68,7 +68,7 @@ Json drawn_scheduler(Draw& draw, SimulationKind kind) {
 std::string drawn_sampler(Draw& draw, SimulationKind kind) {
   if (kind == SimulationKind::same_result || draw.chance(kind == SimulationKind::one_worker ? 0.4 : 0.8)) return "random";
   if (kind == SimulationKind::one_worker && draw.chance(0.2)) return draw.one_of("gp", "random_forest");
-  return draw.one_of("sobol", "tpe", "bohb");
+  return draw.one_of("sobol", "tpe", "bohb", "gp");
 }
 
 // Constraints, or several objectives, where the scheduler can have them.
