@@ -1,7 +1,8 @@
 // Milliseconds of processor time of a suggestion with 10 to 10,000 trials in the job, for every sampler, on a ladder of four
-// levels with 8 parameters; "of trees" with what a job of `xgboost` adds: experience, and rungs that are trainings of their own.
-// Means over many suggestions, so that fits at some of them count with their share; the last columns are the cost against that of
-// the random sampler with as many trials (the baseline).
+// levels with 8 parameters; "of trees" with what a job of `xgboost` adds: experience, and rungs that are trainings of their own;
+// "step" asks what is to be trained next instead, of 30 trials that wait at each rung. Means over many suggestions, so that fits
+// at some of them count with their share; the last columns are the cost against that of the random sampler with as many trials
+// (the baseline).
 #include <fmt/core.h>
 
 #include <cmath>
@@ -18,6 +19,7 @@ using namespace tuneband;
 constexpr int kTrials[] = {10, 100, 1000, 10'000};
 constexpr std::int64_t kMaxResource = 27;
 constexpr int kPending = 8;
+constexpr int kWaiting = 30;  // at each rung
 constexpr double kSecondsEach = 1;
 
 SearchSpace space_of_eight() {
@@ -51,6 +53,22 @@ class GrowingHistory {
   }
 
   const History& history() const { return history_; }
+
+  StepQuestion question() const {
+    StepQuestion question;
+    int waiting[] = {kWaiting, kWaiting, kWaiting, 0};  // by level
+    for (int trial = trials_ - 1; trial >= 0; --trial) {
+      const auto& results = history_.trials()[static_cast<std::size_t>(trial)].results;
+      if (results.empty()) {
+        question.under_way.push_back({trial, 0});
+      } else if (waiting[results.back().level] > 0) {
+        --waiting[results.back().level];
+        question.waiting.push_back({trial, results.back().level});
+      }
+    }
+    return question;
+  }
+
   int trials() const { return trials_; }
 
  private:
@@ -59,8 +77,15 @@ class GrowingHistory {
   int trials_ = 0;
 };
 
-double milliseconds(SamplerType type, const std::optional<TreesTrainer>& trees, const SearchSpace& space, int trials) {
-  const auto sampler = make_sampler({.type = type, .seed = 1}, space, trees);
+struct Row {
+  const char* name;
+  SamplerType type;
+  std::optional<TreesTrainer> trees = std::nullopt;
+  bool step = false;
+};
+
+double milliseconds(const Row& row, const SearchSpace& space, int trials) {
+  const auto sampler = make_sampler({.type = row.type, .seed = 1}, space, row.trees);
   GrowingHistory growing(space, trials);
   sampler->suggest(growing.trials(), growing.history());  // the encoding of what is there already is a restart's cost
   const int most = trials;                                // so that the window is "from so many trials to twice as many"
@@ -68,8 +93,13 @@ double milliseconds(SamplerType type, const std::optional<TreesTrainer>& trees, 
   int suggestions = 0;
   while (suggestions < most && seconds < kSecondsEach) {
     growing.grow();
+    const StepQuestion question = row.step ? growing.question() : StepQuestion();
     const std::clock_t begin = std::clock();
-    sampler->suggest(growing.trials(), growing.history());
+    if (row.step) {
+      sampler->next_step(growing.trials(), growing.history(), question);
+    } else {
+      sampler->suggest(growing.trials(), growing.history());
+    }
     seconds += static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     ++suggestions;
   }
@@ -85,23 +115,19 @@ int main() {
   for (const int trials : kTrials) fmt::print(" {:>12}", fmt::format("ms at {}", trials));
   for (const int trials : kTrials) fmt::print(" {:>15}", fmt::format("ratio at {}", trials));
   fmt::print("\n");
-  struct Row {
-    const char* name;
-    SamplerType type;
-    std::optional<TreesTrainer> trees = std::nullopt;
-  };
   const Row rows[] = {{"random", SamplerType::random},
                       {"sobol", SamplerType::sobol},
                       {"tpe", SamplerType::tpe},
                       {"bohb", SamplerType::bohb},
                       {"random_forest", SamplerType::random_forest},
                       {"gp", SamplerType::gp},
+                      {"gp, step", SamplerType::gp, std::nullopt, true},
                       {"gp, of trees", SamplerType::gp, TreesTrainer{.max_resource = kMaxResource, .equal_shrinkage = true}}};
-  for (const auto& [name, type, trees] : rows) {
+  for (const Row& row : rows) {
     std::vector<double> costs;
-    for (const int trials : kTrials) costs.push_back(milliseconds(type, trees, space, trials));
+    for (const int trials : kTrials) costs.push_back(milliseconds(row, space, trials));
     if (baseline.empty()) baseline = costs;
-    fmt::print("{:<14}", name);
+    fmt::print("{:<14}", row.name);
     for (const double cost : costs) fmt::print(" {:>12.3f}", cost);
     for (std::size_t i = 0; i < costs.size(); ++i) fmt::print(" {:>15.0f}", costs[i] / baseline[i]);
     fmt::print("\n");
