@@ -139,6 +139,35 @@ TEST(NextStep, IsAnotherOneBesideWhatIsUnderWay) {
   EXPECT_GT(steps.size(), 3u);
 }
 
+// Two trials of the same configuration: the value of the one tells that of the other.
+TEST(NextStep, IsNotOfATrialThatIsLikeOneUnderWay) {
+  History history = waiting_at_the_lowest({1, 3, 9}, 10);
+  history.add_trial({{"x", 0.25}});
+  history.add_result(10, 1, Loss(0.0025));
+  StepQuestion question;
+  const std::vector<const Configuration*> nothing_new;
+  question.pool = &nothing_new;
+  question.waiting = {{2, 0}, {6, 0}};  // at 0.25 and 0.65
+  EXPECT_EQ(model()->next_step(11, history, question)->trial, 2);
+  question.under_way = {{10, 2}};
+  EXPECT_EQ(model()->next_step(11, history, question)->trial, 6);
+}
+
+// The best one has nothing to win but more of the same: it would have to fall behind the second best.
+TEST(NextStep, OfTheBestOneIsWeighedByHowFarTheSecondBestIs) {
+  History history({1, 3, 9});
+  for (int trial = 0; trial < 10; ++trial) {
+    history.add_trial({{"x", trial / 9.0}});
+    history.add_result(trial, 1, Loss(trial == 0 ? -100 : trial));
+    if (trial == 0 || trial > 3) history.add_result(trial, 3, Loss(trial == 0 ? -100 : trial));
+  }
+  StepQuestion question;
+  const std::vector<const Configuration*> nothing_new;
+  question.pool = &nothing_new;
+  question.waiting = {{0, 1}, {1, 0}, {2, 0}};
+  EXPECT_NE(model()->next_step(10, history, question)->trial, 0);
+}
+
 // Both are as good as each other at the lowest level. One went on to 26, whence 27 costs 1 more; where rungs are trainings of
 // their own it costs 27 of either, and of the other one less is known.
 TEST(NextStep, IsWeighedByItsCostWhichIsTheWholeLevelWhereRungsRestart) {
