@@ -82,9 +82,8 @@ class Sampler {
   // How much less than the least cost so far, on average, the next suggestion is expected to reach at max_resource, in the unit
   // of the objective; 0 or more. Nothing: it has no model, or not yet. A function of the same things as the suggestion.
   virtual std::optional<double> expected_improvement(std::int64_t, const History&) { return std::nullopt; }
-  // The step of which its model expects most for its cost, in what is found at max_resource; a new trial not at the last level,
-  // to which nothing that it could be judged by would lead. Nothing: not yet, or there is none. A function of the same things as
-  // the suggestion and of the question.
+  // The step of which its model expects most for its cost, in what is found at max_resource; a new trial never begins at the last
+  // level. Nothing: not yet, or there is none. A function of the same things as the suggestion and of the question.
   virtual std::optional<Step> next_step(std::int64_t, const History&, const StepQuestion&) { return std::nullopt; }
   virtual bool chooses_steps() const { return false; }  // ever
   // How many different configurations there are, where that is finite: a grid's size, at most kGridSizeMax. From there
