@@ -277,12 +277,16 @@ GpSampler::Model GpSampler::model_of(const History& history, const std::vector<S
   return model;
 }
 
-GpSampler::Choice GpSampler::choose(std::int64_t index, const Model& model) const {
-  Draws draws(seed_, kGpStream, index);
+std::vector<Point> GpSampler::candidates_near(const Model& model, Draws& draws) const {
   std::vector<const Point*> best;
   for (const Point& point : model.best) best.push_back(&point);
+  return candidate_points(encoded_.encoding(), best, draws);
+}
+
+GpSampler::Choice GpSampler::choose(std::int64_t index, const Model& model) const {
+  Draws draws(seed_, kGpStream, index);
   return refined(
-      candidate_points(encoded_.encoding(), best, draws),
+      candidates_near(model, draws),
       [&](const std::vector<Point>& candidates) { return rate(model.process, model.incumbent, candidates); }, draws);
 }
 
@@ -327,29 +331,23 @@ std::optional<std::size_t> GpSampler::suggest_among(std::int64_t index, const Hi
 std::vector<GpSampler::Candidate> GpSampler::new_ones(std::int64_t index, const Model& model,
                                                       const StepQuestion& question) const {
   const Encoding& encoding = encoded_.encoding();
-  std::vector<Candidate> all;
+  std::vector<Point> points;
+  std::vector<const Configuration*> configurations;
   if (question.pool != nullptr) {
     for (const std::size_t place : drawn_of_pool(index, question.pool->size())) {
-      const Configuration* configuration = (*question.pool)[place];
-      all.push_back({encoding.encode(*configuration), configuration});
+      configurations.push_back((*question.pool)[place]);
+      points.push_back(encoding.encode(*configurations.back()));
     }
   } else {
     Draws draws(seed_, kGpStepStream, index);
-    std::vector<const Point*> best;
-    for (const Point& point : model.best) best.push_back(&point);
-    all.push_back({choose(index, model).point});
-    for (Point& point : candidate_points(encoding, best, draws)) all.push_back({std::move(point)});
+    points = candidates_near(model, draws);
+    points.insert(points.begin(), choose(index, model).point);
   }
-  std::vector<Point> points;
-  for (const Candidate& one : all) points.push_back(one.point);
-  const std::vector<double> values = points.empty() ? std::vector<double>() : rate(model.process, model.incumbent, points);
-  std::vector<std::size_t> order(all.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+  if (points.empty()) return {};
+  const std::vector<double> values = rate(model.process, model.incumbent, points);
   std::vector<Candidate> chosen;
-  for (const std::size_t at : order) {
-    if (chosen.size() == kNewOfAStepMax) break;
-    if (!is_taken(encoding, all[at].point, encoded_.points())) chosen.push_back(std::move(all[at]));
+  for (const std::size_t at : best_candidates(encoding, points, values, encoded_.points(), kNewOfAStepMax)) {
+    chosen.push_back({points[at], configurations.empty() ? nullptr : configurations[at]});
   }
   return chosen;
 }
@@ -361,13 +359,12 @@ std::optional<Step> GpSampler::next_step(std::int64_t index, const History& hist
   const Model model = model_of(history, encoded_.scored_points(history), &under_way);
   const std::vector<Candidate> candidates = new_ones(index, model, question);
   const auto top = static_cast<int>(levels_.size()) - 1;
-  std::vector<Step> steps;
+  std::vector<TrialAtLevel> steps;  // first those of new trials, by candidate
   std::vector<ScoredPoint> ends;
   std::vector<double> costs;
   for (const Candidate& one : candidates) {
     for (int level = 0; level < top; ++level) {
-      const bool listed = one.configuration != nullptr;
-      steps.push_back({std::nullopt, listed ? *one.configuration : encoded_.encoding().decode(one.point), level});
+      steps.push_back({kNewTrial, level});
       ends.push_back({&one.point, 0, level_of(history, level), {}});
       costs.push_back(static_cast<double>(levels_[static_cast<std::size_t>(level)]));
     }
@@ -375,14 +372,19 @@ std::optional<Step> GpSampler::next_step(std::int64_t index, const History& hist
   for (const TrialAtLevel& one : question.waiting) {
     const auto spent = question.restarts ? 0 : levels_[static_cast<std::size_t>(one.level)];
     for (int level = one.level + 1; level <= top; ++level) {
-      steps.push_back({one.trial, {}, level});
+      steps.push_back({one.trial, level});
       ends.push_back(point_at(history, {one.trial, level}));
       costs.push_back(static_cast<double>(levels_[static_cast<std::size_t>(level)] - spent));
     }
   }
   if (steps.empty()) return std::nullopt;
   const std::vector<double> values = knowledge_gradients(model, ends, costs);
-  return steps[static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin())];
+  const auto best = static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+  const auto [trial, level] = steps[best];
+  if (trial != kNewTrial) return Step{trial, {}, level};
+  const Candidate& chosen = candidates[best / static_cast<std::size_t>(top)];
+  const bool listed = chosen.configuration != nullptr;
+  return Step{std::nullopt, listed ? *chosen.configuration : encoded_.encoding().decode(chosen.point), level};
 }
 
 ScoredPoint GpSampler::point_at(const History& history, const TrialAtLevel& at) const {

@@ -75,6 +75,8 @@ class GpSampler final : public Sampler {
   // The best of the candidates by `rate_all` (points to values, the more the better), then of points nearer and nearer to it.
   template <class Rate>
   Choice refined(std::vector<Point> candidates, const Rate& rate_all, Draws& draws) const;
+  // Anywhere, and near the model's best.
+  std::vector<Point> candidates_near(const Model& model, Draws& draws) const;
   Choice choose(std::int64_t index, const Model& model) const;
   struct Candidate {
     Point point;

@@ -99,15 +99,24 @@ bool is_taken(const Encoding& encoding, const Point& point, const std::vector<Po
                      [&](const Point& other) { return point == other || near_duplicates_at_an_end(encoding, point, other); });
 }
 
-std::size_t best_candidate(const Encoding& encoding, const std::vector<Point>& candidates, const std::vector<double>& values,
-                           const std::vector<Point>& taken) {
+std::vector<std::size_t> best_candidates(const Encoding& encoding, const std::vector<Point>& candidates,
+                                         const std::vector<double>& values, const std::vector<Point>& taken, std::size_t most) {
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+  std::vector<std::size_t> best;
   for (const std::size_t at : order) {
-    if (!is_taken(encoding, candidates[at], taken)) return at;
+    if (best.size() == most) break;
+    if (!is_taken(encoding, candidates[at], taken)) best.push_back(at);
   }
-  return order.front();
+  return best;
+}
+
+std::size_t best_candidate(const Encoding& encoding, const std::vector<Point>& candidates, const std::vector<double>& values,
+                           const std::vector<Point>& taken) {
+  const std::vector<std::size_t> best = best_candidates(encoding, candidates, values, taken, 1);
+  if (!best.empty()) return best.front();
+  return static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
 std::vector<const Point*> pending_points(const History& history, const std::vector<Point>& points, std::size_t most) {

@@ -23,6 +23,10 @@ std::vector<Point> candidate_points(const Encoding& encoding, const std::vector<
 inline constexpr double kNearDuplicate = 0.01;
 bool is_taken(const Encoding& encoding, const Point& point, const std::vector<Point>& taken);
 
+// Of the candidates that are not taken at most `most`, those of the greatest values first.
+std::vector<std::size_t> best_candidates(const Encoding& encoding, const std::vector<Point>& candidates,
+                                         const std::vector<double>& values, const std::vector<Point>& taken, std::size_t most);
+
 // The candidate of the greatest value that is not taken; when all are, the greatest.
 std::size_t best_candidate(const Encoding& encoding, const std::vector<Point>& candidates, const std::vector<double>& values,
                            const std::vector<Point>& taken);
