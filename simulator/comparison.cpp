@@ -27,7 +27,7 @@ double regret_of(const SimulationResult& run, const Regret& regret, RegretAxis a
   double last = 1;
   for (const Incumbent& incumbent : run.incumbents) {
     if ((axis == RegretAxis::resource ? incumbent.resource : incumbent.seconds) > limit) break;
-    last = regret.of(incumbent.curve);
+    last = std::min(regret.of_value(incumbent.value), regret.of(incumbent.curve));
   }
   return last;
 }

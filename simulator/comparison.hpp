@@ -41,7 +41,8 @@ struct Estimate {
 };
 Estimate estimate(const std::vector<double>& sample);
 
-// By limit, then run: the regret of the best trial when so many units of resource were spent, or so many seconds had passed.
+// By limit, then run: the regret of the best trial when so many units of resource were spent, or so many seconds had passed: of
+// its best value then, or of the one that it has at max_resource if that is better.
 enum class RegretAxis { resource, seconds };
 std::vector<std::vector<double>> regret_at(const std::vector<SimulationResult>& runs, const Regret& regret, RegretAxis axis,
                                            const std::vector<double>& limits);

@@ -395,26 +395,26 @@ int keep_within(CurveTable& table, const SearchSpace& space) {
   return outside;
 }
 
-Regret::Regret(const CurveTable& table, Goal goal, std::int64_t max_resource) {
-  std::vector<double> costs;
+Regret::Regret(const CurveTable& table, Goal goal, std::int64_t max_resource) : goal_(goal) {
   for (const Curve& curve : table.curves) {
     const auto value = curve.at(max_resource);
     const bool failed = curve.failed && curve.measured_until() < max_resource;
-    costs.push_back(failed || !value ? std::numeric_limits<double>::infinity() : finite_or_worst(*value, goal));
+    costs_.push_back(failed || !value ? std::numeric_limits<double>::infinity() : finite_or_worst(*value, goal));
   }
-  std::vector<double> sorted = costs;
+  std::vector<double> sorted = costs_;
   std::sort(sorted.begin(), sorted.end());
-  const double best = sorted.front();
+  best_cost_ = sorted.front();
   // Where more than half diverged or failed: the worst of the others.
-  double median = sorted[(sorted.size() - 1) / 2];
-  for (auto worst = sorted.rbegin(); !std::isfinite(median) && worst != sorted.rend(); ++worst) median = *worst;
-  const double range = median - best;
-  for (const double cost : costs) {
-    const double regret = cost <= best ? 0 : range > 0 ? (cost - best) / range : 1;
-    normalised_.push_back(std::min(1.0, regret));
-  }
-  best_ = goal == Goal::maximize ? -best : best;
-  median_ = goal == Goal::maximize ? -median : median;
+  median_cost_ = sorted[(sorted.size() - 1) / 2];
+  for (auto worst = sorted.rbegin(); !std::isfinite(median_cost_) && worst != sorted.rend(); ++worst) median_cost_ = *worst;
+}
+
+double Regret::of_value(double value) const { return normalised(finite_or_worst(value, goal_)); }
+
+double Regret::normalised(double cost) const {
+  if (cost <= best_cost_) return 0;
+  const double range = median_cost_ - best_cost_;
+  return range > 0 ? std::min(1.0, (cost - best_cost_) / range) : 1;
 }
 
 }  // namespace tuneband

@@ -74,21 +74,28 @@ Json space_of(const CurveTable& table);
 // Leaves out the curves whose configuration is outside of `space`, and says how many. Numbers become what their domain is.
 int keep_within(CurveTable& table, const SearchSpace& space);
 
-// How good a configuration is at `max_resource` (the final value): 0 is the table's best one, 1 its median one.
+// How good a configuration or a model is, by what configurations have at `max_resource` (the final value): 0 is the table's best
+// one, 1 its median one.
 class Regret {
  public:
   Regret(const CurveTable& table, Goal goal, std::int64_t max_resource);
 
   // Of a curve by index: (final - best) / (median - best), at most 1, so that one that diverged does not rule a mean. One that
   // failed, or was measured only beyond max_resource, counts as one that diverged.
-  double of(std::size_t curve) const { return normalised_[curve]; }
-  double best() const { return best_; }
-  double median() const { return median_; }
+  double of(std::size_t curve) const { return normalised(costs_[curve]); }
+  // Of a value that was found at any rung, in the same way; 0 too where it is better than all final ones.
+  double of_value(double value) const;
+  double best() const { return value_of(best_cost_); }
+  double median() const { return value_of(median_cost_); }
 
  private:
-  std::vector<double> normalised_;
-  double best_ = 0;
-  double median_ = 0;
+  double normalised(double cost) const;
+  double value_of(double cost) const { return goal_ == Goal::maximize ? -cost : cost; }
+
+  Goal goal_;
+  std::vector<double> costs_;  // by curve; the less the better
+  double best_cost_ = 0;
+  double median_cost_ = 0;
 };
 
 }  // namespace tuneband

@@ -273,7 +273,7 @@ class Simulation {
     const std::size_t curve = curve_of_trial_[static_cast<std::size_t>(job.best_anywhere->trial)];
     const std::int64_t rung = job.best_anywhere->resource;
     if (!result_.incumbents.empty() && result_.incumbents.back().curve == curve && result_.incumbents.back().rung == rung) return;
-    result_.incumbents.push_back({spent_at(seconds_), seconds_, curve, rung});
+    result_.incumbents.push_back({spent_at(seconds_), seconds_, curve, rung, job.best_anywhere->value});
   }
 
   // Whether a trial fails on its way there, as recorded.

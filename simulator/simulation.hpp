@@ -26,6 +26,7 @@ struct Incumbent {
   double seconds = 0;
   std::size_t curve = 0;  // index into the table
   std::int64_t rung = 0;  // the resource of the rung at which it has its best value
+  double value = 0;       // that one
 };
 
 struct SimulationResult {

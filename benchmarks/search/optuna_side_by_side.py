@@ -82,7 +82,8 @@ class Table:
         final = np.where(np.isfinite(cost[:, -1]), cost[:, -1], np.inf)
         best, median = final.min(), np.sort(final)[(len(final) - 1) // 2]
         self.cost = cost
-        self.regret = np.minimum(1.0, (final - best) / (median - best))
+        # of a row, if its cost at a rung was that: of this or of the final one, whichever is better
+        self.regret = lambda row, cost: float(np.clip((min(cost, final[row]) - best) / (median - best), 0.0, 1.0))
 
     def set_space(self, header, rows, parameters):
         self.distributions, self.rows, columns = {}, [], []
@@ -165,7 +166,7 @@ def run(table, pruner, workers, seed, maximize, stride, budgets):
         value = float(table.values[row, done - 1])
         if done in levels and math.isfinite(value) and table.cost[row, done - 1] < best:
             best = table.cost[row, done - 1]
-            incumbents.append((spent + under_way(), now, row))
+            incumbents.append((spent + under_way(), now, row, best))
         trial.report(value, done)
         if done == full:
             if math.isfinite(value):
@@ -183,8 +184,8 @@ def run(table, pruner, workers, seed, maximize, stride, budgets):
             begin()
 
     def at(axis, limit):
-        reached = [row for incumbent in incumbents for row in [incumbent[2]] if incumbent[axis] <= limit]
-        return float(table.regret[reached[-1]]) if reached else 1.0
+        reached = [incumbent for incumbent in incumbents if incumbent[axis] <= limit]
+        return table.regret(*reached[-1][2:]) if reached else 1.0
 
     return [[at(0, b * full) for b in budgets], [at(1, b * full_seconds / workers) for b in budgets]]
 

@@ -47,7 +47,7 @@ std::optional<SearchSpace> space_of_document(const Json& document) {
   return diagnostics.ok() ? std::optional(std::move(space)) : std::nullopt;
 }
 
-// Regret is of what a training until max_resource gives, and budgets are in its units.
+// Regret is measured by what trainings until max_resource give, and budgets are in its units.
 std::optional<Failure> other_resource(const SearchMethod& first, const SearchMethod& other) {
   const auto resource = [](const SearchMethod& method) { return method.spec.scheduler.max_resource; };
   if (resource(other) == resource(first)) return std::nullopt;
@@ -267,7 +267,9 @@ Finished simulate_job(Console& console, const SimulateOptions& options) {
                                      format_count(static_cast<std::int64_t>(setup->table.curves.size()), "configuration"),
                                      setup->table.metric, format_value(regret.best(), Precision::readable),
                                      spec.scheduler.max_resource, format_value(regret.median(), Precision::readable)));
-  console.field("regret", "of the best trial so far, at max_resource (R): 0 the best configuration, 1 the median one");
+  console.field(
+      "regret",
+      "of the best trial so far, at its best rung or at max_resource (R): 0 the best configuration there, 1 the median one");
   console.print_table(regret_table(results, setup->comparison, RegretAxis::resource));
   console.print_line({});
   console.print_table(regret_table(results, setup->comparison, RegretAxis::seconds));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "simulator/csv.hpp"
 #include "tests/simulator/temporary_file.hpp"
@@ -252,6 +253,19 @@ TEST(RegretOfCurves, IsZeroForTheBestOneForTheMedianAndAtMostOne) {
   EXPECT_EQ(minimised.best(), 0);
   EXPECT_NEAR(minimised.of(1), 4.0 / 6, 1e-12);
   EXPECT_EQ(Regret(*table, Goal::maximize, 1).best(), 9);
+}
+
+TEST(RegretOfCurves, OfAValueFoundAtALowerRungIsByTheFinalOnesAndNotBelowZero) {
+  const auto table = table_of("x,a_1,a_2\n1,0,10\n2,0,4\n3,12,6\n4,0,nan\n5,9,0\n");
+  ASSERT_TRUE(table);
+  const Regret maximised(*table, Goal::maximize, 2);  // 10 6 4 0 nan
+  EXPECT_NEAR(maximised.of_value(9), 1.0 / 6, 1e-12);
+  EXPECT_EQ(maximised.of_value(12), 0);
+  EXPECT_EQ(maximised.of_value(3), 1);
+  EXPECT_EQ(maximised.of_value(std::numeric_limits<double>::quiet_NaN()), 1);
+  const Regret minimised(*table, Goal::minimize, 2);  // 0 4 6 10 nan
+  EXPECT_NEAR(minimised.of_value(3), 3.0 / 6, 1e-12);
+  EXPECT_EQ(minimised.of_value(-1), 0);
 }
 
 }  // namespace tuneband::test

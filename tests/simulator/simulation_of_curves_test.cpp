@@ -119,6 +119,22 @@ TEST(SimulatedJob, SpendsWhatItsRungsCostAndFindsTheIncumbentByHand) {
   EXPECT_EQ(none.reason, "all 3 trials are done");
 }
 
+TEST(SimulatedJob, ABestTrialCountsWithTheValueThatWasFoundOrWithItsFinalOneIfThatIsBetter) {
+  const CurveTable table = tiny_table({{2, 2, 3}, {8, 6, 6}, {1, 1, 9}});
+  const Regret regret(table, Goal::maximize, 3);  // 9 6 3: the median is 6
+  const auto at_once = [&](const Incumbent& incumbent) {
+    SimulationResult run;
+    run.incumbents = {incumbent};
+    return regret_at({run}, regret, RegretAxis::resource, {100})[0][0];
+  };
+  const auto run = run_in_order(table, {{"scheduler", {{"type", "successive_halving"}}}}, 1);
+  ASSERT_EQ(run.incumbents.size(), 2U);
+  EXPECT_EQ(run.incumbents[1].curve, 1U);  // it overfits: nothing is better than what it had after 1 of 3
+  EXPECT_EQ(run.incumbents[1].value, 8);
+  EXPECT_NEAR(at_once(run.incumbents[1]), 1.0 / 3, 1e-12);
+  EXPECT_EQ(at_once({0, 0, 2, 1, 1}), 0);
+}
+
 TEST(SimulatedJob, CountsWhatIsUnderWayAsSpentAndTimeByEachCurvesCost) {
   CurveTable table = tiny_table({{1, 1}, {2, 2}});
   table.curves[1].seconds_per_unit = 3;
