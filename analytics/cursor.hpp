@@ -14,16 +14,21 @@ namespace tuneband {
 struct NumberCursor {
   std::int64_t number = 0;
 };
-// In order of the objective: after this finite value, and among equals after this number.
+// In order of the objective: after this finite value of those that meet the constraints, and among equals after this number.
 struct ValueCursor {
   double value = 0;
+  std::int64_t number = 0;
+};
+// In order of the objective: after this violation of the constraints, which may be infinite, and among equals after this number.
+struct ViolationCursor {
+  double violation = 0;
   std::int64_t number = 0;
 };
 // In order of the objective: after this number, among those without a finite value.
 struct ValuelessCursor {
   std::int64_t number = 0;
 };
-using Cursor = std::variant<NumberCursor, ValueCursor, ValuelessCursor>;
+using Cursor = std::variant<NumberCursor, ValueCursor, ViolationCursor, ValuelessCursor>;
 
 std::string to_text(const Cursor& cursor);
 std::optional<Cursor> cursor_from(std::string_view text);

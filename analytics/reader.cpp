@@ -128,11 +128,12 @@ void add_by_number(Connection& connection, TrialsPage& page, JobId job, const Tr
 
 // Few trials are found by their state and sorted.
 void add_by_objective(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, Goal goal,
-                      const std::optional<ValueCursor>& after) {
+                      const ValueCursor* after) {
   // Infinite values are at the ends of the index and left out by the bounds.
   const bool up = goal == Goal::minimize;
-  const std::string bounds = up ? " AND objective >= ?2 AND objective <= ?3 AND (objective > ?2 OR number > ?4)"
-                                : " AND objective <= ?2 AND objective >= ?3 AND (objective < ?2 OR number > ?4)";
+  const std::string bounds =
+      up ? " AND violation = 0 AND objective >= ?2 AND objective <= ?3 AND (objective > ?2 OR number > ?4)"
+         : " AND violation = 0 AND objective <= ?2 AND objective >= ?3 AND (objective < ?2 OR number > ?4)";
   Statement numbers = connection.prepare(joined(
       {"SELECT number FROM trials INDEXED BY ", few(query.states) ? "trials_by_state" : "trials_by_objective", " WHERE job = ?1",
        of_states(query), of_bracket(query), bounds, " ORDER BY objective", up ? "" : " DESC", ", number LIMIT ?5"}));
@@ -140,19 +141,40 @@ void add_by_objective(Connection& connection, TrialsPage& page, JobId job, const
   page.add(numbers.query(job.value, after ? after->value : best, -best, after ? after->number : -1, page.left() + 1));
 }
 
-void add_valueless(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, std::int64_t after) {
+void add_violating(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, const ViolationCursor* after) {
+  Statement numbers = connection.prepare(
+      joined({"SELECT number FROM trials INDEXED BY trials_by_violation WHERE job = ?1", of_states(query), of_bracket(query),
+              " AND violation > 0 AND objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308",
+              " AND violation >= ?2 AND (violation > ?2 OR number > ?3) ORDER BY violation, number LIMIT ?4"}));
+  page.add(numbers.query(job.value, after ? after->violation : 0.0, after ? after->number : -1, page.left() + 1));
+}
+
+void add_valueless(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, const ValuelessCursor* after) {
   Statement numbers = connection.prepare(
       joined({"SELECT number FROM trials INDEXED BY trials_without_value WHERE job = ?1", of_states(query), of_bracket(query),
               // As the index says it, word by word.
               " AND (objective IS NULL OR objective > 1.7976931348623157e308 OR objective < -1.7976931348623157e308)",
               " AND number > ?2 ORDER BY number LIMIT ?3"}));
-  page.add(numbers.query(job.value, after, page.left() + 1));
+  page.add(numbers.query(job.value, after ? after->number : -1, page.left() + 1));
+}
+
+// As the rungs rank them: by value those that meet the constraints, by violation those that do not, then what has no finite
+// value.
+void add_best_first(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, Goal goal,
+                    const std::optional<Cursor>& cursor) {
+  const auto* value = cursor ? std::get_if<ValueCursor>(&*cursor) : nullptr;
+  const auto* outside = cursor ? std::get_if<ViolationCursor>(&*cursor) : nullptr;
+  const auto* valueless = cursor ? std::get_if<ValuelessCursor>(&*cursor) : nullptr;
+  if (!outside && !valueless) add_by_objective(connection, page, job, query, goal, value);
+  if (!valueless && !page.more()) add_violating(connection, page, job, query, outside);
+  if (!page.more()) add_valueless(connection, page, job, query, valueless);
 }
 
 Cursor cursor_after(const TrialRow& row, TrialsQuery::Sort sort) {
   if (sort == TrialsQuery::Sort::number) return NumberCursor{row.id.number};
-  if (row.objective && std::isfinite(*row.objective)) return ValueCursor{*row.objective, row.id.number};
-  return ValuelessCursor{row.id.number};
+  if (!row.objective || !std::isfinite(*row.objective)) return ValuelessCursor{row.id.number};
+  if (row.violation > 0) return ViolationCursor{row.violation, row.id.number};
+  return ValueCursor{*row.objective, row.id.number};
 }
 
 }  // namespace
@@ -369,14 +391,8 @@ Result<views::Trials> Reader::trials(JobId job, const TrialsQuery& query, Timest
   if (by_number) {
     add_by_number(connection_, page, job, query, cursor ? std::get<NumberCursor>(*cursor).number : -1);
   } else {
-    const auto* valueless = cursor ? std::get_if<ValuelessCursor>(&*cursor) : nullptr;
-    if (!valueless) {
-      const std::shared_ptr<const ParsedJob> parsed = cached_job(job);
-      const auto* value = cursor ? std::get_if<ValueCursor>(&*cursor) : nullptr;
-      add_by_objective(connection_, page, job, query, parsed ? parsed->spec.objective.goal : Goal::maximize,
-                       value ? std::optional(*value) : std::nullopt);
-    }
-    if (!page.more()) add_valueless(connection_, page, job, query, valueless ? valueless->number : -1);
+    const std::shared_ptr<const ParsedJob> parsed = cached_job(job);
+    add_best_first(connection_, page, job, query, parsed ? parsed->spec.objective.goal : Goal::maximize, cursor);
   }
   views::Trials shown{page.take(), std::nullopt};
   if (page.more()) shown.next = to_text(cursor_after(shown.trials.back().row, query.sort));

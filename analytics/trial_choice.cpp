@@ -43,7 +43,7 @@ std::vector<int> choose_trials(Connection& connection, JobId job, Goal goal, std
   if (all.size() <= trials_max) return all;
   const bool up = goal == Goal::minimize;
   Statement best = connection.prepare(
-      joined({"SELECT number FROM trials INDEXED BY trials_by_objective WHERE job = ?1 AND ",
+      joined({"SELECT number FROM trials INDEXED BY trials_by_objective WHERE job = ?1 AND violation = 0 AND ",
               up ? "objective >= ?2 ORDER BY objective" : "objective <= ?2 ORDER BY objective DESC", ", number LIMIT ?3"}));
   std::set<int> chosen;
   const auto of_best = static_cast<std::int64_t>(std::max<std::size_t>(1, trials_max / kBestShare));

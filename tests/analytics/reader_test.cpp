@@ -329,6 +329,26 @@ TEST_F(ReaderTest, ListsTheLowestFirstWhenMinimizing) {
   }
 }
 
+TEST_F(ReaderTest, ListsTrialsThatViolateTheConstraintsAfterThoseThatMeetThemByTheirViolation) {
+  JobRow job = running_job(1, "a");
+  job.spec_json = spec_text("a", "maximize");
+  std::vector<Write> writes = {job};
+  const std::vector<std::pair<std::optional<double>, double>> values = {
+      {0.5, 0}, {0.99, 2}, {0.7, kInfinity}, {0.4, 0.1}, {kNan, 0.1}, {0.6, 0}, {0.9, 2}, {std::nullopt, 0}};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    TrialRow trial = ended_trial(1, static_cast<int>(i), TrialState::stopped, values[i].first, 3);
+    trial.violation = values[i].second;
+    writes.emplace_back(trial);
+  }
+  write(writes);
+  TrialsQuery query;
+  query.sort = TrialsQuery::Sort::objective;
+  for (int limit = 1; limit <= 9; ++limit) {
+    query.limit = limit;
+    EXPECT_THAT(numbers_by_pages(query), ElementsAre(5, 0, 3, 1, 6, 2, 4, 7)) << limit;
+  }
+}
+
 TEST_F(ReaderTest, FiltersTrialsByStateAndBracket) {
   TrialRow elsewhere = ended_trial(1, 3, TrialState::stopped, 0.4, 1);
   elsewhere.bracket = 1;
@@ -391,10 +411,28 @@ TEST_F(ReaderTest, NamesTheBestTrialAtMaxResourceElseAtAnyRung) {
 
 TEST_F(ReaderTest, RefusesCursorsThatAreNotItsOwn) {
   write_trials({0.1, 0.2});
-  for (const std::string cursor :
-       {"x", "n-", "n-x", "n--1", "n-99999999999999999999", "v-7ff0000000000000-1", "v-7ff8000000000000-1", "v--1",
-        "v-3ff0000000000000", "v-3ff0000000000000-", "v-3ff00000000000000000-1", "v-zz-1", "q-1", "nx1", "-", "n-1 ",
-        "'; DROP TABLE trials; --", "\xff\xfe\xfd"}) {
+  for (const std::string cursor : {"x",
+                                   "n-",
+                                   "n-x",
+                                   "n--1",
+                                   "n-99999999999999999999",
+                                   "v-7ff0000000000000-1",
+                                   "v-7ff8000000000000-1",
+                                   "v--1",
+                                   "x-7ff8000000000000-1",
+                                   "x-0-1",
+                                   "x--1",
+                                   "x-3ff0000000000000",
+                                   "v-3ff0000000000000",
+                                   "v-3ff0000000000000-",
+                                   "v-3ff00000000000000000-1",
+                                   "v-zz-1",
+                                   "q-1",
+                                   "nx1",
+                                   "-",
+                                   "n-1 ",
+                                   "'; DROP TABLE trials; --",
+                                   "\xff\xfe\xfd"}) {
     TrialsQuery query;
     query.after = cursor;
     for (const auto sort : {TrialsQuery::Sort::number, TrialsQuery::Sort::objective}) {
