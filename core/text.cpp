@@ -1,5 +1,6 @@
 #include "core/text.hpp"
 
+#include <fmt/format.h>
 #include <utf8.h>
 
 #include <algorithm>
@@ -16,6 +17,8 @@ std::string format_number(double value) {
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
   return {buffer, end};
 }
+
+std::string short_number(double value) { return fmt::format("{:.6g}", value); }
 
 std::optional<double> parse_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);

@@ -13,6 +13,9 @@ namespace tuneband {
 // Shortest text that reads back as the same double; "nan", "inf", "-inf" for the others.
 std::string format_number(double value);
 
+// With six digits at most, for a sentence.
+std::string short_number(double value);
+
 // The whole text as a double ("nan" and "inf" in any case included), or nothing.
 std::optional<double> parse_number(std::string_view text);
 

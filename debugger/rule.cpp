@@ -1,7 +1,5 @@
 #include "debugger/rule.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -109,7 +107,5 @@ Finding found(const TensorAtStep& tensor, std::int64_t step, double value, doubl
   finding.mode = tensor.mode;
   return finding;
 }
-
-std::string short_number(double value) { return fmt::format("{:.6g}", value); }
 
 }  // namespace tuneband::debugger

@@ -122,8 +122,6 @@ std::optional<bool> higher_is_better(std::string_view tensor, const JudgeContext
 // The finding of a rule: name and remedy are the judge's to fill in.
 Finding found(std::string tensor, std::int64_t step, double value, double threshold, std::string message);
 Finding found(const TensorAtStep& tensor, std::int64_t step, double value, double threshold, std::string message);
-// "0.25", "1e+11": six digits, for messages.
-std::string short_number(double value);
 
 namespace rules {
 

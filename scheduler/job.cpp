@@ -83,7 +83,6 @@ std::string_view outcome_of(const TrialRow& trial) {
 }
 
 std::string why_early(const EarlyEnd::Word& word, const TrialRow& trial, const BestRow& best) {
-  using debugger::short_number;
   return "ended early, after " + std::to_string(trial.resource) + " of " + std::to_string(trial.until_resource) + ", with " +
          short_number(word.best) + " as its best value; by the largest gain that another still had from there (" +
          short_number(word.gain) + ", trial " + std::to_string(word.gain_of) + ") and by its own slope it comes to " +
@@ -853,7 +852,7 @@ std::string Job::why_no_best() const {
   if (nearest == nullptr) return "no trial reached a value";
   if (std::isinf(nearest->violation)) return "no trial reported the metrics of all constraints";
   return "no trial met the constraints: trial " + std::to_string(nearest->trial.number) + " was nearest, outside by " +
-         format_number(nearest->violation);
+         short_number(nearest->violation);
 }
 
 // "crashed: what the trainer said. What to do."

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/text.hpp"
 #include "debugger/rule.hpp"
 
 namespace tuneband::debugger::rules {

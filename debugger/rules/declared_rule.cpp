@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/text.hpp"
 #include "debugger/collections.hpp"
 #include "debugger/rule.hpp"
 

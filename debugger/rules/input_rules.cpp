@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text.hpp"
 #include "debugger/rule.hpp"
 
 namespace tuneband::debugger::rules {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/text.hpp"
 #include "debugger/rule.hpp"
 
 namespace tuneband::debugger::rules {

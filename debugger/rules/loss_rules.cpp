@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/text.hpp"
 #include "debugger/rule.hpp"
 
 namespace tuneband::debugger::rules {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <deque>
 
+#include "core/text.hpp"
 #include "debugger/rule.hpp"
 
 namespace tuneband::debugger::rules {

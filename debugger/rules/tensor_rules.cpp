@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "core/text.hpp"
 #include "debugger/rule.hpp"
 
 namespace tuneband::debugger::rules {

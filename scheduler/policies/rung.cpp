@@ -23,7 +23,7 @@ namespace {
 
 std::string what_a_violation_means(double violation, Verdict verdict) {
   const std::string outside = std::isinf(violation) ? "it lacks a metric of the constraints"
-                                                    : "it violates the constraints by " + format_number(violation);
+                                                    : "it violates the constraints by " + short_number(violation);
   if (verdict == Verdict::stopped) return outside + ", and trials that meet them come first";
   return verdict == Verdict::completed ? outside + ", so it is never the best" : outside;
 }

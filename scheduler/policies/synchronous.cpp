@@ -74,7 +74,8 @@ void SynchronousPolicy::finish(Bracket& its, std::vector<Decision>& decisions) {
   if (const auto index = rung_to_finish_from(its.rungs)) {
     const auto at = static_cast<std::size_t>(*index);
     const Standing next_best = *its.rungs[at].waiting().begin();
-    promote(its, *index, next_best, "all of its bracket that went on failed: the next best takes their place", decisions);
+    promote(its, *index, next_best, "none of its bracket that went on can be the best: the next best takes their place",
+            decisions);
     settle(its, 0, decisions);  // the rungs above get their slots
     return;
   }

@@ -12,6 +12,12 @@
 namespace tuneband {
 namespace {
 
+TEST(ShortNumber, HasSixDigitsAtMost) {
+  EXPECT_EQ(short_number(0.2000000000000001), "0.2");
+  EXPECT_EQ(short_number(1.0 / 3), "0.333333");
+  EXPECT_EQ(short_number(1e11), "1e+11");
+}
+
 TEST(FormatNumber, IsShortAndReadsBackTheSame) {
   EXPECT_EQ(format_number(0.1), "0.1");
   EXPECT_EQ(format_number(3), "3");

@@ -87,7 +87,7 @@ TEST(Finish, ANextBestThatFailsTooIsFollowedByTheOneAfterIt) {
   EXPECT_EQ(driver.waiting(), 0);
   const auto takes_over = std::find_if(driver.decisions().begin(), driver.decisions().end(),
                                        [](const Decision& one) { return one.trial == 2 && one.rung == 1; });
-  EXPECT_EQ(takes_over->rule, "all of its bracket that went on failed: the next best takes their place");
+  EXPECT_EQ(takes_over->rule, "none of its bracket that went on can be the best: the next best takes their place");
 }
 
 TEST(Finish, WhoGoesOnInPlaceOfTheFailedWaitsForAWorkerAsThePromotedDo) {
