@@ -257,13 +257,14 @@ void print_finding(Console& console, const Json& finding, bool with_trial) {
   if (const std::string remedy = text_of(finding, "remedy"); !remedy.empty()) console.print("  What helps: " + remedy, 2);
 }
 
-Finished print_findings(Console& console, const Json& answer, bool with_trial) {
+// `none` is said where there are none.
+Finished print_findings(Console& console, const Json& answer, bool with_trial, const std::string& none) {
   if (console.json()) {
     console.print_json(answer);
     return kExitOk;
   }
   const Json findings = answer.value("findings", Json::array());
-  if (findings.empty() && console.terminal().interactive) console.print("the rules found nothing");
+  if (findings.empty() && console.terminal().interactive) console.print(none);
   if (console.terminal().interactive) {
     for (const Json& finding : findings) print_finding(console, finding, with_trial);
     return kExitOk;
@@ -353,7 +354,9 @@ Finished show_tensors(Session session, const TensorsOptions& options) {
 Finished show_findings(Session session, const std::string& job, std::optional<int> trial) {
   const auto answer = session.api.get((trial ? trial_path(job, *trial) : job_path(job)) + "/findings");
   if (!answer) return answer.error();
-  return print_findings(session.console, *answer, !trial);
+  return print_findings(
+      session.console, *answer, !trial,
+      fmt::format("no rule has found anything: `tuneband rules {}` says which there are, and how they stand", job));
 }
 
 Finished show_rules(Session session, const std::string& job, std::optional<int> trial) {
@@ -371,7 +374,7 @@ Finished check_trial(Session session, const CheckOptions& options) {
   const auto answer =
       session.api.post(trial_path(options.job, options.trial) + "/check?rank=" + std::to_string(options.rank), body.dump());
   if (!answer) return answer.error();
-  const auto printed = print_findings(session.console, answer->body, false);
+  const auto printed = print_findings(session.console, answer->body, false, "the rules found nothing");
   if (!printed) return printed;
   for (const Json& rule : answer->body.value("rules", Json::array())) {
     if (text_of(rule, "status") != "issues_found" && integer_of(rule, "judged_steps") == 0)

@@ -82,7 +82,7 @@ std::string head_of(const TrialSaved& saved) {
 }
 
 std::string findings_of(const TrialSaved& saved) {
-  if (saved.findings.empty()) return "<p>The job's rules found nothing.</p>\n";
+  if (saved.findings.empty()) return "<p>No rule found anything.</p>\n";
   std::string list = "<ul>\n";
   for (const Json& finding : saved.findings) {
     list += "<li><b>" + markup_text(page_text(finding, "rule")) + "</b>, step " + markup_text(page_text(finding, "step")) + ": " +

@@ -83,6 +83,17 @@ TEST_F(TensorsBeside, ARuleIsAskedAsAJobHasIt) {
   EXPECT_THAT(asked(R"({"rule": )"), HasSubstr("--rule: "));
 }
 
+TEST_F(TensorsBeside, WhereNothingWasFoundItIsNotSaidThatThereAreRules) {
+  server_.answer("GET /v1/jobs/7/findings", R"({"findings": []})");
+  std::ostringstream out;
+  Terminal terminal;
+  terminal.interactive = true;
+  Console console{terminal, out, out, false};
+  ApiClient api = std::move(ApiClient::create(server_.url()).value());
+  EXPECT_TRUE(show_findings({api, console}, "7", std::nullopt));
+  EXPECT_THAT(out.str(), HasSubstr("no rule has found anything: `tuneband rules 7` says which there are"));
+}
+
 const char* const kModes = R"({"name": "losses/ce", "rank": 0, "steps": [
   {"step": 10, "mode": "train", "value": 0.5, "reductions": {"mean": 0.5}},
   {"step": 10, "mode": "validation", "value": 0.75, "reductions": {"mean": 0.75}},
