@@ -57,8 +57,10 @@ struct Standing {
 };
 
 struct TrialsQuery {
-  enum class Sort { number, objective };  // objective: best first by the job's goal; without a finite value: last, by number
-  std::vector<TrialState> states;         // empty: all
+  // objective: best first by the job's goal, then by their violation those that break a constraint; without a finite value: last,
+  // by number
+  enum class Sort { number, objective };
+  std::vector<TrialState> states;  // empty: all
   std::optional<int> bracket;
   Sort sort = Sort::number;
   int limit = 100;    // 1..kPageMax
