@@ -187,6 +187,7 @@ DecisionInfo decision_from_json(const Json& json) {
   decision.resource = integer_of(json, "resource");
   decision.value = number_from_json(field_of(json, "value"));
   decision.more_values = list_from_json(json, "more_values", finite_from_json);
+  decision.violation = number_of(json, "violation");
   decision.verdict = text_of(json, "verdict");
   decision.rank = int_of(json, "rank");
   decision.filled = int_of(json, "filled");

@@ -126,6 +126,7 @@ struct DecisionInfo {
   std::int64_t resource = 0;
   std::optional<double> value;      // nothing: it failed on the way
   std::vector<double> more_values;  // of the objectives after the first
+  double violation = 0;             // of the constraints; 0: all are met
   std::string verdict;
   int rank = 0;
   int filled = 0;

@@ -21,9 +21,10 @@ std::string ahead_text(const DecisionInfo& decision) {
   return fmt::format(" Ahead of it: {} {}.", decision.rank == 2 ? "trial" : "trials", join_and(numbers));
 }
 
-// "the last of those that go on has 0.765, 0.012 better"
+// "the last of those that go on has 0.765, 0.012 better". Nothing where it is the constraints that say who is ahead.
 std::string cutoff_text(const DecisionInfo& decision, const JobInfo& job) {
   if (!decision.cutoff || !decision.value || decision.keep <= 0 || !std::isfinite(*decision.value)) return "";
+  if (decision.violation > 0) return "";
   const double gap = std::abs(*decision.cutoff - *decision.value);
   const std::string cutoff = format_value(*decision.cutoff, Precision::readable);
   if (gap == 0 && decision.verdict == "promoted") return fmt::format(" The last value to go on was {}: its own.", cutoff);

@@ -49,6 +49,14 @@ TEST(Explain, APromotedTrialIsToldByHowMuch) {
             "the best 3 go on. The last value to go on was 0.765: its own was 0.015 better. Nothing was ahead of it.");
 }
 
+TEST(Explain, AValueThatDidNotDecideSinceItBreaksAConstraintIsNotComparedWithTheLastToGoOn) {
+  const Json decision = {{"resource", 9}, {"value", 0.78}, {"violation", 0.5}, {"verdict", "stopped"}, {"rank", 2},
+                         {"filled", 2},   {"keep", 1},     {"cutoff", 0.765},  {"ahead", {4}},         {"rule", "it is outside"}};
+  EXPECT_EQ(explain_decision(decision_from_json(decision), example_job_info()),
+            "Rung 0 of bracket 0 (9 rounds): validation-auc was 0.78, rank 2 of 2. It was stopped: it is outside. "
+            "Ahead of it: trial 4.");
+}
+
 TEST(Explain, OfSeveralObjectivesAllValuesAreTold) {
   Json job = test::example_job();
   job["more_objectives"] = {{{"metric", "ms"}, {"goal", "minimize"}}, {{"metric", "size"}, {"goal", "minimize"}}};
