@@ -75,7 +75,7 @@ std::string eta_path(const Json& document, const Json& domain) {
 }
 
 // Less than a third of a third of a third of the full training hardly tells one configuration from another; and the audit of the
-// first rungs costs more than it finds where what passes a rung begins anew (docs/search.md).
+// first rungs costs more than it finds where what passes a rung begins anew (docs/search-measurements.md).
 void write_scheduler_defaults(Json& scheduler) {
   constexpr std::int64_t kLowestShare = 27;
   const Json& type = member(scheduler, "type");

@@ -23,7 +23,7 @@ enum class Fidelity {
 // max_rounds, and outside of 0 < eta < 1. 1 <= rounds <= max_rounds; shrinkage_max > 0.
 double shrunk_eta(double eta, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max);
 
-// Of a total shrinkage of 8 a three thousandth is left to learn. docs/search.md has the measurements.
+// Of a total shrinkage of 8 a three thousandth is left to learn. docs/search-measurements.md has the measurements.
 inline constexpr double kShrinkageMax = 8;
 
 // Writes into a job's document as it was submitted what its trainer has where the document is silent, so that a stored document

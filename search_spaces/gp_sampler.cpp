@@ -22,7 +22,7 @@ constexpr std::size_t kPoolMax = 1000;      // of a list of configurations so ma
 constexpr double kTrust = 0.8;
 constexpr double kTrustDeviation = 0.5;
 // What a training teaches of that weight and of the factors' holds for trainings of other lengths as far as their values agree:
-// of r of R rounds and the whole training about (r / R)^kAgreement, their rank correlation in docs/search.md.
+// of r of R rounds and the whole training about (r / R)^kAgreement, their rank correlation in docs/search-measurements.md.
 constexpr double kAgreement = 1.0 / 8;
 constexpr double kGpRandomShare = 0.05;
 constexpr std::size_t kModelPointsMax = 240;

@@ -26,7 +26,7 @@ inline constexpr std::size_t kGpDimensionsMax = 50;  // beyond, auto is tpe
 // bohb                  a kernel density over all parameters (search_spaces/bohb_sampler.hpp)
 // random_forest         regression trees over configuration and level (search_spaces/forest_sampler.hpp)
 // gp                    a Gaussian process over configuration and level (search_spaces/gp_sampler.hpp)
-// automatic             "auto", and when no type is given: what is best by docs/search.md: gp, in wide spaces tpe
+// automatic             "auto", and when no type is given: what is best by docs/search-measurements.md: gp, in wide spaces tpe
 enum class SamplerType { random, grid, sobol, tpe, bohb, random_forest, gp, automatic };
 
 struct SamplerSpec {

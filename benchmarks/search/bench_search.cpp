@@ -1,5 +1,5 @@
 // Searchers side by side on every recorded table of a directory: regret of the best trial so far, by resource spent and by time.
-// benchmarks/search/README.md says which tables there are and how docs/search.md is made.
+// benchmarks/search/README.md says which tables there are and how docs/search-measurements.md is made.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
