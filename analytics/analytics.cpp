@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analytics/pace.hpp"
 #include "analytics/reader.hpp"
 #include "analytics/rungs.hpp"
 #include "core/csv_cell.hpp"
@@ -102,26 +103,45 @@ std::vector<views::BestSoFar> Reader::best_so_far(const JobRow& row, const Parse
   return bests;
 }
 
+std::optional<double> Reader::ms_per_unit_of(JobId job) {
+  Statement arrived = connection_.prepare(
+      "SELECT trial, resource - from_resource, (ended_at - began_at) * (1 + json_array_length(peers)) FROM segments "
+      "WHERE job = ? AND outcome IN ('reached_rung', 'completed') AND resource > from_resource ORDER BY trial, epoch");
+  std::vector<SegmentTime> segments;
+  for (arrived.query(job.value); arrived.step();)
+    segments.push_back({arrived.integer(0), arrived.integer(1), arrived.integer(2)});
+  return ms_per_unit(segments);
+}
+
 // What was saved counts trials that a rung stopped, and those alone: a failed or cancelled trial was not cut to save anything,
-// and one that is still going may yet go all the way.
-views::Costs Reader::costs(const Known& job, Timestamp now) {
+// and one that is still going may yet go all the way. Pausing has its price: where rungs restart what was trained below the last
+// one, and in any case what each further segment took to begin.
+Reader::Saved Reader::saved_by_stopping(const Known& job) {
   const auto& [row, parsed] = job;
-  Statement saved = connection_.prepare(
-      "SELECT coalesce(sum(?2 - resource), 0), "
-      "coalesce(sum(training_ms * (1 + json_array_length(peers)) * (?2 * 1.0 / resource - 1)), 0.0) "
-      "FROM trials WHERE job = ?1 AND state = 'stopped' AND resource > 0 AND resource < ?2");
-  saved.query(row.id.value, parsed->spec.scheduler.max_resource).step();
-  std::int64_t resource_saved = saved.integer(0);
-  std::int64_t training_ms_saved = std::llround(saved.number(1));
+  Statement trials = connection_.prepare(
+      "SELECT coalesce(sum(?2 - resource) FILTER (WHERE state = 'stopped' AND resource BETWEEN 1 AND ?2), 0), "
+      "coalesce(sum(attempts_in_all), 0), "
+      "coalesce(sum(attempts_in_all - 1) FILTER (WHERE state IN ('stopped', 'completed')), 0) FROM trials WHERE job = ?1");
+  trials.query(row.id.value, parsed->spec.scheduler.max_resource).step();
+  Saved saved{trials.integer(0), 0};
   if (parsed->spec.scheduler.restarts) {
-    // What a trial trained below its last rung is the price of stopping others; its time is that of all its rungs.
     Statement below =
         connection_.prepare("SELECT coalesce(sum(trials * resource), 0) FROM rung_counts WHERE job = ? AND verdict = 'promoted'");
     below.query(row.id.value).step();
-    resource_saved -= below.integer(0);
-    const double units = static_cast<double>(std::max<std::int64_t>(1, row.resource_spent));
-    training_ms_saved = std::llround(static_cast<double>(resource_saved) * static_cast<double>(row.training_ms) / units);
+    saved.resource -= below.integer(0);
   }
+  const auto units = static_cast<double>(std::max<std::int64_t>(1, row.resource_spent));
+  const auto trained_ms = static_cast<double>(row.training_ms);
+  const double unit_ms = std::min(ms_per_unit_of(row.id).value_or(trained_ms), trained_ms / units);
+  const double begin_ms = (trained_ms - unit_ms * units) / static_cast<double>(std::max<std::int64_t>(1, trials.integer(1)));
+  saved.training_ms = unit_ms * static_cast<double>(saved.resource) - begin_ms * static_cast<double>(trials.integer(2));
+  return saved;
+}
+
+views::Costs Reader::costs(const Known& job, Timestamp now) {
+  const auto& [row, parsed] = job;
+  const Saved saved = saved_by_stopping(job);
+  const std::int64_t training_ms_saved = std::llround(saved.training_ms);
   // A comparison with NULL counts as no value; 9e999 is SQLite's infinity.
   Statement measured = connection_.prepare(
       "SELECT count(*), coalesce(sum(objective IS NULL OR abs(objective) = 9e999), 0), "
@@ -132,9 +152,9 @@ views::Costs Reader::costs(const Known& job, Timestamp now) {
   costs.resource_spent = row.resource_spent;
   costs.training_seconds = seconds(row.training_ms);
   costs.wall_seconds = seconds(std::max<std::int64_t>(0, row.ended_at.value_or(now) - row.created_at));
-  costs.resource_without_stopping = row.resource_spent + resource_saved;
+  costs.resource_without_stopping = row.resource_spent + saved.resource;
   costs.training_seconds_without_stopping = seconds(row.training_ms + training_ms_saved);
-  costs.resource_saved = resource_saved;
+  costs.resource_saved = saved.resource;
   costs.training_seconds_saved = seconds(training_ms_saved);
   costs.trials_measured = measured.integer(0);
   costs.trials_not_finite = measured.integer(1);

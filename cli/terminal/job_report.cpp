@@ -208,11 +208,14 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
 
 std::string saved_text(const SummaryInfo& summary, const JobInfo& job) {
   if (summary.resource_saved <= 0) return "early stopping saved nothing";
+  const std::string seconds = summary.training_seconds_saved > 0
+                                  ? fmt::format("about {} of training", format_duration(summary.training_seconds_saved))
+                                  : "but no time: to begin anew took as long";
   return fmt::format(
-      "early stopping saved {} of {} ({}), about {} of training", summary.resource_saved,
+      "early stopping saved {} of {} ({}), {}", summary.resource_saved,
       format_resource(summary.resource_without_stopping, job.resource_name),
       format_percent(static_cast<double>(summary.resource_saved), static_cast<double>(summary.resource_without_stopping)),
-      format_duration(summary.training_seconds_saved));
+      seconds);
 }
 
 namespace {

@@ -102,13 +102,9 @@ Line saved_line(const Snapshot& snapshot) {
   const Saved of_stopped = saved_by_stopping(snapshot);
   const std::int64_t saved = of_stopped.resource;
   if (saved <= 0) return {label("saved"), {"nothing yet", Style::dim}};
-  std::string text =
-      fmt::format("{} by stopping {} early", format_resource(saved, job.resource_name), format_count(of_stopped.trials, "trial"));
-  if (job.resource_spent > 0) {
-    const double seconds_per_unit = job.training_seconds / static_cast<double>(job.resource_spent);
-    text += fmt::format(", about {} of training", format_duration(seconds_per_unit * static_cast<double>(saved)));
-  }
-  return {label("saved"), {text}};
+  return {label("saved"),
+          {fmt::format("{} by stopping {} early", format_resource(saved, job.resource_name),
+                       format_count(of_stopped.trials, "trial"))}};
 }
 
 Table running_table(const Snapshot& snapshot) {

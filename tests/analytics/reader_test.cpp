@@ -775,6 +775,44 @@ TEST_F(AnalyticsTest, HasNoTrialWithoutAFiniteValueWhereAllHaveOne) {
   EXPECT_EQ(analytics()["summary"]["first_not_finite"], nullptr);
 }
 
+// A trial of a command that takes 100 ms to begin and 10 a unit; its segments, and it as it stands after them.
+std::vector<Write> slow_to_begin(int number, TrialState state, const std::vector<std::int64_t>& rungs) {
+  TrialRow trial = ended_trial(1, number, state, 0.5, rungs.back());
+  trial.attempts_in_all = static_cast<int>(rungs.size());
+  trial.training_ms = trial.attempts_in_all * 100 + rungs.back() * 10;
+  std::vector<Write> writes{trial};
+  std::int64_t from = 0;
+  for (const std::int64_t rung : rungs) {
+    SegmentRow segment;
+    segment.trial = trial.id;
+    segment.epoch = Epoch{number * 10 + rung + 1};
+    segment.attempt = 1;
+    segment.worker = trial.worker;
+    segment.from_resource = std::exchange(from, rung);
+    segment.until_resource = segment.resource = rung;
+    segment.began_at = kStart;
+    segment.ended_at = kStart.plus_ms(100 + 10 * (rung - segment.from_resource));
+    segment.outcome = "reached_rung";
+    writes.emplace_back(segment);
+  }
+  return writes;
+}
+
+TEST_F(AnalyticsTest, WhatASegmentTakesToBeginIsNoPartOfWhatStoppingSaved) {
+  JobRow job = running_job(1, "a");
+  job.resource_spent = 1 + 3 + 9;
+  job.training_ms = 6 * 100 + 13 * 10;
+  std::vector<Write> writes{job};
+  for (const auto& of_trial : {slow_to_begin(0, TrialState::stopped, {1}), slow_to_begin(1, TrialState::stopped, {1, 3}),
+                               slow_to_begin(2, TrialState::completed, {1, 3, 9})})
+    writes.insert(writes.end(), of_trial.begin(), of_trial.end());
+  write(writes);
+  const Json summary = analytics()["summary"];
+  EXPECT_EQ(summary["resource_saved"], 8 + 6);
+  EXPECT_NEAR(summary["training_seconds_saved"].get<double>(), 0.14 - 0.1 - 0.2, 1e-9)
+      << "14 units, less three further beginnings";
+}
+
 TEST_F(AnalyticsTest, TakesOffWhatRungsThatRestartTrainedInVain) {
   Json document = Json::parse(spec_text("a"));
   document["trainer"]["fidelity"] = "shrinkage";

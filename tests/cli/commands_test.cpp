@@ -167,6 +167,17 @@ TEST_F(Commands, DescribeTellsWhatWasPlannedBesideWhatWasSpent) {
   EXPECT_THAT(spent_of("endless", R"({"trials": null, "total_resource": 210})"), begins_with(spent + ", "));
 }
 
+TEST_F(Commands, DescribeTellsThatStoppingSavedNoTimeWhereToBeginAnewTookAsLong) {
+  const Json job = test::example_job();
+  Json summary = example_summary(job);
+  summary["summary"]["training_seconds_saved"] = -0.2;
+  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_NE(out_.str().find("saved 156 of 234 rounds (67 %), but no time: to begin anew took as long\n"), std::string::npos)
+      << out_.str();
+}
+
 TEST_F(Commands, DescribeTellsThatTheBestTrialsCrowdAtABound) {
   Json summary = example_summary();
   summary["crowded_bounds"] = {{{"parameter", "eta"}, {"end", "max"}, {"bound", 0.5}, {"trials", 29}, {"of", 30}}};

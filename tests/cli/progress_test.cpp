@@ -33,7 +33,7 @@ TEST(Progress, TheFrameShowsWhatIsDoneBestRungsAndWhoTrains) {
                 "trials     10 of 17 ended, 2 running, 2 paused, 2 failed",
                 "best       0.7628  validation-auc at 27 rounds, trial 5",
                 "           eta=0.07725 max_depth=3",
-                "saved      156 rounds by stopping 7 trials early, about 8.6 s of training",
+                "saved      156 rounds by stopping 7 trials early",
                 "",
                 "bracket  3 rounds  9 rounds  27 rounds",
                 "0             8/9       3/3        1/1",
@@ -58,7 +58,7 @@ TEST(Progress, WhatIsSavedIsOfTheTrialsThatWereStoppedThoughTheyStillWaitForTheO
   snapshot.job.trials.stopped = 0;
   snapshot.plan.actual[0].stopped = 1;
   snapshot.plan.actual[1].stopped = 0;
-  EXPECT_EQ(frame_of(snapshot, 90, 40)[5], "saved      24 rounds by stopping 1 trial early, about 1.3 s of training");
+  EXPECT_EQ(frame_of(snapshot, 90, 40)[5], "saved      24 rounds by stopping 1 trial early");
 }
 
 TEST(Progress, AFrameNeverFillsMoreThanTheScreen) {

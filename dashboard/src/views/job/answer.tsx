@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { modelPath } from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
-import type { Configuration, Job, Summary } from '../../api/shapes.ts';
+import type { Configuration, Costs, Job, Summary } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
 import { units } from '../../data/explain.ts';
 import { formatDuration, formatNumber, formatShare, formatValue, numberOf } from '../../data/numbers.ts';
@@ -135,6 +135,13 @@ function ProgressCard({ summary, job }: { summary: Summary; job: Job }): JSX.Ele
   );
 }
 
+function savedText(costs: Costs, job: Job): string {
+  if (costs.resource_saved <= 0) return 'Nothing so far.';
+  const resource = units(costs.resource_saved, job.resource_name);
+  if (costs.training_seconds_saved <= 0) return `${resource} not spent, but no time: to begin anew took as long.`;
+  return `${resource} and about ${formatDuration(costs.training_seconds_saved)} of training not spent.`;
+}
+
 function CostCard({ summary, job }: { summary: Summary; job: Job }): JSX.Element {
   const costs = summary.summary;
   const saved = costs.resource_without_stopping > 0 ? costs.resource_saved / costs.resource_without_stopping : 0;
@@ -144,7 +151,7 @@ function CostCard({ summary, job }: { summary: Summary; job: Job }): JSX.Element
       <p class="big">
         {formatShare(Math.max(0, saved))} <span class="unit">of the {job.resource_name}</span>
       </p>
-      <p>{units(costs.resource_saved, job.resource_name)} and about {formatDuration(costs.training_seconds_saved)} of training not spent.</p>
+      <p>{savedText(costs, job)}</p>
       <dl class="parameters">
         <div><dt>spent</dt><dd>{units(costs.resource_spent, job.resource_name)}</dd></div>
         <div><dt>without stopping</dt><dd>{units(costs.resource_without_stopping, job.resource_name)}</dd></div>
