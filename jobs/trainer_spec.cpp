@@ -150,7 +150,7 @@ std::optional<HeldOutRows> read_held_out(ObjectReader& data, const std::string& 
   return split;
 }
 
-// A number of folds, or with a seed: {"count": 5, "seed": 1}.
+// A number of folds, or with more: {"count": 5, "seed": 1, "early": 2}.
 FoldsSpec read_folds(ObjectReader& data) {
   const IntegerRange range{2, kFoldsMax};
   FoldsSpec folds;
@@ -163,6 +163,7 @@ FoldsSpec read_folds(ObjectReader& data) {
   reader.require_present("count");
   folds.count = static_cast<int>(reader.integer_or("count", folds.count, range));
   folds.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0, {0, std::numeric_limits<std::int64_t>::max()}));
+  folds.early = static_cast<int>(reader.integer_or("early", 0, {2, std::max(2, folds.count)}));
   reader.finish();
   return folds;
 }
@@ -336,6 +337,10 @@ XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir) {
   spec.shrinkage_max = reader.number_or("shrinkage_max", spec.shrinkage_max, kShrinkageMaxRange);
   if (spec.fidelity != Fidelity::shrinkage && reader.has("shrinkage_max")) {
     reader.diagnostics().error(reader.path_to("shrinkage_max"), "is only for the fidelity `shrinkage`");
+  }
+  if (spec.fidelity != Fidelity::shrinkage && spec.data.early_folds() < spec.data.folds()) {
+    reader.diagnostics().error(reader.path_to("data.folds.early"),
+                               "is only for the fidelity `shrinkage`, whose rungs begin anew");
   }
   spec.keep_best = reader.word("keep", {"last", "best"}) == std::size_t{1};
   return spec;

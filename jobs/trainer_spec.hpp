@@ -31,6 +31,7 @@ using HeldOutRows = std::variant<SplitSpec, std::string>;
 struct FoldsSpec {
   int count = 5;
   std::uint64_t seed = 0;
+  int early = 0;  // that many of them, the first, are trained below max_resource; 0: all
 };
 inline constexpr int kFoldsMax = 20;
 
@@ -58,6 +59,10 @@ struct DataSpec {
   int folds() const {  // 0: no cross-validation
     const auto* spec = std::get_if<FoldsSpec>(&validation);
     return spec == nullptr ? 0 : spec->count;
+  }
+  int early_folds() const {  // of a training that ends below max_resource
+    const auto* spec = std::get_if<FoldsSpec>(&validation);
+    return spec == nullptr || spec->early == 0 ? folds() : spec->early;
   }
   // csv only:
   bool header = true;

@@ -1,6 +1,7 @@
 #include "scheduler/forecast.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <queue>
 #include <unordered_map>
@@ -15,11 +16,13 @@ namespace tuneband {
 
 namespace {
 
-// One unit of resource takes one simulated millisecond.
+// One unit of resource at max_resource takes so many simulated milliseconds.
+constexpr std::int64_t kMsPerUnit = 1000;
+
 class SimulatedWorkers {
  public:
   SimulatedWorkers(const JobSpec& spec, int workers)
-      : metric_(spec.objective.metric), scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
+      : metric_(spec.objective.metric), early_work_(spec.early_work), scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
     step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, now_);
     for (int i = 0; i < workers; ++i) {
       WorkerSynced idle;
@@ -28,7 +31,8 @@ class SimulatedWorkers {
     }
   }
 
-  std::int64_t run() {
+  // How long it takes in the time of units.
+  double run() {
     while (!finishing_.empty()) {
       const Finish finish = finishing_.top();
       finishing_.pop();
@@ -44,7 +48,7 @@ class SimulatedWorkers {
       done.report = std::move(report);
       deliver(step_with_suggestions(scheduler_, done, now_));
     }
-    return now_.ms;
+    return static_cast<double>(now_.ms) / kMsPerUnit;
   }
 
  private:
@@ -67,11 +71,14 @@ class SimulatedWorkers {
       Epoch& last = given_[reply->worker];
       if (assignment.epoch == last) continue;
       last = assignment.epoch;
-      finishing_.push({now_.plus_ms(assignment.until_resource - assignment.from_resource), reply->worker, assignment});
+      const double work = assignment.until_resource < assignment.max_resource ? early_work_ : 1;
+      const auto units = static_cast<double>(assignment.until_resource - assignment.from_resource);
+      finishing_.push({now_.plus_ms(std::llround(units * work * kMsPerUnit)), reply->worker, assignment});
     }
   }
 
   std::string metric_;
+  double early_work_;
   Scheduler scheduler_;
   Timestamp now_;
   std::priority_queue<Finish> finishing_;
@@ -103,7 +110,7 @@ std::optional<Forecast> forecast(const JobSpec& spec, int workers, double second
   result.workers = workers;
   result.seconds_per_unit = seconds_per_unit;
   const double with_model = static_cast<double>(plan.total_resource) / of_the_rungs;
-  result.wall_seconds = static_cast<double>(SimulatedWorkers(endless, workers).run()) * with_model * seconds_per_unit;
+  result.wall_seconds = SimulatedWorkers(endless, workers).run() * with_model * seconds_per_unit;
   result.wall_seconds_without_stopping = static_cast<double>(waves * spec.scheduler.max_resource) * seconds_per_unit;
   return result;
 }

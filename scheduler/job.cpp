@@ -433,13 +433,19 @@ void Job::take_model(TrialRow& trial, const AssignmentReport& report) {
   if (spec_->keeps_best && report.kept) keep(trial, *report.kept, report.test_value);
 }
 
+std::optional<double> Job::value_to_better(const TrialRow& trial) const {
+  const bool of_other_folds = spec_->early_work < 1 && trial.until_resource == spec_->scheduler.max_resource;
+  return of_other_folds ? std::nullopt : trial.kept_value;
+}
+
 // What counts at the rung is the value of the best resource on the way; the model that the trial has is the best of all rungs.
 void Job::keep(TrialRow& trial, const ReportedObservation& kept, std::optional<double> test_value) {
   const auto value = find_metric(kept.metrics, spec_->objective.metric);
   const bool counts = trial.objective_resource == trial.until_resource && kept.resource >= 1 && kept.resource <= trial.resource;
   if (!value || !counts || !std::isfinite(*value)) return;
   trial.objective = value;
-  if (trial.kept_value && !spec_->objective.better(*value, *trial.kept_value)) return;
+  const auto before = value_to_better(trial);
+  if (before && !spec_->objective.better(*value, *before)) return;
   trial.kept_value = value;
   trial.kept_resource = kept.resource;
   trial.test_value = test_value;
@@ -756,7 +762,8 @@ bool Job::note_value(const TrialRow& trial, double value, bool at_max_resource) 
     return value == best->value && better_of_equals(trial, *best);
   };
   const BestRow best{trial.id.number, trial.until_resource, value};
-  if ((at_max_resource || spec_->keeps_best) && better(row_.best)) row_.best = best;
+  const bool rungs_compare = spec_->keeps_best && spec_->early_work == 1;
+  if ((at_max_resource || rungs_compare) && better(row_.best)) row_.best = best;
   if (!better(row_.best_anywhere)) return false;
   const bool equal = row_.best_anywhere && row_.best_anywhere->value == value;
   row_.best_anywhere = best;

@@ -40,6 +40,9 @@ class Job {
 
   const JobRow& row() const { return row_; }
   const std::shared_ptr<const JobSpec>& spec() const { return spec_; }
+  // Of what the trial keeps: what another model has to better to take its place. At max_resource nothing where lower rungs had
+  // fewer folds, whose values are no measure.
+  std::optional<double> value_to_better(const TrialRow& trial) const;
   const std::vector<TrialRow>& trials() const { return trials_; }
   const std::map<int, SegmentRow>& segments() const { return segments_; }
   const std::vector<DecisionRow>& decisions() const { return decisions_; }

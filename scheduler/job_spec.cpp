@@ -22,6 +22,18 @@ bool says(const Json& trainer, const char* field, const char* word) {
   return found != trainer.end() && *found == word;
 }
 
+// Of trainer.data.folds: {"count": 5, "early": 2} trains below max_resource 2 folds and all rows, at it 5 and all rows.
+double read_early_work(const Json& trainer) {
+  static const Json::json_pointer kCount("/data/folds/count");
+  static const Json::json_pointer kEarly("/data/folds/early");
+  const auto whole = [&](const Json::json_pointer& field) {
+    const Json value = trainer.is_object() ? trainer.value(field, Json()) : Json();
+    return value.is_number_integer() ? value.get<double>() : 0;
+  };
+  const double early = whole(kEarly);
+  return early >= 1 && early < whole(kCount) ? (early + 1) / (whole(kCount) + 1) : 1;
+}
+
 std::string read_name(ObjectReader& reader) {
   reader.require_present("name");
   const auto name = reader.text("name");
@@ -617,6 +629,7 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   spec.scheduler.restarts = rungs_restart(spec.trainer);
   if (const Json* debug = reader.find("debug")) read_debug(*debug, spec, diagnostics);
   spec.keeps_best = trains_xgboost(spec.trainer) && says(spec.trainer, "keep", "best");
+  if (trains_xgboost(spec.trainer)) spec.early_work = read_early_work(spec.trainer);
   if (const Json* warm_start = reader.find("warm_start")) read_warm_start(*warm_start, spec, diagnostics);
   if (const Json* limits = reader.find("limits")) spec.limits = read_limits(*limits, "limits", diagnostics);
   spec.weight = reader.number_or("weight", spec.weight, {kWeightMin, kWeightMax});

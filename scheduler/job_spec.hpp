@@ -120,7 +120,10 @@ struct JobSpec {
   std::vector<int> replicas{1};  // trainer.replicas, ascending: workers of a trial; several: tuned as the parameter `replicas`
   int metric_rank = 0;           // trainer.metric_rank: whose observations count
   bool keeps_best = false;       // trainer.keep: a trial's value is that of its best round, and so is its model, at any rung
-  Json debug;                    // as submitted; null: nothing is saved and no rule judges
+  // Trainer.data.folds.early: what a unit below max_resource takes of one of a training until there. Below 1, values below
+  // max_resource are of fewer folds, and no measure of those at it: the best trial is one at max_resource, once there is any.
+  double early_work = 1;
+  Json debug;                                   // as submitted; null: nothing is saved and no rule judges
   std::optional<debugger::DebugSpec> debugger;  // the same, read
   std::string data_key;  // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
@@ -128,8 +131,8 @@ struct JobSpec {
   // Of all constraints together; a metric that is not there violates infinitely. 0: all are met.
   double violation(const Metrics& metrics) const;
 
-  // Reads a whole job document. Of the trainer: `replicas`, `metric_rank`, `keep` and what rungs_restart() looks at.
-  // `diagnostics` gets every fault; what is returned is a job only when there is none. Without a seed: default_seed(name).
+  // Reads a whole job document. Of the trainer: `replicas`, `metric_rank`, `keep`, `data.folds` and what rungs_restart() looks
+  // at. `diagnostics` gets every fault; what is returned is a job only when there is none. Without a seed: default_seed(name).
   static JobSpec parse(const Json& json, Diagnostics& diagnostics);
 };
 

@@ -559,7 +559,7 @@ Assignment Scheduler::State::assignment_of(const Job& job, const TrialRow& trial
   assignment.files_epoch = trial.files_epoch;
   assignment.until_resource = trial.until_resource;
   assignment.max_resource = job.spec()->scheduler.max_resource;
-  assignment.kept_value = trial.kept_value;
+  assignment.kept_value = job.value_to_better(trial);
   assignment.attempt = trial.attempts;
   assignment.job = job.spec();
   return assignment;

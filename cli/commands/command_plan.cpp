@@ -83,6 +83,10 @@ Finished show_plan(Console& console, const PlanOptions& options) {
   if (spec.scheduler.early_end)
     console.field("", "less where trainings to the end are ended early, which depends on their curves");
   if (plan.restarts && plan.ladder.size() > 1) console.field("rungs", "each is a training of its own, from nothing");
+  if (spec.early_work < 1) {
+    console.field("", fmt::format("below {} with fewer folds, which takes {} of the time",
+                                  format_resource(spec.scheduler.max_resource, unit), format_percent(spec.early_work, 1)));
+  }
   if (expected) console.field("time", forecast_text(*expected, options, unit));
   return kExitOk;
 }

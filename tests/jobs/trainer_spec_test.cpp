@@ -221,6 +221,27 @@ TEST(TrainerSpec, ReadsFoldsInPlaceOfValidationRows) {
   EXPECT_EQ(key(5), key({{"count", 5}}));
 }
 
+TEST(TrainerSpec, ReadsHowManyFoldsAreTrainedBelowMaxResource) {
+  const auto read_with = [](const Json& early, const char* fidelity) {
+    Json json = xgboost();
+    json["data"].erase("validation");
+    json["data"]["folds"] = {{"count", 5}, {"early", early}};
+    json["fidelity"] = fidelity;
+    return read_trainer(json);
+  };
+  for (const int early : {2, 4, 5}) {
+    const auto parsed = read_with(early, "shrinkage");
+    EXPECT_THAT(parsed.errors, IsEmpty());
+    EXPECT_EQ(std::get<XgboostSpec>(parsed.spec).data.early_folds(), early);
+  }
+  EXPECT_EQ(std::get<XgboostSpec>(read_trainer(xgboost()).spec).data.early_folds(), 0) << "no cross-validation";
+  for (const Json& wrong : {Json(1), Json(6), Json("2"), Json(2.5)})
+    EXPECT_THAT(read_with(wrong, "shrinkage").errors, ElementsAre(StartsWith("trainer.data.folds.early: ")));
+  EXPECT_THAT(read_with(2, "prefix").errors,
+              ElementsAre(HasSubstr("trainer.data.folds.early: is only for the fidelity `shrinkage`")));
+  EXPECT_THAT(read_with(5, "prefix").errors, IsEmpty()) << "all of them, at every rung";
+}
+
 struct Checked {
   std::vector<std::string> errors;
   std::vector<std::string> warnings;

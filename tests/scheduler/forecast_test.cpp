@@ -182,6 +182,15 @@ TEST(Forecast, LimitsThatDependOnValuesOrTimeAreLeftOut) {
   EXPECT_EQ(wall_seconds(limited, 3), wall_seconds(spec, 3));
 }
 
+TEST(Forecast, RungsWithFewerFoldsTakeTheirShareOfTheTime) {
+  Json document{{"trainer", {{"type", "xgboost"}, {"fidelity", "shrinkage"}, {"data", {{"folds", {{"count", 5}}}}}}},
+                {"scheduler", {{"type", "successive_halving"}, {"min_resource", 9}}},
+                {"limits", {{"max_trials", 3}}}};
+  EXPECT_EQ(wall_seconds(forecast_job(document), 1), 3 * 9 + 27);
+  document["trainer"]["data"]["folds"]["early"] = 2;
+  EXPECT_EQ(wall_seconds(forecast_job(document), 1), 3 * 9 * 3.0 / 6 + 27) << "two folds and all rows, of five and all rows";
+}
+
 TEST(Forecast, ConstraintsAndMoreObjectivesAreLeftOut) {
   const Json base{{"scheduler", {{"type", "asha_promotion"}}}, {"limits", {{"max_trials", 30}}}};
   Json constrained = base;

@@ -31,6 +31,21 @@ class Placement : public testing::Test {
   }
   std::string given_to(const Names& workers) const { return core_.given_to(workers); }
 
+  // Two trials of worker a come to the rung at 2 with best rounds of 0.5 and 0.25; it then has the first, until 4.
+  void submit_and_fill_a_rung_of_best_rounds(const Json& trainer) {
+    const Json keeps_best{{"type", "xgboost"}, {"keep", "best"}, {"resume", nullptr}};
+    core_.submit(merged(halving(2), {{"trainer", merged(keeps_best, trainer)}}));
+    core_.sync("a");
+    for (const double value : {0.5, 0.25}) {
+      AssignmentReport report = core_.report_of("a");
+      report.checkpoint_resource = 2;
+      report.observations = {{1, {{"value", value}}}, {2, {{"value", 0.125}}}};
+      report.kept = {1, {{"value", value}}};
+      report.exit = ExitClass::completed;
+      core_.report("a", report);
+    }
+  }
+
   CoreDriver core_;
 };
 
@@ -89,16 +104,7 @@ TEST_F(Placement, EachRankIsToldItsPlaceWhatToTrainAndWhereTheFirstOneIs) {
 
 // Its own segment, of the trial's checkpoint and files and of the best value so far.
 TEST_F(Placement, WhoGoesOnIsToldWhatTheTrialHas) {
-  core_.submit(merged(halving(2), {{"trainer", {{"type", "xgboost"}, {"keep", "best"}, {"resume", nullptr}}}}));
-  core_.sync("a");
-  for (const double value : {0.5, 0.25}) {
-    AssignmentReport report = core_.report_of("a");
-    report.checkpoint_resource = 2;
-    report.observations = {{1, {{"value", value}}}, {2, {{"value", 0.125}}}};
-    report.kept = {1, {{"value", value}}};
-    report.exit = ExitClass::completed;
-    core_.report("a", report);
-  }
+  submit_and_fill_a_rung_of_best_rounds(Json::object());
   const Assignment& given = *core_.given("a");
   EXPECT_EQ(given.trial.number, 0);
   EXPECT_EQ(given.from_resource, 2);
@@ -107,6 +113,13 @@ TEST_F(Placement, WhoGoesOnIsToldWhatTheTrialHas) {
   EXPECT_EQ(given.files_epoch, core_.trial(0).files_epoch);
   EXPECT_LT(given.files_epoch, given.epoch);
   EXPECT_GT(given.files_epoch, Epoch{});
+}
+
+// It has a value of five folds to keep then, which one of two is no measure of.
+TEST_F(Placement, WhoGoesOnToMaxResourceFromFewerFoldsHasNothingToBetter) {
+  submit_and_fill_a_rung_of_best_rounds({{"data", {{"folds", {{"count", 5}, {"early", 2}}}}}});
+  EXPECT_EQ(core_.given("a")->until_resource, 4);
+  EXPECT_FALSE(core_.given("a")->kept_value);
 }
 
 TEST_F(Placement, ATrialOfOneWorkerLeavesThoseThatAreSetUpAsAGroup) {

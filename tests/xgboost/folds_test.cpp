@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/text.hpp"
 #include "debugger/files/tensor_reader.hpp"
 #include "jobs/trainer_spec.hpp"
 #include "scheduler/job_spec.hpp"
@@ -163,7 +164,7 @@ class CrossValidation : public testing::Test {
   }
 
   // The logloss on the held-out rows after each round of a training of its own on the others.
-  std::vector<double> separate(const LoadedTables& tables, const FoldRows& rows) const {
+  std::vector<double> separate(const LoadedTables& tables, const FoldRows& rows, const std::string& eta = "0.9") const {
     const auto part = [&](const std::vector<int>& which) {
       Table table = tables.train;
       table.labels.clear();
@@ -181,7 +182,7 @@ class CrossValidation : public testing::Test {
     const std::vector<EvaluationSet> sets{{"validation", &validation}};
     auto booster = XgboostBooster::create(train, sets,
                                           {{"colsample_bylevel", "0.7"},
-                                           {"eta", "0.9"},
+                                           {"eta", eta},
                                            {"min_child_weight", "0"},
                                            {"objective", "binary:logistic"},
                                            {"seed", "1234567"},
@@ -300,6 +301,41 @@ TEST_F(CrossValidation, BeginsAnewAtEachRungOfShrinkage) {
   EXPECT_EQ(low.result.exit, kExitCompleted);
   EXPECT_EQ(high.reporter.began_at, 0);
   EXPECT_NE(low.reporter.observations.at(1), high.reporter.observations.at(1));
+}
+
+TEST_F(CrossValidation, BelowMaxResourceItsValuesAreTheMeansOfTheFirstFoldsWhereSoManyAreAskedFor) {
+  Json document = trainer("best", {{"folds", {{"count", kFolds}, {"seed", 7}, {"early", 2}}}});
+  document["fidelity"] = "shrinkage";
+  TrialUnderTest trial(document, configuration());
+  trial.order().max_resource = kRoundsOfTest;
+  const auto runner = worker();
+  const auto tables = load_tables(spec_of(document).data);
+  const auto folds = folds_of_rows(tables->train, {kFolds, 7}, true);
+  const auto mean = [&](std::int64_t rounds, int count) {
+    const double eta = shrunk_eta(0.9, rounds, kRoundsOfTest, spec_of(document).shrinkage_max);
+    double sum = 0;
+    for (int fold = 0; fold < count; ++fold)
+      sum += separate(*tables, rows_of_fold(tables->train, *folds, fold), format_number(eta))
+                 .at(static_cast<std::size_t>(rounds) - 1);
+    return sum / count;
+  };
+  for (const auto& [rounds, count] : {std::pair<std::int64_t, int>{3, 2}, {kRoundsOfTest, kFolds}}) {
+    const auto outcome = trial.run(*runner, 0, rounds);
+    ASSERT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
+    EXPECT_NEAR(value_of(outcome.reporter.observations.at(rounds), "validation-logloss"), mean(rounds, count), 1e-6) << rounds;
+  }
+}
+
+TEST_F(CrossValidation, GoesOnFromACheckpointOfFewerFolds) {
+  Json document = trainer("last", {{"folds", {{"count", kFolds}, {"early", 2}}}});
+  document["fidelity"] = "shrinkage";
+  TrialUnderTest whole(document, configuration());
+  const auto expected = whole.run(*worker(), 0, kRoundsOfTest);
+  TrialUnderTest paused(document, configuration());
+  EXPECT_EQ(paused.run(*worker(), 0, kRoundsOfTest, 4).result.exit, kExitStopped);
+  const auto rest = paused.run(*worker(), 4, kRoundsOfTest);
+  EXPECT_EQ(rest.reporter.began_at, 4);
+  EXPECT_EQ(rest.reporter.observations.at(kRoundsOfTest), expected.reporter.observations.at(kRoundsOfTest));
 }
 
 TEST_F(CrossValidation, TakesAnyBooster) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "core/json.hpp"
 #include "core/random.hpp"
@@ -101,10 +102,13 @@ Result<XgboostBooster> make_booster(const XgboostSpec& spec, const WarmData& dat
   return booster;
 }
 
-Result<std::vector<XgboostBooster>> make_folds(const XgboostSpec& spec, const WarmData& data,
+Result<std::vector<XgboostBooster>> make_folds(const SegmentContext& segment, const WarmData& data,
                                                const XgboostParameters& parameters) {
+  const XgboostSpec& spec = segment.spec;
+  const bool all = segment.order.until_resource >= segment.order.max_resource;
   std::vector<XgboostBooster> boosters;
-  for (const FoldMatrices& fold : data.folds) {
+  for (const FoldMatrices& fold :
+       std::span(data.folds).first(static_cast<std::size_t>(all ? spec.data.folds() : spec.data.early_folds()))) {
     auto booster = XgboostBooster::create(fold.train, evaluation_sets(spec, fold.train, fold.validation), parameters);
     if (!booster) return booster.error();
     boosters.push_back(std::move(*booster));
@@ -480,7 +484,7 @@ class XgboostTraining::Segment {
 
 Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, std::shared_ptr<const WarmData> data,
                                                int world_size, XgboostParameters parameters) {
-  auto folds = make_folds(segment.spec, *data, parameters);
+  auto folds = make_folds(segment, *data, parameters);
   if (!folds) return folds.error();
   auto booster = make_booster(segment.spec, *data, world_size, std::move(parameters));
   if (!booster) return booster.error();
