@@ -47,7 +47,7 @@ std::string csv_header(const JobSpec& spec) {
   for (const Objective& objective : spec.more_objectives) append_cell(line, "objective." + objective.metric);
   if (!spec.constraints.empty()) append_cell(line, "violation");
   for (const std::string_view name : {"objective_resource", "started_at", "ended_at", "training_seconds", "queue_seconds",
-                                      "attempts", "segments", "worker", "replicas"}) {
+                                      "attempts", "segments", "worker", "replicas", "exit_class", "message"}) {
     append_cell(line, name);
   }
   return line + "\r\n";
@@ -77,6 +77,8 @@ std::string csv_line(const TrialRow& row, const Configuration& configuration, co
   append_cell(line, std::to_string(row.attempts_in_all));
   append_cell(line, valid_utf8(row.worker.value));
   append_cell(line, std::to_string(row.replicas()));
+  append_cell(line, row.exit_class ? to_string(*row.exit_class) : "");
+  append_cell(line, valid_utf8(row.message));
   return line + "\r\n";
 }
 

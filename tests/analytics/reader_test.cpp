@@ -910,12 +910,13 @@ TEST_F(AnalyticsTest, WritesARowATrialAsCsv) {
   EXPECT_EQ(
       csv(),
       "number,parameter.booster,parameter.eta,state,bracket,rung,objective,objective_resource,started_at,ended_at,"
-      "training_seconds,queue_seconds,attempts,segments,worker,replicas\r\n"
-      "0,gbtree,0.1,completed,0,0,0.9,9,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a,1\r\n"
+      "training_seconds,queue_seconds,attempts,segments,worker,replicas,exit_class,message\r\n"
+      "0,gbtree,0.1,completed,0,0,0.9,9,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a,1,,\r\n"
       "1,\"dart, \"\"quoted\"\"\",0.11,stopped,0,1,0.8,3,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,2,"
-      "local-1-3f2a,1\r\n"
-      "2,gbtree,0.12000000000000001,failed,0,0,,,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a,1\r\n"
-      "3,gbtree,0.13,running,0,0,,,2026-03-01T12:00:00.100Z,,0,0.1,1,1,local-1-3f2a,1\r\n");
+      "local-1-3f2a,1,,\r\n"
+      "2,gbtree,0.12000000000000001,failed,0,0,,,2026-03-01T12:00:00.100Z,2026-03-01T12:00:01.000Z,0.3,0.6,1,1,local-1-3f2a,1,"
+      "no_metric,no value of validation-auc\r\n"
+      "3,gbtree,0.13,running,0,0,,,2026-03-01T12:00:00.100Z,,0,0.1,1,1,local-1-3f2a,1,,\r\n");
 }
 
 TEST_F(AnalyticsTest, WritesFurtherObjectivesAndTheViolationAsCsvWhereAJobHasThem) {
