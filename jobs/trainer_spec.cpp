@@ -339,8 +339,8 @@ XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir) {
     reader.diagnostics().error(reader.path_to("shrinkage_max"), "is only for the fidelity `shrinkage`");
   }
   if (spec.fidelity != Fidelity::shrinkage && spec.data.early_folds() < spec.data.folds()) {
-    reader.diagnostics().error(reader.path_to("data.folds.early"),
-                               "is only for the fidelity `shrinkage`, whose rungs begin anew");
+    reader.diagnostics().error(reader.path_to("data.folds.early"), "is only for the fidelity `shrinkage`, whose rungs begin anew",
+                               "set trainer.fidelity to shrinkage, or leave `early` out");
   }
   spec.keep_best = reader.word("keep", {"last", "best"}) == std::size_t{1};
   return spec;
