@@ -121,6 +121,12 @@ std::optional<double> number_from_json(const Json& value) {
   return std::nullopt;
 }
 
+const Json& member(const Json& json, const char* name) {
+  static const Json kNone;
+  const auto found = json.is_object() ? json.find(name) : json.end();
+  return found == json.end() ? kNone : *found;
+}
+
 std::string excerpt(const Json& value) {
   const auto* text = value.get_ptr<const std::string*>();
   if (text != nullptr && text->size() > 2 * kExcerptSizeMax) return excerpt(Json(text->substr(0, 2 * kExcerptSizeMax)));

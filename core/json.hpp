@@ -32,6 +32,9 @@ Result<Json> parse_json(std::string_view text, JsonBounds bounds = {});
 Json number_to_json(double value);
 std::optional<double> number_from_json(const Json& value);
 
+// That field of an object; null where there is none, or no object.
+const Json& member(const Json& json, const char* name);
+
 // How a value looks in an error message: its JSON text, cut to a readable length.
 std::string excerpt(const Json& value);
 

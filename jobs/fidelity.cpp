@@ -23,12 +23,6 @@ const Json* find_documented(const Json& parameters, std::string_view name) {
   return nullptr;
 }
 
-const Json& member(const Json& json, const char* name) {
-  static const Json kNone;
-  const auto found = json.is_object() ? json.find(name) : json.end();
-  return found == json.end() ? kNone : *found;
-}
-
 // Where the order of prefixes is mostly that of their learning rates.
 bool tunes_eta_of_trees(const Json& document) {
   const Json& space = member(document, "search_space");

@@ -17,21 +17,18 @@ namespace {
 const std::vector<std::string> kSchedulerTypes{"hyperband",    "successive_halving", "asha_promotion",  "asha_stopping", "none",
                                                "asha_delayed", "async_hyperband",    "median_stopping", "pasha",         "auto"};
 
-bool says(const Json& trainer, const char* field, const char* word) {
-  const auto found = trainer.is_object() ? trainer.find(field) : trainer.end();
-  return found != trainer.end() && *found == word;
-}
+bool says(const Json& trainer, const char* field, const char* word) { return member(trainer, field) == word; }
 
 // Of trainer.data.folds: {"count": 5, "early": 2} trains below max_resource 2 folds and all rows, at it 5 and all rows.
 double read_early_work(const Json& trainer) {
-  static const Json::json_pointer kCount("/data/folds/count");
-  static const Json::json_pointer kEarly("/data/folds/early");
-  const auto whole = [&](const Json::json_pointer& field) {
-    const Json value = trainer.is_object() ? trainer.value(field, Json()) : Json();
+  const Json& folds = member(member(trainer, "data"), "folds");
+  const auto whole = [&](const char* field) {
+    const Json& value = member(folds, field);
     return value.is_number_integer() ? value.get<double>() : 0;
   };
-  const double early = whole(kEarly);
-  return early >= 1 && early < whole(kCount) ? (early + 1) / (whole(kCount) + 1) : 1;
+  const double early = whole("early");
+  const double count = whole("count");
+  return early >= 1 && early < count ? (early + 1) / (count + 1) : 1;
 }
 
 std::string read_name(ObjectReader& reader) {

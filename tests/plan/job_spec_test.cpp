@@ -116,6 +116,17 @@ TEST(JobSpec, HoldsWhatTheDocumentSays) {
   EXPECT_EQ(spec.trainer, Json({{"type", "xgboost"}}));
 }
 
+TEST(JobSpec, LooksForEarlyFoldsInWhateverStandsInTheTrainer) {
+  const auto early_work = [](const char* data) {
+    return base_with({{"trainer", {{"type", "xgboost"}, {"data", Json::parse(data)}}}}).early_work;
+  };
+  EXPECT_EQ(early_work(R"({"folds": {"count": 5, "early": 2}})"), 0.5);
+  EXPECT_EQ(early_work(R"({"folds": {"count": 5, "early": 5}})"), 1);
+  for (const char* other : {"[]", "3", "\"x\"", "null", R"({"folds": []})", R"({"folds": 5})", R"({"folds": {"early": 2}})",
+                            R"({"folds": {"count": "5", "early": [2]}})", R"({"folds": {"count": 1e300, "early": -1e300}})"})
+    EXPECT_EQ(early_work(other), 1) << other;
+}
+
 TEST(JobSpec, HasDefaultsForWhatIsLeftOut) {
   const JobSpec spec = base_with(
       {{"sampler", nullptr},
