@@ -10,9 +10,9 @@ std::optional<double> ms_per_unit(const std::vector<SegmentTime>& segments) {
   for (auto first = segments.begin(); first != segments.end();) {
     const auto next = std::find_if(first, segments.end(), [&](const SegmentTime& one) { return one.trial != first->trial; });
     const auto last = next - 1;
-    const bool longer = last->units > first->units;
-    units += longer ? last->units - first->units : first->units - last->units;
-    ms += longer ? last->ms - first->ms : first->ms - last->ms;
+    const int sign = (last->units > first->units) - (last->units < first->units);
+    units += sign * (last->units - first->units);
+    ms += sign * (last->ms - first->ms);
     first = next;
   }
   if (units == 0 || ms <= 0) return std::nullopt;

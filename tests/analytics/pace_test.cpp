@@ -20,6 +20,12 @@ TEST(PaceTest, ATrialWhoseLaterSegmentWasTheShorterCountsAsAnyOther) {
   EXPECT_EQ(ms_per_unit({{0, 6, 160}, {0, 1, 110}, {1, 1, 110}, {1, 6, 160}}), 10);
 }
 
+TEST(PaceTest, TwoSegmentsOfALengthHaveNoSay) {
+  EXPECT_EQ(ms_per_unit({{0, 3, 10}, {0, 3, 5000}, {1, 1, 110}, {1, 3, 130}}), 10);
+}
+
+TEST(PaceTest, AMillisecondAndAUnitMoreAreEnough) { EXPECT_EQ(ms_per_unit({{0, 1, 1}, {0, 2, 2}}), 1); }
+
 TEST(PaceTest, IsUnknownWhereNoTrialTells) {
   EXPECT_FALSE(ms_per_unit({}));
   EXPECT_FALSE(ms_per_unit({{0, 1, 10}, {1, 9, 10}, {2, 3, 10}, {2, 3, 20}})) << "one segment, or two of a length";
