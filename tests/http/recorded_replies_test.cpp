@@ -19,7 +19,8 @@ const fs::path kReplies = fs::path(TUNEBAND_SOURCE_DIR) / "tests/cli/replies";
 
 // What differs from run to run is always the same: times, what only the clock decides, and where the data is.
 constexpr const char* kWhen = "2026-03-01T12:00:00.000Z";
-const std::set<std::string> kSecondsOfTheClock = {"wall_seconds", "queue_seconds"};
+const std::set<std::string> kSecondsOfTheClock = {"wall_seconds", "queue_seconds", "training_seconds_saved",
+                                                  "training_seconds_without_stopping"};
 constexpr double kSomeSeconds = 0.25;
 
 std::string text_of(const fs::path& path) {
