@@ -16,6 +16,10 @@ export function costAxis(axis: CostAxis, resourceName: string): HistoryInput['co
   return { label: axis === 'time' ? 'time since the job was created' : 'training time of all workers', format: formatDuration, say: formatDuration };
 }
 
+function thickLine(trials: number): string {
+  return trials === 1 ? 'Thick: the one trial that came' : `Thick: the best of the ${trials} trials that came`;
+}
+
 export function HistoryView({ height }: { height: number }): JSX.Element {
   const { job, table, shownRows } = useJob();
   const axis = chosenOption('cost', costAxes) as CostAxis;
@@ -38,7 +42,7 @@ export function HistoryView({ height }: { height: number }): JSX.Element {
       file={`${job.name}-best-so-far`}
       table={() => ({ columns: [costAxis(axis, job.resource_name).label, job.objective.metric, 'trial'], rows: history.steps.map((step) => [step.cost, step.value, step.trial]) })}
       tools={<Switch label="Over" name="cost" options={costAxes} />}
-      note={history.resource > 0 ? `Thick: the best of the ${history.points.filter((point) => point.counts).length} trials that came to ${units(history.resource, job.resource_name)}. Dashed: the best at any rung.` : undefined}
+      note={history.resource > 0 ? `${thickLine(history.points.filter((point) => point.counts).length)} to ${units(history.resource, job.resource_name)}. Dashed: the best at any rung.` : undefined}
     />
   );
 }
