@@ -11,20 +11,13 @@ namespace tuneband::cli {
 
 namespace {
 
-const Json& field_of(const Json& json, const char* name) {
-  static const Json kNothing;
-  if (!json.is_object()) return kNothing;
-  const auto found = json.find(name);
-  return found == json.end() ? kNothing : *found;
-}
-
 std::string text_of(const Json& json, const char* name) {
-  const Json& value = field_of(json, name);
+  const Json& value = member(json, name);
   return value.is_string() ? value.get<std::string>() : "";
 }
 
 std::optional<std::int64_t> maybe_integer(const Json& json, const char* name) {
-  const Json& value = field_of(json, name);
+  const Json& value = member(json, name);
   if (!value.is_number()) return std::nullopt;
   return value.get<std::int64_t>();
 }
@@ -36,10 +29,10 @@ int int_of(const Json& json, const char* name) {
   return static_cast<int>(std::clamp<std::int64_t>(integer_of(json, name), -kIntMax, kIntMax));
 }
 
-double number_of(const Json& json, const char* name) { return number_from_json(field_of(json, name)).value_or(0); }
+double number_of(const Json& json, const char* name) { return number_from_json(member(json, name)).value_or(0); }
 
 bool boolean_of(const Json& json, const char* name) {
-  const Json& value = field_of(json, name);
+  const Json& value = member(json, name);
   return value.is_boolean() && value.get<bool>();
 }
 
@@ -47,19 +40,19 @@ std::string metric_from_json(const Json& json) { return text_of(json, "metric");
 double finite_from_json(const Json& json) { return number_from_json(json).value_or(0); }
 
 ConstraintInfo constraint_from_json(const Json& json) {
-  return {text_of(json, "metric"), number_from_json(field_of(json, "min")), number_from_json(field_of(json, "max"))};
+  return {text_of(json, "metric"), number_from_json(member(json, "min")), number_from_json(member(json, "max"))};
 }
 
 std::optional<std::int64_t> time_of(const Json& json, const char* name) { return parse_time(text_of(json, name)); }
 
 std::optional<BestInfo> best_of(const Json& json, const char* name) {
-  const Json& value = field_of(json, name);
+  const Json& value = member(json, name);
   if (!value.is_object()) return std::nullopt;
   BestInfo best;
   best.trial = int_of(value, "trial");
-  best.value = number_from_json(field_of(value, "value"));
+  best.value = number_from_json(member(value, "value"));
   best.resource = integer_of(value, "resource");
-  best.configuration = field_of(value, "configuration");
+  best.configuration = member(value, "configuration");
   return best;
 }
 
@@ -94,7 +87,7 @@ RungInfo rung_from_json(const Json& json) {
 template <class Integer>
 std::vector<Integer> integers_of(const Json& json, const char* name) {
   std::vector<Integer> values;
-  const Json& list = field_of(json, name);
+  const Json& list = member(json, name);
   if (!list.is_array()) return values;
   for (const Json& value : list) {
     if (value.is_number()) values.push_back(value.get<Integer>());
@@ -117,22 +110,22 @@ JobInfo job_from_json(const Json& json) {
   job.reason = text_of(json, "reason");
   job.created_ms = time_of(json, "created_at");
   job.ended_ms = time_of(json, "ended_at");
-  job.metric = text_of(field_of(json, "objective"), "metric");
-  job.maximize = text_of(field_of(json, "objective"), "goal") != "minimize";
+  job.metric = text_of(member(json, "objective"), "metric");
+  job.maximize = text_of(member(json, "objective"), "goal") != "minimize";
   job.more_metrics = list_from_json(json, "more_objectives", metric_from_json);
   job.constraints = list_from_json(json, "constraints", constraint_from_json);
   job.scheduler = text_of(json, "scheduler");
   job.max_resource = integer_of(json, "max_resource");
   job.resource_name = text_of(json, "resource_name");
   if (job.resource_name.empty()) job.resource_name = "units";
-  job.trials = counts_of(field_of(json, "trials"));
+  job.trials = counts_of(member(json, "trials"));
   job.best = best_of(json, "best");
   job.best_anywhere = best_of(json, "best_anywhere");
   job.resource_spent = integer_of(json, "resource_spent");
   job.training_seconds = number_of(json, "training_seconds");
-  job.expected_improvement = number_from_json(field_of(json, "expected_improvement"));
-  if (field_of(json, "queue_position").is_number_integer()) job.queue_position = integer_of(json, "queue_position");
-  const Json& waiting = field_of(json, "waiting");
+  job.expected_improvement = number_from_json(member(json, "expected_improvement"));
+  if (member(json, "queue_position").is_number_integer()) job.queue_position = integer_of(json, "queue_position");
+  const Json& waiting = member(json, "waiting");
   for (auto reason = waiting.begin(); reason != waiting.end(); ++reason) {
     if (waiting.is_object() && reason->is_number_integer()) job.waiting.emplace_back(reason.key(), reason->get<std::int64_t>());
   }
@@ -147,7 +140,7 @@ PlanInfo plan_from_json(const Json& json) {
   plan.total_resource_without_stopping = integer_of(json, "total_resource_without_stopping");
   plan.restarts = boolean_of(json, "restarts");
   plan.exact = boolean_of(json, "exact");
-  plan.bounded = field_of(json, "trials").is_number();
+  plan.bounded = member(json, "trials").is_number();
   return plan;
 }
 
@@ -155,19 +148,19 @@ TrialInfo trial_from_json(const Json& json) {
   TrialInfo trial;
   trial.number = int_of(json, "number");
   trial.state = text_of(json, "state");
-  trial.configuration = field_of(json, "configuration");
+  trial.configuration = member(json, "configuration");
   trial.origin = text_of(json, "origin");
   trial.bracket = int_of(json, "bracket");
   trial.rung = int_of(json, "rung");
   trial.resource = integer_of(json, "resource");
   trial.until_resource = integer_of(json, "until_resource");
-  trial.objective = number_from_json(field_of(json, "objective"));
+  trial.objective = number_from_json(member(json, "objective"));
   trial.more_objectives = list_from_json(json, "more_objectives", finite_from_json);
   trial.violation = number_of(json, "violation");
   trial.objective_resource = integer_of(json, "objective_resource");
-  trial.kept_value = number_from_json(field_of(json, "kept_value"));
+  trial.kept_value = number_from_json(member(json, "kept_value"));
   trial.kept_resource = integer_of(json, "kept_resource");
-  trial.standard_error = number_from_json(field_of(json, "standard_error"));
+  trial.standard_error = number_from_json(member(json, "standard_error"));
   trial.attempts = int_of(json, "attempts");
   trial.segments = int_of(json, "segments");
   trial.worker = text_of(json, "worker");
@@ -185,7 +178,7 @@ DecisionInfo decision_from_json(const Json& json) {
   decision.bracket = int_of(json, "bracket");
   decision.rung = int_of(json, "rung");
   decision.resource = integer_of(json, "resource");
-  decision.value = number_from_json(field_of(json, "value"));
+  decision.value = number_from_json(member(json, "value"));
   decision.more_values = list_from_json(json, "more_values", finite_from_json);
   decision.violation = number_of(json, "violation");
   decision.verdict = text_of(json, "verdict");
@@ -193,7 +186,7 @@ DecisionInfo decision_from_json(const Json& json) {
   decision.filled = int_of(json, "filled");
   decision.slots = int_of(json, "slots");
   decision.keep = int_of(json, "keep");
-  decision.cutoff = number_from_json(field_of(json, "cutoff"));
+  decision.cutoff = number_from_json(member(json, "cutoff"));
   decision.ahead = integers_of<int>(json, "ahead");
   decision.rule = text_of(json, "rule");
   return decision;
@@ -246,12 +239,12 @@ FailureGroup failures_from_json(const Json& json) {
 }
 
 CrowdedBoundInfo crowded_bound_from_json(const Json& json) {
-  return {text_of(json, "parameter"), text_of(json, "end"), field_of(json, "bound"), integer_of(json, "trials"),
+  return {text_of(json, "parameter"), text_of(json, "end"), member(json, "bound"), integer_of(json, "trials"),
           integer_of(json, "of")};
 }
 
 RuleOfJobInfo rule_of_job_from_json(const Json& json) {
-  const Json& trials = field_of(json, "trials");
+  const Json& trials = member(json, "trials");
   return {text_of(json, "rule"),
           text_of(json, "status"),
           text_of(json, "details"),
@@ -273,23 +266,23 @@ ReplicasReport replicas_from_json(const Json& json) {
 
 JobSummary job_summary_from_json(const Json& json) {
   JobSummary summary;
-  summary.job = job_from_json(field_of(json, "job"));
-  if (const Json& best = field_of(json, "best"); best.is_object()) {
-    summary.best = trial_from_json(field_of(best, "trial"));
+  summary.job = job_from_json(member(json, "job"));
+  if (const Json& best = member(json, "best"); best.is_object()) {
+    summary.best = trial_from_json(member(best, "trial"));
     summary.model = text_of(best, "model");
-    summary.test_value = number_from_json(field_of(best, "test_value"));
+    summary.test_value = number_from_json(member(best, "test_value"));
   }
-  summary.plan = plan_from_json(field_of(json, "plan"));
-  summary.brackets_left_out = integer_of(field_of(json, "plan"), "actual_brackets_left_out");
+  summary.plan = plan_from_json(member(json, "plan"));
+  summary.brackets_left_out = integer_of(member(json, "plan"), "actual_brackets_left_out");
   summary.failures = list_from_json(json, "failures", failures_from_json);
-  summary.replicas = replicas_from_json(field_of(json, "replicas"));
+  summary.replicas = replicas_from_json(member(json, "replicas"));
   summary.pareto = list_from_json(json, "pareto", pareto_from_json);
   summary.pareto_left_out = integer_of(json, "pareto_left_out");
   summary.crowded_bounds = list_from_json(json, "crowded_bounds", crowded_bound_from_json);
-  const Json& importance = field_of(json, "importance");
+  const Json& importance = member(json, "importance");
   const std::int64_t needed = integer_of(importance, "results_needed");
   summary.importance_known = needed > 0 && integer_of(importance, "results") >= needed;
-  summary.costs = summary_from_json(field_of(json, "summary"));
+  summary.costs = summary_from_json(member(json, "summary"));
   summary.rules = list_from_json(json, "rules", rule_of_job_from_json);
   return summary;
 }
