@@ -22,7 +22,7 @@ constexpr std::int64_t kMsPerUnit = 1000;
 class SimulatedWorkers {
  public:
   SimulatedWorkers(const JobSpec& spec, int workers)
-      : metric_(spec.objective.metric), early_work_(spec.early_work), scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
+      : metric_(spec.objective.metric), scheduler_(SchedulerOptions{.lease_ms = INT64_MAX / 4}) {
     step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, now_);
     for (int i = 0; i < workers; ++i) {
       WorkerSynced idle;
@@ -71,14 +71,13 @@ class SimulatedWorkers {
       Epoch& last = given_[reply->worker];
       if (assignment.epoch == last) continue;
       last = assignment.epoch;
-      const double work = assignment.until_resource < assignment.max_resource ? early_work_ : 1;
+      const double work = assignment.until_resource < assignment.max_resource ? assignment.job->early_work : 1;
       const auto units = static_cast<double>(assignment.until_resource - assignment.from_resource);
       finishing_.push({now_.plus_ms(std::llround(units * work * kMsPerUnit)), reply->worker, assignment});
     }
   }
 
   std::string metric_;
-  double early_work_;
   Scheduler scheduler_;
   Timestamp now_;
   std::priority_queue<Finish> finishing_;
