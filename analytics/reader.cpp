@@ -131,12 +131,12 @@ void add_by_objective(Connection& connection, TrialsPage& page, JobId job, const
                       const ValueCursor* after) {
   // Infinite values are at the ends of the index and left out by the bounds.
   const bool up = goal == Goal::minimize;
-  const std::string bounds =
-      up ? " AND violation = 0 AND objective >= ?2 AND objective <= ?3 AND (objective > ?2 OR number > ?4)"
-         : " AND violation = 0 AND objective <= ?2 AND objective >= ?3 AND (objective < ?2 OR number > ?4)";
-  Statement numbers = connection.prepare(joined(
-      {"SELECT number FROM trials INDEXED BY ", few(query.states) ? "trials_by_state" : "trials_by_objective", " WHERE job = ?1",
-       of_states(query), of_bracket(query), bounds, " ORDER BY objective", up ? "" : " DESC", ", number LIMIT ?5"}));
+  const std::string bounds = up ? " AND objective >= ?2 AND objective <= ?3 AND (objective > ?2 OR number > ?4)"
+                                : " AND objective <= ?2 AND objective >= ?3 AND (objective < ?2 OR number > ?4)";
+  Statement numbers = connection.prepare(
+      joined({"SELECT number FROM trials INDEXED BY ", few(query.states) ? "trials_by_state" : "trials_by_objective",
+              " WHERE job = ?1", of_states(query), of_bracket(query), " AND violation = 0", bounds, " ORDER BY objective",
+              up ? "" : " DESC", ", number LIMIT ?5"}));
   const double best = up ? -DBL_MAX : DBL_MAX;
   page.add(numbers.query(job.value, after ? after->value : best, -best, after ? after->number : -1, page.left() + 1));
 }
