@@ -33,6 +33,11 @@ struct JobStopRequested {
   JobId job;
 };
 
+// One trial of a job that goes on. Refused with a conflict when the trial has ended.
+struct TrialStopRequested {
+  TrialId trial;
+};
+
 // Running: refused with a conflict. Ended: its rows go.
 struct JobDeleteRequested {
   JobId job;
@@ -89,8 +94,8 @@ struct TimePassed {};
 // Time went on without the server, which was paused, or its clock was set: nobody could be heard, so every lease begins anew.
 struct TimeLeapt {};
 
-using Event = std::variant<JobSubmitted, JobStopRequested, JobDeleteRequested, WorkerSynced, WorkerLost, SuggestionMade,
-                           TimePassed, TimeLeapt>;
+using Event = std::variant<JobSubmitted, JobStopRequested, TrialStopRequested, JobDeleteRequested, WorkerSynced, WorkerLost,
+                           SuggestionMade, TimePassed, TimeLeapt>;
 
 // ---- what comes out -----------------------------------------------------------------------------------------------------------
 
@@ -124,7 +129,7 @@ struct WorkerReply {
   bool waits = false;  // its segment is over, and the other ranks' are not: the driver holds the call, as an idle worker's
 };
 
-struct JobReply {  // to JobSubmitted, JobStopRequested, JobDeleteRequested
+struct JobReply {  // to JobSubmitted, JobStopRequested, TrialStopRequested, JobDeleteRequested
   Result<JobId> job;
   bool created = false;  // false: the same job was there already
 };

@@ -267,11 +267,14 @@ std::optional<int> Job::choose(std::optional<int> preferred, Timestamp now) {
     begun_ = *work;
     return create_trial(now);
   }
-  TrialRow& trial = mutate(*work->trial);
-  trial.rung = work->rung;
-  trial.until_resource = work->until_resource;
-  if (spec_->scheduler.restarts) trial.checkpoint_resource = 0;  // the rung below was another training
+  head_for(mutate(*work->trial), *work);
   return *work->trial;
+}
+
+void Job::head_for(TrialRow& trial, const Work& work) const {
+  trial.rung = work.rung;
+  trial.until_resource = work.until_resource;
+  if (spec_->scheduler.restarts) trial.checkpoint_resource = 0;  // the rung below was another training
 }
 
 // The model is to say first what is next. Of an answer that cannot be had any more nothing is known: it is asked again. What the
@@ -588,6 +591,35 @@ void Job::end_early(int number, const EarlyEnd::Word& word, Timestamp now) {
   check_limits();
 }
 
+void Job::stop_trial(int number, Timestamp now) {
+  TrialRow& trial = mutate(number);
+  const bool ran = trial.state == TrialState::running;
+  const auto waits = undecided_.find(number);
+  std::optional<Arrival> withdrawn;
+  if (ran) leave_worker(trial, now);
+  if (waits != undecided_.end()) {
+    withdrawn = arrival_of(decisions_[waits->second]);
+  } else if (trial.state == TrialState::paused) {
+    head_for(trial, policy_->take_promoted(number));
+  }
+  queued_.erase(number);
+  trial.exit_class.reset();  // of an earlier attempt
+  trial.message.clear();
+  end_trial(trial, TrialState::stopped, now, kStoppedByTheUser);
+  if (withdrawn) {
+    std::vector<Decision> decisions;
+    policy_->withdraw(*withdrawn, decisions);
+    apply(decisions, now);
+  } else {
+    arrive(trial, std::nullopt, now);
+  }
+  if (ran) {
+    end_segment(trial);
+  } else {
+    segments_.erase(number);
+  }
+}
+
 void Job::given_back(int number, Timestamp now) {
   TrialRow& trial = mutate(number);
   leave_worker(trial, now);
@@ -719,7 +751,9 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now, co
   const bool at_max_resource = trial.until_resource == spec_->scheduler.max_resource;
   const bool improved = value && note_value(trial, *value, at_max_resource);
   if (early_end_ && at_max_resource && value) early_end_->learn(trial.id.number, trial.curve);
-  if (judged_.insert(trial.id.number).second) ++row_.trials_since_improvement;
+  // What the user stops says nothing of what is still to be found.
+  const bool by_user = trial.state == TrialState::stopped;
+  if (judged_.insert(trial.id.number).second && !by_user) ++row_.trials_since_improvement;
   if (improved) {
     row_.trials_since_improvement = 0;
     EventRow& event = record(EventKind::job_improved, trial);
@@ -798,11 +832,14 @@ void Job::apply(const std::vector<Decision>& decisions, Timestamp now, const std
     row.keep = decision.keep;
     row.cutoff = decision.cutoff;
     row.ahead = decision.ahead;
-    const bool by_rule = !row.value && trial(decision.trial).exit_class == ExitClass::stopped_by_rule;
-    row.rule = by_rule ? "a rule of the debugger stopped it before it reached this rung" : ends_early ? early : decision.rule;
+    row.rule = ends_early ? early : decision.rule;
     row.at = now;
     TrialRow& trial = mutate(decision.trial);
-    if (ended(trial.state)) continue;  // failed
+    if (!row.value && trial.exit_class == ExitClass::stopped_by_rule)
+      row.rule = "a rule of the debugger stopped it before it reached this rung";
+    if (!row.value && trial.state == TrialState::stopped)
+      row.rule = std::string(kStoppedByTheUser) + " before it reached this rung";
+    if (ended(trial.state)) continue;  // failed, or the user stopped it
     if (row.verdict == Verdict::promoted) record(EventKind::trial_promoted, trial);
     if (row.verdict == Verdict::completed) end_trial(trial, TrialState::completed, now);
     if (row.verdict == Verdict::stopped) end_trial(trial, TrialState::stopped, now, ends_early ? early : "");

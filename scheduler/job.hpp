@@ -113,6 +113,9 @@ class Job {
   std::optional<EarlyEnd::Word> will_not_be_best(int number) const;
   // For that: its segment is over, and the trial stopped.
   void end_early(int number, const EarlyEnd::Word& word, Timestamp now);
+  // The user wants this one ended, which has not: where it heads for it counts as one that does not come, where it waits the
+  // others rank without it. What it has reported stays.
+  void stop_trial(int number, Timestamp now);
   // The worker gave it back unharmed, or never began: it waits, at no charge.
   void given_back(int number, Timestamp now);
   // The worker ends by itself, because somebody told it to, and stopped the trial. At no charge, as long as the trial `went_on`
@@ -161,6 +164,7 @@ class Job {
   bool configure(TrialRow& trial, std::string& note);
   void note_expected_improvement(std::optional<double> expected);
   void write_segment(const SegmentRow& segment) { segment_rows_.push_back(segment); }
+  void head_for(TrialRow& trial, const Work& work) const;
   void leave_worker(TrialRow& trial, Timestamp now);
   void end_segment(const TrialRow& trial);
   static Use use_of(const TrialRow& trial);

@@ -164,6 +164,9 @@ struct ObservationRow {
   bool replaces = false;  // not stored
 };
 
+// Why, of jobs and trials.
+inline constexpr const char* kStoppedByTheUser = "stopped by the user";
+
 enum class Verdict { waiting, promoted, stopped, completed };
 std::string_view to_string(Verdict verdict);
 std::optional<Verdict> verdict_from(std::string_view text);
@@ -179,7 +182,7 @@ struct DecisionRow {
   double violation = 0;             // of the constraints; 0: all are met
   std::vector<double> more_values;  // of the objectives after the first
   Verdict verdict = Verdict::waiting;
-  int rank = 0;                  // 1 = best, among `filled` when decided; 0 while waiting
+  int rank = 0;                  // 1 = best, among `filled` when decided; 0: it waits, or was withdrawn while it did
   int filled = 0;                // slots with a result when decided
   int slots = 0;                 // slots of the rung; 0: unbounded (asynchronous)
   int keep = 0;                  // how many the rule lets go on
@@ -188,6 +191,8 @@ struct DecisionRow {
   std::string rule;              // the rule in words, one sentence
   Timestamp at;                  // of the verdict; of arrival while waiting
   bool operator==(const DecisionRow&) const;
+
+  bool withdrawn() const { return verdict == Verdict::stopped && rank == 0; }
 };
 inline constexpr std::size_t kAheadMax = 10;
 

@@ -91,6 +91,7 @@ struct Scheduler::State {
 
   void on(const JobSubmitted& event);
   void on(const JobStopRequested& event);
+  void on(const TrialStopRequested& event);
   void on(const JobDeleteRequested& event);
   void on(const WorkerSynced& event);
   void on(const WorkerLost& event);
@@ -103,9 +104,10 @@ struct Scheduler::State {
   std::optional<ExitClass> exit_of_group(const TrialRow& trial);
   void end_early(TrialId id);
   void end_segment(TrialId id, ExitClass exit, const std::string& message, const std::string& crash = {});
-  std::vector<WorkerId> release(const TrialRow& trial);
+  std::vector<WorkerId> release(const TrialRow& trial, bool unasked = false);
   void lose(const WorkerId& id, EventKind as, const Job::SegmentEnd& end);
   void give_back(Worker& worker);
+  void end_sessions(const std::vector<WorkerId>& ranks);
   Assignment assignment_of(const Job& job, const TrialRow& trial) const;
   void assign(const Job& job, const TrialRow& trial, std::int64_t session);
 
@@ -252,12 +254,28 @@ void Scheduler::State::on(const JobSubmitted& event) {
 
 void Scheduler::State::on(const JobStopRequested& event) {
   if (Job* job = find_job(event.job)) {
-    job->begin_stopping(JobState::stopped, "stopped by the user");
+    job->begin_stopping(JobState::stopped, kStoppedByTheUser);
   } else if (!known.contains(event.job)) {
     job_reply = JobReply{job_error(ErrorCode::not_found, "there is no job " + std::to_string(event.job.value)), false};
     return;
   }
   job_reply = JobReply{event.job, false};
+}
+
+void Scheduler::State::on(const TrialStopRequested& event) {
+  const auto& [job_id, number] = event.trial;
+  Job* job = find_job(job_id);
+  const bool known_trial = job != nullptr && number >= 0 && number < static_cast<int>(job->trials().size());
+  const TrialRow* trial = known_trial ? &job->trial(number) : nullptr;
+  job_reply = JobReply{job_id, false};
+  if (trial == nullptr) {
+    job_reply->job = job_error(ErrorCode::not_found, "no job that goes on has this trial");
+  } else if (ended(trial->state)) {
+    job_reply->job = job_error(ErrorCode::conflict, "the trial has ended");
+  } else if (job->row().state == JobState::running) {  // else its job's end is under way, and its own with it
+    if (trial->state == TrialState::running) end_sessions(release(*trial, true));
+    job->stop_trial(number, now);
+  }
 }
 
 void Scheduler::State::on(const JobDeleteRequested& event) {
@@ -379,15 +397,16 @@ void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string
   }
 }
 
-// Takes the trial from its workers. A rank that is still at it ends when it hears so, and is occupied until then.
-std::vector<WorkerId> Scheduler::State::release(const TrialRow& trial) {
+// Takes the trial from its workers. A rank that is still at it ends when it hears so, and is occupied until then. `unasked`: none
+// of them has called; else the call of a single one says what it is at.
+std::vector<WorkerId> Scheduler::State::release(const TrialRow& trial, bool unasked) {
   const auto ranks = trial.ranks();
   for (const WorkerId& id : ranks) {
     Worker* worker = fleet.find(id);
     if (worker == nullptr || !worker->assignment || worker->assignment->epoch != trial.epoch) continue;
     const bool executes = (worker->confirmed || worker->restored) && !worker->exit;
     fleet.unassign(*worker);
-    if (ranks.size() == 1) continue;
+    if (ranks.size() == 1 && !unasked) continue;
     fleet.set_occupied(*worker, executes);
     to_answer.insert(id);
   }
@@ -409,10 +428,14 @@ void Scheduler::State::reclaim(Worker& worker, const AssignmentReport& report) {
 void Scheduler::State::give_back(Worker& worker) {
   const TrialId trial = worker.assignment->trial;
   Job& job = *find_job(trial.job);
-  for (const WorkerId& rank : release(job.trial(trial.number))) {
+  end_sessions(release(job.trial(trial.number)));
+  job.given_back(trial.number, now);
+}
+
+void Scheduler::State::end_sessions(const std::vector<WorkerId>& ranks) {
+  for (const WorkerId& rank : ranks) {
     if (const Worker* its = fleet.find(rank)) fleet.end_session(its->session);
   }
-  job.given_back(trial.number, now);
 }
 
 void Scheduler::State::on(const WorkerLost& event) {

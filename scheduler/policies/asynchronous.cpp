@@ -80,6 +80,11 @@ void AsynchronousPolicy::lose(int index, const Standing& standing, const Stoppin
                 out.trial == standing.trial ? judgement.rule : rule_at_close(), decisions);
 }
 
+void AsynchronousPolicy::withdraw(const Arrival& arrival, std::vector<Decision>& decisions) {
+  Rung& rung = rungs_.at(arrival.bracket + arrival.rung);
+  decisions.push_back(rung.withdraw(arrival, keep_of(rung.filled())));
+}
+
 void AsynchronousPolicy::promote_audited(std::vector<Decision>& decisions) {
   for (const auto& [index, standing] : audit_->to_promote(rungs_)) {
     promoted(index, standing.trial);
@@ -152,10 +157,7 @@ Work AsynchronousPolicy::go_on(int from, int trial, int to) {
 }
 
 std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::vector<Decision>& decisions) {
-  if (!queue_.empty()) {
-    const auto [index, trial] = queue_.take(preferred);
-    return go_on(index, trial, index + 1);
-  }
+  if (!queue_.empty()) return take_queued(preferred);
   if (chosen_) return take_chosen(decisions);
   if (const auto next = promotable()) {
     return promote(*next, *rungs_.at(*next).waiting().begin(), *next + 1, keep_of(rungs_.at(*next).filled()),
@@ -167,6 +169,17 @@ std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::
   }
   if (!rungs_.may_start()) return std::nullopt;
   return start_trial();
+}
+
+Work AsynchronousPolicy::take_queued(std::optional<int> preferred) {
+  const auto [index, trial] = queue_.take(preferred);
+  return go_on(index, trial, index + 1);
+}
+
+Work AsynchronousPolicy::take_promoted(int trial) {
+  const Work work = take_queued(trial);
+  TUNEBAND_CHECK(work.trial == trial, "only a promoted trial without a worker is taken");
+  return work;
 }
 
 Work AsynchronousPolicy::start_trial() {
@@ -222,7 +235,11 @@ void AsynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved
   const int index = decision.bracket + decision.rung;
   const Standing standing = add(index, arrival_of(decision));
   if (model_) model_->recall_result(rungs_, standing.trial, index);
-  if (decision.verdict != Verdict::waiting) rungs_.at(index).settle(standing);
+  if (decision.withdrawn()) {
+    rungs_.at(index).withdraw(arrival_of(decision), 0);
+  } else if (decision.verdict != Verdict::waiting) {
+    rungs_.at(index).settle(standing);
+  }
   if (decision.verdict != Verdict::promoted) return;
   promoted(index, standing.trial);
   if (moved_on) {

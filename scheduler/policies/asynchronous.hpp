@@ -45,6 +45,8 @@ class AsynchronousPolicy final : public Policy {
   std::optional<std::vector<TrialAtLevel>> models_turn() const override;
   bool choose(const TrialAtLevel& step) override;
   bool give_back_start() override;
+  void withdraw(const Arrival& arrival, std::vector<Decision>& decisions) override;
+  Work take_promoted(int trial) override;
   void start_no_more() override { rungs_.start_no_more(); }
   void close(std::vector<Decision>& decisions, std::size_t most) override;
   int promoted_waiting() const override;
@@ -54,6 +56,7 @@ class AsynchronousPolicy final : public Policy {
 
  private:
   Standing add(int index, const Arrival& arrival);
+  Work take_queued(std::optional<int> preferred);
   Work start_trial();
   Work begin_trial(int bracket, int rung, bool at_random);
   void note_start(int bracket);

@@ -71,6 +71,11 @@ class Policy {
   // policies hold to it, as to all of an open bracket.
   virtual bool give_back_start() { return false; }
 
+  // One that waits for its decision is stopped: its slot stays filled, as a failure's is, and the others rank without it.
+  virtual void withdraw(const Arrival& arrival, std::vector<Decision>& decisions) = 0;
+  // Of a trial that may go on and has no worker yet: as if take() had given its work.
+  virtual Work take_promoted(int trial) = 0;
+
   // What was begun goes on to its end: asynchronous policies create no trial more, synchronous ones open no bracket more.
   virtual void start_no_more() = 0;
 

@@ -62,6 +62,23 @@ Standing Rung::add_to_fronts(const Arrival& arrival, Standing standing) {
   return placed(standing);
 }
 
+Decision Rung::withdraw(const Arrival& arrival, int keep) {
+  const auto found =
+      std::find_if(waiting_.begin(), waiting_.end(), [&](const Standing& one) { return one.trial == arrival.trial; });
+  TUNEBAND_CHECK(found != waiting_.end(), "only what waits is withdrawn");
+  const Standing failed{.tier = Standing::failed, .trial = arrival.trial};
+  if (found->tier == Standing::finite) --finite_;
+  results_.erase(*found);
+  results_.insert(failed);
+  waiting_.erase(found);
+  Decision decision = rule(failed, Verdict::stopped, arrival.bracket, arrival.rung, keep,
+                           std::string(kStoppedByTheUser) + " while it waited here");
+  decision.rank = 0;
+  decision.cutoff.reset();
+  decision.ahead.clear();
+  return decision;
+}
+
 // The value of the last one that goes on, where there is a single value.
 std::optional<double> Rung::cutoff(int keep) const {
   if (keep <= 0 || keep > finite_ || several()) return std::nullopt;

@@ -57,6 +57,9 @@ class Rung {
   // The decision on a waiting result is taken.
   void settle(const Standing& standing) { waiting_.erase(standing); }
 
+  // A result that waits is stopped: it counts as a failure from now on. Of several objectives the others keep their order.
+  Decision withdraw(const Arrival& arrival, int keep);
+
   // Results without a decision, best first.
   const std::set<Standing>& waiting() const { return waiting_; }
 

@@ -53,6 +53,12 @@ void SynchronousPolicy::arrive(const Arrival& arrival, std::vector<Decision>& de
   if (its.closed()) finish(its, decisions);
 }
 
+// That makes nothing certain: the slots are as full as before, and so many as could not be pushed out have gone on already.
+void SynchronousPolicy::withdraw(const Arrival& arrival, std::vector<Decision>& decisions) {
+  Bracket& its = bracket(arrival.bracket);
+  decisions.push_back(its.rungs[static_cast<std::size_t>(arrival.rung)].withdraw(arrival, its.keep(arrival.rung)));
+}
+
 void SynchronousPolicy::promote(Bracket& its, int index, const Standing standing, std::string rule,
                                 std::vector<Decision>& decisions) {
   Rung& rung = its.rungs[static_cast<std::size_t>(index)];
@@ -149,6 +155,15 @@ std::optional<Work> SynchronousPolicy::take(std::optional<int> preferred, std::v
   return take_from(open_next(), preferred);
 }
 
+Work SynchronousPolicy::take_promoted(int trial) {
+  const auto is_its = [&](const Promoted& promoted) { return promoted.trial == trial; };
+  const auto its = std::find_if(open_.begin(), open_.end(), [&](const auto& entry) {
+    return std::any_of(entry.second.promoted.begin(), entry.second.promoted.end(), is_its);
+  });
+  TUNEBAND_CHECK(its != open_.end(), "only a promoted trial without a worker is taken");
+  return take_from(its->second, trial);
+}
+
 bool SynchronousPolicy::has_work() const { return !ready_.empty() || next_bracket_has_trials(); }
 
 int SynchronousPolicy::promoted_waiting() const {
@@ -166,6 +181,9 @@ void SynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved_
   const Arrival arrival = arrival_of(decision);
   if (decision.verdict == Verdict::waiting) {
     rung.add(arrival);
+  } else if (decision.withdrawn()) {
+    rung.add(arrival);
+    rung.withdraw(arrival, its.keep(decision.rung));
   } else {
     rung.add_settled(arrival);
   }

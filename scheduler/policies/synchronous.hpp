@@ -21,6 +21,8 @@ class SynchronousPolicy final : public Policy {
   void arrive(const Arrival& arrival, std::vector<Decision>& decisions) override;
   std::optional<Work> take(std::optional<int> preferred, std::vector<Decision>& decisions) override;
   bool has_work() const override;
+  void withdraw(const Arrival& arrival, std::vector<Decision>& decisions) override;
+  Work take_promoted(int trial) override;
   void start_no_more() override { trials_max_ = trials_planned_; }
   void close(std::vector<Decision>& decisions, std::size_t most) override;
   int promoted_waiting() const override;

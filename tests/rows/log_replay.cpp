@@ -36,9 +36,9 @@ std::optional<TrialState> state_after(Kind kind) {
 }
 
 // Of a step in between, which rows do not show, is known what the log says.
-bool may_follow(TrialState from, Kind kind) {
+bool may_follow(TrialState from, const EventRow& event) {
   if (ended(from)) return false;
-  switch (kind) {
+  switch (event.kind) {
     case Kind::trial_started:
       return from == TrialState::pending || from == TrialState::paused;
     case Kind::trial_reclaimed:
@@ -48,8 +48,9 @@ bool may_follow(TrialState from, Kind kind) {
     case Kind::trial_requeued:
     case Kind::trial_given_back:
       return from == TrialState::running;
-    case Kind::trial_promoted:
     case Kind::trial_stopped:
+      return from != TrialState::pending || event.message == kStoppedByTheUser;
+    case Kind::trial_promoted:
     case Kind::trial_completed:
       return from == TrialState::running || from == TrialState::paused;
     default:
@@ -114,7 +115,7 @@ std::string LogReplay::take_of_job(const EventRow& event) {
 }
 
 std::string LogReplay::take_of_trial(const EventRow& event, Trial& trial) {
-  if (!may_follow(trial.state, event.kind)) return "the log says that it was " + std::string(to_string(trial.state));
+  if (!may_follow(trial.state, event)) return "the log says that it was " + std::string(to_string(trial.state));
   trial.state = *state_after(event.kind);
   trial.promoted = event.kind == Kind::trial_promoted;
   trial.resource = event.resource.value_or(-1);

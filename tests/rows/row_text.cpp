@@ -51,6 +51,7 @@ std::string metrics_text(const std::vector<std::pair<std::string, double>>& metr
 
 std::string describe_event(const JobSubmitted& event) { return "submit " + event.spec_json; }
 std::string describe_event(const JobStopRequested& event) { return "stop job " + number(event.job.value); }
+std::string describe_event(const TrialStopRequested& event) { return "stop trial " + name_of(event.trial); }
 std::string describe_event(const JobDeleteRequested& event) { return "delete job " + number(event.job.value); }
 std::string describe_event(const WorkerLost& event) { return event.worker.value + " lost: " + event.message; }
 std::string describe_event(const SuggestionMade& event) {

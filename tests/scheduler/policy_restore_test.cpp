@@ -53,6 +53,7 @@ class RestoredJob {
       }
       trials_[static_cast<std::size_t>(number)].rung = work->rung;
       trials_[static_cast<std::size_t>(number)].until_resource = work->until_resource;
+      trials_[static_cast<std::size_t>(number)].state = TrialState::running;
       running_.push_back(number);
       story_ += "start " + std::to_string(number) + " until " + std::to_string(work->until_resource) + "\n";
     }
@@ -66,19 +67,41 @@ class RestoredJob {
   void finish(std::size_t index) {
     TrialRow& trial = trials_[static_cast<std::size_t>(running_[index])];
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
+    arrive(trial, outcomes_(trial.id.number, trial.until_resource));
+  }
+
+  // Of those that have no worker the one with this number, or the next: the user stops it.
+  void stop(std::size_t number) {
+    const auto found = std::find_if(trials_.begin() + static_cast<std::ptrdiff_t>(number % trials_.size()), trials_.end(),
+                                    [&](const TrialRow& one) { return one.state == TrialState::paused; });
+    if (found == trials_.end()) return;
+    const auto waits = std::find_if(decisions_.begin(), decisions_.end(), [&](const DecisionRow& one) {
+      return one.trial == found->id && one.verdict == Verdict::waiting;
+    });
+    story_ += "the user stops " + std::to_string(found->id.number) + "\n";
+    if (waits != decisions_.end()) {
+      std::vector<Decision> decisions;
+      policy_->withdraw(arrival_of(*waits), decisions);
+      return apply(decisions);
+    }
+    found->rung = policy_->take_promoted(found->id.number).rung;
+    arrive(*found, std::nullopt);
+  }
+
+ private:
+  void arrive(TrialRow& trial, std::optional<double> value) {
     DecisionRow decision;
     decision.trial = trial.id;
     decision.bracket = trial.bracket;
     decision.rung = trial.rung;
-    decision.value = outcomes_(trial.id.number, trial.until_resource);
+    decision.value = value;
     trial.state = decision.value ? TrialState::paused : TrialState::failed;
     decisions_.push_back(decision);
     std::vector<Decision> decisions;
-    policy_->arrive({trial.id.number, trial.bracket, trial.rung, decision.value}, decisions);
+    policy_->arrive(arrival_of(decision), decisions);
     apply(decisions);
   }
 
- private:
   // Now and then nothing, a new trial, one that waits, until any rung above.
   void choose(const std::vector<TrialAtLevel>& waiting) {
     const auto top = static_cast<std::uint64_t>(ladder(spec_).size()) - 1;
@@ -101,6 +124,7 @@ class RestoredJob {
       ASSERT_NE(found, decisions_.end());
       ASSERT_EQ(found->bracket, decision.bracket);
       found->verdict = decision.verdict;
+      found->rank = decision.rank;
       TrialRow& trial = trials_[static_cast<std::size_t>(decision.trial)];
       if (decision.verdict == Verdict::stopped && trial.state != TrialState::failed) trial.state = TrialState::stopped;
       if (decision.verdict == Verdict::completed) trial.state = TrialState::completed;
@@ -136,6 +160,7 @@ std::string story_of(const SchedulerSpec& spec, std::uint64_t seed, bool restore
   job.fill(workers, later);
   while (!job.done() && !testing::Test::HasFatalFailure()) {
     job.finish(draw(job.running()));
+    if (draw(4) == 0) job.stop(draw(90));
     const bool now = draw(2) == 0;
     if (restores && now) job.restore();
     job.fill(workers, later);

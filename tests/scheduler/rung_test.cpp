@@ -57,6 +57,21 @@ TEST(RungWithConstraints, NamesTheBestTenThatAreAhead) {
   EXPECT_EQ(rung.rule(rung.at(11), Verdict::stopped, 0, 0, 1, "").rank, 12);
 }
 
+TEST(Rung, AWithdrawnResultFillsItsSlotAndTheOthersRankWithoutIt) {
+  Rung rung(1, 3, Goal::minimize);
+  for (int trial = 0; trial < 3; ++trial) rung.add(arrival(trial, trial));
+  const Decision withdrawn = rung.withdraw(arrival(1, 1), 3);
+  EXPECT_EQ(withdrawn.verdict, Verdict::stopped);
+  EXPECT_EQ(withdrawn.rank, 0);
+  EXPECT_EQ(withdrawn.filled, 3);
+  EXPECT_THAT(withdrawn.ahead, ElementsAre());
+  EXPECT_THAT(order_of(rung), ElementsAre(0, 2, 1));
+  EXPECT_EQ(rung.waiting().size(), 2u);
+  EXPECT_EQ(rung.finite(), 2);
+  EXPECT_EQ(rung.rule(rung.at(0), Verdict::promoted, 0, 0, 2, "").cutoff, 2);
+  EXPECT_EQ(rung.rule(rung.at(0), Verdict::promoted, 0, 0, 3, "").cutoff, std::nullopt) << "there is no third value";
+}
+
 TEST(RungWithConstraints, SaysInTheRuleWhatAConstraintDecided) {
   Rung rung(1, 0, Goal::maximize);
   rung.add(arrival(0, 0.5));

@@ -105,7 +105,11 @@ std::vector<std::string> ScriptRunner::run(const std::string& command) {
   if (verb == "submit") {
     submit(Json::parse(command.substr(verb.size())));
   } else if (verb == "stop" && words >> number) {
-    step(JobStopRequested{JobId{number}});
+    if (int trial = 0; words >> trial) {
+      step(TrialStopRequested{{JobId{number}, trial}});
+    } else {
+      step(JobStopRequested{JobId{number}});
+    }
   } else if (verb == "delete" && words >> number) {
     step(JobDeleteRequested{JobId{number}});
   } else if (verb == "waiting" && words >> number) {

@@ -9,7 +9,7 @@
 //   [checkpoint]   W goes on and has this value, and a checkpoint there say W {json}           W goes on: {"observations": {"1":
 //   0.5}, "checkpoint": 1, "training_ms": 100} exit W CLASS [message] W's segment ended resend W               W's last message
 //   once more drain W                W wants to end lose W                 W's process ended advance SECONDS        time passes
-//   stop JOB, delete JOB, waiting JOB, workers, segments
+//   stop JOB [TRIAL], delete JOB, waiting JOB, workers, segments
 //   restart                a new core from the rows; the workers know nothing of it
 //
 // After each command the rows that were written equal the core's own, and a core restored from them equals it too.

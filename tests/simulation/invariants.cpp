@@ -196,7 +196,7 @@ void Invariants::check_decision(const DecisionRow* before, const DecisionRow& af
   const auto finite = [](double value) { return std::isfinite(value); };
   const bool counts = after.value && finite(*after.value) && after.violation == 0 &&
                       std::all_of(after.more_values.begin(), after.more_values.end(), finite);
-  if (before == nullptr && !counts) facts.in_vain.insert(after.bracket);
+  if (after.withdrawn() || (before == nullptr && !counts)) facts.in_vain.insert(after.bracket);
   if (synchronous && after.verdict == Verdict::promoted && after.rank > after.keep) {
     ++facts.substitutes[after.bracket];
   }

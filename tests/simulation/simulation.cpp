@@ -130,6 +130,7 @@ class Simulation {
 
   void submit(std::size_t user);
   void stop_later(std::size_t user);
+  void stop_trials_later(std::size_t user);
   void delete_later(std::size_t user);
   void carry(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call);
   void carry_once(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call, std::int64_t delay_ms);
@@ -201,6 +202,24 @@ void Simulation::submit(std::size_t user) {
     if (options_.kind != SimulationKind::anything) return;
     if (draw_.chance(0.15)) stop_later(user);
     if (draw_.chance(0.2)) delete_later(user);
+    if (draw_.chance(0.3)) stop_trials_later(user);
+  });
+}
+
+// One that has not ended, where there is one, or any; again and again, as long as there were faults.
+void Simulation::stop_trials_later(std::size_t user) {
+  clock_.after_ms(draw_.between(0, 10'000), [this, user] {
+    const auto job = server_.rows().jobs().find(*users_[user].id);
+    if (job == server_.rows().jobs().end() || ended(job->second.state) || clock_.now_ms() > kFaultsMs) return;
+    std::vector<TrialId> trials;
+    for (const auto& [id, trial] : server_.rows().trials()) {
+      if (id.job == job->first && (!ended(trial.state) || draw_.chance(0.1))) trials.push_back(id);
+    }
+    if (!trials.empty()) {
+      const auto last = static_cast<std::int64_t>(trials.size()) - 1;
+      server_.ask(TrialStopRequested{trials[static_cast<std::size_t>(draw_.between(0, last))]}, {});
+    }
+    stop_trials_later(user);
   });
 }
 

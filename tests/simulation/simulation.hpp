@@ -9,7 +9,7 @@
 namespace tuneband::test {
 
 enum class SimulationKind {
-  anything,     // every scheduler, limits, several jobs, failures, users who stop and delete
+  anything,     // every scheduler, limits, several jobs, failures, users who stop jobs and trials and delete
   same_result,  // one job whose result depends on nothing but its document: whatever goes wrong, the same table
   one_worker,   // one job of any kind, one worker that stays: what is decided next follows from the rows alone
 };
