@@ -115,9 +115,9 @@ std::optional<double> Reader::ms_per_unit_of(JobId job) {
   return ms_per_unit(segments);
 }
 
-// What was saved counts trials that a rung stopped, and those alone: a failed or cancelled trial was not cut to save anything,
-// and one that is still going may yet go all the way. Pausing has its price: where rungs restart what was trained below the last
-// one, and in any case what each further segment took to begin.
+// What was saved counts trials that a rung or the user stopped, and those alone: a failed or cancelled one was not cut to save
+// anything, and one that is still going may yet go all the way. Pausing has its price: where rungs restart what was trained below
+// the last one, and in any case what each further segment took to begin.
 Reader::Saved Reader::saved_by_stopping(const Known& job) {
   const auto& [row, parsed] = job;
   Statement trials = connection_.prepare(

@@ -38,7 +38,7 @@ struct Arguments {
   tuneband::cli::TrialsOptions trials;
   tuneband::cli::LogsOptions logs;
   tuneband::cli::TensorsOptions tensors;
-  std::optional<int> findings_trial;
+  std::optional<int> one_trial;  // nothing: all, or the job
   tuneband::cli::CheckOptions check;
   tuneband::cli::CheckFileOptions check_file;
   tuneband::cli::ExportOptions exported;
@@ -95,6 +95,12 @@ void add_trial(CLI::App* command, Arguments& arguments) {
   command->add_option("TRIAL", arguments.trial, "The trial's number")->required()->check(whole_number_between(0, kTrialsMax));
 }
 
+// It may be left out.
+void add_one_trial(CLI::App* command, Arguments& arguments, const std::string& otherwise) {
+  command->add_option("TRIAL", arguments.one_trial, "The trial's number; default: " + otherwise)
+      ->check(whole_number_between(0, kTrialsMax));
+}
+
 void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   auto* submit = add_command(
       app, chosen, "submit", "Start a job from its document",
@@ -142,9 +148,13 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   add_job(add_command(app, chosen, "importance", "Which parameters matter, and where they are best",
                       with_server(arguments, [&](Session s) { return tuneband::cli::show_importance(s, arguments.job); })),
           arguments);
-  add_job(add_command(app, chosen, "stop", "Stop a job; what it found is kept",
-                      with_running_server(arguments, [&](Session s) { return tuneband::cli::stop_job(s, arguments.job); })),
-          arguments);
+  auto* stop = add_command(app, chosen, "stop", "Stop a job, or one of its trials; what it found is kept",
+                           with_running_server(arguments, [&](Session session) {
+                             return arguments.one_trial ? tuneband::cli::stop_trial(session, arguments.job, *arguments.one_trial)
+                                                        : tuneband::cli::stop_job(session, arguments.job);
+                           }));
+  add_job(stop, arguments);
+  add_one_trial(stop, arguments, "the whole job");
   add_job(add_command(app, chosen, "delete", "Delete a job that has ended, with its logs and models",
                       with_running_server(arguments, [&](Session s) { return tuneband::cli::delete_job(s, arguments.job); })),
           arguments);
@@ -329,19 +339,17 @@ void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments)
 
   auto* findings = add_command(app, chosen, "findings", "What the rules found in a job or in one trial",
                                with_server(arguments, [&](Session session) {
-                                 return tuneband::cli::show_findings(session, arguments.job, arguments.findings_trial);
+                                 return tuneband::cli::show_findings(session, arguments.job, arguments.one_trial);
                                }));
   add_job(findings, arguments);
-  findings->add_option("TRIAL", arguments.findings_trial, "The trial's number; default: all")
-      ->check(whole_number_between(0, kTrialsMax));
+  add_one_trial(findings, arguments, "all");
 
   auto* rules = add_command(app, chosen, "rules", "How each rule of the debugger stands in a job or in one trial",
                             with_server(arguments, [&](Session session) {
-                              return tuneband::cli::show_rules(session, arguments.job, arguments.findings_trial);
+                              return tuneband::cli::show_rules(session, arguments.job, arguments.one_trial);
                             }));
   add_job(rules, arguments);
-  rules->add_option("TRIAL", arguments.findings_trial, "The trial's number; default: all together")
-      ->check(whole_number_between(0, kTrialsMax));
+  add_one_trial(rules, arguments, "all together");
 
   add_check(app, chosen, arguments);
 }

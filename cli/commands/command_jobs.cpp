@@ -110,6 +110,17 @@ Finished stop_job(Session session, const std::string& job) {
   return kExitOk;
 }
 
+Finished stop_trial(Session session, const std::string& job, int trial) {
+  const auto answer = session.api.post(trial_path(job, trial) + "/stop", "");
+  if (!answer) return answer.error();
+  if (session.console.json()) {
+    session.console.print_json(answer->body);
+    return kExitOk;
+  }
+  session.console.print(fmt::format("trial {} of {} is {}", trial, job, trial_from_json(answer->body).state));
+  return kExitOk;
+}
+
 Finished delete_job(Session session, const std::string& job) {
   const auto removed = session.api.remove(job_path(job));
   if (!removed) return removed.error();

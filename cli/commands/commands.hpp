@@ -43,6 +43,7 @@ Finished describe_job(Session session, const std::string& job, bool plot = false
 Finished show_best(Session session, const std::string& job);
 Finished show_importance(Session session, const std::string& job);
 Finished stop_job(Session session, const std::string& job);
+Finished stop_trial(Session session, const std::string& job, int trial);
 Finished delete_job(Session session, const std::string& job);
 Finished list_workers(Session session);
 

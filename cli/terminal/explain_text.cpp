@@ -68,11 +68,14 @@ std::string explain_decision(const DecisionInfo& decision, const JobInfo& job) {
                                         format_resource(decision.resource, job.resource_name));
   if (!decision.value && decision.rule.starts_with("a rule of the debugger"))
     return where + "a rule of the debugger stopped it on the way; its slot was given up, as a failure's is.";
+  if (!decision.value && decision.rule.starts_with("stopped by the user"))
+    return where + "stopped by the user on the way; its slot was given up, as a failure's is.";
   if (!decision.value) return where + "it failed on the way, and its slot was given up.";
   const std::string value = values_text(decision, job);
   if (decision.verdict == "waiting") {
     return where + value + ". It waits: the verdict is not certain until more trials have arrived at this rung.";
   }
+  if (decision.verdict == "stopped" && decision.rank == 0) return fmt::format("{}{}. It was {}.", where, value, decision.rule);
   const std::string reason = decision.rule.empty() ? "" : ": " + in_one_clause(decision.rule);
   const std::string cutoff = decision.verdict == "completed" ? "" : cutoff_text(decision, job);
   return fmt::format("{}{}, {}. It was {}{}{}{}{}", where, value, rank_text(decision), decision.verdict, reason,

@@ -100,6 +100,7 @@ class Api {
   void get_observations(const HttpRequest& request, TrialId trial, const Respond& respond);
   void get_log(const HttpRequest& request, TrialId trial, const Respond& respond);
   void get_model(const HttpRequest& request, TrialId trial, const Respond& respond);
+  void stop_trial(TrialId trial, const Respond& respond);
   void list_files(TrialId trial, const Respond& respond);
   void get_file(const HttpRequest& request, TrialId trial, const Respond& respond);
   void get_best(JobId job, const Respond& respond);

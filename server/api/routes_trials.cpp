@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/json_writer.hpp"
@@ -77,6 +79,9 @@ void Api::add_trial_routes() {
        {"state", "bracket", "sort", "limit", "after"},
        with_job([this](const HttpRequest& request, JobId job, const Respond& respond) { list_trials(request, job, respond); })});
   router_.add({"GET", one, {}, of_trial([](Reader& reader, TrialId trial) { return reader.trial(trial, read_wall_clock()); })});
+  router_.add({"POST", one + "/stop", {}, with_trial([this](const HttpRequest&, TrialId trial, const Respond& respond) {
+                 stop_trial(trial, respond);
+               })});
   router_.add({"GET", one + "/decisions", {}, of_trial([](Reader& reader, TrialId trial) { return reader.decisions(trial); })});
   router_.add({"GET",
                one + "/observations",
@@ -100,6 +105,29 @@ void Api::add_trial_routes() {
   router_.add({"GET", one + "/model", {}, with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
                  get_model(request, trial, respond);
                })});
+}
+
+// The core does not know the trials of jobs that have ended: which state one has ended in the rows tell.
+void Api::stop_trial(TrialId trial, const Respond& respond) {
+  const auto committed = [this, trial, respond](std::span<const Notice> notices) {
+    const bool refused = std::any_of(notices.begin(), notices.end(), [](const Notice& notice) {
+      const auto* reply = std::get_if<JobReply>(&notice);
+      return reply != nullptr && !reply->job;
+    });
+    const auto read = [trial, refused](Reader& reader) -> Result<views::Trial> {
+      auto shown = reader.trial(trial, read_wall_clock());
+      if (!shown || !refused || !ended(shown->row.state)) return shown;
+      return Error{
+          ErrorCode::conflict,
+          fmt::format("trial {} has ended: its state is {}", trial.number, to_string(shown->row.state)),
+          "",
+          "what has not ended can be stopped: pending, running and paused trials",
+      };
+    };
+    read_json(read, respond, 202);
+  };
+  if (const auto taken = parts_.engine.submit(TrialStopRequested{trial}, committed); !taken)
+    respond->reply(error_reply(taken.error()));
 }
 
 void Api::list_trials(const HttpRequest& request, JobId job, const Respond& respond) {

@@ -655,6 +655,19 @@ TEST_F(Commands, StopAndDeleteSayWhatHappened) {
   EXPECT_EQ(out_.str(), "direct-marketing (job 7) is stopping\n7 is deleted, with its trials, logs and models\n");
 }
 
+TEST_F(Commands, StopWithATrialStopsItAlone) {
+  server_.answer("POST /v1/jobs/7/trials/12/stop", test::recorded_reply("trial_stopped").dump(), 202);
+  ASSERT_TRUE(stop_trial(session(), "7", 12));
+  EXPECT_EQ(out_.str(), "trial 12 of 7 is stopped\n");
+}
+
+TEST_F(Commands, ATrialThatHasEndedIsAFaultOfStop) {
+  server_.answer("POST /v1/jobs/7/trials/12/stop", test::recorded_reply("trial_has_ended").dump(), 409);
+  const auto finished = stop_trial(session(), "7", 12);
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().errors[0].message, "trial 12 has ended: its state is stopped");
+}
+
 TEST_F(Commands, ANameWithOddLettersIsOneSegmentOfThePath) {
   EXPECT_FALSE(show_best(session(), "a/b c?d"));
   EXPECT_EQ(server_.requests().back(), "GET /v1/jobs/a%2Fb%20c%3Fd");

@@ -49,6 +49,20 @@ TEST(Explain, APromotedTrialIsToldByHowMuch) {
             "the best 3 go on. The last value to go on was 0.765: its own was 0.015 better. Nothing was ahead of it.");
 }
 
+TEST(Explain, ATrialThatTheUserStoppedIsToldWhereItWasThen) {
+  const auto told = [](const Json& decision) { return explain_decision(decision_from_json(decision), example_job_info()); };
+  Json decision = {
+      {"resource", 9}, {"value", 0.78}, {"verdict", "stopped"},   {"rank", 0},
+      {"filled", 2},   {"keep", 1},     {"ahead", Json::array()}, {"rule", "stopped by the user while it waited here"}};
+  EXPECT_EQ(told(decision),
+            "Rung 0 of bracket 0 (9 rounds): validation-auc was 0.78. It was stopped by the user while it waited here.");
+  decision["value"] = nullptr;
+  decision["rank"] = 2;
+  decision["rule"] = "stopped by the user before it reached this rung";
+  EXPECT_EQ(told(decision),
+            "Rung 0 of bracket 0 (9 rounds): stopped by the user on the way; its slot was given up, as a failure's is.");
+}
+
 TEST(Explain, AValueThatDidNotDecideSinceItBreaksAConstraintIsNotComparedWithTheLastToGoOn) {
   const Json decision = {{"resource", 9}, {"value", 0.78}, {"violation", 0.5}, {"verdict", "stopped"}, {"rank", 2},
                          {"filled", 2},   {"keep", 1},     {"cutoff", 0.765},  {"ahead", {4}},         {"rule", "it is outside"}};

@@ -66,6 +66,8 @@ TEST(Program, AValueThatIsNoneSaysWhatWasExpected) {
             "tuneband: --limit: expected a whole number from 0 to 1000000, got -1 (see tuneband list --help)\n");
   EXPECT_EQ(fault("explain JOB abc"),
             "tuneband: TRIAL: expected a whole number from 0 to 1000000, got abc (see tuneband explain --help)\n");
+  EXPECT_EQ(fault("stop JOB abc"),
+            "tuneband: TRIAL: expected a whole number from 0 to 1000000, got abc (see tuneband stop --help)\n");
   EXPECT_EQ(fault("run x.json --workers 0"),
             "tuneband: --workers: expected a whole number from 1 to 1000, got 0 (see tuneband run --help)\n");
   EXPECT_EQ(fault("trials job --sort colour"),

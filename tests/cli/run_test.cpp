@@ -301,7 +301,7 @@ TEST_F(Run, ADirectoryIsOnlyLookedAt) {
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
   for (const std::vector<std::string>& changing : std::vector<std::vector<std::string>>{
-           {"stop", "steps"}, {"delete", "steps"}, {"submit", "job.json"}, {"watch", "steps"}}) {
+           {"stop", "steps"}, {"stop", "steps", "0"}, {"delete", "steps"}, {"submit", "job.json"}, {"watch", "steps"}}) {
     std::vector<std::string> arguments = changing;
     arguments.insert(arguments.end(), {"--data-dir", "kept"});
     EXPECT_EQ(start(arguments).wait(), 2) << changing.front();

@@ -63,6 +63,43 @@ TEST_F(ApiTrialsTest, AWorkerPlaysAWholeJobAndEverythingAboutItCanBeRead) {
   EXPECT_EQ(get_json("/v1/jobs/whole/plan").at("actual"), analytics.at("rungs"));
 }
 
+TEST_F(ApiTrialsTest, ATrialIsStoppedAndItsJobGoesOn) {
+  job_ = submit(job_document("whole"));
+  const Json order = sync("worker-1").at("order");
+  const Json going_on = {{"epoch", order.at("epoch")}, {"observations", Json::array()}};
+  EXPECT_EQ(sync("worker-1", going_on).at("desired"), "execute");
+  const RawReply stopped = post(trial(0) + "/stop");
+  ASSERT_EQ(stopped.status, 202) << stopped.body;
+  EXPECT_EQ(Json::parse(stopped.body).at("state"), "stopped");
+  EXPECT_EQ(Json::parse(stopped.body).at("number"), 0);
+  EXPECT_EQ(sync("worker-1", going_on).at("desired"), "idle") << "its worker ends it";
+  Json ended = going_on;
+  ended["exit"] = "stopped";
+  EXPECT_EQ(sync("worker-1", ended).at("order").at("trial"), 1);
+  work_until_idle("worker-1");
+  EXPECT_EQ(get_json("/v1/jobs/whole").at("state"), "completed") << "no bracket waits for it";
+  const Json decisions = get_json(trial(0) + "/decisions").at("decisions");
+  ASSERT_EQ(decisions.size(), 1u);
+  EXPECT_THAT(decisions[0].at("rule").get<std::string>(), HasSubstr("stopped by the user"));
+}
+
+TEST_F(ApiTrialsTest, ATrialThatHasEndedOrIsNotThereIsNotStopped) {
+  job_ = submit(job_document("whole"));
+  sync("worker-1");
+  ASSERT_EQ(post(trial(0) + "/stop").status, 202);
+  const RawReply again = post(trial(0) + "/stop");
+  EXPECT_EQ(again.status, 409);
+  EXPECT_EQ(code_of(again), "conflict");
+  EXPECT_THAT(again.body, HasSubstr("trial 0 has ended: its state is stopped"));
+  for (const std::string& target :
+       {trial(7), trial(2'000'000), "/v1/jobs/" + job_ + "/trials/x", std::string("/v1/jobs/no/trials/0")})
+    EXPECT_EQ(post(target + "/stop").body, get(target).body) << target;
+  EXPECT_EQ(post(trial(7) + "/stop").status, 404);
+  post("/v1/jobs/whole/stop");
+  EXPECT_EQ(post(trial(0) + "/stop").status, 409) << "of a job that has ended too";
+  EXPECT_EQ(post(trial(7) + "/stop").status, 404);
+}
+
 TEST_F(ApiTrialsTest, AnalyticsComeAsCsvWithARowATrial) {
   run_job();
   const RawReply csv = get("/v1/jobs/whole/analytics?format=csv");

@@ -135,6 +135,11 @@ TEST_F(RecordedReplies, AreWhatTheServerRepliesToday) {
   record("trials_running", get("/v1/jobs/7/trials?state=running&limit=8"));
   record("trials_best", get("/v1/jobs/7/trials?sort=objective&state=stopped,completed&limit=2"));
   record("observations", get("/v1/jobs/7/trials/0/observations"));
+  play_until([](const Json& job) { return job["trials"]["running"] > 0; });
+  const Json running = get_json("/v1/jobs/7/trials?state=running&limit=1").at("trials").at(0);
+  const std::string stop = "/v1/jobs/7/trials/" + running.at("number").dump() + "/stop";
+  record("trial_stopped", post(stop), 202);
+  record("trial_has_ended", post(stop), 409);
   record("stopping", post("/v1/jobs/7/stop"), 202);
 }
 
