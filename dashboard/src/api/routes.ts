@@ -166,6 +166,10 @@ export async function stopJob(job: string): Promise<Job> {
   return (await sendJson<Job>('POST', `${jobPath(job)}/stop`)) as Job;
 }
 
+export async function stopTrial(job: string, trial: number): Promise<Trial> {
+  return (await sendJson<Trial>('POST', `${trialPath(job, trial)}/stop`)) as Trial;
+}
+
 export async function deleteJob(job: string): Promise<void> {
   await sendJson('DELETE', jobPath(job));
 }

@@ -47,12 +47,12 @@ function rankText(decision: Decision): string {
 export function explainDecision(decision: Decision, job: Job): string {
   const where = `Rung ${decision.rung} of bracket ${decision.bracket} (${units(decision.resource, job.resource_name)}): `;
   if (decision.value === null && decision.rule.startsWith(byTheUser)) return `${where}${byTheUser} on the way; its slot was given up, as a failure's is.`;
-  if (decision.value === null) return `${where}it failed on the way, and its slot was given up.`;
+  if (decision.value === null) return `${where}it ${decision.rule === '' ? 'did not come so far' : 'failed on the way'}, and its slot was given up.`;
   const value = `${job.objective.metric} was ${formatNumber(numberOf(decision.value))}`;
   if (decision.verdict === 'waiting') {
     return `${where}${value}. It waits: the verdict is not certain until more trials have arrived at this rung.`;
   }
-  if (decision.verdict === 'stopped' && decision.rank === 0) return `${where}${value}. It was ${decision.rule}.`;
+  if (decision.verdict === 'stopped' && decision.rank === 0) return `${where}${value}. It was ${decision.rule || byTheUser}.`;
   const reason = decision.rule === '' ? '' : `: ${decision.rule.replace(': ', '; ')}`;
   const verdict = `${where}${value}, ${rankText(decision)}. It was ${decision.verdict}${reason}${stopAfter(reason)}`;
   return verdict + (decision.verdict === 'completed' ? '' : cutoffText(decision, job)) + aheadText(decision);

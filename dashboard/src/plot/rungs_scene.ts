@@ -186,7 +186,7 @@ export function rungsScene(input: RungsInput): MakeScene {
       hit(x, y) {
         const dot = nearest(dots, x, y) as Dot | null;
         if (!dot) return null;
-        const value = dot.decision.value === null ? 'failed' : formatNumber(numberOf(dot.decision.value));
+        const value = dot.decision.value === null ? 'no value' : formatNumber(numberOf(dot.decision.value));
         return { trial: dot.trial, x: dot.x, y: dot.y, lines: [`trial ${dot.trial} · ${value}`, explainDecision(dot.decision, input.job)] };
       },
       order: () => [...new Set(dots.map((dot) => dot.trial))].sort((a, b) => a - b),

@@ -392,6 +392,22 @@ test('a job is stopped, and deleted only with its name typed', async () => {
   noFaults();
 });
 
+test('one trial is stopped from its page, which says why, and its job goes on', async () => {
+  await server.call('POST', '/v1/jobs', commandJob('goes-on', { pause: 0.4, scheduler: { type: 'none', max_resource: 9 } }));
+  const { trials } = await server.call('GET', '/v1/jobs/goes-on/trials');
+  await open(`#/jobs/goes-on/trials/${trials[0]?.number ?? 0}`);
+  await page.getByRole('button', { name: 'Stop this trial' }).click();
+  await page.getByRole('button', { name: 'Keep it' }).click();
+  await page.getByRole('button', { name: 'Stop this trial' }).click();
+  await expectAccessible('stop a trial');
+  await page.getByRole('button', { name: 'Stop the trial', exact: true }).click();
+  await page.getByRole('region', { name: 'Why' }).getByText('stopped by the user on the way').waitFor();
+  await page.getByRole('button', { name: 'Stop this trial' }).waitFor({ state: 'detached' });
+  assert.equal((await server.call('GET', '/v1/jobs/goes-on')).state, 'running');
+  await server.call('POST', '/v1/jobs/goes-on/stop');
+  noFaults();
+});
+
 test('what the debugger saved and found is on the pages of trial and job while it runs, in both themes', async () => {
   await server.call('POST', '/v1/jobs', savingJob('saves', { pause: 0.4 }));
   await open('#/jobs/saves/trials/0');

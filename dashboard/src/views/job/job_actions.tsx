@@ -1,8 +1,9 @@
-// What can be done to a job: stop it; delete it, with its name typed.
+// What can be done to a job: stop it, or one of its trials; delete it, with its name typed.
 import type { ComponentChildren, JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import * as api from '../../api/routes.ts';
+import type { Trial } from '../../api/shapes.ts';
 import { ApiError, transport } from '../../api/transport.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
 import { ended, type JobStore } from '../../state/job_store.ts';
@@ -29,6 +30,22 @@ function StopButton({ store }: { store: JobStore }): JSX.Element {
       confirm="Stop the job"
     >
       {() => <p>Trials under way end; what was found is kept.</p>}
+    </Dialog>
+  );
+}
+
+// Nothing where there is nothing to stop.
+export function StopTrialButton({ store, trial }: { store: JobStore; trial: Trial }): JSX.Element | null {
+  const goesOn = ['pending', 'running', 'paused'].includes(trial.state);
+  if (!transport.live || !goesOn || store.job.value?.state !== 'running') return null;
+  return (
+    <Dialog
+      caption="Stop this trial"
+      title={`Stop trial ${trial.number}?`}
+      act={async () => { await api.stopTrial(store.name, trial.number); }}
+      confirm="Stop the trial"
+    >
+      {() => <p>It cannot be taken back. What it has reported is kept, and the job goes on.</p>}
     </Dialog>
   );
 }

@@ -21,6 +21,7 @@ import { TensorsView } from '../debugger/tensors_view.tsx';
 import { TrialRules } from '../debugger/trial_rules.tsx';
 import { CurvesView } from '../job/curves_view.tsx';
 import type { Draft } from '../../parts/note.tsx';
+import { StopTrialButton } from '../job/job_actions.tsx';
 import { AddNoteTo, NoteOf } from '../job/notes.tsx';
 import { FilesView } from './files_view.tsx';
 import { LogView } from './log_view.tsx';
@@ -90,7 +91,7 @@ function TrialHead({ detail, draft }: { detail: Trial; draft: Draft }): JSX.Elem
         <b>{detail.objective === null ? 'no value yet' : formatNumber(numberOf(detail.objective))}</b>{' '}
         <span class="muted">{job.objective.metric} after {units(detail.objective_resource || detail.resource, job.resource_name)}</span>
       </span>
-      <span class="actions"><AddNoteTo store={store} trial={detail.number} draft={draft} />{link(numbers[at - 1], '← previous')}{link(numbers[at + 1], 'next →')}</span>
+      <span class="actions"><StopTrialButton store={store} trial={detail} /><AddNoteTo store={store} trial={detail.number} draft={draft} />{link(numbers[at - 1], '← previous')}{link(numbers[at + 1], 'next →')}</span>
     </header>
   );
 }
