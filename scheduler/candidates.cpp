@@ -91,12 +91,12 @@ class CandidateSampler final : public Sampler {
     return point;
   }
 
-  // Two categories, or active and inactive, are one unit apart. Given up at `limit`.
+  // Two categories without an order, or active and inactive, are one unit apart. Given up at `limit`.
   double squared_distance(const std::vector<double>& a, const std::vector<double>& b, double limit) const {
     double sum = 0;
     for (std::size_t i = 0; i < a.size() && sum < limit; ++i) {
-      const bool apart =
-          (a[i] == kInactive) != (b[i] == kInactive) || std::holds_alternative<CategoricalDomain>(space_.parameters()[i].domain);
+      const auto* categories = std::get_if<CategoricalDomain>(&space_.parameters()[i].domain);
+      const bool apart = (a[i] == kInactive) != (b[i] == kInactive) || (categories && !categories->ordered);
       const double difference = apart ? (a[i] == b[i] ? 0 : 1) : a[i] - b[i];
       sum += difference * difference;
     }

@@ -281,7 +281,7 @@ void tune_replicas(JobSpec& spec, Diagnostics& diagnostics) {
                       "leave it out here");
     return;
   }
-  CategoricalDomain domain;
+  CategoricalDomain domain{.values = {}, .ordered = true};
   for (const int count : spec.replicas) domain.values.emplace_back(std::int64_t{count});
   spec.search_space.add({kReplicasParameter, std::move(domain), std::nullopt});
 }

@@ -131,7 +131,9 @@ struct Describe {
   std::string operator()(const IntDomain& domain) const {
     return "int " + std::to_string(domain.min) + ".." + std::to_string(domain.max) + scale_suffix(domain.scale);
   }
-  std::string operator()(const CategoricalDomain& domain) const { return "categorical" + listed(domain.values); }
+  std::string operator()(const CategoricalDomain& domain) const {
+    return "categorical" + listed(domain.values) + (domain.ordered ? " (ordered)" : "");
+  }
   std::string operator()(const FixedDomain& domain) const { return "fixed " + to_string(domain.value); }
 };
 

@@ -11,9 +11,10 @@ constexpr double kMiddle = 0.5;
 
 bool is_fixed(const Parameter& parameter) { return std::holds_alternative<FixedDomain>(parameter.domain); }
 
-std::size_t categories_of(const Domain& domain) {
+// Of those without an order.
+const std::vector<Value>* categories_of(const Domain& domain) {
   const auto* categories = std::get_if<CategoricalDomain>(&domain);
-  return categories ? categories->values.size() : 0;
+  return categories && !categories->ordered ? &categories->values : nullptr;
 }
 
 bool among_values(const std::vector<Value>& values, const Value& value) {
@@ -22,6 +23,9 @@ bool among_values(const std::vector<Value>& values, const Value& value) {
 
 // On a log scale the greatest value has the least share.
 double step_of(const Domain& domain) {
+  if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) {
+    return categories->ordered ? 1 / static_cast<double>(categories->values.size()) : 0;
+  }
   const auto* integer = std::get_if<IntDomain>(&domain);
   if (integer == nullptr) return 0;
   return unit_of(domain, Value(integer->max)) - unit_of(domain, Value(integer->max - 1));
@@ -40,14 +44,15 @@ Encoding::Encoding(const SearchSpace& space) : space_(space) {
     Node node;
     if (!is_fixed(parameters[i])) {
       node.dimension = dimensions_.size();
-      dimensions_.push_back({i, categories_of(parameters[i].domain), step_of(parameters[i].domain)});
+      const auto* categories = categories_of(parameters[i].domain);
+      dimensions_.push_back({i, categories ? categories->size() : 0, step_of(parameters[i].domain)});
     }
     if (const auto& condition = parameters[i].condition) {
       const auto parent =
           std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& one) { return one.name == condition->parent; });
       node.parent = static_cast<std::size_t>(parent - parameters.begin());
-      if (const auto* categories = std::get_if<CategoricalDomain>(&parent->domain)) {
-        for (const Value& value : categories->values) node.categories.push_back(among_values(condition->values, value));
+      if (const auto* categories = categories_of(parent->domain)) {
+        for (const Value& value : *categories) node.categories.push_back(among_values(condition->values, value));
       }
     }
     nodes_.push_back(std::move(node));

@@ -38,7 +38,8 @@ double Experience::Variable::value(const Point& point) const {
   if (!dimension || point[*dimension] == kInactive) return otherwise;
   const Value value = value_at(domain, point[*dimension]);
   const auto* integer = std::get_if<std::int64_t>(&value);
-  return integer ? static_cast<double>(*integer) : std::get<double>(value);
+  const auto* number = std::get_if<double>(&value);
+  return integer ? static_cast<double>(*integer) : number ? *number : otherwise;
 }
 
 std::optional<Experience> Experience::of_trees(const Encoding& encoding, const TreesTrainer& trainer) {

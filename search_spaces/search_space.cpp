@@ -44,7 +44,9 @@ struct DomainJson {
     return {{"type", "int"}, {"min", domain.min}, {"max", domain.max}, {"scale", scale_word(domain.scale)}};
   }
   Json operator()(const CategoricalDomain& domain) const {
-    return {{"type", "categorical"}, {"values", values_json(domain.values)}};
+    Json json{{"type", "categorical"}, {"values", values_json(domain.values)}};
+    if (domain.ordered) json["ordered"] = true;
+    return json;
   }
   Json operator()(const FixedDomain& domain) const { return {{"type", "fixed"}, {"value", to_json(domain.value)}}; }
 };

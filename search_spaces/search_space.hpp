@@ -5,7 +5,7 @@
 //          log:         exp(log min + u (log max - log min))              min > 0
 //          reverse_log: 1 - the log scale of (1 - max, 1 - min)           0 <= min, max < 1; as SageMaker's ReverseLogarithmic
 //   int    linear, log: the float scale over [min - 0.5, max + 0.5), rounded, so that the ends are as likely as the rest
-//   categorical:        values[floor(u n)]
+//   categorical:        values[floor(u n)], ordered or not
 //   fixed:              its one value
 #pragma once
 
@@ -35,6 +35,7 @@ struct IntDomain {
 
 struct CategoricalDomain {
   std::vector<Value> values;
+  bool ordered = false;  // neighbours in the list are alike: samplers see places in it, evenly spaced, as they see numbers
 };
 
 struct FixedDomain {
@@ -78,9 +79,9 @@ class SearchSpace {
   SearchSpace() = default;
 
   // {"eta": {"type": "float", "min": 0, "max": 1, "scale": "linear"}, "rate_drop": {..., "when": {"booster": ["dart"]}},
-  //  "depth": 6}. A bare scalar is a fixed value. Errors: empty, unknown type, min >= max, a log scale that touches 0, a
-  //  condition on itself, in a circle, on an unknown or float parameter or on a value its parent cannot take. Names are of
-  //  [A-Za-z0-9._-] and begin with a letter or an underscore.
+  //  "batch": {"type": "categorical", "values": [16, 32, 64], "ordered": true}, "depth": 6}. A bare scalar is a fixed value.
+  //  Errors: empty, unknown type, min >= max, a log scale that touches 0, a condition on itself, in a circle, on an unknown or
+  //  float parameter or on a value its parent cannot take. Names are of [A-Za-z0-9._-] and begin with a letter or an underscore.
   static SearchSpace parse(const Json& json, const std::string& path, Diagnostics& diagnostics);
   Json to_json() const;
 

@@ -108,14 +108,16 @@ TEST(Candidates, AreTakenInTheOrderOfTheirDistanceFromTheProposal) {
   }
 }
 
-// Distances that the test reckons itself: of numbers on their scale, 1 between two categories.
+// Distances that the test reckons itself: of numbers on their scale, of ordered categories in their list, 1 between two others.
 TEST(Candidates, AreAsFarApartAsTheirNumbersAndOneForEachOtherCategory) {
   Json document = Json::parse(R"({"name": "candidates", "objective": {"metric": "a", "goal": "minimize"}, "trainer": {},
       "search_space": {"a": {"type": "float", "min": 0, "max": 1}, "b": {"type": "float", "min": 0, "max": 2},
-                       "c": {"type": "categorical", "values": ["x", "y", "z"]}},
+                       "c": {"type": "categorical", "values": ["x", "y", "z"]},
+                       "d": {"type": "categorical", "values": [2, 4, 8, 16], "ordered": true}},
       "sampler": {"type": "random", "seed": 3}, "scheduler": {"type": "asha_delayed", "max_resource": 9}})");
   for (int i = 0; i < 60; ++i) {
-    document["candidates"].push_back({{"a", i * 7 % 10 / 9.0}, {"b", i * 3 % 11 / 5.0}, {"c", std::string(1, "xyz"[i % 3])}});
+    document["candidates"].push_back(
+        {{"a", i * 7 % 10 / 9.0}, {"b", i * 3 % 11 / 5.0}, {"c", std::string(1, "xyz"[i % 3])}, {"d", 2 << i % 4}});
   }
   Diagnostics diagnostics;
   const JobSpec spec = JobSpec::parse(document, diagnostics);
@@ -129,7 +131,11 @@ TEST(Candidates, AreAsFarApartAsTheirNumbersAndOneForEachOtherCategory) {
     const auto distance = [&](const Configuration& one) {
       const double a = std::get<double>(one.at("a")) - std::get<double>(proposal.at("a"));
       const double b = (std::get<double>(one.at("b")) - std::get<double>(proposal.at("b"))) / 2;
-      return a * a + b * b + (one.at("c") == proposal.at("c") ? 0 : 1);
+      const auto place = [](const Configuration& at) {
+        return std::log2(static_cast<double>(std::get<std::int64_t>(at.at("d")))) / 4;
+      };
+      const double d = place(one) - place(proposal);
+      return a * a + b * b + d * d + (one.at("c") == proposal.at("c") ? 0 : 1);
     };
     const Configuration found = sampler->suggest(i, history);
     const auto nearest = std::min_element(left.begin(), left.end(), [&](const Configuration& one, const Configuration& other) {

@@ -204,6 +204,11 @@ TEST(UnitOf, IsTheMiddleOfAnIntegersOrACategorysShare) {
   EXPECT_EQ(unit_of(FixedDomain{Value(3.0)}, Value(3.0)), 0.5);
 }
 
+TEST(DescribeDomain, SaysThatCategoriesAreOrdered) {
+  EXPECT_EQ(describe(CategoricalDomain{{Value(std::int64_t{16}), Value(std::int64_t{32})}, true}),
+            "categorical 16, 32 (ordered)");
+}
+
 TEST(DescribeDomain, ListsTenCategoriesAndCountsTheOthers) {
   CategoricalDomain domain;
   for (std::int64_t i = 1; i <= 10; ++i) domain.values.emplace_back(i);

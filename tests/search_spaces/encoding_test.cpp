@@ -86,6 +86,24 @@ TEST(Encoding, NeighboursTakeAnotherCategoryAsOftenAsSigmaSaysOrOneInTheDimensio
   EXPECT_THAT(alone.neighbour({0}, 0.5, draws), ElementsAre(0));
 }
 
+TEST(Encoding, SeesOrderedCategoriesAsPlacesInTheirListAndStepsToTheirNeighbours) {
+  const Encoding encoding(space_of(R"({
+    "batch": {"type": "categorical", "values": [8, 16, 32, 64, 128], "ordered": true},
+    "rate": {"type": "float", "min": 0, "max": 1, "when": {"batch": [32, 64]}}})"));
+  EXPECT_EQ(encoding.dimensions().front().categories, 0U);
+  Draws draws(1, 2, 3);
+  std::map<std::int64_t, int> near;
+  for (int i = 0; i < 200; ++i) {
+    const Point point = encoding.neighbour({0.5, kInactive}, 0.1, draws);
+    const Configuration configuration = encoding.decode(point);
+    EXPECT_EQ(encoding.encode(configuration), point);
+    const std::int64_t batch = std::get<std::int64_t>(configuration.at("batch"));
+    EXPECT_EQ(configuration.contains("rate"), batch == 32 || batch == 64);
+    ++near[batch];
+  }
+  EXPECT_THAT(near, ElementsAre(Pair(16, Gt(10)), Pair(32, Gt(50)), Pair(64, Gt(10))));
+}
+
 // Half a step at least, so that there is another integer to be drawn.
 TEST(Encoding, NeighboursOfIntegersAreIntegersAndNotAlwaysTheSame) {
   const Encoding encoding(space_of(R"({"depth": {"type": "int", "min": 1, "max": 5}})"));

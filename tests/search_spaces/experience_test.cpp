@@ -157,6 +157,21 @@ TEST(Experience, DoesNotGoBeyondWhatWasTried) {
   EXPECT_EQ(score("min_child_weight", 1e3), score("min_child_weight", 1e4));
 }
 
+TEST(Experience, TakesOrderedCategoriesByTheirNumbersAndATextForTheDefault) {
+  const auto score = [](const char* values, Value depth) {
+    const SearchSpace space = space_of(R"({"max_depth": {"type": "categorical", "ordered": true, "values": )" +
+                                       std::string(values) + R"(}, "eta": 0.1})");
+    return score_of(space, {.max_resource = 81}, {{"max_depth", std::move(depth)}, {"eta", 0.1}}, 81);
+  };
+  const SearchSpace ints = space_of(R"({"max_depth": {"type": "int", "min": 3, "max": 9}, "eta": 0.1})");
+  for (const std::int64_t depth : {3, 6, 9}) {
+    const double of_an_int = score_of(ints, {.max_resource = 81}, {{"max_depth", depth}, {"eta", 0.1}}, 81);
+    EXPECT_EQ(score("[3, 6, 9]", depth), of_an_int);
+    EXPECT_EQ(score("[3.0, 6.0, 9.0]", static_cast<double>(depth)), of_an_int);
+  }
+  EXPECT_EQ(score(R"(["flat", "deep"])", std::string("deep")), score("[3, 6, 9]", std::int64_t{6}));
+}
+
 TEST(Experience, HasNothingToSayOfOtherHyperparameters) {
   const Encoding encoding(space_of(R"({"scale_pos_weight": {"type": "float", "min": 1, "max": 9},
                                        "eta": {"type": "categorical", "values": ["small", "large"]}})"));

@@ -95,6 +95,7 @@ export interface ParameterDocument {
   max?: number;
   scale?: string;
   values?: ParameterValue[];
+  ordered?: boolean; // of a categorical
   value?: ParameterValue;
   [field: string]: unknown;
 }

@@ -124,8 +124,15 @@ function DomainRow({ name, domain, faults, put, rename }: DomainProps): JSX.Elem
             {domainTypes.map((type) => <option value={type}>{type}</option>)}
           </select>
           {domain.type === 'categorical' ? (
-            <TextInput class="wide" aria-label={`${name}: values`} aria-invalid={bad('values')} value={(domain.values ?? []).join(', ')}
-              take={(text) => put({ ...domain, values: text.split(',').map((one) => asNumber(one.trim())) } as ParameterDocument)} />
+            <>
+              <TextInput class="values" aria-label={`${name}: values`} aria-invalid={bad('values')} value={(domain.values ?? []).join(', ')}
+                take={(text) => put({ ...domain, values: text.split(',').map((one) => asNumber(one.trim())) } as ParameterDocument)} />
+              <select aria-label={`${name}: order`} aria-invalid={bad('ordered')} value={domain.ordered === true ? 'ordered' : 'any order'}
+                title="Ordered: neighbours in the list are alike, as of batch sizes 16, 32, 64"
+                onChange={(event) => put({ ...domain, ordered: event.currentTarget.value === 'ordered' })}>
+                {['any order', 'ordered'].map((order) => <option value={order}>{order}</option>)}
+              </select>
+            </>
           ) : (
             <>
               {input('min')}
