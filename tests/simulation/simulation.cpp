@@ -272,6 +272,8 @@ void Simulation::carry(SimulatedWorker& from, const WorkerSynced& message, std::
 
 void Simulation::carry_once(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call, std::int64_t delay_ms) {
   clock_.after_ms(delay_ms, [this, &from, message, call] {
+    // A late word of one that has ended is to the server that of a second worker.
+    if (options_.kind == SimulationKind::one_worker && !from.alive()) return;
     if (!message.report && draw_.chance(faults_.message_lost)) {  // its connection breaks while its call is held, or is answered
       clock_.after_ms(draw_.between(0, 5'000), [this, id = message.worker] {
         server_.tell(WorkerLost{id, "its connection ended", false});
