@@ -153,6 +153,15 @@ RouteHandler Api::with_trial(std::function<void(const HttpRequest&, TrialId, con
   };
 }
 
+void Api::ask(Event event, const Respond& respond, std::function<void(const JobReply&)> then) {
+  const auto committed = [then = std::move(then)](std::span<const Notice> notices) {
+    for (const Notice& notice : notices) {
+      if (const auto* reply = std::get_if<JobReply>(&notice)) return then(*reply);
+    }
+  };
+  if (const auto taken = parts_.engine.submit(std::move(event), committed); !taken) respond->reply(error_reply(taken.error()));
+}
+
 void Api::read_text(ReadText read, const Respond& respond, int status) {
   reads_.run(std::move(read), [respond, status](Result<std::string>&& json) {
     if (!json) return respond->reply(error_reply(json.error()));

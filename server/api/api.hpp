@@ -142,6 +142,8 @@ class Api {
   RouteHandler with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then);
   // The same for routes below /v1/jobs/{job}/trials/{trial}; the trial may still not be there.
   RouteHandler with_trial(std::function<void(const HttpRequest&, TrialId, const Respond&)> then);
+  // Gives the core what a user asks of a job or a trial; `then` gets its answer once that is on disk.
+  void ask(Event event, const Respond& respond, std::function<void(const JobReply&)> then);
   // Replies with what `read(Reader&)` gives, a Result of what the JSON writer takes; it is written on the read thread.
   template <class Read>
   void read_json(Read read, const Respond& respond, int status = 200) {

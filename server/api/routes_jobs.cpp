@@ -207,15 +207,10 @@ void Api::submit_job(const ReadDocument& read, const Diagnostics& found_so_far, 
   warn_of_replicas(read.job->spec, found);
   JobSubmitted event{read.job->spec, read.job->canonical};
   // The workers as they are before it has some.
-  const auto committed = [this, read, found, workers = workers_now(), respond](std::span<const Notice> notices) {
-    for (const Notice& notice : notices) {
-      const auto* reply = std::get_if<JobReply>(&notice);
-      if (reply == nullptr) continue;
-      if (!reply->job) return respond->reply(error_reply(reply->job.error()));
-      return reply_created(*reply->job, reply->created, read, {found, workers}, respond);
-    }
-  };
-  if (const auto taken = parts_.engine.submit(std::move(event), committed); !taken) respond->reply(error_reply(taken.error()));
+  ask(std::move(event), respond, [this, read, found, workers = workers_now(), respond](const JobReply& reply) {
+    if (!reply.job) return respond->reply(error_reply(reply.job.error()));
+    reply_created(*reply.job, reply.created, read, {found, workers}, respond);
+  });
 }
 
 void Api::reply_created(JobId job, bool created, const ReadDocument& read, const AtSubmission& moment, const Respond& respond) {
@@ -293,26 +288,17 @@ void Api::get_summary(JobId job, const Respond& respond) {
 }
 
 void Api::stop_job(JobId job, const Respond& respond) {
-  const auto committed = [this, job, respond](std::span<const Notice>) {
-    read_json([job](Reader& reader) { return reader.job(job); }, respond, 202);
-  };
-  if (const auto taken = parts_.engine.submit(JobStopRequested{job}, committed); !taken)
-    respond->reply(error_reply(taken.error()));
+  ask(JobStopRequested{job}, respond,
+      [this, job, respond](const JobReply&) { read_json([job](Reader& reader) { return reader.job(job); }, respond, 202); });
 }
 
 void Api::delete_job(JobId job, const Respond& respond) {
-  const auto committed = [respond](std::span<const Notice> notices) {
-    for (const Notice& notice : notices) {
-      const auto* reply = std::get_if<JobReply>(&notice);
-      if (reply == nullptr) continue;
-      if (!reply->job) return respond->reply(error_reply(reply->job.error()));
-      HttpReply gone;
-      gone.status = 204;
-      respond->reply(std::move(gone));
-    }
-  };
-  if (const auto taken = parts_.engine.submit(JobDeleteRequested{job}, committed); !taken)
-    respond->reply(error_reply(taken.error()));
+  ask(JobDeleteRequested{job}, respond, [respond](const JobReply& reply) {
+    if (!reply.job) return respond->reply(error_reply(reply.job.error()));
+    HttpReply gone;
+    gone.status = 204;
+    respond->reply(std::move(gone));
+  });
 }
 
 void Api::make_plan_of(const HttpRequest& request, const Respond& respond) {

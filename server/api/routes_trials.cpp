@@ -109,12 +109,8 @@ void Api::add_trial_routes() {
 
 // The core does not know the trials of jobs that have ended: which state one has ended in the rows tell.
 void Api::stop_trial(TrialId trial, const Respond& respond) {
-  const auto committed = [this, trial, respond](std::span<const Notice> notices) {
-    const bool refused = std::any_of(notices.begin(), notices.end(), [](const Notice& notice) {
-      const auto* reply = std::get_if<JobReply>(&notice);
-      return reply != nullptr && !reply->job;
-    });
-    const auto read = [trial, refused](Reader& reader) -> Result<views::Trial> {
+  ask(TrialStopRequested{trial}, respond, [this, trial, respond](const JobReply& reply) {
+    const auto read = [trial, refused = !reply.job](Reader& reader) -> Result<views::Trial> {
       auto shown = reader.trial(trial, read_wall_clock());
       if (!shown || !refused || !ended(shown->row.state)) return shown;
       return Error{
@@ -125,9 +121,7 @@ void Api::stop_trial(TrialId trial, const Respond& respond) {
       };
     };
     read_json(read, respond, 202);
-  };
-  if (const auto taken = parts_.engine.submit(TrialStopRequested{trial}, committed); !taken)
-    respond->reply(error_reply(taken.error()));
+  });
 }
 
 void Api::list_trials(const HttpRequest& request, JobId job, const Respond& respond) {
