@@ -66,16 +66,19 @@ Decision Rung::withdraw(const Arrival& arrival, int keep) {
   const auto found =
       std::find_if(waiting_.begin(), waiting_.end(), [&](const Standing& one) { return one.trial == arrival.trial; });
   TUNEBAND_CHECK(found != waiting_.end(), "only what waits is withdrawn");
-  const Standing failed{.tier = Standing::failed, .trial = arrival.trial};
   if (found->tier == Standing::finite) --finite_;
   results_.erase(*found);
-  results_.insert(failed);
+  results_.insert({.tier = Standing::failed, .trial = arrival.trial});
   waiting_.erase(found);
-  Decision decision = rule(failed, Verdict::stopped, arrival.bracket, arrival.rung, keep,
-                           std::string(kStoppedByTheUser) + " while it waited here");
-  decision.rank = 0;
-  decision.cutoff.reset();
-  decision.ahead.clear();
+  Decision decision;  // without a rank
+  decision.trial = arrival.trial;
+  decision.bracket = arrival.bracket;
+  decision.rung = arrival.rung;
+  decision.verdict = Verdict::stopped;
+  decision.filled = filled();
+  decision.slots = slots_;
+  decision.keep = keep;
+  decision.rule = std::string(kStoppedByTheUser) + " while it waited here";
   return decision;
 }
 
