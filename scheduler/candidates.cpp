@@ -95,8 +95,7 @@ class CandidateSampler final : public Sampler {
   double squared_distance(const std::vector<double>& a, const std::vector<double>& b, double limit) const {
     double sum = 0;
     for (std::size_t i = 0; i < a.size() && sum < limit; ++i) {
-      const auto* categories = std::get_if<CategoricalDomain>(&space_.parameters()[i].domain);
-      const bool apart = (a[i] == kInactive) != (b[i] == kInactive) || (categories && !categories->ordered);
+      const bool apart = (a[i] == kInactive) != (b[i] == kInactive) || nominal_values(space_.parameters()[i].domain) != nullptr;
       const double difference = apart ? (a[i] == b[i] ? 0 : 1) : a[i] - b[i];
       sum += difference * difference;
     }

@@ -80,11 +80,7 @@ double unscaled(double value, double min, double max, Scale scale) {
   return 0;
 }
 
-double number_in(const Value& value, double min, double max) {
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  const auto* number = std::get_if<double>(&value);
-  return std::clamp(integer ? static_cast<double>(*integer) : number ? *number : min, min, max);
-}
+double number_in(const Value& value, double min, double max) { return std::clamp(number_of(value).value_or(min), min, max); }
 
 struct UnitOf {
   const Value& value;
@@ -108,11 +104,8 @@ struct UnitOf {
 struct Contains {
   const Value& value;
   bool operator()(const FloatDomain& domain) const {
-    const auto* number = std::get_if<double>(&value);
-    const auto* integer = std::get_if<std::int64_t>(&value);
-    if (number == nullptr && integer == nullptr) return false;
-    const double it = number ? *number : static_cast<double>(*integer);
-    return it >= domain.min && it <= domain.max;
+    const auto it = number_of(value);
+    return it && *it >= domain.min && *it <= domain.max;
   }
   bool operator()(const IntDomain& domain) const {
     const auto* integer = std::get_if<std::int64_t>(&value);
@@ -138,6 +131,11 @@ struct Describe {
 };
 
 }  // namespace
+
+const std::vector<Value>* nominal_values(const Domain& domain) {
+  const auto* categories = std::get_if<CategoricalDomain>(&domain);
+  return categories && !categories->ordered ? &categories->values : nullptr;
+}
 
 Value value_at(const Domain& domain, double u) { return std::visit(ValueAt{u}, domain); }
 

@@ -11,12 +11,6 @@ constexpr double kMiddle = 0.5;
 
 bool is_fixed(const Parameter& parameter) { return std::holds_alternative<FixedDomain>(parameter.domain); }
 
-// Of those without an order.
-const std::vector<Value>* categories_of(const Domain& domain) {
-  const auto* categories = std::get_if<CategoricalDomain>(&domain);
-  return categories && !categories->ordered ? &categories->values : nullptr;
-}
-
 bool among_values(const std::vector<Value>& values, const Value& value) {
   return std::any_of(values.begin(), values.end(), [&](const Value& one) { return same(one, value); });
 }
@@ -44,14 +38,14 @@ Encoding::Encoding(const SearchSpace& space) : space_(space) {
     Node node;
     if (!is_fixed(parameters[i])) {
       node.dimension = dimensions_.size();
-      const auto* categories = categories_of(parameters[i].domain);
+      const auto* categories = nominal_values(parameters[i].domain);
       dimensions_.push_back({i, categories ? categories->size() : 0, step_of(parameters[i].domain)});
     }
     if (const auto& condition = parameters[i].condition) {
       const auto parent =
           std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& one) { return one.name == condition->parent; });
       node.parent = static_cast<std::size_t>(parent - parameters.begin());
-      if (const auto* categories = categories_of(parent->domain)) {
+      if (const auto* categories = nominal_values(parent->domain)) {
         for (const Value& value : *categories) node.categories.push_back(among_values(condition->values, value));
       }
     }

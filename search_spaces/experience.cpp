@@ -36,10 +36,7 @@ double log_from(double value, double least) { return std::log(std::max(value, le
 
 double Experience::Variable::value(const Point& point) const {
   if (!dimension || point[*dimension] == kInactive) return otherwise;
-  const Value value = value_at(domain, point[*dimension]);
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  const auto* number = std::get_if<double>(&value);
-  return integer ? static_cast<double>(*integer) : number ? *number : otherwise;
+  return number_of(value_at(domain, point[*dimension])).value_or(otherwise);
 }
 
 std::optional<Experience> Experience::of_trees(const Encoding& encoding, const TreesTrainer& trainer) {

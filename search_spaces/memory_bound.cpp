@@ -15,12 +15,6 @@ namespace {
 constexpr int kDrawsMax = 256;  // of which the second half redraws categories too
 constexpr int kNearestOf = 32;  // drawn ones that are not refused
 
-std::optional<double> number_of(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  if (const auto* number = std::get_if<double>(&value)) return *number;
-  return std::nullopt;
-}
-
 bool all_numbers(const Domain& domain) {
   if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) {
     return std::all_of(categories->values.begin(), categories->values.end(),

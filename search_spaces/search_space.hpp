@@ -56,6 +56,8 @@ struct Parameter {
   std::optional<Condition> condition;
 };
 
+// Of a categorical without an order, whose values are all equally far apart; else null.
+const std::vector<Value>* nominal_values(const Domain& domain);
 // `u` in [0, 1].
 Value value_at(const Domain& domain, double u);
 // Its inverse: where a value lies on its domain's scale, in [0, 1]; an int, a category or a fixed value in the middle of its

@@ -90,7 +90,7 @@ std::optional<CategoricalDomain> read_categorical(ObjectReader& reader) {
   const Json* list = reader.require("values");
   if (list == nullptr) return std::nullopt;
   auto values = read_values(*list, reader.path_to("values"), reader.diagnostics());
-  const bool ordered = reader.has("ordered") && reader.boolean("ordered").value_or(false);
+  const bool ordered = reader.boolean("ordered").value_or(false);
   if (!values) return std::nullopt;
   return CategoricalDomain{std::move(*values), ordered};
 }

@@ -57,6 +57,12 @@ Configuration configuration_from_json(const Json& json) {
   return configuration;
 }
 
+std::optional<double> number_of(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  return std::nullopt;
+}
+
 bool same(const Value& a, const Value& b) {
   const auto* a_number = std::get_if<double>(&a);
   const auto* b_number = std::get_if<double>(&b);

@@ -29,6 +29,9 @@ std::optional<Value> value_from_json(const Json& json);
 // The inverse of to_json for documents that we wrote ourselves. Aborts on anything else.
 Configuration configuration_from_json(const Json& json);
 
+// Nothing for a text or a boolean.
+std::optional<double> number_of(const Value& value);
+
 // Equal, where 1 and 1.0 are the same number. A text or a boolean never equals a number.
 bool same(const Value& a, const Value& b);
 
