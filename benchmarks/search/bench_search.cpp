@@ -28,9 +28,9 @@ struct Family {
 };
 
 const std::vector<Family> kFamilies{
-    {"lcbench", "val_accuracy", "maximize", 52},
-    {"taskset", "valid_loss", "minimize", 50},
-    {"xgboost", "val_auc", "maximize", 243},
+    {"lcbench", "val_accuracy", "maximize", 52}, {"taskset", "valid_loss", "minimize", 50},
+    {"xgboost", "val_auc", "maximize", 243},     {"made", "loss", "minimize", 50},
+    {"crossing", "loss", "minimize", 50},
 };
 
 struct Arguments {
