@@ -95,7 +95,11 @@ void AsynchronousPolicy::promote_audited(std::vector<Decision>& decisions) {
 
 // ---- what a free worker does --------------------------------------------------------------------------------------------------
 
-RungCount AsynchronousPolicy::not_of_the_quota(int index) const { return audit_ ? audit_->apart(index) : RungCount{}; }
+RungCount AsynchronousPolicy::not_of_the_quota(int index) const {
+  RungCount apart = audit_ ? audit_->apart(index) : RungCount{};
+  if (model_) apart.promoted += model_->apart(index).promoted;
+  return apart;
+}
 
 std::optional<int> AsynchronousPolicy::promotable() const {
   if (!promotion_) return std::nullopt;
@@ -112,7 +116,7 @@ std::optional<int> AsynchronousPolicy::rung_to_finish() const {
 }
 
 std::optional<std::vector<TrialAtLevel>> AsynchronousPolicy::models_turn() const {
-  if (!model_ || !queue_.empty() || !rungs_.may_start() || !model_->due(rungs_)) return std::nullopt;
+  if (!model_ || !queue_.empty() || !rungs_.may_start() || !model_->due()) return std::nullopt;
   return ModelShare::waiting(rungs_);
 }
 
@@ -146,13 +150,13 @@ Work AsynchronousPolicy::take_chosen(std::vector<Decision>& decisions) {
 Work AsynchronousPolicy::promote(int index, const Standing standing, int to, int keep, std::string rule,
                                  std::vector<Decision>& decisions) {
   promoted(index, standing.trial);
+  if (model_) model_->went_on(index, to, rule);
   rungs_.settle(index, standing, Verdict::promoted, keep, std::move(rule), decisions);
-  return go_on(index, standing.trial, to);
+  return go_on(standing.trial, to);
 }
 
-Work AsynchronousPolicy::go_on(int from, int trial, int to) {
+Work AsynchronousPolicy::go_on(int trial, int to) {
   rungs_.begin_segment();
-  if (model_) model_->went_on(rungs_, from, to);
   return rungs_.work_of(trial, to);
 }
 
@@ -173,7 +177,8 @@ std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::
 
 Work AsynchronousPolicy::take_queued(std::optional<int> preferred) {
   const auto [index, trial] = queue_.take(preferred);
-  return go_on(index, trial, index + 1);
+  if (model_) model_->went_on(index, index + 1, RungAudit::rule());
+  return go_on(trial, index + 1);
 }
 
 Work AsynchronousPolicy::take_promoted(int trial) {
@@ -197,7 +202,7 @@ Work AsynchronousPolicy::begin_trial(int bracket, int rung, bool at_random) {
 void AsynchronousPolicy::note_start(int bracket) {
   if (brackets_) brackets_->started(bracket);
   if (uncut_) uncut_->started(bracket);
-  if (model_) model_->started(rungs_, bracket);
+  if (model_) model_->started(bracket);
   rungs_.begin_trial(bracket);
 }
 
@@ -205,7 +210,7 @@ bool AsynchronousPolicy::give_back_start() {
   const int bracket = rungs_.give_back_trial();
   if (brackets_) brackets_->given_back(bracket);
   if (uncut_) uncut_->given_back(bracket);
-  if (model_) model_->given_back(rungs_, bracket);
+  if (model_) model_->given_back(bracket);
   return true;
 }
 
@@ -234,7 +239,7 @@ void AsynchronousPolicy::recall_trial(const TrialRow& trial) {
 void AsynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved_on) {
   const int index = decision.bracket + decision.rung;
   const Standing standing = add(index, arrival_of(decision));
-  if (model_) model_->recall_result(rungs_, standing.trial, index);
+  if (model_) model_->recall_result(index, decision);
   if (decision.withdrawn()) {
     rungs_.at(index).withdraw(arrival_of(decision), 0);
   } else if (decision.verdict != Verdict::waiting) {
@@ -251,7 +256,7 @@ void AsynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved
 }
 
 void AsynchronousPolicy::recalled() {
-  if (model_) model_->recalled(rungs_);
+  if (model_) model_->recalled();
 }
 
 }  // namespace tuneband

@@ -61,7 +61,7 @@ class AsynchronousPolicy final : public Policy {
   Work begin_trial(int bracket, int rung, bool at_random);
   void note_start(int bracket);
   void promoted(int index, int trial);
-  Work go_on(int from, int trial, int to);
+  Work go_on(int trial, int to);
   Work take_chosen(std::vector<Decision>& decisions);
   void judge_below_top(int index, const Standing& standing, std::vector<Decision>& decisions);
   void promote_audited(std::vector<Decision>& decisions);

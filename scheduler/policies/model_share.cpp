@@ -1,22 +1,40 @@
 #include "scheduler/policies/model_share.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace tuneband {
 
-bool ModelShare::due(const Rungs& rungs) const {
-  double ladder = of_new_trials_;
-  int goes_on = rungs.at(0).filled();
-  for (int index = 0; index < rungs.top(); ++index) {
-    goes_on /= rungs.eta();
-    ladder += std::min(went_on_[static_cast<std::size_t>(index)], goes_on) * cost(rungs, index, index + 1);
-  }
-  return begun_ < ladder / (1 - kShare);
+namespace {
+
+constexpr const char* kRule =
+    "a worker was free, and of all that could be trained next the model expects to learn most for its cost from this one until ";
+
+}  // namespace
+
+ModelShare::ModelShare(const Rungs& rungs, bool restarts)
+    : restarts_(restarts), let_go_on_(static_cast<std::size_t>(rungs.top())) {
+  for (int index = 0; index <= rungs.top(); ++index) levels_.push_back(static_cast<double>(rungs.at(index).level()));
 }
 
-std::int64_t ModelShare::expected(std::int64_t spent_by_the_ladder) {
-  return std::llround(static_cast<double>(spent_by_the_ladder) * kShare / (1 - kShare));
+double ModelShare::share(double trainings) {
+  const double squared = trainings * trainings;
+  return kShareMax * squared / (squared + kHalfOfIt * kHalfOfIt);
+}
+
+bool ModelShare::due() const {
+  const double begun = of_model_ + of_ladder_;
+  return of_model_ < share(begun / levels_.back()) * begun;
+}
+
+std::int64_t ModelShare::expected(std::int64_t spent_by_the_ladder, std::int64_t max_resource) {
+  const double ladder = static_cast<double>(spent_by_the_ladder) / static_cast<double>(max_resource);
+  double least = ladder;
+  double most = ladder / (1 - kShareMax);
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (least + most) / 2;
+    (middle * (1 - share(middle)) < ladder ? least : most) = middle;
+  }
+  return std::llround((least - ladder) * static_cast<double>(max_resource));
 }
 
 std::vector<TrialAtLevel> ModelShare::waiting(const Rungs& rungs) {
@@ -31,39 +49,33 @@ std::vector<TrialAtLevel> ModelShare::waiting(const Rungs& rungs) {
   return found;
 }
 
-void ModelShare::start(const Rungs& rungs, int bracket, int sign) {
-  if (bracket == rungs.top()) return;
-  const double level = sign * static_cast<double>(rungs.at(bracket).level());
-  begun_ += level;
-  if (bracket == 0) of_new_trials_ += level;
+void ModelShare::start(int bracket, int sign) {
+  if (bracket + 1 == static_cast<int>(levels_.size())) return;
+  (bracket == 0 ? of_ladder_ : of_model_) += sign * levels_[static_cast<std::size_t>(bracket)];
 }
 
-void ModelShare::went_on(const Rungs& rungs, int from, int to) {
-  begun_ += cost(rungs, from, to);
-  ++went_on_[static_cast<std::size_t>(from)];
+void ModelShare::go_on(int from, int to, bool models) {
+  const double spent = restarts_ ? 0 : levels_[static_cast<std::size_t>(from)];
+  (models ? of_model_ : of_ladder_) += levels_[static_cast<std::size_t>(to)] - spent;
+  if (models) ++let_go_on_[static_cast<std::size_t>(from)];
 }
 
-void ModelShare::recall_result(const Rungs& rungs, int trial, int index) {
-  int& stood = recalled_[static_cast<std::size_t>(trial)].stood;
-  if (stood >= 0) went_on(rungs, stood, index);
-  stood = index;
+void ModelShare::recall_result(int index, const DecisionRow& decision) {
+  Recalled& its = recalled_[static_cast<std::size_t>(decision.trial.number)];
+  if (its.stood >= 0) go_on(its.stood, index, its.models);
+  its.stood = index;
+  its.models = is_its(decision.rule);
 }
 
-void ModelShare::recalled(const Rungs& rungs) {
-  for (const Recalled& trial : recalled_) {
-    if (trial.stood >= 0 && trial.heading > trial.stood) went_on(rungs, trial.stood, trial.heading);
+void ModelShare::recalled() {
+  for (const Recalled& its : recalled_) {
+    if (its.stood >= 0 && its.heading > its.stood) go_on(its.stood, its.heading, its.models);
   }
   recalled_ = {};
 }
 
-double ModelShare::cost(const Rungs& rungs, int from, int to) const {
-  return static_cast<double>(rungs.at(to).level() - (restarts_ ? 0 : rungs.at(from).level()));
-}
+bool ModelShare::is_its(const std::string& rule) { return rule.starts_with(kRule); }
 
-std::string ModelShare::rule(std::int64_t until_resource) {
-  return "a worker was free, and of all that could be trained next the model expects to learn most for its cost from this one "
-         "until " +
-         std::to_string(until_resource);
-}
+std::string ModelShare::rule(std::int64_t until_resource) { return kRule + std::to_string(until_resource); }
 
 }  // namespace tuneband

@@ -1,64 +1,74 @@
-// Of the resource the share kShare goes where the sampler's model expects to learn most for its cost (`promotion: prediction`,
+// Of the resource a share goes where the sampler's model expects to learn most for its cost (`promotion: prediction`,
 // Sampler::next_step): which of the trials that wait goes on, how far, or where a new one starts. The rest is the rungs'. A rung
-// says little of the end of the training where curves cross; a model of all results at all rungs sees whether it does, and the
-// rungs bound what a wrong model costs.
+// says little of the end of the training where curves cross; a model of all results at all rungs sees whether it does. Of few
+// results it sees less than the rungs tell, so its share grows with b, the trainings' worth that the job has begun:
 //
-//   the model's turn:  begun < ladder / (1 - kShare)
+//   share(b) = kShareMax b^2 / (b^2 + kHalfOfIt^2)
+//   the model's turn:  model < share * (model + ladder)
 //
-// begun: what the segments begun cost together. ladder: of that what the rungs by themselves would have begun: new trials at the
-// lowest rung, and with n results there at most n / eta^(k + 1) that go on from rung k. Trials that no rung stops are in neither.
+// model, ladder: what the segments cost that each has begun. A new trial at the lowest rung is the ladder's, whoever began it;
+// trials that no rung stops are in neither. What the model lets go on is not in the rungs' quotas, so that the rungs bound what a
+// wrong model costs.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "scheduler/policies/promotion_rule.hpp"
 #include "scheduler/policies/rungs.hpp"
 
 namespace tuneband {
 
 class ModelShare {
  public:
-  static constexpr double kShare = 0.5;
+  static constexpr double kShareMax = 0.7;
+  static constexpr double kHalfOfIt = 12;   // trainings
   static constexpr int kAskedOfARung = 30;  // the best that wait there
 
-  ModelShare(const Rungs& rungs, bool restarts) : restarts_(restarts), went_on_(static_cast<std::size_t>(rungs.top())) {}
+  ModelShare(const Rungs& rungs, bool restarts);
 
-  bool due(const Rungs& rungs) const;
+  bool due() const;
   // Whether the job has one.
   static bool in(const SchedulerSpec& spec) { return spec.promotion == Promotion::prediction; }
   // What the model spends beside what the ladder does.
-  static std::int64_t expected(std::int64_t spent_by_the_ladder);
+  static std::int64_t expected(std::int64_t spent_by_the_ladder, std::int64_t max_resource);
 
   // Of all rungs below the last those that wait with a value that counts, by rung from the highest and by value.
   static std::vector<TrialAtLevel> waiting(const Rungs& rungs);
 
   // A new trial of this bracket; or that start never was.
-  void started(const Rungs& rungs, int bracket) { start(rungs, bracket, 1); }
-  void given_back(const Rungs& rungs, int bracket) { start(rungs, bracket, -1); }
-  // From rung to rung.
-  void went_on(const Rungs& rungs, int from, int to);
+  void started(int bracket) { start(bracket, 1); }
+  void given_back(int bracket) { start(bracket, -1); }
+  // From rung to rung, by the rule that its decision says.
+  void went_on(int from, int to, const std::string& rule) { go_on(from, to, is_its(rule)); }
+  // Of those that went on from this rung, whom the model let.
+  RungCount apart(int index) const { return {0, let_go_on_[static_cast<std::size_t>(index)]}; }
 
   static std::string rule(std::int64_t until_resource);
 
   // Restore: every trial by number, after started(); every result in order; then recalled().
   void recall_heading(int index) { recalled_.push_back({.heading = index}); }
-  void recall_result(const Rungs& rungs, int trial, int index);
-  void recalled(const Rungs& rungs);
+  void recall_result(int index, const DecisionRow& decision);
+  void recalled();
 
  private:
   struct Recalled {
     int stood = -1;  // at the last rung that it has a result of
     int heading = 0;
+    bool models = false;  // from there
   };
 
-  void start(const Rungs& rungs, int bracket, int sign);
-  double cost(const Rungs& rungs, int from, int to) const;
+  static bool is_its(const std::string& rule);
+  static double share(double trainings);
+  void start(int bracket, int sign);
+  void go_on(int from, int to, bool models);
 
+  std::vector<double> levels_;
   bool restarts_;
-  double begun_ = 0;
-  double of_new_trials_ = 0;  // of begun_: those at the lowest rung
-  std::vector<int> went_on_;  // by rung, whoever said so
+  double of_model_ = 0;
+  double of_ladder_ = 0;
+  std::vector<int> let_go_on_;  // by rung
   std::vector<Recalled> recalled_;
 };
 

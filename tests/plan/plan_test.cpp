@@ -360,14 +360,15 @@ TEST(Plans, OfTheAutomaticSchedulerTrainSomeTrialsWhateverTheRungsSay) {
   EXPECT_EQ(trials_text(make_plan(one_rung).brackets), "100");
 }
 
-// As much again as the rungs by themselves, beside the trials that no rung stops; at most what would be left without stopping.
+// Of 685 units, 76.1 trainings, the share 0.7 * 76.1^2 / (76.1^2 + 12^2) = 0.683: 468 beside the rungs' 217 and the trials that
+// no rung stops. At most what would be left without stopping.
 TEST(Plans, OfAModelBesideTheRungsCountWhatItSpends) {
   JobSpec job = job_of(spec_of(9, 1, 3, SchedulerType::automatic), 100);
   job.scheduler.promotion = Promotion::prediction;
   const Plan plan = make_plan(job);
   EXPECT_EQ(trials_text(plan.brackets), "95 31 10 / 5");
-  EXPECT_EQ(plan.model_resource, 95 + 31 * 2 + 10 * 6);
-  EXPECT_EQ(plan.total_resource, 2 * (95 + 31 * 2 + 10 * 6) + 5 * 9);
+  EXPECT_EQ(plan.model_resource, 468);
+  EXPECT_EQ(plan.total_resource, 217 + 468 + 5 * 9);
   job.scheduler.max_resource = 3;
   job.scheduler.eta = 2;
   job.limits.max_trials = 1;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tests/scheduler/policy_driver.hpp"
@@ -36,10 +37,6 @@ const Model kWorstToTheTop = [](const Waiting& waiting) -> std::optional<TrialAt
   if (waiting.empty()) return std::nullopt;
   return TrialAtLevel{waiting.back().trial, 2};
 };
-
-void arrive(Rungs& rungs, int index, int results) {
-  for (int i = 0; i < results; ++i) rungs.add(index, {.trial = 100 * index + i, .rung = index, .value = i});
-}
 
 }  // namespace
 
@@ -105,44 +102,69 @@ TEST(ModelShare, AsksOfTheBestThatWaitFromTheHighestRungAndOfNoneThatDoesNotCoun
   EXPECT_EQ(waiting.back().trial, 11 + ModelShare::kAskedOfARung - 3);
 }
 
-// With a share of a half it is the model's turn until it has begun as much as the ladder.
-TEST(ModelShare, IsDueUntilAsMuchIsBegunForTheModelAsTheRungsAloneWouldHaveBegun) {
-  Rungs rungs(spec_of(Promotion::prediction), Goal::minimize, std::nullopt);
-  ModelShare share(rungs, false);
-  EXPECT_FALSE(share.due(rungs));                       // of nothing
-  for (int i = 0; i < 9; ++i) share.started(rungs, 0);  // 9 of the ladder's
-  arrive(rungs, 0, 9);
-  for (int i = 0; i < 2; ++i) share.started(rungs, 1);  // 3 each of the model's: new trials above the lowest rung
-  EXPECT_TRUE(share.due(rungs));                        // 15 begun, 9 of the ladder
-  share.started(rungs, 1);
-  EXPECT_FALSE(share.due(rungs));  // 18, 9
-  share.given_back(rungs, 1);
-  EXPECT_TRUE(share.due(rungs));
-  share.started(rungs, 2);  // one that no rung stops is in neither
-  EXPECT_TRUE(share.due(rungs));
-  for (int i = 0; i < 3; ++i) share.went_on(rungs, 0, 1);  // 2 each, of the ladder's quota of 3
-  EXPECT_TRUE(share.due(rungs));                           // 21, 15
-  share.went_on(rungs, 0, 2);                              // the fourth: 8 of the model's
-  EXPECT_TRUE(share.due(rungs));                           // 29, 15
-  share.went_on(rungs, 1, 2);                              // 6 of the quota of 1
-  EXPECT_TRUE(share.due(rungs));                           // 35, 21
-  share.went_on(rungs, 1, 2);
-  EXPECT_TRUE(share.due(rungs));  // 41, 21
-  share.went_on(rungs, 1, 2);
-  EXPECT_FALSE(share.due(rungs));  // 47, 21
+// The share of what is begun that is the model's: kShareMax b^2 / (b^2 + kHalfOfIt^2), of b trainings.
+double share_of(double trainings) {
+  return ModelShare::kShareMax * trainings * trainings / (trainings * trainings + ModelShare::kHalfOfIt * ModelShare::kHalfOfIt);
 }
 
-TEST(ModelShare, CountsTheWholeLevelWhereRungsAreTrainingsOfTheirOwn) {
-  Rungs rungs(spec_of(Promotion::prediction, SchedulerType::asha_delayed, true), Goal::minimize, std::nullopt);
-  ModelShare share(rungs, true);
-  for (int i = 0; i < 3; ++i) share.started(rungs, 0);
-  arrive(rungs, 0, 3);
-  share.went_on(rungs, 0, 1);     // 3 of the quota of 1
-  EXPECT_TRUE(share.due(rungs));  // 6 begun, 6 of the ladder
-  share.went_on(rungs, 0, 1);
-  EXPECT_TRUE(share.due(rungs));  // 9, 6
-  share.went_on(rungs, 0, 1);
-  EXPECT_FALSE(share.due(rungs));  // 12, 6
+TEST(ModelShare, IsDueUntilTheModelHasBegunItsShare) {
+  Rungs rungs(spec_of(Promotion::prediction), Goal::minimize, std::nullopt);
+  ModelShare share(rungs, false);
+  EXPECT_FALSE(share.due());                      // of nothing
+  for (int i = 0; i < 81; ++i) share.started(0);  // 9 trainings of the ladder's
+  EXPECT_TRUE(share.due());                       // the model's share: 0.252 of 81 units
+  for (int i = 0; i < 8; ++i) share.started(1);   // 3 each of the model's: new trials above the lowest rung
+  EXPECT_TRUE(share.due());                       // 24 of 105: 0.229, and its share 0.340
+  for (int i = 0; i < 10; ++i) share.started(1);  // 54 of 135: 0.4; 0.427
+  EXPECT_TRUE(share.due());
+  for (int i = 0; i < 2; ++i) share.started(1);  // 60 of 141: 0.4255; 0.4412
+  EXPECT_TRUE(share.due());
+  for (int i = 0; i < 3; ++i) share.started(1);  // 69 of 150: 0.46; 0.4609
+  EXPECT_TRUE(share.due());
+  share.started(1);  // 72 of 153: 0.4706; 0.4672
+  EXPECT_FALSE(share.due());
+  share.given_back(1);
+  EXPECT_TRUE(share.due());
+  share.started(2);  // one that no rung stops is in neither
+  EXPECT_TRUE(share.due());
+}
+
+// To the top from the lowest rung: 8 where it goes on, 9 where it begins anew.
+TEST(ModelShare, CountsWhatASegmentCostsWhoeverBeganIt) {
+  for (const bool restarts : {false, true}) {
+    Rungs rungs(spec_of(Promotion::prediction, SchedulerType::asha_delayed, restarts), Goal::minimize, std::nullopt);
+    ModelShare share(rungs, restarts);
+    const double segment = restarts ? 9 : 8;
+    double of_ladder = 0;
+    double of_model = 0;
+    const auto expected = [&] {
+      const double begun = of_ladder + of_model;
+      return of_model < share_of(begun / 9) * begun;
+    };
+    int turns = 0;
+    for (int i = 0; i < 200; ++i) {
+      ASSERT_EQ(share.due(), expected()) << i;
+      const bool models = share.due();
+      share.went_on(0, 2, models ? ModelShare::rule(9) : "a worker was free");
+      (models ? of_model : of_ladder) += segment;
+      turns += models ? 1 : 0;
+    }
+    EXPECT_EQ(share.apart(0).promoted, turns);
+    EXPECT_EQ(share.apart(0).filled, 0);
+    EXPECT_EQ(share.apart(1).promoted, 0);
+    EXPECT_GT(turns, 120);
+    EXPECT_LT(turns, 140);
+  }
+}
+
+// What the model spends of b trainings is share(b) b, the rest the ladder.
+TEST(ModelShare, ExpectsWhatItsShareAsksForBesideTheLadder) {
+  EXPECT_EQ(ModelShare::expected(0, 1000), 0);
+  for (const double trainings : {0.5, 3.0, 12.0, 40.0, 500.0}) {
+    const double models = share_of(trainings) * trainings;
+    EXPECT_NEAR(static_cast<double>(ModelShare::expected(std::llround(1000 * (trainings - models)), 1000)), 1000 * models, 5)
+        << trainings;
+  }
 }
 
 TEST(ModelShare, IsAskedBeforeTheRungsLetSomebodyGoOnWhileAnotherTrialMayStart) {
@@ -164,6 +186,15 @@ TEST(ModelShare, IsAskedBeforeTheRungsLetSomebodyGoOnWhileAnotherTrialMayStart) 
   EXPECT_FALSE(last->choose({kNewTrial, 0}));
 }
 
+TEST(ModelShare, OfANewTrialIsNotOneDrawnAtRandom) {
+  const auto policy = make_policy(spec_of(Promotion::prediction, SchedulerType::automatic), Goal::minimize, 9);
+  std::vector<Decision> decisions;
+  ASSERT_TRUE(policy->choose({kNewTrial, 1}));
+  const Work work = *policy->take(std::nullopt, decisions);
+  EXPECT_EQ(work.until_resource, 3);
+  EXPECT_FALSE(work.at_random);
+}
+
 TEST(ModelShare, TakesAWordOnceAndOnlyOfWhoWaitsBelow) {
   const auto policy = make_policy(spec_of(Promotion::prediction), Goal::minimize, 9);
   std::vector<Decision> decisions;
@@ -176,24 +207,44 @@ TEST(ModelShare, TakesAWordOnceAndOnlyOfWhoWaitsBelow) {
   EXPECT_EQ(policy->take(std::nullopt, decisions)->trial, std::nullopt);
 }
 
-// The model always wants a whole training, so that nobody comes to the second rung: the ladder is a third that leave the first.
-TEST(ModelShare, OfALongJobIsHalfOfTheResource) {
+// The model always wants a whole training.
+TEST(ModelShare, OfALongJobGrowsTowardsItsMaximum) {
   for (const bool restarts : {false, true}) {
     const SchedulerSpec spec = spec_of(Promotion::prediction, SchedulerType::asha_delayed, restarts);
-    PolicyDriver driver(spec, Goal::minimize, 900, 4, kByNumber, kWorstToTheTop);
-    driver.finish_all();
-    const double level[] = {1, 3, 9};
-    double begun = 0;
-    std::map<int, int> stood;
-    for (const Segment& segment : driver.started()) {
-      const auto before = stood.find(segment.trial);
-      begun += level[segment.rung] - (restarts || before == stood.end() ? 0 : level[before->second]);
-      stood[segment.trial] = segment.rung;
-    }
-    const double ladder = 900 * 1 + 300 * (restarts ? 3 : 2);
-    EXPECT_GT(begun, 1.9 * ladder);
-    EXPECT_LT(begun, 2.1 * ladder);
+    const auto share_at = [&](int trials) {
+      PolicyDriver driver(spec, Goal::minimize, trials, 4, kByNumber, kWorstToTheTop);
+      driver.finish_all();
+      const double level[] = {1, 3, 9};
+      double begun = 0;
+      double models = 0;
+      std::map<int, int> stood;
+      for (const Segment& segment : driver.started()) {
+        const auto before = stood.find(segment.trial);
+        const double cost = level[segment.rung] - (restarts || before == stood.end() ? 0 : level[before->second]);
+        begun += cost;
+        if (segment.rung == 2 && before != stood.end() && before->second == 0) models += cost;
+        stood[segment.trial] = segment.rung;
+      }
+      EXPECT_NEAR(models / begun, share_of(begun / 9), 0.1) << trials;
+      return models / begun;
+    };
+    EXPECT_LT(share_at(30), 0.4);
+    EXPECT_GT(share_at(900), 0.6);
   }
+}
+
+// Of nine at the lowest rung three may go on. The model lets the worst go: the rungs' three go on beside them.
+TEST(ModelShare, LeavesTheRungsTheirOwnQuotas) {
+  const auto policy = make_policy(spec_of(Promotion::prediction), Goal::minimize, 10);
+  std::vector<Decision> decisions;
+  for (int trial = 0; trial < 9; ++trial) policy->take(std::nullopt, decisions);
+  for (int trial = 0; trial < 9; ++trial) policy->arrive({.trial = trial, .value = trial}, decisions);
+  for (const int trial : {8, 7, 6}) {
+    ASSERT_TRUE(policy->choose({trial, 1}));
+    EXPECT_EQ(policy->take(std::nullopt, decisions)->trial, trial);
+  }
+  for (const int trial : {0, 1, 2}) EXPECT_EQ(policy->take(std::nullopt, decisions)->trial, trial);
+  EXPECT_EQ(policy->take(std::nullopt, decisions)->trial, std::nullopt);
 }
 
 }  // namespace tuneband::test

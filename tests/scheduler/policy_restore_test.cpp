@@ -125,6 +125,7 @@ class RestoredJob {
       ASSERT_EQ(found->bracket, decision.bracket);
       found->verdict = decision.verdict;
       found->rank = decision.rank;
+      found->rule = decision.rule;
       TrialRow& trial = trials_[static_cast<std::size_t>(decision.trial)];
       if (decision.verdict == Verdict::stopped && trial.state != TrialState::failed) trial.state = TrialState::stopped;
       if (decision.verdict == Verdict::completed) trial.state = TrialState::completed;
