@@ -22,8 +22,8 @@ namespace tuneband {
 
 class ModelShare {
  public:
-  static constexpr double kShareMax = 0.7;
-  static constexpr double kHalfOfIt = 12;   // trainings
+  static constexpr double kShareMax = 0.6;
+  static constexpr double kHalfOfIt = 10;   // trainings
   static constexpr int kAskedOfARung = 30;  // the best that wait there
 
   ModelShare(const Rungs& rungs, bool restarts);

@@ -360,15 +360,15 @@ TEST(Plans, OfTheAutomaticSchedulerTrainSomeTrialsWhateverTheRungsSay) {
   EXPECT_EQ(trials_text(make_plan(one_rung).brackets), "100");
 }
 
-// Of 685 units, 76.1 trainings, the share 0.7 * 76.1^2 / (76.1^2 + 12^2) = 0.683: 468 beside the rungs' 217 and the trials that
+// Of 520 units, 57.8 trainings, the share 0.6 * 57.8^2 / (57.8^2 + 10^2) = 0.583: 303 beside the rungs' 217 and the trials that
 // no rung stops. At most what would be left without stopping.
 TEST(Plans, OfAModelBesideTheRungsCountWhatItSpends) {
   JobSpec job = job_of(spec_of(9, 1, 3, SchedulerType::automatic), 100);
   job.scheduler.promotion = Promotion::prediction;
   const Plan plan = make_plan(job);
   EXPECT_EQ(trials_text(plan.brackets), "95 31 10 / 5");
-  EXPECT_EQ(plan.model_resource, 468);
-  EXPECT_EQ(plan.total_resource, 217 + 468 + 5 * 9);
+  EXPECT_EQ(plan.model_resource, 303);
+  EXPECT_EQ(plan.total_resource, 217 + 303 + 5 * 9);
   job.scheduler.max_resource = 3;
   job.scheduler.eta = 2;
   job.limits.max_trials = 1;
