@@ -69,10 +69,10 @@ def blobs(random, rows, features, classes, noise):
     return x, y
 
 
-def nets(draws, random, schedule, train, test, width_max=32, batch=50):
-    """Nets of one hidden layer, all configurations side by side. schedule: progress in [0, 1] to factors of the learning rate."""
-    x, y = train
-    x_test, y_test = test
+def nets(draws, random, schedule, data, rows_to_train, width_max=32, batch=50):
+    """Nets of one hidden layer, all configurations side by side; the draws, and their losses on the rows that are not trained on.
+    schedule: progress in [0, 1] to factors of the learning rate."""
+    (x, x_test), (y, y_test) = (np.split(part, [rows_to_train]) for part in data)
     c = draws.columns
     classes = int(y.max()) + 1
     mask = (np.arange(width_max)[None, :] < c["width"][:, None]).astype(float)[:, None, :]
@@ -106,7 +106,7 @@ def nets(draws, random, schedule, train, test, width_max=32, batch=50):
                 weight += speed
         out = softmax(np.maximum(x_test @ w1 + b1, 0) * mask @ w2 + b2)
         losses[:, unit] = -np.log(np.maximum(out[:, np.arange(len(y_test)), y_test], 1e-9)).mean(1)
-    return losses
+    return draws, losses
 
 
 def softmax(z):
@@ -114,46 +114,40 @@ def softmax(z):
     return z / z.sum(-1, keepdims=True)
 
 
-def common(draws, rate_low, rate_high):
+def net_draws(random, rate_low, rate_high):
+    draws = Draws(random, 400)
     draws.log("learning_rate", rate_low, rate_high)
     draws.uniform("momentum", 0, 0.97)
     draws.log("weight_decay", 1e-6, 3e-2)
     draws.integer("width", 2, 32)
+    return draws
 
 
 def cosine(random):
     """The rate falls to nothing at the end of the training: who has a high one is bad until then."""
-    draws = Draws(random, 400)
-    common(draws, 3e-3, 3)
+    draws = net_draws(random, 3e-3, 3)
     draws.log("init_scale", 0.05, 3)
     draws.uniform("smoothing", 0, 0.2)
-    train, test = split(blobs(random, 1400, 10, 4, 0.1), 800)
-    return draws, nets(draws, random, lambda c, t: 0.5 * (1 + np.cos(np.pi * t)), train, test)
+    return nets(draws, random, lambda c, t: 0.5 * (1 + np.cos(np.pi * t)), blobs(random, 1400, 10, 4, 0.1), 800)
 
 
 def stepdecay(random):
     """The rate falls by a tuned factor at a tuned point of the training."""
-    draws = Draws(random, 400)
-    common(draws, 3e-3, 3)
+    draws = net_draws(random, 3e-3, 3)
     draws.uniform("decay_at", 0.1, 0.95)
     draws.log("decay_factor", 0.003, 1)
-    train, test = split(blobs(random, 1400, 12, 3, 0.15), 800)
-    return draws, nets(draws, random, lambda c, t: np.where(t < c["decay_at"], 1, c["decay_factor"]), train, test)
+    def schedule(c, t):
+        return np.where(t < c["decay_at"], 1, c["decay_factor"])
+
+    return nets(draws, random, schedule, blobs(random, 1400, 12, 3, 0.15), 800)
 
 
 def overfit(random):
     """Few rows, wrong labels: who learns fast is overtaken by who does not learn the noise."""
-    draws = Draws(random, 400)
-    common(draws, 1e-2, 2)
+    draws = net_draws(random, 1e-2, 2)
     draws.uniform("dropout", 0, 0.8)
     draws.uniform("smoothing", 0, 0.4)
-    train, test = split(blobs(random, 900, 20, 3, 0.3), 200)
-    return draws, nets(draws, random, lambda c, t: 1.0, train, test, batch=20)
-
-
-def split(data, rows):
-    x, y = data
-    return (x[:rows], y[:rows]), (x[rows:], y[rows:])
+    return nets(draws, random, lambda c, t: 1.0, blobs(random, 900, 20, 3, 0.3), 200, batch=20)
 
 
 # ---- linear models ----------------------------------------------------------------------------------------------------------
