@@ -32,8 +32,9 @@ Standing AsynchronousPolicy::add(int index, const Arrival& arrival) {
   return standing;
 }
 
-// From rung `index`.
-void AsynchronousPolicy::promoted(int index, int trial) {
+// From rung `index`, by the rule that the decision says. Whom the model lets go on is in no quota of the rungs.
+void AsynchronousPolicy::promoted(int index, int trial, const std::string& rule) {
+  if (ModelShare::is_its(rule)) return;
   if (promotion_) promotion_->promoted(index);
   if (audit_) audit_->promoted(index, trial);
 }
@@ -87,7 +88,7 @@ void AsynchronousPolicy::withdraw(const Arrival& arrival, std::vector<Decision>&
 
 void AsynchronousPolicy::promote_audited(std::vector<Decision>& decisions) {
   for (const auto& [index, standing] : audit_->to_promote(rungs_)) {
-    promoted(index, standing.trial);
+    promoted(index, standing.trial, RungAudit::rule());
     queue_.add(index, standing.trial);
     rungs_.settle(index, standing, Verdict::promoted, kAuditTrials, RungAudit::rule(), decisions);
   }
@@ -95,11 +96,7 @@ void AsynchronousPolicy::promote_audited(std::vector<Decision>& decisions) {
 
 // ---- what a free worker does --------------------------------------------------------------------------------------------------
 
-RungCount AsynchronousPolicy::not_of_the_quota(int index) const {
-  RungCount apart = audit_ ? audit_->apart(index) : RungCount{};
-  if (model_) apart.promoted += model_->apart(index).promoted;
-  return apart;
-}
+RungCount AsynchronousPolicy::not_of_the_quota(int index) const { return audit_ ? audit_->apart(index) : RungCount{}; }
 
 std::optional<int> AsynchronousPolicy::promotable() const {
   if (!promotion_) return std::nullopt;
@@ -147,16 +144,16 @@ Work AsynchronousPolicy::take_chosen(std::vector<Decision>& decisions) {
                  decisions);
 }
 
-Work AsynchronousPolicy::promote(int index, const Standing standing, int to, int keep, std::string rule,
+Work AsynchronousPolicy::promote(int index, const Standing standing, int to, int keep, const std::string& rule,
                                  std::vector<Decision>& decisions) {
-  promoted(index, standing.trial);
-  if (model_) model_->went_on(index, to, rule);
-  rungs_.settle(index, standing, Verdict::promoted, keep, std::move(rule), decisions);
-  return go_on(standing.trial, to);
+  promoted(index, standing.trial, rule);
+  rungs_.settle(index, standing, Verdict::promoted, keep, rule, decisions);
+  return go_on(index, standing.trial, to, rule);
 }
 
-Work AsynchronousPolicy::go_on(int trial, int to) {
+Work AsynchronousPolicy::go_on(int from, int trial, int to, const std::string& rule) {
   rungs_.begin_segment();
+  if (model_) model_->went_on(from, to, rule);
   return rungs_.work_of(trial, to);
 }
 
@@ -177,8 +174,7 @@ std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::
 
 Work AsynchronousPolicy::take_queued(std::optional<int> preferred) {
   const auto [index, trial] = queue_.take(preferred);
-  if (model_) model_->went_on(index, index + 1, RungAudit::rule());
-  return go_on(trial, index + 1);
+  return go_on(index, trial, index + 1, RungAudit::rule());
 }
 
 Work AsynchronousPolicy::take_promoted(int trial) {
@@ -246,7 +242,7 @@ void AsynchronousPolicy::recall_decision(const DecisionRow& decision, bool moved
     rungs_.at(index).settle(standing);
   }
   if (decision.verdict != Verdict::promoted) return;
-  promoted(index, standing.trial);
+  promoted(index, standing.trial, decision.rule);
   if (moved_on) {
     rungs_.begin_segment();
   } else {

@@ -60,8 +60,8 @@ class AsynchronousPolicy final : public Policy {
   Work start_trial();
   Work begin_trial(int bracket, int rung, bool at_random);
   void note_start(int bracket);
-  void promoted(int index, int trial);
-  Work go_on(int trial, int to);
+  void promoted(int index, int trial, const std::string& rule);
+  Work go_on(int from, int trial, int to, const std::string& rule);
   Work take_chosen(std::vector<Decision>& decisions);
   void judge_below_top(int index, const Standing& standing, std::vector<Decision>& decisions);
   void promote_audited(std::vector<Decision>& decisions);
@@ -72,7 +72,7 @@ class AsynchronousPolicy final : public Policy {
   // best: the rung whose best one goes on.
   std::optional<int> rung_to_finish() const;
   // From rung `index` until rung `to`.
-  Work promote(int index, Standing standing, int to, int keep, std::string rule, std::vector<Decision>& decisions);
+  Work promote(int index, Standing standing, int to, int keep, const std::string& rule, std::vector<Decision>& decisions);
   const Standing* find_waiting(int trial, int& index) const;
   std::string rule_at_close() const { return stopping_ ? StoppingRule::rule_at_close() : promotion_->rule_at_close(rungs_); }
   RungCount not_of_the_quota(int index) const;

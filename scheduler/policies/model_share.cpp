@@ -11,10 +11,7 @@ constexpr const char* kRule =
 
 }  // namespace
 
-ModelShare::ModelShare(const Rungs& rungs, bool restarts)
-    : restarts_(restarts), let_go_on_(static_cast<std::size_t>(rungs.top())) {
-  for (int index = 0; index <= rungs.top(); ++index) levels_.push_back(static_cast<double>(rungs.at(index).level()));
-}
+ModelShare::ModelShare(const Rungs& rungs, bool restarts) : levels_(rungs.levels()), restarts_(restarts) {}
 
 double ModelShare::share(double trainings) {
   const double squared = trainings * trainings;
@@ -22,8 +19,8 @@ double ModelShare::share(double trainings) {
 }
 
 bool ModelShare::due() const {
-  const double begun = of_model_ + of_ladder_;
-  return of_model_ < share(begun / levels_.back()) * begun;
+  const auto begun = static_cast<double>(of_model_ + of_ladder_);
+  return static_cast<double>(of_model_) < share(begun / static_cast<double>(levels_.back())) * begun;
 }
 
 std::int64_t ModelShare::expected(std::int64_t spent_by_the_ladder, std::int64_t max_resource) {
@@ -55,9 +52,8 @@ void ModelShare::start(int bracket, int sign) {
 }
 
 void ModelShare::go_on(int from, int to, bool models) {
-  const double spent = restarts_ ? 0 : levels_[static_cast<std::size_t>(from)];
+  const std::int64_t spent = restarts_ ? 0 : levels_[static_cast<std::size_t>(from)];
   (models ? of_model_ : of_ladder_) += levels_[static_cast<std::size_t>(to)] - spent;
-  if (models) ++let_go_on_[static_cast<std::size_t>(from)];
 }
 
 void ModelShare::recall_result(int index, const DecisionRow& decision) {

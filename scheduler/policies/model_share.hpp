@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/policies/promotion_rule.hpp"
 #include "scheduler/policies/rungs.hpp"
 
 namespace tuneband {
@@ -42,10 +41,9 @@ class ModelShare {
   void given_back(int bracket) { start(bracket, -1); }
   // From rung to rung, by the rule that its decision says.
   void went_on(int from, int to, const std::string& rule) { go_on(from, to, is_its(rule)); }
-  // Of those that went on from this rung, whom the model let.
-  RungCount apart(int index) const { return {0, let_go_on_[static_cast<std::size_t>(index)]}; }
 
   static std::string rule(std::int64_t until_resource);
+  static bool is_its(const std::string& rule);
 
   // Restore: every trial by number, after started(); every result in order; then recalled().
   void recall_heading(int index) { recalled_.push_back({.heading = index}); }
@@ -59,16 +57,14 @@ class ModelShare {
     bool models = false;  // from there
   };
 
-  static bool is_its(const std::string& rule);
   static double share(double trainings);
   void start(int bracket, int sign);
   void go_on(int from, int to, bool models);
 
-  std::vector<double> levels_;
+  std::vector<std::int64_t> levels_;
   bool restarts_;
-  double of_model_ = 0;
-  double of_ladder_ = 0;
-  std::vector<int> let_go_on_;  // by rung
+  std::int64_t of_model_ = 0;
+  std::int64_t of_ladder_ = 0;
   std::vector<Recalled> recalled_;
 };
 

@@ -4,8 +4,8 @@
 
 namespace tuneband {
 
-RungAudit::RungAudit(const Rungs& rungs) : of_audited_(static_cast<std::size_t>(rungs.top()) + 1), progress_(kAuditTrials) {
-  for (int index = 0; index <= rungs.top(); ++index) levels_.push_back(rungs.at(index).level());
+RungAudit::RungAudit(const Rungs& rungs)
+    : levels_(rungs.levels()), of_audited_(static_cast<std::size_t>(rungs.top()) + 1), progress_(kAuditTrials) {
   const bool enough_trials = !rungs.trials_max() || *rungs.trials_max() >= kAuditJobTrialsMin;
   if (!enough_trials || !audit_affordable(levels_, 0)) return;
   audit_rung_ = 0;

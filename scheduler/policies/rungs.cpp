@@ -10,6 +10,12 @@ Rungs::Rungs(const SchedulerSpec& spec, Goal goal, std::optional<int> trials_max
   for (const std::int64_t level : ladder(spec)) rungs_.emplace_back(level, 0, goal, spec.more_goals);
 }
 
+std::vector<std::int64_t> Rungs::levels() const {
+  std::vector<std::int64_t> levels;
+  for (const Rung& rung : rungs_) levels.push_back(rung.level());
+  return levels;
+}
+
 void Rungs::begin_trial(int bracket) {
   if (bracket > 0) brackets_.emplace(started_, bracket);
   ++started_;

@@ -25,6 +25,7 @@ class Rungs {
   const Rung& at(int index) const { return rungs_[static_cast<std::size_t>(index)]; }
   int top() const { return static_cast<int>(rungs_.size()) - 1; }
   int eta() const { return eta_; }
+  std::vector<std::int64_t> levels() const;
 
   std::optional<int> trials_max() const { return trials_max_; }
   int started() const { return started_; }  // trials

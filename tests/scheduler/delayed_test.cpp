@@ -95,6 +95,20 @@ TEST(DelayedPromotion, WithMoreWorkersThanTrialsTheOthersFindNoWork) {
   EXPECT_FALSE(driver.has_work());
 }
 
+TEST(DelayedPromotion, SaysThatATrialWhichWaitedIsStopped) {
+  const auto policy = make_policy(spec_of(SchedulerType::asha_delayed, 9), Goal::minimize, 9);
+  std::vector<Decision> decisions;
+  policy->take(std::nullopt, decisions);
+  const Arrival arrival{.trial = 0, .value = 1};
+  policy->arrive(arrival, decisions);
+  ASSERT_TRUE(decisions.empty());
+  policy->withdraw(arrival, decisions);
+  ASSERT_EQ(decisions.size(), 1U);
+  EXPECT_EQ(decisions[0].trial, 0);
+  EXPECT_EQ(decisions[0].verdict, Verdict::stopped);
+  EXPECT_TRUE(decisions[0].rule.starts_with("stopped by the user")) << decisions[0].rule;
+}
+
 TEST(RungAudit, StartsHigherWhenTheFirstRungOrdersTrialsBackwards) {
   const Outcomes misleading = [](int trial, std::int64_t resource) -> std::optional<double> {
     return resource == 1 ? -trial : trial;
@@ -300,24 +314,6 @@ TEST(AsyncHyperband, LeavesTheLowestBracketWhenItsOrderSaysNothing) {
   };
   EXPECT_GT(share_at_the_bottom(false), 100);
   EXPECT_LT(share_at_the_bottom(true), 60);
-}
-
-TEST(Delayed, SaysThatATrialWhichWaitedIsStopped) {
-  SchedulerSpec spec;
-  spec.type = SchedulerType::asha_delayed;
-  spec.max_resource = 9;
-  spec.eta = 3;
-  const auto policy = make_policy(spec, Goal::minimize, 9);
-  std::vector<Decision> decisions;
-  policy->take(std::nullopt, decisions);
-  const Arrival arrival{.trial = 0, .value = 1};
-  policy->arrive(arrival, decisions);
-  ASSERT_TRUE(decisions.empty());
-  policy->withdraw(arrival, decisions);
-  ASSERT_EQ(decisions.size(), 1U);
-  EXPECT_EQ(decisions[0].trial, 0);
-  EXPECT_EQ(decisions[0].verdict, Verdict::stopped);
-  EXPECT_TRUE(decisions[0].rule.starts_with("stopped by the user")) << decisions[0].rule;
 }
 
 }  // namespace tuneband::test

@@ -38,6 +38,11 @@ const Model kWorstToTheTop = [](const Waiting& waiting) -> std::optional<TrialAt
   return TrialAtLevel{waiting.back().trial, 2};
 };
 
+// The share of what is begun that is the model's: kShareMax b^2 / (b^2 + kHalfOfIt^2), of b trainings.
+double share_of(double trainings) {
+  return ModelShare::kShareMax * trainings * trainings / (trainings * trainings + ModelShare::kHalfOfIt * ModelShare::kHalfOfIt);
+}
+
 }  // namespace
 
 TEST(ModelShare, LetsATrialGoOnAsFarAsTheModelSaysAndSaysSo) {
@@ -102,11 +107,6 @@ TEST(ModelShare, AsksOfTheBestThatWaitFromTheHighestRungAndOfNoneThatDoesNotCoun
   EXPECT_EQ(waiting.back().trial, 11 + ModelShare::kAskedOfARung - 3);
 }
 
-// The share of what is begun that is the model's: kShareMax b^2 / (b^2 + kHalfOfIt^2), of b trainings.
-double share_of(double trainings) {
-  return ModelShare::kShareMax * trainings * trainings / (trainings * trainings + ModelShare::kHalfOfIt * ModelShare::kHalfOfIt);
-}
-
 TEST(ModelShare, IsDueUntilTheModelHasBegunItsShare) {
   Rungs rungs(spec_of(Promotion::prediction), Goal::minimize, std::nullopt);
   ModelShare share(rungs, false);
@@ -147,9 +147,6 @@ TEST(ModelShare, CountsWhatASegmentCostsWhoeverBeganIt) {
       (models ? of_model : of_ladder) += segment;
       turns += models ? 1 : 0;
     }
-    EXPECT_EQ(share.apart(0).promoted, turns);
-    EXPECT_EQ(share.apart(0).filled, 0);
-    EXPECT_EQ(share.apart(1).promoted, 0);
     EXPECT_GT(turns, 110);
     EXPECT_LT(turns, 125);
   }
