@@ -107,6 +107,7 @@ GpSampler::GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_t
       startup_trials_(startup_trials),
       rungs_restart_(trees && trees->equal_shrinkage) {
   if (trees && with_experience) experience_ = Experience::of_trees(encoded_.encoding(), *trees);
+  if (experience_) without_experience_ = std::make_unique<GpSampler>(space, seed, startup_trials, trees, false);
 }
 
 bool GpSampler::starting(std::int64_t index, const History& history) {
@@ -117,16 +118,14 @@ bool GpSampler::starting(std::int64_t index, const History& history) {
   return at_start || history.results().size() + priors < kRefitEvery;
 }
 
-// Every other one fills the space, for a data set that is like none that experience was made of.
-bool GpSampler::begins_with_experience(std::int64_t index) const { return experience_ && index % 2 == 0; }
-
 bool GpSampler::at_random(std::int64_t index) const {
   return random_unit(seed_, {kGpRandomStream, static_cast<std::uint64_t>(index)}) < kGpRandomShare;
 }
 
 Configuration GpSampler::suggest(std::int64_t index, const History& history) {
+  if (GpSampler* other = without_experience(index)) return other->suggest(index, history);
   if (starting(index, history)) {
-    if (begins_with_experience(index)) return encoded_.encoding().decode(best_of_a_draw(index));
+    if (experience_) return encoded_.encoding().decode(best_of_a_draw(index));
     return start_.suggest(index, history);
   }
   if (at_random(index)) return random_.suggest(index, history);
@@ -134,6 +133,7 @@ Configuration GpSampler::suggest(std::int64_t index, const History& history) {
 }
 
 std::optional<double> GpSampler::expected_improvement(std::int64_t index, const History& history) {
+  if (GpSampler* other = without_experience(index)) return other->expected_improvement(index, history);
   if (starting(index, history)) return std::nullopt;
   const auto points = encoded_.scored_points(history);
   const auto scale = cost_per_score(points);
@@ -311,8 +311,9 @@ std::vector<std::size_t> GpSampler::drawn_of_pool(std::int64_t index, std::size_
 
 std::optional<std::size_t> GpSampler::suggest_among(std::int64_t index, const History& history,
                                                     const std::vector<const Configuration*>& pool) {
+  if (GpSampler* other = without_experience(index)) return other->suggest_among(index, history, pool);
   const bool starts = starting(index, history);
-  if (starts ? !begins_with_experience(index) : at_random(index)) return std::nullopt;
+  if (starts ? !experience_ : at_random(index)) return std::nullopt;
   const std::vector<std::size_t> places = drawn_of_pool(index, pool.size());
   std::vector<Point> candidates;
   for (const std::size_t place : places) candidates.push_back(encoded_.encoding().encode(*pool[place]));
@@ -353,6 +354,7 @@ std::vector<GpSampler::Candidate> GpSampler::new_ones(std::int64_t index, const 
 }
 
 std::optional<Step> GpSampler::next_step(std::int64_t index, const History& history, const StepQuestion& question) {
+  if (GpSampler* other = without_experience(index)) return other->next_step(index, history, question);
   if (starting(index, history)) return std::nullopt;
   std::vector<ScoredPoint> under_way;
   for (const TrialAtLevel& one : question.under_way) under_way.push_back(point_at(history, one));

@@ -7,6 +7,7 @@
 // own, and noisier: how far that is, is learned like the other length scales.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "search_spaces/encoded_history.hpp"
@@ -19,8 +20,9 @@ namespace tuneband {
 class GpSampler final : public Sampler {
  public:
   // With a trainer of trees, and `with_experience`, what trainings on other data sets have taught of it (experience.hpp): every
-  // other of the first trials is then the best one of a data set drawn from that, and the model begins with it instead of with
-  // nothing.
+  // other trial is then of a model that begins with it instead of with nothing, of the first ones the best one of a data set
+  // drawn from that. The others are of a model that knows nothing of it: experience may mislead, and costs half of the trials at
+  // most.
   GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials, const std::optional<TreesTrainer>& trees = {},
             bool with_experience = true);
   Configuration suggest(std::int64_t index, const History& history) override;
@@ -70,7 +72,8 @@ class GpSampler final : public Sampler {
   const GaussianHyperparameters& hyperparameters(const History& history);
   // The logarithm of each candidate's expected improvement over the incumbent's mean.
   std::vector<double> rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const;
-  bool begins_with_experience(std::int64_t index) const;
+  // Whose turn it is: of the model without experience, or nullptr.
+  GpSampler* without_experience(std::int64_t index) const { return index % 2 == 0 ? nullptr : without_experience_.get(); }
   bool at_random(std::int64_t index) const;
   // The best of the candidates by `rate_all` (points to values, the more the better), then of points nearer and nearer to it.
   template <class Rate>
@@ -98,6 +101,7 @@ class GpSampler final : public Sampler {
   int startup_trials_;
   bool rungs_restart_;
   std::optional<Experience> experience_;
+  std::unique_ptr<GpSampler> without_experience_;  // where there is some
   std::vector<std::int64_t> levels_;
   std::optional<Fit> fit_;
 };

@@ -257,6 +257,21 @@ TEST(SamplerWithExperience, FillsTheSpaceWithEveryOtherOfItsFirstTrials) {
   }
 }
 
+TEST(SamplerWithExperience, LeavesEveryOtherTrialToAModelWithoutIt) {
+  const auto sampler = make_sampler({.type = SamplerType::gp, .seed = 5}, trees_space(), kTrees);
+  const auto without = make_sampler({.type = SamplerType::gp, .seed = 5, .experience = false}, trees_space(), kTrees);
+  const auto random = make_sampler({.type = SamplerType::random, .seed = 1}, trees_space());
+  History history({81});
+  for (int i = 0; i < 12; ++i) {
+    history.add_trial(random->suggest(i, history));
+    history.add_result(i, 81, as_expected(history.trials()[static_cast<std::size_t>(i)].configuration));
+  }
+  for (const std::int64_t index : {12, 13, 14, 15}) {
+    EXPECT_EQ(sampler->suggest(index, history) == without->suggest(index, history), index % 2 == 1) << index;
+    EXPECT_EQ(sampler->expected_improvement(index, history) == without->expected_improvement(index, history), index % 2 == 1);
+  }
+}
+
 // Of `trials` that were all cut at the lowest rung, how many of the later half lie close to an earlier one.
 int crowded(bool rungs_restart, std::uint64_t seed, int trials) {
   const Encoding encoding(trees_space());
