@@ -73,7 +73,7 @@ class TrialColumns {
     segments_.add(row.attempts_in_all);
     worker_.add(workers_.index_of(row.worker.value));
     exit_class_.add(exit_classes_.index_of(row.exit_class ? to_string(*row.exit_class) : ""));
-    if (row.origin == "enqueued") enqueued_.add(row.id.number);
+    if (row.origin == kEnqueued) enqueued_.add(row.id.number);
     add_more_objectives(row);
     add_parameters(configuration);
   }

@@ -106,6 +106,7 @@ void write_json(JsonWriter& json, const DecisionRow& row) {
   json.field("cutoff", row.cutoff);
   json.field("ahead", row.ahead);
   json.field("rule", row.rule);
+  json.field("note", row.note);
   json.field("at", row.at);
   json.end_object();
 }

@@ -108,6 +108,7 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("standard_error", row.standard_error);
   columns.field("rules", row.rules);
   columns.field("curve", row.curve);
+  columns.field("best_resource", row.best_resource);
 }
 
 template <RowOf<SegmentRow> Row, class Columns>
@@ -156,6 +157,7 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("at", row.at);
   columns.field("violation", row.violation);
   columns.field("more_values", row.more_values);
+  columns.field("note", row.note);
 }
 
 template <RowOf<FindingRow> Row, class Columns>

@@ -60,6 +60,14 @@ double learnt(double eta, double rounds) { return -std::expm1(rounds * std::log1
 
 std::string percent(double share) { return format_number(std::round(100 * share)) + " %"; }
 
+// Who asks for draws, or lists what may run, gets just that: what no sampler learns from stays as it is.
+bool takes_finer_steps(const Json& document) {
+  const Json& type = member(member(document, "sampler"), "type");
+  const bool learns = type != "random" && type != "grid" && type != "sobol";
+  const Json* eta = find_documented(member(document, "search_space"), "eta");
+  return learns && !document.contains("candidates") && eta != nullptr && member(*eta, "type") == "float";
+}
+
 // The path of the tuned learning rate, under the name that the user gave it.
 std::string eta_path(const Json& document, const Json& domain) {
   for (const auto& [name, value] : member(document, "search_space").items()) {
@@ -83,12 +91,6 @@ void write_scheduler_defaults(Json& scheduler) {
 
 }  // namespace
 
-double shrunk_eta(double eta, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max) {
-  if (rounds == max_rounds || !(eta > 0 && eta < 1)) return eta;
-  const double shrinkage = std::min(-static_cast<double>(max_rounds) * std::log1p(-eta), shrinkage_max);
-  return std::max(eta, -std::expm1(-shrinkage / static_cast<double>(rounds)));
-}
-
 void write_trainer_defaults(Json& document) {
   if (!document.is_object() || !document.contains("trainer")) return;
   Json& trainer = document["trainer"];
@@ -96,6 +98,8 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.contains("fidelity")) trainer["fidelity"] = tunes_eta_of_trees(document) ? "shrinkage" : "prefix";
   if (!trainer.contains("keep")) trainer["keep"] = can_keep_best(document) ? "best" : "last";
   if (trainer["fidelity"] == "shrinkage" && !trainer.contains("shrinkage_max")) trainer["shrinkage_max"] = kShrinkageMax;
+  if (trainer["fidelity"] == "shrinkage" && !trainer.contains("finer_steps"))
+    trainer["finer_steps"] = trainer["keep"] == "best" && takes_finer_steps(document);
   if (trainer["fidelity"] == "shrinkage" && document.contains("scheduler")) write_scheduler_defaults(document["scheduler"]);
 }
 

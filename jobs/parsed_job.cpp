@@ -122,6 +122,10 @@ ParsedJob parse_job_document(Json document, const std::string& base_dir, Diagnos
     check_trainer(job.trainer, tuned_parameters(job.spec.search_space), objective.metric, objective.goal == Goal::maximize,
                   diagnostics, job.spec.replicas.back());
   }
+  const auto* trees = std::get_if<XgboostSpec>(&job.trainer);
+  if (trees != nullptr && trees->finer_steps && !job.spec.candidates.empty()) {
+    diagnostics.error("trainer.finer_steps", "changes configurations, and only those of `candidates` may run", "leave it out");
+  }
   if (!diagnostics.ok()) return job;
   job.canonical = document.dump();
   job.bytes = memory_for_readers(document, job.canonical.size(), job.spec);

@@ -94,7 +94,8 @@ bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband |
 
 }  // namespace
 
-Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec) : row_(std::move(row)), spec_(std::move(spec)), suggester_(spec_) {
+Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec)
+    : row_(std::move(row)), spec_(std::move(spec)), suggester_(spec_), finer_steps_(FinerSteps::of(*spec_)) {
   if (!spec_->more_objectives.empty()) scalarisation_.emplace(*spec_, decisions_);
   const auto most = std::min<std::int64_t>(trials_bound(*spec_).value_or(kTrialsMax), kTrialsMax);
   policy_ = make_policy(spec_->scheduler, spec_->objective.goal, static_cast<int>(most));
@@ -309,7 +310,7 @@ StepQuestion Job::step_question(std::vector<TrialAtLevel> waiting) const {
 bool Job::configure(TrialRow& trial, std::string& note) {
   const auto number = static_cast<std::size_t>(trial.id.number);
   const std::size_t enqueued = spec_->enqueue.size();
-  trial.origin = number < enqueued ? "enqueued" : "sampler";
+  trial.origin = number < enqueued ? kEnqueued : kOfSampler;
   if (number < enqueued) {
     trial.configuration = spec_->enqueue[number];
     return true;
@@ -377,7 +378,10 @@ void Job::start(int number, const std::vector<WorkerId>& ranks, bool warm, Times
   trial.peers.assign(ranks.begin() + 1, ranks.end());
   trial.epoch = Epoch{row_.last_epoch};
   trial.resource = trial.checkpoint_resource;
-  if (trial.resource == 0) trial.curve.clear();
+  if (trial.resource == 0) {
+    trial.curve.clear();
+    trial.best_resource = 0;
+  }
   trial.segment_training_ms = 0;
   trial.assigned_at = now;
   if (!trial.started_at) trial.started_at = now;
@@ -447,6 +451,7 @@ void Job::keep(TrialRow& trial, const ReportedObservation& kept, std::optional<d
   const bool counts = trial.objective_resource == trial.until_resource && kept.resource >= 1 && kept.resource <= trial.resource;
   if (!value || !counts || !std::isfinite(*value)) return;
   trial.objective = value;
+  trial.best_resource = kept.resource;
   const auto before = value_to_better(trial);
   if (before && !spec_->objective.better(*value, *before)) return;
   trial.kept_value = value;
@@ -817,6 +822,16 @@ bool Job::better_of_equals(const TrialRow& trial, const BestRow& best) const {
   return trial.id.number < best.trial;
 }
 
+// What the user enqueued stays as it is.
+std::string Job::take_finer_steps(TrialRow& trial) {
+  if (!finer_steps_ || trial.origin != kOfSampler) return "";
+  auto finer = finer_steps_->of_trial(trial);
+  if (!finer) return "";
+  trial.configuration = std::move(finer->configuration);
+  suggester_.reconfigure(trial.id.number, trial.configuration);
+  return std::move(finer->why);
+}
+
 void Job::apply(const std::vector<Decision>& decisions, Timestamp now, const std::string& early) {
   for (const Decision& decision : decisions) {
     const auto waiting = undecided_.find(decision.trial);
@@ -840,7 +855,10 @@ void Job::apply(const std::vector<Decision>& decisions, Timestamp now, const std
     if (!row.value && trial.state == TrialState::stopped)
       row.rule = std::string(kStoppedByTheUser) + " before it reached this rung";
     if (ended(trial.state)) continue;  // failed, or the user stopped it
-    if (row.verdict == Verdict::promoted) record(EventKind::trial_promoted, trial);
+    if (row.verdict == Verdict::promoted) {
+      row.note = take_finer_steps(trial);
+      record(EventKind::trial_promoted, trial, row.note);
+    }
     if (row.verdict == Verdict::completed) end_trial(trial, TrialState::completed, now);
     if (row.verdict == Verdict::stopped) end_trial(trial, TrialState::stopped, now, ends_early ? early : "");
   }

@@ -14,6 +14,7 @@
 
 #include "scheduler/early_end.hpp"
 #include "scheduler/events.hpp"
+#include "scheduler/finer_steps.hpp"
 #include "scheduler/policies/policy.hpp"
 #include "scheduler/rows.hpp"
 #include "scheduler/scalarisation.hpp"
@@ -170,6 +171,7 @@ class Job {
   static Use use_of(const TrialRow& trial);
   // `early`: why its training was ended before its end, if it was; what its policy takes for completed is stopped then.
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now, const std::string& early = {});
+  std::string take_finer_steps(TrialRow& trial);
   void apply(const std::vector<Decision>& decisions, Timestamp now, const std::string& early = {});
   void end_trial(TrialRow& trial, TrialState state, Timestamp now, const std::string& why = {});
   void note_objectives(TrialRow& trial, const Metrics& metrics);
@@ -196,6 +198,7 @@ class Job {
   std::optional<Suggestion> step_;              // its answer, where there is one
   std::optional<Scalarisation> scalarisation_;  // of several objectives
   std::optional<EarlyEnd> early_end_;           // of jobs that end full trainings early
+  std::optional<FinerSteps> finer_steps_;       // of jobs whose trials go on with them
   std::vector<TrialRow> trials_;
   std::map<int, SegmentRow> segments_;              // the last one of trials that run, or are pending since a loss
   std::vector<DecisionRow> decisions_;              // by sequence

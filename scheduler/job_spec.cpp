@@ -577,6 +577,8 @@ bool trains_xgboost(const Json& trainer) { return says(trainer, "type", "xgboost
 std::optional<TreesTrainer> trees_trainer(const JobSpec& spec) {
   if (!trains_xgboost(spec.trainer)) return std::nullopt;
   TreesTrainer trees{.max_resource = spec.scheduler.max_resource, .equal_shrinkage = spec.scheduler.restarts};
+  const Json& most = member(spec.trainer, "shrinkage_max");
+  if (most.is_number()) trees.shrinkage_max = most.get<double>();
   const auto parameters = spec.trainer.find("parameters");
   if (parameters == spec.trainer.end() || !parameters->is_object()) return trees;
   if (says(*parameters, "booster", "gblinear")) return std::nullopt;

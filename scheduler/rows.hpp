@@ -95,11 +95,15 @@ struct RuleState {
   bool operator==(const RuleState&) const = default;
 };
 
+// TrialRow::origin.
+inline constexpr const char* kOfSampler = "sampler";
+inline constexpr const char* kEnqueued = "enqueued";
+
 struct TrialRow {
   TrialId id;
   TrialState state = TrialState::pending;
   Configuration configuration;
-  std::string origin;                    // "sampler" or "enqueued"
+  std::string origin;                    // kOfSampler or kEnqueued
   int bracket = 0;                       // index into the plan's brackets
   int rung = 0;                          // the rung it is heading for, or stands at when paused or ended
   std::int64_t resource = 0;             // trained so far, as far as the server knows; back at the checkpoint after a loss
@@ -110,6 +114,7 @@ struct TrialRow {
   std::int64_t objective_resource = 0;
   std::optional<double> kept_value;  // of the model that the trial has, the best of its rungs; nothing: keeps the last
   std::int64_t kept_resource = 0;    // the resource that this value and the model are of
+  std::int64_t best_resource = 0;    // that the best value of its latest training is of, where the best counts; 0: not told
   std::optional<double> test_value;  // of that model, on rows that no search sees: nothing may be decided by it; nothing: none
   std::optional<double> standard_error;  // of kept_value, or of the objective where the last is kept; nothing: not told
   double violation = 0;                  // of the constraints, at `objective_resource`; 0: all are met, or there are none
@@ -189,6 +194,7 @@ struct DecisionRow {
   std::optional<double> cutoff;  // the value of the last one that goes on, where there is one
   std::vector<int> ahead;        // up to kAheadMax trials ranked before it, best first
   std::string rule;              // the rule in words, one sentence
+  std::string note;              // what of the trial is changed as it goes on, one sentence; "": nothing
   Timestamp at;                  // of the verdict; of arrival while waiting
   bool operator==(const DecisionRow&) const;
 

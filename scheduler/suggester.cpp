@@ -60,6 +60,12 @@ void Suggester::add_result(int trial, std::int64_t resource, Loss loss) {
   });
 }
 
+void Suggester::reconfigure(int trial, Configuration configuration) {
+  change([trial, configuration = std::move(configuration)](Learned& learned) mutable {
+    learned.history.reconfigure(trial, std::move(configuration));
+  });
+}
+
 void Suggester::end_trial(int trial, End end) {
   change([=](Learned& learned) {
     learned.history.end_trial(trial, end != End::unharmed);

@@ -33,6 +33,7 @@ class Suggester {
 
   void add_trial(Configuration configuration);
   void add_result(int trial, std::int64_t resource, Loss loss);
+  void reconfigure(int trial, Configuration configuration);
   enum class End { unharmed, failed, out_of_memory };
   void end_trial(int trial, End end);
   // As if nothing had been added yet.

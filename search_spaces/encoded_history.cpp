@@ -74,6 +74,11 @@ void EncodedHistory::choose_priors_that_stand_for_trials() {
 }
 
 void EncodedHistory::follow(const History& history) {
+  const auto& changed = history.reconfigured();
+  for (; reconfigured_seen_ < changed.size(); ++reconfigured_seen_) {
+    const auto trial = static_cast<std::size_t>(changed[reconfigured_seen_]);
+    if (trial < points_.size()) points_[trial] = encoding_.encode(history.trials()[trial].configuration);
+  }
   while (points_.size() < history.trials().size()) {
     points_.push_back(encoding_.encode(history.trials()[points_.size()].configuration));
   }

@@ -34,7 +34,7 @@ struct RankedTrial {
 // How many of them are no failures: the first ones, as they come from EncodedHistory.
 std::size_t finite_count(const std::vector<RankedTrial>& ranked);
 
-// The points of a history, encoded once: it serves one job, whose history only grows between calls.
+// The points of a history, encoded once: it serves one job, whose history only grows between calls, and tells what it changed.
 class EncodedHistory {
  public:
   explicit EncodedHistory(const SearchSpace& space) : encoding_(space) {}
@@ -76,6 +76,7 @@ class EncodedHistory {
   std::vector<Point> points_;
   std::vector<Prior> priors_;  // those of the history that fit into the space
   std::size_t priors_seen_ = 0;
+  std::size_t reconfigured_seen_ = 0;
 };
 
 double level_of(const History& history, int index);

@@ -224,12 +224,14 @@ Point GpSampler::best_of_a_draw(std::int64_t index) const {
 
 const GaussianHyperparameters& GpSampler::hyperparameters(const History& history) {
   const std::size_t results = fitted_at(history.results().size());
-  if (fit_ && fit_->results == results) return fit_->hyperparameters;
+  const std::size_t reconfigured = history.reconfigured().size();
+  if (fit_ && fit_->results == results && fit_->reconfigured == reconfigured) return fit_->hyperparameters;
   const auto data = chosen_points(encoded_.first_scored_points(history, results), kFitPointsMax, seed_);
   const auto count = static_cast<Eigen::Index>(data.size());
   const auto dimensions = static_cast<Eigen::Index>(encoded_.encoding().dimensions().size());
-  fit_ = Fit{results, fit_gaussian_process(inputs_of(data, {}), targets_of(data, count), noise_factors(data, count),
-                                           priors_for(dimensions), kFitSteps)};
+  fit_ = Fit{results, reconfigured,
+             fit_gaussian_process(inputs_of(data, {}), targets_of(data, count), noise_factors(data, count),
+                                  priors_for(dimensions), kFitSteps)};
   return fit_->hyperparameters;
 }
 

@@ -38,7 +38,8 @@ class GpSampler final : public Sampler {
 
  private:
   struct Fit {
-    std::size_t results = 0;  // that it was made of
+    std::size_t results = 0;       // that it was made of
+    std::size_t reconfigured = 0;  // trials until then
     GaussianHyperparameters hyperparameters;
   };
   struct Choice {

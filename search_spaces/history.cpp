@@ -36,6 +36,11 @@ void History::add_result(int trial, std::int64_t resource, Loss loss) {
   results_.push_back(result);
 }
 
+void History::reconfigure(int trial, Configuration configuration) {
+  trials_[static_cast<std::size_t>(trial)].configuration = std::move(configuration);
+  reconfigured_.push_back(trial);
+}
+
 void History::end_trial(int trial, bool failed) {
   Trial& its = trials_[static_cast<std::size_t>(trial)];
   its.open = false;

@@ -63,11 +63,15 @@ class History {
   const std::vector<PriorObservation>& priors() const { return priors_; }
   // In the order in which they came.
   const std::vector<Result>& results() const { return results_; }
+  // Trials that go on with another configuration than they began with, in the order in which they were changed.
+  const std::vector<int>& reconfigured() const { return reconfigured_; }
 
   void add_trial(Configuration configuration);
   // `resource` need not be a level: it counts for the highest level that is not above it, or the lowest one.
   void add_result(int trial, std::int64_t resource, Loss loss);
   void end_trial(int trial, bool failed);
+  // It goes on with another one, and what it had counts as this one's.
+  void reconfigure(int trial, Configuration configuration);
   // Before the first suggestion.
   void add_priors(const std::vector<PriorObservation>& priors);
 
@@ -76,6 +80,7 @@ class History {
   std::vector<Trial> trials_;
   std::vector<Result> results_;
   std::vector<PriorObservation> priors_;
+  std::vector<int> reconfigured_;
 };
 
 // What another job can learn from this one: of each trial all results, the best kPriorsMax of all. Failed trials count as the

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -11,7 +12,8 @@ struct TreesTrainer {
   // Hyperparameters that are the same for all trials, by XGBoost's names; what is neither here nor in the space has its default.
   std::map<std::string, double> fixed = {};
   std::int64_t max_resource = 1;  // rounds
-  bool equal_shrinkage = false;   // whether a shorter training has as much shrinkage in total (jobs/fidelity.hpp)
+  bool equal_shrinkage = false;   // whether a shorter training has as much shrinkage in total (shrinkage.hpp)
+  double shrinkage_max = std::numeric_limits<double>::infinity();  // of shorter trainings then
   bool operator==(const TreesTrainer&) const = default;
 };
 

@@ -189,6 +189,7 @@ DecisionInfo decision_from_json(const Json& json) {
   decision.cutoff = number_from_json(member(json, "cutoff"));
   decision.ahead = integers_of<int>(json, "ahead");
   decision.rule = text_of(json, "rule");
+  decision.note = text_of(json, "note");
   return decision;
 }
 

@@ -135,6 +135,7 @@ struct DecisionInfo {
   std::optional<double> cutoff;
   std::vector<int> ahead;
   std::string rule;
+  std::string note;  // what of the trial is changed as it goes on
 };
 
 struct SummaryInfo {

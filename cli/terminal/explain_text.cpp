@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "cli/format.hpp"
@@ -55,6 +56,14 @@ std::string in_one_clause(std::string rule) {
   return rule;
 }
 
+// " Its best round was 2 of 9, so ...": the note as a sentence of its own.
+std::string note_text(const DecisionInfo& decision) {
+  if (decision.note.empty()) return "";
+  std::string text = " " + decision.note + ".";
+  text[1] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[1])));
+  return text;
+}
+
 // "." unless it ends a sentence already.
 std::string full_stop_after(std::string_view text) {
   const bool ended = !text.empty() && std::string_view(".?!").find(text.back()) != std::string_view::npos;
@@ -78,8 +87,8 @@ std::string explain_decision(const DecisionInfo& decision, const JobInfo& job) {
   if (decision.verdict == "stopped" && decision.rank == 0) return fmt::format("{}{}. It was {}.", where, value, decision.rule);
   const std::string reason = decision.rule.empty() ? "" : ": " + in_one_clause(decision.rule);
   const std::string cutoff = decision.verdict == "completed" ? "" : cutoff_text(decision, job);
-  return fmt::format("{}{}, {}. It was {}{}{}{}{}", where, value, rank_text(decision), decision.verdict, reason,
-                     full_stop_after(reason), cutoff, ahead_text(decision));
+  return fmt::format("{}{}, {}. It was {}{}{}{}{}{}", where, value, rank_text(decision), decision.verdict, reason,
+                     full_stop_after(reason), cutoff, ahead_text(decision), note_text(decision));
 }
 
 std::vector<std::string> explain_state(const TrialInfo& trial, const JobInfo& job) {

@@ -49,6 +49,16 @@ TEST(Explain, APromotedTrialIsToldByHowMuch) {
             "the best 3 go on. The last value to go on was 0.765: its own was 0.015 better. Nothing was ahead of it.");
 }
 
+TEST(Explain, WhatIsChangedAsATrialGoesOnIsASentenceOfItsOwn) {
+  DecisionInfo decision = example_decision("promoted");
+  decision.rank = 2;
+  decision.ahead = {4};
+  decision.note = "its best round was 2 of 9, so it goes on with smaller steps, eta 0.1 instead of 0.5";
+  EXPECT_THAT(explain_decision(decision, example_job_info()),
+              testing::EndsWith(" Ahead of it: trial 4. Its best round was 2 of 9, so it goes on with smaller steps, eta 0.1 "
+                                "instead of 0.5."));
+}
+
 TEST(Explain, ATrialThatTheUserStoppedIsToldWhereItWasThen) {
   const auto told = [](const Json& decision) { return explain_decision(decision_from_json(decision), example_job_info()); };
   Json decision = {

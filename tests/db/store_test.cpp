@@ -63,6 +63,7 @@ TrialRow full_trial(std::int64_t job, int number) {
   trial.message = std::string("null\0byte", 9);
   trial.kept_value = 0.1 + 0.2;
   trial.kept_resource = 7;
+  trial.best_resource = 4;
   trial.test_value = 0.1 + 0.7;
   trial.rules = {{{"overfit", 40, 39, 41, ""}, kStart}, {{"mine", 3, 0, 0, "ended \"without\" an answer"}, kStart}};
   trial.standard_error = 0.1 + 0.9;
@@ -80,6 +81,7 @@ TEST_F(StoreTest, GivesBackEveryFieldThatWasWritten) {
   row.bracket = 3;
   row.violation = 1.0 / 3;
   row.more_values = {kNan, 2.5};
+  row.note = "its best round was 2 of 3";
   {
     Store store = Store::open(path());
     commit(store, {job, trials[0], trials[1], row});

@@ -10,6 +10,7 @@
 
 #include "core/text.hpp"
 #include "jobs/trainer_spec.hpp"
+#include "search_spaces/shrinkage.hpp"
 
 namespace tuneband {
 namespace {
@@ -101,6 +102,24 @@ TEST(TrainerDefaults, LimitTheTotalShrinkageOfShrinkageAlone) {
   EXPECT_EQ(limit({}), kShrinkageMax);
   EXPECT_EQ(limit({{"fidelity", "shrinkage"}, {"shrinkage_max", 9}}), 9);
   EXPECT_EQ(limit({{"fidelity", "prefix"}}), Json());
+}
+
+TEST(TrainerDefaults, TakeFinerStepsWhereASamplerLearnsOfALearningRateAndTheBestRoundIsKept) {
+  const auto finer = [](const Json& overlay, Json trainer = {{"type", "xgboost"}}, const char* metric = "validation-auc") {
+    Json document = job_of({{"eta", kEta}}, {}, std::move(trainer));
+    document["objective"] = {{"metric", metric}};
+    document.merge_patch(overlay);
+    write_trainer_defaults(document);
+    return document["trainer"].value("finer_steps", Json());
+  };
+  EXPECT_EQ(finer(Json::object()), true);
+  EXPECT_EQ(finer({{"sampler", {{"type", "tpe"}}}}), true);
+  for (const char* draws : {"random", "grid", "sobol"}) EXPECT_EQ(finer({{"sampler", {{"type", draws}}}}), false) << draws;
+  EXPECT_EQ(finer({{"candidates", Json::array()}}), false);
+  EXPECT_EQ(finer(Json::object(), {{"type", "xgboost"}}, "train-auc"), false);
+  EXPECT_EQ(finer({{"search_space", {{"eta", {{"type", "categorical"}}}}}}), false);
+  EXPECT_EQ(finer(Json::object(), {{"type", "xgboost"}, {"finer_steps", false}}), false);
+  EXPECT_EQ(finer(Json::object(), {{"type", "xgboost"}, {"fidelity", "prefix"}}), Json());
 }
 
 Json scheduler_of(Json scheduler, const char* fidelity = "shrinkage") {

@@ -185,6 +185,17 @@ TEST(ParsedJob, WhatReadersKeepIsWithoutTheListsOfConfigurations) {
   EXPECT_EQ(kept->plan.trials, 5);
 }
 
+TEST(ParsedJob, FinerStepsAreNotForAListOfWhatMayRun) {
+  Json document = xgboost_document();
+  document["candidates"] = {{{"eta", 0.1}, {"max_depth", 2}, {"tree_method", "hist"}}};
+  Diagnostics found;
+  EXPECT_EQ(Json::parse(parse_job(document.dump(), "/data", found).canonical)["trainer"]["finer_steps"], false);
+  document["trainer"]["finer_steps"] = true;
+  parse_job(document.dump(), "/data", found);
+  ASSERT_EQ(found.errors().size(), 1U);
+  EXPECT_EQ(found.errors().front().path, "trainer.finer_steps");
+}
+
 TEST(ParsedJob, WhatIsNoDocumentIsNotRead) {
   for (const char* text : {"", "{}", "[]", "{\"name\": \"x\"}", "nonsense"}) EXPECT_FALSE(parse_stored_job(text)) << text;
   Json document = xgboost_document();

@@ -150,6 +150,7 @@ Fields fields_of(const TrialRow& row) {
                 {"objective", value(row.objective)},
                 {"objective_resource", number(row.objective_resource)},
                 {"kept", row.kept_value ? value(row.kept_value) + "@" + number(row.kept_resource) : kNothing},
+                {"best_resource", number(row.best_resource)},
                 {"test", value(row.test_value)},
                 {"standard_error", value(row.standard_error)},
                 {"violation", value(row.violation)},
@@ -194,7 +195,8 @@ Fields fields_of(const DecisionRow& row) {
           {"keep", number(row.keep)},
           {"cutoff", value(row.cutoff)},
           {"ahead", list(row.ahead)},
-          {"rule", quoted(row.rule)}};
+          {"rule", quoted(row.rule)},
+          {"note", quoted(row.note)}};
 }
 
 Fields fields_of(const FindingRow& row) {

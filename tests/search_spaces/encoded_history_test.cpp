@@ -77,6 +77,19 @@ TEST_F(EarlierJob, AConfigurationIsSearchedAroundOnceHoweverManyLevelsItReached)
   EXPECT_THAT(xs, ElementsAre(0.25, 0.5));
 }
 
+TEST_F(EarlierJob, WhatATrialHadCountsAsThatOfTheConfigurationThatItGoesOnWith) {
+  history_.add_trial({{"x", Value(0.25)}});
+  history_.add_result(0, 1, 5.0);
+  follow();
+  history_.reconfigure(0, {{"x", Value(0.75)}});
+  history_.add_trial({{"x", Value(0.5)}});
+  history_.reconfigure(1, {{"x", Value(0.125)}});  // before it was looked at
+  follow();
+  EXPECT_THAT(encoded_.points(), ElementsAre(Point{0.75}, Point{0.125}));
+  ASSERT_EQ(encoded_.scored_points(history_).size(), 1U);
+  EXPECT_EQ(*encoded_.scored_points(history_).front().point, Point{0.75});
+}
+
 TEST(PriorsOf, AreTheBestResultsOfAnEarlierJobWithTheScoresAmongAllAndAtTheirLevel) {
   History earlier({1, 4});
   for (const double x : {0.25, 0.5, 0.75, 0.875}) earlier.add_trial({{"x", Value(x)}});

@@ -8,6 +8,7 @@
 #include "debugger/files/tensor_reader.hpp"
 #include "jobs/trainer_spec.hpp"
 #include "scheduler/job_spec.hpp"
+#include "search_spaces/shrinkage.hpp"
 #include "tests/xgboost/fixtures.hpp"
 #include "workers/data/data_cache.hpp"
 #include "workers/data/data_check.hpp"

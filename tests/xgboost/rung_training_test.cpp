@@ -4,8 +4,8 @@
 #include <fstream>
 #include <limits>
 
-#include "jobs/fidelity.hpp"
 #include "jobs/trainer_spec.hpp"
+#include "search_spaces/shrinkage.hpp"
 #include "tests/xgboost/fixtures.hpp"
 
 namespace tuneband::workers {

@@ -7,7 +7,7 @@
 
 #include "benchmarks/search/real/common.hpp"
 #include "benchmarks/search/real/datasets.hpp"
-#include "jobs/fidelity.hpp"
+#include "search_spaces/shrinkage.hpp"
 #include "search_spaces/value.hpp"
 #include "workers/xgboost/xgboost_session.hpp"
 
@@ -22,6 +22,7 @@ struct Matrices {
 };
 
 struct Measured {
+  std::int64_t round = 0;  // from 1
   double validation = 0;
   double test = 0;
 };

@@ -232,6 +232,7 @@ export interface Decision {
   cutoff: NumberText | null;
   ahead: number[];
   rule: string;
+  note?: string; // what of the trial is changed as it goes on; left out where there are many
   at: string;
 }
 

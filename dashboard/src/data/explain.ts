@@ -44,6 +44,11 @@ function rankText(decision: Decision): string {
   return decision.slots > 0 && missing > 0 ? `${text} (${missing} still to come)` : text;
 }
 
+// " Its best round was 2 of 9, so ...": the note as a sentence of its own.
+function noteText({ note }: Decision): string {
+  return note ? ` ${note[0]!.toUpperCase()}${note.slice(1)}.` : '';
+}
+
 export function explainDecision(decision: Decision, job: Job): string {
   const where = `Rung ${decision.rung} of bracket ${decision.bracket} (${units(decision.resource, job.resource_name)}): `;
   if (decision.value === null && decision.rule.startsWith(byTheUser)) return `${where}${byTheUser} on the way; its slot was given up, as a failure's is.`;
@@ -55,7 +60,7 @@ export function explainDecision(decision: Decision, job: Job): string {
   if (decision.verdict === 'stopped' && decision.rank === 0) return `${where}${value}. It was ${decision.rule || byTheUser}.`;
   const reason = decision.rule === '' ? '' : `: ${decision.rule.replace(': ', '; ')}`;
   const verdict = `${where}${value}, ${rankText(decision)}. It was ${decision.verdict}${reason}${stopAfter(reason)}`;
-  return verdict + (decision.verdict === 'completed' ? '' : cutoffText(decision, job)) + aheadText(decision);
+  return verdict + (decision.verdict === 'completed' ? '' : cutoffText(decision, job)) + aheadText(decision) + noteText(decision);
 }
 
 export function explainState(trial: Trial, job: Job): string[] {
