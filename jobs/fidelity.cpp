@@ -76,10 +76,10 @@ std::string eta_path(const Json& document, const Json& domain) {
   return "search_space";
 }
 
-// Less than a third of a third of a third of the full training hardly tells one configuration from another; and the audit of the
-// first rungs costs more than it finds where what passes a rung begins anew (docs/search-measurements.md).
+// Less than a third of a third of the full training hardly tells one configuration from another on some data; and the audit of
+// the first rungs costs more than it finds where what passes a rung begins anew (docs/search-measurements.md).
 void write_scheduler_defaults(Json& scheduler) {
-  constexpr std::int64_t kLowestShare = 27;
+  constexpr std::int64_t kLowestShare = 9;
   const Json& type = member(scheduler, "type");
   const Json& most = member(scheduler, "max_resource");
   if (!scheduler.is_object() || type == "none" || !most.is_number_integer() || most < 1) return;
