@@ -34,6 +34,7 @@ struct Arguments {
   int seeds = 10;
   int threads = 2;
   bool each = false;
+  bool large = false;
 };
 
 // "scheduler/sampler", and "@fidelity" if it is not the trainer's own default: a job as a user would submit it.
@@ -80,6 +81,7 @@ class Search {
         metric_(spec.objective.metric),
         restarts_(spec.scheduler.restarts),
         early_end_(spec.scheduler.early_end),
+        keeps_best_(spec.keeps_best),
         scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
     follow(step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, Timestamp{}));
   }
@@ -151,11 +153,13 @@ class Search {
     report.epoch = epoch;
     report.training_ms = 1;
     const Measured best = best_of(*segment.curve, segment.resource, maximize_);
-    report.observations.push_back({segment.resource, {{metric_, best.validation}}});
+    const Metrics metrics{{metric_, best.validation}};
+    report.observations.push_back({segment.resource, metrics});
     if (ends) {
       const auto cost = [&](double value) { return maximize_ ? -value : value; };
       if (bests_.empty() || cost(best.validation) < cost(bests_.back().measured.validation)) bests_.push_back({spent_, best});
       report.exit = ExitClass::completed;
+      if (keeps_best_) report.kept = ReportedObservation{best.round, metrics};
       report.checkpoint_resource = segment.resource;
     }
     synced.report = std::move(report);
@@ -174,6 +178,7 @@ class Search {
   std::string metric_;
   bool restarts_;
   bool early_end_;
+  bool keeps_best_;
   Scheduler scheduler_;
   std::int64_t now_ = 0;
   double spent_ = 0;
@@ -213,7 +218,7 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
 
 int run(const Arguments& arguments) {
   const auto tables = load_real_tables(arguments.tables, arguments.datasets);
-  const auto datasets = real_datasets(arguments.bank);
+  const auto datasets = real_datasets(arguments.bank, arguments.large);
   print_head(tables.size(), arguments.workers, arguments.seeds, arguments.budgets);
   for (const std::string& method : arguments.methods) {
     std::vector<Regrets> all;
@@ -247,6 +252,7 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--workers", arguments.workers, "Workers of each search, in simulated time");
   app.add_option("--seeds", arguments.seeds, "Runs of each");
   app.add_option("--threads", arguments.threads, "Real threads");
+  app.add_flag("--large", arguments.large, "Data sets of more rows, for tables that were recorded so");
   app.add_flag("--each", arguments.each, "Print each data set too");
   return tuneband::run_program(app, argument_count, argument_values, [&] { return tuneband::run(arguments); });
 }

@@ -15,10 +15,15 @@ namespace {
 using workers::Table;
 
 constexpr std::uint64_t kDataSeed = 20'13;
-constexpr std::size_t kTrainRows = 1600;
-constexpr std::size_t kValidationRows = 2000;
-constexpr std::size_t kTestRows = 2000;
-constexpr double kBankHeldOut = 0.72;
+struct Sizes {
+  std::size_t train;
+  std::size_t held_out;  // for validation, and as many for the test
+  std::size_t queries_train;
+  std::size_t queries_held_out;
+  double bank_held_out;
+};
+constexpr Sizes kSmall{1600, 2000, 110, 130, 0.72};
+constexpr Sizes kLarge{12'000, 6000, 800, 400, 0.4};
 constexpr const char* kBins = "32";  // of so few rows more say little, and cost most of the time
 
 // One row: fills the features, returns the label.
@@ -36,13 +41,13 @@ Table make_rows(std::uint64_t stream, std::size_t first, std::size_t rows, std::
   return table;
 }
 
-void make_splits(RealDataset& dataset, std::size_t columns, const RowMaker& make, std::size_t divisor = 1) {
+void make_splits(RealDataset& dataset, const Sizes& sizes, std::size_t columns, const RowMaker& make, std::size_t divisor = 1) {
   const std::uint64_t stream = stable_hash(dataset.name);
-  const std::size_t train = kTrainRows / divisor;
-  const std::size_t validation = kValidationRows / divisor;
+  const std::size_t train = sizes.train / divisor;
+  const std::size_t held_out = sizes.held_out / divisor;
   dataset.train = make_rows(stream, 0, train, columns, make);
-  dataset.validation = make_rows(stream, train, validation, columns, make);
-  dataset.test = make_rows(stream, train + validation, kTestRows / divisor, columns, make);
+  dataset.validation = make_rows(stream, train, held_out, columns, make);
+  dataset.test = make_rows(stream, train + held_out, held_out, columns, make);
 }
 
 void fill_uniform(std::vector<float>& features, Draws& draws) {
@@ -91,7 +96,7 @@ Json example_space() {
 
 // ---- data sets ----------------------------------------------------------------------------------------------------------------
 
-RealDataset bank(const std::string& path) {
+RealDataset bank(const std::string& path, const Sizes& sizes) {
   RealDataset dataset{"bank",
                       "the data and the search space of examples/direct-marketing",
                       "auc",
@@ -107,7 +112,7 @@ RealDataset bank(const std::string& path) {
   spec.label = "y";
   spec.positive = "yes";
   spec.drop = {"duration", "emp.var.rate", "cons.price.idx", "cons.conf.idx", "euribor3m", "nr.employed"};
-  spec.validation = SplitSpec{.fraction = kBankHeldOut, .seed = 1};
+  spec.validation = SplitSpec{.fraction = sizes.bank_held_out, .seed = 1};
   auto tables = workers::load_tables(spec);
   if (!tables) throw std::runtime_error(describe(tables.error()));
   dataset.train = std::move(tables->train);
@@ -123,7 +128,7 @@ RealDataset bank(const std::string& path) {
   return dataset;
 }
 
-RealDataset interactions() {
+RealDataset interactions(const Sizes& sizes) {
   RealDataset dataset{"interactions",
                       "30 features, of which five matter, and those only together",
                       "logloss",
@@ -133,7 +138,7 @@ RealDataset interactions() {
                       {},
                       {},
                       {}};
-  make_splits(dataset, 30, [](std::vector<float>& x, Draws& draws) {
+  make_splits(dataset, sizes, 30, [](std::vector<float>& x, Draws& draws) {
     fill_uniform(x, draws);
     const double first = (x[0] > 0.5F) != (x[1] > 0.4F) ? 1.6 : -1.6;
     const double second = x[2] > 0.6F && x[3] < 0.7F ? 2.0 : -0.7;
@@ -143,7 +148,7 @@ RealDataset interactions() {
   return dataset;
 }
 
-RealDataset friedman() {
+RealDataset friedman(const Sizes& sizes) {
   RealDataset dataset{"friedman",
                       "Friedman's function of five of ten features, noise of deviation 1",
                       "rmse",
@@ -153,7 +158,7 @@ RealDataset friedman() {
                       {},
                       {},
                       {}};
-  make_splits(dataset, 10, [](std::vector<float>& x, Draws& draws) {
+  make_splits(dataset, sizes, 10, [](std::vector<float>& x, Draws& draws) {
     fill_uniform(x, draws);
     const double value = 10 * std::sin(std::numbers::pi * x[0] * x[1]) + 20 * std::pow(x[2] - 0.5, 2) + 10 * x[3] + 5 * x[4];
     return static_cast<float>(value + draws.normal());
@@ -161,7 +166,7 @@ RealDataset friedman() {
   return dataset;
 }
 
-RealDataset noise() {
+RealDataset noise(const Sizes& sizes) {
   RealDataset dataset{"noise",
                       "20 features, a weak smooth signal, four fifths of the variance noise",
                       "rmse",
@@ -171,7 +176,7 @@ RealDataset noise() {
                       {},
                       {},
                       {}};
-  make_splits(dataset, 20, [](std::vector<float>& x, Draws& draws) {
+  make_splits(dataset, sizes, 20, [](std::vector<float>& x, Draws& draws) {
     for (float& feature : x) feature = static_cast<float>(draws.normal());
     const double signal = 0.6 * x[0] - 0.4 * x[1] + 0.5 * std::sin(2 * x[2]) + 0.4 * x[3] * x[4] + 0.1 * x[5];
     return static_cast<float>(signal + 2 * draws.normal());
@@ -179,7 +184,7 @@ RealDataset noise() {
   return dataset;
 }
 
-RealDataset classes() {
+RealDataset classes(const Sizes& sizes) {
   RealDataset dataset{"classes",
                       "six classes in 12 features, each around two centres that overlap",
                       "mlogloss",
@@ -190,7 +195,7 @@ RealDataset classes() {
                       {},
                       {}};
   make_splits(
-      dataset, 12,
+      dataset, sizes, 12,
       [](std::vector<float>& x, Draws& draws) {
         const std::size_t label = draws.below(6);
         const std::size_t centre = label * 2 + draws.below(2);
@@ -205,7 +210,7 @@ RealDataset classes() {
 }
 
 // Rows in queries of 15; what is relevant depends on the query.
-RealDataset ranking() {
+RealDataset ranking(const Sizes& sizes) {
   RealDataset dataset{"ranking",
                       "queries of 15 documents, five grades that depend on the query",
                       "ndcg@10",
@@ -216,8 +221,6 @@ RealDataset ranking() {
                       {},
                       {}};
   constexpr std::size_t kDocuments = 15;
-  constexpr std::size_t kQueriesTrain = 110;
-  constexpr std::size_t kQueriesHeldOut = 130;
   const auto queries = [&](std::size_t first, std::size_t count) {
     std::size_t row = first * kDocuments;
     Table table = make_rows(stable_hash(dataset.name), row, count * kDocuments, 16, [&](std::vector<float>& x, Draws& draws) {
@@ -230,13 +233,13 @@ RealDataset ranking() {
     table.query_sizes.assign(count, kDocuments);
     return table;
   };
-  dataset.train = queries(0, kQueriesTrain);
-  dataset.validation = queries(kQueriesTrain, kQueriesHeldOut);
-  dataset.test = queries(kQueriesTrain + kQueriesHeldOut, kQueriesHeldOut);
+  dataset.train = queries(0, sizes.queries_train);
+  dataset.validation = queries(sizes.queries_train, sizes.queries_held_out);
+  dataset.test = queries(sizes.queries_train + sizes.queries_held_out, sizes.queries_held_out);
   return dataset;
 }
 
-RealDataset imbalance() {
+RealDataset imbalance(const Sizes& sizes) {
   RealDataset dataset{"imbalance",
                       "one positive row in 14, marked by thresholds of several features",
                       "aucpr",
@@ -247,7 +250,7 @@ RealDataset imbalance() {
                       {},
                       {}};
   dataset.search_space["scale_pos_weight"] = number("float", 1, 30, "log");
-  make_splits(dataset, 15, [](std::vector<float>& x, Draws& draws) {
+  make_splits(dataset, sizes, 15, [](std::vector<float>& x, Draws& draws) {
     fill_uniform(x, draws);
     const double marks = (x[0] > 0.7F) + (x[1] < 0.3F) + (x[2] * x[3] > 0.4F) + 0.8 * (x[4] > 0.5F) + 0.6 * (x[5] > x[6]);
     return draws.unit() < sigmoid(1.9 * marks - 7.2) ? 1.F : 0.F;
@@ -257,15 +260,16 @@ RealDataset imbalance() {
 
 }  // namespace
 
-std::vector<RealDataset> real_datasets(const std::string& bank_csv) {
+std::vector<RealDataset> real_datasets(const std::string& bank_csv, bool large) {
+  const Sizes& sizes = large ? kLarge : kSmall;
   std::vector<RealDataset> datasets;
-  datasets.push_back(bank(bank_csv));
-  datasets.push_back(interactions());
-  datasets.push_back(friedman());
-  datasets.push_back(noise());
-  datasets.push_back(classes());
-  datasets.push_back(ranking());
-  datasets.push_back(imbalance());
+  datasets.push_back(bank(bank_csv, sizes));
+  datasets.push_back(interactions(sizes));
+  datasets.push_back(friedman(sizes));
+  datasets.push_back(noise(sizes));
+  datasets.push_back(classes(sizes));
+  datasets.push_back(ranking(sizes));
+  datasets.push_back(imbalance(sizes));
   return datasets;
 }
 

@@ -24,7 +24,8 @@ struct RealDataset {
   workers::Table test;
 };
 
-// `bank_csv`: a file of examples/direct-marketing/generate.py. Throws std::runtime_error where it cannot be read.
-std::vector<RealDataset> real_datasets(const std::string& bank_csv);
+// `bank_csv`: a file of examples/direct-marketing/generate.py, or the public one of that form. `large`: more rows to train on,
+// 12,000 instead of 1,600, of bank three fifths of the file. Throws std::runtime_error where it cannot be read.
+std::vector<RealDataset> real_datasets(const std::string& bank_csv, bool large = false);
 
 }  // namespace tuneband

@@ -23,6 +23,7 @@ struct Arguments {
   std::vector<std::string> only;
   int configurations = 320;
   double shrinkage_max = kShrinkageMax;
+  bool large = false;
 };
 
 std::string header_of(const RealDataset& dataset) {
@@ -101,8 +102,9 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--only", arguments.only, "Only these data sets");
   app.add_option("--configurations", arguments.configurations, "Of each data set");
   app.add_option("--shrinkage-max", arguments.shrinkage_max, "trainer.shrinkage_max of the fidelity `shrinkage`");
+  app.add_flag("--large", arguments.large, "Data sets of more rows");
   return tuneband::run_program(app, argument_count, argument_values, [&] {
-    for (const auto& dataset : tuneband::real_datasets(arguments.bank)) {
+    for (const auto& dataset : tuneband::real_datasets(arguments.bank, arguments.large)) {
       const bool wanted = arguments.only.empty() || std::ranges::find(arguments.only, dataset.name) != arguments.only.end();
       if (wanted) tuneband::record(dataset, arguments);
     }

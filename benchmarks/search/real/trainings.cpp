@@ -49,7 +49,7 @@ std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices
     if (auto trained = booster.train_round(static_cast<int>(round)); !trained)
       throw std::runtime_error(describe(trained.error()));
     const auto metrics = checked(booster.evaluate(static_cast<int>(round), sets));
-    curve.push_back({metrics.at(0).second, metrics.at(1).second});
+    curve.push_back({round + 1, metrics.at(0).second, metrics.at(1).second});
   }
   return curve;
 }
