@@ -11,6 +11,17 @@ namespace tuneband::test {
 
 namespace {
 
+// What the sampler proposed may go on with a smaller learning rate.
+bool same_but_for_finer_steps(const TrialRow& before, const TrialRow& after) {
+  if (before.configuration == after.configuration) return true;
+  const auto eta = after.configuration.find("eta");
+  if (eta == after.configuration.end() || after.origin != kOfSampler) return false;
+  Configuration with_the_former = after.configuration;
+  with_the_former["eta"] = before.configuration.at("eta");
+  return with_the_former == before.configuration &&
+         std::get<double>(eta->second) < std::get<double>(before.configuration.at("eta"));
+}
+
 void require(bool holds, const std::string& sentence) {
   if (!holds) throw Broken(sentence);
 }
@@ -143,7 +154,7 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
     require(allowed(old.state, after.state),
             name + " goes from " + std::string(to_string(old.state)) + " to " + std::string(to_string(after.state)));
     require(!ended(old.state) || old == after, name + " changes after its end");
-    require(old.configuration == after.configuration && old.bracket == after.bracket, name + " becomes another one");
+    require(same_but_for_finer_steps(old, after) && old.bracket == after.bracket, name + " becomes another one");
     require(after.rung >= old.rung && after.objective_resource >= old.objective_resource, name + " goes down a rung");
     const bool anew = facts.spec.scheduler.restarts && after.rung > old.rung;
     require(anew || after.checkpoint_resource >= old.checkpoint_resource, name + " loses a checkpoint");
@@ -294,12 +305,15 @@ void Invariants::check_ended_job(const RowStore& rows, JobId id) const {
     if (!best_anywhere || better(*best_anywhere)) best_anywhere = decision.value;
     const bool first_of_equals = best && *decision.value == best->value && !facts.spec.more_objectives.empty() &&
                                  facts.spec.more_objectives[0].better(decision.more_values[0], second_value);
-    if (decision.resource == facts.spec.scheduler.max_resource && (!best || better(best->value) || first_of_equals)) {
+    const bool may_be_best = facts.spec.keeps_best || decision.resource == facts.spec.scheduler.max_resource;
+    if (may_be_best && (!best || better(best->value) || first_of_equals)) {
       best = BestRow{decision.trial.number, decision.resource, *decision.value};
       if (!decision.more_values.empty()) second_value = decision.more_values[0];
     }
   }
-  require(job.best == best, name + " has another best trial than its decisions say");
+  // Of equal values at several rungs the decisions do not say which came first.
+  const bool same_best = facts.spec.keeps_best && job.best && best ? job.best->value == best->value : job.best == best;
+  require(same_best, name + " has another best trial than its decisions say");
   require(job.best_anywhere.has_value() == best_anywhere.has_value() &&
               (!best_anywhere || job.best_anywhere->value == *best_anywhere),
           name + " has another best value anywhere than its decisions say");

@@ -18,6 +18,14 @@ constexpr std::int64_t kFrozenMsMax = 60'000;
 constexpr double kLevels = 32;  // of values: few enough for ties
 constexpr double kNoise = 0.4;  // share of a value that each resource has for itself: the order of trials often stays, not always
 
+// Of trials that keep their best resource: some resource on the way, as if the best value had come there.
+ReportedObservation kept_of(const Assignment& assignment, double not_finite_share) {
+  const std::uint64_t seed = stable_hash(to_json(assignment.configuration).dump());
+  const double share = random_unit(seed, {6, static_cast<std::uint64_t>(assignment.until_resource)});
+  const auto resource = 1 + static_cast<std::int64_t>(share * static_cast<double>(assignment.until_resource));
+  return {resource, {{"value", objective_value(assignment.configuration, resource, not_finite_share)}}};
+}
+
 }  // namespace
 
 double objective_value(const Configuration& configuration, std::int64_t resource, double not_finite_share) {
@@ -63,6 +71,7 @@ WorkerSynced SimulatedWorker::message() const {
     report.checkpoint_resource = run_->checkpoint;
     report.training_ms = run_->training_ms;
     report.exit = run_->exit;
+    if (run_->exit == ExitClass::completed) report.kept = kept_of(run_->assignment, faults_.value_is_not_finite);
     report.message = run_->message;
     report.files_epoch = run_->files_epoch;
     message.report = std::move(report);
