@@ -6,6 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/job_file.hpp"
 #include "cli/format.hpp"
+#include "scheduler/finer_steps.hpp"
 #include "scheduler/forecast.hpp"
 #include "scheduler/plan.hpp"
 
@@ -83,6 +84,8 @@ Finished show_plan(Console& console, const PlanOptions& options) {
   if (spec.scheduler.early_end)
     console.field("", "less where trainings to the end are ended early, which depends on their curves");
   if (plan.restarts && plan.ladder.size() > 1) console.field("rungs", "each is a training of its own, from nothing");
+  if (plan.ladder.size() > 1 && FinerSteps::of(spec))
+    console.field("", "a trial whose best round came early goes on with a smaller learning rate");
   if (spec.early_work < 1) {
     console.field("", fmt::format("below {} with fewer folds, which takes {} of the time",
                                   format_resource(spec.scheduler.max_resource, unit), format_percent(spec.early_work, 1)));
