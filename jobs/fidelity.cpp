@@ -97,10 +97,10 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.is_object() || member(trainer, "type") != "xgboost") return;
   if (!trainer.contains("fidelity")) trainer["fidelity"] = tunes_eta_of_trees(document) ? "shrinkage" : "prefix";
   if (!trainer.contains("keep")) trainer["keep"] = can_keep_best(document) ? "best" : "last";
-  if (trainer["fidelity"] == "shrinkage" && !trainer.contains("shrinkage_max")) trainer["shrinkage_max"] = kShrinkageMax;
-  if (trainer["fidelity"] == "shrinkage" && !trainer.contains("finer_steps"))
-    trainer["finer_steps"] = trainer["keep"] == "best" && takes_finer_steps(document);
-  if (trainer["fidelity"] == "shrinkage" && document.contains("scheduler")) write_scheduler_defaults(document["scheduler"]);
+  if (trainer["fidelity"] != "shrinkage") return;
+  if (!trainer.contains("shrinkage_max")) trainer["shrinkage_max"] = kShrinkageMax;
+  if (!trainer.contains("finer_steps")) trainer["finer_steps"] = trainer["keep"] == "best" && takes_finer_steps(document);
+  if (document.contains("scheduler")) write_scheduler_defaults(document["scheduler"]);
 }
 
 void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {

@@ -18,9 +18,11 @@ constexpr std::int64_t kFrozenMsMax = 60'000;
 constexpr double kLevels = 32;  // of values: few enough for ties
 constexpr double kNoise = 0.4;  // share of a value that each resource has for itself: the order of trials often stays, not always
 
+std::uint64_t seed_of(const Configuration& configuration) { return stable_hash(to_json(configuration).dump()); }
+
 // Of trials that keep their best resource: some resource on the way, as if the best value had come there.
 ReportedObservation kept_of(const Assignment& assignment, double not_finite_share) {
-  const std::uint64_t seed = stable_hash(to_json(assignment.configuration).dump());
+  const std::uint64_t seed = seed_of(assignment.configuration);
   const double share = random_unit(seed, {6, static_cast<std::uint64_t>(assignment.until_resource)});
   const auto resource = 1 + static_cast<std::int64_t>(share * static_cast<double>(assignment.until_resource));
   return {resource, {{"value", objective_value(assignment.configuration, resource, not_finite_share)}}};
@@ -29,7 +31,7 @@ ReportedObservation kept_of(const Assignment& assignment, double not_finite_shar
 }  // namespace
 
 double objective_value(const Configuration& configuration, std::int64_t resource, double not_finite_share) {
-  const std::uint64_t seed = stable_hash(to_json(configuration).dump());
+  const std::uint64_t seed = seed_of(configuration);
   const auto counter = static_cast<std::uint64_t>(resource);
   if (random_unit(seed, {1, counter}) < not_finite_share) {
     return random_unit(seed, {2, counter}) < 0.5 ? std::numeric_limits<double>::quiet_NaN()
@@ -40,7 +42,7 @@ double objective_value(const Configuration& configuration, std::int64_t resource
 }
 
 double cost_value(const Configuration& configuration, std::int64_t resource) {
-  const std::uint64_t seed = stable_hash(to_json(configuration).dump());
+  const std::uint64_t seed = seed_of(configuration);
   return std::floor(random_unit(seed, {4, static_cast<std::uint64_t>(resource)}) * kLevels) / kLevels;
 }
 
