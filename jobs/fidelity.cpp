@@ -61,7 +61,7 @@ double learnt(double eta, double rounds) { return -std::expm1(rounds * std::log1
 std::string percent(double share) { return format_number(std::round(100 * share)) + " %"; }
 
 // Who asks for draws, or lists what may run, gets just that: what no sampler learns from stays as it is.
-bool takes_finer_steps(const Json& document) {
+bool adapts_eta(const Json& document) {
   const Json& type = member(member(document, "sampler"), "type");
   const bool learns = type != "random" && type != "grid" && type != "sobol";
   const Json* eta = find_documented(member(document, "search_space"), "eta");
@@ -99,7 +99,7 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.contains("keep")) trainer["keep"] = can_keep_best(document) ? "best" : "last";
   if (trainer["fidelity"] != "shrinkage") return;
   if (!trainer.contains("shrinkage_max")) trainer["shrinkage_max"] = kShrinkageMax;
-  if (!trainer.contains("finer_steps")) trainer["finer_steps"] = trainer["keep"] == "best" && takes_finer_steps(document);
+  if (!trainer.contains("adapt_eta")) trainer["adapt_eta"] = trainer["keep"] == "best" && adapts_eta(document);
   if (document.contains("scheduler")) write_scheduler_defaults(document["scheduler"]);
 }
 
@@ -122,7 +122,7 @@ void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {
   }
   const auto most = rounds.get<double>();
   const double share = learnt(eta->min, most);
-  if (eta->min == 0 || share >= kLearntMin) return;
+  if (eta->min == 0 || share >= kLearntMin || member(trainer, "adapt_eta") == true) return;
   const double least = -std::expm1(std::log1p(-kLearntMin) / most);
   diagnostics.warning(
       join_path(eta_path(document, domain), "min"),

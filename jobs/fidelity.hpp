@@ -14,7 +14,7 @@ enum class Fidelity {
 
 // Writes into a job's document as it was submitted what its trainer has where the document is silent, so that a stored document
 // means the same to later versions: `trainer.fidelity`, `trainer.keep`; and with `shrinkage` `trainer.shrinkage_max`,
-// `trainer.finer_steps`, `scheduler.min_resource` and, of `auto`, `scheduler.rung_audit`. Faults are left for the checks that
+// `trainer.adapt_eta`, `scheduler.min_resource` and, of `auto`, `scheduler.rung_audit`. Faults are left for the checks that
 // follow.
 void write_trainer_defaults(Json& document);
 

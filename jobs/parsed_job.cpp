@@ -123,8 +123,8 @@ ParsedJob parse_job_document(Json document, const std::string& base_dir, Diagnos
                   diagnostics, job.spec.replicas.back());
   }
   const auto* trees = std::get_if<XgboostSpec>(&job.trainer);
-  if (trees != nullptr && trees->finer_steps && !job.spec.candidates.empty()) {
-    diagnostics.error("trainer.finer_steps", "changes configurations, and only those of `candidates` may run", "leave it out");
+  if (trees != nullptr && trees->adapt_eta && !job.spec.candidates.empty()) {
+    diagnostics.error("trainer.adapt_eta", "changes configurations, and only those of `candidates` may run", "leave it out");
   }
   if (!diagnostics.ok()) return job;
   job.canonical = document.dump();

@@ -207,13 +207,13 @@ void check_keep(const XgboostSpec& spec, const std::vector<JobParameter>& parame
 }
 
 // What is changed as a trial goes on is a learning rate that is tuned, by the round that the trial keeps.
-void check_finer_steps(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
-  if (!spec.finer_steps) return;
+void check_eta_adaptation(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, Diagnostics& diagnostics) {
+  if (!spec.adapt_eta) return;
   const JobParameter* eta = find_parameter(parameters, "eta");
   if (eta == nullptr || eta->tuned == nullptr || !eta->tuned->real) {
-    diagnostics.error("trainer.finer_steps", "needs a learning rate in the search space, as a float", "leave it out");
+    diagnostics.error("trainer.adapt_eta", "needs a learning rate in the search space, as a float", "leave it out");
   } else if (!spec.keep_best) {
-    diagnostics.error("trainer.finer_steps", "goes by a trial's best round, and `keep` is last", "leave it out, or use best");
+    diagnostics.error("trainer.adapt_eta", "goes by a trial's best round, and `keep` is last", "leave it out, or use best");
   }
 }
 
@@ -380,7 +380,7 @@ void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, c
   check_resume(parameters, diagnostics);
   check_fidelity(spec, parameters, diagnostics);
   check_keep(spec, parameters, diagnostics);
-  check_finer_steps(spec, parameters, diagnostics);
+  check_eta_adaptation(spec, parameters, diagnostics);
   check_categories(spec, parameters, diagnostics);
   if (replicas_max > 1) check_distribution(spec, parameters, objective_metric, replicas_max, diagnostics);
 

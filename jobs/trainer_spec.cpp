@@ -338,9 +338,9 @@ XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir) {
   if (spec.fidelity != Fidelity::shrinkage && reader.has("shrinkage_max")) {
     reader.diagnostics().error(reader.path_to("shrinkage_max"), "is only for the fidelity `shrinkage`");
   }
-  spec.finer_steps = reader.boolean_or("finer_steps", false);
-  if (spec.fidelity != Fidelity::shrinkage && reader.has("finer_steps")) {
-    reader.diagnostics().error(reader.path_to("finer_steps"), "is only for the fidelity `shrinkage`, whose rungs begin anew");
+  spec.adapt_eta = reader.boolean_or("adapt_eta", false);
+  if (spec.fidelity != Fidelity::shrinkage && reader.has("adapt_eta")) {
+    reader.diagnostics().error(reader.path_to("adapt_eta"), "is only for the fidelity `shrinkage`, whose rungs begin anew");
   }
   if (spec.fidelity != Fidelity::shrinkage && spec.data.early_folds() < spec.data.folds()) {
     reader.diagnostics().error(reader.path_to("data.folds.early"), "is only for the fidelity `shrinkage`, whose rungs begin anew",

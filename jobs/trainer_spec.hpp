@@ -87,7 +87,7 @@ struct XgboostSpec {
   // What a document that says nothing means, of versions that knew nothing else.
   Fidelity fidelity = Fidelity::prefix;
   double shrinkage_max = std::numeric_limits<double>::infinity();  // shrunk_eta()
-  bool finer_steps = false;  // a trial whose best round came early goes on with a smaller learning rate: finer_eta()
+  bool adapt_eta = false;  // trials go on with the learning rate that their curves call for: adapted_eta()
 };
 
 struct MetricPattern {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/check.hpp"
+#include "scheduler/eta_adaptation.hpp"
 
 namespace tuneband {
 
@@ -122,7 +123,9 @@ double unit_position(const Domain& domain, const Value& value) {
 
 std::unique_ptr<Sampler> make_sampler(const JobSpec& spec, std::optional<SamplerType> type) {
   const SamplerSpec chosen = type ? SamplerSpec{.type = *type, .seed = spec.sampler.seed} : spec.sampler;
-  auto sampler = make_sampler(chosen, spec.search_space, trees_trainer(spec));
+  const auto adaptation = EtaAdaptation::of(spec);
+  const SearchSpace space = adaptation ? adaptation->space_of_new_trials(spec.search_space) : spec.search_space;
+  auto sampler = make_sampler(chosen, space, trees_trainer(spec));
   if (spec.candidates.empty()) return sampler;
   return std::make_unique<CandidateSampler>(spec, std::move(sampler));
 }

@@ -95,7 +95,7 @@ bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband |
 }  // namespace
 
 Job::Job(JobRow row, std::shared_ptr<const JobSpec> spec)
-    : row_(std::move(row)), spec_(std::move(spec)), suggester_(spec_), finer_steps_(FinerSteps::of(*spec_)) {
+    : row_(std::move(row)), spec_(std::move(spec)), suggester_(spec_), eta_adaptation_(EtaAdaptation::of(*spec_)) {
   if (!spec_->more_objectives.empty()) scalarisation_.emplace(*spec_, decisions_);
   const auto most = std::min<std::int64_t>(trials_bound(*spec_).value_or(kTrialsMax), kTrialsMax);
   policy_ = make_policy(spec_->scheduler, spec_->objective.goal, static_cast<int>(most));
@@ -823,13 +823,13 @@ bool Job::better_of_equals(const TrialRow& trial, const BestRow& best) const {
 }
 
 // What the user enqueued stays as it is.
-std::string Job::take_finer_steps(TrialRow& trial) {
-  if (!finer_steps_ || trial.origin != kOfSampler) return "";
-  auto finer = finer_steps_->of_trial(trial);
-  if (!finer) return "";
-  trial.configuration = std::move(finer->configuration);
+std::string Job::adapt_eta(TrialRow& trial) {
+  if (!eta_adaptation_ || trial.origin != kOfSampler) return "";
+  auto change = eta_adaptation_->of_trial(trial);
+  if (!change) return "";
+  trial.configuration = std::move(change->configuration);
   suggester_.reconfigure(trial.id.number, trial.configuration);
-  return std::move(finer->why);
+  return std::move(change->why);
 }
 
 void Job::apply(const std::vector<Decision>& decisions, Timestamp now, const std::string& early) {
@@ -856,7 +856,7 @@ void Job::apply(const std::vector<Decision>& decisions, Timestamp now, const std
       row.rule = std::string(kStoppedByTheUser) + " before it reached this rung";
     if (ended(trial.state)) continue;  // failed, or the user stopped it
     if (row.verdict == Verdict::promoted) {
-      row.note = take_finer_steps(trial);
+      row.note = adapt_eta(trial);
       record(EventKind::trial_promoted, trial, row.note);
     }
     if (row.verdict == Verdict::completed) end_trial(trial, TrialState::completed, now);

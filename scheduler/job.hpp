@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "scheduler/early_end.hpp"
+#include "scheduler/eta_adaptation.hpp"
 #include "scheduler/events.hpp"
-#include "scheduler/finer_steps.hpp"
 #include "scheduler/policies/policy.hpp"
 #include "scheduler/rows.hpp"
 #include "scheduler/scalarisation.hpp"
@@ -171,7 +171,7 @@ class Job {
   static Use use_of(const TrialRow& trial);
   // `early`: why its training was ended before its end, if it was; what its policy takes for completed is stopped then.
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now, const std::string& early = {});
-  std::string take_finer_steps(TrialRow& trial);
+  std::string adapt_eta(TrialRow& trial);
   void apply(const std::vector<Decision>& decisions, Timestamp now, const std::string& early = {});
   void end_trial(TrialRow& trial, TrialState state, Timestamp now, const std::string& why = {});
   void note_objectives(TrialRow& trial, const Metrics& metrics);
@@ -191,14 +191,14 @@ class Job {
   std::shared_ptr<const JobSpec> spec_;
   Suggester suggester_;
   std::unique_ptr<Policy> policy_;
-  std::optional<Work> begun_;                   // a new trial, taken from the policy and still without a configuration
-  std::optional<SuggestionWanted> wanted_;      // for it, since take_wanted()
-  std::optional<Suggestion> suggestion_;        // for it
-  bool asking_ = false;                         // the model, for the next step
-  std::optional<Suggestion> step_;              // its answer, where there is one
-  std::optional<Scalarisation> scalarisation_;  // of several objectives
-  std::optional<EarlyEnd> early_end_;           // of jobs that end full trainings early
-  std::optional<FinerSteps> finer_steps_;       // of jobs whose trials go on with them
+  std::optional<Work> begun_;                    // a new trial, taken from the policy and still without a configuration
+  std::optional<SuggestionWanted> wanted_;       // for it, since take_wanted()
+  std::optional<Suggestion> suggestion_;         // for it
+  bool asking_ = false;                          // the model, for the next step
+  std::optional<Suggestion> step_;               // its answer, where there is one
+  std::optional<Scalarisation> scalarisation_;   // of several objectives
+  std::optional<EarlyEnd> early_end_;            // of jobs that end full trainings early
+  std::optional<EtaAdaptation> eta_adaptation_;  // of jobs whose trials follow their curves
   std::vector<TrialRow> trials_;
   std::map<int, SegmentRow> segments_;              // the last one of trials that run, or are pending since a loss
   std::vector<DecisionRow> decisions_;              // by sequence

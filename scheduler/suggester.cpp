@@ -6,6 +6,7 @@
 
 #include "core/check.hpp"
 #include "scheduler/candidates.hpp"
+#include "scheduler/eta_adaptation.hpp"
 #include "scheduler/plan.hpp"
 
 namespace tuneband {
@@ -19,6 +20,15 @@ std::string why_instead(const MemoryBound& memory, const Configuration& refused,
                         const Configuration& instead) {
   return memory.describe(refused) + " was drawn, and " + trials_in_words(by) +
          " ran out of memory with no more: " + memory.describe(instead) + " instead";
+}
+
+// Results of earlier jobs, of learning rates with which this one's trials begin.
+std::vector<PriorObservation> priors_of(const JobSpec& spec) {
+  std::vector<PriorObservation> priors = spec.priors;
+  if (const auto adaptation = EtaAdaptation::of(spec)) {
+    for (PriorObservation& prior : priors) prior.configuration = adaptation->as_of_a_new_trial(std::move(prior.configuration));
+  }
+  return priors;
 }
 
 }  // namespace
@@ -35,7 +45,7 @@ Suggester::Learned::Learned(std::shared_ptr<const JobSpec> of) : spec(std::move(
 
 void Suggester::Learned::begin_anew() {
   history = History(ladder(spec->scheduler));
-  history.add_priors(spec->priors);
+  history.add_priors(priors_of(*spec));
   memory = memory_bound_of(*spec);
   sampler = make_sampler(*spec);
   random = make_sampler(*spec, SamplerType::random);

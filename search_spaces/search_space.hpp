@@ -91,6 +91,8 @@ class SearchSpace {
   const Parameter* find(const std::string& name) const;
   // Without a condition, and of a new name.
   void add(Parameter parameter);
+  // Of a parameter that it has, on whose values no condition rests.
+  void replace_domain(const std::string& name, Domain domain);
 
   // `unit(parameter index)` gives u in [0, 1) for each active parameter.
   template <class Unit>

@@ -5,23 +5,28 @@
 
 namespace tuneband {
 
+double eta_of_shrinkage(double shrinkage, std::int64_t rounds) { return -std::expm1(-shrinkage / static_cast<double>(rounds)); }
+
 double shrunk_eta(double eta, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max) {
   if (rounds == max_rounds || !(eta > 0 && eta < 1)) return eta;
   const double shrinkage = std::min(-static_cast<double>(max_rounds) * std::log1p(-eta), shrinkage_max);
-  return std::max(eta, -std::expm1(-shrinkage / static_cast<double>(rounds)));
+  return std::max(eta, eta_of_shrinkage(shrinkage, rounds));
 }
 
-std::optional<double> finer_eta(const EarlyBest& training) {
-  constexpr double kEarly = 0.75;       // of the rounds
-  constexpr double kWorthwhile = 0.85;  // of eta
+std::optional<double> adapted_eta(const BestRound& training) {
+  constexpr double kEarly = 0.75;  // of the rounds
+  constexpr double kBeyondEarly = 1.2;
+  constexpr double kBeyondLate = 1.5;
   constexpr double kHalfARound = 0.5;   // the best total lies between two rounds
+  constexpr double kWorthwhile = 0.85;  // of the one of the other, the larger
   const auto best = static_cast<double>(training.best);
-  if (!(training.eta > 0 && training.eta < 1) || best < 1 || best > kEarly * static_cast<double>(training.rounds))
-    return std::nullopt;
+  if (!(training.eta > 0 && training.eta < 1) || best < 1) return std::nullopt;
+  const bool early = best <= kEarly * static_cast<double>(training.rounds);
+  const double rounds = early ? kBeyondEarly * (best + kHalfARound) : kBeyondLate * best;
   const double rate = shrunk_eta(training.eta, training.rounds, training.max_rounds, training.shrinkage_max);
-  const double useful = -(best + kHalfARound) * std::log1p(-rate);
-  const double finer = -std::expm1(-useful / static_cast<double>(training.max_rounds));
-  return finer < kWorthwhile * training.eta ? std::optional(finer) : std::nullopt;
+  const double adapted = eta_of_shrinkage(-rounds * std::log1p(-rate), training.max_rounds);
+  const bool worthwhile = std::min(adapted, training.eta) < kWorthwhile * std::max(adapted, training.eta);
+  return worthwhile ? std::optional(adapted) : std::nullopt;
 }
 
 }  // namespace tuneband

@@ -17,22 +17,26 @@ namespace tuneband {
 // of 0 < eta < 1. 1 <= rounds <= max_rounds; shrinkage_max > 0.
 double shrunk_eta(double eta, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max);
 
-// Of a total shrinkage of 8 a three thousandth is left to learn. docs/search-measurements.md has the measurements.
-inline constexpr double kShrinkageMax = 8;
+// Of a total shrinkage of 12 next to nothing is left to learn. docs/search-measurements.md has the measurements.
+inline constexpr double kShrinkageMax = 12;
 
-// A training as above whose best round came early: it shrank more than was of use.
-struct EarlyBest {
+// The learning rate with which so many rounds shrink as much in total.
+double eta_of_shrinkage(double shrinkage, std::int64_t rounds);
+
+// Which of the rounds of a training as above was its best one.
+struct BestRound {
   double eta = 0;
   std::int64_t rounds = 0;
-  std::int64_t best = 0;  // from 1
+  std::int64_t best = 0;  // from 1; 0: not known
   std::int64_t max_rounds = 0;
   double shrinkage_max = kShrinkageMax;
 };
 
-// The learning rate with which `max_rounds` rounds shrink as much in total as that training had until half a round after its best
-// one: the same in smaller steps. Smaller steps to the same end are hardly ever worse (Friedman, "Greedy function approximation",
-// Annals of Statistics 29 (2001), section 5). Nothing where the best round came in the last quarter, where less than a seventh
-// would be taken off eta, and outside of 0 < eta < 1.
-std::optional<double> finer_eta(const EarlyBest& training);
+// The learning rate with which `max_rounds` rounds shrink in total as much as is of use by what that training says. Where its
+// best round came early it shrank too much: a fifth more than until half a round after that one, since smaller steps to the same
+// end are hardly ever worse (Friedman, "Greedy function approximation", Annals of Statistics 29 (2001), section 5) and come to
+// more. Where it came in the last quarter more might be better: half as much again. Nothing where the two rates differ by less
+// than a seventh, and outside of 0 < eta < 1.
+std::optional<double> adapted_eta(const BestRound& training);
 
 }  // namespace tuneband

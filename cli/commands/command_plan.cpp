@@ -6,7 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/job_file.hpp"
 #include "cli/format.hpp"
-#include "scheduler/finer_steps.hpp"
+#include "scheduler/eta_adaptation.hpp"
 #include "scheduler/forecast.hpp"
 #include "scheduler/plan.hpp"
 
@@ -47,6 +47,11 @@ std::string forecast_text(const Forecast& forecast, const PlanOptions& options, 
                      static_cast<std::int64_t>(forecast.wall_seconds_without_stopping + 0.5));
 }
 
+std::string learning_rate_text(const EtaAdaptation& adaptation) {
+  return fmt::format("new trials begin with {} {:.3g} to {:.3g}, and go on with what their curves call for",
+                     adaptation.parameter(), adaptation.of_new_trials().min, adaptation.of_new_trials().max);
+}
+
 }  // namespace
 
 Finished show_plan(Console& console, const PlanOptions& options) {
@@ -84,8 +89,8 @@ Finished show_plan(Console& console, const PlanOptions& options) {
   if (spec.scheduler.early_end)
     console.field("", "less where trainings to the end are ended early, which depends on their curves");
   if (plan.restarts && plan.ladder.size() > 1) console.field("rungs", "each is a training of its own, from nothing");
-  if (plan.ladder.size() > 1 && FinerSteps::of(spec))
-    console.field("", "a trial whose best round came early goes on with a smaller learning rate");
+  const auto adaptation = EtaAdaptation::of(spec);
+  if (plan.ladder.size() > 1 && adaptation) console.field("learning rate", learning_rate_text(*adaptation));
   if (spec.early_work < 1) {
     console.field("", fmt::format("below {} with fewer folds, which takes {} of the time",
                                   format_resource(spec.scheduler.max_resource, unit), format_percent(spec.early_work, 1)));

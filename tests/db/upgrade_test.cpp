@@ -209,6 +209,26 @@ TEST_P(UpgradeTest, IdsOfDeletedJobsAreNotUsedAgain) {
   EXPECT_EQ(store.load().jobs.back().id.value, snapshot.last_job_id + 1);
 }
 
+// Version 23 called it finer_steps.
+class UpgradeOfEtaAdaptation : public UpgradeTest {};
+
+TEST_P(UpgradeOfEtaAdaptation, AJobThatHadItHasItUnderItsName) {
+  {
+    Connection connection = Connection::open_to_write(path());
+    connection.execute("UPDATE jobs SET spec_json = json_set(spec_json, '$.trainer.finer_steps', json('true')) WHERE id = 1");
+    connection.execute("UPDATE jobs SET spec_json = json_set(spec_json, '$.trainer.finer_steps', json('false')) WHERE id = 2");
+  }
+  const Snapshot snapshot = Store::open(path()).load();
+  std::map<std::int64_t, Json> adapts;
+  for (const JobRow& job : snapshot.jobs) {
+    const Json trainer = Json::parse(job.spec_json)["trainer"];
+    EXPECT_FALSE(trainer.contains("finer_steps"));
+    if (trainer.contains("adapt_eta")) adapts[job.id.value] = trainer["adapt_eta"];
+  }
+  EXPECT_THAT(adapts, ::testing::UnorderedElementsAre(::testing::Pair(1, true), ::testing::Pair(2, false)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Version, UpgradeOfEtaAdaptation, ::testing::Values(23));
 INSTANTIATE_TEST_SUITE_P(Version, UpgradeOfFlags, ::testing::Values(7));
 INSTANTIATE_TEST_SUITE_P(Versions, UpgradeTest, ::testing::Range(1, static_cast<int>(migrations().size())));
 

@@ -104,22 +104,22 @@ TEST(TrainerDefaults, LimitTheTotalShrinkageOfShrinkageAlone) {
   EXPECT_EQ(limit({{"fidelity", "prefix"}}), Json());
 }
 
-TEST(TrainerDefaults, TakeFinerStepsWhereASamplerLearnsOfALearningRateAndTheBestRoundIsKept) {
-  const auto finer = [](const Json& overlay, Json trainer = {{"type", "xgboost"}}, const char* metric = "validation-auc") {
+TEST(TrainerDefaults, AdaptTheLearningRateWhereASamplerLearnsOfALearningRateAndTheBestRoundIsKept) {
+  const auto adapts = [](const Json& overlay, Json trainer = {{"type", "xgboost"}}, const char* metric = "validation-auc") {
     Json document = job_of({{"eta", kEta}}, {}, std::move(trainer));
     document["objective"] = {{"metric", metric}};
     document.merge_patch(overlay);
     write_trainer_defaults(document);
-    return document["trainer"].value("finer_steps", Json());
+    return document["trainer"].value("adapt_eta", Json());
   };
-  EXPECT_EQ(finer(Json::object()), true);
-  EXPECT_EQ(finer({{"sampler", {{"type", "tpe"}}}}), true);
-  for (const char* draws : {"random", "grid", "sobol"}) EXPECT_EQ(finer({{"sampler", {{"type", draws}}}}), false) << draws;
-  EXPECT_EQ(finer({{"candidates", Json::array()}}), false);
-  EXPECT_EQ(finer(Json::object(), {{"type", "xgboost"}}, "train-auc"), false);
-  EXPECT_EQ(finer({{"search_space", {{"eta", {{"type", "categorical"}}}}}}), false);
-  EXPECT_EQ(finer(Json::object(), {{"type", "xgboost"}, {"finer_steps", false}}), false);
-  EXPECT_EQ(finer(Json::object(), {{"type", "xgboost"}, {"fidelity", "prefix"}}), Json());
+  EXPECT_EQ(adapts(Json::object()), true);
+  EXPECT_EQ(adapts({{"sampler", {{"type", "tpe"}}}}), true);
+  for (const char* draws : {"random", "grid", "sobol"}) EXPECT_EQ(adapts({{"sampler", {{"type", draws}}}}), false) << draws;
+  EXPECT_EQ(adapts({{"candidates", Json::array()}}), false);
+  EXPECT_EQ(adapts(Json::object(), {{"type", "xgboost"}}, "train-auc"), false);
+  EXPECT_EQ(adapts({{"search_space", {{"eta", {{"type", "categorical"}}}}}}), false);
+  EXPECT_EQ(adapts(Json::object(), {{"type", "xgboost"}, {"adapt_eta", false}}), false);
+  EXPECT_EQ(adapts(Json::object(), {{"type", "xgboost"}, {"fidelity", "prefix"}}), Json());
 }
 
 Json scheduler_of(Json scheduler, const char* fidelity = "shrinkage") {
@@ -179,6 +179,8 @@ TEST(FidelityWarning, IsOfRoundsTooFewForTheLeastLearningRate) {
                                                   HasSubstr("only 8 %"), HasSubstr("raise it to about 0.028"))));
   EXPECT_THAT(warnings_of(job_of({{"eta", {{"min", 0.03}, {"max", 1}}}})), IsEmpty());
   EXPECT_THAT(warnings_of(job_of({{"eta", {{"min", -1}, {"max", 3}}}})), IsEmpty());  // faults that others tell
+  const Json adapts{{"type", "xgboost"}, {"adapt_eta", true}};                        // no trial begins with so small a one
+  EXPECT_THAT(warnings_of(job_of({{"eta", {{"min", 0.001}, {"max", 1}}}}, {}, adapts)), IsEmpty());
 }
 
 TEST(FidelityWarning, IsOfPrefixesFromTwoRoundsOnAndOfMoreThanThreeTimesTheLeastRate) {

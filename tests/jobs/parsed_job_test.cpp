@@ -185,15 +185,15 @@ TEST(ParsedJob, WhatReadersKeepIsWithoutTheListsOfConfigurations) {
   EXPECT_EQ(kept->plan.trials, 5);
 }
 
-TEST(ParsedJob, FinerStepsAreNotForAListOfWhatMayRun) {
+TEST(ParsedJob, EtaAdaptationIsNotForAListOfWhatMayRun) {
   Json document = xgboost_document();
   document["candidates"] = {{{"eta", 0.1}, {"max_depth", 2}, {"tree_method", "hist"}}};
   Diagnostics found;
-  EXPECT_EQ(Json::parse(parse_job(document.dump(), "/data", found).canonical)["trainer"]["finer_steps"], false);
-  document["trainer"]["finer_steps"] = true;
+  EXPECT_EQ(Json::parse(parse_job(document.dump(), "/data", found).canonical)["trainer"]["adapt_eta"], false);
+  document["trainer"]["adapt_eta"] = true;
   parse_job(document.dump(), "/data", found);
   ASSERT_EQ(found.errors().size(), 1U);
-  EXPECT_EQ(found.errors().front().path, "trainer.finer_steps");
+  EXPECT_EQ(found.errors().front().path, "trainer.adapt_eta");
 }
 
 TEST(ParsedJob, WhatIsNoDocumentIsNotRead) {

@@ -386,18 +386,18 @@ TEST(TrainerCheck, WhatIsForTreesIsRefusedWhereTheBoosterMayBeAnother) {
   }
 }
 
-TEST(TrainerCheck, FinerStepsNeedALearningRateThatIsTunedAndTheBestRound) {
+TEST(TrainerCheck, EtaAdaptationNeedsALearningRateThatIsTunedAndTheBestRound) {
   Json json = xgboost();
-  json.update({{"fidelity", "shrinkage"}, {"finer_steps", true}, {"keep", "best"}});
+  json.update({{"fidelity", "shrinkage"}, {"adapt_eta", true}, {"keep", "best"}});
   const auto found = [&json](const TunedParameter& tuned) { return check(json, {tuned}).errors; };
   const auto range = [](const char* name, bool real) { return TunedParameter{name, true, real, 0.1, 0.5, {}}; };
   EXPECT_THAT(found(range("eta", true)), IsEmpty());
   EXPECT_THAT(found(range("learning_rate", true)), IsEmpty());
-  const auto needs = ElementsAre(StartsWith("trainer.finer_steps: needs a learning rate in the search space"));
+  const auto needs = ElementsAre(StartsWith("trainer.adapt_eta: needs a learning rate in the search space"));
   EXPECT_THAT(found(range("subsample", true)), needs);
   EXPECT_THAT(found({"eta", false, false, {}, {}, {"0.1", "0.2"}}), needs);
   json["keep"] = "last";
-  EXPECT_THAT(found(range("eta", true)), ElementsAre(StartsWith("trainer.finer_steps: goes by a trial's best round")));
+  EXPECT_THAT(found(range("eta", true)), ElementsAre(StartsWith("trainer.adapt_eta: goes by a trial's best round")));
 }
 
 TEST(TrainerCheck, ClassesAreOneFixedNumberOfAtLeastTwo) {
@@ -566,15 +566,15 @@ TEST(TrainerSpec, ShrinkageIsUnlimitedWhereADocumentSaysNoLimitAndItHasOneOnlyTh
   EXPECT_THAT(read_trainer(json).errors, ElementsAre("trainer.shrinkage_max: is only for the fidelity `shrinkage`"));
 }
 
-TEST(TrainerSpec, FinerStepsAreOfShrinkageAndOffWhereADocumentDoesNotSayIt) {
+TEST(TrainerSpec, EtaAdaptationIsOfShrinkageAndOffWhereADocumentDoesNotSayIt) {
   Json json = xgboost();
   json["fidelity"] = "shrinkage";
-  const auto finer = [&json] { return std::get<XgboostSpec>(read_trainer(json).spec).finer_steps; };
-  EXPECT_FALSE(finer());
-  json["finer_steps"] = true;
-  EXPECT_TRUE(finer());
+  const auto adapts = [&json] { return std::get<XgboostSpec>(read_trainer(json).spec).adapt_eta; };
+  EXPECT_FALSE(adapts());
+  json["adapt_eta"] = true;
+  EXPECT_TRUE(adapts());
   json["fidelity"] = "prefix";
-  EXPECT_THAT(read_trainer(json).errors, ElementsAre(StartsWith("trainer.finer_steps: is only for the fidelity `shrinkage`")));
+  EXPECT_THAT(read_trainer(json).errors, ElementsAre(StartsWith("trainer.adapt_eta: is only for the fidelity `shrinkage`")));
 }
 
 Json xgboost_with_metric(const std::string& metric) {

@@ -11,15 +11,14 @@ namespace tuneband::test {
 
 namespace {
 
-// What the sampler proposed may go on with a smaller learning rate.
-bool same_but_for_finer_steps(const TrialRow& before, const TrialRow& after) {
+// What the sampler proposed may go on with another learning rate.
+bool same_but_for_eta(const TrialRow& before, const TrialRow& after) {
   if (before.configuration == after.configuration) return true;
   const auto eta = after.configuration.find("eta");
   if (eta == after.configuration.end() || after.origin != kOfSampler) return false;
   Configuration with_the_former = after.configuration;
   with_the_former["eta"] = before.configuration.at("eta");
-  return with_the_former == before.configuration &&
-         std::get<double>(eta->second) < std::get<double>(before.configuration.at("eta"));
+  return with_the_former == before.configuration;
 }
 
 void require(bool holds, const std::string& sentence) {
@@ -154,7 +153,7 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
     require(allowed(old.state, after.state),
             name + " goes from " + std::string(to_string(old.state)) + " to " + std::string(to_string(after.state)));
     require(!ended(old.state) || old == after, name + " changes after its end");
-    require(same_but_for_finer_steps(old, after) && old.bracket == after.bracket, name + " becomes another one");
+    require(same_but_for_eta(old, after) && old.bracket == after.bracket, name + " becomes another one");
     require(after.rung >= old.rung && after.objective_resource >= old.objective_resource, name + " goes down a rung");
     const bool anew = facts.spec.scheduler.restarts && after.rung > old.rung;
     require(anew || after.checkpoint_resource >= old.checkpoint_resource, name + " loses a checkpoint");

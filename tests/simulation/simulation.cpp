@@ -84,12 +84,12 @@ void draw_objectives(Draw& draw, Json& job) {
   job["scheduler"].erase("promotion");
 }
 
-// Trials of boosted trees, whose learning rate may become smaller from rung to rung.
-void draw_finer_steps(Draw& draw, Json& job) {
+// Trials of boosted trees, whose learning rate may become another one from rung to rung.
+void draw_eta_adaptation(Draw& draw, Json& job) {
   const bool one_value = job.contains("objective") && !job["objective"].contains("constraints");
   if (!one_value || !draw.chance(0.2)) return;
   job["trainer"].erase("resume");
-  job["trainer"].update({{"type", "xgboost"}, {"fidelity", "shrinkage"}, {"keep", "best"}, {"finer_steps", true}});
+  job["trainer"].update({{"type", "xgboost"}, {"fidelity", "shrinkage"}, {"keep", "best"}, {"adapt_eta", true}});
   job["search_space"]["eta"] = {{"type", "float"}, {"min", 0.01}, {"max", 1}, {"scale", "log"}};
 }
 
@@ -106,7 +106,7 @@ Json drawn_job(Draw& draw, SimulationKind kind, int number) {
   if (draw.chance(0.3)) job["limits"]["max_parallel_trials"] = draw.between(1, 4);
   if (kind != SimulationKind::one_worker && draw.chance(0.3)) job["trainer"]["replicas"] = draw.between(1, kReplicasDrawnMax);
   draw_objectives(draw, job);
-  draw_finer_steps(draw, job);
+  draw_eta_adaptation(draw, job);
   if (kind != SimulationKind::anything) {
     job["limits"]["max_failures_in_a_row"] = 1000;
     if (kind == SimulationKind::one_worker && draw.chance(0.3))

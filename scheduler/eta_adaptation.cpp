@@ -1,0 +1,71 @@
+#include "scheduler/eta_adaptation.hpp"
+
+#include <algorithm>
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "search_spaces/shrinkage.hpp"
+
+namespace tuneband {
+
+namespace {
+
+FloatDomain where_new_trials_begin(const FloatDomain& all, const TreesTrainer& trees) {
+  constexpr double kLeastShrinkage = 1;
+  constexpr double kWideEnough = 2;  // from its min to its max
+  FloatDomain begin = all;
+  begin.min = std::max(all.min, eta_of_shrinkage(kLeastShrinkage, trees.max_resource));
+  begin.max = std::min(all.max, eta_of_shrinkage(trees.shrinkage_max, trees.max_resource));
+  return begin.max >= kWideEnough * begin.min ? begin : all;
+}
+
+}  // namespace
+
+EtaAdaptation::EtaAdaptation(std::string parameter, const FloatDomain& all, const TreesTrainer& trees)
+    : parameter_(std::move(parameter)), all_(all), begin_(where_new_trials_begin(all, trees)), trees_(trees) {}
+
+std::optional<EtaAdaptation> EtaAdaptation::of(const JobSpec& spec) {
+  const auto trees = trees_trainer(spec);
+  if (!trees || !spec.scheduler.restarts || !spec.keeps_best || member(spec.trainer, "adapt_eta") != true) return std::nullopt;
+  for (const Parameter& parameter : spec.search_space.parameters()) {
+    if (parameter.name != "eta" && parameter.name != "learning_rate") continue;
+    const auto* domain = std::get_if<FloatDomain>(&parameter.domain);
+    if (domain != nullptr) return EtaAdaptation(parameter.name, *domain, *trees);
+  }
+  return std::nullopt;
+}
+
+SearchSpace EtaAdaptation::space_of_new_trials(SearchSpace space) const {
+  space.replace_domain(parameter_, begin_);
+  return space;
+}
+
+Configuration EtaAdaptation::as_of_a_new_trial(Configuration configuration) const {
+  const auto found = configuration.find(parameter_);
+  if (found == configuration.end()) return configuration;
+  if (const auto eta = number_of(found->second)) found->second = std::clamp(*eta, begin_.min, begin_.max);
+  return configuration;
+}
+
+std::optional<EtaAdaptation::Change> EtaAdaptation::of_trial(const TrialRow& trial) const {
+  const auto found = trial.configuration.find(parameter_);
+  if (found == trial.configuration.end()) return std::nullopt;
+  const double eta = number_of(found->second).value_or(0);
+  const auto adapted = adapted_eta({.eta = eta,
+                                    .rounds = trial.until_resource,
+                                    .best = trial.best_resource,
+                                    .max_rounds = trees_.max_resource,
+                                    .shrinkage_max = trees_.shrinkage_max});
+  if (!adapted) return std::nullopt;
+  const double rounded = parse_number(short_number(*adapted)).value_or(*adapted);  // more digits say nothing
+  const double next = std::clamp(rounded, all_.min, all_.max);
+  if (next == eta) return std::nullopt;
+  Change change{trial.configuration, ""};
+  change.configuration[parameter_] = next;
+  change.why = "its best round was " + std::to_string(trial.best_resource) + " of " + std::to_string(trial.until_resource) +
+               ", so it goes on with " + (next < eta ? "smaller" : "larger") + " steps, " + parameter_ + " " +
+               short_number(next) + " instead of " + short_number(eta);
+  return change;
+}
+
+}  // namespace tuneband
