@@ -105,7 +105,8 @@ GpSampler::GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_t
       random_(space, seed),
       seed_(seed),
       startup_trials_(startup_trials),
-      rungs_restart_(trees && trees->equal_shrinkage) {
+      rungs_restart_(trees && trees->equal_shrinkage),
+      experience_begins_only_(trees && trees->adapts_eta) {
   if (trees && with_experience) experience_ = Experience::of_trees(encoded_.encoding(), *trees);
   if (experience_) without_experience_ = std::make_unique<GpSampler>(space, seed, startup_trials, trees, false);
 }

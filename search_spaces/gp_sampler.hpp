@@ -22,7 +22,7 @@ class GpSampler final : public Sampler {
   // With a trainer of trees, and `with_experience`, what trainings on other data sets have taught of it (experience.hpp): every
   // other trial is then of a model that begins with it instead of with nothing, of the first ones the best one of a data set
   // drawn from that. The others are of a model that knows nothing of it: experience may mislead, and costs half of the trials at
-  // most.
+  // most. Where learning rates follow their curves only the first trial is of experience: most of what it knows is of them.
   GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials, const std::optional<TreesTrainer>& trees = {},
             bool with_experience = true);
   Configuration suggest(std::int64_t index, const History& history) override;
@@ -74,7 +74,10 @@ class GpSampler final : public Sampler {
   // The logarithm of each candidate's expected improvement over the incumbent's mean.
   std::vector<double> rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const;
   // Whose turn it is: of the model without experience, or nullptr.
-  GpSampler* without_experience(std::int64_t index) const { return index % 2 == 0 ? nullptr : without_experience_.get(); }
+  GpSampler* without_experience(std::int64_t index) const {
+    const bool of_experience = index == 0 || (index % 2 == 0 && !experience_begins_only_);
+    return of_experience ? nullptr : without_experience_.get();
+  }
   bool at_random(std::int64_t index) const;
   // The best of the candidates by `rate_all` (points to values, the more the better), then of points nearer and nearer to it.
   template <class Rate>
@@ -101,6 +104,7 @@ class GpSampler final : public Sampler {
   std::uint64_t seed_;
   int startup_trials_;
   bool rungs_restart_;
+  bool experience_begins_only_;
   std::optional<Experience> experience_;
   std::unique_ptr<GpSampler> without_experience_;  // where there is some
   std::vector<std::int64_t> levels_;

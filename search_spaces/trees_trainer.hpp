@@ -14,6 +14,7 @@ struct TreesTrainer {
   std::int64_t max_resource = 1;  // rounds
   bool equal_shrinkage = false;   // whether a shorter training has as much shrinkage in total (shrinkage.hpp)
   double shrinkage_max = std::numeric_limits<double>::infinity();  // of shorter trainings then
+  bool adapts_eta = false;                                         // a trial's learning rate follows its curve: adapted_eta()
   bool operator==(const TreesTrainer&) const = default;
 };
 

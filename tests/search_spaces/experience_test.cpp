@@ -272,6 +272,17 @@ TEST(SamplerWithExperience, LeavesEveryOtherTrialToAModelWithoutIt) {
   }
 }
 
+TEST(SamplerWithExperience, OnlyBeginsWithItWhereLearningRatesFollowTheirCurves) {
+  TreesTrainer adapts = kTrees;
+  adapts.adapts_eta = true;
+  const auto sampler = make_sampler({.type = SamplerType::gp, .seed = 5}, trees_space(), adapts);
+  const auto always = make_sampler({.type = SamplerType::gp, .seed = 5}, trees_space(), kTrees);
+  const auto without = make_sampler({.type = SamplerType::gp, .seed = 5, .experience = false}, trees_space(), kTrees);
+  const History nothing({81});
+  EXPECT_EQ(sampler->suggest(0, nothing), always->suggest(0, nothing));
+  for (const std::int64_t index : {1, 2, 3, 4}) EXPECT_EQ(sampler->suggest(index, nothing), without->suggest(index, nothing));
+}
+
 // Of `trials` that were all cut at the lowest rung, how many of the later half lie close to an earlier one.
 int crowded(bool rungs_restart, std::uint64_t seed, int trials) {
   const Encoding encoding(trees_space());
