@@ -98,8 +98,9 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.contains("fidelity")) trainer["fidelity"] = tunes_eta_of_trees(document) ? "shrinkage" : "prefix";
   if (!trainer.contains("keep")) trainer["keep"] = can_keep_best(document) ? "best" : "last";
   if (trainer["fidelity"] != "shrinkage") return;
-  if (!trainer.contains("shrinkage_max")) trainer["shrinkage_max"] = kShrinkageMax;
   if (!trainer.contains("adapt_eta")) trainer["adapt_eta"] = trainer["keep"] == "best" && adapts_eta(document);
+  if (!trainer.contains("shrinkage_max"))
+    trainer["shrinkage_max"] = trainer["adapt_eta"] == true ? kShrinkageMaxToFollow : kShrinkageMax;
   if (document.contains("scheduler")) write_scheduler_defaults(document["scheduler"]);
 }
 

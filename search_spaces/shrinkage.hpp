@@ -17,8 +17,10 @@ namespace tuneband {
 // of 0 < eta < 1. 1 <= rounds <= max_rounds; shrinkage_max > 0.
 double shrunk_eta(double eta, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max);
 
-// Of a total shrinkage of 12 next to nothing is left to learn. docs/search-measurements.md has the measurements.
-inline constexpr double kShrinkageMax = 12;
+// Of a total shrinkage of 8 a three thousandth is left to learn. Where the learning rate follows the curve, which shows what
+// was too much, more is of use. docs/search-measurements.md has the measurements.
+inline constexpr double kShrinkageMax = 8;
+inline constexpr double kShrinkageMaxToFollow = 12;
 
 // The learning rate with which so many rounds shrink as much in total.
 double eta_of_shrinkage(double shrinkage, std::int64_t rounds);
@@ -29,7 +31,7 @@ struct BestRound {
   std::int64_t rounds = 0;
   std::int64_t best = 0;  // from 1; 0: not known
   std::int64_t max_rounds = 0;
-  double shrinkage_max = kShrinkageMax;
+  double shrinkage_max = kShrinkageMaxToFollow;
 };
 
 // The learning rate with which `max_rounds` rounds shrink in total as much as is of use by what that training says. Where its

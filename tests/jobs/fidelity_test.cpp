@@ -93,13 +93,16 @@ TEST(TrainerDefaults, LeaveWhatIsSaidAndWhatIsNotAsItShouldBe) {
 }
 
 TEST(TrainerDefaults, LimitTheTotalShrinkageOfShrinkageAlone) {
-  const auto limit = [](Json trainer) {
+  const auto limit = [](Json trainer, const char* metric = "train-auc") {
     trainer["type"] = "xgboost";
     Json document = job_of({{"eta", kEta}}, {}, std::move(trainer));
+    document["objective"] = {{"metric", metric}};
     write_trainer_defaults(document);
     return document["trainer"].value("shrinkage_max", Json());
   };
   EXPECT_EQ(limit({}), kShrinkageMax);
+  EXPECT_EQ(limit({}, "validation-auc"), kShrinkageMaxToFollow);
+  EXPECT_EQ(limit({{"adapt_eta", false}}, "validation-auc"), kShrinkageMax);
   EXPECT_EQ(limit({{"fidelity", "shrinkage"}, {"shrinkage_max", 9}}), 9);
   EXPECT_EQ(limit({{"fidelity", "prefix"}}), Json());
 }

@@ -82,6 +82,7 @@ class Search {
         restarts_(spec.scheduler.restarts),
         early_end_(spec.scheduler.early_end),
         keeps_best_(spec.keeps_best),
+        shrinkage_max_(trees_trainer(spec).value_or(TreesTrainer{}).shrinkage_max),
         scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
     follow(step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, Timestamp{}));
   }
@@ -129,7 +130,8 @@ class Search {
       const Assignment& assignment = *reply->assignment;
       const std::int64_t until = assignment.until_resource;
       const auto index = static_cast<std::size_t>(assignment.trial.number) + 10'000 * static_cast<std::size_t>(seed_);
-      auto curve = train(dataset_, matrices_, assignment.configuration, index, until, restarts_ ? kMaxResource : until);
+      auto curve =
+          train(dataset_, matrices_, assignment.configuration, index, until, restarts_ ? kMaxResource : until, shrinkage_max_);
       go_on({now_, reply->worker, assignment, 0, assignment.from_resource,
              std::make_shared<const std::vector<Measured>>(std::move(curve))});
     }
@@ -179,6 +181,7 @@ class Search {
   bool restarts_;
   bool early_end_;
   bool keeps_best_;
+  double shrinkage_max_;
   Scheduler scheduler_;
   std::int64_t now_ = 0;
   double spent_ = 0;
