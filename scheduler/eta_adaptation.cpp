@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/json.hpp"
 #include "core/text.hpp"
 #include "search_spaces/shrinkage.hpp"
 
@@ -26,7 +25,7 @@ EtaAdaptation::EtaAdaptation(std::string parameter, const FloatDomain& all, cons
 
 std::optional<EtaAdaptation> EtaAdaptation::of(const JobSpec& spec) {
   const auto trees = trees_trainer(spec);
-  if (!trees || !spec.scheduler.restarts || !spec.keeps_best || member(spec.trainer, "adapt_eta") != true) return std::nullopt;
+  if (!trees || !trees->adapts_eta) return std::nullopt;
   for (const Parameter& parameter : spec.search_space.parameters()) {
     if (parameter.name != "eta" && parameter.name != "learning_rate") continue;
     const auto* domain = std::get_if<FloatDomain>(&parameter.domain);

@@ -579,7 +579,8 @@ std::optional<TreesTrainer> trees_trainer(const JobSpec& spec) {
   TreesTrainer trees{.max_resource = spec.scheduler.max_resource, .equal_shrinkage = spec.scheduler.restarts};
   const Json& most = member(spec.trainer, "shrinkage_max");
   if (most.is_number()) trees.shrinkage_max = most.get<double>();
-  trees.adapts_eta = member(spec.trainer, "adapt_eta") == true;
+  const bool asked = member(spec.trainer, "adapt_eta") == true;
+  trees.adapts_eta = asked && spec.scheduler.restarts && spec.keeps_best && spec.candidates.empty();
   const auto parameters = spec.trainer.find("parameters");
   if (parameters == spec.trainer.end() || !parameters->is_object()) return trees;
   if (says(*parameters, "booster", "gblinear")) return std::nullopt;

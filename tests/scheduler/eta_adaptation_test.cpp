@@ -60,6 +60,15 @@ TEST(EtaAdaptation, IsOfJobsThatAskForItAndCanHaveIt) {
   EXPECT_FALSE(EtaAdaptation::of(spec_with(trainer(), {{"subsample", {{"type", "float"}, {"min", 0.1}, {"max", 1}}}})));
 }
 
+// Of a simulation too, whose configurations are those of its table.
+TEST(EtaAdaptation, IsNotOfJobsThatListWhatMayRun) {
+  JobSpec spec = spec_with(trainer());
+  spec.candidates = {{{"eta", 0.9}}, {{"eta", 0.1}}};
+  EXPECT_FALSE(EtaAdaptation::of(spec));
+  EXPECT_FALSE(trees_trainer(spec)->adapts_eta);
+  EXPECT_TRUE(trees_trainer(spec_with(trainer()))->adapts_eta);
+}
+
 TEST(EtaAdaptation, GoesOnWithTheAdaptedEtaToSixDigitsWithinTheSearchSpace) {
   const auto adaptation = EtaAdaptation::of(spec_with(trainer(), eta_between(0.05, 0.95))).value();
   EXPECT_NEAR(next_eta(adaptation, at_a_rung(0.9, 4, 9)), 1 - std::pow(0.1, 1.2 * 4.5 / 81), 1e-6);
