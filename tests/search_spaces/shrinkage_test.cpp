@@ -19,6 +19,17 @@ double adapted(const BestRound& training) {
 
 }  // namespace
 
+TEST(ShrunkEta, LeavesAsMuchInFewerRoundsUpToTheLimit) {
+  EXPECT_NEAR(std::pow(1 - shrunk_eta(0.05, 9, 81, 8), 9), std::pow(0.95, 81), 1e-12);
+  EXPECT_NEAR(std::pow(1 - shrunk_eta(0.3, 9, 81, 8), 9), std::exp(-8), 1e-12);
+  EXPECT_EQ(shrunk_eta(0.9, 9, 81, 8), 0.9);  // 1 - exp(-8 / 9) is less
+}
+
+TEST(ShrunkEta, IsEtaItselfAtTheEndAndWhereItIsNoShare) {
+  for (const double eta : {0.001, 0.1, 1.0 / 3, 0.7}) EXPECT_EQ(shrunk_eta(eta, 81, 81, 8), eta);
+  for (const double eta : {-0.5, 0.0, 1.0, 1.5}) EXPECT_EQ(shrunk_eta(eta, 9, 81, 8), eta);
+}
+
 TEST(EtaOfShrinkage, LeavesTheSameInSoManyRounds) {
   EXPECT_NEAR(std::pow(1 - eta_of_shrinkage(3, 7), 7), std::exp(-3), 1e-12);
   EXPECT_EQ(eta_of_shrinkage(kUnlimited, 7), 1);
@@ -57,6 +68,8 @@ TEST(AdaptedEta, IsNoneWhereNothingIsKnownOrTheRateIsNoShare) {
   EXPECT_FALSE(adapted_eta({.eta = 0.5, .rounds = 8, .best = 0, .max_rounds = 81}).has_value());  // not told
   EXPECT_FALSE(adapted_eta({.eta = 0, .rounds = 8, .best = 2, .max_rounds = 81}).has_value());
   EXPECT_FALSE(adapted_eta({.eta = 1, .rounds = 8, .best = 2, .max_rounds = 81}).has_value());
+  EXPECT_FALSE(adapted_eta({.eta = 1.5, .rounds = 8, .best = 2, .max_rounds = 81}).has_value());
+  EXPECT_FALSE(adapted_eta({.eta = -0.5, .rounds = 8, .best = 2, .max_rounds = 81}).has_value());
   EXPECT_FALSE(adapted_eta({.eta = std::nan(""), .rounds = 8, .best = 2, .max_rounds = 81}).has_value());
 }
 
