@@ -124,7 +124,7 @@ void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {
   const auto most = rounds.get<double>();
   const double share = learnt(eta->min, most);
   if (eta->min == 0 || share >= kLearntMin || member(trainer, "adapt_eta") == true) return;
-  const double least = -std::expm1(std::log1p(-kLearntMin) / most);
+  const double least = eta_of_shrinkage(-std::log1p(-kLearntMin), rounds.get<std::int64_t>());
   diagnostics.warning(
       join_path(eta_path(document, domain), "min"),
       "with a learning rate of " + format_number(eta->min) + " " + rounds.dump() + " rounds learn only " + percent(share) +

@@ -26,10 +26,10 @@ EtaAdaptation::EtaAdaptation(std::string parameter, const FloatDomain& all, cons
 std::optional<EtaAdaptation> EtaAdaptation::of(const JobSpec& spec) {
   const auto trees = trees_trainer(spec);
   if (!trees || !trees->adapts_eta) return std::nullopt;
-  for (const Parameter& parameter : spec.search_space.parameters()) {
-    if (parameter.name != "eta" && parameter.name != "learning_rate") continue;
-    const auto* domain = std::get_if<FloatDomain>(&parameter.domain);
-    if (domain != nullptr) return EtaAdaptation(parameter.name, *domain, *trees);
+  for (const char* name : {"eta", "learning_rate"}) {
+    const Parameter* parameter = spec.search_space.find(name);
+    const auto* domain = parameter != nullptr ? std::get_if<FloatDomain>(&parameter->domain) : nullptr;
+    if (domain != nullptr) return EtaAdaptation(name, *domain, *trees);
   }
   return std::nullopt;
 }

@@ -23,7 +23,7 @@ std::string why_instead(const MemoryBound& memory, const Configuration& refused,
 }
 
 // Results of earlier jobs, of learning rates with which this one's trials begin.
-std::vector<PriorObservation> priors_of(const JobSpec& spec) {
+std::vector<PriorObservation> priors_where_trials_begin(const JobSpec& spec) {
   std::vector<PriorObservation> priors = spec.priors;
   if (const auto adaptation = EtaAdaptation::of(spec)) {
     for (PriorObservation& prior : priors) prior.configuration = adaptation->as_of_a_new_trial(std::move(prior.configuration));
@@ -45,7 +45,7 @@ Suggester::Learned::Learned(std::shared_ptr<const JobSpec> of) : spec(std::move(
 
 void Suggester::Learned::begin_anew() {
   history = History(ladder(spec->scheduler));
-  history.add_priors(priors_of(*spec));
+  history.add_priors(priors_where_trials_begin(*spec));
   memory = memory_bound_of(*spec);
   sampler = make_sampler(*spec);
   random = make_sampler(*spec, SamplerType::random);

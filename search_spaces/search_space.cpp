@@ -133,9 +133,9 @@ Json SearchSpace::to_json() const {
 void SearchSpace::add(Parameter parameter) { parameters_.push_back(std::move(parameter)); }
 
 void SearchSpace::replace_domain(const std::string& name, Domain domain) {
-  const auto found = std::find_if(parameters_.begin(), parameters_.end(), [&](const Parameter& one) { return one.name == name; });
-  TUNEBAND_CHECK(found != parameters_.end(), "a domain is that of a parameter of the space");
-  found->domain = std::move(domain);
+  const Parameter* found = find(name);
+  TUNEBAND_CHECK(found != nullptr, "a domain is that of a parameter of the space");
+  parameters_[static_cast<std::size_t>(found - parameters_.data())].domain = std::move(domain);
 }
 
 const Parameter* SearchSpace::find(const std::string& name) const {

@@ -18,7 +18,7 @@ std::optional<double> adapted_eta(const BestRound& training) {
   constexpr double kBeyondEarly = 1.2;
   constexpr double kBeyondLate = 1.5;
   constexpr double kHalfARound = 0.5;   // the best total lies between two rounds
-  constexpr double kWorthwhile = 0.85;  // of the one of the other, the larger
+  constexpr double kWorthwhile = 0.85;  // of the larger of the two rates
   const auto best = static_cast<double>(training.best);
   if (!(training.eta > 0 && training.eta < 1) || best < 1) return std::nullopt;
   const bool early = best <= kEarly * static_cast<double>(training.rounds);

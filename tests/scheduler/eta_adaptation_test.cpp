@@ -15,7 +15,9 @@ Json trainer() {
   return {{"type", "xgboost"}, {"fidelity", "shrinkage"}, {"keep", "best"}, {"adapt_eta", true}, {"shrinkage_max", 8}};
 }
 
-JobSpec spec_with(Json trainer, const Json& space = {{"eta", {{"type", "float"}, {"min", 0.05}, {"max", 1}}}}) {
+Json eta_between(double min, double max) { return {{"eta", {{"type", "float"}, {"min", min}, {"max", max}}}}; }
+
+JobSpec spec_with(Json trainer, const Json& space = eta_between(0.05, 1)) {
   JobSpec spec;
   Diagnostics diagnostics;
   spec.search_space = SearchSpace::parse(space, "search_space", diagnostics);
@@ -26,8 +28,6 @@ JobSpec spec_with(Json trainer, const Json& space = {{"eta", {{"type", "float"},
   spec.trainer = std::move(trainer);
   return spec;
 }
-
-Json eta_between(double min, double max) { return {{"eta", {{"type", "float"}, {"min", min}, {"max", max}}}}; }
 
 TrialRow at_a_rung(double eta, std::int64_t best, std::int64_t rounds) {
   TrialRow trial;
