@@ -96,9 +96,9 @@ class Search {
     }
     while (!running_.empty() && spent_ < resource_max) {
       const Segment segment = running_.top();
+      spent_ += static_cast<double>(segment.told_at - now_) * static_cast<double>(running_.size());
       running_.pop();
       now_ = segment.told_at;
-      spent_ += static_cast<double>(segment.resource - segment.told);
       tell(segment);
     }
     return std::move(bests_);
@@ -184,7 +184,7 @@ class Search {
   double shrinkage_max_;
   Scheduler scheduler_;
   std::int64_t now_ = 0;
-  double spent_ = 0;
+  double spent_ = 0;  // by all workers until now, with what is under way
   double left_out_ = 0;
   std::priority_queue<Segment> running_;
   std::unordered_map<WorkerId, Epoch> desired_;
