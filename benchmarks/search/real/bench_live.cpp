@@ -111,7 +111,6 @@ class Search {
     std::int64_t told_at = 0;  // what it has at `resource`
     WorkerId worker;
     Assignment assignment;
-    std::int64_t told = 0;  // until where it was told before
     std::int64_t resource = 0;
     std::shared_ptr<const std::vector<Measured>> curve;
     bool operator<(const Segment& other) const {
@@ -132,7 +131,7 @@ class Search {
       const auto index = static_cast<std::size_t>(assignment.trial.number) + 10'000 * static_cast<std::size_t>(seed_);
       auto curve =
           train(dataset_, matrices_, assignment.configuration, index, until, restarts_ ? kMaxResource : until, shrinkage_max_);
-      go_on({now_, reply->worker, assignment, 0, assignment.from_resource,
+      go_on({now_, reply->worker, assignment, assignment.from_resource,
              std::make_shared<const std::vector<Measured>>(std::move(curve))});
     }
   }
@@ -140,9 +139,9 @@ class Search {
   // To its next word: where it may be ended early one after each round.
   void go_on(Segment segment) {
     const bool each_round = early_end_ && segment.assignment.until_resource == kMaxResource;
-    segment.told = segment.resource;
-    segment.resource = each_round ? segment.resource + 1 : segment.assignment.until_resource;
-    segment.told_at += segment.resource - segment.told;
+    const std::int64_t next = each_round ? segment.resource + 1 : segment.assignment.until_resource;
+    segment.told_at += next - segment.resource;
+    segment.resource = next;
     running_.push(std::move(segment));
   }
 
