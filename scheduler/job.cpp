@@ -90,6 +90,11 @@ std::string why_early(const EarlyEnd::Word& word, const TrialRow& trial, const B
          std::to_string(best.trial) + ")";
 }
 
+std::string why_unfinished(const TrialRow& trial) {
+  return "its job ended when it had " + std::to_string(trial.resource) + " of " + std::to_string(trial.until_resource) +
+         ": the best so far counts";
+}
+
 bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
 
 }  // namespace
@@ -460,6 +465,21 @@ void Job::keep(TrialRow& trial, const ReportedObservation& kept, std::optional<d
   trial.standard_error = standard_error(kept.metrics);
 }
 
+// A training that its job ends with, before its time: the best that it came to counts like any other where it is the job's best,
+// and its model is there.
+void Job::take_unfinished(TrialRow& trial, const AssignmentReport& report) {
+  const bool on_the_way = spec_->keeps_best && report.kept && trial.until_resource == spec_->scheduler.max_resource &&
+                          trial.objective_resource < trial.until_resource;
+  if (row_.state != JobState::stopping || !on_the_way || spec_->violation(report.kept->metrics) > 0) return;
+  const auto value = find_metric(report.kept->metrics, spec_->objective.metric);
+  if (!value || !std::isfinite(*value) || report.kept->resource < 1 || report.kept->resource > trial.resource) return;
+  if (row_.best && !spec_->objective.better(*value, row_.best->value)) return;
+  trial.objective_resource = trial.until_resource;
+  note_objectives(trial, report.kept->metrics);
+  keep(trial, *report.kept, report.test_value);
+  trial.files_epoch = files_epoch_of(trial, report.files_epoch);
+}
+
 void Job::report(int number, const AssignmentReport& report, Timestamp now) {
   TrialRow& trial = trials_[static_cast<std::size_t>(number)];
   bool news = false;
@@ -477,6 +497,7 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
     news = true;
   }
   if (report.exit == ExitClass::completed) take_model(trial, report);
+  if (report.exit == ExitClass::stopped) take_unfinished(trial, report);
   if (const std::int64_t new_ms = std::min(report.training_ms, kSegmentTrainingMsMax) - trial.segment_training_ms; new_ms > 0) {
     trial.training_ms += new_ms;
     trial.segment_training_ms += new_ms;
@@ -629,7 +650,9 @@ void Job::given_back(int number, Timestamp now) {
   TrialRow& trial = mutate(number);
   leave_worker(trial, now);
   if (row_.state == JobState::stopping) {
-    end_trial(trial, TrialState::cancelled, now);
+    if (trial.objective_resource == trial.until_resource && spec_->keeps_best)
+      arrive(trial, trial.objective, now, why_unfinished(trial));
+    if (!ended(trial.state)) end_trial(trial, TrialState::cancelled, now);
     return end_segment(trial);
   }
   --trial.attempts;
@@ -860,7 +883,10 @@ void Job::apply(const std::vector<Decision>& decisions, Timestamp now, const std
       record(EventKind::trial_promoted, trial, row.note);
     }
     if (row.verdict == Verdict::completed) end_trial(trial, TrialState::completed, now);
-    if (row.verdict == Verdict::stopped) end_trial(trial, TrialState::stopped, now, ends_early ? early : "");
+    if (row.verdict == Verdict::stopped) {
+      const bool with_its_job = ends_early && row_.state == JobState::stopping;
+      end_trial(trial, with_its_job ? TrialState::cancelled : TrialState::stopped, now, ends_early ? early : "");
+    }
   }
 }
 

@@ -154,6 +154,7 @@ class Job {
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
   std::optional<double> standard_error(const Metrics& metrics) const;
   void take_model(TrialRow& trial, const AssignmentReport& report);
+  void take_unfinished(TrialRow& trial, const AssignmentReport& report);
   void keep(TrialRow& trial, const ReportedObservation& kept, std::optional<double> test_value);
   void take_finding(int number, const debugger::Finding& finding, Timestamp now);
   std::optional<int> first_queued(int usable) const;

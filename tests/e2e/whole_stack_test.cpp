@@ -269,6 +269,28 @@ TEST_F(WholeStackTest, AStoppedJobEndsItsTrialsAndKeepsTheBest) {
   EXPECT_EQ(server.raw("GET", "/v1/jobs/" + job, "").status, 404);
 }
 
+TEST_F(WholeStackTest, AStoppedJobHasTheModelThatItsTrainingHadComeTo) {
+  RunningServer server(directory_ / "data", 1);
+  Json document = xgboost_job("unfinished");
+  document["scheduler"] = {{"type", "none"}, {"max_resource", 20'000}};
+  document["limits"] = {{"max_trials", 1}};
+  document["trainer"]["keep"] = "best";
+  document["trainer"]["data"]["test"] = {{"fraction", 0.2}, {"seed", 2}};
+  const std::string job = submit(server, document);
+  ASSERT_TRUE(follow_until_spent(server, job, 20));
+  server.post("/v1/jobs/" + job + "/stop", "");
+  EXPECT_EQ(server.wait_for_end(job).at("state"), "stopped");
+  const Json best = server.get("/v1/jobs/" + job + "/best");
+  EXPECT_EQ(best.at("trial").at("number"), 0);
+  EXPECT_EQ(best.at("trial").at("state"), "cancelled");
+  EXPECT_GT(best.at("trial").at("objective"), 0.5);
+  EXPECT_LT(best.at("trial").at("resource"), 20'000);
+  EXPECT_GT(best.at("test_value"), 0.5);
+  const net::HttpResponse model = server.raw("GET", "/v1/jobs/" + job + "/trials/0/model", "");
+  EXPECT_EQ(model.status, 200);
+  EXPECT_THAT(model.body, testing::HasSubstr("best_iteration"));
+}
+
 TEST_F(WholeStackTest, TrialsThatAllFailTheSameWayEndTheJobEarlyWithTheReason) {
   RunningServer server(data("data"), 2);
   const std::string job = submit(server, command_job("failing", "echo 'no such module: foo' >&2\nexit 7\n"));

@@ -352,8 +352,8 @@ class XgboostTraining::Segment {
     return !order_.kept_value || better(value, *order_.kept_value);
   }
 
-  // At a rung, in step: the value of what model.ubj is to be on the test rows, which nothing else has seen. Only the server gets
-  // to know it: a log that has it would tempt to choose by it.
+  // Where a segment ends, in step: the value of what model.ubj is to be on the test rows, which nothing else has seen. Only the
+  // server gets to know it: a log that has it would tempt to choose by it.
   std::optional<SegmentResult> measure_test() {
     const WarmData& data = *training_.data_;
     const bool last = !spec_.keep_best;
@@ -434,7 +434,7 @@ class XgboostTraining::Segment {
   }
 
   SegmentResult finish(const char* exit) {
-    if (training_.resource_ >= order_.until_resource) {
+    if (spec_.keep_best || training_.resource_ >= order_.until_resource) {
       if (auto fault = measure_test()) return *fault;
     }
     // Before the checkpoint, which is the word that the segment is done.
