@@ -124,7 +124,7 @@ bool GpSampler::at_random(std::int64_t index) const {
 }
 
 Configuration GpSampler::suggest(std::int64_t index, const History& history) {
-  if (GpSampler* other = without_experience(index)) return other->suggest(index, history);
+  if (GpSampler* other = without_experience(index, history)) return other->suggest(index, history);
   if (starting(index, history)) {
     if (experience_) return encoded_.encoding().decode(best_of_a_draw(index));
     return start_.suggest(index, history);
@@ -134,7 +134,7 @@ Configuration GpSampler::suggest(std::int64_t index, const History& history) {
 }
 
 std::optional<double> GpSampler::expected_improvement(std::int64_t index, const History& history) {
-  if (GpSampler* other = without_experience(index)) return other->expected_improvement(index, history);
+  if (GpSampler* other = without_experience(index, history)) return other->expected_improvement(index, history);
   if (starting(index, history)) return std::nullopt;
   const auto points = encoded_.scored_points(history);
   const auto scale = cost_per_score(points);
@@ -314,7 +314,7 @@ std::vector<std::size_t> GpSampler::drawn_of_pool(std::int64_t index, std::size_
 
 std::optional<std::size_t> GpSampler::suggest_among(std::int64_t index, const History& history,
                                                     const std::vector<const Configuration*>& pool) {
-  if (GpSampler* other = without_experience(index)) return other->suggest_among(index, history, pool);
+  if (GpSampler* other = without_experience(index, history)) return other->suggest_among(index, history, pool);
   const bool starts = starting(index, history);
   if (starts ? !experience_ : at_random(index)) return std::nullopt;
   const std::vector<std::size_t> places = drawn_of_pool(index, pool.size());
@@ -357,7 +357,7 @@ std::vector<GpSampler::Candidate> GpSampler::new_ones(std::int64_t index, const 
 }
 
 std::optional<Step> GpSampler::next_step(std::int64_t index, const History& history, const StepQuestion& question) {
-  if (GpSampler* other = without_experience(index)) return other->next_step(index, history, question);
+  if (GpSampler* other = without_experience(index, history)) return other->next_step(index, history, question);
   if (starting(index, history)) return std::nullopt;
   std::vector<ScoredPoint> under_way;
   for (const TrialAtLevel& one : question.under_way) under_way.push_back(point_at(history, one));

@@ -22,7 +22,8 @@ class GpSampler final : public Sampler {
   // With a trainer of trees, and `with_experience`, what trainings on other data sets have taught of it (experience.hpp): every
   // other trial is then of a model that begins with it instead of with nothing, of the first ones the best one of a data set
   // drawn from that. The others are of a model that knows nothing of it: experience may mislead, and costs half of the trials at
-  // most. Where learning rates follow their curves only the first trial is of experience: most of what it knows is of them.
+  // most. Where learning rates follow their curves it is so only as long as there is no result at all, for trials that begin
+  // together: most of what it knows is of learning rates.
   GpSampler(const SearchSpace& space, std::uint64_t seed, int startup_trials, const std::optional<TreesTrainer>& trees = {},
             bool with_experience = true);
   Configuration suggest(std::int64_t index, const History& history) override;
@@ -74,8 +75,9 @@ class GpSampler final : public Sampler {
   // The logarithm of each candidate's expected improvement over the incumbent's mean.
   std::vector<double> rate(const GaussianProcess& process, double incumbent, const std::vector<Point>& candidates) const;
   // Whose turn it is: of the model without experience, or nullptr.
-  GpSampler* without_experience(std::int64_t index) const {
-    const bool of_experience = index == 0 || (index % 2 == 0 && !experience_begins_only_);
+  GpSampler* without_experience(std::int64_t index, const History& history) const {
+    const bool nothing_known = history.results().empty() && history.priors().empty();
+    const bool of_experience = index == 0 || (index % 2 == 0 && (nothing_known || !experience_begins_only_));
     return of_experience ? nullptr : without_experience_.get();
   }
   bool at_random(std::int64_t index) const;

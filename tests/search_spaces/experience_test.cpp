@@ -272,15 +272,31 @@ TEST(SamplerWithExperience, LeavesEveryOtherTrialToAModelWithoutIt) {
   }
 }
 
-TEST(SamplerWithExperience, OnlyBeginsWithItWhereLearningRatesFollowTheirCurves) {
+TEST(SamplerWithExperience, HasItsWordUntilTheFirstResultWhereLearningRatesFollowTheirCurves) {
   TreesTrainer adapts = kTrees;
   adapts.adapts_eta = true;
   const auto sampler = make_sampler({.type = SamplerType::gp, .seed = 5}, trees_space(), adapts);
   const auto always = make_sampler({.type = SamplerType::gp, .seed = 5}, trees_space(), kTrees);
   const auto without = make_sampler({.type = SamplerType::gp, .seed = 5, .experience = false}, trees_space(), kTrees);
-  const History nothing({81});
-  EXPECT_EQ(sampler->suggest(0, nothing), always->suggest(0, nothing));
-  for (const std::int64_t index : {1, 2, 3, 4}) EXPECT_EQ(sampler->suggest(index, nothing), without->suggest(index, nothing));
+  History history({81});
+  for (const std::int64_t index : {0, 1, 2, 3, 4}) {
+    EXPECT_EQ(sampler->suggest(index, history), always->suggest(index, history)) << index;
+    history.add_trial(always->suggest(index, history));
+  }
+  EXPECT_NE(sampler->suggest(4, history), without->suggest(4, history));
+  history.add_result(0, 81, 0.5);
+  for (const std::int64_t index : {4, 5, 6}) EXPECT_EQ(sampler->suggest(index, history), without->suggest(index, history));
+}
+
+TEST(SamplerWithExperience, HasNoWordBesideEarlierJobsWhereLearningRatesFollowTheirCurves) {
+  TreesTrainer adapts = kTrees;
+  adapts.adapts_eta = true;
+  const auto sampler = make_sampler({.type = SamplerType::gp, .seed = 5}, trees_space(), adapts);
+  const auto without = make_sampler({.type = SamplerType::gp, .seed = 5, .experience = false}, trees_space(), kTrees);
+  const auto random = make_sampler({.type = SamplerType::random, .seed = 1}, trees_space());
+  History history({81});
+  history.add_priors({{.configuration = random->suggest(0, history), .score = 0.5}});
+  for (const std::int64_t index : {1, 2, 3, 4}) EXPECT_EQ(sampler->suggest(index, history), without->suggest(index, history));
 }
 
 // Of `trials` that were all cut at the lowest rung, how many of the later half lie close to an earlier one.
