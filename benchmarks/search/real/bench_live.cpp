@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <future>
 #include <memory>
-#include <queue>
 #include <unordered_map>
 
 #include "benchmarks/bench_worker.hpp"
@@ -35,6 +34,7 @@ struct Arguments {
   int threads = 2;
   bool each = false;
   bool large = false;
+  bool unfinished = false;
 };
 
 // "scheduler/sampler", and "@fidelity" if it is not the trainer's own default: a job as a user would submit it.
@@ -87,17 +87,24 @@ class Search {
     follow(step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, Timestamp{}));
   }
 
-  // The best model so far, each time that it became another one.
-  std::vector<Best> run(int workers, double resource_max) {
+  // The best model so far, each time that it became another one; `unfinished`: at the budgets, in order, with what full trainings
+  // under way have come to too, as of a job that is stopped then.
+  std::vector<Best> run(int workers, const std::vector<double>& budgets, bool unfinished) {
+    auto budget = budgets.begin();
     for (int i = 0; i < workers; ++i) {
       WorkerSynced idle;
       idle.worker = WorkerId{std::to_string(i)};
       follow(step_with_suggestions(scheduler_, idle, Timestamp{}));
     }
-    while (!running_.empty() && spent_ < resource_max) {
-      const Segment segment = running_.top();
-      spent_ += static_cast<double>(segment.told_at - now_) * static_cast<double>(running_.size());
-      running_.pop();
+    while (!running_.empty() && budget != budgets.end()) {
+      const Segment segment = running_.front();
+      const double spent = spent_ + static_cast<double>(segment.told_at - now_) * static_cast<double>(running_.size());
+      for (; budget != budgets.end() && *budget < spent; ++budget) {
+        if (unfinished) note_unfinished(*budget);
+      }
+      std::pop_heap(running_.begin(), running_.end());
+      running_.pop_back();
+      spent_ = spent;
       now_ = segment.told_at;
       tell(segment);
     }
@@ -142,7 +149,23 @@ class Search {
     const std::int64_t next = each_round ? segment.resource + 1 : segment.assignment.until_resource;
     segment.told_at += next - segment.resource;
     segment.resource = next;
-    running_.push(std::move(segment));
+    running_.push_back(std::move(segment));
+    std::push_heap(running_.begin(), running_.end());
+  }
+
+  void note(double spent, const Measured& measured) {
+    const auto cost = [&](const Measured& one) { return maximize_ ? -one.validation : one.validation; };
+    if (bests_.empty() || cost(measured) < cost(bests_.back().measured)) bests_.push_back({spent, measured});
+  }
+
+  // Of full trainings, once so much is spent: before the next one of those under way is told.
+  void note_unfinished(double spent) {
+    const auto later = static_cast<std::int64_t>((spent - spent_) / static_cast<double>(running_.size()));
+    for (const Segment& segment : running_) {
+      const std::int64_t done = segment.resource - (segment.told_at - now_ - later);
+      const bool full = segment.assignment.until_resource == kMaxResource;
+      if (keeps_best_ && full && done > segment.assignment.from_resource) note(spent, best_of(*segment.curve, done, maximize_));
+    }
   }
 
   void tell(const Segment& segment) {
@@ -157,8 +180,7 @@ class Search {
     const Metrics metrics{{metric_, best.validation}};
     report.observations.push_back({segment.resource, metrics});
     if (ends) {
-      const auto cost = [&](double value) { return maximize_ ? -value : value; };
-      if (bests_.empty() || cost(best.validation) < cost(bests_.back().measured.validation)) bests_.push_back({spent_, best});
+      note(spent_, best);
       report.exit = ExitClass::completed;
       if (keeps_best_) report.kept = ReportedObservation{best.round, metrics};
       report.checkpoint_resource = segment.resource;
@@ -185,7 +207,7 @@ class Search {
   std::int64_t now_ = 0;
   double spent_ = 0;  // by all workers until now, with what is under way
   double left_out_ = 0;
-  std::priority_queue<Segment> running_;
+  std::vector<Segment> running_;  // a heap, the next one that is told first
   std::unordered_map<WorkerId, Epoch> desired_;
   std::vector<Best> bests_;
 };
@@ -195,12 +217,14 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
   regrets.validation.assign(arguments.budgets.size(), std::vector<double>(static_cast<std::size_t>(arguments.seeds), 1.0));
   regrets.test = regrets.validation;
   regrets.left_out.assign(static_cast<std::size_t>(arguments.seeds), 0);
-  const double most = *std::max_element(arguments.budgets.begin(), arguments.budgets.end()) * static_cast<double>(kMaxResource);
+  std::vector<double> budgets;  // in rounds
+  for (const double budget : arguments.budgets) budgets.push_back(budget * static_cast<double>(kMaxResource));
+  std::sort(budgets.begin(), budgets.end());
   const auto some = [&](int first) {
     const Matrices matrices(dataset);
     for (int seed = first; seed < arguments.seeds; seed += arguments.threads) {
       Search search(dataset, matrices, job_of(dataset, method, seed), seed);
-      const auto bests = search.run(arguments.workers, most);
+      const auto bests = search.run(arguments.workers, budgets, arguments.unfinished);
       regrets.left_out[static_cast<std::size_t>(seed)] = search.left_out() / static_cast<double>(kMaxResource);
       const auto cost = [&](double value) { return table.maximize ? -value : value; };
       for (const Best& best : bests) {
@@ -255,6 +279,7 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--seeds", arguments.seeds, "Runs of each");
   app.add_option("--threads", arguments.threads, "Real threads");
   app.add_flag("--large", arguments.large, "Data sets of more rows, for tables that were recorded so");
+  app.add_flag("--unfinished", arguments.unfinished, "Count what full trainings under way have come to, as a stopped job does");
   app.add_flag("--each", arguments.each, "Print each data set too");
   return tuneband::run_program(app, argument_count, argument_values, [&] { return tuneband::run(arguments); });
 }
