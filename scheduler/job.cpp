@@ -450,11 +450,17 @@ std::optional<double> Job::value_to_better(const TrialRow& trial) const {
   return of_other_folds ? std::nullopt : trial.kept_value;
 }
 
+// What a worker says that it kept has: a finite value, of a resource that the trial came to. Nothing: it does not count.
+std::optional<double> Job::value_of_kept(const TrialRow& trial, const ReportedObservation& kept) const {
+  const auto value = find_metric(kept.metrics, spec_->objective.metric);
+  const bool counts = value && std::isfinite(*value) && kept.resource >= 1 && kept.resource <= trial.resource;
+  return counts ? value : std::nullopt;
+}
+
 // What counts at the rung is the value of the best resource on the way; the model that the trial has is the best of all rungs.
 void Job::keep(TrialRow& trial, const ReportedObservation& kept, std::optional<double> test_value) {
-  const auto value = find_metric(kept.metrics, spec_->objective.metric);
-  const bool counts = trial.objective_resource == trial.until_resource && kept.resource >= 1 && kept.resource <= trial.resource;
-  if (!value || !counts || !std::isfinite(*value)) return;
+  const auto value = value_of_kept(trial, kept);
+  if (!value || trial.objective_resource != trial.until_resource) return;
   trial.objective = value;
   trial.best_resource = kept.resource;
   const auto before = value_to_better(trial);
@@ -471,9 +477,8 @@ void Job::take_unfinished(TrialRow& trial, const AssignmentReport& report) {
   const bool on_the_way = spec_->keeps_best && report.kept && trial.until_resource == spec_->scheduler.max_resource &&
                           trial.objective_resource < trial.until_resource;
   if (row_.state != JobState::stopping || !on_the_way || spec_->violation(report.kept->metrics) > 0) return;
-  const auto value = find_metric(report.kept->metrics, spec_->objective.metric);
-  if (!value || !std::isfinite(*value) || report.kept->resource < 1 || report.kept->resource > trial.resource) return;
-  if (row_.best && !spec_->objective.better(*value, row_.best->value)) return;
+  const auto value = value_of_kept(trial, *report.kept);
+  if (!value || (row_.best && !spec_->objective.better(*value, row_.best->value))) return;
   trial.objective_resource = trial.until_resource;
   note_objectives(trial, report.kept->metrics);
   keep(trial, *report.kept, report.test_value);

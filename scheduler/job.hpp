@@ -155,6 +155,7 @@ class Job {
   std::optional<double> standard_error(const Metrics& metrics) const;
   void take_model(TrialRow& trial, const AssignmentReport& report);
   void take_unfinished(TrialRow& trial, const AssignmentReport& report);
+  std::optional<double> value_of_kept(const TrialRow& trial, const ReportedObservation& kept) const;
   void keep(TrialRow& trial, const ReportedObservation& kept, std::optional<double> test_value);
   void take_finding(int number, const debugger::Finding& finding, Timestamp now);
   std::optional<int> first_queued(int usable) const;
