@@ -171,6 +171,12 @@ void print_further_objectives(Console& console, const JobInfo& job, const TrialI
   }
 }
 
+// What the best value is the value after; of a training that ended with its job, before its time, how far it came.
+std::int64_t trained(const TrialInfo& trial) {
+  const bool unfinished = trial.state == "cancelled" && trial.objective_resource == trial.until_resource;
+  return unfinished ? trial.resource : trial.objective_resource;
+}
+
 }  // namespace
 
 void print_best(Console& console, const JobInfo& job, const BestReport& best) {
@@ -181,7 +187,7 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
       format_value(kept ? trial.kept_value : trial.objective, readable ? Precision::readable : Precision::exact);
   const std::string error =
       trial.standard_error ? format_value(trial.standard_error, readable ? Precision::readable : Precision::exact) : "";
-  std::string where = fmt::format("trial {} at {}", trial.number, format_resource(trial.objective_resource, job.resource_name));
+  std::string where = fmt::format("trial {} at {}", trial.number, format_resource(trained(trial), job.resource_name));
   if (kept) where += fmt::format(", its model after {}", trial.kept_resource);
   if (readable) {
     console.print_line({{fmt::format("{:<{}}", "best", kFieldNameWidth), Style::dim},
@@ -194,7 +200,7 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
     console.field("metric", job.metric);
     print_further_objectives(console, job, trial);
     console.field("trial", std::to_string(trial.number));
-    console.field(job.resource_name, std::to_string(trial.objective_resource));
+    console.field(job.resource_name, std::to_string(trained(trial)));
     if (kept) console.field("kept", std::to_string(trial.kept_resource));
     if (!error.empty()) console.field("standard error", error);
   }

@@ -123,6 +123,26 @@ TEST_F(Commands, TheBestValueIsThatOfTheModelWhichTheTrialKeeps) {
       << out_.str();
 }
 
+TEST_F(Commands, ABestTrialThatEndedWithItsJobIsToldWithHowFarItCame) {
+  Json summary = example_summary();
+  summary["best"]["trial"].update({{"state", "cancelled"}, {"resource", 20}, {"kept_value", 0.8125}, {"kept_resource", 5}});
+  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_NE(out_.str().find("trial\t5\nrounds\t27\n"), std::string::npos) << out_.str();
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_NE(out_.str().find("trial\t5\nrounds\t20\nkept\t5\n"), std::string::npos) << out_.str();
+}
+
+// On its way to a higher rung when its job ended: the value is that of the lower one.
+TEST_F(Commands, ABestTrialThatWasCancelledOnItsWayIsToldWithTheRungOfItsValue) {
+  Json summary = example_summary();
+  summary["best"]["trial"].update({{"state", "cancelled"}, {"objective_resource", 9}, {"resource", 20}});
+  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
+  EXPECT_NE(out_.str().find("trial\t5\nrounds\t9\n"), std::string::npos) << out_.str();
+}
+
 TEST_F(Commands, TheBestIsToldWithItsStandardErrorAndItsValueOnTheTestRows) {
   Json summary = example_summary();
   summary["best"]["test_value"] = 0.7825;
