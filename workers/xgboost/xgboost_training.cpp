@@ -434,7 +434,9 @@ class XgboostTraining::Segment {
   }
 
   SegmentResult finish(const char* exit) {
-    if (spec_.keep_best || training_.resource_ >= order_.until_resource) {
+    // Of one that is ended on its way the model may be its job's best if it was on the way to max_resource.
+    const bool full = spec_.keep_best && order_.until_resource == order_.max_resource;
+    if (full || training_.resource_ >= order_.until_resource) {
       if (auto fault = measure_test()) return *fault;
     }
     // Before the checkpoint, which is the word that the segment is done.
