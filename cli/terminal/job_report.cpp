@@ -171,7 +171,7 @@ void print_further_objectives(Console& console, const JobInfo& job, const TrialI
   }
 }
 
-// What the best value is the value after; of a training that ended with its job, before its time, how far it came.
+// How far the training came that the trial's objective is of: to its rung, or as far as it was when its job ended.
 std::int64_t trained(const TrialInfo& trial) {
   const bool unfinished = trial.state == "cancelled" && trial.objective_resource == trial.until_resource;
   return unfinished ? trial.resource : trial.objective_resource;
