@@ -16,9 +16,7 @@ using workers::Table;
 constexpr std::uint64_t kStructureSeed = 41;
 constexpr std::uint64_t kStructureStream = 1;
 constexpr std::uint64_t kRowStream = 2;
-constexpr std::size_t kHeldOutRows = 1200;  // for validation
-constexpr std::size_t kTestRows = 16;       // nobody asks for them
-constexpr const char* kBins = "32";         // as in ../real
+constexpr std::size_t kHeldOutRows = 1200;  // for validation, and as many for the test
 
 double between(Draws& draws, double low, double high) { return low + draws.unit() * (high - low); }
 double log_between(Draws& draws, double low, double high) { return std::exp(between(draws, std::log(low), std::log(high))); }
@@ -150,10 +148,6 @@ Table make_rows(const Structure& structure, std::size_t index, std::size_t first
   return table;
 }
 
-Json number(const char* type, Json min, Json max, const char* scale) {
-  return {{"type", type}, {"min", std::move(min)}, {"max", std::move(max)}, {"scale", scale}};
-}
-
 Json widest_space() {
   return {{"eta", number("float", 0.001, 1, "log")},
           {"max_depth", number("int", 1, 12, "linear")},
@@ -196,7 +190,7 @@ RealDataset random_dataset(std::size_t index) {
   }
   dataset.train = make_rows(structure, index, 0, structure.rows);
   dataset.validation = make_rows(structure, index, structure.rows, kHeldOutRows);
-  dataset.test = make_rows(structure, index, structure.rows + kHeldOutRows, kTestRows);
+  dataset.test = make_rows(structure, index, structure.rows + kHeldOutRows, kHeldOutRows);
   if (task == 0) {
     for (Table* table : {&dataset.train, &dataset.validation, &dataset.test}) {
       for (float& label : table->labels) label = label + structure.intercept > 0 ? 1.F : 0.F;

@@ -1,5 +1,7 @@
 // Searchers side by side on trainings that are made when they are asked for (README.md beside this): unlike over a table, a
 // sampler may propose whatever its search space has, and crowd where it should not.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <future>
@@ -10,8 +12,10 @@
 #include "benchmarks/run_program.hpp"
 #include "benchmarks/search/real/common.hpp"
 #include "benchmarks/search/real/real_tables.hpp"
+#include "benchmarks/search/real/regret_plot.hpp"
 #include "benchmarks/search/real/regrets.hpp"
 #include "benchmarks/search/real/trainings.hpp"
+#include "benchmarks/search/real/which_datasets.hpp"
 #include "core/random.hpp"
 #include "jobs/parsed_job.hpp"
 #include "scheduler/scheduler.hpp"
@@ -24,7 +28,7 @@ namespace {
 constexpr std::int64_t kLeaseMs = INT64_MAX / 4;  // no worker is ever lost
 
 struct Arguments {
-  std::string bank;
+  WhichDatasets which;
   std::string tables;
   std::vector<std::string> datasets;
   std::vector<std::string> methods{"hyperband/random", "auto/auto,experience=false", "auto/auto"};
@@ -33,8 +37,10 @@ struct Arguments {
   int seeds = 10;
   int threads = 2;
   bool each = false;
-  bool large = false;
   bool unfinished = false;
+  bool from_best_found = false;
+  std::string plot;
+  std::vector<std::string> beside;
 };
 
 // "scheduler/sampler", and "@fidelity" if it is not the trainer's own default: a job as a user would submit it.
@@ -242,19 +248,40 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
   return regrets;
 }
 
+// `all`: by method, then table.
+void print(const Arguments& arguments, const std::vector<RealTable>& tables, const std::vector<std::vector<Regrets>>& all) {
+  print_head(tables.size(), arguments.workers, arguments.seeds, arguments.budgets);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    print_row(arguments.methods[i], mean_over(all[i]));
+    for (std::size_t table = 0; arguments.each && table < tables.size(); ++table)
+      print_row("  " + tables[table].name, all[i][table]);
+  }
+}
+
 int run(const Arguments& arguments) {
   const auto tables = load_real_tables(arguments.tables, arguments.datasets);
-  const auto datasets = real_datasets(arguments.bank, arguments.large);
-  print_head(tables.size(), arguments.workers, arguments.seeds, arguments.budgets);
+  const auto datasets = datasets_of(arguments.which);
+  std::vector<std::vector<Regrets>> all;  // by method, then table
   for (const std::string& method : arguments.methods) {
-    std::vector<Regrets> all;
+    auto& of_tables = all.emplace_back();
     for (const RealTable& table : tables) {
       const auto dataset = std::ranges::find(datasets, table.name, &RealDataset::name);
       if (dataset == datasets.end()) throw std::runtime_error("no data set is named " + table.name);
-      all.push_back(measure(method, *dataset, table, arguments));
+      of_tables.push_back(measure(method, *dataset, table, arguments));
     }
-    print_row(method, mean_over(all));
-    for (std::size_t i = 0; arguments.each && i < tables.size(); ++i) print_row("  " + tables[i].name, all[i]);
+    fmt::print(stderr, "{}: {:.0f} s of processor time in all\n", method, processor_seconds());
+  }
+  print(arguments, tables, all);
+  if (!arguments.plot.empty()) {
+    Plotted plotted;
+    for (const std::string& path : arguments.beside) add_file(plotted, path, arguments.workers);
+    for (std::size_t i = 0; i < all.size(); ++i) add_means(plotted, arguments.methods[i], mean_over(all[i]), arguments.budgets);
+    write_plot(arguments.plot, tables.size(), arguments.workers, plotted);
+  }
+  if (arguments.from_best_found) {
+    measure_from_best_found(all);
+    fmt::print("\nAnd where 0 is the best that any of these runs found:\n");
+    print(arguments, tables, all);
   }
   return 0;
 }
@@ -267,7 +294,7 @@ int main(int argument_count, char** argument_values) {
   tuneband::start_with_passive_threads(argument_values);
   tuneband::Arguments arguments;
   CLI::App app("Searchers side by side on real trainings of XGBoost.", "bench_live");
-  app.add_option("--bank", arguments.bank, "A file of examples/direct-marketing/generate.py --rows 7000")->required();
+  tuneband::add_dataset_options(app, arguments.which);
   app.add_option("--tables", arguments.tables, "Directory of what record_real wrote, for the scale of the regret")
       ->required()
       ->check(CLI::ExistingDirectory);
@@ -278,8 +305,10 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--workers", arguments.workers, "Workers of each search, in simulated time");
   app.add_option("--seeds", arguments.seeds, "Runs of each");
   app.add_option("--threads", arguments.threads, "Real threads");
-  app.add_flag("--large", arguments.large, "Data sets of more rows, for tables that were recorded so");
   app.add_flag("--unfinished", arguments.unfinished, "Count what full trainings under way have come to, as a stopped job does");
+  app.add_flag("--from-best-found", arguments.from_best_found, "Say it also where 0 is the best of all runs here");
+  app.add_option("--beside", arguments.beside, "Files of optuna_real.py --live: into the plot too")->check(CLI::ExistingFile);
+  app.add_option("--plot", arguments.plot, "Draw regret over budget here (SVG)");
   app.add_flag("--each", arguments.each, "Print each data set too");
   return tuneband::run_program(app, argument_count, argument_values, [&] { return tuneband::run(arguments); });
 }

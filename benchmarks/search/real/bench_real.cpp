@@ -6,17 +6,15 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <numeric>
 
 #include "benchmarks/run_program.hpp"
 #include "benchmarks/search/real/common.hpp"
 #include "benchmarks/search/real/real_tables.hpp"
+#include "benchmarks/search/real/regret_plot.hpp"
 #include "benchmarks/search/real/regrets.hpp"
 #include "core/csv_cell.hpp"
 #include "core/random.hpp"
-#include "simulator/chart.hpp"
 #include "simulator/comparison.hpp"
-#include "simulator/csv.hpp"
 #include "simulator/search_method.hpp"
 
 namespace tuneband {
@@ -88,43 +86,13 @@ void write_csv(std::ostream& csv, const std::string& table, const std::string& m
   }
 }
 
-// Of one number of workers, by method and budget: each seed's regrets on the data sets.
-using Plotted = std::map<std::string, std::map<double, std::map<std::string, std::vector<double>>>>;
-
-void take_beside(const std::string& path, int workers, Plotted& plotted) {
-  const Csv csv = checked(read_csv(path));
-  const auto cell = [&](const std::vector<std::string>& row, const char* column) { return row.at(csv.column(column)); };
-  for (const auto& row : csv.rows) {
-    if (cell(row, "workers") != std::to_string(workers) || cell(row, "axis") != "resource") continue;
-    plotted[cell(row, "method")][std::stod(cell(row, "budget"))][cell(row, "seed")].push_back(std::stod(cell(row, "regret")));
-  }
-}
-
-void write_plot(const std::string& path, int workers, const Plotted& plotted) {
-  std::vector<ChartLine> lines;
-  for (const auto& [method, by_budget] : plotted) {
-    ChartLine line{method, {}};
-    for (const auto& [budget, by_seed] : by_budget) {
-      std::vector<double> means;
-      for (const auto& [seed, regrets] : by_seed) {
-        means.push_back(std::accumulate(regrets.begin(), regrets.end(), 0.0) / static_cast<double>(regrets.size()));
-      }
-      const Estimate here = estimate(means);
-      line.points.push_back({budget, here.mean, here.half_width});
-    }
-    lines.push_back(std::move(line));
-  }
-  const std::string title = fmt::format("XGBoost on seven data sets, {} {}", workers, workers == 1 ? "worker" : "workers");
-  std::ofstream(path) << chart_svg(lines, {title, "rounds spent / max_resource", "normalised regret"});
-}
-
 int run(const Arguments& arguments) {
   std::vector<RealTable> tables = load_real_tables(arguments.tables, arguments.datasets);
   std::ofstream csv;
   if (!arguments.csv.empty()) csv.open(arguments.csv);
   csv << "table,method,workers,seed,axis,budget,regret\n";
   Plotted plotted;  // of the first number of workers
-  for (const std::string& beside : arguments.beside) take_beside(beside, arguments.workers.front(), plotted);
+  for (const std::string& beside : arguments.beside) add_file(plotted, beside, arguments.workers.front());
   for (const int workers : arguments.workers) {
     print_head(tables.size(), workers, arguments.seeds, arguments.budgets);
     for (const std::string& method : arguments.methods) {
@@ -135,15 +103,11 @@ int run(const Arguments& arguments) {
       }
       const Regrets mean = mean_over(of_tables);
       print_row(method, mean);
-      for (std::size_t i = 0; i < arguments.budgets.size() && workers == arguments.workers.front(); ++i) {
-        for (std::size_t seed = 0; seed < mean.validation[i].size(); ++seed) {
-          plotted[method][arguments.budgets[i]][std::to_string(seed)] = {mean.validation[i][seed]};
-        }
-      }
+      if (workers == arguments.workers.front()) add_means(plotted, method, mean, arguments.budgets);
       for (std::size_t i = 0; arguments.each && i < tables.size(); ++i) print_row("  " + tables[i].name, of_tables[i]);
     }
   }
-  if (!arguments.plot.empty()) write_plot(arguments.plot, arguments.workers.front(), plotted);
+  if (!arguments.plot.empty()) write_plot(arguments.plot, tables.size(), arguments.workers.front(), plotted);
   return 0;
 }
 

@@ -24,7 +24,6 @@ struct Sizes {
 };
 constexpr Sizes kSmall{1600, 2000, 110, 130, 0.72};
 constexpr Sizes kLarge{12'000, 6000, 800, 400, 0.4};
-constexpr const char* kBins = "32";  // of so few rows more say little, and cost most of the time
 
 // One row: fills the features, returns the label.
 using RowMaker = std::function<float(std::vector<float>& features, Draws& draws)>;
@@ -57,10 +56,6 @@ void fill_uniform(std::vector<float>& features, Draws& draws) {
 double sigmoid(double logit) { return 1 / (1 + std::exp(-logit)); }
 
 // ---- search spaces ------------------------------------------------------------------------------------------------------------
-
-Json number(const char* type, Json min, Json max, const char* scale) {
-  return {{"type", type}, {"min", std::move(min)}, {"max", std::move(max)}, {"scale", scale}};
-}
 
 // Of somebody who knows nothing: everything from very little to very much.
 Json wide_space() {

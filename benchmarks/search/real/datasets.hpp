@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/json.hpp"
@@ -23,6 +24,14 @@ struct RealDataset {
   workers::Table validation;
   workers::Table test;
 };
+
+// What data sets made here have in common: of so few rows more bins say little, and cost most of the time.
+inline constexpr const char* kBins = "32";
+
+// A hyperparameter of a search space.
+inline Json number(const char* type, Json min, Json max, const char* scale) {
+  return {{"type", type}, {"min", std::move(min)}, {"max", std::move(max)}, {"scale", scale}};
+}
 
 // `bank_csv`: a file of examples/direct-marketing/generate.py, or the public one of that form. `large`: more rows to train on,
 // 12,000 instead of 1,600, of bank three fifths of the file. Throws std::runtime_error where it cannot be read.

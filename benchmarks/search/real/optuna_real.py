@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Optuna over the recorded trainings of bench_real: prefixes with the best round kept, rungs from 3 rounds, the same budgets in
-rounds, simulated workers, snapping to the table's configurations, and the same regret. ../README.md says how to get an Optuna
-that does not disturb the system.
+"""Optuna over the trainings of bench_real: prefixes with the best round kept, rungs from 3 rounds, the same budgets in rounds,
+simulated workers, snapping to the table's configurations, and the same regret; with --live over those of bench_live, which
+train_lines makes when they are asked for. ../README.md says how to get an Optuna that does not disturb the system.
 
-Written as the lines that bench_real --csv writes, so that plot.py and bench_real's own tables can have them.
+Written as the lines that bench_real --csv writes, so that bench_real and bench_live can have them in their plots.
 """
 
 import argparse
@@ -12,6 +12,8 @@ import json
 import math
 import multiprocessing
 import os
+import shlex
+import subprocess
 import sys
 import time
 
@@ -46,8 +48,9 @@ class RealTable:
             values = np.array([[number(row[header.index(f"{metric}_{r}")]) for r in rounds] for row in rows])
             return -values if self.maximize else values
 
-        self.cost = costs("prefix", range(1, ROUNDS + 1))
-        self.test_cost = dict(zip(RECORDED, costs("prefix-test", RECORDED).T))
+        self.prefixes = costs("prefix", range(1, ROUNDS + 1))
+        self.test_costs = dict(zip(RECORDED, costs("prefix-test", RECORDED).T))
+        self.taken = np.zeros(len(rows), dtype=bool)
         self.scales = {"resource": self.scale(costs, ""), "test": self.scale(costs, "-test")}
         self.set_space(header, rows, job["search_space"])
 
@@ -59,7 +62,7 @@ class RealTable:
 
     def regret(self, axis, row, rung):
         best, median = self.scales[axis]
-        cost = self.cost[row, rung - 1] if axis == "resource" else self.test_cost[rung][row]
+        cost = self.cost(row, rung) if axis == "resource" else self.test_cost(row, rung)
         return min(1.0, float((cost - best) / (median - best)))
 
     def set_space(self, header, rows, space):
@@ -79,11 +82,67 @@ class RealTable:
     def unit(value, log, least, most):
         return np.log(value / least) / math.log(most / least) if log else (value - least) / (most - least)
 
-    def nearest_free(self, params, taken):
-        point = np.array([self.unit(params[name], log, least, most) for name, log, least, most, _ in self.columns])
+    def start(self, trial):
+        """The nearest row that is free. Optuna learns of it: the trial's parameters are set to the row's."""
+        point = np.array([self.unit(trial.params[name], log, least, most) for name, log, least, most, _ in self.columns])
         distance = ((self.units - point) ** 2).sum(axis=1)
-        distance[taken] = np.inf
-        return int(distance.argmin())
+        distance[self.taken] = np.inf
+        row = int(distance.argmin())
+        self.taken[row] = True
+        for name, _, _, _, cells in self.columns:
+            distribution = self.distributions[name]
+            value = min(max(cells[row], distribution.low), distribution.high)
+            trial.storage.set_trial_param(trial._trial_id, name, float(value), distribution)
+        return row
+
+    def exhausted(self):
+        return self.taken.all()
+
+    def cost(self, row, rung):
+        return self.prefixes[row, rung - 1]
+
+    def test_cost(self, row, rung):
+        return self.test_costs[rung][row]
+
+    def pace(self, row):
+        """Seconds of a round."""
+        return self.seconds_per_round[row]
+
+
+class LiveTable(RealTable):
+    """A table for the scale of the regret alone: whatever is proposed is trained, at an equal pace."""
+
+    def __init__(self, path, command, seed):
+        super().__init__(path)
+        self.program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.first, self.configurations, self.answers = seed * 10_000, [], {}
+
+    def start(self, trial):
+        self.configurations.append(trial.params)
+        return len(self.configurations) - 1
+
+    def exhausted(self):
+        return False
+
+    def answer(self, row, rung):
+        if (row, rung) not in self.answers:
+            question = {"dataset": self.name, "index": self.first + row, "rounds": rung, "configuration": self.configurations[row]}
+            print(json.dumps(question), file=self.program.stdin, flush=True)
+            self.answers[row, rung] = json.loads(self.program.stdout.readline())
+        return self.answers[row, rung]
+
+    def cost(self, row, rung):
+        return -self.answer(row, rung)["validation"] if self.maximize else self.answer(row, rung)["validation"]
+
+    def test_cost(self, row, rung):
+        return -self.answer(row, rung)["test"] if self.maximize else self.answer(row, rung)["test"]
+
+    def pace(self, row):
+        return 1
+
+    def close(self):
+        self.program.stdin.close()
+        self.program.wait()
 
 
 class Run:
@@ -95,29 +154,21 @@ class Run:
         sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=workers > 1)
         direction = "maximize" if table.maximize else "minimize"
         self.study = optuna.create_study(sampler=sampler, pruner=PRUNERS[pruner](), direction=direction)
-        self.taken = np.zeros(len(table.cost), dtype=bool)
         self.heap, self.order, self.now = [], 0, 0.0
 
     def begin(self):
-        """Optuna learns of the row that runs: the trial's parameters are set to the row's."""
         trial = self.study.ask(self.table.distributions)
-        row = self.table.nearest_free(trial.params, self.taken)
-        self.taken[row] = True
-        for name, _, _, _, cells in self.table.columns:
-            distribution = self.table.distributions[name]
-            value = min(max(cells[row], distribution.low), distribution.high)
-            trial.storage.set_trial_param(trial._trial_id, name, float(value), distribution)
-        self.push(trial, row, 0)
+        self.push(trial, self.table.start(trial), 0)
 
     def push(self, trial, row, done):
         """A trial reports only at rungs: its pruner looks nowhere else."""
         self.order += 1
         until = min(rung for rung in RUNGS if rung > done)
-        end = self.now + (until - done) * self.table.seconds_per_round[row]
+        end = self.now + (until - done) * self.table.pace(row)
         heapq.heappush(self.heap, (end, self.order, trial, row, done, until))
 
     def under_way(self):
-        return sum(until - done - (end - self.now) / self.table.seconds_per_round[row]
+        return sum(until - done - (end - self.now) / self.table.pace(row)
                    for end, _, _, row, done, until in self.heap)
 
     def incumbents(self):
@@ -128,7 +179,7 @@ class Run:
         while self.heap and spent <= self.rounds_max:
             self.now, _, trial, row, done, until = heapq.heappop(self.heap)
             spent += until - done
-            cost = self.table.cost[row, until - 1]
+            cost = self.table.cost(row, until)
             if cost < best:
                 best = cost
                 found.append((spent + self.under_way(), row, until))
@@ -141,7 +192,7 @@ class Run:
                 self.study.tell(trial, value)
             else:
                 self.study.tell(trial, state=optuna.trial.TrialState.PRUNED)
-            if not self.taken.all():
+            if not self.table.exhausted():
                 self.begin()
         return found
 
@@ -149,15 +200,18 @@ class Run:
 def one_run(cell):
     """By axis, the regret at each budget."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    path, pruner, workers, seed, budgets = cell
-    table = RealTable(path)
+    path, pruner, workers, seed, budgets, live = cell
+    table = LiveTable(path, shlex.split(live), seed) if live else RealTable(path)
     found = Run(table, pruner, workers, seed, max(budgets)).incumbents()
 
     def at(axis, budget):
         reached = [(row, rung) for spent, row, rung in found if spent <= budget * ROUNDS]
         return table.regret(axis, *reached[-1]) if reached else 1.0
 
-    return cell, table.name, [[at(axis, budget) for budget in budgets] for axis in AXES]
+    by_axis = [[at(axis, budget) for budget in budgets] for axis in AXES]
+    if live:
+        table.close()
+    return cell, table.name, by_axis
 
 
 def print_table(title, budgets, methods):
@@ -178,6 +232,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--budgets", nargs="*", type=float, default=[3, 6, 10, 20])
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--live", help="train what is proposed with this command: build/bench/bin/train_lines --bank bank7000.csv")
     parser.add_argument("--csv", help="write every run's regrets here, in the columns of bench_real --csv")
     arguments = parser.parse_args()
     paths = sorted(os.path.join(arguments.tables, f) for f in os.listdir(arguments.tables) if f.endswith(".json"))
@@ -185,9 +240,9 @@ def main():
     with multiprocessing.Pool(arguments.processes) as pool:
         for workers in arguments.workers:
             methods = {}
-            cells = [(path, pruner, workers, seed, arguments.budgets)
+            cells = [(path, pruner, workers, seed, arguments.budgets, arguments.live)
                      for pruner in arguments.pruner for seed in range(arguments.seeds) for path in paths]
-            for (_, pruner, _, seed, budgets), table, by_axis in pool.imap(one_run, cells):
+            for (_, pruner, _, seed, budgets, _), table, by_axis in pool.imap(one_run, cells):
                 method = f"Optuna {optuna.__version__} TPE + {pruner}"
                 for axis, regrets in zip(AXES, by_axis):
                     for budget, regret in zip(budgets, regrets):

@@ -7,8 +7,8 @@
 
 #include "benchmarks/bench_worker.hpp"
 #include "benchmarks/run_program.hpp"
-#include "benchmarks/search/real/datasets.hpp"
 #include "benchmarks/search/real/trainings.hpp"
+#include "benchmarks/search/real/which_datasets.hpp"
 #include "search_spaces/samplers.hpp"
 
 namespace tuneband {
@@ -18,12 +18,11 @@ namespace {
 constexpr std::int64_t kRungs[] = {1, 3, 9, 27, 81};
 
 struct Arguments {
-  std::string bank;
+  WhichDatasets which;
   std::string out;
   std::vector<std::string> only;
   int configurations = 320;
   double shrinkage_max = kShrinkageMax;
-  bool large = false;
 };
 
 std::string header_of(const RealDataset& dataset) {
@@ -97,14 +96,13 @@ int main(int argument_count, char** argument_values) {
   tuneband::start_with_passive_threads(argument_values);
   tuneband::Arguments arguments;
   CLI::App app("Records the tables of the real benchmark.", "record_real");
-  app.add_option("--bank", arguments.bank, "A file of examples/direct-marketing/generate.py --rows 7000")->required();
+  tuneband::add_dataset_options(app, arguments.which);
   app.add_option("--out", arguments.out, "Directory for the tables")->required();
   app.add_option("--only", arguments.only, "Only these data sets");
   app.add_option("--configurations", arguments.configurations, "Of each data set");
   app.add_option("--shrinkage-max", arguments.shrinkage_max, "trainer.shrinkage_max of the fidelity `shrinkage`");
-  app.add_flag("--large", arguments.large, "Data sets of more rows");
   return tuneband::run_program(app, argument_count, argument_values, [&] {
-    for (const auto& dataset : tuneband::real_datasets(arguments.bank, arguments.large)) {
+    for (const auto& dataset : tuneband::datasets_of(arguments.which)) {
       const bool wanted = arguments.only.empty() || std::ranges::find(arguments.only, dataset.name) != arguments.only.end();
       if (wanted) tuneband::record(dataset, arguments);
     }

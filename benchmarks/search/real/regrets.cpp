@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "simulator/comparison.hpp"
@@ -25,6 +26,23 @@ Regrets mean_over(const std::vector<Regrets>& tables) {
     }
   }
   return mean;
+}
+
+void measure_from_best_found(std::vector<std::vector<Regrets>>& methods) {
+  for (auto axis : {&Regrets::validation, &Regrets::test}) {
+    for (std::size_t dataset = 0; dataset < methods.front().size(); ++dataset) {
+      double best = 1;
+      for (const auto& datasets : methods) {
+        for (const auto& sample : datasets[dataset].*axis) best = std::min(best, *std::ranges::min_element(sample));
+      }
+      if (best == 1) continue;
+      for (auto& datasets : methods) {
+        for (auto& sample : datasets[dataset].*axis) {
+          for (double& regret : sample) regret = (regret - best) / (1 - best);
+        }
+      }
+    }
+  }
 }
 
 void print_head(std::size_t datasets, int workers, int seeds, const std::vector<double>& budgets) {

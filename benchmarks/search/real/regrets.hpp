@@ -16,6 +16,10 @@ struct Regrets {
 // Seed by seed. Requires: at least one, all of the same budgets and seeds.
 Regrets mean_over(const std::vector<Regrets>& tables);
 
+// By method, then data set: moves the 0 of each data set to the best that any run of any method came to, and leaves the 1. A data
+// set where nothing is better than its 1 stays as it is.
+void measure_from_best_found(std::vector<std::vector<Regrets>>& methods);
+
 // `budgets`: in units of max_resource.
 void print_head(std::size_t datasets, int workers, int seeds, const std::vector<double>& budgets);
 // Means with their intervals; of the test rows at the last budget.

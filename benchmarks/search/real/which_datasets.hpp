@@ -1,0 +1,24 @@
+// Which data sets a benchmark's command line asks for.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "benchmarks/search/real/datasets.hpp"
+
+namespace tuneband {
+
+struct WhichDatasets {
+  std::string bank;
+  bool large = false;
+  std::size_t random = 0;  // instead of the seven
+};
+
+// --bank and --large, or --random.
+void add_dataset_options(CLI::App& app, WhichDatasets& which);
+
+// Throws std::runtime_error where a file cannot be read.
+std::vector<RealDataset> datasets_of(const WhichDatasets& which);
+
+}  // namespace tuneband
