@@ -17,6 +17,8 @@ constexpr std::uint64_t kStructureSeed = 41;
 constexpr std::uint64_t kStructureStream = 1;
 constexpr std::uint64_t kRowStream = 2;
 constexpr std::size_t kHeldOutRows = 1200;  // for validation, and as many for the test
+constexpr std::size_t kLargeTimes = 8;
+constexpr std::size_t kLargeTimesHeldOut = 5;
 
 double between(Draws& draws, double low, double high) { return low + draws.unit() * (high - low); }
 double log_between(Draws& draws, double low, double high) { return std::exp(between(draws, std::log(low), std::log(high))); }
@@ -166,7 +168,7 @@ std::int64_t rounds_of_random_dataset(std::size_t index) {
   return kRounds[index % std::size(kRounds)];
 }
 
-RealDataset random_dataset(std::size_t index) {
+RealDataset random_dataset(std::size_t index, bool large) {
   Draws draws(kStructureSeed, kStructureStream, static_cast<std::int64_t>(index));
   const std::size_t task = index % 3;  // two classes, a number, several classes
   const std::size_t classes = task == 2 ? 3 + draws.below(5) : 1;
@@ -188,9 +190,11 @@ RealDataset random_dataset(std::size_t index) {
     dataset.metric = flavour < 2 ? "mlogloss" : "merror";
     dataset.parameters = {{"max_bin", kBins}, {"objective", "multi:softprob"}, {"num_class", std::to_string(classes)}};
   }
+  if (large) structure.rows *= kLargeTimes;
+  const std::size_t held_out = kHeldOutRows * (large ? kLargeTimesHeldOut : 1);
   dataset.train = make_rows(structure, index, 0, structure.rows);
-  dataset.validation = make_rows(structure, index, structure.rows, kHeldOutRows);
-  dataset.test = make_rows(structure, index, structure.rows + kHeldOutRows, kHeldOutRows);
+  dataset.validation = make_rows(structure, index, structure.rows, held_out);
+  dataset.test = make_rows(structure, index, structure.rows + held_out, held_out);
   if (task == 0) {
     for (Table* table : {&dataset.train, &dataset.validation, &dataset.test}) {
       for (float& label : table->labels) label = label + structure.intercept > 0 ? 1.F : 0.F;

@@ -12,18 +12,17 @@ constexpr std::size_t kFirstUnseen = 1000;  // experience is of the first 48, an
 
 void add_dataset_options(CLI::App& app, WhichDatasets& which) {
   CLI::Option_group* group = app.add_option_group("Data sets");
-  CLI::Option* bank =
-      group->add_option("--bank", which.bank, "The seven: a file of examples/direct-marketing/generate.py --rows 7000");
+  group->add_option("--bank", which.bank, "The seven: a file of examples/direct-marketing/generate.py --rows 7000");
   group->add_option("--random", which.random, "So many of random structure, by which nothing was chosen")
       ->check(CLI::Range(1, 1000));
   group->require_option(1);
-  app.add_flag("--large", which.large, "The seven with more rows")->needs(bank);
+  app.add_flag("--large", which.large, "With more rows");
 }
 
 std::vector<RealDataset> datasets_of(const WhichDatasets& which) {
   if (which.random == 0) return real_datasets(which.bank, which.large);
   std::vector<RealDataset> datasets;
-  for (std::size_t i = 0; i < which.random; ++i) datasets.push_back(random_dataset(kFirstUnseen + i));
+  for (std::size_t i = 0; i < which.random; ++i) datasets.push_back(random_dataset(kFirstUnseen + i, which.large));
   return datasets;
 }
 
