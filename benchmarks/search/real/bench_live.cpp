@@ -272,16 +272,16 @@ int run(const Arguments& arguments) {
     fmt::print(stderr, "{}: {:.0f} s of processor time in all\n", method, processor_seconds());
   }
   print(arguments, tables, all);
+  if (arguments.from_best_found) {
+    measure_from_best_found(all);
+    fmt::print("\nAnd where 0 is the best that any of these runs found:\n");
+    print(arguments, tables, all);
+  }
   if (!arguments.plot.empty()) {
     Plotted plotted;
     for (const std::string& path : arguments.beside) add_file(plotted, path, arguments.workers);
     for (std::size_t i = 0; i < all.size(); ++i) add_means(plotted, arguments.methods[i], mean_over(all[i]), arguments.budgets);
     write_plot(arguments.plot, tables.size(), arguments.workers, plotted);
-  }
-  if (arguments.from_best_found) {
-    measure_from_best_found(all);
-    fmt::print("\nAnd where 0 is the best that any of these runs found:\n");
-    print(arguments, tables, all);
   }
   return 0;
 }
@@ -306,8 +306,11 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--seeds", arguments.seeds, "Runs of each");
   app.add_option("--threads", arguments.threads, "Real threads");
   app.add_flag("--unfinished", arguments.unfinished, "Count what full trainings under way have come to, as a stopped job does");
-  app.add_flag("--from-best-found", arguments.from_best_found, "Say it also where 0 is the best of all runs here");
-  app.add_option("--beside", arguments.beside, "Files of optuna_real.py --live: into the plot too")->check(CLI::ExistingFile);
+  auto* from_best =
+      app.add_flag("--from-best-found", arguments.from_best_found, "Say and draw it with 0 as the best of all runs here");
+  app.add_option("--beside", arguments.beside, "Files of optuna_real.py --live: into the plot too")
+      ->check(CLI::ExistingFile)
+      ->excludes(from_best);
   app.add_option("--plot", arguments.plot, "Draw regret over budget here (SVG)");
   app.add_flag("--each", arguments.each, "Print each data set too");
   return tuneband::run_program(app, argument_count, argument_values, [&] { return tuneband::run(arguments); });
