@@ -126,7 +126,8 @@ class LiveTable(RealTable):
 
     def answer(self, row, rung):
         if (row, rung) not in self.answers:
-            question = {"dataset": self.name, "index": self.first + row, "rounds": rung, "configuration": self.configurations[row]}
+            question = {"dataset": self.name, "index": self.first + row, "rounds": rung}
+            question["configuration"] = self.configurations[row]
             print(json.dumps(question), file=self.program.stdin, flush=True)
             self.answers[row, rung] = json.loads(self.program.stdout.readline())
         return self.answers[row, rung]
@@ -232,7 +233,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--budgets", nargs="*", type=float, default=[3, 6, 10, 20])
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--live", help="train what is proposed with this command: build/bench/bin/train_lines --bank bank7000.csv")
+    parser.add_argument("--live", help="train what is proposed by this: build/bench/bin/train_lines --bank bank7000.csv")
     parser.add_argument("--csv", help="write every run's regrets here, in the columns of bench_real --csv")
     arguments = parser.parse_args()
     paths = sorted(os.path.join(arguments.tables, f) for f in os.listdir(arguments.tables) if f.endswith(".json"))
