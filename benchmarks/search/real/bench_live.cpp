@@ -265,9 +265,7 @@ int run(const Arguments& arguments) {
   for (const std::string& method : arguments.methods) {
     auto& of_tables = all.emplace_back();
     for (const RealTable& table : tables) {
-      const auto dataset = std::ranges::find(datasets, table.name, &RealDataset::name);
-      if (dataset == datasets.end()) throw std::runtime_error("no data set is named " + table.name);
-      of_tables.push_back(measure(method, *dataset, table, arguments));
+      of_tables.push_back(measure(method, dataset_named(datasets, table.name), table, arguments));
     }
     fmt::print(stderr, "{}: {:.0f} s of processor time in all\n", method, processor_seconds());
   }

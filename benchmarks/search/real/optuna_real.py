@@ -132,11 +132,12 @@ class LiveTable(RealTable):
             self.answers[row, rung] = json.loads(self.program.stdout.readline())
         return self.answers[row, rung]
 
-    def cost(self, row, rung):
-        return -self.answer(row, rung)["validation"] if self.maximize else self.answer(row, rung)["validation"]
+    def cost(self, row, rung, rows="validation"):
+        value = self.answer(row, rung)[rows]
+        return -value if self.maximize else value
 
     def test_cost(self, row, rung):
-        return -self.answer(row, rung)["test"] if self.maximize else self.answer(row, rung)["test"]
+        return self.cost(row, rung, "test")
 
     def pace(self, row):
         return 1

@@ -2,7 +2,6 @@
 // question, a JSON object with `dataset`, `index` (of which the seed is a function), `rounds` (the first so many of a full
 // training) and `configuration`; its answer is one line, the best round's `validation` and `test` value.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -15,27 +14,18 @@ namespace tuneband {
 
 namespace {
 
-Configuration configuration_of(const Json& question) {
-  Configuration configuration;
-  for (const auto& [name, value] : question.at("configuration").items()) {
-    configuration[name] = value.is_number_integer() ? Value(value.get<std::int64_t>()) : Value(value.get<double>());
-  }
-  return configuration;
-}
-
 int answer_lines(const WhichDatasets& which) {
   const auto datasets = datasets_of(which);
   std::map<std::string, Matrices> matrices;
   std::string line;
   while (std::getline(std::cin, line)) {
     const Json question = checked(parse_json(line));
-    const std::string name = question.at("dataset");
-    const auto dataset = std::ranges::find(datasets, name, &RealDataset::name);
-    if (dataset == datasets.end()) throw std::runtime_error("no data set is named " + name);
-    const Matrices& of_dataset = matrices.try_emplace(name, *dataset).first->second;
+    const RealDataset& dataset = dataset_named(datasets, question.at("dataset"));
+    const Matrices& of_dataset = matrices.try_emplace(dataset.name, dataset).first->second;
     const auto rounds = question.at("rounds").get<std::int64_t>();
-    const auto curve = train(*dataset, of_dataset, configuration_of(question), question.at("index"), rounds, rounds);
-    const Measured best = best_of(curve, rounds, dataset->goal == "maximize");
+    const auto curve =
+        train(dataset, of_dataset, configuration_from_json(question.at("configuration")), question.at("index"), rounds, rounds);
+    const Measured best = best_of(curve, rounds, dataset.goal == "maximize");
     std::cout << Json{{"validation", best.validation}, {"test", best.test}} << std::endl;
   }
   return 0;

@@ -1,5 +1,8 @@
 #include "benchmarks/search/real/which_datasets.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "benchmarks/search/experience/random_datasets.hpp"
 
 namespace tuneband {
@@ -24,6 +27,12 @@ std::vector<RealDataset> datasets_of(const WhichDatasets& which) {
   std::vector<RealDataset> datasets;
   for (std::size_t i = 0; i < which.random; ++i) datasets.push_back(random_dataset(kFirstUnseen + i, which.large));
   return datasets;
+}
+
+const RealDataset& dataset_named(const std::vector<RealDataset>& datasets, const std::string& name) {
+  const auto dataset = std::ranges::find(datasets, name, &RealDataset::name);
+  if (dataset == datasets.end()) throw std::runtime_error("no data set is named " + name);
+  return *dataset;
 }
 
 }  // namespace tuneband

@@ -21,4 +21,7 @@ void add_dataset_options(CLI::App& app, WhichDatasets& which);
 // Throws std::runtime_error where a file cannot be read.
 std::vector<RealDataset> datasets_of(const WhichDatasets& which);
 
+// Throws std::runtime_error where there is none.
+const RealDataset& dataset_named(const std::vector<RealDataset>& datasets, const std::string& name);
+
 }  // namespace tuneband
