@@ -57,28 +57,6 @@ double sigmoid(double logit) { return 1 / (1 + std::exp(-logit)); }
 
 // ---- search spaces ------------------------------------------------------------------------------------------------------------
 
-// Of somebody who knows nothing: everything from very little to very much.
-Json wide_space() {
-  return {{"eta", number("float", 0.001, 1, "log")},
-          {"max_depth", number("int", 1, 10, "linear")},
-          {"min_child_weight", number("float", 0.1, 50, "log")},
-          {"subsample", number("float", 0.3, 1, "linear")},
-          {"colsample_bytree", number("float", 0.2, 1, "linear")},
-          {"lambda", number("float", 0.01, 100, "log")},
-          {"alpha", number("float", 0.001, 10, "log")},
-          {"gamma", number("float", 0.001, 10, "log")}};
-}
-
-// Of somebody who has tuned before.
-Json narrow_space() {
-  return {{"eta", number("float", 0.01, 0.5, "log")},
-          {"max_depth", number("int", 2, 10, "linear")},
-          {"min_child_weight", number("float", 1, 20, "log")},
-          {"subsample", number("float", 0.5, 1, "linear")},
-          {"colsample_bytree", number("float", 0.3, 1, "linear")},
-          {"lambda", number("float", 0.1, 30, "log")}};
-}
-
 // Of examples/direct-marketing/job.json.
 Json example_space() {
   return {{"eta", number("float", 0, 1, "linear")},
@@ -254,6 +232,26 @@ RealDataset imbalance(const Sizes& sizes) {
 }
 
 }  // namespace
+
+Json wide_space() {
+  return {{"eta", number("float", 0.001, 1, "log")},
+          {"max_depth", number("int", 1, 10, "linear")},
+          {"min_child_weight", number("float", 0.1, 50, "log")},
+          {"subsample", number("float", 0.3, 1, "linear")},
+          {"colsample_bytree", number("float", 0.2, 1, "linear")},
+          {"lambda", number("float", 0.01, 100, "log")},
+          {"alpha", number("float", 0.001, 10, "log")},
+          {"gamma", number("float", 0.001, 10, "log")}};
+}
+
+Json narrow_space() {
+  return {{"eta", number("float", 0.01, 0.5, "log")},
+          {"max_depth", number("int", 2, 10, "linear")},
+          {"min_child_weight", number("float", 1, 20, "log")},
+          {"subsample", number("float", 0.5, 1, "linear")},
+          {"colsample_bytree", number("float", 0.3, 1, "linear")},
+          {"lambda", number("float", 0.1, 30, "log")}};
+}
 
 std::vector<RealDataset> real_datasets(const std::string& bank_csv, bool large) {
   const Sizes& sizes = large ? kLarge : kSmall;

@@ -33,6 +33,12 @@ inline Json number(const char* type, Json min, Json max, const char* scale) {
   return {{"type", type}, {"min", std::move(min)}, {"max", std::move(max)}, {"scale", scale}};
 }
 
+// Of somebody who knows nothing: everything from very little to very much.
+Json wide_space();
+
+// Of somebody who has tuned before.
+Json narrow_space();
+
 // `bank_csv`: a file of examples/direct-marketing/generate.py, or the public one of that form. `large`: more rows to train on,
 // 12,000 instead of 1,600, of bank three fifths of the file. Throws std::runtime_error where it cannot be read.
 std::vector<RealDataset> real_datasets(const std::string& bank_csv, bool large = false);

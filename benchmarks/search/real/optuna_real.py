@@ -155,7 +155,8 @@ class Run:
         # For parallel workers Optuna's documentation advises the constant liar.
         sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=workers > 1)
         direction = "maximize" if table.maximize else "minimize"
-        self.study = optuna.create_study(sampler=sampler, pruner=PRUNERS[pruner](), direction=direction)
+        name = f"{table.name}-{seed}"  # of which Hyperband's pruner draws a trial's bracket
+        self.study = optuna.create_study(sampler=sampler, pruner=PRUNERS[pruner](), direction=direction, study_name=name)
         self.heap, self.order, self.now = [], 0, 0.0
 
     def begin(self):

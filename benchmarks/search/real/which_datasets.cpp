@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "benchmarks/search/experience/random_datasets.hpp"
+#include "benchmarks/search/real/package_datasets.hpp"
 
 namespace tuneband {
 
@@ -18,11 +19,13 @@ void add_dataset_options(CLI::App& app, WhichDatasets& which) {
   group->add_option("--bank", which.bank, "The seven: a file of examples/direct-marketing/generate.py --rows 7000");
   group->add_option("--random", which.random, "So many of random structure, by which nothing was chosen")
       ->check(CLI::Range(1, 1000));
+  auto* packages = group->add_option("--packages", which.packages, "Real ones: a directory of package_datasets.R");
   group->require_option(1);
-  app.add_flag("--large", which.large, "With more rows");
+  app.add_flag("--large", which.large, "With more rows")->excludes(packages);
 }
 
 std::vector<RealDataset> datasets_of(const WhichDatasets& which) {
+  if (!which.packages.empty()) return package_datasets(which.packages);
   if (which.random == 0) return real_datasets(which.bank, which.large);
   std::vector<RealDataset> datasets;
   for (std::size_t i = 0; i < which.random; ++i) datasets.push_back(random_dataset(kFirstUnseen + i, which.large));

@@ -13,9 +13,10 @@ struct WhichDatasets {
   std::string bank;
   bool large = false;
   std::size_t random = 0;  // instead of the seven
+  std::string packages;    // instead of them too
 };
 
-// --bank and --large, or --random.
+// --bank, --random or --packages, and --large.
 void add_dataset_options(CLI::App& app, WhichDatasets& which);
 
 // Throws std::runtime_error where a file cannot be read.
