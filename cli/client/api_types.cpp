@@ -75,7 +75,7 @@ RungInfo rung_from_json(const Json& json) {
   rung.bracket = int_of(json, "bracket");
   rung.rung = int_of(json, "rung");
   rung.resource = integer_of(json, "resource");
-  rung.planned = integer_of(json, "planned");
+  rung.planned = maybe_integer(json, "planned");
   rung.reached = integer_of(json, "reached");
   rung.promoted = integer_of(json, "promoted");
   rung.stopped = integer_of(json, "stopped");

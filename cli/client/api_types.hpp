@@ -75,7 +75,7 @@ struct RungInfo {
   int bracket = 0;
   int rung = 0;
   std::int64_t resource = 0;
-  std::int64_t planned = 0;
+  std::optional<std::int64_t> planned;  // nothing: how many come depends on the order of arrival
   std::int64_t reached = 0;
   std::int64_t promoted = 0;
   std::int64_t stopped = 0;

@@ -75,7 +75,7 @@ Saved saved_by_stopping(const Snapshot& snapshot) {
 }
 
 bool closed(const RungInfo& rung, const PlanInfo& plan) {
-  return plan.exact && rung.planned > 0 && rung.reached + rung.failed >= rung.planned && rung.waiting == 0;
+  return plan.exact && rung.planned > 0 && rung.reached + rung.failed >= *rung.planned && rung.waiting == 0;
 }
 
 }  // namespace tuneband::cli

@@ -103,8 +103,9 @@ void print_rungs(Console& console, const PlanInfo& plan, const JobInfo& job) {
       {{"bracket"}, {"rung"}, {job.resource_name}, {"planned"}, {"reached"}, {"promoted"}, {"stopped"}, {"waiting"}, {"failed"}});
   for (const RungInfo& rung : plan.actual) {
     table.add_row({std::to_string(rung.bracket), std::to_string(rung.rung), std::to_string(rung.resource),
-                   std::to_string(rung.planned), std::to_string(rung.reached), std::to_string(rung.promoted),
-                   std::to_string(rung.stopped), std::to_string(rung.waiting), std::to_string(rung.failed)});
+                   rung.planned ? std::to_string(*rung.planned) : "-", std::to_string(rung.reached),
+                   std::to_string(rung.promoted), std::to_string(rung.stopped), std::to_string(rung.waiting),
+                   std::to_string(rung.failed)});
   }
   if (!table.empty()) console.print_table(table);
 }

@@ -121,8 +121,8 @@ Table running_table(const Snapshot& snapshot) {
 }
 
 Cell occupancy(const RungInfo& rung, const PlanInfo& plan) {
-  if (!plan.exact) return {std::to_string(rung.reached), rung.reached > 0 ? Style::plain : Style::dim};
-  const std::string text = fmt::format("{}/{}", rung.reached, rung.planned);
+  if (!plan.exact || !rung.planned) return {std::to_string(rung.reached), rung.reached > 0 ? Style::plain : Style::dim};
+  const std::string text = fmt::format("{}/{}", rung.reached, *rung.planned);
   if (closed(rung, plan)) return {text, Style::good};
   return {text, rung.reached > 0 ? Style::accent : Style::dim};
 }

@@ -81,6 +81,15 @@ TEST_F(Commands, DescribeBeginsWithTheBestTrial) {
       std::string::npos);
 }
 
+TEST_F(Commands, ARungForWhichNoNumberIsPlannedHasNone) {
+  Json summary = example_summary();
+  summary["plan"]["exact"] = false;
+  for (Json& rung : summary["plan"]["actual"]) rung["planned"] = nullptr;
+  server_.answer("GET /v1/jobs/watched/summary", summary.dump());
+  ASSERT_TRUE(describe_job(session(), "watched"));
+  EXPECT_NE(out_.str().find("\tfailed\n0\t0\t3\t-\t8\t3\t5\t0\t1\n"), std::string::npos) << out_.str();
+}
+
 TEST_F(Commands, DescribeNamesTheRulesThatFoundSomethingFailedOrJudgedNothing) {
   const auto rule = [](const char* name, const char* status, const char* details, const Json& some, const Json& example) {
     Json trials;

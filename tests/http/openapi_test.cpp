@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -46,6 +47,14 @@ class OpenapiTest : public ApiTest {
     }
     for (const Json& child : value) {
       if (child.is_structured()) expect_references_resolve(child);
+    }
+  }
+  // Whatever there is to get of a job and its trial 0; each reply is held against the description (ApiTest::as_described).
+  void get_all_of(const std::string& job) {
+    for (const auto& [path, operations] : document_.at("paths").items()) {
+      if (!path.starts_with("/v1/jobs/{job}") || !operations.contains("get")) continue;
+      const bool stream = operations.at("get").at("responses").at("200").at("content").contains("text/event-stream");
+      if (!stream) get(boost::replace_all_copy(boost::replace_all_copy(path, "{job}", job), "{trial}", "0"));
     }
   }
 
@@ -93,12 +102,8 @@ TEST_F(OpenapiTest, DescribesTheShapesThatAreSent) {
   const auto expect_shape = [&](const Json& sent, const std::string& shape) {
     EXPECT_EQ(ApiDescription::ours().fault_of_shape(sent, shape), "") << shape;
   };
-  for (const char* target : {"/v1/jobs?view=cards", "/v1/jobs/shape/columns", "/v1/jobs/shape/curves", "/v1/jobs/shape/decisions",
-                             "/v1/jobs/shape/timeline", "/v1/jobs/shape/note", "/v1/jobs/shape/best", "/v1/jobs/shape/summary",
-                             "/v1/jobs/shape/importance", "/v1/jobs/shape/trials", "/v1/workers/timeline",
-                             "/v1/jobs/shape/trials/0/files", "/healthz"}) {
-    get_json(target);
-  }
+  get_all_of("shape");
+  for (const char* target : {"/v1/jobs?view=cards", "/v1/workers/timeline", "/healthz"}) get_json(target);
   expect_shape(get_json("/v1/jobs").at("jobs").at(0), "Job");
   expect_shape(get_json("/v1/jobs/shape/trials/0"), "Trial");
   expect_shape(get_json("/v1/jobs/shape/trials/0/observations").at("observations").at(0), "Observation");
@@ -108,6 +113,20 @@ TEST_F(OpenapiTest, DescribesTheShapesThatAreSent) {
   expect_shape(get_json("/v1/workers").at("workers").at(0), "Worker");
   expect_shape(sync("worker-1"), "SyncReply");
   expect_shape(Json::parse(get("/v1/jobs/nobody").body), "Error");
+}
+
+TEST_F(OpenapiTest, DescribesJobsOfEverySchedulerBeforeTheyBeginAndWhenTheyHaveEnded) {
+  for (const char* type : {"auto", "asha_delayed", "asha_promotion", "asha_stopping", "async_hyperband", "hyperband",
+                           "successive_halving", "pasha", "median_stopping", "none"}) {
+    SCOPED_TRACE(type);
+    Json document = job_document(type);
+    document["scheduler"]["type"] = type;
+    document["limits"]["max_trials"] = 12;
+    submit(document);
+    get_all_of(type);
+    work_until_idle("worker-1");
+    get_all_of(type);
+  }
 }
 
 TEST(ApiDescriptionTest, FindsWhatIsNotAsDescribed) {
