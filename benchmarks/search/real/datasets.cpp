@@ -4,8 +4,8 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
-#include <stdexcept>
 
+#include "benchmarks/search/real/common.hpp"
 #include "search_spaces/draws.hpp"
 
 namespace tuneband {
@@ -86,11 +86,10 @@ RealDataset bank(const std::string& path, const Sizes& sizes) {
   spec.positive = "yes";
   spec.drop = {"duration", "emp.var.rate", "cons.price.idx", "cons.conf.idx", "euribor3m", "nr.employed"};
   spec.validation = SplitSpec{.fraction = sizes.bank_held_out, .seed = 1};
-  auto tables = workers::load_tables(spec);
-  if (!tables) throw std::runtime_error(describe(tables.error()));
-  dataset.train = std::move(tables->train);
+  auto tables = checked(workers::load_tables(spec));
+  dataset.train = std::move(tables.train);
   // What was held out is validation and test, row by row in turn: the file is in the order of the calls.
-  const Table& rest = tables->validation;
+  const Table& rest = tables.validation;
   dataset.validation.columns = dataset.test.columns = rest.columns;
   for (std::size_t row = 0; row < rest.rows(); ++row) {
     Table& part = row % 2 == 0 ? dataset.validation : dataset.test;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
+#include "benchmarks/search/real/common.hpp"
 
 namespace tuneband {
 
@@ -64,11 +64,10 @@ RealDataset load(const PackageDataset& its, const std::string& directory, Json s
   spec.label = "label";
   spec.validation = SplitSpec{.fraction = 0.25, .seed = 1};
   spec.test = SplitSpec{.fraction = 0.25, .seed = 1};
-  auto tables = workers::load_tables(spec);
-  if (!tables) throw std::runtime_error(describe(tables.error()));
-  dataset.train = std::move(tables->train);
-  dataset.validation = std::move(tables->validation);
-  dataset.test = std::move(tables->test);
+  auto tables = checked(workers::load_tables(spec));
+  dataset.train = std::move(tables.train);
+  dataset.validation = std::move(tables.validation);
+  dataset.test = std::move(tables.test);
   return dataset;
 }
 
