@@ -33,6 +33,7 @@ struct Arguments {
   std::vector<std::string> datasets;
   std::vector<std::string> methods{"hyperband/random", "auto/auto,experience=false", "auto/auto"};
   std::vector<double> budgets{3, 6, 10, 20};
+  std::int64_t rounds = kMaxResource;  // of a full training
   int workers = 1;
   int seeds = 10;
   int threads = 2;
@@ -44,13 +45,13 @@ struct Arguments {
 };
 
 // "scheduler/sampler", and "@fidelity" if it is not the trainer's own default: a job as a user would submit it.
-JobSpec job_of(const RealDataset& dataset, const std::string& method, int seed) {
+JobSpec job_of(const RealDataset& dataset, const std::string& method, std::int64_t rounds, int seed) {
   const auto slash = method.find('/');
   const auto at = std::min(method.find('@'), method.size());
   Json sampler = checked(parse_part(method.substr(slash + 1, at - slash - 1)));
   sampler["seed"] = (stable_hash(dataset.name) + static_cast<std::uint64_t>(seed)) & static_cast<std::uint64_t>(kSeedMax);
   Json scheduler = checked(parse_part(method.substr(0, slash)));
-  scheduler["max_resource"] = kMaxResource;
+  scheduler["max_resource"] = rounds;
   Json parameters = Json::object();
   for (const auto& [name, value] : dataset.parameters) parameters[name] = value;
   Json trainer{{"type", "xgboost"},
@@ -84,6 +85,7 @@ class Search {
         matrices_(matrices),
         maximize_(dataset.goal == "maximize"),
         seed_(seed),
+        rounds_(spec.scheduler.max_resource),
         metric_(spec.objective.metric),
         restarts_(spec.scheduler.restarts),
         early_end_(spec.scheduler.early_end),
@@ -143,7 +145,7 @@ class Search {
       const std::int64_t until = assignment.until_resource;
       const auto index = static_cast<std::size_t>(assignment.trial.number) + 10'000 * static_cast<std::size_t>(seed_);
       auto curve =
-          train(dataset_, matrices_, assignment.configuration, index, until, restarts_ ? kMaxResource : until, shrinkage_max_);
+          train(dataset_, matrices_, assignment.configuration, index, until, restarts_ ? rounds_ : until, shrinkage_max_);
       go_on({now_, reply->worker, assignment, assignment.from_resource,
              std::make_shared<const std::vector<Measured>>(std::move(curve))});
     }
@@ -151,7 +153,7 @@ class Search {
 
   // To its next word: where it may be ended early one after each round.
   void go_on(Segment segment) {
-    const bool each_round = early_end_ && segment.assignment.until_resource == kMaxResource;
+    const bool each_round = early_end_ && segment.assignment.until_resource == rounds_;
     const std::int64_t next = each_round ? segment.resource + 1 : segment.assignment.until_resource;
     segment.told_at += next - segment.resource;
     segment.resource = next;
@@ -169,7 +171,7 @@ class Search {
     const auto later = static_cast<std::int64_t>((spent - spent_) / static_cast<double>(running_.size()));
     for (const Segment& segment : running_) {
       const std::int64_t done = segment.resource - (segment.told_at - now_ - later);
-      const bool full = segment.assignment.until_resource == kMaxResource;
+      const bool full = segment.assignment.until_resource == rounds_;
       if (keeps_best_ && full && done > segment.assignment.from_resource) note(spent, best_of(*segment.curve, done, maximize_));
     }
   }
@@ -204,6 +206,7 @@ class Search {
   const Matrices& matrices_;
   bool maximize_;
   int seed_;
+  std::int64_t rounds_;  // of a full training
   std::string metric_;
   bool restarts_;
   bool early_end_;
@@ -224,18 +227,18 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
   regrets.test = regrets.validation;
   regrets.left_out.assign(static_cast<std::size_t>(arguments.seeds), 0);
   std::vector<double> budgets;  // in rounds
-  for (const double budget : arguments.budgets) budgets.push_back(budget * static_cast<double>(kMaxResource));
+  for (const double budget : arguments.budgets) budgets.push_back(budget * static_cast<double>(arguments.rounds));
   std::sort(budgets.begin(), budgets.end());
   const auto some = [&](int first) {
     const Matrices matrices(dataset);
     for (int seed = first; seed < arguments.seeds; seed += arguments.threads) {
-      Search search(dataset, matrices, job_of(dataset, method, seed), seed);
+      Search search(dataset, matrices, job_of(dataset, method, arguments.rounds, seed), seed);
       const auto bests = search.run(arguments.workers, budgets, arguments.unfinished);
-      regrets.left_out[static_cast<std::size_t>(seed)] = search.left_out() / static_cast<double>(kMaxResource);
+      regrets.left_out[static_cast<std::size_t>(seed)] = search.left_out() / static_cast<double>(arguments.rounds);
       const auto cost = [&](double value) { return table.maximize ? -value : value; };
       for (const Best& best : bests) {
         for (std::size_t i = 0; i < arguments.budgets.size(); ++i) {
-          if (best.resource > arguments.budgets[i] * static_cast<double>(kMaxResource)) continue;
+          if (best.resource > arguments.budgets[i] * static_cast<double>(arguments.rounds)) continue;
           regrets.validation[i][static_cast<std::size_t>(seed)] = table.validation.of(cost(best.measured.validation));
           regrets.test[i][static_cast<std::size_t>(seed)] = table.test.of(cost(best.measured.test));
         }
@@ -300,6 +303,7 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--method", arguments.methods,
                  "scheduler/sampler, each with fields if need be, and @fidelity if not the default");
   app.add_option("--budgets", arguments.budgets, "In units of max_resource");
+  app.add_option("--rounds", arguments.rounds, "Of a full training; the scale stays that of 81")->check(CLI::Range(1, 10'000));
   app.add_option("--workers", arguments.workers, "Workers of each search, in simulated time");
   app.add_option("--seeds", arguments.seeds, "Runs of each");
   app.add_option("--threads", arguments.threads, "Real threads");
