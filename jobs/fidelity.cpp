@@ -76,15 +76,21 @@ std::string eta_path(const Json& document, const Json& domain) {
   return "search_space";
 }
 
-// Less than a third of a third of the full training hardly tells one configuration from another on some data; and the audit of
-// the first rungs costs more than it finds where what passes a rung begins anew (docs/search-measurements.md).
+// A few trees of few columns hardly tell one configuration from another on some data, and nine do, be they a ninth of the full
+// training or a 27th; and the audit of the first rungs costs more than it finds where what passes a rung begins anew
+// (docs/search-measurements.md).
 void write_scheduler_defaults(Json& scheduler) {
-  constexpr std::int64_t kLowestShare = 9;
+  constexpr std::int64_t kTelling = 9;  // rounds
+  constexpr std::int64_t kShare = 9;
+  constexpr std::int64_t kShareOfMany = 27;
   const Json& type = member(scheduler, "type");
   const Json& most = member(scheduler, "max_resource");
   if (!scheduler.is_object() || type == "none" || !most.is_number_integer() || most < 1) return;
-  if (!scheduler.contains("min_resource") && !scheduler.contains("rungs"))
-    scheduler["min_resource"] = std::max<std::int64_t>(1, most.get<std::int64_t>() / kLowestShare);
+  if (!scheduler.contains("min_resource") && !scheduler.contains("rungs")) {
+    const auto rounds = most.get<std::int64_t>();
+    const bool many = rounds / kShareOfMany >= kTelling;
+    scheduler["min_resource"] = std::max<std::int64_t>(1, rounds / (many ? kShareOfMany : kShare));
+  }
   const bool automatic = !scheduler.contains("type") || type == "auto";
   if (automatic && !scheduler.contains("rung_audit")) scheduler["rung_audit"] = false;
 }

@@ -132,15 +132,19 @@ Json scheduler_of(Json scheduler, const char* fidelity = "shrinkage") {
   return document["scheduler"];
 }
 
-TEST(TrainerDefaults, GiveShrinkageALadderFromTheNinthPartOnAndNoAudit) {
+TEST(TrainerDefaults, GiveShrinkageALadderFromTheNinthPartOnOrThe27thOfManyRoundsAndNoAudit) {
   const auto with = [](const char* text) { return Json::parse(text); };
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 81})")),
             with(R"({"max_resource": 81, "min_resource": 9, "rung_audit": false})"));
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 1})")), with(R"({"max_resource": 1, "min_resource": 1, "rung_audit": false})"));
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 17, "type": "auto"})")),
             with(R"({"max_resource": 17, "type": "auto", "min_resource": 1, "rung_audit": false})"));
+  EXPECT_EQ(scheduler_of(with(R"({"max_resource": 242, "type": "hyperband"})")),
+            with(R"({"max_resource": 242, "type": "hyperband", "min_resource": 26})"));
+  EXPECT_EQ(scheduler_of(with(R"({"max_resource": 243, "type": "hyperband"})")),
+            with(R"({"max_resource": 243, "type": "hyperband", "min_resource": 9})"));
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 270, "type": "hyperband"})")),
-            with(R"({"max_resource": 270, "type": "hyperband", "min_resource": 30})"));
+            with(R"({"max_resource": 270, "type": "hyperband", "min_resource": 10})"));
   for (const char* said : {R"({"max_resource": 81, "min_resource": 1, "rung_audit": true})",
                            R"({"max_resource": 81, "rungs": [9, 81], "rung_audit": true})",
                            R"({"max_resource": 81, "type": "none"})", R"({"max_resource": "many"})", R"({})", R"(7)"}) {
