@@ -37,9 +37,11 @@ class Chart {
       for (const ChartPoint& point : line.points) {
         x_min_ = std::min(x_min_, point.x);
         x_max_ = std::max(x_max_, point.x);
+        y_min_ = std::min(y_min_, point.y);
         y_max_ = std::max(y_max_, point.y);
       }
     }
+    y_min_ = kTickY / 2 * std::floor(y_min_ / (kTickY / 2));
     y_max_ = kTickY * std::max(1.0, std::ceil(y_max_ / kTickY));
     if (x_max_ <= x_min_) x_max_ = 2 * x_min_;
   }
@@ -56,7 +58,7 @@ class Chart {
 
  private:
   double x(double value) const { return kLeft + kPlotWidth * std::log(value / x_min_) / std::log(x_max_ / x_min_); }
-  double y(double value) const { return kTop + kPlotHeight * (1 - std::clamp(value, 0.0, y_max_) / y_max_); }
+  double y(double value) const { return kTop + kPlotHeight * (y_max_ - std::clamp(value, y_min_, y_max_)) / (y_max_ - y_min_); }
 
   // The middle of a legend's row.
   static double legend_row(std::size_t index) { return kTop + kLegendRow / 2 + kLegendRow * static_cast<double>(index); }
@@ -75,7 +77,7 @@ class Chart {
     label(kLeft, kTop - 32, "start", options_.title);
     label(kLeft + kPlotWidth / 2, kTop + kPlotHeight + 38, "middle", options_.x_title);
     label(kLeft - 50, kTop - 12, "start", options_.y_title);
-    for (int i = 0; i * kTickY <= y_max_ + kTickY / 2; ++i) {
+    for (int i = static_cast<int>(std::ceil(y_min_ / kTickY)); i * kTickY <= y_max_ + kTickY / 2; ++i) {
       const double value = kTickY * i;
       rule(kLeft, y(value), kLeft + kPlotWidth, y(value));
       label(kLeft - 6, y(value) + 4, "end", fmt::format("{:.1f}", value));
@@ -117,6 +119,7 @@ class Chart {
   const ChartOptions& options_;
   double x_min_ = 1;
   double x_max_ = 1;
+  double y_min_ = 0;
   double y_max_ = 0;
   std::string text_;
 };

@@ -23,8 +23,8 @@ struct ChartOptions {
   std::string y_title;
 };
 
-// x on a logarithmic axis over the points' range; y from 0 to just above the highest line: bands
-// are cut off there. Meant for y of about 1. Requires: a line with a point, every x above 0.
+// x on a logarithmic axis over the points' range; y from 0, or just below the lowest line where that is less, to just above the
+// highest one: bands are cut off there. Meant for y of about 1. Requires: a line with a point, every x above 0.
 std::string chart_svg(const std::vector<ChartLine>& lines, const ChartOptions& options);
 
 }  // namespace tuneband

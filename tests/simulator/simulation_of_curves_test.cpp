@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 
 #include "core/random.hpp"
 #include "simulator/comparison.hpp"
@@ -531,6 +532,26 @@ TEST(Chart, IsAnSvgWithALineForEachMethodAndTextThatCannotBreakIt) {
   std::size_t lines = 0;
   for (std::size_t at = svg.find("<polyline"); at != std::string::npos; at = svg.find("<polyline", at + 1)) ++lines;
   EXPECT_EQ(lines, 2U);
+}
+
+TEST(Chart, ReachesBelow0WhereALineDoes) {
+  const auto ends_at = [](double from, double to) {
+    const std::string svg = chart_svg({{"a", {{1, from, 0}, {10, to, 0}}}}, {"title", "resource", "regret"});
+    std::istringstream points(svg.substr(svg.find("<polyline points=\"") + 18));
+    double x = 0;
+    double y_first = 0;
+    double y_last = 0;
+    char comma = 0;
+    points >> x >> comma >> y_first >> x >> comma >> y_last;
+    return std::pair(y_first, y_last);
+  };
+  const auto [one, zero] = ends_at(1, 0);
+  EXPECT_DOUBLE_EQ(one, 52);
+  EXPECT_DOUBLE_EQ(zero, 432);
+  const auto [top, below] = ends_at(1, -0.05);  // an axis from -0.1
+  EXPECT_DOUBLE_EQ(top, 52);
+  EXPECT_NEAR(below, 52 + 380 * 1.05 / 1.1, 0.051);
+  EXPECT_EQ(ends_at(1, -0.1).second, 432);
 }
 
 TEST(Chart, IsAsHighAsItsLegendNeeds) {
