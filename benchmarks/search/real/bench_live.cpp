@@ -95,9 +95,10 @@ class Search {
     follow(step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, Timestamp{}));
   }
 
-  // The best model so far, each time that it became another one; `unfinished`: at the budgets, in order, with what full trainings
-  // under way have come to too, as of a job that is stopped then.
-  std::vector<Best> run(int workers, const std::vector<double>& budgets, bool unfinished) {
+  // The best model so far, each time that it became another one; `unfinished`: at the budgets, in rounds, with what full
+  // trainings under way have come to too, as of a job that is stopped then.
+  std::vector<Best> run(int workers, std::vector<double> budgets, bool unfinished) {
+    std::sort(budgets.begin(), budgets.end());
     auto budget = budgets.begin();
     for (int i = 0; i < workers; ++i) {
       WorkerSynced idle;
@@ -228,7 +229,6 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
   regrets.left_out.assign(static_cast<std::size_t>(arguments.seeds), 0);
   std::vector<double> budgets;  // in rounds
   for (const double budget : arguments.budgets) budgets.push_back(budget * static_cast<double>(arguments.rounds));
-  std::sort(budgets.begin(), budgets.end());
   const auto some = [&](int first) {
     const Matrices matrices(dataset);
     for (int seed = first; seed < arguments.seeds; seed += arguments.threads) {
@@ -237,8 +237,8 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
       regrets.left_out[static_cast<std::size_t>(seed)] = search.left_out() / static_cast<double>(arguments.rounds);
       const auto cost = [&](double value) { return table.maximize ? -value : value; };
       for (const Best& best : bests) {
-        for (std::size_t i = 0; i < arguments.budgets.size(); ++i) {
-          if (best.resource > arguments.budgets[i] * static_cast<double>(arguments.rounds)) continue;
+        for (std::size_t i = 0; i < budgets.size(); ++i) {
+          if (best.resource > budgets[i]) continue;
           regrets.validation[i][static_cast<std::size_t>(seed)] = table.validation.of(cost(best.measured.validation));
           regrets.test[i][static_cast<std::size_t>(seed)] = table.test.of(cost(best.measured.test));
         }
@@ -254,11 +254,8 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
 // `all`: by method, then table.
 void print(const Arguments& arguments, const std::vector<RealTable>& tables, const std::vector<std::vector<Regrets>>& all) {
   print_head(tables.size(), arguments.workers, arguments.seeds, arguments.budgets);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    print_row(arguments.methods[i], mean_over(all[i]));
-    for (std::size_t table = 0; arguments.each && table < tables.size(); ++table)
-      print_row("  " + tables[table].name, all[i][table]);
-  }
+  const auto names = arguments.each ? names_of(tables) : std::vector<std::string>{};
+  for (std::size_t i = 0; i < all.size(); ++i) print_rows(arguments.methods[i], all[i], names);
 }
 
 int run(const Arguments& arguments) {

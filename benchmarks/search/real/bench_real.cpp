@@ -88,6 +88,7 @@ void write_csv(std::ostream& csv, const std::string& table, const std::string& m
 
 int run(const Arguments& arguments) {
   std::vector<RealTable> tables = load_real_tables(arguments.tables, arguments.datasets);
+  const auto names = arguments.each ? names_of(tables) : std::vector<std::string>{};
   std::ofstream csv;
   if (!arguments.csv.empty()) csv.open(arguments.csv);
   csv << "table,method,workers,seed,axis,budget,regret\n";
@@ -101,10 +102,8 @@ int run(const Arguments& arguments) {
         of_tables.push_back(measure(method, table, arguments, workers));
         if (csv.is_open()) write_csv(csv, table.name, method, workers, of_tables.back(), arguments.budgets);
       }
-      const Regrets mean = mean_over(of_tables);
-      print_row(method, mean);
-      if (workers == arguments.workers.front()) add_means(plotted, method, mean, arguments.budgets);
-      for (std::size_t i = 0; arguments.each && i < tables.size(); ++i) print_row("  " + tables[i].name, of_tables[i]);
+      print_rows(method, of_tables, names);
+      if (workers == arguments.workers.front()) add_means(plotted, method, mean_over(of_tables), arguments.budgets);
     }
   }
   if (!arguments.plot.empty()) write_plot(arguments.plot, tables.size(), arguments.workers.front(), plotted);

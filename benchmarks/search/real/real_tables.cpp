@@ -66,4 +66,10 @@ std::vector<RealTable> load_real_tables(const std::string& directory, const std:
   return tables;
 }
 
+std::vector<std::string> names_of(const std::vector<RealTable>& tables) {
+  std::vector<std::string> names;
+  for (const RealTable& table : tables) names.push_back(table.name);
+  return names;
+}
+
 }  // namespace tuneband

@@ -33,5 +33,6 @@ struct RealTable {
 
 // Of a directory, by name; with `only`, those. Throws std::runtime_error where there is none, or one cannot be read.
 std::vector<RealTable> load_real_tables(const std::string& directory, const std::vector<std::string>& only);
+std::vector<std::string> names_of(const std::vector<RealTable>& tables);
 
 }  // namespace tuneband

@@ -9,6 +9,22 @@
 
 namespace tuneband {
 
+namespace {
+
+void print_row(const std::string& name, const Regrets& regrets) {
+  const double left_out = regrets.left_out.empty() ? 0 : estimate(regrets.left_out).mean;
+  fmt::print("| {}{} |", name, left_out > 0 ? fmt::format(", {:.1f} R left out", left_out) : "");
+  for (const auto& sample : regrets.validation) {
+    const Estimate here = estimate(sample);
+    fmt::print(" {:.3f} ± {:.3f} |", here.mean, here.half_width);
+  }
+  const Estimate test = estimate(regrets.test.back());
+  fmt::print(" {:.3f} ± {:.3f} |\n", test.mean, test.half_width);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
 Regrets mean_over(const std::vector<Regrets>& tables) {
   Regrets mean = tables.front();
   for (std::size_t seed = 0; seed < mean.left_out.size(); ++seed) {
@@ -54,16 +70,9 @@ void print_head(std::size_t datasets, int workers, int seeds, const std::vector<
   fmt::print("\n");
 }
 
-void print_row(const std::string& name, const Regrets& regrets) {
-  const double left_out = regrets.left_out.empty() ? 0 : estimate(regrets.left_out).mean;
-  fmt::print("| {}{} |", name, left_out > 0 ? fmt::format(", {:.1f} R left out", left_out) : "");
-  for (const auto& sample : regrets.validation) {
-    const Estimate here = estimate(sample);
-    fmt::print(" {:.3f} ± {:.3f} |", here.mean, here.half_width);
-  }
-  const Estimate test = estimate(regrets.test.back());
-  fmt::print(" {:.3f} ± {:.3f} |\n", test.mean, test.half_width);
-  std::fflush(stdout);
+void print_rows(const std::string& method, const std::vector<Regrets>& each, const std::vector<std::string>& names) {
+  print_row(method, mean_over(each));
+  for (std::size_t i = 0; i < names.size(); ++i) print_row("  " + names[i], each[i]);
 }
 
 }  // namespace tuneband

@@ -22,7 +22,8 @@ void measure_from_best_found(std::vector<std::vector<Regrets>>& methods);
 
 // `budgets`: in units of max_resource.
 void print_head(std::size_t datasets, int workers, int seeds, const std::vector<double>& budgets);
-// Means with their intervals; of the test rows at the last budget.
-void print_row(const std::string& name, const Regrets& regrets);
+// Means with their intervals, of the test rows at the last budget: of all data sets, and of each one by its name. `each`: by data
+// set; `names`: as many, or none to leave out those rows.
+void print_rows(const std::string& method, const std::vector<Regrets>& each, const std::vector<std::string>& names);
 
 }  // namespace tuneband
