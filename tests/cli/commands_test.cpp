@@ -17,6 +17,9 @@ namespace tuneband::cli {
 
 namespace {
 
+using testing::HasSubstr;
+using testing::Not;
+
 class Commands : public testing::Test {
  protected:
   Commands() {
@@ -46,6 +49,15 @@ class Commands : public testing::Test {
     return job;
   }
 
+  // What `describe` writes of a job with this summary.
+  std::string described(const Json& summary) {
+    const std::string name = "described-" + std::to_string(++described_);
+    server_.answer("GET /v1/jobs/" + name + "/summary", summary.dump());
+    out_.str("");
+    EXPECT_TRUE(describe_job(session(), name));
+    return out_.str();
+  }
+
   std::string write_job(const std::string& text) {
     const std::string path = directory_ + "/job.json";
     std::ofstream(path) << text;
@@ -60,6 +72,7 @@ class Commands : public testing::Test {
   std::ostringstream err_;
   Console console_{Terminal{}, out_, err_, false};
   Console json_console_{Terminal{}, out_, err_, true};
+  int described_ = 0;
   std::string directory_ = testing::TempDir() + "cli_commands_" + std::to_string(getpid());
 };
 
@@ -85,9 +98,7 @@ TEST_F(Commands, ARungForWhichNoNumberIsPlannedHasNone) {
   Json summary = example_summary();
   summary["plan"]["exact"] = false;
   for (Json& rung : summary["plan"]["actual"]) rung["planned"] = nullptr;
-  server_.answer("GET /v1/jobs/watched/summary", summary.dump());
-  ASSERT_TRUE(describe_job(session(), "watched"));
-  EXPECT_NE(out_.str().find("\tfailed\n0\t0\t3\t-\t8\t3\t5\t0\t1\n"), std::string::npos) << out_.str();
+  EXPECT_THAT(described(summary), HasSubstr("\tfailed\n0\t0\t3\t-\t8\t3\t5\t0\t1\n"));
 }
 
 TEST_F(Commands, DescribeNamesTheRulesThatFoundSomethingFailedOrJudgedNothing) {
@@ -108,116 +119,82 @@ TEST_F(Commands, DescribeNamesTheRulesThatFoundSomethingFailedOrJudgedNothing) {
                       rule("waits", "in_progress", "so", {{"in_progress", 2}, {"not_judged", 7}}, 8),
                       rule("one", "in_progress", "so", {{"in_progress", 2}, {"not_judged", 1}}, 8),
                       rule("goes_on", "in_progress", "so", {{"in_progress", 2}, {"not_judged", 1}, {"stopped", 1}}, 8)};
-  server_.answer("GET /v1/jobs/watched/summary", summary.dump());
-  ASSERT_TRUE(describe_job(session(), "watched"));
-  EXPECT_NE(out_.str().find("found\tnan: 2 trials, for example 4\n"
-                            "rule failed\tmine: in 9 of 9 trials; in trial 0: its process crashed\n"
-                            "not judged\tdeep: in 9 of 9 trials; in trial 0: nothing that it looks at was saved (trees)\n"
-                            "not judged\twaits: in no trial yet; 7 are over\n"
-                            "not judged\tone: in no trial yet; 1 is over\n"),
-            std::string::npos)
-      << out_.str();
-  for (const char* quiet : {"never", "partly", "goes_on"}) EXPECT_EQ(out_.str().find(quiet), std::string::npos) << out_.str();
+  const std::string text = described(summary);
+  EXPECT_THAT(text, HasSubstr("found\tnan: 2 trials, for example 4\n"
+                              "rule failed\tmine: in 9 of 9 trials; in trial 0: its process crashed\n"
+                              "not judged\tdeep: in 9 of 9 trials; in trial 0: nothing that it looks at was saved (trees)\n"
+                              "not judged\twaits: in no trial yet; 7 are over\n"
+                              "not judged\tone: in no trial yet; 1 is over\n"));
+  for (const char* quiet : {"never", "partly", "goes_on"}) EXPECT_THAT(text, Not(HasSubstr(quiet)));
 }
 
 TEST_F(Commands, TheBestValueIsThatOfTheModelWhichTheTrialKeeps) {
   Json summary = example_summary();
   summary["best"]["trial"]["kept_value"] = 0.8125;
   summary["best"]["trial"]["kept_resource"] = 5;
-  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_EQ(out_.str().find("kept\t"), std::string::npos);
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_NE(out_.str().find("best\t0.8125\nmetric\tvalidation-auc\ntrial\t5\nrounds\t27\nkept\t5\n"), std::string::npos)
-      << out_.str();
+  EXPECT_THAT(described(example_summary()), Not(HasSubstr("kept\t")));
+  EXPECT_THAT(described(summary), HasSubstr("best\t0.8125\nmetric\tvalidation-auc\ntrial\t5\nrounds\t27\nkept\t5\n"));
 }
 
 TEST_F(Commands, ABestTrialThatEndedWithItsJobIsToldWithHowFarItCame) {
   Json summary = example_summary();
   summary["best"]["trial"].update({{"state", "cancelled"}, {"resource", 20}, {"kept_value", 0.8125}, {"kept_resource", 5}});
-  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_NE(out_.str().find("trial\t5\nrounds\t27\n"), std::string::npos) << out_.str();
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_NE(out_.str().find("trial\t5\nrounds\t20\nkept\t5\n"), std::string::npos) << out_.str();
+  EXPECT_THAT(described(example_summary()), HasSubstr("trial\t5\nrounds\t27\n"));
+  EXPECT_THAT(described(summary), HasSubstr("trial\t5\nrounds\t20\nkept\t5\n"));
 }
 
 // On its way to a higher rung when its job ended: the value is that of the lower one.
 TEST_F(Commands, ABestTrialThatWasCancelledOnItsWayIsToldWithTheRungOfItsValue) {
   Json summary = example_summary();
   summary["best"]["trial"].update({{"state", "cancelled"}, {"objective_resource", 9}, {"resource", 20}});
-  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_NE(out_.str().find("trial\t5\nrounds\t9\n"), std::string::npos) << out_.str();
+  EXPECT_THAT(described(summary), HasSubstr("trial\t5\nrounds\t9\n"));
 }
 
 TEST_F(Commands, TheBestIsToldWithItsStandardErrorAndItsValueOnTheTestRows) {
   Json summary = example_summary();
   summary["best"]["test_value"] = 0.7825;
   summary["best"]["trial"]["standard_error"] = 0.0125;
-  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_EQ(out_.str().find("test\t"), std::string::npos);
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_NE(out_.str().find("trial\t5\nrounds\t27\nstandard error\t0.0125\ntest\t0.7825\n"), std::string::npos) << out_.str();
+  EXPECT_THAT(described(example_summary()), Not(HasSubstr("test\t")));
+  EXPECT_THAT(described(summary), HasSubstr("trial\t5\nrounds\t27\nstandard error\t0.0125\ntest\t0.7825\n"));
 }
 
 TEST_F(Commands, DescribeTellsWhatTheModelExpectsOfOneMoreTrial) {
   Json job = test::example_job();
   job["expected_improvement"] = 0.00125;
-  server_.answer("GET /v1/jobs/direct-marketing/summary", example_summary(job).dump());  // the second time
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_EQ(out_.str().find("the model expects"), std::string::npos);
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_NE(out_.str().find("expected\tthe model expects one more trial to improve validation-auc by 0.00125\n"),
-            std::string::npos)
-      << out_.str();
+  EXPECT_THAT(described(example_summary()), Not(HasSubstr("the model expects")));
+  EXPECT_THAT(described(example_summary(job)),
+              HasSubstr("expected\tthe model expects one more trial to improve validation-auc by 0.00125\n"));
 }
 
 TEST_F(Commands, DescribeTellsWhatWasPlannedBesideWhatWasSpent) {
-  const auto spent_of = [&](const std::string& name, const char* plan) {
-    Json job = test::example_job();
-    job["name"] = name;
-    Json summary = example_summary(job);
+  const auto spent_of = [&](const char* plan) {
+    Json summary = example_summary();
     summary["plan"].update(Json::parse(plan));
-    server_.answer("GET /v1/jobs/" + name + "/summary", summary.dump());
-    out_.str("");
-    EXPECT_TRUE(describe_job(session(), name));
-    const std::size_t at = out_.str().find("spent\t");
-    return out_.str().substr(at, out_.str().find(" of training", at) - at);
+    const std::string text = described(summary);
+    const std::size_t at = text.find("spent\t");
+    return text.substr(at, text.find(" of training", at) - at);
   };
   const std::string spent = "spent\t" + std::to_string(test::example_job()["resource_spent"].get<int>()) + " rounds";
   const auto begins_with = [](const std::string& begin) { return testing::StartsWith(begin); };
-  EXPECT_THAT(spent_of("exact", R"({"trials": 30, "total_resource": 211, "exact": true})"),
-              begins_with(spent + " of 211 planned, "));
-  EXPECT_THAT(spent_of("about", R"({"trials": 30, "total_resource": 210, "exact": false})"),
+  EXPECT_THAT(spent_of(R"({"trials": 30, "total_resource": 211, "exact": true})"), begins_with(spent + " of 211 planned, "));
+  EXPECT_THAT(spent_of(R"({"trials": 30, "total_resource": 210, "exact": false})"),
               begins_with(spent + " of about 210 planned, "));
-  EXPECT_THAT(spent_of("endless", R"({"trials": null, "total_resource": 210})"), begins_with(spent + ", "));
+  EXPECT_THAT(spent_of(R"({"trials": null, "total_resource": 210})"), begins_with(spent + ", "));
 }
 
 TEST_F(Commands, DescribeTellsThatStoppingSavedNoTimeWhereToBeginAnewTookAsLong) {
   const Json job = test::example_job();
   Json summary = example_summary(job);
   summary["summary"]["training_seconds_saved"] = -0.2;
-  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_NE(out_.str().find("saved 156 of 234 rounds (67 %), but no time: to begin anew took as long\n"), std::string::npos)
-      << out_.str();
+  EXPECT_THAT(described(summary), HasSubstr("saved 156 of 234 rounds (67 %), but no time: to begin anew took as long\n"));
 }
 
 TEST_F(Commands, DescribeTellsThatTheBestTrialsCrowdAtABound) {
   Json summary = example_summary();
   summary["crowded_bounds"] = {{{"parameter", "eta"}, {"end", "max"}, {"bound", 0.5}, {"trials", 29}, {"of", 30}}};
-  server_.answer("GET /v1/jobs/direct-marketing/summary", summary.dump());  // the second time
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_EQ(out_.str().find("bound\t"), std::string::npos);
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_NE(out_.str().find("bound\teta = 0.5, its max: 29 of the best 30 trials lie within 2 % of it\n"
-                            "\tBetter ones may lie beyond: consider a wider range.\n"),
-            std::string::npos)
-      << out_.str();
+  EXPECT_THAT(described(example_summary()), Not(HasSubstr("bound\t")));
+  EXPECT_THAT(described(summary), HasSubstr("bound\teta = 0.5, its max: 29 of the best 30 trials lie within 2 % of it\n"
+                                            "\tBetter ones may lie beyond: consider a wider range.\n"));
 }
 
 TEST_F(Commands, DescribeCountsValuesThatAreNotFiniteAndAdvises) {
@@ -228,10 +205,7 @@ TEST_F(Commands, DescribeCountsValuesThatAreNotFiniteAndAdvises) {
     Json summary = example_summary(job);
     summary["summary"].update(Json::parse(costs));
     if (!best) summary["best"] = nullptr;
-    server_.answer("GET /v1/jobs/" + name + "/summary", summary.dump());
-    out_.str("");
-    EXPECT_TRUE(describe_job(session(), name));
-    return out_.str();
+    return described(summary);
   };
   const std::string all =
       describe_with("nan", R"({"trials_measured": 12, "trials_not_finite": 12, "first_not_finite": 3})", false);
@@ -247,29 +221,23 @@ TEST_F(Commands, DescribeCountsValuesThatAreNotFiniteAndAdvises) {
 }
 
 TEST_F(Commands, DescribeTellsTheConstraintsAndHowManyTrialsMeetThem) {
-  const auto describe_with = [&](const std::string& name, const char* state, const char* costs, bool best) {
+  const auto describe_with = [&](const char* state, const char* costs, bool best) {
     Json job = job_of_two_objectives();
-    job["name"] = name;
     job["state"] = state;
     job["constraints"].push_back({{"metric", "recall"}, {"min", 0.8}, {"max", nullptr}});
     job["constraints"].push_back({{"metric", "depth"}, {"min", 1}, {"max", 2.5}});
     Json summary = example_summary(job);
     summary["summary"].update(Json::parse(costs));
     if (!best) summary["best"] = nullptr;
-    server_.answer("GET /v1/jobs/" + name + "/summary", summary.dump());
-    out_.str("");
-    EXPECT_TRUE(describe_job(session(), name));
-    return out_.str();
+    return described(summary);
   };
-  const std::string some = describe_with("some", "running", R"({"trials_measured": 12, "trials_violating": 5})", true);
-  EXPECT_THAT(some,
-              testing::HasSubstr("\nwithin\tsize at most 10, recall at least 0.8 and depth from 1 to 2.5: 7 of 12 trials\n"));
+  const std::string some = describe_with("running", R"({"trials_measured": 12, "trials_violating": 5})", true);
+  EXPECT_THAT(some, HasSubstr("\nwithin\tsize at most 10, recall at least 0.8 and depth from 1 to 2.5: 7 of 12 trials\n"));
   const char* all = R"({"trials_measured": 12, "trials_not_finite": 3, "trials_violating": 12})";
-  EXPECT_THAT(describe_with("all", "failed", all, false), testing::HasSubstr("best\tnothing: no trial meets the constraints\n"));
-  EXPECT_THAT(describe_with("now", "running", all, false),
-              testing::HasSubstr("best\tnothing yet: no trial meets the constraints\n"));
+  EXPECT_THAT(describe_with("failed", all, false), HasSubstr("best\tnothing: no trial meets the constraints\n"));
+  EXPECT_THAT(describe_with("running", all, false), HasSubstr("best\tnothing yet: no trial meets the constraints\n"));
   const char* none = R"({"trials_measured": 0, "trials_violating": 0})";
-  EXPECT_THAT(describe_with("none", "running", none, false), testing::HasSubstr("best\tnothing yet: no trial has a value\n"));
+  EXPECT_THAT(describe_with("running", none, false), HasSubstr("best\tnothing yet: no trial has a value\n"));
 }
 
 TEST_F(Commands, BestOfAJobThatNoTrialKeepsWithinItsConstraintsSaysSo) {
@@ -283,32 +251,25 @@ TEST_F(Commands, BestOfAJobThatNoTrialKeepsWithinItsConstraintsSaysSo) {
 TEST_F(Commands, DescribeTellsWhatTrialsWaitFor) {
   Json job = test::example_job();
   job["waiting"] = {{"no free worker", 2}, {"rung not full", 1}};
-  server_.answer("GET /v1/jobs/direct-marketing/summary", example_summary(job).dump());  // the second time
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  ASSERT_TRUE(describe_job(session(), "direct-marketing"));
-  EXPECT_NE(out_.str().find("waiting\t2 trials: no free worker\n\t1 trial: rung not full\n"), std::string::npos) << out_.str();
+  EXPECT_THAT(described(example_summary(job)), HasSubstr("waiting\t2 trials: no free worker\n\t1 trial: rung not full\n"));
 }
 
 TEST_F(Commands, DescribeTellsAJobsPlaceInTheQueueAndThatNothingOfItHasRunYet) {
-  const auto describe_at = [&](const std::string& name, const Json& place, int created) {
+  const auto describe_at = [&](const Json& place, int created) {
     Json job = test::example_job();
-    job["name"] = name;
     job["queue_position"] = place;
     job["trials"]["created"] = created;
-    server_.answer("GET /v1/jobs/" + name + "/summary", example_summary(job).dump());
-    out_.str("");
-    EXPECT_TRUE(describe_job(session(), name));
-    return out_.str();
+    return described(example_summary(job));
   };
-  const std::string waits = describe_at("third", 3, 0);
-  EXPECT_NE(waits.find("state\tqueued\n"), std::string::npos) << waits;
-  EXPECT_NE(waits.find("queue\tplace 3 for the next free worker (time used, by weight)\n"), std::string::npos) << waits;
-  EXPECT_NE(describe_at("first", 1, 0).find("queue\tplace 1 "), std::string::npos) << out_.str();
-  const std::string runs = describe_at("second", 2, 12);
-  EXPECT_NE(runs.find("state\trunning\n"), std::string::npos) << runs;
-  EXPECT_NE(runs.find("queue\tplace 2 "), std::string::npos) << runs;
-  EXPECT_EQ(describe_at("alone", 1, 12).find("queue\t"), std::string::npos) << "it runs, and nobody is before it: " << out_.str();
-  EXPECT_EQ(describe_at("busy", nullptr, 12).find("queue\t"), std::string::npos) << out_.str();
+  const std::string waits = describe_at(3, 0);
+  EXPECT_THAT(waits, HasSubstr("state\tqueued\n"));
+  EXPECT_THAT(waits, HasSubstr("queue\tplace 3 for the next free worker (time used, by weight)\n"));
+  EXPECT_THAT(describe_at(1, 0), HasSubstr("queue\tplace 1 "));
+  const std::string runs = describe_at(2, 12);
+  EXPECT_THAT(runs, HasSubstr("state\trunning\n"));
+  EXPECT_THAT(runs, HasSubstr("queue\tplace 2 "));
+  EXPECT_THAT(describe_at(1, 12), Not(HasSubstr("queue\t"))) << "it runs, and nobody is before it";
+  EXPECT_THAT(describe_at(nullptr, 12), Not(HasSubstr("queue\t")));
 }
 
 TEST_F(Commands, DescribeInJsonIsTheSummaryWithTheDocument) {
