@@ -1,7 +1,7 @@
 // Decisions in words: the same sentences as `tuneband explain`.
 import type { Decision, Job, Trial } from '../api/shapes.ts';
 import { formatNumber, numberOf } from './numbers.ts';
-import { better } from './trials.ts';
+import { better, trainedFor } from './trials.ts';
 
 function joined(parts: string[]): string {
   return parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
@@ -9,6 +9,16 @@ function joined(parts: string[]): string {
 
 export function units(resource: number, name: string): string {
   return `${resource} ${resource === 1 ? name.replace(/s$/, '') : name}`;
+}
+
+// How far the best trial's training came, and which of its rounds counts.
+export function trainingOf(best: Trial, job: Job): string {
+  const trained = trainedFor(best);
+  const share = trained < job.max_resource ? ` of ${job.max_resource}` : '';
+  const itsJobEnded = trained < best.objective_resource ? ', when its job ended' : '';
+  const kept = best.kept_resource > 0 && best.kept_resource !== trained ? ` (the value and the model are of ${best.kept_resource}, its best)` : '';
+  const nobody = share !== '' && itsJobEnded === '' && job.trials.completed === 0 ? ': no trial has come to the end yet' : '';
+  return `${units(trained, job.resource_name)}${share}${itsJobEnded}${kept}${nobody}`;
 }
 
 const byTheUser = 'stopped by the user';

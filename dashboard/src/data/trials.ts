@@ -160,6 +160,12 @@ export function rowOfTrial(trial: Trial, createdAt: number, note = ''): TrialRow
   };
 }
 
+// How far the training came that the trial's objective is of: to its rung, or as far as it was when its job ended.
+export function trainedFor(trial: Trial): number {
+  const unfinished = trial.state === 'cancelled' && trial.objective_resource === trial.until_resource;
+  return unfinished ? trial.resource : trial.objective_resource;
+}
+
 // Whether `a` is the better value; whatever is finite is better than what is not.
 export function better(a: number, b: number, goal: Job['objective']['goal']): boolean {
   if (!Number.isFinite(b)) return Number.isFinite(a);

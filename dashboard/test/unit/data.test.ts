@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Trial } from '../../src/api/shapes.ts';
+import type { Job, Trial } from '../../src/api/shapes.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
 import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, withField } from '../../src/data/documents.ts';
+import { trainingOf } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatDuration, formatNumber, formatShare, numberOf } from '../../src/data/numbers.ts';
 import { rowOfTrial } from '../../src/data/trials.ts';
@@ -44,6 +45,18 @@ test('a trial keeps its note when it is told of without one', () => {
   assert.equal(rowOfTrial(told, 0).note, '');
   assert.equal(rowOfTrial(told, 0, 'odd').note, 'odd');
   assert.equal(rowOfTrial({ ...told, note: 'new' }, 0, 'odd').note, 'new');
+});
+
+test('the best trial is told with how far its training came, and with which of its rounds counts', () => {
+  const told = (trial: Partial<Trial>, completed = 0): string =>
+    trainingOf({ state: 'stopped', resource: 27, until_resource: 27, objective_resource: 27, kept_resource: 0, ...trial } as Trial, { max_resource: 81, resource_name: 'rounds', trials: { completed } } as Job);
+  assert.equal(told({}), '27 rounds of 81: no trial has come to the end yet');
+  assert.equal(told({}, 1), '27 rounds of 81');
+  assert.equal(told({ kept_resource: 20 }), '27 rounds of 81 (the value and the model are of 20, its best): no trial has come to the end yet');
+  assert.equal(told({ kept_resource: 27 }, 1), '27 rounds of 81');
+  assert.equal(told({ state: 'completed', resource: 81, until_resource: 81, objective_resource: 81, kept_resource: 80 }, 1), '81 rounds (the value and the model are of 80, its best)');
+  assert.equal(told({ state: 'cancelled', resource: 30, until_resource: 81, objective_resource: 81, kept_resource: 30 }), '30 rounds of 81, when its job ended');
+  assert.equal(told({ state: 'cancelled', resource: 30, until_resource: 81, kept_resource: 9 }, 1), '27 rounds of 81 (the value and the model are of 9, its best)', 'on its way to 81, of which nothing counts');
 });
 
 test('a trial that is told of has arrived when it waits at its rung, and keeps that when it is told again', () => {

@@ -4,7 +4,7 @@ import { modelPath } from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
 import type { Configuration, Costs, Job, Summary } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
-import { units } from '../../data/explain.ts';
+import { trainingOf, units } from '../../data/explain.ts';
 import { formatDuration, formatNumber, formatShare, formatValue, numberOf } from '../../data/numbers.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
 import { StateMark } from '../../parts/state_mark.tsx';
@@ -39,7 +39,6 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
     );
   }
   const value = best.kept_value ?? numberOf(best.objective ?? 'nan');
-  const atTop = best.objective_resource >= job.max_resource;
   return (
     <section class="card best-card" aria-label="Best trial">
       <h2>{ended(job) ? 'Best trial' : 'Best so far'}</h2>
@@ -49,9 +48,7 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
         <span class="unit">{job.objective.metric}</span>
       </p>
       <p>
-        <a href={hrefOf(['jobs', store.name, 'trials', best.number])}>trial {best.number}</a> after {units(best.objective_resource, job.resource_name)}
-        {best.kept_resource > 0 && best.kept_resource !== best.objective_resource && ` (the value and the model are of ${best.kept_resource}, its best)`}
-        {atTop ? '' : ` of ${job.max_resource}: no trial has come to the end yet`}{' '}
+        <a href={hrefOf(['jobs', store.name, 'trials', best.number])}>trial {best.number}</a> after {trainingOf(best, job)}{' '}
         <button type="button" class="small" onClick={() => pick(best.number, false)}>select it</button>
       </p>
       {typeof summary.best?.test_value === 'number' && (

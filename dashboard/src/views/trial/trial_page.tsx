@@ -9,6 +9,7 @@ import { explainDecision, explainState, units } from '../../data/explain.ts';
 import { formatDuration, formatNumber, formatTime, formatValue, numberOf } from '../../data/numbers.ts';
 import { shortWorker } from '../../data/segments.ts';
 import { isWatched } from '../../data/tensors.ts';
+import { trainedFor } from '../../data/trials.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
 import { StateLabel } from '../../parts/state_mark.tsx';
@@ -89,7 +90,7 @@ function TrialHead({ detail, draft }: { detail: Trial; draft: Draft }): JSX.Elem
       <StateLabel state={detail.state} />
       <span>
         <b>{detail.objective === null ? 'no value yet' : formatNumber(numberOf(detail.objective))}</b>{' '}
-        <span class="muted">{job.objective.metric} after {units(detail.objective_resource || detail.resource, job.resource_name)}</span>
+        <span class="muted">{job.objective.metric} after {units(trainedFor(detail) || detail.resource, job.resource_name)}</span>
       </span>
       <span class="actions"><StopTrialButton store={store} trial={detail} /><AddNoteTo store={store} trial={detail.number} draft={draft} />{link(numbers[at - 1], '← previous')}{link(numbers[at + 1], 'next →')}</span>
     </header>
