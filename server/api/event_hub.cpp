@@ -41,13 +41,12 @@ std::optional<EventHub::Position> EventHub::position_from(std::string_view id) {
 void EventHub::subscribe(JobId job, std::shared_ptr<HttpStream> stream, std::string_view last_event_id) {
   heartbeat_.start();
   Topic& topic = topics_[job];
-  const HttpStream* const who = stream.get();
   topic.watchers.push_back({std::move(stream), std::nullopt});
   Watcher& watcher = topic.watchers.back();
   const auto last = position_from(last_event_id);
   if (last) {
     watcher.held.emplace();
-    return read_missed(job, who, *last);
+    return read_missed(job, watcher.stream, *last);
   }
   if (!last_event_id.empty()) write(watcher, event_text("gap", "{}"));
   tell_job(job);
@@ -71,21 +70,22 @@ std::string text_of(const Missed& missed) {
 }  // namespace
 
 // Meanwhile what happens is held for it: the read may or may not have seen that.
-void EventHub::read_missed(JobId job, const HttpStream* stream, Position last) {
+void EventHub::read_missed(JobId job, const std::weak_ptr<HttpStream>& stream, Position last) {
   const auto read = [job, last, now = read_wall_clock()](Reader& reader) -> Result<std::string> {
     const Result<Missed> missed = reader.missed(job, last.event, last.at, now);
     return text_of(missed ? *missed : Missed{});
   };
-  reads_.run(
-      read, [this, job, stream](const Result<std::string>& text) { tell_missed(job, stream, text ? *text : text_of(Missed{})); });
+  reads_.run(read, [this, job, stream](const Result<std::string>& text) {
+    tell_missed(job, stream.lock(), text ? *text : text_of(Missed{}));
+  });
 }
 
-void EventHub::tell_missed(JobId job, const HttpStream* stream, const std::string& text) {
+// `stream`: null when the watcher has gone meanwhile.
+void EventHub::tell_missed(JobId job, const std::shared_ptr<HttpStream>& stream, const std::string& text) {
   const auto topic = topics_.find(job);
   if (topic == topics_.end()) return;
   auto& watchers = topic->second.watchers;
-  const auto watcher =
-      std::find_if(watchers.begin(), watchers.end(), [&](const Watcher& one) { return one.stream.get() == stream; });
+  const auto watcher = std::find_if(watchers.begin(), watchers.end(), [&](const Watcher& one) { return one.stream == stream; });
   if (watcher != watchers.end()) {
     const std::string held = *std::exchange(watcher->held, std::nullopt);
     watcher->stream->write(text + held);

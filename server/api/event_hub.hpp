@@ -69,8 +69,8 @@ class EventHub {
   void tell(Topic& topic, const Messages& messages);
   static void write(Topic& topic, const std::string& text);
   static void write(Watcher& watcher, const std::string& text);
-  void read_missed(JobId job, const HttpStream* stream, Position last);
-  void tell_missed(JobId job, const HttpStream* stream, const std::string& text);
+  void read_missed(JobId job, const std::weak_ptr<HttpStream>& stream, Position last);
+  void tell_missed(JobId job, const std::shared_ptr<HttpStream>& stream, const std::string& text);
   void tell_job(JobId job);
   void job_read(JobId job, const Result<std::pair<std::string, bool>>& answer);
   bool beat();

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr int kFlood = 2'000;
 constexpr std::size_t kErrorBytesMax = 100'000;  // of a reply, whatever it was that was asked
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kHeldMost = std::chrono::seconds(60);
 
 class HostileWorkerTest : public ApiTest {
  protected:
@@ -61,11 +61,11 @@ TEST_F(HostileWorkerTest, AWorkerOfAnotherVersionIsToldToEndWhateverItSays) {
 // Of a server that holds calls for longer than the test takes.
 class HeldWorkerTest : public ApiTest {
  protected:
-  HeldWorkerTest() : ApiTest(std::chrono::milliseconds(2 * kPatience).count()) {}
+  HeldWorkerTest() : ApiTest(std::chrono::milliseconds(2 * kHeldMost).count()) {}
 
   // Soon.
   bool there_are_workers(std::size_t count) {
-    const auto give_up = std::chrono::steady_clock::now() + kPatience;
+    const auto give_up = std::chrono::steady_clock::now() + kHeldMost;
     while (get_json("/v1/workers").at("workers").size() != count) {
       if (std::chrono::steady_clock::now() > give_up) return false;
     }
