@@ -90,6 +90,23 @@ void remove_earlier_epochs(const std::string& trial_dir, std::int64_t epoch) {
   }
 }
 
+// Whose models users are told of: the one at max_resource, and the one at any rung.
+std::set<int> bests_of(const JobRow& job) {
+  std::set<int> trials;
+  for (const auto& best : {job.best, job.best_anywhere}) {
+    if (best) trials.insert(best->trial);
+  }
+  return trials;
+}
+
+// Comes after all trials of the job.
+TrialId after(JobId job) { return {JobId{job.value + 1}, 0}; }
+
+template <class ByTrial>
+void forget(ByTrial& trials, JobId job) {
+  trials.erase(trials.lower_bound({job, 0}), trials.lower_bound(after(job)));
+}
+
 bool cut(TrialState state) { return ended(state) && state != TrialState::completed; }
 
 }  // namespace
@@ -98,13 +115,11 @@ TrialFiles::~TrialFiles() { remover_.join(); }
 
 void TrialFiles::restore(const Snapshot& snapshot) {
   for (const JobRow& job : snapshot.jobs) {
-    if (!ended(job.state) && job.best_anywhere) best_[job.id] = job.best_anywhere->trial;
+    if (!ended(job.state)) bests_[job.id] = bests_of(job);
   }
   show(snapshot.trials);
   for (const TrialRow& trial : snapshot.trials) {
-    const auto best = best_.find(trial.id.job);
-    const bool is_best = best != best_.end() && best->second == trial.id.number;
-    if (is_best && cut(trial.state)) kept_[trial.id.job] = trial.id.number;
+    if (cut(trial.state) && is_best(trial.id)) kept_.insert(trial.id);
   }
   sweep(snapshot);
 }
@@ -125,8 +140,7 @@ void TrialFiles::sweep(const Snapshot& snapshot) {
 // Bests first: a trial that ends in the same batch as it becomes the best keeps its files.
 void TrialFiles::on_committed(std::span<const Write> writes) {
   for (const Write& write : writes) {
-    const auto* job = std::get_if<JobRow>(&write);
-    if (job && job->best_anywhere) best_changed(job->id, job->best_anywhere->trial);
+    if (const auto* job = std::get_if<JobRow>(&write)) bests_changed(job->id, bests_of(*job));
   }
   for (const Write& write : writes) {
     if (const auto* trial = std::get_if<TrialRow>(&write)) show(*trial);
@@ -138,9 +152,9 @@ void TrialFiles::on_committed(std::span<const Write> writes) {
   for (const Write& write : writes) {
     const auto* job = std::get_if<JobRow>(&write);
     if (!job || !ended(job->state)) continue;
-    best_.erase(job->id);
-    kept_.erase(job->id);
-    shown_.erase(shown_.lower_bound({job->id, 0}), shown_.lower_bound({JobId{job->id.value + 1}, 0}));
+    bests_.erase(job->id);
+    forget(kept_, job->id);
+    forget(shown_, job->id);
   }
 }
 
@@ -173,18 +187,27 @@ void TrialFiles::show(const TrialRow& trial) {
   boost::asio::post(remover_, [path, epoch = now.epoch.value] { remove_earlier_epochs(path, epoch); });
 }
 
-void TrialFiles::best_changed(JobId job, int best) {
-  best_[job] = best;
-  const auto kept = kept_.find(job);
-  if (kept == kept_.end() || kept->second == best) return;
-  release({job, kept->second});
-  kept_.erase(kept);
+bool TrialFiles::is_best(TrialId trial) const {
+  const auto bests = bests_.find(trial.job);
+  return bests != bests_.end() && bests->second.contains(trial.number);
+}
+
+void TrialFiles::bests_changed(JobId job, std::set<int> bests) {
+  bests_[job] = std::move(bests);
+  const auto end = kept_.lower_bound(after(job));
+  for (auto kept = kept_.lower_bound({job, 0}); kept != end;) {
+    if (is_best(*kept)) {
+      ++kept;
+      continue;
+    }
+    release(*kept);
+    kept = kept_.erase(kept);
+  }
 }
 
 void TrialFiles::trial_cut(TrialId trial) {
-  const auto best = best_.find(trial.job);
-  if (best != best_.end() && best->second == trial.number) {
-    kept_[trial.job] = trial.number;
+  if (is_best(trial)) {
+    kept_.insert(trial);
   } else {
     release(trial);
   }

@@ -1,8 +1,8 @@
 // Gives back the disk that ended trials and deleted jobs no longer need, on a thread of its own.
 //
 //   trial completed         everything stays: its model is the result, or for a command whatever it put beside its checkpoint
-//   trial stopped, failed,  checkpoint and model go, the log stays. The job's best trial at any rung keeps them until another
-//   or cancelled            becomes the best
+//   trial stopped, failed,  checkpoint and model go, the log stays. The job's best trials, at max_resource and at any rung, keep
+//   or cancelled            them until another becomes the best
 //   job deleted             its directory goes
 //
 // It also shows what a trial has as the rows say (TrialRow::files_epoch): `checkpoint` and `model.ubj` in its directory lead to
@@ -46,7 +46,8 @@ class TrialFiles {
 
  private:
   void show(const TrialRow& trial);
-  void best_changed(JobId job, int best);
+  bool is_best(TrialId trial) const;
+  void bests_changed(JobId job, std::set<int> bests);
   void trial_cut(TrialId trial);
   void release(TrialId trial);
   void sweep(const Snapshot& snapshot);
@@ -59,9 +60,9 @@ class TrialFiles {
     std::int64_t kept = 0;  // TrialRow::kept_resource
     bool operator==(const Shown&) const = default;
   };
-  std::map<TrialId, Shown> shown_;  // of jobs that run
-  std::map<JobId, int> best_;       // trial, at any rung, of jobs that run
-  std::map<JobId, int> kept_;       // trial that ended without completing and keeps its files for being the best
+  std::map<TrialId, Shown> shown_;        // of jobs that run
+  std::map<JobId, std::set<int>> bests_;  // trials, of jobs that run
+  std::set<TrialId> kept_;                // ended without completing, and keep their files for being the best
   boost::asio::thread_pool remover_{1};
 };
 

@@ -130,6 +130,25 @@ TEST_F(TrialFilesTest, TheBestSoFarKeepsItsFilesUntilAnotherIsBetter) {
   EXPECT_FALSE(has(kJob, 0, "checkpoint"));
 }
 
+// As where early rungs train fewer folds: trial 1 has the better value there, and trial 0 is what users are told of.
+TEST_F(TrialFilesTest, TheBestAtMaxResourceKeepsItsFilesBesideTheBestAtAnyRung) {
+  for (int number = 0; number < 3; ++number) make_trial(kJob, number);
+  JobRow job = job_with_best(1);
+  job.best = BestRow{0, 9, 0.4};
+  commit({{trial(0, TrialState::cancelled), trial(1, TrialState::stopped), trial(2, TrialState::cancelled), job}});
+  EXPECT_TRUE(has(kJob, 0, "model.ubj"));
+  EXPECT_TRUE(has(kJob, 1, "model.ubj"));
+  EXPECT_FALSE(has(kJob, 2, "model.ubj"));
+
+  Snapshot snapshot;
+  snapshot.jobs.push_back(job);
+  snapshot.trials = {trial(0, TrialState::cancelled), trial(1, TrialState::stopped)};
+  job.best = BestRow{5, 9, 0.45};
+  commit({{job}}, snapshot);
+  EXPECT_FALSE(has(kJob, 0, "model.ubj")) << "another became the best";
+  EXPECT_TRUE(has(kJob, 1, "model.ubj"));
+}
+
 TEST_F(TrialFilesTest, ShowsTheFilesOfTheEpochThatTheRowNamesWhoeverWritesElsewhere) {
   const fs::path dir = data_dir_.trial_dir({kJob, 0});
   make_trial(kJob, 0);  // as an older version left it
