@@ -474,8 +474,7 @@ void Job::keep(TrialRow& trial, const ReportedObservation& kept, std::optional<d
 // A training that its job ends with, before its time: the best that it came to counts like any other where it is the job's best,
 // and its model is there.
 void Job::take_unfinished(TrialRow& trial, const AssignmentReport& report) {
-  const bool on_the_way = spec_->keeps_best && report.kept && trial.until_resource == spec_->scheduler.max_resource &&
-                          trial.objective_resource < trial.until_resource;
+  const bool on_the_way = spec_->keeps_best && report.kept && trial.until_resource == spec_->scheduler.max_resource;
   if (row_.state != JobState::stopping || !on_the_way || spec_->violation(report.kept->metrics) > 0) return;
   const auto value = value_of_kept(trial, *report.kept);
   if (!value || (row_.best && !spec_->objective.better(*value, row_.best->value))) return;
@@ -655,8 +654,8 @@ void Job::given_back(int number, Timestamp now) {
   TrialRow& trial = mutate(number);
   leave_worker(trial, now);
   if (row_.state == JobState::stopping) {
-    if (trial.objective_resource == trial.until_resource && spec_->keeps_best)
-      arrive(trial, trial.objective, now, why_unfinished(trial));
+    const bool counts = trial.objective_resource == trial.until_resource && trial.best_resource > 0;  // take_unfinished()
+    if (counts) arrive(trial, trial.objective, now, why_unfinished(trial));
     if (!ended(trial.state)) end_trial(trial, TrialState::cancelled, now);
     return end_segment(trial);
   }
@@ -906,9 +905,10 @@ void Job::check_limits() {
   if (row_.state != JobState::running) return;
   const Limits& limits = spec_->limits;
   const Objective& objective = spec_->objective;
-  if (objective.target && row_.best_anywhere && !objective.better(*objective.target, row_.best_anywhere->value)) {
-    begin_stopping(JobState::completed, "trial " + std::to_string(row_.best_anywhere->trial) + " reached the target " +
-                                            format_number(*objective.target));
+  const auto& best = spec_->early_work < 1 ? row_.best : row_.best_anywhere;  // of fewer folds a value is no measure
+  if (objective.target && best && !objective.better(*objective.target, best->value)) {
+    begin_stopping(JobState::completed,
+                   "trial " + std::to_string(best->trial) + " reached the target " + format_number(*objective.target));
   } else if (row_.failing_with && row_.failures_in_a_row >= limits.max_failures_in_a_row) {
     begin_stopping(JobState::failed,
                    std::to_string(row_.failures_in_a_row) + " trials in a row failed with " + last_failure(*row_.failing_with));
