@@ -8,6 +8,7 @@
 
 #include "analytics/cursor.hpp"
 #include "analytics/curves.hpp"
+#include "analytics/refit.hpp"
 #include "core/decimal.hpp"
 #include "core/json.hpp"
 #include "core/masked_document.hpp"
@@ -416,6 +417,7 @@ Result<views::Trial> Reader::trial(TrialId trial, Timestamp now) {
   shown.note = note.text(0);
   const TrialRow& row = shown.row;
   if (row.state == TrialState::failed && row.exit_class == ExitClass::out_of_memory) shown.would_fit = what_fits(trial);
+  if (const auto parsed = cached_job(trial.job)) shown.refit = refit_of(*parsed, row, shown.configuration);
   return shown;
 }
 

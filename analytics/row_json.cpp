@@ -57,6 +57,7 @@ void write_json(JsonWriter& json, const views::Trial& trial) {
   json.field("training_seconds", seconds(row.training_ms));
   json.field("queue_seconds", seconds(queue_ms(row, trial.now)));
   if (trial.note) json.field("note", *trial.note);
+  if (trial.refit) json.field("refit", *trial.refit);
   json.end_object();
 }
 

@@ -134,12 +134,19 @@ BOOST_DESCRIBE_STRUCT(Note, (), (note, at))
 
 // ---- trials -------------------------------------------------------------------------------------------------------------------
 
+struct Refit {
+  std::int64_t rounds = 0;  // num_boost_round
+  RawJson parameters;       // of XGBoost, by documented name
+};
+BOOST_DESCRIBE_STRUCT(Refit, (), (rounds, parameters))
+
 struct Trial {
   TrialRow row;  // without its configuration
   RawJson configuration;
   Timestamp now;                    // until which one that has not ended waits
   std::optional<std::string> note;  // nothing: it is left out
   std::string would_fit;            // what else there is to advise one that ran out of memory
+  std::optional<Refit> refit = {};  // refit_of(); nothing, where it was not asked for: it is left out
 };
 
 struct Trials {

@@ -109,6 +109,8 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("rules", row.rules);
   columns.field("curve", row.curve);
   columns.field("best_resource", row.best_resource);
+  columns.field("kept_until_resource", row.kept_until_resource);
+  columns.field("kept_eta", row.kept_eta);
 }
 
 template <RowOf<SegmentRow> Row, class Columns>

@@ -59,7 +59,7 @@ std::optional<EtaAdaptation::Change> EtaAdaptation::of_trial(const TrialRow& tri
   const double rounded = parse_number(short_number(*adapted)).value_or(*adapted);  // more digits say nothing
   const double next = std::clamp(rounded, all_.min, all_.max);
   if (next == eta) return std::nullopt;
-  Change change{trial.configuration, ""};
+  Change change{trial.configuration, eta, ""};
   change.configuration[parameter_] = next;
   change.why = "its best round was " + std::to_string(trial.best_resource) + " of " + std::to_string(trial.until_resource) +
                ", so it goes on with " + (next < eta ? "smaller" : "larger") + " steps, " + parameter_ + " " +

@@ -29,6 +29,7 @@ class EtaAdaptation {
 
   struct Change {
     Configuration configuration;
+    double eta_before = 0;
     std::string why;  // a sentence without its full stop
   };
   // Of one that goes on from the rung that it stands at. Nothing: as it is.

@@ -467,6 +467,8 @@ void Job::keep(TrialRow& trial, const ReportedObservation& kept, std::optional<d
   if (before && !spec_->objective.better(*value, *before)) return;
   trial.kept_value = value;
   trial.kept_resource = kept.resource;
+  trial.kept_until_resource = trial.until_resource;
+  trial.kept_eta.reset();
   trial.test_value = test_value;
   trial.standard_error = standard_error(kept.metrics);
 }
@@ -854,6 +856,7 @@ std::string Job::adapt_eta(TrialRow& trial) {
   if (!eta_adaptation_ || trial.origin != kOfSampler) return "";
   auto change = eta_adaptation_->of_trial(trial);
   if (!change) return "";
+  if (trial.kept_value && !trial.kept_eta) trial.kept_eta = change->eta_before;
   trial.configuration = std::move(change->configuration);
   suggester_.reconfigure(trial.id.number, trial.configuration);
   return std::move(change->why);

@@ -643,4 +643,8 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   return spec;
 }
 
+std::uint64_t seed_of_trial(const JobSpec& spec, int trial) {
+  return random_bits(spec.sampler.seed, {static_cast<std::uint64_t>(trial), stable_hash("trainer")});
+}
+
 }  // namespace tuneband

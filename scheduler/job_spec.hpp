@@ -179,4 +179,7 @@ inline constexpr double kRuntimeSecondsMax = 10 * 366 * 86400.0;
 inline constexpr double kWeightMin = 0.001;
 inline constexpr double kWeightMax = 1000;
 
+// Of what its trainer draws. The same in every segment.
+std::uint64_t seed_of_trial(const JobSpec& spec, int trial);
+
 }  // namespace tuneband

@@ -112,9 +112,11 @@ struct TrialRow {
   std::int64_t until_resource = 0;       // the level of `rung`
   std::optional<double> objective;       // at `objective_resource`, the highest rung reached; nothing: none yet; may be NaN
   std::int64_t objective_resource = 0;
-  std::optional<double> kept_value;  // of the model that the trial has, the best of its rungs; nothing: keeps the last
-  std::int64_t kept_resource = 0;    // the resource that this value and the model are of
-  std::int64_t best_resource = 0;    // that the best value of its latest training is of, where the best counts; 0: not told
+  std::optional<double> kept_value;      // of the model that the trial has, the best of its rungs; nothing: keeps the last
+  std::int64_t kept_resource = 0;        // the resource that this value and the model are of
+  std::int64_t kept_until_resource = 0;  // that their training was to come to; 0: none, or not known
+  std::optional<double> kept_eta;        // its learning rate, where it is not that of `configuration` any more
+  std::int64_t best_resource = 0;        // that the best value of its latest training is of, where the best counts; 0: not told
   std::optional<double> test_value;  // of that model, on rows that no search sees: nothing may be decided by it; nothing: none
   std::optional<double> standard_error;  // of kept_value, or of the objective where the last is kept; nothing: not told
   double violation = 0;                  // of the constraints, at `objective_resource`; 0: all are met, or there are none

@@ -1,7 +1,6 @@
 #include "server/worker_messages.hpp"
 
 #include "core/check.hpp"
-#include "core/random.hpp"
 
 namespace tuneband::server {
 namespace {
@@ -47,8 +46,7 @@ protocol::AssignmentOrder to_order(const Assignment& assignment, const std::stri
   order.max_resource = assignment.max_resource;
   order.files_epoch = assignment.files_epoch.value;
   order.attempt = assignment.attempt;
-  order.seed =
-      random_bits(assignment.job->sampler.seed, {static_cast<std::uint64_t>(assignment.trial.number), stable_hash("trainer")});
+  order.seed = seed_of_trial(*assignment.job, assignment.trial.number);
   order.trial_dir = trial_dir;
   if (assignment.world_size > 1) order.group = to_place(assignment, tracker);
   return order;

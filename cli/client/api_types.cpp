@@ -169,6 +169,9 @@ TrialInfo trial_from_json(const Json& json) {
   trial.advice = text_of(json, "advice");
   trial.training_seconds = number_of(json, "training_seconds");
   trial.queue_seconds = number_of(json, "queue_seconds");
+  const Json& refit = member(json, "refit");
+  trial.refit_rounds = integer_of(refit, "rounds");
+  trial.refit_parameters = member(refit, "parameters");
   return trial;
 }
 

@@ -117,6 +117,8 @@ struct TrialInfo {
   std::string advice;
   double training_seconds = 0;
   double queue_seconds = 0;
+  std::int64_t refit_rounds = 0;  // 0: not told
+  Json refit_parameters;
 };
 
 struct DecisionInfo {

@@ -30,6 +30,15 @@ void print_parameters(Console& console, const Json& configuration) {
   }
 }
 
+// What a training by XGBoost alone needs beside the configuration. Its learning rate where another one is of the model.
+std::string refit_text(const TrialInfo& trial) {
+  std::string text = "num_boost_round=" + std::to_string(trial.refit_rounds);
+  const Json& eta = member(trial.refit_parameters, "eta");
+  const bool shown = eta == member(trial.configuration, "eta") || eta == member(trial.configuration, "learning_rate");
+  if (!eta.is_null() && !shown) text += " eta=" + format_parameter(eta, Precision::exact);
+  return text + " seed=" + format_parameter(member(trial.refit_parameters, "seed"), Precision::exact);
+}
+
 std::string counts_text(const TrialCounts& trials) {
   std::vector<std::string> parts;
   const auto add = [&](std::int64_t count, const char* what) {
@@ -210,6 +219,7 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
                               (readable ? " on the test rows, which no trial and no choice has seen" : ""));
   }
   print_parameters(console, trial.configuration);
+  if (trial.refit_rounds > 0) console.field("refit", refit_text(trial));
   if (!best.model.empty()) console.field("model", best.model);
 }
 

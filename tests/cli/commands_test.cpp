@@ -82,7 +82,8 @@ TEST_F(Commands, DescribeBeginsWithTheBestTrial) {
   ASSERT_TRUE(describe_job(session(), "direct-marketing"));
   const std::string expected =
       "job\t7\nname\tdirect-marketing\nbest\t0.7628\nmetric\tvalidation-auc\ntrial\t5\nrounds\t27\n"
-      "eta\t0.07724933231857989\nmax_depth\t3\nmodel\t/data/jobs/7/trials/5/model.ubj\n";
+      "eta\t0.07724933231857989\nmax_depth\t3\nrefit\tnum_boost_round=27 "
+      "seed=1587718002\nmodel\t/data/jobs/7/trials/5/model.ubj\n";
   EXPECT_EQ(out_.str().substr(0, expected.size()), expected);
   EXPECT_NE(out_.str().find("saved\tearly stopping saved 156 of 234 rounds (67 %), about 0.25 s of training\n"),
             std::string::npos);
@@ -134,6 +135,15 @@ TEST_F(Commands, TheBestValueIsThatOfTheModelWhichTheTrialKeeps) {
   summary["best"]["trial"]["kept_resource"] = 5;
   EXPECT_THAT(described(example_summary()), Not(HasSubstr("kept\t")));
   EXPECT_THAT(described(summary), HasSubstr("best\t0.8125\nmetric\tvalidation-auc\ntrial\t5\nrounds\t27\nkept\t5\n"));
+}
+
+TEST_F(Commands, AModelOfALowerRungIsToldWithTheLearningRateThatItWasTrainedWith) {
+  Json summary = example_summary();
+  summary["best"]["trial"]["refit"] = {{"rounds", 3}, {"parameters", {{"eta", 0.9779}, {"max_depth", 3}, {"seed", 7}}}};
+  EXPECT_THAT(described(summary),
+              HasSubstr("eta\t0.07724933231857989\nmax_depth\t3\nrefit\tnum_boost_round=3 eta=0.9779 seed=7\n"));
+  summary["best"]["trial"].erase("refit");
+  EXPECT_THAT(described(summary), Not(HasSubstr("refit"))) << "of a command";
 }
 
 TEST_F(Commands, ABestTrialThatEndedWithItsJobIsToldWithHowFarItCame) {

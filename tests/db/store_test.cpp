@@ -63,6 +63,8 @@ TrialRow full_trial(std::int64_t job, int number) {
   trial.message = std::string("null\0byte", 9);
   trial.kept_value = 0.1 + 0.2;
   trial.kept_resource = 7;
+  trial.kept_until_resource = 9;
+  trial.kept_eta = 0.1 + 0.02;
   trial.best_resource = 4;
   trial.test_value = 0.1 + 0.7;
   trial.rules = {{{"overfit", 40, 39, 41, ""}, kStart}, {{"mine", 3, 0, 0, "ended \"without\" an answer"}, kStart}};

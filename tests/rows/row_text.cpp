@@ -150,6 +150,8 @@ Fields fields_of(const TrialRow& row) {
                 {"objective", value(row.objective)},
                 {"objective_resource", number(row.objective_resource)},
                 {"kept", row.kept_value ? value(row.kept_value) + "@" + number(row.kept_resource) : kNothing},
+                {"kept_of", row.kept_until_resource == 0 ? kNothing : number(row.kept_until_resource)},
+                {"kept_eta", value(row.kept_eta)},
                 {"best_resource", number(row.best_resource)},
                 {"test", value(row.test_value)},
                 {"standard_error", value(row.standard_error)},

@@ -8,6 +8,7 @@
 #include "core/json.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "jobs/training_parameters.hpp"
 #include "jobs/xgboost_parameters.hpp"
 #include "scheduler/job_spec.hpp"
 #include "workers/machine_fault.hpp"
@@ -22,31 +23,12 @@ namespace {
 using protocol::AssignmentOrder;
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kNanRoundsMax = 10;              // in a row; then the trial is given up
-constexpr double kInsideExcludedBound = 1e-6;  // how far a tuned value moves off a bound that XGBoost's range excludes
+constexpr int kNanRoundsMax = 10;  // in a row; then the trial is given up
 constexpr auto kTrainedAgainSoon = std::chrono::seconds(1);
-constexpr std::uint64_t kSeedMask = 0x7fffffff;           // of a trial's seed: what XGBoost can take
 constexpr std::size_t kDescriptionSizeMax = 1024 * 1024;  // bytes, of the features in a model file
 constexpr const char* kFeaturesAttribute = "tuneband_features";
 constexpr const char* kBestAttribute = "tuneband_best";          // of a checkpoint, where the best round is kept: which it is
 constexpr const char* kReplicasAttribute = "tuneband_replicas";  // of a model that a group trained: how many ranks it had
-
-std::string parameter_text(const std::string& name, const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_number_float()) return value.dump();
-  double number = value.get<double>();
-  if (const auto* known = find_xgboost_parameter(name); known != nullptr && known->kind == ParameterKind::real) {
-    if (known->range.min_excluded && number == known->range.min) number += kInsideExcludedBound;
-    if (known->range.max_excluded && number == known->range.max) number -= kInsideExcludedBound;
-  }
-  return format_number(number);
-}
-
-// By documented name, so that "learning_rate" and "eta" are one.
-std::string documented_name(const std::string& name) {
-  const auto* known = find_xgboost_parameter(name);
-  return known == nullptr ? name : known->name;
-}
 
 std::string value_of(const XgboostParameters& parameters, const std::string& name, std::string fallback) {
   for (const auto& [known, value] : parameters) {
@@ -166,15 +148,6 @@ std::optional<protocol::Observation> best_from(const std::string& text) {
   return best;
 }
 
-// Below max_resource the learning rate is that of the rung; the user's own text stays at max_resource.
-void shrink(std::map<std::string, std::string>& parameters, const AssignmentOrder& order, double shrinkage_max) {
-  constexpr double kEtaDefault = 0.3;  // XGBoost's
-  const auto eta = parameters.find("eta");
-  const double own = eta == parameters.end() ? kEtaDefault : parse_number(eta->second).value_or(kEtaDefault);
-  const double shrunk = shrunk_eta(own, order.until_resource, order.max_resource, shrinkage_max);
-  if (shrunk != own) parameters["eta"] = format_number(shrunk);
-}
-
 }  // namespace
 
 SegmentResult failed_segment(const char* exit, const Error& error) {
@@ -186,17 +159,11 @@ SegmentResult failed_segment(const char* exit, const Error& error) {
 }
 
 XgboostParameters parameters_of(const SegmentContext& segment) {
-  std::map<std::string, std::string> named{{"seed", std::to_string(segment.order.seed & kSeedMask)},
-                                           {"tree_method", "hist"},
-                                           {"verbosity", "1"},
-                                           {"validate_parameters", "1"}};
-  for (const auto& [name, value] : segment.spec.parameters) named[documented_name(name)] = value;
-  for (const auto& [name, value] : segment.order.configuration.items()) {
-    if (name != kReplicasParameter) named[documented_name(name)] = parameter_text(name, value);
-  }
-  if (segment.spec.fidelity == Fidelity::shrinkage) shrink(named, segment.order, segment.spec.shrinkage_max);
+  const AssignmentOrder& order = segment.order;
+  auto named = training_parameters(segment.spec, {order.configuration, order.seed, order.until_resource, order.max_resource});
+  named.emplace("verbosity", "1");
+  named.emplace("validate_parameters", "1");
   named["nthread"] = std::to_string(std::min(segment.spec.threads, segment.threads));
-  named["seed_per_iteration"] = "1";  // what is random depends on the round, not on the rounds before
   named["disable_default_eval_metric"] = "1";
   XgboostParameters parameters(named.begin(), named.end());
   for (const std::string& metric : eval_metrics_for(segment.spec, segment.order.objective_metric))

@@ -131,6 +131,12 @@ export interface Trial {
   training_seconds: number;
   queue_seconds: number;
   note?: string; // left out by live updates
+  refit?: Refit; // of one trial and of the best one, where XGBoost trained it
+}
+
+export interface Refit {
+  rounds: number;
+  parameters: Configuration;
 }
 
 export interface Observation {

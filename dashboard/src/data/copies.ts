@@ -1,5 +1,5 @@
 // A configuration as one pastes it elsewhere.
-import type { Configuration, ParameterValue } from '../api/shapes.ts';
+import type { Configuration, ParameterValue, Refit } from '../api/shapes.ts';
 
 export function asJson(configuration: Configuration): string {
   return JSON.stringify(configuration, null, 2);
@@ -9,9 +9,8 @@ function pythonValue(value: ParameterValue): string {
   return typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value);
 }
 
-// `fixed`: the trainer's own parameters, which every trial has.
-export function asXgboostPython(configuration: Configuration, fixed: Configuration, rounds: number): string {
-  const lines = Object.entries({ ...fixed, ...configuration }).map(([name, value]) => `    ${JSON.stringify(name)}: ${pythonValue(value)},`);
+export function asXgboostPython({ parameters, rounds }: Refit): string {
+  const lines = Object.entries(parameters).map(([name, value]) => `    ${JSON.stringify(name)}: ${pythonValue(value)},`);
   return ['import xgboost', '', 'params = {', ...lines, '}', `booster = xgboost.train(params, dtrain, num_boost_round=${rounds})`, ''].join('\n');
 }
 

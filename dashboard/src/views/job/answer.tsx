@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { modelPath } from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
-import type { Configuration, Costs, Job, Summary } from '../../api/shapes.ts';
+import type { Costs, Job, Summary, Trial } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
 import { trainingOf, units } from '../../data/explain.ts';
 import { formatDuration, formatNumber, formatShare, formatValue, numberOf } from '../../data/numbers.ts';
@@ -64,28 +64,26 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
           </div>
         ))}
       </dl>
-      <Copies store={store} configuration={best.configuration} resource={best.kept_resource || best.objective_resource} trial={best.number} model={summary.best?.model ?? null} />
+      <Copies store={store} trial={best} model={summary.best?.model ?? null} />
     </section>
   );
 }
 
 interface CopiesProps {
   store: JobStore;
-  configuration: Configuration;
-  resource: number;
-  trial: number;
+  trial: Trial;
   model: string | null;
 }
 
-export function Copies({ store, configuration, resource, trial, model }: CopiesProps): JSX.Element {
+export function Copies({ store, trial, model }: CopiesProps): JSX.Element {
   const trainer = store.job.value?.spec.trainer;
-  const fixed = (trainer?.['parameters'] ?? {}) as Configuration;
+  const { number, configuration, refit } = trial;
   return (
     <div class="buttons">
       <CopyButton caption="Copy JSON" text={() => asJson(configuration)} />
-      {trainer?.type === 'xgboost' && <CopyButton caption="Copy Python" text={() => asXgboostPython(configuration, fixed, resource)} />}
+      {refit && <CopyButton caption="Copy Python" text={() => asXgboostPython(refit)} />}
       <CopyButton caption="Copy command line" text={() => asCommandLine(configuration, trainer?.['argv'])} />
-      {model !== null && transport.live && <a class="button small" href={modelPath(store.name, trial)} download>Download model</a>}
+      {model !== null && transport.live && <a class="button small" href={modelPath(store.name, number)} download>Download model</a>}
     </div>
   );
 }

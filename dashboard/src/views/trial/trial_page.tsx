@@ -64,7 +64,7 @@ export function TrialPage({ trial }: { trial: number }): JSX.Element {
               <div><dt>{name}</dt><dd title={String(parameter)}>{formatValue(parameter)}</dd></div>
             ))}
           </dl>
-          <Copies store={store} configuration={detail.configuration} resource={detail.kept_resource || detail.resource} trial={trial} model={detail.state === 'completed' && store.job.value?.spec.trainer?.type === 'xgboost' ? '' : null} />
+          <Copies store={store} trial={detail} model={detail.state === 'completed' && store.job.value?.spec.trainer?.type === 'xgboost' ? '' : null} />
           {transport.live && <Again detail={detail} />}
         </section>
       </div>

@@ -1,0 +1,43 @@
+#include "analytics/refit.hpp"
+
+#include <cmath>
+
+#include "core/text.hpp"
+#include "jobs/training_parameters.hpp"
+
+namespace tuneband {
+
+namespace {
+
+Json typed(const std::string& text) {
+  const auto number = parse_number(text);
+  if (!number || !std::isfinite(*number)) return text;
+  Json json = Json::parse(text, nullptr, false);
+  return json.is_number() ? json : Json(*number);
+}
+
+void replace_eta(Json& configuration, double eta) {
+  for (const char* name : {"eta", "learning_rate"}) {
+    if (configuration.contains(name)) configuration[name] = eta;
+  }
+}
+
+}  // namespace
+
+std::optional<views::Refit> refit_of(const ParsedJob& job, const TrialRow& trial, const RawJson& configuration) {
+  const auto* xgboost = std::get_if<XgboostSpec>(&job.trainer);
+  if (xgboost == nullptr || job.trainer_fault || !trial.objective) return std::nullopt;
+  const bool kept = trial.kept_value.has_value();
+  TrialTraining training;
+  training.configuration = Json::parse(configuration.text);
+  if (kept && trial.kept_eta) replace_eta(training.configuration, *trial.kept_eta);
+  training.seed = seed_of_trial(job.spec, trial.id.number);
+  training.rounds = kept ? trial.kept_until_resource : trial.objective_resource;
+  training.max_rounds = job.spec.scheduler.max_resource;
+  if (training.rounds == 0 && xgboost->fidelity == Fidelity::shrinkage) return std::nullopt;
+  Json parameters = Json::object();
+  for (const auto& [name, value] : training_parameters(*xgboost, training)) parameters[name] = typed(value);
+  return views::Refit{kept ? trial.kept_resource : trial.objective_resource, {parameters.dump()}};
+}
+
+}  // namespace tuneband
