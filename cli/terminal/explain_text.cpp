@@ -26,6 +26,7 @@ std::string ahead_text(const DecisionInfo& decision) {
 std::string cutoff_text(const DecisionInfo& decision, const JobInfo& job) {
   if (!decision.cutoff || !decision.value || decision.keep <= 0 || !std::isfinite(*decision.value)) return "";
   if (decision.violation > 0) return "";
+  if (decision.verdict == "stopped" && decision.rank <= decision.keep) return "";  // as good as those that went on
   const double gap = std::abs(*decision.cutoff - *decision.value);
   const std::string cutoff = format_value(*decision.cutoff, Precision::readable);
   if (gap == 0 && decision.verdict == "promoted") return fmt::format(" The last value to go on was {}: its own.", cutoff);

@@ -78,7 +78,7 @@ void AsynchronousPolicy::lose(int index, const Standing& standing, const Stoppin
   if (!finished && static_cast<int>(waiting.size()) <= kReserve) return;
   const Standing out = finished ? standing : *waiting.rbegin();
   rungs_.settle(index, out, Verdict::stopped, keep_of(rungs_.at(index).filled()),
-                out.trial == standing.trial ? judgement.rule : rule_at_close(), decisions);
+                out.trial == standing.trial ? judgement.rule : rule_at_close(index, out), decisions);
 }
 
 void AsynchronousPolicy::withdraw(const Arrival& arrival, std::vector<Decision>& decisions) {
@@ -216,11 +216,17 @@ int AsynchronousPolicy::promoted_waiting() const {
   return queue_.size() + (promotion_ && (promotable() || rung_to_finish()) ? 1 : 0);
 }
 
+std::string AsynchronousPolicy::rule_at_close(int index, const Standing& standing) const {
+  if (stopping_) return StoppingRule::rule_at_close();
+  return promotion_->rule_at_close(rungs_, index, standing, not_of_the_quota(index));
+}
+
 void AsynchronousPolicy::close(std::vector<Decision>& decisions, std::size_t most) {
   for (int index = 0; index <= rungs_.top(); ++index) {
     while (!rungs_.at(index).waiting().empty() && decisions.size() < most) {
       const Standing standing = *rungs_.at(index).waiting().begin();
-      rungs_.settle(index, standing, Verdict::stopped, keep_of(rungs_.at(index).filled()), rule_at_close(), decisions);
+      rungs_.settle(index, standing, Verdict::stopped, keep_of(rungs_.at(index).filled()), rule_at_close(index, standing),
+                    decisions);
     }
   }
 }

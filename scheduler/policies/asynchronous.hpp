@@ -74,7 +74,7 @@ class AsynchronousPolicy final : public Policy {
   // From rung `index` until rung `to`.
   Work promote(int index, Standing standing, int to, int keep, const std::string& rule, std::vector<Decision>& decisions);
   const Standing* find_waiting(int trial, int& index) const;
-  std::string rule_at_close() const { return stopping_ ? StoppingRule::rule_at_close() : promotion_->rule_at_close(rungs_); }
+  std::string rule_at_close(int index, const Standing& standing) const;
   RungCount not_of_the_quota(int index) const;
   int keep_of(int n) const { return stopping_ ? stopping_->keep_of(n) : n / rungs_.eta(); }
 

@@ -2,6 +2,15 @@
 
 namespace tuneband {
 
+namespace {
+
+bool in_top(const Rungs& rungs, int index, const Standing& standing) {
+  const Rung& rung = rungs.at(index);
+  return rung.rank(standing) <= rung.filled() / rungs.eta();
+}
+
+}  // namespace
+
 PromotionRule::PromotionRule(const Rungs& rungs, Options options, std::unique_ptr<PashaCap> cap)
     : options_(options), cap_(std::move(cap)), promoted_(static_cast<std::size_t>(rungs.top()) + 1) {}
 
@@ -11,12 +20,14 @@ void PromotionRule::learned(int index, const Standing& standing) {
 
 void PromotionRule::promoted(int index) { ++promoted_[static_cast<std::size_t>(index)]; }
 
-bool PromotionRule::may_promote(const Rungs& rungs, int index, const RungCount& apart) const {
-  const Rung& rung = rungs.at(index);
+bool PromotionRule::quota_left(const Rungs& rungs, int index, const RungCount& apart) const {
   const int promoted = promoted_[static_cast<std::size_t>(index)] - apart.promoted;
-  if (options_.quota && (promoted + 1) * rungs.eta() > rung.filled() - apart.filled) return false;
+  return !options_.quota || (promoted + 1) * rungs.eta() <= rungs.at(index).filled() - apart.filled;
+}
+
+bool PromotionRule::may_promote(const Rungs& rungs, int index, const RungCount& apart) const {
   // The best of those without a decision: when it is not in the top, none is.
-  return rung.rank(*rung.waiting().begin()) <= rung.filled() / rungs.eta();
+  return quota_left(rungs, index, apart) && in_top(rungs, index, *rungs.at(index).waiting().begin());
 }
 
 int PromotionRule::highest_rung_to_leave(const Rungs& rungs) const { return cap_ ? cap_->index() - 1 : rungs.top() - 1; }
@@ -29,8 +40,12 @@ std::string PromotionRule::rule(const Rungs& rungs) const {
   return "a worker was free and it was the best not yet promoted among the top 1 in " + eta;
 }
 
-std::string PromotionRule::rule_at_close(const Rungs& rungs) const {
+std::string PromotionRule::rule_at_close(const Rungs& rungs, int index, const Standing& standing, const RungCount& apart) const {
   const std::string eta = std::to_string(rungs.eta());
+  if (index <= highest_rung_to_leave(rungs) && in_top(rungs, index, standing)) {
+    if (quota_left(rungs, index, apart)) return "the job ended before it could go on";
+    return "the job ended, and as many as may go on, 1 in " + eta + ", had done so";
+  }
   if (!cap_) return "the job ended and it was not among the best 1 in " + eta;
   return "the job ended, and it was not among the best 1 in " + eta +
          " of its rung or stood at the highest rung that was needed to tell the order of the trials";

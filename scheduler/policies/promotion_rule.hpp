@@ -41,9 +41,12 @@ class PromotionRule {
   int highest_rung_to_leave(const Rungs& rungs) const;
 
   std::string rule(const Rungs& rungs) const;
-  std::string rule_at_close(const Rungs& rungs) const;
+  // Why one that waited at a rung to the end of the job did not go on.
+  std::string rule_at_close(const Rungs& rungs, int index, const Standing& standing, const RungCount& apart) const;
 
  private:
+  bool quota_left(const Rungs& rungs, int index, const RungCount& apart) const;
+
   Options options_;
   std::unique_ptr<PashaCap> cap_;
   std::vector<int> promoted_;  // by rung: in all

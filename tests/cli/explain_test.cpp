@@ -89,6 +89,15 @@ TEST(Explain, OfSeveralObjectivesAllValuesAreTold) {
               testing::HasSubstr("validation-auc was 0.75, ms 12.5 and size nan. It waits"));
 }
 
+TEST(Explain, OneThatWasAsGoodAsThoseThatWentOnIsNotComparedWithThem) {
+  DecisionInfo decision = example_decision("stopped");
+  decision.rank = decision.keep;
+  decision.value = decision.cutoff;
+  EXPECT_THAT(explain_decision(decision, example_job_info()), testing::Not(testing::HasSubstr("The last value")));
+  decision.rank = decision.keep + 1;
+  EXPECT_THAT(explain_decision(decision, example_job_info()), testing::HasSubstr("The last value"));
+}
+
 TEST(Explain, AtATieTheStoppedOneIsToldWhoIsAhead) {
   DecisionInfo decision = example_decision("stopped");
   decision.value = decision.cutoff;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 
 #include "core/random.hpp"
 #include "scheduler/plan.hpp"
@@ -42,6 +43,35 @@ TEST(DelayedPromotion, PromotesOneInEtaAndNotMoreWhenALaterTrialIsBetter) {
   delayed.finish_all();
   EXPECT_EQ(started_of(asha), "0@1 1@1 2@1 2@3 3@1 3@3 4@1 4@3 5@1 5@3 6@1 6@3 7@1 7@3 8@1 8@3 ");
   EXPECT_EQ(started_of(delayed), "0@1 1@1 2@1 2@3 3@1 4@1 5@1 5@3 6@1 7@1 8@1 8@3 ");
+}
+
+TEST(DelayedPromotion, SaysOfTheBestThatTheQuotaHeldBackThatItWasTheQuota) {
+  const Outcomes falling = [](int trial, std::int64_t) -> std::optional<double> { return -trial; };
+  PolicyDriver driver(spec_of(SchedulerType::asha_delayed, 3), Goal::minimize, 9, 1, falling);
+  driver.finish_all();
+  driver.close();
+  const std::string held_back = "the job ended, and as many as may go on, 1 in 3, had done so";
+  const std::string not_best = "the job ended and it was not among the best 1 in 3";
+  const std::map<int, std::string> expected{{0, not_best}, {1, not_best},  {3, not_best},
+                                            {4, not_best}, {6, held_back}, {7, held_back}};
+  std::map<int, std::string> said;
+  for (const Decision& decision : driver.decisions()) {
+    if (decision.verdict == Verdict::stopped) said[decision.trial] = decision.rule;
+  }
+  EXPECT_EQ(said, expected);
+}
+
+TEST(DelayedPromotion, SaysOfTheBestWhoseJobEndedTooEarlyThatItDid) {
+  const auto policy = make_policy(spec_of(SchedulerType::asha_delayed, 3), Goal::minimize, 9);
+  std::vector<Decision> decisions;
+  for (int i = 0; i < 3; ++i) policy->take(std::nullopt, decisions);
+  for (int i = 0; i < 3; ++i) policy->arrive({i, 0, 0, static_cast<double>(i), 0}, decisions);
+  ASSERT_TRUE(decisions.empty());
+  policy->close(decisions, std::numeric_limits<std::size_t>::max());
+  std::map<int, std::string> said;
+  for (const Decision& decision : decisions) said[decision.trial] = decision.rule;
+  EXPECT_EQ(said.at(0), "the job ended before it could go on");
+  EXPECT_EQ(said.at(1), "the job ended and it was not among the best 1 in 3");
 }
 
 TEST(DelayedPromotion, BreaksTiesByTheTrialsNumber) {

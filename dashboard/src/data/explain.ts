@@ -35,6 +35,7 @@ function aheadText(decision: Decision): string {
 
 function cutoffText(decision: Decision, job: Job): string {
   if (decision.cutoff === null || decision.value === null || decision.keep <= 0) return '';
+  if (decision.verdict === 'stopped' && decision.rank <= decision.keep) return ''; // as good as those that went on
   const value = numberOf(decision.value);
   const cutoff = numberOf(decision.cutoff);
   if (!Number.isFinite(value)) return '';
