@@ -46,8 +46,12 @@ std::string csv_header(const JobSpec& spec) {
   for (const std::string_view name : {"state", "bracket", "rung", "objective"}) append_cell(line, name);
   for (const Objective& objective : spec.more_objectives) append_cell(line, "objective." + objective.metric);
   if (!spec.constraints.empty()) append_cell(line, "violation");
-  for (const std::string_view name : {"objective_resource", "started_at", "ended_at", "training_seconds", "queue_seconds",
-                                      "attempts", "segments", "worker", "replicas", "exit_class", "message"}) {
+  append_cell(line, "objective_resource");
+  if (spec.keeps_best) {
+    for (const std::string_view name : {"kept_value", "kept_resource", "kept_until_resource"}) append_cell(line, name);
+  }
+  for (const std::string_view name : {"started_at", "ended_at", "training_seconds", "queue_seconds", "attempts", "segments",
+                                      "worker", "replicas", "exit_class", "message"}) {
     append_cell(line, name);
   }
   return line + "\r\n";
@@ -69,6 +73,11 @@ std::string csv_line(const TrialRow& row, const Configuration& configuration, co
   }
   if (!spec.constraints.empty()) append_cell(line, row.objective ? format_number(row.violation) : "");
   append_cell(line, row.objective ? std::to_string(row.objective_resource) : "");
+  if (spec.keeps_best) {
+    append_cell(line, row.kept_value ? format_number(*row.kept_value) : "");
+    append_cell(line, row.kept_value ? std::to_string(row.kept_resource) : "");
+    append_cell(line, row.kept_until_resource > 0 ? std::to_string(row.kept_until_resource) : "");
+  }
   append_cell(line, time_text(row.started_at));
   append_cell(line, time_text(row.ended_at));
   append_cell(line, format_number(seconds(row.training_ms)));

@@ -940,6 +940,26 @@ TEST_F(AnalyticsTest, WritesFurtherObjectivesAndTheViolationAsCsvWhereAJobHasThe
   EXPECT_THAT(text, HasSubstr(",failed,0,0,,,,,"));
 }
 
+TEST_F(AnalyticsTest, WritesWhatTrialsKeepAsCsvWhereTheyKeepTheirBestRound) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["trainer"]["keep"] = "best";
+  job.spec_json = spec.dump();
+  TrialRow lower = ended_trial(1, 0, TrialState::completed, 0.8, 9);
+  lower.kept_value = 0.9;
+  lower.kept_resource = 2;
+  lower.kept_until_resource = 3;
+  TrialRow unknown = lower;
+  unknown.id.number = 1;
+  unknown.kept_until_resource = 0;
+  write({job, lower, unknown, ended_trial(1, 2, TrialState::failed, std::nullopt, 0)});
+  const std::string text = csv();
+  EXPECT_THAT(text, HasSubstr(",objective_resource,kept_value,kept_resource,kept_until_resource,started_at,"));
+  EXPECT_THAT(text, HasSubstr(",0.8,9,0.9,2,3,"));
+  EXPECT_THAT(text, HasSubstr(",0.8,9,0.9,2,,"));
+  EXPECT_THAT(text, HasSubstr(",failed,0,0,,,,,,"));
+}
+
 TEST_F(AnalyticsTest, StreamsManyTrialsInPieces) {
   std::vector<Write> writes = {running_job(1, "a")};
   constexpr int kMany = 3000;
