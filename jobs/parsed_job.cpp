@@ -98,6 +98,27 @@ bool concerns_trainer(const Error& fault) {
                                            [&](std::string_view part) { return fault.path.starts_with(part); });
 }
 
+void add_metrics(const Json& objective, const std::string& path, std::vector<MetricOfJob>& metrics,
+                 std::vector<MetricOfJob>& of_constraints) {
+  metrics.push_back({join_path(path, "metric"), member(objective, "metric"), member(objective, "goal") == "maximize"});
+  const Json& constraints = member(objective, "constraints");
+  for (std::size_t i = 0; i < constraints.size(); ++i) {
+    of_constraints.push_back(
+        {join_path(join_path(join_path(path, "constraints"), i), "metric"), member(constraints[i], "metric")});
+  }
+}
+
+// Of a document whose objectives have no fault.
+std::vector<MetricOfJob> metrics_of(const Json& document) {
+  std::vector<MetricOfJob> metrics;
+  std::vector<MetricOfJob> of_constraints;
+  const Json& several = member(document, "objectives");
+  for (std::size_t i = 0; i < several.size(); ++i) add_metrics(several[i], join_path("objectives", i), metrics, of_constraints);
+  if (several.is_null()) add_metrics(member(document, "objective"), "objective", metrics, of_constraints);
+  metrics.insert(metrics.end(), of_constraints.begin(), of_constraints.end());
+  return metrics;
+}
+
 ParsedJob read(const Json& document, Diagnostics& of_job, Diagnostics& of_trainer) {
   ParsedJob job;
   job.spec = JobSpec::parse(document, of_job);
@@ -117,10 +138,9 @@ ParsedJob parse_job_document(Json document, const std::string& base_dir, Diagnos
   write_trainer_defaults(document);
   ParsedJob job = read(document, diagnostics, diagnostics);
   if (diagnostics.ok()) warn_of_fidelity(document, diagnostics);
-  const Objective& objective = job.spec.objective;
   if (std::none_of(diagnostics.errors().begin(), diagnostics.errors().end(), concerns_trainer)) {
-    check_trainer(job.trainer, tuned_parameters(job.spec.search_space), objective.metric, objective.goal == Goal::maximize,
-                  diagnostics, job.spec.replicas.back());
+    check_trainer(job.trainer, tuned_parameters(job.spec.search_space), metrics_of(document), diagnostics,
+                  job.spec.replicas.back());
   }
   const auto* trees = std::get_if<XgboostSpec>(&job.trainer);
   if (trees != nullptr && trees->adapt_eta && !job.spec.candidates.empty()) {

@@ -16,7 +16,6 @@ namespace {
 
 constexpr const char* kFixedPath = "trainer.parameters";
 constexpr const char* kTunedPath = "search_space";
-constexpr const char* kMetricPath = "objective.metric";
 
 // A parameter of the job, wherever it stands, with every value that is named in the document.
 struct JobParameter {
@@ -264,6 +263,20 @@ void check_ranking_data(const XgboostSpec& spec, const XgboostObjective& objecti
   if (spec.data.test) refuse_split(*spec.data.test, "trainer.data.test");
 }
 
+// Rows that a trial trained on say nothing of others.
+void check_held_out_rows(const DataSpec& data, Diagnostics& diagnostics) {
+  const auto warn = [&](const std::string* file, const char* field, const char* what) {
+    if (file == nullptr || std::find(data.train.begin(), data.train.end(), *file) == data.train.end()) return;
+    diagnostics.warning(field, "is a file of trainer.data.train: " + std::string(what) + " by rows that the trials train on",
+                        "give other rows, or leave it out for a share of them");
+  };
+  warn(data.validation_file(), "trainer.data.validation", "trials are judged");
+  warn(data.test_file(), "trainer.data.test", "the best one is judged");
+  if (data.test_file() != nullptr && data.validation_file() != nullptr && *data.test_file() == *data.validation_file()) {
+    diagnostics.warning("trainer.data.test", "is the file of trainer.data.validation: the best one was chosen by these rows");
+  }
+}
+
 void check_eval_metrics(const XgboostSpec& spec, const XgboostObjective* objective, Diagnostics& diagnostics) {
   for (std::size_t i = 0; i < spec.eval_metrics.size(); ++i) {
     const std::string& name = spec.eval_metrics[i];
@@ -290,46 +303,51 @@ std::vector<std::string> observed_names(const XgboostSpec& spec) {
   return names;
 }
 
-void check_direction(const XgboostMetric& metric, bool maximize, Diagnostics& diagnostics) {
-  if (metric.maximize == maximize) return;
-  diagnostics.warning("objective.goal", "`" + metric.name + "` is better when it is " + (metric.maximize ? "higher" : "lower") +
-                                            ", and the goal is to " + (maximize ? "maximize" : "minimize") + " it");
+void check_direction(const XgboostMetric& metric, const MetricOfJob& asked, Diagnostics& diagnostics) {
+  if (!asked.maximize || metric.maximize == *asked.maximize) return;
+  diagnostics.warning(asked.path.substr(0, asked.path.rfind('.') + 1) + "goal",
+                      "`" + metric.name + "` is better when it is " + (metric.maximize ? "higher" : "lower") +
+                          ", and the goal is to " + (*asked.maximize ? "maximize" : "minimize") + " it");
 }
 
-void check_objective_metric(const XgboostSpec& spec, const XgboostObjective* objective, const std::string& name, bool maximize,
-                            Diagnostics& diagnostics) {
+void check_metric(const XgboostSpec& spec, const XgboostObjective* objective, const MetricOfJob& asked, const MetricOfJob& first,
+                  Diagnostics& diagnostics) {
+  const std::string& name = asked.name;
+  if (spec.data.folds() > 0 && name == first.name + kStandardErrorEnding) return;
   const bool of_validation = name.starts_with("validation-");
   const bool of_training = name.starts_with("train-");
   if (!of_validation && !of_training) {
     const std::string behind_prefix = name.substr(name.find_first_of("-_:/. ") + 1);  // "valid-auc", "val_auc", "auc"
     const bool meant = find_xgboost_metric(behind_prefix) != nullptr;
-    diagnostics.error(kMetricPath, "expected `validation-` and a metric of XGBoost, such as validation-auc, got " + excerpt(name),
+    diagnostics.error(asked.path, "expected `validation-` and a metric of XGBoost, such as validation-auc, got " + excerpt(name),
                       meant ? "did you mean `validation-" + behind_prefix + "`?" : did_you_mean(name, observed_names(spec)));
     return;
   }
   if (of_training && !spec.eval_train) {
-    diagnostics.error(kMetricPath, "`" + name + "` is measured only with trainer.eval_train",
+    diagnostics.error(asked.path, "`" + name + "` is measured only with trainer.eval_train",
                       "set trainer.eval_train to true, or use validation-" + name.substr(std::string_view("train-").size()));
   }
   const std::string metric_name = name.substr(name.find('-') + 1);
   const XgboostMetric* metric = find_xgboost_metric(metric_name);
   if (metric == nullptr) {
-    diagnostics.error(kMetricPath, "XGBoost has no metric `" + metric_name + "`",
+    diagnostics.error(asked.path, "XGBoost has no metric `" + metric_name + "`",
                       did_you_mean(metric_name, xgboost_metric_names()));
     return;
   }
-  check_direction(*metric, maximize, diagnostics);
-  if (!spec.eval_metrics.empty()) {
-    if (std::find(spec.eval_metrics.begin(), spec.eval_metrics.end(), metric_name) != spec.eval_metrics.end()) return;
-    diagnostics.error(kMetricPath, "`" + metric_name + "` is not among trainer.eval_metric (" + one_of(spec.eval_metrics) + ")",
-                      "add it there");
-  } else if (objective != nullptr) {
-    if (const std::string fault = fault_of_metric(*metric, *objective); !fault.empty()) diagnostics.error(kMetricPath, fault);
+  check_direction(*metric, asked, diagnostics);
+  const std::vector<std::string> measured = eval_metrics_for(spec, first.name);
+  if (std::find(measured.begin(), measured.end(), metric_name) == measured.end()) {
+    diagnostics.error(asked.path,
+                      "`" + metric_name + "` is not among trainer.eval_metric (" + one_of(measured) +
+                          (spec.eval_metrics.empty() ? ": the objective's, as none is given" : "") + ")",
+                      spec.eval_metrics.empty() ? "give trainer.eval_metric, with both" : "add it there");
+  } else if (objective != nullptr && spec.eval_metrics.empty()) {
+    if (const std::string fault = fault_of_metric(*metric, *objective); !fault.empty()) diagnostics.error(asked.path, fault);
   }
 }
 
 // Parts of XGBoost that do not work together with other ranks, or work otherwise.
-void check_distribution(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, const std::string& objective_metric,
+void check_distribution(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, const MetricOfJob& first,
                         int replicas, Diagnostics& diagnostics) {
   const auto with_replicas = "with " + std::to_string(replicas) + " replicas";
   const auto alone = "cannot be distributed, and a trial has " + std::to_string(replicas) + " replicas";
@@ -357,10 +375,10 @@ void check_distribution(const XgboostSpec& spec, const std::vector<JobParameter>
       }
     }
   }
-  for (const std::string& metric : eval_metrics_for(spec, objective_metric)) {
+  for (const std::string& metric : eval_metrics_for(spec, first.name)) {
     const XgboostMetric* known = find_xgboost_metric(metric);
     if (known == nullptr || !(known->name == "ams" || known->name == "cox-nloglik")) continue;
-    diagnostics.error(spec.eval_metrics.empty() ? kMetricPath : "trainer.eval_metric", "`" + metric + "` " + alone);
+    diagnostics.error(spec.eval_metrics.empty() ? first.path : "trainer.eval_metric", "`" + metric + "` " + alone);
   }
   if (spec.sharding == Sharding::files && spec.data.train.size() < static_cast<std::size_t>(replicas)) {
     diagnostics.error("trainer.sharding",
@@ -371,7 +389,7 @@ void check_distribution(const XgboostSpec& spec, const std::vector<JobParameter>
   }
 }
 
-void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, const std::string& objective_metric, bool maximize,
+void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, const std::vector<MetricOfJob>& metrics,
                    int replicas_max, Diagnostics& diagnostics) {
   std::erase_if(tuned, [](const TunedParameter& parameter) { return parameter.name == kReplicasParameter; });
   const std::vector<JobParameter> parameters = job_parameters(spec, tuned);
@@ -382,7 +400,8 @@ void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, c
   check_keep(spec, parameters, diagnostics);
   check_eta_adaptation(spec, parameters, diagnostics);
   check_categories(spec, parameters, diagnostics);
-  if (replicas_max > 1) check_distribution(spec, parameters, objective_metric, replicas_max, diagnostics);
+  check_held_out_rows(spec.data, diagnostics);
+  if (replicas_max > 1) check_distribution(spec, parameters, metrics.front(), replicas_max, diagnostics);
 
   const JobParameter* chosen = find_parameter(parameters, "objective");
   const std::string path = chosen == nullptr ? join_path(kFixedPath, "objective") : chosen->path;
@@ -396,7 +415,7 @@ void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, c
   }
   const XgboostObjective* only = names.size() == 1 ? find_xgboost_objective(names[0]) : nullptr;
   check_eval_metrics(spec, only, diagnostics);
-  check_objective_metric(spec, only, objective_metric, maximize, diagnostics);
+  for (const MetricOfJob& asked : metrics) check_metric(spec, only, asked, metrics.front(), diagnostics);
 }
 
 const std::vector<std::string>& builtin_placeholders() {
@@ -425,7 +444,20 @@ std::vector<std::string> placeholders_in(const std::string& text) {
   return names;
 }
 
-void check_command(const CommandSpec& spec, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
+// Each parameter is in the command's environment too, under a name with fewer characters.
+void check_variables(const std::vector<TunedParameter>& tuned, Diagnostics& diagnostics) {
+  std::map<std::string, std::string> parameters;
+  for (const TunedParameter& parameter : tuned) {
+    const auto [other, fresh] = parameters.emplace(variable_of_parameter(parameter.name), parameter.name);
+    if (fresh) continue;
+    diagnostics.warning(join_path("search_space", parameter.name),
+                        "has the environment variable " + other->first + " in common with `" + other->second +
+                            "`: it holds the value of one of them",
+                        "rename one, or read the parameters from argv or {parameters_file}");
+  }
+}
+
+void check_command(const CommandSpec& spec, const std::vector<TunedParameter>& tuned, const std::vector<MetricOfJob>& metrics,
                    Diagnostics& diagnostics) {
   if (!spec.argv.empty()) {
     if (const auto unsupported = unsupported_path(spec.argv.front()))
@@ -446,12 +478,14 @@ void check_command(const CommandSpec& spec, const std::vector<TunedParameter>& t
                         meant.empty() ? "write {{" + name + "}} for the braces themselves" : meant);
     }
   }
-  std::vector<std::string> metrics;
-  for (const MetricPattern& pattern : spec.metrics) metrics.push_back(pattern.name);
-  const bool any_name = metrics.empty() || std::find(metrics.begin(), metrics.end(), "") != metrics.end();
-  if (!any_name && std::find(metrics.begin(), metrics.end(), objective_metric) == metrics.end()) {
-    diagnostics.error(kMetricPath, "`" + objective_metric + "` is not among trainer.metrics (" + one_of(metrics) + ")",
-                      did_you_mean(objective_metric, metrics));
+  check_variables(tuned, diagnostics);
+  std::vector<std::string> printed;
+  for (const MetricPattern& pattern : spec.metrics) printed.push_back(pattern.name);
+  const bool any_name = printed.empty() || std::find(printed.begin(), printed.end(), "") != printed.end();
+  for (const MetricOfJob& asked : metrics) {
+    if (any_name || std::find(printed.begin(), printed.end(), asked.name) != printed.end()) continue;
+    diagnostics.error(asked.path, "`" + asked.name + "` is not among trainer.metrics (" + one_of(printed) + ")",
+                      did_you_mean(asked.name, printed));
   }
 }
 
@@ -485,12 +519,12 @@ std::vector<TunedParameter> tuned_parameters(const SearchSpace& space) {
   return tuned;
 }
 
-void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
-                   bool maximize, Diagnostics& diagnostics, int replicas_max) {
+void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::vector<MetricOfJob>& metrics,
+                   Diagnostics& diagnostics, int replicas_max) {
   if (const auto* xgboost = std::get_if<XgboostSpec>(&trainer)) {
-    check_xgboost(*xgboost, tuned, objective_metric, maximize, replicas_max, diagnostics);
+    check_xgboost(*xgboost, tuned, metrics, replicas_max, diagnostics);
   } else {
-    check_command(std::get<CommandSpec>(trainer), tuned, objective_metric, diagnostics);
+    check_command(std::get<CommandSpec>(trainer), tuned, metrics, diagnostics);
   }
 }
 

@@ -513,6 +513,15 @@ std::vector<std::string> eval_metrics_for(const XgboostSpec& spec, const std::st
   return dash == std::string::npos ? std::vector<std::string>{} : std::vector<std::string>{objective_metric.substr(dash + 1)};
 }
 
+std::string variable_of_parameter(const std::string& parameter) {
+  std::string name = "TUNEBAND_PARAMETER_";
+  for (const char c : parameter) {
+    const auto byte = static_cast<unsigned char>(c);
+    name += std::isalnum(byte) ? static_cast<char>(std::toupper(byte)) : '_';
+  }
+  return name;
+}
+
 std::string resource_name(const TrainerSpec& trainer) {
   const auto* command = std::get_if<CommandSpec>(&trainer);
   return command == nullptr ? "rounds" : command->resource_name;

@@ -90,6 +90,9 @@ struct XgboostSpec {
   bool adapt_eta = false;  // trials go on with the learning rate that their curves call for: adapted_eta()
 };
 
+// "TUNEBAND_PARAMETER_LEARNING_RATE": where a command finds the parameter "learning-rate" in its environment.
+std::string variable_of_parameter(const std::string& parameter);
+
 struct MetricPattern {
   std::string name;   // "": the regex has two groups, name and value, and every match in a line counts
   std::string regex;  // RE2, one group: the value
@@ -150,11 +153,19 @@ struct TunedParameter {
 
 std::vector<TunedParameter> tuned_parameters(const SearchSpace& space);
 
-// What can be found without touching a file: misspelt XGBoost parameters, ranges outside XGBoost's own, an objective metric that
-// no eval_metric gives, `exact` or GPU where they cannot work, "{name}" in argv without such a parameter.
+// A metric that the job goes by: of an objective or a constraint.
+struct MetricOfJob {
+  std::string path;  // where the document names it
+  std::string name;
+  std::optional<bool> maximize = {};  // nothing: of a constraint
+};
+
+// What can be found without touching a file: misspelt XGBoost parameters, ranges outside XGBoost's own, a metric that no
+// eval_metric gives, `exact` or GPU where they cannot work, "{name}" in argv without such a parameter.
 // Paths are as in the job document ("search_space.eta.min", "trainer.parameters.etaa", "objective.metric").
-// `replicas_max`: the most ranks that a trial of the job has; above 1 also what cannot be distributed.
-void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::string& objective_metric,
-                   bool maximize, Diagnostics& diagnostics, int replicas_max = 1);
+// `metrics`: at least one, the (first) objective's before the others. `replicas_max`: the most ranks that a trial of the job has;
+// above 1 also what cannot be distributed.
+void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::vector<MetricOfJob>& metrics,
+                   Diagnostics& diagnostics, int replicas_max = 1);
 
 }  // namespace tuneband

@@ -32,6 +32,46 @@ TEST(ParsedJob, MakesPathsAbsoluteAndSortsKeys) {
   EXPECT_EQ(document.canonical, canonical.dump());
 }
 
+TEST(ParsedJob, WhatNoRoundMeasuresCannotBeAConstraintOrAFurtherObjective) {
+  const auto faults = [](const Json& changes) {
+    Json document = xgboost_document();
+    document.merge_patch(changes);
+    Diagnostics found;
+    parse_job(document.dump(), "/data", found);
+    std::vector<std::string> texts;
+    for (const Error& error : found.errors()) texts.push_back(error.path + ": " + error.message);
+    return texts;
+  };
+  const auto bounded = [](const char* metric) {
+    return Json{{"objective", {{"constraints", {{{"metric", metric}, {"max", 0.3}}}}}}};
+  };
+  using testing::ElementsAre;
+  const std::string of_constraint = "objective.constraints[0].metric: ";
+  EXPECT_THAT(faults(bounded("validation-erorr")), ElementsAre(of_constraint + "XGBoost has no metric `erorr`"));
+  EXPECT_THAT(faults(bounded("train-auc")), ElementsAre(of_constraint + "`train-auc` is measured only with trainer.eval_train"));
+  EXPECT_THAT(faults(bounded("validation-error")), ElementsAre(of_constraint + "`error` is not among trainer.eval_metric (auc)"));
+  Json measured = bounded("validation-error");
+  measured["trainer"]["eval_metric"] = {"auc", "error"};
+  EXPECT_THAT(faults(measured), testing::IsEmpty());
+  Json by_default = bounded("validation-error");
+  by_default["trainer"]["eval_metric"] = nullptr;
+  EXPECT_THAT(faults(by_default),
+              ElementsAre(testing::StartsWith(of_constraint + "`error` is not among trainer.eval_metric (auc: the")));
+  const Json objectives = Json::parse(R"([{"metric": "validation-auc", "goal": "maximize"},
+                                          {"metric": "validation-auk", "goal": "maximize"}])");
+  EXPECT_THAT(faults({{"objective", nullptr}, {"objectives", objectives}}),
+              ElementsAre("objectives[1].metric: XGBoost has no metric `auk`"));
+  Json document = xgboost_document();
+  document["objective"] = {{"metric", "loss"}, {"goal", "minimize"}, {"constraints", {{{"metric", "siez"}, {"max", 1}}}}};
+  document["trainer"] = {{"type", "command"},
+                         {"argv", {"train"}},
+                         {"metrics", {{{"name", "loss"}, {"regex", "loss (.*)"}}, {{"name", "size"}, {"regex", "size (.*)"}}}}};
+  Diagnostics found;
+  parse_job(document.dump(), "/data", found);
+  ASSERT_EQ(found.errors().size(), 1U);
+  EXPECT_EQ(found.errors().front().path, "objective.constraints[0].metric");
+}
+
 TEST(ParsedJob, TheCanonicalTextReadsAsItself) {
   Diagnostics found;
   const ParsedJob first = parse_job(xgboost_document().dump(2), "/data", found);

@@ -252,7 +252,7 @@ Checked check(const Json& trainer, const std::vector<TunedParameter>& tuned = {}
   Diagnostics diagnostics;
   const TrainerSpec spec = parse_trainer(trainer, "trainer", "/jobs", diagnostics);
   EXPECT_THAT(described(diagnostics.errors()), IsEmpty());
-  check_trainer(spec, tuned, metric, maximize, diagnostics, replicas_max);
+  check_trainer(spec, tuned, {{"objective.metric", metric, maximize}}, diagnostics, replicas_max);
   return {described(diagnostics.errors()), described(diagnostics.warnings())};
 }
 
@@ -272,6 +272,28 @@ TEST(TrainerCheck, TheDirectMarketingSpaceOnlyWarnsOfTheEndsThatXgboostExcludes)
   EXPECT_THAT(checked.errors, IsEmpty());
   EXPECT_THAT(checked.warnings,
               ElementsAre(StartsWith("search_space.colsample_bylevel.min:"), StartsWith("search_space.colsample_bytree.min:")));
+}
+
+TEST(TrainerCheck, HeldOutRowsThatAreThoseOfTheTrainingAreDoubted) {
+  Json json = xgboost();
+  json["data"]["train"] = {"/a.csv", "/b.csv"};
+  json["data"]["validation"] = "/c.csv";
+  json["data"]["test"] = "/d.csv";
+  EXPECT_THAT(check(json).warnings, IsEmpty());
+  json["data"]["test"] = "/c.csv";
+  EXPECT_THAT(check(json).warnings, ElementsAre(StartsWith("trainer.data.test: is the file of trainer.data.validation")));
+  json["data"]["validation"] = "/b.csv";
+  json["data"]["test"] = "/a.csv";
+  EXPECT_THAT(check(json).warnings, ElementsAre(StartsWith("trainer.data.validation: is a file of trainer.data.train"),
+                                                StartsWith("trainer.data.test: is a file of trainer.data.train")));
+}
+
+TEST(TrainerCheck, ParametersOfOneEnvironmentVariableAreDoubted) {
+  const Json json{{"type", "command"}, {"argv", {"train"}}};
+  EXPECT_THAT(check(json, {real("a-b", 0, 1), real("a_c", 0, 1)}).warnings, IsEmpty());
+  EXPECT_THAT(
+      check(json, {real("a-b", 0, 1), real("a_b", 0, 1)}).warnings,
+      ElementsAre(StartsWith("search_space.a_b: has the environment variable TUNEBAND_PARAMETER_A_B in common with `a-b`")));
 }
 
 TEST(TrainerCheck, MisspeltParametersAreErrors) {

@@ -59,15 +59,6 @@ std::optional<std::string> fill_argument(const std::string& text, const std::map
   return filled;
 }
 
-std::string environment_name(const std::string& parameter) {
-  std::string name = "TUNEBAND_PARAMETER_";
-  for (const char c : parameter) {
-    const auto byte = static_cast<unsigned char>(c);
-    name += std::isalnum(byte) ? static_cast<char>(std::toupper(byte)) : '_';
-  }
-  return name;
-}
-
 // Of a trial on one worker: alone in a group of its own.
 protocol::GroupPlace group_place(const protocol::AssignmentOrder& order) {
   if (order.group) return *order.group;
@@ -235,7 +226,7 @@ std::vector<std::string> command_environment(const protocol::AssignmentOrder& or
   variables["TUNEBAND_PARAMETERS_FILE"] = parameters_file(order);
   const bool distributed = order.group || (order.trainer.is_object() && order.trainer.contains("replicas"));
   if (distributed) add_group_variables(order, tracker_host, variables);
-  for (const auto& [name, value] : order.configuration.items()) variables[environment_name(name)] = scalar_text(value);
+  for (const auto& [name, value] : order.configuration.items()) variables[variable_of_parameter(name)] = scalar_text(value);
   for (const auto& [name, value] : spec.environment) variables[name] = value;
 
   std::vector<std::string> environment;
