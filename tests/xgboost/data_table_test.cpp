@@ -280,6 +280,24 @@ TEST_F(DataTable, NamesThatTwoColumnsShareAndTextThatIsNotUtf8AreTold) {
   EXPECT_TRUE(load_tables(csv("a,b,y\n1,\xc3\xa9,0\n2,x,1\n"))->encoding.doubts.empty());
 }
 
+TEST_F(DataTable, AFirstLineOfNumbersThatDoNotCountTheColumnsIsDoubted) {
+  const auto doubts = [&](const std::string& header, const std::string& label) {
+    DataSpec spec = csv(header + "\n1,2,0\n3,4,1\n");
+    spec.label = label;
+    const auto tables = load_tables(spec);
+    EXPECT_TRUE(tables) << describe(tables.error());
+    return tables->encoding.doubts;
+  };
+  const auto found = doubts("0.37,7.5,1", "2");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].message, "line 1: every column's name is a number");
+  EXPECT_EQ(found[0].hint, "if it is a row of data, set header to false");
+  EXPECT_THAT(doubts("0,1,2", "2"), testing::IsEmpty()) << "as some programs number them";
+  EXPECT_THAT(doubts("1,2,3", "2"), testing::IsEmpty());
+  EXPECT_THAT(doubts("a,2,4", "2"), testing::IsEmpty());
+  EXPECT_EQ(doubts("3,2,1", "2").size(), 1U);
+}
+
 TEST_F(DataTable, WhatIsInAFileIsNotRepeated) {
   const std::string hash = "$6$salt$Zr9VPmSPYaFPW1SmK7tOCc";
   const std::string shadow = "root:" + hash + ":19847:0:99999:7:::\ndaemon:*:19847:0:99999:7:::\nme:" + hash + ":1:0:9:7:::\n";

@@ -242,6 +242,11 @@ TEST_F(XgboostRunner, LabelsThatDoNotSuitTheObjectiveAreUnreadableData) {
   EXPECT_THAT(with({{"objective", "reg:squarederror"}}, texts), HasSubstr("needs numbers"));
   EXPECT_THAT(with({{"objective", "reg:gamma"}}, numbers), HasSubstr("needs labels above 0"));
   EXPECT_THAT(with({{"objective", "multi:softprob"}, {"num_class", 2}}, numbers), HasSubstr("set num_class to 3"));
+  std::string from_one = "a,y\n";
+  for (int i = 0; i < 60; ++i) from_one += std::to_string(i) + "," + std::to_string(i % 3 + 1) + "\n";
+  const Json three{{"objective", "multi:softprob"}, {"num_class", 3}};
+  EXPECT_THAT(with(three, from_one), HasSubstr("count the classes from 0, or give them names"));
+  EXPECT_THAT(with({{"objective", "multi:softprob"}, {"num_class", 2}}, from_one), HasSubstr("set num_class to 4"));
   EXPECT_THAT(with({{"objective", "rank:ndcg"}}, numbers), HasSubstr("needs queries"));
 }
 

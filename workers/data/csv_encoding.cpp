@@ -210,6 +210,17 @@ class EncodingLearner {
     return {};
   }
 
+  // All are numbers, and they do not count the columns.
+  static bool look_like_values(const CsvRow& header) {
+    std::vector<double> numbers;
+    for (const std::string_view cell : header.cells) {
+      const auto number = parse_number(trim(cell));
+      if (!number) return false;
+      numbers.push_back(*number);
+    }
+    return std::adjacent_find(numbers.begin(), numbers.end(), [](double a, double b) { return b != a + 1; }) != numbers.end();
+  }
+
   void doubt_names(const CsvRow& header) {
     std::map<std::string_view, std::size_t> first;
     std::string doubled;
@@ -222,9 +233,14 @@ class EncodingLearner {
       doubled += (doubled.empty() ? "columns " : ", columns ") + std::to_string(other->second) + " and " + std::to_string(i) +
                  " are both " + shown(name);
     }
+    const std::string line = "line " + std::to_string(header.line) + ": ";
+    if (look_like_values(header)) {
+      doubts_.push_back(
+          fault(kTrainField, line + "every column's name is a number", "if it is a row of data, set header to false"));
+    }
     if (doubled.empty()) return;
-    doubts_.push_back(fault(kTrainField, "line " + std::to_string(header.line) + ": " + doubled,
-                            "give each its own name, or name them in the job by their numbers, from 0"));
+    doubts_.push_back(
+        fault(kTrainField, line + doubled, "give each its own name, or name them in the job by their numbers, from 0"));
   }
 
   // A text that is no UTF-8 is told once a column; its bytes are compared as they are.

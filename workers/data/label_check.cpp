@@ -44,10 +44,13 @@ Result<void> check_range(const XgboostObjective& objective, int classes, const L
   const std::string got = file + " has the label " + format_number(found);
   if (objective.task == XgboostTask::multiclass) {
     if (!low && facts.whole && facts.max < static_cast<float>(classes)) return {};
+    const bool from_one = facts.min >= 1 && facts.max == static_cast<float>(classes);
+    const std::string more =
+        from_one ? "count the classes from 0, or give them names" : "set num_class to " + format_number(facts.max + 1);
     return label_fault((facts.whole ? got : file + " has labels with fractions") + ", and " + objective.name +
                            " with num_class " + std::to_string(classes) + " needs whole numbers from 0 to " +
                            std::to_string(classes - 1),
-                       facts.whole && !low ? "set num_class to " + format_number(facts.max + 1) : "");
+                       facts.whole && !low ? more : "");
   }
   if (!low && !high) return {};
   std::string expected = "labels above " + format_number(range.min);
