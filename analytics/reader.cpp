@@ -341,14 +341,20 @@ std::optional<Reader::UnitTime> Reader::measured_unit_time(const JobSpec& spec) 
   Statement rows = connection_.prepare("SELECT id, name, training_ms, resource_spent FROM jobs WHERE " +
                                        std::string(kNotDeleted) + " ORDER BY id DESC LIMIT ?");
   rows.query(kSimilarJobsMax);
+  // Of a few units most of the time is what a training takes to begin.
+  constexpr double kMuchMore = 10;
+  std::optional<UnitTime> found;
+  double its_units = 0;
   while (rows.step()) {
-    if (rows.integer(2) <= 0 || rows.integer(3) <= 0) continue;
+    const auto ms = static_cast<double>(rows.integer(2));
+    const auto units = static_cast<double>(rows.integer(3));
+    if (ms <= 0 || units <= 0 || (found && units <= kMuchMore * its_units)) continue;
     const auto parsed = cached_job(JobId{rows.integer(0)});
     if (!parsed || part.is_null() || part_of(parsed->spec) != part) continue;
-    return UnitTime{static_cast<double>(rows.integer(2)) / 1000 / static_cast<double>(rows.integer(3)),
-                    std::string(rows.text(1))};
+    found = UnitTime{ms / 1000 / units, std::string(rows.text(1))};
+    its_units = units;
   }
-  return std::nullopt;
+  return found;
 }
 
 Result<JobRow> Reader::job_row(JobId job) { return find_row(job); }

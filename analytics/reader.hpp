@@ -219,8 +219,8 @@ class Reader {
   // otherwise of the last hour before `now`.
   Result<RawJson> workers_timeline(const TimelineQuery& query, Timestamp now);
 
-  // What one unit of resource took in the newest job with the same data, or the same command; nothing: there is none that has
-  // trained. Of the last kSimilarJobsMax jobs.
+  // What one unit of resource took in the newest job with the same data, or the same command, or in an earlier one that had more
+  // than ten times its units; nothing: there is none that has trained. Of the last kSimilarJobsMax jobs.
   struct UnitTime {
     double seconds_per_unit = 0;
     std::string job;

@@ -121,6 +121,18 @@ TEST_F(ReaderTest, MeasuresAUnitInTheNewestJobOfTheSameDataOrCommand) {
   EXPECT_FALSE(reader().measured_unit_time(spec));
 }
 
+TEST_F(ReaderTest, MeasuresAUnitInAnEarlierJobThatHadManyTimesTheUnits) {
+  const Json train{{"type", "command"}, {"argv", {"train"}}};
+  JobSpec spec;
+  spec.trainer = train;
+  const auto measured_in = [&](std::int64_t units_before) {
+    write({measured_job(1, "before", train, 1000, units_before), measured_job(2, "tiny", train, 120, 3)});
+    return reader().measured_unit_time(spec)->job;
+  };
+  EXPECT_EQ(measured_in(30), "tiny") << "the newest";
+  EXPECT_EQ(measured_in(31), "before") << "whose units are not mostly beginnings";
+}
+
 TEST_F(ReaderTest, MeasuresNoUnitInAJobWithoutTimeOrUnitsNorInOneThatItCannotRead) {
   const Json train{{"type", "command"}, {"argv", {"train"}}};
   JobRow unread = measured_job(4, "unread", train, 5, 5);
