@@ -78,6 +78,13 @@ TEST(Refit, OfATrialThatKeepsTheLastRoundIsOfItsRung) {
             shrunk_eta(0.2, 27, 81, std::get<XgboostSpec>(job.trainer).shrinkage_max));
 }
 
+TEST(Refit, NumbersAreNumbersHoweverTheJobWritesThem) {
+  const auto refit = refit_of(job_of({{"parameters", {{"gamma", ".5"}, {"alpha", 2}}}}), at_the_top(), kConfiguration);
+  ASSERT_TRUE(refit);
+  EXPECT_EQ(parameters_of(*refit)["gamma"], 0.5);
+  EXPECT_EQ(parameters_of(*refit)["alpha"].dump(), "2");
+}
+
 TEST(Refit, IsNotToldWhereItIsNotKnown) {
   TrialRow trial = at_the_top();
   trial.kept_value = 0.8;
