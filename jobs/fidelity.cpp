@@ -76,11 +76,10 @@ std::string eta_path(const Json& document, const Json& domain) {
   return "search_space";
 }
 
-// A few trees of few columns hardly tell one configuration from another on some data, and nine do, be they a ninth of the full
-// training or a 27th; and the audit of the first rungs costs more than it finds where what passes a rung begins anew
-// (docs/search-measurements.md).
+// A few trees of few columns hardly tell one configuration from another on some data, and six of 162 do as well as more; and the
+// audit of the first rungs costs more than it finds where what passes a rung begins anew (docs/search-measurements.md).
 void write_scheduler_defaults(Json& scheduler) {
-  constexpr std::int64_t kTelling = 9;  // rounds
+  constexpr std::int64_t kTelling = 6;  // rounds
   constexpr std::int64_t kShare = 9;
   constexpr std::int64_t kShareOfMany = 27;
   const Json& type = member(scheduler, "type");

@@ -139,10 +139,10 @@ TEST(TrainerDefaults, GiveShrinkageALadderFromTheNinthPartOnOrThe27thOfManyRound
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 1})")), with(R"({"max_resource": 1, "min_resource": 1, "rung_audit": false})"));
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 17, "type": "auto"})")),
             with(R"({"max_resource": 17, "type": "auto", "min_resource": 1, "rung_audit": false})"));
-  EXPECT_EQ(scheduler_of(with(R"({"max_resource": 242, "type": "hyperband"})")),
-            with(R"({"max_resource": 242, "type": "hyperband", "min_resource": 26})"));
-  EXPECT_EQ(scheduler_of(with(R"({"max_resource": 243, "type": "hyperband"})")),
-            with(R"({"max_resource": 243, "type": "hyperband", "min_resource": 9})"));
+  EXPECT_EQ(scheduler_of(with(R"({"max_resource": 161, "type": "hyperband"})")),
+            with(R"({"max_resource": 161, "type": "hyperband", "min_resource": 17})"));
+  EXPECT_EQ(scheduler_of(with(R"({"max_resource": 162, "type": "hyperband"})")),
+            with(R"({"max_resource": 162, "type": "hyperband", "min_resource": 6})"));
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 270, "type": "hyperband"})")),
             with(R"({"max_resource": 270, "type": "hyperband", "min_resource": 10})"));
   for (const char* said : {R"({"max_resource": 81, "min_resource": 1, "rung_audit": true})",
