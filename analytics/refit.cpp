@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "jobs/training_parameters.hpp"
+#include "scheduler/eta_adaptation.hpp"
 
 namespace tuneband {
 
@@ -16,12 +17,6 @@ Json typed(const std::string& text) {
   return json.is_number() ? json : Json(*number);
 }
 
-void replace_eta(Json& configuration, double eta) {
-  for (const char* name : {"eta", "learning_rate"}) {
-    if (configuration.contains(name)) configuration[name] = eta;
-  }
-}
-
 }  // namespace
 
 std::optional<views::Refit> refit_of(const ParsedJob& job, const TrialRow& trial, const RawJson& configuration) {
@@ -30,7 +25,8 @@ std::optional<views::Refit> refit_of(const ParsedJob& job, const TrialRow& trial
   const bool kept = trial.kept_value.has_value();
   TrialTraining training;
   training.configuration = Json::parse(configuration.text);
-  if (kept && trial.kept_eta) replace_eta(training.configuration, *trial.kept_eta);
+  const auto adaptation = EtaAdaptation::of(job.spec);
+  if (kept && trial.kept_eta && adaptation) training.configuration[adaptation->parameter()] = *trial.kept_eta;
   training.seed = seed_of_trial(job.spec, trial.id.number);
   training.rounds = kept ? trial.kept_until_resource : trial.objective_resource;
   training.max_rounds = job.spec.scheduler.max_resource;
