@@ -98,24 +98,20 @@ bool concerns_trainer(const Error& fault) {
                                            [&](std::string_view part) { return fault.path.starts_with(part); });
 }
 
-void add_metrics(const Json& objective, const std::string& path, std::vector<MetricOfJob>& metrics,
-                 std::vector<MetricOfJob>& of_constraints) {
+void add_metrics(const Json& objective, const std::string& path, std::vector<MetricOfJob>& metrics) {
   metrics.push_back({join_path(path, "metric"), member(objective, "metric"), member(objective, "goal") == "maximize"});
   const Json& constraints = member(objective, "constraints");
   for (std::size_t i = 0; i < constraints.size(); ++i) {
-    of_constraints.push_back(
-        {join_path(join_path(join_path(path, "constraints"), i), "metric"), member(constraints[i], "metric")});
+    metrics.push_back({join_path(join_path(join_path(path, "constraints"), i), "metric"), member(constraints[i], "metric")});
   }
 }
 
 // Of a document whose objectives have no fault.
 std::vector<MetricOfJob> metrics_of(const Json& document) {
   std::vector<MetricOfJob> metrics;
-  std::vector<MetricOfJob> of_constraints;
   const Json& several = member(document, "objectives");
-  for (std::size_t i = 0; i < several.size(); ++i) add_metrics(several[i], join_path("objectives", i), metrics, of_constraints);
-  if (several.is_null()) add_metrics(member(document, "objective"), "objective", metrics, of_constraints);
-  metrics.insert(metrics.end(), of_constraints.begin(), of_constraints.end());
+  for (std::size_t i = 0; i < several.size(); ++i) add_metrics(several[i], join_path("objectives", i), metrics);
+  if (several.is_null()) add_metrics(member(document, "objective"), "objective", metrics);
   return metrics;
 }
 

@@ -163,7 +163,7 @@ struct MetricOfJob {
 // What can be found without touching a file: misspelt XGBoost parameters, ranges outside XGBoost's own, a metric that no
 // eval_metric gives, `exact` or GPU where they cannot work, "{name}" in argv without such a parameter.
 // Paths are as in the job document ("search_space.eta.min", "trainer.parameters.etaa", "objective.metric").
-// `metrics`: at least one, the (first) objective's before the others. `replicas_max`: the most ranks that a trial of the job has;
+// `metrics`: the (first) objective's, then the others. `replicas_max`: the most ranks that a trial of the job has;
 // above 1 also what cannot be distributed.
 void check_trainer(const TrainerSpec& trainer, const std::vector<TunedParameter>& tuned, const std::vector<MetricOfJob>& metrics,
                    Diagnostics& diagnostics, int replicas_max = 1);
