@@ -13,8 +13,10 @@ FloatDomain where_new_trials_begin(const FloatDomain& all, const TreesTrainer& t
   constexpr double kLeastShrinkage = 1;
   constexpr double kWideEnough = 2;  // from its min to its max
   FloatDomain begin = all;
-  begin.min = std::max(all.min, eta_of_shrinkage(kLeastShrinkage, trees.max_resource));
-  begin.max = std::min(all.max, eta_of_shrinkage(trees.shrinkage_max, trees.max_resource));
+  const double least = eta_of_shrinkage(kLeastShrinkage, trees.max_resource);
+  begin.min = nearest_in(all, least);
+  if (begin.min < least) begin.min = nearest_in(all, begin.min + all.step);  // hence not 0
+  begin.max = nearest_in(all, eta_of_shrinkage(trees.shrinkage_max, trees.max_resource));
   return begin.max >= kWideEnough * begin.min ? begin : all;
 }
 
@@ -42,7 +44,7 @@ SearchSpace EtaAdaptation::space_of_new_trials(SearchSpace space) const {
 Configuration EtaAdaptation::as_of_a_new_trial(Configuration configuration) const {
   const auto found = configuration.find(parameter_);
   if (found == configuration.end()) return configuration;
-  if (const auto eta = number_of(found->second)) found->second = std::clamp(*eta, begin_.min, begin_.max);
+  if (const auto eta = number_of(found->second)) found->second = nearest_in(begin_, *eta);
   return configuration;
 }
 
@@ -57,7 +59,7 @@ std::optional<EtaAdaptation::Change> EtaAdaptation::of_trial(const TrialRow& tri
                                     .shrinkage_max = trees_.shrinkage_max});
   if (!adapted) return std::nullopt;
   const double rounded = parse_number(short_number(*adapted)).value_or(*adapted);  // more digits say nothing
-  const double next = std::clamp(rounded, all_.min, all_.max);
+  const double next = nearest_in(all_, rounded);
   if (next == eta) return std::nullopt;
   Change change{trial.configuration, eta, ""};
   change.configuration[parameter_] = next;

@@ -14,9 +14,12 @@ struct Ends {
 
 std::optional<Ends> ends_of(const Domain& domain) {
   constexpr std::int64_t kValuesMin = 5;
-  if (const auto* number = std::get_if<FloatDomain>(&domain)) return Ends{number->min, number->max};
+  if (const auto* number = std::get_if<FloatDomain>(&domain)) {
+    if (number->max - number->min < (kValuesMin - 1.5) * number->step) return std::nullopt;
+    return Ends{number->min, number->max};
+  }
   const auto* whole = std::get_if<IntDomain>(&domain);
-  if (whole == nullptr || whole->max - whole->min < kValuesMin - 1) return std::nullopt;
+  if (whole == nullptr || whole->max - whole->min < (kValuesMin - 1) * whole->step) return std::nullopt;
   return Ends{whole->min, whole->max};
 }
 

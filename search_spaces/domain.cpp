@@ -1,4 +1,6 @@
 // One parameter's domain: its scale, what it contains, how it looks in a message.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -31,10 +33,38 @@ std::size_t position(std::size_t count, double u) {
   return std::min(count - 1, static_cast<std::size_t>(u * static_cast<double>(count)));
 }
 
+// The values of a domain with a step, evenly spaced.
+struct Steps {
+  explicit Steps(const IntDomain& domain)
+      : min(static_cast<double>(domain.min)), max(static_cast<double>(domain.max)), step(static_cast<double>(domain.step)) {}
+  explicit Steps(const FloatDomain& domain) : min(domain.min), max(domain.max), step(domain.step) {}
+
+  double low() const { return min - step / 2; }
+  double high() const { return max + step / 2; }
+  double count() const { return std::round((max - min) / step); }
+  // Which of them is nearest, from 0.
+  double index_of(double value) const { return std::clamp(std::floor((value - min) / step + 0.5), 0.0, count()); }
+  double value_at(double index) const { return index == count() ? max : min + index * step; }
+
+  double min;
+  double max;
+  double step;
+};
+
+std::int64_t nearest_in(const IntDomain& domain, double value) {
+  const Steps steps(domain);
+  return static_cast<std::int64_t>(steps.value_at(steps.index_of(value)));
+}
+
 std::int64_t integer_at(const IntDomain& domain, double u) {
-  const double value =
-      std::floor(scaled(static_cast<double>(domain.min) - 0.5, static_cast<double>(domain.max) + 0.5, domain.scale, u) + 0.5);
-  return static_cast<std::int64_t>(std::clamp(value, static_cast<double>(domain.min), static_cast<double>(domain.max)));
+  const Steps steps(domain);
+  return nearest_in(domain, scaled(steps.low(), steps.high(), domain.scale, u));
+}
+
+double real_at(const FloatDomain& domain, double u) {
+  if (domain.step == 0) return std::clamp(scaled(domain.min, domain.max, domain.scale, u), domain.min, domain.max);
+  const Steps steps(domain);
+  return nearest_in(domain, scaled(steps.low(), steps.high(), domain.scale, u));
 }
 
 const char* scale_suffix(Scale scale) {
@@ -59,9 +89,7 @@ std::string listed(const std::vector<Value>& values) {
 
 struct ValueAt {
   double u;
-  Value operator()(const FloatDomain& domain) const {
-    return std::clamp(scaled(domain.min, domain.max, domain.scale, u), domain.min, domain.max);
-  }
+  Value operator()(const FloatDomain& domain) const { return real_at(domain, u); }
   Value operator()(const IntDomain& domain) const { return integer_at(domain, u); }
   Value operator()(const CategoricalDomain& domain) const { return domain.values[position(domain.values.size(), u)]; }
   Value operator()(const FixedDomain& domain) const { return domain.value; }
@@ -85,12 +113,13 @@ double number_in(const Value& value, double min, double max) { return std::clamp
 struct UnitOf {
   const Value& value;
   double operator()(const FloatDomain& domain) const {
-    return std::clamp(unscaled(number_in(value, domain.min, domain.max), domain.min, domain.max, domain.scale), 0.0, 1.0);
+    const Steps steps(domain);
+    const double number = number_in(value, domain.min, domain.max);
+    return std::clamp(unscaled(number, steps.low(), steps.high(), domain.scale), 0.0, 1.0);
   }
   double operator()(const IntDomain& domain) const {
-    const double min = static_cast<double>(domain.min) - 0.5;
-    const double max = static_cast<double>(domain.max) + 0.5;
-    return unscaled(number_in(value, min + 0.5, max - 0.5), min, max, domain.scale);
+    const Steps steps(domain);
+    return unscaled(number_in(value, steps.min, steps.max), steps.low(), steps.high(), domain.scale);
   }
   double operator()(const CategoricalDomain& domain) const {
     const auto found =
@@ -101,7 +130,13 @@ struct UnitOf {
   double operator()(const FixedDomain&) const { return 0.5; }
 };
 
-struct Contains {
+// Is `value` min and so many steps, as far as it can be written?
+bool on_step(const FloatDomain& domain, double value) {
+  constexpr double kOfAStep = 1e-6;
+  return domain.step == 0 || std::abs(value - nearest_in(domain, value)) <= kOfAStep * domain.step;
+}
+
+struct Spans {
   const Value& value;
   bool operator()(const FloatDomain& domain) const {
     const auto it = number_of(value);
@@ -117,12 +152,22 @@ struct Contains {
   bool operator()(const FixedDomain& domain) const { return same(domain.value, value); }
 };
 
+struct OnStep {
+  const Value& value;
+  bool operator()(const FloatDomain& domain) const { return on_step(domain, *number_of(value)); }
+  bool operator()(const IntDomain& domain) const { return (std::get<std::int64_t>(value) - domain.min) % domain.step == 0; }
+  bool operator()(const CategoricalDomain&) const { return true; }
+  bool operator()(const FixedDomain&) const { return true; }
+};
+
 struct Describe {
   std::string operator()(const FloatDomain& domain) const {
-    return "float " + format_number(domain.min) + ".." + format_number(domain.max) + scale_suffix(domain.scale);
+    const std::string by = domain.step == 0 ? "" : " by " + format_number(domain.step);
+    return "float " + format_number(domain.min) + ".." + format_number(domain.max) + by + scale_suffix(domain.scale);
   }
   std::string operator()(const IntDomain& domain) const {
-    return "int " + std::to_string(domain.min) + ".." + std::to_string(domain.max) + scale_suffix(domain.scale);
+    const std::string by = domain.step == 1 ? "" : " by " + std::to_string(domain.step);
+    return "int " + std::to_string(domain.min) + ".." + std::to_string(domain.max) + by + scale_suffix(domain.scale);
   }
   std::string operator()(const CategoricalDomain& domain) const {
     return "categorical" + listed(domain.values) + (domain.ordered ? " (ordered)" : "");
@@ -141,7 +186,19 @@ Value value_at(const Domain& domain, double u) { return std::visit(ValueAt{u}, d
 
 double unit_of(const Domain& domain, const Value& value) { return std::visit(UnitOf{value}, domain); }
 
-bool contains(const Domain& domain, const Value& value) { return std::visit(Contains{value}, domain); }
+bool spans(const Domain& domain, const Value& value) { return std::visit(Spans{value}, domain); }
+
+bool contains(const Domain& domain, const Value& value) { return spans(domain, value) && std::visit(OnStep{value}, domain); }
+
+double nearest_in(const FloatDomain& domain, double value) {
+  const double within = std::clamp(value, domain.min, domain.max);
+  if (domain.step == 0) return within;
+  const Steps steps(domain);
+  const double index = steps.index_of(within);
+  const double exact = steps.value_at(index);
+  if (index == 0 || index == steps.count()) return exact;
+  return parse_number(fmt::format("{:.12g}", exact)).value_or(exact);  // 0.3, where 0.1 and twice 0.1 are a little more
+}
 
 std::string describe(const Domain& domain) { return std::visit(Describe{}, domain); }
 
@@ -161,25 +218,27 @@ std::vector<Value> grid_axis(Number min, Number max, int points, const At& at) {
   return values;
 }
 
+// All values of a domain in steps where there are no more than `points`, else as grid_axis().
+template <class D>
+std::vector<Value> grid_of_steps(const D& domain, int points) {
+  const Steps steps(domain);
+  if (steps.count() >= points) {
+    const auto at = [&](double u) { return nearest_in(domain, scaled(steps.min, steps.max, domain.scale, u)); };
+    return grid_axis(domain.min, domain.max, points, at);
+  }
+  std::vector<Value> all;
+  for (double index = 0; index <= steps.count(); ++index) all.emplace_back(nearest_in(domain, steps.value_at(index)));
+  return all;
+}
+
 struct GridValues {
   int points;
   std::vector<Value> operator()(const FloatDomain& domain) const {
+    if (domain.step > 0) return grid_of_steps(domain, points);
     const auto at = [&](double u) { return std::min(scaled(domain.min, domain.max, domain.scale, u), domain.max); };
     return grid_axis(domain.min, domain.max, points, at);
   }
-  std::vector<Value> operator()(const IntDomain& domain) const {
-    const auto min = static_cast<double>(domain.min);
-    const auto max = static_cast<double>(domain.max);
-    if (domain.max - domain.min < points) {
-      std::vector<Value> all;
-      for (std::int64_t value = domain.min; value <= domain.max; ++value) all.emplace_back(value);
-      return all;
-    }
-    const auto at = [&](double u) {
-      return std::min(static_cast<std::int64_t>(std::llround(scaled(min, max, domain.scale, u))), domain.max);
-    };
-    return grid_axis(domain.min, domain.max, points, at);
-  }
+  std::vector<Value> operator()(const IntDomain& domain) const { return grid_of_steps(domain, points); }
   std::vector<Value> operator()(const CategoricalDomain& domain) const { return domain.values; }
   std::vector<Value> operator()(const FixedDomain& domain) const { return {domain.value}; }
 };

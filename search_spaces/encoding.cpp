@@ -20,9 +20,11 @@ double step_of(const Domain& domain) {
   if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) {
     return categories->ordered ? 1 / static_cast<double>(categories->values.size()) : 0;
   }
-  const auto* integer = std::get_if<IntDomain>(&domain);
-  if (integer == nullptr) return 0;
-  return unit_of(domain, Value(integer->max)) - unit_of(domain, Value(integer->max - 1));
+  if (const auto* integer = std::get_if<IntDomain>(&domain))
+    return unit_of(domain, Value(integer->max)) - unit_of(domain, Value(integer->max - integer->step));
+  const auto* real = std::get_if<FloatDomain>(&domain);
+  if (real == nullptr || real->step == 0) return 0;
+  return unit_of(domain, Value(real->max)) - unit_of(domain, Value(real->max - real->step));
 }
 
 double reflected(double x) {
@@ -86,7 +88,7 @@ std::optional<Point> Encoding::encode_foreign(const Configuration& configuration
   for (const Parameter& parameter : space_.parameters()) {
     const auto found = configuration.find(parameter.name);
     if (found == configuration.end()) continue;
-    if (!contains(parameter.domain, found->second)) return std::nullopt;
+    if (!spans(parameter.domain, found->second)) return std::nullopt;
     in_common = in_common || !is_fixed(parameter);
   }
   if (!in_common) return std::nullopt;

@@ -39,10 +39,14 @@ Json values_json(const std::vector<Value>& values) {
 
 struct DomainJson {
   Json operator()(const FloatDomain& domain) const {
-    return {{"type", "float"}, {"min", domain.min}, {"max", domain.max}, {"scale", scale_word(domain.scale)}};
+    Json json{{"type", "float"}, {"min", domain.min}, {"max", domain.max}, {"scale", scale_word(domain.scale)}};
+    if (domain.step > 0) json["step"] = domain.step;
+    return json;
   }
   Json operator()(const IntDomain& domain) const {
-    return {{"type", "int"}, {"min", domain.min}, {"max", domain.max}, {"scale", scale_word(domain.scale)}};
+    Json json{{"type", "int"}, {"min", domain.min}, {"max", domain.max}, {"scale", scale_word(domain.scale)}};
+    if (domain.step > 1) json["step"] = domain.step;
+    return json;
   }
   Json operator()(const CategoricalDomain& domain) const {
     Json json{{"type", "categorical"}, {"values", values_json(domain.values)}};
@@ -54,10 +58,7 @@ struct DomainJson {
 
 // A user's value in the type of its domain: 1 for a float is 1.0, 1.0 for a category 1 is 1.
 Value as_in_domain(const Domain& domain, const Value& value) {
-  if (std::holds_alternative<FloatDomain>(domain)) {
-    const auto* integer = std::get_if<std::int64_t>(&value);
-    return integer ? Value(static_cast<double>(*integer)) : value;
-  }
+  if (const auto* real = std::get_if<FloatDomain>(&domain)) return nearest_in(*real, *number_of(value));
   if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) {
     return *std::find_if(categories->values.begin(), categories->values.end(),
                          [&](const Value& one) { return same(one, value); });

@@ -5,6 +5,7 @@
 //          log:         exp(log min + u (log max - log min))              min > 0
 //          reverse_log: 1 - the log scale of (1 - max, 1 - min)           0 <= min, max < 1; as SageMaker's ReverseLogarithmic
 //   int    linear, log: the float scale over [min - 0.5, max + 0.5), rounded, so that the ends are as likely as the rest
+//   with a step:        the same over [min - step/2, max + step/2), rounded to min, min + step, ..., max
 //   categorical:        values[floor(u n)], ordered or not
 //   fixed:              its one value
 #pragma once
@@ -25,12 +26,14 @@ struct FloatDomain {
   double min = 0;
   double max = 1;
   Scale scale = Scale::linear;
+  double step = 0;  // 0: none. Not with reverse_log; with log less than 2 min. max is a whole number of them above min
 };
 
 struct IntDomain {
   std::int64_t min = 0;
   std::int64_t max = 1;
   Scale scale = Scale::linear;  // linear or log
+  std::int64_t step = 1;        // as a float's
 };
 
 struct CategoricalDomain {
@@ -64,15 +67,20 @@ Value value_at(const Domain& domain, double u);
 // share. What the domain does not contain is moved to its nearest end; a category it lacks counts as the first.
 double unit_of(const Domain& domain, const Value& value);
 bool contains(const Domain& domain, const Value& value);
-std::string describe(const Domain& domain);  // "float 0.01..0.3 (log)"
+// The same, where a number may also lie between two steps: a result of another job that tells of this domain.
+bool spans(const Domain& domain, const Value& value);
+// Of a float domain, the nearest value that it contains.
+double nearest_in(const FloatDomain& domain, double value);
+std::string describe(const Domain& domain);  // "float 0.01..0.3 (log)", "int 16..64 by 16"
 
-// What a grid tries of it: `points` (2 or more) values over a float's scale, both ends included; all of an int's values when
-// there are no more than `points`, else `points` of them over its scale; every category.
+// What a grid tries of it: `points` (2 or more) values over a float's scale, both ends included; all of an int's or of a step's
+// values when there are no more than `points`, else `points` of them over its scale; every category.
 std::vector<Value> grid_values(const Domain& domain, int points);
 
 inline constexpr std::size_t kParametersMax = 200;
 inline constexpr std::size_t kParameterNameSizeMax = 100;  // bytes
 inline constexpr std::size_t kCategoriesMax = 1000;
+inline constexpr double kStepsMax = 1e6;                            // of a float domain
 inline constexpr std::int64_t kIntegerMax = 9'007'199'254'740'992;  // 2^53, so that an int survives readers with doubles only
 
 // Parameters in an order in which every parent stands before its children; otherwise by name.
@@ -82,8 +90,9 @@ class SearchSpace {
 
   // {"eta": {"type": "float", "min": 0, "max": 1, "scale": "linear"}, "rate_drop": {..., "when": {"booster": ["dart"]}},
   //  "batch": {"type": "categorical", "values": [16, 32, 64], "ordered": true}, "depth": 6}. A bare scalar is a fixed value.
-  //  Errors: empty, unknown type, min >= max, a log scale that touches 0, a condition on itself, in a circle, on an unknown or
-  //  float parameter or on a value its parent cannot take. Names are of [A-Za-z0-9._-] and begin with a letter or an underscore.
+  //  Errors: empty, unknown type, min >= max, a log scale that touches 0, a step that does not lead to max, a condition on
+  //  itself, in a circle, on an unknown or float parameter or on a value its parent cannot take. Names are of [A-Za-z0-9._-] and
+  //  begin with a letter or an underscore.
   static SearchSpace parse(const Json& json, const std::string& path, Diagnostics& diagnostics);
   Json to_json() const;
 

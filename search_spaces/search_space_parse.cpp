@@ -1,5 +1,6 @@
 // Reading a search space from a job document.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -25,6 +26,59 @@ std::optional<Value> read_scalar(const Json& json, const std::string& path, Diag
   return value;
 }
 
+// Of a step that does not lead from min to max. `last` and `next`: the ends that it does lead to.
+void report_step(ObjectReader& reader, const std::string& min, const std::string& max, const std::string& last,
+                 const std::string& next) {
+  reader.diagnostics().error(reader.path_to("step"), "does not lead from min (" + min + ") to max (" + max + ")",
+                             "write " + last + " or " + next + " as max");
+}
+
+// On a log scale half a step below min is to be above 0.
+bool half_a_step_fits(ObjectReader& reader, Scale scale, double min, double step) {
+  if (scale == Scale::linear || step < 2 * min) return true;
+  reader.diagnostics().error(reader.path_to("step"), "expected less than twice min (" + format_number(min) +
+                                                         ") on a log scale, got " + format_number(step));
+  return false;
+}
+
+// As read, without a step.
+std::optional<FloatDomain> with_step(ObjectReader& reader, FloatDomain domain) {
+  if (!reader.has("step")) return domain;
+  if (domain.scale == Scale::reverse_log) {
+    reader.diagnostics().error(reader.path_to("step"), "a reverse log scale has no steps", "leave it out");
+    return std::nullopt;
+  }
+  const double range = domain.max - domain.min;
+  const auto step = reader.number("step", {.min = range / kStepsMax, .max = range});
+  if (!step || !half_a_step_fits(reader, domain.scale, domain.min, *step)) return std::nullopt;
+  constexpr double kOfAStep = 1e-6;  // as far as a decimal fraction can be written
+  const double steps = range / *step;
+  if (std::abs(steps - std::round(steps)) > kOfAStep) {
+    const auto end = [&](double count) { return short_number(domain.min + count * *step); };
+    report_step(reader, format_number(domain.min), format_number(domain.max), end(std::floor(steps)), end(std::ceil(steps)));
+    return std::nullopt;
+  }
+  domain.step = *step;
+  return domain;
+}
+
+std::optional<IntDomain> with_step(ObjectReader& reader, IntDomain domain) {
+  if (!reader.has("step")) return domain;
+  const std::int64_t range = domain.max - domain.min;
+  const auto step = reader.integer("step", {1, range});
+  if (!step) return std::nullopt;
+  if (*step > 1 && !half_a_step_fits(reader, domain.scale, static_cast<double>(domain.min), static_cast<double>(*step)))
+    return std::nullopt;
+  if (range % *step != 0) {
+    const std::int64_t last = domain.max - range % *step;
+    report_step(reader, std::to_string(domain.min), std::to_string(domain.max), std::to_string(last),
+                std::to_string(last + *step));
+    return std::nullopt;
+  }
+  domain.step = *step;
+  return domain;
+}
+
 std::optional<FloatDomain> read_float(ObjectReader& reader) {
   static const std::vector<std::string> kScales{"linear", "log", "reverse_log"};
   reader.require_present("min");
@@ -46,7 +100,7 @@ std::optional<FloatDomain> read_float(ObjectReader& reader) {
                                *min == *max ? "for one value write the value alone" : "");
     return std::nullopt;
   }
-  return FloatDomain{*min, *max, scale};
+  return with_step(reader, FloatDomain{*min, *max, scale});
 }
 
 std::optional<IntDomain> read_int(ObjectReader& reader) {
@@ -63,7 +117,7 @@ std::optional<IntDomain> read_int(ObjectReader& reader) {
                                *min == *max ? "for one value write the value alone" : "");
     return std::nullopt;
   }
-  return IntDomain{*min, *max, scale};
+  return with_step(reader, IntDomain{*min, *max, scale});
 }
 
 // A list of different scalars, at most kCategoriesMax.

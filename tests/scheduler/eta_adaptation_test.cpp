@@ -108,6 +108,14 @@ TEST(EtaAdaptation, BeginsWithATotalShrinkageFromOneToTheMostOfARung) {
   EXPECT_EQ(begins(0.3, 0.5), std::pair(0.3, 0.5));
 }
 
+TEST(EtaAdaptation, KeepsToTheStepsOfTheSearchSpaceAndNeverBeginsWithNone) {
+  const Json steps{{"eta", {{"type", "float"}, {"min", 0.0}, {"max", 1.0}, {"step", 0.05}}}};
+  const auto adaptation = EtaAdaptation::of(spec_with(trainer(), steps)).value();
+  EXPECT_EQ(adaptation.of_new_trials().min, 0.05);             // 0.0123, of a total shrinkage of 1, is nearest to 0
+  EXPECT_EQ(adaptation.of_new_trials().max, 0.1);              // 0.094
+  EXPECT_EQ(next_eta(adaptation, at_a_rung(0.9, 6, 9)), 0.2);  // 0.199
+}
+
 TEST(EtaAdaptation, OfNewTrialsIsWhatSamplersProposeAndWhatEarlierResultsAreMovedTo) {
   JobSpec spec = spec_with(trainer(), eta_between(0.001, 1));
   const auto adaptation = EtaAdaptation::of(spec).value();

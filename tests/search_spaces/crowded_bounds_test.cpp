@@ -46,6 +46,17 @@ TEST(CrowdedBounds, OfWholeNumbersAreTheEndsThemselves) {
   EXPECT_TRUE(crowded_bounds(four, twelve("max_depth", std::int64_t{2}, std::int64_t{4}, 12)).empty());
 }
 
+TEST(CrowdedBounds, OfStepsAreThoseOfFiveValuesAtLeast) {
+  const SearchSpace five = space_of(R"({"batch": {"type": "int", "min": 16, "max": 80, "step": 16}})");
+  EXPECT_EQ(crowded_bounds(five, twelve("batch", std::int64_t{16}, std::int64_t{48}, 12)).size(), 1u);
+  const SearchSpace four = space_of(R"({"batch": {"type": "int", "min": 16, "max": 64, "step": 16}})");
+  EXPECT_TRUE(crowded_bounds(four, twelve("batch", std::int64_t{16}, std::int64_t{48}, 12)).empty());
+  const SearchSpace five_rates = space_of(R"({"rate": {"type": "float", "min": 0.1, "max": 0.5, "step": 0.1}})");
+  EXPECT_EQ(crowded_bounds(five_rates, twelve("rate", 0.1, 0.3, 12)).size(), 1u);
+  const SearchSpace four_rates = space_of(R"({"rate": {"type": "float", "min": 0.1, "max": 0.4, "step": 0.1}})");
+  EXPECT_TRUE(crowded_bounds(four_rates, twelve("rate", 0.1, 0.3, 12)).empty());
+}
+
 TEST(CrowdedBounds, TheEndsOfWhatMakesSenseAreNone) {
   const SearchSpace space = space_of(R"({"subsample": {"type": "float", "min": 0, "max": 1}})");
   EXPECT_TRUE(crowded_bounds(space, twelve("subsample", 1.0, 0.3, 12)).empty());

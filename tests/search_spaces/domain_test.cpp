@@ -112,6 +112,38 @@ TEST(Ints, StayWithinTheWidestRange) {
   EXPECT_EQ(integer(log, 1), kIntegerMax);
 }
 
+TEST(IntSteps, HaveEqualSharesFromMinToMax) {
+  const auto counts = histogram(IntDomain{16, 64, Scale::linear, 16}, 4000);
+  EXPECT_EQ(counts, (std::map<std::string, int>{{"16", 1000}, {"32", 1000}, {"48", 1000}, {"64", 1000}}));
+  const auto logs = histogram(IntDomain{8, 24, Scale::log, 8}, 1000);
+  const double all = std::log(28.0 / 4);
+  EXPECT_EQ(logs.size(), 3u);
+  EXPECT_NEAR(logs.at("8"), 1000 * std::log(12.0 / 4) / all, 1);
+  EXPECT_NEAR(logs.at("16"), 1000 * std::log(20.0 / 12) / all, 1);
+}
+
+TEST(FloatSteps, HaveEqualSharesAndAreWrittenAsTheUserWouldWriteThem) {
+  const auto counts = histogram(FloatDomain{0.1, 0.5, Scale::linear, 0.1}, 5000);
+  EXPECT_EQ(counts, (std::map<std::string, int>{{"0.1", 1000}, {"0.2", 1000}, {"0.3", 1000}, {"0.4", 1000}, {"0.5", 1000}}));
+  EXPECT_EQ(number(FloatDomain{0.1, 0.5, Scale::linear, 0.1}, 0.5), 0.3);  // not 0.1 + 2 * 0.1
+}
+
+TEST(FloatSteps, ReachTheirEndsExactly) {
+  const FloatDomain domain{0.1234567890123456, 0.9234567890123457, Scale::linear, 0.1};
+  EXPECT_EQ(number(domain, 0), domain.min);
+  EXPECT_EQ(number(domain, 1), domain.max);
+  for (int i = 0; i <= 100; ++i) EXPECT_TRUE(contains(domain, number(domain, i / 100.0))) << i;
+}
+
+TEST(FloatSteps, TakeTheNearestOfThem) {
+  const FloatDomain domain{0, 1, Scale::linear, 0.25};
+  EXPECT_EQ(nearest_in(domain, 0.37), 0.25);
+  EXPECT_EQ(nearest_in(domain, 0.38), 0.5);
+  EXPECT_EQ(nearest_in(domain, -3), 0);
+  EXPECT_EQ(nearest_in(domain, 7), 1);
+  EXPECT_EQ(nearest_in(FloatDomain{0, 1}, 0.37), 0.37);
+}
+
 TEST(Categories, HaveEqualShares) {
   const auto counts = histogram(CategoricalDomain{{std::string("gbtree"), std::string("dart"), true}}, 3000);
   EXPECT_EQ(counts, (std::map<std::string, int>{{"gbtree", 1000}, {"dart", 1000}, {"true", 1000}}));
@@ -142,9 +174,24 @@ TEST(Contains, IncludesBothEnds) {
   EXPECT_FALSE(contains(ints, 3.0));
 }
 
+TEST(Contains, WantsAWholeNumberOfStepsAndSpansDoesNot) {
+  const Domain ints = IntDomain{16, 64, Scale::linear, 16};
+  EXPECT_TRUE(contains(ints, std::int64_t{48}));
+  EXPECT_FALSE(contains(ints, std::int64_t{40}));
+  EXPECT_TRUE(spans(ints, std::int64_t{40}));
+  EXPECT_FALSE(spans(ints, std::int64_t{80}));
+  const Domain floats = FloatDomain{0.1, 0.7, Scale::linear, 0.1};
+  EXPECT_TRUE(contains(floats, 0.1 + 2 * 0.1));
+  EXPECT_TRUE(contains(floats, 0.3));
+  EXPECT_FALSE(contains(floats, 0.31));
+  EXPECT_TRUE(spans(floats, 0.31));
+}
+
 TEST(DescribeDomain, IsWhatAMessageShows) {
   EXPECT_EQ(describe(Domain(FloatDomain{0.01, 0.3, Scale::log})), "float 0.01..0.3 (log)");
   EXPECT_EQ(describe(Domain(IntDomain{1, 10})), "int 1..10");
+  EXPECT_EQ(describe(Domain(IntDomain{16, 64, Scale::log, 16})), "int 16..64 by 16 (log)");
+  EXPECT_EQ(describe(Domain(FloatDomain{0, 0.5, Scale::linear, 0.1})), "float 0..0.5 by 0.1");
   EXPECT_EQ(describe(Domain(FixedDomain{true})), "fixed true");
   EXPECT_EQ(describe(Domain(CategoricalDomain{{std::string("a"), std::int64_t{2}}})), "categorical a, 2");
   EXPECT_LT(describe(Domain(CategoricalDomain{std::vector<Value>(1000, Value(std::string("abc")))})).size(), 100u);
@@ -172,6 +219,13 @@ TEST(GridValues, SpaceManyIntsOverTheirScale) {
   EXPECT_THAT(numbers(grid_values(IntDomain{1, 6, Scale::log}, 5)), ElementsAre(1, 2, 4, 6));  // 1.57 and 2.45 fall together
 }
 
+TEST(GridValues, AreOfTheStep) {
+  EXPECT_THAT(numbers(grid_values(IntDomain{16, 64, Scale::linear, 16}, 5)), ElementsAre(16, 32, 48, 64));
+  EXPECT_THAT(numbers(grid_values(IntDomain{10, 100, Scale::linear, 10}, 4)), ElementsAre(10, 40, 70, 100));
+  EXPECT_THAT(numbers(grid_values(FloatDomain{0.5, 1, Scale::linear, 0.25}, 5)), ElementsAre(0.5, 0.75, 1));
+  EXPECT_THAT(numbers(grid_values(FloatDomain{0, 1, Scale::linear, 0.1}, 3)), ElementsAre(0, 0.5, 1));
+}
+
 TEST(GridValues, NeverRepeatAValueHoweverNarrowTheRange) {
   const double next = std::nextafter(0.1, 1);
   EXPECT_THAT(numbers(grid_values(FloatDomain{0.1, next}, 5)), ElementsAre(0.1, next));
@@ -192,6 +246,8 @@ TEST(UnitOf, IsTheMiddleOfAnIntegersOrACategorysShare) {
   for (std::int64_t value = 1; value <= 10; ++value) {
     EXPECT_NEAR(unit_of(linear, Value(value)), (static_cast<double>(value) - 0.5) / 10, 1e-12);
   }
+  const Domain steps = FloatDomain{0.5, 1, Scale::linear, 0.125};
+  for (int i = 0; i < 5; ++i) EXPECT_NEAR(unit_of(steps, Value(0.5 + 0.125 * i)), (i + 0.5) / 5, 1e-12);
   const Domain log = IntDomain{1, 100, Scale::log};
   for (const std::int64_t value : {1, 2, 10, 99, 100}) {
     EXPECT_EQ(value_at(log, unit_of(log, Value(value))), Value(value));

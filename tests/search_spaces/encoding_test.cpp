@@ -13,11 +13,13 @@ namespace tuneband {
 namespace {
 
 using testing::AllOf;
+using testing::DoubleNear;
 using testing::Each;
 using testing::ElementsAre;
 using testing::Ge;
 using testing::Gt;
 using testing::Le;
+using testing::Optional;
 using testing::Pair;
 using testing_spaces::space_of;
 
@@ -115,6 +117,26 @@ TEST(Encoding, NeighboursOfIntegersAreIntegersAndNotAlwaysTheSame) {
     moved += near.front() != 0.5 ? 1 : 0;
   }
   EXPECT_NEAR(moved / 1'000.0, 0.317, 0.05);  // beyond one deviation
+}
+
+TEST(Encoding, NeighboursOfASteppedValueAreItsStepsAndNotAlwaysTheSame) {
+  for (const char* steps : {R"({"x": {"type": "int", "min": 10, "max": 100, "step": 10}})",
+                            R"({"x": {"type": "float", "min": 10, "max": 100, "step": 10}})"}) {
+    const Encoding encoding(space_of(steps));
+    Draws draws(1, 2, 3);
+    std::map<std::string, int> seen;
+    for (int i = 0; i < 400; ++i) ++seen[to_string(encoding.decode(encoding.neighbour({0.45}, 0.001, draws)).at("x"))];
+    EXPECT_GT(seen["40"], 40) << steps;
+    EXPECT_GT(seen["50"], 200) << steps;
+    EXPECT_GT(seen["60"], 40) << steps;
+    EXPECT_GE(seen["40"] + seen["50"] + seen["60"], 395) << steps;
+  }
+}
+
+TEST(Encoding, TakesAnEarlierResultThatLiesBetweenSteps) {
+  const Encoding encoding(space_of(R"({"x": {"type": "int", "min": 0, "max": 90, "step": 10}})"));
+  EXPECT_THAT(encoding.encode_foreign({{"x", std::int64_t{25}}}), Optional(ElementsAre(DoubleNear(0.3, 1e-9))));
+  EXPECT_EQ(encoding.encode_foreign({{"x", std::int64_t{91}}}), std::nullopt);
 }
 
 }  // namespace

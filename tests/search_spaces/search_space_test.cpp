@@ -41,6 +41,13 @@ TEST(SearchSpace, ReadsItsOwnJsonBackTheSame) {
   EXPECT_EQ(space_of(space.to_json().dump()).to_json(), space.to_json());
 }
 
+TEST(SearchSpace, KeepsItsStepsInItsJson) {
+  const Json steps{{"depth", {{"type", "int"}, {"min", 2}, {"max", 10}, {"scale", "log"}, {"step", 2}}},
+                   {"rate", {{"type", "float"}, {"min", 0.5}, {"max", 1.0}, {"scale", "linear"}, {"step", 0.1}}}};
+  EXPECT_EQ(space_of(steps.dump()).to_json(), steps);
+  EXPECT_FALSE(space_of(R"({"depth": {"type": "int", "min": 2, "max": 10, "step": 1}})").to_json()["depth"].contains("step"));
+}
+
 TEST(SearchSpace, FindsAParameterByName) {
   const SearchSpace space = boosters();
   EXPECT_EQ(space.find("eta")->name, "eta");
@@ -61,6 +68,18 @@ TEST(ConfigurationCheck, FillsInFixedValuesAndConvertsIntsToFloats) {
   const auto configuration = boosters().check(Json::parse(R"({"booster": "gblinear", "eta": 1})"), "enqueue[0]", diagnostics);
   EXPECT_TRUE(diagnostics.ok());
   EXPECT_EQ(configuration, (Configuration{{"booster", std::string("gblinear")}, {"eta", 1.0}, {"lambda", std::int64_t{1}}}));
+}
+
+TEST(ConfigurationCheck, WantsAWholeNumberOfSteps) {
+  const SearchSpace space = space_of(R"({"batch": {"type": "int", "min": 16, "max": 64, "step": 16},
+                                         "rate": {"type": "float", "min": 0.1, "max": 0.7, "step": 0.1}})");
+  EXPECT_THAT(faults_of(space, R"({"batch": 40, "rate": 0.35})"),
+              ElementsAre(HasSubstr("expected a value of int 16..64 by 16, got 40"),
+                          HasSubstr("expected a value of float 0.1..0.7 by 0.1, got 0.35")));
+  Diagnostics diagnostics;
+  const Json given = Json::parse(R"({"batch": 48, "rate": 0.30000000000000004})");
+  EXPECT_EQ(to_json(space.check(given, "enqueue[0]", diagnostics)).dump(), R"({"batch":48,"rate":0.3})");
+  EXPECT_TRUE(diagnostics.ok());
 }
 
 TEST(ConfigurationCheck, TakesACategoryInItsOwnType) {

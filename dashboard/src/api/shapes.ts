@@ -94,6 +94,7 @@ export interface ParameterDocument {
   min?: number;
   max?: number;
   scale?: string;
+  step?: number;
   values?: ParameterValue[];
   ordered?: boolean; // of a categorical
   value?: ParameterValue;

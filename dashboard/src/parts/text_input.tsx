@@ -6,6 +6,7 @@ interface TextInputProps {
   value: string;
   take: (text: string) => void;
   class?: string;
+  placeholder?: string;
   inputMode?: 'text' | 'decimal' | 'numeric';
   'aria-label'?: string;
   'aria-invalid'?: boolean;

@@ -111,9 +111,9 @@ function DomainRow({ name, domain, faults, put, rename }: DomainProps): JSX.Elem
   const bad = (field: string): boolean => faults.some((fault) => fault.path === `search_space.${name}${field === '' ? '' : `.${field}`}`);
   const isDomain = typeof domain === 'object' && domain !== null;
   const retype = (type: string): void => put(type === 'categorical' ? { type, values: ['a', 'b'] } : { type, min: domain.min ?? 0, max: domain.max ?? 1 });
-  const input = (field: 'min' | 'max'): JSX.Element => (
+  const input = (field: 'min' | 'max' | 'step'): JSX.Element => (
     <TextInput inputMode="decimal" aria-label={`${name}: ${field}`} aria-invalid={bad(field)} value={String(domain[field] ?? '')}
-      take={(text) => put({ ...domain, [field]: asNumber(text) } as ParameterDocument)} />
+      placeholder={field} take={(text) => put(withField(domain, [field], text.trim() === '' ? undefined : asNumber(text)) as ParameterDocument)} />
   );
   return (
     <div class="domain">
@@ -137,6 +137,7 @@ function DomainRow({ name, domain, faults, put, rename }: DomainProps): JSX.Elem
             <>
               {input('min')}
               {input('max')}
+              {input('step')}
               <select aria-label={`${name}: scale`} aria-invalid={bad('scale')} value={domain.scale ?? 'linear'}
                 onChange={(event) => put({ ...domain, scale: event.currentTarget.value })}>
                 {(domain.type === 'float' ? ['linear', 'log', 'reverse_log'] : ['linear', 'log']).map((scale) => <option value={scale}>{scale.replaceAll('_', ' ')}</option>)}
