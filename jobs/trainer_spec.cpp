@@ -459,6 +459,15 @@ void read_metrics(ObjectReader& reader, CommandSpec& spec) {
   }
 }
 
+void read_may_end_early(ObjectReader& reader, CommandSpec& spec) {
+  spec.may_end_early = reader.boolean("may_end_early").value_or(false);
+  if (spec.may_end_early && spec.resume == ResumeMode::checkpoint) {
+    reader.diagnostics().error(reader.path_to("may_end_early"),
+                               "a training that has ended by itself cannot go on from its checkpoint",
+                               "leave out one of the two, or let it report its last value for {until_resource}");
+  }
+}
+
 CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
   CommandSpec spec;
   spec.argv = read_argv(reader);
@@ -470,6 +479,7 @@ CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
   spec.resource_regex = reader.text_or("resource_regex", "", {0, kRegexSizeMax});
   spec.resource_name = reader.text_or("resource_name", spec.resource_name, {1, 50});
   if (reader.word("resume", {"checkpoint", "restart"}) == std::size_t{0}) spec.resume = ResumeMode::checkpoint;
+  read_may_end_early(reader, spec);
   spec.grace_ms = to_ms(reader.number_or("grace_seconds", static_cast<double>(spec.grace_ms) / 1000, {0, 3600}));
   if (const auto seconds = reader.number("timeout_seconds", {0, kSegmentSecondsMax, true, false}))
     spec.timeout_ms = to_ms(*seconds);

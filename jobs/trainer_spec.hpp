@@ -121,7 +121,8 @@ struct CommandSpec {
   std::string resource_regex;                 // "": a report of the objective counts one unit
   std::string resource_name = "units";        // for people: "epochs"
   ResumeMode resume = ResumeMode::restart;
-  std::int64_t grace_ms = 10'000;          // between SIGTERM and SIGKILL
+  bool may_end_early = false;      // with restart: status 0 before until_resource is no failure, its last value counts there
+  std::int64_t grace_ms = 10'000;  // between SIGTERM and SIGKILL
   std::optional<std::int64_t> timeout_ms;  // of one segment
   std::optional<std::int64_t> memory_bytes_max;
   std::optional<std::int64_t> cpu_ms_max;

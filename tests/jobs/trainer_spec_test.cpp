@@ -125,6 +125,15 @@ TEST(TrainerSpec, ReadsACommandTrainer) {
   EXPECT_EQ(data_key(spec), "");
 }
 
+TEST(TrainerSpec, ACommandThatStartsFromNothingMayEndEarly) {
+  Json json = command();
+  EXPECT_FALSE(std::get<CommandSpec>(read_trainer(json).spec).may_end_early);
+  json["may_end_early"] = true;
+  EXPECT_TRUE(std::get<CommandSpec>(read_trainer(json).spec).may_end_early);
+  json["resume"] = "checkpoint";
+  EXPECT_THAT(read_trainer(json).errors, ElementsAre(StartsWith("trainer.may_end_early: a training that has ended by itself")));
+}
+
 TEST(TrainerSpec, MetricsOfACommandHavePresets) {
   Json json = command();
   json["metrics"] = "json";

@@ -417,6 +417,43 @@ TEST_F(CommandRunnerTest, SaysWhenACommandEndsBeforeItsResource) {
   EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=1", "2: loss=2"));
 }
 
+TEST_F(CommandRunnerTest, TheLastValueOfACommandThatMayEndEarlyCountsWhereItWasToEnd) {
+  script(R"(for i in 1 2; do echo "{\"resource\": $i, \"loss\": $i.5}"; done)");
+  EXPECT_THAT(run().message, HasSubstr("\"may_end_early\": true in `trainer` lets its last value count"));
+  reporter.take_seen();
+  order.trainer["may_end_early"] = true;
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=1.5", "2: loss=2.5", "3: loss=2.5"));
+  EXPECT_THAT(log_text(), HasSubstr("the command ended by itself at resource 2; its last value counts for 3"));
+}
+
+TEST_F(CommandRunnerTest, ACommandThatMayEndEarlyMustHaveReportedAndEndedWithStatusZero) {
+  script("exit 0");
+  order.trainer["may_end_early"] = true;
+  EXPECT_EQ(run().exit, "no_metric");
+  script(R"(echo '{"resource": 1, "loss": 1}'; exit 3)");
+  order.trainer["may_end_early"] = true;
+  EXPECT_EQ(run().exit, "crashed");
+}
+
+TEST_F(CommandRunnerTest, ACommandThatWasHeldMayEndEarlyToo) {
+  script(R"(for i in 1 2 3 4 5; do echo "{\"resource\": $i, \"loss\": $i.5}"; done)");
+  order.trainer["may_end_early"] = true;
+  ASSERT_EQ(run().exit, "completed");
+  reporter.take_seen();
+  ASSERT_EQ(run_until(9).exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("4: loss=4.5", "5: loss=5.5", "9: loss=5.5"));
+}
+
+TEST_F(CommandRunnerTest, OneThatEndsAtItsRungIsStartedAgainAlsoWhereItMayEndEarly) {
+  script(R"(for i in $(seq $TUNEBAND_UNTIL_RESOURCE); do echo "{\"resource\": $i, \"loss\": $i}"; done)");
+  order.trainer["may_end_early"] = true;
+  ASSERT_EQ(run().exit, "completed");
+  reporter.take_seen();
+  ASSERT_EQ(run_until(4).exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=1", "2: loss=2", "3: loss=3", "4: loss=4"));
+}
+
 TEST_F(CommandRunnerTest, ANanObjectiveIsAValue) {
   script("echo '{\"resource\": 3, \"loss\": NaN}'");
   EXPECT_EQ(run().exit, "completed");

@@ -167,8 +167,11 @@ SegmentResult no_metric(const AssignmentOrder& order, const CommandSpec& spec, c
   if (command.last_metrics()) {
     std::string message = "the command ended by itself at resource " + std::to_string(command.position()) + ", before " +
                           std::to_string(order.until_resource);
-    if (command.said_zero())
+    if (command.said_zero()) {
       message += "; it counts from 0, but a resource is the number of units done: report 1 after the first";
+    } else if (spec.resume == ResumeMode::restart) {
+      message += "; if it is right to stop there, \"may_end_early\": true in `trainer` lets its last value count";
+    }
     return {kExitNoMetric, message};
   }
   std::string message = "the command ended without a value of `" + order.objective_metric + "`";
@@ -405,9 +408,14 @@ class CommandRunner final : public TrialRunner {
     if (command.status().signal != 0 || command.status().code != 0) return failure(spec, command);
     if (order.group && order.group->rank != spec.metric_rank)
       return SegmentResult{kExitCompleted, ""};  // what counts, another rank says
-    if (begun == Begun::before) return std::nullopt;
-    if (command.says_resource() || !command.last_metrics()) return no_metric(order, spec, command);
-    // It never said how far it was: what it printed last is its result.
+    const bool ended_early = spec.may_end_early && command.position() > begins_at;
+    if (begun == Begun::before && !ended_early) return std::nullopt;
+    // Of one that never said how far it was, what it printed last is its result.
+    if (!command.last_metrics() || (command.says_resource() && !ended_early)) return no_metric(order, spec, command);
+    if (ended_early) {
+      log.note("the command ended by itself at resource " + std::to_string(command.position()) + "; its last value counts for " +
+               std::to_string(order.until_resource));
+    }
     reporter.observe(order.until_resource, *command.last_metrics());
     if (spec.resume == ResumeMode::checkpoint) reporter.checkpointed(order.until_resource);
     return SegmentResult{kExitCompleted, ""};
