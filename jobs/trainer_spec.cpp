@@ -356,7 +356,9 @@ std::vector<std::string> read_argv(ObjectReader& reader) {
   if (json == nullptr) return argv;
   const std::string path = reader.path_to("argv");
   if (!json->is_array() || json->empty() || json->size() > kArgumentsMax) {
-    reader.diagnostics().error(path, "expected an array of texts, the program first, got " + excerpt(*json));
+    reader.diagnostics().error(
+        path, "expected an array of texts, the program first, got " + excerpt(*json),
+        json->is_string() ? R"(like ["python3", "train.py"]; for a line of a shell ["sh", "-c", "..."])" : "");
     return argv;
   }
   for (std::size_t i = 0; i < json->size(); ++i) {

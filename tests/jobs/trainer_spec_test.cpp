@@ -151,6 +151,7 @@ TEST(TrainerSpec, NamesTheFaultsOfACommand) {
     return read_trainer(json).errors;
   };
   EXPECT_THAT(error_of("argv", Json::array()), ElementsAre(StartsWith("trainer.argv:")));
+  EXPECT_THAT(error_of("argv", "python3 train.py"), ElementsAre(HasSubstr(R"(like ["python3", "train.py"])")));
   EXPECT_THAT(error_of("argv", {"a", 3}), ElementsAre(StartsWith("trainer.argv[1]: expected a text, got 3")));
   EXPECT_THAT(error_of("argv", {""}), ElementsAre(StartsWith("trainer.argv[0]:")));
   EXPECT_THAT(error_of("environment", {{"A=B", "x"}}), ElementsAre(HasSubstr("is not a name")));
