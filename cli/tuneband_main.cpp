@@ -101,25 +101,29 @@ void add_one_trial(CLI::App* command, Arguments& arguments, const std::string& o
       ->check(whole_number_between(0, kTrialsMax));
 }
 
+// Of a command that reads a job's document.
+CLI::Option* add_changes(CLI::App* command, std::vector<std::string>& changes) {
+  return command->add_option("--set", changes, "Another value in the document (null removes it); may be repeated")
+      ->allow_extra_args(false)  // what stands behind it is the document
+      ->type_name("PATH=VALUE");
+}
+
 void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   auto* submit = add_command(
       app, chosen, "submit", "Start a job from its document",
       with_running_server(arguments, [&](Session session) { return tuneband::cli::submit(session, arguments.submit); }));
   auto* file = submit->add_option("FILE", arguments.submit.job_file, "The job's JSON document")->type_name("JOB.json");
-  auto* like = submit->add_option("--like", arguments.submit.like, "The document of this job instead, with the changes below")
-                   ->type_name("JOB")
-                   ->excludes(file);
-  submit->add_option("--name", arguments.submit.name, "The new job's name; default: that job's and a number")
+  auto* like =
+      submit->add_option("--like", arguments.submit.like, "The document of this job instead")->type_name("JOB")->excludes(file);
+  submit->add_option("--name", arguments.submit.name, "With --like, the new job's name; default: that job's and a number")
       ->needs(like)
       ->type_name("NAME");
   submit
       ->add_option("--max-trials", arguments.submit.max_trials,
-                   "So many trials; +N: N further ones, which begin with what that job saw")
+                   "With --like, so many trials; +N: N further ones, which begin with what that job saw")
       ->needs(like)
       ->type_name("[+]N");
-  submit->add_option("--set", arguments.submit.changes, "Another value in the document (null removes it); may be repeated")
-      ->needs(like)
-      ->type_name("PATH=VALUE");
+  add_changes(submit, arguments.submit.changes);
   submit->parse_complete_callback([file, like] {
     if (file->count() + like->count() == 0) throw CLI::RequiredError("FILE or --like");
   });
@@ -238,6 +242,7 @@ void add_simulate(CLI::App& app, Command& chosen, Arguments& arguments) {
   simulate->add_option("--job", options.job_file, "The job's document; what the table knows may be left out")
       ->required()
       ->type_name("JOB.json");
+  add_changes(simulate, options.changes);
   simulate
       ->add_option("--scheduler", options.schedulers, "Instead of the job's: asha_delayed or hyperband,eta=4; may be repeated")
       ->type_name("TYPE[,FIELD=VALUE...]");
@@ -283,6 +288,7 @@ void add_check(CLI::App& app, Command& chosen, Arguments& arguments) {
       ->needs(trial)
       ->type_name("N");
   trial->needs(rules);
+  add_changes(check, arguments.check_file.changes)->excludes(trial);
   check
       ->add_option("--seconds-per-unit", arguments.check_file.seconds_per_unit,
                    "Of a document: seconds that one unit of resource takes")
@@ -358,6 +364,7 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
   auto* plan = add_command(app, chosen, "plan", "Brackets, rungs, trials and cost of a job before it runs; needs no server",
                            [&](Console& console) { return tuneband::cli::show_plan(console, arguments.plan); });
   plan->add_option("FILE", arguments.plan.job_file, "The job's JSON document")->required()->type_name("JOB.json");
+  add_changes(plan, arguments.plan.changes);
   plan->add_option("--workers", arguments.plan.workers, "Workers to reckon with; default: one a core")
       ->check(whole_number_between(1, kWorkersMax))
       ->type_name("N");
@@ -372,6 +379,7 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
                           "Run one job from start to end with a private server; Ctrl-C stops it and keeps what it found",
                           [&](Console& console) { return tuneband::cli::run_job(console, arguments.run); });
   run->add_option("FILE", arguments.run.job_file, "The job's JSON document")->required()->type_name("JOB.json");
+  add_changes(run, arguments.run.changes);
   run->add_option("--workers", arguments.run.workers, "Local workers; default: one a core, and enough for the job's replicas")
       ->check(whole_number_between(1, kWorkersMax))
       ->type_name("N");

@@ -81,7 +81,7 @@ std::optional<double> unit_time(const std::vector<RankSpeed>& speeds, const JobS
 }  // namespace
 
 Finished check_file(Console& console, const CheckFileOptions& options) {
-  const auto file = read_job_file(options.job_file);
+  const auto file = read_job_file(options.job_file, options.changes);
   if (!file) return file.error();
   CheckPlace place(options);
   auto answer = place.ask(console, *file, options.seconds_per_unit);

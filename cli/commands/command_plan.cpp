@@ -55,7 +55,7 @@ std::string learning_rate_text(const EtaAdaptation& adaptation) {
 }  // namespace
 
 Finished show_plan(Console& console, const PlanOptions& options) {
-  const auto file = read_job_file(options.job_file);
+  const auto file = read_job_file(options.job_file, options.changes);
   if (!file) return file.error();
   const auto checked = check_job_file(*file);
   if (!checked) return checked.error();

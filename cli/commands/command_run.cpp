@@ -83,7 +83,7 @@ Outcome<void> let_webhooks_be_told(Session session, const std::string& job, cons
 }
 
 Finished run_on(Session session, const RunOptions& options, const Interrupts& interrupts) {
-  const auto answer = submit_file(session, options.job_file);
+  const auto answer = submit_file(session, options.job_file, options.changes);
   if (!answer) return answer.error();
   const JobInfo job = job_from_json(answer->body["job"]);
   if (!session.console.json()) session.console.note("to look at it: " + dashboard_address(session.api.url(), job.name));
@@ -126,7 +126,7 @@ void wait_for_interrupt(const Interrupts& interrupts) {
 }  // namespace
 
 Finished run_job(Console& console, const RunOptions& options) {
-  const auto file = read_job_file(options.job_file);
+  const auto file = read_job_file(options.job_file, options.changes);
   if (!file) return file.error();
   const auto workers = workers_for(*file, options);
   if (!workers) return workers.error();

@@ -72,7 +72,7 @@ void go_to_the_end(SimulationSetup& setup) {
 }
 
 Outcome<SimulationSetup> set_up(const SimulateOptions& options) {
-  const auto file = read_job_file(options.job_file);
+  const auto file = read_job_file(options.job_file, options.changes);
   if (!file) return file.error();
   SimulationSetup setup;
   auto table =

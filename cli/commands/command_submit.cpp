@@ -56,8 +56,8 @@ Finished wait_for(Session session, const JobInfo& job) {
 
 }  // namespace
 
-Outcome<Answer> submit_file(Session session, const std::string& job_file) {
-  const auto file = read_job_file(job_file);
+Outcome<Answer> submit_file(Session session, const std::string& job_file, const std::vector<std::string>& changes) {
+  const auto file = read_job_file(job_file, changes);
   if (!file) return file.error();
   return submit_document(session, "/v1/jobs?base_dir=" + percent_encoded(file->base_dir), file->text);
 }
@@ -74,7 +74,8 @@ Outcome<Answer> submit_document(Session session, const std::string& target, std:
 }
 
 Finished submit(Session session, const SubmitOptions& options) {
-  const auto answer = options.like.empty() ? submit_file(session, options.job_file) : submit_like(session, options);
+  const auto answer =
+      options.like.empty() ? submit_file(session, options.job_file, options.changes) : submit_like(session, options);
   if (!answer) return answer.error();
   const JobInfo job = job_from_json(answer->body["job"]);
   if (!session.console.json()) {

@@ -23,10 +23,10 @@ struct Session {
 struct SubmitOptions {
   std::string job_file = {};
   bool wait = false;
-  std::string like = {};                  // not "": a job whose document is taken instead of a file's, with these changes:
+  std::string like = {};                  // not "": a job whose document is taken instead of a file's
   std::string name = {};                  // "": that job's name and the first number that is free
   std::string max_trials = {};            // "80", or "+50" to go on from what that job saw; "": as in that job
-  std::vector<std::string> changes = {};  // "scheduler.max_resource=81"
+  std::vector<std::string> changes = {};  // of the document: "scheduler.max_resource=81"
 };
 Finished submit(Session session, const SubmitOptions& options);
 
@@ -99,6 +99,7 @@ struct CheckFileOptions {
   std::string server;
   std::string server_program;  // for a private one, where none answers at `server` and
   bool may_be_private = false;
+  std::vector<std::string> changes = {};  // of the document, as SubmitOptions has them
 };
 Finished check_file(Console& console, const CheckFileOptions& options);
 
@@ -130,6 +131,7 @@ struct PlanOptions {
   std::string job_file;
   std::optional<int> workers;
   std::optional<double> seconds_per_unit;
+  std::vector<std::string> changes = {};  // of the document, as SubmitOptions has them
 };
 Finished show_plan(Console& console, const PlanOptions& options);
 
@@ -144,8 +146,9 @@ struct SimulateOptions {
   int workers = 1;
   int seeds = 10;
   bool in_order = false;
-  std::string csv;   // "": none is written
-  std::string plot;  // "": none is written
+  std::string csv;                        // "": none is written
+  std::string plot;                       // "": none is written
+  std::vector<std::string> changes = {};  // of the document, as SubmitOptions has them
 };
 Finished simulate_job(Console& console, const SimulateOptions& options);
 
@@ -157,6 +160,7 @@ struct RunOptions {
   bool keep = false;     // the server stays up after the job's end, until Ctrl-C
   std::vector<std::string> allowed_webhooks = {};
   std::string server_program;
+  std::vector<std::string> changes = {};  // of the document, as SubmitOptions has them
 };
 inline constexpr const char* kRunsDir = "tuneband-runs";
 Finished run_job(Console& console, const RunOptions& options);
@@ -178,7 +182,7 @@ struct BackupOptions {
 Finished back_up(const BackupOptions& options);
 
 // POST /v1/jobs; prints the warnings. Gives the server's whole answer, whose body has a job.
-Outcome<Answer> submit_file(Session session, const std::string& job_file);
+Outcome<Answer> submit_file(Session session, const std::string& job_file, const std::vector<std::string>& changes);
 Outcome<Answer> submit_document(Session session, const std::string& target, std::string_view document);
 
 }  // namespace tuneband::cli

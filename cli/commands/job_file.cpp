@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/commands/document_changes.hpp"
+
 namespace tuneband::cli {
 
-Outcome<JobFile> read_job_file(const std::string& path) {
+Outcome<JobFile> read_job_file(const std::string& path, const std::vector<std::string>& changes) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return bad_input("is a directory", path, "name the JSON file of the job");
   std::ifstream in(path, std::ios::binary);
@@ -24,6 +26,12 @@ Outcome<JobFile> read_job_file(const std::string& path) {
   auto document = parse_json(file.text);
   if (!document) return bad_input(document.error().message, path, document.error().hint);
   file.document = std::move(*document);
+  if (!changes.empty()) {
+    const auto patch = changes_in_words(changes);
+    if (!patch) return patch.error();
+    file.document.merge_patch(*patch);
+    file.text = file.document.dump();
+  }
   file.base_dir = std::filesystem::absolute(path).lexically_normal().parent_path().string();
   return file;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/failure.hpp"
 #include "core/json.hpp"
@@ -18,8 +19,9 @@ struct JobFile {
   std::string base_dir;  // absolute: what relative paths in the document start from
 };
 
-// Reads and parses. Failures: not there, not readable, too large, not JSON.
-Outcome<JobFile> read_job_file(const std::string& path);
+// Reads and parses; with `changes` the text is that of the changed document. Failures: not there, not readable, too large, not
+// JSON, a change that cannot be read (document_changes.hpp).
+Outcome<JobFile> read_job_file(const std::string& path, const std::vector<std::string>& changes = {});
 
 // The document as a server of this version reads it. Failures: every fault, with its path in the document.
 struct CheckedJob {

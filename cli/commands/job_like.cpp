@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/commands/document_changes.hpp"
 #include "core/decimal.hpp"
 #include "scheduler/job_spec.hpp"
 
@@ -10,35 +11,6 @@ namespace tuneband::cli {
 namespace {
 
 constexpr int kNamesTriedMax = 1000;
-
-// {"a": {"b": value}} for "a.b".
-Json nested(std::string_view path, Json value) {
-  const std::size_t dot = path.rfind('.');
-  if (dot == std::string_view::npos) return Json{{std::string(path), std::move(value)}};
-  return nested(path.substr(0, dot), Json{{std::string(path.substr(dot + 1)), std::move(value)}});
-}
-
-// Joins `from` into `to`. Unlike merge_patch() it keeps what is null: that removes a field.
-void join_changes(Json& to, const Json& from) {
-  for (const auto& [name, value] : from.items()) {
-    if (value.is_object() && to.contains(name) && to[name].is_object()) {
-      join_changes(to[name], value);
-    } else {
-      to[name] = value;
-    }
-  }
-}
-
-Outcome<Json> change_of(const std::string& text) {
-  const std::size_t sign = text.find('=');
-  const std::string path = text.substr(0, sign);
-  const bool has_gap = path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string::npos;
-  if (sign == std::string::npos || has_gap) {
-    return bad_input("expected PATH=VALUE, got `" + text + "`", "--set", "like scheduler.max_resource=81");
-  }
-  auto value = parse_json(text.substr(sign + 1));
-  return nested(path, value ? std::move(*value) : Json(text.substr(sign + 1)));
-}
 
 // The jobs that it was warm-started by, and itself.
 Json earlier_jobs(const JobInfo& job, const Json& spec) {
@@ -92,11 +64,9 @@ Outcome<Json> changes_of(const SubmitOptions& options, const JobInfo& job, const
     if (!trials) return trials.error();
     changes = *trials;
   }
-  for (const std::string& text : options.changes) {
-    const auto change = change_of(text);
-    if (!change) return change.error();
-    join_changes(changes, *change);
-  }
+  const auto set = changes_in_words(options.changes);
+  if (!set) return set.error();
+  join_changes(changes, *set);
   return changes;
 }
 

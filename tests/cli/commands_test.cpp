@@ -437,6 +437,17 @@ TEST_F(Commands, SubmitSendsTheDocumentAsItIsAndWhereItLies) {
                             dashboard_address(server_.url(), "direct-marketing") + "\n");
 }
 
+TEST_F(Commands, SubmitSendsTheDocumentWithWhatIsSetInIt) {
+  const std::string path =
+      write_job(R"({"name": "direct-marketing", "weight": 2, "limits": {"max_trials": 30, "max_attempts": 1}})");
+  server_.answer("POST /v1/jobs?base_dir=" + percent_encoded(directory_), test::example_created(test::example_job()).dump(), 201);
+  ASSERT_TRUE(submit(session(), {.job_file = path, .changes = {"name=quick", "limits.max_trials=5", "weight=null"}}));
+  EXPECT_EQ(server_.last_body(), R"({"limits":{"max_attempts":1,"max_trials":5},"name":"quick"})");
+  const auto unreadable = submit(session(), {.job_file = path, .changes = {"weight"}});
+  ASSERT_FALSE(unreadable);
+  EXPECT_EQ(unreadable.error().errors[0].path, "--set");
+}
+
 TEST_F(Commands, TheAddressOfAJobsPageIsByItsName) {
   server_.answer("GET /v1/jobs/7", test::example_job().dump());
   ASSERT_TRUE(open_dashboard(session(), "7"));

@@ -107,6 +107,13 @@ TEST(Program, NoServerIsStatusThree) {
   EXPECT_EQ(run_tuneband("list --server http://127.0.0.1:1").status, 3) << "global options may follow the command";
 }
 
+TEST(Program, WhatStandsBehindAChangeIsTheDocument) {
+  for (const char* command : {"plan", "run", "check"}) {
+    const Ran ran = run_tuneband(std::string(command) + " --set weight=2 --set name=x /no/such/job.json");
+    EXPECT_EQ(ran.output.find("tuneband: /no/such/job.json: cannot be read"), 0u) << ran.output;
+  }
+}
+
 TEST(Program, ABadJobFileIsStatusTwo) {
   EXPECT_EQ(run_tuneband("run /no/such/job.json").status, 2);
   EXPECT_EQ(run_tuneband("plan /dev/null").status, 2);
