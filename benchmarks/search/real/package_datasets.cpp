@@ -1,6 +1,6 @@
 #include "benchmarks/search/real/package_datasets.hpp"
 
-#include <fmt/format.h>
+#include <fstream>
 
 #include "benchmarks/search/real/common.hpp"
 
@@ -8,59 +8,17 @@ namespace tuneband {
 
 namespace {
 
-enum class Task { two_classes, number, count, classes };
-
-struct PackageDataset {
-  const char* name;
-  const char* about;
-  Task task;
-  const char* metric;
-  int classes = 0;
-};
-
-constexpr PackageDataset kDatasets[] = {
-    {"spam", "e-mails by the frequency of words", Task::two_classes, "logloss"},
-    {"ticdata", "who has a caravan insurance, one in 17", Task::two_classes, "auc"},
-    {"credit_data", "who pays back a credit", Task::two_classes, "auc"},
-    {"mlc_churn", "who leaves a telephone company", Task::two_classes, "logloss"},
-    {"wa_churn", "who leaves another one", Task::two_classes, "auc"},
-    {"cells", "pictures of cells that are well segmented", Task::two_classes, "auc"},
-    {"stackoverflow", "programmers who work remotely, one in ten", Task::two_classes, "aucpr"},
-    {"lending_club", "loans that go bad, one in 20", Task::two_classes, "auc"},
-    {"HealthInsurance", "who has a health insurance", Task::two_classes, "logloss"},
-    {"HMDA", "who is denied a mortgage", Task::two_classes, "logloss"},
-    {"ames", "prices of houses, logarithm", Task::number, "rmse"},
-    {"diamonds", "prices of diamonds, logarithm", Task::number, "rmse"},
-    {"Chicago", "passengers of a station", Task::number, "mae"},
-    {"check_times", "seconds that checks of packages take, logarithm", Task::number, "rmse"},
-    {"CPS1988", "wages, logarithm", Task::number, "rmse"},
-    {"DoctorVisits", "visits to a doctor in two weeks", Task::count, "poisson-nloglik"},
-    {"Satellite", "soils in pictures of a satellite", Task::classes, "mlogloss", 6},
-    {"DNA", "borders of exons", Task::classes, "merror", 3},
-    {"hpc_data", "how long jobs take, in four classes", Task::classes, "mlogloss", 4},
-};
-
-workers::XgboostParameters parameters_of(const PackageDataset& its) {
-  switch (its.task) {
-    case Task::two_classes:
-      return {{"objective", "binary:logistic"}};
-    case Task::number:
-      return {{"objective", "reg:squarederror"}};
-    case Task::count:
-      return {{"objective", "count:poisson"}};
-    case Task::classes:
-      break;
-  }
-  return {{"objective", "multi:softprob"}, {"num_class", std::to_string(its.classes)}};
-}
-
-RealDataset load(const PackageDataset& its, const std::string& directory, Json space) {
-  const std::string metric = its.metric;
-  RealDataset dataset{
-      its.name, its.about, metric, metric.starts_with("auc") ? "maximize" : "minimize", parameters_of(its), std::move(space),
-      {},       {},        {}};
+RealDataset load(const Json& its, const std::string& directory, Json space) {
+  RealDataset dataset;
+  dataset.name = its.at("name");
+  dataset.about = its.at("about");
+  dataset.metric = its.at("metric");
+  dataset.goal = dataset.metric.starts_with("auc") ? "maximize" : "minimize";
+  dataset.parameters = {{"objective", its.at("objective").get<std::string>()}};
+  if (const int classes = its.at("classes"); classes > 0) dataset.parameters.emplace_back("num_class", std::to_string(classes));
+  dataset.search_space = std::move(space);
   DataSpec spec;
-  spec.train = {fmt::format("{}/{}.csv", directory, its.name)};
+  spec.train = {directory + "/" + dataset.name + ".csv"};
   spec.label = "label";
   spec.validation = SplitSpec{.fraction = 0.25, .seed = 1};
   spec.test = SplitSpec{.fraction = 0.25, .seed = 1};
@@ -74,8 +32,10 @@ RealDataset load(const PackageDataset& its, const std::string& directory, Json s
 }  // namespace
 
 std::vector<RealDataset> package_datasets(const std::string& directory) {
+  std::ifstream file(directory + "/index.json");
+  if (!file) throw std::runtime_error("cannot read " + directory + "/index.json: package_datasets.R writes it");
   std::vector<RealDataset> datasets;
-  for (const PackageDataset& its : kDatasets)
+  for (const Json& its : Json::parse(file))
     datasets.push_back(load(its, directory, datasets.size() % 2 == 0 ? wide_space() : narrow_space()));
   return datasets;
 }
