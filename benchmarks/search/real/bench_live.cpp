@@ -34,6 +34,7 @@ struct Arguments {
   std::vector<std::string> methods{"hyperband/random", "auto/auto,experience=false", "auto/auto"};
   std::vector<double> budgets{3, 6, 10, 20};
   std::int64_t rounds = kMaxResource;  // of a full training
+  int trials = 10'000;
   int workers = 1;
   int seeds = 10;
   int threads = 2;
@@ -45,13 +46,13 @@ struct Arguments {
 };
 
 // "scheduler/sampler", and "@fidelity" if it is not the trainer's own default: a job as a user would submit it.
-JobSpec job_of(const RealDataset& dataset, const std::string& method, std::int64_t rounds, int seed) {
+JobSpec job_of(const RealDataset& dataset, const std::string& method, const Arguments& arguments, int seed) {
   const auto slash = method.find('/');
   const auto at = std::min(method.find('@'), method.size());
   Json sampler = checked(parse_part(method.substr(slash + 1, at - slash - 1)));
   sampler["seed"] = (stable_hash(dataset.name) + static_cast<std::uint64_t>(seed)) & static_cast<std::uint64_t>(kSeedMax);
   Json scheduler = checked(parse_part(method.substr(0, slash)));
-  scheduler["max_resource"] = rounds;
+  scheduler["max_resource"] = arguments.rounds;
   Json parameters = Json::object();
   for (const auto& [name, value] : dataset.parameters) parameters[name] = value;
   Json trainer{{"type", "xgboost"},
@@ -65,7 +66,7 @@ JobSpec job_of(const RealDataset& dataset, const std::string& method, std::int64
                       {"sampler", sampler},
                       {"trainer", trainer},
                       {"scheduler", scheduler},
-                      {"limits", {{"max_trials", 10'000}}}};
+                      {"limits", {{"max_trials", arguments.trials}}}};
   Diagnostics diagnostics;
   ParsedJob job = parse_job_document(document, "", diagnostics);
   if (!diagnostics.ok()) throw std::runtime_error(describe(diagnostics.errors().front()));
@@ -121,6 +122,7 @@ class Search {
   }
 
   double left_out() const { return left_out_; }  // of trainings that were ended early
+  double spent() const { return spent_; }        // in rounds
 
  private:
   struct Segment {
@@ -227,14 +229,16 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
   regrets.validation.assign(arguments.budgets.size(), std::vector<double>(static_cast<std::size_t>(arguments.seeds), 1.0));
   regrets.test = regrets.validation;
   regrets.left_out.assign(static_cast<std::size_t>(arguments.seeds), 0);
+  regrets.spent = regrets.left_out;
   std::vector<double> budgets;  // in rounds
   for (const double budget : arguments.budgets) budgets.push_back(budget * static_cast<double>(arguments.rounds));
   const auto some = [&](int first) {
     const Matrices matrices(dataset);
     for (int seed = first; seed < arguments.seeds; seed += arguments.threads) {
-      Search search(dataset, matrices, job_of(dataset, method, arguments.rounds, seed), seed);
+      Search search(dataset, matrices, job_of(dataset, method, arguments, seed), seed);
       const auto bests = search.run(arguments.workers, budgets, arguments.unfinished);
       regrets.left_out[static_cast<std::size_t>(seed)] = search.left_out() / static_cast<double>(arguments.rounds);
+      regrets.spent[static_cast<std::size_t>(seed)] = search.spent() / static_cast<double>(arguments.rounds);
       const auto cost = [&](double value) { return table.maximize ? -value : value; };
       for (const Best& best : bests) {
         for (std::size_t i = 0; i < budgets.size(); ++i) {
@@ -267,7 +271,9 @@ int run(const Arguments& arguments) {
     for (const RealTable& table : tables) {
       of_tables.push_back(measure(method, dataset_named(datasets, table.name), table, arguments));
     }
-    fmt::print(stderr, "{}: {:.0f} s of processor time in all\n", method, processor_seconds());
+    double spent = 0;
+    for (const Regrets& regrets : of_tables) spent += estimate(regrets.spent).mean / static_cast<double>(of_tables.size());
+    fmt::print(stderr, "{}: {:.1f} R a job, {:.0f} s of processor time in all\n", method, spent, processor_seconds());
   }
   print(arguments, tables, all);
   if (arguments.from_best_found) {
@@ -301,6 +307,8 @@ int main(int argument_count, char** argument_values) {
                  "scheduler/sampler, each with fields if need be, and @fidelity if not the default");
   app.add_option("--budgets", arguments.budgets, "In units of max_resource");
   app.add_option("--rounds", arguments.rounds, "Of a full training; the scale stays that of 81")->check(CLI::Range(1, 10'000));
+  app.add_option("--trials", arguments.trials, "Trials of a job, which then ends by itself; what it spent is said on standard error")
+      ->check(CLI::Range(1, 1'000'000));
   app.add_option("--workers", arguments.workers, "Workers of each search, in simulated time");
   app.add_option("--seeds", arguments.seeds, "Runs of each");
   app.add_option("--threads", arguments.threads, "Real threads");

@@ -11,6 +11,7 @@ struct Regrets {
   std::vector<std::vector<double>> validation;  // by budget, then seed
   std::vector<std::vector<double>> test;
   std::vector<double> left_out;  // by seed, in units of max_resource: what full trainings that were ended early were spared
+  std::vector<double> spent;     // by seed, in the same unit; of bench_live
 };
 
 // Seed by seed. Requires: at least one, all of the same budgets and seeds.
