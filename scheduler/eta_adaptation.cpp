@@ -9,15 +9,23 @@ namespace tuneband {
 
 namespace {
 
+// With a rate of 0 nothing is learned: instead of it the first step.
+double above_zero(const FloatDomain& all, double eta) {
+  return eta > 0 || all.step == 0 ? eta : nearest_in(all, all.min + all.step);
+}
+
 FloatDomain where_new_trials_begin(const FloatDomain& all, const TreesTrainer& trees) {
   constexpr double kLeastShrinkage = 1;
   constexpr double kWideEnough = 2;  // from its min to its max
   FloatDomain begin = all;
   const double least = eta_of_shrinkage(kLeastShrinkage, trees.max_resource);
   begin.min = nearest_in(all, least);
-  if (begin.min < least) begin.min = nearest_in(all, begin.min + all.step);  // hence not 0
+  if (begin.min < least) begin.min = nearest_in(all, begin.min + all.step);
   begin.max = nearest_in(all, eta_of_shrinkage(trees.shrinkage_max, trees.max_resource));
-  return begin.max >= kWideEnough * begin.min ? begin : all;
+  if (begin.max >= kWideEnough * begin.min) return begin;
+  begin = all;
+  begin.min = above_zero(all, all.min);
+  return begin;
 }
 
 }  // namespace
@@ -59,7 +67,7 @@ std::optional<EtaAdaptation::Change> EtaAdaptation::of_trial(const TrialRow& tri
                                     .shrinkage_max = trees_.shrinkage_max});
   if (!adapted) return std::nullopt;
   const double rounded = parse_number(short_number(*adapted)).value_or(*adapted);  // more digits say nothing
-  const double next = nearest_in(all_, rounded);
+  const double next = above_zero(all_, nearest_in(all_, rounded));
   if (next == eta) return std::nullopt;
   Change change{trial.configuration, eta, ""};
   change.configuration[parameter_] = next;

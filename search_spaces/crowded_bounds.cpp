@@ -15,7 +15,7 @@ struct Ends {
 std::optional<Ends> ends_of(const Domain& domain) {
   constexpr std::int64_t kValuesMin = 5;
   if (const auto* number = std::get_if<FloatDomain>(&domain)) {
-    if (number->max - number->min < (kValuesMin - 1.5) * number->step) return std::nullopt;
+    if (number->step > 0 && std::round((number->max - number->min) / number->step) < kValuesMin - 1) return std::nullopt;
     return Ends{number->min, number->max};
   }
   const auto* whole = std::get_if<IntDomain>(&domain);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/text.hpp"
 #include "search_spaces/search_space.hpp"
@@ -36,11 +37,14 @@ std::size_t position(std::size_t count, double u) {
 // The values of a domain with a step, evenly spaced.
 struct Steps {
   explicit Steps(const IntDomain& domain)
-      : min(static_cast<double>(domain.min)), max(static_cast<double>(domain.max)), step(static_cast<double>(domain.step)) {}
-  explicit Steps(const FloatDomain& domain) : min(domain.min), max(domain.max), step(domain.step) {}
+      : min(static_cast<double>(domain.min)), max(static_cast<double>(domain.max)), step(static_cast<double>(domain.step)) {
+    if (domain.scale == Scale::log && domain.step > 1) below_on_log_scale();
+  }
+  explicit Steps(const FloatDomain& domain) : min(domain.min), max(domain.max), step(domain.step) {
+    if (domain.scale == Scale::log) below_on_log_scale();
+  }
 
-  double low() const { return min - step / 2; }
-  double high() const { return max + step / 2; }
+  void below_on_log_scale() { low = min * (min / (min + step / 2)); }
   double count() const { return std::round((max - min) / step); }
   // Which of them is nearest, from 0.
   double index_of(double value) const { return std::clamp(std::floor((value - min) / step + 0.5), 0.0, count()); }
@@ -49,6 +53,8 @@ struct Steps {
   double min;
   double max;
   double step;
+  double low = min - step / 2;
+  double high = max + step / 2;
 };
 
 std::int64_t nearest_in(const IntDomain& domain, double value) {
@@ -58,13 +64,13 @@ std::int64_t nearest_in(const IntDomain& domain, double value) {
 
 std::int64_t integer_at(const IntDomain& domain, double u) {
   const Steps steps(domain);
-  return nearest_in(domain, scaled(steps.low(), steps.high(), domain.scale, u));
+  return nearest_in(domain, scaled(steps.low, steps.high, domain.scale, u));
 }
 
 double real_at(const FloatDomain& domain, double u) {
   if (domain.step == 0) return std::clamp(scaled(domain.min, domain.max, domain.scale, u), domain.min, domain.max);
   const Steps steps(domain);
-  return nearest_in(domain, scaled(steps.low(), steps.high(), domain.scale, u));
+  return nearest_in(domain, scaled(steps.low, steps.high, domain.scale, u));
 }
 
 const char* scale_suffix(Scale scale) {
@@ -115,11 +121,11 @@ struct UnitOf {
   double operator()(const FloatDomain& domain) const {
     const Steps steps(domain);
     const double number = number_in(value, domain.min, domain.max);
-    return std::clamp(unscaled(number, steps.low(), steps.high(), domain.scale), 0.0, 1.0);
+    return std::clamp(unscaled(number, steps.low, steps.high, domain.scale), 0.0, 1.0);
   }
   double operator()(const IntDomain& domain) const {
     const Steps steps(domain);
-    return unscaled(number_in(value, steps.min, steps.max), steps.low(), steps.high(), domain.scale);
+    return unscaled(number_in(value, steps.min, steps.max), steps.low, steps.high, domain.scale);
   }
   double operator()(const CategoricalDomain& domain) const {
     const auto found =
@@ -130,10 +136,17 @@ struct UnitOf {
   double operator()(const FixedDomain&) const { return 0.5; }
 };
 
+double largest_of(const FloatDomain& domain) { return std::max(std::abs(domain.min), std::abs(domain.max)); }
+
+double tolerance_of(const FloatDomain& domain) {
+  constexpr double kUnitsInTheLastPlace = 4;
+  return std::max(kStepTolerance * domain.step,
+                  kUnitsInTheLastPlace * std::numeric_limits<double>::epsilon() * largest_of(domain));
+}
+
 // Is `value` min and so many steps, as far as it can be written?
 bool on_step(const FloatDomain& domain, double value) {
-  constexpr double kOfAStep = 1e-6;
-  return domain.step == 0 || std::abs(value - nearest_in(domain, value)) <= kOfAStep * domain.step;
+  return domain.step == 0 || std::abs(value - nearest_in(domain, value)) <= tolerance_of(domain);
 }
 
 struct Spans {
@@ -197,7 +210,15 @@ double nearest_in(const FloatDomain& domain, double value) {
   const double index = steps.index_of(within);
   const double exact = steps.value_at(index);
   if (index == 0 || index == steps.count()) return exact;
-  return parse_number(fmt::format("{:.12g}", exact)).value_or(exact);  // 0.3, where 0.1 and twice 0.1 are a little more
+  const double written = as_written(exact, largest_of(domain));
+  return std::abs(written - exact) <= tolerance_of(domain) ? written : exact;
+}
+
+double as_written(double sum, double largest) {
+  constexpr int kDigits = 15;
+  const int decimals =
+      kDigits - 1 - static_cast<int>(std::floor(std::log10(std::max(largest, std::numeric_limits<double>::min()))));
+  return parse_number(fmt::format("{:.{}f}", sum, std::max(decimals, 0))).value_or(sum) + 0.0;  // no -0
 }
 
 std::string describe(const Domain& domain) { return std::visit(Describe{}, domain); }
@@ -219,13 +240,10 @@ std::vector<Value> grid_axis(Number min, Number max, int points, const At& at) {
 }
 
 // All values of a domain in steps where there are no more than `points`, else as grid_axis().
-template <class D>
-std::vector<Value> grid_of_steps(const D& domain, int points) {
+template <class D, class At>
+std::vector<Value> grid_of_steps(const D& domain, double points, const At& at) {
   const Steps steps(domain);
-  if (steps.count() >= points) {
-    const auto at = [&](double u) { return nearest_in(domain, scaled(steps.min, steps.max, domain.scale, u)); };
-    return grid_axis(domain.min, domain.max, points, at);
-  }
+  if (steps.count() >= points) return grid_axis(domain.min, domain.max, static_cast<int>(points), at);
   std::vector<Value> all;
   for (double index = 0; index <= steps.count(); ++index) all.emplace_back(nearest_in(domain, steps.value_at(index)));
   return all;
@@ -234,11 +252,18 @@ std::vector<Value> grid_of_steps(const D& domain, int points) {
 struct GridValues {
   int points;
   std::vector<Value> operator()(const FloatDomain& domain) const {
-    if (domain.step > 0) return grid_of_steps(domain, points);
-    const auto at = [&](double u) { return std::min(scaled(domain.min, domain.max, domain.scale, u), domain.max); };
-    return grid_axis(domain.min, domain.max, points, at);
+    const auto at = [&](double u) { return nearest_in(domain, scaled(domain.min, domain.max, domain.scale, u)); };
+    return domain.step > 0 ? grid_of_steps(domain, kCategoriesMax, at) : grid_axis(domain.min, domain.max, points, at);
   }
-  std::vector<Value> operator()(const IntDomain& domain) const { return grid_of_steps(domain, points); }
+  std::vector<Value> operator()(const IntDomain& domain) const {
+    const auto min = static_cast<double>(domain.min);
+    const auto max = static_cast<double>(domain.max);
+    const auto at = [&](double u) {
+      const double value = scaled(min, max, domain.scale, u);
+      return domain.step == 1 ? std::min(static_cast<std::int64_t>(std::llround(value)), domain.max) : nearest_in(domain, value);
+    };
+    return grid_of_steps(domain, domain.step == 1 ? points : static_cast<double>(kCategoriesMax), at);
+  }
   std::vector<Value> operator()(const CategoricalDomain& domain) const { return domain.values; }
   std::vector<Value> operator()(const FixedDomain& domain) const { return {domain.value}; }
 };

@@ -5,7 +5,8 @@
 //          log:         exp(log min + u (log max - log min))              min > 0
 //          reverse_log: 1 - the log scale of (1 - max, 1 - min)           0 <= min, max < 1; as SageMaker's ReverseLogarithmic
 //   int    linear, log: the float scale over [min - 0.5, max + 0.5), rounded, so that the ends are as likely as the rest
-//   with a step:        the same over [min - step/2, max + step/2), rounded to min, min + step, ..., max
+//   with a step:        the same from half a step below min (on a log scale as far below as half a step is above) to half a step
+//                       above max, rounded to min, min + step, ..., max
 //   categorical:        values[floor(u n)], ordered or not
 //   fixed:              its one value
 #pragma once
@@ -26,7 +27,7 @@ struct FloatDomain {
   double min = 0;
   double max = 1;
   Scale scale = Scale::linear;
-  double step = 0;  // 0: none. Not with reverse_log; with log less than 2 min. max is a whole number of them above min
+  double step = 0;  // 0: none. Not with reverse_log. max is a whole number of them above min
 };
 
 struct IntDomain {
@@ -71,16 +72,19 @@ bool contains(const Domain& domain, const Value& value);
 bool spans(const Domain& domain, const Value& value);
 // Of a float domain, the nearest value that it contains.
 double nearest_in(const FloatDomain& domain, double value);
+// A sum of steps as a person would write it, 0.3 for 0.1 + 2 * 0.1: to the decimals that 15 digits of `largest` have.
+double as_written(double sum, double largest);
 std::string describe(const Domain& domain);  // "float 0.01..0.3 (log)", "int 16..64 by 16"
 
-// What a grid tries of it: `points` (2 or more) values over a float's scale, both ends included; all of an int's or of a step's
-// values when there are no more than `points`, else `points` of them over its scale; every category.
+// What a grid tries of it: `points` (2 or more) values over a float's scale, both ends included; all of an int's values when
+// there are no more than `points`, else `points` of them over its scale; every step (of kCategoriesMax or fewer) and category.
 std::vector<Value> grid_values(const Domain& domain, int points);
 
 inline constexpr std::size_t kParametersMax = 200;
 inline constexpr std::size_t kParameterNameSizeMax = 100;  // bytes
 inline constexpr std::size_t kCategoriesMax = 1000;
 inline constexpr double kStepsMax = 1e6;                            // of a float domain
+inline constexpr double kStepTolerance = 1e-6;                      // of a step: what decimal fractions are beside it
 inline constexpr std::int64_t kIntegerMax = 9'007'199'254'740'992;  // 2^53, so that an int survives readers with doubles only
 
 // Parameters in an order in which every parent stands before its children; otherwise by name.

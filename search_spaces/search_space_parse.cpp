@@ -26,36 +26,34 @@ std::optional<Value> read_scalar(const Json& json, const std::string& path, Diag
   return value;
 }
 
-// Of a step that does not lead from min to max. `last` and `next`: the ends that it does lead to.
-void report_step(ObjectReader& reader, const std::string& min, const std::string& max, const std::string& last,
-                 const std::string& next) {
+// Of a step that does not lead from min to max. `ends`: those that it does lead to.
+void report_step(ObjectReader& reader, const std::string& min, const std::string& max, const std::vector<std::string>& ends) {
   reader.diagnostics().error(reader.path_to("step"), "does not lead from min (" + min + ") to max (" + max + ")",
-                             "write " + last + " or " + next + " as max");
-}
-
-// On a log scale half a step below min is to be above 0.
-bool half_a_step_fits(ObjectReader& reader, Scale scale, double min, double step) {
-  if (scale == Scale::linear || step < 2 * min) return true;
-  reader.diagnostics().error(reader.path_to("step"), "expected less than twice min (" + format_number(min) +
-                                                         ") on a log scale, got " + format_number(step));
-  return false;
+                             "write " + one_of(ends) + " as max");
 }
 
 // As read, without a step.
 std::optional<FloatDomain> with_step(ObjectReader& reader, FloatDomain domain) {
   if (!reader.has("step")) return domain;
-  if (domain.scale == Scale::reverse_log) {
-    reader.diagnostics().error(reader.path_to("step"), "a reverse log scale has no steps", "leave it out");
+  const auto refuse = [&](const std::string& message, const std::string& hint = "") -> std::optional<FloatDomain> {
+    reader.diagnostics().error(reader.path_to("step"), message, hint);
     return std::nullopt;
-  }
+  };
   const double range = domain.max - domain.min;
-  const auto step = reader.number("step", {.min = range / kStepsMax, .max = range});
-  if (!step || !half_a_step_fits(reader, domain.scale, domain.min, *step)) return std::nullopt;
-  constexpr double kOfAStep = 1e-6;  // as far as a decimal fraction can be written
+  if (domain.scale == Scale::reverse_log) return refuse("a reverse log scale has no steps", "leave it out");
+  if (!std::isfinite(range)) return refuse("the range is too wide for steps", "leave it out");
+  const auto step = reader.number("step");
+  if (!step) return std::nullopt;
+  if (!(*step >= range / kStepsMax && *step <= range * (1 + kStepTolerance)))
+    return refuse("expected a number between " + short_number(range / kStepsMax) + " and " + short_number(range) + ", got " +
+                  format_number(*step));
   const double steps = range / *step;
-  if (std::abs(steps - std::round(steps)) > kOfAStep) {
-    const auto end = [&](double count) { return short_number(domain.min + count * *step); };
-    report_step(reader, format_number(domain.min), format_number(domain.max), end(std::floor(steps)), end(std::ceil(steps)));
+  if (std::abs(steps - std::round(steps)) > kStepTolerance) {
+    const auto end = [&](double count) {
+      const double sum = domain.min + count * *step;
+      return format_number(as_written(sum, std::max(std::abs(domain.min), std::abs(sum))));
+    };
+    report_step(reader, format_number(domain.min), format_number(domain.max), {end(std::floor(steps)), end(std::ceil(steps))});
     return std::nullopt;
   }
   domain.step = *step;
@@ -67,12 +65,11 @@ std::optional<IntDomain> with_step(ObjectReader& reader, IntDomain domain) {
   const std::int64_t range = domain.max - domain.min;
   const auto step = reader.integer("step", {1, range});
   if (!step) return std::nullopt;
-  if (*step > 1 && !half_a_step_fits(reader, domain.scale, static_cast<double>(domain.min), static_cast<double>(*step)))
-    return std::nullopt;
   if (range % *step != 0) {
     const std::int64_t last = domain.max - range % *step;
-    report_step(reader, std::to_string(domain.min), std::to_string(domain.max), std::to_string(last),
-                std::to_string(last + *step));
+    std::vector<std::string> ends{std::to_string(last)};
+    if (last + *step <= kIntegerMax) ends.push_back(std::to_string(last + *step));
+    report_step(reader, std::to_string(domain.min), std::to_string(domain.max), ends);
     return std::nullopt;
   }
   domain.step = *step;

@@ -111,9 +111,12 @@ TEST(EtaAdaptation, BeginsWithATotalShrinkageFromOneToTheMostOfARung) {
 TEST(EtaAdaptation, KeepsToTheStepsOfTheSearchSpaceAndNeverBeginsWithNone) {
   const Json steps{{"eta", {{"type", "float"}, {"min", 0.0}, {"max", 1.0}, {"step", 0.05}}}};
   const auto adaptation = EtaAdaptation::of(spec_with(trainer(), steps)).value();
-  EXPECT_EQ(adaptation.of_new_trials().min, 0.05);             // 0.0123, of a total shrinkage of 1, is nearest to 0
-  EXPECT_EQ(adaptation.of_new_trials().max, 0.1);              // 0.094
-  EXPECT_EQ(next_eta(adaptation, at_a_rung(0.9, 6, 9)), 0.2);  // 0.199
+  EXPECT_EQ(adaptation.of_new_trials().min, 0.05);              // 0.0123, of a total shrinkage of 1, is nearest to 0
+  EXPECT_EQ(adaptation.of_new_trials().max, 0.1);               // 0.094
+  EXPECT_EQ(next_eta(adaptation, at_a_rung(0.9, 6, 9)), 0.2);   // 0.199
+  EXPECT_EQ(next_eta(adaptation, at_a_rung(0.3, 1, 9)), 0.05);  // 0.0198, which is nearest to 0
+  const Json coarse{{"eta", {{"type", "float"}, {"min", 0.0}, {"max", 0.9}, {"step", 0.3}}}};
+  EXPECT_EQ(EtaAdaptation::of(spec_with(trainer(), coarse))->of_new_trials().min, 0.3);
 }
 
 TEST(EtaAdaptation, OfNewTrialsIsWhatSamplersProposeAndWhatEarlierResultsAreMovedTo) {

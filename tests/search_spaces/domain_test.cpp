@@ -115,17 +115,38 @@ TEST(Ints, StayWithinTheWidestRange) {
 TEST(IntSteps, HaveEqualSharesFromMinToMax) {
   const auto counts = histogram(IntDomain{16, 64, Scale::linear, 16}, 4000);
   EXPECT_EQ(counts, (std::map<std::string, int>{{"16", 1000}, {"32", 1000}, {"48", 1000}, {"64", 1000}}));
-  const auto logs = histogram(IntDomain{8, 24, Scale::log, 8}, 1000);
-  const double all = std::log(28.0 / 4);
-  EXPECT_EQ(logs.size(), 3u);
-  EXPECT_NEAR(logs.at("8"), 1000 * std::log(12.0 / 4) / all, 1);
-  EXPECT_NEAR(logs.at("16"), 1000 * std::log(20.0 / 12) / all, 1);
+}
+
+// The share of the least value reaches as far down on the scale as half a step reaches up.
+TEST(LogSteps, GiveTheLeastValueNoMoreThanTwiceWhatLiesAboveIt) {
+  const double all = 2 * std::log(12.0 / 8) + std::log(28.0 / 12);
+  for (const Domain& domain : {Domain(IntDomain{8, 24, Scale::log, 8}), Domain(FloatDomain{8, 24, Scale::log, 8})}) {
+    const auto counts = histogram(domain, 1000);
+    EXPECT_EQ(counts.size(), 3u);
+    EXPECT_NEAR(counts.at("8"), 1000 * 2 * std::log(12.0 / 8) / all, 1);
+    EXPECT_NEAR(counts.at("16"), 1000 * std::log(20.0 / 12) / all, 1);
+  }
+  EXPECT_LT(histogram(FloatDomain{1, 20.9, Scale::log, 1.99}, 1000).at("1"), 400) << "a step of nearly twice the least";
 }
 
 TEST(FloatSteps, HaveEqualSharesAndAreWrittenAsTheUserWouldWriteThem) {
   const auto counts = histogram(FloatDomain{0.1, 0.5, Scale::linear, 0.1}, 5000);
   EXPECT_EQ(counts, (std::map<std::string, int>{{"0.1", 1000}, {"0.2", 1000}, {"0.3", 1000}, {"0.4", 1000}, {"0.5", 1000}}));
   EXPECT_EQ(number(FloatDomain{0.1, 0.5, Scale::linear, 0.1}, 0.5), 0.3);  // not 0.1 + 2 * 0.1
+}
+
+TEST(FloatSteps, HaveNoRestWhereTheyCrossZero) {
+  EXPECT_EQ(number(FloatDomain{-0.3, 0.3, Scale::linear, 0.1}, 0.5), 0);
+  EXPECT_FALSE(std::signbit(number(FloatDomain{-0.3, 0.3, Scale::linear, 0.1}, 0.5)));
+}
+
+TEST(FloatSteps, StayApartAndWithinTheirEndsFarFromZero) {
+  const FloatDomain halves{1'700'000'000, 1'700'000'000.2578125, Scale::linear, 1.0 / 512};
+  const auto counts = numbers(grid_values(halves, 2));
+  ASSERT_EQ(counts.size(), 133u);
+  for (std::size_t i = 1; i < counts.size(); ++i) EXPECT_GT(counts[i], counts[i - 1]);
+  EXPECT_EQ(counts.back(), halves.max);
+  EXPECT_TRUE(contains(FloatDomain{1'700'000'000, 1'700'000'001, Scale::linear, 0.001}, 1'700'000'000.003));
 }
 
 TEST(FloatSteps, ReachTheirEndsExactly) {
@@ -215,15 +236,16 @@ TEST(GridValues, TakeEveryIntWhenThereAreFew) {
 
 TEST(GridValues, SpaceManyIntsOverTheirScale) {
   EXPECT_THAT(numbers(grid_values(IntDomain{0, 100}, 5)), ElementsAre(0, 25, 50, 75, 100));
+  EXPECT_THAT(numbers(grid_values(IntDomain{-5, 5}, 5)), ElementsAre(-5, -3, 0, 3, 5));
   EXPECT_THAT(numbers(grid_values(IntDomain{1, 10'000, Scale::log}, 5)), ElementsAre(1, 10, 100, 1000, 10'000));
   EXPECT_THAT(numbers(grid_values(IntDomain{1, 6, Scale::log}, 5)), ElementsAre(1, 2, 4, 6));  // 1.57 and 2.45 fall together
 }
 
 TEST(GridValues, AreOfTheStep) {
   EXPECT_THAT(numbers(grid_values(IntDomain{16, 64, Scale::linear, 16}, 5)), ElementsAre(16, 32, 48, 64));
-  EXPECT_THAT(numbers(grid_values(IntDomain{10, 100, Scale::linear, 10}, 4)), ElementsAre(10, 40, 70, 100));
-  EXPECT_THAT(numbers(grid_values(FloatDomain{0.5, 1, Scale::linear, 0.25}, 5)), ElementsAre(0.5, 0.75, 1));
-  EXPECT_THAT(numbers(grid_values(FloatDomain{0, 1, Scale::linear, 0.1}, 3)), ElementsAre(0, 0.5, 1));
+  EXPECT_THAT(numbers(grid_values(FloatDomain{0.5, 1, Scale::linear, 0.25}, 2)), ElementsAre(0.5, 0.75, 1)) << "all of them";
+  EXPECT_EQ(grid_values(IntDomain{0, 99'900, Scale::linear, 100}, 5).size(), 1000u);
+  EXPECT_EQ(grid_values(FloatDomain{0, 1000, Scale::linear, 0.1}, 5).size(), 1000u) << "of 10,001";
 }
 
 TEST(GridValues, NeverRepeatAValueHoweverNarrowTheRange) {

@@ -48,6 +48,13 @@ TEST(SearchSpace, KeepsItsStepsInItsJson) {
   EXPECT_FALSE(space_of(R"({"depth": {"type": "int", "min": 2, "max": 10, "step": 1}})").to_json()["depth"].contains("step"));
 }
 
+TEST(SearchSpace, OneStepMayBeTheWholeRange) {
+  for (const auto& [min, max, step] : {std::tuple(0.1, 0.3, 0.2), std::tuple(0.7, 0.8, 0.1), std::tuple(0.01, 0.29, 0.28)}) {
+    const Json space{{"x", {{"type", "float"}, {"min", min}, {"max", max}, {"step", step}}}};
+    EXPECT_EQ(grid_values(space_of(space.dump()).parameters().front().domain, 9), (std::vector<Value>{min, max}));
+  }
+}
+
 TEST(SearchSpace, FindsAParameterByName) {
   const SearchSpace space = boosters();
   EXPECT_EQ(space.find("eta")->name, "eta");
