@@ -155,7 +155,7 @@ std::string_view advice(ExitClass exit_class) {
       return "Check that the data file is there for the worker, is readable, and has the label and columns that the job names.";
     case ExitClass::no_metric:
       return "The objective's metric was not reported at the resource that was asked for: check its name, its pattern against "
-             "the trial's log, and that the command goes on until {until_resource}.";
+             "the trial's log, and that the command goes on until {until_resource}, or `may_end_early`.";
     case ExitClass::crashed:
       return "The trial's log has its last output.";
     case ExitClass::timed_out:

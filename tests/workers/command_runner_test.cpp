@@ -454,6 +454,21 @@ TEST_F(CommandRunnerTest, OneThatEndsAtItsRungIsStartedAgainAlsoWhereItMayEndEar
   EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=1", "2: loss=2", "3: loss=3", "4: loss=4"));
 }
 
+TEST_F(CommandRunnerTest, OneThatNamesNoResourceAndPrintsOnceMoreIsStartedAgainAlsoWhereItMayEndEarly) {
+  script(R"(for i in $(seq $TUNEBAND_UNTIL_RESOURCE); do echo "{\"loss\": $i}"; done; echo '{"loss": 0}')");
+  order.trainer["may_end_early"] = true;
+  ASSERT_EQ(run().exit, "completed");
+  reporter.take_seen();
+  ASSERT_EQ(run_until(9).exit, "completed");
+  EXPECT_EQ(reporter.take_seen().back(), "9: loss=9");
+}
+
+TEST_F(CommandRunnerTest, OneThatCountsFromZeroHasNotEndedEarly) {
+  script(R"(for i in 0 1 2; do echo "{\"resource\": $i, \"loss\": $i}"; done)");
+  order.trainer["may_end_early"] = true;
+  EXPECT_THAT(run().message, HasSubstr("counts from 0"));
+}
+
 TEST_F(CommandRunnerTest, ANanObjectiveIsAValue) {
   script("echo '{\"resource\": 3, \"loss\": NaN}'");
   EXPECT_EQ(run().exit, "completed");

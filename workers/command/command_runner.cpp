@@ -184,6 +184,12 @@ SegmentResult no_metric(const AssignmentOrder& order, const CommandSpec& spec, c
   return {kExitNoMetric, message};
 }
 
+// One that does not say its resource was at its end where it was told to end: what it prints after its rung is of that.
+bool may_have_ended_early(const CommandSpec& spec, const RunningCommand& command, std::int64_t begins_at, std::int64_t until) {
+  const bool counts_from_zero = command.said_zero() && command.position() == until - 1;
+  return spec.may_end_early && command.says_resource() && command.position() > begins_at && !counts_from_zero;
+}
+
 bool speaks_of_memory(const std::string& output) {
   static const RE2 pattern(
       "MemoryError|std::bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory|OutOfMemoryError|memory exhausted");
@@ -408,7 +414,7 @@ class CommandRunner final : public TrialRunner {
     if (command.status().signal != 0 || command.status().code != 0) return failure(spec, command);
     if (order.group && order.group->rank != spec.metric_rank)
       return SegmentResult{kExitCompleted, ""};  // what counts, another rank says
-    const bool ended_early = spec.may_end_early && command.position() > begins_at;
+    const bool ended_early = may_have_ended_early(spec, command, begins_at, order.until_resource);
     if (begun == Begun::before && !ended_early) return std::nullopt;
     // Of one that never said how far it was, what it printed last is its result.
     if (!command.last_metrics() || (command.says_resource() && !ended_early)) return no_metric(order, spec, command);
