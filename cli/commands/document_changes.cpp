@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "core/text.hpp"
+
 namespace tuneband::cli {
 
 namespace {
@@ -14,6 +16,8 @@ Json nested(std::string_view path, Json value) {
 }
 
 Outcome<Json> change_of(const std::string& text) {
+  if (const std::string readable = valid_utf8(text); readable != text)
+    return bad_input("expected UTF-8, got `" + readable + "`", "--set");
   const std::size_t sign = text.find('=');
   const std::string path = text.substr(0, sign);
   const bool has_gap = path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string::npos;

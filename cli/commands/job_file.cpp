@@ -26,7 +26,7 @@ Outcome<JobFile> read_job_file(const std::string& path, const std::vector<std::s
   auto document = parse_json(file.text);
   if (!document) return bad_input(document.error().message, path, document.error().hint);
   file.document = std::move(*document);
-  if (!changes.empty()) {
+  if (!changes.empty() && file.document.is_object()) {
     const auto patch = changes_in_words(changes);
     if (!patch) return patch.error();
     file.document.merge_patch(*patch);

@@ -443,9 +443,11 @@ TEST_F(Commands, SubmitSendsTheDocumentWithWhatIsSetInIt) {
   server_.answer("POST /v1/jobs?base_dir=" + percent_encoded(directory_), test::example_created(test::example_job()).dump(), 201);
   ASSERT_TRUE(submit(session(), {.job_file = path, .changes = {"name=quick", "limits.max_trials=5", "weight=null"}}));
   EXPECT_EQ(server_.last_body(), R"({"limits":{"max_attempts":1,"max_trials":5},"name":"quick"})");
-  const auto unreadable = submit(session(), {.job_file = path, .changes = {"weight"}});
-  ASSERT_FALSE(unreadable);
-  EXPECT_EQ(unreadable.error().errors[0].path, "--set");
+  for (const char* unreadable : {"weight", "name=\xff", "\xff=1"}) {
+    const auto refused = submit(session(), {.job_file = path, .changes = {unreadable}});
+    ASSERT_FALSE(refused) << unreadable;
+    EXPECT_EQ(refused.error().errors[0].path, "--set");
+  }
 }
 
 TEST_F(Commands, TheAddressOfAJobsPageIsByItsName) {

@@ -108,7 +108,7 @@ TEST(Program, NoServerIsStatusThree) {
 }
 
 TEST(Program, WhatStandsBehindAChangeIsTheDocument) {
-  for (const char* command : {"plan", "run", "check"}) {
+  for (const char* command : {"plan", "run", "check"}) {  // submit asks for a server first
     const Ran ran = run_tuneband(std::string(command) + " --set weight=2 --set name=x /no/such/job.json");
     EXPECT_EQ(ran.output.find("tuneband: /no/such/job.json: cannot be read"), 0u) << ran.output;
   }
