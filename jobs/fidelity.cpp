@@ -76,10 +76,12 @@ std::string eta_path(const Json& document, const Json& domain) {
   return "search_space";
 }
 
-// A few trees of few columns hardly tell one configuration from another on some data, and six of 162 do as well as more; and the
-// audit of the first rungs costs more than it finds where what passes a rung begins anew (docs/search-measurements.md).
-void write_scheduler_defaults(Json& scheduler) {
-  constexpr std::int64_t kTelling = 6;  // rounds
+// A few trees of few columns hardly tell one configuration from another on some data, and six of 162 do as well as more. Of few
+// trials each is worth being looked at longer. And the audit of the first rungs costs more than it finds where what passes a rung
+// begins anew (docs/search-measurements.md).
+void write_scheduler_defaults(Json& scheduler, const Json& max_trials) {
+  constexpr std::int64_t kTelling = 6;     // rounds
+  constexpr std::int64_t kFewTrials = 60;  // which from a 27th on cost 8 trainings
   constexpr std::int64_t kShare = 9;
   constexpr std::int64_t kShareOfMany = 27;
   const Json& type = member(scheduler, "type");
@@ -87,7 +89,8 @@ void write_scheduler_defaults(Json& scheduler) {
   if (!scheduler.is_object() || type == "none" || !most.is_number_integer() || most < 1) return;
   if (!scheduler.contains("min_resource") && !scheduler.contains("rungs")) {
     const auto rounds = most.get<std::int64_t>();
-    const bool many = rounds / kShareOfMany >= kTelling;
+    const bool few_trials = max_trials.is_number_integer() && max_trials < kFewTrials;
+    const bool many = rounds / kShareOfMany >= kTelling && !few_trials;
     scheduler["min_resource"] = std::max<std::int64_t>(1, rounds / (many ? kShareOfMany : kShare));
   }
   const bool automatic = !scheduler.contains("type") || type == "auto";
@@ -106,7 +109,8 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.contains("adapt_eta")) trainer["adapt_eta"] = trainer["keep"] == "best" && adapts_eta(document);
   if (!trainer.contains("shrinkage_max"))
     trainer["shrinkage_max"] = trainer["adapt_eta"] == true ? kShrinkageMaxToFollow : kShrinkageMax;
-  if (document.contains("scheduler")) write_scheduler_defaults(document["scheduler"]);
+  if (document.contains("scheduler"))
+    write_scheduler_defaults(document["scheduler"], member(member(document, "limits"), "max_trials"));
 }
 
 void warn_of_fidelity(const Json& document, Diagnostics& diagnostics) {

@@ -125,8 +125,9 @@ TEST(TrainerDefaults, AdaptTheLearningRateWhereASamplerLearnsOfALearningRateAndT
   EXPECT_EQ(adapts(Json::object(), {{"type", "xgboost"}, {"fidelity", "prefix"}}), Json());
 }
 
-Json scheduler_of(Json scheduler, const char* fidelity = "shrinkage") {
+Json scheduler_of(Json scheduler, const char* fidelity = "shrinkage", const Json& limits = nullptr) {
   Json document = job_of({{"eta", kEta}}, {}, {{"type", "xgboost"}, {"fidelity", fidelity}});
+  if (limits.is_object()) document["limits"] = limits;
   document["scheduler"] = std::move(scheduler);
   write_trainer_defaults(document);
   return document["scheduler"];
@@ -151,6 +152,17 @@ TEST(TrainerDefaults, GiveShrinkageALadderFromTheNinthPartOnOrThe27thOfManyRound
     EXPECT_EQ(scheduler_of(with(said)), with(said));
   }
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 81})"), "prefix"), with(R"({"max_resource": 81})"));
+}
+
+TEST(TrainerDefaults, GiveFewTrialsALadderFromTheNinthPartOnHoweverManyRounds) {
+  const auto least = [](const Json& limits) {
+    return scheduler_of({{"max_resource", 243}}, "shrinkage", limits)["min_resource"].get<int>();
+  };
+  EXPECT_EQ(least({{"max_trials", 30}}), 27);
+  EXPECT_EQ(least({{"max_trials", 59}}), 27);
+  EXPECT_EQ(least({{"max_trials", 60}}), 9);
+  EXPECT_EQ(least({{"max_runtime_seconds", 60}}), 9);
+  EXPECT_EQ(least({{"max_trials", "30"}}), 9) << "which is refused elsewhere";
 }
 
 std::vector<std::string> warnings_of(Json document) {

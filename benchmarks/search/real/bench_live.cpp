@@ -307,7 +307,8 @@ int main(int argument_count, char** argument_values) {
                  "scheduler/sampler, each with fields if need be, and @fidelity if not the default");
   app.add_option("--budgets", arguments.budgets, "In units of max_resource");
   app.add_option("--rounds", arguments.rounds, "Of a full training; the scale stays that of 81")->check(CLI::Range(1, 10'000));
-  app.add_option("--trials", arguments.trials, "Trials of a job, which then ends by itself; what it spent is said on standard error")
+  app.add_option("--trials", arguments.trials,
+                 "Trials of a job, which then ends by itself; what it spent is said on standard error")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--workers", arguments.workers, "Workers of each search, in simulated time");
   app.add_option("--seeds", arguments.seeds, "Runs of each");
