@@ -515,13 +515,21 @@ void warn_of_other_trials(const JobSpec& spec, Diagnostics& diagnostics) {
   }
 }
 
+void warn_of_a_small_space(const JobSpec& spec, Diagnostics& diagnostics) {
+  const double count = spec.search_space.configurations_at_most();
+  if (count == 1) {
+    diagnostics.warning("search_space", "every parameter is fixed: all trials are the same");
+  } else if (spec.limits.max_trials && spec.sampler.type != SamplerType::grid && count < *spec.limits.max_trials) {
+    diagnostics.warning("limits.max_trials",
+                        "is " + std::to_string(*spec.limits.max_trials) + ", and the search space has no more than " +
+                            format_number(count) + " configurations: some are tried again",
+                        "lower it, or take the sampler `grid`, which tries each once");
+  }
+}
+
 void warn_of_oddities(const JobSpec& spec, Diagnostics& diagnostics) {
   warn_of_other_trials(spec, diagnostics);
-  const auto& parameters = spec.search_space.parameters();
-  if (std::all_of(parameters.begin(), parameters.end(),
-                  [](const Parameter& one) { return std::holds_alternative<FixedDomain>(one.domain); })) {
-    diagnostics.warning("search_space", "every parameter is fixed: all trials are the same");
-  }
+  warn_of_a_small_space(spec, diagnostics);
   if (spec.scheduler.type != SchedulerType::none && ladder(spec.scheduler).size() == 1) {
     diagnostics.warning("scheduler.max_resource", "there is one rung only: no trial is stopped early",
                         "raise max_resource to eta * min_resource or more");

@@ -173,6 +173,15 @@ struct OnStep {
   bool operator()(const FixedDomain&) const { return true; }
 };
 
+struct CountOfValues {
+  double operator()(const FloatDomain& domain) const {
+    return domain.step == 0 ? std::numeric_limits<double>::infinity() : Steps(domain).count() + 1;
+  }
+  double operator()(const IntDomain& domain) const { return Steps(domain).count() + 1; }
+  double operator()(const CategoricalDomain& domain) const { return static_cast<double>(domain.values.size()); }
+  double operator()(const FixedDomain&) const { return 1; }
+};
+
 struct Describe {
   std::string operator()(const FloatDomain& domain) const {
     const std::string by = domain.step == 0 ? "" : " by " + format_number(domain.step);
@@ -220,6 +229,8 @@ double as_written(double sum, double largest) {
       kDigits - 1 - static_cast<int>(std::floor(std::log10(std::max(largest, std::numeric_limits<double>::min()))));
   return parse_number(fmt::format("{:.{}f}", sum, std::max(decimals, 0))).value_or(sum) + 0.0;  // no -0
 }
+
+double count_of_values(const Domain& domain) { return std::visit(CountOfValues{}, domain); }
 
 std::string describe(const Domain& domain) { return std::visit(Describe{}, domain); }
 

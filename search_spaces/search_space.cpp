@@ -144,6 +144,12 @@ const Parameter* SearchSpace::find(const std::string& name) const {
   return found == parameters_.end() ? nullptr : &*found;
 }
 
+double SearchSpace::configurations_at_most() const {
+  double count = 1;
+  for (const Parameter& parameter : parameters_) count *= count_of_values(parameter.domain);
+  return count;
+}
+
 bool SearchSpace::active(const Parameter& parameter, const Configuration& configuration) const {
   if (!parameter.condition) return true;
   const auto parent = configuration.find(parameter.condition->parent);

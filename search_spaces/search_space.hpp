@@ -74,6 +74,8 @@ bool spans(const Domain& domain, const Value& value);
 double nearest_in(const FloatDomain& domain, double value);
 // A sum of steps as a person would write it, 0.3 for 0.1 + 2 * 0.1: to the decimals that 15 digits of `largest` have.
 double as_written(double sum, double largest);
+// How many; infinity of a float without a step.
+double count_of_values(const Domain& domain);
 std::string describe(const Domain& domain);  // "float 0.01..0.3 (log)", "int 16..64 by 16"
 
 // What a grid tries of it: `points` (2 or more) values over a float's scale, both ends included; all of an int's values when
@@ -102,6 +104,8 @@ class SearchSpace {
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const Parameter* find(const std::string& name) const;
+  // No more configurations than these: with conditions fewer.
+  double configurations_at_most() const;
   // Without a condition, and of a new name.
   void add(Parameter parameter);
   // Of a parameter that it has, on whose values no condition rests.

@@ -207,6 +207,30 @@ TEST(JobSpec, WarnsOfWhatIsOddButPossible) {
   EXPECT_EQ(diagnostics.warnings()[1].path, "scheduler.max_resource");
 }
 
+TEST(JobSpec, WarnsOfMoreTrialsThanTheSearchSpaceHasConfigurations) {
+  const auto warnings = [](const char* sampler, int max_trials) {
+    Diagnostics diagnostics;
+    parse_document(document_of({{"spec",
+                                 {{"name", "small"},
+                                  {"objective", {{"metric", "auc"}, {"goal", "maximize"}}},
+                                  {"search_space", {{"a", {{"type", "int"}, {"min", 16}, {"max", 64}, {"step", 16}}}}},
+                                  {"trainer", Json::object()},
+                                  {"sampler", {{"type", sampler}}},
+                                  {"scheduler", {{"max_resource", 27}}},
+                                  {"limits", {{"max_trials", max_trials}}}}}}),
+                   diagnostics);
+    EXPECT_TRUE(diagnostics.ok());
+    std::vector<std::string> texts;
+    for (const Error& warning : diagnostics.warnings()) texts.push_back(warning.path + ": " + warning.message);
+    return texts;
+  };
+  EXPECT_THAT(warnings("random", 4), IsEmpty());
+  EXPECT_THAT(
+      warnings("random", 5),
+      ElementsAre("limits.max_trials: is 5, and the search space has no more than 4 configurations: some are tried again"));
+  EXPECT_THAT(warnings("grid", 5), IsEmpty());
+}
+
 TEST(JobSpec, WarnsOfARuleThatComparesWithATrialThatWillNotBe) {
   const auto warnings = [](int other, int max_trials) {
     Diagnostics diagnostics;

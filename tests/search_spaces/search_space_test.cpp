@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "spaces.hpp"
 
 namespace tuneband {
@@ -53,6 +55,15 @@ TEST(SearchSpace, OneStepMayBeTheWholeRange) {
     const Json space{{"x", {{"type", "float"}, {"min", min}, {"max", max}, {"step", step}}}};
     EXPECT_EQ(grid_values(space_of(space.dump()).parameters().front().domain, 9), (std::vector<Value>{min, max}));
   }
+}
+
+TEST(SearchSpace, CountsItsConfigurationsWhereTheyCanBeCounted) {
+  EXPECT_EQ(space_of(R"({"a": {"type": "int", "min": -1, "max": 1}, "b": {"type": "categorical", "values": [1, 2]}, "c": 7,
+                         "d": {"type": "int", "min": 16, "max": 64, "step": 16},
+                         "e": {"type": "float", "min": 0.1, "max": 0.7, "step": 0.1}})")
+                .configurations_at_most(),
+            3 * 2 * 4 * 7);
+  EXPECT_TRUE(std::isinf(boosters().configurations_at_most()));
 }
 
 TEST(SearchSpace, FindsAParameterByName) {
