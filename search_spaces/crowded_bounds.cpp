@@ -13,14 +13,11 @@ struct Ends {
 };
 
 std::optional<Ends> ends_of(const Domain& domain) {
-  constexpr std::int64_t kValuesMin = 5;
-  if (const auto* number = std::get_if<FloatDomain>(&domain)) {
-    if (number->step > 0 && std::round((number->max - number->min) / number->step) < kValuesMin - 1) return std::nullopt;
-    return Ends{number->min, number->max};
-  }
+  constexpr double kValuesMin = 5;
+  if (count_of_values(domain) < kValuesMin) return std::nullopt;
+  if (const auto* number = std::get_if<FloatDomain>(&domain)) return Ends{number->min, number->max};
   const auto* whole = std::get_if<IntDomain>(&domain);
-  if (whole == nullptr || whole->max - whole->min < (kValuesMin - 1) * whole->step) return std::nullopt;
-  return Ends{whole->min, whole->max};
+  return whole == nullptr ? std::nullopt : std::optional(Ends{whole->min, whole->max});
 }
 
 bool is_number(const Value& value, std::int64_t number) {

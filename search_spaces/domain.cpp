@@ -144,11 +144,6 @@ double tolerance_of(const FloatDomain& domain) {
                   kUnitsInTheLastPlace * std::numeric_limits<double>::epsilon() * largest_of(domain));
 }
 
-// Is `value` min and so many steps, as far as it can be written?
-bool on_step(const FloatDomain& domain, double value) {
-  return domain.step == 0 || std::abs(value - nearest_in(domain, value)) <= tolerance_of(domain);
-}
-
 struct Spans {
   const Value& value;
   bool operator()(const FloatDomain& domain) const {
@@ -165,9 +160,13 @@ struct Spans {
   bool operator()(const FixedDomain& domain) const { return same(domain.value, value); }
 };
 
+// Of what a domain spans: is it min and so many steps, as far as it can be written?
 struct OnStep {
   const Value& value;
-  bool operator()(const FloatDomain& domain) const { return on_step(domain, *number_of(value)); }
+  bool operator()(const FloatDomain& domain) const {
+    const double number = *number_of(value);
+    return std::abs(number - nearest_in(domain, number)) <= tolerance_of(domain);
+  }
   bool operator()(const IntDomain& domain) const { return (std::get<std::int64_t>(value) - domain.min) % domain.step == 0; }
   bool operator()(const CategoricalDomain&) const { return true; }
   bool operator()(const FixedDomain&) const { return true; }

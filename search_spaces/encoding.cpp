@@ -15,16 +15,19 @@ bool among_values(const std::vector<Value>& values, const Value& value) {
   return std::any_of(values.begin(), values.end(), [&](const Value& one) { return same(one, value); });
 }
 
-// On a log scale the greatest value has the least share.
+// On a log scale the greatest value has the least share. 0 of a float without a step.
+template <class Number>
+double last_step(const Number& domain) {
+  return unit_of(domain, Value(domain.max)) - unit_of(domain, Value(domain.max - domain.step));
+}
+
 double step_of(const Domain& domain) {
   if (const auto* categories = std::get_if<CategoricalDomain>(&domain)) {
     return categories->ordered ? 1 / static_cast<double>(categories->values.size()) : 0;
   }
-  if (const auto* integer = std::get_if<IntDomain>(&domain))
-    return unit_of(domain, Value(integer->max)) - unit_of(domain, Value(integer->max - integer->step));
+  if (const auto* integer = std::get_if<IntDomain>(&domain)) return last_step(*integer);
   const auto* real = std::get_if<FloatDomain>(&domain);
-  if (real == nullptr || real->step == 0) return 0;
-  return unit_of(domain, Value(real->max)) - unit_of(domain, Value(real->max - real->step));
+  return real == nullptr ? 0 : last_step(*real);
 }
 
 double reflected(double x) {
