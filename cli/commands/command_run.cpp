@@ -7,7 +7,6 @@
 
 #include "cli/client/embedded_server.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/commands/job_file.hpp"
 #include "cli/commands/watch.hpp"
 #include "cli/format.hpp"
 #include "cli/terminal/job_report.hpp"
@@ -82,8 +81,8 @@ Outcome<void> let_webhooks_be_told(Session session, const std::string& job, cons
   }
 }
 
-Finished run_on(Session session, const RunOptions& options, const Interrupts& interrupts) {
-  const auto answer = submit_file(session, options.job_file, options.changes);
+Finished run_on(Session session, const JobFile& file, const RunOptions& options, const Interrupts& interrupts) {
+  const auto answer = submit_file(session, file);
   if (!answer) return answer.error();
   const JobInfo job = job_from_json(answer->body["job"]);
   if (!session.console.json()) session.console.note("to look at it: " + dashboard_address(session.api.url(), job.name));
@@ -139,7 +138,7 @@ Finished run_job(Console& console, const RunOptions& options) {
   auto api = ApiClient::create((*server)->url());
   if (!api) return api.error();
 
-  auto finished = run_on({*api, console}, options, interrupts);
+  auto finished = run_on({*api, console}, *file, options, interrupts);
   const bool refused = !finished && finished.error().exit_status == kExitBadInput;
   if (!finished && finished.error().exit_status == kExitUnreachable) {
     return Failure{{{ErrorCode::unavailable, "the private server went away", "", "see " + (*server)->log_file()}},

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "cli/commands/commands.hpp"
-#include "cli/commands/job_file.hpp"
 #include "cli/commands/job_like.hpp"
 #include "cli/commands/watch.hpp"
 #include "cli/format.hpp"
@@ -54,12 +53,17 @@ Finished wait_for(Session session, const JobInfo& job) {
   return exit_status_of(*ended);
 }
 
+Outcome<Answer> submit_as_asked(Session session, const SubmitOptions& options) {
+  if (!options.like.empty()) return submit_like(session, options);
+  const auto file = read_job_file(options.job_file, options.changes);
+  if (!file) return file.error();
+  return submit_file(session, *file);
+}
+
 }  // namespace
 
-Outcome<Answer> submit_file(Session session, const std::string& job_file, const std::vector<std::string>& changes) {
-  const auto file = read_job_file(job_file, changes);
-  if (!file) return file.error();
-  return submit_document(session, "/v1/jobs?base_dir=" + percent_encoded(file->base_dir), file->text);
+Outcome<Answer> submit_file(Session session, const JobFile& file) {
+  return submit_document(session, "/v1/jobs?base_dir=" + percent_encoded(file.base_dir), file.text);
 }
 
 Outcome<Answer> submit_document(Session session, const std::string& target, std::string_view document) {
@@ -74,8 +78,7 @@ Outcome<Answer> submit_document(Session session, const std::string& target, std:
 }
 
 Finished submit(Session session, const SubmitOptions& options) {
-  const auto answer =
-      options.like.empty() ? submit_file(session, options.job_file, options.changes) : submit_like(session, options);
+  const auto answer = submit_as_asked(session, options);
   if (!answer) return answer.error();
   const JobInfo job = job_from_json(answer->body["job"]);
   if (!session.console.json()) {

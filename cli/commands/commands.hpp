@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/client/api_client.hpp"
+#include "cli/commands/job_file.hpp"
 #include "cli/terminal/console.hpp"
 #include "debugger/step_max.hpp"
 
@@ -182,7 +183,7 @@ struct BackupOptions {
 Finished back_up(const BackupOptions& options);
 
 // POST /v1/jobs; prints the warnings. Gives the server's whole answer, whose body has a job.
-Outcome<Answer> submit_file(Session session, const std::string& job_file, const std::vector<std::string>& changes);
+Outcome<Answer> submit_file(Session session, const JobFile& file);
 Outcome<Answer> submit_document(Session session, const std::string& target, std::string_view document);
 
 }  // namespace tuneband::cli
