@@ -71,6 +71,15 @@ JobSpec parse_document(const std::string& text, Diagnostics& diagnostics) {
   return {};
 }
 
+std::vector<std::string> warnings_of(const std::string& document) {
+  Diagnostics diagnostics;
+  parse_document(document, diagnostics);
+  EXPECT_TRUE(diagnostics.ok());
+  std::vector<std::string> texts;
+  for (const Error& warning : diagnostics.warnings()) texts.push_back(warning.path + ": " + warning.message);
+  return texts;
+}
+
 class Spec : public testing::TestWithParam<SpecCase> {};
 INSTANTIATE_TEST_SUITE_P(, Spec, testing::ValuesIn(all_cases()), case_name);
 
@@ -209,20 +218,14 @@ TEST(JobSpec, WarnsOfWhatIsOddButPossible) {
 
 TEST(JobSpec, WarnsOfMoreTrialsThanTheSearchSpaceHasConfigurations) {
   const auto warnings = [](const char* sampler, int max_trials) {
-    Diagnostics diagnostics;
-    parse_document(document_of({{"spec",
-                                 {{"name", "small"},
-                                  {"objective", {{"metric", "auc"}, {"goal", "maximize"}}},
-                                  {"search_space", {{"a", {{"type", "int"}, {"min", 16}, {"max", 64}, {"step", 16}}}}},
-                                  {"trainer", Json::object()},
-                                  {"sampler", {{"type", sampler}}},
-                                  {"scheduler", {{"max_resource", 27}}},
-                                  {"limits", {{"max_trials", max_trials}}}}}}),
-                   diagnostics);
-    EXPECT_TRUE(diagnostics.ok());
-    std::vector<std::string> texts;
-    for (const Error& warning : diagnostics.warnings()) texts.push_back(warning.path + ": " + warning.message);
-    return texts;
+    return warnings_of(document_of({{"spec",
+                                     {{"name", "small"},
+                                      {"objective", {{"metric", "auc"}, {"goal", "maximize"}}},
+                                      {"search_space", {{"a", {{"type", "int"}, {"min", 16}, {"max", 64}, {"step", 16}}}}},
+                                      {"trainer", Json::object()},
+                                      {"sampler", {{"type", sampler}}},
+                                      {"scheduler", {{"max_resource", 27}}},
+                                      {"limits", {{"max_trials", max_trials}}}}}}));
   };
   EXPECT_THAT(warnings("random", 4), IsEmpty());
   EXPECT_THAT(
@@ -233,23 +236,17 @@ TEST(JobSpec, WarnsOfMoreTrialsThanTheSearchSpaceHasConfigurations) {
 
 TEST(JobSpec, WarnsOfARuleThatComparesWithATrialThatWillNotBe) {
   const auto warnings = [](int other, int max_trials) {
-    Diagnostics diagnostics;
     const Json rules{{{"rule", "exploding_tensor"}},
                      {{"rule", "similar_across_runs"}, {"parameters", {{"other_trial", other}}}},
                      {{"rule", "bound"}, {"reduction", "mean"}, {"above", 1}, {"other_trial", other}}};
-    parse_document(document_of({{"spec",
-                                 {{"name", "pairs"},
-                                  {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
-                                  {"search_space", {{"a", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
-                                  {"trainer", {{"type", "command"}}},
-                                  {"scheduler", {{"type", "none"}, {"max_resource", 2}}},
-                                  {"limits", {{"max_trials", max_trials}}},
-                                  {"debug", {{"rules", rules}}}}}}),
-                   diagnostics);
-    EXPECT_TRUE(diagnostics.ok());
-    std::vector<std::string> texts;
-    for (const Error& warning : diagnostics.warnings()) texts.push_back(warning.path + ": " + warning.message);
-    return texts;
+    return warnings_of(document_of({{"spec",
+                                     {{"name", "pairs"},
+                                      {"objective", {{"metric", "loss"}, {"goal", "minimize"}}},
+                                      {"search_space", {{"a", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
+                                      {"trainer", {{"type", "command"}}},
+                                      {"scheduler", {{"type", "none"}, {"max_resource", 2}}},
+                                      {"limits", {{"max_trials", max_trials}}},
+                                      {"debug", {{"rules", rules}}}}}}));
   };
   EXPECT_THAT(warnings(3, 4), IsEmpty());
   EXPECT_THAT(warnings(0, 2), IsEmpty());
