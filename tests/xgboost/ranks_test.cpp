@@ -209,6 +209,22 @@ TEST_F(XgboostGroups, ManyTrialsShareOneWarmSession) {
   }
 }
 
+// Only the first stores that model: what XGBoost draws together while it is made is drawn by all.
+TEST_F(XgboostGroups, TrialsWhoseBestRoundIsKeptShareOneWarmSession) {
+  for (const char* method : {"approx", "hist"}) {
+    Json document = trainer();
+    document["keep"] = "best";
+    document["parameters"]["tree_method"] = method;
+    GroupUnderTest group(tracker_, 2);
+    for (const double eta : {0.9, 0.3, 0.1}) {
+      TrialUnderTest trial(document, {{"eta", eta}});
+      const auto outcomes = train(group, trial, 0, 6);
+      EXPECT_TRUE(outcomes[0].result.kept) << method;
+      EXPECT_NE(trial.model(), "");
+    }
+  }
+}
+
 TEST_F(XgboostGroups, TwoGroupsTrainAtOnceWithOneTracker) {
   const Json document = trainer();
   GroupUnderTest three(tracker_, 3);

@@ -339,17 +339,21 @@ class XgboostTraining::Segment {
     return std::nullopt;
   }
 
-  // What model.ubj is to be: the best round of this training, as long as no lower rung had a better one.
-  std::optional<SegmentResult> keep_best() {
-    if (!training_.best_ || !betters_lower_rungs()) return std::nullopt;
+  // What model.ubj is to be: the best round of this training; empty when a lower rung had a better one, or it is not kept. All
+  // ranks make it: XGBoost makes updaters with it, and those of `approx` draw their seed together.
+  Result<std::string> best_model() {
+    if (!training_.best_ || !betters_lower_rungs()) return std::string();
     const double value = *find_metric(training_.best_->metrics, order_.objective_metric);
     const auto rounds = static_cast<int>(training_.best_->resource);
     // As other programs know them: best_iteration counts from 0.
-    auto model = training_.booster_.save_first(
+    return training_.booster_.save_first(
         rounds, {{kBestAttribute, ""}, {"best_iteration", std::to_string(rounds - 1)}, {"best_score", format_number(value)}});
-    if (!model) return failed_segment(kExitCrashed, model.error());
-    const auto stored = store_kept_model(place(), training_.best_->resource, *model, flush());
-    return stored ? std::nullopt : std::optional(failed_segment(kExitCrashed, stored.error()));
+  }
+
+  std::optional<SegmentResult> keep(const Result<std::string>& best) {
+    if (best && best->empty()) return std::nullopt;
+    const auto kept = best ? store_kept_model(place(), training_.best_->resource, *best, flush()) : Result<void>(best.error());
+    return kept ? std::nullopt : std::optional(failed_segment(kExitCrashed, kept.error()));
   }
 
   Checkpoint place() const { return {order_.trial_dir, order_.epoch, training_.resource_, reporter_.checkpoint_taken()}; }
@@ -408,7 +412,7 @@ class XgboostTraining::Segment {
     }
     // Before the checkpoint, which is the word that the segment is done.
     if (communicator_.alone()) {
-      if (auto fault = keep_best()) return *fault;
+      if (auto fault = keep(best_model())) return *fault;
     }
     if (auto fault = communicator_.alone() ? store() : finish_together()) return *fault;
     log_.note(std::string(exit) + " at round " + std::to_string(training_.resource_) +
@@ -427,8 +431,9 @@ class XgboostTraining::Segment {
     if (!seen) return group_broke(communicator_, seen.error());
     if ((*seen)[0] != ~(*seen)[1]) return SegmentResult{kExitCrashed, "the ranks have come to different models"};
     log_.note("the model of all ranks has the fingerprint " + std::to_string(fingerprint));
+    const auto best = best_model();
     if (!communicator_.first()) return std::nullopt;
-    if (auto unkept = keep_best()) return unkept;
+    if (auto unkept = keep(best)) return unkept;
     return store(*model);
   }
 
