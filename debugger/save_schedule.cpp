@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "debugger/step_max.hpp"
+#include "debugger/step.hpp"
 
 namespace tuneband::debugger {
 
@@ -17,11 +17,10 @@ std::vector<std::int64_t> read_steps(const Json& json, const std::string& path, 
     return steps;
   }
   for (std::size_t i = 0; i < json.size(); ++i) {
-    const bool whole = json[i].is_number_unsigned() && json[i].get<std::uint64_t>() <= static_cast<std::uint64_t>(kStepMax);
-    if (!whole) {
-      diagnostics.error(join_path(path, i), "expected a step from 0, got " + excerpt(json[i]));
+    if (const auto step = step_from_json(json[i])) {
+      steps.push_back(*step);
     } else {
-      steps.push_back(json[i].get<std::int64_t>());
+      diagnostics.error(join_path(path, i), "expected a step from 0, got " + excerpt(json[i]));
     }
   }
   std::sort(steps.begin(), steps.end());

@@ -16,6 +16,7 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "debugger/step.hpp"
 #include "os/child_process.hpp"
 #include "os/process_table.hpp"
 #include "workers/command/orphan_reaper.hpp"
@@ -204,8 +205,11 @@ void RuleProcess::read_line(const std::string& line) {
   finding.rule = rule_.name;
   finding.tensor = text("tensor");
   finding.mode = debugger::mode_of(finding.tensor, debugger::mode_from(text("mode")).value_or(debugger::Mode::none));
-  const auto step = json->find("step");
-  if (step != json->end() && step->is_number_integer()) finding.step = step->get<std::int64_t>();
+  if (const auto told = json->find("step"); told != json->end() && !told->is_null()) {
+    const auto step = debugger::step_from_json(*told);
+    if (!step) return end("answered a step that no training has: " + excerpt(*told));
+    finding.step = *step;
+  }
   finding.value = number("value");
   finding.threshold = number("threshold");
   finding.message = text("message");

@@ -10,7 +10,7 @@
 #include "cli/client/api_client.hpp"
 #include "cli/commands/job_file.hpp"
 #include "cli/terminal/console.hpp"
-#include "debugger/step_max.hpp"
+#include "debugger/step.hpp"
 
 namespace tuneband::cli {
 

@@ -1,7 +1,7 @@
 #include <limits>
 
 #include "core/text.hpp"
-#include "debugger/step_max.hpp"
+#include "debugger/step.hpp"
 #include "server/api/api.hpp"
 #include "server/api/tensor_pages.hpp"
 #include "server/monotonic_clock.hpp"

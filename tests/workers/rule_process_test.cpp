@@ -137,6 +137,13 @@ TEST_F(RuleProcessTest, OneThatIsNotThereOrCrashesOrAnswersNonsenseIsSaidAndOver
     EXPECT_EQ(echoing.take_fault(), "answered what is no finding: " + std::string(answer));
   }
 
+  for (const char* step : {"-1", "1e30", "99999999999999999999", "2.5", "\"2\""}) {
+    RuleProcess odd = shell("echo '{\"step\": " + std::string(step) + ", \"message\": \"odd\"}'; cat > /dev/null");
+    odd.finish(kPatienceMs);
+    EXPECT_FALSE(odd.take_finding()) << step;
+    EXPECT_THAT(odd.take_fault(), HasSubstr("answered a step that no training has: ")) << step;
+  }
+
   RuleProcess talker = shell("head -c 100000 /dev/zero | tr '\\0' x; cat > /dev/null");
   talker.finish(kPatienceMs);
   EXPECT_THAT(talker.take_fault(), HasSubstr("answered more than"));

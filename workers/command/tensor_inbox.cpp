@@ -15,7 +15,7 @@
 #include "core/decimal.hpp"
 #include "core/text.hpp"
 #include "debugger/files/array_formats.hpp"
-#include "debugger/step_max.hpp"
+#include "debugger/step.hpp"
 #include "os/unique_fd.hpp"
 
 namespace tuneband::workers {
@@ -167,11 +167,9 @@ void TensorInbox::read_line(std::string_view line) {
   const auto json = parse_json(with_named_numbers(line), {.values_max = 2 * kTensorsPerLineMax});
   if (!json) return refuse("a line", json.error().message);
   if (!json->is_object() || !json->contains("step") || !json->contains("tensors")) return;
-  const Json& step = (*json)["step"];
+  const auto step = debugger::step_from_json((*json)["step"]);
   const Json& tensors = (*json)["tensors"];
-  const bool fits = step.is_number_unsigned() && step.get<std::uint64_t>() <= static_cast<std::uint64_t>(debugger::kStepMax) &&
-                    tensors.is_object();
-  if (!fits) return refuse("a line", "expected a step from 0, and an object of tensors");
+  if (!step || !tensors.is_object()) return refuse("a line", "expected a step from 0, and an object of tensors");
   const auto word = json->find("mode");
   const bool told = word != json->end() && !word->is_null();
   const auto mode = !told               ? debugger::Mode::none
@@ -185,7 +183,7 @@ void TensorInbox::read_line(std::string_view line) {
       continue;
     }
     // A name without a collection is a metric.
-    put(step.get<std::int64_t>(), {name.find('/') == std::string::npos ? "metrics/" + name : name, *number, "", *mode});
+    put(*step, {name.find('/') == std::string::npos ? "metrics/" + name : name, *number, "", *mode});
   }
 }
 
