@@ -257,13 +257,18 @@ bool Engine::leaves_something_over() {
   return true;
 }
 
-// A commit that comes meanwhile waits for one bit at most.
+// What is under way finds what has come to it: it is cleared after the last look, on the thread that commits.
 void Engine::tidy_on_writer() {
-  if (!world_.tidy) return;
+  if (world_.tidy && !tidying_.exchange(true)) tidy_a_bit();
+}
+
+// A commit that comes meanwhile waits for one bit at most.
+void Engine::tidy_a_bit() {
   boost::asio::post(writer_, [this] {
     if (ending_) return;
     try {
-      if (world_.tidy()) tidy_on_writer();
+      if (world_.tidy()) return tidy_a_bit();
+      tidying_ = false;
     } catch (const std::exception& failure) {
       failed_on_writer(failure.what());
     }

@@ -167,6 +167,7 @@ class Engine {
   void committed(double seconds);
   bool leaves_something_over();
   void tidy_on_writer();
+  void tidy_a_bit();
   // Around the core, between commits; `done` gets what `write` gives. Errors: as of submit().
   Result<void> write_beside(std::function<bool()> write, std::function<void(bool)> done);
   void look_at_data_on_writer();
@@ -194,7 +195,8 @@ class Engine {
   std::vector<Stepped> batch_;       // stepped, not yet delivered
   std::vector<Write> batch_writes_;  // of batch_; while a commit is under way the writer thread reads it and nobody writes it
   std::size_t events_since_tidy_ = 0;
-  bool batch_scheduled_ = false;  // a batch is posted or under way
+  std::atomic<bool> tidying_ = false;  // the writer has a bit of it to do; set by the loop, cleared by the writer
+  bool batch_scheduled_ = false;       // a batch is posted or under way
   bool jobs_refused_ = false;
   bool stopping_ = false;
   std::optional<std::string> lost_;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <semaphore>
 #include <thread>
 
 #include "core/random.hpp"
@@ -233,6 +234,40 @@ TEST_F(EngineTest, WhatDeletionsLeaveGoesBitByBitAfterARestartAndAfterEachDeleti
   job("second");  // its commit comes in between
   wait_for(2 * kBits);
   EXPECT_EQ(engine_->stats().commits, engine_->stats().commits_within.back()) << "none took longer than the longest bucket";
+}
+
+TEST_F(EngineTest, ACommitWaitsForOneBitHoweverManyDeletionsHaveLeftSome) {
+  std::counting_semaphore<> permits(0);
+  std::atomic<bool> more = true;
+  EngineWorld tidied = world();
+  tidied.tidy = [&] {
+    permits.acquire();
+    return more.load();
+  };
+  engine_ = std::make_unique<Engine>(loop_, EngineOptions{}, tidied);
+  engine_->restore(store_.load(), {});
+  int deleted = 0;
+  for (const char* name : {"first", "second", "third"}) {
+    ASSERT_TRUE(engine_->submit(submission(name), [&](std::span<const Notice> notices) {
+      const JobId id = *std::get<JobReply>(notices.back()).job;
+      EXPECT_TRUE(engine_->submit(JobStopRequested{id}));
+      EXPECT_TRUE(engine_->submit(JobDeleteRequested{id}, [&](std::span<const Notice>) { ++deleted; }));
+    }));
+  }
+  ASSERT_TRUE(loop_until(loop_, [&] {
+    permits.release();
+    return deleted == 3;
+  }));
+  while (permits.try_acquire()) {
+  }
+  bool told = false;
+  ASSERT_TRUE(engine_->submit(submission("last"), [&](std::span<const Notice>) { told = true; }));
+  settle();
+  permits.release();
+  EXPECT_TRUE(loop_until(loop_, [&] { return told; })) << "its commit stands behind the bit that is under way";
+  more = false;
+  permits.release(100);
+  engine_.reset();
 }
 
 TEST_F(EngineTest, EventsThatArriveDuringACommitShareTheNextOne) {
