@@ -25,7 +25,7 @@ std::string counted(int number, std::string_view one, std::string_view many) {
 }
 
 // One sentence of what keeps it from going on; "": nothing does. Trials that wait at a rung while others run keep nothing.
-std::string waits_for(const JobRow& row, const Standing& standing) {
+std::string waits_for(const JobRow& row, const JobStanding& standing) {
   if (ended(row.state)) return "";
   for (const auto& [reason, trials] : standing.waiting) {
     if (reason == "rung not full" || reason == "not among the best yet") continue;
@@ -73,14 +73,14 @@ Result<std::vector<JobId>> Reader::running_jobs(const JobsQuery& query) {
   return ids;
 }
 
-Result<views::Cards> Reader::cards(const JobsQuery& query, const std::map<JobId, Standing>& standing) {
+Result<views::Cards> Reader::cards(const JobsQuery& query, const std::map<JobId, JobStanding>& standing) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<JobsPage> page = jobs_page(query);
   if (!page) return page.error();
   views::Cards cards{{}, page->next, connection_.integer("SELECT coalesce(max(id), 0) FROM events")};
   for (const JobRow& row : page->rows) {
     const auto found = standing.find(row.id);
-    const Standing its = found == standing.end() ? Standing{} : found->second;
+    const JobStanding its = found == standing.end() ? JobStanding{} : found->second;
     const auto parsed = cached_job(row.id);
     const bool maximize = parsed && parsed->spec.objective.goal == Goal::maximize;
     cards.jobs.push_back({view_of(row, its), waits_for(row, its), progress_of(row, parsed.get()), sparkline(row, maximize)});

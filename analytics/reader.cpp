@@ -294,7 +294,7 @@ views::Job Reader::view_of(const JobRow& row) {
   return job;
 }
 
-views::StandingJob Reader::view_of(const JobRow& row, Standing standing) {
+views::StandingJob Reader::view_of(const JobRow& row, JobStanding standing) {
   return {view_of(row), std::move(standing.waiting), standing.queue_position};
 }
 
@@ -372,7 +372,7 @@ Result<views::Job> Reader::job(JobId job) {
   return view_of(*row);
 }
 
-Result<views::JobDetail> Reader::job_detail(JobId job, Standing standing) {
+Result<views::JobDetail> Reader::job_detail(JobId job, JobStanding standing) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<JobRow> row = find_row(job);
   if (!row) return row.error();

@@ -51,7 +51,7 @@ struct JobsQuery {
 };
 
 // What the scheduler says of a job that runs.
-struct Standing {
+struct JobStanding {
   views::Waiting waiting;
   std::optional<int> queue_position;
 };
@@ -136,14 +136,14 @@ class Reader {
   Result<views::Jobs> jobs(const JobsQuery& query);
 
   // The same jobs with what a list of them shows. `standing` of those among them that run.
-  Result<views::Cards> cards(const JobsQuery& query, const std::map<JobId, Standing>& standing);
+  Result<views::Cards> cards(const JobsQuery& query, const std::map<JobId, JobStanding>& standing);
   Result<std::vector<JobId>> running_jobs(const JobsQuery& query);
 
   // Errors: not_found.
   Result<views::Note> note(JobId job, std::optional<int> trial);
 
   Result<views::Job> job(JobId job);
-  Result<views::JobDetail> job_detail(JobId job, Standing standing);
+  Result<views::JobDetail> job_detail(JobId job, JobStanding standing);
 
   // What a sampler would know of the job: its trials and their results in the order in which they came.
   Result<History> history(JobId job);
@@ -169,7 +169,7 @@ class Reader {
   // What `describe` shows, of one moment. Its size does not grow with the job's trials. `model_path` names the file of a trial's
   // model, where there is one; `tensors`: nothing: none were saved.
   using ModelPath = std::function<std::optional<std::string>(TrialId)>;
-  Result<views::Summary> summary(JobId job, Standing standing, const ModelPath& model_path, Timestamp now,
+  Result<views::Summary> summary(JobId job, JobStanding standing, const ModelPath& model_path, Timestamp now,
                                  std::optional<views::SavedTensors> tensors = std::nullopt);
 
   // At max_resource, else at any rung. Errors: not_found, also while nothing has a value.
@@ -245,7 +245,7 @@ class Reader {
   std::vector<RuleOfJob> rules_over_trials(const Known& job);
   std::shared_ptr<const ParsedJob> cached_job(JobId job);  // nothing: no such job, or not readable
   views::Job view_of(const JobRow& row);
-  views::StandingJob view_of(const JobRow& row, Standing standing);
+  views::StandingJob view_of(const JobRow& row, JobStanding standing);
   std::optional<views::BestValue> view_of(JobId job, const std::optional<BestRow>& best);
   views::TrialCounts trial_counts(const JobRow& row, const ParsedJob* parsed);
   views::Sparkline sparkline(const JobRow& row, bool maximize);

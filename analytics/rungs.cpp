@@ -8,7 +8,7 @@ namespace tuneband {
 
 namespace {
 
-void add_planned(Rungs& rungs, const PlannedBracket& bracket, bool exact) {
+void add_planned(CountsOfRungs& rungs, const PlannedBracket& bracket, bool exact) {
   for (std::size_t i = 0; i < bracket.rungs.size(); ++i) {
     RungCounts& rung = rungs[{bracket.index, static_cast<int>(i)}];
     rung.resource = bracket.rungs[i].resource;
@@ -38,8 +38,8 @@ bool closed(const RungCounts& rung) { return rung.planned && rung.reached() + ru
 
 }  // namespace
 
-Rungs rungs_of(Connection& connection, JobId job, const ParsedJob& parsed) {
-  Rungs rungs;
+CountsOfRungs rungs_of(Connection& connection, JobId job, const ParsedJob& parsed) {
+  CountsOfRungs rungs;
   for (const PlannedBracket& bracket : parsed.plan.brackets) add_planned(rungs, bracket, parsed.plan.exact);
   Statement rows = connection.prepare(
       "SELECT bracket, rung, resource, verdict, trials FROM rung_counts WHERE job = ? AND trials > 0 ORDER BY bracket, rung");
@@ -61,7 +61,7 @@ Rungs rungs_of(Connection& connection, JobId job, const ParsedJob& parsed) {
   return rungs;
 }
 
-int keep_brackets(Rungs& rungs, std::size_t brackets_max) {
+int keep_brackets(CountsOfRungs& rungs, std::size_t brackets_max) {
   std::set<int> open;
   std::set<int> brackets;
   for (const auto& [key, rung] : rungs) {
@@ -79,7 +79,7 @@ int keep_brackets(Rungs& rungs, std::size_t brackets_max) {
   return gone;
 }
 
-std::vector<views::Rung> rungs_shown(const Rungs& rungs) {
+std::vector<views::Rung> rungs_shown(const CountsOfRungs& rungs) {
   std::vector<views::Rung> shown;
   for (const auto& [key, rung] : rungs) {
     shown.push_back({key.first, key.second, rung.resource, rung.planned, rung.reached(), rung.promoted, rung.stopped,

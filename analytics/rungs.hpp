@@ -26,14 +26,14 @@ struct RungCounts {
   int reached() const { return promoted + stopped + waiting + completed; }
 };
 
-using Rungs = std::map<std::pair<int, int>, RungCounts>;  // by bracket, rung
+using CountsOfRungs = std::map<std::pair<int, int>, RungCounts>;  // by bracket, rung
 
-Rungs rungs_of(Connection& connection, JobId job, const ParsedJob& parsed);
+CountsOfRungs rungs_of(Connection& connection, JobId job, const ParsedJob& parsed);
 
 // Leaves at most so many brackets: first those go that are full and decided, the oldest before the others, then the last ones,
 // which have not begun. Returns how many went.
-int keep_brackets(Rungs& rungs, std::size_t brackets_max);
+int keep_brackets(CountsOfRungs& rungs, std::size_t brackets_max);
 
-std::vector<views::Rung> rungs_shown(const Rungs& rungs);
+std::vector<views::Rung> rungs_shown(const CountsOfRungs& rungs);
 
 }  // namespace tuneband

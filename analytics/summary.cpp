@@ -12,14 +12,14 @@ namespace tuneband {
 
 namespace {
 
-views::SummaryPlan plan_shown(const Plan& plan, Rungs rungs) {
+views::SummaryPlan plan_shown(const Plan& plan, CountsOfRungs rungs) {
   const int left_out = keep_brackets(rungs, kSummaryBracketsMax);
   return {plan.ladder,        plan.trials, plan.total_resource, plan.total_resource_without_stopping, plan.exact,
           rungs_shown(rungs), left_out};
 }
 
 // The most results at one level of the ladder: what parameters matter is estimated from those.
-std::int64_t results_at_one_level(const Rungs& rungs) {
+std::int64_t results_at_one_level(const CountsOfRungs& rungs) {
   std::map<std::int64_t, std::int64_t> by_level;
   std::int64_t most = 0;
   for (const auto& [key, rung] : rungs) most = std::max(most, by_level[rung.resource] += rung.reached());
@@ -90,13 +90,13 @@ std::vector<views::CrowdedBound> Reader::crowded_bounds_of(JobId job, const Pars
   return found;
 }
 
-Result<views::Summary> Reader::summary(JobId job, Standing standing, const ModelPath& model_path, Timestamp now,
+Result<views::Summary> Reader::summary(JobId job, JobStanding standing, const ModelPath& model_path, Timestamp now,
                                        std::optional<views::SavedTensors> tensors) {
   Transaction moment(connection_, Transaction::Kind::read);
   const Result<Known> known = known_job(job);
   if (!known) return known.error();
   const auto& [row, parsed] = *known;
-  const Rungs rungs = rungs_of(connection_, job, *parsed);
+  const CountsOfRungs rungs = rungs_of(connection_, job, *parsed);
   views::Summary summary;
   summary.job = view_of(row, std::move(standing));
   summary.best = best_of(row, model_path, now);

@@ -182,7 +182,7 @@ void Api::run_text(ReadText read, HttpReply head, const Respond& respond, Export
   threads.run(std::move(head), produce, respond);
 }
 
-Standing Api::standing_of(JobId job) const {
+JobStanding Api::standing_of(JobId job) const {
   const Scheduler& scheduler = parts_.engine.scheduler();
   return {scheduler.waiting_by_reason(job), scheduler.queue_position(job)};
 }

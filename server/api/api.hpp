@@ -152,7 +152,7 @@ class Api {
   void read_text(ReadText read, const Respond& respond, int status);
   // The same on one of `threads`.
   void run_text(ReadText read, HttpReply head, const Respond& respond, ExportThreads& threads);
-  Standing standing_of(JobId job) const;
+  JobStanding standing_of(JobId job) const;
 
   void handle(const HttpRequest& request, const Respond& respond);
 

@@ -264,7 +264,7 @@ void Api::list_cards(const HttpRequest& request, const JobsQuery& query, const R
   };
   const auto with_standing = [this, query, replied, respond](const Result<std::vector<JobId>>& running) {
     if (!running) return respond->reply(error_reply(running.error()));
-    std::map<JobId, Standing> standing;
+    std::map<JobId, JobStanding> standing;
     for (const JobId job : *running) standing[job] = standing_of(job);
     reads_.run(json_of([query, standing](Reader& reader) { return reader.cards(query, standing); }), replied);
   };

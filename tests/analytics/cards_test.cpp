@@ -13,7 +13,9 @@ class CardsTest : public DbTest {
   void SetUp() override { store_.emplace(Store::open(path())); }
 
   void write(const std::vector<Write>& writes) { store_->commit(writes); }
-  Json card(const Standing& standing = {}) { return parsed(Reader::open(path()).cards({}, {{kJob, standing}})).at("jobs").at(0); }
+  Json card(const JobStanding& standing = {}) {
+    return parsed(Reader::open(path()).cards({}, {{kJob, standing}})).at("jobs").at(0);
+  }
   std::string waits_for(const views::Waiting& waiting, std::optional<int> queue_position = std::nullopt) {
     return card({waiting, queue_position}).at("waits_for");
   }
