@@ -27,6 +27,11 @@ bool has_gap(Connection& connection, std::int64_t after) {
 }  // namespace
 
 EventsAfter Reader::events_after(const EventsQuery& query) {
+  Transaction moment(connection_, Transaction::Kind::read);
+  return events_of_now(query);
+}
+
+EventsAfter Reader::events_of_now(const EventsQuery& query) {
   EventsAfter found;
   found.newest = last_event_id(connection_);
   found.gap = has_gap(connection_, query.after);
@@ -41,7 +46,7 @@ Result<views::Events> Reader::events(const EventsQuery& query) {
   Transaction moment(connection_, Transaction::Kind::read);
   EventsQuery one_more = query;
   ++one_more.limit;
-  EventsAfter found = events_after(one_more);
+  EventsAfter found = events_of_now(one_more);
   views::Events page{std::move(found.events), std::nullopt, first_event_id(connection_), found.newest, found.gap};
   if (page.events.size() > static_cast<std::size_t>(query.limit)) {
     page.events.pop_back();
@@ -72,7 +77,7 @@ Result<Missed> Reader::missed(JobId job, std::int64_t after, Timestamp since, Ti
   std::set<int> judged = touched;
   add(TrialState::failed, judged);
   for (const int number : touched) {
-    Result<views::Trial> one = trial({job, number}, now);
+    Result<views::Trial> one = trial_without_advice({job, number}, now);
     if (!one) return one.error();
     missed.messages.emplace_back(std::move(*one));
   }

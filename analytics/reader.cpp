@@ -415,15 +415,21 @@ Result<TrialRow> Reader::trial_row(TrialId trial) {
 }
 
 Result<views::Trial> Reader::trial(TrialId trial, Timestamp now) {
+  Result<views::Trial> shown = trial_without_advice(trial, now);
+  if (!shown) return shown;
+  const TrialRow& row = shown->row;
+  if (row.state == TrialState::failed && row.exit_class == ExitClass::out_of_memory) shown->would_fit = what_fits(trial);
+  return shown;
+}
+
+Result<views::Trial> Reader::trial_without_advice(TrialId trial, Timestamp now) {
   Statement rows = connection_.prepare(select_sql<TrialRow>(kOneTrial));
   if (!rows.query(trial.job.value, trial.number).step()) return no_such_trial(trial);
   views::Trial shown = trial_from(rows, now);
   Statement note = connection_.prepare(kSelectNote);
   note.query(trial.job.value, trial.number).step();
   shown.note = note.text(0);
-  const TrialRow& row = shown.row;
-  if (row.state == TrialState::failed && row.exit_class == ExitClass::out_of_memory) shown.would_fit = what_fits(trial);
-  if (const auto parsed = cached_job(trial.job)) shown.refit = refit_of(*parsed, row, shown.configuration);
+  if (const auto parsed = cached_job(trial.job)) shown.refit = refit_of(*parsed, shown.row, shown.configuration);
   return shown;
 }
 

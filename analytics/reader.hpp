@@ -262,6 +262,9 @@ class Reader {
   Statement select_all_trials();
   void add_missed_observations(TrialId trial, Timestamp since, Missed& missed);
   void add_missed_decisions(TrialId trial, Timestamp since, Missed& missed);
+  // Of one that ran out of memory without what would fit, for which all trials of its job are read.
+  Result<views::Trial> trial_without_advice(TrialId trial, Timestamp now);
+  EventsAfter events_of_now(const EventsQuery& query);  // within a transaction
   std::optional<views::Best> best_of(const JobRow& row, const ModelPath& model_path, Timestamp now);
   std::vector<views::ParetoPoint> pareto_front(JobId job, const ParsedJob& parsed);
   enum class NonDominated { all, bests };  // bests: of those, only the best of a number of replicas
