@@ -26,7 +26,8 @@ std::string body_of(const FindingRow& row, const std::string& id, const std::str
 std::vector<WebhookCall> Reader::webhook_calls(int limit) {
   Transaction moment(connection_, Transaction::Kind::read);
   std::vector<WebhookCall> calls;
-  Statement rows = connection_.prepare(select_sql<FindingRow>("WHERE webhook = 'pending' ORDER BY job, sequence LIMIT ?"));
+  Statement rows = connection_.prepare(select_sql<FindingRow>(
+      "WHERE webhook = 'pending' AND (SELECT deleted FROM jobs WHERE id = job) = 0 ORDER BY job, sequence LIMIT ?"));
   for (rows.query(limit); rows.step();) {
     const FindingRow row = row_from<FindingRow>(rows);
     const auto job = find_row(row.trial.job);

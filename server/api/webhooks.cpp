@@ -40,6 +40,7 @@ void Webhooks::on_committed(std::span<const Write> writes) {
 void Webhooks::close() {
   if (std::exchange(closed_, true)) return;
   *alive_ = false;
+  look_again_.cancel();
   for (auto& [authority, host] : hosts_) {
     host.timer.cancel();
     if (host.client) host.client->cancel();
@@ -61,9 +62,17 @@ void Webhooks::look() {
   reads_.run(read, [this, alive = alive_](const Result<std::vector<WebhookCall>>& calls) {
     if (!*alive) return;
     reading_ = false;
-    if (!calls) return log_warning("web hooks cannot be read", {{"why", describe(calls.error())}});
+    if (!calls) return look_later(describe(calls.error()));
     take(*calls);
     if (again_) look();
+  });
+}
+
+void Webhooks::look_later(const std::string& why) {
+  log_warning("web hooks cannot be read, which is tried again", {{"why", why}});
+  look_again_.expires_after(kLookAgainAfter);
+  look_again_.async_wait([this, alive = alive_](boost::system::error_code error) {
+    if (!error && *alive) look();
   });
 }
 

@@ -13,6 +13,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -46,6 +47,7 @@ class Webhooks {
  public:
   static constexpr std::size_t kHeld = 1'000;
   static constexpr int kCallsAtOnce = 4;
+  static constexpr std::chrono::seconds kLookAgainAfter{1};  // of a reading that failed
 
   Webhooks(boost::asio::io_context& loop, ReadThread& reads, Engine& engine, WebhookOptions options);
   ~Webhooks() { close(); }
@@ -76,6 +78,7 @@ class Webhooks {
   enum class Answer { taken, refused, trouble };
 
   void look();
+  void look_later(const std::string& why);
   void take(const std::vector<WebhookCall>& calls);
   void add(const WebhookCall& call);
   void call_next(const std::string& authority);
@@ -95,6 +98,7 @@ class Webhooks {
   bool again_ = false;  // there may be more since
   bool closed_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  boost::asio::steady_timer look_again_{loop_};
   boost::asio::thread_pool callers_{kCallsAtOnce};
 };
 

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <future>
 #include <mutex>
+#include <optional>
 
 #include "tests/http/api_fixture.hpp"
 #include "tests/net/loopback_server.hpp"
@@ -177,6 +179,41 @@ TEST_F(ApiWebhooksTest, AReceiverThatHangsHoldsNothingUp) {
   hangs.open();
   EXPECT_EQ(told("hangs"), "delivered delivered ");
   EXPECT_EQ(hangs.wait_for(1).size(), 1U);
+}
+
+// By web hooks of the test's own, whose read is refused at first: too many others wait.
+TEST_F(ApiWebhooksTest, WhatCannotBeReadIsReadAgain) {
+  Receiver receiver;
+  receiver.close();
+  submit(document("read-again", "http://" + receiver.authority()));
+  find("overfit");
+  receiver.wait_for(1);  // the server's own call, which is not answered: the finding is still to be told
+  std::promise<void> may_read;
+  std::optional<server::ReadThread> reads;
+  std::optional<server::Webhooks> hooks;
+  on_loop([&] {
+    const auto nothing_more = [](const Result<bool>&) {};
+    reads.emplace(loop_, data_dir_.database_file());
+    reads->run(
+        [may = may_read.get_future().share()](Reader&) -> Result<bool> {
+          may.wait();
+          return true;
+        },
+        nothing_more);
+    while (reads->waiting() < server::ReadThread::kWaitingMax)
+      reads->run([](Reader&) -> Result<bool> { return true; }, nothing_more);
+    hooks.emplace(loop_, *reads, *engine_, server::WebhookOptions{.hosts = {"127.0.0.1"}, .delays_ms = {1}});
+    hooks->restore();
+  });
+  may_read.set_value();
+  EXPECT_EQ(receiver.wait_for(2).size(), 2U);
+  receiver.open();
+  EXPECT_EQ(told("read-again"), "delivered ");
+  for (std::size_t waiting = 1; waiting > 0;) on_loop([&] { waiting = reads->waiting(); });
+  on_loop([&] {
+    hooks.reset();
+    reads.reset();
+  });
 }
 
 }  // namespace
