@@ -119,6 +119,9 @@ struct TrialInfo {
   double queue_seconds = 0;
   std::int64_t refit_rounds = 0;  // 0: not told
   Json refit_parameters;
+  bool refit_exact = false;
+
+  bool ended() const { return state != "pending" && state != "running" && state != "paused"; }
 };
 
 struct DecisionInfo {

@@ -46,12 +46,12 @@ void EventListener::wake() {
 
 void EventListener::listen() {
   while (true) {
-    const auto ended = client_.stream(target_, [this](std::string_view) {
+    static_cast<void>(client_.stream(target_, [this](std::string_view) {
       wake();
       const std::lock_guard lock(mutex_);
       return !stopping_;
-    });
-    if (ended) return wake();  // the job is over
+    }));
+    wake();  // the job is over, or the server ended, or let a slow reader go: whoever watches asks which
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, kReconnectAfter, [this] { return stopping_; })) return;
   }

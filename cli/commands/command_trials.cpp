@@ -123,7 +123,11 @@ Finished show_log(Session session, const LogsOptions& options) {
   const std::string target = trial_path(options.job, options.trial) + "/log" + (options.follow ? "?follow=true" : "");
   const auto ended = session.api.stream(target, [&](std::string_view piece) { return session.console.pass_on(piece); });
   if (!ended) return ended.error();
-  return kExitOk;
+  if (!options.follow) return kExitOk;
+  const auto trial = session.api.get(trial_path(options.job, options.trial));
+  if (!trial) return trial.error();
+  if (trial_from_json(*trial).ended()) return kExitOk;
+  return Failure{{{ErrorCode::unavailable, "the server broke the log off, and the trial goes on", "", "ask again"}}, kExitFailed};
 }
 
 }  // namespace tuneband::cli

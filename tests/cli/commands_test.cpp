@@ -656,8 +656,35 @@ TEST_F(Commands, ExportWritesTheFileWholeOrNotAtAll) {
 
 TEST_F(Commands, LogsAreHandedOnUnchanged) {
   server_.answer("GET /v1/jobs/7/trials/3/log?follow=true", "step 1\r\x1b[2Kstep 2\n");
+  Json trial = test::recorded_reply("trial_stopped");
+  server_.answer("GET /v1/jobs/7/trials/3", trial.dump());
   ASSERT_TRUE(show_log(session(), {"7", 3, true}));
   EXPECT_EQ(out_.str(), "step 1\r\x1b[2Kstep 2\n");
+}
+
+TEST_F(Commands, ALogThatBreaksOffWhileItsTrialGoesOnIsAFault) {
+  server_.answer("GET /v1/jobs/7/trials/3/log?follow=true", "step 1\n");
+  Json trial = test::recorded_reply("trial_stopped");
+  trial["state"] = "running";
+  server_.answer("GET /v1/jobs/7/trials/3", trial.dump());
+  const auto finished = show_log(session(), {"7", 3, true});
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().exit_status, kExitFailed);
+  EXPECT_EQ(finished.error().errors[0].message, "the server broke the log off, and the trial goes on");
+}
+
+TEST_F(Commands, HoldAndChangeSendWhatIsAskedForAndSayWhatHolds) {
+  server_.answer("PATCH /v1/jobs/7", test::recorded_reply("changed").dump());
+  ASSERT_TRUE(hold_job(session(), "7", true));
+  EXPECT_EQ(Json::parse(server_.last_body()), Json({{"held", true}}));
+  EXPECT_EQ(out_.str(), "direct-marketing (job 7) is held: weight 2, at most 4 trials at once\n");
+  ASSERT_TRUE(hold_job(session(), "7", false));
+  EXPECT_EQ(Json::parse(server_.last_body()), Json({{"held", false}}));
+  ASSERT_TRUE(change_job(session(), {.job = "7", .weight = 2, .max_parallel_trials = 4, .max_runtime_seconds = 60.5}));
+  EXPECT_EQ(Json::parse(server_.last_body()),
+            Json({{"weight", 2}, {"limits", {{"max_parallel_trials", 4}, {"max_runtime_seconds", 60.5}}}}));
+  ASSERT_TRUE(change_job(session(), {.job = "7", .no_more_trials = true}));
+  EXPECT_EQ(Json::parse(server_.last_body()), Json({{"starts_no_more", true}}));
 }
 
 TEST_F(Commands, StopAndDeleteSayWhatHappened) {

@@ -77,19 +77,26 @@ export class CompareStore {
     }, restMs);
   }
 
+  // One that is gone stays as it was, and what failed is asked for again: neither keeps the others from being renewed.
   private async renew(): Promise<void> {
     const wanted = [...this.changed];
     this.changed.clear();
-    try {
-      const found = await Promise.all(wanted.map((id) => loadOne(String(id))));
-      if (this.closed) return;
-      this.compared.value = (this.compared.peek() ?? []).map((one) => found.find(({ job }) => job.id === one.job.id) ?? one);
-      this.fault.value = null;
-      if (this.allEnded()) this.events?.close();
-    } catch (error) {
-      for (const id of wanted) this.changed.add(id);
-      this.failed(error);
-    }
+    this.fault.value = null;
+    const answers = await Promise.allSettled(wanted.map((id) => loadOne(String(id))));
+    if (this.closed) return;
+    const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    this.compared.value = (this.compared.peek() ?? []).map((one) => found.find(({ job }) => job.id === one.job.id) ?? one);
+    answers.forEach((answer, i) => {
+      if (answer.status === 'rejected') this.failedOne(wanted[i] as number, answer.reason);
+    });
+    if (this.allEnded() && this.changed.size === 0) this.events?.close();
+  }
+
+  private failedOne(id: number, error: unknown): void {
+    this.failed(error);
+    if (error instanceof ApiError && error.status === 404) return;
+    this.changed.add(id);
+    this.soon();
   }
 
   private failed(error: unknown): void {

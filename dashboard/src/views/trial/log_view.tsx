@@ -9,13 +9,23 @@ import { choose, chosen } from '../../state/place.ts';
 const tailBytes = 256 * 1024;
 const keptBytes = 1024 * 1024;
 const linesMost = 5_000;
+const againMs = 2_000;
 
-// Ends when the trial does, or when `signal` says so.
+// Ends when the trial or the server does, or when `signal` says so.
 async function follow(path: string, add: (text: string) => void, signal: AbortSignal): Promise<void> {
   const reply = await fetch(`${path}&follow=true&tail=${tailBytes}`, { signal });
   if (!reply.ok || !reply.body) throw new Error(`the server answered ${reply.status}`);
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) add(piece.value);
+}
+
+// Again and again until `signal`: a server that ends breaks it off while the trial goes on.
+async function followOn(path: string, begin: () => void, add: (text: string) => void, failed: (error: unknown) => void, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    begin();
+    await follow(path, add, signal).catch(failed);
+    await new Promise((resolve) => { setTimeout(resolve, againMs); });
+  }
 }
 
 interface LogProps {
@@ -41,8 +51,9 @@ export function LogView({ job, trial, running, ranks }: LogProps): JSX.Element {
     const failed = (error: unknown): void => {
       if (!stop.signal.aborted) fault.value = error instanceof Error ? error.message : String(error);
     };
+    const add = (piece: string): void => { text.value = (text.peek() + piece).slice(-keptBytes); };
     if (running && transport.live) {
-      follow(logPath(job, trial, rank), (piece) => { text.value = (text.peek() + piece).slice(-keptBytes); }, stop.signal).catch(failed);
+      void followOn(logPath(job, trial, rank), () => { text.value = ''; fault.value = ''; }, add, failed, stop.signal);
     } else {
       logTail(job, trial, rank, tailBytes).then((all) => { if (!stop.signal.aborted) text.value = all; }, failed);
     }
