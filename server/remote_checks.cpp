@@ -16,6 +16,7 @@ namespace tuneband::server {
 namespace {
 
 constexpr std::size_t kOrdersWaitingMax = 16;  // for one worker
+constexpr std::size_t kKnownMax = 20'000;      // workers
 constexpr std::size_t kDocumentBytesMax = 1024 * 1024;
 
 // A short training is for the server's machine alone.
@@ -93,6 +94,7 @@ Diagnostics merged(const std::vector<FoundOnHost>& hosts) {
 }
 
 void RemoteChecks::note_call(const WorkerId& worker, const protocol::SyncRequest& request) {
+  if (known_.size() >= kKnownMax && !known_.contains(worker)) known_.clear();  // those that are there call again
   known_[worker] = {request.host, request.checks_jobs};
   if (!request.check_result) return;
   const auto check = checks_.find(request.check_result->id);
