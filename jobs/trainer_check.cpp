@@ -284,6 +284,8 @@ void check_eval_metrics(const XgboostSpec& spec, const XgboostObjective* objecti
     const XgboostMetric* metric = find_xgboost_metric(name);
     if (metric == nullptr) {
       diagnostics.error(path, "XGBoost has no metric `" + name + "`", did_you_mean(name, xgboost_metric_names()));
+    } else if (const std::string reported = reported_name(name); reported != name) {
+      diagnostics.error(path, "XGBoost reports `" + name + "` as `" + reported + "`", "call it so, here and in the objective");
     } else if (objective != nullptr) {
       if (const std::string fault = fault_of_metric(*metric, *objective); !fault.empty()) diagnostics.error(path, fault);
     }
@@ -332,6 +334,10 @@ void check_metric(const XgboostSpec& spec, const XgboostObjective* objective, co
   if (metric == nullptr) {
     diagnostics.error(asked.path, "XGBoost has no metric `" + metric_name + "`",
                       did_you_mean(metric_name, xgboost_metric_names()));
+    return;
+  }
+  if (const std::string reported = reported_name(metric_name); reported != metric_name) {
+    diagnostics.error(asked.path, "XGBoost reports `" + metric_name + "` as `" + reported + "`", "call it so");
     return;
   }
   check_direction(*metric, asked, diagnostics);

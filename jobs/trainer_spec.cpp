@@ -456,7 +456,7 @@ void read_metrics(ObjectReader& reader, CommandSpec& spec) {
     pattern.require_present("name");
     pattern.require_present("regex");
     spec.metrics.push_back(
-        {pattern.text_or("name", "", {1, kMetricNameSizeMax}), pattern.text_or("regex", "", {1, kRegexSizeMax})});
+        {pattern.text_or("name", "", {0, kMetricNameSizeMax}), pattern.text_or("regex", "", {1, kRegexSizeMax})});
     pattern.finish();
   }
 }

@@ -313,6 +313,15 @@ const XgboostMetric* find_xgboost_metric(std::string_view name_with_suffix) {
   return metric->suffix != MetricSuffix::none && suffix_fits(name_with_suffix.substr(at + 1)) ? metric : nullptr;
 }
 
+std::string reported_name(std::string_view name_with_suffix) {
+  const auto at = name_with_suffix.find('@');
+  const std::string name(name_with_suffix.substr(0, at));
+  const auto number = at == std::string_view::npos ? std::nullopt : parse_number(name_with_suffix.substr(at + 1));
+  if (!number) return std::string(name_with_suffix);
+  constexpr double kErrorThreshold = 0.5;
+  return name == "error" && *number == kErrorThreshold ? name : name + "@" + short_number(*number);
+}
+
 const std::vector<std::string>& xgboost_metric_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;

@@ -61,6 +61,9 @@ struct XgboostMetric {
 const XgboostMetric* find_xgboost_metric(std::string_view name_with_suffix);
 const std::vector<std::string>& xgboost_metric_names();
 
+// As XGBoost names it where it reports it: "error" for "error@0.50".
+std::string reported_name(std::string_view name_with_suffix);
+
 // Why XGBoost would refuse this metric for this objective: a sentence. "" when it would not.
 std::string fault_of_metric(const XgboostMetric& metric, const XgboostObjective& objective);
 

@@ -53,6 +53,14 @@ TEST(ParsedJob, WhatNoRoundMeasuresCannotBeAConstraintOrAFurtherObjective) {
   Json measured = bounded("validation-error");
   measured["trainer"]["eval_metric"] = {"auc", "error"};
   EXPECT_THAT(faults(measured), testing::IsEmpty());
+  const auto measuring = [](const char* metric) { return Json{{"trainer", {{"eval_metric", {"auc", metric}}}}}; };
+  EXPECT_THAT(faults(measuring("error@0.3")), testing::IsEmpty());
+  for (const auto& [given, reported] : {std::pair("error@0.50", "error"), std::pair("error@.3", "error@0.3")}) {
+    const std::string fault = "XGBoost reports `" + std::string(given) + "` as `" + reported + "`";
+    EXPECT_THAT(faults(measuring(given)), ElementsAre("trainer.eval_metric[1]: " + fault));
+    Json asked = bounded(("validation-" + std::string(given)).c_str());
+    EXPECT_THAT(faults(asked), ElementsAre(of_constraint + fault));
+  }
   Json by_default = bounded("validation-error");
   by_default["trainer"]["eval_metric"] = nullptr;
   EXPECT_THAT(faults(by_default),

@@ -117,6 +117,7 @@ TEST(TrainerBounds, OfListsAndTextsAreHeld) {
   };
   EXPECT_THAT(with_pattern(metric_pattern(of_bytes(200), "b")), IsEmpty());
   EXPECT_THAT(with_pattern(metric_pattern(of_bytes(201), "b")), ElementsAre(StartsWith("trainer.metrics[0].name:")));
+  EXPECT_THAT(with_pattern(metric_pattern("", "([a-z]+)=(.*)")), IsEmpty()) << "the first group is the name";
   EXPECT_THAT(with_pattern(metric_pattern("a", "")), ElementsAre(StartsWith("trainer.metrics[0].regex:")));
   EXPECT_THAT(with_pattern({{"regex", "b"}}), ElementsAre(StartsWith("trainer.metrics[0].name: is missing")));
   EXPECT_THAT(with_pattern({{"name", "a"}, {"regex", "b"}, {"x", 1}}), ElementsAre(StartsWith("trainer.metrics[0].x: unknown")));
