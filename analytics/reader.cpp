@@ -257,10 +257,13 @@ views::TrialCounts Reader::trial_counts(const JobRow& row, const ParsedJob* pars
 std::optional<views::BestValue> Reader::view_of(JobId job, const std::optional<BestRow>& best) {
   if (!best) return std::nullopt;
   views::BestValue shown{best->trial, best->value, best->resource, {"{}"}, std::nullopt};
-  Statement rows = connection_.prepare("SELECT configuration, test_value FROM trials WHERE job = ? AND number = ?");
+  Statement rows = connection_.prepare(
+      "SELECT configuration, test_value, kept_value, objective_resource FROM trials WHERE job = ? AND number = ?");
   if (!rows.query(job.value, best->trial).step()) return shown;
   shown.configuration.text = rows.text(0);
-  if (!rows.is_null(1)) shown.test_value = rows.number(1);
+  // What was measured is the trial's model: not one that it had before.
+  const bool its_model = rows.is_null(2) ? rows.integer(3) == best->resource : rows.number(2) == best->value;
+  if (!rows.is_null(1) && its_model) shown.test_value = rows.number(1);
   return shown;
 }
 

@@ -91,6 +91,23 @@ TEST_F(SummaryTest, SaysWhatTheAnalyticsSay) {
   EXPECT_EQ(summary["importance"], Json({{"results", 30}, {"results_needed", 10}}));
 }
 
+TEST_F(SummaryTest, TheTestValueIsThatOfTheModelThatTheTrialHasNow) {
+  JobRow job = running_job(1, "a");
+  TrialRow trial = ended_trial(1, 0, TrialState::completed, 1.0, 9);
+  trial.test_value = 0.5;
+  const auto shown = [&](const BestRow& best) {
+    job.best_anywhere = best;
+    store_->commit(std::vector<Write>{job, trial});
+    return Json::parse(summary_text())["job"]["best_anywhere"]["test_value"];
+  };
+  EXPECT_EQ(shown({0, 9, 1.0}), 0.5);
+  EXPECT_EQ(shown({0, 3, 2.0}), nullptr) << "it went on from there";
+  trial.kept_value = 2.0;
+  trial.kept_resource = 2;
+  EXPECT_EQ(shown({0, 3, 2.0}), 0.5) << "it kept that one";
+  EXPECT_EQ(shown({0, 9, 1.0}), nullptr);
+}
+
 TEST_F(SummaryTest, OfReplicasTheNonDominatedAreTheBestOfEachNumberOfThem) {
   std::vector<Write> writes = {running_job(1, "a")};
   for (int number = 0; number < 6; ++number) {
