@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "core/random.hpp"
@@ -527,6 +528,19 @@ void warn_of_a_small_space(const JobSpec& spec, Diagnostics& diagnostics) {
   }
 }
 
+// Where each rung is a training of its own, close ones cost more than what they stop saves.
+void warn_of_dear_rungs(const SchedulerSpec& scheduler, Diagnostics& diagnostics) {
+  if (!scheduler.restarts) return;
+  const auto rungs = ladder(scheduler);
+  const std::int64_t whole = std::accumulate(rungs.begin(), rungs.end(), std::int64_t{0});
+  if (whole <= 2 * scheduler.max_resource) return;
+  diagnostics.warning("scheduler.type",
+                      "each of its " + std::to_string(rungs.size()) +
+                          " rungs is a training of its own: a trial that goes to the end takes " + std::to_string(whole) +
+                          ", and max_resource is " + std::to_string(scheduler.max_resource),
+                      "take fewer rungs (a larger eta, or another scheduler), or trainings that go on");
+}
+
 void warn_of_oddities(const JobSpec& spec, Diagnostics& diagnostics) {
   warn_of_other_trials(spec, diagnostics);
   warn_of_a_small_space(spec, diagnostics);
@@ -534,6 +548,7 @@ void warn_of_oddities(const JobSpec& spec, Diagnostics& diagnostics) {
     diagnostics.warning("scheduler.max_resource", "there is one rung only: no trial is stopped early",
                         "raise max_resource to eta * min_resource or more");
   }
+  warn_of_dear_rungs(spec.scheduler, diagnostics);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 Json read_file(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -214,6 +215,24 @@ TEST(JobSpec, WarnsOfWhatIsOddButPossible) {
   ASSERT_EQ(diagnostics.warnings().size(), 2u);
   EXPECT_EQ(diagnostics.warnings()[0].path, "search_space");
   EXPECT_EQ(diagnostics.warnings()[1].path, "scheduler.max_resource");
+}
+
+TEST(JobSpec, WarnsOfRungsThatAreTrainingsOfTheirOwnAndTakeMoreThanTwoTogether) {
+  const auto warnings = [](const char* resume, const char* type) {
+    return warnings_of(document_of({{"spec",
+                                     {{"name", "dear"},
+                                      {"objective", {{"metric", "auc"}, {"goal", "maximize"}}},
+                                      {"search_space", {{"a", {{"type", "float"}, {"min", 0}, {"max", 1}}}}},
+                                      {"trainer", {{"type", "command"}, {"resume", resume}}},
+                                      {"scheduler", {{"type", type}, {"max_resource", 27}}},
+                                      {"limits", {{"max_trials", 9}}}}}}));
+  };
+  EXPECT_THAT(warnings("restart", "asha_delayed"), IsEmpty()) << "1 + 3 + 9 + 27";
+  EXPECT_THAT(warnings("checkpoint", "median_stopping"), IsEmpty());
+  EXPECT_THAT(
+      warnings("restart", "median_stopping"),
+      ElementsAre(StartsWith("scheduler.type: each of its 10 rungs is a training of its own: a trial that goes to the end "
+                             "takes 136, and max_resource is 27")));
 }
 
 TEST(JobSpec, WarnsOfMoreTrialsThanTheSearchSpaceHasConfigurations) {
