@@ -17,6 +17,14 @@ Json typed(const std::string& text) {
   return json.is_number() ? json : Json(*number);
 }
 
+// Rows, columns or trees at random.
+bool draws(const Json& parameters) {
+  for (const char* share : {"subsample", "colsample_bytree", "colsample_bylevel", "colsample_bynode"}) {
+    if (parameters.contains(share) && parameters[share] != 1) return true;
+  }
+  return parameters.contains("booster") && parameters["booster"] != "gbtree";
+}
+
 }  // namespace
 
 std::optional<views::Refit> refit_of(const ParsedJob& job, const TrialRow& trial, const RawJson& configuration) {
@@ -33,7 +41,8 @@ std::optional<views::Refit> refit_of(const ParsedJob& job, const TrialRow& trial
   if (training.rounds == 0 && xgboost->fidelity == Fidelity::shrinkage) return std::nullopt;
   Json parameters = Json::object();
   for (const auto& [name, value] : training_parameters(*xgboost, training)) parameters[name] = typed(value);
-  return views::Refit{kept ? trial.kept_resource : trial.objective_resource, {parameters.dump()}};
+  const bool exact = trial.replicas() == 1 && !draws(parameters);
+  return views::Refit{kept ? trial.kept_resource : trial.objective_resource, {parameters.dump()}, exact};
 }
 
 }  // namespace tuneband

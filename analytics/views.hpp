@@ -137,8 +137,9 @@ BOOST_DESCRIBE_STRUCT(Note, (), (note, at))
 struct Refit {
   std::int64_t rounds = 0;  // num_boost_round
   RawJson parameters;       // of XGBoost, by documented name
+  bool exact = false;       // nothing was drawn, and by one worker: it gives the same model
 };
-BOOST_DESCRIBE_STRUCT(Refit, (), (rounds, parameters))
+BOOST_DESCRIBE_STRUCT(Refit, (), (rounds, parameters, exact))
 
 struct Trial {
   TrialRow row;  // without its configuration

@@ -172,6 +172,7 @@ TrialInfo trial_from_json(const Json& json) {
   const Json& refit = member(json, "refit");
   trial.refit_rounds = integer_of(refit, "rounds");
   trial.refit_parameters = member(refit, "parameters");
+  trial.refit_exact = boolean_of(refit, "exact");
   return trial;
 }
 

@@ -36,7 +36,8 @@ std::string refit_text(const TrialInfo& trial) {
   const Json& eta = member(trial.refit_parameters, "eta");
   const bool shown = eta == member(trial.configuration, "eta") || eta == member(trial.configuration, "learning_rate");
   if (!eta.is_null() && !shown) text += " eta=" + format_parameter(eta, Precision::exact);
-  return text + " seed=" + format_parameter(member(trial.refit_parameters, "seed"), Precision::exact);
+  text += " seed=" + format_parameter(member(trial.refit_parameters, "seed"), Precision::exact);
+  return trial.refit_exact ? text : text + ", with other draws";
 }
 
 std::string counts_text(const TrialCounts& trials) {

@@ -139,9 +139,12 @@ TEST_F(Commands, TheBestValueIsThatOfTheModelWhichTheTrialKeeps) {
 
 TEST_F(Commands, AModelOfALowerRungIsToldWithTheLearningRateThatItWasTrainedWith) {
   Json summary = example_summary();
-  summary["best"]["trial"]["refit"] = {{"rounds", 3}, {"parameters", {{"eta", 0.9779}, {"max_depth", 3}, {"seed", 7}}}};
-  EXPECT_THAT(described(summary),
-              HasSubstr("eta\t0.07724933231857989\nmax_depth\t3\nrefit\tnum_boost_round=3 eta=0.9779 seed=7\n"));
+  summary["best"]["trial"]["refit"] = {
+      {"rounds", 3}, {"parameters", {{"eta", 0.9779}, {"max_depth", 3}, {"seed", 7}}}, {"exact", true}};
+  const std::string refit = "eta\t0.07724933231857989\nmax_depth\t3\nrefit\tnum_boost_round=3 eta=0.9779 seed=7";
+  EXPECT_THAT(described(summary), HasSubstr(refit + "\n"));
+  summary["best"]["trial"]["refit"]["exact"] = false;
+  EXPECT_THAT(described(summary), HasSubstr(refit + ", with other draws\n"));
   summary["best"]["trial"].erase("refit");
   EXPECT_THAT(described(summary), Not(HasSubstr("refit"))) << "of a command";
 }

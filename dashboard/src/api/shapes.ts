@@ -138,6 +138,7 @@ export interface Trial {
 export interface Refit {
   rounds: number;
   parameters: Configuration;
+  exact: boolean; // it gives the same model
 }
 
 export interface Observation {

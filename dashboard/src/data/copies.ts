@@ -9,9 +9,10 @@ function pythonValue(value: ParameterValue): string {
   return typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value);
 }
 
-export function asXgboostPython({ parameters, rounds }: Refit): string {
+export function asXgboostPython({ parameters, rounds, exact }: Refit): string {
   const lines = Object.entries(parameters).map(([name, value]) => `    ${JSON.stringify(name)}: ${pythonValue(value)},`);
-  return ['import xgboost', '', 'params = {', ...lines, '}', `booster = xgboost.train(params, dtrain, num_boost_round=${rounds})`, ''].join('\n');
+  const draws = exact ? [] : ['# What is drawn at random is drawn otherwise than in the trial: the value will differ.'];
+  return ['import xgboost', '', ...draws, 'params = {', ...lines, '}', `booster = xgboost.train(params, dtrain, num_boost_round=${rounds})`, ''].join('\n');
 }
 
 function shellWord(text: string): string {

@@ -150,5 +150,5 @@ test('documents differ where their values do', () => {
 
 test('a configuration is pasted as it is meant', () => {
   assert.equal(asCommandLine({ rate: 0.1, name: "it's" }, ['train', '--rate={rate}', '{name}', '{unknown}']), "train --rate=0.1 'it'\\''s' '{unknown}'");
-  assert.match(asXgboostPython({ rounds: 81, parameters: { eta: 0.1, objective: 'binary:logistic', flag: true } }), /"eta": 0.1,\n.*"binary:logistic",\n.*"flag": True,\n\}\nbooster = .*num_boost_round=81/);
+  assert.match(asXgboostPython({ rounds: 81, exact: true, parameters: { eta: 0.1, objective: 'binary:logistic', flag: true } }), /"eta": 0.1,\n.*"binary:logistic",\n.*"flag": True,\n\}\nbooster = .*num_boost_round=81/);
 });
