@@ -68,9 +68,9 @@ views::Replicas Reader::replicas(JobId job, const ParsedJob& parsed, NonDominate
   }
   std::vector<FinishedTrial> finished;
   Statement values = connection_.prepare(
-      "SELECT number, 1 + json_array_length(peers), objective, training_ms FROM trials "
-      "WHERE job = ? AND objective IS NOT NULL AND objective_resource = ? AND violation = 0 ORDER BY number");
-  for (values.query(job.value, parsed.spec.scheduler.max_resource); values.step();) {
+      "SELECT number, 1 + json_array_length(peers), coalesce(kept_value, objective), training_ms FROM trials "
+      "WHERE job = ? AND objective IS NOT NULL AND (objective_resource = ? OR ?) AND violation = 0 ORDER BY number");
+  for (values.query(job.value, parsed.spec.scheduler.max_resource, parsed.spec.rungs_compare()); values.step();) {
     if (!std::isfinite(values.number(2))) continue;
     finished.push_back({values.small_integer(0), values.small_integer(1), values.number(2), values.integer(3)});
   }

@@ -127,6 +127,8 @@ struct JobSpec {
   std::optional<debugger::DebugSpec> debugger;  // the same, read
   std::string data_key;  // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
+  // The best trial may be one at any rung.
+  bool rungs_compare() const { return keeps_best && early_work == 1; }
   int replicas_of(const Configuration& configuration) const;
   // Of all constraints together; a metric that is not there violates infinitely. 0: all are met.
   double violation(const Metrics& metrics) const;

@@ -882,6 +882,19 @@ TEST_F(AnalyticsTest, ComparesNumbersOfReplicasInQualityTrainingTimeAndWorkerTim
                             "best": {"trial": 2, "objective": 0.75, "training_seconds": 0.4, "worker_seconds": 1.2}})"));
 }
 
+TEST_F(AnalyticsTest, OfReplicasTheBestIsTheOneThatIsKeptAtWhicheverRungWhereTrialsKeepTheirBestRound) {
+  JobRow job = running_job(1, "a");
+  Json spec = Json::parse(job.spec_json);
+  spec["trainer"] = {{"type", "xgboost"}, {"keep", "best"}};
+  job.spec_json = spec.dump();
+  TrialRow kept = ended_trial(1, 0, TrialState::stopped, 0.7, 3);
+  kept.kept_value = 0.95;
+  write({job, kept, ended_trial(1, 1, TrialState::completed, 0.9, 9)});
+  const Json best = analytics()["replicas"]["totals"][0]["best"];
+  EXPECT_EQ(best["trial"], 0);
+  EXPECT_EQ(best["objective"], 0.95);
+}
+
 TEST_F(AnalyticsTest, OfReplicasThatCostTheSameTheBetterAndOfTwinsAllAreNonDominated) {
   const auto finished = [](int number, double objective, std::int64_t training_ms) {
     TrialRow trial = ended_trial(1, number, TrialState::completed, objective, 9);
