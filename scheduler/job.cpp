@@ -141,6 +141,7 @@ void Job::restore(Rows rows) {
     judged_.insert(its.id.number);
     if (decision.verdict == Verdict::waiting) undecided_[its.id.number] = i;
     policy_->recall_decision(decision, its.rung > decision.rung || ended(its.state));
+    if (decision.value && std::isfinite(*decision.value)) least_violation_ = std::min(least_violation_, decision.violation);
     if (!scalarisation_) learn(decision);
   }
   for (const TrialRow& trial : trials_) {
@@ -783,13 +784,14 @@ void Job::arrive(TrialRow& trial, std::optional<double> value, Timestamp now, co
     row_.failing_with.reset();
   }
   const bool at_max_resource = trial.until_resource == spec_->scheduler.max_resource;
-  const bool improved = value && note_value(trial, *value, at_max_resource);
+  const bool improved = value && note_value(decisions_.back());
+  const bool nearer = value && note_violation(decisions_.back());
   if (early_end_ && at_max_resource && value) early_end_->learn(trial.id.number, trial.curve);
   // What the user stops says nothing of what is still to be found.
   const bool by_user = trial.state == TrialState::stopped;
   if (judged_.insert(trial.id.number).second && !by_user) ++row_.trials_since_improvement;
+  if (improved || nearer) row_.trials_since_improvement = 0;
   if (improved) {
-    row_.trials_since_improvement = 0;
     EventRow& event = record(EventKind::job_improved, trial);
     event.resource = trial.until_resource;
     event.value = value;
@@ -820,35 +822,66 @@ void Job::relearn() {
 }
 
 // True: better than everything before it.
-bool Job::note_value(const TrialRow& trial, double value, bool at_max_resource) {
+bool Job::note_value(const DecisionRow& result) {
+  const TrialRow& its = trial(result.trial.number);
+  if (result.violation > 0) forget_bests_of(its);
   const auto finite = [](double one) { return std::isfinite(one); };
   const bool counts =
-      finite(value) && trial.violation == 0 && std::all_of(trial.more_objectives.begin(), trial.more_objectives.end(), finite);
+      finite(*result.value) && result.violation == 0 && std::all_of(result.more_values.begin(), result.more_values.end(), finite);
   if (!counts) return false;
   const auto better = [&](const std::optional<BestRow>& best) {
-    if (!best || spec_->objective.better(value, best->value)) return true;
-    return value == best->value && better_of_equals(trial, *best);
+    if (!best || spec_->objective.better(*result.value, best->value)) return true;
+    return *result.value == best->value && better_of_equals(result, *best);
   };
-  const BestRow best{trial.id.number, trial.until_resource, value};
-  const bool rungs_compare = spec_->keeps_best && spec_->early_work == 1;
-  if ((at_max_resource || rungs_compare) && better(row_.best)) row_.best = best;
+  const BestRow best{its.id.number, result.resource, *result.value};
+  if ((result.resource == spec_->scheduler.max_resource || spec_->rungs_compare()) && better(row_.best)) row_.best = best;
   if (!better(row_.best_anywhere)) return false;
-  const bool equal = row_.best_anywhere && row_.best_anywhere->value == value;
+  const bool equal = row_.best_anywhere && row_.best_anywhere->value == *result.value;
   row_.best_anywhere = best;
   return !equal;
 }
 
+// While nothing has met the constraints: it came nearer to them than all before it.
+bool Job::note_violation(const DecisionRow& result) {
+  const bool is_sought = !spec_->constraints.empty() && !row_.best_anywhere && std::isfinite(*result.value);
+  if (!is_sought || !(result.violation < least_violation_)) return false;
+  least_violation_ = result.violation;
+  return true;
+}
+
+// It went on, and breaks the constraints now: what met them before is gone.
+void Job::forget_bests_of(const TrialRow& its) {
+  const auto is_its = [&](const std::optional<BestRow>& best) { return best && best->trial == its.id.number; };
+  if (!is_its(row_.best) && !is_its(row_.best_anywhere)) return;
+  row_.best.reset();
+  row_.best_anywhere.reset();
+  std::map<int, std::vector<const DecisionRow*>> left;
+  for (const DecisionRow& result : decisions_) {
+    if (!result.value) continue;
+    auto& of_trial = left[result.trial.number];
+    if (result.violation > 0) {
+      of_trial.clear();
+    } else {
+      of_trial.push_back(&result);
+    }
+  }
+  for (const auto& [number, results] : left) {
+    for (const DecisionRow* result : results) note_value(*result);
+  }
+}
+
 // With equal values of the first objective the others decide, one after the other, so that the best is dominated by none.
-bool Job::better_of_equals(const TrialRow& trial, const BestRow& best) const {
-  if (spec_->more_objectives.empty()) return trial.id.number < best.trial;
+bool Job::better_of_equals(const DecisionRow& result, const BestRow& best) const {
+  const int number = result.trial.number;
+  if (spec_->more_objectives.empty()) return number < best.trial;
   const auto same_place = [&](const DecisionRow& one) { return one.trial.number == best.trial && one.resource == best.resource; };
   const auto its = std::find_if(decisions_.begin(), decisions_.end(), same_place);
   for (std::size_t i = 0; i < spec_->more_objectives.size() && its != decisions_.end(); ++i) {
-    const double a = trial.more_objectives[i];
+    const double a = result.more_values[i];
     const double b = its->more_values[i];
     if (a != b) return spec_->more_objectives[i].better(a, b);
   }
-  return trial.id.number < best.trial;
+  return number < best.trial;
 }
 
 // What the user enqueued stays as it is.
@@ -947,8 +980,21 @@ std::string Job::why_no_best() const {
   }
   if (nearest == nullptr) return "no trial reached a value";
   if (std::isinf(nearest->violation)) return "no trial reported the metrics of all constraints";
-  return "no trial met the constraints: trial " + std::to_string(nearest->trial.number) + " was nearest, outside by " +
-         short_number(nearest->violation);
+  const bool met = std::any_of(decisions_.begin(), decisions_.end(), [](const DecisionRow& one) {
+    return one.value && std::isfinite(*one.value) && one.violation == 0;
+  });
+  return std::string("no trial met the constraints") + (met ? " to its end" : "") + ": trial " +
+         std::to_string(nearest->trial.number) + " was nearest, outside by " + short_number(nearest->violation);
+}
+
+// What the last of them failed with where all did, on their way to a higher rung; trials that rules ended are well.
+std::optional<ExitClass> Job::failure_of_all() const {
+  std::optional<ExitClass> failure;
+  for (const TrialRow& trial : trials_) {
+    if (trial.state != TrialState::failed || trial.exit_class == ExitClass::stopped_by_rule) return std::nullopt;
+    failure = trial.exit_class;
+  }
+  return failure;
 }
 
 // "crashed: what the trainer said. What to do."
@@ -1002,8 +1048,11 @@ bool Job::end_if_done(int most, Timestamp now) {
           row_.trials_created == 1 ? "its one trial is done" : "all " + std::to_string(row_.trials_created) + " trials are done";
     row_.ending_as = JobState::completed;
     if (!row_.best_anywhere) {
-      row_.reason = why_no_best();
+      row_.reason = why_no_best() + (winds_down() ? "; " + row_.reason : "");
       if (row_.failing_with) row_.reason += "; the last one failed with " + last_failure(*row_.failing_with);
+      row_.ending_as = JobState::failed;
+    } else if (const auto failure = failure_of_all()) {
+      row_.reason = "every trial failed, the last one with " + last_failure(*failure);
       row_.ending_as = JobState::failed;
     }
   }

@@ -2,6 +2,7 @@
 // remembers which ones to write. It knows trials and results; workers are the fleet's (scheduler.cpp).
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -179,14 +180,17 @@ class Job {
   void note_objectives(TrialRow& trial, const Metrics& metrics);
   void learn(const DecisionRow& decision);
   void relearn();
-  bool better_of_equals(const TrialRow& trial, const BestRow& best) const;
+  bool better_of_equals(const DecisionRow& result, const BestRow& best) const;
   void fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   void retry_or_fail(TrialRow& trial, const SegmentEnd& end, Timestamp now);
-  bool note_value(const TrialRow& trial, double value, bool at_max_resource);
+  bool note_value(const DecisionRow& result);
+  bool note_violation(const DecisionRow& result);
+  void forget_bests_of(const TrialRow& its);
   void check_limits();
   bool winds_down() const { return row_.state == JobState::running && row_.starts_no_more; }
   void wind_down(std::string reason);
   std::string why_no_best() const;
+  std::optional<ExitClass> failure_of_all() const;
   std::string last_failure(ExitClass exit) const;
 
   JobRow row_;
@@ -211,6 +215,7 @@ class Job {
   std::set<int> queued_;                            // pending trials: to be started again, or chosen to be started
   std::set<int> running_;
   int paused_ = 0;
+  double least_violation_ = std::numeric_limits<double>::infinity();  // of all results
   bool some_to_end_ = false;
   int workers_busy_ = 0;
   Use use_;

@@ -294,9 +294,15 @@ void Invariants::check_ended_job(const RowStore& rows, JobId id) const {
   const JobFacts& facts = jobs_.at(id);
   std::optional<BestRow> best;
   std::optional<double> best_anywhere;
-  double second_value = 0;  // the best one's, of two objectives
+  double second_value = 0;       // the best one's, of two objectives
+  std::map<int, int> broken_at;  // the highest rung at which a trial broke the constraints: what it had until there is gone
+  for (const auto& [key, decision] : rows.decisions()) {
+    if (decision.trial.job == id && decision.value && decision.violation > 0) broken_at[decision.trial.number] = decision.rung;
+  }
   for (const auto& [key, decision] : rows.decisions()) {
     if (decision.trial.job != id || !decision.value || !std::isfinite(*decision.value)) continue;
+    const auto broken = broken_at.find(decision.trial.number);
+    if (broken != broken_at.end() && decision.rung <= broken->second) continue;
     const bool all_there =
         std::all_of(decision.more_values.begin(), decision.more_values.end(), [](double value) { return std::isfinite(value); });
     if (decision.violation > 0 || !all_there) continue;
