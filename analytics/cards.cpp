@@ -30,6 +30,7 @@ std::string waits_for(const JobRow& row, const JobStanding& standing) {
   for (const auto& [reason, trials] : standing.waiting) {
     if (reason == "rung not full" || reason == "not among the best yet") continue;
     if (reason == "being stopped") return counted(trials, "trial is", "trials are") + " still to stop";
+    if (reason == "held") return "it is held";
     if (reason == "no worker") return "there is no worker";
     if (reason == "suggestion under way") return "its sampler computes the next configuration";
     if (reason == "max_parallel_trials") return "it runs as many trials as max_parallel_trials allows";

@@ -294,6 +294,10 @@ views::Job Reader::view_of(const JobRow& row) {
   job.expected_improvement = row.expected_improvement;
   Statement note = connection_.prepare("SELECT note FROM jobs WHERE id = ?");
   if (note.query(row.id.value).step()) job.note = note.text(0);
+  job.held = row.held;
+  job.weight = row.weight;
+  job.max_parallel_trials = row.max_parallel_trials;
+  if (row.max_runtime_ms) job.max_runtime_seconds = seconds(*row.max_runtime_ms);
   return job;
 }
 

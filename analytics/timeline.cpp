@@ -237,15 +237,14 @@ Result<RawJson> Reader::timeline(JobId job, const TimelineQuery& query, std::opt
 // Those that were under way at any time of the window, the newest first.
 views::TimelineJobs Reader::timeline_jobs(Timestamp from, Timestamp until) {
   constexpr std::string_view kJob =
-      "SELECT id, name, created_at, ended_at, NULL FROM jobs INDEXED BY jobs_by_end WHERE deleted = 0 AND ";
+      "SELECT id, name, created_at, ended_at, max_parallel_trials FROM jobs INDEXED BY jobs_by_end WHERE deleted = 0 AND ";
   Statement rows = connection_.prepare(joined({kJob, "ended_at > ?1 AND created_at < ?2 UNION ALL ", kJob,
                                                "ended_at IS NULL AND created_at < ?2 ORDER BY id DESC LIMIT ?3"}));
   views::TimelineJobs found;
   for (rows.query(from.ms, until.ms, kTimelineJobsMax + 1); rows.step();) {
     found.more_jobs = found.jobs.size() == kTimelineJobsMax;
     if (found.more_jobs) break;
-    auto& job = found.jobs.emplace_back(struct_from<views::TimelineJob>(rows));
-    if (const auto parsed = cached_job(job.id)) job.max_parallel_trials = parsed->spec.limits.max_parallel_trials;
+    found.jobs.push_back(struct_from<views::TimelineJob>(rows));
   }
   return found;
 }

@@ -79,11 +79,16 @@ struct Job {
   double training_seconds = 0;
   std::optional<double> expected_improvement;
   std::string note;
+  // What may be changed while it runs.
+  bool held = false;
+  double weight = 1;
+  int max_parallel_trials = 1;
+  std::optional<double> max_runtime_seconds;
 };
 BOOST_DESCRIBE_STRUCT(Job, (),
                       (id, name, state, reason, created_at, ended_at, objective, more_objectives, constraints, scheduler,
                        max_resource, resource_name, trials, best, best_anywhere, resource_spent, training_seconds,
-                       expected_improvement, note))
+                       expected_improvement, note, held, weight, max_parallel_trials, max_runtime_seconds))
 
 struct JobDetail : Job {
   RawJson spec;  // without what is secret in it

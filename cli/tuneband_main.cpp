@@ -35,6 +35,7 @@ struct Arguments {
   int trial = 0;
   tuneband::cli::SubmitOptions submit;
   tuneband::cli::ListOptions list;
+  tuneband::cli::ChangeOptions change;
   tuneband::cli::TrialsOptions trials;
   tuneband::cli::LogsOptions logs;
   tuneband::cli::TensorsOptions tensors;
@@ -108,6 +109,32 @@ CLI::Option* add_changes(CLI::App* command, std::vector<std::string>& changes) {
       ->type_name("PATH=VALUE");
 }
 
+void add_change(CLI::App& app, Command& chosen, Arguments& arguments) {
+  tuneband::cli::ChangeOptions& options = arguments.change;
+  auto* change = add_command(app, chosen, "change", "Change the share or the limits of a job that runs",
+                             with_running_server(arguments, [&](Session session) {
+                               options.job = arguments.job;
+                               return tuneband::cli::change_job(session, options);
+                             }));
+  add_job(change, arguments);
+  change->add_option("--weight", options.weight, "Its share of the workers' time against other jobs")
+      ->check(number_between(tuneband::kWeightMin, tuneband::kWeightMax))
+      ->type_name("W");
+  change
+      ->add_option("--max-parallel-trials", options.max_parallel_trials,
+                   "So many trials at once; those above it come to their rung")
+      ->check(whole_number_between(1, tuneband::kParallelTrialsMax))
+      ->type_name("N");
+  change->add_option("--max-runtime-seconds", options.max_runtime_seconds, "It ends so long after its submission")
+      ->check(number_between(0.001, tuneband::kRuntimeSecondsMax))
+      ->type_name("S");
+  change->add_flag("--no-more-trials", options.no_more_trials, "Start no more trials; those there are go on");
+  change->parse_complete_callback([&options] {
+    const bool some = options.weight || options.max_parallel_trials || options.max_runtime_seconds || options.no_more_trials;
+    if (!some) throw CLI::RequiredError("What to change");
+  });
+}
+
 void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   auto* submit = add_command(
       app, chosen, "submit", "Start a job from its document",
@@ -152,6 +179,15 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   add_job(add_command(app, chosen, "importance", "Which parameters matter, and where they are best",
                       with_server(arguments, [&](Session s) { return tuneband::cli::show_importance(s, arguments.job); })),
           arguments);
+  add_change(app, chosen, arguments);
+  add_job(
+      add_command(app, chosen, "hold", "Run nothing of a job until it is released; what runs is given back, with its checkpoint",
+                  with_running_server(arguments, [&](Session s) { return tuneband::cli::hold_job(s, arguments.job, true); })),
+      arguments);
+  add_job(
+      add_command(app, chosen, "release", "Go on with a job that is held",
+                  with_running_server(arguments, [&](Session s) { return tuneband::cli::hold_job(s, arguments.job, false); })),
+      arguments);
   auto* stop = add_command(app, chosen, "stop", "Stop a job, or one of its trials; what it found is kept",
                            with_running_server(arguments, [&](Session session) {
                              return arguments.one_trial ? tuneband::cli::stop_trial(session, arguments.job, *arguments.one_trial)

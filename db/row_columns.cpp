@@ -68,6 +68,11 @@ void list_columns(Row& row, Columns& columns) {
   columns.field("last_epoch", row.last_epoch);
   columns.field("expected_improvement", row.expected_improvement);
   columns.field("suggestions_below", row.suggestions_below);
+  columns.field("weight", row.weight);
+  columns.field("max_parallel_trials", row.max_parallel_trials);
+  columns.field("max_runtime_ms", row.max_runtime_ms);
+  columns.field("held", row.held);
+  columns.field("share_start", row.share_start);
 }
 
 template <RowOf<TrialRow> Row, class Columns>

@@ -16,6 +16,7 @@
 #include "core/time.hpp"
 #include "debugger/finding.hpp"
 #include "debugger/rule_standing.hpp"
+#include "scheduler/job_changes.hpp"
 #include "scheduler/job_spec.hpp"
 #include "scheduler/rows.hpp"
 #include "scheduler/suggester.hpp"
@@ -31,6 +32,12 @@ struct JobSubmitted {
 
 struct JobStopRequested {
   JobId job;
+};
+
+// Refused with a conflict when the job is being stopped or has ended.
+struct JobChangeRequested {
+  JobId job;
+  JobChanges changes;
 };
 
 // One trial of a job that goes on. Refused with a conflict when the trial has ended.
@@ -94,8 +101,8 @@ struct TimePassed {};
 // Time went on without the server, which was paused, or its clock was set: nobody could be heard, so every lease begins anew.
 struct TimeLeapt {};
 
-using Event = std::variant<JobSubmitted, JobStopRequested, TrialStopRequested, JobDeleteRequested, WorkerSynced, WorkerLost,
-                           SuggestionMade, TimePassed, TimeLeapt>;
+using Event = std::variant<JobSubmitted, JobChangeRequested, JobStopRequested, TrialStopRequested, JobDeleteRequested,
+                           WorkerSynced, WorkerLost, SuggestionMade, TimePassed, TimeLeapt>;
 
 // ---- what comes out -----------------------------------------------------------------------------------------------------------
 
@@ -129,7 +136,7 @@ struct WorkerReply {
   bool waits = false;  // its segment is over, and the other ranks' are not: the driver holds the call, as an idle worker's
 };
 
-struct JobReply {  // to JobSubmitted, JobStopRequested, TrialStopRequested, JobDeleteRequested
+struct JobReply {  // to JobSubmitted and what is requested of a job or trial
   Result<JobId> job;
   bool created = false;  // false: the same job was there already
 };

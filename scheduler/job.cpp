@@ -54,6 +54,10 @@ std::string start_in_words(const TrialRow& trial, bool warm) {
   return warm ? words + ", warm" : words;
 }
 
+std::string runtime_in_words(const std::optional<std::int64_t>& ms) {
+  return ms ? format_number(static_cast<double>(*ms) / 1000) : "none";
+}
+
 Suggester::End end_of(const TrialRow& trial) {
   if (trial.state != TrialState::failed) return Suggester::End::unharmed;
   return trial.exit_class == ExitClass::out_of_memory ? Suggester::End::out_of_memory : Suggester::End::failed;
@@ -160,22 +164,57 @@ Job::Use Job::use_of(const TrialRow& trial) {
   return {(trial.assigned_ms + over) * trial.replicas(), over * trial.replicas()};
 }
 
-Job::Use Job::use_before(Timestamp time) const {
-  Use use;
-  for (const TrialRow& trial : trials_) {
-    if (trial.started_at && *trial.started_at < time) add(use_of(trial), use);
-  }
-  return use;
-}
-
 std::int64_t Job::by_weight(std::int64_t worker_ms) const {
-  return std::llround(std::min(static_cast<double>(worker_ms) * kShareUnitsPerMs / spec_->weight, kShareTimeMax));
+  return std::llround(std::min(static_cast<double>(worker_ms) * kShareUnitsPerMs / row_.weight, kShareTimeMax));
 }
 
 std::int64_t Job::share_time(Timestamp now, std::int64_t typical_ms, int workers_more) const {
   const std::int64_t lasted_ms = workers_busy_ * now.ms - busy_since_ms_;
   const std::int64_t under_way_ms = std::max(lasted_ms, workers_busy_ * typical_ms);
-  return share_start_ + by_weight(use_.worker_ms + under_way_ms + workers_more * typical_ms);
+  return row_.share_start + by_weight(use_.worker_ms + under_way_ms + workers_more * typical_ms);
+}
+
+void Job::join_others_at(std::int64_t others, std::int64_t its) {
+  if (others <= its) return;
+  row_.share_start += others - its;
+  row_changed_ = true;
+}
+
+// ---- what a user changes ------------------------------------------------------------------------------------------------------
+
+// What it has had counts as before: another weight is for what it gets from now on.
+void Job::set_weight(double weight) {
+  const std::int64_t before = by_weight(use_.worker_ms);
+  row_.weight = weight;
+  row_.share_start += before - by_weight(use_.worker_ms);
+}
+
+void Job::change(const JobChanges& changes) {
+  std::vector<std::string> changed;
+  if (changes.held && *changes.held != row_.held) {
+    row_.held = *changes.held;
+    if (row_.held) wanted_back_ = running_;
+    changed.emplace_back(row_.held ? "held" : "released");
+  }
+  if (changes.weight && *changes.weight != row_.weight) {
+    changed.push_back("weight " + format_number(*changes.weight) + " instead of " + format_number(row_.weight));
+    set_weight(*changes.weight);
+  }
+  if (changes.max_parallel_trials && *changes.max_parallel_trials != row_.max_parallel_trials) {
+    changed.push_back("max_parallel_trials " + std::to_string(*changes.max_parallel_trials) + " instead of " +
+                      std::to_string(row_.max_parallel_trials));
+    row_.max_parallel_trials = *changes.max_parallel_trials;
+  }
+  if (changes.max_runtime_ms && changes.max_runtime_ms != row_.max_runtime_ms) {
+    changed.push_back("max_runtime_seconds " + runtime_in_words(changes.max_runtime_ms) + " instead of " +
+                      runtime_in_words(row_.max_runtime_ms));
+    row_.max_runtime_ms = changes.max_runtime_ms;
+  }
+  if (!changed.empty()) {
+    record(EventKind::job_changed, join_and(changed));
+    row_changed_ = true;
+  }
+  if (changes.starts_no_more && !winds_down()) wind_down(kNoMoreForTheUser);
 }
 
 // ---- rows ---------------------------------------------------------------------------------------------------------------------
@@ -224,7 +263,7 @@ void Job::flush(std::vector<Write>& writes, std::vector<EventRow>& events) {
 // ---- what runs next -----------------------------------------------------------------------------------------------------------
 
 bool Job::has_work(int usable) const {
-  if (row_.state != JobState::running || running() >= spec_->limits.max_parallel_trials) return false;
+  if (row_.state != JobState::running || row_.held || running() >= row_.max_parallel_trials) return false;
   if (first_queued(usable)) return true;
   if (!queued_.empty() || awaits_suggestion()) return false;
   return (begun_ || policy_->has_work()) && spec_->replicas.front() <= usable;
@@ -394,6 +433,7 @@ void Job::start(int number, const std::vector<WorkerId>& ranks, bool warm, Times
   ++trial.attempts;
   ++trial.attempts_in_all;
   running_.insert(number);
+  wanted_back_.erase(number);
   workers_busy_ += trial.replicas();
   busy_since_ms_ += begun_ms(trial) * trial.replicas();
   row_changed_ = true;
@@ -933,8 +973,8 @@ void Job::apply(const std::vector<Decision>& decisions, Timestamp now, const std
 // ---- the end ------------------------------------------------------------------------------------------------------------------
 
 std::optional<Timestamp> Job::deadline() const {
-  if (row_.state != JobState::running || !spec_->limits.max_runtime_ms) return std::nullopt;
-  return row_.created_at.plus_ms(*spec_->limits.max_runtime_ms);
+  if (row_.state != JobState::running || !row_.max_runtime_ms) return std::nullopt;
+  return row_.created_at.plus_ms(*row_.max_runtime_ms);
 }
 
 void Job::check_limits() {
@@ -1011,6 +1051,7 @@ void Job::begin_stopping(JobState as, std::string reason) {
   if (row_.state != JobState::running) return;
   row_.state = JobState::stopping;
   row_.ending_as = as;
+  row_.held = false;
   row_.reason = std::move(reason);
   row_changed_ = began_stopping_ = true;
   record(EventKind::job_stopping, row_.reason);
@@ -1058,6 +1099,7 @@ bool Job::end_if_done(int most, Timestamp now) {
   }
   row_.state = *row_.ending_as;
   row_.ending_as.reset();
+  row_.held = false;
   row_.ended_at = now;
   row_changed_ = true;
   record(kind_of(row_.state), row_.reason);
@@ -1066,11 +1108,12 @@ bool Job::end_if_done(int most, Timestamp now) {
 
 std::optional<std::string> Job::waits_for(const Capacity& capacity) const {
   if (queued_.empty() && !begun_ && !policy_->has_work()) return std::nullopt;
+  if (row_.held) return "held";
   if (capacity.usable == 0) return "no worker";
   if (queued_.empty() ? spec_->replicas.front() > capacity.usable : !first_queued(capacity.usable)) {
     return "fewer workers than replicas";
   }
-  if (running() >= spec_->limits.max_parallel_trials) return "max_parallel_trials";
+  if (running() >= row_.max_parallel_trials) return "max_parallel_trials";
   if (queued_.empty() && awaits_suggestion()) return "suggestion under way";
   if (capacity.gathering == row_.id) return "gathering workers";
   return capacity.gathering && capacity.idle > 0 ? "workers gathered for a wider trial" : "no free worker";

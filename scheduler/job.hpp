@@ -62,15 +62,13 @@ class Job {
     std::int64_t mean_ms() const { return segments == 0 ? 0 : worker_ms / segments; }
   };
   const Use& use_over() const { return use_; }  // of segments that are over
-  // The same before `time`, as far as the rows tell it: each trial counts when it was first started.
-  Use use_before(Timestamp time) const;
-  // Its use by its weight, in thousandths of a millisecond at weight 1, from share_start() on: who has the least is the next. A
-  // segment under way counts as `typical_ms`, or as it has lasted where that is more. `workers_more`: as if so many more were
-  // begun.
+  // Its use by its weight, in thousandths of a millisecond at weight 1, from its row's share_start on: who has the least is the
+  // next. A segment under way counts as `typical_ms`, or as it has lasted where that is more. `workers_more`: as if so many more
+  // were begun.
   std::int64_t share_time(Timestamp now, std::int64_t typical_ms, int workers_more) const;
   std::int64_t by_weight(std::int64_t worker_ms) const;
-  std::int64_t share_start() const { return share_start_; }
-  void set_share_start(std::int64_t time) { share_start_ = time; }
+  // It is new, or was held: its share time, which is `its`, is to be that of the others where that is more.
+  void join_others_at(std::int64_t others, std::int64_t its);
 
   // Something to run for which `usable` workers are enough, and the right to run it now.
   bool has_work(int usable) const;
@@ -87,13 +85,18 @@ class Job {
   bool awaits_suggestion() const { return (begun_ || asking_) && suggester_.lent(); }
   // And has a right to the workers that wait with it.
   bool keeps_workers() const {
-    return awaits_suggestion() && row_.state == JobState::running && queued_.empty() &&
-           running() < spec_->limits.max_parallel_trials;
+    return awaits_suggestion() && row_.state == JobState::running && queued_.empty() && running() < row_.max_parallel_trials &&
+           !row_.held;
   }
   // What is to be computed for it, told once.
   std::optional<SuggestionWanted> take_wanted() { return std::exchange(wanted_, std::nullopt); }
   // Of no use when the trial that it was for is not to be created any more.
   void suggested(Suggestion suggestion);
+  // Of a job that is running. What it runs when it is held is wanted back from its workers.
+  void change(const JobChanges& changes);
+  // This segment is not to go on, or was not to at some time since it began.
+  bool wants_back(int number) const { return row_.state == JobState::stopping || row_.held || wanted_back_.contains(number); }
+
   // Gives it a new epoch. `ranks`: one worker, or those of a group. `warm`: they have its data or itself in memory.
   void start(int number, const std::vector<WorkerId>& ranks, bool warm, Timestamp now);
 
@@ -118,7 +121,7 @@ class Job {
   // The user wants this one ended, which has not: where it heads for it counts as one that does not come, where it waits the
   // others rank without it. What it has reported stays.
   void stop_trial(int number, Timestamp now);
-  // The worker gave it back unharmed, or never began: it waits, at no charge.
+  // The worker gave it back unharmed, as it was told to, or never began: it waits, at no charge.
   void given_back(int number, Timestamp now);
   // The worker ends by itself, because somebody told it to, and stopped the trial. At no charge, as long as the trial `went_on`
   // to another checkpoint or was not assigned in vain too often: it may be the trial that tells its workers.
@@ -189,6 +192,7 @@ class Job {
   void check_limits();
   bool winds_down() const { return row_.state == JobState::running && row_.starts_no_more; }
   void wind_down(std::string reason);
+  void set_weight(double weight);
   std::string why_no_best() const;
   std::optional<ExitClass> failure_of_all() const;
   std::string last_failure(ExitClass exit) const;
@@ -214,13 +218,13 @@ class Job {
   std::unordered_set<int> judged_;                  // trials with a decision
   std::set<int> queued_;                            // pending trials: to be started again, or chosen to be started
   std::set<int> running_;
+  std::set<int> wanted_back_;  // of them: the job was held since they began
   int paused_ = 0;
   double least_violation_ = std::numeric_limits<double>::infinity();  // of all results
   bool some_to_end_ = false;
   int workers_busy_ = 0;
   Use use_;
   std::int64_t busy_since_ms_ = 0;  // the sum over workers_busy_
-  std::int64_t share_start_ = 0;
 
   // Changed since flush().
   bool is_new_ = true;

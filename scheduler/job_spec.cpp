@@ -8,6 +8,7 @@
 
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "scheduler/job_changes.hpp"
 #include "scheduler/plan.hpp"
 #include "search_spaces/encoding.hpp"
 
@@ -194,10 +195,8 @@ Limits read_limits(const Json& json, const std::string& path, Diagnostics& diagn
     return static_cast<int>(*read);
   };
   limits.max_trials = count("max_trials", kTrialsMax);
-  limits.max_parallel_trials = count("max_parallel_trials", kParallelTrialsMax).value_or(limits.max_parallel_trials);
-  if (const auto seconds = reader.number("max_runtime_seconds", {.min = 0, .max = kRuntimeSecondsMax, .min_excluded = true})) {
-    limits.max_runtime_ms = static_cast<std::int64_t>(std::ceil(*seconds * 1000));
-  }
+  limits.max_parallel_trials = read_max_parallel_trials(reader).value_or(limits.max_parallel_trials);
+  limits.max_runtime_ms = read_max_runtime_ms(reader);
   limits.max_trials_without_improvement = count("max_trials_without_improvement", kTrialsMax);
   if (const Json* convergence = reader.find("convergence")) {
     ObjectReader fields(*convergence, reader.path_to("convergence"), diagnostics);
@@ -656,7 +655,7 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   if (trains_xgboost(spec.trainer)) spec.early_work = read_early_work(spec.trainer);
   if (const Json* warm_start = reader.find("warm_start")) read_warm_start(*warm_start, spec, diagnostics);
   if (const Json* limits = reader.find("limits")) spec.limits = read_limits(*limits, "limits", diagnostics);
-  spec.weight = reader.number_or("weight", spec.weight, {kWeightMin, kWeightMax});
+  spec.weight = read_weight(reader).value_or(spec.weight);
   reader.finish();
   if (diagnostics.ok()) choose_hedge(json["scheduler"], spec);
   if (diagnostics.ok()) check_bounds(spec, diagnostics);

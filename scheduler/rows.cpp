@@ -66,6 +66,7 @@ constexpr std::pair<Verdict, std::string_view> kVerdicts[] = {
 constexpr std::pair<EventKind, std::string_view> kEventKinds[] = {
     {EventKind::job_submitted, "job_submitted"},
     {EventKind::job_improved, "job_improved"},
+    {EventKind::job_changed, "job_changed"},
     {EventKind::job_starts_no_more, "job_starts_no_more"},
     {EventKind::job_stopping, "job_stopping"},
     {EventKind::job_completed, "job_completed"},

@@ -85,6 +85,12 @@ struct JobRow {
   std::optional<double> expected_improvement;  // of the last suggestion, as the sampler's model sees it; finite, 0 or more
   int suggestions_below = 0;                   // in a row that were below the limit on convergence
   std::int64_t last_epoch = 0;                 // the highest that an assignment of this job had; 0: none yet
+  // Of its document, until a user changes them (scheduler/job_changes.hpp).
+  double weight = 1;
+  int max_parallel_trials = 1000;
+  std::optional<std::int64_t> max_runtime_ms;
+  bool held = false;             // while running: nothing of it runs
+  std::int64_t share_start = 0;  // where its share time begins: Job::share_time()
   bool operator==(const JobRow&) const = default;
 };
 
@@ -173,6 +179,8 @@ struct ObservationRow {
 
 // Why, of jobs and trials.
 inline constexpr const char* kStoppedByTheUser = "stopped by the user";
+// JobRow::reason of a job that starts no more because somebody wanted that.
+inline constexpr const char* kNoMoreForTheUser = "the user wants no more trials";
 
 enum class Verdict { waiting, promoted, stopped, completed };
 std::string_view to_string(Verdict verdict);
@@ -234,6 +242,7 @@ struct DeleteJob {
 enum class EventKind {
   job_submitted,       // message: its name
   job_improved,        // trial, resource, value: better than all before it, at any rung
+  job_changed,         // message: what the user changed
   job_starts_no_more,  // message: why
   job_stopping,        // message: why
   job_completed,       // message: why, as of the two that follow
@@ -248,7 +257,7 @@ enum class EventKind {
   trial_completed,
   trial_failed,      // exit_class, message
   trial_requeued,    // its attempt ended with exit_class and message: it is tried again
-  trial_given_back,  // its worker wanted to end, or never began: it is started again, at no charge
+  trial_given_back,  // its worker wanted to end, or never began, or its job is held: it is started again, at no charge
   trial_reclaimed,   // its worker was not lost after all, and goes on
   trial_cancelled,
   finding,              // message: "rule: what it found"

@@ -90,6 +90,7 @@ struct Scheduler::State {
   void restore_assignments(Job& job);
 
   void on(const JobSubmitted& event);
+  void on(const JobChangeRequested& event);
   void on(const JobStopRequested& event);
   void on(const TrialStopRequested& event);
   void on(const JobDeleteRequested& event);
@@ -115,8 +116,7 @@ struct Scheduler::State {
   std::int64_t typical_ms(const Job& job) const;
   std::optional<std::int64_t> left_ms(const Assignment& assignment);
   std::int64_t next_share_time(const Job& job) const;
-  void set_share_start(Job& job) const;
-  void recall_share_start(Job& job) const;
+  std::int64_t where_others_are(const Job& job) const;
   Job* neediest_job(const Worker* asking);
   std::size_t workers_kept() const;
   const WorkerId& best_idle_worker(const Job& job) const;
@@ -197,7 +197,6 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
     TUNEBAND_CHECK(spec != specs.end(), "every job that has not ended comes with its spec");
     Job job(row, std::make_shared<const JobSpec>(spec->second));
     job.restore(std::move(rows[row.id]));
-    state.recall_share_start(job);
     state.restore_assignments(state.jobs.emplace(row.id, std::move(job)).first->second);
   }
   state.note_mean_segment();
@@ -242,14 +241,35 @@ void Scheduler::State::on(const JobSubmitted& event) {
   row.id = JobId{++last_job_id};
   row.name = event.spec.name;
   row.spec_json = event.spec_json;
+  row.weight = event.spec.weight;
+  row.max_parallel_trials = event.spec.limits.max_parallel_trials;
+  row.max_runtime_ms = event.spec.limits.max_runtime_ms;
   row.created_at = now;
   remember(row);
   const JobId id = row.id;
   Job job(std::move(row), std::make_shared<const JobSpec>(event.spec));
-  set_share_start(job);
+  job.join_others_at(where_others_are(job), 0);
   record(EventKind::job_submitted, id, job.row().name);
   jobs.emplace(id, std::move(job));
   job_reply = JobReply{id, true};
+}
+
+void Scheduler::State::on(const JobChangeRequested& event) {
+  Job* job = find_job(event.job);
+  job_reply = JobReply{event.job, false};
+  if (job == nullptr && !known.contains(event.job)) {
+    job_reply->job = job_error(ErrorCode::not_found, "there is no job " + std::to_string(event.job.value));
+    return;
+  }
+  if (job == nullptr || job->row().state != JobState::running) {
+    job_reply->job = job_error(ErrorCode::conflict, job == nullptr ? "the job has ended" : "the job is being stopped");
+    return;
+  }
+  const bool was_held = job->row().held;
+  job->change(event.changes);
+  const bool held = job->row().held;
+  if (held && !was_held) answer_workers_of(*job);
+  if (was_held && !held) job->join_others_at(where_others_are(*job), job->share_time(now, typical_ms(*job), 0));
 }
 
 void Scheduler::State::on(const JobStopRequested& event) {
@@ -380,6 +400,8 @@ void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string
   const Worker* first = fleet.find(trial.worker);
   const bool went_on = first != nullptr && first->assignment && trial.checkpoint_resource > first->assignment->from_resource;
   const Epoch files_epoch = first != nullptr ? first->files_epoch : Epoch{};
+  // Before a restart it may have been told to stop: what for is not stored.
+  const bool wanted_back = job.wants_back(id.number) || (first != nullptr && first->restored);
   const auto ranks = release(trial);
   const bool failed = exit != ExitClass::completed && exit != ExitClass::stopped;
   bool draining = false;
@@ -388,7 +410,7 @@ void Scheduler::State::end_segment(TrialId id, ExitClass exit, const std::string
     if (failed && worker != nullptr) fleet.end_session(worker->session);
     draining = draining || (worker != nullptr && worker->draining);
   }
-  if (exit == ExitClass::stopped && job.row().state == JobState::stopping) {
+  if (exit == ExitClass::stopped && wanted_back) {
     job.given_back(id.number, now);
   } else if (exit == ExitClass::stopped && draining) {
     job.worker_wants_to_end(id.number, went_on, now);
@@ -519,23 +541,15 @@ std::int64_t Scheduler::State::next_share_time(const Job& job) const {
   return job.share_time(now, typical_ms(job), job.replicas_at_least());
 }
 
-// Where a job begins that has had nothing yet: with the one that has had the least of those that would run more now, so that it
-// neither waits for what they have had before it came nor has to be made up for it; with none, where the last of all others is.
-void Scheduler::State::set_share_start(Job& job) const {
-  ShareStart start;
-  for (const auto& [id, other] : jobs) start.add(other.share_time(now, typical_ms(other), 0), other.has_work(fleet.usable()));
-  job.set_share_start(start.time());
-}
-
-// After a restart, of the jobs before it: about the same. Which of them would have run more then is not stored: those that are
-// not held to a number of trials at once.
-void Scheduler::State::recall_share_start(Job& job) const {
+// Where a job begins that has had nothing yet, or that was held: with the one that has had the least of those that would run more
+// now, so that it neither waits for what they have had before it came nor has to be made up for it; with none, where the last of
+// all others is.
+std::int64_t Scheduler::State::where_others_are(const Job& job) const {
   ShareStart start;
   for (const auto& [id, other] : jobs) {
-    const std::int64_t time = other.share_start() + other.by_weight(other.use_before(job.row().created_at).worker_ms);
-    start.add(time, other.spec()->limits.max_parallel_trials >= Limits().max_parallel_trials);
+    if (&other != &job) start.add(other.share_time(now, typical_ms(other), 0), other.has_work(fleet.usable()));
   }
-  job.set_share_start(start.time());
+  return start.time();
 }
 
 // The one that would have had the least of the workers for its weight (weighted fair queueing: Demers, Keshav, Shenker, "Analysis
@@ -682,7 +696,8 @@ void Scheduler::State::answer_workers_of(const Job& job) {
 }
 
 bool Scheduler::State::may_execute(const Worker& worker) const {
-  return !worker.draining && jobs.at(worker.assignment->trial.job).row().state == JobState::running;
+  const JobRow& job = jobs.at(worker.assignment->trial.job).row();
+  return !worker.draining && job.state == JobState::running && !job.held;
 }
 
 WorkerReply Scheduler::State::reply_to(const Worker& worker) const {

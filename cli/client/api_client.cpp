@@ -105,6 +105,12 @@ Outcome<Answer> ApiClient::post(const std::string& target, std::string_view body
   return Answer{response->status, std::move(*json)};
 }
 
+Outcome<Json> ApiClient::patch(const std::string& target, std::string_view body) {
+  const auto response = request("PATCH", target, body);
+  if (!response) return response.error();
+  return parsed(response->body);
+}
+
 Outcome<void> ApiClient::remove(const std::string& target) {
   const auto response = request("DELETE", target, "");
   if (!response) return response.error();

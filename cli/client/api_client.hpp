@@ -34,6 +34,7 @@ class ApiClient {
 
   Outcome<Json> get(const std::string& target);
   Outcome<Answer> post(const std::string& target, std::string_view body);
+  Outcome<Json> patch(const std::string& target, std::string_view body);
   Outcome<void> remove(const std::string& target);
 
   // The elements of `field` over all pages, at most `limit`; 0: all.

@@ -124,6 +124,10 @@ JobInfo job_from_json(const Json& json) {
   job.resource_spent = integer_of(json, "resource_spent");
   job.training_seconds = number_of(json, "training_seconds");
   job.expected_improvement = number_from_json(member(json, "expected_improvement"));
+  job.held = boolean_of(json, "held");
+  job.weight = number_of(json, "weight");
+  job.max_parallel_trials = integer_of(json, "max_parallel_trials");
+  job.max_runtime_seconds = number_from_json(member(json, "max_runtime_seconds"));
   if (member(json, "queue_position").is_number_integer()) job.queue_position = integer_of(json, "queue_position");
   const Json& waiting = member(json, "waiting");
   for (auto reason = waiting.begin(); reason != waiting.end(); ++reason) {

@@ -63,8 +63,17 @@ struct JobInfo {
 
   std::optional<std::int64_t> queue_position;  // among the jobs that have something to run, from 1
 
-  // As it is shown: a running job of which nothing has run yet is queued.
-  std::string state_word() const { return state == "running" && trials.created == 0 ? "queued" : state; }
+  // What may be changed while it runs.
+  bool held = false;
+  double weight = 1;
+  std::int64_t max_parallel_trials = 0;
+  std::optional<double> max_runtime_seconds;
+
+  // As it is shown: a running job that is held, or of which nothing has run yet, says so.
+  std::string state_word() const {
+    if (state != "running") return state;
+    return held ? "held" : trials.created == 0 ? "queued" : state;
+  }
   bool ended() const { return state == "completed" || state == "stopped" || state == "failed"; }
   bool better(double a, double b) const { return maximize ? a > b : a < b; }
   // From its start to its end, or to `now`.

@@ -33,6 +33,20 @@ Json array_of(const std::vector<Json>& items) {
   return array;
 }
 
+Finished patch_job(Session session, const std::string& job, const Json& changes) {
+  const auto answer = session.api.patch(job_path(job), changes.dump());
+  if (!answer) return answer.error();
+  if (session.console.json()) {
+    session.console.print_json(*answer);
+    return kExitOk;
+  }
+  const JobInfo info = job_from_json(*answer);
+  const std::string limits = limits_text(info);
+  session.console.print(
+      fmt::format("{} (job {}) is {}{}{}", info.name, info.id, info.state_word(), limits.empty() ? "" : ": ", limits));
+  return kExitOk;
+}
+
 }  // namespace
 
 Finished list_jobs(Session session, const ListOptions& options) {
@@ -97,6 +111,17 @@ Finished show_best(Session session, const std::string& job) {
   }
   return kExitOk;
 }
+
+Finished change_job(Session session, const ChangeOptions& options) {
+  Json changes = Json::object();
+  if (options.weight) changes["weight"] = *options.weight;
+  if (options.max_parallel_trials) changes["limits"]["max_parallel_trials"] = *options.max_parallel_trials;
+  if (options.max_runtime_seconds) changes["limits"]["max_runtime_seconds"] = *options.max_runtime_seconds;
+  if (options.no_more_trials) changes["starts_no_more"] = true;
+  return patch_job(session, options.job, changes);
+}
+
+Finished hold_job(Session session, const std::string& job, bool held) { return patch_job(session, job, {{"held", held}}); }
 
 Finished stop_job(Session session, const std::string& job) {
   const auto answer = session.api.post(job_path(job) + "/stop", "");

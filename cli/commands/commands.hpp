@@ -43,6 +43,17 @@ Finished list_jobs(Session session, const ListOptions& options);
 Finished describe_job(Session session, const std::string& job, bool plot = false);
 Finished show_best(Session session, const std::string& job);
 Finished show_importance(Session session, const std::string& job);
+
+struct ChangeOptions {
+  std::string job{};
+  std::optional<double> weight{};
+  std::optional<std::int64_t> max_parallel_trials{};
+  std::optional<double> max_runtime_seconds{};
+  bool no_more_trials = false;
+};
+Finished change_job(Session session, const ChangeOptions& options);
+// False: releases it.
+Finished hold_job(Session session, const std::string& job, bool held);
 Finished stop_job(Session session, const std::string& job);
 Finished stop_trial(Session session, const std::string& job, int trial);
 Finished delete_job(Session session, const std::string& job);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "cli/format.hpp"
 #include "cli/terminal/progress_frame.hpp"
@@ -12,6 +13,8 @@
 namespace tuneband::cli {
 
 namespace {
+
+constexpr std::int64_t kParallelTrialsDefault = 1000;  // as docs/job.md says
 
 constexpr std::size_t kBracketsShownInReport = 20;
 
@@ -190,6 +193,18 @@ std::int64_t trained(const TrialInfo& trial) {
 
 }  // namespace
 
+std::string limits_text(const JobInfo& job) {
+  std::vector<std::string> words;
+  if (job.weight != 1) words.push_back(fmt::format("weight {}", job.weight));
+  if (job.max_parallel_trials < kParallelTrialsDefault) {
+    words.push_back(fmt::format("at most {} at once", format_count(job.max_parallel_trials, "trial")));
+  }
+  if (job.max_runtime_seconds) {
+    words.push_back(fmt::format("ends {} after its submission at the latest", format_duration(*job.max_runtime_seconds)));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
 void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   const TrialInfo& trial = best.trial;
   const bool readable = console.terminal().interactive;
@@ -353,7 +368,9 @@ void print_constraints(Console& console, const JobSummary& summary) {
 
 void print_state(Console& console, const JobSummary& summary) {
   const JobInfo& job = summary.job;
+  const std::string limits = job.ended() ? "" : limits_text(job);
   console.field("state", job.reason.empty() ? job.state_word() : fmt::format("{}: {}", job.state, job.reason));
+  if (!limits.empty()) console.field("limits", limits);
   console.field("trials", counts_text(job.trials));
   const char* name = "waiting";
   for (const auto& [reason, trials] : job.waiting) {

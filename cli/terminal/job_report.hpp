@@ -22,6 +22,9 @@ Outcome<std::optional<BestReport>> fetch_best(ApiClient& api, std::string_view j
 
 void print_best(Console& console, const JobInfo& job, const BestReport& best);
 
+// "weight 2, at most 4 trials at once", as of now; what is as every job has it is left out.
+std::string limits_text(const JobInfo& job);
+
 // "early stopping saved 599 of 810 rounds (74 %), about 35 s of training"
 std::string saved_text(const SummaryInfo& summary, const JobInfo& job);
 

@@ -79,6 +79,7 @@ class Api {
   void list_cards(const HttpRequest& request, const JobsQuery& query, const Respond& respond);
   void get_job(JobId job, const Respond& respond);
   void get_summary(JobId job, const Respond& respond);
+  void change_job(const HttpRequest& request, JobId job, const Respond& respond);
   void stop_job(JobId job, const Respond& respond);
   void delete_job(JobId job, const Respond& respond);
   void make_plan_of(const HttpRequest& request, const Respond& respond);

@@ -137,6 +137,9 @@ void Api::add_job_routes() {
   router_.add({"GET", "/v1/jobs", {"state", "limit", "after", "ids", "view"}, plain(&Api::list_jobs)});
   router_.add({"POST", "/v1/plans", {"base_dir", "workers", "seconds_per_unit"}, plain(&Api::make_plan_of)});
   router_.add({"GET", "/v1/jobs/{job}", {}, of_job(&Api::get_job)});
+  router_.add({"PATCH", "/v1/jobs/{job}", {}, with_job([this](const HttpRequest& request, JobId job, const Respond& respond) {
+                 change_job(request, job, respond);
+               })});
   router_.add({"DELETE", "/v1/jobs/{job}", {}, of_job(&Api::delete_job)});
   router_.add({"POST", "/v1/jobs/{job}/stop", {}, of_job(&Api::stop_job)});
   router_.add(
@@ -285,6 +288,18 @@ void Api::get_summary(JobId job, const Respond& respond) {
     return reader.summary(job, standing, model_files(data_dir), read_wall_clock(), tensors);
   };
   run_text(json_of(read), HttpReply{}, respond, summaries_);
+}
+
+void Api::change_job(const HttpRequest& request, JobId job, const Respond& respond) {
+  Diagnostics found;
+  const auto body = parse_json(request.body);
+  if (!body) return respond->reply(error_reply(body.error()));
+  const JobChanges changes = parse_job_changes(*body, found);
+  if (!found.ok()) return respond->reply(error_reply(found));
+  ask(JobChangeRequested{job, changes}, respond, [this, job, respond](const JobReply& reply) {
+    if (!reply.job) return respond->reply(error_reply(reply.job.error()));
+    read_json([job](Reader& reader) { return reader.job(job); }, respond);
+  });
 }
 
 void Api::stop_job(JobId job, const Respond& respond) {

@@ -42,9 +42,9 @@ TEST(Program, HelpAndVersionSucceed) {
 }
 
 TEST(Program, EveryCommandHasHelp) {
-  for (const char* command :
-       {"submit",     "list",   "describe", "best",   "trials", "explain",  "logs",    "stop", "delete", "watch",
-        "importance", "export", "open",     "report", "plan",   "simulate", "workers", "run",  "backup", "doctor"}) {
+  for (const char* command : {"submit",  "list",  "describe",   "best",   "trials", "explain", "logs",  "stop",
+                              "delete",  "watch", "importance", "export", "open",   "report",  "plan",  "simulate",
+                              "workers", "run",   "backup",     "doctor", "hold",   "release", "change"}) {
     EXPECT_EQ(run_tuneband(std::string(command) + " --help").status, 0) << command;
   }
 }
@@ -68,6 +68,9 @@ TEST(Program, AValueThatIsNoneSaysWhatWasExpected) {
             "tuneband: TRIAL: expected a whole number from 0 to 1000000, got abc (see tuneband explain --help)\n");
   EXPECT_EQ(fault("stop JOB abc"),
             "tuneband: TRIAL: expected a whole number from 0 to 1000000, got abc (see tuneband stop --help)\n");
+  EXPECT_EQ(fault("change JOB"), "tuneband: What to change is required (see tuneband change --help)\n");
+  EXPECT_EQ(fault("change JOB --weight 0"),
+            "tuneband: --weight: expected a number from 0.001 to 1000, got 0 (see tuneband change --help)\n");
   EXPECT_EQ(fault("run x.json --workers 0"),
             "tuneband: --workers: expected a whole number from 1 to 1000, got 0 (see tuneband run --help)\n");
   EXPECT_EQ(fault("trials job --sort colour"),

@@ -66,6 +66,13 @@ void ApiTest::on_loop(const std::function<void()>& action) {
   done.get_future().wait();
 }
 
+RawReply ApiTest::send(const std::string& method, const std::string& target, const std::string& body) {
+  RawClient connection = client();
+  connection.send(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+                  std::to_string(body.size()) + "\r\n\r\n" + body);
+  return as_described(method, target, connection.receive());
+}
+
 RawReply ApiTest::remove(const std::string& target) {
   RawClient connection = client();
   connection.send("DELETE " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -36,6 +36,8 @@ class ApiTest : public testing::Test {
   RawReply post(const std::string& target, const std::string& body = "") {
     return as_described("POST", target, client().post(target, body));
   }
+  // A body of JSON, by another method than POST.
+  RawReply send(const std::string& method, const std::string& target, const std::string& body);
   RawReply remove(const std::string& target);
   Json get_json(const std::string& target);  // expects 200
 

@@ -274,6 +274,50 @@ TEST_F(ApiTest, AForecastIsALongRead) {
   EXPECT_GT(Json::parse(reply.body).at("forecast").at("wall_seconds").get<double>(), 0);
 }
 
+class ApiChangesTest : public ApiTest {
+ protected:
+  RawReply patch(const std::string& target, const Json& changes) { return send("PATCH", target, changes.dump()); }
+};
+
+TEST_F(ApiChangesTest, ARunningJobIsHeldReleasedAndChangedAndItsDocumentStays) {
+  const std::string id = submit(job_document("long"));
+  const std::string job = "/v1/jobs/" + id;
+  const Json before = get_json(job);
+  EXPECT_EQ(before.at("held"), false);
+  EXPECT_EQ(before.at("weight"), 1);
+  EXPECT_EQ(before.at("max_parallel_trials"), 1000);
+  EXPECT_EQ(before.at("max_runtime_seconds"), nullptr);
+  const RawReply held = patch(job, {{"held", true}, {"limits", {{"max_parallel_trials", 3}, {"max_runtime_seconds", 0.5}}}});
+  ASSERT_EQ(held.status, 200) << held.body;
+  EXPECT_EQ(Json::parse(held.body).at("held"), true);
+  sync("w", nullptr);
+  const Json now = get_json(job);
+  EXPECT_EQ(now.at("trials").at("created"), 0) << "a worker is free, and the job is held";
+  EXPECT_EQ(now.at("waiting"), Json({{"held", 1}}));
+  EXPECT_EQ(now.at("max_parallel_trials"), 3);
+  EXPECT_EQ(now.at("max_runtime_seconds"), 0.5);
+  EXPECT_EQ(now.at("spec"), before.at("spec"));
+  EXPECT_EQ(get_json("/v1/jobs?view=cards").at("jobs").at(0).at("waits_for"), "it is held");
+  EXPECT_EQ(post("/v1/jobs", job_document("long").dump()).status, 200) << "the same document is the same job";
+  EXPECT_EQ(patch(job, {{"held", false}, {"weight", 2.5}}).status, 200);
+  EXPECT_EQ(get_json(job).at("trials").at("running"), 1);
+}
+
+TEST_F(ApiChangesTest, AChangeThatCannotBeIsRefusedWhole) {
+  const std::string job = "/v1/jobs/" + submit(job_document("as-it-is"));
+  const RawReply refused = patch(job, {{"held", true}, {"weight", -1}, {"limits", {{"max_trials", 5}}}});
+  EXPECT_EQ(refused.status, 400);
+  const Json details = Json::parse(refused.body).at("error").at("details");
+  ASSERT_EQ(details.size(), 2) << refused.body;
+  EXPECT_EQ(details[0].at("path"), "weight");
+  EXPECT_EQ(details[1].at("path"), "limits.max_trials");
+  EXPECT_EQ(patch(job, Json::object()).status, 400);
+  EXPECT_EQ(get_json(job).at("held"), false);
+  EXPECT_EQ(patch("/v1/jobs/nobody", {{"held", true}}).status, 404);
+  ASSERT_EQ(post(job + "/stop").status, 202);
+  EXPECT_EQ(patch(job, {{"held", true}}).status, 409);
+}
+
 TEST_F(ApiTest, ARunningJobIsStoppedAndOnlyThenDeleted) {
   const std::string id = submit(job_document("short"));
   EXPECT_EQ(remove("/v1/jobs/" + id).status, 409);

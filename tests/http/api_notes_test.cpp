@@ -9,12 +9,7 @@ namespace {
 
 class ApiNotesTest : public ApiTest {
  protected:
-  RawReply put(const std::string& target, const std::string& body) {
-    RawClient connection = client();
-    connection.send("PUT " + target + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
-                    std::to_string(body.size()) + "\r\n\r\n" + body);
-    return connection.receive();
-  }
+  RawReply put(const std::string& target, const std::string& body) { return send("PUT", target, body); }
   RawReply put_note(const std::string& target, const std::string& note) { return put(target, Json({{"note", note}}).dump()); }
   Json card(const std::string& job) { return get_json("/v1/jobs?view=cards&ids=" + job).at("jobs").at(0); }
 };

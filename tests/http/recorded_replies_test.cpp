@@ -140,6 +140,7 @@ TEST_F(RecordedReplies, AreWhatTheServerRepliesToday) {
   const std::string stop = "/v1/jobs/7/trials/" + running.at("number").dump() + "/stop";
   record("trial_stopped", post(stop), 202);
   record("trial_has_ended", post(stop), 409);
+  record("changed", send("PATCH", "/v1/jobs/7", R"({"held": true, "weight": 2, "limits": {"max_parallel_trials": 4}})"));
   record("stopping", post("/v1/jobs/7/stop"), 202);
 }
 

@@ -50,6 +50,7 @@ std::string metrics_text(const std::vector<std::pair<std::string, double>>& metr
 }
 
 std::string describe_event(const JobSubmitted& event) { return "submit " + event.spec_json; }
+std::string describe_event(const JobChangeRequested& event) { return "change job " + number(event.job.value); }
 std::string describe_event(const JobStopRequested& event) { return "stop job " + number(event.job.value); }
 std::string describe_event(const TrialStopRequested& event) { return "stop trial " + name_of(event.trial); }
 std::string describe_event(const JobDeleteRequested& event) { return "delete job " + number(event.job.value); }
@@ -126,7 +127,12 @@ Fields fields_of(const JobRow& row) {
           {"ending_as", word(row.ending_as)},
           {"expected_improvement", value(row.expected_improvement)},
           {"suggestions_below", number(row.suggestions_below)},
-          {"last_epoch", number(row.last_epoch)}};
+          {"last_epoch", number(row.last_epoch)},
+          {"weight", value(row.weight)},
+          {"max_parallel_trials", number(row.max_parallel_trials)},
+          {"max_runtime_ms", row.max_runtime_ms ? number(*row.max_runtime_ms) : kNothing},
+          {"held", row.held ? "yes" : "no"},
+          {"share_start", number(row.share_start)}};
 }
 
 std::string rules_text(const std::vector<RuleState>& rules) {

@@ -46,6 +46,17 @@ class Placement : public testing::Test {
     }
   }
 
+  // Whose the next segments of worker a are, of ten seconds each.
+  std::string turns(int segments) {
+    std::string jobs;
+    for (int i = 0; i < segments; ++i) {
+      jobs += std::to_string(core_.given("a")->trial.job.value);
+      core_.advance_ms(10'000);
+      core_.reach_target("a", 0.5);
+    }
+    return jobs;
+  }
+
   CoreDriver core_;
 };
 
@@ -71,13 +82,7 @@ TEST_F(Placement, AWorkerStaysWithItsDataWhileThatPutsAJobAheadByNoMoreThanASegm
   core_.submit(Json::object(), "data");
   core_.says("a").data_keys = {"data"};
   core_.sync("a");
-  std::string jobs;
-  for (int i = 0; i < 8; ++i) {
-    jobs += std::to_string(core_.given("a")->trial.job.value);
-    core_.advance_ms(10'000);
-    core_.reach_target("a", 0.5);
-  }
-  EXPECT_EQ(jobs, "23231231");
+  EXPECT_EQ(turns(8), "23231231");
 }
 
 TEST_F(Placement, EachRankIsToldItsPlaceWhatToTrainAndWhereTheFirstOneIs) {
@@ -177,6 +182,9 @@ TEST_F(Placement, OneRankThatDidNotHearOfItsTrialIsToldAgainAsOftenAsAnyWorker) 
 
 class Shares : public Placement {
  protected:
+  // Of the first job.
+  void change(const JobChanges& changes) { core_.step(JobChangeRequested{JobId{1}, changes}); }
+
   // Places in the queue of the first jobs, now and after a restart.
   void expect_places(const std::vector<int>& places) {
     for (const bool restarted : {false, true}) {
@@ -207,6 +215,34 @@ TEST_F(Shares, CountATrialThatIsGoneOnWithAsUnderWay) {
   core_.advance_ms(100'000);
   core_.report("b", core_.report_of("b"));
   expect_places({2, 1});
+}
+
+TEST_F(Shares, OfAJobThatWasHeldGoOnFromWhereTheOthersAre) {
+  core_.submit();
+  core_.sync("a");
+  core_.submit();
+  EXPECT_EQ(turns(4), "1212");
+  AssignmentReport given_back = core_.report_of("a");
+  given_back.exit = ExitClass::stopped;
+  change({.held = true});
+  core_.report("a", given_back);
+  EXPECT_EQ(turns(6), "222222");
+  change({.held = false});
+  EXPECT_EQ(turns(6), "212121");
+}
+
+TEST_F(Shares, OfAnotherWeightAreOfWhatComesAlone) {
+  core_.submit();
+  core_.sync("a");
+  core_.submit();
+  EXPECT_EQ(turns(8), "12121212");
+  change({.weight = 3});
+  EXPECT_EQ(turns(8), "11121112");
+  core_.restart();
+  core_.sync("a");
+  EXPECT_EQ(turns(4), "1112");
+  change({.weight = 0.5});
+  EXPECT_EQ(turns(6), "122212");
 }
 
 // ---- what is said of it ---------------------------------------------------------------------------------------------------

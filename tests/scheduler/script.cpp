@@ -70,6 +70,7 @@ class ScriptRunner {
 
  private:
   void submit(const Json& overlay);
+  void change(JobId job, const Json& changes);
   void worker_command(const std::string& verb, std::istringstream& words);
   void send(const WorkerSynced& message, bool heard);
   void step(const Event& event, const WorkerId& deaf = {});
@@ -104,6 +105,8 @@ std::vector<std::string> ScriptRunner::run(const std::string& command) {
   std::int64_t number = 0;
   if (verb == "submit") {
     submit(Json::parse(command.substr(verb.size())));
+  } else if (verb == "change" && words >> number) {
+    change(JobId{number}, Json::parse(command.substr(static_cast<std::size_t>(words.tellg()))));
   } else if (verb == "stop" && words >> number) {
     if (int trial = 0; words >> trial) {
       step(TrialStopRequested{{JobId{number}, trial}});
@@ -147,6 +150,13 @@ void ScriptRunner::submit(const Json& overlay) {
   document.merge_patch(overlay);
   Diagnostics diagnostics;
   JobSubmitted event{JobSpec::parse(document, diagnostics), document.dump()};
+  for (const Error& error : diagnostics.errors()) lines_.push_back("refused: " + describe(error));
+  if (diagnostics.ok()) step(event);
+}
+
+void ScriptRunner::change(JobId job, const Json& changes) {
+  Diagnostics diagnostics;
+  const JobChangeRequested event{job, parse_job_changes(changes, diagnostics)};
   for (const Error& error : diagnostics.errors()) lines_.push_back("refused: " + describe(error));
   if (diagnostics.ok()) step(event);
 }

@@ -89,8 +89,6 @@ void Invariants::check_step(const RowStore& before, std::span<const Write> write
     const auto* row = std::get_if<JobRow>(&write);
     if (row == nullptr) continue;
     const JobFacts& facts = jobs_.at(row->id);
-    require(static_cast<int>(facts.running.size()) <= facts.spec.limits.max_parallel_trials,
-            name_of(*row) + " runs more than max_parallel_trials");
     require(row->resource_spent == facts.reached + facts.repeated,
             name_of(*row) + " says it spent " + std::to_string(row->resource_spent) + ", its trials reached " +
                 std::to_string(facts.reached) + " and repeated " + std::to_string(facts.repeated));
@@ -124,6 +122,8 @@ void Invariants::check_job(const JobRow* before, const JobRow& after) {
                 before->last_epoch <= after.last_epoch,
             name + " takes something back that it has counted");
   }
+  jobs_.at(after.id).held = after.held;
+  jobs_.at(after.id).max_parallel_trials = after.max_parallel_trials;
   require(ended(after.state) == after.ended_at.has_value(), name + " has ended without a time, or the other way round");
   require(!after.ended_at || *after.ended_at >= after.created_at, name + " ended before it was created");
   require(after.state == JobState::running || !after.reason.empty(), name + " has no reason for its state");
@@ -135,7 +135,8 @@ void Invariants::check_job(const JobRow* before, const JobRow& after) {
   require(after.state != JobState::running || after.starts_no_more == !after.reason.empty(),
           name + " starts no more trials without a reason, or has one that it does not heed");
   if (after.starts_no_more) {
-    require(limits.max_trials_without_improvement || limits.convergence,
+    require(limits.max_trials_without_improvement || limits.convergence || after.state != JobState::running ||
+                after.reason == kNoMoreForTheUser,
             name + " starts no more trials without a limit that says so");
     const bool brackets =
         spec.scheduler.type == SchedulerType::hyperband || spec.scheduler.type == SchedulerType::successive_halving;
@@ -190,6 +191,10 @@ void Invariants::check_trial(const TrialRow* before, const TrialRow& after, std:
   }
   if (after.state == TrialState::running) {
     facts.running.insert(after.id.number);
+    const bool starts = after.epoch != old.epoch;
+    require(!starts || !facts.held, name + " starts although its job is held");
+    require(!starts || static_cast<int>(facts.running.size()) <= facts.max_parallel_trials,
+            name + " starts beyond max_parallel_trials");
     require(after.replicas() == facts.spec.replicas_of(after.configuration), name + " runs on another number of workers");
     for (const WorkerId& worker : after.ranks()) {
       const auto [entry, added] = executing_.try_emplace(worker, after.id);
@@ -240,8 +245,7 @@ void Invariants::check_no_idle_worker(const RowStore& rows, const Scheduler& sch
   if (std::count_if(workers.begin(), workers.end(), is_idle) < widest + kept) return;
   for (const auto& [id, facts] : jobs_) {
     const JobRow& job = rows.jobs().at(id);
-    if (job.state != JobState::running || static_cast<int>(facts.running.size()) >= facts.spec.limits.max_parallel_trials)
-      continue;
+    if (job.state != JobState::running || job.held || static_cast<int>(facts.running.size()) >= job.max_parallel_trials) continue;
     if (thinks(id)) continue;
     for (const auto& [reason, trials] : scheduler.waiting_by_reason(id)) {
       require(reason != "no free worker", idle->id.value + " is free and " + name_of(job) + " has trials that wait for a worker");

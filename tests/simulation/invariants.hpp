@@ -40,6 +40,8 @@ class Invariants {
     JobSpec spec;
     std::map<std::pair<int, int>, int> arrivals;  // by bracket, rung
     std::set<int> running;
+    bool held = false;                    // as of the last row
+    int max_parallel_trials = 0;          // likewise
     std::set<std::pair<int, int>> begun;  // (trial, rung) that had a segment
     std::optional<std::int64_t> planned;  // resource, where the plan is exact
     std::set<int> in_vain;                // brackets with a result that cannot be the best

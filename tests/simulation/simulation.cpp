@@ -142,6 +142,7 @@ class Simulation {
   void submit(std::size_t user);
   void stop_later(std::size_t user);
   void stop_trials_later(std::size_t user);
+  void change_later(std::size_t user);
   void delete_later(std::size_t user);
   void carry(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call);
   void carry_once(SimulatedWorker& from, const WorkerSynced& message, std::uint64_t call, std::int64_t delay_ms);
@@ -214,6 +215,7 @@ void Simulation::submit(std::size_t user) {
     if (draw_.chance(0.15)) stop_later(user);
     if (draw_.chance(0.2)) delete_later(user);
     if (draw_.chance(0.3)) stop_trials_later(user);
+    if (draw_.chance(0.3)) change_later(user);
   });
 }
 
@@ -231,6 +233,21 @@ void Simulation::stop_trials_later(std::size_t user) {
       server_.ask(TrialStopRequested{trials[static_cast<std::size_t>(draw_.between(0, last))]}, {});
     }
     stop_trials_later(user);
+  });
+}
+
+// It is held and released, and has other limits; again and again, as long as there were faults, and is released in the end.
+void Simulation::change_later(std::size_t user) {
+  clock_.after_ms(draw_.between(0, 15'000), [this, user] {
+    const bool last = clock_.now_ms() > kFaultsMs;
+    JobChanges changes;
+    changes.held = !last && draw_.chance(0.4);
+    if (draw_.chance(0.3)) changes.weight = draw_.chance(0.5) ? 0.1 : 10;
+    if (draw_.chance(0.3)) changes.max_parallel_trials = static_cast<int>(draw_.between(1, 4));
+    changes.starts_no_more = draw_.chance(0.02);
+    server_.ask(JobChangeRequested{*users_[user].id, changes}, [this, user, last](const std::optional<JobReply>& reply) {
+      if (!last || !reply) change_later(user);
+    });
   });
 }
 

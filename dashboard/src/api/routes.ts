@@ -162,6 +162,18 @@ export async function putNote(job: string, trial: number | null, note: string): 
   return ((await sendJson<{ note: string }>('PUT', `${path}/note`, { note })) as { note: string }).note;
 }
 
+export interface JobChanges {
+  held?: boolean;
+  weight?: number;
+  starts_no_more?: true;
+  limits?: { max_parallel_trials?: number; max_runtime_seconds?: number };
+}
+
+// The job as it is then.
+export async function changeJob(job: string, changes: JobChanges): Promise<Job> {
+  return (await sendJson<Job>('PATCH', jobPath(job), changes)) as Job;
+}
+
 export async function stopJob(job: string): Promise<Job> {
   return (await sendJson<Job>('POST', `${jobPath(job)}/stop`)) as Job;
 }

@@ -43,6 +43,10 @@ export interface Job {
   training_seconds: number;
   expected_improvement: number | null;
   note: string;
+  held: boolean;
+  weight: number;
+  max_parallel_trials: number;
+  max_runtime_seconds: number | null;
 }
 
 // What a list of jobs shows of each.

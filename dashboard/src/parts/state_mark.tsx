@@ -1,5 +1,6 @@
 // A state as a sign and a word: the same shapes as in the plots (plot/marks.ts).
 import type { JSX } from 'preact';
+import type { Job } from '../api/shapes.ts';
 
 const shapes: Record<string, JSX.Element> = {
   completed: <circle cx="6" cy="6" r="4.5" fill="currentColor" />,
@@ -27,3 +28,5 @@ export function StateLabel({ state, word }: { state: string; word?: string }): J
     </span>
   );
 }
+
+export const JobStateLabel = ({ job }: { job: Job }): JSX.Element => (job.held ? <StateLabel state="paused" word="held" /> : <StateLabel state={job.state} />);

@@ -8,7 +8,7 @@ import { differences } from '../../data/documents.ts';
 import { units } from '../../data/explain.ts';
 import { formatDuration, formatNumber } from '../../data/numbers.ts';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
-import { StateLabel } from '../../parts/state_mark.tsx';
+import { JobStateLabel } from '../../parts/state_mark.tsx';
 import { chosenOption, Switch, xLinearOrLog, yLinearOrLog } from '../../parts/switch.tsx';
 import { useLoaded } from '../../parts/use_loaded.ts';
 import type { ScaleKind } from '../../plot/axes.ts';
@@ -110,7 +110,7 @@ function Bests({ compared, remove }: { compared: readonly Compared[]; remove: (n
             {compared.map(({ job }, index) => (
               <tr>
                 <td><span class={`swatch series-${index + 1}`} /> <a href={hrefOf(['jobs', job.name])}>{job.name}</a></td>
-                <td><StateLabel state={job.state} /></td>
+                <td><JobStateLabel job={job} /></td>
                 <td><b>{job.best ? formatNumber(job.best.value) : '–'}</b> <span class="muted">{job.objective.metric}</span></td>
                 <td>{job.best ? <a href={hrefOf(['jobs', job.name, 'trials', job.best.trial])}>{job.best.trial}</a> : '–'}</td>
                 <td>{job.trials.created}</td>

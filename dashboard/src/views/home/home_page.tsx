@@ -7,7 +7,7 @@ import { units } from '../../data/explain.ts';
 import { formatAgo, formatDuration, formatNumber, formatShare, formatTime } from '../../data/numbers.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
-import { StateLabel, StateMark } from '../../parts/state_mark.tsx';
+import { JobStateLabel, StateMark } from '../../parts/state_mark.tsx';
 import { choose, chosen, go, hrefOf } from '../../state/place.ts';
 import { chosenOption, Switch } from '../../parts/switch.tsx';
 import { ServerStore } from '../../state/server_store.ts';
@@ -100,9 +100,9 @@ function JobRow({ job, marked, mark }: { job: Card; marked: boolean; mark: () =>
         {job.note !== '' && <div class="muted one-line" title={job.note}>{job.note}</div>}
       </td>
       <td>
-        <StateLabel state={job.state} />
+        <JobStateLabel job={job} />
         {job.reason !== '' && <div class="muted reason">{job.reason}</div>}
-        {job.waits_for !== '' && <div class="muted reason">{job.waits_for}</div>}
+        {job.waits_for !== '' && !job.held && <div class="muted reason">{job.waits_for}</div>}
       </td>
       <td class="progress-cell"><Progress job={job} /></td>
       <td>

@@ -100,7 +100,7 @@ function ProgressCard({ summary, job }: { summary: Summary; job: Job }): JSX.Ele
   const { plan } = summary;
   const spent = summary.summary.resource_spent;
   const share = plan.total_resource > 0 ? Math.min(1, spent / plan.total_resource) : 0;
-  const left = done ? null : secondsLeft(summary);
+  const left = done || job.held ? null : secondsLeft(summary);
   const waiting = Object.entries(summary.job.waiting);
   return (
     <section class="card" aria-label="Progress">

@@ -1,9 +1,10 @@
-// What can be done to a job: stop it, or one of its trials; delete it, with its name typed.
+// What can be done to a job: hold and release it, change its share and limits, stop it, or one of its trials; delete it, with its
+// name typed.
 import type { ComponentChildren, JSX } from 'preact';
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import * as api from '../../api/routes.ts';
-import type { Trial } from '../../api/shapes.ts';
+import type { Job, Trial } from '../../api/shapes.ts';
 import { ApiError, transport } from '../../api/transport.ts';
 import { FaultNotice } from '../../parts/notice.tsx';
 import { ended, type JobStore } from '../../state/job_store.ts';
@@ -16,8 +17,67 @@ export function JobActions({ store, children }: { store: JobStore; children: Com
     <div class="actions">
       {children}
       <a class="button" href={hrefOf(['compare'], { jobs: job.name })}>Compare</a>
-      {ended(job) ? <DeleteButton store={store} /> : job.state === 'running' && <StopButton store={store} />}
+      {ended(job) && <DeleteButton store={store} />}
+      {job.state === 'running' && (
+        <>
+          <HoldButton store={store} held={job.held} />
+          <ChangeButton store={store} job={job} />
+          <StopButton store={store} />
+        </>
+      )}
     </div>
+  );
+}
+
+function HoldButton({ store, held }: { store: JobStore; held: boolean }): JSX.Element {
+  return (
+    <Dialog
+      caption={held ? 'Release' : 'Hold'}
+      title={`${held ? 'Release' : 'Hold'} ${store.name}?`}
+      act={async () => { await api.changeJob(store.name, { held: !held }); }}
+      confirm={held ? 'Release the job' : 'Hold the job'}
+      quiet
+    >
+      {() => <p>{held ? 'Its trials go on from their checkpoints.' : 'Nothing of it runs until it is released. Trials under way are given back to go on from their checkpoints.'}</p>}
+    </Dialog>
+  );
+}
+
+function ChangeButton({ store, job }: { store: JobStore; job: Job }): JSX.Element {
+  const [weight, atOnce, seconds] = [useSignal(''), useSignal(''), useSignal('')];
+  const changes = (): api.JobChanges => {
+    const limits = {
+      ...(atOnce.value !== '' && { max_parallel_trials: Number(atOnce.value) }),
+      ...(seconds.value !== '' && { max_runtime_seconds: Number(seconds.value) }),
+    };
+    return { ...(weight.value !== '' && { weight: Number(weight.value) }), ...(Object.keys(limits).length > 0 && { limits }) };
+  };
+  const field = (caption: string, value: Signal<string>, now: number | null): JSX.Element => (
+    <label class="field">
+      <span>{caption}</span>
+      <input type="number" min="0" step="any" value={value.value} placeholder={now === null ? 'none' : String(now)} onInput={(event) => { value.value = event.currentTarget.value; }} />
+    </label>
+  );
+  return (
+    <Dialog
+      caption="Change"
+      title={`Change ${store.name}`}
+      act={async () => {
+        await api.changeJob(store.name, changes());
+        for (const value of [weight, atOnce, seconds]) value.value = '';
+      }}
+      confirm="Change the job"
+      allowed={() => Object.keys(changes()).length > 0}
+      quiet
+    >
+      {() => (
+        <>
+          {field('Weight against other jobs', weight, job.weight)}
+          {field('Trials at once', atOnce, job.max_parallel_trials)}
+          {field('Seconds at most, from the submission', seconds, job.max_runtime_seconds)}
+        </>
+      )}
+    </Dialog>
   );
 }
 
@@ -83,10 +143,11 @@ interface DialogProps {
   confirm: string;
   act: () => Promise<void>;
   allowed?: () => boolean;
+  quiet?: boolean; // nothing is lost by it
   children: () => JSX.Element;
 }
 
-function Dialog({ caption, title, confirm, act, allowed = () => true, children }: DialogProps): JSX.Element {
+function Dialog({ caption, title, confirm, act, allowed = () => true, quiet = false, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const fault = useSignal<ApiError | null>(null);
   const busy = useSignal(false);
@@ -110,8 +171,8 @@ function Dialog({ caption, title, confirm, act, allowed = () => true, children }
         {children()}
         {fault.value && <FaultNotice fault={fault.value} />}
         <div class="buttons">
-          <button type="button" class="danger" disabled={busy.value || !allowed()} onClick={() => void run()}>{confirm}</button>
-          <button type="button" onClick={() => dialog.current?.close()}>Keep it</button>
+          <button type="button" class={quiet ? '' : 'danger'} disabled={busy.value || !allowed()} onClick={() => void run()}>{confirm}</button>
+          <button type="button" onClick={() => dialog.current?.close()}>{quiet ? 'Cancel' : 'Keep it'}</button>
         </div>
       </dialog>
     </>

@@ -5,7 +5,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { JobDetail } from '../../api/shapes.ts';
 import { isWatched } from '../../data/tensors.ts';
 import { FaultNotice, Panel } from '../../parts/notice.tsx';
-import { StateLabel } from '../../parts/state_mark.tsx';
+import { JobStateLabel } from '../../parts/state_mark.tsx';
 import { JobStore } from '../../state/job_store.ts';
 import { hrefOf, place } from '../../state/place.ts';
 import { hovered } from '../../state/selection.ts';
@@ -78,7 +78,7 @@ export function JobPage({ name }: { name: string }): JSX.Element {
     <JobContext.Provider value={view}>
       <header class="page-head">
         <h1>{viewId === 'trials' ? <a href={hrefOf(['jobs', name], place.value.query)}>{job.name}</a> : job.name}</h1>
-        <StateLabel state={job.state} />
+        <JobStateLabel job={job} />
         <Live store={store} />
         <JobActions store={store}>{viewId !== 'trials' && <AddNoteTo store={store} trial={null} draft={draft} />}</JobActions>
       </header>
