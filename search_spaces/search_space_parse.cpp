@@ -78,6 +78,7 @@ std::optional<IntDomain> with_step(ObjectReader& reader, IntDomain domain) {
 
 std::optional<FloatDomain> read_float(ObjectReader& reader) {
   static const std::vector<std::string> kScales{"linear", "log", "reverse_log"};
+  reader.has("step");  // a known field, whatever else is wrong
   reader.require_present("min");
   reader.require_present("max");
   const Scale scale = static_cast<Scale>(reader.has("scale") ? reader.word("scale", kScales).value_or(0) : 0);
@@ -102,6 +103,7 @@ std::optional<FloatDomain> read_float(ObjectReader& reader) {
 
 std::optional<IntDomain> read_int(ObjectReader& reader) {
   static const std::vector<std::string> kScales{"linear", "log"};
+  reader.has("step");  // a known field, whatever else is wrong
   reader.require_present("min");
   reader.require_present("max");
   const Scale scale = static_cast<Scale>(reader.has("scale") ? reader.word("scale", kScales).value_or(0) : 0);

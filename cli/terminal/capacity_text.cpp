@@ -31,7 +31,7 @@ std::string capacity_word(const Json& json, const char* field) {
 std::string time_text(const Json& capacity, const std::string& unit) {
   const auto alone = capacity_number(capacity, "wall_seconds");
   const auto seconds = capacity_number(capacity, "seconds_per_unit");
-  if (!seconds) return "not known: no job with this data or command has run (--seconds-per-unit says what a unit takes)";
+  if (!seconds) return "not known: no recent job had this data or command (tuneband check takes --seconds-per-unit)";
   const std::string job = capacity_word(capacity, "measured_in");
   const std::string of_unit = fmt::format("{:.3g} s a unit{}{}", *seconds, unit == "units" ? "" : " of " + unit,
                                           job.empty() ? "" : ", measured in " + job);

@@ -29,7 +29,7 @@ inline Json in_a_list(Json job) {
 
 inline constexpr const char* kExampleCapacity =
     "starts\tat once, on 2 workers that are free\n"
-    "takes\tnot known: no job with this data or command has run (--seconds-per-unit says what a unit takes)\n";
+    "takes\tnot known: no recent job had this data or command (tuneband check takes --seconds-per-unit)\n";
 
 // To POST /v1/jobs: the job, and nothing to be warned of but this.
 inline Json example_created(const Json& job, const Json& warnings = Json::array()) {

@@ -100,6 +100,14 @@ TEST(ConfigurationCheck, WantsAWholeNumberOfSteps) {
   EXPECT_TRUE(diagnostics.ok());
 }
 
+TEST(SearchSpaceParse, KnowsAStepWhateverElseIsWrongWithItsDomain) {
+  for (const char* domain : {R"({"type": "float", "min": 5, "max": 1, "step": 1})", R"({"type": "int", "max": 4, "step": 2})"}) {
+    Diagnostics diagnostics;
+    SearchSpace::parse({{"a", Json::parse(domain)}}, "search_space", diagnostics);
+    EXPECT_EQ(diagnostics.errors().size(), 1U) << domain;
+  }
+}
+
 TEST(ConfigurationCheck, TakesACategoryInItsOwnType) {
   Diagnostics diagnostics;
   const SearchSpace space = space_of(R"({"n": {"type": "categorical", "values": [1, 2]}, "f": 3})");
