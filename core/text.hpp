@@ -31,6 +31,9 @@ std::string one_of(std::span<const std::string> words);
 // "a", "a and b", "a, b and c".
 std::string join_and(const std::vector<std::string>& words);
 
+// "a,b," by ',' is "a", "b" and "".
+std::vector<std::string_view> split(std::string_view text, char separator);
+
 // The parts one after the other.
 std::string joined(std::initializer_list<std::string_view> parts);
 

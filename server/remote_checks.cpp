@@ -1,9 +1,6 @@
 #include "server/remote_checks.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <set>
 #include <utility>
@@ -59,12 +56,6 @@ std::string with_hosts(const SharedFault& fault, std::size_t answered) {
 }
 
 }  // namespace
-
-std::string name_of_this_host() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 Diagnostics merged(const std::vector<FoundOnHost>& hosts) {
   Diagnostics all;

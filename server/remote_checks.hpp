@@ -17,6 +17,7 @@
 
 #include "core/error.hpp"
 #include "core/ids.hpp"
+#include "os/host_name.hpp"
 #include "scheduler/scheduler.hpp"
 #include "workers/protocol/sync.hpp"
 
@@ -34,11 +35,9 @@ inline constexpr const char* kOwnMachine = "the server's machine";  // as a host
 // not refused: what keeps the others from it is a warning then.
 Diagnostics merged(const std::vector<FoundOnHost>& hosts);
 
-std::string name_of_this_host();
-
 struct RemoteChecksOptions {
-  std::string own_host = name_of_this_host();  // whose workers are not asked: this machine is checked anyway
-  std::int64_t wait_ms = 10'000;               // for all of them together
+  std::string own_host = os::host_name();  // whose workers are not asked: this machine is checked anyway
+  std::int64_t wait_ms = 10'000;           // for all of them together
 };
 
 class RemoteChecks {

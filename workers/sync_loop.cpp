@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <new>
 #include <thread>
@@ -12,6 +11,7 @@
 
 #include "core/random.hpp"
 #include "net/free_port.hpp"
+#include "os/host_name.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/released_files.hpp"
 #include "workers/segment_dir.hpp"
@@ -28,12 +28,6 @@ constexpr int kRetryDoublingsMax = 20;
 constexpr int kMachineWaitMsMin = 250;  // doubled with each attempt
 constexpr int kMachineWaitMsMax = 10'000;
 constexpr milliseconds kLookEvery{1'000};  // at the thread that trains
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 constexpr std::int64_t kWaitForCheckMs = 5'000;  // before the next call is held: a check takes about one second
 
@@ -159,7 +153,7 @@ SegmentResult Worker::run_segment(Assignment& assignment) {
     const bool says_it = result.message.find(found_first_) != std::string::npos;
     if (failed && looked_at_ == order.job && !says_it)
       result.message +=
-          "; before its first trial of the job this machine (" + host_name() + ") was found wanting: " + found_here_;
+          "; before its first trial of the job this machine (" + os::host_name() + ") was found wanting: " + found_here_;
     if (result.waits_for.empty() || order.group) return result;
     if (wait_ms == kMachineWaitMsMin) options_.log(name + result.message);
     assignment.waits_for(result.waits_for);
@@ -269,7 +263,7 @@ bool Worker::sync_once() {
 
 // mutex_ is held.
 protocol::SyncRequest Worker::make_request() const {
-  static const std::string host = host_name();
+  static const std::string host = os::host_name();
   protocol::SyncRequest request;
   request.name = options_.name;
   request.host = host;

@@ -22,6 +22,7 @@
 #include "command_line/checks.hpp"
 #include "command_line/fault.hpp"
 #include "command_line/help_layout.hpp"
+#include "os/host_name.hpp"
 #include "workers/check_process.hpp"
 #include "workers/command/orphan_reaper.hpp"
 #include "workers/guardian.hpp"
@@ -115,9 +116,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
 }
 
 std::string host_as_name() {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  const std::string name = host.data();
+  const std::string name = tuneband::os::host_name();
   return check_name(name).empty() ? name : "worker";
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <span>
 
 #include "cli/commands/answer.hpp"
 #include "cli/format.hpp"
@@ -315,19 +316,14 @@ Outcome<Json> rule_from(const std::string& text) {
     return std::move(*written);
   }
   Json rule = Json::object();
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string part = text.substr(begin, end - begin);
+  const auto parts = split(text, ',');
+  rule["rule"] = parts.front();
+  for (const std::string_view part : std::span(parts).subspan(1)) {
     const std::size_t equals = part.find('=');
-    if (begin == 0) {
-      rule["rule"] = part;
-    } else if (equals == std::string::npos) {
-      return bad_input("--rule " + text + ": expected TYPE or TYPE,PARAMETER=VALUE...");
-    } else {
-      const Json value = Json::parse(part.substr(equals + 1), nullptr, false);
-      rule["parameters"][part.substr(0, equals)] = value.is_discarded() ? Json(part.substr(equals + 1)) : value;
-    }
-    begin = end + 1;
+    if (equals == std::string_view::npos) return bad_input("--rule " + text + ": expected TYPE or TYPE,PARAMETER=VALUE...");
+    const std::string_view written = part.substr(equals + 1);
+    const Json value = Json::parse(written, nullptr, false);
+    rule["parameters"][std::string(part.substr(0, equals))] = value.is_discarded() ? Json(written) : value;
   }
   return rule;
 }

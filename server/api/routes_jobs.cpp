@@ -20,16 +20,15 @@ namespace {
 std::vector<JobId> job_ids_of(const HttpRequest& request, Diagnostics& diagnostics) {
   std::vector<JobId> ids;
   const auto list = request.query_value("ids");
-  for (std::size_t begin = 0; list && begin <= list->size();) {
-    const std::size_t end = std::min(list->find(',', begin), list->size());
-    const auto number = whole_number(std::string_view(*list).substr(begin, end - begin));
+  if (!list) return ids;
+  for (const std::string_view part : split(*list, ',')) {
+    const auto number = whole_number(part);
     if (!number || *number < 1 || ids.size() == kJobsByIdMax) {
       diagnostics.error("ids", "expected at most " + std::to_string(kJobsByIdMax) +
                                    " ids of jobs with commas between them, got " + excerpt(*list));
       return {};
     }
     ids.push_back(JobId{*number});
-    begin = end + 1;
   }
   return ids;
 }

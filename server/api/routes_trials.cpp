@@ -17,10 +17,7 @@ constexpr std::int64_t kLogTailMax = 1'000'000'000;
 
 std::vector<TrialState> states_of(const std::string& list, Diagnostics& diagnostics) {
   std::vector<TrialState> states;
-  std::size_t begin = 0;
-  while (begin <= list.size()) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const std::string word = list.substr(begin, end - begin);
+  for (const std::string_view word : split(list, ',')) {
     if (const auto state = trial_state_from(word)) {
       states.push_back(*state);
     } else {
@@ -28,7 +25,6 @@ std::vector<TrialState> states_of(const std::string& list, Diagnostics& diagnost
                         "states: pending, running, paused, completed, stopped, failed, cancelled");
       break;
     }
-    begin = end + 1;
   }
   return states;
 }

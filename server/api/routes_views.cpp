@@ -21,15 +21,13 @@ CurvesQuery curves_query_of(const HttpRequest& request, Diagnostics& diagnostics
       static_cast<int>(query_integer(request, "trials_max", 1, kCurvesMax, diagnostics).value_or(query.trials_max));
   const auto list = request.query_value("trials");
   if (!list) return query;
-  for (std::size_t begin = 0; begin <= list->size();) {
-    const std::size_t end = std::min(list->find(',', begin), list->size());
-    const auto number = whole_number(std::string_view(*list).substr(begin, end - begin));
+  for (const std::string_view part : split(*list, ',')) {
+    const auto number = whole_number(part);
     if (!number || *number < 0 || *number > kTrialsMax) {
       diagnostics.error("trials", "expected numbers of trials with commas between them, got " + excerpt(*list));
       return query;
     }
     query.trials.push_back(static_cast<int>(*number));
-    begin = end + 1;
   }
   if (query.trials.size() > static_cast<std::size_t>(kCurvesMax))
     diagnostics.error("trials",

@@ -114,5 +114,12 @@ TEST(CodePoints, AreReadToTheEndWhateverTheBytes) {
   EXPECT_EQ(points_of("\xed\xa0\x80"), (std::vector<std::uint32_t>{0xfffd, 0xfffd, 0xfffd}));
 }
 
+TEST(Split, GivesWhatStandsBetweenTheSeparators) {
+  EXPECT_EQ(split("a,b", ','), (std::vector<std::string_view>{"a", "b"}));
+  EXPECT_EQ(split("a,,b,", ','), (std::vector<std::string_view>{"a", "", "b", ""}));
+  EXPECT_EQ(split("", ','), std::vector<std::string_view>{""});
+  EXPECT_EQ(split(",", ','), (std::vector<std::string_view>{"", ""}));
+}
+
 }  // namespace
 }  // namespace tuneband

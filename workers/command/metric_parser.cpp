@@ -3,11 +3,11 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "workers/command/named_numbers.hpp"
 
 namespace tuneband::workers {
 
@@ -26,30 +26,6 @@ bool contains_ignoring_case(std::string_view text, std::string_view word) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
   };
   return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
-}
-
-// Python's json.dumps writes NaN, Infinity and -Infinity bare, which is not JSON: puts them into our words for them.
-std::string with_quoted_specials(std::string_view line) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kSpecials{
-      {{"-Infinity", "\"-inf\""}, {"Infinity", "\"inf\""}, {"NaN", "\"nan\""}}};
-  std::string text;
-  bool in_string = false;
-  for (std::size_t i = 0; i < line.size();) {
-    const auto special =
-        std::find_if(kSpecials.begin(), kSpecials.end(), [&](const auto& s) { return line.substr(i).starts_with(s.first); });
-    if (!in_string && special != kSpecials.end()) {
-      text += special->second;
-      i += special->first.size();
-      continue;
-    }
-    if (in_string && line[i] == '\\' && i + 1 < line.size()) {
-      text += line[i++];
-    } else if (line[i] == '"') {
-      in_string = !in_string;
-    }
-    text += line[i++];
-  }
-  return text;
 }
 
 bool usable_name(const std::string& name) {
@@ -196,7 +172,7 @@ void MetricParser::read_named_pairs(const re2::RE2& regex, std::string_view line
 void MetricParser::read_json(std::string_view line) {
   if (!line.starts_with('{') || !line.ends_with('}')) return;
   auto parsed = parse_json(line);
-  if (!parsed) parsed = parse_json(with_quoted_specials(line));
+  if (!parsed) parsed = parse_json(with_named_numbers(line));
   if (!parsed || !parsed->is_object()) return;
   std::optional<std::int64_t> resource;
   if (const auto found = parsed->find("resource"); found != parsed->end() && found->is_number())

@@ -17,6 +17,7 @@
 #include "debugger/files/array_formats.hpp"
 #include "debugger/step.hpp"
 #include "os/unique_fd.hpp"
+#include "workers/command/named_numbers.hpp"
 
 namespace tuneband::workers {
 
@@ -89,26 +90,6 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 }
 
 }  // namespace
-
-std::string with_named_numbers(std::string_view line) {
-  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"-Infinity", R"("-inf")"}, {"Infinity", R"("inf")"}, {"NaN", R"("nan")"}};
-  std::string out;
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '"') quoted = !quoted;
-    if (quoted && line[i] == '\\' && i + 1 < line.size()) out += line[i++];
-    const auto named = std::find_if(std::begin(kNames), std::end(kNames),
-                                    [&](const auto& name) { return !quoted && line.substr(i).starts_with(name.first); });
-    if (named == std::end(kNames)) {
-      out += line[i];
-    } else {
-      out += named->second;
-      i += named->first.size() - 1;
-    }
-  }
-  return out;
-}
 
 TensorInbox::TensorInbox(std::string directory, const std::vector<debugger::Collection>& collections)
     : directory_(std::move(directory)) {

@@ -79,7 +79,4 @@ class TensorInbox {
   std::string first_refusal_;
 };
 
-// A line of JSON in which NaN, Infinity and -Infinity may stand for numbers: with "nan", "inf" and "-inf" in their place.
-std::string with_named_numbers(std::string_view line);
-
 }  // namespace tuneband::workers
