@@ -130,13 +130,15 @@ void add_by_number(Connection& connection, TrialsPage& page, JobId job, const Tr
 // Few trials are found by their state and sorted.
 void add_by_objective(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, Goal goal,
                       const ValueCursor* after) {
-  // Infinite values are at the ends of the index and left out by the bounds.
   const bool up = goal == Goal::minimize;
-  const std::string bounds = up ? " AND objective >= ?2 AND objective <= ?3 AND (objective > ?2 OR number > ?4)"
-                                : " AND objective <= ?2 AND objective >= ?3 AND (objective < ?2 OR number > ?4)";
+  const std::string_view value = kValueOfTrial;
+  const std::string bounds = up ? joined({" AND ", value, " >= ?2 AND ", value, " <= ?3 AND (", value, " > ?2 OR number > ?4)"})
+                                : joined({" AND ", value, " <= ?2 AND ", value, " >= ?3 AND (", value, " < ?2 OR number > ?4)"});
   Statement numbers = connection.prepare(
       joined({"SELECT number FROM trials INDEXED BY ", few(query.states) ? "trials_by_state" : "trials_by_objective",
-              " WHERE job = ?1", of_states(query), of_bracket(query), " AND violation = 0", bounds, " ORDER BY objective",
+              " WHERE job = ?1", of_states(query), of_bracket(query), " AND violation = 0",
+              // What has no finite value has its own pages.
+              " AND objective >= -1.7976931348623157e308 AND objective <= 1.7976931348623157e308", bounds, " ORDER BY ", value,
               up ? "" : " DESC", ", number LIMIT ?5"}));
   const double best = up ? -DBL_MAX : DBL_MAX;
   page.add(numbers.query(job.value, after ? after->value : best, -best, after ? after->number : -1, page.left() + 1));
@@ -175,7 +177,7 @@ Cursor cursor_after(const TrialRow& row, TrialsQuery::Sort sort) {
   if (sort == TrialsQuery::Sort::number) return NumberCursor{row.id.number};
   if (!row.objective || !std::isfinite(*row.objective)) return ValuelessCursor{row.id.number};
   if (row.violation > 0) return ViolationCursor{row.violation, row.id.number};
-  return ValueCursor{*row.objective, row.id.number};
+  return ValueCursor{row.kept_value.value_or(*row.objective), row.id.number};
 }
 
 }  // namespace

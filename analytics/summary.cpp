@@ -3,6 +3,7 @@
 
 #include "analytics/reader.hpp"
 #include "analytics/rungs.hpp"
+#include "core/text.hpp"
 #include "db/row_columns.hpp"
 #include "scheduler/suggester.hpp"
 #include "search_spaces/crowded_bounds.hpp"
@@ -71,7 +72,7 @@ std::string Reader::what_fits(TrialId out_of_memory) {
   return what_would_fit(bound, configuration);
 }
 
-// By the value at the highest rung that each trial came to.
+// By the value that each trial keeps, or at the highest rung that it came to.
 std::vector<views::CrowdedBound> Reader::crowded_bounds_of(JobId job, const ParsedJob& parsed) {
   constexpr const char* kFinite = "objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308 AND violation = 0";
   std::vector<Configuration> best;
@@ -80,8 +81,8 @@ std::vector<views::CrowdedBound> Reader::crowded_bounds_of(JobId job, const Pars
     Statement count = connection_.prepare("SELECT count(*) " + finite);
     const int most = count.query(job.value).step() ? crowd_size(count.integer(0)) : 0;
     const std::string order = parsed.spec.objective.goal == Goal::maximize ? "DESC" : "ASC";
-    Statement trials =
-        connection_.prepare("SELECT configuration " + finite + " ORDER BY objective " + order + ", number LIMIT ?");
+    Statement trials = connection_.prepare(
+        joined({"SELECT configuration ", finite, " ORDER BY ", kValueOfTrial, " ", order, ", number LIMIT ?"}));
     for (trials.query(job.value, most); trials.step();) best.push_back(configuration_from_text(trials.text(0)));
   }
   std::vector<views::CrowdedBound> found;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/text.hpp"
+#include "db/row_columns.hpp"
 
 namespace tuneband {
 
@@ -42,9 +43,9 @@ std::vector<int> choose_trials(Connection& connection, JobId job, Goal goal, std
   for (numbers.query(job.value); numbers.step();) all.push_back(numbers.small_integer(0));
   if (all.size() <= trials_max) return all;
   const bool up = goal == Goal::minimize;
-  Statement best = connection.prepare(
-      joined({"SELECT number FROM trials INDEXED BY trials_by_objective WHERE job = ?1 AND violation = 0 AND ",
-              up ? "objective >= ?2 ORDER BY objective" : "objective <= ?2 ORDER BY objective DESC", ", number LIMIT ?3"}));
+  Statement best = connection.prepare(joined(
+      {"SELECT number FROM trials INDEXED BY trials_by_objective WHERE job = ?1 AND violation = 0 AND objective IS NOT NULL AND ",
+       kValueOfTrial, up ? " >= ?2" : " <= ?2", " ORDER BY ", kValueOfTrial, up ? "" : " DESC", ", number LIMIT ?3"}));
   std::set<int> chosen;
   const auto of_best = static_cast<std::int64_t>(std::max<std::size_t>(1, trials_max / kBestShare));
   for (best.query(job.value, up ? -DBL_MAX : DBL_MAX, of_best); best.step();) chosen.insert(best.small_integer(0));

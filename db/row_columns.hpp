@@ -55,6 +55,10 @@ Configuration configuration_from_text(std::string_view text);
 std::string values_text(const std::vector<double>& values);  // [0.5,"nan"]
 std::vector<double> values_from_text(std::string_view text);
 
+// What a trial is worth: the value of the model that it keeps, or else at the highest rung that it came to. As the index
+// trials_by_objective has it, word by word.
+inline constexpr std::string_view kValueOfTrial = "coalesce(kept_value, objective)";
+
 // Jobs that are deleted may have rows left, and stand in the table for as long. Nobody is told of them.
 inline constexpr std::string_view kNotDeleted = "deleted = 0";
 

@@ -42,6 +42,9 @@ Table trials_table(const std::vector<TrialInfo>& trials, const JobInfo& job, Pre
   std::vector<Column> columns{{"trial", Align::right},    {"state"},
                               {"bracket", Align::right},  {"rung", Align::right},
                               {"resource", Align::right}, {"objective", Align::right}};
+  const bool kept =
+      std::any_of(trials.begin(), trials.end(), [](const TrialInfo& trial) { return trial.kept_value.has_value(); });
+  if (kept) columns.push_back({"kept", Align::right});
   for (const std::string& metric : job.more_metrics) columns.push_back({metric, Align::right});
   if (!job.constraints.empty()) columns.push_back({"violation", Align::right});
   for (const std::string& name : names) columns.push_back({name, Align::right});
@@ -55,6 +58,7 @@ Table trials_table(const std::vector<TrialInfo>& trials, const JobInfo& job, Pre
     std::vector<Cell> row{std::to_string(trial.number),   Cell(trial.state, style_of(trial)),
                           std::to_string(trial.bracket),  std::to_string(trial.rung),
                           std::to_string(trial.resource), format_value(trial.objective, precision)};
+    if (kept) row.emplace_back(format_value(trial.kept_value, precision));
     for (Cell& cell : further_values(trial, job, precision)) row.push_back(std::move(cell));
     for (const std::string& name : names) {
       const bool has = trial.configuration.is_object() && trial.configuration.contains(name);

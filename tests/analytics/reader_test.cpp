@@ -323,6 +323,26 @@ TEST_F(ReaderTest, ListsTrialsBestFirstAndThoseWithoutAFiniteValueLast) {
   }
 }
 
+TEST_F(ReaderTest, ListsTrialsByTheValueThatTheyKeep) {
+  JobRow job = running_job(1, "a");
+  job.spec_json = spec_text("a", "maximize");
+  std::vector<Write> writes = {job};
+  const std::vector<std::pair<double, std::optional<double>>> values = {
+      {0.5, 0.9}, {0.6, 0.6}, {0.7, std::nullopt}, {kInfinity, 0.8}, {0.1, 0.9}};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    TrialRow trial = ended_trial(1, static_cast<int>(i), TrialState::stopped, values[i].first, 3);
+    trial.kept_value = values[i].second;
+    writes.emplace_back(trial);
+  }
+  write(writes);
+  TrialsQuery query;
+  query.sort = TrialsQuery::Sort::objective;
+  for (int limit = 1; limit <= 6; ++limit) {
+    query.limit = limit;
+    EXPECT_THAT(numbers_by_pages(query), ElementsAre(0, 4, 2, 1, 3)) << limit;
+  }
+}
+
 TEST_F(ReaderTest, ListsTheGreatestOfAllNumbersToo) {
   const double most = std::numeric_limits<double>::max();
   TrialsQuery query;

@@ -396,6 +396,16 @@ TEST_F(Commands, TrialsHaveAColumnForEachParameter) {
             "2\tstopped\t0\t1\t9\t0.7476\t0.0594869238111321\t5\t0.48\t0.25\t1\tlocal-2\n");
 }
 
+TEST_F(Commands, TrialsHaveAColumnForWhatTheyKeepWhereTheyDo) {
+  Json trials = test::recorded_reply("trials_best");
+  trials["trials"][0]["kept_value"] = 0.77;
+  server_.answer("GET /v1/jobs/7/trials?sort=objective&limit=2", trials.dump());
+  ASSERT_TRUE(list_trials(session(), {"7", "", "objective", 2}));
+  EXPECT_THAT(out_.str(), HasSubstr("\tresource\tobjective\tkept\teta\t"));
+  EXPECT_THAT(out_.str(), HasSubstr("\t27\t0.7628\t0.77\t0.07724933231857989\t"));
+  EXPECT_THAT(out_.str(), HasSubstr("\t9\t0.7476\t-\t0.0594869238111321\t"));
+}
+
 TEST_F(Commands, TrialsHaveAColumnForEachFurtherObjectiveAndOneForConstraints) {
   server_.answer_anything("GET /v1/jobs/8", job_of_two_objectives().dump());
   Json trials = test::recorded_reply("trials_best");

@@ -228,6 +228,21 @@ TEST_P(UpgradeOfEtaAdaptation, AJobThatHadItHasItUnderItsName) {
   EXPECT_THAT(adapts, ::testing::UnorderedElementsAre(::testing::Pair(1, true), ::testing::Pair(2, false)));
 }
 
+// Version 25 had them in the document alone.
+class UpgradeOfLimits : public UpgradeTest {};
+
+TEST_P(UpgradeOfLimits, WhatMayBeChangedIsWhatTheDocumentSays) {
+  const Snapshot snapshot = Store::open(path()).load();
+  for (const JobRow& job : snapshot.jobs) {
+    const bool limited = job.name == "goes-on";
+    EXPECT_EQ(job.weight, limited ? 2.5 : 1) << job.name;
+    EXPECT_EQ(job.max_parallel_trials, limited ? 3 : 1000) << job.name;
+    EXPECT_EQ(job.max_runtime_ms, limited ? std::optional<std::int64_t>(86'400'001) : std::nullopt) << job.name;
+    EXPECT_FALSE(job.held) << job.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Version, UpgradeOfLimits, ::testing::Values(25));
 INSTANTIATE_TEST_SUITE_P(Version, UpgradeOfEtaAdaptation, ::testing::Values(23));
 INSTANTIATE_TEST_SUITE_P(Version, UpgradeOfFlags, ::testing::Values(7));
 INSTANTIATE_TEST_SUITE_P(Versions, UpgradeTest, ::testing::Range(1, static_cast<int>(migrations().size())));
