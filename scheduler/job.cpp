@@ -263,7 +263,7 @@ void Job::flush(std::vector<Write>& writes, std::vector<EventRow>& events) {
 // ---- what runs next -----------------------------------------------------------------------------------------------------------
 
 bool Job::has_work(int usable) const {
-  if (row_.state != JobState::running || row_.held || running() >= row_.max_parallel_trials) return false;
+  if (!has_room()) return false;
   if (first_queued(usable)) return true;
   if (!queued_.empty() || awaits_suggestion()) return false;
   return (begun_ || policy_->has_work()) && spec_->replicas.front() <= usable;

@@ -70,6 +70,8 @@ class Job {
   // It is new, or was held: its share time, which is `its`, is to be that of the others where that is more.
   void join_others_at(std::int64_t others, std::int64_t its);
 
+  // Its trials may run.
+  bool goes_on() const { return row_.state == JobState::running && !row_.held; }
   // Something to run for which `usable` workers are enough, and the right to run it now.
   bool has_work(int usable) const;
   // A guess for shares: how many workers its next segment needs, or more.
@@ -84,10 +86,7 @@ class Job {
   // A new trial waits for its suggestion, or those that wait at a rung for the model's word which of them goes on.
   bool awaits_suggestion() const { return (begun_ || asking_) && suggester_.lent(); }
   // And has a right to the workers that wait with it.
-  bool keeps_workers() const {
-    return awaits_suggestion() && row_.state == JobState::running && queued_.empty() && running() < row_.max_parallel_trials &&
-           !row_.held;
-  }
+  bool keeps_workers() const { return awaits_suggestion() && queued_.empty() && has_room(); }
   // What is to be computed for it, told once.
   std::optional<SuggestionWanted> take_wanted() { return std::exchange(wanted_, std::nullopt); }
   // Of no use when the trial that it was for is not to be created any more.
@@ -95,7 +94,7 @@ class Job {
   // Of a job that is running. What it runs when it is held is wanted back from its workers.
   void change(const JobChanges& changes);
   // This segment is not to go on, or was not to at some time since it began.
-  bool wants_back(int number) const { return row_.state == JobState::stopping || row_.held || wanted_back_.contains(number); }
+  bool wants_back(int number) const { return !goes_on() || wanted_back_.contains(number); }
 
   // Gives it a new epoch. `ranks`: one worker, or those of a group. `warm`: they have its data or itself in memory.
   void start(int number, const std::vector<WorkerId>& ranks, bool warm, Timestamp now);
@@ -190,6 +189,8 @@ class Job {
   bool note_violation(const DecisionRow& result);
   void forget_bests_of(const TrialRow& its);
   void check_limits();
+  // Within its limits one more may run now.
+  bool has_room() const { return goes_on() && running() < row_.max_parallel_trials; }
   bool winds_down() const { return row_.state == JobState::running && row_.starts_no_more; }
   void wind_down(std::string reason);
   void set_weight(double weight);

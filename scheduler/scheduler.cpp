@@ -39,6 +39,8 @@ Error job_error(ErrorCode code, std::string message, std::string path = {}, std:
   return {code, std::move(message), std::move(path), std::move(hint)};
 }
 
+Error no_such_job(JobId job) { return job_error(ErrorCode::not_found, "there is no job " + std::to_string(job.value)); }
+
 // The least share time of those that contend for workers; the largest of all when none does.
 class ShareStart {
  public:
@@ -258,7 +260,7 @@ void Scheduler::State::on(const JobChangeRequested& event) {
   Job* job = find_job(event.job);
   job_reply = JobReply{event.job, false};
   if (job == nullptr && !known.contains(event.job)) {
-    job_reply->job = job_error(ErrorCode::not_found, "there is no job " + std::to_string(event.job.value));
+    job_reply->job = no_such_job(event.job);
     return;
   }
   if (job == nullptr || job->row().state != JobState::running) {
@@ -276,7 +278,7 @@ void Scheduler::State::on(const JobStopRequested& event) {
   if (Job* job = find_job(event.job)) {
     job->begin_stopping(JobState::stopped, kStoppedByTheUser);
   } else if (!known.contains(event.job)) {
-    job_reply = JobReply{job_error(ErrorCode::not_found, "there is no job " + std::to_string(event.job.value)), false};
+    job_reply = JobReply{no_such_job(event.job), false};
     return;
   }
   job_reply = JobReply{event.job, false};
@@ -301,7 +303,7 @@ void Scheduler::State::on(const TrialStopRequested& event) {
 void Scheduler::State::on(const JobDeleteRequested& event) {
   const auto found = known.find(event.job);
   if (found == known.end()) {
-    job_reply = JobReply{job_error(ErrorCode::not_found, "there is no job " + std::to_string(event.job.value)), false};
+    job_reply = JobReply{no_such_job(event.job), false};
     return;
   }
   if (find_job(event.job) != nullptr) {
@@ -696,8 +698,7 @@ void Scheduler::State::answer_workers_of(const Job& job) {
 }
 
 bool Scheduler::State::may_execute(const Worker& worker) const {
-  const JobRow& job = jobs.at(worker.assignment->trial.job).row();
-  return !worker.draining && job.state == JobState::running && !job.held;
+  return !worker.draining && jobs.at(worker.assignment->trial.job).goes_on();
 }
 
 WorkerReply Scheduler::State::reply_to(const Worker& worker) const {
