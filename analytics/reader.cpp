@@ -136,10 +136,8 @@ void add_by_objective(Connection& connection, TrialsPage& page, JobId job, const
                                 : joined({" AND ", value, " <= ?2 AND ", value, " >= ?3 AND (", value, " < ?2 OR number > ?4)"});
   Statement numbers = connection.prepare(
       joined({"SELECT number FROM trials INDEXED BY ", few(query.states) ? "trials_by_state" : "trials_by_objective",
-              " WHERE job = ?1", of_states(query), of_bracket(query), " AND violation = 0",
-              // What has no finite value has its own pages.
-              " AND objective >= -1.7976931348623157e308 AND objective <= 1.7976931348623157e308", bounds, " ORDER BY ", value,
-              up ? "" : " DESC", ", number LIMIT ?5"}));
+              " WHERE job = ?1", of_states(query), of_bracket(query), " AND violation = 0 AND ", kObjectiveIsFinite, bounds,
+              " ORDER BY ", value, up ? "" : " DESC", ", number LIMIT ?5"}));
   const double best = up ? -DBL_MAX : DBL_MAX;
   page.add(numbers.query(job.value, after ? after->value : best, -best, after ? after->number : -1, page.left() + 1));
 }
@@ -147,7 +145,7 @@ void add_by_objective(Connection& connection, TrialsPage& page, JobId job, const
 void add_violating(Connection& connection, TrialsPage& page, JobId job, const TrialsQuery& query, const ViolationCursor* after) {
   Statement numbers = connection.prepare(
       joined({"SELECT number FROM trials INDEXED BY trials_by_violation WHERE job = ?1", of_states(query), of_bracket(query),
-              " AND violation > 0 AND objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308",
+              " AND violation > 0 AND ", kObjectiveIsFinite,
               " AND violation >= ?2 AND (violation > ?2 OR number > ?3) ORDER BY violation, number LIMIT ?4"}));
   page.add(numbers.query(job.value, after ? after->violation : 0.0, after ? after->number : -1, page.left() + 1));
 }

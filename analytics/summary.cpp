@@ -74,10 +74,9 @@ std::string Reader::what_fits(TrialId out_of_memory) {
 
 // By the value that each trial keeps, or at the highest rung that it came to.
 std::vector<views::CrowdedBound> Reader::crowded_bounds_of(JobId job, const ParsedJob& parsed) {
-  constexpr const char* kFinite = "objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308 AND violation = 0";
   std::vector<Configuration> best;
   if (parsed.spec.more_objectives.empty()) {
-    const std::string finite = std::string("FROM trials WHERE job = ? AND ") + kFinite;
+    const std::string finite = joined({"FROM trials WHERE job = ? AND ", kObjectiveIsFinite, " AND violation = 0"});
     Statement count = connection_.prepare("SELECT count(*) " + finite);
     const int most = count.query(job.value).step() ? crowd_size(count.integer(0)) : 0;
     const std::string order = parsed.spec.objective.goal == Goal::maximize ? "DESC" : "ASC";

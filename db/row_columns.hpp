@@ -59,6 +59,8 @@ std::vector<double> values_from_text(std::string_view text);
 // trials_by_objective has it, word by word.
 inline constexpr std::string_view kValueOfTrial = "coalesce(kept_value, objective)";
 
+inline constexpr std::string_view kObjectiveIsFinite = "objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308";
+
 // Jobs that are deleted may have rows left, and stand in the table for as long. Nobody is told of them.
 inline constexpr std::string_view kNotDeleted = "deleted = 0";
 

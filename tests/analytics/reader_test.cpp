@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 
@@ -48,16 +49,28 @@ class ReaderTest : public DbTest {
     return *reader_;
   }
 
-  // Job 1 with `values` as the objectives of its trials 0, 1, 2...
-  void write_trials(const std::vector<std::optional<double>>& values, const std::string& goal = "maximize") {
+  // Job 1 with `values` as the objectives of its trials 0, 1, 2..., each as `change` leaves it.
+  void write_trials(
+      const std::vector<std::optional<double>>& values, const std::string& goal = "maximize",
+      const std::function<void(TrialRow&)>& change = [](TrialRow&) {}) {
     JobRow job = running_job(1, "a");
     job.spec_json = spec_text("a", goal);
     job.trials_created = job.trials_stopped = static_cast<int>(values.size());
     std::vector<Write> writes = {job};
     for (std::size_t i = 0; i < values.size(); ++i) {
-      writes.emplace_back(ended_trial(1, static_cast<int>(i), TrialState::stopped, values[i], 3));
+      TrialRow trial = ended_trial(1, static_cast<int>(i), TrialState::stopped, values[i], 3);
+      change(trial);
+      writes.emplace_back(trial);
     }
     write(writes);
+  }
+
+  // By their objective, in pages of every size.
+  void expect_best_first(const std::vector<int>& numbers) {
+    TrialsQuery query;
+    query.sort = TrialsQuery::Sort::objective;
+    for (query.limit = 1; query.limit <= static_cast<int>(numbers.size()) + 1; ++query.limit)
+      EXPECT_EQ(numbers_by_pages(query), numbers) << query.limit;
   }
 
   // Follows `next` to the end. Fails on a number that comes twice.
@@ -313,34 +326,14 @@ TEST_F(ReaderTest, ListsTrialsByNumberByPages) {
 }
 
 TEST_F(ReaderTest, ListsTrialsBestFirstAndThoseWithoutAFiniteValueLast) {
-  const std::vector<std::optional<double>> values = {0.5, kNan, 0.9, std::nullopt, 0.5, kInfinity, -0.1, -kInfinity, 0.9};
-  write_trials(values);
-  TrialsQuery query;
-  query.sort = TrialsQuery::Sort::objective;
-  for (int limit = 1; limit <= 10; ++limit) {
-    query.limit = limit;
-    EXPECT_THAT(numbers_by_pages(query), ElementsAre(2, 8, 0, 4, 6, 1, 3, 5, 7)) << limit;
-  }
+  write_trials({0.5, kNan, 0.9, std::nullopt, 0.5, kInfinity, -0.1, -kInfinity, 0.9});
+  expect_best_first({2, 8, 0, 4, 6, 1, 3, 5, 7});
 }
 
 TEST_F(ReaderTest, ListsTrialsByTheValueThatTheyKeep) {
-  JobRow job = running_job(1, "a");
-  job.spec_json = spec_text("a", "maximize");
-  std::vector<Write> writes = {job};
-  const std::vector<std::pair<double, std::optional<double>>> values = {
-      {0.5, 0.9}, {0.6, 0.6}, {0.7, std::nullopt}, {kInfinity, 0.8}, {0.1, 0.9}};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    TrialRow trial = ended_trial(1, static_cast<int>(i), TrialState::stopped, values[i].first, 3);
-    trial.kept_value = values[i].second;
-    writes.emplace_back(trial);
-  }
-  write(writes);
-  TrialsQuery query;
-  query.sort = TrialsQuery::Sort::objective;
-  for (int limit = 1; limit <= 6; ++limit) {
-    query.limit = limit;
-    EXPECT_THAT(numbers_by_pages(query), ElementsAre(0, 4, 2, 1, 3)) << limit;
-  }
+  const std::optional<double> kept[] = {0.9, 0.6, std::nullopt, 0.8, 0.9};
+  write_trials({0.5, 0.6, 0.7, kInfinity, 0.1}, "maximize", [&](TrialRow& trial) { trial.kept_value = kept[trial.id.number]; });
+  expect_best_first({0, 4, 2, 1, 3});
 }
 
 TEST_F(ReaderTest, ListsTheGreatestOfAllNumbersToo) {
@@ -353,32 +346,14 @@ TEST_F(ReaderTest, ListsTheGreatestOfAllNumbersToo) {
 
 TEST_F(ReaderTest, ListsTheLowestFirstWhenMinimizing) {
   write_trials({0.5, kNan, 0.9, 0.5, -0.1}, "minimize");
-  TrialsQuery query;
-  query.sort = TrialsQuery::Sort::objective;
-  for (int limit = 1; limit <= 6; ++limit) {
-    query.limit = limit;
-    EXPECT_THAT(numbers_by_pages(query), ElementsAre(4, 0, 3, 2, 1)) << limit;
-  }
+  expect_best_first({4, 0, 3, 2, 1});
 }
 
 TEST_F(ReaderTest, ListsTrialsThatViolateTheConstraintsAfterThoseThatMeetThemByTheirViolation) {
-  JobRow job = running_job(1, "a");
-  job.spec_json = spec_text("a", "maximize");
-  std::vector<Write> writes = {job};
-  const std::vector<std::pair<std::optional<double>, double>> values = {
-      {0.5, 0}, {0.99, 2}, {0.7, kInfinity}, {0.4, 0.1}, {kNan, 0.1}, {0.6, 0}, {0.9, 2}, {std::nullopt, 0}};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    TrialRow trial = ended_trial(1, static_cast<int>(i), TrialState::stopped, values[i].first, 3);
-    trial.violation = values[i].second;
-    writes.emplace_back(trial);
-  }
-  write(writes);
-  TrialsQuery query;
-  query.sort = TrialsQuery::Sort::objective;
-  for (int limit = 1; limit <= 9; ++limit) {
-    query.limit = limit;
-    EXPECT_THAT(numbers_by_pages(query), ElementsAre(5, 0, 3, 1, 6, 2, 4, 7)) << limit;
-  }
+  const double violations[] = {0, 2, kInfinity, 0.1, 0.1, 0, 2, 0};
+  write_trials({0.5, 0.99, 0.7, 0.4, kNan, 0.6, 0.9, std::nullopt}, "maximize",
+               [&](TrialRow& trial) { trial.violation = violations[trial.id.number]; });
+  expect_best_first({5, 0, 3, 1, 6, 2, 4, 7});
 }
 
 TEST_F(ReaderTest, FiltersTrialsByStateAndBracket) {
