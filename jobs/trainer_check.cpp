@@ -251,16 +251,22 @@ void check_base_score(const std::vector<JobParameter>& parameters, const Xgboost
 void check_ranking_data(const XgboostSpec& spec, const XgboostObjective& objective, const std::string& path,
                         Diagnostics& diagnostics) {
   if (objective.task != XgboostTask::ranking) return;
-  if (spec.data.format != DataFormat::libsvm) {
-    diagnostics.error(path, objective.name + " needs queries, which only LibSVM files have (qid:1)");
-    return;
+  if (spec.data.format == DataFormat::csv && spec.data.group.empty())
+    diagnostics.error(path, objective.name + " needs queries", "name their column in trainer.data.group");
+  if (!spec.data.weight.empty()) {
+    diagnostics.error("trainer.data.weight",
+                      "cannot be used with " + objective.name + ", where XGBoost weighs queries, not rows");
   }
-  const auto refuse_split = [&](const auto& rows, const char* field) {
-    if (!std::holds_alternative<SplitSpec>(rows)) return;
-    diagnostics.error(field, "expected a file for " + objective.name + ": a split by rows would tear queries apart");
+}
+
+// Rows of a group stay together, whatever their classes.
+void check_strata(const DataSpec& data, Diagnostics& diagnostics) {
+  const auto refuse = [&](const SplitSpec* split, const char* field) {
+    if (split == nullptr || !split->stratified || data.group.empty()) return;
+    diagnostics.error(join_path(field, "stratify"), "cannot be true where trainer.data.group is set", "leave one of them out");
   };
-  refuse_split(spec.data.validation, "trainer.data.validation");
-  if (spec.data.test) refuse_split(*spec.data.test, "trainer.data.test");
+  refuse(data.validation_split(), "trainer.data.validation");
+  refuse(data.test_split(), "trainer.data.test");
 }
 
 // Rows that a trial trained on say nothing of others.
@@ -407,6 +413,7 @@ void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, c
   check_eta_adaptation(spec, parameters, diagnostics);
   check_categories(spec, parameters, diagnostics);
   check_held_out_rows(spec.data, diagnostics);
+  check_strata(spec.data, diagnostics);
   if (replicas_max > 1) check_distribution(spec, parameters, metrics.front(), replicas_max, diagnostics);
 
   const JobParameter* chosen = find_parameter(parameters, "objective");

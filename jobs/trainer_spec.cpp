@@ -73,6 +73,12 @@ std::vector<std::string> read_columns(ObjectReader& reader, const std::string& f
   return columns;
 }
 
+// "": none.
+std::string read_column(ObjectReader& reader, const std::string& field) {
+  const Json* column = reader.find(field);
+  return column == nullptr ? "" : column_from(*column, reader.path_to(field), reader.diagnostics()).value_or("");
+}
+
 std::string ending_of(const std::filesystem::path& path) {
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
@@ -146,6 +152,7 @@ std::optional<HeldOutRows> read_held_out(ObjectReader& data, const std::string& 
   SplitSpec split;
   split.fraction = reader.number_or("fraction", split.fraction, {0, 1, true, true});
   split.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0, {0, std::numeric_limits<std::int64_t>::max()}));
+  split.stratified = reader.boolean_or("stratify", false);
   reader.finish();
   return split;
 }
@@ -233,6 +240,8 @@ void read_csv_fields(ObjectReader& reader, DataSpec& data) {
       diagnostics.error(reader.path_to("positive"), "expected a text or a number, got " + excerpt(*positive));
     data.positive = text.value_or("");
   }
+  data.weight = read_column(reader, "weight");
+  data.group = read_column(reader, "group");
   data.drop = read_columns(reader, "drop");
   data.categorical = read_columns(reader, "categorical");
   if (reader.word("categorical_encoding", {"numbers", "native"}) == std::size_t{1}) {
@@ -248,15 +257,16 @@ void read_csv_fields(ObjectReader& reader, DataSpec& data) {
     diagnostics.error(path, "a file without a header has no column names, got " + excerpt(column),
                       "give the column's number, from 0");
   };
-  check_number(data.label, reader.path_to("label"));
+  for (const auto& [column, field] : {std::pair{&data.label, "label"}, {&data.weight, "weight"}, {&data.group, "group"}})
+    check_number(*column, reader.path_to(field));
   for (std::size_t i = 0; i < data.drop.size(); ++i) check_number(data.drop[i], join_path(reader.path_to("drop"), i));
   for (std::size_t i = 0; i < data.categorical.size(); ++i)
     check_number(data.categorical[i], join_path(reader.path_to("categorical"), i));
 }
 
 void refuse_csv_fields(ObjectReader& reader) {
-  for (const char* field :
-       {"header", "delimiter", "label", "positive", "drop", "categorical", "categorical_encoding", "missing"}) {
+  for (const char* field : {"header", "delimiter", "label", "positive", "weight", "group", "drop", "categorical",
+                            "categorical_encoding", "missing"}) {
     if (reader.has(field)) reader.diagnostics().error(reader.path_to(field), "belongs to CSV files only, and this one is LibSVM");
   }
 }
@@ -492,7 +502,11 @@ CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
 }
 
 // Of the data's key.
-Json key_of(const SplitSpec& split) { return {split.fraction, split.seed}; }
+Json key_of(const SplitSpec& split) {
+  Json key{split.fraction, split.seed};
+  if (split.stratified) key.push_back("stratified");
+  return key;
+}
 Json key_of(const std::string& file) { return file; }
 Json key_of(const FoldsSpec& folds) { return {"folds", folds.count, folds.seed}; }
 template <class... Rows>
@@ -555,6 +569,8 @@ std::string data_key(const TrainerSpec& trainer) {
   if (data.missing) options.push_back({{"missing", *data.missing}});
   if (data.categorical_encoding == CategoricalEncoding::native) options.push_back({{"categorical_encoding", "native"}});
   if (data.test) options.push_back({{"test", key_of(*data.test)}});
+  if (!data.weight.empty()) options.push_back({{"weight", data.weight}});
+  if (!data.group.empty()) options.push_back({{"group", data.group}});
   return (data.train.empty() ? "" : data.train.front()) + "#" +
          std::to_string(stable_hash(options.dump(-1, ' ', true, Json::error_handler_t::replace)));
 }

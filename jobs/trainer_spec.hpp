@@ -22,6 +22,7 @@ inline constexpr const char* kPreflightLocal = "local";
 struct SplitSpec {
   double fraction = 0.2;  // of the rows of `train`; 0 < fraction < 1
   std::uint64_t seed = 0;
+  bool stratified = false;  // of the rows of each class; where rows have groups, never
 };
 
 // Rows that no trial trains on: drawn from those of `train`, or in a file of their own.
@@ -69,6 +70,8 @@ struct DataSpec {
   char delimiter = ',';
   std::string label;     // column by name (header) or by number from 0
   std::string positive;  // label text that means 1 for a two-class text label; "": the texts in sorted order are 0, 1, ...
+  std::string weight;    // column with what each row counts, in training and in metrics; "": 1
+  std::string group;     // column whose rows with one text stay together in splits and folds: of rankings the query; "": none
   std::vector<std::string> drop;         // columns left out, by name or number
   std::vector<std::string> categorical;  // columns to encode although they look numeric; text columns are always encoded
   CategoricalEncoding categorical_encoding = CategoricalEncoding::numbers;

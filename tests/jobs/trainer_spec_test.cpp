@@ -42,9 +42,18 @@ TEST(TrainerSpec, ReadsAnXgboostTrainerWithDefaults) {
 
 TEST(TrainerSpec, ReadsEveryFieldOfAnXgboostTrainer) {
   Json json = xgboost();
-  json["data"] = {{"train", "/d/bank.txt"}, {"format", "csv"},    {"header", false},
-                  {"delimiter", ";"},       {"label", 20},        {"positive", 1},
-                  {"drop", {10, "11"}},     {"categorical", {3}}, {"validation", "v/../valid.csv"}};
+  json["data"] = {{"train", "/d/bank.txt"},
+                  {"format", "csv"},
+                  {"header", false},
+                  {"delimiter", ";"},
+                  {"label", 20},
+                  {"positive", 1},
+                  {"drop", {10, "11"}},
+                  {"categorical", {3}},
+                  {"validation", "v/../valid.csv"},
+                  {"weight", 4},
+                  {"group", "5"},
+                  {"test", {{"fraction", 0.1}, {"stratify", true}}}};
   json["parameters"] = {{"eta", 0.1}, {"max_depth", 6}, {"one_drop", true}};
   json["eval_metric"] = {"auc", "logloss"};
   json["eval_train"] = true;
@@ -57,6 +66,9 @@ TEST(TrainerSpec, ReadsEveryFieldOfAnXgboostTrainer) {
   EXPECT_EQ(read.data.label, "20");
   EXPECT_EQ(read.data.positive, "1");
   EXPECT_THAT(read.data.drop, ElementsAre("10", "11"));
+  EXPECT_EQ(read.data.weight, "4");
+  EXPECT_EQ(read.data.group, "5");
+  EXPECT_TRUE(read.data.test_split()->stratified);
   EXPECT_EQ(std::get<std::string>(read.data.validation), "/jobs/valid.csv");
   EXPECT_THAT(read.parameters, ElementsAre(std::pair{"eta", "0.1"}, std::pair{"max_depth", "6"}, std::pair{"one_drop", "true"}));
   EXPECT_EQ(read.checkpoint_interval_ms, 500);
@@ -86,6 +98,8 @@ TEST(TrainerSpec, NamesEveryFault) {
   EXPECT_THAT(error_of("/data/validation", {{"fraction", 1}}), ElementsAre(StartsWith("trainer.data.validation.fraction:")));
   EXPECT_THAT(error_of("/data/validation", 3), ElementsAre(StartsWith("trainer.data.validation:")));
   EXPECT_THAT(error_of("/data/header", false), ElementsAre(StartsWith("trainer.data.label: a file without a header")));
+  EXPECT_THAT(error_of("/data/weight", -1), ElementsAre(StartsWith("trainer.data.weight: expected a column")));
+  EXPECT_THAT(error_of("/data/group", Json::array()), ElementsAre(StartsWith("trainer.data.group: expected a column")));
   EXPECT_THAT(error_of("/data/drop", {"y"}), ElementsAre(StartsWith("trainer.data.drop: holds the label's column")));
   EXPECT_THAT(error_of("/data/drop", {-1}), ElementsAre(StartsWith("trainer.data.drop[0]:")));
   EXPECT_THAT(error_of("/parameters/eta", {1, 2}), ElementsAre(StartsWith("trainer.parameters.eta:")));
@@ -96,9 +110,10 @@ TEST(TrainerSpec, NamesEveryFault) {
 
 TEST(TrainerSpec, CsvFieldsAreRefusedForLibsvm) {
   Json json = xgboost();
-  json["data"] = {{"train", "a.libsvm"}, {"label", "y"}, {"header", true}};
+  json["data"] = {{"train", "a.libsvm"}, {"label", "y"}, {"header", true}, {"weight", "w"}, {"group", "g"}};
   EXPECT_THAT(read_trainer(json).errors,
-              ElementsAre(StartsWith("trainer.data.header: belongs to CSV"), StartsWith("trainer.data.label: belongs to CSV")));
+              ElementsAre(StartsWith("trainer.data.header: belongs to CSV"), StartsWith("trainer.data.label: belongs to CSV"),
+                          StartsWith("trainer.data.weight: belongs to CSV"), StartsWith("trainer.data.group: belongs to CSV")));
 }
 
 TEST(TrainerSpec, ReadsACommandTrainer) {
@@ -478,15 +493,28 @@ TEST(TrainerCheck, ObjectivesNeedTheirClassesAndTheirData) {
   EXPECT_THAT(check(json, {}, "validation-mlogloss", false).errors, ElementsAre(HasSubstr("2 or more")));
   json["parameters"] = {{"objective", "rank:ndcg"}};
   json["eval_metric"] = "ndcg@5";
-  EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors, ElementsAre(HasSubstr("only LibSVM files have")));
+  EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors,
+              ElementsAre("trainer.parameters.objective: rank:ndcg needs queries (name their column in trainer.data.group)"));
+  json["data"]["group"] = "query";
+  EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors, IsEmpty());
+  json["data"]["weight"] = "w";
+  EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors,
+              ElementsAre(StartsWith("trainer.data.weight: cannot be used with rank:ndcg")));
   json["data"] = {{"train", "t.libsvm"}, {"validation", "v.libsvm"}, {"test", "e.libsvm"}};
   EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors, IsEmpty());
-  json["data"]["test"] = {{"fraction", 0.2}};
-  EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors,
-              ElementsAre(StartsWith("trainer.data.test: expected a file for rank:ndcg")));
-  json["data"] = {{"train", "t.libsvm"}};
-  EXPECT_THAT(check(json, {}, "validation-ndcg@5").errors,
-              ElementsAre(StartsWith("trainer.data.validation: expected a file for rank:ndcg")));
+}
+
+TEST(TrainerCheck, ASplitByGroupsIsNotStratified) {
+  for (const char* part : {"validation", "test"}) {
+    Json json = xgboost();
+    json["data"][part] = {{"fraction", 0.2}, {"stratify", true}};
+    EXPECT_THAT(check(json).errors, IsEmpty());
+    json["data"]["group"] = "who";
+    EXPECT_THAT(check(json).errors, ElementsAre(StartsWith("trainer.data." + std::string(part) +
+                                                           ".stratify: cannot be true where trainer.data.group")));
+    json["data"][part]["stratify"] = false;
+    EXPECT_THAT(check(json).errors, IsEmpty());
+  }
 }
 
 TEST(TrainerCheck, TheObjectiveMetricMustBeMeasured) {

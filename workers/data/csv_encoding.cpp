@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "core/random.hpp"
 #include "core/text.hpp"
 #include "workers/data/csv_reader.hpp"
 
@@ -197,17 +198,33 @@ class EncodingLearner {
     auto label = find_column(spec_.label, names_, spec_, kLabelField);
     if (!label) return label.error();
     label_ = *label;
+    for (const auto& [column, found, field] :
+         {std::tuple{&spec_.weight, &weight_, "trainer.data.weight"}, {&spec_.group, &group_, "trainer.data.group"}}) {
+      if (column->empty()) continue;
+      auto place = find_column(*column, names_, spec_, field);
+      if (!place) return place.error();
+      if (*place == label_ || *place == weight_)
+        return fault(field, "names the column " + shown(*column) + ", which is " + role_of(*place));
+      *found = *place;
+      profiles_[*place].dropped = true;
+    }
     for (const auto& [list, field] :
          {std::pair{&spec_.drop, "trainer.data.drop"}, std::pair{&spec_.categorical, "trainer.data.categorical"}}) {
       for (std::size_t i = 0; i < list->size(); ++i) {
         const std::string path = join_path(field, i);
         auto column = find_column((*list)[i], names_, spec_, path);
         if (!column) return column.error();
-        if (*column == label_) return fault(path, "names the label's column " + shown((*list)[i]));
+        if (const std::string role = role_of(*column); !role.empty())
+          return fault(path, "names the column " + shown((*list)[i]) + ", which is " + role);
         (list == &spec_.drop ? profiles_[*column].dropped : profiles_[*column].forced) = true;
       }
     }
     return {};
+  }
+
+  // "": a feature's, or none's.
+  std::string role_of(std::size_t column) const {
+    return column == label_ ? "the label" : column == weight_ ? "the weight" : column == group_ ? "the group" : "";
   }
 
   // All are numbers, and they do not count the columns.
@@ -334,6 +351,8 @@ class EncodingLearner {
     CsvEncoding encoding;
     encoding.columns = names_;
     encoding.doubts = std::move(doubts_);
+    encoding.weight = weight_;
+    encoding.group = group_;
     for (std::size_t i = 0; i < profiles_.size(); ++i) {
       ColumnProfile& profile = profiles_[i];
       if (i == label_ || profile.dropped) continue;
@@ -372,6 +391,8 @@ class EncodingLearner {
   std::vector<ColumnProfile> profiles_;
   std::vector<Error> doubts_;
   std::size_t label_ = 0;
+  std::optional<std::size_t> weight_;
+  std::optional<std::size_t> group_;
   std::uint64_t rows_ = 0;
 };
 
@@ -389,10 +410,27 @@ class RowEncoder {
     if (const auto number = parse_number(encoding.label.positive)) positive_number_ = *number;
   }
 
-  Result<void> encode(const CsvRow& row, Table& table) {
+  // Appends the row to the table that `target` names.
+  Result<void> encode(const CsvRow& row, std::uint64_t number, const RowTarget& target) {
     if (sampled_ && has_unknown_class(row)) return {};
-    auto label = label_of(row);
+    const auto label = label_of(row);
     if (!label) return label.error();
+    const auto group = group_of(row);
+    if (!group) return group.error();
+    const auto weight = weight_of(row);
+    if (!weight) return weight.error();
+    Table& table = target({number, *group, *label});
+    if (*group) table.groups.push_back(**group);
+    if (*weight) table.weights.push_back(**weight);
+    if (auto appended = append_features(row, table); !appended) return appended;
+    table.labels.push_back(*label);
+    return {};
+  }
+
+ private:
+  static constexpr float kMissingValue = std::numeric_limits<float>::quiet_NaN();
+
+  Result<void> append_features(const CsvRow& row, Table& table) const {
     for (const FeatureColumn& feature : encoding_.features) {
       const std::string_view cell = trim(row.cells[feature.source]);
       if (feature.kind == ColumnKind::numeric) {
@@ -403,12 +441,27 @@ class RowEncoder {
         append_category(feature, cell, table.values);
       }
     }
-    table.labels.push_back(*label);
     return {};
   }
 
- private:
-  static constexpr float kMissingValue = std::numeric_limits<float>::quiet_NaN();
+  // Nothing: rows have none.
+  Result<std::optional<std::uint64_t>> group_of(const CsvRow& row) const {
+    if (!encoding_.group) return std::optional<std::uint64_t>();
+    const std::string_view cell = trim(row.cells[*encoding_.group]);
+    if (is_missing_(cell)) return cell_fault(row, encoding_.columns[*encoding_.group], "a group", cell);
+    return std::optional(stable_hash(cell));
+  }
+
+  // Nothing: all rows count alike.
+  Result<std::optional<float>> weight_of(const CsvRow& row) const {
+    if (!encoding_.weight) return std::optional<float>();
+    const std::string_view cell = trim(row.cells[*encoding_.weight]);
+    const std::string& column = encoding_.columns[*encoding_.weight];
+    const auto weight = number_of(cell, row, column);
+    if (!weight) return weight.error();
+    if (*weight < 0) return cell_fault(row, column, "a weight of at least 0", cell);
+    return std::optional(*weight);
+  }
 
   void append_category(const FeatureColumn& feature, std::string_view cell, std::vector<float>& values) const {
     const auto place = is_missing_(cell) ? std::nullopt : place_of(feature.categories, cell);
@@ -498,12 +551,12 @@ Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec, const ReadOptions& 
 }
 
 Result<TextRead> encode_csv(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, const std::string& field,
-                            const std::function<Table&(std::uint64_t row)>& target, const ReadOptions& options) {
+                            const RowTarget& target, const ReadOptions& options) {
   RowEncoder encoder(spec, encoding, field, options.bytes_max != kWholeFile);
   const auto on_header = [&](const CsvRow& first) { return check_columns(first, spec.header, encoding.columns, field); };
   return at_field(read_rows(
                       spec, path, on_header,
-                      [&](const CsvRow& row, std::uint64_t number) { return encoder.encode(row, target(number)); }, options),
+                      [&](const CsvRow& row, std::uint64_t number) { return encoder.encode(row, number, target); }, options),
                   field);
 }
 

@@ -1,8 +1,6 @@
 // How a CSV file's cells become numbers: learnt from the training file, applied to it and to the validation file.
 #pragma once
 
-#include <functional>
-
 #include "core/error.hpp"
 #include "workers/data/csv_reader.hpp"
 #include "workers/data/data_table.hpp"
@@ -17,6 +15,6 @@ Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec, const ReadOptions& 
 // place in the job ("trainer.data.validation"), for errors. Where `options` bound what is read, rows with a label that the
 // encoding lacks are left out.
 Result<TextRead> encode_csv(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, const std::string& field,
-                            const std::function<Table&(std::uint64_t row)>& target, const ReadOptions& options);
+                            const RowTarget& target, const ReadOptions& options);
 
 }  // namespace tuneband::workers

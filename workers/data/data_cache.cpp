@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "workers/data/data_folds.hpp"
+#include "workers/data/data_queries.hpp"
 
 namespace tuneband::workers {
 
@@ -35,11 +36,21 @@ Result<FoldMatrices> make_fold(const XgboostMatrix& all, const FoldRows& rows) {
   return FoldMatrices{std::move(*train), std::move(*validation)};
 }
 
+}  // namespace
+
+void make_suit(LoadedTables& tables, XgboostTask task, WarmData& data) {
+  data.from_signs = make_signs_classes(tables, task == XgboostTask::binary);
+  data.grouped = !tables.train.groups.empty();
+  if (task == XgboostTask::ranking) make_queries(tables);
+}
+
+namespace {
+
 Result<std::shared_ptr<const WarmData>> load_warm(const DataSpec& spec, XgboostTask task, const LoadOptions& options) {
   auto tables = load_tables(spec, options);
   if (!tables) return tables.error();
   auto data = std::make_shared<WarmData>();
-  data->from_signs = make_signs_classes(*tables, task == XgboostTask::binary);
+  make_suit(*tables, task, *data);
   data->features = tables->train.columns;
   data->encoding = std::move(tables->encoding);
   data->labels = data_labels(*tables);
@@ -81,10 +92,13 @@ std::size_t WarmData::size_bytes() const {
   return size;
 }
 
-// Only labels -1 and 1 differ between binary objectives and the others, and folds between classes and numbers.
-bool DataCache::Entry::serves(XgboostTask task) const {
-  const bool same_folds = data->folds.empty() || data->stratified == are_stratified(task, data->labels);
-  return same_folds && (binary == (task == XgboostTask::binary) || !(data->from_signs || are_signs(data->labels)));
+// Only labels -1 and 1 differ between binary objectives and the others, folds between classes and numbers, and rows in groups
+// between rankings and the others.
+bool DataCache::Entry::serves(XgboostTask other) const {
+  const auto both_or_none = [&](XgboostTask one) { return (task == one) == (other == one); };
+  const bool same_folds = data->folds.empty() || data->stratified == are_stratified(other, data->labels);
+  const bool same_labels = both_or_none(XgboostTask::binary) || !(data->from_signs || are_signs(data->labels));
+  return same_folds && same_labels && (both_or_none(XgboostTask::ranking) || !data->grouped);
 }
 
 Result<DataCache::Lookup> DataCache::get(const XgboostSpec& spec, XgboostTask task, const LoadOptions& options) {
@@ -105,7 +119,7 @@ Result<DataCache::Lookup> DataCache::get(const XgboostSpec& spec, XgboostTask ta
   const std::size_t size_bytes = (*loaded)->size_bytes();
   const std::lock_guard lock(mutex_);
   make_room(size_bytes);
-  entries_.push_front({key, task == XgboostTask::binary, version, size_bytes, *loaded});
+  entries_.push_front({key, task, version, size_bytes, *loaded});
   return Lookup{*loaded, false};
 }
 

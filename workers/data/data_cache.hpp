@@ -37,9 +37,13 @@ struct WarmData {
   CsvEncoding encoding;
   DataLabels labels;
   bool from_signs = false;  // labels were -1 and 1, and are 0 and 1
+  bool grouped = false;     // rows have groups, which are queries for rankings
 
   std::size_t size_bytes() const;
 };
+
+// Makes the tables suit the task, and notes what that did: labels -1 and 1, queries of groups.
+void make_suit(LoadedTables& tables, XgboostTask task, WarmData& data);
 
 // Makes the matrices, and lets go of each table as it has become one. Errors: XGBoost's.
 Result<void> make_matrices(LoadedTables& tables, WarmData& data);
@@ -55,8 +59,9 @@ class DataCache {
     std::shared_ptr<const WarmData> data;
     bool warm = false;  // was there already
   };
-  // For this task: for a binary one labels -1 and 1 become 0 and 1, for classes folds are stratified. Errors: as load_tables(),
-  // folds_of_rows(), and kOutOfMemory. An entry larger than the bound stays until another one is asked for.
+  // For this task: for a binary one labels -1 and 1 become 0 and 1, for classes folds are stratified, for a ranking groups are
+  // queries. Errors: as load_tables(), folds_of_rows(), and kOutOfMemory. An entry larger than the bound stays until another one
+  // is asked for.
   Result<Lookup> get(const XgboostSpec& spec, XgboostTask task = XgboostTask::regression, const LoadOptions& options = {});
 
   std::vector<std::string> keys() const;
@@ -65,8 +70,8 @@ class DataCache {
  private:
   struct Entry {
     std::string key;
-    bool binary = false;
-    std::string version;  // of the files
+    XgboostTask task = XgboostTask::regression;  // that it was made for
+    std::string version;                         // of the files
 
     bool serves(XgboostTask task) const;
     std::size_t size_bytes = 0;

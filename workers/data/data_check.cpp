@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "os/control_group.hpp"
 #include "workers/data/data_folds.hpp"
+#include "workers/data/data_queries.hpp"
 #include "workers/data/data_shards.hpp"
 #include "workers/data/data_table.hpp"
 #include "workers/data/label_check.hpp"
@@ -44,9 +45,21 @@ int class_count(const XgboostSpec& spec, const Json& job) {
   return number && *number >= 0 && *number <= kClassesMax ? static_cast<int>(*number) : 0;
 }
 
-void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+std::vector<std::string> objectives_of(const XgboostSpec& spec, const Json& job) {
   std::vector<std::string> names = values_of(spec, job, "objective");
-  if (names.empty()) names = {kXgboostObjectiveDefault};
+  return names.empty() ? std::vector<std::string>{kXgboostObjectiveDefault} : names;
+}
+
+bool may_be(XgboostTask task, const XgboostSpec& spec, const Json& job) {
+  const std::vector<std::string> names = objectives_of(spec, job);
+  return std::any_of(names.begin(), names.end(), [task](const std::string& name) {
+    const auto* objective = find_xgboost_objective(name);
+    return objective != nullptr && objective->task == task;
+  });
+}
+
+void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+  const std::vector<std::string> names = objectives_of(spec, job);
   const DataLabels found = data_labels(tables);
   bool signs_told = false;
   for (const std::string& name : names) {
@@ -77,18 +90,10 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
   }
 }
 
-bool tells_classes_apart(const XgboostSpec& spec, const Json& job) {
-  const std::vector<std::string> names = values_of(spec, job, "objective");
-  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
-    const auto* objective = find_xgboost_objective(name);
-    return objective != nullptr && (objective->task == XgboostTask::binary || objective->task == XgboostTask::multiclass);
-  });
-}
-
 // What each rank of a group would have to train on.
 void check_shards(const XgboostSpec& spec, const Json& job, int replicas, const LoadedTables& tables, Diagnostics& diagnostics) {
   const std::set<float> classes(tables.train.labels.begin(), tables.train.labels.end());
-  const bool classified = tells_classes_apart(spec, job);
+  const bool classified = may_be(XgboostTask::binary, spec, job) || may_be(XgboostTask::multiclass, spec, job);
   bool warned = false;
   for (int rank = 0; rank < replicas; ++rank) {
     const Table shard = shard_of(tables, spec.sharding, rank, replicas);
@@ -150,7 +155,7 @@ int replicas_max_of(const Json& job) {
 
 void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics) {
   try {
-    const auto tables = load_tables(spec.data, {.sample_bytes = kCheckedBytesMax, .on_progress = {}});
+    auto tables = load_tables(spec.data, {.sample_bytes = kCheckedBytesMax, .on_progress = {}});
     if (!tables && tables.error().code == ErrorCode::too_large) {
       diagnostics.warning(tables.error().path, tables.error().message, "a fault in it is found when the first trial loads it");
       return;
@@ -159,6 +164,7 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
       diagnostics.error(tables.error().path, tables.error().message, tables.error().hint);
       return;
     }
+    if (may_be(XgboostTask::ranking, spec, job)) make_queries(*tables);
     check_objectives(spec, job, *tables, diagnostics);
     if (tables->rows_of_all) tell_of_sample(spec.data, *tables, diagnostics);
     check_memory(*tables, machine, diagnostics);

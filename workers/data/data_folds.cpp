@@ -1,8 +1,11 @@
 #include "workers/data/data_folds.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
+#include <tuple>
+#include <unordered_map>
 
 #include "core/random.hpp"
 #include "core/text.hpp"
@@ -41,6 +44,31 @@ Result<std::vector<int>> folds_of_queries(const Table& table, const FoldsSpec& s
   return folds;
 }
 
+// The largest first, each to the fold that has the fewest rows by then; at random those within a factor of 2, so that seeds
+// differ.
+Result<std::vector<int>> folds_of_groups(const Table& table, const FoldsSpec& spec) {
+  std::unordered_map<std::uint64_t, unsigned> rows_of_group;
+  for (const std::uint64_t group : table.groups) ++rows_of_group[group];
+  if (rows_of_group.size() < static_cast<std::size_t>(spec.count))
+    return too_few(
+        "the training data has " + std::to_string(rows_of_group.size()) + (rows_of_group.size() == 1 ? " group" : " groups"),
+        spec.count);
+  std::vector<std::tuple<int, double, std::uint64_t>> order;  // minus the size's power of 2, draw, group
+  for (const auto& [group, rows] : rows_of_group)
+    order.emplace_back(-std::bit_width(rows), random_unit(spec.seed, {group, kFoldDraw}), group);
+  std::sort(order.begin(), order.end());
+  std::vector<unsigned> rows_of_fold(static_cast<std::size_t>(spec.count));
+  std::unordered_map<std::uint64_t, int> fold_of_group;
+  for (const auto& [size, draw, group] : order) {
+    const auto least = std::min_element(rows_of_fold.begin(), rows_of_fold.end());
+    *least += rows_of_group[group];
+    fold_of_group[group] = static_cast<int>(least - rows_of_fold.begin());
+  }
+  std::vector<int> folds;
+  for (const std::uint64_t group : table.groups) folds.push_back(fold_of_group[group]);
+  return folds;
+}
+
 }  // namespace
 
 bool are_stratified(XgboostTask task, const DataLabels& labels) {
@@ -49,6 +77,7 @@ bool are_stratified(XgboostTask task, const DataLabels& labels) {
 
 Result<std::vector<int>> folds_of_rows(const Table& table, const FoldsSpec& spec, bool stratified) {
   if (!table.query_sizes.empty()) return folds_of_queries(table, spec);
+  if (!table.groups.empty()) return folds_of_groups(table, spec);
   if (table.rows() < static_cast<std::size_t>(spec.count))
     return too_few("the training data has " + std::to_string(table.rows()) + " rows", spec.count);
   if (!stratified) return deal(std::vector<float>(table.rows()), spec);

@@ -14,9 +14,10 @@ namespace tuneband::workers {
 bool are_stratified(XgboostTask task, const DataLabels& labels);
 
 // The fold that holds each row out, from 0. A function of the seed, the rows' numbers and, where stratified, their labels. Rows
-// of a query stay together, and nothing is stratified then. The numbers of rows (of queries) of two folds differ by 1 at most; so
+// of a query or a group stay together, and nothing is stratified then. Of groups the largest is dealt out first, to the fold with
+// the fewest rows. Else the numbers of rows (of queries) of two folds differ by 1 at most; so
 // do, where stratified, those of each class (Kohavi 1995, "A study of cross-validation and bootstrap", section 2.2).
-// Errors at "trainer.data.folds": fewer rows, queries, or rows of a class, than folds.
+// Errors at "trainer.data.folds": fewer rows, queries, groups, or rows of a class, than folds.
 Result<std::vector<int>> folds_of_rows(const Table& table, const FoldsSpec& spec, bool stratified);
 
 // What one fold trains on and holds out: rows of the table, in its order, and the sizes of their queries where it has any.

@@ -6,18 +6,6 @@ namespace tuneband::workers {
 
 namespace {
 
-void append_row(const Table& from, std::size_t row, Table& to) {
-  to.labels.push_back(from.labels[row]);
-  const auto offset = [](std::size_t index) { return static_cast<std::ptrdiff_t>(index); };
-  const std::size_t begin = from.sparse ? from.row_starts[row] : row * from.columns;
-  const std::size_t end = from.sparse ? from.row_starts[row + 1] : begin + from.columns;
-  to.values.insert(to.values.end(), from.values.begin() + offset(begin), from.values.begin() + offset(end));
-  if (!from.sparse) return;
-  to.entry_columns.insert(to.entry_columns.end(), from.entry_columns.begin() + offset(begin),
-                          from.entry_columns.begin() + offset(end));
-  to.row_starts.push_back(to.values.size());
-}
-
 // Where each part that is given to one rank ends: a row, a query or a file.
 std::vector<std::size_t> part_ends(const LoadedTables& tables, Sharding sharding) {
   if (sharding == Sharding::files) return tables.train_file_ends;
@@ -42,11 +30,7 @@ void append_queries(const Table& from, std::size_t begin, std::size_t end, Table
 
 Table shard_of(const LoadedTables& tables, Sharding sharding, int rank, int world_size) {
   const Table& table = tables.train;
-  Table shard;
-  shard.columns = table.columns;
-  shard.sparse = table.sparse;
-  shard.feature_types = table.feature_types;
-  if (table.sparse) shard.row_starts.push_back(0);
+  Table shard = empty_like(table);
   const std::vector<std::size_t> ends = part_ends(tables, sharding);
   const bool by_query = !table.query_sizes.empty() && sharding == Sharding::rows;
   for (std::size_t part = static_cast<std::size_t>(rank); part < ends.size(); part += static_cast<std::size_t>(world_size)) {

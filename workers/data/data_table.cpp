@@ -5,7 +5,6 @@
 #include <numeric>
 #include <system_error>
 
-#include "core/random.hpp"
 #include "workers/data/csv_encoding.hpp"
 #include "workers/data/libsvm_reader.hpp"
 
@@ -16,7 +15,7 @@ namespace {
 constexpr const char* kTrainPath = "trainer.data.train";
 constexpr const char* kValidationPath = "trainer.data.validation";
 constexpr const char* kTestPath = "trainer.data.test";
-constexpr std::uint64_t kTestDraw = 1;  // other draws than those for the validation rows, with the same seed
+constexpr std::uint64_t kTestDraw = 1;
 
 constexpr std::uint64_t kExpansionAssumed = 4;          // of a compressed file
 constexpr std::uint64_t kSampleOfFileMin = 256 * 1024;  // bytes
@@ -29,18 +28,17 @@ std::uint64_t size_of_file(const std::string& path) {
   return error ? 0 : size;
 }
 
-using RowTarget = std::function<Table&(std::uint64_t row)>;
-
-// Where a row of the training files goes depends on the seeds and its number alone: the same split in every process. The test
-// rows are drawn first, so that they are the same ones however the others are shared out.
+// Of a row of the training files. The test rows are drawn first, so that they are the same ones however the others are shared
+// out.
 RowTarget split_target(const DataSpec& spec, LoadedTables& tables) {
   const auto split_or_none = [](const SplitSpec* split) { return split == nullptr ? SplitSpec{0, 0} : *split; };
-  const SplitSpec test = split_or_none(spec.test_split());
-  SplitSpec validation = split_or_none(spec.validation_split());
-  validation.fraction /= 1 - test.fraction;  // of the rows that are left
-  return [test, validation, &tables](std::uint64_t row) -> Table& {
-    if (random_unit(test.seed, {row, kTestDraw}) < test.fraction) return tables.test;
-    return random_unit(validation.seed, {row}) < validation.fraction ? tables.validation : tables.train;
+  const SplitSpec of_test = split_or_none(spec.test_split());
+  const SplitSpec of_validation = split_or_none(spec.validation_split());
+  return [test = RowSplit(of_test, of_test.fraction, kTestDraw),
+          validation = RowSplit(of_validation, of_validation.fraction / (1 - of_test.fraction), std::nullopt),
+          &tables](const RowKey& row) mutable -> Table& {
+    if (test.holds_out(row)) return tables.test;
+    return validation.holds_out(row) ? tables.validation : tables.train;
   };
 }
 
@@ -60,8 +58,9 @@ Result<void> read_files(const DataSpec& spec, LoadedTables& tables, const Read& 
   for (std::size_t i = 0; i < spec.train.size(); ++i) {
     const std::string field = spec.train.size() == 1 ? kTrainPath : join_path(kTrainPath, i);
     const std::size_t rows_before = rows();
-    const Result<TextRead> done =
-        read(spec.train[i], field, [&](std::uint64_t row) -> Table& { return target(rows_before + row); });
+    const Result<TextRead> done = read(spec.train[i], field, [&](const RowKey& row) -> Table& {
+      return target({rows_before + row.number, row.group, row.label});
+    });
     if (!done) return done.error();
     count(*done, rows_before);
     tables.train_file_ends.push_back(tables.train.rows());
@@ -69,7 +68,7 @@ Result<void> read_files(const DataSpec& spec, LoadedTables& tables, const Read& 
   const auto read_whole = [&](const std::string* path, const char* field, Table& table) -> Result<void> {
     if (path == nullptr) return {};
     const std::size_t rows_before = rows();
-    const Result<TextRead> done = read(*path, field, [&table](std::uint64_t) -> Table& { return table; });
+    const Result<TextRead> done = read(*path, field, [&table](const RowKey&) -> Table& { return table; });
     if (!done) return done.error();
     count(*done, rows_before);
     return {};
@@ -137,11 +136,7 @@ Result<void> load_libsvm(const DataSpec& spec, const ReadOptions& options, Loade
   if (auto done = read_files(spec, tables, read_one); !done) return done;
   std::size_t columns = 1;
   for (const Table* table : tables.parts()) columns = std::max(columns, table->columns);
-  const bool torn = spec.validation_split() != nullptr || spec.test_split() != nullptr;  // queries
-  for (Table* table : tables.parts()) {
-    table->columns = columns;
-    if (torn) table->query_sizes.clear();
-  }
+  for (Table* table : tables.parts()) table->columns = columns;
   if (auto checked = check_queries(tables.train, kTrainPath); !checked) return checked;
   if (auto checked = check_queries(tables.validation, kValidationPath); !checked) return checked;
   return check_queries(tables.test, kTestPath);
@@ -167,7 +162,43 @@ Result<void> check_sizes(const DataSpec& spec, const LoadedTables& tables) {
   return spec.test ? check(tables.test, *spec.test, kTestPath, "the test") : Result<void>();
 }
 
+// Rows that all count nothing measure nothing.
+Result<void> check_weights(const LoadedTables& tables) {
+  if (tables.rows_of_all) return {};
+  for (const Table* table : tables.parts()) {
+    const bool nothing = std::all_of(table->weights.begin(), table->weights.end(), [](float weight) { return weight == 0; });
+    if (table->weights.empty() || !nothing) continue;
+    const char* part = table == &tables.train ? "training" : table == &tables.validation ? "validation" : "test";
+    return Error{ErrorCode::invalid_argument, "every row of the " + std::string(part) + " data has the weight 0",
+                 "trainer.data.weight", ""};
+  }
+  return {};
+}
+
 }  // namespace
+
+Table empty_like(const Table& table) {
+  Table empty;
+  empty.columns = table.columns;
+  empty.sparse = table.sparse;
+  empty.feature_types = table.feature_types;
+  if (table.sparse) empty.row_starts.push_back(0);
+  return empty;
+}
+
+void append_row(const Table& from, std::size_t row, Table& to) {
+  to.labels.push_back(from.labels[row]);
+  if (!from.weights.empty()) to.weights.push_back(from.weights[row]);
+  if (!from.groups.empty()) to.groups.push_back(from.groups[row]);
+  const auto offset = [](std::size_t index) { return static_cast<std::ptrdiff_t>(index); };
+  const std::size_t begin = from.sparse ? from.row_starts[row] : row * from.columns;
+  const std::size_t end = from.sparse ? from.row_starts[row + 1] : begin + from.columns;
+  to.values.insert(to.values.end(), from.values.begin() + offset(begin), from.values.begin() + offset(end));
+  if (!from.sparse) return;
+  to.entry_columns.insert(to.entry_columns.end(), from.entry_columns.begin() + offset(begin),
+                          from.entry_columns.begin() + offset(end));
+  to.row_starts.push_back(to.values.size());
+}
 
 Error no_row_in_sample() {
   return {ErrorCode::too_large, "no row is as short as what was read of the data to check it", "trainer.data", ""};
@@ -193,6 +224,7 @@ Result<LoadedTables> load_tables(const DataSpec& spec, const LoadOptions& option
   auto loaded = spec.format == DataFormat::csv ? load_csv(spec, read, tables) : load_libsvm(spec, read, tables);
   if (!loaded) return loaded.error();
   if (auto checked = check_sizes(spec, tables); !checked) return checked.error();
+  if (auto checked = check_weights(tables); !checked) return checked.error();
   return tables;
 }
 

@@ -20,6 +20,7 @@
 #include "core/error.hpp"
 #include "jobs/trainer_spec.hpp"
 #include "workers/data/csv_reader.hpp"
+#include "workers/data/data_split.hpp"
 
 namespace tuneband::workers {
 
@@ -34,6 +35,8 @@ inline constexpr std::size_t kXgboostBytesPerValue = 16;
 struct Table {
   std::size_t columns = 0;
   std::vector<float> labels;            // one a row
+  std::vector<float> weights;           // one a row; empty: all are 1
+  std::vector<std::uint64_t> groups;    // one a row, a hash of its group's name; empty: there are none
   std::vector<float> values;            // dense: rows x columns, row after row, NaN = missing; sparse: the entries
   bool sparse = false;                  // then also:
   std::vector<std::size_t> row_starts;  // into values; rows + 1
@@ -43,6 +46,11 @@ struct Table {
 
   std::size_t rows() const { return labels.size(); }
 };
+
+// A table without rows, whose columns are those of `table`.
+Table empty_like(const Table& table);
+// To one that is like it. Queries are left to the caller.
+void append_row(const Table& from, std::size_t row, Table& to);
 
 enum class ColumnKind { numeric, one_hot, ordinal, native };
 
@@ -65,6 +73,8 @@ struct CsvEncoding {
   std::vector<std::string> columns;  // of the file, by name; "column3" where there is no header
   std::vector<FeatureColumn> features;
   LabelColumn label;
+  std::optional<std::size_t> weight;  // these columns are no features
+  std::optional<std::size_t> group;
   std::vector<Error> doubts;  // that are no faults: texts that are not UTF-8, names that two columns share
 
   std::size_t width() const;
@@ -88,6 +98,9 @@ struct LoadedTables {
   std::array<Table*, 3> parts() { return {&train, &validation, &test}; }
   std::array<const Table*, 3> parts() const { return {&train, &validation, &test}; }
 };
+
+// The table that a row belongs to.
+using RowTarget = std::function<Table&(const RowKey& row)>;
 
 struct LoadOptions {
   // Of text, of all files together: of more, the first rows of each file are read alone. Files that may have less are read whole.

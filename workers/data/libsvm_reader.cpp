@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/random.hpp"
 #include "core/text.hpp"
 #include "workers/data/csv_reader.hpp"
 
@@ -40,7 +41,7 @@ std::optional<float> parse_finite(std::string_view text) {
 
 class LibsvmReader {
  public:
-  explicit LibsvmReader(const std::function<Table&(std::uint64_t)>& target) : target_(target) {}
+  explicit LibsvmReader(const RowTarget& target) : target_(target) {}
 
   Result<void> feed(std::string_view piece) {
     while (!piece.empty()) {
@@ -71,9 +72,14 @@ class LibsvmReader {
     if (label_text.empty()) return {};
     const auto label = parse_finite(label_text);
     if (!label) return fault("expected a label, a number, in front", label_text);
-    Table& table = target_(row_);
+    const auto query = read_query(line);
+    if (!query) return query.error();
+    Table& table = target_({row_, *query ? std::optional(mix64(**query)) : std::nullopt, *label});
     table.sparse = true;
     if (table.row_starts.empty()) table.row_starts.push_back(0);
+    if (*query) {
+      if (auto taken = take_query(**query, table); !taken) return taken;
+    }
     if (auto read = read_entries(line, table); !read) return read;
     table.labels.push_back(*label);
     table.row_starts.push_back(table.values.size());
@@ -83,17 +89,12 @@ class LibsvmReader {
 
   Result<void> read_entries(std::string_view line, Table& table) {
     std::int64_t last_column = -1;
-    bool first = true;
-    for (std::string_view token = next_token(line); !token.empty(); token = next_token(line), first = false) {
+    for (std::string_view token = next_token(line); !token.empty(); token = next_token(line)) {
       const std::size_t colon = token.find(':');
       if (colon == std::string_view::npos) return fault("expected column:value", token);
       const std::string_view name = token.substr(0, colon);
       const std::string_view text = token.substr(colon + 1);
-      if (name == "qid") {
-        if (!first) return fault("qid must stand right after the label", token);
-        if (auto read = read_query(text, table); !read) return read;
-        continue;
-      }
+      if (name == "qid") return fault("qid must stand right after the label", token);
       const auto column = parse_count(name);
       if (!column || *column >= kFeaturesMax) return fault("expected column:value with a column from 0", token);
       if (static_cast<std::int64_t>(*column) <= last_column) return fault("columns must rise within a line", token);
@@ -110,9 +111,19 @@ class LibsvmReader {
 
   static bool is_missing(std::string_view text) { return text == "nan" || text == "NaN" || text == "NA"; }
 
-  Result<void> read_query(std::string_view text, Table& table) {
-    const auto query = parse_count(text);
-    if (!query) return fault("expected qid: and a number", text);
+  // "qid:7", which is taken off `line`; nothing: it does not begin so.
+  Result<std::optional<std::uint64_t>> read_query(std::string_view& line) const {
+    std::string_view rest = line;
+    std::string_view token = next_token(rest);
+    if (!token.starts_with("qid:")) return std::optional<std::uint64_t>();
+    line = rest;
+    token.remove_prefix(4);
+    const auto query = parse_count(token);
+    if (!query) return fault("expected qid: and a number", token);
+    return query;
+  }
+
+  Result<void> take_query(std::uint64_t query, Table& table) {
     if (table.query_sizes.empty() && table.rows() > 0) return fault("the lines before have no qid", "");
     if (table.query_sizes.empty() || query != last_query_) table.query_sizes.push_back(0);
     ++table.query_sizes.back();
@@ -120,7 +131,7 @@ class LibsvmReader {
     return {};
   }
 
-  const std::function<Table&(std::uint64_t)>& target_;
+  const RowTarget& target_;
   std::string pending_;  // a line begun
   std::int64_t line_ = 0;
   std::uint64_t row_ = 0;
@@ -129,8 +140,7 @@ class LibsvmReader {
 
 }  // namespace
 
-Result<TextRead> read_libsvm(const std::string& path, const std::function<Table&(std::uint64_t row)>& target,
-                             const ReadOptions& options) {
+Result<TextRead> read_libsvm(const std::string& path, const RowTarget& target, const ReadOptions& options) {
   LibsvmReader reader(target);
   const auto read = read_text_file(
       path, [&](std::string_view piece) { return reader.feed(piece); }, options);

@@ -2,8 +2,6 @@
 // missing.
 #pragma once
 
-#include <functional>
-
 #include "core/error.hpp"
 #include "workers/data/csv_reader.hpp"
 #include "workers/data/data_table.hpp"
@@ -12,7 +10,6 @@ namespace tuneband::workers {
 
 // Appends the rows of a file, each to the table that `target` names for its number (from 0). `columns` of a table grows as
 // needed. Errors: with the line, and an empty path.
-Result<TextRead> read_libsvm(const std::string& path, const std::function<Table&(std::uint64_t row)>& target,
-                             const ReadOptions& options);
+Result<TextRead> read_libsvm(const std::string& path, const RowTarget& target, const ReadOptions& options);
 
 }  // namespace tuneband::workers

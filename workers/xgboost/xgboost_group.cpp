@@ -139,7 +139,7 @@ class XgboostGroup::Session final : public Communicator {
     }
     std::shared_ptr<const WarmData> data;
     auto parameters = parameters_of(segment);
-    if (auto end = find_data(segment, task_of(parameters) == XgboostTask::binary, data)) return *end;
+    if (auto end = find_data(segment, task_of(parameters), data)) return *end;
     const auto fault = by_itself([&]() -> std::optional<SegmentResult> {
       const auto checked = check_labels_of(*data, parameters);
       return checked ? std::nullopt : std::optional(failed_segment(kExitDataUnreadable, checked.error()));
@@ -153,9 +153,9 @@ class XgboostGroup::Session final : public Communicator {
 
   // The job's data as this rank trains on it. All ranks use what they have in memory, or all of them make it anew: XGBoost builds
   // its index of the data in step.
-  std::optional<SegmentResult> find_data(const SegmentContext& segment, bool binary, std::shared_ptr<const WarmData>& data) {
+  std::optional<SegmentResult> find_data(const SegmentContext& segment, XgboostTask task, std::shared_ptr<const WarmData>& data) {
     const bool by_files = segment.spec.sharding == Sharding::files;
-    const std::string key = data_key(segment.spec) + (by_files ? "#files" : "") + (binary ? "#binary" : "");
+    const std::string key = data_key(segment.spec) + (by_files ? "#files" : "") + "#" + std::to_string(static_cast<int>(task));
     const std::string version = data_version(segment.spec.data);
     auto known = data_.begin();
     while (known != data_.end() && !(known->key == key && known->version == version)) ++known;
@@ -166,7 +166,7 @@ class XgboostGroup::Session final : public Communicator {
     } else {
       training_.reset();
       data_.remove_if([&](const Data& entry) { return entry.key == key; });
-      if (auto end = make_data(segment, binary, Data{key, version, nullptr})) return end;
+      if (auto end = make_data(segment, task, Data{key, version, nullptr})) return end;
     }
     data = data_.front().warm;
     segment.log.note(std::to_string(data->train.rows()) + " rows to train on here, " + std::to_string(data->features) +
@@ -174,10 +174,10 @@ class XgboostGroup::Session final : public Communicator {
     return std::nullopt;
   }
 
-  std::optional<SegmentResult> make_data(const SegmentContext& segment, bool binary, Data entry) {
+  std::optional<SegmentResult> make_data(const SegmentContext& segment, XgboostTask task, Data entry) {
     auto warm = std::make_shared<WarmData>();
     LoadedTables tables;
-    const auto fault = by_itself([&] { return load(segment, binary, *warm, tables); });
+    const auto fault = by_itself([&] { return load(segment, task, *warm, tables); });
     if (const Agreement agreed = agree(*this, fault); agreed.end) return agreed.end;
     const auto made = make_matrices(tables, *warm);
     if (!made && made.error().code == kGroupBroke) return group_broke(*this, made.error());
@@ -192,11 +192,11 @@ class XgboostGroup::Session final : public Communicator {
   }
 
   // This rank's rows to train on, and all of the other parts.
-  std::optional<SegmentResult> load(const SegmentContext& segment, bool binary, WarmData& warm, LoadedTables& own) {
+  std::optional<SegmentResult> load(const SegmentContext& segment, XgboostTask task, WarmData& warm, LoadedTables& own) {
     auto tables = load_tables(segment.spec.data, noting_progress(segment.spec.data, segment.log));
     if (!tables) return failed_segment(kExitDataUnreadable, tables.error());
     own = std::move(*tables);
-    warm.from_signs = make_signs_classes(own, binary);
+    make_suit(own, task, warm);
     warm.features = own.train.columns;
     warm.encoding = std::move(own.encoding);
     warm.labels = data_labels(own);

@@ -133,6 +133,10 @@ Result<XgboostMatrix> XgboostMatrix::create(const Table& table) {
   matrix.size_bytes_ = table.values.size() * kXgboostBytesPerValue + table.rows() * sizeof(float);
   if (auto set = xgboost_result(XGDMatrixSetFloatInfo(handle, "label", table.labels.data(), table.rows())); !set)
     return set.error();
+  if (!table.weights.empty()) {
+    if (auto set = xgboost_result(XGDMatrixSetFloatInfo(handle, "weight", table.weights.data(), table.rows())); !set)
+      return set.error();
+  }
   if (!table.feature_types.empty()) {
     const auto set = set_feature_types(table.feature_types, [handle](const char* field, const char** texts, bst_ulong size) {
       return XGDMatrixSetStrFeatureInfo(handle, field, texts, size);
@@ -161,10 +165,10 @@ Result<XgboostMatrix> XgboostMatrix::slice(const std::vector<int>& rows, const s
   return matrix;
 }
 
-std::span<const float> XgboostMatrix::labels() const {
+std::span<const float> XgboostMatrix::numbers_of_rows(const char* field) const {
   bst_ulong size = 0;
   const float* values = nullptr;
-  if (handle() == nullptr || XGDMatrixGetFloatInfo(handle_.get(), "label", &size, &values) != 0) return {};
+  if (handle() == nullptr || XGDMatrixGetFloatInfo(handle_.get(), field, &size, &values) != 0) return {};
   return {values, size};
 }
 

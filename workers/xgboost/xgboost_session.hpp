@@ -32,7 +32,8 @@ class XgboostMatrix {
   // These rows of it, as create() makes a matrix of a table that has them. `query_sizes`: theirs, if it has any.
   Result<XgboostMatrix> slice(const std::vector<int>& rows, const std::vector<unsigned>& query_sizes = {}) const;
   // Empty: there are none.
-  std::span<const float> labels() const;
+  std::span<const float> labels() const { return numbers_of_rows("label"); }
+  std::span<const float> weights() const { return numbers_of_rows("weight"); }
 
   std::size_t rows() const { return rows_; }
   std::size_t size_bytes() const { return size_bytes_; }  // an estimate, with the histogram index that training adds
@@ -42,6 +43,8 @@ class XgboostMatrix {
   struct Free {
     void operator()(void* handle) const;
   };
+  std::span<const float> numbers_of_rows(const char* field) const;
+
   std::unique_ptr<void, Free> handle_;
   std::size_t rows_ = 0;
   std::size_t size_bytes_ = 0;

@@ -147,8 +147,13 @@ void XgboostTensors::add_gradients(std::int64_t step, XgboostBooster& booster) {
   const auto rows = booster.predict(data_->train, Prediction::margin);
   if (!there(rows)) return;
   const std::string objective = parameter_or(parameters_, "objective", kXgboostObjectiveDefault);
-  const auto gradients = gradients_of(objective, rows->values, data_->train.labels());
+  std::vector<double> gradients = gradients_of(objective, rows->values, data_->train.labels());
   if (gradients.empty()) return;
+  const auto weights = data_->train.weights();
+  const std::size_t of_row = weights.empty() ? gradients.size() : gradients.size() / weights.size();
+  for (std::size_t row = 0; row < weights.size(); ++row) {
+    for (std::size_t i = 0; i < of_row; ++i) gradients[row * of_row + i] *= weights[row];
+  }
   recorder_->add(step, "gradients/train",
                  view_of(std::span<const double>(gradients), {static_cast<std::int64_t>(gradients.size())}));
 }
