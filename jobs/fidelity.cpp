@@ -76,6 +76,28 @@ std::string eta_path(const Json& document, const Json& domain) {
   return "search_space";
 }
 
+// Whether every objective that a trial may have tells classes apart.
+bool tells_classes_apart(const Json& document) {
+  const Json* fixed = find_documented(member(member(document, "trainer"), "parameters"), "objective");
+  const Json* tuned = find_documented(member(document, "search_space"), "objective");
+  if (fixed == nullptr && tuned == nullptr) return false;
+  const Json& values = fixed != nullptr ? *fixed : member(*tuned, "values");
+  const auto classifies = [](const Json& value) {
+    const auto* objective = value.is_string() ? find_xgboost_objective(value.get_ref<const std::string&>()) : nullptr;
+    return objective != nullptr && (objective->task == XgboostTask::binary || objective->task == XgboostTask::multiclass);
+  };
+  return values.is_array() ? !values.empty() && std::all_of(values.begin(), values.end(), classifies) : classifies(values);
+}
+
+// With few rows of a class chance would decide how many of them each part has.
+void write_stratify(Json& data) {
+  if (!data.is_object() || data.contains("group")) return;
+  if (!data.contains("validation") && !data.contains("folds")) data["validation"] = Json::object();
+  for (const char* part : {"validation", "test"}) {
+    if (member(data, part).is_object() && !data[part].contains("stratify")) data[part]["stratify"] = true;
+  }
+}
+
 // A few trees of few columns hardly tell one configuration from another on some data, and six of 162 do as well as more. Of few
 // trials each is worth being looked at longer. And the audit of the first rungs costs more than it finds where what passes a rung
 // begins anew (docs/search-measurements.md).
@@ -105,6 +127,7 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.is_object() || member(trainer, "type") != "xgboost") return;
   if (!trainer.contains("fidelity")) trainer["fidelity"] = tunes_eta_of_trees(document) ? "shrinkage" : "prefix";
   if (!trainer.contains("keep")) trainer["keep"] = can_keep_best(document) ? "best" : "last";
+  if (trainer.contains("data") && tells_classes_apart(document)) write_stratify(trainer["data"]);
   if (trainer["fidelity"] != "shrinkage") return;
   if (!trainer.contains("adapt_eta")) trainer["adapt_eta"] = trainer["keep"] == "best" && adapts_eta(document);
   if (!trainer.contains("shrinkage_max"))

@@ -13,9 +13,9 @@ enum class Fidelity {
 };
 
 // Writes into a job's document as it was submitted what its trainer has where the document is silent, so that a stored document
-// means the same to later versions: `trainer.fidelity`, `trainer.keep`; and with `shrinkage` `trainer.shrinkage_max`,
-// `trainer.adapt_eta`, `scheduler.min_resource` and, of `auto`, `scheduler.rung_audit`. Faults are left for the checks that
-// follow.
+// means the same to later versions: `trainer.fidelity`, `trainer.keep`, of splits of classes `stratify`; and with `shrinkage`
+// `trainer.shrinkage_max`, `trainer.adapt_eta`, `scheduler.min_resource` and, of `auto`, `scheduler.rung_audit`. Faults are left
+// for the checks that follow.
 void write_trainer_defaults(Json& document);
 
 // Warns of rungs that are known to mislead: prefixes of trainings with a tuned learning rate; and of rounds too few for the least

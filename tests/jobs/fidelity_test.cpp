@@ -92,6 +92,30 @@ TEST(TrainerDefaults, LeaveWhatIsSaidAndWhatIsNotAsItShouldBe) {
   }
 }
 
+TEST(TrainerDefaults, StratifySplitsWhereEveryObjectiveTellsClassesApart) {
+  const auto data_of = [](const Json& data, const Json& parameters, const Json& space = Json::object()) {
+    Json document = job_of(space, parameters, {{"type", "xgboost"}, {"data", data}});
+    write_trainer_defaults(document);
+    return document["trainer"]["data"];
+  };
+  const Json binary{{"objective", "binary:logistic"}};
+  const Json yes{{"stratify", true}};
+  EXPECT_EQ(data_of(Json::object(), binary), (Json{{"validation", yes}}));
+  EXPECT_EQ(data_of(Json::object(), {{"objective", "multi:softprob"}}), (Json{{"validation", yes}}));
+  EXPECT_EQ(data_of({{"validation", {{"fraction", 0.3}}}, {"test", {{"seed", 1}}}}, binary),
+            (Json{{"validation", {{"fraction", 0.3}, {"stratify", true}}}, {"test", {{"seed", 1}, {"stratify", true}}}}));
+  EXPECT_EQ(data_of({{"folds", 5}}, binary), (Json{{"folds", 5}}));
+  EXPECT_EQ(data_of({{"validation", "v.csv"}, {"test", "t.csv"}}, binary), (Json{{"validation", "v.csv"}, {"test", "t.csv"}}));
+  EXPECT_EQ(data_of({{"validation", {{"stratify", false}}}}, binary), (Json{{"validation", {{"stratify", false}}}}));
+  EXPECT_EQ(data_of({{"group", "who"}}, binary), (Json{{"group", "who"}}));
+  EXPECT_EQ(data_of(Json::object(), {{"objective", "reg:squarederror"}}), Json::object());
+  EXPECT_EQ(data_of(Json::object(), Json::object()), Json::object()) << "XGBoost's own default is a regression";
+  const auto choice = [](const Json& values) { return Json{{"objective", {{"type", "categorical"}, {"values", values}}}}; };
+  EXPECT_EQ(data_of(Json::object(), Json::object(), choice({"binary:logistic", "binary:hinge"})), (Json{{"validation", yes}}));
+  EXPECT_EQ(data_of(Json::object(), Json::object(), choice({"binary:logistic", "reg:logistic"})), Json::object());
+  EXPECT_EQ(data_of(Json::object(), Json::object(), choice(Json::array())), Json::object());
+}
+
 TEST(TrainerDefaults, LimitTheTotalShrinkageOfShrinkageAlone) {
   const auto limit = [](Json trainer, const char* metric = "train-auc") {
     trainer["type"] = "xgboost";
