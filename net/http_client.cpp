@@ -9,6 +9,8 @@
 #include <boost/beast/http.hpp>
 #include <chrono>
 #include <optional>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "net/address.hpp"
@@ -49,6 +51,7 @@ struct HttpClient::Connection {
   asio::ip::tcp::socket socket{context};
   boost::beast::flat_buffer buffer;
   std::atomic<bool> cancelled = false;
+  bool looking_up = false;  // a name look-up was given up and may be under way still
 
   void close() {
     error_code ignored;
@@ -57,7 +60,7 @@ struct HttpClient::Connection {
   }
 
   // `start` is given a handler to call with the operation's error_code. The socket's operations end soon after it is closed; a
-  // name look-up may take its time, so nothing is waited for there (`abandon`).
+  // name look-up may take its time, so its end is not waited for (`abandon`).
   template <class Start>
   Outcome perform(HttpClock::time_point deadline, bool abandon, const Start& start) {
     const auto result = std::make_shared<std::optional<error_code>>();
@@ -79,6 +82,7 @@ struct HttpClient::Connection {
         if (given_up) socket.close(ignored);
       }
     }
+    looking_up = abandon && given_up;
     if (given_up) return given_up;
     if (**result) return Failure{Failure::Cause::error, **result};
     return std::nullopt;
@@ -156,7 +160,16 @@ struct HttpClient::Connection {
 };
 
 HttpClient::HttpClient(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
-HttpClient::~HttpClient() = default;
+
+// The end of the context waits for a name look-up. Whoever destroys the client shall not.
+HttpClient::~HttpClient() {
+  if (!connection_ || !connection_->looking_up) return;
+  try {
+    std::thread([connection = std::move(connection_)]() mutable { connection.reset(); }).detach();
+  } catch (const std::system_error&) {  // no thread is to be had: it is waited for here
+  }
+}
+
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "tests/net/loopback_server.hpp"
+#include "tests/net/slow_names.hpp"
 
 namespace tuneband::net {
 namespace {
@@ -133,6 +134,25 @@ TEST(HttpClient, ACancelThatComesEarlyEndsTheNextRequest) {
   client.cancel();
   EXPECT_FALSE(client.request("GET", "/", "", kPatienceMs));
   EXPECT_TRUE(client.request("GET", "/", "", kPatienceMs));
+}
+
+TEST(HttpClient, ItsEndDoesNotWaitForANameServer) {
+  constexpr std::int64_t kShortMs = 20;
+  const std::string url = std::string("http://") + test::kSlowName;
+  for (const bool cancelled : {false, true}) {
+    std::future<void> ended;
+    {
+      test::SlowNames names;
+      auto client = std::make_unique<HttpClient>(std::move(*HttpClient::create(url)));
+      auto response =
+          std::async(std::launch::async, [&] { return client->request("GET", "/", "", cancelled ? kPatienceMs : kShortMs); });
+      names.wait_for_a_look_up();
+      if (cancelled) client->cancel();
+      EXPECT_FALSE(response.get());
+      ended = std::async(std::launch::async, [&client] { client.reset(); });
+      EXPECT_EQ(ended.wait_for(std::chrono::milliseconds(kPatienceMs)), std::future_status::ready) << cancelled;
+    }
+  }
 }
 
 TEST(HttpClient, StreamsABodyPieceByPieceAndStopsWhenToldTo) {
