@@ -284,6 +284,7 @@ views::Job Reader::view_of(const JobRow& row) {
     job.constraints = spec.constraints;
     job.scheduler = to_string(spec.scheduler.type);
     job.max_resource = spec.scheduler.max_resource;
+    job.rungs_compare = spec.rungs_compare();
     job.resource_name = parsed->resource_name;
   }
   job.trials = trial_counts(row, parsed.get());

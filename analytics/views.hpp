@@ -72,6 +72,7 @@ struct Job {
   std::string scheduler;  // "": this version cannot read the job's document
   std::int64_t max_resource = 0;
   std::string resource_name;
+  bool rungs_compare = false;  // trials keep the best of all rungs, and are compared by it
   TrialCounts trials;
   std::optional<BestValue> best;
   std::optional<BestValue> best_anywhere;
@@ -87,7 +88,7 @@ struct Job {
 };
 BOOST_DESCRIBE_STRUCT(Job, (),
                       (id, name, state, reason, created_at, ended_at, objective, more_objectives, constraints, scheduler,
-                       max_resource, resource_name, trials, best, best_anywhere, resource_spent, training_seconds,
+                       max_resource, resource_name, rungs_compare, trials, best, best_anywhere, resource_spent, training_seconds,
                        expected_improvement, note, held, weight, max_parallel_trials, max_runtime_seconds))
 
 struct JobDetail : Job {

@@ -118,6 +118,7 @@ JobInfo job_from_json(const Json& json) {
   job.max_resource = integer_of(json, "max_resource");
   job.resource_name = text_of(json, "resource_name");
   if (job.resource_name.empty()) job.resource_name = "units";
+  job.rungs_compare = boolean_of(json, "rungs_compare");
   job.trials = counts_of(member(json, "trials"));
   job.best = best_of(json, "best");
   job.best_anywhere = best_of(json, "best_anywhere");

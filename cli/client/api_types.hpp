@@ -52,9 +52,10 @@ struct JobInfo {
   std::vector<ConstraintInfo> constraints;
   std::string scheduler;
   std::int64_t max_resource = 0;
-  std::string resource_name;  // "rounds"
+  std::string resource_name;   // "rounds"
+  bool rungs_compare = false;  // trials keep the best of all rungs, and are compared by it
   TrialCounts trials;
-  std::optional<BestInfo> best;           // at max_resource
+  std::optional<BestInfo> best;           // at max_resource; where rungs_compare, at any
   std::optional<BestInfo> best_anywhere;  // at any rung
   std::int64_t resource_spent = 0;
   double training_seconds = 0;

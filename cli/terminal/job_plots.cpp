@@ -37,12 +37,14 @@ std::vector<std::size_t> rows_by_end(const Json& columns) {
 }
 
 std::optional<double> value_that_counts(const Json& columns, std::size_t row) {
-  const double value = number_at(columns, "objective", row);
+  const double kept = number_at(columns, "kept_value", row);
+  const double value = std::isnan(kept) ? number_at(columns, "objective", row) : kept;
   const double violation = number_at(columns, "violation", row);
   return std::isfinite(value) && !(violation > 0) ? std::optional(value) : std::nullopt;
 }
 
 std::int64_t level_that_counts(const Json& columns, const JobInfo& job) {
+  if (job.rungs_compare) return 0;
   double highest = 0;
   for (std::size_t row = 0; row < columns.at("number").size(); ++row) {
     if (value_that_counts(columns, row)) highest = std::max(highest, number_at(columns, "objective_resource", row));
@@ -70,7 +72,8 @@ bool draws(const Console& console) { return console.terminal().interactive && co
 void print_best_so_far(Console& console, const BestSoFar& best, Cost unit, const JobInfo& job) {
   const char* over = unit == Cost::seconds ? "time" : "what was trained";
   console.print("");
-  console.print(fmt::format("best {} so far over {}, of trials at {} {}", job.metric, over, best.resource, job.resource_name));
+  const std::string where = best.resource == 0 ? "any rung" : fmt::format("{} {}", best.resource, job.resource_name);
+  console.print(fmt::format("best {} so far over {}, of trials at {}", job.metric, over, where));
   if (best.steps.empty()) return console.print("no value yet");
   if (best.steps.size() == 1 && draws(console)) {
     const BestStep& only = best.steps.front();

@@ -23,7 +23,7 @@ struct BestStep {
 struct BestSoFar {
   std::vector<BestStep> steps;
   double end = 0;             // the cost of all that has been
-  std::int64_t resource = 0;  // the level that counts: max_resource, or the highest that any trial has reached
+  std::int64_t resource = 0;  // the level that counts: max_resource, or the highest that any trial has reached; 0: any
 };
 
 // `columns`: TrialColumns of docs/api.md. Trials that violate a constraint, and values that are not finite, do not count.

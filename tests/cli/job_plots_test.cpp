@@ -40,6 +40,19 @@ TEST(JobPlots, TheBestSoFarCountsAtTheHighestResourceInTheOrderOfTheEnds) {
   EXPECT_EQ(trials_of(best_so_far(plotted_columns(), job, Cost::seconds, 60)), (std::vector<std::int64_t>{1}));
 }
 
+TEST(JobPlots, WhereRungsCompareWhatATrialKeepsCountsFromAnyRung) {
+  Json columns = plotted_columns();
+  columns["kept_value"] = {0.85, 0.75, 0.99, nullptr, 0.9, nullptr, nullptr};
+  JobInfo job;
+  job.max_resource = 9;
+  EXPECT_EQ(best_so_far(columns, job, Cost::seconds, 60).steps.front().value, 0.75) << "of those at 9 too, as trials are ranked";
+  job.rungs_compare = true;
+  const BestSoFar best = best_so_far(columns, job, Cost::seconds, 60);
+  EXPECT_EQ(best.resource, 0);
+  EXPECT_EQ(trials_of(best), (std::vector<std::int64_t>{2}));
+  EXPECT_EQ(best.steps.front().value, 0.99);
+}
+
 TEST(JobPlots, OfAChoiceOfTrialsTheServerSaysWhatTheWholeJobHadSpent) {
   Json columns = plotted_columns();
   columns["resource_so_far"] = {500, 200, 100, 400, 600, 700, nullptr};

@@ -36,6 +36,7 @@ export interface Job {
   scheduler: string;
   max_resource: number;
   resource_name: string;
+  rungs_compare: boolean; // trials keep the best of all rungs, and are compared by it
   trials: TrialCounts;
   best: BestTrial | null;
   best_anywhere: BestTrial | null;

@@ -1,7 +1,8 @@
 // The best value so far over what it cost: time, resource or worker time. It counts at max_resource; while no trial has come so
-// far, at the highest resource that any has reached. The best at any resource is told apart: a lower rung may flatter a trial.
-import type { Objective, TrialState } from '../api/shapes.ts';
-import { better, type TrialRow } from './trials.ts';
+// far, at the highest resource that any has reached; where rungs compare, at any. The best at any resource is told apart: a lower
+// rung may flatter a trial.
+import type { Job, TrialState } from '../api/shapes.ts';
+import { better, valueOf, type TrialRow } from './trials.ts';
 
 export type CostAxis = 'time' | 'resource' | 'worker_time';
 
@@ -21,17 +22,21 @@ export interface BestSoFar {
   anywhere: Step[]; // of all values
   points: Point[]; // all trials with a value, in the order of cost
   end: number; // the cost of everything so far
-  resource: number; // the level that counts
+  resource: number; // the level that counts; 0: any
 }
 
-export function levelThatCounts(rows: readonly TrialRow[], maxResource: number): number {
+type Judged = Pick<Job, 'max_resource' | 'rungs_compare'> & { objective: Pick<Job['objective'], 'goal'> };
+
+export function levelThatCounts(rows: readonly TrialRow[], job: Judged): number {
+  if (job.rungs_compare) return 0;
   let highest = 0;
   for (const row of rows) if (row.objective !== null && row.objectiveResource > highest) highest = row.objectiveResource;
-  return Math.min(maxResource, highest);
+  return Math.min(job.max_resource, highest);
 }
 
-export function bestSoFar(rows: readonly TrialRow[], goal: Objective['goal'], axis: CostAxis, maxResource: number, now: number): BestSoFar {
-  const resource = levelThatCounts(rows, maxResource);
+export function bestSoFar(rows: readonly TrialRow[], job: Judged, axis: CostAxis, now: number): BestSoFar {
+  const { goal } = job.objective;
+  const resource = levelThatCounts(rows, job);
   // In time by when the values came; what was spent is told of trials that have ended.
   const at = (row: TrialRow): number => (axis === 'time' ? row.arrived : null) ?? row.ended ?? now;
   const byEnd = rows.filter((row) => row.started !== null).sort((a, b) => at(a) - at(b) || a.number - b.number);
@@ -40,16 +45,17 @@ export function bestSoFar(rows: readonly TrialRow[], goal: Objective['goal'], ax
   for (const row of byEnd) {
     const before = axis === 'resource' ? row.resourceSoFar : row.workerSecondsSoFar;
     spent = before ?? spent + (axis === 'resource' ? row.resource : row.trainingSeconds * row.replicas);
-    if (row.objective === null || !Number.isFinite(row.objective) || row.violation > 0) continue;
+    const value = valueOf(row);
+    if (value === null || !Number.isFinite(value) || row.violation > 0) continue;
     const counts = row.objectiveResource >= resource;
-    points.push({ cost: axis === 'time' ? at(row) : spent, value: row.objective, trial: row.number, state: row.state, counts });
+    points.push({ cost: axis === 'time' ? at(row) : spent, value, trial: row.number, state: row.state, counts });
   }
   const steps = improvements(points.filter((point) => point.counts), goal);
   const last = byEnd.at(-1);
   return { steps, anywhere: improvements(points, goal), points, end: axis === 'time' ? (last ? Math.max(...byEnd.map((row) => row.ended ?? now)) : 0) : spent, resource };
 }
 
-function improvements(points: readonly Step[], goal: Objective['goal']): Step[] {
+function improvements(points: readonly Step[], goal: Job['objective']['goal']): Step[] {
   const steps: Step[] = [];
   for (const point of points) {
     const best = steps.at(-1);

@@ -29,6 +29,11 @@ export interface TrialRow {
   note: string;
 }
 
+// What trials are ranked by, here as on the server: the value of the model that a trial has.
+export function valueOf(row: TrialRow): number | null {
+  return row.keptValue ?? row.objective;
+}
+
 // A trial is told of when it has come to its rung, and when it goes on from there.
 function arrivalOf(row: TrialRow, now: number | null): number | null {
   return row.state === 'paused' || row.state === 'completed' || (row.state === 'running' && row.rung > 0) ? now : null;
@@ -68,7 +73,6 @@ export class TrialTable {
     const index = known ?? this.rows.length;
     this.rows[index] = row;
     this.rowOf.set(row.number, index);
-    if (known !== undefined) return; // a configuration never changes
     for (const name of Object.keys(configuration)) {
       if (!this.parameters.has(name)) this.parameters.set(name, new Array<ParameterValue | null>(index).fill(null));
     }
@@ -113,9 +117,14 @@ export class TrialTable {
     });
   }
 
-  // By row; NaN where it is missing or not finite.
+  // By row, what it is ranked by; NaN where it is missing or not finite.
   objectives(): Float64Array {
-    return this.derive('objective', () => Float64Array.from(this.rows, (row) => (Number.isFinite(row.objective ?? NaN) ? (row.objective as number) : NaN)));
+    return this.derive('objective', () =>
+      Float64Array.from(this.rows, (row) => {
+        const value = valueOf(row) ?? NaN;
+        return Number.isFinite(value) ? value : NaN;
+      }),
+    );
   }
 
   // The rows from the best value to the worst, those without one last.

@@ -11,7 +11,7 @@ import { rowOfTrial } from '../../src/data/trials.ts';
 import { csvOf } from '../../src/parts/download.ts';
 import { parsePlace, hrefOf } from '../../src/state/place.ts';
 import { parseSort, sortedRows, type Column } from '../../src/views/job/trial_columns.ts';
-import { rowOf, tableOf } from './tables.ts';
+import { judged, rowOf, tableOf } from './tables.ts';
 
 test('numbers have the digits that a person needs', () => {
   const cases: [number, string][] = [
@@ -35,7 +35,7 @@ test('over time a value counts from when it came, not from when its trial ended'
     rowOf({ number: 1, state: 'paused', objective: 0.7, started: 1, arrived: 4, ended: null }),
     rowOf({ number: 2, state: 'running', objective: null, started: 5, ended: null }),
   ];
-  const found = bestSoFar(rows, 'maximize', 'time', 1, 10);
+  const found = bestSoFar(rows, judged('maximize', 1), 'time', 10);
   assert.deepEqual(found.steps.map((step) => [step.cost, step.value]), [[2, 0.5], [4, 0.7]]);
   assert.equal(found.end, 10);
 });
@@ -81,11 +81,30 @@ test('the best so far counts at the highest resource alone, by what was spent un
     rowOf({ number: 4, state: 'completed', objective: 0.8, objectiveResource: 9, resource: 9, ended: 5, violation: 0.1 }),
     rowOf({ number: 5, state: 'completed', objective: 0.75, objectiveResource: 9, resource: 9, ended: 6 }),
   ];
-  const found = bestSoFar(rows, 'maximize', 'resource', 9, 10);
+  const found = bestSoFar(rows, judged('maximize', 9), 'resource', 10);
   assert.deepEqual(found.steps.map((step) => [step.trial, step.cost]), [[1, 12], [5, 48]]);
   assert.deepEqual(found.anywhere.map((step) => step.trial), [0]);
   assert.equal(found.end, 48);
-  assert.deepEqual(bestSoFar(rows, 'minimize', 'time', 9, 10).steps.map((step) => [step.trial, step.cost]), [[1, 2], [2, 3]]);
+  assert.deepEqual(bestSoFar(rows, judged('minimize', 9), 'time', 10).steps.map((step) => [step.trial, step.cost]), [[1, 2], [2, 3]]);
+});
+
+test('where rungs compare the best so far is what trials keep, from any rung, as the server ranks them', () => {
+  const table = tableOf([
+    { number: 0, state: 'completed', objective: 0.7, keptValue: 0.72, objectiveResource: 9, ended: 1 },
+    { number: 1, state: 'stopped', objective: 0.8, keptValue: 0.8, objectiveResource: 3, ended: 2 },
+    { number: 2, state: 'completed', objective: 0.71, keptValue: 0.9, objectiveResource: 9, ended: 3 },
+  ]);
+  const best = (compare: boolean): [number, number][] => bestSoFar(table.rows, judged('maximize', 9, compare), 'time', 10).steps.map((step) => [step.trial, step.value]);
+  assert.deepEqual(best(true), [[0, 0.72], [1, 0.8], [2, 0.9]]);
+  assert.deepEqual(best(false), [[0, 0.72], [2, 0.9]]);
+  assert.deepEqual([...table.byMerit('maximize')], [2, 1, 0]);
+});
+
+test('a configuration that changes on the way is the one that is shown', () => {
+  const table = tableOf([{ number: 0, state: 'paused', parameters: { eta: 0.3, depth: 4 } }, { number: 1, state: 'running', parameters: { eta: 0.1, depth: 2 } }]);
+  table.put(rowOf({ number: 0, state: 'running' }), { eta: 0.05, depth: 4 });
+  assert.deepEqual(table.configuration(0), { eta: 0.05, depth: 4 });
+  assert.deepEqual(table.configuration(1), { eta: 0.1, depth: 2 });
 });
 
 test('a sorted table has what is missing at its end, both ways', () => {

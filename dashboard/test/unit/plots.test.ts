@@ -5,7 +5,7 @@ import { thinned } from '../../src/plot/marks.ts';
 import { visibleTrials } from '../../src/data/visible.ts';
 import { searchedParameters } from '../../src/data/space.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
-import { rowOf, tableOf } from './tables.ts';
+import { judged, rowOf, tableOf } from './tables.ts';
 
 test('lines are counted from bin to bin, those without a place and those that are hidden left out', () => {
   const from = Float64Array.of(0, 0.999, 1, NaN, 0.5, 0.5);
@@ -60,6 +60,6 @@ test('of a choice of trials the best so far stands where the whole job had come'
     rowOf({ number: 3, state: 'completed', objective: 5, ended: 1, resourceSoFar: 40, workerSecondsSoFar: 4 }),
     rowOf({ number: 9, state: 'completed', objective: 4, ended: 2, resourceSoFar: 100, workerSecondsSoFar: 10 }),
   ];
-  assert.deepEqual(bestSoFar(rows, 'minimize', 'resource', 1, 5).steps.map((step) => step.cost), [40, 100]);
-  assert.equal(bestSoFar(rows, 'minimize', 'worker_time', 1, 5).end, 10);
+  assert.deepEqual(bestSoFar(rows, judged('minimize', 1), 'resource', 5).steps.map((step) => step.cost), [40, 100]);
+  assert.equal(bestSoFar(rows, judged('minimize', 1), 'worker_time', 5).end, 10);
 });

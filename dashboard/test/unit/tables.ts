@@ -1,5 +1,5 @@
 // Tables of trials for tests.
-import type { ParameterValue, TrialState } from '../../src/api/shapes.ts';
+import type { Job, ParameterValue, TrialState } from '../../src/api/shapes.ts';
 import { TrialTable, type TrialRow } from '../../src/data/trials.ts';
 
 export interface GivenTrial extends Partial<Omit<TrialRow, 'number'>> {
@@ -19,4 +19,9 @@ export function tableOf(trials: readonly GivenTrial[]): TrialTable {
   const table = new TrialTable(0);
   for (const trial of trials) table.put(rowOf(trial), trial.parameters ?? {});
   return table;
+}
+
+// A job, as far as its trials are judged by it.
+export function judged(goal: Job['objective']['goal'], maxResource: number, rungsCompare = false) {
+  return { objective: { goal }, max_resource: maxResource, rungs_compare: rungsCompare };
 }

@@ -74,7 +74,7 @@ function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element
   const series = useMemo(() => compared.map(({ job, rows }, index) => {
     const now = ((job.ended_at ? Date.parse(job.ended_at) : Date.now()) - Date.parse(job.created_at)) / 1000;
     const color = (palette: Palette): string => palette.series[index] ?? palette.text;
-    return { ...bestSoFar(rows, job.objective.goal, axis, job.max_resource, now), name: job.name, dash: dashes[index] ?? [], color };
+    return { ...bestSoFar(rows, job, axis, now), name: job.name, dash: dashes[index] ?? [], color };
   }), [compared, axis]);
   const cost = costAxis(axis, first.resource_name);
   const scene = useMemo(() => historyScene({ series, metric: first.objective.metric, cost, x, y, goal: first.objective.goal, linked: false }), [series, x, y]);
@@ -91,7 +91,7 @@ function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element
       note={
         <>
           {series.map((one, index) => <span class="legend"><span class={`swatch series-${index + 1}`} /> {one.name}</span>)}
-          {' '}Thick: at the most resource; dotted: at any rung.
+          {' '}Thick: at the most resource, or what trials keep; dotted: at any rung.
           {!alike && <b> These jobs have other objectives: their values cannot be compared.</b>}
         </>
       }

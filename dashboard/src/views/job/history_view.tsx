@@ -27,7 +27,7 @@ export function HistoryView({ height }: { height: number }): JSX.Element {
   const rows = shownRows.value;
   const { history, scene } = useMemo(() => {
     const now = job.ended_at ? (Date.parse(job.ended_at) - table.createdAt) / 1000 : (Date.now() - table.createdAt) / 1000;
-    const found = bestSoFar(rows, job.objective.goal, axis, job.max_resource, now);
+    const found = bestSoFar(rows, job, axis, now);
     const series = [{ ...found, name: '', dash: [], color: (palette: { best: string }) => palette.best }];
     const cost = costAxis(axis, job.resource_name);
     return { history: found, scene: historyScene({ series, metric: job.objective.metric, cost, x: 'linear', y, goal: job.objective.goal, linked: true }) };
@@ -42,7 +42,7 @@ export function HistoryView({ height }: { height: number }): JSX.Element {
       file={`${job.name}-best-so-far`}
       table={() => ({ columns: [costAxis(axis, job.resource_name).label, job.objective.metric, 'trial'], rows: history.steps.map((step) => [step.cost, step.value, step.trial]) })}
       tools={<Switch label="Over" name="cost" options={costAxes} />}
-      note={history.resource > 0 ? `${thickLine(history.points.filter((point) => point.counts).length)} to ${units(history.resource, job.resource_name)}. Dashed: the best at any rung.` : undefined}
+      note={history.resource > 0 ? `${thickLine(history.points.filter((point) => point.counts).length)} to ${units(history.resource, job.resource_name)}. Dashed: the best at any rung.` : job.rungs_compare ? 'What each trial keeps, from any rung.' : undefined}
     />
   );
 }
