@@ -42,8 +42,12 @@ struct Launch {
   ::_exit(127);
 }
 
-bool limit(__rlimit_resource resource, std::int64_t soft, std::int64_t hard) {
-  const rlimit limits{static_cast<rlim_t>(soft), static_cast<rlim_t>(hard)};
+// Or what this process may have itself, where that is less, or no `hard` limit is given.
+bool limit(__rlimit_resource resource, std::int64_t soft, std::optional<std::int64_t> hard) {
+  rlimit own{};
+  if (::getrlimit(resource, &own) != 0) return false;
+  const rlim_t most = hard ? std::min(static_cast<rlim_t>(*hard), own.rlim_max) : own.rlim_max;
+  const rlimit limits{std::min(static_cast<rlim_t>(soft), most), most};
   return ::setrlimit(resource, &limits) == 0;
 }
 
@@ -53,11 +57,8 @@ bool set_limits(const ChildCommand& command) {
   const std::int64_t cpu_seconds = (command.cpu_ms_max.value_or(0) + 999) / 1000;
   if (command.cpu_ms_max && !limit(RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)) return false;
   if (!command.memory_bytes_max) return true;
-  rlimit now{};
-  if (!command.memory_can_be_raised || ::getrlimit(RLIMIT_AS, &now) != 0)
-    return limit(RLIMIT_AS, *command.memory_bytes_max, *command.memory_bytes_max);
-  now.rlim_cur = std::min(static_cast<rlim_t>(*command.memory_bytes_max), now.rlim_max);
-  return ::setrlimit(RLIMIT_AS, &now) == 0;
+  const std::int64_t bytes = *command.memory_bytes_max;
+  return limit(RLIMIT_AS, bytes, command.memory_can_be_raised ? std::nullopt : std::optional(bytes));
 }
 
 // Handlers are meaningless there, and what we ignore (SIGPIPE) it must not inherit.

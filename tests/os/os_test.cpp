@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <fstream>
@@ -87,6 +88,15 @@ TEST_F(ChildProcess, HasItsLimitsAndItsPlaceInTheQueue) {
   EXPECT_EQ(said_by("ulimit -v", {.memory_bytes_max = std::int64_t{1} << 32}), "4194304\n");
   const int nicer = ::nice(0) + 3;
   EXPECT_EQ(said_by("nice", {.nice = nicer}), std::to_string(nicer) + "\n");
+}
+
+TEST_F(ChildProcess, HasNoHigherLimitThanThisProcess) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_CPU, &before), 0);
+  const rlimit own{3600, 3600};
+  ASSERT_EQ(::setrlimit(RLIMIT_CPU, &own), 0);
+  EXPECT_EQ(said_by("ulimit -St; ulimit -Ht", {.cpu_ms_max = 7'200'000}), "3600\n3600\n");
+  EXPECT_EQ(said_by("ulimit -St; ulimit -Ht", {.cpu_ms_max = 60'000}), "60\n61\n");
 }
 
 TEST_F(ChildProcess, WhatIsNotStartedSaysAtWhichStep) {
