@@ -837,6 +837,12 @@ std::optional<int> Scheduler::queue_position(JobId id) const {
 
 std::size_t Scheduler::workers_gathered() const { return state_->gathering ? state_->fleet.idle().size() : 0; }
 
+std::vector<std::shared_ptr<const JobSpec>> Scheduler::specs() const {
+  std::vector<std::shared_ptr<const JobSpec>> specs;
+  for (const auto& [id, job] : state_->jobs) specs.push_back(job.spec());
+  return specs;
+}
+
 std::vector<std::pair<std::string, int>> Scheduler::waiting_by_reason(JobId id) const {
   const Job* job = state_->find_job(id);
   if (job == nullptr) return {};

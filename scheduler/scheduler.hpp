@@ -70,6 +70,9 @@ class Scheduler {
   // Of a job that has something to run: how many jobs have a free worker before it, and itself; 1: the next one is its.
   std::optional<int> queue_position(JobId job) const;
 
+  // Of the jobs that have not ended.
+  std::vector<std::shared_ptr<const JobSpec>> specs() const;
+
   // Its whole state as rows, for tests: equals what was written, but for the documents of ended jobs, which it does not keep.
   Snapshot rows() const;
 

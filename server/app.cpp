@@ -23,6 +23,7 @@
 #include "core/units.hpp"
 #include "db/store.hpp"
 #include "jobs/parsed_job.hpp"
+#include "jobs/trainer_spec.hpp"
 #include "net/address.hpp"
 #include "os/shell_status.hpp"
 #include "server/activity_log.hpp"
@@ -165,6 +166,7 @@ class App {
   void wait_for_signal();
   void signalled(int signal);
   void data_lost();
+  std::int64_t ending_ms() const;
   void end_orderly();
 
   const ServerConfig& config_;
@@ -321,10 +323,22 @@ void App::data_lost() {
   end_orderly();
 }
 
+// What a worker needs to end whatever it may run: the longest that a command is given to save, and a moment to tell of it.
+std::int64_t App::ending_ms() const {
+  constexpr std::int64_t kToldMs = 5'000;
+  std::int64_t longest = 0;
+  for (const auto& spec : engine_.scheduler().specs()) {
+    Diagnostics told_before;
+    const TrainerSpec trainer = parse_trainer(spec->trainer, "trainer", "/", told_before);
+    if (const auto* command = std::get_if<CommandSpec>(&trainer)) longest = std::max(longest, command->grace_ms);
+  }
+  return longest + kToldMs;
+}
+
 // The workers need the server to the last: their trials come back, with checkpoints, by syncs.
 void App::end_orderly() {
   engine_.refuse_jobs();
-  supervisor_->stop([this] {
+  supervisor_->stop(ending_ms(), [this] {
     engine_.stop([this] {
       api_.close_streams();
       if (!engine_.lost()) http_->stop_accepting();

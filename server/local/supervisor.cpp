@@ -63,16 +63,16 @@ struct Supervisor::Slot {
   bool adopted = false;
   bool surplus = false;  // more than --workers asks for: not started again
   bool told_to_end = false;
-  bool killed_by_us = false;
+  std::string killed_for;      // why we killed it; "": we did not
   std::string control_groups;  // as of its last word, and what was killed in them until then
   os::OomKills oom_kills;
   int early_deaths = 0;  // in a row
 
   bool running() const { return recorded.pid != 0; }
-  void send(int signal) {
+  void kill(std::string why) {
     if (!running()) return;
-    killed_by_us = killed_by_us || signal == SIGKILL;
-    os::send_signal(process.native_handle(), signal);
+    killed_for = std::move(why);
+    os::send_signal(process.native_handle(), SIGKILL);
   }
   void note_oom_kills() {
     control_groups = os::control_groups_of(static_cast<pid_t>(recorded.pid));
@@ -80,7 +80,7 @@ struct Supervisor::Slot {
   }
   void tell_to_end() {
     told_to_end = true;
-    send(SIGTERM);
+    if (running()) os::send_signal(process.native_handle(), SIGTERM);
   }
 };
 
@@ -110,24 +110,25 @@ void Supervisor::worker_synced(const WorkerId& worker, const protocol::SyncReque
   }
 }
 
-void Supervisor::stop(std::function<void()> stopped) {
+void Supervisor::stop(std::int64_t needed_ms, std::function<void()> stopped) {
   stopping_ = true;
   stopped_ = std::move(stopped);
   for (const auto& slot : slots_) {
     slot->restart.cancel();
     slot->tell_to_end();
   }
-  grace_.expires_after(std::chrono::milliseconds(options_.grace_ms));
-  grace_.async_wait([this](boost::system::error_code error) {
+  const std::int64_t grace_ms = std::max(options_.grace_ms, needed_ms);
+  grace_.expires_after(std::chrono::milliseconds(grace_ms));
+  grace_.async_wait([this, grace_ms](boost::system::error_code error) {
     if (error) return;
-    log_warning("local workers did not end in time: they are killed", {{"grace_ms", options_.grace_ms}});
+    log_warning("local workers did not end in time: they are killed", {{"grace_ms", grace_ms}});
     kill_all();
   });
   finish_if_stopped();
 }
 
 void Supervisor::kill_all() {
-  for (const auto& slot : slots_) slot->send(SIGKILL);
+  for (const auto& slot : slots_) slot->kill("did not end in time, and was killed");
 }
 
 std::vector<Supervisor::View> Supervisor::workers() const {
@@ -212,12 +213,12 @@ void Supervisor::expect_word(Slot& slot, std::int64_t within_ms, bool last_chanc
     if (!last_chance) return expect_word(slot, options_.last_word_ms, true);
     log_warning("a local worker says nothing: it is killed",
                 {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"silence_ms_max", options_.silence_ms_max}});
-    slot.send(SIGKILL);
+    slot.kill("said nothing for " + std::to_string(options_.silence_ms_max / 1000) + " s, and was killed");
   });
 }
 
 void Supervisor::watch(Slot& slot) {
-  slot.killed_by_us = false;
+  slot.killed_for.clear();
   slot.note_oom_kills();
   expect_word(slot, options_.silence_ms_max, false);
   slot.process.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this, &slot](boost::system::error_code error) {
@@ -231,7 +232,7 @@ void Supervisor::ended(Slot& slot) {
   slot.silence.cancel();
   std::remove(data_dir_.worker_file(slot.name).c_str());
   const bool asked = std::exchange(slot.told_to_end, false);
-  const WorkerEnd told{{slot.recorded.worker_id}, end_of(slot, end, asked || slot.killed_by_us)};
+  const WorkerEnd told{{slot.recorded.worker_id}, end_of(slot, end, asked)};
   if (asked) {
     log_info("local worker ended", {{"worker", slot.name}, {"pid", slot.recorded.pid}, {"how", told.how.message}});
   } else {
@@ -253,8 +254,10 @@ void Supervisor::ended(Slot& slot) {
 
 // How an adopted one ended, its new parent alone learns: that the kernel killed somebody around it since its last word, about a
 // second ago, is taken for the reason. Each such kill explains one end.
-protocol::WorkerEnd Supervisor::end_of(Slot& slot, const std::optional<os::ChildEnd>& end, bool killed_by_us) {
-  const bool out_of_memory = protocol::may_be_out_of_memory(end) && !killed_by_us && os::oom_kills_since(slot.oom_kills) > 0;
+protocol::WorkerEnd Supervisor::end_of(Slot& slot, const std::optional<os::ChildEnd>& end, bool asked) {
+  const bool may_be_killed = protocol::may_be_out_of_memory(end);
+  if (may_be_killed && !slot.killed_for.empty()) return {.message = "the worker process " + slot.name + " " + slot.killed_for};
+  const bool out_of_memory = may_be_killed && !asked && os::oom_kills_since(slot.oom_kills) > 0;
   if (!out_of_memory) return protocol::describe_end(slot.name, end);
   for (const auto& other : slots_) {
     if (other->oom_kills.counter == slot.oom_kills.counter) ++other->oom_kills.count;

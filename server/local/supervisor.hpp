@@ -34,7 +34,7 @@ struct SupervisorOptions {
   bool end_with_parent = false;
   int stall_s = 300;                        // a call to a file that does not come back for so long fails its trial; 0: never
   std::int64_t orphaned_s_max = 600;        // a worker whose server does not come back for so long ends by itself
-  std::int64_t grace_ms = 15'000;           // between SIGTERM and SIGKILL when stopping
+  std::int64_t grace_ms = 15'000;           // between SIGTERM and SIGKILL when stopping, or longer
   std::int64_t silence_ms_max = 60'000;     // a worker that runs and says nothing for so long hangs: it is killed and replaced
   std::int64_t last_word_ms = 2'000;        // on top: a server that was stopped itself hears first what was said meanwhile
   std::int64_t settled_ms = 10'000;         // a worker that ran for so long is restarted at once
@@ -61,8 +61,9 @@ class Supervisor {
   // From the engine: which process syncs under which id.
   void worker_synced(const WorkerId& worker, const protocol::SyncRequest& request);
 
-  // SIGTERM to all, SIGKILL after grace_ms to those still there; `stopped` is called once none is left.
-  void stop(std::function<void()> stopped);
+  // SIGTERM to all, SIGKILL after grace_ms, or `needed_ms` where that is more, to those still there; `stopped` is called once
+  // none is left.
+  void stop(std::int64_t needed_ms, std::function<void()> stopped);
   // SIGKILL to all, at once; nothing is waited for.
   void kill_all();
 
@@ -85,7 +86,7 @@ class Supervisor {
   void watch(Slot& slot);
   void expect_word(Slot& slot, std::int64_t within_ms, bool last_chance);
   void ended(Slot& slot);
-  protocol::WorkerEnd end_of(Slot& slot, const std::optional<os::ChildEnd>& end, bool killed_by_us);
+  protocol::WorkerEnd end_of(Slot& slot, const std::optional<os::ChildEnd>& end, bool asked);
   void restart_later(Slot& slot);
   void retire_surplus();
   void finish_if_stopped();

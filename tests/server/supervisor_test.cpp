@@ -82,7 +82,7 @@ class SupervisorTest : public testing::Test {
 
   bool stop_all() {
     bool stopped = false;
-    supervisor_->stop([&] { stopped = true; });
+    supervisor_->stop(0, [&] { stopped = true; });
     return loop_until(loop_, [&] { return stopped; });
   }
 
@@ -176,6 +176,7 @@ TEST_F(SupervisorTest, AWorkerThatLivesAndSaysNothingIsKilledAndReplaced) {
   ::kill(static_cast<pid_t>(silent), SIGSTOP);
   ASSERT_TRUE(loop_until(loop_, [&] { return !ended_.empty() && supervisor.workers()[0].pid != 0; }));
   EXPECT_EQ(ended_.front().worker.value, "w");
+  EXPECT_EQ(ended_.front().how.message, "the worker process local-0 said nothing for 0 s, and was killed");
   EXPECT_NE(pid(0), silent);
 }
 
@@ -193,6 +194,21 @@ TEST_F(SupervisorTest, AWorkerThatIgnoresSigtermIsKilledAfterTheGracePeriod) {
   options.grace_ms = 20;
   start(options, kIgnoresTerm);
   EXPECT_TRUE(stop_all());
+}
+
+TEST_F(SupervisorTest, AWorkerThatNeedsLongerToEndIsGivenAsLong) {
+  constexpr std::int64_t kLongMs = 600'000;
+  SupervisorOptions options = with_workers(1);
+  options.grace_ms = 0;
+  start(options, kIgnoresTerm);
+  worker_syncs(0, "w");
+  ASSERT_TRUE(loop_until(loop_, [&] { return text_of(data_dir_.worker_log("local-0")) == "started\n"; }));
+  bool stopped = false;
+  supervisor_->stop(kLongMs, [&] { stopped = true; });
+  loop_.poll();
+  std::ofstream(directory_ / "fifo") << '\n';
+  ASSERT_TRUE(loop_until(loop_, [&] { return stopped; }));
+  EXPECT_EQ(ended_.at(0).how.message, "the worker process local-0 ended with status 0");
 }
 
 TEST_F(SupervisorTest, ARestartedServerAdoptsTheLivingWorkersAndStartsTheMissing) {
