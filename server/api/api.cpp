@@ -64,6 +64,7 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
       summaries_(loop, source_, {.threads = 1}),
       forecasts_(loop, source_, {.threads = 1}),
       views_(loop, source_, {.threads = 2, .body = ExportThreads::Body::whole}),
+      files_(loop, source_, {.threads = 4, .body = ExportThreads::Body::whole}),
       events_(loop, reads_),
       followers_(loop, reads_),
       logs_(loop),
@@ -123,6 +124,7 @@ void Api::close_streams() {
   summaries_.close();
   forecasts_.close();
   views_.close();
+  files_.close();
 }
 
 RouteHandler Api::with_job(std::function<void(const HttpRequest&, JobId, const Respond&)> then) {

@@ -109,8 +109,8 @@ class Api {
   // routes_tensors.cpp
   void add_tensor_routes();
   void check_trial(const HttpRequest& request, TrialId trial, const Respond& respond);
-  void read_tensors(const HttpRequest& request, TrialId trial, Result<std::string> (*page)(const TensorQuery&),
-                    const char* content_type, const Respond& respond);
+  struct TensorPage;
+  void read_tensors(const HttpRequest& request, TrialId trial, const TensorPage& page, const Respond& respond);
 
   // routes_views.cpp
   void add_view_routes();
@@ -165,6 +165,7 @@ class Api {
   ExportThreads summaries_;  // that a whole job's export does not hold up
   ExportThreads forecasts_;  // one at a time: what they cost is up to who asks
   ExportThreads views_;
+  ExportThreads files_;  // what waits for the disk of the trials, and may be long
   JobVersions versions_;
   EventHub events_;
   EventFollowers followers_;

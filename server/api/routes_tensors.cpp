@@ -14,6 +14,15 @@ constexpr std::size_t kCheckValuesMax = 10'000;  // of JSON
 
 }  // namespace
 
+// What a route of tensors needs, and gives.
+struct Api::TensorPage {
+  Result<std::string> (*read)(const TensorQuery&);
+  bool needs_name = false;
+  bool needs_step = false;
+  bool beside = false;  // another trial
+  const char* content_type = "application/json";
+};
+
 void Api::add_tensor_routes() {
   const std::string one = "/v1/jobs/{job}/trials/{trial}";
   const auto of_job = [this](const HttpRequest&, JobId job, const Respond& respond) {
@@ -28,24 +37,24 @@ void Api::add_tensor_routes() {
   const auto rules_of_trial = [this](const HttpRequest&, TrialId trial, const Respond& respond) {
     read_json([trial](Reader& reader) { return reader.rules_of_trial(trial); }, respond);
   };
-  const auto tensors = [this](Result<std::string> (*page)(const TensorQuery&), const char* content_type) {
-    return with_trial([this, page, content_type](const HttpRequest& request, TrialId trial, const Respond& respond) {
-      read_tensors(request, trial, page, content_type, respond);
+  const auto tensors = [this](const TensorPage& page) {
+    return with_trial([this, page](const HttpRequest& request, TrialId trial, const Respond& respond) {
+      read_tensors(request, trial, page, respond);
     });
   };
-  constexpr const char* kJson = "application/json";
+  const TensorPage page{tensors_page};
+  const TensorPage series{.read = tensor_series, .needs_name = true};
+  const TensorPage beside{.read = tensors_beside, .beside = true};
+  const TensorPage array{
+      .read = tensor_array, .needs_name = true, .needs_step = true, .content_type = "application/octet-stream"};
   router_.add({"GET", "/v1/jobs/{job}/findings", {}, with_job(of_job)});
   router_.add({"GET", one + "/findings", {}, with_trial(of_trial)});
   router_.add({"GET", "/v1/jobs/{job}/rules", {}, with_job(rules_of_job)});
   router_.add({"GET", one + "/rules", {}, with_trial(rules_of_trial)});
-  router_.add({"GET", one + "/tensors", {"mode", "rank"}, tensors(tensors_page, kJson)});
-  router_.add({"GET", one + "/tensors/series", {"name", "mode", "rank", "from", "until"}, tensors(tensor_series, kJson)});
-  router_.add({"GET",
-               one + "/tensors/beside",
-               {"other", "name", "mode", "rank", "from", "until", "reduction"},
-               tensors(tensors_beside, kJson)});
-  router_.add(
-      {"GET", one + "/tensors/array", {"name", "mode", "rank", "step"}, tensors(tensor_array, "application/octet-stream")});
+  router_.add({"GET", one + "/tensors", {"mode", "rank"}, tensors(page)});
+  router_.add({"GET", one + "/tensors/series", {"name", "mode", "rank", "from", "until"}, tensors(series)});
+  router_.add({"GET", one + "/tensors/beside", {"other", "name", "mode", "rank", "from", "until", "reduction"}, tensors(beside)});
+  router_.add({"GET", one + "/tensors/array", {"name", "mode", "rank", "step"}, tensors(array)});
   router_.add(
       {"POST", one + "/check", {"rank"}, with_trial([this](const HttpRequest& request, TrialId trial, const Respond& respond) {
          check_trial(request, trial, respond);
@@ -70,7 +79,7 @@ void Api::check_trial(const HttpRequest& request, TrialId trial, const Respond& 
       diagnostics.error(join_path("rules", i), "a process is asked by the worker alone, while the trial runs");
   }
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
-  read_json(
+  run_text(
       [trial, query, rules = std::move(rules)](Reader& rows) mutable -> Result<std::string> {
         const auto row = rows.trial_row(trial);
         if (!row) return row.error();
@@ -84,11 +93,10 @@ void Api::check_trial(const HttpRequest& request, TrialId trial, const Respond& 
         spec.rules = rules;
         return checked_tensors(query, spec, *row, read_wall_clock());
       },
-      respond);
+      HttpReply{}, respond, files_);
 }
 
-void Api::read_tensors(const HttpRequest& request, TrialId trial, Result<std::string> (*page)(const TensorQuery&),
-                       const char* content_type, const Respond& respond) {
+void Api::read_tensors(const HttpRequest& request, TrialId trial, const TensorPage& page, const Respond& respond) {
   Diagnostics diagnostics;
   TensorQuery query;
   query.trial_dir = parts_.data_dir.trial_dir(trial);
@@ -102,7 +110,7 @@ void Api::read_tensors(const HttpRequest& request, TrialId trial, Result<std::st
   query.until = query_integer(request, "until", 0, debugger::kStepMax, diagnostics).value_or(debugger::kStepMax);
   query.step = query_integer(request, "step", 0, debugger::kStepMax, diagnostics).value_or(0);
   query.trial = trial.number;
-  if (page == tensors_beside) {
+  if (page.beside) {
     const auto other = query_integer(request, "other", 0, std::numeric_limits<int>::max(), diagnostics);
     if (!request.query_value("other")) diagnostics.error("other", "is missing: the other trial's number");
     query.other_trial = static_cast<int>(other.value_or(0));
@@ -114,11 +122,10 @@ void Api::read_tensors(const HttpRequest& request, TrialId trial, Result<std::st
       diagnostics.error("reduction", "expected one of " + join_and(debugger::reduction_names()) + ", got " + excerpt(reduction));
     }
   }
-  if (page != tensors_page && page != tensors_beside && query.name.empty())
-    diagnostics.error("name", "is missing: the tensor's name");
-  if (page == tensor_array && !request.query_value("step")) diagnostics.error("step", "is missing");
+  if (page.needs_name && query.name.empty()) diagnostics.error("name", "is missing: the tensor's name");
+  if (page.needs_step && !request.query_value("step")) diagnostics.error("step", "is missing");
   if (!diagnostics.ok()) return respond->reply(error_reply(diagnostics));
-  const auto read = [trial, query, page](Reader& reader) mutable -> Result<std::string> {
+  const auto read = [trial, query, page = page.read](Reader& reader) mutable -> Result<std::string> {
     const auto row = reader.trial_row(trial);
     if (!row) return row.error();
     query.trial_ended = ended(row->state);
@@ -130,13 +137,9 @@ void Api::read_tensors(const HttpRequest& request, TrialId trial, Result<std::st
     }
     return page(query);
   };
-  reads_.run(read, [respond, content_type](Result<std::string>&& answer) {
-    if (!answer) return respond->reply(error_reply(answer.error()));
-    HttpReply reply;
-    reply.content_type = content_type;
-    reply.body = std::move(*answer);
-    respond->reply(std::move(reply));
-  });
+  HttpReply head;
+  head.content_type = page.content_type;
+  run_text(read, std::move(head), respond, files_);
 }
 
 }  // namespace tuneband::server

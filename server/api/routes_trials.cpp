@@ -205,7 +205,7 @@ void Api::list_files(TrialId trial, const Respond& respond) {
     if (const auto row = reader.trial_row(trial); !row) return row.error();
     return list_trial_files(dir);
   };
-  run_text(json_of(read), HttpReply{}, respond, views_);
+  run_text(json_of(read), HttpReply{}, respond, files_);
 }
 
 // Saved, never shown: what a trial wrote is no page of this server.
