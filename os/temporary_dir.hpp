@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "os/tree.hpp"
+
 namespace tuneband::os {
 
 class TemporaryDir {
@@ -17,7 +19,7 @@ class TemporaryDir {
   }
   ~TemporaryDir() {
     std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    if (!path_.empty()) remove_tree(path_, ignored);
   }
   TemporaryDir(const TemporaryDir&) = delete;
   TemporaryDir& operator=(const TemporaryDir&) = delete;

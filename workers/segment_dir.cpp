@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 
+#include "os/tree.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/protocol/trial_directory.hpp"
 
@@ -17,24 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using protocol::TrialDirectory;
-
-// Files, directories and links. What goes away meanwhile is left out, and so are pipes, sockets and devices.
-void copy_files(const fs::path& from, const fs::path& to, std::error_code& error) {
-  fs::recursive_directory_iterator entry(from, error);
-  for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
-    const fs::path target = to / entry->path().lexically_relative(from);
-    const fs::file_type type = entry->symlink_status(error).type();
-    if (type == fs::file_type::directory) {
-      fs::create_directory(target, entry->path(), error);
-    } else if (type == fs::file_type::regular) {
-      fs::copy_file(entry->path(), target, error);
-    } else if (type == fs::file_type::symlink) {
-      fs::copy_symlink(entry->path(), target, error);
-    }
-    if (error == std::errc::no_such_file_or_directory) error.clear();
-    if (error) return;
-  }
-}
 
 // The epoch whose directory the server shows as the trial's. 0: none, or that of an older version.
 std::int64_t epoch_shown(const TrialDirectory& trial) {
@@ -52,7 +35,7 @@ void fill(const fs::path& checkpoints, const TrialDirectory& trial, const protoc
   fs::create_directories(checkpoints, error);
   if (error || (order.files_epoch == 0 && order.from_resource == 0)) return;
   if (const auto known = trial.checkpoints(order.files_epoch)) {
-    copy_files(known->path(), checkpoints, error);
+    os::copy_tree(known->path(), checkpoints, error);
   } else if (order.from_resource > 0) {
     log.note("the checkpoint of resource " + std::to_string(order.from_resource) + " is not there any more");
   }
@@ -71,12 +54,12 @@ Result<void> make_checkpoint_dir(const protocol::AssignmentOrder& order, TrialLo
     const std::string own = epochs->path() + "/" + std::to_string(order.epoch);
     const int rank = order.group ? order.group->rank : 0;
     const std::string aside = own + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(rank);
-    fs::remove_all(aside, error);
+    os::remove_tree(aside, error);
     if (!error) fill(fs::path(aside) / protocol::kCheckpointDir, *trial, order, log, error);
     if (!error) fs::rename(aside, own, error);
     if (!error) return {};
     std::error_code ignored;
-    fs::remove_all(aside, ignored);
+    os::remove_tree(aside, ignored);
     if (trial->checkpoints(order.epoch)) return {};
   }
   const std::string own = protocol::checkpoint_dir(order.trial_dir, order.epoch);
@@ -87,7 +70,7 @@ void remove_superseded_dir(const std::string& trial_dir, std::int64_t epoch) {
   const auto trial = TrialDirectory::open(trial_dir);
   const auto epochs = trial && epoch > 0 && epoch_shown(*trial) > epoch ? trial->inside(protocol::kEpochsDir) : std::nullopt;
   std::error_code error;
-  if (epochs) fs::remove_all(epochs->path() + "/" + std::to_string(epoch), error);
+  if (epochs) os::remove_tree(epochs->path() + "/" + std::to_string(epoch), error);
 }
 
 }  // namespace tuneband::workers

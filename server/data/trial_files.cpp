@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "os/tree.hpp"
 #include "server/log.hpp"
 #include "workers/protocol/sync.hpp"
 #include "workers/protocol/trial_directory.hpp"
@@ -23,14 +24,15 @@ constexpr const char* kAsideEnding = ".new";  // of a name that is about to be g
 
 // The worker of a trial removes what it makes after its end, perhaps the same at this moment: then something was gone before its
 // turn came, and what is left is to be looked at anew: as often as there may be such names, which only become fewer.
-void remove_all_logged(const std::string& path) {
+// `told`: how the log calls it.
+void remove_all_logged(const std::string& path, const std::string& told) {
   constexpr int kAttemptsMax = 10'000;
   std::error_code error;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    fs::remove_all(path, error);
+    os::remove_tree(path, error);
     if (error != std::errc::no_such_file_or_directory) break;
   }
-  if (error) log_warning("cannot remove files that are no longer needed", {{"path", path}, {"reason", error.message()}});
+  if (error) log_warning("cannot remove files that are no longer needed", {{"path", told}, {"reason", error.message()}});
 }
 
 // Nothing is removed: what an earlier one left aside stays there.
@@ -86,7 +88,7 @@ void remove_earlier_epochs(const std::string& trial_dir, std::int64_t epoch) {
     const std::string name = entry->path().filename();
     std::int64_t its = epoch;
     std::from_chars(name.data(), name.data() + name.size(), its);
-    if (its < epoch) remove_all_logged(entry->path());
+    if (its < epoch) remove_all_logged(entry->path(), protocol::checkpoint_dir(trial_dir, its));
   }
 }
 
@@ -220,12 +222,12 @@ void TrialFiles::release(TrialId trial) {
     if (!directory) return;
     if (!directory->has(protocol::kReleasedFile)) directory->make_file(protocol::kReleasedFile, kReleasedMode);
     for (const char* name : {protocol::kCheckpointDir, protocol::kEpochsDir, protocol::kModelFile})
-      remove_all_logged(directory->path() + "/" + name);
+      remove_all_logged(directory->path() + "/" + name, path + "/" + name);
   });
 }
 
 void TrialFiles::remove(std::string path) {
-  boost::asio::post(remover_, [path = std::move(path)] { remove_all_logged(path); });
+  boost::asio::post(remover_, [path = std::move(path)] { remove_all_logged(path, path); });
 }
 
 }  // namespace tuneband::server

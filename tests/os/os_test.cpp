@@ -13,6 +13,7 @@
 #include "os/pidfd.hpp"
 #include "os/process_table.hpp"
 #include "os/temporary_dir.hpp"
+#include "os/tree.hpp"
 
 namespace tuneband::os {
 
@@ -97,6 +98,41 @@ TEST_F(ChildProcess, HasNoHigherLimitThanThisProcess) {
   ASSERT_EQ(::setrlimit(RLIMIT_CPU, &own), 0);
   EXPECT_EQ(said_by("ulimit -St; ulimit -Ht", {.cpu_ms_max = 7'200'000}), "3600\n3600\n");
   EXPECT_EQ(said_by("ulimit -St; ulimit -Ht", {.cpu_ms_max = 60'000}), "60\n61\n");
+}
+
+// Root may do anything: what others may not is tried as one of them.
+class Tree : public OsTest {
+ protected:
+  Tree() {
+    fs::permissions(path(""), fs::perms::all);
+    if (::geteuid() == 0) {
+      EXPECT_EQ(::seteuid(65534), 0);
+    }
+    fs::create_directories(path("from/closed/inner"));
+    write("from/closed/inner/file", "text");
+    fs::create_symlink("closed/inner/file", path("from/link"));
+    fs::permissions(path("from/closed/inner"), kMayRead);
+    fs::permissions(path("from/closed"), kMayRead);
+  }
+  ~Tree() override { EXPECT_EQ(::seteuid(::getuid()), 0); }
+
+  static constexpr fs::perms kMayRead = fs::perms::owner_read | fs::perms::owner_exec;
+  std::error_code error_;
+};
+
+TEST_F(Tree, IsCopiedWithDirectoriesInWhichNothingMayBeMade) {
+  fs::create_directory(path("to"));
+  copy_tree(path("from"), path("to"), error_);
+  EXPECT_FALSE(error_) << error_.message();
+  EXPECT_EQ(read_small_file(path("to/link")).value_or(""), "text");
+  EXPECT_EQ(fs::status(path("to/closed")).permissions(), kMayRead);
+  EXPECT_EQ(fs::status(path("to/closed/inner")).permissions(), kMayRead);
+}
+
+TEST_F(Tree, IsRemovedWithDirectoriesInWhichNothingMayBeRemoved) {
+  remove_tree(path("from"), error_);
+  EXPECT_FALSE(error_) << error_.message();
+  EXPECT_FALSE(fs::exists(path("from")));
 }
 
 TEST_F(ChildProcess, WhatIsNotStartedSaysAtWhichStep) {
