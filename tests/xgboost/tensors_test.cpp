@@ -68,6 +68,17 @@ class LeftModel {
     return shares;
   }
 
+  // Of each tree the sum over its leaves of value times the hessians there: what is not shrunk or regularized has minus the sum
+  // of the gradients that it was made for.
+  std::vector<double> gradient_sums(double eta) const {
+    bst_ulong trees = 0;
+    const char** dumps = nullptr;
+    EXPECT_EQ(XGBoosterDumpModelEx(booster_, "", 1, "json", &trees, &dumps), 0) << XGBGetLastError();
+    std::vector<double> sums;
+    for (bst_ulong tree = 0; tree < trees; ++tree) sums.push_back(-leaf_sum(Json::parse(dumps[tree])) / eta);
+    return sums;
+  }
+
   // Of all trees at once, on the rows of table(first, rows, ...): rows x classes x (features and the bias).
   std::vector<float> contributions(std::uint64_t first, std::uint64_t rows) const {
     std::vector<float> values;
@@ -88,6 +99,13 @@ class LeftModel {
   }
 
  private:
+  static double leaf_sum(const Json& node) {
+    if (node.contains("leaf")) return node["leaf"].get<double>() * node["cover"].get<double>();
+    double sum = 0;
+    for (const Json& child : node["children"]) sum += leaf_sum(child);
+    return sum;
+  }
+
   BoosterHandle booster_ = nullptr;
 };
 
@@ -164,6 +182,34 @@ TEST_P(XgboostTensorsAre, TheContributionsThatXgboostItselfFindsWithAllTreesAtOn
     }
   }
   EXPECT_GT(largest, 0.1) << "contributions of nothing would all be alike";
+}
+
+TEST(XgboostGradients, AreThoseThatXgboostMakesTheNextTreeFor) {
+  std::string weighted = "w," + table(0, 200, 2);
+  for (std::size_t line = weighted.find('\n') + 1, row = 0; line < weighted.size(); line = weighted.find('\n', line) + 1, ++row)
+    weighted.insert(line, std::to_string(row % 5 + 1) + ",");
+  const test::TemporaryDir data;
+  const std::string file = data.write("train.csv", weighted);
+  for (const char* objective : {"binary:logistic", "reg:squarederror", "count:poisson"}) {
+    for (const bool with_weights : {false, true}) {
+      Json rows{{"train", file}, {"label", "y"}, {"validation", file}};
+      with_weights ? rows["weight"] = "w" : rows["drop"] = {"w"};
+      Json parameters{{"objective", objective}, {"lambda", 0}, {"min_child_weight", 0}, {"max_depth", 3}, {"max_delta_step", 0}};
+      if (std::string(objective) != "count:poisson") parameters["scale_pos_weight"] = 7;
+      TrialUnderTest trial({{"type", "xgboost"}, {"data", rows}, {"keep", "last"}, {"parameters", parameters}}, {{"eta", 0.5}},
+                           "validation-rmse");
+      trial.order().debug = Json::parse(R"({"save": {"every": 1}, "collections": {"gradients": {"raw": true}}, "rules": []})");
+      ASSERT_EQ(trial.run(*make_xgboost_runner({}), 0, 3).result.exit, kExitCompleted) << trial.log();
+      const std::vector<double> expected = LeftModel(trial.model_file()).gradient_sums(0.5);
+      const auto reader = TensorReader::open(trial.order().trial_dir, 0);
+      for (const auto& [step, stored] : reader->series("gradients/train", 1, 2)) {
+        EXPECT_NEAR(stored.summary.sum, expected.at(static_cast<std::size_t>(step)), 2e-3 * 200)
+            << objective << step << with_weights;
+      }
+      EXPECT_EQ(reader->series("gradients/train", 1, 2).size(), 2U);
+      EXPECT_GT(std::abs(expected.at(1)), 1) << "else nothing would be held against anything";
+    }
+  }
 }
 
 class FindingReporter final : public TrialReporter {

@@ -42,8 +42,10 @@ void softmax_gradients(std::span<const float> margins, std::span<const float> la
   }
 }
 
-// First derivatives of the loss by the margin, of the objectives whose formula is known. Empty: of another.
-std::vector<double> gradients_of(const std::string& objective, std::span<const float> margins, std::span<const float> labels) {
+// First derivatives of the loss by the margin, of the objectives whose formula is known. Empty: of another. `positive_weight`:
+// XGBoost's scale_pos_weight, which rows with the label 1 have.
+std::vector<double> gradients_of(const std::string& objective, double positive_weight, std::span<const float> margins,
+                                 std::span<const float> labels) {
   std::vector<double> gradients;
   if (labels.empty() || margins.size() % labels.size() != 0) return gradients;
   if (objective.starts_with("multi:soft")) {
@@ -56,7 +58,8 @@ std::vector<double> gradients_of(const std::string& objective, std::span<const f
   for (std::size_t row = 0; row < labels.size(); ++row) {
     const double margin = margins[row];
     const double predicted = logistic ? sigmoid(margin) : objective == "count:poisson" ? std::exp(margin) : margin;
-    gradients.push_back(predicted - labels[row]);
+    const bool weighed = labels[row] == 1 && objective != "count:poisson";
+    gradients.push_back((weighed ? positive_weight : 1) * (predicted - labels[row]));
   }
   return gradients;
 }
@@ -147,7 +150,8 @@ void XgboostTensors::add_gradients(std::int64_t step, XgboostBooster& booster) {
   const auto rows = booster.predict(data_->train, Prediction::margin);
   if (!there(rows)) return;
   const std::string objective = parameter_or(parameters_, "objective", kXgboostObjectiveDefault);
-  std::vector<double> gradients = gradients_of(objective, rows->values, data_->train.labels());
+  const double positive_weight = parse_number(parameter_or(parameters_, "scale_pos_weight", "1")).value_or(1);
+  std::vector<double> gradients = gradients_of(objective, positive_weight, rows->values, data_->train.labels());
   if (gradients.empty()) return;
   const auto weights = data_->train.weights();
   const std::size_t of_row = weights.empty() ? gradients.size() : gradients.size() / weights.size();
