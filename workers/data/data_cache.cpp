@@ -6,6 +6,7 @@
 
 #include "workers/data/data_folds.hpp"
 #include "workers/data/data_queries.hpp"
+#include "workers/data/memory_forecast.hpp"
 
 namespace tuneband::workers {
 
@@ -86,6 +87,12 @@ std::string data_version(const DataSpec& spec) {
   return version;
 }
 
+std::size_t data_bytes_max(int threads) {
+  const CheckedMachine machine = this_machine(1);
+  const double share = std::min(1.0, threads / machine.cores);
+  return std::min(kDataCacheBytesMax, static_cast<std::size_t>(machine.memory_bytes * share / 2));
+}
+
 std::size_t WarmData::size_bytes() const {
   std::size_t size = train.size_bytes() + validation.size_bytes() + test.size_bytes();
   for (const FoldMatrices& fold : folds) size += fold.train.size_bytes() + fold.validation.size_bytes();
@@ -101,18 +108,31 @@ bool DataCache::Entry::serves(XgboostTask other) const {
   return same_folds && same_labels && (both_or_none(XgboostTask::ranking) || !data->grouped);
 }
 
+std::list<DataCache::Entry>::const_iterator DataCache::find(const std::string& key, XgboostTask task) const {
+  return std::find_if(entries_.begin(), entries_.end(),
+                      [&](const Entry& entry) { return entry.key == key && entry.serves(task); });
+}
+
+bool DataCache::holds(const XgboostSpec& spec, XgboostTask task) const {
+  const std::string version = data_version(spec.data);
+  const std::lock_guard lock(mutex_);
+  const auto found = find(data_key(spec), task);
+  return found != entries_.end() && found->version == version;
+}
+
 Result<DataCache::Lookup> DataCache::get(const XgboostSpec& spec, XgboostTask task, const LoadOptions& options) {
+  constexpr std::uint64_t kBytesOfTextByte = 3;  // a value is some 5 bytes of text, and kXgboostBytesPerValue in a matrix
   const std::string key = data_key(spec);
   const std::string version = data_version(spec.data);
   {
     const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                    [&](const Entry& entry) { return entry.key == key && entry.serves(task); });
+    const auto found = find(key, task);
     if (found != entries_.end() && found->version == version) {
       entries_.splice(entries_.begin(), entries_, found);
       return Lookup{entries_.front().data, true};
     }
     if (found != entries_.end()) entries_.erase(found);
+    make_room(kBytesOfTextByte * size_of_files(spec.data));
   }
   auto loaded = load_warm(spec.data, task, options);
   if (!loaded) return loaded.error();

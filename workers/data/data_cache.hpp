@@ -21,6 +21,9 @@ namespace tuneband::workers {
 
 inline constexpr std::size_t kDataCacheBytesMax = std::size_t{4} * 1024 * 1024 * 1024;
 
+// What a worker of so many threads keeps at the most: half of its share of the machine's memory, and at most kDataCacheBytesMax.
+std::size_t data_bytes_max(int threads);
+
 // Slices of a table's rows: what a fold trains on, and what it holds out.
 struct FoldMatrices {
   XgboostMatrix train;
@@ -60,9 +63,12 @@ class DataCache {
     bool warm = false;  // was there already
   };
   // For this task: for a binary one labels -1 and 1 become 0 and 1, for classes folds are stratified, for a ranking groups are
-  // queries. Errors: as load_tables(), folds_of_rows(), and kOutOfMemory. An entry larger than the bound stays until another one
-  // is asked for.
+  // queries. Errors: as load_tables(), folds_of_rows(), and kOutOfMemory. Others make room before it is loaded; an entry larger
+  // than the bound stays until another one is asked for.
   Result<Lookup> get(const XgboostSpec& spec, XgboostTask task = XgboostTask::regression, const LoadOptions& options = {});
+
+  // Whether get() would find it there.
+  bool holds(const XgboostSpec& spec, XgboostTask task) const;
 
   std::vector<std::string> keys() const;
   void clear();
@@ -77,6 +83,7 @@ class DataCache {
     std::size_t size_bytes = 0;
     std::shared_ptr<const WarmData> data;
   };
+  std::list<Entry>::const_iterator find(const std::string& key, XgboostTask task) const;
   void make_room(std::size_t bytes);
 
   std::size_t bytes_max_;

@@ -1,5 +1,6 @@
 #include "workers/xgboost/xgboost_group.hpp"
 
+#include <exception>
 #include <list>
 #include <new>
 #include <optional>
@@ -32,6 +33,10 @@ CollectivePlace collective_place(const GroupPlace& place, const RunnerOptions& o
 
 SegmentResult out_of_memory() { return failed_segment(kExitOutOfMemory, {kOutOfMemory, "the worker ran out of memory", "", ""}); }
 
+SegmentResult broken_off(const std::exception& failure) {
+  return {kExitCrashed, std::string("the training broke off: ") + failure.what()};
+}
+
 // A step that this rank takes by itself: what goes wrong in it can be told to the others.
 template <class Step>
 std::optional<SegmentResult> by_itself(const Step& step) {
@@ -39,6 +44,8 @@ std::optional<SegmentResult> by_itself(const Step& step) {
     return step();
   } catch (const std::bad_alloc&) {
     return out_of_memory();
+  } catch (const std::exception& failure) {
+    return broken_off(failure);
   }
 }
 
@@ -124,6 +131,9 @@ class XgboostGroup::Session final : public Communicator {
       } catch (const std::bad_alloc&) {
         out_of_step();
         result = out_of_memory();
+      } catch (const std::exception& failure) {
+        out_of_step();
+        result = broken_off(failure);
       }
     }
     for (const std::string& message : messages_) segment.log.note("XGBoost: " + message);
@@ -212,7 +222,7 @@ class XgboostGroup::Session final : public Communicator {
     std::size_t held = 0;
     for (auto entry = data_.begin(); entry != data_.end();) {
       held += entry->warm->size_bytes();
-      const bool too_much = entry != data_.begin() && held > kDataCacheBytesMax;
+      const bool too_much = entry != data_.begin() && held > data_bytes_max(options_.threads);
       entry = too_much ? data_.erase(entry) : std::next(entry);
     }
   }

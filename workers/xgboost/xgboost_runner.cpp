@@ -20,7 +20,8 @@ using protocol::AssignmentOrder;
 
 class XgboostRunner final : public TrialRunner {
  public:
-  explicit XgboostRunner(const RunnerOptions& options) : options_(options), group_(options) {}
+  explicit XgboostRunner(const RunnerOptions& options)
+      : options_(options), cache_(data_bytes_max(options.threads)), group_(options) {}
 
   SegmentResult run(const AssignmentOrder& order, TrialReporter& reporter, TrialLog& log) override {
     SegmentResult result;
@@ -76,7 +77,9 @@ class XgboostRunner final : public TrialRunner {
 
   SegmentResult run_alone(const SegmentContext& segment) {
     auto parameters = parameters_of(segment);
-    const auto found = cache_.get(segment.spec, task_of(parameters), noting_progress(segment.spec.data, segment.log));
+    const XgboostTask task = task_of(parameters);
+    if (!cache_.holds(segment.spec, task)) training_.reset();  // its data may have to make room
+    const auto found = cache_.get(segment.spec, task, noting_progress(segment.spec.data, segment.log));
     if (!found) return unreadable(found.error());
     segment.log.note(describe_rows(*found->data) + ", " + std::to_string(found->data->features) + " features" +
                      (found->warm ? ", in memory" : ", read") +
