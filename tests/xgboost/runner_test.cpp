@@ -88,6 +88,38 @@ TEST_F(XgboostRunner, TheModelFileIsReadByXgboostItselfAndDescribesItsFeatures) 
   XGBoosterFree(booster);
 }
 
+// As a program does that scores new rows.
+Json features_described_in(const std::string& model_file) {
+  BoosterHandle booster = nullptr;
+  EXPECT_EQ(XGBoosterCreate(nullptr, 0, &booster), 0);
+  EXPECT_EQ(XGBoosterLoadModel(booster, model_file.c_str()), 0) << XGBGetLastError();
+  const char* described = nullptr;
+  int found = 0;
+  XGBoosterGetAttr(booster, "tuneband_features", &described, &found);
+  const Json features = found == 1 ? Json::parse(described) : Json();
+  XGBoosterFree(booster);
+  return features;
+}
+
+TEST_F(XgboostRunner, TheModelFileSaysWhichCellsAreMissingAndWhichColumnsItWants) {
+  Json document = trainer("a,skipped,a,city,y\n1,0,4,Oslo,0\n2,0,5,none,1\n3,0,6,Lima,0\n4,0,7,Oslo,1\n");
+  document["data"]["drop"] = {"skipped"};
+  document["data"]["validation"] = document["data"]["train"];
+  const auto described = [&] {
+    TrialUnderTest trial(document, {{"eta", 0.3}});
+    run(trial);
+    return features_described_in(trial.model_file());
+  };
+  const Json usual = described();
+  std::vector<int> sources;
+  for (const Json& feature : usual["features"]) sources.push_back(feature["source"]);
+  EXPECT_THAT(sources, ElementsAre(0, 2, 3)) << "two columns have the name `a`";
+  EXPECT_EQ(usual["label"]["source"], 4);
+  EXPECT_EQ(usual["missing"], Json({{"texts", {"", "?", "-", "na", "nan", "n/a", "#n/a", "null", "none"}}, {"any_case", true}}));
+  document["data"]["missing"] = {"unknown"};
+  EXPECT_EQ(described()["missing"], Json({{"texts", {"", "unknown"}}, {"any_case", false}}));
+}
+
 TEST_F(XgboostRunner, KeepsTheCheckpointThatTheServerHasAndTheLatest) {
   Json document = trainer();
   document["checkpoint_interval_seconds"] = 0;

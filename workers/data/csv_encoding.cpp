@@ -34,21 +34,13 @@ bool same_in_any_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-// Which cells stand for nothing known: empty ones, and the words for it that are usual, or the user's own.
-class MissingCells {
- public:
-  explicit MissingCells(const DataSpec& spec) : own_(spec.missing) {}
-
-  bool operator()(std::string_view cell) const {
-    constexpr std::array<std::string_view, 8> kUsual{"?", "-", "na", "nan", "n/a", "#n/a", "null", "none"};
-    if (cell.empty()) return true;
-    if (own_) return std::find(own_->begin(), own_->end(), cell) != own_->end();
-    return std::any_of(kUsual.begin(), kUsual.end(), [cell](std::string_view word) { return same_in_any_case(cell, word); });
-  }
-
- private:
-  const std::optional<std::vector<std::string>>& own_;
-};
+// The words that are usual, or the user's own.
+MissingCells missing_cells(const DataSpec& spec) {
+  if (!spec.missing) return {{"", "?", "-", "na", "nan", "n/a", "#n/a", "null", "none"}, true};
+  MissingCells own{{""}, false};
+  own.texts.insert(own.texts.end(), spec.missing->begin(), spec.missing->end());
+  return own;
+}
 
 // Of a cell only its size: a file that is no table, named by mistake or to have it read out, has other things in it.
 std::string size_of_text(std::string_view text) { return "a text of length " + std::to_string(text.size()); }
@@ -174,7 +166,8 @@ struct ColumnProfile {
 
 class EncodingLearner {
  public:
-  EncodingLearner(const DataSpec& spec, const ReadOptions& options) : spec_(spec), options_(options), is_missing_(spec) {}
+  EncodingLearner(const DataSpec& spec, const ReadOptions& options)
+      : spec_(spec), options_(options), missing_(missing_cells(spec)) {}
 
   Result<CsvEncoding> learn() {
     auto read = read_training_rows(
@@ -276,7 +269,7 @@ class EncodingLearner {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       ColumnProfile& profile = profiles_[i];
       const std::string_view cell = trim(row.cells[i]);
-      if (profile.dropped || is_missing_(cell)) continue;
+      if (profile.dropped || missing_.has(cell)) continue;
       if (parse_number(cell)) {
         ++profile.numbers;
         continue;
@@ -339,7 +332,7 @@ class EncodingLearner {
         [&](const CsvRow& row) -> Result<void> {
           for (const std::size_t i : mixed) {
             const std::string_view cell = trim(row.cells[i]);
-            if (is_missing_(cell)) continue;
+            if (missing_.has(cell)) continue;
             if (auto added = add_category(i, cell); !added) return added;
           }
           return {};
@@ -351,6 +344,7 @@ class EncodingLearner {
     CsvEncoding encoding;
     encoding.columns = names_;
     encoding.doubts = std::move(doubts_);
+    encoding.missing = missing_;
     encoding.weight = weight_;
     encoding.group = group_;
     for (std::size_t i = 0; i < profiles_.size(); ++i) {
@@ -386,7 +380,7 @@ class EncodingLearner {
 
   const DataSpec& spec_;
   const ReadOptions& options_;
-  MissingCells is_missing_;
+  MissingCells missing_;
   std::vector<std::string> names_;
   std::vector<ColumnProfile> profiles_;
   std::vector<Error> doubts_;
@@ -405,8 +399,8 @@ std::optional<std::size_t> place_of(const std::vector<std::string>& sorted, std:
 
 class RowEncoder {
  public:
-  RowEncoder(const DataSpec& spec, const CsvEncoding& encoding, const std::string& field, bool sampled)
-      : is_missing_(spec), encoding_(encoding), field_(field), sampled_(sampled) {
+  RowEncoder(const CsvEncoding& encoding, const std::string& field, bool sampled)
+      : encoding_(encoding), field_(field), sampled_(sampled) {
     if (const auto number = parse_number(encoding.label.positive)) positive_number_ = *number;
   }
 
@@ -434,7 +428,7 @@ class RowEncoder {
     for (const FeatureColumn& feature : encoding_.features) {
       const std::string_view cell = trim(row.cells[feature.source]);
       if (feature.kind == ColumnKind::numeric) {
-        auto value = is_missing_(cell) ? Result<float>(kMissingValue) : number_of(cell, row, feature.name);
+        auto value = encoding_.missing.has(cell) ? Result<float>(kMissingValue) : number_of(cell, row, feature.name);
         if (!value) return value.error();
         table.values.push_back(*value);
       } else {
@@ -448,7 +442,7 @@ class RowEncoder {
   Result<std::optional<std::uint64_t>> group_of(const CsvRow& row) const {
     if (!encoding_.group) return std::optional<std::uint64_t>();
     const std::string_view cell = trim(row.cells[*encoding_.group]);
-    if (is_missing_(cell)) return cell_fault(row, encoding_.columns[*encoding_.group], "a group", cell);
+    if (encoding_.missing.has(cell)) return cell_fault(row, encoding_.columns[*encoding_.group], "a group", cell);
     return std::optional(stable_hash(cell));
   }
 
@@ -464,7 +458,7 @@ class RowEncoder {
   }
 
   void append_category(const FeatureColumn& feature, std::string_view cell, std::vector<float>& values) const {
-    const auto place = is_missing_(cell) ? std::nullopt : place_of(feature.categories, cell);
+    const auto place = encoding_.missing.has(cell) ? std::nullopt : place_of(feature.categories, cell);
     if (feature.kind != ColumnKind::one_hot) {
       values.push_back(place ? static_cast<float>(*place) : kMissingValue);
       return;
@@ -476,7 +470,7 @@ class RowEncoder {
   bool has_unknown_class(const CsvRow& row) const {
     const LabelColumn& label = encoding_.label;
     const std::string_view cell = trim(row.cells[label.source]);
-    return !label.classes.empty() && !is_missing_(cell) && !place_of(label.classes, cell);
+    return !label.classes.empty() && !encoding_.missing.has(cell) && !place_of(label.classes, cell);
   }
 
   Error cell_fault(const CsvRow& row, const std::string& column, const std::string& expected, std::string_view cell,
@@ -498,7 +492,7 @@ class RowEncoder {
   Result<float> label_of(const CsvRow& row) const {
     const LabelColumn& label = encoding_.label;
     const std::string_view cell = trim(row.cells[label.source]);
-    if (is_missing_(cell)) return cell_fault(row, label.name, "a label", cell, "remove the row");
+    if (encoding_.missing.has(cell)) return cell_fault(row, label.name, "a label", cell, "remove the row");
     if (!label.classes.empty()) {
       const auto place = place_of(label.classes, cell);
       if (!place)
@@ -512,7 +506,6 @@ class RowEncoder {
     return cell == label.positive || parse_number(cell) == positive_number_ ? 1.0F : 0.0F;
   }
 
-  MissingCells is_missing_;
   const CsvEncoding& encoding_;
   const std::string& field_;
   bool sampled_;
@@ -520,6 +513,11 @@ class RowEncoder {
 };
 
 }  // namespace
+
+bool MissingCells::has(std::string_view cell) const {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const std::string& text) { return any_case ? same_in_any_case(cell, text) : cell == text; });
+}
 
 std::size_t CsvEncoding::width() const {
   std::size_t width = 0;
@@ -552,7 +550,7 @@ Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec, const ReadOptions& 
 
 Result<TextRead> encode_csv(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, const std::string& field,
                             const RowTarget& target, const ReadOptions& options) {
-  RowEncoder encoder(spec, encoding, field, options.bytes_max != kWholeFile);
+  RowEncoder encoder(encoding, field, options.bytes_max != kWholeFile);
   const auto on_header = [&](const CsvRow& first) { return check_columns(first, spec.header, encoding.columns, field); };
   return at_field(read_rows(
                       spec, path, on_header,

@@ -61,6 +61,14 @@ struct FeatureColumn {
   std::vector<std::string> categories;  // sorted
 };
 
+// Cells that stand for nothing known.
+struct MissingCells {
+  std::vector<std::string> texts;  // "" is one of them
+  bool any_case = false;           // upper or lower case is the same
+
+  bool has(std::string_view cell) const;
+};
+
 struct LabelColumn {
   std::size_t source = 0;
   std::string name;
@@ -73,6 +81,7 @@ struct CsvEncoding {
   std::vector<std::string> columns;  // of the file, by name; "column3" where there is no header
   std::vector<FeatureColumn> features;
   LabelColumn label;
+  MissingCells missing;
   std::optional<std::size_t> weight;  // these columns are no features
   std::optional<std::size_t> group;
   std::vector<Error> doubts;  // that are no faults: texts that are not UTF-8, names that two columns share

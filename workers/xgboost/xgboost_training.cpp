@@ -46,13 +46,16 @@ std::string describe_features(const CsvEncoding& encoding) {
   constexpr const char* kKinds[] = {"numeric", "one_hot", "ordinal", "native"};
   Json features = Json::array();
   for (const FeatureColumn& feature : encoding.features) {
-    Json described{{"column", feature.name}, {"kind", kKinds[static_cast<std::size_t>(feature.kind)]}};
+    Json described{
+        {"column", feature.name}, {"source", feature.source}, {"kind", kKinds[static_cast<std::size_t>(feature.kind)]}};
     if (feature.kind != ColumnKind::numeric) described["categories"] = feature.categories;
     features.push_back(std::move(described));
   }
+  const LabelColumn& label = encoding.label;
   const Json all{
       {"features", std::move(features)},
-      {"label", {{"column", encoding.label.name}, {"classes", encoding.label.classes}, {"positive", encoding.label.positive}}}};
+      {"missing", {{"texts", encoding.missing.texts}, {"any_case", encoding.missing.any_case}}},
+      {"label", {{"column", label.name}, {"source", label.source}, {"classes", label.classes}, {"positive", label.positive}}}};
   return all.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
