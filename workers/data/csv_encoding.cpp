@@ -425,14 +425,19 @@ class RowEncoder {
   static constexpr float kMissingValue = std::numeric_limits<float>::quiet_NaN();
 
   Result<void> append_features(const CsvRow& row, Table& table) const {
-    for (const FeatureColumn& feature : encoding_.features) {
+    table.unknown_texts.resize(encoding_.features.size());
+    for (std::size_t i = 0; i < encoding_.features.size(); ++i) {
+      const FeatureColumn& feature = encoding_.features[i];
       const std::string_view cell = trim(row.cells[feature.source]);
       if (feature.kind == ColumnKind::numeric) {
         auto value = encoding_.missing.has(cell) ? Result<float>(kMissingValue) : number_of(cell, row, feature.name);
         if (!value) return value.error();
         table.values.push_back(*value);
       } else {
-        append_category(feature, cell, table.values);
+        const bool missing = encoding_.missing.has(cell);
+        const auto place = missing ? std::nullopt : place_of(feature.categories, cell);
+        if (!missing && !place) ++table.unknown_texts[i];
+        append_category(feature, place, table.values);
       }
     }
     return {};
@@ -457,8 +462,7 @@ class RowEncoder {
     return std::optional(*weight);
   }
 
-  void append_category(const FeatureColumn& feature, std::string_view cell, std::vector<float>& values) const {
-    const auto place = encoding_.missing.has(cell) ? std::nullopt : place_of(feature.categories, cell);
+  static void append_category(const FeatureColumn& feature, std::optional<std::size_t> place, std::vector<float>& values) {
     if (feature.kind != ColumnKind::one_hot) {
       values.push_back(place ? static_cast<float>(*place) : kMissingValue);
       return;
@@ -521,15 +525,14 @@ bool MissingCells::has(std::string_view cell) const {
 
 std::size_t CsvEncoding::width() const {
   std::size_t width = 0;
-  for (const FeatureColumn& feature : features) width += feature.kind == ColumnKind::one_hot ? feature.categories.size() : 1;
+  for (const FeatureColumn& feature : features) width += feature.width();
   return width;
 }
 
 std::string CsvEncoding::feature_types() const {
   std::string types;
   for (const FeatureColumn& feature : features) {
-    types.append(feature.kind == ColumnKind::one_hot ? feature.categories.size() : 1,
-                 feature.kind == ColumnKind::native ? 'c' : 'q');
+    types.append(feature.width(), feature.kind == ColumnKind::native ? 'c' : 'q');
   }
   return types.find('c') == std::string::npos ? "" : types;
 }

@@ -20,6 +20,8 @@ namespace tuneband::workers {
 
 namespace {
 
+constexpr std::size_t kColumnsShownMax = 8;
+
 std::string text_of_scalar(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 // Every value that the job gives a parameter, fixed in the trainer or in the search space, or chosen from.
@@ -121,7 +123,6 @@ void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
       ordinal.push_back(feature.name + " (" + std::to_string(feature.categories.size()) + ")");
   }
   if (ordinal.empty()) return;
-  constexpr std::size_t kColumnsShownMax = 8;
   if (ordinal.size() > kColumnsShownMax) ordinal.resize(kColumnsShownMax);
   std::string list;
   for (const std::string& column : ordinal) list += (list.empty() ? "" : ", ") + column;
@@ -129,6 +130,49 @@ void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
                       "columns with more than " + std::to_string(kOneHotCategoriesMax) +
                           " different texts become one number each, the text's place in sorted order: " + list,
                       "drop those that are free text or ids, or numbers written with a decimal comma");
+}
+
+// Which of a categorical column's texts the rows have, by its features in the table, the first of which is `first`.
+std::optional<std::size_t> text_of(const Table& table, std::size_t row, const FeatureColumn& column, std::size_t first) {
+  const auto begin = table.values.begin() + static_cast<std::ptrdiff_t>(row * table.columns + first);
+  if (std::isnan(*begin)) return std::nullopt;
+  if (column.kind != ColumnKind::one_hot) return static_cast<std::size_t>(*begin);
+  return static_cast<std::size_t>(std::find(begin, begin + static_cast<std::ptrdiff_t>(column.categories.size()), 1.0F) - begin);
+}
+
+// Rows of `part` whose text in a column no row has that is trained on.
+std::size_t rows_of_unknown_text(const LoadedTables& tables, const Table& part, std::size_t column, std::size_t first) {
+  const FeatureColumn& feature = tables.encoding.features[column];
+  std::vector<bool> trained(feature.categories.size());
+  for (std::size_t row = 0; row < tables.train.rows(); ++row) {
+    if (const auto text = text_of(tables.train, row, feature, first)) trained[*text] = true;
+  }
+  std::size_t rows = part.unknown_texts[column];
+  for (std::size_t row = 0; row < part.rows(); ++row) {
+    const auto text = text_of(part, row, feature, first);
+    if (text && !trained[*text]) ++rows;
+  }
+  return rows;
+}
+
+// Of a column whose texts are others where a model is judged, it says nothing there.
+void check_texts(const LoadedTables& tables, const Table& part, const std::string& field, bool own_file,
+                 Diagnostics& diagnostics) {
+  constexpr std::size_t kShareTold = 20;  // %
+  std::size_t first = 0;
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < tables.encoding.features.size() && part.rows() > 0; ++i) {
+    const FeatureColumn& feature = tables.encoding.features[i];
+    const std::size_t rows = feature.kind == ColumnKind::numeric ? 0 : rows_of_unknown_text(tables, part, i, first);
+    first += feature.width();
+    const std::size_t share = rows * 100 / part.rows();
+    if (share < kShareTold || told++ >= kColumnsShownMax) continue;
+    diagnostics.warning(field,
+                        "column `" + feature.name + "`: " + std::to_string(share) +
+                            " % of the rows have texts that the training data lacks: " +
+                            (own_file ? "they count as missing" : "nothing is learnt of them"),
+                        own_file ? "are they written in another way there?" : "drop it if it names rows or groups");
+  }
 }
 
 void tell_of_sample(const DataSpec& data, const LoadedTables& tables, Diagnostics& diagnostics) {
@@ -163,6 +207,10 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
     if (!tables) {
       diagnostics.error(tables.error().path, tables.error().message, tables.error().hint);
       return;
+    }
+    if (!tables->rows_of_all) {
+      check_texts(*tables, tables->validation, "trainer.data.validation", spec.data.validation_file() != nullptr, diagnostics);
+      check_texts(*tables, tables->test, "trainer.data.test", spec.data.test_file() != nullptr, diagnostics);
     }
     if (may_be(XgboostTask::ranking, spec, job)) make_queries(*tables);
     check_objectives(spec, job, *tables, diagnostics);

@@ -41,6 +41,7 @@ struct Table {
   bool sparse = false;                  // then also:
   std::vector<std::size_t> row_starts;  // into values; rows + 1
   std::vector<unsigned> entry_columns;  // of each value
+  std::vector<std::size_t> unknown_texts;  // for each feature column of a CSV file: rows with a text that the training files lack
   std::vector<unsigned> query_sizes;    // rows of each query (qid), one after the other; empty: no queries
   std::string feature_types;            // XGBoost's, one a column: 'q' for a quantity, 'c' for a category; empty: quantities
 
@@ -59,6 +60,8 @@ struct FeatureColumn {
   std::string name;
   ColumnKind kind = ColumnKind::numeric;
   std::vector<std::string> categories;  // sorted
+
+  std::size_t width() const { return kind == ColumnKind::one_hot ? categories.size() : 1; }  // in features
 };
 
 // Cells that stand for nothing known.
