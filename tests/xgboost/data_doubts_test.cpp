@@ -78,5 +78,30 @@ TEST_F(DataDoubts, AColumnThatHeldOutGroupsHaveOtherTextsInIsNamed) {
                                      "data lacks: nothing is learnt of them")));
 }
 
+TEST_F(DataDoubts, NumbersThatBecomeEqualAs32BitFloatsAreToldByColumn) {
+  const auto numbers = [&](const std::function<std::string(int)>& feature, const std::function<std::string(int)>& label) {
+    std::string text = "id,y\n";
+    for (int i = 0; i < 1000; ++i) text += feature(i) + "," + label(i) + "\n";
+    return found_in(csv(text), job("reg:squarederror", "validation-rmse"));
+  };
+  const auto counted_from = [](std::int64_t first, std::int64_t step) {
+    return [=](int i) { return std::to_string(first + i * step); };
+  };
+  EXPECT_THAT(numbers(counted_from(100'000'000, 1), counted_from(0, 1)),
+              ElementsAre("warning trainer.data.train: column `id`: 874 of 1000 numbers become equal to others as 32-bit floats, "
+                          "which is what XGBoost has (subtract an offset, or drop it if it is an id)"));
+  EXPECT_THAT(numbers(counted_from(0, 1), counted_from(-100'000'000, 1)),
+              ElementsAre(StartsWith("warning trainer.data.label: column `y`: 87")));
+  EXPECT_THAT(numbers(counted_from(1'700'000'000'000'000'000, 1'000'000'000), counted_from(0, 1)),
+              ElementsAre(HasSubstr("column `id`: 99"))) << "nanoseconds, a second apart";
+  const auto told_of = [&](const std::function<std::string(int)>& feature) { return numbers(feature, counted_from(0, 1)); };
+  EXPECT_THAT(told_of(counted_from(16'000'000, 1)), IsEmpty());
+  EXPECT_THAT(told_of(counted_from(20'000'001, 100)), IsEmpty()) << "each is rounded, and none is another's";
+  EXPECT_THAT(told_of([](int i) { return std::to_string(100'000'001 + i % 2 * 100); }), IsEmpty());
+  EXPECT_THAT(told_of([](int i) { return i < 9 ? std::to_string(100'000'000 + i) : std::to_string(i); }), IsEmpty())
+      << "less than one in a hundred";
+  EXPECT_THAT(told_of([](int i) { return "0.12345678" + std::to_string(i); }), IsEmpty());
+}
+
 }  // namespace
 }  // namespace tuneband::workers

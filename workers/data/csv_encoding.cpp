@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "core/random.hpp"
 #include "core/text.hpp"
@@ -151,6 +152,34 @@ Result<std::size_t> find_column(const std::string& column, const std::vector<std
   return fault(field, "the file has no column " + shown(column), hint);
 }
 
+// Whether different numbers of a column become equal as 32-bit floats, which is what XGBoost has. Of those up to 2^24 no whole
+// ones do, and what is lost of smaller fractions is noise.
+class FloatCollisions {
+ public:
+  void add(double number) {
+    const double size = std::abs(number);
+    if (!(size > kExactMax && size <= std::numeric_limits<float>::max())) return;
+    const auto rounded = static_cast<float>(number);
+    const auto first = first_.find(rounded);
+    if (first != first_.end()) {
+      count_ += first->second == number ? 0 : 1;
+    } else if (first_.size() < kFloatsKept) {
+      first_.emplace(rounded, number);
+    }
+  }
+  // Of so many numbers: enough to tell of.
+  bool matter(std::int64_t numbers) const { return count_ > 0 && count_ * kShareOf >= numbers; }
+  std::int64_t count() const { return count_; }
+
+ private:
+  static constexpr double kExactMax = 1 << 24;
+  static constexpr std::size_t kFloatsKept = 4096;
+  static constexpr std::int64_t kShareOf = 100;
+
+  std::unordered_map<float, double> first_;  // of each float the first number that became it
+  std::int64_t count_ = 0;
+};
+
 // What the training file has in one column.
 struct ColumnProfile {
   bool dropped = false;
@@ -161,6 +190,7 @@ struct ColumnProfile {
   std::int64_t odd = 0;  // neither number nor missing
   std::int64_t first_odd_line = 0;
   std::string first_odd;
+  FloatCollisions collisions;
   std::set<std::string, std::less<>> categories;  // first the odd ones, then all where categorical
 };
 
@@ -178,6 +208,7 @@ class EncodingLearner {
     if (rows_ == 0)
       return fault(kTrainField, "the file " + spec_.train.front() + " has no rows" + (spec_.header ? " below its header" : ""));
     if (auto decided = decide(); !decided) return decided.error();
+    doubt_large_numbers();
     if (auto collected = collect_number_like_categories(); !collected) return collected.error();
     return build();
   }
@@ -270,8 +301,9 @@ class EncodingLearner {
       ColumnProfile& profile = profiles_[i];
       const std::string_view cell = trim(row.cells[i]);
       if (profile.dropped || missing_.has(cell)) continue;
-      if (parse_number(cell)) {
+      if (const auto number = parse_number(cell)) {
         ++profile.numbers;
+        profile.collisions.add(*number);
         continue;
       }
       if (profile.odd++ == 0) {
@@ -318,6 +350,19 @@ class EncodingLearner {
               : "correct the cell, leave it empty if the value is missing, or name the column in trainer.data.categorical");
     }
     return {};
+  }
+
+  void doubt_large_numbers() {
+    std::size_t told = 0;
+    for (std::size_t i = 0; i < profiles_.size(); ++i) {
+      const ColumnProfile& profile = profiles_[i];
+      if (profile.categorical || !profile.collisions.matter(profile.numbers) || told++ >= kDoubtsMax) continue;
+      doubts_.push_back(fault(i == label_ ? kLabelField : kTrainField,
+                              "column " + shown(names_[i]) + ": " + std::to_string(profile.collisions.count()) + " of " +
+                                  std::to_string(profile.numbers) +
+                                  " numbers become equal to others as 32-bit floats, which is what XGBoost has",
+                              i == label_ ? "subtract an offset, or divide" : "subtract an offset, or drop it if it is an id"));
+    }
   }
 
   // A second reading, for categorical columns that have numbers among their cells.
