@@ -358,6 +358,23 @@ void check_metric(const XgboostSpec& spec, const XgboostObjective* objective, co
   }
 }
 
+// What is not said trains, and measures something else than its user thinks.
+void check_default_objective(const XgboostSpec& spec, const MetricOfJob& first, Diagnostics& diagnostics) {
+  constexpr std::array<std::string_view, 4> kOfTwo{"logloss", "error", "auc", "aucpr"};
+  constexpr std::array<std::string_view, 2> kOfMore{"merror", "mlogloss"};
+  for (const std::string& name : eval_metrics_for(spec, first.name)) {
+    const XgboostMetric* metric = find_xgboost_metric(name);
+    if (metric == nullptr) continue;
+    const bool of_more = std::find(kOfMore.begin(), kOfMore.end(), metric->name) != kOfMore.end();
+    if (!of_more && std::find(kOfTwo.begin(), kOfTwo.end(), metric->name) == kOfTwo.end()) continue;
+    diagnostics.warning(join_path(kFixedPath, "objective"),
+                        "is not set: XGBoost trains a regression (" + std::string(kXgboostObjectiveDefault) + "), and `" + name +
+                            "` is for classes",
+                        of_more ? "set multi:softprob, and num_class" : "set binary:logistic");
+    return;
+  }
+}
+
 // Parts of XGBoost that do not work together with other ranks, or work otherwise.
 void check_distribution(const XgboostSpec& spec, const std::vector<JobParameter>& parameters, const MetricOfJob& first,
                         int replicas, Diagnostics& diagnostics) {
@@ -418,6 +435,7 @@ void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, c
 
   const JobParameter* chosen = find_parameter(parameters, "objective");
   const std::string path = chosen == nullptr ? join_path(kFixedPath, "objective") : chosen->path;
+  if (chosen == nullptr) check_default_objective(spec, metrics.front(), diagnostics);
   const std::vector<std::string> names = chosen == nullptr ? std::vector<std::string>{kXgboostObjectiveDefault} : chosen->values;
   for (const std::string& name : names) {
     const XgboostObjective* objective = find_xgboost_objective(name);

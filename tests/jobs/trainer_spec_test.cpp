@@ -313,6 +313,24 @@ TEST(TrainerCheck, HeldOutRowsThatAreThoseOfTheTrainingAreDoubted) {
                                                 StartsWith("trainer.data.test: is a file of trainer.data.train")));
 }
 
+TEST(TrainerCheck, AMetricForClassesWithoutAnObjectiveIsDoubted) {
+  Json json = xgboost();
+  json["parameters"].erase("objective");
+  EXPECT_THAT(
+      check(json).warnings,
+      ElementsAre("trainer.parameters.objective: is not set: XGBoost trains a regression (reg:squarederror), and `auc` is "
+                  "for classes (set binary:logistic)"));
+  json.erase("eval_metric");
+  for (const char* metric : {"logloss", "error", "error@0.7", "aucpr"})
+    EXPECT_THAT(check(json, {}, "validation-" + std::string(metric), metric == std::string("aucpr")).warnings,
+                ElementsAre(HasSubstr("`" + std::string(metric) + "` is for classes")));
+  EXPECT_THAT(check(json, {}, "validation-mlogloss", false).warnings,
+              ElementsAre(HasSubstr("set multi:softprob, and num_class")));
+  EXPECT_THAT(check(json, {}, "validation-rmse", false).warnings, IsEmpty());
+  TunedParameter objective{"objective", true, false, {}, {}, {"binary:logistic", "reg:squarederror"}};
+  EXPECT_THAT(check(json, {objective}, "validation-auc").warnings, IsEmpty());
+}
+
 TEST(TrainerCheck, ParametersOfOneEnvironmentVariableAreDoubted) {
   const Json json{{"type", "command"}, {"argv", {"train"}}};
   EXPECT_THAT(check(json, {real("a-b", 0, 1), real("a_c", 0, 1)}).warnings, IsEmpty());
