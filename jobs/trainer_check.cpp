@@ -269,6 +269,18 @@ void check_strata(const DataSpec& data, Diagnostics& diagnostics) {
   refuse(data.test_split(), "trainer.data.test");
 }
 
+void check_files_differ(const DataSpec& data, Diagnostics& diagnostics) {
+  std::map<std::string_view, std::size_t> first;
+  for (std::size_t i = 0; i < data.train.size(); ++i) {
+    const auto [before, is_new] = first.emplace(data.train[i], i);
+    if (is_new) continue;
+    diagnostics.warning(join_path("trainer.data.train", i),
+                        "is " + join_path("trainer.data.train", before->second) +
+                            " again: its rows count twice, and copies of them come to both sides of a split",
+                        "name each file once");
+  }
+}
+
 // Rows that a trial trained on say nothing of others.
 void check_held_out_rows(const DataSpec& data, Diagnostics& diagnostics) {
   const auto warn = [&](const std::string* file, const char* field, const char* what) {
@@ -429,6 +441,7 @@ void check_xgboost(const XgboostSpec& spec, std::vector<TunedParameter> tuned, c
   check_keep(spec, parameters, diagnostics);
   check_eta_adaptation(spec, parameters, diagnostics);
   check_categories(spec, parameters, diagnostics);
+  check_files_differ(spec.data, diagnostics);
   check_held_out_rows(spec.data, diagnostics);
   check_strata(spec.data, diagnostics);
   if (replicas_max > 1) check_distribution(spec, parameters, metrics.front(), replicas_max, diagnostics);

@@ -331,6 +331,17 @@ TEST(TrainerCheck, AMetricForClassesWithoutAnObjectiveIsDoubted) {
   EXPECT_THAT(check(json, {objective}, "validation-auc").warnings, IsEmpty());
 }
 
+TEST(TrainerCheck, TheSameFileTwiceInTrainIsDoubted) {
+  Json json = xgboost();
+  json["data"]["train"] = {"/a.csv", "/b.csv", "/x/../a.csv"};
+  EXPECT_THAT(
+      check(json).warnings,
+      ElementsAre("trainer.data.train[2]: is trainer.data.train[0] again: its rows count twice, and copies of them come to "
+                  "both sides of a split (name each file once)"));
+  json["data"]["train"] = {"/a.csv", "/b.csv"};
+  EXPECT_THAT(check(json).warnings, IsEmpty());
+}
+
 TEST(TrainerCheck, ParametersOfOneEnvironmentVariableAreDoubted) {
   const Json json{{"type", "command"}, {"argv", {"train"}}};
   EXPECT_THAT(check(json, {real("a-b", 0, 1), real("a_c", 0, 1)}).warnings, IsEmpty());
