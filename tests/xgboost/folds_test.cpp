@@ -449,7 +449,9 @@ TEST_F(CrossValidation, WhatItCannotDoIsSaidWhenTheJobIsSubmitted) {
   const auto faults = [this](Json data, const std::string& text, const std::string& objective) {
     data["train"] = data_.write("checked.csv", text);
     data["label"] = "y";
-    const Json job{{"trainer", {{"type", "xgboost"}, {"data", data}, {"parameters", {{"objective", objective}}}}}};
+    Json parameters{{"objective", objective}};
+    if (objective.starts_with("multi:")) parameters["num_class"] = 3;
+    const Json job{{"trainer", {{"type", "xgboost"}, {"data", data}, {"parameters", parameters}}}};
     Diagnostics diagnostics;
     const auto spec = std::get<XgboostSpec>(parse_trainer(job["trainer"], "trainer", "/", diagnostics));
     if (diagnostics.ok()) check_data(spec, job, {4, 1e12, 1}, diagnostics);
@@ -460,6 +462,11 @@ TEST_F(CrossValidation, WhatItCannotDoIsSaidWhenTheJobIsSubmitted) {
   EXPECT_THAT(faults({{"folds", 3}}, few, "binary:logistic"), HasSubstr("2 rows have the label 1: too few for 3 folds"));
   EXPECT_EQ(faults({{"folds", 5}}, few, "reg:squarederror"), "");
   EXPECT_THAT(faults({{"folds", 6}}, few, "reg:squarederror"), HasSubstr("has 5 rows: too few for 6 folds"));
+  EXPECT_THAT(faults({{"folds", 3}}, few, "binary:logistic"), HasSubstr("(use fewer folds)"));
+  const std::string once = "x,y\n1,no\n2,no\n3,once\n4,yes\n5,yes\n";
+  EXPECT_EQ(faults({{"folds", 2}, {"positive", "yes"}}, once, "binary:logistic"), "");
+  EXPECT_THAT(faults({{"folds", 2}}, once, "multi:softprob"),
+              HasSubstr("1 row has the label `once`: too few for 2 folds (two folds are the fewest: give more rows, or leave"));
   // A share between two classes is no class.
   EXPECT_EQ(faults({{"folds", 2}}, "x,y\n1,0.5\n2,0\n3,0\n4,1\n5,1\n", "binary:logistic"), "");
 }

@@ -20,10 +20,10 @@ std::string file_version(const std::string& path) {
 }
 
 // The rows of each fold. None: there are no folds.
-Result<std::vector<FoldRows>> fold_rows(const DataSpec& spec, const Table& train, bool stratified) {
+Result<std::vector<FoldRows>> fold_rows(const DataSpec& spec, const Table& train, const WarmData& data) {
   std::vector<FoldRows> rows;
   if (spec.folds() == 0) return rows;
-  const auto folds = folds_of_rows(train, std::get<FoldsSpec>(spec.validation), stratified);
+  const auto folds = folds_of_rows(train, std::get<FoldsSpec>(spec.validation), data.stratified, data.encoding.label);
   if (!folds) return folds.error();
   for (int fold = 0; fold < spec.folds(); ++fold) rows.push_back(rows_of_fold(train, *folds, fold));
   return rows;
@@ -56,7 +56,7 @@ Result<std::shared_ptr<const WarmData>> load_warm(const DataSpec& spec, XgboostT
   data->encoding = std::move(tables->encoding);
   data->labels = data_labels(*tables);
   data->stratified = are_stratified(task, data->labels);
-  const auto folds = fold_rows(spec, tables->train, data->stratified);
+  const auto folds = fold_rows(spec, tables->train, *data);
   if (!folds) return folds.error();
   if (auto made = make_matrices(*tables, *data); !made) return made.error();
   for (const FoldRows& rows : *folds) {

@@ -78,7 +78,8 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
     if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
     if (checked && tables.folds > 0 && !tables.rows_of_all) {
       const bool stratified = are_stratified(objective->task, labels);
-      const auto folds = folds_of_rows(tables.train, std::get<FoldsSpec>(spec.data.validation), stratified);
+      const auto folds =
+          folds_of_rows(tables.train, std::get<FoldsSpec>(spec.data.validation), stratified, tables.encoding.label);
       if (!folds) diagnostics.error(folds.error().path, folds.error().message, folds.error().hint);
     }
     if (!checked || tables.rows_of_all || objective->task != XgboostTask::binary) continue;

@@ -14,11 +14,17 @@ namespace tuneband::workers {
 
 namespace {
 
+constexpr std::size_t kFoldsMin = 2;
 constexpr std::uint64_t kFoldDraw = 2;  // other draws than those of a split with the same seed
 
-Error too_few(const std::string& found, int folds) {
+std::string counted(std::size_t count, const char* one, const char* more) {
+  return std::to_string(count) + " " + (count == 1 ? one : more);
+}
+
+// There are `count` of what would have to be in every fold, which `found` says.
+Error too_few(std::size_t count, const std::string& found, int folds) {
   return {ErrorCode::invalid_argument, found + ": too few for " + std::to_string(folds) + " folds", "trainer.data.folds",
-          "use fewer folds"};
+          count >= kFoldsMin ? "use fewer folds" : "two folds are the fewest: give more rows, or leave these out"};
 }
 
 // Dealt out one after the other, stratum by stratum, and at random within one.
@@ -37,7 +43,8 @@ std::vector<int> deal(const std::vector<float>& strata, const FoldsSpec& spec) {
 
 Result<std::vector<int>> folds_of_queries(const Table& table, const FoldsSpec& spec) {
   if (table.query_sizes.size() < static_cast<std::size_t>(spec.count))
-    return too_few("the training data has " + std::to_string(table.query_sizes.size()) + " queries", spec.count);
+    return too_few(table.query_sizes.size(), "the training data has " + counted(table.query_sizes.size(), "query", "queries"),
+                   spec.count);
   const std::vector<int> dealt = deal(std::vector<float>(table.query_sizes.size()), spec);
   std::vector<int> folds;
   for (std::size_t query = 0; query < dealt.size(); ++query) folds.insert(folds.end(), table.query_sizes[query], dealt[query]);
@@ -50,9 +57,7 @@ Result<std::vector<int>> folds_of_groups(const Table& table, const FoldsSpec& sp
   std::unordered_map<std::uint64_t, unsigned> rows_of_group;
   for (const std::uint64_t group : table.groups) ++rows_of_group[group];
   if (rows_of_group.size() < static_cast<std::size_t>(spec.count))
-    return too_few(
-        "the training data has " + std::to_string(rows_of_group.size()) + (rows_of_group.size() == 1 ? " group" : " groups"),
-        spec.count);
+    return too_few(rows_of_group.size(), "the training data has " + counted(rows_of_group.size(), "group", "groups"), spec.count);
   std::vector<std::tuple<int, double, std::uint64_t>> order;  // minus the size's power of 2, draw, group
   for (const auto& [group, rows] : rows_of_group)
     order.emplace_back(-std::bit_width(rows), random_unit(spec.seed, {group, kFoldDraw}), group);
@@ -75,18 +80,17 @@ bool are_stratified(XgboostTask task, const DataLabels& labels) {
   return labels.train.whole && (task == XgboostTask::binary || task == XgboostTask::multiclass);
 }
 
-Result<std::vector<int>> folds_of_rows(const Table& table, const FoldsSpec& spec, bool stratified) {
+Result<std::vector<int>> folds_of_rows(const Table& table, const FoldsSpec& spec, bool stratified, const LabelColumn& column) {
   if (!table.query_sizes.empty()) return folds_of_queries(table, spec);
   if (!table.groups.empty()) return folds_of_groups(table, spec);
   if (table.rows() < static_cast<std::size_t>(spec.count))
-    return too_few("the training data has " + std::to_string(table.rows()) + " rows", spec.count);
+    return too_few(table.rows(), "the training data has " + counted(table.rows(), "row", "rows"), spec.count);
   if (!stratified) return deal(std::vector<float>(table.rows()), spec);
-  std::map<float, int> rows_of_class;
+  std::map<float, std::size_t> rows_of_class;
   for (const float label : table.labels) ++rows_of_class[label];
   for (const auto& [label, rows] : rows_of_class) {
-    if (rows < spec.count)
-      return too_few(std::to_string(rows) + (rows == 1 ? " row has" : " rows have") + " the label " + format_number(label),
-                     spec.count);
+    if (rows < static_cast<std::size_t>(spec.count))
+      return too_few(rows, counted(rows, "row has", "rows have") + " the label " + label_in_words(column, label), spec.count);
   }
   return deal(table.labels, spec);
 }

@@ -62,6 +62,11 @@ Result<void> check_range(const XgboostObjective& objective, int classes, const L
 
 }  // namespace
 
+std::string label_in_words(const LabelColumn& column, float label) {
+  const bool text = column.positive.empty() && label >= 0 && label < static_cast<float>(column.classes.size());
+  return text ? "`" + valid_utf8(column.classes[static_cast<std::size_t>(label)]) + "`" : format_number(label);
+}
+
 LabelFacts label_facts(const Table& table) {
   const auto [min, max] = std::minmax_element(table.labels.begin(), table.labels.end());
   LabelFacts facts;

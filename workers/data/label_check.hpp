@@ -25,6 +25,9 @@ struct DataLabels {
   std::optional<LabelFacts> test;  // nothing: the job has none
 };
 
+// Of a label its text in the file, like `once`, else its number.
+std::string label_in_words(const LabelColumn& column, float label);
+
 // Of a table with at least one row.
 LabelFacts label_facts(const Table& table);
 DataLabels data_labels(const LoadedTables& tables);
