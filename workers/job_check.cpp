@@ -29,13 +29,6 @@ void add_fault(const std::string& path, const std::optional<PathFault>& fault, D
   if (fault) diagnostics.error(path, fault->message, fault->hint);
 }
 
-std::string objective_metric_of(const Json& job) {
-  const auto objective = job.find("objective");
-  if (objective == job.end() || !objective->is_object()) return "";
-  const auto metric = objective->find("metric");
-  return metric != objective->end() && metric->is_string() ? metric->get<std::string>() : "";
-}
-
 // What a trial of the job would be started with; nothing: it was said what is wrong, or it differs from trial to trial.
 std::optional<CheckedCommand> find_command(const CommandSpec& spec, Diagnostics& diagnostics) {
   if (!spec.working_dir.empty()) {

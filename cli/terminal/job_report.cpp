@@ -96,7 +96,7 @@ void print_not_finite(Console& console, const SummaryInfo& summary, const JobInf
       all ? Style::bad : Style::warning);
   const bool auc = job.metric.find("auc") != std::string::npos;
   print_sentences(console,
-                  {all && auc ? "An auc is NaN when the validation data has one class only."
+                  {all && auc ? "An auc is NaN when the validation data lacks one of the classes."
                    : all      ? "Look for NaN or infinity in the data or the labels, and for a metric that is not "
                                 "defined for them (a logarithm of 0)."
                               : "A learning rate that is too large often is behind it: lower its upper bound.",

@@ -224,7 +224,7 @@ TEST_F(Commands, DescribeCountsValuesThatAreNotFiniteAndAdvises) {
       describe_with("nan", R"({"trials_measured": 12, "trials_not_finite": 12, "first_not_finite": 3})", false);
   EXPECT_NE(all.find("best\tnothing: no value is a finite number\n"
                      "not finite\tvalidation-auc is NaN or infinite in every trial that has a value: 12\n"
-                     "\tAn auc is NaN when the validation data has one class only.\n"
+                     "\tAn auc is NaN when the validation data lacks one of the classes.\n"
                      "\t`tuneband logs nan 3` shows how such a trial went.\n"),
             std::string::npos)
       << all;

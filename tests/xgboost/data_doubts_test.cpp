@@ -9,13 +9,14 @@
 namespace tuneband::workers {
 namespace {
 
-using tuneband::test::described;
 using testing::Contains;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
+using tuneband::test::described;
 
 // What the check says of a job whose data this is: errors, then warnings.
 std::vector<std::string> found_in(const DataSpec& data, const Json& job) {
@@ -42,6 +43,19 @@ class DataDoubts : public testing::Test {
   }
 
   test::TemporaryDir dir_;
+  // Of `classes` classes.
+  static Json multiclass(int classes, const std::string& metric) {
+    Json of_classes = job("multi:softprob", metric);
+    of_classes["search_space"]["num_class"] = classes;
+    return of_classes;
+  }
+  // A row for each of the labels.
+  static std::string rows_of(const std::vector<std::string>& labels) {
+    std::string text = "a,y\n";
+    for (std::size_t i = 0; i < labels.size(); ++i) text += std::to_string(i) + "," + labels[i] + "\n";
+    return text;
+  }
+
   const Json binary_ = job("binary:logistic");
 };
 
@@ -61,7 +75,8 @@ TEST_F(DataDoubts, AColumnWhoseTextsAreOthersInTheValidationFileIsNamed) {
 
 TEST_F(DataDoubts, AColumnThatHeldOutGroupsHaveOtherTextsInIsNamed) {
   std::string text = "patient,a,y\n";
-  for (int i = 0; i < 300; ++i) text += "p" + std::to_string(i % 100) + "," + std::to_string(i) + "," + std::to_string(i % 2) + "\n";
+  for (int i = 0; i < 300; ++i)
+    text += "p" + std::to_string(i % 100) + "," + std::to_string(i) + "," + std::to_string(i % 2) + "\n";
   DataSpec spec = csv(text);
   spec.validation = SplitSpec{};
   EXPECT_THAT(found_in(spec, binary_), Not(Contains(HasSubstr("texts that the training data lacks"))));
@@ -73,9 +88,10 @@ TEST_F(DataDoubts, AColumnThatHeldOutGroupsHaveOtherTextsInIsNamed) {
   spec = csv(twice);
   spec.validation = SplitSpec{};
   spec.group = "patient";
-  EXPECT_THAT(found_in(spec, binary_),
-              ElementsAre(StartsWith("warning trainer.data.validation: column `name`: 100 % of the rows have texts that the training "
-                                     "data lacks: nothing is learnt of them")));
+  EXPECT_THAT(
+      found_in(spec, binary_),
+      ElementsAre(StartsWith("warning trainer.data.validation: column `name`: 100 % of the rows have texts that the training "
+                             "data lacks: nothing is learnt of them")));
 }
 
 TEST_F(DataDoubts, NumbersThatBecomeEqualAs32BitFloatsAreToldByColumn) {
@@ -93,7 +109,8 @@ TEST_F(DataDoubts, NumbersThatBecomeEqualAs32BitFloatsAreToldByColumn) {
   EXPECT_THAT(numbers(counted_from(0, 1), counted_from(-100'000'000, 1)),
               ElementsAre(StartsWith("warning trainer.data.label: column `y`: 87")));
   EXPECT_THAT(numbers(counted_from(1'700'000'000'000'000'000, 1'000'000'000), counted_from(0, 1)),
-              ElementsAre(HasSubstr("column `id`: 99"))) << "nanoseconds, a second apart";
+              ElementsAre(HasSubstr("column `id`: 99")))
+      << "nanoseconds, a second apart";
   const auto told_of = [&](const std::function<std::string(int)>& feature) { return numbers(feature, counted_from(0, 1)); };
   EXPECT_THAT(told_of(counted_from(16'000'000, 1)), IsEmpty());
   EXPECT_THAT(told_of(counted_from(20'000'001, 100)), IsEmpty()) << "each is rounded, and none is another's";
@@ -101,6 +118,50 @@ TEST_F(DataDoubts, NumbersThatBecomeEqualAs32BitFloatsAreToldByColumn) {
   EXPECT_THAT(told_of([](int i) { return i < 9 ? std::to_string(100'000'000 + i) : std::to_string(i); }), IsEmpty())
       << "less than one in a hundred";
   EXPECT_THAT(told_of([](int i) { return "0.12345678" + std::to_string(i); }), IsEmpty());
+}
+
+TEST_F(DataDoubts, AnAucIsToldToBeNanWhereItIsMeasuredAndAClassIsMissing) {
+  DataSpec spec = csv(rows_of({"0", "1", "1"}));
+  spec.validation = dir_.write("valid.csv", rows_of({"1", "1"}));
+  const auto found = [&](const Json& document) { return found_in(spec, document); };
+  EXPECT_THAT(
+      found(job("binary:logistic", "validation-auc")),
+      ElementsAre(StartsWith("warning trainer.data.validation: every row of the validation data has the label 1: auc will be "
+                             "NaN (hold out rows of each class")));
+  EXPECT_THAT(found(job("binary:logistic", "validation-aucpr")), ElementsAre(HasSubstr("aucpr will be NaN")));
+  EXPECT_THAT(found(job("binary:logistic", "validation-logloss")), IsEmpty());
+  spec = csv(rows_of({"no", "yes", "once", "no"}));
+  spec.validation = dir_.write("valid.csv", rows_of({"no", "yes", "yes"}));
+  EXPECT_THAT(found(multiclass(3, "validation-mlogloss")), IsEmpty());
+  EXPECT_THAT(
+      found(multiclass(3, "validation-auc")),
+      ElementsAre(StartsWith("warning trainer.data.validation: the validation data has no row of the class `once`: auc will be "
+                             "NaN")));
+  spec.test = *spec.validation_file();
+  spec.validation = spec.train.front();
+  EXPECT_THAT(found(multiclass(3, "validation-auc")),
+              ElementsAre(StartsWith("warning trainer.data.test: the test data has no row of the class `once`")));
+}
+
+TEST_F(DataDoubts, AnAucIsToldToBeNanWhereAFoldLacksAClass) {
+  DataSpec spec = csv("a,who,y\n1,u,0\n2,u,1\n3,v,1\n4,v,1\n");
+  spec.validation = FoldsSpec{2, 0, 0};
+  spec.group = "who";
+  EXPECT_THAT(
+      found_in(spec, job("binary:logistic", "validation-auc")),
+      ElementsAre(ContainsRegex("^warning trainer.data.folds: every row of fold [12] of 2 has the label 1: auc will be NaN")));
+  EXPECT_THAT(found_in(spec, binary_), IsEmpty());
+}
+
+TEST_F(DataDoubts, ClassesThatNoRowHasAreTold) {
+  const DataSpec spec = csv(rows_of({"0", "1", "2"}));
+  const auto with = [&](const DataSpec& data, int classes) { return found_in(data, multiclass(classes, "validation-mlogloss")); };
+  EXPECT_THAT(with(spec, 3), IsEmpty());
+  EXPECT_THAT(with(spec, 5),
+              ElementsAre("warning search_space.num_class: is 5, and the training data has no row of the classes 3, "
+                          "4 (set it to 3)"));
+  EXPECT_THAT(with(spec, 100), ElementsAre(HasSubstr("no row of the classes 3, 4, 5, 6, 7, 8, 9, 10, ... (set it to 3)")));
+  EXPECT_THAT(with(csv(rows_of({"0", "2"})), 3), ElementsAre(testing::EndsWith("the training data has no row of the class 1")));
 }
 
 }  // namespace

@@ -188,7 +188,8 @@ TEST_F(TestRows, GiveAGroupTheValueOfItsModel) {
 class TestRowsCheck : public TestRows {
  protected:
   std::string faults(const Json& data) const {
-    Json job{{"trainer", {{"type", "xgboost"}, {"data", data}, {"parameters", {{"objective", "binary:logistic"}}}}}};
+    Json job{{"trainer", {{"type", "xgboost"}, {"data", data}, {"parameters", {{"objective", "binary:logistic"}}}}},
+             {"objective", {{"metric", "validation-auc"}}}};
     Diagnostics diagnostics;
     const auto spec = std::get<XgboostSpec>(parse_trainer(job["trainer"], "trainer", "/", diagnostics));
     if (diagnostics.ok()) check_data(spec, job, {4, 1e12, 1}, diagnostics);

@@ -60,11 +60,87 @@ bool may_be(XgboostTask task, const XgboostSpec& spec, const Json& job) {
   });
 }
 
+// Of the metrics the first that is NaN where a class is missing; "": none is.
+std::string auc_among(const std::vector<std::string>& metrics) {
+  const auto found = std::find_if(metrics.begin(), metrics.end(),
+                                  [](const std::string& metric) { return metric == "auc" || metric == "aucpr"; });
+  return found == metrics.end() ? "" : *found;
+}
+
+// Of the numbers below `classes` those that are no labels; "": all are.
+std::string missing_classes(const std::set<float>& labels, int classes, const LabelColumn& column) {
+  std::string list;
+  std::size_t missing = 0;
+  for (int label = 0; label < classes && missing <= kColumnsShownMax; ++label) {
+    if (labels.contains(static_cast<float>(label))) continue;
+    const std::string name = ++missing > kColumnsShownMax ? "..." : label_in_words(column, static_cast<float>(label));
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  return (missing > 1 ? "the classes " : missing == 1 ? "the class " : "") + list;
+}
+
+// A model has trees for each class, in vain for those that no row has.
+void check_class_count(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+  const std::set<float> labels(tables.train.labels.begin(), tables.train.labels.end());
+  const int classes = class_count(spec, job);
+  const std::string missing = missing_classes(labels, classes, tables.encoding.label);
+  if (missing.empty()) return;
+  const bool fixed = std::any_of(spec.parameters.begin(), spec.parameters.end(),
+                                 [](const auto& parameter) { return parameter.first == "num_class"; });
+  const bool last = static_cast<float>(labels.size()) == *labels.rbegin() + 1;
+  diagnostics.warning(fixed ? "trainer.parameters.num_class" : "search_space.num_class",
+                      "is " + std::to_string(classes) + ", and the training data has no row of " + missing,
+                      last ? "set it to " + std::to_string(labels.size()) : "");
+}
+
+// Where rows that a model is judged by lack a class. `folds`: of each row of the training data its fold; empty: there are none.
+void check_aucs(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, XgboostTask task,
+                const std::vector<int>& folds, Diagnostics& diagnostics) {
+  const std::string objective = objective_metric_of(job);
+  const auto warn = [&](const std::set<float>& labels, const std::string& field, const std::string& part,
+                        const std::string& auc) {
+    std::string fault;
+    if (task == XgboostTask::multiclass) {
+      const std::string missing = missing_classes(labels, class_count(spec, job), tables.encoding.label);
+      if (!missing.empty()) fault = part + " has no row of " + missing;
+    } else if (labels.size() == 1) {
+      fault = "every row of " + part + " has the label " + label_in_words(tables.encoding.label, *labels.begin());
+    }
+    if (fault.empty() || auc.empty()) return false;
+    diagnostics.warning(field, fault + ": " + auc + " will be NaN", "hold out rows of each class, or measure something else");
+    return true;
+  };
+  const auto labels_of = [](const Table& table) { return std::set<float>(table.labels.begin(), table.labels.end()); };
+  const std::string measured = auc_among(eval_metrics_for(spec, objective));
+  if (folds.empty()) warn(labels_of(tables.validation), "trainer.data.validation", "the validation data", measured);
+  for (int fold = 0; fold < tables.folds && !folds.empty(); ++fold) {
+    std::set<float> labels;
+    for (std::size_t row = 0; row < folds.size(); ++row) {
+      if (folds[row] == fold) labels.insert(tables.train.labels[row]);
+    }
+    const std::string part = "fold " + std::to_string(fold + 1) + " of " + std::to_string(tables.folds);
+    if (warn(labels, "trainer.data.folds", part, measured)) break;
+  }
+  const std::string of_test = auc_among(eval_metrics_for({}, objective));
+  if (tables.test.rows() > 0) warn(labels_of(tables.test), "trainer.data.test", "the test data", of_test);
+}
+
+// Of the fold of each row of the training data; nothing: it was said what is wrong.
+std::optional<std::vector<int>> check_folds(const XgboostSpec& spec, const LoadedTables& tables, XgboostTask task,
+                                            const DataLabels& labels, Diagnostics& diagnostics) {
+  if (tables.folds == 0) return std::vector<int>();
+  const auto folds =
+      folds_of_rows(tables.train, std::get<FoldsSpec>(spec.data.validation), are_stratified(task, labels), tables.encoding.label);
+  if (folds) return *folds;
+  diagnostics.error(folds.error().path, folds.error().message, folds.error().hint);
+  return std::nullopt;
+}
+
 void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
-  const std::vector<std::string> names = objectives_of(spec, job);
   const DataLabels found = data_labels(tables);
   bool signs_told = false;
-  for (const std::string& name : names) {
+  std::set<XgboostTask> tasks;  // whose classes were looked at
+  for (const std::string& name : objectives_of(spec, job)) {
     const auto* objective = find_xgboost_objective(name);
     if (objective == nullptr) continue;  // said by check_trainer()
     const bool signs = objective->task == XgboostTask::binary && are_signs(found);
@@ -76,20 +152,12 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
     const auto checked =
         check_labels(*objective, class_count(spec, job), tables.encoding.label, labels, tables.rows_of_all.has_value());
     if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
-    if (checked && tables.folds > 0 && !tables.rows_of_all) {
-      const bool stratified = are_stratified(objective->task, labels);
-      const auto folds =
-          folds_of_rows(tables.train, std::get<FoldsSpec>(spec.data.validation), stratified, tables.encoding.label);
-      if (!folds) diagnostics.error(folds.error().path, folds.error().message, folds.error().hint);
-    }
-    if (!checked || tables.rows_of_all || objective->task != XgboostTask::binary) continue;
-    const auto warn_of_one_class = [&](const LabelFacts& facts, const std::string& part) {
-      if (facts.min != facts.max) return;
-      diagnostics.warning("trainer.data." + part,
-                          "every row of the " + part + " data has the label " + format_number(facts.min) + ": auc will be NaN");
-    };
-    if (tables.folds == 0) warn_of_one_class(labels.validation, "validation");
-    if (labels.test) warn_of_one_class(*labels.test, "test");
+    if (!checked || tables.rows_of_all) continue;
+    const auto folds = check_folds(spec, tables, objective->task, labels, diagnostics);
+    const bool classified = objective->task == XgboostTask::binary || objective->task == XgboostTask::multiclass;
+    if (!folds || !classified || !tasks.insert(objective->task).second) continue;
+    if (objective->task == XgboostTask::multiclass) check_class_count(spec, job, tables, diagnostics);
+    check_aucs(spec, job, tables, objective->task, *folds, diagnostics);
   }
 }
 
@@ -196,6 +264,13 @@ int replicas_max_of(const Json& job) {
     if (count.is_number_integer() && count > 1 && count <= protocol::kWorldSizeMax) most = std::max(most, count.get<int>());
   }
   return most;
+}
+
+std::string objective_metric_of(const Json& job) {
+  const Json several = job.value("objectives", Json());
+  const Json objective = several.is_array() && !several.empty() ? several.front() : job.value("objective", Json());
+  const Json metric = objective.is_object() ? objective.value("metric", Json()) : Json();
+  return metric.is_string() ? metric.get<std::string>() : "";
 }
 
 void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& machine, Diagnostics& diagnostics) {

@@ -296,7 +296,7 @@ class XgboostTraining::Segment {
     if (nan_rounds_ < kNanRoundsMax) return std::nullopt;
     return SegmentResult{kExitNanMetric,
                          "`" + order_.objective_metric + "` was NaN for " + std::to_string(kNanRoundsMax) +
-                             " rounds in a row; a smaller eta may help, or the validation data has one class only"};
+                             " rounds in a row; a smaller eta may help, or the validation data lacks one of the classes"};
   }
 
   // Of a round that was not saved before this segment.
