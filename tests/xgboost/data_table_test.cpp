@@ -105,6 +105,23 @@ TEST_F(DataTable, ThePositiveTextIsOneAndAllOthersZero) {
   EXPECT_THAT(load_tables(numbers)->train.labels, ElementsAre(0, 1, 1));
 }
 
+TEST_F(DataTable, ALabelThatOnlyTheOtherFilesHaveIsZeroWhereThePositiveOneIsNamed) {
+  DataSpec spec = csv("a,y\n1,no\n2,yes\n");
+  spec.validation = dir_.write("valid.csv", "a,y\n1,maybe\n2,yes\n");
+  spec.test = dir_.write("test.csv", "a,y\n1,yes\n2,7\n");
+  EXPECT_THAT(fault(spec), AllOf(HasSubstr("trainer.data.validation: line 2, column `y`: expected one of the 2 labels"),
+                                 HasSubstr("name the one that counts as 1 in trainer.data.positive")));
+  spec.positive = "yes";
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->validation.labels, ElementsAre(0, 1));
+  EXPECT_THAT(tables->test.labels, ElementsAre(1, 0));
+  DataSpec numbers = csv("a,y\n1,1\n2,2\n");
+  numbers.validation = dir_.write("valid.csv", "a,y\n1,other\n2,2.0\n");
+  numbers.positive = "2";
+  EXPECT_THAT(load_tables(numbers)->validation.labels, ElementsAre(0, 1));
+}
+
 TEST_F(DataTable, ColumnsGoByNumberWhereThereIsNoHeader) {
   DataSpec spec = csv("1;5;0\n0;6;9\n");
   spec.header = false;

@@ -519,7 +519,7 @@ class RowEncoder {
   bool has_unknown_class(const CsvRow& row) const {
     const LabelColumn& label = encoding_.label;
     const std::string_view cell = trim(row.cells[label.source]);
-    return !label.classes.empty() && !encoding_.missing.has(cell) && !place_of(label.classes, cell);
+    return label.positive.empty() && !label.classes.empty() && !encoding_.missing.has(cell) && !place_of(label.classes, cell);
   }
 
   Error cell_fault(const CsvRow& row, const std::string& column, const std::string& expected, std::string_view cell,
@@ -542,17 +542,18 @@ class RowEncoder {
     const LabelColumn& label = encoding_.label;
     const std::string_view cell = trim(row.cells[label.source]);
     if (encoding_.missing.has(cell)) return cell_fault(row, label.name, "a label", cell, "remove the row");
-    if (!label.classes.empty()) {
-      const auto place = place_of(label.classes, cell);
-      if (!place)
-        return cell_fault(row, label.name, "one of the " + std::to_string(label.classes.size()) + " labels of the training file",
-                          cell);
-      if (!label.positive.empty()) return cell == label.positive ? 1.0F : 0.0F;
-      return static_cast<float>(*place);
-    }
-    auto number = number_of(cell, row, label.name);
-    if (!number || label.positive.empty()) return number;
-    return cell == label.positive || parse_number(cell) == positive_number_ ? 1.0F : 0.0F;
+    if (!label.positive.empty()) return is_positive(cell) ? 1.0F : 0.0F;
+    if (label.classes.empty()) return number_of(cell, row, label.name);
+    const auto place = place_of(label.classes, cell);
+    if (place) return static_cast<float>(*place);
+    return cell_fault(row, label.name, "one of the " + std::to_string(label.classes.size()) + " labels of the training file",
+                      cell, "name the one that counts as 1 in trainer.data.positive, and all others are 0");
+  }
+
+  // Numbers are compared as such: 2.0 is 2.
+  bool is_positive(std::string_view cell) const {
+    if (cell == encoding_.label.positive) return true;
+    return encoding_.label.classes.empty() && positive_number_ && parse_number(cell) == positive_number_;
   }
 
   const CsvEncoding& encoding_;
