@@ -122,6 +122,20 @@ TEST_F(DataTable, ALabelThatOnlyTheOtherFilesHaveIsZeroWhereThePositiveOneIsName
   EXPECT_THAT(load_tables(numbers)->validation.labels, ElementsAre(0, 1));
 }
 
+TEST_F(DataTable, AClassThatIsAWordForNothingIsAFaultThatSaysSo) {
+  DataSpec spec = csv("a,y\n1,some\n2,none\n3,all\n");
+  EXPECT_THAT(fault(spec),
+              HasSubstr("line 3, column `y`: expected a label, got a text of length 4 (the text counts as missing: remove "
+                        "the row, or where it is a class set trainer.data.missing to [])"));
+  spec.missing = {"all"};
+  EXPECT_THAT(fault(spec),
+              HasSubstr("line 4, column `y`: expected a label, got a text of length 3 (the text counts as missing: remove "
+                        "the row, or where it is a class take it out of trainer.data.missing)"));
+  spec.missing = std::vector<std::string>();
+  EXPECT_EQ(fault(spec), "");
+  EXPECT_THAT(fault(csv("a,y\n1,some\n2,\n")), HasSubstr("(remove the row)"));
+}
+
 TEST_F(DataTable, ColumnsGoByNumberWhereThereIsNoHeader) {
   DataSpec spec = csv("1;5;0\n0;6;9\n");
   spec.header = false;

@@ -541,13 +541,19 @@ class RowEncoder {
   Result<float> label_of(const CsvRow& row) const {
     const LabelColumn& label = encoding_.label;
     const std::string_view cell = trim(row.cells[label.source]);
-    if (encoding_.missing.has(cell)) return cell_fault(row, label.name, "a label", cell, "remove the row");
+    if (encoding_.missing.has(cell)) return cell_fault(row, label.name, "a label", cell, hint_of_missing_label(cell));
     if (!label.positive.empty()) return is_positive(cell) ? 1.0F : 0.0F;
     if (label.classes.empty()) return number_of(cell, row, label.name);
     const auto place = place_of(label.classes, cell);
     if (place) return static_cast<float>(*place);
     return cell_fault(row, label.name, "one of the " + std::to_string(label.classes.size()) + " labels of the training file",
                       cell, "name the one that counts as 1 in trainer.data.positive, and all others are 0");
+  }
+
+  std::string hint_of_missing_label(std::string_view cell) const {
+    if (cell.empty()) return "remove the row";
+    return "the text counts as missing: remove the row, or where it is a class " +
+           std::string(encoding_.missing.any_case ? "set trainer.data.missing to []" : "take it out of trainer.data.missing");
   }
 
   // Numbers are compared as such: 2.0 is 2.
