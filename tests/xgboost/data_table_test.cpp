@@ -178,6 +178,15 @@ TEST_F(DataTable, CategoriesOfTheValidationFileThatTrainingLacksAreMissing) {
   for (const float value : tables->validation.values) EXPECT_TRUE(std::isnan(value));
 }
 
+TEST_F(DataTable, ATextInAColumnOfNumbersHasTheSameHintInEveryFile) {
+  DataSpec spec = csv("zip,y\n123,0\n456,1\n");
+  spec.validation = dir_.write("valid.csv", "zip,y\n12A,0\n");
+  EXPECT_THAT(fault(spec),
+              HasSubstr("trainer.data.validation: line 2, column `zip`: expected a number, got a text of length 3 (correct "
+                        "the cell, leave it empty if the value is missing, or name the column in "
+                        "trainer.data.categorical)"));
+}
+
 TEST_F(DataTable, AnOpenQuoteIsFoundWhereItBegins) {
   EXPECT_THAT(fault(csv("\"a,y\n1,0\n")), HasSubstr("the quote that line 1 opens"));
   EXPECT_THAT(fault(csv("a,y\n1,0\n\n\"2\n3\",\"1\n4,0\n")), HasSubstr("the quote that line 5 opens"));

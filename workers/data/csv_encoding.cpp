@@ -20,6 +20,8 @@ namespace {
 
 constexpr const char* kTrainField = "trainer.data.train";
 constexpr const char* kLabelField = "trainer.data.label";
+constexpr const char* kNoNumberHint =
+    "correct the cell, leave it empty if the value is missing, or name the column in trainer.data.categorical";
 constexpr std::int64_t kOddShareOf = 100;  // fewer odd cells than one in so many are dirt, not categories
 constexpr std::size_t kNameShownMax = 60;  // bytes
 constexpr std::size_t kDoubtsMax = 8;      // more than anyone reads
@@ -340,14 +342,13 @@ class EncodingLearner {
           profile.numbers > profile.odd && profile.numbers > static_cast<std::int64_t>(kOneHotCategoriesMax);
       if (!few && !mostly_numbers) continue;
       const bool first_line = profile.first_odd_line == 1 && profile.odd == 1;
-      return fault(
-          kTrainField,
-          "line " + std::to_string(profile.first_odd_line) + ", column " + shown(names_[i]) + ": expected a number, got " +
-              size_of_text(profile.first_odd) + "; " + std::to_string(profile.numbers) + " other cells of the column are numbers",
-          first_line ? "is line 1 a header? then set trainer.data.header to true"
-          : i == label_
-              ? "correct the label, or remove the row"
-              : "correct the cell, leave it empty if the value is missing, or name the column in trainer.data.categorical");
+      return fault(kTrainField,
+                   "line " + std::to_string(profile.first_odd_line) + ", column " + shown(names_[i]) +
+                       ": expected a number, got " + size_of_text(profile.first_odd) + "; " + std::to_string(profile.numbers) +
+                       " other cells of the column are numbers",
+                   first_line    ? "is line 1 a header? then set trainer.data.header to true"
+                   : i == label_ ? "correct the label, or remove the row"
+                                 : kNoNumberHint);
     }
     return {};
   }
@@ -475,7 +476,8 @@ class RowEncoder {
       const FeatureColumn& feature = encoding_.features[i];
       const std::string_view cell = trim(row.cells[feature.source]);
       if (feature.kind == ColumnKind::numeric) {
-        auto value = encoding_.missing.has(cell) ? Result<float>(kMissingValue) : number_of(cell, row, feature.name);
+        auto value =
+            encoding_.missing.has(cell) ? Result<float>(kMissingValue) : number_of(cell, row, feature.name, kNoNumberHint);
         if (!value) return value.error();
         table.values.push_back(*value);
       } else {
@@ -530,9 +532,9 @@ class RowEncoder {
                  std::move(hint));
   }
 
-  Result<float> number_of(std::string_view cell, const CsvRow& row, const std::string& column) const {
+  Result<float> number_of(std::string_view cell, const CsvRow& row, const std::string& column, const char* hint = "") const {
     const auto value = parse_number(cell);
-    if (!value) return cell_fault(row, column, "a number", cell);
+    if (!value) return cell_fault(row, column, "a number", cell, hint);
     if (!(std::abs(*value) <= std::numeric_limits<float>::max()))
       return cell_fault(row, column, "a number that fits 32-bit floats", cell);
     return static_cast<float>(*value);
