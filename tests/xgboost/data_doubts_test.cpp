@@ -9,6 +9,7 @@
 namespace tuneband::workers {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ContainsRegex;
 using testing::ElementsAre;
@@ -162,6 +163,19 @@ TEST_F(DataDoubts, ClassesThatNoRowHasAreTold) {
                           "4 (set it to 3)"));
   EXPECT_THAT(with(spec, 100), ElementsAre(HasSubstr("no row of the classes 3, 4, 5, 6, 7, 8, 9, 10, ... (set it to 3)")));
   EXPECT_THAT(with(csv(rows_of({"0", "2"})), 3), ElementsAre(testing::EndsWith("the training data has no row of the class 1")));
+}
+
+TEST_F(DataDoubts, ManyTextsMayBeKeptAsCategoriesWhereTheTreesCan) {
+  std::string text = "city,y\n";
+  for (int i = 0; i < 50; ++i) text += "c" + std::to_string(i) + "," + std::to_string(i % 2) + "\n";
+  const DataSpec spec = csv(text);
+  Json document = binary_;
+  const std::string native = "(set trainer.data.categorical_encoding to native to keep them as categories; drop those";
+  EXPECT_THAT(found_in(spec, document), ElementsAre(HasSubstr(native)));
+  document["search_space"]["tree_method"] = {{"type", "categorical"}, {"values", {"hist", "exact"}}};
+  EXPECT_THAT(found_in(spec, document), ElementsAre(AllOf(HasSubstr("(drop those"), Not(HasSubstr("native")))));
+  document["search_space"]["tree_method"] = "hist";
+  EXPECT_THAT(found_in(spec, document), ElementsAre(HasSubstr(native)));
 }
 
 }  // namespace

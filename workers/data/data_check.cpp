@@ -184,7 +184,18 @@ void check_shards(const XgboostSpec& spec, const Json& job, int replicas, const 
   }
 }
 
-void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
+// Whether categories may be native: check_trainer() refuses the rest.
+bool splits_by_categories(const XgboostSpec& spec, const Json& job) {
+  const auto takes = [&](const char* name, std::initializer_list<const char*> refused) {
+    const std::vector<std::string> values = values_of(spec, job, name);
+    return std::none_of(values.begin(), values.end(), [&](const std::string& value) {
+      return std::find(refused.begin(), refused.end(), value) != refused.end();
+    });
+  };
+  return takes("tree_method", {"exact", "auto"}) && takes("booster", {"gblinear"});
+}
+
+void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   for (const Error& doubt : tables.encoding.doubts) diagnostics.warning(doubt.path, doubt.message, doubt.hint);
   std::vector<std::string> ordinal;
   for (const FeatureColumn& feature : tables.encoding.features) {
@@ -195,10 +206,13 @@ void check_columns(const LoadedTables& tables, Diagnostics& diagnostics) {
   if (ordinal.size() > kColumnsShownMax) ordinal.resize(kColumnsShownMax);
   std::string list;
   for (const std::string& column : ordinal) list += (list.empty() ? "" : ", ") + column;
-  diagnostics.warning("trainer.data.train",
-                      "columns with more than " + std::to_string(kOneHotCategoriesMax) +
-                          " different texts become one number each, the text's place in sorted order: " + list,
-                      "drop those that are free text or ids, or numbers written with a decimal comma");
+  diagnostics.warning(
+      "trainer.data.train",
+      "columns with more than " + std::to_string(kOneHotCategoriesMax) +
+          " different texts become one number each, the text's place in sorted order: " + list,
+      std::string(splits_by_categories(spec, job) ? "set trainer.data.categorical_encoding to native to keep them as categories; "
+                                                  : "") +
+          "drop those that are free text or ids, and correct numbers written with a decimal comma");
 }
 
 // Which of a categorical column's texts the rows have, by its features in the table, the first of which is `first`.
@@ -295,7 +309,7 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
     const int replicas = replicas_max_of(job);
     check_training_memory(spec, job, *tables, machine, training_at_once(job, replicas, machine.workers), diagnostics);
     if (replicas > 1 && !tables->rows_of_all) check_shards(spec, job, replicas, *tables, diagnostics);
-    check_columns(*tables, diagnostics);
+    check_columns(spec, job, *tables, diagnostics);
   } catch (const std::bad_alloc&) {
     diagnostics.warning("trainer.data.train", "the data is too large to be checked beforehand");
   }
