@@ -361,7 +361,11 @@ TEST_F(DataTable, WhatIsInAFileIsNotRepeated) {
   EXPECT_THAT(fault(spec), AllOf(HasSubstr("the label's column has no `yes`"), Not(HasSubstr("secret"))));
   spec = csv("a,y\n1,0\n2,1\n");
   spec.validation = dir_.write("other.csv", hash + ",y\n1,0\n");
-  EXPECT_THAT(fault(spec), AllOf(HasSubstr("column 0 is"), Not(HasSubstr("$6"))));
+  EXPECT_THAT(fault(spec), AllOf(HasSubstr("the file has no column `a`"), Not(HasSubstr("$6"))));
+  spec.validation = dir_.write("other.csv", hash + ",a,y\n7,1,0\n");
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->encoding.doubts.at(0).message, Not(HasSubstr("$6")));
 }
 
 TEST_F(DataTable, AHeaderTakenForARowIsRecognised) {
@@ -380,8 +384,6 @@ TEST_F(DataTable, FilesAndColumnsThatDoNotFitAreNamed) {
   spec.drop = {"7"};
   EXPECT_THAT(fault(spec), HasSubstr("no column 7"));
   spec.drop = {};
-  spec.validation = dir_.write("valid.csv", "b,a,y\n1,2,0\n");
-  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.validation: column 0 is `b`, and in the training file it is `a`"));
   spec.validation = dir_.path("absent.csv");
   EXPECT_THAT(fault(spec), HasSubstr("trainer.data.validation: cannot open"));
   spec.validation = SplitSpec{0.000001, 0};
@@ -391,6 +393,66 @@ TEST_F(DataTable, FilesAndColumnsThatDoNotFitAreNamed) {
   spec.train = {dir_.path("pipe.csv")};
   ASSERT_EQ(::mkfifo(spec.train.front().c_str(), 0600), 0);
   EXPECT_THAT(fault(spec), HasSubstr("is no regular file")) << "nobody waits for its other end";
+}
+
+TEST_F(DataTable, ColumnsOfTheOtherFilesAreFoundByName) {
+  DataSpec spec = csv("a,city,w,skipped,y\n1,Oslo,1,0,0\n2,Lima,2,0,1\n");
+  spec.train.push_back(dir_.write("more.csv", "y,w,city,a,extra\n1,3,Lima,3,9\n"));
+  spec.validation = dir_.write("valid.csv", "y,new,a,w,city\n0,7,4,4,Oslo\n1,7,,5,Lima\n");
+  spec.test = dir_.write("test.csv", "a,city,w,skipped,y\n6,Oslo,6,0,1\n");
+  spec.drop = {"skipped"};
+  spec.weight = "w";
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->train.values, ElementsAre(1, 0, 1, 2, 1, 0, 3, 1, 0));
+  EXPECT_THAT(tables->train.labels, ElementsAre(0, 1, 1));
+  EXPECT_THAT(tables->train.weights, ElementsAre(1, 2, 3));
+  EXPECT_THAT(row(tables->validation, 0), ElementsAre(4, 0, 1));
+  EXPECT_TRUE(std::isnan(row(tables->validation, 1)[0]));
+  EXPECT_THAT(tables->validation.weights, ElementsAre(4, 5));
+  EXPECT_THAT(row(tables->test, 0), ElementsAre(6, 0, 1));
+  std::vector<std::string> doubts;
+  for (const Error& doubt : tables->encoding.doubts) doubts.push_back(describe(doubt));
+  EXPECT_THAT(doubts, ElementsAre("trainer.data.train[1]: columns that the training file lacks are left out: `extra`",
+                                  "trainer.data.validation: columns that the training file lacks are left out: `new`"));
+}
+
+TEST_F(DataTable, AColumnThatAnotherFileLacksIsNamedUnlessItIsDropped) {
+  DataSpec spec = csv("a,b,w,g,y\n1,2,1,u,0\n3,4,1,v,1\n");
+  const auto with = [&](const std::string& text) {
+    spec.validation = dir_.write("valid.csv", text);
+    return fault(spec);
+  };
+  spec.weight = "w";
+  spec.group = "g";
+  EXPECT_THAT(with("a,y,w,g\n1,0,1,u\n"),
+              HasSubstr("trainer.data.validation: the file has no column `b`, which the training file has"));
+  EXPECT_THAT(with("a,b,w,g\n1,2,1,u\n"), HasSubstr("the file has no column `y`"));
+  EXPECT_THAT(with("a,b,y,g\n1,2,1,u\n"), HasSubstr("the file has no column `w`"));
+  EXPECT_EQ(with("a,b,y,w\n1,2,1,1\n"), "") << "groups are for splits, and for rankings";
+  spec.train.push_back(dir_.write("more.csv", "a,b,w,y\n1,2,1,0\n"));
+  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.train[1]: the file has no column `g`"));
+  spec.train.pop_back();
+  spec.drop = {"b"};
+  EXPECT_EQ(with("y,a,w,g\n1,0,1,u\n"), "");
+}
+
+TEST_F(DataTable, WhereColumnsShareANameTheirOrderIsTheSameInAllFiles) {
+  const auto with = [&](const std::string& text) {
+    DataSpec spec = csv("a,b,a,y\n1,2,3,0\n4,5,6,1\n");
+    spec.validation = dir_.write("valid.csv", text);
+    return fault(spec);
+  };
+  EXPECT_EQ(with("a,b,a,y\n1,2,3,0\n"), "");
+  EXPECT_THAT(with("b,a,a,y\n1,2,3,0\n"),
+              HasSubstr("trainer.data.validation: column 0 is `b`, and in the training file it is `a` (columns share a name"));
+  EXPECT_THAT(with("a,b,a,y,z\n1,2,3,0,4\n"), HasSubstr("the file has 5 columns, and the training file has 4, without `z`"));
+  EXPECT_THAT(with("a,b,a\n1,2,3\n"), HasSubstr("the file has 3 columns, and the training file has 4, with `y`"));
+  DataSpec numbered = csv("1,0\n2,1\n");
+  numbered.header = false;
+  numbered.label = "1";
+  numbered.validation = dir_.write("valid.csv", "1,0,2\n");
+  EXPECT_THAT(fault(numbered), HasSubstr("the file has 3 columns, and the training file has 2"));
 }
 
 TEST_F(DataTable, LibsvmRowsAreSparse) {

@@ -12,6 +12,7 @@
 
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "workers/data/csv_columns.hpp"
 #include "workers/data/csv_reader.hpp"
 
 namespace tuneband::workers {
@@ -23,14 +24,7 @@ constexpr const char* kLabelField = "trainer.data.label";
 constexpr const char* kNoNumberHint =
     "correct the cell, leave it empty if the value is missing, or name the column in trainer.data.categorical";
 constexpr std::int64_t kOddShareOf = 100;  // fewer odd cells than one in so many are dirt, not categories
-constexpr std::size_t kNameShownMax = 60;  // bytes
 constexpr std::size_t kDoubtsMax = 8;      // more than anyone reads
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 bool same_in_any_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -43,20 +37,6 @@ MissingCells missing_cells(const DataSpec& spec) {
   MissingCells own{{""}, false};
   own.texts.insert(own.texts.end(), spec.missing->begin(), spec.missing->end());
   return own;
-}
-
-// Of a cell only its size: a file that is no table, named by mistake or to have it read out, has other things in it.
-std::string size_of_text(std::string_view text) { return "a text of length " + std::to_string(text.size()); }
-
-// A column's name, if it is plainly one.
-std::string shown(std::string_view name) {
-  const auto plain = [](char c) {
-    const bool letter =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
-    return letter || std::string_view(" _-.,()[]<>%#&+").find(c) != std::string_view::npos;
-  };
-  if (name.size() > kNameShownMax || !std::all_of(name.begin(), name.end(), plain)) return "(" + size_of_text(name) + ")";
-  return "`" + valid_utf8(name) + "`";
 }
 
 Error fault(const std::string& field, std::string message, std::string hint = {}) {
@@ -72,30 +52,37 @@ Result<Value> at_field(Result<Value> read, const std::string& field) {
   return error;
 }
 
-// Calls `on_row(row, number)` for the rows below the header, after checking that they are as long as the first.
-Result<TextRead> read_rows(const DataSpec& spec, const std::string& path,
-                           const std::function<Result<void>(const CsvRow&)>& on_header,
+// What a file's columns are, by its first row.
+using HeaderReader = std::function<Result<ColumnMap>(const CsvRow&)>;
+
+// Calls `on_row(row, number)` for the rows below the header, with their cells in the order of the training file's columns, after
+// checking that they are as long as the first.
+Result<TextRead> read_rows(const DataSpec& spec, const std::string& path, const HeaderReader& on_header,
                            const std::function<Result<void>(const CsvRow&, std::uint64_t)>& on_row, const ReadOptions& options) {
-  std::optional<std::size_t> width;
+  std::optional<ColumnMap> columns;
+  std::size_t width = 0;
   std::uint64_t number = 0;
   const auto take_row = [&](const CsvRow& row) -> Result<void> {
-    if (!width) {
+    if (!columns) {
       width = row.cells.size();
-      if (auto taken = on_header(row); !taken || spec.header) return taken;
+      auto found = on_header(row);
+      if (!found) return found.error();
+      columns = std::move(*found);
+      if (spec.header) return {};
     }
-    if (row.cells.size() != *width) {
+    if (row.cells.size() != width) {
       return fault("",
                    "line " + std::to_string(row.line) + " has " + std::to_string(row.cells.size()) +
-                       (row.cells.size() == 1 ? " cell" : " cells") + ", the first line has " + std::to_string(*width),
+                       (row.cells.size() == 1 ? " cell" : " cells") + ", the first line has " + std::to_string(width),
                    "is the delimiter another, or a quote left open?");
     }
-    return on_row(row, number++);
+    return on_row(columns->in_order(row), number++);
   };
   return read_csv(path, spec.delimiter, take_row, options);
 }
 
 // Calls `on_header(row)` for the first row of each of the training files, and `on_row(row)` for those below.
-Result<void> read_training_rows(const DataSpec& spec, const std::function<Result<void>(const CsvRow&)>& on_header,
+Result<void> read_training_rows(const DataSpec& spec, const HeaderReader& on_header,
                                 const std::function<Result<void>(const CsvRow&)>& on_row, const ReadOptions& options) {
   for (std::size_t i = 0; i < spec.train.size(); ++i) {
     const std::string field = spec.train.size() == 1 ? kTrainField : join_path(kTrainField, i);
@@ -104,30 +91,6 @@ Result<void> read_training_rows(const DataSpec& spec, const std::function<Result
     if (auto done = at_field(std::move(read), field); !done) return done.error();
   }
   return {};
-}
-
-std::vector<std::string> column_names(const CsvRow& first, bool header) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < first.cells.size(); ++i) {
-    const std::string name = header ? valid_utf8(trim(first.cells[i])) : "";
-    names.push_back(name.empty() ? "column" + std::to_string(i) : name);
-  }
-  return names;
-}
-
-// All files need the same columns; `expected` are those of the first.
-Result<void> check_columns(const CsvRow& first, bool header, const std::vector<std::string>& expected, const std::string& field) {
-  const std::vector<std::string> names = column_names(first, header);
-  if (names.size() != expected.size()) {
-    return fault(field, "the file has " + std::to_string(names.size()) + " columns, and the training file has " +
-                            std::to_string(expected.size()));
-  }
-  const auto differ = std::mismatch(names.begin(), names.end(), expected.begin());
-  if (differ.first == names.end()) return {};
-  return fault(field,
-               "column " + std::to_string(differ.first - names.begin()) + " is " + shown(*differ.first) +
-                   ", and in the training file it is " + shown(*differ.second),
-               "both files need the same columns in the same order");
 }
 
 // By name, else by number from 0.
@@ -216,8 +179,9 @@ class EncodingLearner {
   }
 
  private:
-  Result<void> take_header(const CsvRow& row) {
-    if (!names_.empty()) return check_columns(row, spec_.header, names_, "");
+  // Of the first file, whose columns are those of all.
+  Result<ColumnMap> take_header(const CsvRow& row) {
+    if (!names_.empty()) return columns_of(row);
     names_ = column_names(row, spec_.header);
     profiles_.resize(names_.size());
     if (spec_.header) doubt_names(row);
@@ -245,7 +209,14 @@ class EncodingLearner {
         (list == &spec_.drop ? profiles_[*column].dropped : profiles_[*column].forced) = true;
       }
     }
-    return {};
+    return ColumnMap();
+  }
+
+  // Of another file, or of the first one again.
+  Result<ColumnMap> columns_of(const CsvRow& first) const {
+    std::vector<bool> needed;
+    for (std::size_t i = 0; i < profiles_.size(); ++i) needed.push_back(!profiles_[i].dropped || i == weight_ || i == group_);
+    return ColumnMap::create(first, spec_.header, names_, needed);
   }
 
   // "": a feature's, or none's.
@@ -374,7 +345,7 @@ class EncodingLearner {
     }
     if (mixed.empty()) return {};
     return read_training_rows(
-        spec_, [](const CsvRow&) { return Result<void>(); },
+        spec_, [this](const CsvRow& first) { return columns_of(first); },
         [&](const CsvRow& row) -> Result<void> {
           for (const std::size_t i : mixed) {
             const std::string_view cell = trim(row.cells[i]);
@@ -450,6 +421,9 @@ class RowEncoder {
     if (const auto number = parse_number(encoding.label.positive)) positive_number_ = *number;
   }
 
+  // Of a file that is not trained on groups are needed for rankings alone, which are checked when all is read.
+  void has_groups(bool there) { has_groups_ = there; }
+
   // Appends the row to the table that `target` names.
   Result<void> encode(const CsvRow& row, std::uint64_t number, const RowTarget& target) {
     if (sampled_ && has_unknown_class(row)) return {};
@@ -492,7 +466,7 @@ class RowEncoder {
 
   // Nothing: rows have none.
   Result<std::optional<std::uint64_t>> group_of(const CsvRow& row) const {
-    if (!encoding_.group) return std::optional<std::uint64_t>();
+    if (!encoding_.group || !has_groups_) return std::optional<std::uint64_t>();
     const std::string_view cell = trim(row.cells[*encoding_.group]);
     if (encoding_.missing.has(cell)) return cell_fault(row, encoding_.columns[*encoding_.group], "a group", cell);
     return std::optional(stable_hash(cell));
@@ -567,8 +541,26 @@ class RowEncoder {
   const CsvEncoding& encoding_;
   const std::string& field_;
   bool sampled_;
+  bool has_groups_ = true;
   std::optional<double> positive_number_;
 };
+
+// A row has nothing to say without them.
+std::vector<bool> columns_needed(const CsvEncoding& encoding) {
+  std::vector<bool> needed(encoding.columns.size());
+  for (const FeatureColumn& feature : encoding.features) needed[feature.source] = true;
+  needed[encoding.label.source] = true;
+  if (encoding.weight) needed[*encoding.weight] = true;
+  return needed;
+}
+
+void doubt_additional(const ColumnMap& columns, const std::string& field, std::vector<Error>& doubts) {
+  const std::vector<std::string>& names = columns.additional();
+  std::string list;
+  for (std::size_t i = 0; i < std::min(names.size(), kDoubtsMax); ++i) list += (i > 0 ? ", " : "") + shown(names[i]);
+  if (names.size() > kDoubtsMax) list += ", ...";
+  if (!list.empty()) doubts.push_back(fault(field, "columns that the training file lacks are left out: " + list));
+}
 
 }  // namespace
 
@@ -605,10 +597,16 @@ Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec, const ReadOptions& 
   return EncodingLearner(spec, options).learn();
 }
 
-Result<TextRead> encode_csv(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, const std::string& field,
+Result<TextRead> encode_csv(const DataSpec& spec, CsvEncoding& encoding, const std::string& path, const std::string& field,
                             const RowTarget& target, const ReadOptions& options) {
   RowEncoder encoder(encoding, field, options.bytes_max != kWholeFile);
-  const auto on_header = [&](const CsvRow& first) { return check_columns(first, spec.header, encoding.columns, field); };
+  const auto on_header = [&](const CsvRow& first) {
+    auto columns = ColumnMap::create(first, spec.header, encoding.columns, columns_needed(encoding));
+    if (!columns) return columns;
+    if (encoding.group) encoder.has_groups(columns->has(*encoding.group));
+    doubt_additional(*columns, field, encoding.doubts);
+    return columns;
+  };
   return at_field(read_rows(
                       spec, path, on_header,
                       [&](const CsvRow& row, std::uint64_t number) { return encoder.encode(row, number, target); }, options),

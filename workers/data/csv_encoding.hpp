@@ -13,8 +13,8 @@ Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec, const ReadOptions& 
 
 // Appends the rows of `path` as numbers, each to the table that `target` names for its number (from 0). `field` is the file's
 // place in the job ("trainer.data.validation"), for errors. Where `options` bound what is read, rows with a label that the
-// encoding lacks are left out.
-Result<TextRead> encode_csv(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, const std::string& field,
+// encoding lacks are left out. Columns that the encoding lacks are, too, and are told among its doubts.
+Result<TextRead> encode_csv(const DataSpec& spec, CsvEncoding& encoding, const std::string& path, const std::string& field,
                             const RowTarget& target, const ReadOptions& options);
 
 }  // namespace tuneband::workers

@@ -34,16 +34,16 @@ inline constexpr std::size_t kXgboostBytesPerValue = 16;
 
 struct Table {
   std::size_t columns = 0;
-  std::vector<float> labels;            // one a row
-  std::vector<float> weights;           // one a row; empty: all are 1
-  std::vector<std::uint64_t> groups;    // one a row, a hash of its group's name; empty: there are none
-  std::vector<float> values;            // dense: rows x columns, row after row, NaN = missing; sparse: the entries
-  bool sparse = false;                  // then also:
-  std::vector<std::size_t> row_starts;  // into values; rows + 1
-  std::vector<unsigned> entry_columns;  // of each value
+  std::vector<float> labels;               // one a row
+  std::vector<float> weights;              // one a row; empty: all are 1
+  std::vector<std::uint64_t> groups;       // one a row, a hash of its group's name; empty: there are none
+  std::vector<float> values;               // dense: rows x columns, row after row, NaN = missing; sparse: the entries
+  bool sparse = false;                     // then also:
+  std::vector<std::size_t> row_starts;     // into values; rows + 1
+  std::vector<unsigned> entry_columns;     // of each value
   std::vector<std::size_t> unknown_texts;  // for each feature column of a CSV file: rows with a text that the training files lack
-  std::vector<unsigned> query_sizes;    // rows of each query (qid), one after the other; empty: no queries
-  std::string feature_types;            // XGBoost's, one a column: 'q' for a quantity, 'c' for a category; empty: quantities
+  std::vector<unsigned> query_sizes;       // rows of each query (qid), one after the other; empty: no queries
+  std::string feature_types;               // XGBoost's, one a column: 'q' for a quantity, 'c' for a category; empty: quantities
 
   std::size_t rows() const { return labels.size(); }
 };

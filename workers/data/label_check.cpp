@@ -127,7 +127,8 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
   }
   const bool queries = train.queries && validation.queries && (!test || test->queries);
   if (objective.task == XgboostTask::ranking && !queries)
-    return label_fault(objective.name + " needs queries: in LibSVM files qid:1, of CSV files trainer.data.group");
+    return label_fault(objective.name +
+                       " needs queries: in LibSVM files qid:1, of CSV files trainer.data.group, a column of each");
   return {};
 }
 
