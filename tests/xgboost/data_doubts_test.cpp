@@ -178,5 +178,16 @@ TEST_F(DataDoubts, ManyTextsMayBeKeptAsCategoriesWhereTheTreesCan) {
   EXPECT_THAT(found_in(spec, document), ElementsAre(HasSubstr(native)));
 }
 
+TEST_F(DataDoubts, WeightsOfLibsvmRowsAreRefusedForRankings) {
+  DataSpec spec;
+  spec.format = DataFormat::libsvm;
+  spec.train = {dir_.write("train.libsvm", "1:2 qid:1 0:1\n0:1 qid:1 0:2\n")};
+  spec.validation = spec.train.front();
+  EXPECT_THAT(
+      found_in(spec, job("rank:ndcg", "validation-ndcg")),
+      ElementsAre(StartsWith("trainer.data.label: the rows have weights, and rank:ndcg takes none: XGBoost weighs queries")));
+  EXPECT_THAT(found_in(spec, binary_), IsEmpty());
+}
+
 }  // namespace
 }  // namespace tuneband::workers

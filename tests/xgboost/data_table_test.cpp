@@ -472,6 +472,24 @@ TEST_F(DataTable, LibsvmQueriesAreCounted) {
   EXPECT_THAT(fault(libsvm("1 qid:7 0:1\n0 0:2\n")), HasSubstr("some have none"));
 }
 
+TEST_F(DataTable, ALibsvmLabelMayHaveAWeight) {
+  const auto tables = load_tables(libsvm("1:0.5 0:1\n0:0 0:2\n1:2\n"));
+  ASSERT_TRUE(tables) << describe(tables.error());
+  EXPECT_THAT(tables->train.labels, ElementsAre(1, 0, 1));
+  EXPECT_THAT(tables->train.weights, ElementsAre(0.5, 0, 2));
+  EXPECT_THAT(tables->train.values, ElementsAre(1, 2));
+  for (const char* weight : {"-1", "nan", "inf", "", "x", "1:1"})
+    EXPECT_THAT(fault(libsvm("1:1 0:1\n0:" + std::string(weight) + " 0:2\n")),
+                HasSubstr("trainer.data.train: line 2: expected label:weight with a weight of at least 0, got a text of length"));
+  EXPECT_THAT(fault(libsvm("1:1 0:1\n0 0:2\n")), HasSubstr("line 2: has no weight, and the lines before have one"));
+  EXPECT_THAT(fault(libsvm("1 0:1\n0:1 0:2\n")), HasSubstr("line 2: has a weight, and the lines before have none"));
+  EXPECT_THAT(fault(libsvm("1:0 0:1\n0:0 0:2\n")),
+              HasSubstr("trainer.data.train: every row of the training data has the weight 0"));
+  DataSpec spec = libsvm("1:1 0:1\n0:2 0:2\n");
+  spec.validation = dir_.write("valid.libsvm", "1 0:1\n");
+  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.validation: some rows have a weight, as in label:weight, and some have none"));
+}
+
 TEST_F(DataTable, LibsvmFaultsNameTheLine) {
   EXPECT_THAT(fault(libsvm("1 0:1\nx 0:2\n")),
               HasSubstr("trainer.data.train: line 2: expected a label, a number, in front, got a text of length 1"));

@@ -124,6 +124,19 @@ Result<void> check_queries(const Table& table, const std::string& field) {
   return Error{ErrorCode::invalid_argument, "some lines have a qid and some have none", field, ""};
 }
 
+// Those of LibSVM files, where each line may have one: all rows have one, or none has.
+Result<void> check_all_weighted(const LoadedTables& tables) {
+  const auto parts = tables.parts();
+  const bool weighted = std::any_of(parts.begin(), parts.end(), [](const Table* table) { return !table->weights.empty(); });
+  for (const auto& [table, field] : {std::pair{&tables.train, kTrainPath}, std::pair{&tables.validation, kValidationPath},
+                                     std::pair{&tables.test, kTestPath}}) {
+    if (table->weights.size() == (weighted ? table->rows() : 0)) continue;
+    return Error{ErrorCode::invalid_argument, "some rows have a weight, as in label:weight, and some have none", field,
+                 "label:1 counts as a row without a weight"};
+  }
+  return {};
+}
+
 Result<void> load_libsvm(const DataSpec& spec, const ReadOptions& options, LoadedTables& tables) {
   const auto read_one = [&options](const std::string& path, const std::string& field,
                                    const RowTarget& target) -> Result<TextRead> {
@@ -137,6 +150,7 @@ Result<void> load_libsvm(const DataSpec& spec, const ReadOptions& options, Loade
   std::size_t columns = 1;
   for (const Table* table : tables.parts()) columns = std::max(columns, table->columns);
   for (Table* table : tables.parts()) table->columns = columns;
+  if (auto checked = check_all_weighted(tables); !checked) return checked;
   if (auto checked = check_queries(tables.train, kTrainPath); !checked) return checked;
   if (auto checked = check_queries(tables.validation, kValidationPath); !checked) return checked;
   return check_queries(tables.test, kTestPath);
@@ -163,14 +177,14 @@ Result<void> check_sizes(const DataSpec& spec, const LoadedTables& tables) {
 }
 
 // Rows that all count nothing measure nothing.
-Result<void> check_weights(const LoadedTables& tables) {
+Result<void> check_weights(const DataSpec& spec, const LoadedTables& tables) {
   if (tables.rows_of_all) return {};
   for (const Table* table : tables.parts()) {
     const bool nothing = std::all_of(table->weights.begin(), table->weights.end(), [](float weight) { return weight == 0; });
     if (table->weights.empty() || !nothing) continue;
     const char* part = table == &tables.train ? "training" : table == &tables.validation ? "validation" : "test";
     return Error{ErrorCode::invalid_argument, "every row of the " + std::string(part) + " data has the weight 0",
-                 "trainer.data.weight", ""};
+                 spec.format == DataFormat::csv ? "trainer.data.weight" : kTrainPath, ""};
   }
   return {};
 }
@@ -224,7 +238,7 @@ Result<LoadedTables> load_tables(const DataSpec& spec, const LoadOptions& option
   auto loaded = spec.format == DataFormat::csv ? load_csv(spec, read, tables) : load_libsvm(spec, read, tables);
   if (!loaded) return loaded.error();
   if (auto checked = check_sizes(spec, tables); !checked) return checked.error();
-  if (auto checked = check_weights(tables); !checked) return checked.error();
+  if (auto checked = check_weights(spec, tables); !checked) return checked.error();
   return tables;
 }
 

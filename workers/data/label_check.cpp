@@ -74,6 +74,7 @@ LabelFacts label_facts(const Table& table) {
   facts.max = *max;
   facts.whole = std::all_of(table.labels.begin(), table.labels.end(), [](float label) { return std::floor(label) == label; });
   facts.queries = !table.query_sizes.empty();
+  facts.weights = !table.weights.empty();
   facts.signs = std::all_of(table.labels.begin(), table.labels.end(), [](float label) { return label == -1 || label == 1; });
   return facts;
 }
@@ -124,6 +125,10 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
   if (!sample && classified && train.min == train.max) {
     return label_fault("every row of the training data has the label " + format_number(train.min) +
                        ": there is nothing to tell apart");
+  }
+  if (objective.task == XgboostTask::ranking && train.weights) {
+    return label_fault("the rows have weights, and " + objective.name + " takes none: XGBoost weighs queries, not rows",
+                       "write label in place of label:weight");
   }
   const bool queries = train.queries && validation.queries && (!test || test->queries);
   if (objective.task == XgboostTask::ranking && !queries)

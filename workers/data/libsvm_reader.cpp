@@ -70,8 +70,11 @@ class LibsvmReader {
     line = line.substr(0, line.find('#'));
     const std::string_view label_text = next_token(line);
     if (label_text.empty()) return {};
-    const auto label = parse_finite(label_text);
+    const std::size_t colon = label_text.find(':');
+    const auto label = parse_finite(label_text.substr(0, colon));
     if (!label) return fault("expected a label, a number, in front", label_text);
+    const auto weight = read_weight(label_text, colon);
+    if (!weight) return weight.error();
     const auto query = read_query(line);
     if (!query) return query.error();
     Table& table = target_({row_, *query ? std::optional(mix64(**query)) : std::nullopt, *label});
@@ -82,9 +85,22 @@ class LibsvmReader {
     }
     if (auto read = read_entries(line, table); !read) return read;
     table.labels.push_back(*label);
+    if (*weight) table.weights.push_back(**weight);
     table.row_starts.push_back(table.values.size());
     ++row_;
     return {};
+  }
+
+  // What stands behind the label's colon; nothing: there is none, in no line.
+  Result<std::optional<float>> read_weight(std::string_view label, std::size_t colon) {
+    const bool weighted = colon != std::string_view::npos;
+    const auto weight = weighted ? parse_finite(label.substr(colon + 1)) : std::nullopt;
+    if (weighted && !(weight && *weight >= 0)) return fault("expected label:weight with a weight of at least 0", label);
+    if (weighted_.value_or(weighted) != weighted)
+      return fault(weighted ? "has a weight, and the lines before have none" : "has no weight, and the lines before have one",
+                   "");
+    weighted_ = weighted;
+    return weight;
   }
 
   Result<void> read_entries(std::string_view line, Table& table) {
@@ -135,6 +151,7 @@ class LibsvmReader {
   std::string pending_;  // a line begun
   std::int64_t line_ = 0;
   std::uint64_t row_ = 0;
+  std::optional<bool> weighted_;             // lines are; nothing: there was none
   std::optional<std::uint64_t> last_query_;  // none: a file begins with a query of its own
 };
 

@@ -1,5 +1,5 @@
-// LibSVM files: "label [qid:N] column:value column:value ...  # comment", columns from 0 and rising, what is not there is
-// missing.
+// LibSVM files: "label[:weight] [qid:N] column:value column:value ...  # comment", columns from 0 and rising, what is not
+// there is missing. All lines have a weight, or none has.
 #pragma once
 
 #include "core/error.hpp"
