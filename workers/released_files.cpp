@@ -26,6 +26,7 @@ void WatchedTrialDir::remove_what_came_after() const {
   std::error_code error;
   os::remove_tree(path_, error);
   const fs::path trials = fs::path(path_).parent_path();
+  fs::remove(trials / protocol::kDataChecksumFile, error);
   for (const fs::path& above : {trials, trials.parent_path()}) fs::remove(above, error);  // of the job; only when empty
 }
 

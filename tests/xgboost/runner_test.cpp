@@ -359,6 +359,33 @@ TEST_F(XgboostRunner, AnUnwritableTrialDirectoryIsSaid) {
   EXPECT_THAT(result.message, HasSubstr("cannot write"));
 }
 
+// Appended to, or changed in place; not when it is only written again.
+TEST(ChangedData, FailsTheTrialsOfItsJobThatWouldTrainOnIt) {
+  const test::TemporaryDir dir;
+  const std::string rows = test::made_up_csv(200);
+  const std::string file = dir.write("data.csv", rows);
+  const Json document{
+      {"type", "xgboost"}, {"data", {{"train", file}, {"label", "y"}}}, {"parameters", {{"objective", "binary:logistic"}}}};
+  test::TrialUnderTest trial(document, {{"eta", 0.3}});
+  const auto runner = make_xgboost_runner({});
+  ASSERT_EQ(trial.run(*runner, 0, 2).result.exit, kExitCompleted);
+  std::string changed = rows;
+  changed[rows.find("Oslo")] = 'M';
+  for (const std::string& other : {rows + "0.5,0.5,Lima,1\n", changed}) {
+    dir.write("data.csv", other);
+    const auto outcome = trial.run(*runner, 2, 4).result;
+    EXPECT_EQ(outcome.exit, kExitDataUnreadable);
+    EXPECT_THAT(outcome.message,
+                HasSubstr("trainer.data: the files are not what they were when the job's first trial read them"));
+    EXPECT_EQ(trial.run(*make_xgboost_runner({}), 2, 4).result.exit, kExitDataUnreadable) << "on another worker, too";
+  }
+  dir.write("data.csv", rows);
+  EXPECT_EQ(trial.run(*runner, 2, 4).result.exit, kExitCompleted);
+  test::TrialUnderTest of_another_job(document, {{"eta", 0.3}});
+  dir.write("data.csv", changed);
+  EXPECT_EQ(of_another_job.run(*runner, 0, 2).result.exit, kExitCompleted);
+}
+
 TEST(DataCache, ForgetsTheLeastRecentlyUsed) {
   const test::TemporaryDir dir;
   const auto spec = [&dir](const std::string& name) {

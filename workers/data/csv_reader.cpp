@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -92,6 +93,7 @@ Result<TextRead> read_text_file(const std::string& path, const std::function<Res
   std::unique_ptr<Decompressor> decompressor;
   std::vector<char> buffer(kReadPieceSize);
   std::uint64_t read_bytes = 0;
+  unsigned long checksum = ::crc32_z(0, nullptr, 0);
   for (bool first = true;; first = false) {
     const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
@@ -99,6 +101,7 @@ Result<TextRead> read_text_file(const std::string& path, const std::function<Res
     if (got == 0) break;
     const std::string_view piece(buffer.data(), static_cast<std::size_t>(got));
     if (options.on_read) options.on_read(piece.size());
+    checksum = ::crc32_z(checksum, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
     if (first) decompressor = make_decompressor(piece, path);
     const auto more = decompressor ? decompressor->feed(piece, sink) : sink(piece);
     if (!more) return more.error();
@@ -108,7 +111,7 @@ Result<TextRead> read_text_file(const std::string& path, const std::function<Res
   if (decompressor) {
     if (auto ended = decompressor->finish(); !ended) return ended.error();
   }
-  return TextRead{};
+  return TextRead{.checksum = static_cast<std::uint32_t>(checksum)};
 }
 
 Result<TextRead> read_csv(const std::string& path, char delimiter, const std::function<Result<void>(const CsvRow&)>& on_row,

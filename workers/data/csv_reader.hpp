@@ -23,7 +23,8 @@ struct ReadOptions {
 // How much of a file was read.
 struct TextRead {
   bool whole = true;
-  double share = 1;  // of the bytes on disk, about
+  double share = 1;            // of the bytes on disk, about
+  std::uint32_t checksum = 0;  // CRC-32 of the bytes on disk, of a whole file
 };
 
 // Calls `on_row` for each row until it gives an error. Errors: the file cannot be read, is damaged or not UTF-8-like text, a

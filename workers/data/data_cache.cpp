@@ -54,6 +54,7 @@ Result<std::shared_ptr<const WarmData>> load_warm(const DataSpec& spec, XgboostT
   make_suit(*tables, task, *data);
   data->features = tables->train.columns;
   data->encoding = std::move(tables->encoding);
+  data->checksum = tables->checksum;
   data->labels = data_labels(*tables);
   data->stratified = are_stratified(task, data->labels);
   const auto folds = fold_rows(spec, tables->train, *data);

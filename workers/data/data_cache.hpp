@@ -39,8 +39,9 @@ struct WarmData {
   std::size_t features = 0;
   CsvEncoding encoding;
   DataLabels labels;
-  bool from_signs = false;  // labels were -1 and 1, and are 0 and 1
-  bool grouped = false;     // rows have groups, which are queries for rankings
+  bool from_signs = false;     // labels were -1 and 1, and are 0 and 1
+  std::uint32_t checksum = 0;  // of the files' bytes
+  bool grouped = false;        // rows have groups, which are queries for rankings
 
   std::size_t size_bytes() const;
 };

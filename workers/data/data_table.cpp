@@ -5,6 +5,7 @@
 #include <numeric>
 #include <system_error>
 
+#include "core/random.hpp"
 #include "workers/data/csv_encoding.hpp"
 #include "workers/data/libsvm_reader.hpp"
 
@@ -53,6 +54,7 @@ Result<void> read_files(const DataSpec& spec, LoadedTables& tables, const Read& 
   const auto count = [&](const TextRead& done, std::size_t rows_before) {
     rows_of_all += static_cast<double>(rows() - rows_before) / std::max(done.share, kShareMin);
     whole = whole && done.whole;
+    tables.checksum = static_cast<std::uint32_t>(mix64((std::uint64_t{tables.checksum} << 32) | done.checksum));
     if (!whole) tables.rows_of_all = rows_of_all;
   };
   for (std::size_t i = 0; i < spec.train.size(); ++i) {

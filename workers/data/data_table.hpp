@@ -105,6 +105,7 @@ struct LoadedTables {
   Table test;                                // no rows: the job has none
   int folds = 0;                             // that the rows of `train` are to be shared out to (data_folds.hpp)
   CsvEncoding encoding;                      // of csv; else empty
+  std::uint32_t checksum = 0;                // of the bytes of all files
 
   std::size_t rows() const { return train.rows() + validation.rows() + test.rows(); }
   std::array<Table*, 3> parts() { return {&train, &validation, &test}; }

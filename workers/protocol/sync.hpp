@@ -161,5 +161,7 @@ std::string kept_model_file(std::int64_t resource);
 // The server's word that the trial was cut: it removes checkpoint and model, and a worker that still ran something for the trial
 // removes what that may have made anew.
 inline constexpr const char* kReleasedFile = ".released";
+// Beside the trials of a job: the checksum of the data that they train on (xgboost).
+inline constexpr const char* kDataChecksumFile = ".data_checksum";
 
 }  // namespace tuneband::protocol

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "workers/data/data_seal.hpp"
 #include "workers/data/data_shards.hpp"
 #include "workers/data/load_progress.hpp"
 #include "workers/xgboost/collective.hpp"
@@ -151,7 +152,8 @@ class XgboostGroup::Session final : public Communicator {
     auto parameters = parameters_of(segment);
     if (auto end = find_data(segment, task_of(parameters), data)) return *end;
     const auto fault = by_itself([&]() -> std::optional<SegmentResult> {
-      const auto checked = check_labels_of(*data, parameters);
+      auto checked = require_same_data(segment.order.trial_dir, data->checksum);
+      if (checked) checked = check_labels_of(*data, parameters);
       return checked ? std::nullopt : std::optional(failed_segment(kExitDataUnreadable, checked.error()));
     });
     if (const Agreement agreed = agree(*this, fault); agreed.end) return *agreed.end;
@@ -208,6 +210,7 @@ class XgboostGroup::Session final : public Communicator {
     own = std::move(*tables);
     make_suit(own, task, warm);
     warm.features = own.train.columns;
+    warm.checksum = own.checksum;
     warm.encoding = std::move(own.encoding);
     warm.labels = data_labels(own);
     own.train = shard_of(own, segment.spec.sharding, rank(), world_size());

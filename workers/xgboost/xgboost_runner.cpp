@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "workers/data/data_cache.hpp"
+#include "workers/data/data_seal.hpp"
 #include "workers/data/load_progress.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/trial_runner.hpp"
@@ -84,8 +85,9 @@ class XgboostRunner final : public TrialRunner {
     segment.log.note(describe_rows(*found->data) + ", " + std::to_string(found->data->features) + " features" +
                      (found->warm ? ", in memory" : ", read") +
                      (found->data->from_signs ? "; the labels -1 and 1 are trained as 0 and 1" : ""));
-    if (auto checked = check_labels_of(*found->data, parameters); !checked)
-      return failed_segment(kExitDataUnreadable, checked.error());
+    auto checked = require_same_data(segment.order.trial_dir, found->data->checksum);
+    if (checked) checked = check_labels_of(*found->data, parameters);
+    if (!checked) return failed_segment(kExitDataUnreadable, checked.error());
     if (!training_ || !training_->goes_on_with(segment.order, found->data)) {
       release();
       if (auto begun = begin(segment, found->data, std::move(parameters)); !begun)
