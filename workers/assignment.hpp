@@ -18,8 +18,8 @@ namespace tuneband::workers {
 // loses the ones in between, not the last.
 inline constexpr std::size_t kObservationsKeptMax = 1'000'000;
 inline constexpr std::size_t kMetricValuesKeptMax = 2'000'000;
-// In one sync, over all its observations: keeps a request below the server's limit of 8 MiB, whatever the names.
-inline constexpr std::size_t kMetricValuesPerSyncMax = 10'000;
+// In one sync, over all its observations: keeps a request below protocol::kSyncBodyBytesMax, whatever the names.
+inline constexpr std::size_t kMetricValuesPerSyncMax = 8'000;
 
 class Assignment final : public TrialReporter {
  public:

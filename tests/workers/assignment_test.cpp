@@ -48,6 +48,19 @@ TEST(Assignment, OfMoreValuesThanFitInMemoryTheLastObservationStays) {
   EXPECT_EQ(count, fit);
 }
 
+// A quote is two bytes of JSON.
+TEST(Assignment, WhatGoesIntoOneSyncFitsWhateverTheNamesOfTheMetrics) {
+  Assignment assignment({});
+  Metrics metrics;
+  for (std::size_t i = 0; i < protocol::kMetricsPerObservationMax; ++i)
+    metrics.emplace_back(std::string(protocol::kMetricNameSizeMax, '"'), -1.2345678901234567e-300);
+  for (std::int64_t resource = 1; resource <= 200; ++resource) assignment.observe(resource, metrics);
+  protocol::SyncRequest request;
+  request.assignment = assignment.status();
+  EXPECT_GT(request.assignment->observations.size(), 10U);
+  EXPECT_LE(to_json(request).dump().size(), protocol::kSyncBodyBytesMax - 512 * 1024) << "with room for all else";
+}
+
 TEST(Assignment, HowFarRulesAreIsToldWhenAnotherWordIsToBeSaidAndAtTheEnd) {
   Assignment assignment({});
   using Rules = std::vector<debugger::RuleStanding>;
