@@ -6,14 +6,20 @@
 #include <variant>
 
 #include "core/text.hpp"
+#include "server/http/request_rules.hpp"
 #include "server/log.hpp"
 #include "server/monotonic_clock.hpp"
 
 namespace tuneband::server {
 
 bool may_be_called(const WebhookOptions& options, const debugger::Webhook& hook) {
-  return std::any_of(options.hosts.begin(), options.hosts.end(),
-                     [&](const std::string& host) { return host == hook.host || host == hook.authority(); });
+  const auto is_it = [&](const std::string& allowed) {
+    const std::size_t port = allowed.rfind(':');
+    const bool with_port = port != std::string::npos && !allowed.ends_with(']');
+    const auto host = host_name(allowed);
+    return host && host == host_name(hook.host) && (!with_port || allowed.substr(port + 1) == std::to_string(hook.port));
+  };
+  return std::any_of(options.hosts.begin(), options.hosts.end(), is_it);
 }
 
 void check_webhooks(const WebhookOptions& options, const debugger::DebugSpec& spec, Diagnostics& found) {
@@ -101,7 +107,8 @@ void Webhooks::add(const WebhookCall& call) {
 
 void Webhooks::call_next(const std::string& authority) {
   Host& host = hosts_.at(authority);
-  if (host.busy || host.waiting.empty() || closed_) return;
+  if (host.busy || closed_) return;
+  if (host.waiting.empty()) return static_cast<void>(hosts_.erase(authority));
   host.busy = true;
   auto client = net::HttpClient::create("http://" + authority);
   if (!client) return answered(authority, client.error());

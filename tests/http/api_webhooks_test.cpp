@@ -93,6 +93,21 @@ class ApiWebhooksTest : public ApiTest {
   Json order_;
 };
 
+TEST(AllowedWebhooks, AreHostsHoweverTheyAreWrittenWithOnePortOrAny) {
+  const auto allows = [](const std::string& allowed, const std::string& url) {
+    return server::may_be_called({.hosts = {allowed}}, *debugger::parse_webhook(url));
+  };
+  EXPECT_TRUE(allows("relay", "http://relay/x"));
+  EXPECT_TRUE(allows("relay", "http://relay:8080/x"));
+  EXPECT_TRUE(allows("relay:80", "http://RELAY/x"));
+  EXPECT_FALSE(allows("relay:80", "http://relay:8080/x"));
+  EXPECT_FALSE(allows("relay", "http://relay.example/x"));
+  EXPECT_TRUE(allows("[::1]", "http://[0:0:0:0:0:0:0:1]:9/x"));
+  EXPECT_TRUE(allows("[0:0::1]:9", "http://[::1]:9/x"));
+  EXPECT_FALSE(allows("[::1]:9", "http://[::1]/x"));
+  EXPECT_FALSE(allows("[::1]", "http://[::2]/x"));
+}
+
 TEST_F(ApiWebhooksTest, AFindingIsToldOnceItIsThere) {
   Receiver receiver;
   submit(document("tells", "http://" + receiver.authority() + "/hook?a=b"));
