@@ -9,6 +9,8 @@ export type FilterResult = { ok: true; test: (table: TrialTable) => Predicate } 
 
 type Reader = (table: TrialTable) => (index: number) => Cell;
 
+const words: Record<string, Cell> = { nan: NaN, inf: Infinity, infinity: Infinity, null: null, none: null };
+
 const fields: Record<string, (row: TrialRow) => Cell> = {
   trial: (row) => row.number,
   state: (row) => row.state,
@@ -181,13 +183,12 @@ class Parser {
     if (token.kind === 'text') return token.text;
     if (token.kind !== 'word') throw new Fault('expected a value', token.at);
     const word = token.text.toLowerCase();
-    const known: Record<string, Cell> = { nan: NaN, inf: Infinity, infinity: Infinity, null: null, none: null };
-    return word in known ? (known[word] as Cell) : token.text;
+    return Object.hasOwn(words, word) ? (words[word] as Cell) : token.text;
   }
 
   private reader(token: Token): Reader {
     if (token.kind !== 'word' && token.kind !== 'quoted_name') throw new Fault('expected the name of a column', token.at);
-    const field = token.kind === 'word' ? fields[token.text] : undefined;
+    const field = token.kind === 'word' && Object.hasOwn(fields, token.text) ? fields[token.text] : undefined;
     if (field) return (table) => (index) => field(table.rows[index] as TrialRow);
     if (!this.parameters.has(token.text)) {
       throw new Fault(`there is no column “${token.text}”; there are ${[...fieldNames, ...this.parameters].join(', ')}`, token.at);

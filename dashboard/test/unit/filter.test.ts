@@ -17,6 +17,17 @@ function left(text: string): number[] {
   return table.rows.map((_, index) => index).filter(shows);
 }
 
+test('names that every object has are names like others', () => {
+  const odd = tableOf([{ number: 0, state: 'completed', parameters: { constructor: 1, kind: 'toString' } }, { number: 1, state: 'completed', parameters: { constructor: 2, kind: 'x' } }]);
+  const parsed = (text: string) => {
+    const found = parseFilter(text, odd.parameters.keys());
+    assert.ok(found.ok);
+    return odd.rows.map((_, index) => index).filter(found.test(odd));
+  };
+  assert.deepEqual(parsed('constructor = 2'), [1]);
+  assert.deepEqual(parsed('kind = toString'), [0]);
+});
+
 test('a filter keeps the rows that it is true of', () => {
   const cases: [string, number[]][] = [
     ['', [0, 1, 2, 3]],
