@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <span>
 
 #include "cli/commands/answer.hpp"
+#include "cli/commands/output_file.hpp"
 #include "cli/format.hpp"
 #include "cli/terminal/text_plot.hpp"
 #include "core/text.hpp"
@@ -92,16 +92,8 @@ Finished save_array(Session session, const TensorsOptions& options) {
   const std::string target = trial_path(options.job, options.trial) + "/tensors/array?name=" + percent_encoded(options.name) +
                              "&step=" + std::to_string(*options.step) + "&rank=" + std::to_string(options.rank) +
                              only_mode(options);
-  std::string bytes;
-  const auto read = session.api.stream(target, [&](std::string_view piece) {
-    bytes.append(piece);
-    return true;
-  });
-  if (!read) return read.error();
-  std::ofstream file(options.output, std::ios::binary);
-  file << bytes;
-  file.close();
-  if (!file) return bad_input("cannot write " + options.output);
+  const auto written = write_file(options.output, [&](const Sink& sink) { return session.api.stream(target, sink); });
+  if (!written) return written.error();
   return kExitOk;
 }
 
