@@ -255,15 +255,8 @@ std::unique_ptr<HttpServer> App::port_or_throw() {
 }
 
 std::unique_ptr<HttpServer> App::try_port(std::uint16_t port) {
-  HttpServerOptions options;
-  options.hosts_allowed = config_.allowed_hosts;
-  options.memory_bytes_max = static_cast<std::size_t>(config_.memory_max_mb) * kMegabyte;
-  boost::system::error_code unnamed;
-  for (const std::string& own : {config_.advertise_address, asio::ip::host_name(unnamed)}) {
-    if (const auto name = host_name(own)) options.hosts_allowed.push_back(*name);
-  }
-  return std::make_unique<HttpServer>(loop_, asio::ip::tcp::endpoint(asio::ip::make_address(config_.listen), port), options,
-                                      api_.handler());
+  return std::make_unique<HttpServer>(loop_, asio::ip::tcp::endpoint(asio::ip::make_address(config_.listen), port),
+                                      http_options(config_), api_.handler());
 }
 
 void App::say_where() {
@@ -387,6 +380,17 @@ std::string local_url(const asio::ip::address& listen, std::uint16_t port) {
   if (listen.is_unspecified() && listen.is_v6()) address = asio::ip::address_v6::loopback();
   const std::string host = net::host_in_url(address);
   return "http://" + host + ":" + std::to_string(port);
+}
+
+HttpServerOptions http_options(const ServerConfig& config) {
+  HttpServerOptions options;
+  options.hosts_allowed = config.allowed_hosts;
+  options.memory_bytes_max = static_cast<std::size_t>(config.memory_max_mb) * kMegabyte;
+  boost::system::error_code unnamed;
+  for (const std::string& own : {config.advertise_address, asio::ip::host_name(unnamed)}) {
+    if (const auto name = host_name(own)) options.hosts_allowed.push_back(*name);
+  }
+  return options;
 }
 
 int end_with(int status, const std::string& message) {

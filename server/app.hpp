@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "server/http/http_server.hpp"
 #include "server/server_config.hpp"
 
 namespace tuneband::server {
@@ -21,6 +22,9 @@ int run_server(const ServerConfig& config);
 // --read-only: answers what can be read of a data directory, which it leaves as it is, also beside the server that runs on it;
 // what it says is as of its start. 1: the directory has no database, or it cannot be read.
 int run_read_only_server(const ServerConfig& config);
+
+// Its names and limits.
+HttpServerOptions http_options(const ServerConfig& config);
 
 // As a program on this machine reaches a server: one on every address is reached by loopback.
 std::string local_url(const boost::asio::ip::address& listen, std::uint16_t port);

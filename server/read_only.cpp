@@ -149,9 +149,7 @@ void serve(const ServerConfig& config, const DataDir& data_dir) {
   Preflight preflight(loop, PreflightOptions{.worker_program = config.worker_program});
   Api api(loop, {engine, preflight, data_dir});
   engine.restore({}, {});
-  HttpServerOptions options;
-  options.hosts_allowed = config.allowed_hosts;
-  HttpServer http(loop, asio::ip::tcp::endpoint(asio::ip::make_address(config.listen), config.port), options,
+  HttpServer http(loop, asio::ip::tcp::endpoint(asio::ip::make_address(config.listen), config.port), http_options(config),
                   refusing_changes(api.handler(), data_dir.root()));
   api.set_connections([&http] { return http.load(); });
   asio::signal_set signals(loop, SIGTERM, SIGINT);
