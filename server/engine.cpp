@@ -27,7 +27,7 @@ constexpr std::int64_t kDeadlineWaitMsMin = 5;  // so that a deadline that stays
 double seconds_since(SteadyClock::time_point start) { return std::chrono::duration<double>(SteadyClock::now() - start).count(); }
 
 void end_process_after_failed_commit(const std::string& why) {
-  log_error("a commit failed: the server ends and starts again from what is on disk", {{"reason", why}});
+  log_error("a commit failed: the server ends; started again it goes on from what is on disk", {{"reason", why}});
   std::_Exit(kExitCommitFailed);
 }
 

@@ -128,7 +128,7 @@ void XgboostTensors::add_array(std::int64_t step, const std::string& name, const
   recorder_->add(step, name, view_of(rows.values, std::move(shape)));
 }
 
-// Of the validation data, which rank 0 alone has.
+// Of the validation data.
 void XgboostTensors::add_predictions(std::int64_t step, XgboostBooster& booster) {
   if (data_->validation.handle() == nullptr) return;
   if (wants("labels", step)) {
