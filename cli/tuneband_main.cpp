@@ -45,6 +45,7 @@ struct Arguments {
   tuneband::cli::ExportOptions exported;
   tuneband::cli::ReportOptions report;
   tuneband::cli::PlanOptions plan;
+  tuneband::cli::PredictOptions predict;
   tuneband::cli::SimulateOptions simulate;
   tuneband::cli::RunOptions run;
   tuneband::cli::DoctorOptions doctor;
@@ -265,6 +266,28 @@ void add_dashboard_commands(CLI::App& app, Command& chosen, Arguments& arguments
   report->add_option("-o,--output", arguments.report.output, "Write this file; default: JOB.html")->type_name("FILE");
 }
 
+// A file of that name is a model; else it is a job's.
+void add_predict(CLI::App& app, Command& chosen, Arguments& arguments) {
+  tuneband::cli::PredictOptions& options = arguments.predict;
+  const auto with_job =
+      with_server(arguments, [&](Session session) { return tuneband::cli::predict(&session.api, session.console, options); });
+  auto* predict = add_command(app, chosen, "predict", "What the model of a job's best trial says of new rows, as CSV",
+                              [&options, with_job](Console& console) {
+                                if (!std::filesystem::is_regular_file(options.from)) return with_job(console);
+                                return tuneband::cli::predict(nullptr, console, options);
+                              });
+  predict->add_option("JOB", options.from, "The job's name or number, or a model file")->required();
+  predict->add_option("DATA", options.data, "CSV with the columns of the features, or LibSVM as the model was trained on")
+      ->required()
+      ->check(CLI::ExistingFile);
+  predict->add_option("--trial", options.trial, "The model of this trial instead of the best one's")
+      ->check(whole_number_between(0, kTrialsMax))
+      ->type_name("TRIAL");
+  predict->add_option("-o,--output", options.output, "Write this file instead of standard output")->type_name("FILE");
+  predict->add_option("--delimiter", options.delimiter, "Between the cells of a line")->capture_default_str()->type_name("C");
+  predict->add_flag("--no-header", options.no_header, "The first line is a row; columns stand as in the training file");
+}
+
 void add_simulate(CLI::App& app, Command& chosen, Arguments& arguments) {
   tuneband::cli::SimulateOptions& options = arguments.simulate;
   auto* simulate = add_command(app, chosen, "simulate",
@@ -472,6 +495,7 @@ int main(int argument_count, char** argument_values) {
   Arguments arguments;
   arguments.server_program = tuneband::os::program_beside_this_one("tuneband-server");
   arguments.run.server_program = arguments.server_program;
+  arguments.predict.worker_program = tuneband::os::program_beside_this_one("tuneband-worker");
   Command chosen;
 
   CLI::App app("Hyperparameter tuning that stops weak trials early.", "tuneband");
@@ -496,6 +520,7 @@ int main(int argument_count, char** argument_values) {
   add_debugger_commands(app, chosen, arguments);
   add_dashboard_commands(app, chosen, arguments);
   add_planning_commands(app, chosen, arguments);
+  add_predict(app, chosen, arguments);
   add_simulate(app, chosen, arguments);
   add_upkeep_commands(app, chosen, arguments);
   add_completion(app, chosen, arguments);

@@ -27,6 +27,7 @@
 #include "workers/command/orphan_reaper.hpp"
 #include "workers/guardian.hpp"
 #include "workers/job_check.hpp"
+#include "workers/prediction.hpp"
 #include "workers/sync_loop.hpp"
 
 namespace {
@@ -54,6 +55,7 @@ struct Arguments {
   bool no_guardian = false;
   std::int64_t give_up_after_s = 0;
   bool check_job = false;
+  bool predict = false;
   int check_workers = 1;
   std::string advertise_address;
   std::int64_t group_grace_s = 5;
@@ -110,6 +112,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(whole_number_between(0, 24 * 3600));
   app.add_flag("--check-job", arguments.check_job,
                "Read a job document from standard input, print what is wrong with it, and end");
+  app.add_flag("--predict", arguments.predict,
+               "Read what is to be predicted from standard input, print the predictions, and end: what `tuneband predict` calls");
   app.add_option("--check-workers", arguments.check_workers, "For --check-job: workers that share this machine")
       ->capture_default_str()
       ->check(whole_number_between(1, 1024));
@@ -162,6 +166,18 @@ int check_job_on_stdin(int workers) {
   tuneband::workers::check_job(document, tuneband::workers::this_machine(workers), diagnostics);
   std::cout << tuneband::workers::diagnostics_json(diagnostics) << '\n';
   return diagnostics.ok() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int predict_on_stdin() {
+  const std::string order((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
+  const auto read = tuneband::workers::read_prediction_order(order);
+  const auto done =
+      read ? tuneband::workers::predict(
+                 *read, [](std::string_view piece) { return std::fwrite(piece.data(), 1, piece.size(), stdout) == piece.size(); })
+           : tuneband::Result<void>(read.error());
+  if (done && std::fflush(stdout) == 0) return EXIT_SUCCESS;
+  std::fprintf(stderr, "%s\n", done ? "the predictions cannot be written" : describe(done.error()).c_str());
+  return EXIT_FAILURE;
 }
 
 // The same worker anew, in this process: threads that hang in a call end no other way.
@@ -281,6 +297,8 @@ int main(int argc, char** argv) {
     if (arguments.end_with_parent) end_with(parent);
     return check_job_on_stdin(arguments.check_workers);
   }
+
+  if (arguments.predict) return predict_on_stdin();
 
   // Blocked in every thread, so that only the one that waits for them gets them.
   sigset_t end_signals;

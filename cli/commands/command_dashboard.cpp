@@ -195,10 +195,7 @@ Finished write_report(Session session, const ReportOptions& options) {
   const std::string path = options.output.empty() ? job->name + ".html" : options.output;
   const auto page = report_page(session.api, *job);
   if (!page) return page.error();
-  const auto written = write_file(path, [&](const Sink& sink) -> Outcome<void> {
-    if (!sink(*page)) return bad_input("cannot be written", path, "is the disk full?");
-    return {};
-  });
+  const auto written = write_file(path, *page);
   if (!written) return written.error();
   session.console.note("written: " + path);
   return kExitOk;

@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <thread>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/job_file.hpp"
+#include "cli/commands/output_file.hpp"
 #include "cli/format.hpp"
 #include "core/text.hpp"
 #include "simulator/comparison.hpp"
@@ -160,14 +158,6 @@ Json estimates_json(const std::vector<std::vector<double>>& samples, const std::
     list.push_back({{"budget", budgets[i]}, {"regret", here.mean}, {"half_width", here.half_width}});
   }
   return list;
-}
-
-Outcome<void> write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return bad_input("cannot be written: " + std::string(std::strerror(errno)), path);
-  return {};
 }
 
 // Where the table does not hold what was asked of it, or takes the place of what the document says.

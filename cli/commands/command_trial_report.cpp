@@ -157,11 +157,7 @@ Finished write_trial_report(Session session, const ReportOptions& options) {
   saved.findings = findings ? findings->value("findings", Json::array()) : Json::array();
   read_tensors(tensors, *list, saved);
   const std::string path = options.output.empty() ? job->name + "-" + std::to_string(*options.trial) + ".html" : options.output;
-  const std::string page = trial_page(saved);
-  const auto written = write_file(path, [&](const Sink& sink) -> Outcome<void> {
-    if (!sink(page)) return bad_input("cannot be written", path, "is the disk full?");
-    return {};
-  });
+  const auto written = write_file(path, trial_page(saved));
   if (!written) return written.error();
   session.console.note("written: " + path);
   return kExitOk;

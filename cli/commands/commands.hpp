@@ -115,6 +115,18 @@ struct CheckFileOptions {
 };
 Finished check_file(Console& console, const CheckFileOptions& options);
 
+struct PredictOptions {
+  std::string from = {};          // a job, or the path of a model file
+  std::optional<int> trial = {};  // of the job; nothing: its best
+  std::string data = {};          // path of the rows
+  std::string output = {};        // "": standard output
+  std::string delimiter = ",";
+  bool no_header = false;
+  std::string worker_program = {};
+};
+// `api`: null where a model file is used.
+Finished predict(ApiClient* api, Console& console, const PredictOptions& options);
+
 struct ExportOptions {
   std::string job;
   std::string output;   // "": standard output

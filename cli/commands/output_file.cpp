@@ -22,4 +22,11 @@ Outcome<void> write_file(const std::string& path, const std::function<Outcome<vo
   return bad_input("cannot be written: " + std::string(std::strerror(why != 0 ? why : errno)), path);
 }
 
+Outcome<void> write_file(const std::string& path, std::string_view text) {
+  return write_file(path, [text](const Sink& sink) {
+    sink(text);  // what is wrong with the file is told when it ends
+    return Outcome<void>();
+  });
+}
+
 }  // namespace tuneband::cli

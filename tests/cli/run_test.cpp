@@ -294,6 +294,37 @@ TEST_F(Run, AKeptDirectoryIsLookedAtWithoutItsServerAndStaysAsItIs) {
   EXPECT_EQ(contents_of(directory_ + "/kept"), before);
 }
 
+TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
+  std::ofstream rows(directory_ + "/rows.csv");
+  rows << "a,y\n";
+  for (int row = 0; row < 60; ++row) rows << row % 10 << "," << (row % 10 > 4 ? "high" : "low") << "\n";
+  rows.close();
+  std::ofstream(directory_ + "/new.csv") << "a\n0\n9\n";
+  std::ofstream(directory_ + "/other.csv") << "b\n0\n";
+  const Json document = {{"name", "trees"},
+                         {"objective", {{"metric", "validation-logloss"}, {"goal", "minimize"}}},
+                         {"search_space", {{"eta", {{"type", "float"}, {"min", 0.3}, {"max", 0.9}}}}},
+                         {"trainer",
+                          {{"type", "xgboost"},
+                           {"data", {{"train", "rows.csv"}, {"label", "y"}, {"positive", "high"}}},
+                           {"parameters", {{"objective", "binary:logistic"}}}}},
+                         {"scheduler", {{"max_resource", 9}}},
+                         {"limits", {{"max_trials", 3}}}};
+  std::ofstream(directory_ + "/job.json") << document.dump(2);
+  ASSERT_EQ(start({"run", "job.json", "--workers", "1", "--data-dir", "kept"}).wait(), 0);
+  Child by_job = start({"predict", "trees", "new.csv", "--data-dir", "kept"});
+  EXPECT_EQ(by_job.wait(), 0);
+  EXPECT_EQ(by_job.said().find("prediction,probability\nlow,0."), 0U) << by_job.said();
+  EXPECT_NE(by_job.said().find("\nhigh,0."), std::string::npos) << by_job.said();
+  Child best = start({"best", "trees", "--data-dir", "kept", "--json"});
+  ASSERT_EQ(best.wait(), 0);
+  const std::string model = Json::parse(best.said()).at("model");
+  EXPECT_EQ(start({"predict", model, "new.csv", "-o", "answer.csv"}).wait(), 0);
+  std::ifstream answer(directory_ + "/answer.csv");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(answer), {}), by_job.said());
+  EXPECT_EQ(start({"predict", model, "other.csv"}).wait(), 2);
+}
+
 TEST_F(Run, ADirectoryIsOnlyLookedAt) {
   ASSERT_EQ(start({"run", write_job(kTwoSteps, {{"max_trials", 2}}), "--workers", "1", "--data-dir", "kept"}).wait(), 0);
   const auto notes = [this] {

@@ -23,6 +23,7 @@ constexpr const char* kTrainField = "trainer.data.train";
 constexpr const char* kLabelField = "trainer.data.label";
 constexpr const char* kNoNumberHint =
     "correct the cell, leave it empty if the value is missing, or name the column in trainer.data.categorical";
+constexpr const char* kNoValueHint = "correct the cell, or leave it empty if the value is missing";
 constexpr std::int64_t kOddShareOf = 100;  // fewer odd cells than one in so many are dirt, not categories
 constexpr std::size_t kDoubtsMax = 8;      // more than anyone reads
 
@@ -424,6 +425,11 @@ class RowEncoder {
   // Of a file that is not trained on groups are needed for rankings alone, which are checked when all is read.
   void has_groups(bool there) { has_groups_ = there; }
 
+  Result<void> encode_features(const CsvRow& row, Table& table) const {
+    table.labels.push_back(0);
+    return append_features(row, table, kNoValueHint);
+  }
+
   // Appends the row to the table that `target` names.
   Result<void> encode(const CsvRow& row, std::uint64_t number, const RowTarget& target) {
     if (sampled_ && has_unknown_class(row)) return {};
@@ -436,7 +442,7 @@ class RowEncoder {
     Table& table = target({number, *group, *label});
     if (*group) table.groups.push_back(**group);
     if (*weight) table.weights.push_back(**weight);
-    if (auto appended = append_features(row, table); !appended) return appended;
+    if (auto appended = append_features(row, table, kNoNumberHint); !appended) return appended;
     table.labels.push_back(*label);
     return {};
   }
@@ -444,14 +450,14 @@ class RowEncoder {
  private:
   static constexpr float kMissingValue = std::numeric_limits<float>::quiet_NaN();
 
-  Result<void> append_features(const CsvRow& row, Table& table) const {
+  // `hint`: of a cell that is no number.
+  Result<void> append_features(const CsvRow& row, Table& table, const char* hint) const {
     table.unknown_texts.resize(encoding_.features.size());
     for (std::size_t i = 0; i < encoding_.features.size(); ++i) {
       const FeatureColumn& feature = encoding_.features[i];
       const std::string_view cell = trim(row.cells[feature.source]);
       if (feature.kind == ColumnKind::numeric) {
-        auto value =
-            encoding_.missing.has(cell) ? Result<float>(kMissingValue) : number_of(cell, row, feature.name, kNoNumberHint);
+        auto value = encoding_.missing.has(cell) ? Result<float>(kMissingValue) : number_of(cell, row, feature.name, hint);
         if (!value) return value.error();
         table.values.push_back(*value);
       } else {
@@ -610,6 +616,35 @@ Result<TextRead> encode_csv(const DataSpec& spec, CsvEncoding& encoding, const s
   return at_field(read_rows(
                       spec, path, on_header,
                       [&](const CsvRow& row, std::uint64_t number) { return encoder.encode(row, number, target); }, options),
+                  field);
+}
+
+Result<TextRead> encode_features(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, Table& table) {
+  constexpr const char* kField = "data";
+  CsvEncoding here = encoding;
+  for (std::size_t i = 0; spec.header && i < here.features.size(); ++i) here.features[i].source = i;
+  table.columns = here.width();
+  table.feature_types = here.feature_types();
+  const auto on_header = [&](const CsvRow& first) -> Result<ColumnMap> {
+    if (spec.header) {
+      auto columns = ColumnMap::create(first, true, here.columns, std::vector<bool>(here.columns.size(), true));
+      if (columns) return columns;
+      return fault(kField, columns.error().message);
+    }
+    for (const FeatureColumn& feature : here.features) {
+      if (feature.source >= first.cells.size()) {
+        return fault(kField, "the file has " + std::to_string(first.cells.size()) +
+                                 " columns, and the model needs one numbered " + std::to_string(feature.source) +
+                                 ", from 0, as in the training file");
+      }
+    }
+    return ColumnMap();
+  };
+  const std::string field = kField;
+  const RowEncoder encoder(here, field, false);
+  return at_field(read_rows(
+                      spec, path, on_header,
+                      [&](const CsvRow& row, std::uint64_t) { return encoder.encode_features(row, table); }, ReadOptions()),
                   field);
 }
 

@@ -17,4 +17,8 @@ Result<CsvEncoding> learn_csv_encoding(const DataSpec& spec, const ReadOptions& 
 Result<TextRead> encode_csv(const DataSpec& spec, CsvEncoding& encoding, const std::string& path, const std::string& field,
                             const RowTarget& target, const ReadOptions& options);
 
+// Appends the features of the rows of a file that need not have labels, which are 0; `encoding` came with a model
+// (read_features()). With a header columns go by name, else they stand as in the training file. Errors: at "data".
+Result<TextRead> encode_features(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, Table& table);
+
 }  // namespace tuneband::workers

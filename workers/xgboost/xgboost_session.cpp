@@ -191,6 +191,31 @@ Result<XgboostBooster> XgboostBooster::create(const XgboostMatrix& train, const 
   return booster;
 }
 
+Result<XgboostBooster> XgboostBooster::of_model(std::string_view model) {
+  BoosterHandle handle = nullptr;
+  if (auto created = xgboost_result(XGBoosterCreate(nullptr, 0, &handle)); !created) return created.error();
+  XgboostBooster booster;
+  booster.handle_.reset(handle);
+  if (auto loaded = xgboost_result(XGBoosterLoadModelFromBuffer(handle, model.data(), model.size())); !loaded)
+    return loaded.error();
+  return booster;
+}
+
+Result<std::size_t> XgboostBooster::features() const {
+  bst_ulong count = 0;
+  if (auto counted = xgboost_result(XGBoosterGetNumFeature(handle_.get(), &count)); !counted) return counted.error();
+  return static_cast<std::size_t>(count);
+}
+
+Result<std::string> XgboostBooster::objective() {
+  bst_ulong size = 0;
+  const char* config = nullptr;
+  if (auto saved = xgboost_result(XGBoosterSaveJsonConfig(handle_.get(), &size, &config)); !saved) return saved.error();
+  const Json all = Json::parse(std::string_view(config, size), nullptr, false);
+  const Json& name = member(member(member(all, "learner"), "objective"), "name");
+  return name.is_string() ? name.get<std::string>() : std::string();
+}
+
 Result<void> XgboostBooster::set_parameters(void* handle) const {
   for (const auto& [name, value] : parameters_) {
     if (auto set = xgboost_result(XGBoosterSetParam(handle, name.c_str(), value.c_str())); !set) return set;

@@ -79,6 +79,13 @@ class XgboostBooster {
   static Result<XgboostBooster> create(const XgboostMatrix& train, const std::vector<EvaluationSet>& evaluated,
                                        XgboostParameters parameters);
 
+  // Of a model as save() gives it, to predict and to be asked: it is not trained on.
+  static Result<XgboostBooster> of_model(std::string_view model);
+  // How many columns it was trained on.
+  Result<std::size_t> features() const;
+  // "binary:logistic".
+  Result<std::string> objective();
+
   // Describes the features in the model; `names` one for each column of the training matrix.
   Result<void> set_feature_names(const std::vector<std::string>& names);
   // As Table::feature_types, and kept in the model file too.

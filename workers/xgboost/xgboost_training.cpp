@@ -11,6 +11,7 @@
 #include "jobs/training_parameters.hpp"
 #include "jobs/xgboost_parameters.hpp"
 #include "scheduler/job_spec.hpp"
+#include "workers/data/model_features.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/memory_words.hpp"
 #include "workers/thread_work.hpp"
@@ -25,8 +26,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kNanRoundsMax = 10;  // in a row; then the trial is given up
 constexpr auto kTrainedAgainSoon = std::chrono::seconds(1);
-constexpr std::size_t kDescriptionSizeMax = 1024 * 1024;  // bytes, of the features in a model file
-constexpr const char* kFeaturesAttribute = "tuneband_features";
+constexpr std::size_t kDescriptionSizeMax = 1024 * 1024;         // bytes, of the features in a model file
 constexpr const char* kBestAttribute = "tuneband_best";          // of a checkpoint, where the best round is kept: which it is
 constexpr const char* kReplicasAttribute = "tuneband_replicas";  // of a model that a group trained: how many ranks it had
 
@@ -39,24 +39,6 @@ std::string value_of(const XgboostParameters& parameters, const std::string& nam
 
 const XgboostObjective* objective_of(const XgboostParameters& parameters) {
   return find_xgboost_objective(value_of(parameters, "objective", kXgboostObjectiveDefault));
-}
-
-// How a user of the model file makes its features from a table: in the file itself, as a text of JSON.
-std::string describe_features(const CsvEncoding& encoding) {
-  constexpr const char* kKinds[] = {"numeric", "one_hot", "ordinal", "native"};
-  Json features = Json::array();
-  for (const FeatureColumn& feature : encoding.features) {
-    Json described{
-        {"column", feature.name}, {"source", feature.source}, {"kind", kKinds[static_cast<std::size_t>(feature.kind)]}};
-    if (feature.kind != ColumnKind::numeric) described["categories"] = feature.categories;
-    features.push_back(std::move(described));
-  }
-  const LabelColumn& label = encoding.label;
-  const Json all{
-      {"features", std::move(features)},
-      {"missing", {{"texts", encoding.missing.texts}, {"any_case", encoding.missing.any_case}}},
-      {"label", {{"column", label.name}, {"source", label.source}, {"classes", label.classes}, {"positive", label.positive}}}};
-  return all.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 std::vector<EvaluationSet> evaluation_sets(const XgboostSpec& spec, const XgboostMatrix& train, const XgboostMatrix& validation) {

@@ -1,0 +1,170 @@
+#include "workers/prediction.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <vector>
+
+#include "core/csv_cell.hpp"
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "workers/data/csv_encoding.hpp"
+#include "workers/data/libsvm_reader.hpp"
+#include "workers/data/model_features.hpp"
+#include "workers/xgboost/xgboost_session.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+constexpr std::size_t kPieceSize = 64 * 1024;
+constexpr double kLikely = 0.5;
+
+Error fault_at(const char* field, std::string message, std::string hint = {}) {
+  return {ErrorCode::invalid_argument, std::move(message), field, std::move(hint)};
+}
+
+// The model, and how its rows are made. No features: it was trained on LibSVM files.
+struct Model {
+  XgboostBooster booster;
+  CsvEncoding encoding;
+};
+
+Result<Model> read_model(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) return fault_at("model", "cannot read " + path);
+  auto booster = XgboostBooster::of_model(bytes);
+  if (!booster) return fault_at("model", path + " is no model of XGBoost: " + booster.error().message);
+  const auto description = booster->attribute(kFeaturesAttribute);
+  if (!description) return description.error();
+  Model model{std::move(*booster), {}};
+  if (description->empty()) return model;
+  auto encoding = read_features(*description);
+  if (!encoding) return encoding.error();
+  model.encoding = std::move(*encoding);
+  return model;
+}
+
+Result<Table> read_rows_of(const Model& model, const PredictionOrder& order) {
+  Table table;
+  if (!model.encoding.features.empty()) {
+    DataSpec spec;
+    spec.header = order.header;
+    spec.delimiter = order.delimiter;
+    auto encoded = encode_features(spec, model.encoding, order.data, table);
+    if (!encoded) return encoded.error();
+  } else {
+    const auto columns = model.booster.features();
+    if (!columns) return columns.error();
+    auto read = read_libsvm(order.data, [&table](const RowKey&) -> Table& { return table; }, {});
+    if (!read) return read.error();
+    if (table.columns > *columns) {
+      return fault_at("data", "has a column " + std::to_string(table.columns - 1) + ", and the model was trained on " +
+                                  std::to_string(*columns) + " columns, from 0");
+    }
+    table.columns = *columns;
+  }
+  if (table.rows() == 0) return fault_at("data", "has no rows");
+  return table;
+}
+
+// The text of a class.
+std::string class_of(const LabelColumn& label, std::size_t number) {
+  if (number < label.classes.size() && label.positive.empty()) return label.classes[number];
+  if (number == 1 && !label.positive.empty()) return label.positive;
+  const bool of_two = label.classes.size() == 2 && !label.positive.empty();
+  if (of_two) return label.classes[label.classes[0] == label.positive ? 1 : 0];
+  return std::to_string(number);
+}
+
+// One row of the answer a row of the model's.
+class Answer {
+ public:
+  Answer(const LabelColumn& label, const std::string& objective, std::size_t outputs)
+      : label_(label), outputs_(outputs), binary_(objective == "binary:logistic"), several_(outputs > 1) {
+    classes_alone_ = objective == "multi:softmax" || objective == "binary:hinge";
+  }
+
+  std::string header() const {
+    std::string line = "prediction";
+    if (binary_) line += ",probability";
+    for (std::size_t i = 0; several_ && i < outputs_; ++i) line += "," + csv_cell("probability_" + class_of(label_, i));
+    return line + "\n";
+  }
+
+  std::string line(std::span<const float> values) const {
+    if (several_) {
+      const auto likeliest = static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+      std::string line = csv_cell(class_of(label_, likeliest));
+      for (const float value : values) line += "," + number(value);
+      return line + "\n";
+    }
+    if (binary_) return csv_cell(class_of(label_, values[0] >= kLikely ? 1 : 0)) + "," + number(values[0]) + "\n";
+    if (classes_alone_) return csv_cell(class_of(label_, static_cast<std::size_t>(values[0]))) + "\n";
+    return number(values[0]) + "\n";
+  }
+
+ private:
+  static std::string number(float value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", static_cast<double>(value));  // all digits of a 32-bit float
+    return text;
+  }
+
+  const LabelColumn& label_;
+  std::size_t outputs_;
+  bool binary_;
+  bool several_;
+  bool classes_alone_ = false;
+};
+
+}  // namespace
+
+Result<PredictionOrder> read_prediction_order(std::string_view json) {
+  const auto document = parse_json(json);
+  if (!document) return document.error();
+  Diagnostics faults;
+  ObjectReader reader(*document, "", faults);
+  PredictionOrder order;
+  reader.require_present("model");
+  reader.require_present("data");
+  order.model = reader.text_or("model", "");
+  order.data = reader.text_or("data", "");
+  order.header = reader.boolean_or("header", true);
+  order.delimiter = reader.text_or("delimiter", ",", {1, 1}).front();
+  reader.finish();
+  if (!faults.ok()) return faults.errors().front();
+  return order;
+}
+
+Result<void> predict(const PredictionOrder& order, const std::function<bool(std::string_view)>& write) {
+  auto model = read_model(order.model);
+  if (!model) return model.error();
+  auto table = read_rows_of(*model, order);
+  if (!table) {
+    Error error = table.error();
+    if (error.path.empty()) error.path = "data";
+    return error;
+  }
+  const auto matrix = XgboostMatrix::create(*table);
+  if (!matrix) return matrix.error();
+  const auto objective = model->booster.objective();
+  if (!objective) return objective.error();
+  const auto rows = model->booster.predict(*matrix, Prediction::value);
+  if (!rows) return rows.error();
+  const std::size_t outputs = rows->values.size() / table->rows();
+  const Answer answer(model->encoding.label, *objective, outputs);
+  std::string piece = answer.header();
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    piece += answer.line(rows->values.subspan(row * outputs, outputs));
+    if (piece.size() < kPieceSize && row + 1 < table->rows()) continue;
+    if (!write(piece)) return Error{ErrorCode::unavailable, "the predictions cannot be written", "", ""};
+    piece.clear();
+  }
+  return {};
+}
+
+}  // namespace tuneband::workers
