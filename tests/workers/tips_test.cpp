@@ -1,6 +1,6 @@
 // Documents with what makes trainings fail, and ones nearly like them that are fine: tests/workers/tips. A case has
-//   files    name: {text, rows (";" for a line's end; four times), numbers {rows, columns}, copy_of, bytes {offset: hex},
-//            replace, mode}
+//   files    name: {text, rows (";" for a line's end; four times), numbers {rows, columns, classes}, copy_of,
+//            bytes {offset: hex}, replace, mode}
 //   mounts   directory: "ro" or "noexec"
 //   with     what the process is under that looks: {limits {files, file_mb, addresses_mb, cpu_seconds, processes}, no_new_privs,
 //            denied: "execve", "connect" or "unnamed files", each by a filter of system calls}
@@ -53,13 +53,13 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-std::string table_of_numbers(int rows, int columns) {
+std::string table_of_numbers(int rows, int columns, int classes) {
   std::string text;
   for (int column = 0; column < columns; ++column) text += "x" + std::to_string(column) + ",";
   text += "y\n";
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < columns; ++column) text += std::to_string(row * 7 + column) + ",";
-    text += std::to_string(row % 2) + "\n";
+    text += std::to_string(row % classes) + "\n";
   }
   return text;
 }
@@ -84,7 +84,10 @@ void need_unknown_instructions(std::string& program) {
 void write_file(const std::string& path, const Json& file) {
   std::string text = file.value("text", "");
   if (file.contains("rows")) text = table_of_rows(file["rows"]);
-  if (file.contains("numbers")) text = table_of_numbers(file["numbers"]["rows"], file["numbers"]["columns"]);
+  if (file.contains("numbers")) {
+    const Json& numbers = file["numbers"];
+    text = table_of_numbers(numbers["rows"], numbers["columns"], numbers.value("classes", 2));
+  }
   if (file.contains("copy_of")) text = test::read_text(file["copy_of"]);
   const Json bytes = file.value("bytes", Json::object());
   for (const auto& [offset, byte] : bytes.items()) {
