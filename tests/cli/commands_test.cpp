@@ -741,7 +741,7 @@ TEST_F(Commands, ThePlanNeedsNoServer) {
 TEST_F(Commands, ThePlanSaysWhatItKnowsOfTheRungs) {
   const std::string job = R"({"name": "p", "objective": {"metric": "validation-auc", "goal": "maximize"},
     "search_space": {"eta": {"type": "float", "min": 0.001, "max": 1, "scale": "log"}},
-    "trainer": {"type": "xgboost", "data": {"train": "t.csv", "label": "y"}%},
+    "trainer": {"type": "xgboost", "data": {"train": "t.csv", "label": "y"}, "parameters": {"objective": "binary:logistic"}%},
     "scheduler": {"type": "successive_halving", "min_resource": 9, "max_resource": 81, "eta": 3}})";
   const auto with = [&](const std::string& more) { return std::string(job).replace(job.find('%'), 1, more); };
   ASSERT_TRUE(show_plan(console_, {write_job(with("")), 2, 0.5}));

@@ -48,8 +48,8 @@ class RecordedReplies : public ApiTest {
       "search_space": {"eta": {"type": "float", "min": 0.05, "max": 0.5, "scale": "log"},
                        "max_depth": {"type": "int", "min": 2, "max": 8}},
       "sampler": {"type": "random", "seed": 7},
-      "trainer": {"type": "xgboost", "data": {"train": "/data/bank.csv", "label": "y"}, "eval_metric": "auc",
-                  "fidelity": "prefix"},
+      "trainer": {"type": "xgboost", "data": {"train": "/data/bank.csv", "label": "y"},
+                  "parameters": {"objective": "binary:logistic"}, "eval_metric": "auc", "fidelity": "prefix"},
       "scheduler": {"type": "hyperband", "min_resource": 3, "max_resource": 27, "eta": 3}})");
   }
 
