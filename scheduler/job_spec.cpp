@@ -564,6 +564,13 @@ double Constraint::violation(double value) const {
   return (min ? beyond(*min - value, *min) : 0) + (max ? beyond(value - *max, *max) : 0);
 }
 
+std::vector<std::string> JobSpec::further_metrics() const {
+  std::vector<std::string> names;
+  for (const Constraint& constraint : constraints) names.push_back(constraint.metric);
+  for (const Objective& another : more_objectives) names.push_back(another.metric);
+  return names;
+}
+
 double JobSpec::violation(const Metrics& metrics) const {
   double sum = 0;
   for (const Constraint& constraint : constraints) {

@@ -130,6 +130,8 @@ struct JobSpec {
   // The best trial may be one at any rung.
   bool rungs_compare() const { return keeps_best && early_work == 1; }
   int replicas_of(const Configuration& configuration) const;
+  // Beside the objective's: of the constraints and the further objectives.
+  std::vector<std::string> further_metrics() const;
   // Of all constraints together; a metric that is not there violates infinitely. 0: all are met.
   double violation(const Metrics& metrics) const;
 

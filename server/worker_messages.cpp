@@ -40,6 +40,7 @@ protocol::AssignmentOrder to_order(const Assignment& assignment, const std::stri
   order.debug = assignment.job->debug;
   order.objective_metric = assignment.job->objective.metric;
   order.maximize = assignment.job->objective.goal == Goal::maximize;
+  order.further_metrics = assignment.job->further_metrics();
   order.kept_value = assignment.kept_value;
   order.from_resource = assignment.from_resource;
   order.until_resource = assignment.until_resource;

@@ -46,6 +46,7 @@ protocol::AssignmentOrder probe_order(const JobSpec& job, const std::string& dir
   order.configuration = to_json(middle_configuration(job.search_space));
   order.trainer = job.trainer;
   order.objective_metric = job.objective.metric;
+  order.further_metrics = job.further_metrics();
   order.until_resource = 1;
   order.max_resource = job.scheduler.max_resource;
   order.trial_dir = dir;

@@ -18,6 +18,7 @@ AssignmentOrder some_order() {
   order.trainer = {{"type", "command"}, {"argv", {"true"}}};
   order.objective_metric = "val_loss";
   order.maximize = true;
+  order.further_metrics = {"latency_ms", "size"};
   order.kept_value = 0.1;
   order.from_resource = 3;
   order.until_resource = 9;

@@ -82,6 +82,18 @@ TEST_F(CommandRunnerTest, ACommandThatPrintsItsFinalMetricIsTheSimplestUse) {
   EXPECT_TRUE(no_children_left());
 }
 
+TEST_F(CommandRunnerTest, TheReportOfTheRungHasTheMetricOfAConstraintThatComesAfterTheObjective) {
+  order.further_metrics = {"acc"};
+  script(R"(for at in 1 2 3 4; do echo "{\"resource\": $at, \"loss\": $at}"; echo "{\"resource\": $at, \"acc\": 0.$at}"; done)");
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("1: loss=1 acc=0.1", "2: loss=2 acc=0.2", "3: loss=3 acc=0.3"));
+  script(R"(echo "{\"loss\": 0.5}"; echo "{\"acc\": 0.9}")");
+  order.epoch = 2;
+  order.trial = 1;
+  EXPECT_EQ(run().exit, "completed");
+  EXPECT_THAT(reporter.take_seen(), ElementsAre("3: loss=0.5 acc=0.9"));
+}
+
 TEST_F(CommandRunnerTest, ASimpleCommandIsStartedAgainForEachSegment) {
   script("echo \"{\\\"loss\\\": $TUNEBAND_UNTIL_RESOURCE}\"");
   for (const int until : {1, 3, 9}) {

@@ -12,11 +12,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 MetricParser parser_for(std::vector<MetricPattern> metrics, std::string resource_regex = "",
-                        const std::string& objective = "loss") {
+                        const std::string& objective = "loss", const std::vector<std::string>& further = {}) {
   CommandSpec spec;
   spec.metrics = std::move(metrics);
   spec.resource_regex = std::move(resource_regex);
-  auto parser = MetricParser::create(spec, objective);
+  auto parser = MetricParser::create(spec, objective, further);
   EXPECT_TRUE(parser);
   return std::move(*parser);
 }
@@ -68,6 +68,59 @@ TEST(MetricParser, JoinsWhatWasSeenSinceTheResourceToTheObjective) {
               ElementsAre("1: acc=0.5 loss=2", "2: acc=0.75 loss=1"));
   // What came after the objective belongs to no later resource.
   EXPECT_THAT(texts(reports_of(parser(), "epoch 1\nloss 2\nacc 0.5\nepoch 2\nloss 1\n")), ElementsAre("1: loss=2", "2: loss=1"));
+}
+
+TEST(MetricParser, AReportWaitsForTheMetricsThatTheJobGoesBy) {
+  const auto parser = [] { return parser_for({}, "", "loss", {"acc", "ms"}); };
+  EXPECT_THAT(texts(reports_of(parser(), R"({"resource": 1, "loss": 2}
+{"resource": 1, "acc": 0.5}
+{"resource": 1, "ms": 7, "more": 8}
+{"resource": 2, "ms": 6, "acc": 0.75}
+{"resource": 2, "loss": 1})")),
+              ElementsAre("1: loss=2 acc=0.5 more=8 ms=7", "2: acc=0.75 ms=6 loss=1"));
+  std::deque<MetricReport> reports;
+  MetricParser waits = parser();
+  waits.feed("{\"loss\": 2}\n{\"acc\": 1}\nepoch 1 is over\n", reports);
+  EXPECT_THAT(texts(reports), ElementsAre());
+  waits.feed("{\"ms\": 3}\n", reports);
+  EXPECT_THAT(texts(reports), ElementsAre("-: loss=2 acc=1 ms=3"));
+}
+
+TEST(MetricParser, AReportThatWaitsIsCompleteWhenTheNextResourceBeginsOrTheOutputEnds) {
+  const auto parser = [] { return parser_for({}, "", "loss", {"acc"}); };
+  EXPECT_THAT(texts(reports_of(
+                  parser(), "{\"resource\": 1, \"loss\": 2}\n{\"resource\": 2, \"acc\": 0.5}\n{\"resource\": 2, \"loss\": 1}")),
+              ElementsAre("1: loss=2", "2: acc=0.5 loss=1"));
+  EXPECT_THAT(texts(reports_of(parser(), "{\"loss\": 3}\n{\"loss\": 2}\n{\"acc\": 0.5}\n{\"loss\": 1}\n")),
+              ElementsAre("-: loss=3", "-: loss=2 acc=0.5", "-: loss=1"));
+  // Of one resource the first value counts, and what is said without a resource is of the one that waits.
+  EXPECT_THAT(texts(reports_of(parser(), "{\"resource\": 1, \"loss\": 3}\n{\"resource\": 1, \"loss\": 2}\n{\"acc\": 0.5}\n")),
+              ElementsAre("1: loss=3 acc=0.5"));
+}
+
+TEST(MetricParser, OfOutputThatWasCutOffTheReportThatWaitsCountsAndNotTheLastLine) {
+  MetricParser parser = parser_for({}, "", "loss", {"acc"});
+  std::deque<MetricReport> reports;
+  parser.feed("{\"resource\": 1, \"loss\": 3}\n{\"acc\": 0.5}", reports);
+  parser.finish(reports, true);
+  EXPECT_THAT(texts(reports), ElementsAre("1: loss=3"));
+}
+
+TEST(MetricParser, PatternsWaitForTheMetricsThatTheJobGoesByToo) {
+  const std::vector<MetricPattern> patterns{{"loss", "^loss (.*)"}, {"acc", "acc (.*)"}};
+  EXPECT_THAT(texts(reports_of(parser_for(patterns, "^epoch ([0-9]+)", "loss", {"acc"}),
+                               "epoch 1\nloss 2\nacc 0.5\nepoch 2\nloss 1\nepoch 3\nacc 0.25\nloss 0\n")),
+              ElementsAre("1: loss=2 acc=0.5", "2: loss=1", "3: acc=0.25 loss=0"));
+}
+
+TEST(MetricParser, TheMetricsThatTheJobGoesByAreKeptAmongAHundredOthers) {
+  std::string line = "{\"resource\": 1, \"loss\": 2";
+  for (int i = 0; i < 200; ++i) line += ", \"a" + std::to_string(i) + "\": 1";
+  const auto reports = reports_of(parser_for({}, "", "loss", {"zeta"}), line + "}\n{\"zeta\": 7}\n");
+  ASSERT_EQ(reports.size(), 1);
+  EXPECT_EQ(reports.front().metrics.size(), protocol::kMetricsPerObservationMax);
+  EXPECT_EQ(find_metric(reports.front().metrics, "loss"), 2);
+  EXPECT_EQ(find_metric(reports.front().metrics, "zeta"), 7);
 }
 
 TEST(MetricParser, ReadsAllNamedPairsOfALine) {

@@ -311,7 +311,7 @@ class CommandRunner final : public TrialRunner {
     const Result<CommandSpec> read = with_references_read(written);
     if (!read) return SegmentResult{kExitInvalidParameters, describe(read.error())};
     const CommandSpec& spec = *read;
-    auto parser = MetricParser::create(spec, order.objective_metric);
+    auto parser = MetricParser::create(spec, order.objective_metric, order.further_metrics);
     if (!parser) return SegmentResult{kExitInvalidParameters, describe(parser.error())};
 
     ProcessSpec process;

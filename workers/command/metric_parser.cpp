@@ -33,6 +33,10 @@ bool usable_name(const std::string& name) {
   return !name.empty() && name.size() <= protocol::kMetricNameSizeMax && std::none_of(name.begin(), name.end(), control);
 }
 
+void add_metric(std::string name, double value, Metrics& metrics) {
+  if (usable_name(name)) metrics.emplace_back(std::move(name), value);
+}
+
 // Resource counts come as "3", and from some languages as "3.0".
 std::optional<std::int64_t> to_resource(double value) {
   constexpr double kResourceMax = 1e15;
@@ -86,13 +90,14 @@ struct MetricParser::Patterns {
   std::unique_ptr<RE2> resource;
 };
 
-MetricParser::MetricParser(std::unique_ptr<Patterns> patterns, std::string objective)
-    : patterns_(std::move(patterns)), objective_(std::move(objective)) {}
+MetricParser::MetricParser(std::unique_ptr<Patterns> patterns, std::string objective, std::vector<std::string> further)
+    : patterns_(std::move(patterns)), objective_(std::move(objective)), further_(std::move(further)) {}
 MetricParser::~MetricParser() = default;
 MetricParser::MetricParser(MetricParser&&) noexcept = default;
 MetricParser& MetricParser::operator=(MetricParser&&) noexcept = default;
 
-Result<MetricParser> MetricParser::create(const CommandSpec& spec, const std::string& objective) {
+Result<MetricParser> MetricParser::create(const CommandSpec& spec, const std::string& objective,
+                                          const std::vector<std::string>& further) {
   auto patterns = std::make_unique<Patterns>();
   for (std::size_t i = 0; i < spec.metrics.size(); ++i) {
     auto regex =
@@ -105,7 +110,7 @@ Result<MetricParser> MetricParser::create(const CommandSpec& spec, const std::st
     if (!regex) return regex.error();
     patterns->resource = std::move(*regex);
   }
-  return MetricParser(std::move(patterns), objective);
+  return MetricParser(std::move(patterns), objective, further);
 }
 
 void MetricParser::feed(std::string_view output, std::deque<MetricReport>& reports) {
@@ -120,81 +125,108 @@ void MetricParser::feed(std::string_view output, std::deque<MetricReport>& repor
   }
 }
 
-void MetricParser::finish(std::deque<MetricReport>& reports) {
-  read_line(line_, reports);
+void MetricParser::finish(std::deque<MetricReport>& reports, bool cut_off) {
+  if (!cut_off) read_line(line_, reports);
   line_.clear();
+  if (has_objective_) complete(reports);
 }
 
-void MetricParser::read_line(std::string_view line, std::deque<MetricReport>& reports) {
-  objective_seen_ = false;
-  if (patterns_->metrics.empty()) {
-    read_json(trimmed(line));
-  } else {
-    read_patterns(line);
-  }
-  if (objective_seen_) {
-    reports.push_back(std::exchange(pending_, {}));
-    // A command that says its resource once says it for all that follows, until the next.
-    pending_.resource = reports.back().resource;
-  } else if (contains_ignoring_case(line, objective_)) {
-    near_misses_.push_back(valid_utf8(line.substr(0, kNearMissSizeMax)));
+void MetricParser::read_line(std::string_view text, std::deque<MetricReport>& reports) {
+  const MetricReport line = patterns_->metrics.empty() ? read_json(trimmed(text)) : read_patterns(text);
+  take_line(line, reports);
+  if (!find_metric(line.metrics, objective_) && contains_ignoring_case(text, objective_)) {
+    near_misses_.push_back(valid_utf8(text.substr(0, kNearMissSizeMax)));
     if (near_misses_.size() > kNearMissesMax) near_misses_.pop_front();
   }
 }
 
-void MetricParser::read_patterns(std::string_view line) {
+// Of one resource the first value of the objective counts. Where the command names none, each value is of another.
+void MetricParser::take_line(const MetricReport& line, std::deque<MetricReport>& reports) {
+  const bool gives_objective = find_metric(line.metrics, objective_).has_value();
+  const bool begins_another = line.resource != pending_.resource || (has_objective_ && gives_objective && !line.resource);
+  if (begins_another) {
+    if (has_objective_) complete(reports);
+    pending_ = {line.resource, {}};  // what was seen before belongs to another resource
+  }
+  for (const auto& [name, value] : line.metrics) {
+    if (!(has_objective_ && name == objective_)) set_metric(name, value);
+  }
+  has_objective_ = has_objective_ || gives_objective;
+  if (has_objective_ && has_all()) complete(reports);
+}
+
+bool MetricParser::has_all() const {
+  return std::all_of(further_.begin(), further_.end(),
+                     [&](const std::string& name) { return find_metric(pending_.metrics, name).has_value(); });
+}
+
+void MetricParser::complete(std::deque<MetricReport>& reports) {
+  reports.push_back(std::exchange(pending_, {}));
+  // A command that says its resource once says it for all that follows, until the next.
+  pending_.resource = reports.back().resource;
+  has_objective_ = false;
+}
+
+MetricReport MetricParser::read_patterns(std::string_view line) const {
+  MetricReport read{pending_.resource, {}};
   if (patterns_->resource) {
     const auto number = match_number(*patterns_->resource, line);
-    const auto resource = number ? to_resource(*number) : std::nullopt;
-    if (resource && resource != pending_.resource) pending_ = {resource, {}};  // what was seen before belongs to another resource
+    if (const auto resource = number ? to_resource(*number) : std::nullopt) read.resource = resource;
   }
   for (const NamedPattern& pattern : patterns_->metrics) {
     if (pattern.name.empty()) {
-      read_named_pairs(*pattern.regex, line);
+      read_named_pairs(*pattern.regex, line, read.metrics);
     } else if (const auto value = match_number(*pattern.regex, line)) {
-      set_metric(pattern.name, *value);
+      add_metric(pattern.name, *value, read.metrics);
     }
   }
+  return read;
 }
 
-void MetricParser::read_named_pairs(const re2::RE2& regex, std::string_view line) {
+void MetricParser::read_named_pairs(const re2::RE2& regex, std::string_view line, Metrics& metrics) {
   re2::StringPiece rest(line.data(), line.size());
   re2::StringPiece name;
   re2::StringPiece value;
   for (std::size_t before = rest.size(); RE2::FindAndConsume(&rest, regex, &name, &value); before = rest.size()) {
     const auto number = captured_number(value);
-    if (number && name.data() != nullptr) set_metric(valid_utf8({name.data(), name.size()}), *number);
+    if (number && name.data() != nullptr) add_metric(valid_utf8({name.data(), name.size()}), *number, metrics);
     if (rest.empty()) return;
     if (rest.size() == before) rest.remove_prefix(1);  // a match of nothing does not move on by itself
   }
 }
 
-void MetricParser::read_json(std::string_view line) {
-  if (!line.starts_with('{') || !line.ends_with('}')) return;
+// A line that is no report says nothing. One without a resource is of none, unless a report waits for what is on it.
+MetricReport MetricParser::read_json(std::string_view line) const {
+  MetricReport read{pending_.resource, {}};
+  if (!line.starts_with('{') || !line.ends_with('}')) return read;
   auto parsed = parse_json(line);
   if (!parsed) parsed = parse_json(with_named_numbers(line));
-  if (!parsed || !parsed->is_object()) return;
-  std::optional<std::int64_t> resource;
-  if (const auto found = parsed->find("resource"); found != parsed->end() && found->is_number())
-    resource = to_resource(found->get<double>());
-  if (resource != pending_.resource) pending_ = {resource, {}};
+  if (!parsed || !parsed->is_object()) return read;
   for (const auto& [name, value] : parsed->items()) {
     if (name == "resource") continue;
-    if (const auto number = number_from_json(value)) set_metric(name, *number);
+    if (const auto number = number_from_json(value)) add_metric(name, *number, read.metrics);
   }
+  const auto told = parsed->find("resource");
+  const bool waited_for = has_objective_ && told == parsed->end() && !find_metric(read.metrics, objective_);
+  if (!waited_for) read.resource = told != parsed->end() && told->is_number() ? to_resource(told->get<double>()) : std::nullopt;
+  return read;
 }
 
 void MetricParser::set_metric(const std::string& name, double value) {
-  if (!usable_name(name)) return;
-  objective_seen_ = objective_seen_ || name == objective_;
   const auto found =
       std::find_if(pending_.metrics.begin(), pending_.metrics.end(), [&](const auto& metric) { return metric.first == name; });
   if (found != pending_.metrics.end()) {
     found->second = value;
-  } else if (pending_.metrics.size() < protocol::kMetricsPerObservationMax || name == objective_) {
-    if (pending_.metrics.size() == protocol::kMetricsPerObservationMax) pending_.metrics.pop_back();
+  } else if (pending_.metrics.size() < protocol::kMetricsPerObservationMax) {
     pending_.metrics.emplace_back(name, value);
+  } else if (is_gone_by(name)) {
+    const auto dispensable = [&](const auto& metric) { return !is_gone_by(metric.first); };
+    *std::find_if(pending_.metrics.rbegin(), pending_.metrics.rend(), dispensable) = {name, value};
   }
+}
+
+bool MetricParser::is_gone_by(const std::string& name) const {
+  return name == objective_ || std::find(further_.begin(), further_.end(), name) != further_.end();
 }
 
 }  // namespace tuneband::workers

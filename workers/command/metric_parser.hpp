@@ -1,9 +1,10 @@
 // Finds a trial's reports in what its command prints: by regular expressions, or as JSON lines such as {"resource": 3,
 // "val_loss": 0.2}.
 //
-// A report is complete on the line that gives the objective; it carries the other metrics seen since the report before. A line
-// ends at a newline or a carriage return (progress bars). Output is hostile: lines are cut at kLineSizeMax, and RE2 works in
-// linear time.
+// A report is complete once it has every metric that the job goes by: the objective, and what constraints and further objectives
+// name. One that lacks some of them besides the objective waits for them until the next resource begins, the objective comes
+// again, or the output ends. It carries the other metrics seen since the report before. A line ends at a newline or a carriage
+// return (progress bars). Output is hostile: lines are cut at kLineSizeMax, and RE2 works in linear time.
 #pragma once
 
 #include <cstdint>
@@ -34,35 +35,42 @@ struct MetricReport {
 
 class MetricParser {
  public:
+  // `further`: what the job goes by beside the objective.
   // Errors (invalid_argument): a pattern that RE2 does not accept or that has no group for the value; `path` below "trainer".
-  static Result<MetricParser> create(const CommandSpec& spec, const std::string& objective);
+  static Result<MetricParser> create(const CommandSpec& spec, const std::string& objective,
+                                     const std::vector<std::string>& further = {});
   ~MetricParser();
   MetricParser(MetricParser&&) noexcept;
   MetricParser& operator=(MetricParser&&) noexcept;
 
   // Takes any piece of output; appends the reports that it completes.
   void feed(std::string_view output, std::deque<MetricReport>& reports);
-  // The output is over: a last line without a newline counts.
-  void finish(std::deque<MetricReport>& reports);
+  // The output is over: a last line without a newline counts, unless it was `cut_off`.
+  void finish(std::deque<MetricReport>& reports, bool cut_off = false);
 
   // Lines that name the objective but gave no value: the latest ones, shortened. For "why was there no metric".
   const std::deque<std::string>& near_misses() const { return near_misses_; }
 
  private:
   struct Patterns;
-  MetricParser(std::unique_ptr<Patterns> patterns, std::string objective);
+  MetricParser(std::unique_ptr<Patterns> patterns, std::string objective, std::vector<std::string> further);
 
   void read_line(std::string_view line, std::deque<MetricReport>& reports);
-  void read_patterns(std::string_view line);
-  void read_named_pairs(const re2::RE2& regex, std::string_view line);
-  void read_json(std::string_view line);
+  void take_line(const MetricReport& line, std::deque<MetricReport>& reports);
+  MetricReport read_patterns(std::string_view line) const;
+  static void read_named_pairs(const re2::RE2& regex, std::string_view line, Metrics& metrics);
+  MetricReport read_json(std::string_view line) const;
   void set_metric(const std::string& name, double value);
+  bool is_gone_by(const std::string& name) const;
+  bool has_all() const;
+  void complete(std::deque<MetricReport>& reports);
 
   std::unique_ptr<Patterns> patterns_;  // none in it: JSON lines
   std::string objective_;
-  std::string line_;             // begun, not ended
-  bool objective_seen_ = false;  // on this line
+  std::vector<std::string> further_;
+  std::string line_;  // begun, not ended
   MetricReport pending_;
+  bool has_objective_ = false;  // it waits for further metrics alone
   std::deque<std::string> near_misses_;
 };
 

@@ -140,7 +140,7 @@ void RunningCommand::finish(TrialLog& log) {
   }
   status_ = process_.poll_exit().value_or(ExitStatus{.signal = SIGKILL});
   // The end of a line that was printed in part may be a part of a number.
-  if (!cut_ && status_->signal == 0) parser_.finish(reports_);
+  if (!cut_) parser_.finish(reports_, status_->signal != 0);
 }
 
 }  // namespace tuneband::workers

@@ -94,6 +94,7 @@ Json order_to_json(const AssignmentOrder& order) {
             {"attempt", order.attempt},
             {"seed", order.seed},
             {"trial_dir", order.trial_dir}};
+  if (!order.further_metrics.empty()) json["further_metrics"] = order.further_metrics;
   if (order.kept_value) json["kept_value"] = *order.kept_value;
   if (!order.debug.is_null()) json["debug"] = order.debug;
   if (order.group) json["group"] = place_to_json(*order.group);
@@ -244,6 +245,20 @@ GroupPlace read_place(const Json& json, const std::string& path, Diagnostics& di
   return place;
 }
 
+std::vector<std::string> read_texts(ObjectReader& reader, const std::string& field, std::size_t count_max, std::size_t size_max,
+                                    Diagnostics& diagnostics) {
+  std::vector<std::string> texts;
+  const std::span<const Json> items = read_array(reader, field, count_max);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].is_string() && items[i].get_ref<const std::string&>().size() <= size_max) {
+      texts.push_back(items[i].get<std::string>());
+    } else {
+      diagnostics.error(join_path(join_path(reader.path(), field), i), "expected a text, got " + excerpt(items[i]));
+    }
+  }
+  return texts;
+}
+
 AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   ObjectReader reader(json, path, diagnostics);
   AssignmentOrder order;
@@ -256,6 +271,7 @@ AssignmentOrder read_order(const Json& json, const std::string& path, Diagnostic
   if (const Json* debug = reader.find("debug")) order.debug = *debug;
   order.objective_metric = required_text(reader, "objective_metric", kMetricNameRange);
   order.maximize = reader.boolean_or("maximize", false);
+  order.further_metrics = read_texts(reader, "further_metrics", kFurtherMetricsMax, kMetricNameRange.max, diagnostics);
   order.kept_value = reader.number("kept_value");
   order.from_resource = required_integer(reader, "from_resource", kNotNegative);
   order.until_resource = required_integer(reader, "until_resource", kPositive);
@@ -366,14 +382,7 @@ SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics) {
   request.draining = reader.boolean_or("draining", false);
   request.address = reader.text_or("address", "", kAddressRange);
   request.free_port = static_cast<int>(reader.integer_or("free_port", 0, kPortRange));
-  const std::span<const Json> keys = read_array(reader, "data_keys", kDataKeysMax);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i].is_string() && keys[i].get_ref<const std::string&>().size() <= kDataKeyRange.max) {
-      request.data_keys.push_back(keys[i].get<std::string>());
-    } else {
-      diagnostics.error(join_path("data_keys", i), "expected a text, got " + excerpt(keys[i]));
-    }
-  }
+  request.data_keys = read_texts(reader, "data_keys", kDataKeysMax, kDataKeyRange.max, diagnostics);
   if (const Json* assignment = reader.find("assignment"))
     request.assignment = read_status(*assignment, "assignment", diagnostics);
   request.checks_jobs = reader.boolean_or("checks_jobs", false);

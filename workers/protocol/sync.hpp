@@ -94,8 +94,9 @@ struct AssignmentOrder {
   Json trainer;        // as submitted
   Json debug;          // the section of that name; null: none
   std::string objective_metric;
-  bool maximize = false;             // the objective's goal
-  std::optional<double> kept_value;  // of the model that the trial has from a lower rung
+  bool maximize = false;                     // the objective's goal
+  std::vector<std::string> further_metrics;  // that the job goes by: of its constraints and further objectives
+  std::optional<double> kept_value;          // of the model that the trial has from a lower rung
   std::int64_t from_resource = 0;
   std::int64_t until_resource = 0;
   std::int64_t max_resource = 0;
@@ -124,6 +125,7 @@ struct SyncReply {
 
 inline constexpr std::size_t kObservationsPerSyncMax = 10'000;
 inline constexpr std::size_t kMetricsPerObservationMax = 100;
+inline constexpr std::size_t kFurtherMetricsMax = 50;
 inline constexpr std::size_t kMetricNameSizeMax = 200;  // bytes
 inline constexpr std::size_t kFindingsPerSyncMax = 100;
 inline constexpr std::size_t kRulesPerSyncMax = debugger::kRulesMax;
