@@ -99,6 +99,15 @@ std::string why_unfinished(const TrialRow& trial) {
          ": the best so far counts";
 }
 
+std::string at_target(int trial, double target) {
+  return "trial " + std::to_string(trial) + " reached the target " + format_number(target);
+}
+
+// `on_the_way`: where it did, before its rung.
+std::string at_target(const TrialRow& trial, double target, std::int64_t on_the_way) {
+  return at_target(trial.id.number, target) + " at " + std::to_string(on_the_way) + " of " + std::to_string(trial.until_resource);
+}
+
 bool synchronous(SchedulerType type) { return type == SchedulerType::hyperband || type == SchedulerType::successive_halving; }
 
 }  // namespace
@@ -515,10 +524,12 @@ void Job::keep(TrialRow& trial, const ReportedObservation& kept, std::optional<d
 }
 
 // A training that its job ends with, before its time: the best that it came to counts like any other where it is the job's best,
-// and its model is there.
+// and its model is there. Below max_resource it has to have reached the target for that.
 void Job::take_unfinished(TrialRow& trial, const AssignmentReport& report) {
-  const bool on_the_way = spec_->keeps_best && report.kept && trial.until_resource == spec_->scheduler.max_resource;
-  if (row_.state != JobState::stopping || !on_the_way || spec_->violation(report.kept->metrics) > 0) return;
+  if (row_.state != JobState::stopping || !spec_->keeps_best || !report.kept) return;
+  const bool full = trial.until_resource == spec_->scheduler.max_resource;
+  const bool counts = full || (spec_->rungs_compare() && meets_target(report.kept->metrics));
+  if (!counts || spec_->violation(report.kept->metrics) > 0) return;
   const auto value = value_of_kept(trial, *report.kept);
   if (!value || (row_.best && !spec_->objective.better(*value, row_.best->value))) return;
   trial.objective_resource = trial.until_resource;
@@ -527,14 +538,40 @@ void Job::take_unfinished(TrialRow& trial, const AssignmentReport& report) {
   trial.files_epoch = files_epoch_of(trial, report.files_epoch);
 }
 
-void Job::report(int number, const AssignmentReport& report, Timestamp now) {
+bool Job::meets_target(const Metrics& metrics) const {
+  const Objective& objective = spec_->objective;
+  const auto value = find_metric(metrics, objective.metric);
+  return objective.target && value && std::isfinite(*value) && !objective.better(*objective.target, *value) &&
+         spec_->violation(metrics) == 0;
+}
+
+// Whether what ends the job came before its rung, and counts. Of fewer folds a value is no measure, and of a training by XGBoost
+// that does not keep its best round there is no model of a round that is over.
+bool Job::meets_target_on_the_way(const TrialRow& trial, const ReportedObservation& observation) const {
+  const bool is_news = observation.resource > trial.resource && observation.resource < trial.until_resource;
+  if (row_.state != JobState::running || !is_news || !meets_target(observation.metrics)) return false;
+  const bool full = trial.until_resource == spec_->scheduler.max_resource;
+  return spec_->keeps_best ? spec_->rungs_compare() || full : !trains_xgboost(spec_->trainer);
+}
+
+bool Job::report(int number, const AssignmentReport& report, Timestamp now) {
+  bool ends_here = false;
   TrialRow& trial = trials_[static_cast<std::size_t>(number)];
   bool news = false;
   // Still in memory from the rung below: what is trained begins there.
   if (spec_->scheduler.restarts && report.began_resource > trial.resource && report.began_resource < trial.until_resource) {
     trial.resource = report.began_resource;
   }
-  for (const ReportedObservation& observation : report.observations) news |= observe(trial, observation, now);
+  for (const ReportedObservation& observation : report.observations) {
+    if (meets_target_on_the_way(trial, observation) && (!spec_->keeps_best || !report.exit)) {
+      begin_stopping(JobState::completed, at_target(trial, *spec_->objective.target, observation.resource));
+      ends_here = !spec_->keeps_best;  // else the worker says what it kept once it has stopped
+      if (ends_here) trial.until_resource = observation.resource;
+      if (ends_here) trial.objective_resource = 0;  // of a rung below, where this training began anew
+    }
+    news |= observe(trial, observation, now);
+  }
+  if (ends_here) trial.files_epoch = files_epoch_of(trial, report.files_epoch);
   // From a checkpoint at its target a trial could not report the value there any more: that counts only together with the value.
   const bool usable = report.checkpoint_resource < trial.until_resource ||
                       (report.checkpoint_resource == trial.until_resource && trial.objective_resource == trial.until_resource);
@@ -551,9 +588,18 @@ void Job::report(int number, const AssignmentReport& report, Timestamp now) {
     row_.training_ms += new_ms * trial.replicas();
     news = true;
   }
-  if (!news) return;  // nothing to write
+  if (!news) return false;  // nothing to write
   trials_changed_.insert(number);
   row_changed_ = true;
+  return ends_here;
+}
+
+void Job::end_at_target(int number, Timestamp now) {
+  TrialRow& trial = mutate(number);
+  leave_worker(trial, now);
+  arrive(trial, trial.objective, now, row_.reason);
+  if (!ended(trial.state)) end_trial(trial, TrialState::cancelled, now);
+  end_segment(trial);
 }
 
 void Job::take_findings(int number, const std::vector<debugger::Finding>& findings, Timestamp now) {
@@ -983,8 +1029,7 @@ void Job::check_limits() {
   const Objective& objective = spec_->objective;
   const auto& best = spec_->early_work < 1 ? row_.best : row_.best_anywhere;  // of fewer folds a value is no measure
   if (objective.target && best && !objective.better(*objective.target, best->value)) {
-    begin_stopping(JobState::completed,
-                   "trial " + std::to_string(best->trial) + " reached the target " + format_number(*objective.target));
+    begin_stopping(JobState::completed, at_target(best->trial, *objective.target));
   } else if (row_.failing_with && row_.failures_in_a_row >= limits.max_failures_in_a_row) {
     begin_stopping(JobState::failed,
                    std::to_string(row_.failures_in_a_row) + " trials in a row failed with " + last_failure(*row_.failing_with));

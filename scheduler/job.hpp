@@ -103,8 +103,10 @@ class Job {
   void take_findings(int number, const std::vector<debugger::Finding>& findings, Timestamp now);
   // How far the job's rules are in a trial, as its first rank says.
   void take_rules(int number, const std::vector<debugger::RuleStanding>& rules, Timestamp now);
-  // Of the assignment under way.
-  void report(int number, const AssignmentReport& report, Timestamp now);
+  // Of the assignment under way. True: a value on the way to its rung reached the job's target and counts at once:
+  // end_at_target() is due.
+  bool report(int number, const AssignmentReport& report, Timestamp now);
+  void end_at_target(int number, Timestamp now);
   // The segment is over, as the worker says.
   struct SegmentEnd {
     ExitClass exit;
@@ -156,6 +158,8 @@ class Job {
   EventRow& record(EventKind kind, const TrialRow& trial, std::string message = {});
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
   std::optional<double> standard_error(const Metrics& metrics) const;
+  bool meets_target(const Metrics& metrics) const;
+  bool meets_target_on_the_way(const TrialRow& trial, const ReportedObservation& observation) const;
   void take_model(TrialRow& trial, const AssignmentReport& report);
   void take_unfinished(TrialRow& trial, const AssignmentReport& report);
   std::optional<double> value_of_kept(const TrialRow& trial, const ReportedObservation& kept) const;

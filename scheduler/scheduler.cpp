@@ -106,6 +106,7 @@ struct Scheduler::State {
   void reclaim(Worker& worker, const AssignmentReport& report);
   std::optional<ExitClass> exit_of_group(const TrialRow& trial);
   void end_early(TrialId id);
+  void end_at_target(TrialId id);
   void end_segment(TrialId id, ExitClass exit, const std::string& message, const std::string& crash = {});
   std::vector<WorkerId> release(const TrialRow& trial, bool unasked = false);
   void lose(const WorkerId& id, EventKind as, const Job::SegmentEnd& end);
@@ -359,7 +360,9 @@ void Scheduler::State::report(Worker& worker, const AssignmentReport& report) {
   Job& job = *find_job(assignment.trial.job);
   job.take_findings(assignment.trial.number, report.findings, now);
   if (assignment.rank == 0) job.take_rules(assignment.trial.number, report.rules, now);
-  if (assignment.rank == job.spec()->metric_rank) job.report(assignment.trial.number, report, now);
+  if (assignment.rank == job.spec()->metric_rank && job.report(assignment.trial.number, report, now)) {
+    return end_at_target(assignment.trial);
+  }
   worker.waits_for = report.exit ? "" : known_fault(report.message);
   if (!report.exit) return end_early(assignment.trial);
   const bool group = assignment.world_size > 1;
@@ -382,6 +385,13 @@ void Scheduler::State::end_early(TrialId id) {
   if (!word) return;
   release(job.trial(id.number));
   job.end_early(id.number, *word, now);
+}
+
+// Of a trial whose value ends its job: its workers end it as above.
+void Scheduler::State::end_at_target(TrialId id) {
+  Job& job = *find_job(id.job);
+  release(job.trial(id.number));
+  job.end_at_target(id.number, now);
 }
 
 // How the segment has ended, now that one more rank has: by the first failure, or when all of them are done.
