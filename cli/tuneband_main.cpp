@@ -435,7 +435,7 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
               with_running_server(arguments, [](Session session) { return tuneband::cli::list_workers(session); }));
 
   auto* run = add_command(app, chosen, "run",
-                          "Run one job from start to end with a private server; Ctrl-C stops it and keeps what it found",
+                          "Run one job from start to end with a private server; Ctrl-C ends it and keeps what it found",
                           [&](Console& console) { return tuneband::cli::run_job(console, arguments.run); });
   run->add_option("FILE", arguments.run.job_file, "The job's JSON document")->required()->type_name("JOB.json");
   add_changes(run, arguments.run.changes);
@@ -444,8 +444,8 @@ void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments)
       ->type_name("N");
   run->add_option(
          "--data-dir", arguments.run.data_dir,
-         "Where jobs, logs and models are kept; default: a new directory below ./tuneband-runs. A run that was cut short goes "
-         "on when it is given its directory again")
+         "Where jobs, logs and models are kept. A run that was cut short, also by Ctrl-C, goes on when the same command is given "
+         "again. Default: a new directory below ./tuneband-runs, and Ctrl-C stops the job for good")
       ->type_name("DIR");
   run->add_flag("--keep", arguments.run.keep, "Keep the server up after the job's end, until Ctrl-C");
   run->add_option("--allow-webhook", arguments.run.allowed_webhooks,

@@ -42,9 +42,16 @@ Outcome<RunDirectory> new_directory(const std::string& name) {
   }
 }
 
-Outcome<WatchEnd> watch_and_stop(Session session, const JobInfo& job, const Interrupts& interrupts) {
+// Interrupted, a job in a directory that the user named is left as it is: its server gives it up in order, and the next one goes
+// on.
+Outcome<WatchEnd> watch_and_stop(Session session, const JobInfo& job, const RunOptions& options, const Interrupts& interrupts) {
   const auto view = make_progress_view(session.console);
   auto end = watch_job(session.api, job.id, {.interrupts = &interrupts, .server_gone_max_ms = kOwnServerGoneMs}, *view);
+  if (end && *end == WatchEnd::interrupted && !options.data_dir.empty()) {
+    view->close();
+    session.console.note("interrupted: the same command goes on with the job");
+    return WatchEnd::interrupted;
+  }
   if (end && *end == WatchEnd::interrupted) {
     const auto stopped = session.api.post(job_path(std::to_string(job.id)) + "/stop", "");
     const auto over = stopped ? watch_job(session.api, job.id, {.server_gone_max_ms = kOwnServerGoneMs}, *view)
@@ -86,7 +93,7 @@ Finished run_on(Session session, const JobFile& file, const RunOptions& options,
   if (!answer) return answer.error();
   const JobInfo job = job_from_json(answer->body["job"]);
   if (!session.console.json()) session.console.note("to look at it: " + dashboard_address(session.api.url(), job.name));
-  const auto end = watch_and_stop(session, job, interrupts);
+  const auto end = watch_and_stop(session, job, options, interrupts);
   if (!end) return end.error();
   const std::string id = std::to_string(job.id);
   if (!options.allowed_webhooks.empty()) {

@@ -379,9 +379,9 @@ void print_state(Console& console, const JobSummary& summary) {
   if (job.queue_position && (*job.queue_position > 1 || job.trials.created == 0)) {
     console.field("queue", fmt::format("place {} for the next free worker (time used, by weight)", *job.queue_position));
   }
-  console.field("spent", fmt::format("{}{}, {} of training, {} from start to end",
-                                     format_resource(job.resource_spent, job.resource_name), planned_text(summary.plan),
-                                     format_duration(job.training_seconds), format_duration(job.seconds(now_ms()))));
+  console.field("spent", fmt::format("{}{}, {} of training, {} {}", format_resource(job.resource_spent, job.resource_name),
+                                     planned_text(summary.plan), format_duration(job.training_seconds),
+                                     format_duration(job.seconds(now_ms())), job.ended() ? "from start to end" : "so far"));
   console.field("saved", saved_text(summary.costs, job));
   if (job.expected_improvement) {
     console.field("expected", fmt::format("the model expects one more trial to improve {} by {}", job.metric,
