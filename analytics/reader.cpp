@@ -20,6 +20,16 @@ namespace tuneband {
 
 namespace {
 
+// Of a trainer, what the time of a unit follows from: its data, or the command with all that it runs in. Null: it names neither.
+Json what_takes_time(const Json& trainer) {
+  if (trainer.contains("data")) return trainer["data"];
+  Json parts;
+  for (const char* part : {"argv", "environment", "working_dir"}) {
+    if (trainer.contains(part)) parts[part] = trainer[part];
+  }
+  return parts;
+}
+
 Error no_such_job(std::string_view job) {
   return {ErrorCode::not_found, "there is no job " + excerpt(valid_utf8(job)), "", "`tuneband list` shows the jobs"};
 }
@@ -341,11 +351,7 @@ Result<views::Jobs> Reader::jobs(const JobsQuery& query) {
 }
 
 std::optional<Reader::UnitTime> Reader::measured_unit_time(const JobSpec& spec) {
-  // Paths are absolute in both.
-  const auto part_of = [](const JobSpec& job) {
-    return job.trainer.value(job.trainer.contains("data") ? "data" : "argv", Json());
-  };
-  const Json part = part_of(spec);
+  const Json part = what_takes_time(spec.trainer);
   Statement rows = connection_.prepare("SELECT id, name, training_ms, resource_spent FROM jobs WHERE " +
                                        std::string(kNotDeleted) + " ORDER BY id DESC LIMIT ?");
   rows.query(kSimilarJobsMax);
@@ -358,7 +364,7 @@ std::optional<Reader::UnitTime> Reader::measured_unit_time(const JobSpec& spec) 
     const auto units = static_cast<double>(rows.integer(3));
     if (ms <= 0 || units <= 0 || (found && units <= kMuchMore * its_units)) continue;
     const auto parsed = cached_job(JobId{rows.integer(0)});
-    if (!parsed || part.is_null() || part_of(parsed->spec) != part) continue;
+    if (!parsed || part.is_null() || what_takes_time(parsed->spec.trainer) != part) continue;
     found = UnitTime{ms / 1000 / units, std::string(rows.text(1))};
     its_units = units;
   }
