@@ -163,6 +163,11 @@ std::string joined(const std::deque<std::string>& lines) {
   return text;
 }
 
+std::string in_ticks(std::vector<std::string> names) {
+  for (std::string& name : names) name = "`" + name + "`";
+  return join_and(names);
+}
+
 SegmentResult no_metric(const AssignmentOrder& order, const CommandSpec& spec, const RunningCommand& command) {
   if (command.last_metrics()) {
     std::string message = "the command ended by itself at resource " + std::to_string(command.position()) + ", before " +
@@ -176,9 +181,10 @@ SegmentResult no_metric(const AssignmentOrder& order, const CommandSpec& spec, c
   }
   std::string message = "the command ended without a value of `" + order.objective_metric + "`";
   const std::string misses = joined(command.near_misses());
+  if (!command.names_seen().empty()) message += "; it gave values of " + in_ticks(command.names_seen());
   if (!misses.empty()) {
     message += "; lines that name it but do not fit: " + misses;
-  } else if (spec.metrics.empty()) {
+  } else if (spec.metrics.empty() && command.names_seen().empty()) {
     message += R"(; it was expected on a line like {"resource": 1, ")" + order.objective_metric + R"(": 0.5})";
   }
   return {kExitNoMetric, message};

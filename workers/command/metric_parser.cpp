@@ -133,10 +133,18 @@ void MetricParser::finish(std::deque<MetricReport>& reports, bool cut_off) {
 
 void MetricParser::read_line(std::string_view text, std::deque<MetricReport>& reports) {
   const MetricReport line = patterns_->metrics.empty() ? read_json(trimmed(text)) : read_patterns(text);
+  note_names(line.metrics);
   take_line(line, reports);
   if (!find_metric(line.metrics, objective_) && contains_ignoring_case(text, objective_)) {
     near_misses_.push_back(valid_utf8(text.substr(0, kNearMissSizeMax)));
     if (near_misses_.size() > kNearMissesMax) near_misses_.pop_front();
+  }
+}
+
+void MetricParser::note_names(const Metrics& metrics) {
+  for (const auto& [name, value] : metrics) {
+    if (names_seen_.size() == kNamesSeenMax) return;
+    if (std::find(names_seen_.begin(), names_seen_.end(), name) == names_seen_.end()) names_seen_.push_back(name);
   }
 }
 

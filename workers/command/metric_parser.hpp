@@ -27,6 +27,7 @@ namespace tuneband::workers {
 
 inline constexpr std::size_t kLineSizeMax = 64 * 1024;  // bytes; of a longer line only so much is looked at
 inline constexpr std::size_t kNearMissesMax = 3;
+inline constexpr std::size_t kNamesSeenMax = 8;
 
 struct MetricReport {
   std::optional<std::int64_t> resource;  // nothing: the command does not say
@@ -50,12 +51,15 @@ class MetricParser {
 
   // Lines that name the objective but gave no value: the latest ones, shortened. For "why was there no metric".
   const std::deque<std::string>& near_misses() const { return near_misses_; }
+  // Metrics that it found, the first ones in the order in which they came. For "why was there no metric".
+  const std::vector<std::string>& names_seen() const { return names_seen_; }
 
  private:
   struct Patterns;
   MetricParser(std::unique_ptr<Patterns> patterns, std::string objective, std::vector<std::string> further);
 
   void read_line(std::string_view line, std::deque<MetricReport>& reports);
+  void note_names(const Metrics& metrics);
   void take_line(const MetricReport& line, std::deque<MetricReport>& reports);
   MetricReport read_patterns(std::string_view line) const;
   static void read_named_pairs(const re2::RE2& regex, std::string_view line, Metrics& metrics);
@@ -72,6 +76,7 @@ class MetricParser {
   MetricReport pending_;
   bool has_objective_ = false;  // it waits for further metrics alone
   std::deque<std::string> near_misses_;
+  std::vector<std::string> names_seen_;
 };
 
 }  // namespace tuneband::workers
