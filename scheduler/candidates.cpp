@@ -3,85 +3,42 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "core/check.hpp"
 #include "scheduler/eta_adaptation.hpp"
+#include "search_spaces/samplers.hpp"
 
 namespace tuneband {
 
 namespace {
 
-class CandidateSampler final : public Sampler {
+constexpr double kSmallSpaceMax = 10'000;  // configurations, all of which are enumerated
+
+// Where configurations of a space lie, a coordinate a parameter, and which of given ones is the nearest.
+class Places {
  public:
-  CandidateSampler(const JobSpec& spec, std::unique_ptr<Sampler> inner)
-      : space_(spec.search_space), candidates_(spec.candidates), inner_(std::move(inner)), taken_(candidates_.size(), false) {
-    for (const Configuration& candidate : candidates_) points_.push_back(point_of(candidate));
-    for (std::size_t i = candidates_.size(); i-- > 0;) by_configuration_[candidates_[i]].push_back(i);
-    size_ = static_cast<std::int64_t>(candidates_.size());
-    std::map<Configuration, std::size_t> enqueued;
-    for (const Configuration& configuration : spec.enqueue) {
-      const auto found = by_configuration_.find(configuration);
-      if (found != by_configuration_.end() && ++enqueued[configuration] <= found->second.size()) --size_;
-    }
+  Places(const SearchSpace& space, const std::vector<Configuration>& configurations) : space_(space) {
+    for (const Configuration& configuration : configurations) points_.push_back(point_of(configuration));
   }
 
-  Configuration suggest(std::int64_t index, const History& history) override {
-    take_notice(history);
-    const std::vector<const Configuration*> left = not_taken();
-    TUNEBAND_CHECK(!left.empty(), "a job starts no more trials than it has candidates");
-    if (const auto chosen = inner_->suggest_among(index, history, left)) return *left[*chosen];
-    const Configuration proposal = inner_->suggest(index, history);
-    const std::vector<double> point = point_of(proposal);
-    std::size_t nearest = candidates_.size();
+  // The first of the nearest that are not `taken`; one at least is not.
+  std::size_t nearest(const Configuration& to, const std::vector<bool>& taken) const {
+    const std::vector<double> point = point_of(to);
+    std::size_t nearest = points_.size();
     double nearest_distance = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      if (taken_[i]) continue;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      if (taken[i]) continue;
       const double distance = squared_distance(point, points_[i], nearest_distance);
       if (distance >= nearest_distance) continue;
       nearest = i;
       nearest_distance = distance;
     }
-    return candidates_[nearest];
+    return nearest;
   }
-
-  std::optional<double> expected_improvement(std::int64_t index, const History& history) override {
-    return inner_->expected_improvement(index, history);
-  }
-
-  std::optional<Step> next_step(std::int64_t index, const History& history, const StepQuestion& question) override {
-    take_notice(history);
-    const std::vector<const Configuration*> left = not_taken();
-    StepQuestion among = question;
-    among.pool = &left;
-    return inner_->next_step(index, history, among);
-  }
-
-  bool chooses_steps() const override { return inner_->chooses_steps(); }
-
-  bool is_quick() const override { return inner_->is_quick(); }
-
-  std::optional<std::int64_t> size() const override { return std::min(size_, inner_->size().value_or(size_)); }
 
  private:
   static constexpr double kInactive = -1;
-
-  // Trials of this job that are new since the last call. Of several equal candidates, one for each trial.
-  void take_notice(const History& history) {
-    for (; seen_ < history.trials().size(); ++seen_) {
-      const auto found = by_configuration_.find(history.trials()[seen_].configuration);
-      if (found == by_configuration_.end() || found->second.empty()) continue;
-      taken_[found->second.back()] = true;
-      found->second.pop_back();
-    }
-  }
-
-  std::vector<const Configuration*> not_taken() const {
-    std::vector<const Configuration*> left;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      if (!taken_[i]) left.push_back(&candidates_[i]);
-    }
-    return left;
-  }
 
   std::vector<double> point_of(const Configuration& configuration) const {
     std::vector<double> point;
@@ -104,13 +61,136 @@ class CandidateSampler final : public Sampler {
   }
 
   SearchSpace space_;
+  std::vector<std::vector<double>> points_;
+};
+
+std::vector<const Configuration*> not_taken(const std::vector<Configuration>& configurations, const std::vector<bool>& taken) {
+  std::vector<const Configuration*> left;
+  for (std::size_t i = 0; i < configurations.size(); ++i) {
+    if (!taken[i]) left.push_back(&configurations[i]);
+  }
+  return left;
+}
+
+class CandidateSampler final : public Sampler {
+ public:
+  CandidateSampler(const JobSpec& spec, std::unique_ptr<Sampler> inner)
+      : places_(spec.search_space, spec.candidates),
+        candidates_(spec.candidates),
+        inner_(std::move(inner)),
+        taken_(candidates_.size(), false) {
+    for (std::size_t i = candidates_.size(); i-- > 0;) by_configuration_[candidates_[i]].push_back(i);
+    size_ = static_cast<std::int64_t>(candidates_.size());
+    std::map<Configuration, std::size_t> enqueued;
+    for (const Configuration& configuration : spec.enqueue) {
+      const auto found = by_configuration_.find(configuration);
+      if (found != by_configuration_.end() && ++enqueued[configuration] <= found->second.size()) --size_;
+    }
+  }
+
+  Configuration suggest(std::int64_t index, const History& history) override {
+    take_notice(history);
+    const std::vector<const Configuration*> left = not_taken(candidates_, taken_);
+    TUNEBAND_CHECK(!left.empty(), "a job starts no more trials than it has candidates");
+    if (const auto chosen = inner_->suggest_among(index, history, left)) return *left[*chosen];
+    return candidates_[places_.nearest(inner_->suggest(index, history), taken_)];
+  }
+
+  std::optional<double> expected_improvement(std::int64_t index, const History& history) override {
+    return inner_->expected_improvement(index, history);
+  }
+
+  std::optional<Step> next_step(std::int64_t index, const History& history, const StepQuestion& question) override {
+    take_notice(history);
+    const std::vector<const Configuration*> left = not_taken(candidates_, taken_);
+    StepQuestion among = question;
+    among.pool = &left;
+    return inner_->next_step(index, history, among);
+  }
+
+  bool chooses_steps() const override { return inner_->chooses_steps(); }
+
+  bool is_quick() const override { return inner_->is_quick(); }
+
+  std::optional<std::int64_t> size() const override { return std::min(size_, inner_->size().value_or(size_)); }
+
+ private:
+  // Trials of this job that are new since the last call. Of several equal candidates, one for each trial.
+  void take_notice(const History& history) {
+    for (; seen_ < history.trials().size(); ++seen_) {
+      const auto found = by_configuration_.find(history.trials()[seen_].configuration);
+      if (found == by_configuration_.end() || found->second.empty()) continue;
+      taken_[found->second.back()] = true;
+      found->second.pop_back();
+    }
+  }
+
+  Places places_;
   std::vector<Configuration> candidates_;
   std::unique_ptr<Sampler> inner_;
-  std::vector<std::vector<double>> points_;                             // by candidate, a coordinate a parameter
   std::map<Configuration, std::vector<std::size_t>> by_configuration_;  // those not taken, the first one last
   std::vector<bool> taken_;
   std::size_t seen_ = 0;   // trials of the history
   std::int64_t size_ = 0;  // candidates that are not enqueued
+};
+
+// In a space of few configurations a model comes to propose what was tried: while something is untried, that runs instead. What
+// failed may be tried again.
+class UntriedSampler final : public Sampler {
+ public:
+  UntriedSampler(const SearchSpace& space, std::unique_ptr<Sampler> inner) : space_(space), inner_(std::move(inner)) {}
+
+  Configuration suggest(std::int64_t index, const History& history) override {
+    Configuration proposal = inner_->suggest(index, history);
+    if (!was_tried(proposal, history)) return proposal;
+    const auto [all, tried] = all_and_tried(history);
+    const std::vector<const Configuration*> left = not_taken(all, tried);
+    if (left.empty()) return proposal;
+    if (const auto chosen = inner_->suggest_among(index, history, left)) return *left[*chosen];
+    return all[Places(space_, all).nearest(proposal, tried)];
+  }
+
+  std::optional<Step> next_step(std::int64_t index, const History& history, const StepQuestion& question) override {
+    auto step = inner_->next_step(index, history, question);
+    if (!step || step->trial || !was_tried(step->configuration, history)) return step;
+    const auto [all, tried] = all_and_tried(history);
+    const std::vector<const Configuration*> left = not_taken(all, tried);
+    if (left.empty()) return step;
+    StepQuestion among = question;
+    among.pool = &left;
+    return inner_->next_step(index, history, among);
+  }
+
+  std::optional<double> expected_improvement(std::int64_t index, const History& history) override {
+    return inner_->expected_improvement(index, history);
+  }
+  bool chooses_steps() const override { return inner_->chooses_steps(); }
+  std::optional<std::int64_t> size() const override { return inner_->size(); }
+
+ private:
+  static bool was_tried(const Configuration& configuration, const History& history) {
+    return std::any_of(history.trials().begin(), history.trials().end(),
+                       [&](const History::Trial& trial) { return !trial.failed && trial.configuration == configuration; });
+  }
+
+  // Every configuration of the space, and whether it was tried.
+  std::pair<std::vector<Configuration>, std::vector<bool>> all_and_tried(const History& history) const {
+    GridSampler grid(space_, 0, static_cast<int>(kSmallSpaceMax));
+    std::set<Configuration> known;
+    for (const History::Trial& trial : history.trials()) {
+      if (!trial.failed) known.insert(trial.configuration);
+    }
+    std::vector<Configuration> all;
+    std::vector<bool> tried;
+    for (std::int64_t i = 0; i < grid.size(); ++i) {
+      all.push_back(grid.suggest(i, history));
+      tried.push_back(known.contains(all.back()));
+    }
+    return {std::move(all), std::move(tried)};
+  }
+
+  SearchSpace space_;
+  std::unique_ptr<Sampler> inner_;
 };
 
 }  // namespace
@@ -126,7 +206,10 @@ std::unique_ptr<Sampler> make_sampler(const JobSpec& spec, std::optional<Sampler
   const auto adaptation = EtaAdaptation::of(spec);
   const SearchSpace space = adaptation ? adaptation->space_of_new_trials(spec.search_space) : spec.search_space;
   auto sampler = make_sampler(chosen, space, trees_trainer(spec));
-  if (spec.candidates.empty()) return sampler;
+  if (spec.candidates.empty()) {
+    const bool small = !sampler->is_quick() && space.configurations_at_most() <= kSmallSpaceMax;
+    return small ? std::make_unique<UntriedSampler>(space, std::move(sampler)) : std::move(sampler);
+  }
   return std::make_unique<CandidateSampler>(spec, std::move(sampler));
 }
 

@@ -1,5 +1,6 @@
 // A job may have a fixed list of configurations to choose from (`candidates`): those of a design, or those that somebody has
 // measured already. A sampler that can rates those that this job has not run; of the others' free proposals the closest one runs.
+// Where the whole space has few configurations (10,000 at most), a model's proposal that was tried gives way to an untried one.
 #pragma once
 
 #include <memory>

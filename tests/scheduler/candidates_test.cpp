@@ -50,6 +50,41 @@ TEST(Candidates, AreEachSuggestedOnceAndEqualOnesAsOftenAsTheyStand) {
   EXPECT_EQ(normalised.size(), 4U);
 }
 
+// The trials of a job of 12 configurations, whose results draw every model to one of them.
+std::multiset<std::string> tried_of_twelve(const std::string& type, int trials, int failing = -1) {
+  const JobSpec spec =
+      job_with({{"sampler", {{"type", type}, {"seed", 3}}}, {"limits", {{"max_trials", 20}}},
+                {"search_space",
+                 {{"rate", {{"type", "int"}, {"min", 1}, {"max", 3}}},
+                  {"kind", {{"type", "categorical"}, {"values", {"x", "y", "z"}}}},
+                  {"depth", {{"type", "float"}, {"min", 0.5}, {"max", 1}, {"step", 0.5}, {"when", {{"kind", {"x"}}}}}}}}});
+  const auto sampler = make_sampler(spec);
+  History history({1, 3, 9});
+  std::multiset<std::string> texts;
+  for (int i = 0; i < trials; ++i) {
+    const Configuration configuration = sampler->suggest(i, history);
+    history.add_trial(configuration);
+    if (i != failing) history.add_result(i, 9, {static_cast<double>(std::get<std::int64_t>(configuration.at("rate"))), 0});
+    history.end_trial(i, i == failing);
+    texts.insert(to_json(configuration).dump());
+  }
+  return texts;
+}
+
+TEST(Candidates, ModelsTryAllOfASmallSpaceBeforeAnythingAgain) {
+  for (const char* type : {"gp", "tpe", "bohb", "random_forest", "auto"}) {
+    const auto texts = tried_of_twelve(type, 12);
+    EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 12U) << type;
+    EXPECT_EQ(tried_of_twelve(type, 12), texts) << type << " is a function of its history";
+    EXPECT_EQ(tried_of_twelve(type, 15).size(), 15U) << type << " goes on when all were tried";
+  }
+}
+
+TEST(Candidates, WhatFailedInASmallSpaceMayBeTriedAgain) {
+  const auto texts = tried_of_twelve("tpe", 13, 2);
+  EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 12U);
+}
+
 TEST(Candidates, ThatAreEnqueuedAreNotSuggestedAgain) {
   const JobSpec spec = job_with({{"candidates", kFour}, {"enqueue", {kFour[0], {{"rate", 0.5}, {"kind", "y"}}}}});
   EXPECT_EQ(make_sampler(spec)->size(), 3);
