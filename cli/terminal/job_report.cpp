@@ -151,6 +151,10 @@ void print_pareto(Console& console, const std::vector<ParetoInfo>& front, const 
     console.print_line({{"Pareto front: no trial is better in one objective and not worse in the others", Style::dim}});
   }
   console.print_table(table);
+  constexpr std::size_t kFrontMin = 3;  // points of which a trade-off can be read
+  if (front.size() < kFrontMin && job.ended() && console.terminal().interactive) {
+    console.print_line({{"few trials came to max_resource: more `limits.max_trials` bring a fuller front", Style::dim}});
+  }
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ std::optional<Work> AsynchronousPolicy::take(std::optional<int> preferred, std::
   if (chosen_) return take_chosen(decisions);
   if (const auto next = promotable()) {
     return promote(*next, *rungs_.at(*next).waiting().begin(), *next + 1, keep_of(rungs_.at(*next).filled()),
-                   promotion_->rule(rungs_), decisions);
+                   promotion_->rule(rungs_, *next, not_of_the_quota(*next)), decisions);
   }
   if (const auto last = rung_to_finish()) {
     return promote(*last, *rungs_.at(*last).waiting().begin(), *last + 1, 1,

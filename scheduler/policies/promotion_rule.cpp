@@ -25,15 +25,29 @@ bool PromotionRule::quota_left(const Rungs& rungs, int index, const RungCount& a
   return !options_.quota || (promoted + 1) * rungs.eta() <= rungs.at(index).filled() - apart.filled;
 }
 
+bool PromotionRule::may_go_by_quota(const Rungs& rungs, int index, const Standing& standing, const RungCount& apart) const {
+  return quota_left(rungs, index, apart) && in_top(rungs, index, standing);
+}
+
+bool PromotionRule::may_go_with_front(const Rungs& rungs, int index, const Standing& standing) const {
+  if (!options_.quota || !rungs.at(index).in_first_front(standing)) return false;
+  const bool all_have_come = !rungs.may_start() && (rungs.under_way() == 0 || rungs.at(0).filled() >= rungs.started());
+  const int promoted = promoted_[static_cast<std::size_t>(index)];
+  return all_have_come && (promoted + 1) * rungs.eta() <= (rungs.eta() - 1) * rungs.at(index).filled();
+}
+
 bool PromotionRule::may_promote(const Rungs& rungs, int index, const RungCount& apart) const {
-  // The best of those without a decision: when it is not in the top, none is.
-  return quota_left(rungs, index, apart) && in_top(rungs, index, *rungs.at(index).waiting().begin());
+  // The best of those without a decision: when it is not in the top, or not of the first front, none is.
+  const Standing& best = *rungs.at(index).waiting().begin();
+  return may_go_by_quota(rungs, index, best, apart) || may_go_with_front(rungs, index, best);
 }
 
 int PromotionRule::highest_rung_to_leave(const Rungs& rungs) const { return cap_ ? cap_->index() - 1 : rungs.top() - 1; }
 
-std::string PromotionRule::rule(const Rungs& rungs) const {
+std::string PromotionRule::rule(const Rungs& rungs, int index, const RungCount& apart) const {
   const std::string eta = std::to_string(rungs.eta());
+  if (!may_go_by_quota(rungs, index, *rungs.at(index).waiting().begin(), apart))
+    return "a worker was free, and no result at this rung is better by all objectives: the first front goes on, too";
   if (options_.quota) {
     return "a worker was free, it was the best not yet promoted, and no more than 1 in " + eta + " go on with it";
   }
@@ -42,6 +56,7 @@ std::string PromotionRule::rule(const Rungs& rungs) const {
 
 std::string PromotionRule::rule_at_close(const Rungs& rungs, int index, const Standing& standing, const RungCount& apart) const {
   const std::string eta = std::to_string(rungs.eta());
+  if (may_go_with_front(rungs, index, standing)) return "the job ended before it could go on";
   if (index <= highest_rung_to_leave(rungs) && in_top(rungs, index, standing)) {
     if (quota_left(rungs, index, apart)) return "the job ended before it could go on";
     return "the job ended, and as many as may go on, 1 in " + eta + ", had done so";

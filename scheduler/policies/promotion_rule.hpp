@@ -6,6 +6,9 @@
 // only if (already promoted from k) + 1 <= n_k / eta. ASHA promotes a trial when it is in the top at the time, and again another
 // one when that turns out to have been too early; here the quota holds.
 //
+// With several objectives what the quota lets through to max_resource would be a point or two of a front. So once all trials of
+// the job have left its first rung behind, those of the first front of each rung go on beyond the quota, up to all but 1 in eta.
+//
 // With the cap it is PASHA (pasha_cap.hpp).
 #pragma once
 
@@ -40,12 +43,15 @@ class PromotionRule {
   bool may_promote(const Rungs& rungs, int index, const RungCount& apart) const;
   int highest_rung_to_leave(const Rungs& rungs) const;
 
-  std::string rule(const Rungs& rungs) const;
+  // Of the best of those that wait at rung `index`, which may go on.
+  std::string rule(const Rungs& rungs, int index, const RungCount& apart) const;
   // Why one that waited at a rung to the end of the job did not go on.
   std::string rule_at_close(const Rungs& rungs, int index, const Standing& standing, const RungCount& apart) const;
 
  private:
   bool quota_left(const Rungs& rungs, int index, const RungCount& apart) const;
+  bool may_go_by_quota(const Rungs& rungs, int index, const Standing& standing, const RungCount& apart) const;
+  bool may_go_with_front(const Rungs& rungs, int index, const Standing& standing) const;
 
   Options options_;
   std::unique_ptr<PashaCap> cap_;

@@ -69,6 +69,11 @@ class Rung {
   // The result at place `index`; 0: the best.
   const Standing& at(int index) const { return *results_.find_by_order(static_cast<std::size_t>(index)); }
 
+  // Of several objectives: no other result is better.
+  bool in_first_front(const Standing& standing) const {
+    return several() && standing.counts() && fronts_.front_of(standing.trial) == 1;
+  }
+
   // The decision with everything that explains it, as things stand.
   Decision rule(const Standing& standing, Verdict verdict, int bracket, int rung, int keep, std::string rule) const;
 

@@ -53,7 +53,8 @@ TEST(Candidates, AreEachSuggestedOnceAndEqualOnesAsOftenAsTheyStand) {
 // The trials of a job of 12 configurations, whose results draw every model to one of them.
 std::multiset<std::string> tried_of_twelve(const std::string& type, int trials, int failing = -1) {
   const JobSpec spec =
-      job_with({{"sampler", {{"type", type}, {"seed", 3}}}, {"limits", {{"max_trials", 20}}},
+      job_with({{"sampler", {{"type", type}, {"seed", 3}}},
+                {"limits", {{"max_trials", 20}}},
                 {"search_space",
                  {{"rate", {{"type", "int"}, {"min", 1}, {"max", 3}}},
                   {"kind", {{"type", "categorical"}, {"values", {"x", "y", "z"}}}},
