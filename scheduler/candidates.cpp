@@ -207,7 +207,8 @@ std::unique_ptr<Sampler> make_sampler(const JobSpec& spec, std::optional<Sampler
   const SearchSpace space = adaptation ? adaptation->space_of_new_trials(spec.search_space) : spec.search_space;
   auto sampler = make_sampler(chosen, space, trees_trainer(spec));
   if (spec.candidates.empty()) {
-    const bool small = !sampler->is_quick() && space.configurations_at_most() <= kSmallSpaceMax;
+    const bool with_model = type || !sampler->is_quick();  // of another type: what is drawn beside the model
+    const bool small = with_model && space.configurations_at_most() <= kSmallSpaceMax;
     return small ? std::make_unique<UntriedSampler>(space, std::move(sampler)) : std::move(sampler);
   }
   return std::make_unique<CandidateSampler>(spec, std::move(sampler));

@@ -134,6 +134,19 @@ TEST_F(ReaderTest, MeasuresAUnitInTheNewestJobOfTheSameDataOrCommand) {
   EXPECT_FALSE(reader().measured_unit_time(spec));
 }
 
+TEST_F(ReaderTest, MeasuresAUnitInAnEarlierJobWhoseCommandRanInTheSameEnvironmentAlone) {
+  const Json train{{"type", "command"}, {"argv", {"train"}}, {"environment", {{"SIZE", "9"}}}, {"working_dir", "/a"}};
+  write({measured_job(1, "same", train, 1000, 10)});
+  JobSpec spec;
+  spec.trainer = train;
+  EXPECT_TRUE(reader().measured_unit_time(spec));
+  spec.trainer["environment"]["SIZE"] = "90";
+  EXPECT_FALSE(reader().measured_unit_time(spec));
+  spec.trainer = train;
+  spec.trainer["working_dir"] = "/b";
+  EXPECT_FALSE(reader().measured_unit_time(spec));
+}
+
 TEST_F(ReaderTest, MeasuresAUnitInAnEarlierJobThatHadManyTimesTheUnits) {
   const Json train{{"type", "command"}, {"argv", {"train"}}};
   JobSpec spec;

@@ -81,6 +81,20 @@ TEST(Candidates, ModelsTryAllOfASmallSpaceBeforeAnythingAgain) {
   }
 }
 
+TEST(Candidates, WhatIsDrawnBesideAModelInASmallSpaceWasNotTriedBefore) {
+  const JobSpec spec =
+      job_with({{"limits", {{"max_trials", 20}}},
+                {"search_space", {{"rate", {{"type", "int"}, {"min", 1}, {"max", 9}}}, {"kind", "x"}, {"depth", 1}}}});
+  const auto random = make_sampler(spec, SamplerType::random);
+  History history({9});
+  std::set<std::string> texts;
+  for (int i = 0; i < 9; ++i) {
+    history.add_trial(random->suggest(i, history));
+    texts.insert(to_json(history.trials().back().configuration).dump());
+  }
+  EXPECT_EQ(texts.size(), 9U);
+}
+
 TEST(Candidates, WhatFailedInASmallSpaceMayBeTriedAgain) {
   const auto texts = tried_of_twelve("tpe", 13, 2);
   EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 12U);

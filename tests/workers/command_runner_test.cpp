@@ -94,6 +94,11 @@ TEST_F(CommandRunnerTest, TheReportOfTheRungHasTheMetricOfAConstraintThatComesAf
   EXPECT_THAT(reporter.take_seen(), ElementsAre("3: loss=0.5 acc=0.9"));
 }
 
+TEST_F(CommandRunnerTest, WithoutTheObjectiveItSaysWhichMetricsCame) {
+  script(R"(echo "{\"los\": 0.5, \"acc\": 1}"; echo "{\"los\": 0.4}")");
+  EXPECT_THAT(run().message, HasSubstr("without a value of `loss`; it gave values of `acc` and `los`"));
+}
+
 TEST_F(CommandRunnerTest, ASimpleCommandIsStartedAgainForEachSegment) {
   script("echo \"{\\\"loss\\\": $TUNEBAND_UNTIL_RESOURCE}\"");
   for (const int until : {1, 3, 9}) {
