@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jobs/fidelity.hpp"
 #include "jobs/parsed_job.hpp"
 
 namespace tuneband {
@@ -154,6 +155,7 @@ Result<SearchMethod> make_method(Json document, CurveTable& table, const MethodO
     document["sampler"] = *part;
   }
   complete(document, table);
+  write_trainer_defaults(document);  // as a submission of it would
   if (tunes_replicas(document["trainer"]) && std::ranges::find(table.parameters, kReplicasParameter) == table.parameters.end()) {
     return method_error("is a list to choose from, but the table has no column `replicas`", "trainer.replicas",
                         "give one number of workers");

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "core/random.hpp"
+#include "scheduler/plan.hpp"
 #include "simulator/comparison.hpp"
 #include "simulator/search_method.hpp"
 
@@ -475,6 +476,17 @@ TEST(Methods, TakeTheReplicasToChooseFromFromTheTrainerAndNotFromTheTablesColumn
   const auto method = method_on(table, {{"trainer", {{"replicas", {1, 2}}}}});
   EXPECT_TRUE(std::holds_alternative<CategoricalDomain>(method.spec.search_space.find("replicas")->domain));
   EXPECT_EQ(table.curves.size(), 2U);
+}
+
+TEST(Methods, OfXgboostHaveTheLadderAndTheRungsOfASubmission) {
+  CurveTable table = table_of("trees", {"eta", "y"}, [](std::uint64_t, double x, double, std::int64_t) { return x; });
+  Json document{{"trainer", {{"type", "xgboost"}}}};
+  const SchedulerSpec submitted = method_on(table, document).spec.scheduler;
+  EXPECT_TRUE(submitted.restarts);
+  EXPECT_EQ(ladder(submitted), (std::vector<std::int64_t>{3, 9, 27}));
+  document["trainer"]["fidelity"] = "prefix";
+  EXPECT_FALSE(method_on(table, document).spec.scheduler.restarts);
+  EXPECT_FALSE(method_on(table, Json::object()).spec.scheduler.restarts) << "of no trainer, curves go on";
 }
 
 TEST(Methods, TellWhatIsWrong) {
