@@ -25,7 +25,7 @@ std::string RawReply::header(const std::string& name) const {
 
 RawClient::RawClient(std::uint16_t port, int receive_buffer_bytes, const char* server)
     : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  if (receive_buffer_bytes > 0) ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
+  if (receive_buffer_bytes > 0) take_more(receive_buffer_bytes);
   ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &kRawPatience, sizeof kRawPatience);
   ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &kRawPatience, sizeof kRawPatience);
   sockaddr_in address{};
@@ -144,6 +144,10 @@ std::string RawClient::receive_rest() {
 }
 
 bool RawClient::closed_by_server() { return buffer_.empty() && !fill() && !timed_out_; }
+
+void RawClient::take_more(int receive_buffer_bytes) {
+  ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
+}
 
 void RawClient::close_sending() { ::shutdown(fd_, SHUT_WR); }
 

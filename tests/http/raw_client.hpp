@@ -40,6 +40,9 @@ class RawClient {
   std::string receive_rest();
   bool closed_by_server();  // waits; false when something else came, or nothing
 
+  // From now on. The system lets a sender wait that has more than a small buffer takes: 0.2 s for each 2 kB.
+  void take_more(int receive_buffer_bytes);
+
   void close_sending();
   void close();
 
