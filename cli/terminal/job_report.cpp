@@ -9,6 +9,7 @@
 #include "cli/format.hpp"
 #include "cli/terminal/progress_frame.hpp"
 #include "cli/terminal/replicas_report.hpp"
+#include "core/text.hpp"
 
 namespace tuneband::cli {
 

@@ -1,10 +1,10 @@
 #include "workers/prediction.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <limits>
+#include <span>
 #include <vector>
 
 #include "core/csv_cell.hpp"
