@@ -109,25 +109,15 @@ bool DataCache::Entry::serves(XgboostTask other) const {
   return same_folds && same_labels && (both_or_none(XgboostTask::ranking) || !data->grouped);
 }
 
-std::list<DataCache::Entry>::const_iterator DataCache::find(const std::string& key, XgboostTask task) const {
-  return std::find_if(entries_.begin(), entries_.end(),
-                      [&](const Entry& entry) { return entry.key == key && entry.serves(task); });
-}
-
-bool DataCache::holds(const XgboostSpec& spec, XgboostTask task) const {
-  const std::string version = data_version(spec.data);
-  const std::lock_guard lock(mutex_);
-  const auto found = find(data_key(spec), task);
-  return found != entries_.end() && found->version == version;
-}
-
-Result<DataCache::Lookup> DataCache::get(const XgboostSpec& spec, XgboostTask task, const LoadOptions& options) {
+Result<DataCache::Lookup> DataCache::get(const XgboostSpec& spec, XgboostTask task, const LoadOptions& options,
+                                         const std::function<void()>& before_load) {
   constexpr std::uint64_t kBytesOfTextByte = 3;  // a value is some 5 bytes of text, and kXgboostBytesPerValue in a matrix
   const std::string key = data_key(spec);
   const std::string version = data_version(spec.data);
   {
     const std::lock_guard lock(mutex_);
-    const auto found = find(key, task);
+    const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                    [&](const Entry& entry) { return entry.key == key && entry.serves(task); });
     if (found != entries_.end() && found->version == version) {
       entries_.splice(entries_.begin(), entries_, found);
       return Lookup{entries_.front().data, true};
@@ -135,6 +125,7 @@ Result<DataCache::Lookup> DataCache::get(const XgboostSpec& spec, XgboostTask ta
     if (found != entries_.end()) entries_.erase(found);
     make_room(kBytesOfTextByte * size_of_files(spec.data));
   }
+  if (before_load) before_load();
   auto loaded = load_warm(spec.data, task, options);
   if (!loaded) return loaded.error();
   const std::size_t size_bytes = (*loaded)->size_bytes();

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -66,10 +67,9 @@ class DataCache {
   // For this task: for a binary one labels -1 and 1 become 0 and 1, for classes folds are stratified, for a ranking groups are
   // queries. Errors: as load_tables(), folds_of_rows(), and kOutOfMemory. Others make room before it is loaded; an entry larger
   // than the bound stays until another one is asked for.
-  Result<Lookup> get(const XgboostSpec& spec, XgboostTask task = XgboostTask::regression, const LoadOptions& options = {});
-
-  // Whether get() would find it there.
-  bool holds(const XgboostSpec& spec, XgboostTask task) const;
+  // `before_load` is called where it is not there, for what holds others to let go of them.
+  Result<Lookup> get(const XgboostSpec& spec, XgboostTask task = XgboostTask::regression, const LoadOptions& options = {},
+                     const std::function<void()>& before_load = {});
 
   std::vector<std::string> keys() const;
   void clear();
@@ -84,7 +84,6 @@ class DataCache {
     std::size_t size_bytes = 0;
     std::shared_ptr<const WarmData> data;
   };
-  std::list<Entry>::const_iterator find(const std::string& key, XgboostTask task) const;
   void make_room(std::size_t bytes);
 
   std::size_t bytes_max_;

@@ -222,10 +222,11 @@ class XgboostGroup::Session final : public Communicator {
   }
 
   void make_room() {
+    const std::size_t most = data_bytes_max(options_.threads);
     std::size_t held = 0;
     for (auto entry = data_.begin(); entry != data_.end();) {
       held += entry->warm->size_bytes();
-      const bool too_much = entry != data_.begin() && held > data_bytes_max(options_.threads);
+      const bool too_much = entry != data_.begin() && held > most;
       entry = too_much ? data_.erase(entry) : std::next(entry);
     }
   }

@@ -78,9 +78,8 @@ class XgboostRunner final : public TrialRunner {
 
   SegmentResult run_alone(const SegmentContext& segment) {
     auto parameters = parameters_of(segment);
-    const XgboostTask task = task_of(parameters);
-    if (!cache_.holds(segment.spec, task)) training_.reset();  // its data may have to make room
-    const auto found = cache_.get(segment.spec, task, noting_progress(segment.spec.data, segment.log));
+    const auto found = cache_.get(segment.spec, task_of(parameters), noting_progress(segment.spec.data, segment.log),
+                                  [this] { training_.reset(); });  // its data may have to make room
     if (!found) return unreadable(found.error());
     segment.log.note(describe_rows(*found->data) + ", " + std::to_string(found->data->features) + " features" +
                      (found->warm ? ", in memory" : ", read") +
