@@ -77,14 +77,14 @@ std::string eta_path(const Json& document, const Json& domain) {
 }
 
 // Whether every objective that a trial may have tells classes apart.
-bool tells_classes_apart(const Json& document) {
+bool all_tell_classes_apart(const Json& document) {
   const Json* fixed = find_documented(member(member(document, "trainer"), "parameters"), "objective");
   const Json* tuned = find_documented(member(document, "search_space"), "objective");
   if (fixed == nullptr && tuned == nullptr) return false;
   const Json& values = fixed != nullptr ? *fixed : member(*tuned, "values");
   const auto classifies = [](const Json& value) {
     const auto* objective = value.is_string() ? find_xgboost_objective(value.get_ref<const std::string&>()) : nullptr;
-    return objective != nullptr && (objective->task == XgboostTask::binary || objective->task == XgboostTask::multiclass);
+    return objective != nullptr && tells_classes_apart(objective->task);
   };
   return values.is_array() ? !values.empty() && std::all_of(values.begin(), values.end(), classifies) : classifies(values);
 }
@@ -127,7 +127,7 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.is_object() || member(trainer, "type") != "xgboost") return;
   if (!trainer.contains("fidelity")) trainer["fidelity"] = tunes_eta_of_trees(document) ? "shrinkage" : "prefix";
   if (!trainer.contains("keep")) trainer["keep"] = can_keep_best(document) ? "best" : "last";
-  if (trainer.contains("data") && tells_classes_apart(document)) write_stratify(trainer["data"]);
+  if (trainer.contains("data") && all_tell_classes_apart(document)) write_stratify(trainer["data"]);
   if (trainer["fidelity"] != "shrinkage") return;
   if (!trainer.contains("adapt_eta")) trainer["adapt_eta"] = trainer["keep"] == "best" && adapts_eta(document);
   if (!trainer.contains("shrinkage_max"))

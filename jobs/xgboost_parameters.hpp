@@ -39,6 +39,8 @@ std::string describe_range(const XgboostParameter& parameter);
 
 enum class XgboostTask { regression, binary, multiclass, ranking, survival };
 
+constexpr bool tells_classes_apart(XgboostTask task) { return task == XgboostTask::binary || task == XgboostTask::multiclass; }
+
 struct XgboostObjective {
   std::string name;
   XgboostTask task = XgboostTask::regression;

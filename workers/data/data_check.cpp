@@ -154,8 +154,7 @@ void check_objectives(const XgboostSpec& spec, const Json& job, const LoadedTabl
     if (!checked) diagnostics.error(checked.error().path, checked.error().message, checked.error().hint);
     if (!checked || tables.rows_of_all) continue;
     const auto folds = check_folds(spec, tables, objective->task, labels, diagnostics);
-    const bool classified = objective->task == XgboostTask::binary || objective->task == XgboostTask::multiclass;
-    if (!folds || !classified || !tasks.insert(objective->task).second) continue;
+    if (!folds || !tells_classes_apart(objective->task) || !tasks.insert(objective->task).second) continue;
     if (objective->task == XgboostTask::multiclass) check_class_count(spec, job, tables, diagnostics);
     check_aucs(spec, job, tables, objective->task, *folds, diagnostics);
   }

@@ -76,9 +76,7 @@ Result<std::vector<int>> folds_of_groups(const Table& table, const FoldsSpec& sp
 
 }  // namespace
 
-bool are_stratified(XgboostTask task, const DataLabels& labels) {
-  return labels.train.whole && (task == XgboostTask::binary || task == XgboostTask::multiclass);
-}
+bool are_stratified(XgboostTask task, const DataLabels& labels) { return labels.train.whole && tells_classes_apart(task); }
 
 Result<std::vector<int>> folds_of_rows(const Table& table, const FoldsSpec& spec, bool stratified, const LabelColumn& column) {
   if (!table.query_sizes.empty()) return folds_of_queries(table, spec);

@@ -30,7 +30,7 @@ Result<void> check_text_label(const XgboostObjective& objective, const LabelColu
     return label_fault(found + ", and " + objective.name + " needs two classes",
                        "name the one that counts as 1 in trainer.data.positive");
   }
-  if (objective.task != XgboostTask::binary && objective.task != XgboostTask::multiclass) {
+  if (!tells_classes_apart(objective.task)) {
     return label_fault(found + ", and " + objective.name + " needs numbers", "use binary:logistic or multi:softprob for classes");
   }
   return {};
@@ -121,8 +121,7 @@ Result<void> check_labels(const XgboostObjective& objective, int classes, const 
   if (test) {
     if (auto checked = check_range(objective, classes, *test, "the test data"); !checked) return checked;
   }
-  const bool classified = objective.task == XgboostTask::binary || objective.task == XgboostTask::multiclass;
-  if (!sample && classified && train.min == train.max) {
+  if (!sample && tells_classes_apart(objective.task) && train.min == train.max) {
     return label_fault("every row of the training data has the label " + format_number(train.min) +
                        ": there is nothing to tell apart");
   }
