@@ -1,5 +1,7 @@
 // One job that has not ended: its trials, what its policy ruled, its limits. Told what happened, it changes its rows and
-// remembers which ones to write. It knows trials and results; workers are the fleet's (scheduler.cpp).
+// remembers which ones to write. It knows trials and results; workers are the fleet's (scheduler.cpp). Its parts: job.cpp has its
+// rows and results, job_dispatch.cpp what runs next, job_segments.cpp what becomes of that, job_findings.cpp what rules say of
+// it, job_end.cpp how the job ends.
 #pragma once
 
 #include <limits>
@@ -20,6 +22,7 @@
 #include "scheduler/rows.hpp"
 #include "scheduler/scalarisation.hpp"
 #include "scheduler/suggester.hpp"
+#include "scheduler/worker_use.hpp"
 
 namespace tuneband {
 
@@ -42,29 +45,19 @@ class Job {
 
   const JobRow& row() const { return row_; }
   const std::shared_ptr<const JobSpec>& spec() const { return spec_; }
-  // Of what the trial keeps: what another model has to better to take its place. At max_resource nothing where lower rungs had
-  // fewer folds, whose values are no measure.
-  std::optional<double> value_to_better(const TrialRow& trial) const;
   const std::vector<TrialRow>& trials() const { return trials_; }
   const std::map<int, SegmentRow>& segments() const { return segments_; }
   const std::vector<DecisionRow>& decisions() const { return decisions_; }
   const std::vector<FindingRow>& findings() const { return findings_; }
   const TrialRow& trial(int number) const { return trials_[static_cast<std::size_t>(number)]; }
   int running() const { return static_cast<int>(running_.size()); }
-  int workers_busy() const { return workers_busy_; }
+  int workers_busy() const { return use_.busy(); }
   const std::set<int>& running_trials() const { return running_; }
   std::optional<Timestamp> deadline() const;  // max_runtime
 
-  // What it has had of the workers: worker-milliseconds of all its segments, and one for each start.
-  struct Use {
-    std::int64_t worker_ms = 0;
-    std::int64_t segments = 0;  // each counts once a rank
-    std::int64_t mean_ms() const { return segments == 0 ? 0 : worker_ms / segments; }
-  };
-  const Use& use_over() const { return use_; }  // of segments that are over
+  const WorkerUse& use() const { return use_; }
   // Its use by its weight, in thousandths of a millisecond at weight 1, from its row's share_start on: who has the least is the
-  // next. A segment under way counts as `typical_ms`, or as it has lasted where that is more. `workers_more`: as if so many more
-  // were begun.
+  // next (WorkerUse::at() says what counts).
   std::int64_t share_time(Timestamp now, std::int64_t typical_ms, int workers_more) const;
   std::int64_t by_weight(std::int64_t worker_ms) const;
   // It is new, or was held: its share time, which is `its`, is to be that of the others where that is more.
@@ -157,13 +150,8 @@ class Job {
   EventRow& record(EventKind kind, std::string message = {});
   EventRow& record(EventKind kind, const TrialRow& trial, std::string message = {});
   bool observe(TrialRow& trial, const ReportedObservation& observation, Timestamp now);
-  std::optional<double> standard_error(const Metrics& metrics) const;
-  bool meets_target(const Metrics& metrics) const;
   bool meets_target_on_the_way(const TrialRow& trial, const ReportedObservation& observation) const;
-  void take_model(TrialRow& trial, const AssignmentReport& report);
   void take_unfinished(TrialRow& trial, const AssignmentReport& report);
-  std::optional<double> value_of_kept(const TrialRow& trial, const ReportedObservation& kept) const;
-  void keep(TrialRow& trial, const ReportedObservation& kept, std::optional<double> test_value);
   void take_finding(int number, const debugger::Finding& finding, Timestamp now);
   std::optional<int> first_queued(int usable) const;
   std::optional<std::string> waits_for(const Capacity& capacity) const;
@@ -177,30 +165,22 @@ class Job {
   void head_for(TrialRow& trial, const Work& work) const;
   void leave_worker(TrialRow& trial, Timestamp now);
   void end_segment(const TrialRow& trial);
-  static Use use_of(const TrialRow& trial);
   // `early`: why its training was ended before its end, if it was; what its policy takes for completed is stopped then.
   void arrive(TrialRow& trial, std::optional<double> value, Timestamp now, const std::string& early = {});
   std::string adapt_eta(TrialRow& trial);
   void apply(const std::vector<Decision>& decisions, Timestamp now, const std::string& early = {});
   void end_trial(TrialRow& trial, TrialState state, Timestamp now, const std::string& why = {});
-  void note_objectives(TrialRow& trial, const Metrics& metrics);
   void learn(const DecisionRow& decision);
   void relearn();
-  bool better_of_equals(const DecisionRow& result, const BestRow& best) const;
   void fail(TrialRow& trial, ExitClass exit, const std::string& message, Timestamp now);
   void retry_or_fail(TrialRow& trial, const SegmentEnd& end, Timestamp now);
-  bool note_value(const DecisionRow& result);
   bool note_violation(const DecisionRow& result);
-  void forget_bests_of(const TrialRow& its);
   void check_limits();
   // Within its limits one more may run now.
   bool has_room() const { return goes_on() && running() < row_.max_parallel_trials; }
   bool winds_down() const { return row_.state == JobState::running && row_.starts_no_more; }
   void wind_down(std::string reason);
   void set_weight(double weight);
-  std::string why_no_best() const;
-  std::optional<ExitClass> failure_of_all() const;
-  std::string last_failure(ExitClass exit) const;
 
   JobRow row_;
   std::shared_ptr<const JobSpec> spec_;
@@ -227,9 +207,7 @@ class Job {
   int paused_ = 0;
   double least_violation_ = std::numeric_limits<double>::infinity();  // of all results
   bool some_to_end_ = false;
-  int workers_busy_ = 0;
-  Use use_;
-  std::int64_t busy_since_ms_ = 0;  // the sum over workers_busy_
+  WorkerUse use_;
 
   // Changed since flush().
   bool is_new_ = true;

@@ -12,6 +12,7 @@
 #include "core/text.hpp"
 #include "scheduler/fleet.hpp"
 #include "scheduler/job.hpp"
+#include "scheduler/trial_values.hpp"
 
 namespace tuneband {
 
@@ -521,17 +522,14 @@ void Scheduler::State::on(const TimeLeapt&) { fleet.all_seen(now); }
 // ---- placement ----------------------------------------------------------------------------------------------------------------
 
 void Scheduler::State::note_mean_segment() {
-  Job::Use all;
-  for (const auto& [id, job] : jobs) {
-    all.worker_ms += job.use_over().worker_ms;
-    all.segments += job.use_over().segments;
-  }
+  WorkerUse::Sum all;
+  for (const auto& [id, job] : jobs) all += job.use().over();
   mean_segment_ms = std::max<std::int64_t>(1, all.mean_ms());
 }
 
 // What a segment of this job lasts, in its own experience, or in that of all jobs.
 std::int64_t Scheduler::State::typical_ms(const Job& job) const {
-  return job.use_over().segments > 0 ? std::max<std::int64_t>(1, job.use_over().mean_ms()) : mean_segment_ms;
+  return job.use().over().segments > 0 ? std::max<std::int64_t>(1, job.use().over().mean_ms()) : mean_segment_ms;
 }
 
 std::optional<std::int64_t> Scheduler::State::left_ms(const Assignment& assignment) {
@@ -544,8 +542,8 @@ std::optional<std::int64_t> Scheduler::State::left_ms(const Assignment& assignme
     const auto to_do = static_cast<double>(std::max<std::int64_t>(0, assignment.until_resource - trial.resource));
     return static_cast<std::int64_t>(static_cast<double>(lasted_ms) * to_do / static_cast<double>(done));
   }
-  if (job.use_over().segments == 0) return std::nullopt;
-  return std::max<std::int64_t>(0, job.use_over().mean_ms() - lasted_ms);
+  if (job.use().over().segments == 0) return std::nullopt;
+  return std::max<std::int64_t>(0, job.use().over().mean_ms() - lasted_ms);
 }
 
 // Once its next segment is begun.
@@ -608,7 +606,7 @@ Assignment Scheduler::State::assignment_of(const Job& job, const TrialRow& trial
   assignment.files_epoch = trial.files_epoch;
   assignment.until_resource = trial.until_resource;
   assignment.max_resource = job.spec()->scheduler.max_resource;
-  assignment.kept_value = job.value_to_better(trial);
+  assignment.kept_value = value_to_better(*job.spec(), trial);
   assignment.attempt = trial.attempts;
   assignment.job = job.spec();
   return assignment;

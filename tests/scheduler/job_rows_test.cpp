@@ -264,14 +264,14 @@ TEST_F(JobRows, OfAGroupEveryWorkersTimeIsAJobsShareAlsoAfterARestart) {
   Snapshot rows = core_.rows().load();
   Job job(rows.jobs[0], std::make_shared<const JobSpec>(core_.spec(JobId{1})));
   job.restore({std::move(rows.trials), std::move(rows.segments), std::move(rows.decisions), {}});
-  EXPECT_EQ(job.use_over().segments, 2);
-  EXPECT_EQ(job.use_over().worker_ms, 2 * 10'001);
+  EXPECT_EQ(job.use().over().segments, 2);
+  EXPECT_EQ(job.use().over().worker_ms, 2 * 10'001);
   const std::int64_t had = 2 * 10'001 + 2 * 10'000;
   EXPECT_EQ(job.share_time(core_.now(), 1, 0), had * 1'000 / 2);
   EXPECT_EQ(job.share_time(core_.now(), 1, 3), (had + 3) * 1'000 / 2);
   EXPECT_EQ(job.share_time(core_.now(), 50'000, 0), (2 * 10'001 + 2 * 50'000) * 1'000 / 2) << "as long as they usually take";
   job.segment_ended(1, {ExitClass::crashed, "it failed"}, core_.now());
-  EXPECT_EQ(job.use_over().worker_ms, 4 * 10'001);
+  EXPECT_EQ(job.use().over().worker_ms, 4 * 10'001);
   EXPECT_EQ(job.share_time(core_.now(), 50'000, 0), 4 * 10'001 * 1'000 / 2) << "nothing is under way";
   ASSERT_EQ(job.take(std::nullopt, 2, core_.now()), 1);
   job.start(1, {WorkerId{"a"}, WorkerId{"b"}}, false, core_.now());

@@ -123,7 +123,7 @@ TEST_P(AnyLearner, SuggestsTheSameForTheSameSeedAndHistoryAndNothingInactive) {
   EXPECT_NE(run_ladder(*learner(GetParam(), 8, space), 60, other), suggested);
 }
 
-// As scheduler/job.cpp does it after a restart: trials first, then results as they came, then ends; a sampler that has seen
+// As a job does it after a restart: trials first, then results as they came, then ends; a sampler that has seen
 // nothing.
 TEST_P(AnyLearner, SuggestsTheSameAfterARestart) {
   const SearchSpace space = boosters();
