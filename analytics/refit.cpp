@@ -11,6 +11,8 @@ namespace tuneband {
 namespace {
 
 Json typed(const std::string& text) {
+  Json by_name = text.starts_with('{') || text.starts_with("[[\"") ? Json::parse(text, nullptr, false) : Json();
+  if (by_name.is_structured()) return by_name;  // constraints on features
   const auto number = parse_number(text);
   if (!number || !std::isfinite(*number)) return text;
   Json json = Json::parse(text, nullptr, false);

@@ -58,7 +58,7 @@ void check_end(const XgboostParameter& known, const JobParameter& parameter, con
 void check_domain(const XgboostParameter& known, const JobParameter& parameter, Diagnostics& diagnostics) {
   const TunedParameter& tuned = *parameter.tuned;
   if (!tuned.values.empty()) return;  // each value is checked
-  if (known.kind == ParameterKind::word || known.kind == ParameterKind::text || known.kind == ParameterKind::boolean) {
+  if (known.kind != ParameterKind::integer && known.kind != ParameterKind::real) {
     diagnostics.error(parameter.path, "`" + known.name + "` takes " + describe_range(known) + ", not a range of numbers",
                       "use a categorical domain");
     return;

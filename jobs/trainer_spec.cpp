@@ -302,7 +302,10 @@ std::vector<std::pair<std::string, std::string>> read_parameters(ObjectReader& t
     return parameters;
   }
   for (const auto& [name, value] : json->items()) {
-    if (auto text = scalar_text(value); text && !has_nul(*text)) {
+    const auto* known = find_xgboost_parameter(name);
+    const bool may_be_json = known != nullptr && known->constrains_features();
+    auto text = may_be_json && value.is_structured() ? std::optional(value.dump()) : scalar_text(value);
+    if (text && !has_nul(*text)) {
       parameters.emplace_back(name, std::move(*text));
     } else {
       trainer.diagnostics().error(join_path(path, name), "expected a number, a text, true or false, got " + excerpt(value),

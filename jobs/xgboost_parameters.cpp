@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "jobs/feature_constraints.hpp"
 
 namespace tuneband {
 
@@ -66,8 +67,8 @@ const std::vector<XgboostParameter>& parameters() {
       word("process_type", {"default", "update"}),
       word("predictor", {"auto", "cpu_predictor", "gpu_predictor"}),
       integer("num_parallel_tree", {}, 1),
-      free_text("monotone_constraints"),
-      free_text("interaction_constraints"),
+      {"monotone_constraints", {}, ParameterKind::monotone_constraints, {}, {}},
+      {"interaction_constraints", {}, ParameterKind::interaction_constraints, {}, {}},
       integer("max_cat_to_onehot", {}, 1),
       integer("max_cat_threshold", {}, 1),
       real("sketch_ratio", {}, kZeroOrMore),
@@ -276,12 +277,16 @@ std::string describe_range(const XgboostParameter& parameter) {
     case ParameterKind::word:
       return one_of(words_of(parameter));
     case ParameterKind::text:
+    case ParameterKind::monotone_constraints:
+    case ParameterKind::interaction_constraints:
       return "a text";
   }
   return "";
 }
 
 std::string fault_of_value(const XgboostParameter& parameter, std::string_view value) {
+  if (parameter.kind == ParameterKind::monotone_constraints) return fault_of_monotone_constraints(value);
+  if (parameter.kind == ParameterKind::interaction_constraints) return fault_of_interaction_constraints(value);
   bool fits = true;
   if (parameter.kind == ParameterKind::integer) {
     const auto number = parse_integer(value);

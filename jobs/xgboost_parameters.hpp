@@ -13,7 +13,7 @@
 
 namespace tuneband {
 
-enum class ParameterKind { integer, real, boolean, word, text };
+enum class ParameterKind { integer, real, boolean, word, text, monotone_constraints, interaction_constraints };
 
 struct XgboostParameter {
   std::string name;                  // as documented first: "eta"
@@ -22,6 +22,11 @@ struct XgboostParameter {
   NumberRange range;                                      // of integer and real
   std::vector<std::string> words;                         // of word
   double usual_max = std::numeric_limits<double>::max();  // documented, but not enforced by XGBoost: beyond it is a warning
+
+  // They may be JSON by names of columns: jobs/feature_constraints.hpp.
+  bool constrains_features() const {
+    return kind == ParameterKind::monotone_constraints || kind == ParameterKind::interaction_constraints;
+  }
 };
 
 // The parameter of this name or alias, or null.

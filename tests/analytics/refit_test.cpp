@@ -96,5 +96,15 @@ TEST(Refit, IsNotToldWhereItIsNotKnown) {
   EXPECT_FALSE(refit_of(job_of(Json::object()), trial, kConfiguration)) << "without a value";
 }
 
+TEST(Refit, ConstraintsByNamesAreThoseThatPythonTakes) {
+  const ParsedJob job =
+      job_of(Json::parse(R"({"parameters": {"monotone_constraints": {"age": 1}, "interaction_constraints": [["age", "job"]]}})"));
+  const Json parameters = parameters_of(*refit_of(job, at_the_top(), kConfiguration));
+  EXPECT_EQ(parameters["monotone_constraints"], (Json{{"age", 1}}));
+  EXPECT_EQ(parameters["interaction_constraints"].dump(), R"([["age","job"]])");
+  const ParsedJob by_place = job_of({{"parameters", {{"interaction_constraints", "[[0, 1]]"}}}});
+  EXPECT_EQ(parameters_of(*refit_of(by_place, at_the_top(), kConfiguration))["interaction_constraints"], "[[0, 1]]");
+}
+
 }  // namespace
 }  // namespace tuneband::test

@@ -103,6 +103,7 @@ TEST(TrainerSpec, NamesEveryFault) {
   EXPECT_THAT(error_of("/data/drop", {"y"}), ElementsAre(StartsWith("trainer.data.drop: holds the label's column")));
   EXPECT_THAT(error_of("/data/drop", {-1}), ElementsAre(StartsWith("trainer.data.drop[0]:")));
   EXPECT_THAT(error_of("/parameters/eta", {1, 2}), ElementsAre(StartsWith("trainer.parameters.eta:")));
+  EXPECT_THAT(error_of("/parameters/eta", {{"a", 1}}), ElementsAre(StartsWith("trainer.parameters.eta: expected a number")));
   EXPECT_THAT(error_of("/eval_metric", Json::array()), ElementsAre(StartsWith("trainer.eval_metric:")));
   EXPECT_THAT(error_of("/threads", 0), ElementsAre(StartsWith("trainer.threads:")));
   EXPECT_THAT(read_trainer(Json(3)).errors, ElementsAre(StartsWith("trainer: expected an object")));

@@ -65,10 +65,20 @@ TEST(XgboostTables, WordsAndFlagsAreThoseOfTheDocumentation) {
   expect_edges({"booster", {"gbtree", "gblinear", "dart"}, {"tree", "", "GBTREE"}});
   expect_edges({"objective", {"binary:logistic", "survival:aft"}, {"binary", ""}});
   expect_edges({"one_drop", {"true", "false", "0", "1"}, {"2", "yes", ""}});
-  expect_edges({"monotone_constraints", {"(1,-1)", ""}, {}});
   EXPECT_EQ(find_xgboost_parameter("n_estimators"), nullptr);
   EXPECT_THAT(refused_xgboost_parameter("n_estimators"), Not(IsEmpty()));
   EXPECT_THAT(refused_xgboost_parameter("eta"), IsEmpty());
+}
+
+TEST(XgboostTables, ConstraintsOnFeaturesAreByPlaceOrByName) {
+  expect_edges({"monotone_constraints",
+                {"(1,-1)", "(0)", "[1, 0]", R"({"a": 1, "b": -1, "c": 0})", ""},
+                {"1", "(2)", "(-2)", "(1.0)", "(1,", "a", R"({"a": 2})", R"({"a": "1"})", R"([[1]])", "nan"}});
+  expect_edges({"interaction_constraints",
+                {"[[0, 1], [2]]", R"([["a", "b"], ["c", 3]])", "[]", "[[]]", ""},
+                {"[0]", "[[-1]]", "[[1.5]]", "[[true]]", R"({"a": 1})", "[[0, 1]", "a", "1"}});
+  EXPECT_EQ(fault_of_value(*find_xgboost_parameter("monotone_constraints"), "(2)"),
+            "expected 1 (rises), 0 or -1 (falls) for each column, as {\"age\": 1}, or for each feature, as (1,0,-1), got (2)");
 }
 
 TEST(XgboostTables, OnlyALearningRateAboveOneIsUnusual) {

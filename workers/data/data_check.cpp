@@ -13,6 +13,7 @@
 #include "workers/data/data_queries.hpp"
 #include "workers/data/data_shards.hpp"
 #include "workers/data/data_table.hpp"
+#include "workers/data/feature_places.hpp"
 #include "workers/data/label_check.hpp"
 #include "workers/protocol/sync.hpp"
 
@@ -38,6 +39,13 @@ std::vector<std::string> values_of(const XgboostSpec& spec, const Json& job, con
   if (domain.contains("value")) values.push_back(text_of_scalar(domain["value"]));
   for (const Json& value : domain.value("values", Json::array())) values.push_back(text_of_scalar(value));
   return values;
+}
+
+// Of a parameter that the job gives.
+std::string field_of(const XgboostSpec& spec, const std::string& name) {
+  const bool fixed =
+      std::any_of(spec.parameters.begin(), spec.parameters.end(), [&](const auto& parameter) { return parameter.first == name; });
+  return (fixed ? "trainer.parameters." : "search_space.") + name;
 }
 
 int class_count(const XgboostSpec& spec, const Json& job) {
@@ -85,10 +93,8 @@ void check_class_count(const XgboostSpec& spec, const Json& job, const LoadedTab
   const int classes = class_count(spec, job);
   const std::string missing = missing_classes(labels, classes, tables.encoding.label);
   if (missing.empty()) return;
-  const bool fixed = std::any_of(spec.parameters.begin(), spec.parameters.end(),
-                                 [](const auto& parameter) { return parameter.first == "num_class"; });
   const bool last = static_cast<float>(labels.size()) == *labels.rbegin() + 1;
-  diagnostics.warning(fixed ? "trainer.parameters.num_class" : "search_space.num_class",
+  diagnostics.warning(field_of(spec, "num_class"),
                       "is " + std::to_string(classes) + ", and the training data has no row of " + missing,
                       last ? "set it to " + std::to_string(labels.size()) : "");
 }
@@ -192,6 +198,19 @@ bool splits_by_categories(const XgboostSpec& spec, const Json& job) {
     });
   };
   return takes("tree_method", {"exact", "auto"}) && takes("booster", {"gblinear"});
+}
+
+// Whether what constrains features finds them.
+void check_constraints(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
+  for (const char* name : {"monotone_constraints", "interaction_constraints"}) {
+    const XgboostParameter& parameter = *find_xgboost_parameter(name);
+    for (const std::string& value : values_of(spec, job, name)) {
+      if (!fault_of_value(parameter, value).empty()) continue;  // said by check_trainer()
+      const auto placed = constraints_by_place(parameter, value, tables.encoding, tables.train.columns);
+      if (placed) continue;
+      diagnostics.error(field_of(spec, name), placed.error().message, placed.error().hint);
+    }
+  }
 }
 
 void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
@@ -309,6 +328,7 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
     check_training_memory(spec, job, *tables, machine, training_at_once(job, replicas, machine.workers), diagnostics);
     if (replicas > 1 && !tables->rows_of_all) check_shards(spec, job, replicas, *tables, diagnostics);
     check_columns(spec, job, *tables, diagnostics);
+    check_constraints(spec, job, *tables, diagnostics);
   } catch (const std::bad_alloc&) {
     diagnostics.warning("trainer.data.train", "the data is too large to be checked beforehand");
   }

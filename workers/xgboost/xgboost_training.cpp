@@ -11,6 +11,7 @@
 #include "jobs/training_parameters.hpp"
 #include "jobs/xgboost_parameters.hpp"
 #include "scheduler/job_spec.hpp"
+#include "workers/data/feature_places.hpp"
 #include "workers/data/model_features.hpp"
 #include "workers/machine_fault.hpp"
 #include "workers/memory_words.hpp"
@@ -81,6 +82,18 @@ Result<std::vector<XgboostBooster>> make_folds(const SegmentContext& segment, co
     boosters.push_back(std::move(*booster));
   }
   return boosters;
+}
+
+// Constraints on features by names of columns become those by places, as XGBoost reads them.
+Result<void> place_features(XgboostParameters& parameters, const WarmData& data) {
+  for (auto& [name, value] : parameters) {
+    const auto* known = find_xgboost_parameter(name);
+    if (known == nullptr || !known->constrains_features()) continue;
+    auto placed = constraints_by_place(*known, value, data.encoding, data.features);
+    if (!placed) return Error{placed.error().code, "`" + name + "` " + placed.error().message, "", placed.error().hint};
+    value = std::move(*placed);
+  }
+  return {};
 }
 
 // Of each metric the mean over the folds, which all have the same ones; of the objective also its standard error, the standard
@@ -443,6 +456,7 @@ class XgboostTraining::Segment {
 
 Result<XgboostTraining> XgboostTraining::begin(const SegmentContext& segment, std::shared_ptr<const WarmData> data,
                                                int world_size, XgboostParameters parameters) {
+  if (auto placed = place_features(parameters, *data); !placed) return placed.error();
   auto folds = make_folds(segment, *data, parameters);
   if (!folds) return folds.error();
   auto booster = make_booster(segment.spec, *data, world_size, std::move(parameters));

@@ -142,7 +142,7 @@ export interface Trial {
 
 export interface Refit {
   rounds: number;
-  parameters: Configuration;
+  parameters: Record<string, ParameterValue | Record<string, number> | (string | number)[][]>; // constraints on features too
   exact: boolean; // it gives the same model
 }
 

@@ -5,7 +5,7 @@ export function asJson(configuration: Configuration): string {
   return JSON.stringify(configuration, null, 2);
 }
 
-function pythonValue(value: ParameterValue): string {
+function pythonValue(value: ParameterValue | object): string {
   return typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value);
 }
 
