@@ -213,8 +213,10 @@ Limits read_limits(const Json& json, const std::string& path, Diagnostics& diagn
   return limits;
 }
 
+// `read(json, path)` gives each.
+template <class Read>
 std::vector<Configuration> read_configurations(const Json& json, const SearchSpace& space, std::size_t most,
-                                               const std::string& path, Diagnostics& diagnostics) {
+                                               const std::string& path, Diagnostics& diagnostics, const Read& read) {
   if (!json.is_array() || json.size() > most) {
     const std::string got = json.is_array() ? std::to_string(json.size()) : excerpt(json);
     diagnostics.error(path, "expected a list of at most " + std::to_string(most) + " configurations, got " + got);
@@ -223,9 +225,32 @@ std::vector<Configuration> read_configurations(const Json& json, const SearchSpa
   std::vector<Configuration> configurations;
   if (space.parameters().empty()) return configurations;  // it has faults of its own, told already
   for (std::size_t i = 0; i < json.size() && diagnostics.errors().size() <= kFaultsMax; ++i) {
-    configurations.push_back(space.check(json[i], join_path(path, i), diagnostics));
+    configurations.push_back(read(json[i], join_path(path, i)));
   }
   return configurations;
+}
+
+// What they lack is drawn at random, each on its own and the same whenever the document is read.
+std::vector<Configuration> read_enqueued(const Json& json, const JobSpec& spec, Diagnostics& diagnostics) {
+  const auto& parameters = spec.search_space.parameters();
+  const auto read = [&](const Json& given, const std::string& path) {
+    if (given.is_object() && given.empty()) diagnostics.error(path, "expected a value of one parameter or more, got none");
+    return spec.search_space.complete(
+        given,
+        [&](std::size_t i) {
+          return random_unit(spec.sampler.seed, {stable_hash(path), stable_hash(parameters[i].name)});
+        },
+        path, diagnostics);
+  };
+  return read_configurations(json, spec.search_space, kEnqueueMax, "enqueue", diagnostics, read);
+}
+
+std::vector<Configuration> read_candidates(const Json& json, const SearchSpace& space, Diagnostics& diagnostics) {
+  if (json.is_array() && json.empty()) {
+    diagnostics.error("candidates", "expected at least one configuration, got an empty list", "leave it out for the whole space");
+  }
+  return read_configurations(json, space, kCandidatesMax, "candidates", diagnostics,
+                             [&](const Json& given, const std::string& path) { return space.check(given, path, diagnostics); });
 }
 
 SamplerSpec read_sampler(ObjectReader& reader, const std::string& job_name) {
@@ -645,15 +670,9 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   }
   if (spec.replicas.size() > 1) tune_replicas(spec, diagnostics);
   spec.sampler = read_sampler(reader, spec.name);
-  if (const Json* enqueue = reader.find("enqueue")) {
-    spec.enqueue = read_configurations(*enqueue, spec.search_space, kEnqueueMax, "enqueue", diagnostics);
-  }
+  if (const Json* enqueue = reader.find("enqueue")) spec.enqueue = read_enqueued(*enqueue, spec, diagnostics);
   if (const Json* candidates = reader.find("candidates")) {
-    if (candidates->is_array() && candidates->empty()) {
-      diagnostics.error("candidates", "expected at least one configuration, got an empty list",
-                        "leave it out for the whole space");
-    }
-    spec.candidates = read_configurations(*candidates, spec.search_space, kCandidatesMax, "candidates", diagnostics);
+    spec.candidates = read_candidates(*candidates, spec.search_space, diagnostics);
   }
   if (const Json* scheduler = reader.require("scheduler")) spec.scheduler = read_scheduler(*scheduler, "scheduler", diagnostics);
   spec.scheduler.restarts = rungs_restart(spec.trainer);

@@ -70,8 +70,17 @@ Value as_in_domain(const Domain& domain, const Value& value) {
 // Reads one configuration, parents first. A parameter whose parent could not be read is passed over: one fault, one message.
 class ConfigurationCheck {
  public:
-  ConfigurationCheck(const SearchSpace& space, ObjectReader& reader) : space_(space), reader_(reader) {}
+  // `unit`: null where nothing may be missing.
+  ConfigurationCheck(const SearchSpace& space, const SearchSpace::UnitOf* unit, ObjectReader& reader)
+      : space_(space), unit_(unit), reader_(reader) {}
 
+  Configuration read() {
+    for (const Parameter& parameter : space_.parameters()) read(parameter);
+    reader_.finish();
+    return std::move(configuration_);
+  }
+
+ private:
   void read(const Parameter& parameter) {
     const Json* given = reader_.find(parameter.name);
     if (parameter.condition && unreadable_.contains(parameter.condition->parent)) {
@@ -82,15 +91,15 @@ class ConfigurationCheck {
       read_value(parameter, *given);
     } else if (const auto* fixed = std::get_if<FixedDomain>(&parameter.domain)) {
       configuration_[parameter.name] = fixed->value;
+    } else if (unit_ != nullptr) {
+      const auto index = static_cast<std::size_t>(&parameter - space_.parameters().data());
+      configuration_[parameter.name] = value_at(parameter.domain, (*unit_)(index));
     } else {
       unreadable_.insert(parameter.name);
       reader_.diagnostics().error(reader_.path_to(parameter.name), "is missing", "expected " + describe(parameter.domain));
     }
   }
 
-  Configuration take() { return std::move(configuration_); }
-
- private:
   void report_inactive(const Parameter& parameter) {
     const Condition& condition = *parameter.condition;
     const auto parent = configuration_.find(condition.parent);
@@ -114,6 +123,7 @@ class ConfigurationCheck {
   }
 
   const SearchSpace& space_;
+  const SearchSpace::UnitOf* unit_;
   ObjectReader& reader_;
   Configuration configuration_;
   std::set<std::string> unreadable_;
@@ -158,11 +168,13 @@ bool SearchSpace::active(const Parameter& parameter, const Configuration& config
 
 Configuration SearchSpace::check(const Json& json, const std::string& path, Diagnostics& diagnostics) const {
   ObjectReader reader(json, path, diagnostics);
-  if (!json.is_object()) return {};
-  ConfigurationCheck check(*this, reader);
-  for (const Parameter& parameter : parameters_) check.read(parameter);
-  reader.finish();
-  return check.take();
+  return json.is_object() ? ConfigurationCheck(*this, nullptr, reader).read() : Configuration();
+}
+
+Configuration SearchSpace::complete(const Json& json, const UnitOf& unit, const std::string& path,
+                                    Diagnostics& diagnostics) const {
+  ObjectReader reader(json, path, diagnostics);
+  return json.is_object() ? ConfigurationCheck(*this, &unit, reader).read() : Configuration();
 }
 
 }  // namespace tuneband

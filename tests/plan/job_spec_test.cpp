@@ -106,6 +106,20 @@ JobSpec base_with(const Json& change) {
   return spec;
 }
 
+TEST(JobSpec, WhatAnEnqueuedConfigurationLacksIsDrawnEachTimeTheSame) {
+  const auto enqueued = [](const Json& list, int seed) {
+    return base_with({{"enqueue", list}, {"sampler", {{"seed", seed}}}}).enqueue;
+  };
+  const Json two = Json::parse(R"([{"eta": 0.1}, {"eta": 0.1}])");
+  const auto drawn = enqueued(two, 7);
+  ASSERT_EQ(drawn.size(), 2U);
+  EXPECT_EQ(drawn[0].at("eta"), Value(0.1));
+  EXPECT_EQ(drawn[0].size(), 6U);
+  EXPECT_NE(drawn[0], drawn[1]);
+  EXPECT_EQ(drawn, enqueued(two, 7));
+  EXPECT_NE(drawn, enqueued(two, 8));
+}
+
 TEST(JobSpec, HoldsWhatTheDocumentSays) {
   const JobSpec spec = base_with(Json::object());
   EXPECT_EQ(spec.name, "direct-marketing");

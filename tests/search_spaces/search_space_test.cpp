@@ -143,5 +143,25 @@ TEST(ConfigurationCheck, WantsAnObject) {
   EXPECT_THAT(faults_of(boosters(), "[]"), ElementsAre("enqueue[0]: expected an object, got []"));
 }
 
+TEST(ConfigurationCheck, WhatIsMissingIsDrawnWhereItMayBe) {
+  const SearchSpace space = boosters();
+  Diagnostics diagnostics;
+  const auto complete = [&](const char* configuration) {
+    return space.complete(
+        Json::parse(configuration), [](std::size_t i) { return i == 0 ? 0.4 : 0.5; }, "enqueue[0]", diagnostics);
+  };
+  EXPECT_EQ(complete(R"({"eta": 0.2})"), (Configuration{{"booster", "dart"},
+                                                        {"eta", 0.2},
+                                                        {"lambda", std::int64_t{1}},
+                                                        {"max_depth", std::int64_t{3}},
+                                                        {"normalize_type", "forest"},
+                                                        {"a_drop", 0.5}}));
+  EXPECT_EQ(complete(R"({"booster": "gblinear", "eta": 1})"),
+            (Configuration{{"booster", "gblinear"}, {"eta", 1.0}, {"lambda", std::int64_t{1}}}));
+  EXPECT_TRUE(diagnostics.ok());
+  complete(R"({"eat": 1, "eta": 3})");
+  EXPECT_EQ(diagnostics.errors().size(), 2U);
+}
+
 }  // namespace
 }  // namespace tuneband
