@@ -124,7 +124,9 @@ Finished explain_trial(Session session, const std::string& job_name, int number)
 }
 
 Finished show_log(Session session, const LogsOptions& options) {
-  const std::string target = trial_path(options.job, options.trial) + "/log" + (options.follow ? "?follow=true" : "");
+  std::string target = trial_path(options.job, options.trial) + "/log";
+  if (options.follow) target += "?follow=true";
+  if (options.rank > 0) target += fmt::format("{}rank={}", options.follow ? '&' : '?', options.rank);
   const auto ended = session.api.stream(target, [&](std::string_view piece) { return session.console.pass_on(piece); });
   if (!ended) return ended.error();
   if (!options.follow) return kExitOk;

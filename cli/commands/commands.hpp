@@ -72,6 +72,7 @@ struct LogsOptions {
   std::string job;
   int trial = 0;
   bool follow = false;
+  int rank = 0;  // of a distributed trial
 };
 Finished show_log(Session session, const LogsOptions& options);
 

@@ -673,6 +673,11 @@ TEST_F(Commands, LogsAreHandedOnUnchanged) {
   server_.answer("GET /v1/jobs/7/trials/3", trial.dump());
   ASSERT_TRUE(show_log(session(), {"7", 3, true}));
   EXPECT_EQ(out_.str(), "step 1\r\x1b[2Kstep 2\n");
+  server_.answer("GET /v1/jobs/7/trials/3/log?rank=2", "of rank 2\n");
+  server_.answer("GET /v1/jobs/7/trials/3/log?follow=true&rank=2", "of rank 2, too\n");
+  ASSERT_TRUE(show_log(session(), {.job = "7", .trial = 3, .rank = 2}));
+  ASSERT_TRUE(show_log(session(), {.job = "7", .trial = 3, .follow = true, .rank = 2}));
+  EXPECT_THAT(out_.str(), testing::EndsWith("of rank 2\nof rank 2, too\n"));
 }
 
 TEST_F(Commands, ALogThatBreaksOffWhileItsTrialGoesOnIsAFault) {
