@@ -31,7 +31,8 @@ struct Arguments {
   std::string data_dir;  // of a kept run, to look at without its server; "": the server is asked
   bool json = false;
   bool plot = false;
-  std::string job;  // id or name
+  std::string job;                // id or name
+  std::vector<std::string> jobs;  // of `compare`
   int trial = 0;
   tuneband::cli::SubmitOptions submit;
   tuneband::cli::ListOptions list;
@@ -180,6 +181,11 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   add_job(add_command(app, chosen, "importance", "Which parameters matter, and where they are best",
                       with_server(arguments, [&](Session s) { return tuneband::cli::show_importance(s, arguments.job); })),
           arguments);
+  add_command(app, chosen, "compare", "What several jobs found, at what cost, and where their documents differ",
+              with_server(arguments, [&](Session s) { return tuneband::cli::compare_jobs(s, arguments.jobs); }))
+      ->add_option("JOB", arguments.jobs, "The jobs' names or numbers")
+      ->required()
+      ->expected(2, tuneband::cli::kComparedMax);
   add_change(app, chosen, arguments);
   add_job(
       add_command(app, chosen, "hold", "Run nothing of a job until it is released; what runs is given back, with its checkpoint",

@@ -43,6 +43,9 @@ Finished list_jobs(Session session, const ListOptions& options);
 Finished describe_job(Session session, const std::string& job, bool plot = false);
 Finished show_best(Session session, const std::string& job);
 Finished show_importance(Session session, const std::string& job);
+// What two jobs or more found, at what cost, and where their documents differ.
+inline constexpr int kComparedMax = 10;
+Finished compare_jobs(Session session, const std::vector<std::string>& jobs);
 
 struct ChangeOptions {
   std::string job{};

@@ -13,7 +13,6 @@ namespace tuneband::cli {
 
 namespace {
 
-constexpr int kTrialsPlottedMax = 20'000;  // of more the server sends a choice, with what the whole job had spent
 constexpr int kCurvePoints = 200;
 
 double number_at(const Json& columns, const char* name, std::size_t row) {

@@ -11,6 +11,8 @@
 
 namespace tuneband::cli {
 
+inline constexpr int kTrialsPlottedMax = 20'000;  // of more the server sends a choice, with what the whole job had spent
+
 enum class Cost { seconds, resource };
 
 // One of the steps of the best so far: it holds from `cost` on.

@@ -42,16 +42,16 @@ TEST(Program, HelpAndVersionSucceed) {
 }
 
 TEST(Program, EveryCommandHasHelp) {
-  for (const char* command : {"submit",  "list",  "describe",   "best",   "trials", "explain", "logs",  "stop",
-                              "delete",  "watch", "importance", "export", "open",   "report",  "plan",  "simulate",
-                              "workers", "run",   "backup",     "doctor", "hold",   "release", "change"}) {
+  for (const char* command : {"submit",  "list",  "describe",   "best",   "trials", "explain", "logs",   "stop",
+                              "delete",  "watch", "importance", "export", "open",   "report",  "plan",   "simulate",
+                              "workers", "run",   "backup",     "doctor", "hold",   "release", "change", "compare"}) {
     EXPECT_EQ(run_tuneband(std::string(command) + " --help").status, 0) << command;
   }
 }
 
 TEST(Program, WrongUsageIsOneLineAndStatusTwo) {
   for (const char* arguments : {"", "lst", "describe", "explain job", "explain job x", "run x.json --workers 0",
-                                "list --state odd", "trials job --sort colour", "list --no-such-flag"}) {
+                                "list --state odd", "trials job --sort colour", "list --no-such-flag", "compare one"}) {
     const Ran ran = run_tuneband(arguments);
     EXPECT_EQ(ran.status, 2) << arguments;
     EXPECT_EQ(ran.output.find("tuneband: "), 0u) << ran.output;

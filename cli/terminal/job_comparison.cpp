@@ -1,0 +1,227 @@
+#include "cli/terminal/job_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/format.hpp"
+#include "core/text.hpp"
+
+namespace tuneband::cli {
+
+namespace {
+
+constexpr std::size_t kValueShownMax = 40;  // bytes, of a document's value
+
+using Leaves = std::map<std::string, Json>;
+
+void add_leaves(const Json& json, const std::string& path, Leaves& leaves) {
+  if (!json.is_object() || (json.empty() && !path.empty())) {
+    leaves[path] = json;
+    return;
+  }
+  for (const auto& [name, value] : json.items()) add_leaves(value, path.empty() ? name : path + "." + name, leaves);
+}
+
+const std::optional<BestInfo>& best_of(const JobInfo& job) { return job.best ? job.best : job.best_anywhere; }
+
+std::optional<double> value_of(const ComparedJob& job) {
+  const auto& best = best_of(job.info);
+  return best ? best->value : std::nullopt;
+}
+
+// Which of the values are the best; none where they are not to be ranked or there is one job alone.
+std::vector<bool> best_among(const std::vector<std::optional<double>>& values, const std::vector<ComparedJob>& jobs) {
+  std::optional<double> best;
+  for (const auto& value : values) {
+    if (value && (!best || jobs.front().info.better(*value, *best))) best = value;
+  }
+  std::vector<bool> marks;
+  for (const auto& value : values) marks.push_back(comparable(jobs) && value && value == best);
+  return marks;
+}
+
+Cell value_cell(const std::optional<double>& value, bool is_best, Precision precision) {
+  return {format_value(value, precision), is_best ? Style::good : Style::plain};
+}
+
+// What the jobs share stands in the title of a column, else beside each.
+Table table_of_jobs(const std::vector<ComparedJob>& jobs, Precision precision) {
+  const bool tested = std::any_of(jobs.begin(), jobs.end(), [](const ComparedJob& job) { return job.test_value.has_value(); });
+  const bool alike = comparable(jobs);
+  const JobInfo& first = jobs.front().info;
+  std::vector<Column> columns{{"job"}, {"state"}};
+  if (!alike) columns.push_back({"metric"});
+  columns.push_back({alike ? first.metric : "best", Align::right});
+  columns.push_back({"trial", Align::right});
+  if (tested) columns.push_back({"test", Align::right});
+  for (const char* title : {"trials", "stopped"}) columns.push_back({title, Align::right});
+  columns.push_back({alike ? first.resource_name : "trained", Align::right});
+  if (!alike) columns.push_back({"resource"});
+  for (const char* title : {"training", "time"}) columns.push_back({title, Align::right});
+  Table table(std::move(columns));
+  const auto seconds = [&](double value) {
+    return precision == Precision::exact ? format_value(value, precision) : format_duration(value);
+  };
+  std::vector<std::optional<double>> values;
+  for (const ComparedJob& job : jobs) values.push_back(value_of(job));
+  const std::vector<bool> marks = best_among(values, jobs);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const JobInfo& info = jobs[i].info;
+    std::vector<Cell> row{info.name, info.state_word()};
+    if (!alike) row.emplace_back(info.metric);
+    row.push_back(value_cell(values[i], marks[i], precision));
+    row.emplace_back(values[i] ? std::to_string(best_of(info)->trial) : "-");
+    if (tested) row.emplace_back(format_value(jobs[i].test_value, precision));
+    for (const std::int64_t count : {info.trials.created, info.trials.stopped, info.resource_spent}) {
+      row.emplace_back(std::to_string(count));
+    }
+    if (!alike) row.emplace_back(info.resource_name);
+    row.emplace_back(seconds(info.training_seconds));
+    row.emplace_back(seconds(info.seconds(now_ms())));
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+std::vector<Column> with_jobs(Column first, const std::vector<ComparedJob>& jobs, Align align) {
+  std::vector<Column> columns{std::move(first)};
+  for (const ComparedJob& job : jobs) columns.push_back({job.info.name, align});
+  return columns;
+}
+
+Table table_of_costs(const std::vector<ComparedJob>& jobs, Precision precision) {
+  Table table(with_jobs({jobs.front().info.resource_name, Align::right}, jobs, Align::right));
+  for (const std::int64_t cost : costs_to_compare(jobs)) {
+    std::vector<std::optional<double>> values;
+    for (const ComparedJob& job : jobs) values.push_back(value_at(job.best, static_cast<double>(cost)));
+    const std::vector<bool> marks = best_among(values, jobs);
+    std::vector<Cell> row{std::to_string(cost)};
+    for (std::size_t i = 0; i < jobs.size(); ++i) row.push_back(value_cell(values[i], marks[i], precision));
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+std::vector<Json> documents_of(const std::vector<ComparedJob>& jobs) {
+  std::vector<Json> documents;
+  for (const ComparedJob& job : jobs) documents.push_back(job.document);
+  return documents;
+}
+
+Table table_of_differences(const std::vector<ComparedJob>& jobs, Precision precision) {
+  Table table(with_jobs({"field"}, jobs, Align::left));
+  for (const DocumentDifference& difference : document_differences(documents_of(jobs))) {
+    std::vector<Cell> row{difference.path};
+    for (const Json& value : difference.values) {
+      const std::string text = value.is_discarded() ? "-" : format_parameter(value, precision);
+      row.emplace_back(precision == Precision::exact ? text : shortened(text, kValueShownMax));
+    }
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<DocumentDifference> document_differences(const std::vector<Json>& documents) {
+  std::vector<Leaves> all(documents.size());
+  std::map<std::string, bool> paths;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    add_leaves(documents[i], "", all[i]);
+    all[i].erase("name");
+    for (const auto& [path, value] : all[i]) paths[path] = true;
+  }
+  std::vector<DocumentDifference> differences;
+  for (const auto& [path, known] : paths) {
+    DocumentDifference difference{path, {}};
+    for (const Leaves& leaves : all) {
+      const auto found = leaves.find(path);
+      difference.values.push_back(found == leaves.end() ? Json(Json::value_t::discarded) : found->second);
+    }
+    const auto same = [&](const Json& value) {
+      const Json& first = difference.values.front();
+      return value.is_discarded() == first.is_discarded() && (value.is_discarded() || value == first);
+    };
+    if (!std::all_of(difference.values.begin(), difference.values.end(), same)) differences.push_back(std::move(difference));
+  }
+  return differences;
+}
+
+std::optional<double> value_at(const BestSoFar& best, double cost) {
+  std::optional<double> value;
+  for (const BestStep& step : best.steps) {
+    if (step.cost <= cost) value = step.value;
+  }
+  return value;
+}
+
+std::vector<std::int64_t> costs_to_compare(const std::vector<ComparedJob>& jobs) {
+  constexpr std::int64_t kParts = 4;
+  std::int64_t least = jobs.front().info.resource_spent;
+  for (const ComparedJob& job : jobs) least = std::min(least, job.info.resource_spent);
+  std::vector<std::int64_t> costs;
+  for (std::int64_t part = 1; part <= kParts; ++part) {
+    const std::int64_t cost = least * part / kParts;
+    if (cost > 0 && (costs.empty() || cost > costs.back())) costs.push_back(cost);
+  }
+  return costs;
+}
+
+bool comparable(const std::vector<ComparedJob>& jobs) {
+  const JobInfo& first = jobs.front().info;
+  return std::all_of(jobs.begin(), jobs.end(), [&](const ComparedJob& job) {
+    return job.info.metric == first.metric && job.info.maximize == first.maximize &&
+           job.info.resource_name == first.resource_name;
+  });
+}
+
+void print_comparison(Console& console, const std::vector<ComparedJob>& jobs) {
+  const Precision precision = console.terminal().interactive ? Precision::readable : Precision::exact;
+  console.print_table(table_of_jobs(jobs, precision));
+  const JobInfo& first = jobs.front().info;
+  if (!comparable(jobs)) {
+    console.note("the jobs have other metrics, goals or resources: their values are not ranked");
+  } else if (const Table costs = table_of_costs(jobs, precision); !costs.empty()) {
+    console.print("");
+    console.print(fmt::format("best {} once so many {} had been trained", first.metric, first.resource_name));
+    console.print_table(costs);
+  }
+  const Table differences = table_of_differences(jobs, precision);
+  console.print("");
+  if (differences.empty()) return console.print("their documents are the same but for the name");
+  console.print("where their documents differ");
+  console.print_table(differences);
+}
+
+Json comparison_json(const std::vector<ComparedJob>& jobs) {
+  Json list = Json::array();
+  for (const ComparedJob& job : jobs) {
+    const auto& best = best_of(job.info);
+    Json steps = Json::array();
+    for (const BestStep& step : job.best.steps) {
+      steps.push_back({{"resource", step.cost}, {"value", step.value}, {"trial", step.trial}});
+    }
+    list.push_back({{"name", job.info.name},
+                    {"id", job.info.id},
+                    {"state", job.info.state},
+                    {"metric", job.info.metric},
+                    {"goal", job.info.maximize ? "maximize" : "minimize"},
+                    {"best", best && best->value ? Json{{"trial", best->trial}, {"value", *best->value}} : Json()},
+                    {"test_value", job.test_value ? Json(*job.test_value) : Json()},
+                    {"trials", job.info.trials.created},
+                    {"resource_spent", job.info.resource_spent},
+                    {"training_seconds", job.info.training_seconds},
+                    {"best_so_far", std::move(steps)}});
+  }
+  Json differences = Json::object();
+  for (const DocumentDifference& difference : document_differences(documents_of(jobs))) {
+    Json values = Json::array();
+    for (const Json& value : difference.values) values.push_back(value.is_discarded() ? Json() : value);
+    differences[difference.path] = std::move(values);
+  }
+  return {{"jobs", std::move(list)}, {"comparable", comparable(jobs)}, {"differences", std::move(differences)}};
+}
+
+}  // namespace tuneband::cli
