@@ -13,6 +13,7 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "tests/e2e/job_outcome.hpp"
+#include "tests/e2e/python_script.hpp"
 #include "tests/e2e/running_server.hpp"
 #include "tests/net/loopback_server.hpp"
 #include "tests/temporary_directory.hpp"
@@ -60,16 +61,7 @@ class DebuggerTest : public testing::Test {
 
   // What a script prints that knows the Python file as `d`.
   std::string python(const std::string& script) const {
-    const std::string path = directory_ / "script.py";
-    std::ofstream(path) << "import sys\nsys.path.insert(0, '" TUNEBAND_SOURCE_DIR
-                           "/clients/python')\n"
-                           "import tuneband_debugger as d\n"
-                        << script;
-    std::string printed;
-    FILE* pipe = ::popen(("/usr/bin/python3 " + path + " 2>&1").c_str(), "r");
-    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) printed += static_cast<char>(c);
-    ::pclose(pipe);
-    return printed;
+    return run_python(directory_ / "script.py", "import tuneband_debugger as d\n" + script);
   }
 
   TemporaryDirectory directory_;

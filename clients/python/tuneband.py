@@ -1,0 +1,228 @@
+"""Tuneband's server for Python programs and notebooks: docs/python.md. One file; copy it beside the program. Needs nothing else.
+
+    import tuneband
+    server = tuneband.Server("http://127.0.0.1:7070")
+    job = server.submit("job.json")             # or a dict
+    job.wait(lambda info: print(info["trials"], info["best"]))
+    job.best()["trial"]["configuration"]
+    pandas.DataFrame(job.rows())                # a row a trial
+    xgboost.Booster(model_file=bytearray(job.model()))
+
+What the server answers is handed on as it is (docs/api.md has the shapes).
+"""
+
+import json
+import os
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+ENDED = ("completed", "stopped", "failed")  # states of a job
+_READ_SECONDS = 60  # without a word; in a stream of events there is one every quarter of a minute
+_PAGE = 1000
+
+
+class Refused(Exception):
+    """The server's error: `status` of HTTP, `code` and `details` as docs/api.md says, the text has a line a fault."""
+
+    def __init__(self, status, error):
+        self.status = status
+        self.code = error.get("code", "")
+        self.details = error.get("details") or [error]
+        super().__init__("\n".join(_sentence(fault) for fault in self.details))
+
+
+def _sentence(fault):
+    text = ": ".join(part for part in (fault.get("path"), fault.get("message")) if part)
+    return "%s (%s)" % (text, fault["hint"]) if fault.get("hint") else text
+
+
+def _part(name):
+    return urllib.parse.quote(str(name), safe="")
+
+
+def _number(value):
+    """JSON has no NaN and no infinity: the server writes them as texts."""
+    return float(value) if isinstance(value, str) else value
+
+
+class Server:
+    def __init__(self, url="http://127.0.0.1:7070"):
+        self.url = url.rstrip("/")
+
+    def submit(self, document, base_dir=None):
+        """Starts a job, of a dict or of a file. Relative paths in it begin at `base_dir`: by default the file's directory, of a
+        dict the current one. A Refused names every fault; the same document again is the same job. What the server warned of is
+        in the job's `warnings`, its plan in `plan`."""
+        if isinstance(document, dict):
+            directory = os.getcwd()
+        else:
+            directory = os.path.dirname(os.path.abspath(document))
+            with open(document, encoding="utf-8") as file:
+                document = json.load(file)
+        created = self.request("POST", "/v1/jobs", document, base_dir=os.path.abspath(base_dir or directory))
+        return Job(self, created["job"]["id"], created)
+
+    def job(self, name):
+        """By its name or its number."""
+        return Job(self, self.request("GET", "/v1/jobs/" + _part(name))["id"])
+
+    def jobs(self, state=None):
+        """Newest first, as the server lists them."""
+        return list(self.pages("/v1/jobs", "jobs", state=state))
+
+    def workers(self):
+        return self.request("GET", "/v1/workers")["workers"]
+
+    def request(self, method, path, body=None, **query):
+        """Any route of docs/api.md."""
+        with self.open(method, path, body, **query) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def pages(self, path, field, **query):
+        after = None
+        while True:
+            page = self.request("GET", path, limit=_PAGE, after=after, **query)
+            yield from page[field]
+            after = page["next"]
+            if after is None:
+                return
+
+    def open(self, method, path, body=None, seconds=_READ_SECONDS, **query):
+        """The answer as a stream of bytes. Errors: Refused; ConnectionError when there is no server."""
+        asked = urllib.parse.urlencode({name: value for name, value in query.items() if value is not None})
+        url = self.url + path + ("?" + asked if asked else "")
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            return urllib.request.urlopen(request, timeout=seconds)
+        except urllib.error.HTTPError as error:
+            try:
+                said = json.loads(error.read())["error"]
+            except (ValueError, KeyError, TypeError):
+                said = {"message": str(error)}
+            raise Refused(error.code, said) from None
+        except urllib.error.URLError as error:
+            raise ConnectionError("cannot reach the server at %s: %s" % (self.url, error.reason)) from None
+
+
+class Job:
+    def __init__(self, server, number, created=None):
+        self.server = server
+        self.number = number
+        self.warnings = (created or {}).get("warnings", [])
+        self.plan = (created or {}).get("plan")
+
+    def __repr__(self):
+        return "<job %d of %s>" % (self.number, self.server.url)
+
+    def request(self, method, page="", body=None, **query):
+        return self.server.request(method, self._path(page), body, **query)
+
+    def info(self):
+        return self.request("GET")
+
+    def wait(self, progress=None, seconds=None):
+        """Until it has ended, and gives it as info() does; TimeoutError after `seconds`. `progress` is called with the job each
+        time that it has changed. A server that is started again meanwhile is waited for for a minute."""
+        until = None if seconds is None else time.monotonic() + seconds
+        self._heard = time.monotonic()
+        while True:
+            try:
+                info = self.info()
+                if info["state"] in ENDED:
+                    return info
+                self._follow(progress, until)
+            except OSError:  # of the connection
+                if time.monotonic() - self._heard > _READ_SECONDS:
+                    raise
+                time.sleep(1)
+            if until is not None and time.monotonic() >= until:
+                raise TimeoutError("%r goes on after %g s" % (self, seconds))
+
+    def _follow(self, progress, until):
+        """Until the stream of its events ends, or the time is over."""
+        left = _READ_SECONDS if until is None else max(0.01, min(_READ_SECONDS, until - time.monotonic()))
+        with self.server.open("GET", self._path("/events"), seconds=left) as lines:
+            kind = None
+            for line in lines:
+                self._heard = time.monotonic()
+                if line.startswith(b"event:"):
+                    kind = line[6:].strip()
+                elif line.startswith(b"data:") and kind == b"job" and progress is not None:
+                    progress(json.loads(line[5:]))
+                if until is not None and time.monotonic() >= until:
+                    return
+
+    def best(self):
+        """The best trial, the path of its model and its test value; None while nothing has a value."""
+        try:
+            return self.request("GET", "/best")
+        except Refused as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def trials(self, state=None, sort="number"):
+        """`state`: "completed", or several with commas. `sort`: number, or objective, the best first."""
+        return list(self.server.pages(self._path("/trials"), "trials", state=state, sort=sort))
+
+    def rows(self):
+        """A flat dict a trial, for a table: the number, state, value, resource, seconds of training, and the parameters."""
+        rows = []
+        for trial in self.trials():
+            kept = trial["kept_value"] is not None
+            row = {
+                "trial": trial["number"],
+                "state": trial["state"],
+                "value": _number(trial["kept_value"] if kept else trial["objective"]),
+                "resource": trial["resource"],
+                "training_seconds": trial["training_seconds"],
+            }
+            row.update(trial["configuration"])
+            rows.append(row)
+        return rows
+
+    def curve(self, trial):
+        """[(resource, value)] of its objective."""
+        observed = self.request("GET", "/trials/%d/observations" % trial)["observations"]
+        return [(one["resource"], _number(one["objective"])) for one in observed if one["objective"] is not None]
+
+    def log(self, trial, rank=0):
+        """What it printed, as bytes; of a distributed one what this rank of it did."""
+        return self._bytes("/trials/%d/log" % trial, rank=rank)
+
+    def model(self, trial=None):
+        """The model file of an XGBoost trial, as bytes; by default the best one's."""
+        if trial is None:
+            best = self.best()
+            if best is None:
+                raise LookupError("%r has no trial with a value" % self)
+            trial = best["trial"]["number"]
+        return self._bytes("/trials/%d/model" % trial)
+
+    def importance(self):
+        return self.request("GET", "/importance")["importance"]
+
+    def change(self, **changes):
+        """Of a job that runs: weight=2, held=True, limits={"max_parallel_trials": 4}."""
+        return self.request("PATCH", body=changes)
+
+    def stop(self):
+        """Trials that run are ended, what was found is kept."""
+        return self.request("POST", "/stop")
+
+    def stop_trial(self, trial):
+        return self.request("POST", "/trials/%d/stop" % trial)
+
+    def delete(self):
+        """Of a job that has ended, with its logs and models."""
+        self.request("DELETE")
+
+    def _path(self, page):
+        return "/v1/jobs/%d%s" % (self.number, page)
+
+    def _bytes(self, page, **query):
+        with self.server.open("GET", self._path(page), **query) as answer:
+            return answer.read()

@@ -1,0 +1,110 @@
+// clients/python/tuneband.py against a server that trains.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "tests/e2e/python_script.hpp"
+#include "tests/e2e/running_server.hpp"
+#include "tests/temporary_directory.hpp"
+
+namespace tuneband::test {
+namespace {
+
+using testing::HasSubstr;
+
+class PythonClient : public testing::Test {
+ protected:
+  PythonClient() {
+    std::ofstream file(directory_ / "table.csv");
+    file << "a,b,y\n";
+    for (std::uint64_t row = 0; row < 300; ++row) {
+      const double a = random_unit(3, {row, 0});
+      file << format_number(a) << ',' << format_number(random_unit(3, {row, 1})) << ',' << (a > random_unit(3, {row, 2}) ? 1 : 0)
+           << '\n';
+    }
+    std::ofstream(directory_ / "job.json") << R"({
+      "name": "of-python", "objective": {"metric": "validation-auc", "goal": "maximize"},
+      "search_space": {"eta": {"type": "float", "min": 0.05, "max": 1}},
+      "trainer": {"type": "xgboost", "data": {"train": "table.csv", "label": "y"},
+                  "parameters": {"objective": "binary:logistic"}},
+      "scheduler": {"max_resource": 9}, "limits": {"max_trials": 5}})";
+  }
+
+  std::string python(const std::string& script) {
+    const std::string head = "import json, tuneband\nserver = tuneband.Server('" + server_.url() + "')\n";
+    return run_python(directory_ / "script.py", head + script);
+  }
+
+  TemporaryDirectory directory_;
+  RunningServer server_{directory_ / "data", 1};
+};
+
+TEST_F(PythonClient, SubmitsWaitsAndReadsWhatWasFound) {
+  EXPECT_EQ(python("job = server.submit('" + (directory_ / "job.json") + "')\n" + R"(
+seen = []
+info = job.wait(lambda info: seen.append(info['state']))
+print(info['state'], 'running' in seen, job.plan['ladder'][-1])
+best = job.best()
+rows = job.rows()
+print(len(rows), sorted(rows[0]), max(row['value'] for row in rows) == info['best']['value'])
+number = best['trial']['number']
+print(job.model() == open(best['model'], 'rb').read(), len(job.curve(number)) > 0, b'trial' in job.log(number))
+print([one['name'] for one in server.jobs()], server.job('of-python').number == job.number, len(server.workers()))
+print(len(job.trials(state='completed,stopped', sort='objective')))
+job.delete()
+print(server.jobs())
+)"),
+            "completed True 9\n5 ['eta', 'resource', 'state', 'training_seconds', 'trial', 'value'] True\nTrue True True\n"
+            "['of-python'] True 1\n5\n[]\n");
+}
+
+TEST_F(PythonClient, SaysEveryFaultOfADocument) {
+  const std::string said = python(R"(
+try:
+    server.submit({'name': 'x', 'objective': {'metric': 'm', 'goal': 'up'}, 'search_space': {}, 'trainer': {}, 'scheduler': {}})
+except tuneband.Refused as error:
+    print(error.status, error.code, len(error.details))
+    print(error)
+try:
+    server.job('nobody')
+except tuneband.Refused as error:
+    print(error.status)
+try:
+    tuneband.Server('http://127.0.0.1:1').jobs()
+except ConnectionError as error:
+    print(error)
+)");
+  EXPECT_THAT(said, HasSubstr("400 invalid_argument"));
+  EXPECT_THAT(said, HasSubstr("objective.goal: expected "));
+  EXPECT_THAT(said, HasSubstr("\nscheduler.max_resource: "));
+  EXPECT_THAT(said, HasSubstr("\n404\ncannot reach the server at http://127.0.0.1:1: "));
+}
+
+TEST_F(PythonClient, ChangesAJobAndStopsWaitingInTime) {
+  EXPECT_EQ(python(R"(
+document = json.load(open(')" +
+                   (directory_ / "job.json") + R"('))
+document['trainer'] = {'type': 'command', 'argv': ['sleep', '600']}
+job = server.submit(document)
+print(job.change(held=True, weight=2)['weight'])
+try:
+    job.wait(seconds=0.2)
+except TimeoutError as error:
+    print(error)
+print(job.best(), job.importance())
+job.stop()
+print(job.wait()['state'])
+try:
+    job.model()
+except LookupError as error:
+    print(error)
+)"),
+            "2\n<job 1 of " + server_.url() + "> goes on after 0.2 s\nNone None\nstopped\n<job 1 of " + server_.url() +
+                "> has no trial with a value\n");
+}
+
+}  // namespace
+}  // namespace tuneband::test
