@@ -1,0 +1,96 @@
+#include "server/http/reply_writer.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <utility>
+
+namespace tuneband::server {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using BeastError = beast::error_code;
+using WriterClock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::int64_t kReplyBytesPerMsMin = 32;  // a client that takes a long reply more slowly is let go,
+constexpr std::int64_t kReplyMsMax = 600'000;     // and one that has not all of it by then
+constexpr unsigned kHttp11 = 11;
+
+// The same for every reply. Nothing is to be taken for a page because it looks like one: logs are what a trial printed.
+void set_fields(http::fields& fields, const HttpReply& reply) {
+  fields.set(http::field::content_type, reply.content_type);
+  fields.set("X-Content-Type-Options", "nosniff");
+  for (const auto& [name, value] : reply.headers) fields.set(name, value);
+}
+
+}  // namespace
+
+void ReplyWriter::send(HttpReply reply, Sent sent) {
+  reply_.emplace(static_cast<http::status>(reply.status), form_.version);
+  set_fields(*reply_, reply);
+  reply_->keep_alive(form_.keep_alive);
+  const std::size_t size = reply.body.size();
+  if (!form_.bodiless) reply_->body() = std::move(reply.body);
+  const bool has_body = reply.status != 204 && reply.status != 304;
+  if (has_body) reply_->content_length(size);
+  reply_serializer_.emplace(*reply_);
+  const std::int64_t ms = write_ms_ + static_cast<std::int64_t>(size) / kReplyBytesPerMsMin;
+  reply_due_ = WriterClock::now() + std::chrono::milliseconds(std::min(ms, std::max(write_ms_, kReplyMsMax)));
+  send_more(std::move(sent));
+}
+
+// A client that takes nothing is let go as soon as with a short reply, one that takes little when the whole is due.
+void ReplyWriter::send_more(Sent sent) {
+  stream_.expires_at(std::min(reply_due_, WriterClock::now() + std::chrono::milliseconds(write_ms_)));
+  http::async_write_some(stream_, *reply_serializer_,
+                         [this, sent = std::move(sent)](const BeastError& error, std::size_t) mutable {
+                           if (error || reply_serializer_->is_done()) return sent(!error);
+                           send_more(std::move(sent));
+                         });
+}
+
+void ReplyWriter::clear() {
+  reply_serializer_.reset();
+  reply_.reset();
+}
+
+void ReplyWriter::send_head(const HttpReply& head, std::optional<std::uint64_t> length, Sent sent) {
+  chunked_ = !length && form_.version >= kHttp11;
+  head_.emplace(static_cast<http::status>(head.status), form_.version);
+  set_fields(*head_, head);
+  if (length) {
+    head_->content_length(*length);
+  } else if (chunked_) {
+    head_->chunked(true);
+  } else {
+    form_.keep_alive = false;  // HTTP/1.0: the end of the connection is the end of the body
+  }
+  head_->keep_alive(form_.keep_alive);
+  head_serializer_.emplace(*head_);
+  expire_after_write();
+  http::async_write_header(stream_, *head_serializer_,
+                           [sent = std::move(sent)](const BeastError& error, std::size_t) { sent(!error); });
+}
+
+void ReplyWriter::send_piece(std::string piece, Sent sent) {
+  piece_ = std::move(piece);
+  expire_after_write();
+  const auto written = [sent = std::move(sent)](const BeastError& error, std::size_t) { sent(!error); };
+  if (chunked_) {
+    asio::async_write(stream_, http::make_chunk(asio::buffer(piece_)), written);
+  } else {
+    asio::async_write(stream_, asio::buffer(piece_), written);
+  }
+}
+
+void ReplyWriter::send_last(Sent sent) {
+  if (!chunked_ || form_.bodiless) return asio::post(stream_.get_executor(), [sent = std::move(sent)] { sent(true); });
+  expire_after_write();
+  asio::async_write(stream_, http::make_chunk_last(),
+                    [sent = std::move(sent)](const BeastError& error, std::size_t) { sent(!error); });
+}
+
+}  // namespace tuneband::server
