@@ -255,7 +255,7 @@ class XgboostGroup::Session final : public Communicator {
       if (const auto model = unpacked(*given)) {
         if (auto loaded = training_->load(*model); !loaded) return failed_segment(kExitInvalidParameters, loaded.error());
       }
-      note_start(segment, *training_);
+      note_start(segment, training_->resource());
       return std::nullopt;
     });
     return agree(*this, fault).end;

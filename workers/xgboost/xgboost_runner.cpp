@@ -118,7 +118,7 @@ class XgboostRunner final : public TrialRunner {
     if (const auto stored = stored_model(segment)) {
       if (auto loaded = training->load(*stored); !loaded) return loaded;
     }
-    note_start(segment, *training);
+    note_start(segment, training->resource());
     training_.emplace(std::move(*training));
     return {};
   }

@@ -1,0 +1,45 @@
+// What a segment of the trainer `xgboost` works with, what of it XGBoost is given, and how it fails.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "jobs/trainer_spec.hpp"
+#include "workers/data/data_cache.hpp"
+#include "workers/trial_runner.hpp"
+#include "workers/xgboost/model_files.hpp"
+#include "workers/xgboost/xgboost_session.hpp"
+
+namespace tuneband::workers {
+
+// What a segment works with: the order, and what of it was read already.
+struct SegmentContext {
+  const protocol::AssignmentOrder& order;
+  const XgboostSpec& spec;
+  TrialReporter& reporter;
+  TrialLog& log;
+  int threads = 1;
+};
+
+// `exit` with the error's words; out of memory and a broken group are exits of their own.
+SegmentResult failed_segment(const char* exit, const Error& error);
+
+// What XGBoost is given: the job's fixed parameters, the configuration, and what the trainer adds.
+XgboostParameters parameters_of(const SegmentContext& segment);
+
+// What their objective is for.
+XgboostTask task_of(const XgboostParameters& parameters);
+
+Result<void> check_labels_of(const WarmData& data, const XgboostParameters& parameters);
+
+// The first line of a segment in its trial's log.
+std::string describe_segment(const protocol::AssignmentOrder& order);
+
+// The newest whole checkpoint that the order can begin with, if it does not begin with nothing.
+std::optional<StoredModel> stored_model(const SegmentContext& segment);
+
+// Tells the log when there was no checkpoint as far as the order begins, but of `resource` rounds.
+void note_start(const SegmentContext& segment, std::int64_t resource);
+
+}  // namespace tuneband::workers
