@@ -1,20 +1,15 @@
 #include "workers/sync_loop.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <exception>
-#include <new>
 #include <thread>
 #include <utility>
 
 #include "core/random.hpp"
 #include "net/free_port.hpp"
 #include "os/host_name.hpp"
-#include "workers/machine_fault.hpp"
-#include "workers/released_files.hpp"
-#include "workers/segment_dir.hpp"
+#include "workers/patient_run.hpp"
 
 namespace tuneband::workers {
 
@@ -25,29 +20,9 @@ using std::chrono::milliseconds;
 // An idle sync that is answered "idle" sooner was not held: the next one waits, so that no server is flooded.
 constexpr milliseconds kHeldAtLeast{10};
 constexpr int kRetryDoublingsMax = 20;
-constexpr int kMachineWaitMsMin = 250;  // doubled with each attempt
-constexpr int kMachineWaitMsMax = 10'000;
 constexpr milliseconds kLookEvery{1'000};  // at the thread that trains
 
 constexpr std::int64_t kWaitForCheckMs = 5'000;  // before the next call is held: a check takes about one second
-
-// What an order's trial needs, as a document: its parameters are fixed.
-Json document_of(const protocol::AssignmentOrder& order) {
-  Json trainer = order.trainer;
-  if (trainer.is_object()) trainer.erase("preflight");
-  return {{"name", order.job_name},
-          {"objective", {{"metric", order.objective_metric}, {"goal", order.maximize ? "maximize" : "minimize"}}},
-          {"search_space", order.configuration},
-          {"trainer", std::move(trainer)},
-          {"scheduler", {{"type", "none"}, {"max_resource", order.max_resource}}}};
-}
-
-// "path: message (hint); ..."
-std::string errors_in_words(const Diagnostics& found) {
-  std::string text;
-  for (const Error& error : found.errors()) text += (text.empty() ? "" : "; ") + describe(error);
-  return text;
-}
 
 // The server answers an idle worker when there is work, and a rank that is done when the other ranks are.
 bool may_be_held(const protocol::SyncRequest& request, const Assignment* current) {
@@ -58,10 +33,15 @@ bool may_be_held(const protocol::SyncRequest& request, const Assignment* current
 }  // namespace
 
 Worker::Worker(WorkerOptions options, net::HttpClient client, TrialRunner& runner)
-    : options_(std::move(options)), client_(std::move(client)), runner_(runner), last_answer_(Clock::now()) {}
+    : options_(std::move(options)),
+      client_(std::move(client)),
+      runner_(runner),
+      first_look_(options_),
+      process_end_(options_, runner_),
+      last_answer_(Clock::now()) {}
 
 Worker::End Worker::run() {
-  stall_watch_.watch_this_thread();
+  process_end_.watch_this_thread();
   std::thread network([this] { sync_until_end(); });
   train();
   network.join();
@@ -124,63 +104,14 @@ void Worker::check(const protocol::CheckOrder& order) {
   wake_.set();
 }
 
-// Once for each job. What is found is in the log, and in the message of a trial that fails.
-void Worker::look_first(Assignment& assignment) {
-  const protocol::AssignmentOrder& order = assignment.order();
-  if (!order.look_first || !options_.check_job || std::exchange(looked_at_, order.job) == order.job) return;
-  assignment.waits_for_others(true);
-  const auto should_stop = [&assignment] { return assignment.should_stop(); };
-  const std::string document = document_of(order).dump(-1, ' ', false, Json::error_handler_t::replace);
-  const Diagnostics found = options_.check_job(document, 1, should_stop);
-  assignment.waits_for_others(false);
-  found_here_ = errors_in_words(found);
-  found_first_ = found.ok() ? "" : found.errors().front().message;
-  if (!found_here_.empty())
-    options_.log("job " + std::to_string(order.job) + ": before its first trial here was found: " + found_here_);
-}
-
-// A fault of the machine is waited out, and the trial is charged nothing. The other ranks of a group would take one that waits
-// for lost.
 SegmentResult Worker::run_segment(Assignment& assignment) {
   const protocol::AssignmentOrder& order = assignment.order();
   const std::string name = "job " + std::to_string(order.job) + " trial " + std::to_string(order.trial) + ": ";
   options_.log(name + "resource " + std::to_string(order.from_resource) + " to " + std::to_string(order.until_resource));
-  look_first(assignment);
-  int wait_ms = kMachineWaitMsMin;
-  while (true) {
-    SegmentResult result = try_segment(assignment);
-    const bool failed = result.exit != kExitCompleted && result.exit != kExitStopped && result.waits_for.empty();
-    const bool says_it = result.message.find(found_first_) != std::string::npos;
-    if (failed && looked_at_ == order.job && !says_it)
-      result.message +=
-          "; before its first trial of the job this machine (" + os::host_name() + ") was found wanting: " + found_here_;
-    if (result.waits_for.empty() || order.group) return result;
-    if (wait_ms == kMachineWaitMsMin) options_.log(name + result.message);
-    assignment.waits_for(result.waits_for);
-    pollfd stop{assignment.stop_fd(), POLLIN, 0};
-    assignment.waits_for_others(true);
-    ::poll(&stop, 1, wait_ms);
-    assignment.waits_for_others(false);
-    if (assignment.should_stop()) return {kExitStopped, ""};
-    wait_ms = std::min(2 * wait_ms, kMachineWaitMsMax);
-  }
-}
-
-SegmentResult Worker::try_segment(Assignment& assignment) {
-  const protocol::AssignmentOrder& order = assignment.order();
-  try {
-    auto log = TrialLog::open(order.trial_dir, order.group ? order.group->rank : 0);
-    if (!log) return {.exit = kExitCrashed, .message = log.error().message, .waits_for = machine_fault(log.error())};
-    SegmentResult result = runner_.run(order, assignment, *log);
-    remove_released_files(order.trial_dir);               // it may have gone on after its trial was cut,
-    remove_superseded_dir(order.trial_dir, order.epoch);  // or was taken over by another
-    if (!result.message.empty()) log->note(result.exit + ": " + result.message);
-    return result;
-  } catch (const std::bad_alloc&) {
-    return {kExitOutOfMemory, "the worker ran out of memory"};
-  } catch (const std::exception& e) {
-    return {kExitCrashed, std::string("the trainer failed: ") + e.what()};
-  }
+  first_look_.look(assignment);
+  SegmentResult result = run_patiently(runner_, assignment, [&](const std::string& fault) { options_.log(name + fault); });
+  first_look_.explain(order, result);
+  return result;
 }
 
 // ---- the sync loop's thread ---------------------------------------------------------------------------------------------------
@@ -189,26 +120,30 @@ void Worker::sync_until_end() {
   while (true) {
     const bool answered = sync_once();
     if (const auto end = end_due()) {
-      if (stalled_ && !std::exchange(replaced_, true))
-        options_.replace_process(true);  // the thread that trains does not come home
+      process_end_.end_when_stalled();
       const std::lock_guard lock(mutex_);
       end_ = end;
       changed_.notify_all();
       return;
     }
-    replace_when_due();
+    process_end_.replace_when_due(work());
     const auto now = Clock::now();
     auto wake_at = answered ? next_sync_ : now + milliseconds(wait_ms_after_failure());
-    if (const auto due = replacement_due()) wake_at = std::min(wake_at, *due);
+    if (const auto due = process_end_.replacement_due(work())) wake_at = std::min(wake_at, *due);
     wait_until(wake_at);
   }
+}
+
+ProcessEnd::Work Worker::work() {
+  const std::lock_guard lock(mutex_);
+  return {current_, current_ != to_train_, draining_};
 }
 
 // Or until there is something to tell. Looks at the thread that trains meanwhile.
 void Worker::wait_until(Clock::time_point wake_at) {
   bool woken = false;
   do {
-    give_up_when_stalled();
+    if (process_end_.give_up_when_stalled(work())) wake_.set();
     const auto wait = std::min<Clock::duration>(wake_at - Clock::now(), kLookEvery);
     woken = wake_.wait(std::chrono::ceil<milliseconds>(wait).count());
   } while (!woken && Clock::now() < wake_at);
@@ -324,57 +259,6 @@ std::int64_t Worker::wait_ms_after_failure() {
   // Three quarters to all of it, each worker another: they do not come back all at once.
   const double unit = random_unit(stable_hash(options_.id), {static_cast<std::uint64_t>(failures_)});
   return static_cast<std::int64_t>(whole * (0.75 + 0.25 * unit));
-}
-
-// When a segment that should end, and may hang, is given up with the whole process.
-std::optional<Worker::Clock::time_point> Worker::replacement_due() {
-  const std::lock_guard lock(mutex_);
-  if (replaced_ || !current_ || current_->finished() || !runner_.may_hang(current_->order())) return std::nullopt;
-  const auto asked = current_->stop_requested_at();
-  return asked ? std::optional(*asked + milliseconds(options_.group_grace_ms)) : std::nullopt;
-}
-
-void Worker::replace_when_due() {
-  const auto due = replacement_due();
-  if (!due || Clock::now() < *due) return;
-  replaced_ = true;
-  bool for_good = false;
-  {
-    const std::lock_guard lock(mutex_);
-    for_good = draining_;
-  }
-  options_.log("the rank hangs in a call to the others of its group and has not stopped for " +
-               std::to_string(options_.group_grace_ms) + " ms: the process is " + (for_good ? "ended" : "replaced"));
-  options_.replace_process(for_good);
-}
-
-// The server hears of the segment's end as of any other. Its answer to that is the last thing this process takes.
-void Worker::give_up_when_stalled() {
-  std::shared_ptr<Assignment> stalled;
-  bool for_good = false;
-  {
-    const std::lock_guard lock(mutex_);
-    for_good = draining_;
-    if (current_ && current_ != to_train_ && !current_->finished()) stalled = current_;  // taken by that thread
-    if (stalled_ && current_ == stalled_at_) return;
-  }
-  if (stalled_) {
-    if (!std::exchange(replaced_, true)) options_.replace_process(for_good);
-    return;
-  }
-  const auto still = stall_watch_.still_for(!stalled || stalled->may_be_still());
-  if (!stalled || options_.stall_ms == 0) return;
-  const std::int64_t bound_ms =
-      stalled->stop_requested_at() ? std::min(options_.group_grace_ms, options_.stall_ms) : options_.stall_ms;
-  if (still < milliseconds(bound_ms)) return;
-  const std::string message = "the worker hangs: a call to a file (the data, the checkpoint or the log) did not come back for " +
-                              std::to_string(still.count() / 1000) + " s";
-  options_.log(message + "; the process is replaced");
-  // Told to stop, it hangs no more than its checkpoint's disk is slow: the trial is as it was at the one before.
-  stalled->finish({stalled->stop_requested_at() ? kExitStopped : kExitStalled, message});
-  stalled_ = true;
-  stalled_at_ = std::move(stalled);
-  wake_.set();
 }
 
 // How the worker ends, once it may.

@@ -1,0 +1,58 @@
+#include "workers/patient_run.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include "workers/machine_fault.hpp"
+#include "workers/released_files.hpp"
+#include "workers/segment_dir.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+constexpr int kMachineWaitMsMin = 250;  // doubled with each attempt
+constexpr int kMachineWaitMsMax = 10'000;
+
+SegmentResult try_segment(TrialRunner& runner, Assignment& assignment) {
+  const protocol::AssignmentOrder& order = assignment.order();
+  try {
+    auto log = TrialLog::open(order.trial_dir, order.group ? order.group->rank : 0);
+    if (!log) return {.exit = kExitCrashed, .message = log.error().message, .waits_for = machine_fault(log.error())};
+    SegmentResult result = runner.run(order, assignment, *log);
+    remove_released_files(order.trial_dir);               // it may have gone on after its trial was cut,
+    remove_superseded_dir(order.trial_dir, order.epoch);  // or was taken over by another
+    if (!result.message.empty()) log->note(result.exit + ": " + result.message);
+    return result;
+  } catch (const std::bad_alloc&) {
+    return {kExitOutOfMemory, "the worker ran out of memory"};
+  } catch (const std::exception& e) {
+    return {kExitCrashed, std::string("the trainer failed: ") + e.what()};
+  }
+}
+
+// Or until it is to stop.
+void wait_for_machine(Assignment& assignment, int wait_ms) {
+  pollfd stop{assignment.stop_fd(), POLLIN, 0};
+  assignment.waits_for_others(true);
+  ::poll(&stop, 1, wait_ms);
+  assignment.waits_for_others(false);
+}
+
+}  // namespace
+
+SegmentResult run_patiently(TrialRunner& runner, Assignment& assignment, const std::function<void(const std::string&)>& note) {
+  for (int wait_ms = kMachineWaitMsMin;; wait_ms = std::min(2 * wait_ms, kMachineWaitMsMax)) {
+    SegmentResult result = try_segment(runner, assignment);
+    if (result.waits_for.empty() || assignment.order().group) return result;
+    if (wait_ms == kMachineWaitMsMin) note(result.message);
+    assignment.waits_for(result.waits_for);
+    wait_for_machine(assignment, wait_ms);
+    if (assignment.should_stop()) return {kExitStopped, ""};
+  }
+}
+
+}  // namespace tuneband::workers
