@@ -1,0 +1,120 @@
+#include "workers/command/command_failure.hpp"
+
+#include <re2/re2.h>
+
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "os/shell_status.hpp"
+#include "workers/machine_fault.hpp"
+#include "workers/memory_words.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+constexpr int kShellNotFound = 127;
+constexpr int kShellNotExecutable = 126;
+
+std::string in_one_line(const std::deque<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : " | ") + line;
+  return text;
+}
+
+std::string in_ticks(std::vector<std::string> names) {
+  for (std::string& name : names) name = "`" + name + "`";
+  return join_and(names);
+}
+
+bool speaks_of_memory(const std::string& output) {
+  static const RE2 pattern(
+      "MemoryError|std::bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory|OutOfMemoryError|memory exhausted");
+  return RE2::PartialMatch(output, pattern);
+}
+
+bool speaks_of_room(const std::string& output) {
+  static const RE2 pattern("No space left on device|Disk quota exceeded");
+  return RE2::PartialMatch(output, pattern);
+}
+
+// By a person, a machine that shuts down: says nothing of the command.
+bool sent_from_outside(int signal) { return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP; }
+
+// As the C library words them: faults of the machine, which another attempt may not meet.
+bool speaks_of_the_machine(const std::string& output) {
+  static const RE2 pattern(
+      "No space left on device|Disk quota exceeded|Too many open files|Input/output error|Stale file handle|"
+      "Read-only file system|Transport endpoint is not connected");
+  return RE2::PartialMatch(output, pattern);
+}
+
+// What it had, and what it was allowed.
+std::string memory_asked(const CommandSpec& spec, const ExitStatus& status, const std::string& output) {
+  std::string text = asked_for_in_words(output);
+  if (status.peak_bytes > 0) text += "; it had " + std::to_string(status.peak_bytes / kMegabyte) + " MB at its peak";
+  if (spec.memory_bytes_max)
+    text += "; its limit is " + std::to_string(*spec.memory_bytes_max / kMegabyte) + " MB of address space";
+  return text + group_memory_in_words();
+}
+
+}  // namespace
+
+SegmentResult failed_command(const CommandSpec& spec, const RunningCommand& command) {
+  const ExitStatus status = command.status();
+  const bool by_shell = status.signal == 0 && status.code > os::kSignalExitBase && status.code < os::kSignalExitBase + _NSIG;
+  const int signal = by_shell ? status.code - os::kSignalExitBase : status.signal;
+  const std::string output = command.last_lines();
+  const std::string said = output.empty() ? "" : "; its last output: " + output;
+
+  if (signal == SIGXCPU || (signal == SIGKILL && spec.cpu_ms_max && !command.group_ran_out_of_memory())) {
+    return {kExitTimedOut,
+            "the command used more CPU time than its limit of " + std::to_string(spec.cpu_ms_max.value_or(0)) + " ms" + said};
+  }
+  if (signal == SIGKILL && command.group_ran_out_of_memory()) {
+    return {kExitOutOfMemory, "the kernel killed the command because memory ran out" + memory_asked(spec, status, output) + said};
+  }
+  if (speaks_of_memory(output)) {
+    return {kExitOutOfMemory, "the command ran out of memory" + memory_asked(spec, status, output) + said};
+  }
+  const bool from_outside = sent_from_outside(signal) || speaks_of_the_machine(output);
+  if (signal != 0) {
+    return {kExitCrashed, "the command was ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")" + said,
+            from_outside ? "" : "signal " + std::to_string(signal)};
+  }
+  std::string message = "the command ended with exit status " + std::to_string(status.code);
+  if (speaks_of_room(output)) return {.exit = kExitCrashed, .message = message + said, .waits_for = std::string(kRoomOnDisk)};
+  if (status.code == kShellNotFound) message += " (from a shell: a program was not found)";
+  if (status.code == kShellNotExecutable) message += " (from a shell: a program could not be executed)";
+  return {kExitCrashed, message + said, from_outside ? "" : "exit status " + std::to_string(status.code)};
+}
+
+SegmentResult without_metric(const protocol::AssignmentOrder& order, const CommandSpec& spec, const RunningCommand& command) {
+  if (command.last_metrics()) {
+    std::string message = "the command ended by itself at resource " + std::to_string(command.position()) + ", before " +
+                          std::to_string(order.until_resource);
+    if (command.said_zero()) {
+      message += "; it counts from 0, but a resource is the number of units done: report 1 after the first";
+    } else if (spec.resume == ResumeMode::restart) {
+      message += "; if it is right to stop there, \"may_end_early\": true in `trainer` lets its last value count";
+    }
+    return {kExitNoMetric, message};
+  }
+  std::string message = "the command ended without a value of `" + order.objective_metric + "`";
+  const std::string misses = in_one_line(command.near_misses());
+  if (!command.names_seen().empty()) message += "; it gave values of " + in_ticks(command.names_seen());
+  if (!misses.empty()) {
+    message += "; lines that name it but do not fit: " + misses;
+  } else if (spec.metrics.empty() && command.names_seen().empty()) {
+    message += R"(; it was expected on a line like {"resource": 1, ")" + order.objective_metric + R"(": 0.5})";
+  }
+  return {kExitNoMetric, message};
+}
+
+}  // namespace tuneband::workers
