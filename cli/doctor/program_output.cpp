@@ -1,15 +1,12 @@
 #include "cli/doctor/program_output.hpp"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "os/child_output.hpp"
 #include "os/child_process.hpp"
 #include "os/pidfd.hpp"
 #include "os/unique_fd.hpp"
@@ -23,33 +20,10 @@ using End = ProgramOutput::End;
 
 constexpr std::size_t kSaidBytesMax = 64 * 1024;
 
-// False at the end of the output, and when there is nothing more at the moment.
-bool read_some(int output, std::string& said) {
-  std::array<char, 4096> piece;
-  const ssize_t size = read(output, piece.data(), piece.size());
-  if (size <= 0) return false;
-  said.append(piece.data(), std::min(static_cast<std::size_t>(size), kSaidBytesMax - said.size()));
-  return true;
-}
-
-// Until the program has ended; what it started may go on and hold the output open. False: the time was over before.
-bool listen_until_it_ends(int output, int process, steady_clock::time_point deadline, std::string& said) {
-  std::array<pollfd, 2> waiting{pollfd{process, POLLIN, 0}, pollfd{output, POLLIN, 0}};
-  while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
-    if (left <= 0) return false;
-    if (poll(waiting.data(), waiting.size(), static_cast<int>(left)) <= 0) continue;
-    if (waiting[1].revents != 0 && !read_some(output, said)) waiting[1].fd = -1;
-    if (waiting[0].revents == 0) continue;
-    while (said.size() < kSaidBytesMax && read_some(output, said)) continue;
-    return true;
-  }
-}
-
 ProgramOutput run_to_its_end(pid_t pid, int output, steady_clock::time_point deadline) {
   ProgramOutput result;
   const os::UniqueFd process = os::open_pidfd(pid);
-  const bool ended = process && listen_until_it_ends(output, process.get(), deadline, result.said);
+  const bool ended = process && os::listen_until_it_ends(output, process.get(), deadline, kSaidBytesMax, result.said);
   kill(-pid, SIGKILL);
   int status = 0;
   waitpid(pid, &status, 0);

@@ -1,19 +1,14 @@
 #include "workers/preflight/checked_command.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <chrono>
 #include <string_view>
 
+#include "os/child_output.hpp"
 #include "workers/command/process.hpp"
 
 namespace tuneband::workers {
 
 namespace {
-
-using SaidClock = std::chrono::steady_clock;
 
 bool has_placeholder(std::string_view text) { return text.find('{') != std::string_view::npos; }
 
@@ -51,14 +46,6 @@ void add_parameters(const Json& space, std::vector<CommandText>& texts) {
   }
 }
 
-void read_all(int fd, std::string& output) {
-  char buffer[16 * 1024];
-  for (ssize_t got = 0; (got = ::read(fd, buffer, sizeof buffer)) > 0;) {
-    const std::size_t room = kSaidBytesMax - output.size();
-    output.append(buffer, std::min(static_cast<std::size_t>(got), room));
-  }
-}
-
 }  // namespace
 
 std::string from_working_dir(const CheckedCommand& command, const std::string& path) {
@@ -88,21 +75,9 @@ ProgramSaid said_by(const CheckedCommand& command, const std::vector<std::string
   ProgramSaid said;
   auto process = Process::start(spec);
   if (!process) return said;
-  const auto deadline = SaidClock::now() + std::chrono::seconds(seconds_max);
-  while (!said.ended) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SaidClock::now()).count();
-    if (left <= 0) return said;
-    pollfd waiting[2] = {{process->output_fd(), POLLIN, 0}, {process->exit_fd(), POLLIN, 0}};
-    if (::poll(waiting, 2, static_cast<int>(left)) < 0 && errno != EINTR) return said;
-    said.ended = waiting[1].revents != 0;
-    read_all(process->output_fd(), said.output);
-    // Its output may have been closed long before its end.
-    if ((waiting[0].revents & POLLHUP) != 0 && !said.ended) {
-      pollfd exit{process->exit_fd(), POLLIN, 0};
-      said.ended = ::poll(&exit, 1, static_cast<int>(left)) == 1;
-      if (!said.ended) return said;
-    }
-  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds_max);
+  said.ended = os::listen_until_it_ends(process->output_fd(), process->exit_fd(), deadline, kSaidBytesMax, said.output);
+  if (!said.ended) return said;
   const auto status = process->poll_exit();
   if (status && status->signal == 0) said.status = status->code;
   return said;
