@@ -9,7 +9,6 @@
 #include <chrono>
 #include <csignal>
 
-#include "core/json.hpp"
 #include "os/child_process.hpp"
 #include "os/process_table.hpp"
 #include "os/unique_fd.hpp"
@@ -23,12 +22,6 @@ using CheckClock = std::chrono::steady_clock;
 
 constexpr std::size_t kAnswerBytesMax = 1024 * 1024;
 constexpr int kLookEveryMs = 200;
-
-Diagnostics not_looked(const std::string& why) {
-  Diagnostics warned;
-  warned.warning("", "the job's files were not checked: " + why, "trials that meet a fault will say so");
-  return warned;
-}
 
 // In memory: nothing waits for the program to read it.
 os::UniqueFd as_input(const std::string& document) {
@@ -64,14 +57,14 @@ CheckAnswer read_answer(int fd, const CheckProcessOptions& options) {
 Diagnostics check_in_process(const std::string& document, const CheckProcessOptions& options) {
   auto output = os::make_pipe();
   const os::UniqueFd input = as_input(document);
-  if (!output || !input) return not_looked("the check could not be started");
+  if (!output || !input) return protocol::not_checked("the check could not be started");
   os::ChildCommand command;
   command.program = options.program;
   command.arguments = {"--check-job", "--check-workers", std::to_string(options.workers), "--end-with-parent"};
   command.stdin_fd = input.get();
   command.stdout_fd = output->write.get();
   const Result<pid_t> child = os::spawn(command);
-  if (!child) return not_looked("the check could not be started: " + child.error().message);
+  if (!child) return protocol::not_checked("the check could not be started: " + child.error().message);
   os::stand_aside(*child, true);
   output->write.reset();
   const CheckAnswer answer = read_answer(output->read.get(), options);
@@ -79,11 +72,8 @@ Diagnostics check_in_process(const std::string& document, const CheckProcessOpti
   while (::waitpid(*child, nullptr, 0) < 0 && errno == EINTR) {
   }
   os::stand_aside(*child, false);
-  if (!answer.failure.empty()) return not_looked(answer.failure);
-  const auto json = parse_json(answer.text);
-  Diagnostics found;
-  if (!json || !protocol::faults_from_json(*json, found)) return not_looked("the check gave no answer that can be read");
-  return found;
+  if (!answer.failure.empty()) return protocol::not_checked(answer.failure);
+  return protocol::faults_in_answer(answer.text);
 }
 
 }  // namespace tuneband::workers

@@ -15,7 +15,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/json.hpp"
 #include "os/file_text.hpp"
 #include "os/pidfd.hpp"
 #include "os/unique_fd.hpp"
@@ -129,12 +128,6 @@ ProgramRun run_check(const PreflightOptions& options, int ending_fd, const std::
   return run;
 }
 
-Diagnostics not_checked(const std::string& why) {
-  Diagnostics warned;
-  warned.warning("", "the job's files were not checked: " + why, "trials that meet a fault will say so");
-  return warned;
-}
-
 // Every worker that was given it would hang in the same call.
 Diagnostics hangs(std::int64_t timeout_ms) {
   Diagnostics refused;
@@ -146,11 +139,8 @@ Diagnostics hangs(std::int64_t timeout_ms) {
 Diagnostics check_now(const PreflightOptions& options, int ending_fd, const std::string& document) {
   const ProgramRun run = run_check(options, ending_fd, document);
   if (run.hung) return hangs(options.timeout_ms);
-  if (!run.failure.empty()) return not_checked("the check " + run.failure);
-  const Result<Json> json = parse_json(run.output);
-  Diagnostics found;
-  if (!json || !protocol::faults_from_json(*json, found)) return not_checked("the check gave no answer that can be read");
-  return found;
+  if (!run.failure.empty()) return protocol::not_checked("the check " + run.failure);
+  return protocol::faults_in_answer(run.output);
 }
 
 }  // namespace
@@ -177,14 +167,14 @@ Preflight::~Preflight() {
 
 void Preflight::check(std::string document, Checked checked) {
   if (waiting_ >= options_.waiting_max) {
-    boost::asio::post(loop_, [checked = std::move(checked)] { checked(not_checked(kTooMany)); });
+    boost::asio::post(loop_, [checked = std::move(checked)] { checked(protocol::not_checked(kTooMany)); });
     return;
   }
   ++waiting_;
   auto turn = std::make_shared<Turn>(loop_, std::move(document), std::move(checked));
   turn->patience.expires_after(std::chrono::milliseconds(options_.wait_ms_max));
   turn->patience.async_wait([turn](const boost::system::error_code& cancelled) {
-    if (!cancelled && !turn->taken.exchange(true)) turn->checked(not_checked(kTooMany));
+    if (!cancelled && !turn->taken.exchange(true)) turn->checked(protocol::not_checked(kTooMany));
   });
   boost::asio::post(runner_, [this, turn = std::move(turn)]() mutable {
     const bool in_time = !turn->taken.exchange(true);

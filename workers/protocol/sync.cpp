@@ -349,6 +349,18 @@ bool faults_from_json(const Json& json, Diagnostics& found) {
   return true;
 }
 
+Diagnostics faults_in_answer(const std::string& said) {
+  const Result<Json> json = parse_json(said);
+  Diagnostics found;
+  return json && faults_from_json(*json, found) ? found : not_checked("the check gave no answer that can be read");
+}
+
+Diagnostics not_checked(const std::string& why) {
+  Diagnostics warned;
+  warned.warning("", "the job's files were not checked: " + why, "trials that meet a fault will say so");
+  return warned;
+}
+
 Json to_json(const SyncRequest& request) {
   Json json{{"name", request.name},       {"host", request.host},           {"pid", request.pid},
             {"version", request.version}, {"data_keys", request.data_keys}, {"draining", request.draining},

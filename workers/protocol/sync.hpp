@@ -141,6 +141,11 @@ inline constexpr std::int64_t kSyncWithinMsMax = 600'000;
 Json faults_to_json(const Diagnostics& found);
 bool faults_from_json(const Json& json, Diagnostics& found);  // false: it is something else
 
+// What a check found, by all that it said.
+Diagnostics faults_in_answer(const std::string& said);
+// A check of a job that came to nothing is a warning: the trials will say what is wrong.
+Diagnostics not_checked(const std::string& why);
+
 Json to_json(const SyncRequest& request);
 Json to_json(const SyncReply& reply);
 SyncRequest sync_request_from_json(const Json& json, Diagnostics& diagnostics);
