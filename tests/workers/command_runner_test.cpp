@@ -99,6 +99,12 @@ TEST_F(CommandRunnerTest, WithoutTheObjectiveItSaysWhichMetricsCame) {
   EXPECT_THAT(run().message, HasSubstr("without a value of `loss`; it gave values of `acc` and `los`"));
 }
 
+TEST_F(CommandRunnerTest, OfALineThatIsNoJsonItSaysWhatIsRead) {
+  script("echo loss=0.5");
+  EXPECT_THAT(run().message, AllOf(HasSubstr("lines that name it but do not fit: loss=0.5"),
+                                   HasSubstr(R"(expected is a line like {"resource": 1, "loss": 0.5}, or a pattern for it)")));
+}
+
 TEST_F(CommandRunnerTest, ASimpleCommandIsStartedAgainForEachSegment) {
   script("echo \"{\\\"loss\\\": $TUNEBAND_UNTIL_RESOURCE}\"");
   for (const int until : {1, 3, 9}) {

@@ -109,10 +109,10 @@ SegmentResult without_metric(const protocol::AssignmentOrder& order, const Comma
   std::string message = "the command ended without a value of `" + order.objective_metric + "`";
   const std::string misses = in_one_line(command.near_misses());
   if (!command.names_seen().empty()) message += "; it gave values of " + in_ticks(command.names_seen());
-  if (!misses.empty()) {
-    message += "; lines that name it but do not fit: " + misses;
-  } else if (spec.metrics.empty() && command.names_seen().empty()) {
-    message += R"(; it was expected on a line like {"resource": 1, ")" + order.objective_metric + R"(": 0.5})";
+  if (!misses.empty()) message += "; lines that name it but do not fit: " + misses;
+  if (spec.metrics.empty() && command.names_seen().empty()) {
+    message += R"(; expected is a line like {"resource": 1, ")" + order.objective_metric +
+               R"(": 0.5}, or a pattern for it in trainer.metrics)";
   }
   return {kExitNoMetric, message};
 }
