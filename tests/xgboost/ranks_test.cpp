@@ -371,7 +371,7 @@ TEST(Shards, ShareOutRowsQueriesAndFiles) {
     tables.train.labels.push_back(static_cast<float>(row));
     tables.train.values.push_back(static_cast<float>(10 * row));
   }
-  tables.train_file_ends = {2, 3, 7};
+  tables.train.file_ends = {2, 3, 7};
   EXPECT_THAT(shard_of(tables, Sharding::rows, 1, 3).labels, ElementsAre(1, 4));
   EXPECT_THAT(shard_of(tables, Sharding::rows, 0, 3).values, ElementsAre(0, 30, 60));
   EXPECT_THAT(shard_of(tables, Sharding::files, 0, 2).labels, ElementsAre(0, 1, 3, 4, 5, 6));
@@ -381,7 +381,7 @@ TEST(Shards, ShareOutRowsQueriesAndFiles) {
   const Table queries = shard_of(tables, Sharding::rows, 0, 2);
   EXPECT_THAT(queries.labels, ElementsAre(0, 3, 4, 5, 6));
   EXPECT_THAT(queries.query_sizes, ElementsAre(1, 4));
-  tables.train_file_ends = {3, 7};
+  tables.train.file_ends = {3, 7};
   EXPECT_THAT(shard_of(tables, Sharding::files, 0, 2).query_sizes, ElementsAre(1, 2));
 }
 

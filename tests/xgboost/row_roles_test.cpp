@@ -175,7 +175,7 @@ TEST_F(RowRoles, QueriesOfACsvFileAreTheRowsOfAGroupWhereverTheyStand) {
   tables.train.groups = {5, 9, 5, 9, 2, 5, 9};
   tables.train.labels = tables.train.values = {0, 1, 2, 3, 4, 5, 6};
   tables.train.weights = {0, 1, 2, 3, 4, 5, 6};
-  tables.train_file_ends = {4, 7};
+  tables.train.file_ends = {4, 7};
   make_queries(tables);
   EXPECT_THAT(tables.train.labels, ElementsAre(0, 2, 1, 3, 4, 5, 6)) << "files stay apart";
   EXPECT_THAT(tables.train.values, ElementsAre(0, 2, 1, 3, 4, 5, 6));
@@ -241,6 +241,22 @@ TEST_F(RowRoles, ASplitTearsNoQuery) {
     }
     EXPECT_EQ(queries, 24U);
   }
+}
+
+TEST_F(RowRoles, AGroupInTwoTrainingFilesIsTwoQueriesInEveryPart) {
+  DataSpec spec = csv(csv_of_queries(true), "", "query");
+  spec.train.push_back(dir_.write("more.csv", csv_of_queries(false)));
+  spec.validation = SplitSpec{0.3, 1};
+  spec.test = SplitSpec{0.3, 2};
+  auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  make_queries(*tables);
+  std::size_t queries = 0;
+  for (const Table* part : tables->parts()) {
+    EXPECT_THAT(part->query_sizes, testing::Each(10U));
+    queries += part->query_sizes.size();
+  }
+  EXPECT_EQ(queries, 48U);
 }
 
 TEST_F(RowRoles, WarmDataServesARankingOrAnotherTaskNotBoth) {

@@ -9,15 +9,14 @@ namespace tuneband::workers {
 
 namespace {
 
-// The number of each row's group, from 0 in the order of first rows. `file_ends`: where the files end, in which groups begin
-// anew.
-std::vector<std::size_t> group_numbers(const Table& table, const std::vector<std::size_t>& file_ends) {
+// The number of each row's group, from 0 in the order of first rows; in each file groups begin anew.
+std::vector<std::size_t> group_numbers(const Table& table) {
   std::vector<std::size_t> numbers;
   std::unordered_map<std::uint64_t, std::size_t> known;
   std::size_t next = 0;
-  auto file_end = file_ends.begin();
+  auto file_end = table.file_ends.begin();
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    for (; file_end != file_ends.end() && *file_end <= row; ++file_end) known.clear();
+    for (; file_end != table.file_ends.end() && *file_end <= row; ++file_end) known.clear();
     const auto [number, is_new] = known.emplace(table.groups[row], next);
     if (is_new) ++next;
     numbers.push_back(number->second);
@@ -25,9 +24,9 @@ std::vector<std::size_t> group_numbers(const Table& table, const std::vector<std
   return numbers;
 }
 
-void make_queries(Table& table, const std::vector<std::size_t>& file_ends) {
+void make_queries(Table& table) {
   if (table.groups.empty()) return;
-  const std::vector<std::size_t> numbers = group_numbers(table, file_ends);
+  const std::vector<std::size_t> numbers = group_numbers(table);
   std::vector<unsigned> sizes(*std::max_element(numbers.begin(), numbers.end()) + 1);
   for (const std::size_t number : numbers) ++sizes[number];
   if (!std::is_sorted(numbers.begin(), numbers.end())) {
@@ -36,6 +35,7 @@ void make_queries(Table& table, const std::vector<std::size_t>& file_ends) {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
     Table sorted = empty_like(table);
     for (const std::size_t row : order) append_row(table, row, sorted);
+    sorted.file_ends = std::move(table.file_ends);
     table = std::move(sorted);
   }
   table.query_sizes = std::move(sizes);
@@ -44,9 +44,7 @@ void make_queries(Table& table, const std::vector<std::size_t>& file_ends) {
 }  // namespace
 
 void make_queries(LoadedTables& tables) {
-  make_queries(tables.train, tables.train_file_ends);
-  make_queries(tables.validation, {});
-  make_queries(tables.test, {});
+  for (Table* part : tables.parts()) make_queries(*part);
 }
 
 }  // namespace tuneband::workers

@@ -8,7 +8,7 @@ namespace {
 
 // Where each part that is given to one rank ends: a row, a query or a file.
 std::vector<std::size_t> part_ends(const LoadedTables& tables, Sharding sharding) {
-  if (sharding == Sharding::files) return tables.train_file_ends;
+  if (sharding == Sharding::files) return tables.train.file_ends;
   const Table& table = tables.train;
   std::vector<std::size_t> ends(table.query_sizes.empty() ? table.rows() : table.query_sizes.size(), 1);
   if (!table.query_sizes.empty()) ends.assign(table.query_sizes.begin(), table.query_sizes.end());

@@ -65,7 +65,7 @@ Result<void> read_files(const DataSpec& spec, LoadedTables& tables, const Read& 
     });
     if (!done) return done.error();
     count(*done, rows_before);
-    tables.train_file_ends.push_back(tables.train.rows());
+    for (Table* part : tables.parts()) part->file_ends.push_back(part->rows());
   }
   const auto read_whole = [&](const std::string* path, const char* field, Table& table) -> Result<void> {
     if (path == nullptr) return {};

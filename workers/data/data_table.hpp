@@ -43,7 +43,8 @@ struct Table {
   std::vector<unsigned> entry_columns;     // of each value
   std::vector<std::size_t> unknown_texts;  // for each feature column of a CSV file: rows with a text that the training files lack
   std::vector<unsigned> query_sizes;       // rows of each query (qid), one after the other; empty: no queries
-  std::string feature_types;               // XGBoost's, one a column: 'q' for a quantity, 'c' for a category; empty: quantities
+  std::vector<std::size_t> file_ends;  // of each training file that rows may come from: rows up to its end; empty: of one file
+  std::string feature_types;           // XGBoost's, one a column: 'q' for a quantity, 'c' for a category; empty: quantities
 
   std::size_t rows() const { return labels.size(); }
 };
@@ -100,12 +101,11 @@ struct LoadedTables {
   // Where only a sample was read: of all rows, about. Labels that the sample of the training file lacks are left out.
   std::optional<double> rows_of_all;
   Table train;
-  std::vector<std::size_t> train_file_ends;  // for each training file: rows of `train` up to its end
-  Table validation;                          // no rows: there are folds
-  Table test;                                // no rows: the job has none
-  int folds = 0;                             // that the rows of `train` are to be shared out to (data_folds.hpp)
-  CsvEncoding encoding;                      // of csv; else empty
-  std::uint32_t checksum = 0;                // of the bytes of all files
+  Table validation;            // no rows: there are folds
+  Table test;                  // no rows: the job has none
+  int folds = 0;               // that the rows of `train` are to be shared out to (data_folds.hpp)
+  CsvEncoding encoding;        // of csv; else empty
+  std::uint32_t checksum = 0;  // of the bytes of all files
 
   std::size_t rows() const { return train.rows() + validation.rows() + test.rows(); }
   std::array<Table*, 3> parts() { return {&train, &validation, &test}; }
