@@ -134,6 +134,22 @@ TEST_F(Predictions, OfNumbersAreNumbersAndColumnsGoByTheirNames) {
   EXPECT_EQ(two.at(2), lines.at(2));
 }
 
+// Latin-1, which is told when the job is submitted, and taken.
+TEST_F(Predictions, KnowTextsThatAreNoUtf8) {
+  const std::string texts[] = {"K\xf6ln", "M\xfcnchen", "Oslo", "\xc5rhus"};
+  std::string rows = "city,y\n";
+  for (int row = 0; row < 80; ++row) rows += texts[row % 4] + (row % 4 < 2 ? ",sch\xf6n\n" : ",sp\xe4t\n");
+  dir_.write("data.csv", rows);
+  for (const char* encoding : {"numbers", "native"}) {
+    const double measured = train("data.csv", {{"label", "y"}, {"categorical_encoding", encoding}},
+                                  {{"objective", "binary:logistic"}, {"min_child_weight", 0}}, "error");
+    EXPECT_EQ(measured, 0) << encoding;
+    const auto lines = predicted(order("data.csv"));
+    const auto labels = labels_of(rows);
+    for (std::size_t row = 0; row < labels.size(); ++row) EXPECT_EQ(lines.at(row + 1)[0], labels[row]) << encoding << " " << row;
+  }
+}
+
 TEST_F(Predictions, OfALibsvmModelAreThoseOfLibsvmRows) {
   std::string rows;
   for (int row = 0; row < 40; ++row)
