@@ -150,6 +150,18 @@ TEST_F(Predictions, KnowTextsThatAreNoUtf8) {
   }
 }
 
+TEST_F(Predictions, OfColumnsThatShareANameGoByTheirPlaces) {
+  dir_.write("data.csv", "a,y,a\n1,1,9\n2,1,9\n3,2,5\n4,2,5\n");
+  train("data.csv", {{"label", "y"}}, {{"objective", "reg:squarederror"}, {"min_child_weight", 0}}, "rmse");
+  const auto lines = predicted(order("data.csv"));
+  EXPECT_EQ(lines.size(), 5U);
+  EXPECT_NE(lines.at(1), lines.at(4));
+  dir_.write("features.csv", "a,a\n1,9\n2,9\n3,5\n4,5\n");
+  EXPECT_EQ(predicted(order("features.csv")), lines) << "the columns of the features alone, in their order";
+  dir_.write("other.csv", "y,a,a\n1,1,9\n");
+  EXPECT_THAT(fault(order("other.csv")), HasSubstr("data: the model has features of the same name"));
+}
+
 TEST_F(Predictions, OfALibsvmModelAreThoseOfLibsvmRows) {
   std::string rows;
   for (int row = 0; row < 40; ++row)
@@ -179,6 +191,8 @@ TEST_F(Predictions, SayWhatTheyLack) {
   narrow.header = false;
   EXPECT_THAT(fault(narrow), HasSubstr("data: the file has 2 columns, and the model needs one numbered 2"));
   EXPECT_THAT(fault({.model = dir_.path("absent"), .data = dir_.path("data.csv")}), HasSubstr("model: cannot read"));
+  dir_.write("semicolons.csv", "a;b;city\n1;2;Oslo\n");
+  EXPECT_THAT(fault(order("semicolons.csv")), HasSubstr("is the delimiter another? the file has one column"));
   dir_.write("text.ubj", "no model");
   EXPECT_THAT(fault({.model = dir_.path("text.ubj"), .data = dir_.path("data.csv")}), HasSubstr("is no model of XGBoost"));
   EXPECT_THAT(describe(read_prediction_order(R"({"model": "m"})").error()), HasSubstr("data: is missing"));

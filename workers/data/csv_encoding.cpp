@@ -560,6 +560,24 @@ std::vector<bool> columns_needed(const CsvEncoding& encoding) {
   return needed;
 }
 
+// Whether the features' columns are where they were in the training file.
+bool stand_as_trained(const CsvRow& first, const CsvEncoding& encoding) {
+  const std::vector<std::string> names = column_names(first, true);
+  return std::all_of(encoding.features.begin(), encoding.features.end(), [&](const FeatureColumn& feature) {
+    return feature.source < names.size() && names[feature.source] == feature.name;
+  });
+}
+
+Result<ColumnMap> columns_of_features(const CsvRow& first, const std::vector<std::string>& features, const std::string& field) {
+  auto columns = ColumnMap::create(first, true, features, std::vector<bool>(features.size(), true));
+  if (columns) return columns;
+  if (first.cells.size() == 1 && features.size() > 1)
+    return fault(field, columns.error().message, "is the delimiter another? the file has one column");
+  if (std::set<std::string>(features.begin(), features.end()).size() < features.size())
+    return fault(field, "the model has features of the same name, and the columns do not stand as in the training file");
+  return fault(field, columns.error().message);
+}
+
 void doubt_additional(const ColumnMap& columns, const std::string& field, std::vector<Error>& doubts) {
   const std::vector<std::string>& names = columns.additional();
   std::string list;
@@ -622,14 +640,12 @@ Result<TextRead> encode_csv(const DataSpec& spec, CsvEncoding& encoding, const s
 Result<TextRead> encode_features(const DataSpec& spec, const CsvEncoding& encoding, const std::string& path, Table& table) {
   constexpr const char* kField = "data";
   CsvEncoding here = encoding;
-  for (std::size_t i = 0; spec.header && i < here.features.size(); ++i) here.features[i].source = i;
   table.columns = here.width();
   table.feature_types = here.feature_types();
   const auto on_header = [&](const CsvRow& first) -> Result<ColumnMap> {
-    if (spec.header) {
-      auto columns = ColumnMap::create(first, true, here.columns, std::vector<bool>(here.columns.size(), true));
-      if (columns) return columns;
-      return fault(kField, columns.error().message);
+    if (spec.header && !stand_as_trained(first, here)) {
+      for (std::size_t i = 0; i < here.features.size(); ++i) here.features[i].source = i;
+      return columns_of_features(first, here.columns, kField);
     }
     for (const FeatureColumn& feature : here.features) {
       if (feature.source >= first.cells.size()) {
