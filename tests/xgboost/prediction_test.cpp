@@ -193,11 +193,22 @@ TEST_F(Predictions, SayWhatTheyLack) {
   EXPECT_THAT(fault({.model = dir_.path("absent"), .data = dir_.path("data.csv")}), HasSubstr("model: cannot read"));
   dir_.write("semicolons.csv", "a;b;city\n1;2;Oslo\n");
   EXPECT_THAT(fault(order("semicolons.csv")), HasSubstr("is the delimiter another? the file has one column"));
+  EXPECT_THAT(fault({.model = dir_.path(""), .data = dir_.path("data.csv")}), HasSubstr("model: cannot read"));
   dir_.write("text.ubj", "no model");
   EXPECT_THAT(fault({.model = dir_.path("text.ubj"), .data = dir_.path("data.csv")}), HasSubstr("is no model of XGBoost"));
   EXPECT_THAT(describe(read_prediction_order(R"({"model": "m"})").error()), HasSubstr("data: is missing"));
   EXPECT_THAT(describe(read_prediction_order(R"({"model": "m", "data": "d", "delimiter": ""})").error()),
               HasSubstr("delimiter: expected"));
+}
+
+// Its description would be more than a megabyte.
+TEST_F(Predictions, OfTooManyTextsAreNone) {
+  std::string rows = "id,b,y\n";
+  for (int row = 0; row < 10'000; ++row)
+    rows += std::string(120, 'x') + std::to_string(row) + "," + std::to_string(row % 7) + "," + std::to_string(row % 2) + "\n";
+  dir_.write("data.csv", rows);
+  train("data.csv", {{"label", "y"}}, {{"objective", "binary:logistic"}}, "logloss");
+  EXPECT_THAT(fault(order("data.csv")), HasSubstr("does not say how its features are made from columns"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -33,6 +34,8 @@ struct Model {
 };
 
 Result<Model> read_model(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return fault_at("model", "cannot read " + path + ": it is a directory");
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file) return fault_at("model", "cannot read " + path);
@@ -41,7 +44,13 @@ Result<Model> read_model(const std::string& path) {
   const auto description = booster->attribute(kFeaturesAttribute);
   if (!description) return description.error();
   Model model{std::move(*booster), {}};
-  if (description->empty()) return model;
+  if (description->empty()) {
+    const auto named = model.booster.names_features();
+    if (!named) return named.error();
+    if (!*named) return model;
+    return fault_at("model", path + " does not say how its features are made from columns",
+                    "it is not of a job, or the texts of its categories were too many to be kept in it");
+  }
   auto encoding = read_features(*description);
   if (!encoding) return encoding.error();
   model.encoding = std::move(*encoding);

@@ -207,6 +207,14 @@ Result<std::size_t> XgboostBooster::features() const {
   return static_cast<std::size_t>(count);
 }
 
+Result<bool> XgboostBooster::names_features() const {
+  bst_ulong count = 0;
+  const char** names = nullptr;
+  if (auto got = xgboost_result(XGBoosterGetStrFeatureInfo(handle_.get(), "feature_name", &count, &names)); !got)
+    return got.error();
+  return count > 0;
+}
+
 Result<std::string> XgboostBooster::objective() {
   bst_ulong size = 0;
   const char* config = nullptr;

@@ -83,6 +83,8 @@ class XgboostBooster {
   static Result<XgboostBooster> of_model(std::string_view model);
   // How many columns it was trained on.
   Result<std::size_t> features() const;
+  // Whether the model says how they are called.
+  Result<bool> names_features() const;
   // "binary:logistic".
   Result<std::string> objective();
 
