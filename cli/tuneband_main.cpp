@@ -281,9 +281,10 @@ void add_predict(CLI::App& app, Command& chosen, Arguments& arguments) {
   const auto with_job =
       with_server(arguments, [&](Session session) { return tuneband::cli::predict(&session.api, session.console, options); });
   auto* predict = add_command(app, chosen, "predict", "What the model of a job's best trial says of new rows, as CSV",
-                              [&options, with_job](Console& console) {
-                                if (!std::filesystem::is_regular_file(options.from)) return with_job(console);
-                                return tuneband::cli::predict(nullptr, console, options);
+                              [&options, with_job](Console& console) -> tuneband::cli::Finished {
+                                const auto file = tuneband::cli::names_model_file(options);
+                                if (!file) return file.error();
+                                return *file ? tuneband::cli::predict(nullptr, console, options) : with_job(console);
                               });
   predict->add_option("JOB", options.from, "The job's name or number, or a model file")->required();
   predict->add_option("DATA", options.data, "CSV with the columns of the features, or LibSVM as the model was trained on")
@@ -293,7 +294,9 @@ void add_predict(CLI::App& app, Command& chosen, Arguments& arguments) {
       ->check(whole_number_between(0, kTrialsMax))
       ->type_name("TRIAL");
   predict->add_option("-o,--output", options.output, "Write this file instead of standard output")->type_name("FILE");
-  predict->add_option("--delimiter", options.delimiter, "Between the cells of a line")->capture_default_str()->type_name("C");
+  predict->add_option("--delimiter", options.delimiter, "Between the cells of a line; \\t is a tab")
+      ->capture_default_str()
+      ->type_name("C");
   predict->add_flag("--no-header", options.no_header, "The first line is a row; columns stand as in the training file");
 }
 

@@ -66,6 +66,16 @@ Outcome<void> pass_on(const std::string& path, const Sink& sink) {
 
 }  // namespace
 
+Outcome<bool> names_model_file(const PredictOptions& options) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(options.from, error)) {
+    if (options.from.find('/') == std::string::npos) return false;
+    return bad_input("there is no such file", options.from, "JOB is a job's name or number, or a model file");
+  }
+  if (options.trial) return bad_input("is of a job, and " + options.from + " is a file", "--trial");
+  return true;
+}
+
 Finished predict(ApiClient* api, Console& console, const PredictOptions& options) {
   const os::TemporaryDir dir("tuneband-predict");
   if (dir.path().empty()) return bad_input("no temporary directory can be made", "", "set TMPDIR");
@@ -78,7 +88,7 @@ Finished predict(ApiClient* api, Console& console, const PredictOptions& options
   const Json order{{"model", model},
                    {"data", std::filesystem::absolute(options.data, error).string()},
                    {"header", !options.no_header},
-                   {"delimiter", options.delimiter}};
+                   {"delimiter", options.delimiter == "\\t" ? "\t" : options.delimiter}};
   if (auto run = run_worker(order, options, dir.path()); !run) return run.error();
   const std::string predictions = dir.path() + "/predictions";
   const auto written = options.output.empty()

@@ -128,6 +128,8 @@ struct PredictOptions {
   bool no_header = false;
   std::string worker_program = {};
 };
+// Whether `from` is a model file. Error: it is neither that nor a job's name.
+Outcome<bool> names_model_file(const PredictOptions& options);
 // `api`: null where a model file is used.
 Finished predict(ApiClient* api, Console& console, const PredictOptions& options);
 

@@ -300,6 +300,7 @@ TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
   for (int row = 0; row < 60; ++row) rows << row % 10 << "," << (row % 10 > 4 ? "high" : "low") << "\n";
   rows.close();
   std::ofstream(directory_ + "/new.csv") << "a\n0\n9\n";
+  std::ofstream(directory_ + "/tabs.csv") << "b\ta\n0\t0\n0\t9\n";
   std::ofstream(directory_ + "/other.csv") << "b\n0\n";
   const Json document = {{"name", "trees"},
                          {"objective", {{"metric", "validation-logloss"}, {"goal", "minimize"}}},
@@ -322,7 +323,24 @@ TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
   EXPECT_EQ(start({"predict", model, "new.csv", "-o", "answer.csv"}).wait(), 0);
   std::ifstream answer(directory_ + "/answer.csv");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(answer), {}), by_job.said());
+  Child tabs = start({"predict", model, "tabs.csv", "--delimiter", "\\t"});
+  EXPECT_EQ(tabs.wait(), 0);
+  EXPECT_EQ(tabs.said(), by_job.said());
   EXPECT_EQ(start({"predict", model, "other.csv"}).wait(), 2);
+}
+
+TEST_F(Run, WhatIsNoModelFileAndNoJobIsSaidWithoutAServer) {
+  std::ofstream(directory_ + "/new.csv") << "a\n0\n";
+  std::ofstream(directory_ + "/model.ubj") << "x";
+  const auto said_of = [this](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "predict");
+    EXPECT_EQ(start(arguments).wait(), 2);
+    std::ifstream file(directory_ + "/notes.txt");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_NE(said_of({"trials/9/model.ubj", "new.csv"}).find("trials/9/model.ubj: there is no such file"), std::string::npos);
+  EXPECT_NE(said_of({"model.ubj", "new.csv", "--trial", "1"}).find("--trial: is of a job, and model.ubj is a file"),
+            std::string::npos);
 }
 
 TEST_F(Run, ADirectoryIsOnlyLookedAt) {
