@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tuneband::cli {
 
 namespace {
@@ -57,7 +59,8 @@ void Console::field(std::string_view name, std::string_view value, Style style) 
     out_ << name << "\t" << printable(value, terminal_) << "\n" << std::flush;
     return;
   }
-  print_line({{fmt::format("{:<{}}", name, kFieldNameWidth), Style::dim}, {printable(value, terminal_), style}}, kFieldNameWidth);
+  const std::size_t width = std::max(kFieldNameWidth, name.size() + 1);
+  print_line({{fmt::format("{:<{}}", name, width), Style::dim}, {printable(value, terminal_), style}}, width);
 }
 
 }  // namespace tuneband::cli

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <clocale>
+#include <sstream>
 
+#include "cli/terminal/console.hpp"
 #include "core/json.hpp"
 
 namespace tuneband::cli {
@@ -21,6 +23,14 @@ TEST(Terminal, ControlCharactersNeverReachTheScreen) {
   const Terminal terminal = terminal_of(80, true);
   EXPECT_EQ(printable("a\x1b[31mred\x07\n\xc2\x9b", terminal), "a [31mred   ");
   EXPECT_EQ(printable("\xff\xfe ok", terminal), "\ufffd\ufffd ok");
+}
+
+TEST(Terminal, ALongNameOfAFieldDoesNotTouchItsValue) {
+  std::ostringstream out;
+  Console console(terminal_of(40, true), out, out, false);
+  console.field("learning rate", "new trials begin with eta 0.0123 to 0.138");
+  console.field("spent", "2 units");
+  EXPECT_EQ(out.str(), "learning rate new trials begin with eta\n              0.0123 to 0.138\nspent      2 units\n");
 }
 
 TEST(Terminal, NothingTurnsTheDirectionOfWritingAround) {
