@@ -80,6 +80,7 @@ Command with_server(const Arguments& arguments, Function function) {
     if (!server) return server.error();
     auto api = ApiClient::create((*server)->url());
     if (!api) return api.error();
+    console.name_commands_with(arguments.data_dir);
     return function(Session{*api, console});
   };
 }

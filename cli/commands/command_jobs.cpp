@@ -103,7 +103,7 @@ Finished show_best(Session session, const std::string& job) {
   if (!*best)
     return bad_input(fmt::format("no trial of {} has a value {}", info->name,
                                  info->constraints.empty() ? "yet" : "that meets the constraints"),
-                     "", "`tuneband describe " + info->name + "` says how far it is");
+                     "", session.console.command("describe " + info->name) + " says how far it is");
   if (session.console.json()) {
     session.console.print_json((**best).document);
   } else {

@@ -145,6 +145,7 @@ Finished run_job(Console& console, const RunOptions& options) {
   auto api = ApiClient::create((*server)->url());
   if (!api) return api.error();
 
+  console.name_commands_with(directory->path);
   auto finished = run_on({*api, console}, *file, options, interrupts);
   const bool refused = !finished && finished.error().exit_status == kExitBadInput;
   if (!finished && finished.error().exit_status == kExitUnreachable) {

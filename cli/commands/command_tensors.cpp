@@ -344,7 +344,7 @@ Finished show_findings(Session session, const std::string& job, std::optional<in
   if (!answer) return answer.error();
   return print_findings(
       session.console, *answer, !trial,
-      fmt::format("no rule has found anything: `tuneband rules {}` says which there are, and how they stand", job));
+      "no rule has found anything: " + session.console.command("rules " + job) + " says which there are, and how they stand");
 }
 
 Finished show_rules(Session session, const std::string& job, std::optional<int> trial) {

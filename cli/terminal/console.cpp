@@ -54,6 +54,10 @@ void Console::report(const Failure& failure) {
   for (const Error& error : failure.errors) note(describe(error));
 }
 
+std::string Console::command(std::string_view words) const {
+  return fmt::format("`tuneband {}{}`", words, data_dir_.empty() ? "" : " --data-dir " + data_dir_);
+}
+
 void Console::field(std::string_view name, std::string_view value, Style style) {
   if (!terminal_.interactive) {
     out_ << name << "\t" << printable(value, terminal_) << "\n" << std::flush;

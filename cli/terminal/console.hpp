@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cli/failure.hpp"
 #include "cli/terminal/table.hpp"
@@ -32,6 +33,11 @@ class Console {
   void note(std::string_view text);       // on `err`
   void report(const Failure& failure);    // on `err`, a line an error
 
+  // Commands that are named to the user are to be given this directory: its server is gone by then.
+  void name_commands_with(std::string data_dir) { data_dir_ = std::move(data_dir); }
+  // "`tuneband importance JOB`", with the option --data-dir where it needs that.
+  std::string command(std::string_view words) const;
+
   // "name      value": aligned in a terminal, tab-separated in a pipe.
   void field(std::string_view name, std::string_view value, Style style = Style::plain);
 
@@ -41,6 +47,7 @@ class Console {
   std::ostream& err_;
   bool json_;
   PrintableLines foreign_;
+  std::string data_dir_;
 };
 
 inline constexpr std::size_t kFieldNameWidth = 11;  // columns of a field's name, the gap included

@@ -96,12 +96,12 @@ void print_not_finite(Console& console, const SummaryInfo& summary, const JobInf
                         summary.trials_measured),
       all ? Style::bad : Style::warning);
   const bool auc = job.metric.find("auc") != std::string::npos;
-  print_sentences(console,
-                  {all && auc ? "An auc is NaN when the validation data lacks one of the classes."
-                   : all      ? "Look for NaN or infinity in the data or the labels, and for a metric that is not "
-                                "defined for them (a logarithm of 0)."
-                              : "A learning rate that is too large often is behind it: lower its upper bound.",
-                   fmt::format("`tuneband logs {} {}` shows how such a trial went.", job.name, summary.first_not_finite)});
+  print_sentences(console, {all && auc ? "An auc is NaN when the validation data lacks one of the classes."
+                            : all      ? "Look for NaN or infinity in the data or the labels, and for a metric that is not "
+                                         "defined for them (a logarithm of 0)."
+                                       : "A learning rate that is too large often is behind it: lower its upper bound.",
+                            console.command(fmt::format("logs {} {}", job.name, summary.first_not_finite)) +
+                                " shows how such a trial went."});
 }
 
 void print_rungs(Console& console, const PlanInfo& plan, const JobInfo& job) {
@@ -290,7 +290,7 @@ void print_findings(Console& console, const JobSummary& summary) {
     console.field("found", fmt::format("{}: {}", rule.rule, where), Style::warning);
   }
   if (some && console.terminal().interactive)
-    console.field("", fmt::format("`tuneband findings {}` shows them, and what helps", summary.job.name));
+    console.field("", console.command("findings " + summary.job.name) + " shows them, and what helps");
 }
 
 // Rules that were asked for and said nothing: their silence is no good news.
@@ -308,7 +308,7 @@ void print_not_judged(Console& console, const JobSummary& summary) {
            fmt::format("in no trial yet; {} over", rule.not_judged == 1 ? "1 is" : fmt::format("{} are", rule.not_judged)));
   }
   if (some && console.terminal().interactive)
-    console.field("", fmt::format("`tuneband rules {}` says how each rule stands, and what it lacks", summary.job.name));
+    console.field("", console.command("rules " + summary.job.name) + " says how each rule stands, and what it lacks");
 }
 
 // What the debugger saved, where some of it found no room.
@@ -323,9 +323,9 @@ void print_tensors(Console& console, const Json& answer, const JobInfo& job) {
                 fmt::format("{} found no room, beside {:.1f} MiB that are saved", format_count(rows, "tensor"),
                             tensors.value("bytes", 0.0) / kMebibyte),
                 Style::warning);
-  print_sentences(console, {fmt::format("`tuneband tensors {} TRIAL` says of which trial; `trial_megabytes_max` and "
-                                        "`job_megabytes_max` in the job's `debug` section are the bounds.",
-                                        job.name)});
+  print_sentences(console, {console.command("tensors " + job.name + " TRIAL") +
+                            " says of which trial; `trial_megabytes_max` and `job_megabytes_max` in the job's `debug` "
+                            "section are the bounds."});
 }
 
 void print_best_of(Console& console, const JobSummary& summary) {
@@ -415,7 +415,7 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   print_tensors(console, *answer, summary.job);
   print_crowded_bounds(console, summary.crowded_bounds);
   if (summary.importance_known && console.terminal().interactive) {
-    console.field("importance", fmt::format("`tuneband importance {}` says which parameters matter", summary.job.name));
+    console.field("importance", console.command("importance " + summary.job.name) + " says which parameters matter");
   }
   print_rungs(console, summary.plan, summary.job);
   note_left_out(console, summary.brackets_left_out, "brackets");

@@ -294,6 +294,19 @@ TEST_F(Run, AKeptDirectoryIsLookedAtWithoutItsServerAndStaysAsItIs) {
   EXPECT_EQ(contents_of(directory_ + "/kept"), before);
 }
 
+// The private server is gone by the time that a user types them.
+TEST_F(Run, CommandsThatAreNamedLookIntoItsDirectory) {
+  Child run = start({"run", write_job("echo step=1 loss=nan; echo step=2 loss=nan", {{"max_trials", 2}}), "--workers", "1",
+                     "--data-dir", "kept"});
+  EXPECT_EQ(run.wait(), 1);
+  const std::string logs = "`tuneband logs steps 0 --data-dir ";
+  EXPECT_NE(run.said().find(logs + fs::canonical(directory_ + "/kept").string() + "`"), std::string::npos) << run.said();
+  EXPECT_EQ(start({"logs", "steps", "0", "--data-dir", "kept"}).wait(), 0);
+  Child describe = start({"describe", "steps", "--data-dir", "kept"});
+  EXPECT_EQ(describe.wait(), 0);
+  EXPECT_NE(describe.said().find(logs + "kept`"), std::string::npos) << describe.said();
+}
+
 TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
   std::ofstream rows(directory_ + "/rows.csv");
   rows << "a,y\n";
