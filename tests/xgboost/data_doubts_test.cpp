@@ -178,6 +178,47 @@ TEST_F(DataDoubts, ManyTextsMayBeKeptAsCategoriesWhereTheTreesCan) {
   EXPECT_THAT(found_in(spec, document), ElementsAre(HasSubstr(native)));
 }
 
+// Data of another country's spreadsheet.
+TEST_F(DataDoubts, NumbersWithACommaAreToldAsSuch) {
+  const Json regression = job("reg:squarederror", "validation-rmse");
+  DataSpec spec = csv("a;b;y\n1,5;x;1\n-1.234,5;y;2\n7;z;3\n");
+  spec.delimiter = ';';
+  EXPECT_THAT(found_in(spec, regression),
+              ElementsAre("warning trainer.data.train: columns of numbers with a comma, which count as categories: a (write them "
+                          "with a point, and nothing between thousands)"));
+  spec.categorical = {"a"};
+  EXPECT_THAT(found_in(spec, regression), IsEmpty());
+  spec = csv("a;y\n1;0,5\n2;1,5\n");
+  spec.delimiter = ';';
+  EXPECT_THAT(found_in(spec, regression),
+              ElementsAre(StartsWith("trainer.data.label: the label `y` has numbers with a comma, which are texts here")));
+  EXPECT_THAT(found_in(csv("a,y\n\"1,2 kg\",1\n\"1,5\",2\n"), regression), IsEmpty());
+}
+
+TEST_F(DataDoubts, DatesAreToldAsSuch) {
+  const Json regression = job("reg:squarederror", "validation-rmse");
+  for (const std::string form : {"2024-05-1", "2024-05-1 12:30:00", "2024-05-1T12:30", "1.05.2024", "5/1/24", "05/1/2024"}) {
+    std::string text = "day,y\n";
+    for (int i = 0; i < 40; ++i) {
+      std::string day = form;
+      day.replace(day.find('1'), 1, std::to_string(10 + i % 20));
+      text += day + "," + std::to_string(i) + "\n";
+    }
+    EXPECT_THAT(
+        found_in(csv(text), regression),
+        ElementsAre(HasSubstr("columns of dates, which count as categories, so that nothing is known of other days: day")))
+        << form;
+  }
+  for (const std::string other : {"1-2", "1.2.3", "2024-05", "555-12-34567", "2024-05-17x", "10.0.0.1"}) {
+    EXPECT_THAT(found_in(csv("day,y\n" + other + ",1\n2024-05-01,2\n"), regression), IsEmpty()) << other;
+  }
+  DataSpec spec = csv("day,y\n2024-05-01,1\n2024-05-02,2\n2024-05-03,3\n2024-05-04,4\n");
+  spec.validation = dir_.write("later.csv", "day,y\n2024-06-01,1\n");
+  EXPECT_THAT(found_in(spec, regression), ElementsAre(HasSubstr("columns of dates"))) << "and not of texts that are others there";
+  spec.categorical = {"day"};
+  EXPECT_THAT(found_in(spec, regression), ElementsAre(HasSubstr("100 % of the rows have texts that the training data lacks")));
+}
+
 TEST_F(DataDoubts, WeightsOfLibsvmRowsAreRefusedForRankings) {
   DataSpec spec;
   spec.format = DataFormat::libsvm;

@@ -15,6 +15,7 @@
 #include "workers/data/data_table.hpp"
 #include "workers/data/feature_places.hpp"
 #include "workers/data/label_check.hpp"
+#include "workers/data/text_forms.hpp"
 #include "workers/protocol/sync.hpp"
 
 namespace tuneband::workers {
@@ -213,24 +214,56 @@ void check_constraints(const XgboostSpec& spec, const Json& job, const LoadedTab
   }
 }
 
+// "a, b"; of many the first ones.
+std::string listed(std::vector<std::string> columns) {
+  if (columns.size() > kColumnsShownMax) columns.resize(kColumnsShownMax);
+  std::string list;
+  for (const std::string& column : columns) list += (list.empty() ? "" : ", ") + column;
+  return list;
+}
+
+bool is_named(const std::vector<std::string>& columns, const FeatureColumn& feature) {
+  return std::any_of(columns.begin(), columns.end(), [&](const std::string& column) {
+    return column == feature.name || column == std::to_string(feature.source);
+  });
+}
+
+// Dates that the user did not ask to be categories.
+bool are_unasked_dates(const DataSpec& data, const FeatureColumn& feature) {
+  return are_dates(feature.categories) && !is_named(data.categorical, feature);
+}
+
 void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   for (const Error& doubt : tables.encoding.doubts) diagnostics.warning(doubt.path, doubt.message, doubt.hint);
   std::vector<std::string> ordinal;
+  std::vector<std::string> commas;
+  std::vector<std::string> dates;
   for (const FeatureColumn& feature : tables.encoding.features) {
-    if (feature.kind == ColumnKind::ordinal)
+    if (are_numbers_with_commas(feature.categories) && !is_named(spec.data.categorical, feature)) {
+      commas.push_back(feature.name);
+    } else if (are_unasked_dates(spec.data, feature)) {
+      dates.push_back(feature.name);
+    } else if (feature.kind == ColumnKind::ordinal) {
       ordinal.push_back(feature.name + " (" + std::to_string(feature.categories.size()) + ")");
+    }
+  }
+  if (!commas.empty()) {
+    diagnostics.warning("trainer.data.train", "columns of numbers with a comma, which count as categories: " + listed(commas),
+                        "write them with a point, and nothing between thousands");
+  }
+  if (!dates.empty()) {
+    diagnostics.warning("trainer.data.train",
+                        "columns of dates, which count as categories, so that nothing is known of other days: " + listed(dates),
+                        "give numbers in their place, such as days since one of them, month and weekday; or drop them");
   }
   if (ordinal.empty()) return;
-  if (ordinal.size() > kColumnsShownMax) ordinal.resize(kColumnsShownMax);
-  std::string list;
-  for (const std::string& column : ordinal) list += (list.empty() ? "" : ", ") + column;
   diagnostics.warning(
       "trainer.data.train",
       "columns with more than " + std::to_string(kOneHotCategoriesMax) +
-          " different texts become one number each, the text's place in sorted order: " + list,
+          " different texts become one number each, the text's place in sorted order: " + listed(ordinal),
       std::string(splits_by_categories(spec, job) ? "set trainer.data.categorical_encoding to native to keep them as categories; "
                                                   : "") +
-          "drop those that are free text or ids, and correct numbers written with a decimal comma");
+          "drop those that are free text or ids");
 }
 
 // Which of a categorical column's texts the rows have, by its features in the table, the first of which is `first`.
@@ -257,14 +290,15 @@ std::size_t rows_of_unknown_text(const LoadedTables& tables, const Table& part, 
 }
 
 // Of a column whose texts are others where a model is judged, it says nothing there.
-void check_texts(const LoadedTables& tables, const Table& part, const std::string& field, bool own_file,
+void check_texts(const DataSpec& data, const LoadedTables& tables, const Table& part, const std::string& field, bool own_file,
                  Diagnostics& diagnostics) {
   constexpr std::size_t kShareTold = 20;  // %
   std::size_t first = 0;
   std::size_t told = 0;
   for (std::size_t i = 0; i < tables.encoding.features.size() && part.rows() > 0; ++i) {
     const FeatureColumn& feature = tables.encoding.features[i];
-    const std::size_t rows = feature.kind == ColumnKind::numeric ? 0 : rows_of_unknown_text(tables, part, i, first);
+    const bool otherwise = feature.kind == ColumnKind::numeric || are_unasked_dates(data, feature);
+    const std::size_t rows = otherwise ? 0 : rows_of_unknown_text(tables, part, i, first);
     first += feature.width();
     const std::size_t share = rows * 100 / part.rows();
     if (share < kShareTold || told++ >= kColumnsShownMax) continue;
@@ -317,8 +351,9 @@ void check_data(const XgboostSpec& spec, const Json& job, const CheckedMachine& 
       return;
     }
     if (!tables->rows_of_all) {
-      check_texts(*tables, tables->validation, "trainer.data.validation", spec.data.validation_file() != nullptr, diagnostics);
-      check_texts(*tables, tables->test, "trainer.data.test", spec.data.test_file() != nullptr, diagnostics);
+      check_texts(spec.data, *tables, tables->validation, "trainer.data.validation", spec.data.validation_file() != nullptr,
+                  diagnostics);
+      check_texts(spec.data, *tables, tables->test, "trainer.data.test", spec.data.test_file() != nullptr, diagnostics);
     }
     if (may_be(XgboostTask::ranking, spec, job)) make_queries(*tables);
     check_objectives(spec, job, *tables, diagnostics);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/text.hpp"
+#include "workers/data/text_forms.hpp"
 
 namespace tuneband::workers {
 
@@ -29,6 +30,10 @@ Result<void> check_text_label(const XgboostObjective& objective, const LabelColu
   if (objective.task == XgboostTask::binary && column.classes.size() > 2) {
     return label_fault(found + ", and " + objective.name + " needs two classes",
                        "name the one that counts as 1 in trainer.data.positive");
+  }
+  if (!tells_classes_apart(objective.task) && are_numbers_with_commas(column.classes)) {
+    return label_fault("the label `" + valid_utf8(column.name) + "` has numbers with a comma, which are texts here",
+                       "write them with a point, and nothing between thousands");
   }
   if (!tells_classes_apart(objective.task)) {
     return label_fault(found + ", and " + objective.name + " needs numbers", "use binary:logistic or multi:softprob for classes");
