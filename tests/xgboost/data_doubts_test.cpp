@@ -219,6 +219,16 @@ TEST_F(DataDoubts, DatesAreToldAsSuch) {
   EXPECT_THAT(found_in(spec, regression), ElementsAre(HasSubstr("100 % of the rows have texts that the training data lacks")));
 }
 
+TEST_F(DataDoubts, AColumnWithoutANameIsDoubted) {
+  const Json regression = job("reg:squarederror", "validation-rmse");
+  DataSpec spec = csv(",a,y\n0,5,1\n1,6,2\n2,5,3\n");
+  EXPECT_THAT(found_in(spec, regression),
+              ElementsAre("warning trainer.data.train: column 0 has no name, and is learnt from as `column0` (if it is a data "
+                          "frame's index, which says nothing of new rows, name 0 in trainer.data.drop)"));
+  spec.drop = {"0"};
+  EXPECT_THAT(found_in(spec, regression), IsEmpty());
+}
+
 TEST_F(DataDoubts, WeightsOfLibsvmRowsAreRefusedForRankings) {
   DataSpec spec;
   spec.format = DataFormat::libsvm;

@@ -175,6 +175,7 @@ class EncodingLearner {
       return fault(kTrainField, "the file " + spec_.train.front() + " has no rows" + (spec_.header ? " below its header" : ""));
     if (auto decided = decide(); !decided) return decided.error();
     doubt_large_numbers();
+    doubt_nameless();
     if (auto collected = collect_number_like_categories(); !collected) return collected.error();
     return build();
   }
@@ -243,6 +244,7 @@ class EncodingLearner {
     for (std::size_t i = 0; i < header.cells.size(); ++i) {
       doubt_text(header, i, "the name");
       const std::string_view name = trim(header.cells[i]);
+      if (name.empty()) nameless_.push_back(i);
       const auto [other, is_new] = first.emplace(name, i);
       if (is_new || name.empty() || told++ >= kDoubtsMax) continue;
       doubled += (doubled.empty() ? "columns " : ", columns ") + std::to_string(other->second) + " and " + std::to_string(i) +
@@ -338,6 +340,17 @@ class EncodingLearner {
     }
   }
 
+  // A data frame's index that was written with its columns.
+  void doubt_nameless() {
+    for (const std::size_t i : nameless_) {
+      if (profiles_[i].dropped || i == label_) continue;
+      doubts_.push_back(fault(
+          kTrainField, "column " + std::to_string(i) + " has no name, and is learnt from as " + shown(names_[i]),
+          "if it is a data frame's index, which says nothing of new rows, name " + std::to_string(i) + " in trainer.data.drop"));
+      return;
+    }
+  }
+
   // A second reading, for categorical columns that have numbers among their cells.
   Result<void> collect_number_like_categories() {
     std::vector<std::size_t> mixed;
@@ -402,6 +415,7 @@ class EncodingLearner {
   std::vector<std::string> names_;
   std::vector<ColumnProfile> profiles_;
   std::vector<Error> doubts_;
+  std::vector<std::size_t> nameless_;
   std::size_t label_ = 0;
   std::optional<std::size_t> weight_;
   std::optional<std::size_t> group_;
