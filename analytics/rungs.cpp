@@ -1,5 +1,6 @@
 #include "analytics/rungs.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "scheduler/plan.hpp"
@@ -49,7 +50,7 @@ CountsOfRungs rungs_of(Connection& connection, JobId job, const ParsedJob& parse
       add_planned(rungs, planned_bracket(parsed.spec.scheduler, key.first, std::nullopt), true);
     }
     RungCounts& rung = rungs[key];
-    rung.resource = rows.integer(2);
+    rung.resource = std::max(rung.resource, rows.integer(2));  // less of one that reached the job's target on the way
     count_verdict(rung, verdict_from(rows.text(3)).value_or(Verdict::waiting), rows.small_integer(4));
   }
   Statement failed =

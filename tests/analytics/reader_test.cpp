@@ -653,6 +653,16 @@ TEST_F(AnalyticsTest, CountsEachRungAgainstThePlan) {
   EXPECT_EQ(rungs.back()["reached"], 0);
 }
 
+TEST_F(AnalyticsTest, ARungStaysAtItsResourceWhereATargetWasReachedOnTheWayToIt) {
+  write_story("asha_promotion");
+  DecisionRow on_the_way = decision(1, 3, 1, 0.99, Verdict::waiting, 6);
+  on_the_way.resource = 2;
+  write({on_the_way});
+  const Json rungs = analytics()["rungs"];
+  EXPECT_EQ(rungs[1]["resource"], 3);
+  EXPECT_EQ(rungs[1]["reached"], 3);
+}
+
 TEST_F(AnalyticsTest, CountsWhoFailedOnTheWayToARungBesideWhoReachedIt) {
   JobRow job = running_job(1, "a");
   TrialRow crashed = ended_trial(1, 0, TrialState::failed, std::nullopt, 1);
