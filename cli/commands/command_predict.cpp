@@ -80,13 +80,17 @@ Finished predict(ApiClient* api, Console& console, const PredictOptions& options
   const os::TemporaryDir dir("tuneband-predict");
   if (dir.path().empty()) return bad_input("no temporary directory can be made", "", "set TMPDIR");
   std::error_code error;
+  // As this process sees it: /dev/stdin is another file to the worker program.
+  const std::string data = std::filesystem::canonical(options.data, error).string();
+  if (error || !std::filesystem::is_regular_file(data, error))
+    return bad_input("is no regular file", options.data, "write the rows to a file first; it may be gzip or zstd");
   std::string model = std::filesystem::absolute(options.from, error).string();
   if (api != nullptr) {
     model = dir.path() + "/model.ubj";
     if (auto fetched = fetch_model(*api, options, model); !fetched) return fetched.error();
   }
   const Json order{{"model", model},
-                   {"data", std::filesystem::absolute(options.data, error).string()},
+                   {"data", data},
                    {"header", !options.no_header},
                    {"delimiter", options.delimiter == "\\t" ? "\t" : options.delimiter}};
   if (auto run = run_worker(order, options, dir.path()); !run) return run.error();

@@ -336,6 +336,10 @@ TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
   EXPECT_EQ(start({"predict", model, "new.csv", "-o", "answer.csv"}).wait(), 0);
   std::ifstream answer(directory_ + "/answer.csv");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(answer), {}), by_job.said());
+  const std::string pipe = "/proc/self/fd/1";  // a file to the worker program
+  EXPECT_EQ(start({"predict", model, pipe}).wait(), 2);
+  std::ifstream notes(directory_ + "/notes.txt");
+  EXPECT_NE(std::string(std::istreambuf_iterator<char>(notes), {}).find(pipe + ": is no regular file"), std::string::npos);
   Child tabs = start({"predict", model, "tabs.csv", "--delimiter", "\\t"});
   EXPECT_EQ(tabs.wait(), 0);
   EXPECT_EQ(tabs.said(), by_job.said());
