@@ -48,8 +48,8 @@ Result<Model> read_model(const std::string& path) {
     const auto named = model.booster.names_features();
     if (!named) return named.error();
     if (!*named) return model;
-    return fault_at("model", path + " does not say how its features are made from columns",
-                    "it is not of a job, or the texts of its categories were too many to be kept in it");
+    return fault_at("model", "does not say how its features are made from columns",
+                    "the texts of its categories were too many to be kept in it, or no job made it");
   }
   auto encoding = read_features(*description);
   if (!encoding) return encoding.error();
