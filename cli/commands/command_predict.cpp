@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <utility>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/output_file.hpp"
@@ -54,8 +56,7 @@ Outcome<void> run_worker(const Json& order, const PredictOptions& options, const
                    "is the model file whole?");
 }
 
-Outcome<void> pass_on(const std::string& path, const Sink& sink) {
-  std::ifstream file(path, std::ios::binary);
+Outcome<void> pass_on(std::ifstream& file, const Sink& sink) {
   std::string piece(kPieceSize, '\0');
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
     if (!sink(std::string_view(piece).substr(0, static_cast<std::size_t>(file.gcount()))))
@@ -77,8 +78,8 @@ Outcome<bool> names_model_file(const PredictOptions& options) {
 }
 
 Finished predict(ApiClient* api, Console& console, const PredictOptions& options) {
-  const os::TemporaryDir dir("tuneband-predict");
-  if (dir.path().empty()) return bad_input("no temporary directory can be made", "", "set TMPDIR");
+  std::optional<os::TemporaryDir> dir(std::in_place, "tuneband-predict");
+  if (dir->path().empty()) return bad_input("no temporary directory can be made", "", "set TMPDIR");
   std::error_code error;
   // As this process sees it: /dev/stdin is another file to the worker program.
   const std::string data = std::filesystem::canonical(options.data, error).string();
@@ -86,15 +87,16 @@ Finished predict(ApiClient* api, Console& console, const PredictOptions& options
     return bad_input("is no regular file", options.data, "write the rows to a file first; it may be gzip or zstd");
   std::string model = std::filesystem::absolute(options.from, error).string();
   if (api != nullptr) {
-    model = dir.path() + "/model.ubj";
+    model = dir->path() + "/model.ubj";
     if (auto fetched = fetch_model(*api, options, model); !fetched) return fetched.error();
   }
   const Json order{{"model", model},
                    {"data", data},
                    {"header", !options.no_header},
                    {"delimiter", options.delimiter == "\\t" ? "\t" : options.delimiter}};
-  if (auto run = run_worker(order, options, dir.path()); !run) return run.error();
-  const std::string predictions = dir.path() + "/predictions";
+  if (auto run = run_worker(order, options, dir->path()); !run) return run.error();
+  std::ifstream predictions(dir->path() + "/predictions", std::ios::binary);
+  dir.reset();  // whoever reads may end this process, as head does
   const auto written = options.output.empty()
                            ? pass_on(predictions, [&console](std::string_view piece) { return console.pass_on(piece); })
                            : write_file(options.output, [&](const Sink& sink) { return pass_on(predictions, sink); });

@@ -344,6 +344,19 @@ TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
   EXPECT_EQ(tabs.wait(), 0);
   EXPECT_EQ(tabs.said(), by_job.said());
   EXPECT_EQ(start({"predict", model, "other.csv"}).wait(), 2);
+
+  std::ofstream many(directory_ + "/many.csv");
+  many << "a\n";
+  for (int row = 0; row < 100'000; ++row) many << row % 10 << "\n";
+  many.close();
+  fs::create_directories(directory_ + "/tmp");
+  setenv("TMPDIR", (directory_ + "/tmp").c_str(), 1);
+  {
+    Child cut_off = start({"predict", model, "many.csv"});
+    EXPECT_TRUE(cut_off.read_until("prediction"));
+  }
+  unsetenv("TMPDIR");
+  EXPECT_TRUE(fs::is_empty(directory_ + "/tmp")) << "what is cut off while it writes leaves nothing behind";
 }
 
 TEST_F(Run, WhatIsNoModelFileAndNoJobIsSaidWithoutAServer) {
