@@ -287,7 +287,7 @@ TEST_F(ApiChangesTest, ARunningJobIsHeldReleasedAndChangedAndItsDocumentStays) {
   EXPECT_EQ(before.at("weight"), 1);
   EXPECT_EQ(before.at("max_parallel_trials"), 1000);
   EXPECT_EQ(before.at("max_runtime_seconds"), nullptr);
-  const RawReply held = patch(job, {{"held", true}, {"limits", {{"max_parallel_trials", 3}, {"max_runtime_seconds", 0.5}}}});
+  const RawReply held = patch(job, {{"held", true}, {"limits", {{"max_parallel_trials", 3}, {"max_runtime_seconds", 1000.5}}}});
   ASSERT_EQ(held.status, 200) << held.body;
   EXPECT_EQ(Json::parse(held.body).at("held"), true);
   sync("w", nullptr);
@@ -295,7 +295,7 @@ TEST_F(ApiChangesTest, ARunningJobIsHeldReleasedAndChangedAndItsDocumentStays) {
   EXPECT_EQ(now.at("trials").at("created"), 0) << "a worker is free, and the job is held";
   EXPECT_EQ(now.at("waiting"), Json({{"held", 1}}));
   EXPECT_EQ(now.at("max_parallel_trials"), 3);
-  EXPECT_EQ(now.at("max_runtime_seconds"), 0.5);
+  EXPECT_EQ(now.at("max_runtime_seconds"), 1000.5);
   EXPECT_EQ(now.at("spec"), before.at("spec"));
   EXPECT_EQ(get_json("/v1/jobs?view=cards").at("jobs").at(0).at("waits_for"), "it is held");
   EXPECT_EQ(post("/v1/jobs", job_document("long").dump()).status, 200) << "the same document is the same job";
