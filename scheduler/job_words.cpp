@@ -45,7 +45,13 @@ std::string why_no_best(const std::vector<DecisionRow>& decisions) {
   for (const DecisionRow& one : decisions) {
     if (one.violation > 0 && (nearest == nullptr || one.violation < nearest->violation)) nearest = &one;
   }
-  if (nearest == nullptr) return "no trial reached a value";
+  const auto has_value = [](const DecisionRow& one) { return one.value.has_value(); };
+  const auto some = std::find_if(decisions.begin(), decisions.end(), has_value);
+  if (nearest == nullptr && some == decisions.end()) return "no trial reached a value";
+  if (nearest == nullptr) {
+    return some->more_values.empty() ? "every value was NaN or infinite"
+                                     : "in every trial the value of an objective was NaN or infinite";
+  }
   if (std::isinf(nearest->violation)) return "no trial reported the metrics of all constraints";
   const bool met = std::any_of(decisions.begin(), decisions.end(), [](const DecisionRow& one) {
     return one.value && std::isfinite(*one.value) && one.violation == 0;

@@ -557,7 +557,7 @@ TEST_F(DiskTest, ABackupOfARunningServerStartsAndGoesOnToTheSameTable) {
     ASSERT_TRUE(server->follow(id, some_are_done));
     const auto [status, said] = run_program("tuneband", "backup " + copy + " --data-dir " + (directory_ / "data"));
     EXPECT_EQ(status, 0) << said;
-    EXPECT_THAT(said, HasSubstr("backed up 1 jobs"));
+    EXPECT_THAT(said, HasSubstr("backed up 1 job and"));
   }
   EXPECT_EQ(check(copy).first, 0);
   const auto server = start(copy);
