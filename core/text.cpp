@@ -49,6 +49,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// "maximize" for "max", where no other begins so.
+std::optional<std::string> sole_beginning_with(std::string_view word, std::span<const std::string> candidates) {
+  constexpr std::size_t kWordSizeMin = 3;
+  const auto begins = [&](const std::string& candidate) { return word.size() >= kWordSizeMin && candidate.starts_with(word); };
+  const auto found = std::find_if(candidates.begin(), candidates.end(), begins);
+  const bool sole = found != candidates.end() && std::none_of(std::next(found), candidates.end(), begins);
+  return sole ? std::optional(*found) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
@@ -67,7 +76,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
       best = candidate;
     }
   }
-  return best;
+  return best ? best : sole_beginning_with(word, candidates);
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {

@@ -19,7 +19,8 @@ std::string short_number(double value);
 // The whole text as a double ("nan" and "inf" in any case included), or nothing.
 std::optional<double> parse_number(std::string_view text);
 
-// The first candidate that goes on from `word` with a `_`, else the closest by edit distance, when close enough to be meant.
+// The first candidate that goes on from `word` with a `_`, else the closest by edit distance, when close enough to be meant, else
+// the only one that begins with `word`.
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
 // "did you mean `x`?" or "".

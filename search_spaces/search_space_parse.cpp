@@ -181,6 +181,39 @@ std::optional<Domain> as_domain(std::optional<D> domain) {
   return Domain(std::move(*domain));
 }
 
+// Names that a domain's fields have in other tuners, and what they are here.
+struct OtherName {
+  std::string_view name;
+  std::string_view here;
+};
+
+constexpr OtherName kOtherNames[] = {
+    {"low", "`min`"},
+    {"lower", "`min`"},
+    {"MinValue", "`min`"},
+    {"high", "`max`"},
+    {"upper", "`max`"},
+    {"MaxValue", "`max`"},
+    {"choices", "`values`, of the type categorical"},
+    {"options", "`values`, of the type categorical"},
+    {"categories", "`values`, of the type categorical"},
+    {"Values", "`values`, of the type categorical"},
+    {"log", R"("scale": "log")"},
+    {"log_scale", R"("scale": "log")"},
+    {"ScalingType", "`scale`: linear, log or reverse_log"},
+};
+
+// Whether it has such fields; each is told.
+bool tell_other_names(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  bool told = false;
+  for (const OtherName& other : kOtherNames) {
+    if (!json.contains(other.name)) continue;
+    diagnostics.error(join_path(path, std::string(other.name)), "is written as " + std::string(other.here) + " here");
+    told = true;
+  }
+  return told;
+}
+
 DraftParameter read_parameter(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   static const std::vector<std::string> kTypes{"float", "int", "categorical", "fixed"};
   if (json.is_primitive() && !json.is_null()) {
@@ -192,6 +225,7 @@ DraftParameter read_parameter(const Json& json, const std::string& path, Diagnos
                       json.is_array() ? "for a choice write {\"type\": \"categorical\", \"values\": [...]}" : "");
     return {};
   }
+  if (tell_other_names(json, path, diagnostics)) return {};
   ObjectReader reader(json, path, diagnostics);
   DraftParameter draft;
   reader.require_present("type");

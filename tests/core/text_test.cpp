@@ -68,6 +68,14 @@ TEST(Nearest, FindsASlipOfThePenAndNothingElse) {
   EXPECT_EQ(did_you_mean("unrelated", words), "");
 }
 
+TEST(Nearest, TakesTheOnlyOneThatBeginsSo) {
+  const std::vector<std::string> goals{"maximize", "minimize"};
+  EXPECT_EQ(nearest("max", goals), "maximize");
+  EXPECT_EQ(nearest("m", goals), std::nullopt);
+  EXPECT_EQ(nearest("mi", goals), std::nullopt) << "too short to say anything";
+  EXPECT_EQ(nearest("trial", std::vector<std::string>{"trials_started", "trials_completed"}), std::nullopt);
+}
+
 TEST(Nearest, TakesWhatGoesOnFromAWholeWordBeforeASlipOfThePen) {
   const std::vector<std::string> types{"pasha", "asha_promotion", "asha_stopping"};
   EXPECT_EQ(nearest("asha", types), "asha_promotion");
