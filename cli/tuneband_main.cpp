@@ -295,10 +295,16 @@ void add_predict(CLI::App& app, Command& chosen, Arguments& arguments) {
       ->check(whole_number_between(0, kTrialsMax))
       ->type_name("TRIAL");
   predict->add_option("-o,--output", options.output, "Write this file instead of standard output")->type_name("FILE");
-  predict->add_option("--delimiter", options.delimiter, "Between the cells of a line; \\t is a tab")
-      ->capture_default_str()
+  predict
+      ->add_option("--delimiter", options.delimiter,
+                   "Between the cells of a line; \\t is a tab; default: as in the training file")
       ->type_name("C");
-  predict->add_flag("--no-header", options.no_header, "The first line is a row; columns stand as in the training file");
+  auto* header = predict->add_flag_callback(
+      "--header", [&options] { options.header = true; }, "The first line is a header; default: as in the training file");
+  predict
+      ->add_flag_callback(
+          "--no-header", [&options] { options.header = false; }, "The first line is a row; columns stand as in the training file")
+      ->excludes(header);
 }
 
 void add_simulate(CLI::App& app, Command& chosen, Arguments& arguments) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,10 +11,10 @@
 namespace tuneband::workers {
 
 struct PredictionOrder {
-  std::string model;  // path of a model file that a trial left
-  std::string data;   // path of CSV, or of LibSVM where the model was trained on that
-  bool header = true;
-  char delimiter = ',';
+  std::string model;                // path of a model file that a trial left
+  std::string data;                 // path of CSV, or of LibSVM where the model was trained on that
+  std::optional<bool> header = {};  // of CSV; nothing: as the training file's, and so of the delimiter
+  std::optional<char> delimiter = {};
 };
 
 // Reads an order from {"model", "data", "header", "delimiter"}. Errors: at the field.

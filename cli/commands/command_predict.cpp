@@ -90,10 +90,9 @@ Finished predict(ApiClient* api, Console& console, const PredictOptions& options
     model = dir->path() + "/model.ubj";
     if (auto fetched = fetch_model(*api, options, model); !fetched) return fetched.error();
   }
-  const Json order{{"model", model},
-                   {"data", data},
-                   {"header", !options.no_header},
-                   {"delimiter", options.delimiter == "\\t" ? "\t" : options.delimiter}};
+  Json order{{"model", model}, {"data", data}};
+  if (options.header) order["header"] = *options.header;
+  if (!options.delimiter.empty()) order["delimiter"] = options.delimiter == "\\t" ? "\t" : options.delimiter;
   if (auto run = run_worker(order, options, dir->path()); !run) return run.error();
   std::ifstream predictions(dir->path() + "/predictions", std::ios::binary);
   dir.reset();  // whoever reads may end this process, as head does

@@ -124,8 +124,8 @@ struct PredictOptions {
   std::optional<int> trial = {};  // of the job; nothing: its best
   std::string data = {};          // path of the rows
   std::string output = {};        // "": standard output
-  std::string delimiter = ",";
-  bool no_header = false;
+  std::string delimiter = {};     // "": as the training file's, and so of the header
+  std::optional<bool> header = {};
   std::string worker_program = {};
 };
 // Whether `from` is a model file. Error: it is neither that nor a job's name.

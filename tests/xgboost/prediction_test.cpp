@@ -134,6 +134,22 @@ TEST_F(Predictions, OfNumbersAreNumbersAndColumnsGoByTheirNames) {
   EXPECT_EQ(two.at(2), lines.at(2));
 }
 
+TEST_F(Predictions, ReadRowsAsTheTrainingFileWas) {
+  dir_.write("data.csv", "1;Oslo;4\n2;Oslo;4\n3;Lima;9\n4;Lima;9\n");
+  const Json data{{"label", "2"}, {"header", false}, {"delimiter", ";"}};
+  train("data.csv", data, {{"objective", "reg:squarederror"}, {"min_child_weight", 0}}, "rmse");
+  const auto lines = predicted(order("data.csv"));
+  EXPECT_EQ(lines.size(), 5U);
+  EXPECT_NE(lines.at(1), lines.at(4));
+  dir_.write("commas.csv", "1,Oslo\n2,Oslo\n3,Lima\n4,Lima\n");
+  PredictionOrder commas = order("commas.csv");
+  EXPECT_THAT(fault(commas), HasSubstr("is the delimiter another?"));
+  commas.delimiter = ',';
+  EXPECT_EQ(predicted(commas), lines);
+  commas.header = true;
+  EXPECT_THAT(fault(commas), HasSubstr("column"));
+}
+
 // Latin-1, which is told when the job is submitted, and taken.
 TEST_F(Predictions, KnowTextsThatAreNoUtf8) {
   const std::string texts[] = {"K\xf6ln", "M\xfcnchen", "Oslo", "\xc5rhus"};

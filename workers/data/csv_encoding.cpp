@@ -373,6 +373,8 @@ class EncodingLearner {
 
   Result<CsvEncoding> build() {
     CsvEncoding encoding;
+    encoding.delimiter = spec_.delimiter;
+    encoding.header = spec_.header;
     encoding.columns = names_;
     encoding.doubts = std::move(doubts_);
     encoding.missing = missing_;

@@ -82,6 +82,8 @@ struct LabelColumn {
 
 // How the cells of a CSV file become numbers; learnt from the training file alone, and deterministic.
 struct CsvEncoding {
+  char delimiter = ',';
+  bool header = true;
   std::vector<std::string> columns;  // of the file, by name; "column3" where there is no header
   std::vector<FeatureColumn> features;
   LabelColumn label;

@@ -66,6 +66,10 @@ CsvEncoding encoding_from(const Json& all) {
     encoding.columns.push_back(feature.name);
     encoding.features.push_back(std::move(feature));
   }
+  encoding.header = all.value("header", true);
+  const auto delimiter = all.value("delimiter", std::string(1, encoding.delimiter));
+  if (delimiter.size() != 1) throw Json::other_error::create(501, "no delimiter", nullptr);
+  encoding.delimiter = delimiter.front();
   const Json& missing = all.at("missing");
   encoding.missing = {get_texts(missing, "texts"), missing.at("any_case").get<bool>()};
   const Json& label = all.at("label");
@@ -87,7 +91,9 @@ std::string describe_features(const CsvEncoding& encoding) {
   }
   Json label{{"column", encoding.label.name}, {"source", encoding.label.source}, {"positive", encoding.label.positive}};
   put_texts(label, "classes", encoding.label.classes);
-  const Json all{{"features", std::move(features)},
+  const Json all{{"header", encoding.header},
+                 {"delimiter", std::string(1, encoding.delimiter)},
+                 {"features", std::move(features)},
                  {"missing", {{"texts", encoding.missing.texts}, {"any_case", encoding.missing.any_case}}},
                  {"label", std::move(label)}};
   return all.dump(-1, ' ', true, Json::error_handler_t::replace);

@@ -61,8 +61,8 @@ Result<Table> read_rows_of(const Model& model, const PredictionOrder& order) {
   Table table;
   if (!model.encoding.features.empty()) {
     DataSpec spec;
-    spec.header = order.header;
-    spec.delimiter = order.delimiter;
+    spec.header = order.header.value_or(model.encoding.header);
+    spec.delimiter = order.delimiter.value_or(model.encoding.delimiter);
     auto encoded = encode_features(spec, model.encoding, order.data, table);
     if (!encoded) return encoded.error();
   } else {
@@ -142,8 +142,8 @@ Result<PredictionOrder> read_prediction_order(std::string_view json) {
   reader.require_present("data");
   order.model = reader.text_or("model", "");
   order.data = reader.text_or("data", "");
-  order.header = reader.boolean_or("header", true);
-  order.delimiter = reader.text_or("delimiter", ",", {1, 1}).front();
+  order.header = reader.boolean("header");
+  if (const auto delimiter = reader.text("delimiter", {1, 1})) order.delimiter = delimiter->front();
   reader.finish();
   if (!faults.ok()) return faults.errors().front();
   return order;
