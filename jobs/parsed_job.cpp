@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/text.hpp"
-#include "jobs/fidelity.hpp"
 #include "jobs/path_text.hpp"
+#include "jobs/trainer_defaults.hpp"
 
 namespace tuneband {
 

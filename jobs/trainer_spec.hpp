@@ -11,7 +11,6 @@
 
 #include "core/error.hpp"
 #include "core/json.hpp"
-#include "jobs/fidelity.hpp"
 #include "search_spaces/search_space.hpp"
 
 namespace tuneband {
@@ -76,6 +75,12 @@ struct DataSpec {
   std::vector<std::string> categorical;  // columns to encode although they look numeric; text columns are always encoded
   CategoricalEncoding categorical_encoding = CategoricalEncoding::numbers;
   std::optional<std::vector<std::string>> missing;  // texts that mean nothing known, as they stand; none: the usual ones
+};
+
+// What a rung trains. docs/xgboost-trainer.md, docs/search.md.
+enum class Fidelity {
+  prefix,     // the first rounds of the training until max_resource; a trial that goes on goes on from there
+  shrinkage,  // a training of its own, from nothing, of fewer and larger steps: shrunk_eta(). At max_resource the user's own
 };
 
 struct XgboostSpec {

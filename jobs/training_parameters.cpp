@@ -3,6 +3,7 @@
 #include "core/text.hpp"
 #include "jobs/xgboost_parameters.hpp"
 #include "scheduler/job_spec.hpp"
+#include "search_spaces/shrinkage.hpp"
 
 namespace tuneband {
 

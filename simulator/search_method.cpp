@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "jobs/fidelity.hpp"
 #include "jobs/parsed_job.hpp"
+#include "jobs/trainer_defaults.hpp"
 
 namespace tuneband {
 

@@ -1,16 +1,10 @@
-// What a rung of the trainer `xgboost` trains. docs/xgboost-trainer.md, docs/search.md.
+// What a job with the trainer `xgboost` has where its document is silent. docs/xgboost-trainer.md, docs/search.md.
 #pragma once
 
 #include "core/error.hpp"
 #include "core/json.hpp"
-#include "search_spaces/shrinkage.hpp"  // shrunk_eta(), for who trains
 
 namespace tuneband {
-
-enum class Fidelity {
-  prefix,     // the first rounds of the training until max_resource; a trial that goes on goes on from there
-  shrinkage,  // a training of its own, from nothing, of fewer and larger steps: shrunk_eta(). At max_resource the user's own
-};
 
 // Writes into a job's document as it was submitted what its trainer has where the document is silent, so that a stored document
 // means the same to later versions: `trainer.fidelity`, `trainer.keep`, of splits of classes `stratify`; and with `shrinkage`

@@ -1,4 +1,4 @@
-#include "jobs/fidelity.hpp"
+#include "jobs/trainer_defaults.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "jobs/xgboost_parameters.hpp"
+#include "search_spaces/shrinkage.hpp"
 
 namespace tuneband {
 

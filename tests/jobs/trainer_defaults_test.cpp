@@ -1,5 +1,5 @@
 // What a rung of the trainer xgboost trains: the formula, the defaults and the warnings. Its models are tests/xgboost's.
-#include "jobs/fidelity.hpp"
+#include "jobs/trainer_defaults.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

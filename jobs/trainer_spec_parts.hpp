@@ -1,0 +1,32 @@
+// The parts of parse_trainer(), each with a file of its own. For nobody else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/json.hpp"
+#include "jobs/trainer_spec.hpp"
+
+namespace tuneband {
+
+XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir);  // trainer_spec_xgboost.cpp
+DataSpec read_data(ObjectReader& trainer, const std::string& base_dir);       // trainer_spec_data.cpp
+CommandSpec read_command(ObjectReader& reader, const std::string& base_dir);  // trainer_spec_command.cpp
+
+// ---- what several of them need
+// -------------------------------------------------------------------------------------------------
+
+inline constexpr std::size_t kPathSizeMax = 4000;  // bytes
+
+inline std::int64_t to_ms(double seconds) { return static_cast<std::int64_t>(seconds * 1000 + 0.5); }
+// Argument, path and environment end up as C strings.
+bool has_nul(const std::string& text);
+// A text as it is, a number or truth value as JSON writes it; nothing: it is neither.
+std::optional<std::string> scalar_text(const Json& value);
+std::string resolve_path(const std::string& path, const std::string& base_dir);
+// Of a field that has to be there; "": it has a fault, which was told.
+std::string read_path(ObjectReader& reader, const std::string& field, const std::string& base_dir);
+
+}  // namespace tuneband
