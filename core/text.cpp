@@ -49,6 +49,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// By edit distance, when close enough to be meant.
+std::optional<std::string> closest(std::string_view word, std::span<const std::string> candidates) {
+  constexpr std::size_t kWordSizeMax = 100;  // a longer word is nobody's slip of the pen
+  if (word.size() > kWordSizeMax) return std::nullopt;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  std::optional<std::string> best;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
 // "maximize" for "max", where no other begins so.
 std::optional<std::string> sole_beginning_with(std::string_view word, std::span<const std::string> candidates) {
   constexpr std::size_t kWordSizeMin = 3;
@@ -61,26 +77,22 @@ std::optional<std::string> sole_beginning_with(std::string_view word, std::span<
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t kWordSizeMax = 100;  // a longer word is nobody's slip of the pen
-  if (word.size() > kWordSizeMax) return std::nullopt;
   const auto goes_on = [&](const std::string& candidate) {  // "asha_promotion" for "asha"
-    return candidate.size() > word.size() && candidate.starts_with(word) && candidate[word.size()] == '_';
+    return !word.empty() && candidate.size() > word.size() && candidate.starts_with(word) && candidate[word.size()] == '_';
   };
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
-  std::optional<std::string> best;
-  for (const std::string& candidate : candidates) {
-    if (!word.empty() && goes_on(candidate)) return candidate;
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
-      best_distance = distance;
-      best = candidate;
-    }
-  }
-  return best ? best : sole_beginning_with(word, candidates);
+  const auto found = std::find_if(candidates.begin(), candidates.end(), goes_on);
+  if (found != candidates.end()) return *found;
+  auto mistyped = closest(word, candidates);
+  return mistyped ? mistyped : sole_beginning_with(word, candidates);
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
   const auto found = nearest(word, candidates);
+  return found ? "did you mean `" + *found + "`?" : "";
+}
+
+std::string did_you_mistype(std::string_view word, std::span<const std::string> candidates) {
+  const auto found = closest(word, candidates);
   return found ? "did you mean `" + *found + "`?" : "";
 }
 

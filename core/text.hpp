@@ -25,6 +25,9 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 
 // "did you mean `x`?" or "".
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+// The same where candidates come from a file, whose words may be nobody's business: by edit distance alone, so that hardly more
+// is told than was said.
+std::string did_you_mistype(std::string_view word, std::span<const std::string> candidates);
 
 // "a, b or c".
 std::string one_of(std::span<const std::string> words);

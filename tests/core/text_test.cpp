@@ -82,6 +82,13 @@ TEST(Nearest, TakesWhatGoesOnFromAWholeWordBeforeASlipOfThePen) {
   EXPECT_EQ(nearest("pash", types), "pasha") << "no whole word ends there";
 }
 
+TEST(Nearest, OfAFileNothingIsToldThatWasNotSaid) {
+  const std::vector<std::string> words{"root_hunter2", "maximize", "weight"};
+  EXPECT_EQ(did_you_mistype("root", words), "");
+  EXPECT_EQ(did_you_mistype("max", words), "");
+  EXPECT_EQ(did_you_mistype("wieght", words), "did you mean `weight`?");
+}
+
 TEST(Nearest, IsNothingForAWordThatSharesNothing) {
   const std::vector<std::string> parameters{"lr", "opt"};
   EXPECT_EQ(nearest("", parameters), std::nullopt);

@@ -20,6 +20,7 @@ namespace tuneband::workers {
 namespace {
 
 constexpr const char* kTrainField = "trainer.data.train";
+constexpr const char* kOneColumn = "is the delimiter another? the file has one column";  // a hint
 constexpr const char* kLabelField = "trainer.data.label";
 constexpr const char* kNoNumberHint =
     "correct the cell, leave it empty if the value is missing, or name the column in trainer.data.categorical";
@@ -111,9 +112,9 @@ Result<std::size_t> find_column(const std::string& column, const std::vector<std
   if (is_number) {
     return fault(field, "the file has " + std::to_string(names.size()) + " columns, numbered from 0, and no column " + column);
   }
-  std::string hint = did_you_mean(column, names);
+  std::string hint = did_you_mistype(column, names);
   if (hint.empty())
-    hint = names.size() == 1 ? "is the delimiter another? the file has one column"
+    hint = names.size() == 1 ? kOneColumn
                              : "the file has " + std::to_string(names.size()) + " columns; they go by number, too, from 0";
   return fault(field, "the file has no column " + shown(column), hint);
 }
@@ -587,8 +588,7 @@ bool stand_as_trained(const CsvRow& first, const CsvEncoding& encoding) {
 Result<ColumnMap> columns_of_features(const CsvRow& first, const std::vector<std::string>& features, const std::string& field) {
   auto columns = ColumnMap::create(first, true, features, std::vector<bool>(features.size(), true));
   if (columns) return columns;
-  if (first.cells.size() == 1 && features.size() > 1)
-    return fault(field, columns.error().message, "is the delimiter another? the file has one column");
+  if (first.cells.size() == 1 && features.size() > 1) return fault(field, columns.error().message, kOneColumn);
   if (std::set<std::string>(features.begin(), features.end()).size() < features.size())
     return fault(field, "the model has features of the same name, and the columns do not stand as in the training file");
   return fault(field, columns.error().message);
@@ -665,9 +665,10 @@ Result<TextRead> encode_features(const DataSpec& spec, const CsvEncoding& encodi
     }
     for (const FeatureColumn& feature : here.features) {
       if (feature.source >= first.cells.size()) {
-        return fault(kField, "the file has " + std::to_string(first.cells.size()) +
-                                 " columns, and the model needs one numbered " + std::to_string(feature.source) +
-                                 ", from 0, as in the training file");
+        return fault(kField,
+                     "the file has " + std::to_string(first.cells.size()) + " columns, and the model needs one numbered " +
+                         std::to_string(feature.source) + ", from 0, as in the training file",
+                     first.cells.size() == 1 ? kOneColumn : "");
       }
     }
     return ColumnMap();

@@ -31,7 +31,7 @@ Result<Places> places_of(const std::string& name, const CsvEncoding& encoding) {
   if (names.empty()) return fault("names `" + name + "`, and the columns of this data have no names", "give places, from 0");
   const bool no_feature = std::find(encoding.columns.begin(), encoding.columns.end(), name) != encoding.columns.end();
   if (no_feature) return fault("names `" + name + "`, which is a column of the data, but no feature");
-  return fault("names `" + name + "`, and the data has no such column", did_you_mean(name, names));
+  return fault("names `" + name + "`, and the data has no such column", did_you_mistype(name, names));
 }
 
 Error beyond(std::size_t place, std::size_t features) {
