@@ -11,6 +11,7 @@ namespace {
 
 using testing::AnyOf;
 using testing::Contains;
+using testing::EndsWith;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
 using testing::Not;
@@ -79,6 +80,8 @@ TEST(XgboostTables, ConstraintsOnFeaturesAreByPlaceOrByName) {
                 {"[0]", "[[-1]]", "[[1.5]]", "[[true]]", R"({"a": 1})", "[[0, 1]", "a", "1"}});
   EXPECT_EQ(fault_of_value(*find_xgboost_parameter("monotone_constraints"), "(2)"),
             "expected 1 (rises), 0 or -1 (falls) for each column, as {\"age\": 1}, or for each feature, as (1,0,-1), got (2)");
+  EXPECT_THAT(fault_of_value(*find_xgboost_parameter("interaction_constraints"), std::string(101, '[')),
+              EndsWith(", got " + std::string(100, '[') + "..."));
 }
 
 TEST(XgboostTables, OnlyALearningRateAboveOneIsUnusual) {
