@@ -52,6 +52,10 @@ std::string format_duration(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
+std::string format_seconds(double seconds, Precision precision) {
+  return precision == Precision::exact ? format_value(seconds, precision) : format_duration(seconds);
+}
+
 std::string format_clock(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::isfinite(seconds) && seconds > 0 ? seconds : 0);
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);

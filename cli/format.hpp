@@ -23,6 +23,7 @@ std::string format_parameter(const Json& value, Precision precision);
 std::vector<std::string> format_configuration(const Json& configuration, Precision precision);
 
 std::string format_duration(double seconds);                          // "0.41 s", "42 s", "5 min 12 s", "2 h 05 min"
+std::string format_seconds(double seconds, Precision precision);      // the same, or the number
 std::string format_clock(double seconds);                             // "0:42", "1:02:03"
 std::string format_count(std::int64_t count, std::string_view noun);  // "1 trial", "2 trials"
 std::string format_percent(double part, double whole);                // "74 %"

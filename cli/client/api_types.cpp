@@ -53,6 +53,7 @@ std::optional<BestInfo> best_of(const Json& json, const char* name) {
   best.value = number_from_json(member(value, "value"));
   best.resource = integer_of(value, "resource");
   best.configuration = member(value, "configuration");
+  best.test_value = number_from_json(member(value, "test_value"));
   return best;
 }
 

@@ -17,6 +17,7 @@ struct BestInfo {
   std::optional<double> value;
   std::int64_t resource = 0;
   Json configuration;
+  std::optional<double> test_value = {};  // of its model
 };
 
 struct TrialCounts {
@@ -76,6 +77,7 @@ struct JobInfo {
     return held ? "held" : trials.created == 0 ? "queued" : state;
   }
   bool ended() const { return state == "completed" || state == "stopped" || state == "failed"; }
+  const std::optional<BestInfo>& best_known() const { return best ? best : best_anywhere; }
   bool better(double a, double b) const { return maximize ? a > b : a < b; }
   // From its start to its end, or to `now`.
   double seconds(std::int64_t now) const;

@@ -2,7 +2,6 @@
 
 #include "cli/commands/answer.hpp"
 #include "cli/terminal/job_comparison.hpp"
-#include "cli/terminal/job_report.hpp"
 
 namespace tuneband::cli {
 
@@ -11,14 +10,10 @@ namespace {
 Outcome<ComparedJob> compared(ApiClient& api, const std::string& job) {
   const auto answer = api.get(job_path(job));
   if (!answer) return answer.error();
-  ComparedJob one{job_from_json(*answer), answer->value("spec", Json::object()), std::nullopt};
+  ComparedJob one{job_from_json(*answer), answer->value("spec", Json::object())};
   const auto columns = api.get(fmt::format("{}/columns?trials_max={}", job_path(job), kTrialsPlottedMax));
   if (!columns) return columns.error();
   one.best = best_so_far(*columns, one.info, Cost::resource, 0);
-  if (one.best.steps.empty()) return one;
-  const auto best = fetch_best(api, job);
-  if (!best) return best.error();
-  if (*best) one.test_value = (**best).test_value;
   return one;
 }
 

@@ -21,10 +21,6 @@ Cell state_cell(const std::string& state) {
   return {state};
 }
 
-Precision precision_for(const Console& console) {
-  return console.terminal().interactive ? Precision::readable : Precision::exact;
-}
-
 std::string or_dash(const std::optional<std::int64_t>& number) { return number ? std::to_string(*number) : "-"; }
 
 Json array_of(const std::vector<Json>& items) {
@@ -67,11 +63,11 @@ Finished list_jobs(Session session, const ListOptions& options) {
                {"submitted"}});
   for (const Json& item : *items) {
     const JobInfo job = job_from_json(item);
-    const auto& best = job.best ? job.best : job.best_anywhere;
+    const auto& best = job.best_known();
     const std::string planned = job.trials.planned ? fmt::format("/{}", *job.trials.planned) : "";
-    table.add_row(
-        {std::to_string(job.id), job.name, state_cell(job.state_word()), fmt::format("{}{}", job.trials.ended(), planned),
-         best ? format_value(best->value, precision_for(session.console)) : "-", job.metric, job.scheduler, age_of(job)});
+    table.add_row({std::to_string(job.id), job.name, state_cell(job.state_word()),
+                   fmt::format("{}{}", job.trials.ended(), planned),
+                   best ? format_value(best->value, session.console.precision()) : "-", job.metric, job.scheduler, age_of(job)});
   }
   if (table.empty() && session.console.terminal().interactive) {
     session.console.print("no jobs yet: `tuneband submit JOB.json` starts one");

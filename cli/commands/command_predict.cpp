@@ -23,7 +23,7 @@ constexpr std::size_t kPieceSize = 64 * 1024;
 Outcome<void> fetch_model(ApiClient& api, const PredictOptions& options, const std::string& path) {
   const auto job = api.job(options.from);
   if (!job) return job.error();
-  const auto& best = job->best ? job->best : job->best_anywhere;
+  const auto& best = job->best_known();
   if (!options.trial && !best) return bad_input("job `" + job->name + "` has no best trial yet");
   const auto trial = options.trial ? static_cast<std::int64_t>(*options.trial) : best->trial;
   const std::string target = job_path(job->name) + "/trials/" + std::to_string(trial) + "/model";

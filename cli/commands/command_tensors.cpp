@@ -173,7 +173,7 @@ std::string cell(const Json& values, std::size_t side, Precision precision) {
 
 // The tensors of both; those whose last values differ are told apart.
 Finished list_beside(Console& console, const Json& answer, const std::vector<std::string>& trials) {
-  const Precision precision = console.terminal().interactive ? Precision::readable : Precision::exact;
+  const Precision precision = console.precision();
   Table table({{"tensor"},
                {"step", Align::right},
                {trials[0], Align::right},
@@ -211,7 +211,7 @@ void plot_beside(Console& console, const std::array<std::vector<PlotPoint>, 2>& 
 Finished print_beside(Console& console, const Json& answer, const TensorsOptions& options) {
   const std::vector<std::string> trials = {fmt::format("trial {}", options.trial), fmt::format("trial {}", *options.beside)};
   if (options.name.empty()) return list_beside(console, answer, trials);
-  const Precision precision = console.terminal().interactive ? Precision::readable : Precision::exact;
+  const Precision precision = console.precision();
   std::array<std::vector<PlotPoint>, 2> curves;
   Table table({{"step", Align::right}, {trials[0], Align::right}, {trials[1], Align::right}, {"difference", Align::right}});
   for (const Json& step : answer.value("steps", Json::array())) {

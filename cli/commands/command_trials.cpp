@@ -51,9 +51,6 @@ Table trials_table(const std::vector<TrialInfo>& trials, const JobInfo& job, Pre
   for (const char* title : {"training", "queued", "attempts"}) columns.push_back({title, Align::right});
   columns.push_back({"worker"});
   Table table(std::move(columns));
-  const auto seconds = [&](double value) {
-    return precision == Precision::exact ? format_value(value, precision) : format_duration(value);
-  };
   for (const TrialInfo& trial : trials) {
     std::vector<Cell> row{std::to_string(trial.number),   Cell(trial.state, style_of(trial)),
                           std::to_string(trial.bracket),  std::to_string(trial.rung),
@@ -64,8 +61,8 @@ Table trials_table(const std::vector<TrialInfo>& trials, const JobInfo& job, Pre
       const bool has = trial.configuration.is_object() && trial.configuration.contains(name);
       row.push_back(has ? format_parameter(trial.configuration[name], precision) : "-");
     }
-    row.push_back(seconds(trial.training_seconds));
-    row.push_back(seconds(trial.queue_seconds));
+    row.push_back(format_seconds(trial.training_seconds, precision));
+    row.push_back(format_seconds(trial.queue_seconds, precision));
     row.push_back(std::to_string(trial.attempts));
     row.push_back(precision == Precision::exact ? trial.worker : short_worker(trial.worker));
     table.add_row(std::move(row));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/failure.hpp"
+#include "cli/format.hpp"
 #include "cli/terminal/table.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "core/json.hpp"
@@ -20,6 +21,8 @@ class Console {
       : terminal_(terminal), out_(out), err_(err), json_(json), foreign_(terminal) {}
 
   const Terminal& terminal() const { return terminal_; }
+  // Of numbers in tables and fields.
+  Precision precision() const { return terminal_.interactive ? Precision::readable : Precision::exact; }
   bool json() const { return json_; }  // --json: one JSON document on `out`, nothing else
   std::ostream& out() { return out_; }
 

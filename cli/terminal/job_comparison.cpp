@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "cli/format.hpp"
 #include "core/text.hpp"
@@ -24,10 +25,13 @@ void add_leaves(const Json& json, const std::string& path, Leaves& leaves) {
   for (const auto& [name, value] : json.items()) add_leaves(value, path.empty() ? name : path + "." + name, leaves);
 }
 
-const std::optional<BestInfo>& best_of(const JobInfo& job) { return job.best ? job.best : job.best_anywhere; }
+std::optional<double> test_value_of(const ComparedJob& job) {
+  const auto& best = job.info.best_known();
+  return best ? best->test_value : std::nullopt;
+}
 
 std::optional<double> value_of(const ComparedJob& job) {
-  const auto& best = best_of(job.info);
+  const auto& best = job.info.best_known();
   return best ? best->value : std::nullopt;
 }
 
@@ -48,7 +52,8 @@ Cell value_cell(const std::optional<double>& value, bool is_best, Precision prec
 
 // What the jobs share stands in the title of a column, else beside each.
 Table table_of_jobs(const std::vector<ComparedJob>& jobs, Precision precision) {
-  const bool tested = std::any_of(jobs.begin(), jobs.end(), [](const ComparedJob& job) { return job.test_value.has_value(); });
+  const bool tested =
+      std::any_of(jobs.begin(), jobs.end(), [](const ComparedJob& job) { return test_value_of(job).has_value(); });
   const bool alike = comparable(jobs);
   const JobInfo& first = jobs.front().info;
   std::vector<Column> columns{{"job"}, {"state"}};
@@ -61,9 +66,6 @@ Table table_of_jobs(const std::vector<ComparedJob>& jobs, Precision precision) {
   if (!alike) columns.push_back({"resource"});
   for (const char* title : {"training", "time"}) columns.push_back({title, Align::right});
   Table table(std::move(columns));
-  const auto seconds = [&](double value) {
-    return precision == Precision::exact ? format_value(value, precision) : format_duration(value);
-  };
   std::vector<std::optional<double>> values;
   for (const ComparedJob& job : jobs) values.push_back(value_of(job));
   const std::vector<bool> marks = best_among(values, jobs);
@@ -72,14 +74,14 @@ Table table_of_jobs(const std::vector<ComparedJob>& jobs, Precision precision) {
     std::vector<Cell> row{info.name, info.state_word()};
     if (!alike) row.emplace_back(info.metric);
     row.push_back(value_cell(values[i], marks[i], precision));
-    row.emplace_back(values[i] ? std::to_string(best_of(info)->trial) : "-");
-    if (tested) row.emplace_back(format_value(jobs[i].test_value, precision));
+    row.emplace_back(values[i] ? std::to_string(info.best_known()->trial) : "-");
+    if (tested) row.emplace_back(format_value(test_value_of(jobs[i]), precision));
     for (const std::int64_t count : {info.trials.created, info.trials.stopped, info.resource_spent}) {
       row.emplace_back(std::to_string(count));
     }
     if (!alike) row.emplace_back(info.resource_name);
-    row.emplace_back(seconds(info.training_seconds));
-    row.emplace_back(seconds(info.seconds(now_ms())));
+    row.emplace_back(format_seconds(info.training_seconds, precision));
+    row.emplace_back(format_seconds(info.seconds(now_ms()), precision));
     table.add_row(std::move(row));
   }
   return table;
@@ -127,14 +129,14 @@ Table table_of_differences(const std::vector<ComparedJob>& jobs, Precision preci
 
 std::vector<DocumentDifference> document_differences(const std::vector<Json>& documents) {
   std::vector<Leaves> all(documents.size());
-  std::map<std::string, bool> paths;
+  std::set<std::string> paths;
   for (std::size_t i = 0; i < documents.size(); ++i) {
     add_leaves(documents[i], "", all[i]);
     all[i].erase("name");
-    for (const auto& [path, value] : all[i]) paths[path] = true;
+    for (const auto& [path, value] : all[i]) paths.insert(path);
   }
   std::vector<DocumentDifference> differences;
-  for (const auto& [path, known] : paths) {
+  for (const std::string& path : paths) {
     DocumentDifference difference{path, {}};
     for (const Leaves& leaves : all) {
       const auto found = leaves.find(path);
@@ -178,7 +180,7 @@ bool comparable(const std::vector<ComparedJob>& jobs) {
 }
 
 void print_comparison(Console& console, const std::vector<ComparedJob>& jobs) {
-  const Precision precision = console.terminal().interactive ? Precision::readable : Precision::exact;
+  const Precision precision = console.precision();
   console.print_table(table_of_jobs(jobs, precision));
   const JobInfo& first = jobs.front().info;
   if (!comparable(jobs)) {
@@ -198,7 +200,7 @@ void print_comparison(Console& console, const std::vector<ComparedJob>& jobs) {
 Json comparison_json(const std::vector<ComparedJob>& jobs) {
   Json list = Json::array();
   for (const ComparedJob& job : jobs) {
-    const auto& best = best_of(job.info);
+    const auto& best = job.info.best_known();
     Json steps = Json::array();
     for (const BestStep& step : job.best.steps) {
       steps.push_back({{"resource", step.cost}, {"value", step.value}, {"trial", step.trial}});
@@ -209,7 +211,7 @@ Json comparison_json(const std::vector<ComparedJob>& jobs) {
                     {"metric", job.info.metric},
                     {"goal", job.info.maximize ? "maximize" : "minimize"},
                     {"best", best && best->value ? Json{{"trial", best->trial}, {"value", *best->value}} : Json()},
-                    {"test_value", job.test_value ? Json(*job.test_value) : Json()},
+                    {"test_value", best && best->test_value ? Json(*best->test_value) : Json()},
                     {"trials", job.info.trials.created},
                     {"resource_spent", job.info.resource_spent},
                     {"training_seconds", job.info.training_seconds},

@@ -14,9 +14,8 @@ namespace tuneband::cli {
 
 struct ComparedJob {
   JobInfo info;
-  Json document;                     // as submitted
-  std::optional<double> test_value;  // of its best model
-  BestSoFar best = {};               // over the resource
+  Json document;        // as submitted
+  BestSoFar best = {};  // over the resource
 };
 
 struct DocumentDifference {

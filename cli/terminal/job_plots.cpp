@@ -143,7 +143,7 @@ Outcome<void> print_plots(ApiClient& api, Console& console, std::string_view job
   if (!columns) return columns.error();
   for (const Cost cost : {Cost::seconds, Cost::resource})
     print_best_so_far(console, best_so_far(*columns, *job, cost, job->seconds(now_ms())), cost, *job);
-  const auto& best = job->best ? job->best : job->best_anywhere;
+  const auto& best = job->best_known();
   return best ? print_curve(api, console, *job, best->trial) : Outcome<void>{};
 }
 

@@ -137,7 +137,7 @@ void print_replicas(Console& console, const ReplicasReport& report, const JobInf
 
 void print_pareto(Console& console, const std::vector<ParetoInfo>& front, const JobInfo& job) {
   if (front.empty()) return;
-  const Precision precision = console.terminal().interactive ? Precision::readable : Precision::exact;
+  const Precision precision = console.precision();
   std::vector<Column> columns{{"trial", Align::right}, {job.metric, Align::right}};
   for (const std::string& metric : job.more_metrics) columns.push_back({metric, Align::right});
   Table table(columns);

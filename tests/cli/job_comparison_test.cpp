@@ -121,11 +121,11 @@ TEST(JobComparison, AsksTheServerForEachJobAndGivesJson) {
   test::CannedServer server;
   Json second = test::example_job();
   second["name"] = "another";
+  second["best"]["test_value"] = 0.77;
   second["spec"]["scheduler"]["eta"] = 9;
   server.answer("GET /v1/jobs/7", test::example_job().dump());
   server.answer("GET /v1/jobs/another", second.dump());
   for (const std::string job : {"7", "another"}) {
-    server.answer("GET /v1/jobs/" + job + "/best", test::recorded_reply("best").dump());
     server.answer("GET /v1/jobs/" + job + "/columns?trials_max=20000", columns_of_one_trial());
   }
   ApiClient api = std::move(ApiClient::create(server.url()).value());
@@ -135,6 +135,8 @@ TEST(JobComparison, AsksTheServerForEachJobAndGivesJson) {
   const Json json = Json::parse(out.str());
   EXPECT_EQ(json["jobs"][1]["name"], "another");
   EXPECT_EQ(json["jobs"][0]["best_so_far"], Json::parse(R"([{"resource": 27.0, "value": 0.8, "trial": 0}])"));
+  EXPECT_EQ(json["jobs"][0]["test_value"], nullptr);
+  EXPECT_EQ(json["jobs"][1]["test_value"], 0.77);
   EXPECT_EQ(json["comparable"], true);
   EXPECT_EQ(json["differences"]["scheduler.eta"][1], 9);
   EXPECT_FALSE(compare_jobs({api, console}, {"7", "nobody"}));
