@@ -74,6 +74,8 @@ std::optional<std::string> sole_beginning_with(std::string_view word, std::span<
   return sole ? std::optional(*found) : std::nullopt;
 }
 
+std::string asked_of(const std::optional<std::string>& found) { return found ? "did you mean `" + *found + "`?" : ""; }
+
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
@@ -87,13 +89,11 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
-  const auto found = nearest(word, candidates);
-  return found ? "did you mean `" + *found + "`?" : "";
+  return asked_of(nearest(word, candidates));
 }
 
 std::string did_you_mistype(std::string_view word, std::span<const std::string> candidates) {
-  const auto found = closest(word, candidates);
-  return found ? "did you mean `" + *found + "`?" : "";
+  return asked_of(closest(word, candidates));
 }
 
 namespace {
