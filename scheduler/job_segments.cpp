@@ -309,12 +309,13 @@ void Job::reclaimed(int number, Timestamp now) {
 
 // The same crash at the same place, twice in a row, is the configuration's: a third attempt would end the same way.
 void Job::retry_or_fail(TrialRow& trial, const SegmentEnd& end, Timestamp now) {
-  const std::string crash = end.crash.empty() ? "" : end.crash + " at resource " + std::to_string(trial.resource);
+  const std::string where = " at resource " + std::to_string(trial.resource);
+  const std::string crash = end.crash.empty() ? "" : end.crash + where;
   const bool came_again = !crash.empty() && crash == trial.crash;
   trial.crash = crash;
   const bool attempts_left = retryable(end.exit) && trial.attempts < spec_->limits.max_attempts;
   if (attempts_left && came_again)
-    return fail(trial, end.exit, "twice in a row with " + crash + ", so not tried again: " + end.message, now);
+    return fail(trial, end.exit, "twice in a row" + where + ", so not tried again: " + end.message, now);
   if (!attempts_left) return fail(trial, end.exit, end.message, now);
   trial.exit_class = end.exit;
   trial.message = end.message;

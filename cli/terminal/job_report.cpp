@@ -258,13 +258,17 @@ std::string saved_text(const SummaryInfo& summary, const JobInfo& job) {
 
 namespace {
 
-void print_failures(Console& console, const std::vector<FailureGroup>& failures) {
+// Not in words once more what the job ended with, as its state says.
+void print_failures(Console& console, const JobInfo& job, const std::vector<FailureGroup>& failures) {
   for (const FailureGroup& group : failures) {
     const std::string which = group.trials == 1
                                   ? fmt::format("trial {}", group.example)
                                   : fmt::format("{}, for example {}", format_count(group.trials, "trial"), group.example);
     console.field("failed", fmt::format("{}: {}", group.exit_class, which), Style::bad);
-    print_sentences(console, {group.message, group.advice});
+    for (const std::string& sentence : {group.message, group.advice}) {
+      const bool told = job.state == "failed" && job.reason.find(sentence) != std::string::npos;
+      if (!told) print_sentences(console, {sentence});
+    }
   }
 }
 
@@ -409,7 +413,7 @@ Outcome<void> print_result(ApiClient& api, Console& console, std::string_view jo
   print_constraints(console, summary);
   print_not_finite(console, summary.costs, summary.job);
   print_state(console, summary);
-  print_failures(console, summary.failures);
+  print_failures(console, summary.job, summary.failures);
   print_findings(console, summary);
   print_not_judged(console, summary);
   print_tensors(console, *answer, summary.job);

@@ -100,7 +100,10 @@ void LogView::show(const Snapshot& snapshot) {
 
 void LogView::show_failures(const std::vector<TrialInfo>& trials) {
   for (const TrialInfo& trial : trials) {
-    say(fmt::format("trial {} failed ({}): {}", trial.number, trial.exit_class, trial.message));
+    const std::string what = fmt::format("({}): {}", trial.exit_class, trial.message);
+    const auto [first, is_new] = failures_.try_emplace(what, trial.number);
+    say(is_new ? fmt::format("trial {} failed {}", trial.number, what)
+               : fmt::format("trial {} failed as trial {} did", trial.number, first->second));
   }
 }
 

@@ -1,6 +1,7 @@
 // Shows a job's progress while it runs: redrawn in place in a terminal, a line for each change elsewhere.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -64,6 +65,7 @@ class LogView final : public ProgressView {
   std::string loading_;  // as it was said last
   std::optional<BestInfo> best_;
   std::set<std::pair<int, int>> closed_;  // (bracket, rung)
+  std::map<std::string, int> failures_;   // what was said, and of which trial first
 };
 
 // Nothing at all, for --json.

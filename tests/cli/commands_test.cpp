@@ -233,6 +233,23 @@ TEST_F(Commands, DescribeCountsValuesThatAreNotFiniteAndAdvises) {
       << some;
 }
 
+TEST_F(Commands, DescribeSaysOnceInWordsWithWhatAJobFailed) {
+  const auto described_as = [&](const char* state, const std::string& reason) {
+    Json job = test::example_job();
+    job["state"] = state;
+    job["reason"] = reason;
+    return described(example_summary(job));
+  };
+  const std::string message = example_summary()["failures"][0]["message"];
+  const std::string line = "\t" + message + "\n";
+  const std::string advice = example_summary()["failures"][0]["advice"];
+  const std::string failed = described_as("failed", "5 trials in a row failed: " + message);
+  EXPECT_THAT(failed, Not(HasSubstr(line)));
+  EXPECT_THAT(failed, HasSubstr("\t" + advice + "\n")) << "the state did not say that";
+  EXPECT_THAT(described_as("failed", "5 trials in a row failed: something else"), HasSubstr(line));
+  EXPECT_THAT(described_as("completed", message), HasSubstr(line));
+}
+
 TEST_F(Commands, DescribeTellsTheConstraintsAndHowManyTrialsMeetThem) {
   const auto describe_with = [&](const char* state, const char* costs, bool best) {
     Json job = job_of_two_objectives();

@@ -113,6 +113,18 @@ TEST(Progress, OfManyBracketsThoseUnderWayAreShown) {
   EXPECT_EQ(text, "bracket\t1 round\n4\t0/3\n5\t0/3\n6\t0/3\n");
 }
 
+TEST(Progress, AFailureThatCameBeforeIsNotSaidInFullAgain) {
+  PlainConsole plain;
+  LogView view(plain.console);
+  view.show_failures(
+      {trial_from_json(test::failed_trial(4, "out_of_memory")), trial_from_json(test::failed_trial(5, "crashed"))});
+  view.show_failures({trial_from_json(test::failed_trial(6, "out_of_memory"))});
+  EXPECT_EQ(plain.out.str(),
+            "  0:00  trial 4 failed (out_of_memory): the memory limit of 1 GB was reached\n"
+            "  0:00  trial 5 failed (crashed): the memory limit of 1 GB was reached\n"
+            "  0:00  trial 6 failed as trial 4 did\n");
+}
+
 TEST(Progress, APipeGetsALineForEachChangeAndNoEscapeCodes) {
   PlainConsole plain;
   LogView view(plain.console);
