@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/jobs/read_trainer.hpp"
 #include "tests/xgboost/fixtures.hpp"
 #include "workers/data/data_check.hpp"
@@ -97,23 +99,24 @@ TEST_F(DataDoubts, AColumnThatHeldOutGroupsHaveOtherTextsInIsNamed) {
 
 TEST_F(DataDoubts, NumbersThatBecomeEqualAs32BitFloatsAreToldByColumn) {
   const auto numbers = [&](const std::function<std::string(int)>& feature, const std::function<std::string(int)>& label) {
-    std::string text = "id,y\n";
+    std::string text = "time,y\n";
     for (int i = 0; i < 1000; ++i) text += feature(i) + "," + label(i) + "\n";
     return found_in(csv(text), job("reg:squarederror", "validation-rmse"));
   };
   const auto counted_from = [](std::int64_t first, std::int64_t step) {
     return [=](int i) { return std::to_string(first + i * step); };
   };
-  EXPECT_THAT(numbers(counted_from(100'000'000, 1), counted_from(0, 1)),
-              ElementsAre("warning trainer.data.train: column `id`: 874 of 1000 numbers become equal to others as 32-bit floats, "
-                          "which is what XGBoost has (subtract an offset, or drop it if it is an id)"));
-  EXPECT_THAT(numbers(counted_from(0, 1), counted_from(-100'000'000, 1)),
+  EXPECT_THAT(
+      numbers(counted_from(100'000'000, 1), counted_from(0, 1)),
+      ElementsAre("warning trainer.data.train: column `time`: 874 of 1000 numbers become equal to others as 32-bit floats, "
+                  "which is what XGBoost has (subtract an offset, or drop it if it is an id)"));
+  EXPECT_THAT(numbers(counted_from(0, 3), counted_from(-100'000'000, 1)),
               ElementsAre(StartsWith("warning trainer.data.label: column `y`: 87")));
   EXPECT_THAT(numbers(counted_from(1'700'000'000'000'000'000, 1'000'000'000), counted_from(0, 1)),
-              ElementsAre(HasSubstr("column `id`: 99")))
+              ElementsAre(HasSubstr("column `time`: 99")))
       << "nanoseconds, a second apart";
   const auto told_of = [&](const std::function<std::string(int)>& feature) { return numbers(feature, counted_from(0, 1)); };
-  EXPECT_THAT(told_of(counted_from(16'000'000, 1)), IsEmpty());
+  EXPECT_THAT(told_of(counted_from(16'000'000, 3)), IsEmpty());
   EXPECT_THAT(told_of(counted_from(20'000'001, 100)), IsEmpty()) << "each is rounded, and none is another's";
   EXPECT_THAT(told_of([](int i) { return std::to_string(100'000'001 + i % 2 * 100); }), IsEmpty());
   EXPECT_THAT(told_of([](int i) { return i < 9 ? std::to_string(100'000'000 + i) : std::to_string(i); }), IsEmpty())
@@ -227,6 +230,53 @@ TEST_F(DataDoubts, AColumnWithoutANameIsDoubted) {
                           "frame's index, which says nothing of new rows, name 0 in trainer.data.drop)"));
   spec.drop = {"0"};
   EXPECT_THAT(found_in(spec, regression), IsEmpty());
+}
+
+// `rows` of a column `name` with these values, of a feature of texts before it, and of a label.
+std::string rows_with(const std::string& name, int rows, const std::function<std::string(int)>& value) {
+  std::string text = "color," + name + ",a,y\n";
+  for (int i = 0; i < rows; ++i) {
+    text += (i % 2 == 0 ? "red," : "blue,") + value(i) + "," + std::to_string(i % 7) + "," + std::to_string(i % 3) + "\n";
+  }
+  return text;
+}
+
+TEST_F(DataDoubts, AColumnThatCountsTheRowsIsDoubted) {
+  const Json regression = job("reg:squarederror", "validation-rmse");
+  const auto backwards = [](int i) { return std::to_string(5000 - i); };
+  DataSpec spec = csv(rows_with("n", 100, backwards));
+  EXPECT_THAT(
+      found_in(spec, regression),
+      ElementsAre("warning trainer.data.train: columns with another whole number in each row, as ids have, which say "
+                  "nothing of new rows: n (name them in trainer.data.drop, unless they measure something, such as a time)"));
+  spec.drop = {"n"};
+  EXPECT_THAT(found_in(spec, regression), IsEmpty());
+  EXPECT_THAT(found_in(csv(rows_with("n", 99, backwards)), regression), IsEmpty()) << "of few rows";
+  spec = csv(rows_with("n", 200, backwards));
+  spec.validation = SplitSpec{.fraction = 0.5};
+  EXPECT_THAT(found_in(spec, regression), ElementsAre(HasSubstr("new rows: n "))) << "the rows that are held out count too";
+  EXPECT_THAT(found_in(csv(rows_with("n", 200, [](int i) { return std::to_string(i == 7 ? 8 : i); })), regression), IsEmpty())
+      << "two rows have the same";
+  EXPECT_THAT(found_in(csv(rows_with("n", 200, [](int i) { return std::to_string(i) + ".5"; })), regression), IsEmpty());
+  EXPECT_THAT(found_in(csv(rows_with("n", 200, [](int i) { return i == 7 ? "" : std::to_string(i); })), regression), IsEmpty());
+}
+
+TEST_F(DataDoubts, AColumnNamedAsAnIdIsDoubtedWhereItIsAnotherInEachRow) {
+  const Json regression = job("reg:squarederror", "validation-rmse");
+  const auto far_apart = [](int i) { return std::to_string(i * 3); };
+  for (const char* name : {"id", "ID", "user_id", "PassengerId", "customerID", "row id"}) {
+    EXPECT_THAT(found_in(csv(rows_with(name, 120, far_apart)), regression), ElementsAre(HasSubstr("as ids have"))) << name;
+  }
+  for (const char* name : {"paid", "PAID", "fluid", "i", "idle", "Grid"}) {
+    EXPECT_THAT(found_in(csv(rows_with(name, 120, far_apart)), regression), IsEmpty()) << name;
+  }
+  EXPECT_THAT(found_in(csv(rows_with("user_id", 120, [](int i) { return std::to_string(i / 2); })), regression), IsEmpty());
+}
+
+TEST_F(DataDoubts, AFrameIndexIsDoubtedOnce) {
+  const Json regression = job("reg:squarederror", "validation-rmse");
+  const DataSpec spec = csv(rows_with("", 120, [](int i) { return std::to_string(i); }));
+  EXPECT_THAT(found_in(spec, regression), ElementsAre(HasSubstr("column 1 has no name")));
 }
 
 TEST_F(DataDoubts, WeightsOfLibsvmRowsAreRefusedForRankings) {

@@ -14,6 +14,7 @@
 #include "workers/data/data_shards.hpp"
 #include "workers/data/data_table.hpp"
 #include "workers/data/feature_places.hpp"
+#include "workers/data/id_columns.hpp"
 #include "workers/data/label_check.hpp"
 #include "workers/data/text_forms.hpp"
 #include "workers/protocol/sync.hpp"
@@ -233,6 +234,19 @@ bool are_unasked_dates(const DataSpec& data, const FeatureColumn& feature) {
   return are_dates(feature.categories) && !is_named(data.categorical, feature);
 }
 
+// Columns that name rows. What was doubted already is not doubted twice.
+void check_ids(const LoadedTables& tables, Diagnostics& diagnostics) {
+  std::vector<std::string> ids = id_columns(tables);
+  std::erase_if(ids, [&](const std::string& id) {
+    return std::any_of(tables.encoding.doubts.begin(), tables.encoding.doubts.end(),
+                       [&](const Error& doubt) { return doubt.message.find("`" + id + "`") != std::string::npos; });
+  });
+  if (ids.empty()) return;
+  diagnostics.warning("trainer.data.train",
+                      "columns with another whole number in each row, as ids have, which say nothing of new rows: " + listed(ids),
+                      "name them in trainer.data.drop, unless they measure something, such as a time");
+}
+
 void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   for (const Error& doubt : tables.encoding.doubts) diagnostics.warning(doubt.path, doubt.message, doubt.hint);
   std::vector<std::string> ordinal;
@@ -256,6 +270,7 @@ void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables&
                         "columns of dates, which count as categories, so that nothing is known of other days: " + listed(dates),
                         "give numbers in their place, such as days since one of them, month and weekday; or drop them");
   }
+  check_ids(tables, diagnostics);
   if (ordinal.empty()) return;
   diagnostics.warning(
       "trainer.data.train",
