@@ -1,5 +1,5 @@
-// How each row struct of scheduler/rows.hpp lies in its table. row_columns.cpp lists a table's columns once; the texts of the
-// statements, the binding and the reading follow from the list.
+// How each row struct of scheduler/rows.hpp lies in its table. listed_columns.hpp lists a table's columns once; the texts of the
+// statements, the binding and the reading (column_values.hpp) follow from the list.
 #pragma once
 
 #include <optional>
