@@ -1,0 +1,32 @@
+#include "cli/program/program.hpp"
+
+namespace tuneband::cli {
+
+CLI::App* add_command(CLI::App& app, Command& chosen, const std::string& name, const std::string& about, Command command) {
+  CLI::App* sub = app.add_subcommand(name, about);
+  sub->callback([&chosen, command = std::move(command)] { chosen = command; });
+  return sub;
+}
+
+void add_job(CLI::App* command, Arguments& arguments) {
+  command->add_option("JOB", arguments.job, "The job's name or number")->required();
+}
+
+void add_trial(CLI::App* command, Arguments& arguments) {
+  command->add_option("TRIAL", arguments.trial, "The trial's number")
+      ->required()
+      ->check(command_line::whole_number_between(0, kTrialsMax));
+}
+
+void add_one_trial(CLI::App* command, Arguments& arguments, const std::string& otherwise) {
+  command->add_option("TRIAL", arguments.one_trial, "The trial's number; default: " + otherwise)
+      ->check(command_line::whole_number_between(0, kTrialsMax));
+}
+
+CLI::Option* add_changes(CLI::App* command, std::vector<std::string>& changes) {
+  return command->add_option("--set", changes, "Another value in the document (null removes it); may be repeated")
+      ->allow_extra_args(false)  // what stands behind it is the document
+      ->type_name("PATH=VALUE");
+}
+
+}  // namespace tuneband::cli
