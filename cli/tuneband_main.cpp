@@ -23,8 +23,8 @@ int main(int argument_count, char** argument_values) {
       ->capture_default_str()
       ->type_name("URL");
   app.add_option("--data-dir", arguments.data_dir,
-                 "Look at a data directory instead, without its server and without a change to it: for list, describe, best, "
-                 "trials, explain, logs, importance, report and export")
+                 "Look at a data directory instead, without its server and without a change to it; for what only reads, as list, "
+                 "describe, compare, export, predict and their like")
       ->type_name("DIR");
   app.add_flag("--json", arguments.json, "Print JSON");
   app.fallthrough();
