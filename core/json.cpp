@@ -165,7 +165,10 @@ const Json* ObjectReader::require(const std::string& field) {
 }
 
 void ObjectReader::require_present(const std::string& field) {
-  if (object_ != nullptr && find(field) == nullptr) diagnostics_.error(path_to(field), "is missing");
+  if (object_ == nullptr || find(field) != nullptr) return;
+  const bool is_elsewhere = std::any_of(elsewhere_.begin(), elsewhere_.end(),
+                                        [&](const auto& name) { return name.second == field && object_->contains(name.first); });
+  if (!is_elsewhere) diagnostics_.error(path_to(field), "is missing");  // else finish() tells
 }
 
 void ObjectReader::expected(const std::string& field, const std::string& what, const Json& got) {
@@ -261,6 +264,10 @@ std::string ObjectReader::text_or(const std::string& field, std::string fallback
   return text(field, range).value_or(std::move(fallback));
 }
 
+void ObjectReader::also_called(const std::string& field, std::initializer_list<const char*> names) {
+  for (const char* name : names) elsewhere_[name] = field;
+}
+
 void ObjectReader::finish() {
   if (object_ == nullptr) return;
   const std::vector<std::string> candidates(known_.begin(), known_.end());
@@ -268,6 +275,10 @@ void ObjectReader::finish() {
     if (known_.contains(field)) continue;
     if (diagnostics_.full()) {
       diagnostics_.one_more_error();
+      continue;
+    }
+    if (const auto here = elsewhere_.find(field); here != elsewhere_.end()) {
+      diagnostics_.error(path_to(field), "is written as `" + here->second + "` here");
       continue;
     }
     const auto hint = did_you_mean(field, candidates);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -88,6 +90,10 @@ class ObjectReader {
   // Reports a field that is missing. For fields read by the optional calls above.
   void require_present(const std::string& field);
 
+  // `names` are what other tools call `field`: finish() tells whoever writes one of them, in place of "is missing". Said before
+  // the field is read.
+  void also_called(const std::string& field, std::initializer_list<const char*> names);
+
   // Reports every field that was in the object and that no read asked for, with did-you-mean.
   void finish();
 
@@ -98,6 +104,7 @@ class ObjectReader {
   std::string path_;
   Diagnostics& diagnostics_;
   std::set<std::string> known_;
+  std::map<std::string, std::string> elsewhere_;  // other tools' names of fields, and what they are here
 };
 
 }  // namespace tuneband

@@ -143,6 +143,9 @@ void read_may_end_early(ObjectReader& reader, CommandSpec& spec) {
 
 CommandSpec read_command(ObjectReader& reader, const std::string& base_dir) {
   CommandSpec spec;
+  reader.also_called("argv", {"command", "cmd", "args", "entrypoint", "script"});
+  reader.also_called("environment", {"env"});
+  reader.also_called("working_dir", {"cwd", "workdir", "working_directory"});
   spec.argv = read_argv(reader);
   read_environment(reader, base_dir, spec);
   read_pass_environment(reader, spec);

@@ -27,6 +27,19 @@ double read_early_work(const Json& trainer) {
   return early >= 1 && early < count ? (early + 1) / (count + 1) : 1;
 }
 
+void name_elsewhere(ObjectReader& reader) {
+  reader.also_called("search_space", {"space", "parameters", "hyperparameters", "param_space", "config"});
+  reader.also_called("sampler", {"algorithm", "search_algorithm", "search_alg", "strategy"});
+  reader.also_called("enqueue", {"points_to_evaluate", "initial_points", "baseline"});
+  reader.also_called("objective.metric", {"metric"});
+  reader.also_called("objective.goal", {"goal", "direction", "mode"});
+  reader.also_called("scheduler.max_resource", {"max_resource"});
+  reader.also_called("limits.max_trials", {"max_trials", "n_trials", "num_samples"});
+  reader.also_called("limits.max_parallel_trials", {"max_parallel_trials"});
+  reader.also_called("limits.max_runtime_seconds", {"max_runtime_seconds", "timeout"});
+  reader.also_called("trainer.data", {"data"});
+}
+
 std::string read_name(ObjectReader& reader) {
   reader.require_present("name");
   const auto name = reader.text("name");
@@ -192,6 +205,7 @@ bool valid_job_name(std::string_view name) {
 JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   JobSpec spec;
   ObjectReader reader(json, "", diagnostics);
+  name_elsewhere(reader);
   spec.name = read_name(reader);
   read_objectives(reader, spec);
   if (const Json* space = reader.require("search_space")) {

@@ -51,6 +51,8 @@ Objective read_objective(const Json& json, const std::string& path, std::vector<
   static const std::vector<std::string> kGoals{"maximize", "minimize"};
   Objective objective;
   ObjectReader reader(json, path, diagnostics);
+  reader.also_called("metric", {"name", "metric_name", "objective_metric"});
+  reader.also_called("goal", {"direction", "mode", "type"});
   reader.require_present("metric");
   reader.require_present("goal");
   objective.metric = reader.text_or("metric", "", {1, kMetricNameSizeMax});

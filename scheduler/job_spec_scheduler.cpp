@@ -56,6 +56,9 @@ SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnost
   // One that is not understood is a fault already: the other fields are read as those of the type that has them all.
   const SchedulerType otherwise = reader.has("type") ? SchedulerType::hyperband : SchedulerType::automatic;
   spec.type = type ? static_cast<SchedulerType>(*type) : otherwise;
+  reader.also_called("max_resource", {"max_t", "max_epochs", "max_iterations", "R", "max_units"});
+  reader.also_called("min_resource", {"grace_period", "min_t", "min_epochs", "r_min", "min_early_stopping"});
+  reader.also_called("eta", {"reduction_factor", "factor", "divisor"});
   reader.require_present("max_resource");
   const auto max_resource = reader.integer("max_resource", {1, kResourceMax});
   spec.max_resource = max_resource.value_or(kResourceMax);
@@ -108,6 +111,9 @@ Limits read_limits(const Json& json, const std::string& path, Diagnostics& diagn
     if (!read) return std::nullopt;
     return static_cast<int>(*read);
   };
+  reader.also_called("max_trials", {"n_trials", "num_samples", "max_evals", "max_number_of_training_jobs"});
+  reader.also_called("max_parallel_trials", {"n_jobs", "max_concurrent", "max_concurrent_trials", "max_parallel_training_jobs"});
+  reader.also_called("max_runtime_seconds", {"timeout", "time_budget_s", "max_wallclock_time"});
   limits.max_trials = count("max_trials", kTrialsMax);
   limits.max_parallel_trials = read_max_parallel_trials(reader).value_or(limits.max_parallel_trials);
   limits.max_runtime_ms = read_max_runtime_ms(reader);

@@ -202,6 +202,25 @@ TEST_F(ObjectReading, ReportsUnknownFieldsWithTheOneThatWasMeant) {
   EXPECT_EQ(only_fault(), "limits.max_trial: unknown field (did you mean `max_trials`?)");
 }
 
+TEST_F(ObjectReading, TellsWhatANameOfOtherToolsIsHere) {
+  const Json json = {{"cmd", {"ls"}}};
+  ObjectReader reader(json, "trainer", diagnostics);
+  reader.also_called("argv", {"command", "cmd"});
+  reader.also_called("environment", {"env"});
+  EXPECT_EQ(reader.require("argv"), nullptr);
+  reader.finish();
+  EXPECT_EQ(only_fault(), "trainer.cmd: is written as `argv` here");
+}
+
+TEST_F(ObjectReading, AFieldIsMissingWhereAnotherOneGoesByAnotherName) {
+  const Json json = {{"env", {"ls"}}};
+  ObjectReader reader(json, "trainer", diagnostics);
+  reader.also_called("argv", {"command", "cmd"});
+  reader.also_called("environment", {"env"});
+  EXPECT_EQ(reader.require("argv"), nullptr);
+  EXPECT_EQ(only_fault(), "trainer.argv: is missing");
+}
+
 TEST_F(ObjectReading, NamesSomeOfManyUnknownFieldsAndCountsTheRest) {
   Json json;
   for (std::size_t i = 0; i < kJsonKeysMax; ++i) json["k" + std::to_string(i)] = 1;

@@ -168,6 +168,10 @@ TEST(TrainerSpec, NamesTheFaultsOfACommand) {
   };
   EXPECT_THAT(error_of("argv", Json::array()), ElementsAre(StartsWith("trainer.argv:")));
   EXPECT_THAT(error_of("argv", "python3 train.py"), ElementsAre(HasSubstr(R"(like ["python3", "train.py"])")));
+  Json otherwise = command();
+  otherwise["command"] = otherwise["argv"];
+  otherwise.erase("argv");
+  EXPECT_THAT(read_trainer(otherwise).errors, ElementsAre("trainer.command: is written as `argv` here"));
   EXPECT_THAT(error_of("argv", {"a", 3}), ElementsAre(StartsWith("trainer.argv[1]: expected a text, got 3")));
   EXPECT_THAT(error_of("argv", {""}), ElementsAre(StartsWith("trainer.argv[0]:")));
   EXPECT_THAT(error_of("environment", {{"A=B", "x"}}), ElementsAre(HasSubstr("is not a name")));
