@@ -373,6 +373,22 @@ TEST_F(CommandRunnerTest, LetsACommandFinishByItselfAtTheEnd) {
   EXPECT_EQ(read_text(dir / "trial/model"), "done\n");
 }
 
+TEST_F(CommandRunnerTest, ACommandWhoseResourceIsReachedAlreadyNeedNotReportItAgain) {
+  script(kCountingScript);
+  order.trainer["resume"] = "checkpoint";
+  ASSERT_EQ(run_until(9).exit, "completed");
+  ASSERT_EQ(reporter.checkpoint(), 9);
+  // The worker was lost before it said so, and the server has the value: another begins where the checkpoint is.
+  reporter.take_seen();
+  order.files_epoch = order.epoch;
+  order.epoch = 2;
+  const SegmentResult result = run_until(9);
+  EXPECT_EQ(result.exit, "completed") << result.message;
+  EXPECT_THAT(reporter.take_seen(), IsEmpty());
+  order.from_resource = 8;
+  EXPECT_EQ(run().exit, "no_metric") << "what it lacks is to be reported";
+}
+
 TEST_F(CommandRunnerTest, SaysHowACommandCrashed) {
   script("echo going; echo 'Traceback: boom' >&2; exit 3");
   const SegmentResult result = run();

@@ -207,6 +207,8 @@ class CommandRunner final : public TrialRunner {
     if (command.status().signal != 0 || command.status().code != 0) return failed_command(spec, command);
     if (order.group && order.group->rank != spec.metric_rank)
       return SegmentResult{kExitCompleted, ""};  // what counts, another rank says
+    // A checkpoint at its resource is one whose value the server has: nothing is left to be reported.
+    if (order.from_resource == order.until_resource) return SegmentResult{kExitCompleted, ""};
     const bool ended_early = may_have_ended_early(spec, command, begins_at, order.until_resource);
     if (begun == Begun::before && !ended_early) return std::nullopt;
     // Of one that never said how far it was, what it printed last is its result.
