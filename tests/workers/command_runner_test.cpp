@@ -437,6 +437,13 @@ TEST_F(CommandRunnerTest, EndsAtItsTimeLimitsOfBothKinds) {
   EXPECT_TRUE(no_children_left());
 }
 
+TEST_F(CommandRunnerTest, ALimitOfCpuTimeThatIsNotTheJobsIsNotToldAsTheJobs) {
+  script("kill -XCPU $$");
+  const SegmentResult result = run();
+  EXPECT_EQ(result.exit, "timed_out");
+  EXPECT_THAT(result.message, HasSubstr("a limit that is not the job's"));
+}
+
 TEST_F(CommandRunnerTest, ShowsTheLinesThatAlmostFit) {
   script("echo 'valid loss 0.5'; echo other");
   const SegmentResult result = run();

@@ -74,8 +74,9 @@ SegmentResult failed_command(const CommandSpec& spec, const RunningCommand& comm
   const std::string said = output.empty() ? "" : "; its last output: " + output;
 
   if (signal == SIGXCPU || (signal == SIGKILL && spec.cpu_ms_max && !command.group_ran_out_of_memory())) {
-    return {kExitTimedOut,
-            "the command used more CPU time than its limit of " + std::to_string(spec.cpu_ms_max.value_or(0)) + " ms" + said};
+    const std::string limit =
+        spec.cpu_ms_max ? "its limit of " + std::to_string(*spec.cpu_ms_max) + " ms" : "a limit that is not the job's";
+    return {kExitTimedOut, "the command used more CPU time than " + limit + said};
   }
   if (signal == SIGKILL && command.group_ran_out_of_memory()) {
     return {kExitOutOfMemory, "the kernel killed the command because memory ran out" + memory_asked(spec, status, output) + said};
