@@ -9,6 +9,8 @@ namespace tuneband::workers {
 
 namespace {
 
+constexpr std::size_t kJobsRemembered = 1000;  // of older ones, should they still run, another look is taken
+
 // What an order's trial needs, as a document: its parameters are fixed.
 Json document_of(const protocol::AssignmentOrder& order) {
   Json trainer = order.trainer;
@@ -31,22 +33,27 @@ std::string errors_in_words(const Diagnostics& found) {
 
 void FirstLook::look(Assignment& assignment) {
   const protocol::AssignmentOrder& order = assignment.order();
-  if (!order.look_first || !options_.check_job || std::exchange(job_, order.job) == order.job) return;
+  if (!order.look_first || !options_.check_job || looked_at_.contains(order.job)) return;
   assignment.waits_for_others(true);
   const auto should_stop = [&assignment] { return assignment.should_stop(); };
   const std::string document = document_of(order).dump(-1, ' ', false, Json::error_handler_t::replace);
   const Diagnostics found = options_.check_job(document, 1, should_stop);
   assignment.waits_for_others(false);
-  found_ = errors_in_words(found);
-  found_first_ = found.ok() ? "" : found.errors().front().message;
-  if (!found_.empty()) options_.log("job " + std::to_string(order.job) + ": before its first trial here was found: " + found_);
+  if (assignment.should_stop()) return;  // it may have been cut short
+  const std::string errors = errors_in_words(found);
+  if (!errors.empty()) options_.log("job " + std::to_string(order.job) + ": before its first trial here was found: " + errors);
+  if (looked_at_.size() == kJobsRemembered) looked_at_.erase(looked_at_.begin());
+  looked_at_[order.job] = {errors, found.ok() ? "" : found.errors().front().message};
 }
 
 void FirstLook::explain(const protocol::AssignmentOrder& order, SegmentResult& result) const {
   const bool failed = result.exit != kExitCompleted && result.exit != kExitStopped && result.waits_for.empty();
-  const bool says_it = result.message.find(found_first_) != std::string::npos;
-  if (!failed || job_ != order.job || says_it) return;
-  result.message += "; before its first trial of the job this machine (" + os::host_name() + ") was found wanting: " + found_;
+  const auto look = looked_at_.find(order.job);
+  if (!failed || look == looked_at_.end() || look->second.errors.empty()) return;
+  const bool says_it = result.message.find(look->second.first_message) != std::string::npos;
+  if (says_it) return;
+  result.message +=
+      "; before its first trial of the job this machine (" + os::host_name() + ") was found wanting: " + look->second.errors;
 }
 
 }  // namespace tuneband::workers

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "workers/assignment.hpp"
@@ -17,16 +18,20 @@ class FirstLook {
   // `options` outlives it.
   explicit FirstLook(const WorkerOptions& options) : options_(options) {}
 
-  // Once for each job, where the order asks for it. What is found is in the log,
+  // Once for each job, where the order asks for it. What is found is in the log, and explain() has it. A look during which the
+  // segment is told to stop is none.
   void look(Assignment& assignment);
-  // and in the message of a trial of the order's job that fails, unless it says so itself.
+  // Adds it to the message of a trial of the order's job that failed, unless that says so itself.
   void explain(const protocol::AssignmentOrder& order, SegmentResult& result) const;
 
  private:
+  struct Found {
+    std::string errors;         // in words; "": none
+    std::string first_message;  // of the first error alone
+  };
+
   const WorkerOptions& options_;
-  std::int64_t job_ = 0;     // that was looked at last
-  std::string found_;        // the errors that its check found on this machine; "": none
-  std::string found_first_;  // the first one's message alone
+  std::map<std::int64_t, Found> looked_at_;  // by job
 };
 
 }  // namespace tuneband::workers

@@ -152,6 +152,59 @@ TEST_F(SyncLoopTest, LooksAtAJobBeforeItsFirstTrialAndAFailureSaysWhatWasFound) 
   EXPECT_THAT(looked, ElementsAre(R"({"x":2})", R"({"x":2})")) << "once a job";
 }
 
+TEST_F(SyncLoopTest, LooksOnceAtEachOfSeveralJobsWhoseTrialsTakeTurns) {
+  std::vector<std::string> looked;
+  options.check_job = [&](const std::string& document, int, const std::function<bool()>&) {
+    looked.push_back(Json::parse(document)["name"]);
+    Diagnostics found;
+    found.error("trainer.argv[0]", "no program of " + looked.back());
+    return found;
+  };
+  runner.script = [](const AssignmentOrder&, TrialReporter&) { return SegmentResult{kExitCrashed, "it crashed"}; };
+  const auto order_in_turn = [this](std::int64_t epoch) {
+    AssignmentOrder order = order_of(epoch);
+    order.look_first = true;
+    order.job = epoch % 2 == 1 ? 1 : 2;
+    order.job_name = order.job == 1 ? "one" : "two";
+    return order;
+  };
+  server.on_exit(
+      [&](const auto& status) { return status.epoch < 4 ? std::optional(order_in_turn(status.epoch + 1)) : std::nullopt; });
+  server.desire(order_in_turn(1));
+  start_worker();
+  EXPECT_THAT(server.wait_for_exit(3).assignment->message, testing::HasSubstr("no program of one"));
+  EXPECT_THAT(server.wait_for_exit(4).assignment->message, testing::HasSubstr("no program of two"));
+  EXPECT_EQ(drain(), Worker::End::drained);
+  EXPECT_THAT(looked, ElementsAre("one", "two"));
+}
+
+TEST_F(SyncLoopTest, ALookThatWasCutShortIsTakenAgain) {
+  std::promise<void> looking;
+  int looks = 0;
+  options.check_job = [&](const std::string&, int, const std::function<bool()>& should_stop) {
+    if (++looks == 1) {
+      looking.set_value();
+      while (!should_stop()) std::this_thread::yield();
+    }
+    return Diagnostics();
+  };
+  runner.script = [](const AssignmentOrder&, TrialReporter& reporter) {
+    return SegmentResult{reporter.should_stop() ? kExitStopped : kExitCompleted, ""};
+  };
+  AssignmentOrder order = order_of(1);
+  order.look_first = true;
+  server.desire(order);
+  start_worker();
+  looking.get_future().wait();
+  server.desire(std::nullopt);
+  server.wait_for_exit(1);
+  order.epoch = 2;
+  server.desire(order);
+  EXPECT_EQ(server.wait_for_exit(2).assignment->exit, kExitCompleted);
+  EXPECT_EQ(drain(), Worker::End::drained);
+  EXPECT_EQ(looks, 2);
+}
+
 TEST_F(SyncLoopTest, ObservationsAreSentUntilTheyAreAcknowledgedAndNotAgain) {
   std::promise<void> told;
   runner.script = [&](const AssignmentOrder&, TrialReporter& reporter) {
