@@ -78,7 +78,8 @@ bool CommandSegment::take_reports() {
       first_ = std::move(report);
       continue;
     }
-    if (first_) observe(*first_->resource, std::exchange(first_, std::nullopt)->metrics);
+    if (std::optional<MetricReport> first = std::exchange(first_, std::nullopt))
+      observe(*first->resource, std::move(first->metrics));
     observe(resource, std::move(report.metrics));
     if (resource == order_.until_resource) return true;
   }
