@@ -10,7 +10,6 @@
 namespace tuneband {
 
 // ---- job_spec_objectives.cpp
-// ---------------------------------------------------------------------------------------------------
 
 // `objective`, or `objectives`: two or more, which are compared as they are, without a target.
 void read_objectives(ObjectReader& reader, JobSpec& spec);
@@ -18,14 +17,12 @@ void read_objectives(ObjectReader& reader, JobSpec& spec);
 void check_objectives(JobSpec& spec, Diagnostics& diagnostics);
 
 // ---- job_spec_scheduler.cpp
-// ----------------------------------------------------------------------------------------------------
 
 const std::vector<std::string>& scheduler_type_names();  // by SchedulerType
 SchedulerSpec read_scheduler(const Json& json, const std::string& path, Diagnostics& diagnostics);
 Limits read_limits(const Json& json, const std::string& path, Diagnostics& diagnostics);
 
 // ---- job_spec_configurations.cpp
-// -----------------------------------------------------------------------------------------------
 
 // What they lack is drawn at random, each on its own and the same whenever the document is read.
 std::vector<Configuration> read_enqueued(const Json& json, const JobSpec& spec, Diagnostics& diagnostics);
@@ -34,7 +31,6 @@ std::vector<Configuration> read_candidates(const Json& json, const SearchSpace& 
 void read_warm_start(const Json& json, JobSpec& spec, Diagnostics& diagnostics);
 
 // ---- job_spec_checks.cpp
-// -------------------------------------------------------------------------------------------------------
 
 // What only the whole document shows. Called for one without faults.
 void check_bounds(const JobSpec& spec, Diagnostics& diagnostics);

@@ -22,7 +22,8 @@ struct SegmentContext {
   int threads = 1;
 };
 
-// `exit` with the error's words; out of memory and a broken group are exits of their own.
+// `exit` with the error's words, and what of the machine it waits for; out of memory is an exit of its own. A broken group is
+// told by group_broke().
 SegmentResult failed_segment(const char* exit, const Error& error);
 
 // What XGBoost is given: the job's fixed parameters, the configuration, and what the trainer adds.

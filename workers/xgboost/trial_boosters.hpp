@@ -18,7 +18,8 @@ namespace tuneband::workers {
 
 class TrialBoosters {
  public:
-  // Nothing is trained yet. `data`: its validation matrix is there on rank 0 alone. Errors: XGBoost's.
+  // Nothing is trained yet. `data`: of a rank its part of the rows to train on, and all others. Errors: XGBoost's; a constraint
+  // on a feature that is not there.
   static Result<TrialBoosters> create(const SegmentContext& segment, std::shared_ptr<const WarmData> data, int world_size,
                                       XgboostParameters parameters);
 
