@@ -1,0 +1,90 @@
+#include "workers/data/csv_roles.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+#include <utility>
+
+#include "core/text.hpp"
+#include "workers/data/csv_columns.hpp"
+#include "workers/data/csv_files.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+// By name, else by number from 0.
+Result<std::size_t> find_column(const std::string& column, const std::vector<std::string>& names, const DataSpec& spec,
+                                const std::string& field) {
+  const auto found = std::find(names.begin(), names.end(), column);
+  if (found != names.end() && spec.header) {
+    if (std::find(found + 1, names.end(), column) != names.end())
+      return csv_fault(field, "the file has more than one column " + shown(column), "give the column's number, from 0");
+    return static_cast<std::size_t>(found - names.begin());
+  }
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), number);
+  const bool is_number = error == std::errc{} && end == column.data() + column.size();
+  if (is_number && number < names.size()) return number;
+  if (is_number) {
+    return csv_fault(field,
+                     "the file has " + std::to_string(names.size()) + " columns, numbered from 0, and no column " + column);
+  }
+  std::string hint = did_you_mistype(column, names);
+  if (hint.empty())
+    hint = names.size() == 1 ? kOneColumnHint
+                             : "the file has " + std::to_string(names.size()) + " columns; they go by number, too, from 0";
+  return csv_fault(field, "the file has no column " + shown(column), hint);
+}
+
+// "": a feature's, or none's.
+std::string role_of(const ColumnRoles& roles, std::size_t column) {
+  return column == roles.label ? "the label" : column == roles.weight ? "the weight" : column == roles.group ? "the group" : "";
+}
+
+// Of `column` as the document names it at `field`. Errors: it is not there, or has a role.
+Result<std::size_t> find_without_role(const std::string& column, const ColumnRoles& roles, const DataSpec& spec,
+                                      const std::string& field) {
+  auto place = find_column(column, roles.names, spec, field);
+  if (!place) return place;
+  const std::string role = role_of(roles, *place);
+  if (!role.empty()) return csv_fault(field, "names the column " + shown(column) + ", which is " + role);
+  return place;
+}
+
+}  // namespace
+
+std::vector<bool> ColumnRoles::needed() const {
+  std::vector<bool> columns;
+  for (std::size_t i = 0; i < names.size(); ++i) columns.push_back(!dropped[i] || i == weight || i == group);
+  return columns;
+}
+
+Result<ColumnRoles> column_roles(const CsvRow& first, const DataSpec& spec) {
+  ColumnRoles roles;
+  roles.names = column_names(first, spec.header);
+  roles.dropped.resize(roles.names.size());
+  roles.categorical.resize(roles.names.size());
+  const auto label = find_column(spec.label, roles.names, spec, kLabelField);
+  if (!label) return label.error();
+  roles.label = *label;
+  for (const auto& [column, role, field] :
+       {std::tuple{&spec.weight, &roles.weight, "trainer.data.weight"}, {&spec.group, &roles.group, "trainer.data.group"}}) {
+    if (column->empty()) continue;
+    const auto place = find_without_role(*column, roles, spec, field);
+    if (!place) return place.error();
+    *role = *place;
+    roles.dropped[*place] = true;
+  }
+  for (const auto& [columns, marks, field] : {std::tuple{&spec.drop, &roles.dropped, "trainer.data.drop"},
+                                              {&spec.categorical, &roles.categorical, "trainer.data.categorical"}}) {
+    for (std::size_t i = 0; i < columns->size(); ++i) {
+      const auto place = find_without_role((*columns)[i], roles, spec, join_path(field, i));
+      if (!place) return place.error();
+      (*marks)[*place] = true;
+    }
+  }
+  return roles;
+}
+
+}  // namespace tuneband::workers
