@@ -171,11 +171,31 @@ TEST(MetricParser, KeepsTheLinesThatNameTheObjectiveButDoNotFit) {
   EXPECT_THAT(parser.near_misses(), ElementsAre(HasSubstr("0.34"), HasSubstr("0.33"), HasSubstr("0.32")));
 }
 
-TEST(MetricParser, IgnoresAResourceThatIsNoCount) {
-  EXPECT_THAT(
-      texts(reports_of(parser_for({}),
-                       "{\"resource\": 1.5, \"loss\": 1}\n{\"resource\": -2, \"loss\": 2}\n{\"resource\": 3.0, \"loss\": 3}\n")),
-      ElementsAre("-: loss=1", "-: loss=2", "3: loss=3"));
+TEST(MetricParser, AValueWhoseResourceIsNoCountIsNone) {
+  MetricParser parser = parser_for({});
+  std::deque<MetricReport> reports;
+  parser.feed("{\"resource\": 1.5, \"loss\": 1}\n{\"resource\": -2, \"loss\": 2}\n{\"resource\": \"2\", \"loss\": 2}\n", reports);
+  EXPECT_TRUE(reports.empty());
+  EXPECT_EQ(parser.near_misses().size(), 3U);
+  parser.feed("{\"resource\": 3.0, \"loss\": 3}\n{\"resource\": null, \"loss\": 4}\n", reports);
+  EXPECT_THAT(texts(reports), ElementsAre("3: loss=3", "-: loss=4"));
+}
+
+TEST(MetricParser, ReadsAReportBehindAProgressBarOrTheNameOfALogger) {
+  EXPECT_THAT(texts(reports_of(parser_for({}),
+                               " 40%|##  |\r 80%|### |{\"resource\": 1, \"loss\": NaN}\n"
+                               "INFO:train:{\"resource\": 2, \"loss\": 0.5, \"acc\": 1}\n")),
+              ElementsAre("1: loss=nan", "2: acc=1 loss=0.5"));
+  EXPECT_THAT(texts(reports_of(parser_for({}, "", "loss", {"acc"}),
+                               "INFO {\"resource\": 1, \"loss\": 2}\nINFO {\"resource\": 1, \"acc\": 0.5}\n")),
+              ElementsAre("1: loss=2 acc=0.5"));
+}
+
+TEST(MetricParser, BehindOtherWordsAnObjectWithoutAResourceIsNoReport) {
+  EXPECT_TRUE(reports_of(parser_for({}),
+                         "best so far: {\"loss\": 0.5}\nbounds {\"resource\": 1, \"lr\": 2}\n"
+                         "a {b} {\"resource\": 1, \"loss\": 2}\n{\"resource\": 1, \"loss\": 2} done\n")
+                  .empty());
 }
 
 TEST(MetricParser, RefusesPatternsThatCannotWork) {

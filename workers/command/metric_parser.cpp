@@ -203,20 +203,29 @@ void MetricParser::read_named_pairs(const re2::RE2& regex, std::string_view line
   }
 }
 
-// A line that is no report says nothing. One without a resource is of none, unless a report waits for what is on it.
+// A line that is no report says nothing, nor does one whose resource is no count: its value belongs nowhere. One without a
+// resource is of none, unless a report waits for what is on it. Behind a progress bar or the prefix of a logger stands a report
+// only where it cannot be meant otherwise: with its resource, and a metric that the job goes by.
 MetricReport MetricParser::read_json(std::string_view line) const {
-  MetricReport read{pending_.resource, {}};
-  if (!line.starts_with('{') || !line.ends_with('}')) return read;
-  auto parsed = parse_json(line);
-  if (!parsed) parsed = parse_json(with_named_numbers(line));
-  if (!parsed || !parsed->is_object()) return read;
+  const MetricReport nothing{pending_.resource, {}};
+  const std::size_t begin = line.find('{');
+  if (begin == std::string_view::npos || !line.ends_with('}')) return nothing;
+  auto parsed = parse_json(line.substr(begin));
+  if (!parsed) parsed = parse_json(with_named_numbers(line.substr(begin)));
+  if (!parsed || !parsed->is_object()) return nothing;
+  MetricReport read = nothing;
   for (const auto& [name, value] : parsed->items()) {
     if (name == "resource") continue;
     if (const auto number = number_from_json(value)) add_metric(name, *number, read.metrics);
   }
   const auto told = parsed->find("resource");
-  const bool waited_for = has_objective_ && told == parsed->end() && !find_metric(read.metrics, objective_);
-  if (!waited_for) read.resource = told != parsed->end() && told->is_number() ? to_resource(told->get<double>()) : std::nullopt;
+  const bool tells = told != parsed->end() && !told->is_null();
+  const auto resource = tells && told->is_number() ? to_resource(told->get<double>()) : std::nullopt;
+  const auto gone_by = [this](const auto& metric) { return is_gone_by(metric.first); };
+  if (tells && !resource) return nothing;
+  if (begin > 0 && !(tells && std::any_of(read.metrics.begin(), read.metrics.end(), gone_by))) return nothing;
+  const bool waited_for = has_objective_ && !tells && !find_metric(read.metrics, objective_);
+  if (!waited_for) read.resource = resource;
   return read;
 }
 
