@@ -320,6 +320,20 @@ TEST_F(DataTable, NamesThatTwoColumnsShareAndTextThatIsNotUtf8AreTold) {
   EXPECT_TRUE(load_tables(csv("a,b,y\n1,\xc3\xa9,0\n2,x,1\n"))->encoding.doubts.empty());
 }
 
+TEST_F(DataTable, WhatIsWrongInOneOfSeveralFilesIsToldOfThisFile) {
+  std::string rows;
+  for (int i = 0; i < 200; ++i) rows += std::to_string(i) + ",x,0\n";
+  DataSpec spec = csv("a,b,y\n" + rows + "1,x,1\n");
+  spec.train.push_back(dir_.write("second.csv", "a,b,y\n1,x,0\n2,\xf8,1\n"));
+  const auto tables = load_tables(spec);
+  ASSERT_TRUE(tables) << describe(tables.error());
+  ASSERT_EQ(tables->encoding.doubts.size(), 1U);
+  EXPECT_THAT(describe(tables->encoding.doubts[0]), HasSubstr("trainer.data.train[1]: line 3, column 1: the text is not UTF-8"));
+
+  spec.train[1] = dir_.write("third.csv", "a,b,y\n1,x,0\nodd,x,1\n");
+  EXPECT_THAT(fault(spec), HasSubstr("trainer.data.train[1]: line 3, column `a`: expected a number"));
+}
+
 TEST_F(DataTable, AFirstLineOfNumbersThatDoNotCountTheColumnsIsDoubted) {
   const auto doubts = [&](const std::string& header, const std::string& label) {
     DataSpec spec = csv(header + "\n1,2,0\n3,4,1\n");

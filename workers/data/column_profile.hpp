@@ -40,9 +40,10 @@ class FloatCollisions {
 };
 
 struct ColumnProfile {
-  bool categorical = false;  // decided once all cells were seen
-  std::int64_t numbers = 0;  // cells
-  std::int64_t odd = 0;      // neither number nor missing
+  bool categorical = false;     // decided once all cells were seen
+  std::int64_t numbers = 0;     // cells
+  std::int64_t odd = 0;         // neither number nor missing
+  std::string first_odd_field;  // of its file
   std::int64_t first_odd_line = 0;
   std::string first_odd;
   FloatCollisions collisions;

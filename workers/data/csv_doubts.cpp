@@ -49,13 +49,12 @@ void CsvDoubts::look_at_names(const CsvRow& header) {
   }
   const std::string line = "line " + std::to_string(header.line) + ": ";
   if (look_like_values(header)) {
-    doubts_.push_back(
-        csv_fault(kTrainField, line + "every column's name is a number", "if it is a row of data, set header to false"));
+    doubts_.push_back(csv_fault(field_, line + "every column's name is a number", "if it is a row of data, set header to false"));
   }
   const std::string doubled = doubled_names(header);
   if (doubled.empty()) return;
   doubts_.push_back(
-      csv_fault(kTrainField, line + doubled, "give each its own name, or name them in the job by their numbers, from 0"));
+      csv_fault(field_, line + doubled, "give each its own name, or name them in the job by their numbers, from 0"));
 }
 
 void CsvDoubts::look_at_text(const CsvRow& row, std::size_t column, const char* what) {
@@ -63,7 +62,7 @@ void CsvDoubts::look_at_text(const CsvRow& row, std::size_t column, const char* 
   if (not_utf8_.size() <= column) not_utf8_.resize(row.cells.size());
   if (not_utf8_[column] || doubts_.size() >= kDoubtsMax || valid_utf8(cell) == cell) return;
   not_utf8_[column] = true;
-  doubts_.push_back(csv_fault(kTrainField,
+  doubts_.push_back(csv_fault(field_,
                               "line " + std::to_string(row.line) + ", column " + std::to_string(column) + ": " + what +
                                   " is not UTF-8, " + shown(trim(cell)),
                               "if the file is Latin-1, iconv -f LATIN1 -t UTF-8 makes it UTF-8"));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/csv_rows.hpp"
@@ -16,6 +17,8 @@ namespace tuneband::workers {
 // Of the training files.
 class CsvDoubts {
  public:
+  // What is looked at from here on is of a file that the job's document has at `field`.
+  void begin_file(std::string field) { field_ = std::move(field); }
   // Of the first file's, which has the columns' names: doubled ones, none at all, and what looks like a row of data.
   void look_at_names(const CsvRow& header);
   // A text that is no UTF-8 is told once a column; its bytes are compared as they are. `what`: "the name", "the text".
@@ -28,6 +31,7 @@ class CsvDoubts {
   std::vector<Error> take() { return std::move(doubts_); }
 
  private:
+  std::string field_;
   std::vector<Error> doubts_;
   std::vector<std::size_t> nameless_;  // columns
   std::vector<bool> not_utf8_;         // columns that were told of

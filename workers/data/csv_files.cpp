@@ -9,6 +9,10 @@ Error csv_fault(const std::string& field, std::string message, std::string hint)
   return {ErrorCode::invalid_argument, std::move(message), field, std::move(hint)};
 }
 
+std::string train_field(const DataSpec& spec, std::size_t file) {
+  return spec.train.size() == 1 ? kTrainField : join_path(kTrainField, file);
+}
+
 Result<TextRead> read_rows(const DataSpec& spec, const std::string& path, const std::string& field, const HeaderReader& on_header,
                            const RowReader& on_row, const ReadOptions& options) {
   std::optional<ColumnMap> columns;
@@ -40,8 +44,8 @@ Result<TextRead> read_rows(const DataSpec& spec, const std::string& path, const 
 Result<void> read_training_rows(const DataSpec& spec, const HeaderReader& on_header, const RowReader& on_row,
                                 const ReadOptions& options) {
   for (std::size_t i = 0; i < spec.train.size(); ++i) {
-    const std::string field = spec.train.size() == 1 ? kTrainField : join_path(kTrainField, i);
-    if (auto read = read_rows(spec, spec.train[i], field, on_header, on_row, options); !read) return read.error();
+    auto read = read_rows(spec, spec.train[i], train_field(spec, i), on_header, on_row, options);
+    if (!read) return read.error();
   }
   return {};
 }

@@ -18,6 +18,9 @@ inline constexpr const char* kOneColumnHint = "is the delimiter another? the fil
 inline constexpr const char* kNoNumberHint =
     "correct the cell, leave it empty if the value is missing, or name the column in trainer.data.categorical";
 
+// In the job's document, of a training file: its own where there are several.
+std::string train_field(const DataSpec& spec, std::size_t file);
+
 // invalid_argument.
 Error csv_fault(const std::string& field, std::string message, std::string hint = {});
 

@@ -50,6 +50,8 @@ class EncodingLearner {
  private:
   // Of the first file, whose columns are those of all.
   Result<ColumnMap> take_header(const CsvRow& row) {
+    field_ = train_field(spec_, files_++);
+    doubts_.begin_file(field_);
     if (!profiles_.empty()) return columns_of(row);
     if (spec_.header) doubts_.look_at_names(row);
     auto roles = column_roles(row, spec_);
@@ -76,6 +78,7 @@ class EncodingLearner {
         continue;
       }
       if (profile.odd++ == 0) {
+        profile.first_odd_field = field_;
         profile.first_odd_line = row.line;
         profile.first_odd = cell;
       }
@@ -109,7 +112,7 @@ class EncodingLearner {
           profile.numbers > profile.odd && profile.numbers > static_cast<std::int64_t>(kOneHotCategoriesMax);
       if (!few && !mostly_numbers) continue;
       const bool first_line = profile.first_odd_line == 1 && profile.odd == 1;
-      return csv_fault(kTrainField,
+      return csv_fault(profile.first_odd_field,
                        "line " + std::to_string(profile.first_odd_line) + ", column " + shown(roles_.names[i]) +
                            ": expected a number, got " + size_of_text(profile.first_odd) + "; " +
                            std::to_string(profile.numbers) + " other cells of the column are numbers",
@@ -191,6 +194,8 @@ class EncodingLearner {
   const DataSpec& spec_;
   const ReadOptions& options_;
   const MissingCells missing_;
+  std::size_t files_ = 0;  // begun
+  std::string field_;      // of the file that is read
   ColumnRoles roles_;
   std::vector<ColumnProfile> profiles_;  // by column; empty before the first row
   CsvDoubts doubts_;
