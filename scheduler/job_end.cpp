@@ -98,7 +98,7 @@ bool Job::end_if_done(int most, Timestamp now) {
           row_.trials_created == 1 ? "its one trial is done" : "all " + std::to_string(row_.trials_created) + " trials are done";
     row_.ending_as = JobState::completed;
     if (!row_.best_anywhere) {
-      row_.reason = why_no_best(decisions_) + (winds_down() ? "; " + row_.reason : "");
+      row_.reason = why_no_best(decisions_, spec_->constraints) + (winds_down() ? "; " + row_.reason : "");
       if (row_.failing_with) row_.reason += "; the last one failed with " + last_failure(trials_, *row_.failing_with);
       row_.ending_as = JobState::failed;
     } else if (const auto failure = failure_of_all(trials_)) {

@@ -40,7 +40,7 @@ std::string at_target(const TrialRow& trial, double target, std::int64_t on_the_
   return at_target(trial.id.number, target) + " at " + std::to_string(on_the_way) + " of " + std::to_string(trial.until_resource);
 }
 
-std::string why_no_best(const std::vector<DecisionRow>& decisions) {
+std::string why_no_best(const std::vector<DecisionRow>& decisions, const std::vector<Constraint>& constraints) {
   const DecisionRow* nearest = nullptr;
   for (const DecisionRow& one : decisions) {
     if (one.violation > 0 && (nearest == nullptr || one.violation < nearest->violation)) nearest = &one;
@@ -52,7 +52,11 @@ std::string why_no_best(const std::vector<DecisionRow>& decisions) {
     return some->more_values.empty() ? "every value was NaN or infinite"
                                      : "in every trial the value of an objective was NaN or infinite";
   }
-  if (std::isinf(nearest->violation)) return "no trial reported the metrics of all constraints";
+  if (std::isinf(nearest->violation)) {
+    std::vector<std::string> metrics;
+    for (const Constraint& one : constraints) metrics.push_back("`" + one.metric + "`");
+    return "no trial reported the metrics of all constraints, " + join_and(metrics);
+  }
   const bool met = std::any_of(decisions.begin(), decisions.end(), [](const DecisionRow& one) {
     return one.value && std::isfinite(*one.value) && one.violation == 0;
   });

@@ -20,7 +20,7 @@ std::string at_target(int trial, double target);
 std::string at_target(const TrialRow& trial, double target, std::int64_t on_the_way);
 
 // Of a job without a best one.
-std::string why_no_best(const std::vector<DecisionRow>& decisions);
+std::string why_no_best(const std::vector<DecisionRow>& decisions, const std::vector<Constraint>& constraints);
 // What the last of them failed with where all did, on their way to a higher rung; trials that rules ended are well.
 std::optional<ExitClass> failure_of_all(const std::vector<TrialRow>& trials);
 // "crashed: what the trainer said. What to do."
