@@ -430,10 +430,12 @@ TEST_F(CommandRunnerTest, EndsAtItsTimeLimitsOfBothKinds) {
   order.trainer["timeout_seconds"] = 0.05;
   const SegmentResult result = run();
   EXPECT_EQ(result.exit, "timed_out");
-  EXPECT_THAT(result.message, HasSubstr("50 ms"));
+  EXPECT_THAT(result.message, HasSubstr("trainer.timeout_seconds, 0.05 s"));
   script("while :; do :; done");
   order.trainer["cpu_seconds"] = 1;
-  EXPECT_EQ(run().exit, "timed_out");
+  const SegmentResult busy = run();
+  EXPECT_EQ(busy.exit, "timed_out");
+  EXPECT_THAT(busy.message, HasSubstr("trainer.cpu_seconds, 1 s"));
   EXPECT_TRUE(no_children_left());
 }
 

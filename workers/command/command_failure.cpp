@@ -75,7 +75,7 @@ SegmentResult failed_command(const CommandSpec& spec, const RunningCommand& comm
 
   if (signal == SIGXCPU || (signal == SIGKILL && spec.cpu_ms_max && !command.group_ran_out_of_memory())) {
     const std::string limit =
-        spec.cpu_ms_max ? "its limit of " + std::to_string(*spec.cpu_ms_max) + " ms" : "a limit that is not the job's";
+        spec.cpu_ms_max ? "trainer.cpu_seconds, " + in_seconds(*spec.cpu_ms_max) : "a limit that is not the job's";
     return {kExitTimedOut, "the command used more CPU time than " + limit + said};
   }
   if (signal == SIGKILL && command.group_ran_out_of_memory()) {

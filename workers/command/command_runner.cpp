@@ -202,7 +202,7 @@ class CommandRunner final : public TrialRunner {
     if (end == End::stopped) return SegmentResult{kExitStopped, ""};
     if (end == End::timed_out) {
       return SegmentResult{kExitTimedOut,
-                           "the segment took longer than its limit of " + std::to_string(*spec.timeout_ms) + " ms"};
+                           "the segment took longer than trainer.timeout_seconds, " + in_seconds(*spec.timeout_ms)};
     }
     if (command.status().signal != 0 || command.status().code != 0) return failed_command(spec, command);
     if (order.group && order.group->rank != spec.metric_rank)

@@ -35,6 +35,8 @@ int remaining_ms(CommandClock::time_point deadline) {
 
 }  // namespace
 
+std::string in_seconds(std::int64_t ms) { return short_number(static_cast<double>(ms) / 1000) + " s"; }
+
 RunningCommand::RunningCommand(Process process, MetricParser parser, std::int64_t from_resource, std::int64_t grace_ms)
     : process_(std::move(process)),
       parser_(std::move(parser)),
@@ -81,7 +83,7 @@ void RunningCommand::end(TrialLog& log) {
   process_.signal_group(SIGTERM);
   go_on();  // a held process takes the SIGTERM only then
   if (wait_for_end(-1, log) == Waited::ended) return;
-  log.note("the command did not end within " + std::to_string(grace_ms_) + " ms of SIGTERM and is killed");
+  log.note("the command did not end within " + in_seconds(grace_ms_) + " of SIGTERM and is killed");
   finish(log);
 }
 
