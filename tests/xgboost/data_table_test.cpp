@@ -9,6 +9,7 @@
 
 #include <cmath>
 
+#include "tests/jobs/read_trainer.hpp"
 #include "tests/xgboost/fixtures.hpp"
 
 namespace tuneband::workers {
@@ -350,6 +351,22 @@ TEST_F(DataTable, AFirstLineOfNumbersThatDoNotCountTheColumnsIsDoubted) {
   EXPECT_THAT(doubts("1,2,3", "2"), testing::IsEmpty());
   EXPECT_THAT(doubts("a,2,4", "2"), testing::IsEmpty());
   EXPECT_EQ(doubts("3,2,1", "2").size(), 1U);
+}
+
+TEST_F(DataTable, AFirstLineWithATextAndNumbersAsValuesHaveIsDoubted) {
+  const auto doubts = [&](const std::string& header) {
+    DataSpec spec = csv(header + "\nred,2,0,1\nblue,4,1,0\n");
+    spec.label = "3";
+    const auto tables = load_tables(spec);
+    EXPECT_TRUE(tables) << describe(tables.error());
+    return tuneband::test::described(tables->encoding.doubts);
+  };
+  const std::string doubted = " is a number as values are (if it is a row of data, set header to false)";
+  EXPECT_THAT(doubts("red,5.5,7,0"), ElementsAre("trainer.data.train: line 1: the name of column 1" + doubted));
+  EXPECT_THAT(doubts("red,1,7,1"), ElementsAre("trainer.data.train: line 1: the name of column 3" + doubted));
+  EXPECT_THAT(doubts("state,2019,2020,2021"), testing::IsEmpty());
+  EXPECT_THAT(doubts("state,2019,2019.1,2019.2"), testing::IsEmpty()) << "as a data frame writes names that came before";
+  EXPECT_THAT(doubts("state,v1.5,nan ratio,y"), testing::IsEmpty());
 }
 
 TEST_F(DataTable, WhatIsInAFileIsNotRepeated) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -15,7 +17,7 @@ namespace {
 constexpr std::size_t kDoubtsMax = 8;  // more than anyone reads
 
 // All are numbers, and they do not count the columns.
-bool look_like_values(const CsvRow& header) {
+bool are_all_numbers(const CsvRow& header) {
   std::vector<double> numbers;
   for (const std::string_view cell : header.cells) {
     const auto number = parse_number(trim(cell));
@@ -23,6 +25,20 @@ bool look_like_values(const CsvRow& header) {
     numbers.push_back(*number);
   }
   return std::adjacent_find(numbers.begin(), numbers.end(), [](double a, double b) { return b != a + 1; }) != numbers.end();
+}
+
+// The first column whose name is a number as values are and names hardly: with a fraction, or that of another column. A data
+// frame writes a name that came before as "3.1", which is none.
+std::optional<std::size_t> column_named_as_a_value(const CsvRow& header) {
+  std::set<std::string_view> before;
+  for (std::size_t i = 0; i < header.cells.size(); ++i) {
+    const std::string_view name = trim(header.cells[i]);
+    if (!parse_number(name)) continue;
+    const std::size_t point = name.find('.');
+    const bool fraction = point != std::string_view::npos && !before.contains(name.substr(0, point));
+    if (fraction || !before.insert(name).second) return i;
+  }
+  return std::nullopt;
 }
 
 // "columns 1 and 3 are both `age`"; "": none are.
@@ -48,8 +64,13 @@ void CsvDoubts::look_at_names(const CsvRow& header) {
     if (trim(header.cells[i]).empty()) nameless_.push_back(i);
   }
   const std::string line = "line " + std::to_string(header.line) + ": ";
-  if (look_like_values(header)) {
-    doubts_.push_back(csv_fault(field_, line + "every column's name is a number", "if it is a row of data, set header to false"));
+  const std::string if_values = "if it is a row of data, set header to false";
+  if (are_all_numbers(header)) {
+    doubts_.push_back(csv_fault(field_, line + "every column's name is a number", if_values));
+  } else if (const auto column = column_named_as_a_value(header)) {
+    const std::string number = std::to_string(*column);
+    doubts_.push_back(csv_fault(field_, line + "the name of column " + number + " is a number as values are", if_values));
+    return;  // that two are the same follows
   }
   const std::string doubled = doubled_names(header);
   if (doubled.empty()) return;
