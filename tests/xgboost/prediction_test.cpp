@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 #include <sstream>
 
 #include "core/text.hpp"
@@ -96,6 +97,24 @@ TEST_F(Predictions, OfTwoClassesAreTheLikelierAndTheProbabilityOfThePositiveOne)
     }
     EXPECT_NEAR(loss, measured, 1e-5);
   }
+}
+
+TEST_F(Predictions, OfLabelsThatAreNumbersAreThoseNumbers) {
+  const auto classes = [&](int count, const std::vector<std::string>& labels, const std::string& positive) {
+    dir_.write("data.csv", with_texts(test::made_up_csv(200, count), labels));
+    train("data.csv", {{"label", "y"}, {"positive", positive}}, {{"objective", "binary:logistic"}}, "logloss");
+    const auto lines = predicted(order("data.csv"));
+    std::set<std::string> predicted_ones;
+    for (std::size_t row = 1; row < lines.size(); ++row) {
+      EXPECT_EQ(lines[row][0] == positive, *parse_number(lines[row][1]) >= 0.5) << row;
+      predicted_ones.insert(lines[row][0]);
+    }
+    return predicted_ones;
+  };
+  EXPECT_THAT(classes(2, {"1", "2"}, "2"), ElementsAre("1", "2"));
+  EXPECT_THAT(classes(2, {"-1", "1"}, "-1"), ElementsAre("-1", "1"));
+  EXPECT_THAT(classes(2, {"-1", "1"}, "1.0"), ElementsAre("-1", "1.0"));
+  EXPECT_THAT(classes(3, {"1", "2", "3"}, "2"), ElementsAre("0", "2")) << "there are several others";
 }
 
 TEST_F(Predictions, OfMoreClassesAreTheLikeliestAndTheProbabilityOfEach) {

@@ -1,6 +1,8 @@
 // What a job's CSV training files teach: which columns are features, and how their cells become numbers.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -75,6 +77,7 @@ class EncodingLearner {
       if (const auto number = parse_number(cell)) {
         ++profile.numbers;
         profile.collisions.add(*number);
+        if (i == roles_.label) note_label(*number, cell);
         continue;
       }
       if (profile.odd++ == 0) {
@@ -86,6 +89,15 @@ class EncodingLearner {
       if (auto added = add_category(i, cell); !added) return added;
     }
     return {};
+  }
+
+  // A label that is a number, and not the positive one.
+  void note_label(double number, std::string_view cell) {
+    if (spec_.positive.empty() || number == parse_number(spec_.positive)) return;
+    if (other_label_ && *other_label_ != number) several_others_ = true;
+    if (other_label_) return;
+    other_label_ = number;
+    other_label_text_ = cell;
   }
 
   Result<void> add_category(std::size_t column, std::string_view cell) {
@@ -182,8 +194,9 @@ class EncodingLearner {
 
   Result<void> build_label(LabelColumn& label) {
     const ColumnProfile& profile = profiles_[roles_.label];
-    label = {roles_.label, roles_.names[roles_.label], {}, spec_.positive};
+    label = {roles_.label, roles_.names[roles_.label], {}, spec_.positive, {}};
     if (profile.odd > 0) label.classes.assign(profile.categories.begin(), profile.categories.end());
+    if (profile.odd == 0 && !several_others_) label.other = other_label_text_;
     if (label.positive.empty() || label.classes.empty()) return {};
     if (std::binary_search(label.classes.begin(), label.classes.end(), label.positive)) return {};
     if (options_.bytes_max != kWholeFile) return {};  // it may be among the rows that were not read
@@ -198,6 +211,9 @@ class EncodingLearner {
   std::string field_;      // of the file that is read
   ColumnRoles roles_;
   std::vector<ColumnProfile> profiles_;  // by column; empty before the first row
+  std::optional<double> other_label_;    // the first number that is not the positive one
+  std::string other_label_text_;
+  bool several_others_ = false;
   CsvDoubts doubts_;
   std::uint64_t rows_ = 0;
 };

@@ -78,6 +78,7 @@ struct LabelColumn {
   std::string name;
   std::vector<std::string> classes;  // of a text label, sorted: 0, 1, ...; empty: numbers
   std::string positive;              // not "": 1 for this text, 0 for the others
+  std::string other;                 // of labels of numbers, with `positive`: the only other one; "": there are several
 };
 
 // How the cells of a CSV file become numbers; learnt from the training file alone, and deterministic.

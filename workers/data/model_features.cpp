@@ -76,6 +76,7 @@ CsvEncoding encoding_from(const Json& all) {
   encoding.label.name = label.at("column").get<std::string>();
   encoding.label.classes = get_texts(label, "classes");
   encoding.label.positive = label.at("positive").get<std::string>();
+  encoding.label.other = label.value("other", "");
   return encoding;
 }
 
@@ -90,6 +91,7 @@ std::string describe_features(const CsvEncoding& encoding) {
     features.push_back(std::move(described));
   }
   Json label{{"column", encoding.label.name}, {"source", encoding.label.source}, {"positive", encoding.label.positive}};
+  if (!encoding.label.other.empty()) label["other"] = encoding.label.other;
   put_texts(label, "classes", encoding.label.classes);
   const Json all{{"header", encoding.header},
                  {"delimiter", std::string(1, encoding.delimiter)},

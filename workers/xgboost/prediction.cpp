@@ -86,6 +86,7 @@ std::string class_of(const LabelColumn& label, std::size_t number) {
   if (number == 1 && !label.positive.empty()) return label.positive;
   const bool of_two = label.classes.size() == 2 && !label.positive.empty();
   if (of_two) return label.classes[label.classes[0] == label.positive ? 1 : 0];
+  if (!label.other.empty()) return label.other;
   return std::to_string(number);
 }
 
