@@ -273,6 +273,22 @@ TEST_F(DataDoubts, AColumnNamedAsAnIdIsDoubtedWhereItIsAnotherInEachRow) {
   EXPECT_THAT(found_in(csv(rows_with("user_id", 120, [](int i) { return std::to_string(i / 2); })), regression), IsEmpty());
 }
 
+TEST_F(DataDoubts, TextsThatAModelCannotKeepAreTold) {
+  const Json regression = job("reg:squarederror", "validation-rmse");
+  const auto texts = [](std::size_t size) {
+    std::string text = "name,a,y\n";
+    for (int i = 0; i < 1000; ++i) {
+      const std::string number = std::to_string(i);
+      text += number + "x" + std::string(size, 'n') + "," + std::to_string(i % 7) + "," + std::to_string(i % 3) + "\n";
+    }
+    return text;
+  };
+  EXPECT_THAT(
+      found_in(csv(texts(1100)), regression),
+      Contains(HasSubstr("the texts of the categories are too many to be kept in a model, which `tuneband predict` needs")));
+  EXPECT_THAT(found_in(csv(texts(900)), regression), Not(Contains(HasSubstr("too many to be kept"))));
+}
+
 TEST_F(DataDoubts, AFrameIndexIsDoubtedOnce) {
   const Json regression = job("reg:squarederror", "validation-rmse");
   const DataSpec spec = csv(rows_with("", 120, [](int i) { return std::to_string(i); }));

@@ -16,6 +16,7 @@
 #include "workers/data/feature_places.hpp"
 #include "workers/data/id_columns.hpp"
 #include "workers/data/label_check.hpp"
+#include "workers/data/model_features.hpp"
 #include "workers/data/text_forms.hpp"
 #include "workers/protocol/sync.hpp"
 
@@ -247,6 +248,14 @@ void check_ids(const LoadedTables& tables, Diagnostics& diagnostics) {
                       "name them in trainer.data.drop, unless they measure something, such as a time");
 }
 
+// A sample has no more texts than all rows.
+void check_description(const LoadedTables& tables, Diagnostics& diagnostics) {
+  if (tables.encoding.features.empty() || describe_features(tables.encoding).size() <= kFeaturesSizeMax) return;
+  diagnostics.warning("trainer.data.train",
+                      "the texts of the categories are too many to be kept in a model, which `tuneband predict` needs",
+                      "drop columns of ids and of free text");
+}
+
 void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables& tables, Diagnostics& diagnostics) {
   for (const Error& doubt : tables.encoding.doubts) diagnostics.warning(doubt.path, doubt.message, doubt.hint);
   std::vector<std::string> ordinal;
@@ -271,6 +280,7 @@ void check_columns(const XgboostSpec& spec, const Json& job, const LoadedTables&
                         "give numbers in their place, such as days since one of them, month and weekday; or drop them");
   }
   check_ids(tables, diagnostics);
+  check_description(tables, diagnostics);
   if (ordinal.empty()) return;
   diagnostics.warning(
       "trainer.data.train",

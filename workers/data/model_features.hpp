@@ -2,6 +2,7 @@
 // (docs/xgboost-trainer.md, "The model").
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,8 @@
 namespace tuneband::workers {
 
 inline constexpr const char* kFeaturesAttribute = "tuneband_features";
+// In bytes: a longer text is left out, and what the model says of new rows cannot be known.
+inline constexpr std::size_t kFeaturesSizeMax = 1024 * 1024;
 
 std::string describe_features(const CsvEncoding& encoding);
 

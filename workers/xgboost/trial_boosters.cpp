@@ -11,7 +11,6 @@ namespace tuneband::workers {
 
 namespace {
 
-constexpr std::size_t kDescriptionSizeMax = 1024 * 1024;         // bytes, of the features in a model file
 constexpr const char* kReplicasAttribute = "tuneband_replicas";  // of a model that a group trained: how many ranks it had
 
 std::vector<EvaluationSet> evaluation_sets(const XgboostSpec& spec, const XgboostMatrix& train, const XgboostMatrix& validation) {
@@ -37,7 +36,7 @@ Result<XgboostBooster> make_booster(const XgboostSpec& spec, const WarmData& dat
     }
   }
   const std::string description = describe_features(data.encoding);
-  if (description.size() > kDescriptionSizeMax) return booster;
+  if (description.size() > kFeaturesSizeMax) return booster;
   if (auto described = booster->set_attribute(kFeaturesAttribute, description); !described) return described.error();
   return booster;
 }
