@@ -255,6 +255,10 @@ TEST_F(DataDoubts, AColumnThatCountsTheRowsIsDoubted) {
   spec = csv(rows_with("n", 200, backwards));
   spec.validation = SplitSpec{.fraction = 0.5};
   EXPECT_THAT(found_in(spec, regression), ElementsAre(HasSubstr("new rows: n "))) << "the rows that are held out count too";
+  const auto up_to = [](int last) { return [last](int i) { return std::to_string(i == 199 ? last : 2 * i); }; };
+  EXPECT_THAT(found_in(csv(rows_with("n", 200, up_to(439))), regression), ElementsAre(HasSubstr("new rows: n ")));
+  EXPECT_THAT(found_in(csv(rows_with("n", 200, up_to(440))), regression), IsEmpty())
+      << "more than 1.1 numbers for each row, of both files";
   EXPECT_THAT(found_in(csv(rows_with("n", 200, [](int i) { return std::to_string(i == 7 ? 8 : i); })), regression), IsEmpty())
       << "two rows have the same";
   EXPECT_THAT(found_in(csv(rows_with("n", 200, [](int i) { return std::to_string(i) + ".5"; })), regression), IsEmpty());
