@@ -11,6 +11,16 @@ namespace {
 
 constexpr std::size_t kFindingTextMax = 1'000;  // bytes
 
+// To as many as a sync takes: the first ones, and the objective.
+void cut(Metrics& metrics, const std::string& objective) {
+  constexpr std::size_t kMost = protocol::kMetricsPerObservationMax;
+  if (metrics.size() <= kMost) return;
+  const auto beyond = metrics.begin() + kMost;
+  const auto found = std::find_if(beyond, metrics.end(), [&](const auto& metric) { return metric.first == objective; });
+  if (found != metrics.end()) *(beyond - 1) = std::move(*found);
+  metrics.resize(kMost);
+}
+
 }  // namespace
 
 Assignment::Assignment(protocol::AssignmentOrder order) : order_(std::move(order)) {}
@@ -21,7 +31,7 @@ void Assignment::began(std::int64_t resource) {
 }
 
 void Assignment::observe(std::int64_t resource, Metrics metrics) {
-  if (metrics.size() > protocol::kMetricsPerObservationMax) metrics.resize(protocol::kMetricsPerObservationMax);
+  cut(metrics, order_.objective_metric);
   const std::lock_guard lock(mutex_);
   if (resource <= observed_resource_) return;
   waits_for_.clear();
@@ -68,6 +78,7 @@ void Assignment::writes_into(std::int64_t files_epoch) {
 }
 
 void Assignment::finish(SegmentResult result) {
+  if (result.kept) cut(result.kept->metrics, order_.objective_metric);
   const std::lock_guard lock(mutex_);
   if (result_) return;
   result_ = std::move(result);

@@ -28,6 +28,7 @@ class Assignment final : public TrialReporter {
   const protocol::AssignmentOrder& order() const { return order_; }
 
   // The training thread's side. An observation at no more than the resource of the one before is dropped, as the server would.
+  // Of more metrics than a sync takes the first ones are told, and the objective.
   void began(std::int64_t resource) override;
   void observe(std::int64_t resource, Metrics metrics) override;
   void found(debugger::Finding finding) override;

@@ -48,6 +48,23 @@ TEST(Assignment, OfMoreValuesThanFitInMemoryTheLastObservationStays) {
   EXPECT_EQ(count, fit);
 }
 
+TEST(Assignment, OfMoreMetricsThanASyncTakesTheObjectiveStaysAlsoOfWhatIsKept) {
+  protocol::AssignmentOrder order;
+  order.objective_metric = "loss";
+  Assignment assignment(order);
+  Metrics metrics;
+  for (std::size_t i = 0; i < protocol::kMetricsPerObservationMax; ++i) metrics.emplace_back("m" + std::to_string(i), 1.0);
+  metrics.emplace_back("loss", 0.5);
+  assignment.observe(7, metrics);
+  assignment.finish({.exit = kExitCompleted, .message = "", .kept = protocol::Observation{7, metrics}});
+  const protocol::AssignmentStatus status = assignment.status();
+  for (const Metrics& told : {status.observations.at(0).metrics, status.kept->metrics}) {
+    EXPECT_EQ(told.size(), protocol::kMetricsPerObservationMax);
+    EXPECT_EQ(find_metric(told, "loss"), 0.5);
+    EXPECT_EQ(find_metric(told, "m0"), 1);
+  }
+}
+
 // A quote is two bytes of JSON.
 TEST(Assignment, WhatGoesIntoOneSyncFitsWhateverTheNamesOfTheMetrics) {
   Assignment assignment({});
