@@ -125,8 +125,8 @@ struct SyncReply {
 
 inline constexpr std::size_t kObservationsPerSyncMax = 10'000;
 inline constexpr std::size_t kMetricsPerObservationMax = 100;
-inline constexpr std::size_t kFurtherMetricsMax = 50;
-inline constexpr std::size_t kMetricNameSizeMax = 200;  // bytes
+inline constexpr std::size_t kFurtherMetricsMax = kMetricsPerObservationMax - 1;  // beside the objective
+inline constexpr std::size_t kMetricNameSizeMax = 200;                            // bytes
 inline constexpr std::size_t kFindingsPerSyncMax = 100;
 inline constexpr std::size_t kRulesPerSyncMax = debugger::kRulesMax;
 // A request of more is refused unread: a worker sends what it has in several.
