@@ -178,7 +178,8 @@ void ScriptRunner::worker_command(const std::string& verb, std::istringstream& w
   message.name = message.worker.value;
   ScriptWorker& worker = workers_[message.worker];
   if (verb == "lose" || verb == "hang_up") {
-    worker = {};
+    worker.assignment.reset();  // its last message may still be on its way
+    worker.draining = false;
     WorkerLost lost{message.worker, verb == "lose" ? "its process ended" : "its connection ended", verb == "lose"};
     if (std::string exit; words >> exit) lost.exit = exit_class_from(exit).value();
     step(lost);
@@ -193,7 +194,7 @@ void ScriptRunner::worker_command(const std::string& verb, std::istringstream& w
     std::getline(words, word);
     report_of(Json::parse(word), *message.report);
   } else if (verb == "resend") {
-    message = *worker.last_message;
+    message = worker.last_message.value();
   } else if (verb == "drain") {
     worker.draining = true;
   } else if (verb == "report" && words >> word && message.report) {
