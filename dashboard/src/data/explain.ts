@@ -17,8 +17,17 @@ export function trainingOf(best: Trial, job: Job): string {
   const share = trained < job.max_resource ? ` of ${job.max_resource}` : '';
   const itsJobEnded = trained < best.objective_resource ? ', when its job ended' : '';
   const kept = best.kept_resource > 0 && best.kept_resource !== trained ? ` (the value and the model are of ${best.kept_resource}, its best)` : '';
-  const nobody = share !== '' && itsJobEnded === '' && job.trials.completed === 0 ? ': no trial has come to the end yet' : '';
+  const none = share !== '' && itsJobEnded === '' && job.trials.completed === 0;
+  const nobody = !none ? '' : job.ended_at === null ? ': no trial has come to the end yet' : ': no trial came to the end';
   return `${units(trained, job.resource_name)}${share}${itsJobEnded}${kept}${nobody}`;
+}
+
+// Of several objectives the values of those after the first, "latency 115.5 and size 3".
+export function furtherValuesOf(trial: Trial, job: Job): string {
+  return joined(job.more_objectives.flatMap((objective, place) => {
+    const value = trial.more_objectives[place];
+    return value === undefined ? [] : [`${objective.metric} ${formatNumber(numberOf(value))}`];
+  }));
 }
 
 const byTheUser = 'stopped by the user';

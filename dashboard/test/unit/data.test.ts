@@ -4,7 +4,7 @@ import type { Job, Trial } from '../../src/api/shapes.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
 import { asCommandLine, asXgboostPython } from '../../src/data/copies.ts';
 import { differences, documentAround, mergePatch, withField } from '../../src/data/documents.ts';
-import { trainingOf } from '../../src/data/explain.ts';
+import { furtherValuesOf, trainingOf } from '../../src/data/explain.ts';
 import { jsonPlaces, placeOfPath } from '../../src/data/json_places.ts';
 import { formatDuration, formatNumber, formatShare, numberOf } from '../../src/data/numbers.ts';
 import { rowOfTrial } from '../../src/data/trials.ts';
@@ -47,11 +47,21 @@ test('a trial keeps its note when it is told of without one', () => {
   assert.equal(rowOfTrial({ ...told, note: 'new' }, 0, 'odd').note, 'new');
 });
 
+test('of several objectives the best trial has a value of each', () => {
+  const told = (values: (number | string)[], metrics: string[]): string =>
+    furtherValuesOf({ more_objectives: values } as Trial, { more_objectives: metrics.map((metric) => ({ metric, goal: 'minimize' })) } as Job);
+  assert.equal(told([], []), '');
+  assert.equal(told([115.5], ['latency']), 'latency 115.5');
+  assert.equal(told([115.5, 3], ['latency', 'size']), 'latency 115.5 and size 3');
+  assert.equal(told([], ['latency']), '');
+});
+
 test('the best trial is told with how far its training came, and with which of its rounds counts', () => {
-  const told = (trial: Partial<Trial>, completed = 0): string =>
-    trainingOf({ state: 'stopped', resource: 27, until_resource: 27, objective_resource: 27, kept_resource: 0, ...trial } as Trial, { max_resource: 81, resource_name: 'rounds', trials: { completed } } as Job);
+  const told = (trial: Partial<Trial>, completed = 0, ended_at: string | null = null): string =>
+    trainingOf({ state: 'stopped', resource: 27, until_resource: 27, objective_resource: 27, kept_resource: 0, ...trial } as Trial, { ended_at, max_resource: 81, resource_name: 'rounds', trials: { completed } } as Job);
   assert.equal(told({}), '27 rounds of 81: no trial has come to the end yet');
   assert.equal(told({}, 1), '27 rounds of 81');
+  assert.equal(told({}, 0, '2026-03-01T12:00:00.000Z'), '27 rounds of 81: no trial came to the end');
   assert.equal(told({ kept_resource: 20 }), '27 rounds of 81 (the value and the model are of 20, its best): no trial has come to the end yet');
   assert.equal(told({ kept_resource: 27 }, 1), '27 rounds of 81');
   assert.equal(told({ state: 'completed', resource: 81, until_resource: 81, objective_resource: 81, kept_resource: 80 }, 1), '81 rounds (the value and the model are of 80, its best)');

@@ -101,7 +101,7 @@ function JobRow({ job, marked, mark }: { job: Card; marked: boolean; mark: () =>
       </td>
       <td>
         <JobStateLabel job={job} />
-        {job.reason !== '' && <div class="muted reason">{job.reason}</div>}
+        {job.reason !== '' && <div class="muted reason" title={job.reason}>{job.reason}</div>}
         {job.waits_for !== '' && !job.held && <div class="muted reason">{job.waits_for}</div>}
       </td>
       <td class="progress-cell"><Progress job={job} /></td>
@@ -111,7 +111,7 @@ function JobRow({ job, marked, mark }: { job: Card; marked: boolean; mark: () =>
             <b>{formatNumber(best.value)}</b> <span class="muted">{job.objective.metric}</span>
             <div class="muted nowrap"><a href={hrefOf(['jobs', job.name, 'trials', best.trial])}>trial {best.trial}</a>{job.best ? '' : `, after ${units(best.resource, job.resource_name)}`}</div>
           </>
-        ) : <span class="muted">no value yet</span>}
+        ) : <span class="muted">{job.ended_at === null ? 'no value yet' : 'no value'}</span>}
       </td>
       <td><Sparkline seconds={job.sparkline.seconds} value={job.sparkline.value} end={end} /></td>
       <td class="muted nowrap" title={formatTime(job.created_at)}>{formatAgo(job.created_at, now)}<div>{job.ended_at ? `took ${formatDuration(end)}` : `for ${formatDuration(end)}`}</div></td>

@@ -4,7 +4,7 @@ import { modelPath } from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
 import type { Costs, Job, Summary, Trial } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
-import { trainingOf, units } from '../../data/explain.ts';
+import { furtherValuesOf, trainingOf, units } from '../../data/explain.ts';
 import { formatDuration, formatNumber, formatShare, formatValue, numberOf } from '../../data/numbers.ts';
 import { CopyButton } from '../../parts/copy_button.tsx';
 import { StateMark } from '../../parts/state_mark.tsx';
@@ -33,12 +33,13 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
     return (
       <section class="card best-card" aria-label="Best trial">
         <h2>Best so far</h2>
-        <p class="big muted">No value yet</p>
+        <p class="big muted">{ended(job) ? 'No value' : 'No value yet'}</p>
         <p class="muted">{ended(job) ? 'The job ended before any trial had a value.' : `The first ${job.resource_name} are under way.`}</p>
       </section>
     );
   }
   const value = best.kept_value ?? numberOf(best.objective ?? 'nan');
+  const further = furtherValuesOf(best, job);
   return (
     <section class="card best-card" aria-label="Best trial">
       <h2>{ended(job) ? 'Best trial' : 'Best so far'}</h2>
@@ -47,6 +48,7 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
         {typeof best.standard_error === 'number' && <span class="unit" title="Standard error: the value is a mean over the folds.">± {formatNumber(best.standard_error)} </span>}
         <span class="unit">{job.objective.metric}</span>
       </p>
+      {further !== '' && <p>{further}</p>}
       <p>
         <a href={hrefOf(['jobs', store.name, 'trials', best.number])}>trial {best.number}</a> after {trainingOf(best, job)}{' '}
         <button type="button" class="small" onClick={() => pick(best.number, false)}>select it</button>
@@ -125,7 +127,7 @@ function ProgressCard({ summary, job }: { summary: Summary; job: Job }): JSX.Ele
         <p><b>Waiting:</b> {waiting.map(([reason, count]) => `${count} ${count === 1 ? 'trial' : 'trials'}, ${reason}`).join('; ')}</p>
       )}
       {summary.job.queue_position !== null && summary.job.queue_position > 1 && <p>Place {summary.job.queue_position} in the queue for a free worker.</p>}
-      {job.reason !== '' && <p class="muted">{job.reason}</p>}
+      {job.reason !== '' && <p class="muted reason" title={job.reason}>{job.reason}</p>}
     </section>
   );
 }
