@@ -169,6 +169,7 @@ TrialInfo trial_from_json(const Json& json) {
   trial.standard_error = number_from_json(member(json, "standard_error"));
   trial.attempts = int_of(json, "attempts");
   trial.segments = int_of(json, "segments");
+  trial.replicas = int_of(json, "replicas");
   trial.worker = text_of(json, "worker");
   trial.exit_class = text_of(json, "exit_class");
   trial.message = text_of(json, "message");

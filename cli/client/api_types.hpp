@@ -123,6 +123,7 @@ struct TrialInfo {
   std::optional<double> standard_error;  // of kept_value, or else of the objective, where it is a mean
   int attempts = 0;
   int segments = 0;
+  int replicas = 1;  // workers of its latest segment
   std::string worker;
   std::string exit_class;  // "" when it did not fail
   std::string message;

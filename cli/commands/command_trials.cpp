@@ -124,12 +124,23 @@ Finished show_log(Session session, const LogsOptions& options) {
   std::string target = trial_path(options.job, options.trial) + "/log";
   if (options.follow) target += "?follow=true";
   if (options.rank > 0) target += fmt::format("{}rank={}", options.follow ? '&' : '?', options.rank);
-  const auto ended = session.api.stream(target, [&](std::string_view piece) { return session.console.pass_on(piece); });
+  bool empty = true;
+  const auto ended = session.api.stream(target, [&](std::string_view piece) {
+    empty = empty && piece.empty();
+    return session.console.pass_on(piece);
+  });
   if (!ended) return ended.error();
-  if (!options.follow) return kExitOk;
-  const auto trial = session.api.get(trial_path(options.job, options.trial));
-  if (!trial) return trial.error();
-  if (trial_from_json(*trial).ended()) return kExitOk;
+  const bool asks_for_rank = empty && options.rank > 0;
+  if (!options.follow && !asks_for_rank) return kExitOk;
+  const auto reply = session.api.get(trial_path(options.job, options.trial));
+  if (!reply) return reply.error();
+  const TrialInfo trial = trial_from_json(*reply);
+  if (asks_for_rank && trial.segments > 0 && options.rank >= trial.replicas) {
+    return bad_input(
+        "the trial has no rank " + std::to_string(options.rank), "--rank",
+        trial.replicas == 1 ? "it is trained by one worker" : fmt::format("its ranks are 0 to {}", trial.replicas - 1));
+  }
+  if (!options.follow || trial.ended()) return kExitOk;
   return Failure{{{ErrorCode::unavailable, "the server broke the log off, and the trial goes on", "", "ask again"}}, kExitFailed};
 }
 

@@ -697,6 +697,22 @@ TEST_F(Commands, LogsAreHandedOnUnchanged) {
   EXPECT_THAT(out_.str(), testing::EndsWith("of rank 2\nof rank 2, too\n"));
 }
 
+TEST_F(Commands, ARankThatATrialDoesNotHaveIsAFault) {
+  Json trial = test::recorded_reply("trial_stopped");
+  server_.answer("GET /v1/jobs/7/trials/3/log?rank=3", "");
+  server_.answer("GET /v1/jobs/7/trials/3", trial.dump());
+  const auto alone = show_log(session(), {.job = "7", .trial = 3, .rank = 3});
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().errors.front().message, "the trial has no rank 3");
+  EXPECT_EQ(alone.error().errors.front().hint, "it is trained by one worker");
+  trial["replicas"] = 3;
+  server_.answer("GET /v1/jobs/7/trials/4", trial.dump());
+  server_.answer("GET /v1/jobs/7/trials/4/log?rank=3", "");
+  server_.answer("GET /v1/jobs/7/trials/4/log?rank=2", "");
+  EXPECT_EQ(show_log(session(), {.job = "7", .trial = 4, .rank = 3}).error().errors.front().hint, "its ranks are 0 to 2");
+  EXPECT_TRUE(show_log(session(), {.job = "7", .trial = 4, .rank = 2})) << "it may have said nothing";
+}
+
 TEST_F(Commands, ALogThatBreaksOffWhileItsTrialGoesOnIsAFault) {
   server_.answer("GET /v1/jobs/7/trials/3/log?follow=true", "step 1\n");
   Json trial = test::recorded_reply("trial_stopped");
