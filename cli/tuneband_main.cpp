@@ -1,5 +1,6 @@
 // The command line: reads the arguments, calls the command, reports its failure.
 #include <iostream>
+#include <utility>
 
 #include "cli/program/program.hpp"
 #include "command_line/fault.hpp"
@@ -7,6 +8,20 @@
 #include "os/child_process.hpp"
 
 namespace cli = tuneband::cli;
+
+namespace {
+
+// The commands with a --data-dir of their own take one that stands before them, too.
+void give_data_dir(const CLI::App& app, cli::Arguments& arguments) {
+  if (arguments.data_dir.empty()) return;
+  for (const auto& [name, own] : {std::pair{"run", &arguments.run.data_dir},
+                                  {"backup", &arguments.backup.data_dir},
+                                  {"doctor", &arguments.doctor.data_dir}}) {
+    if (app.get_subcommand(name)->count("--data-dir") == 0) *own = arguments.data_dir;
+  }
+}
+
+}  // namespace
 
 int main(int argument_count, char** argument_values) {
   cli::Arguments arguments;
@@ -49,6 +64,7 @@ int main(int argument_count, char** argument_values) {
     return cli::kExitBadInput;
   }
 
+  give_data_dir(app, arguments);
   cli::Console console(cli::detect_terminal(), std::cout, std::cerr, arguments.json);
   const cli::Finished finished = chosen(console);
   if (finished) return *finished;

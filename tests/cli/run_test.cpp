@@ -294,6 +294,20 @@ TEST_F(Run, AKeptDirectoryIsLookedAtWithoutItsServerAndStaysAsItIs) {
   EXPECT_EQ(contents_of(directory_ + "/kept"), before);
 }
 
+TEST_F(Run, ADirectoryInFrontOfACommandWithItsOwnIsTaken) {
+  ASSERT_EQ(start({"--data-dir", "kept", "run", write_job(kTwoSteps, {{"max_trials", 2}}), "--workers", "1"}).wait(), 0);
+  EXPECT_TRUE(fs::exists(directory_ + "/kept/tuneband.db"));
+  EXPECT_EQ(start({"--data-dir", "kept", "backup", "copy"}).wait(), 0);
+  EXPECT_TRUE(fs::exists(directory_ + "/copy/tuneband.db"));
+}
+
+TEST_F(Run, ARuleIsNotAskedOfADirectoryThatIsOnlyLookedAt) {
+  EXPECT_EQ(start({"--data-dir", "kept", "check", "steps", "0", "--rule", "overfit"}).wait(), 2);
+  std::ifstream notes(directory_ + "/notes.txt");
+  const std::string said{std::istreambuf_iterator<char>(notes), {}};
+  EXPECT_NE(said.find("--data-dir: is for looking only"), std::string::npos) << said;
+}
+
 // The private server is gone by the time that a user types them.
 TEST_F(Run, CommandsThatAreNamedLookIntoItsDirectory) {
   Child run = start({"run", write_job("echo step=1 loss=nan; echo step=2 loss=nan", {{"max_trials", 2}}), "--workers", "1",
