@@ -8,6 +8,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/ascii.hpp"
+
 namespace tuneband {
 
 std::string format_number(double value) {
@@ -49,14 +51,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// By edit distance, when close enough to be meant.
+// By edit distance, upper and lower case being the same, when close enough to be meant.
 std::optional<std::string> closest(std::string_view word, std::span<const std::string> candidates) {
   constexpr std::size_t kWordSizeMax = 100;  // a longer word is nobody's slip of the pen
   if (word.size() > kWordSizeMax) return std::nullopt;
+  const std::string lower = lower_case(word);
   std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
   std::optional<std::string> best;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
+    const std::size_t distance = edit_distance(lower, lower_case(candidate));
     if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
       best_distance = distance;
       best = candidate;

@@ -62,6 +62,7 @@ TEST(Nearest, FindsASlipOfThePenAndNothingElse) {
   const std::vector<std::string> words{"max_trials", "max_attempts", "eta"};
   EXPECT_EQ(nearest("max_trial", words), "max_trials");
   EXPECT_EQ(nearest("etaa", words), "eta");
+  EXPECT_EQ(nearest("MAX_TRIALS", words), "max_trials");
   EXPECT_EQ(nearest("something_else", words), std::nullopt);
   EXPECT_EQ(nearest(std::string(5000, 'x'), words), std::nullopt);
   EXPECT_EQ(did_you_mean("max_atempts", words), "did you mean `max_attempts`?");
