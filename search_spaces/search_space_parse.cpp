@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/ascii.hpp"
 #include "core/text.hpp"
 #include "search_spaces/search_space.hpp"
 
@@ -203,6 +204,34 @@ constexpr OtherName kOtherNames[] = {
     {"ScalingType", "`scale`: linear, log or reverse_log"},
 };
 
+constexpr OtherName kOtherTypes[] = {
+    {"uniform", "float"},
+    {"double", "float"},
+    {"continuous", "float"},
+    {"loguniform", R"(float, with "scale": "log")"},
+    {"quniform", "float, with a `step`"},
+    {"randint", "int"},
+    {"integer", "int"},
+    {"lograndint", R"(int, with "scale": "log")"},
+    {"choice", "categorical"},
+    {"discrete", "categorical"},
+    {"bool", "categorical, with the values true and false"},
+    {"boolean", "categorical, with the values true and false"},
+    {"constant", "fixed"},
+};
+
+// Whether it is such a type, in any case; it is told.
+bool tell_other_type(const Json& json, const std::string& path, Diagnostics& diagnostics) {
+  const auto type = json.find("type");
+  if (type == json.end() || !type->is_string()) return false;
+  const std::string name = lower_case(type->get_ref<const std::string&>());
+  const auto other =
+      std::find_if(std::begin(kOtherTypes), std::end(kOtherTypes), [&](const OtherName& known) { return known.name == name; });
+  if (other == std::end(kOtherTypes)) return false;
+  diagnostics.error(join_path(path, "type"), excerpt(*type) + " is written as " + std::string(other->here) + " here");
+  return true;
+}
+
 // Whether it has such fields; each is told.
 bool tell_other_names(const Json& json, const std::string& path, Diagnostics& diagnostics) {
   bool told = false;
@@ -225,7 +254,8 @@ DraftParameter read_parameter(const Json& json, const std::string& path, Diagnos
                       json.is_array() ? "for a choice write {\"type\": \"categorical\", \"values\": [...]}" : "");
     return {};
   }
-  if (tell_other_names(json, path, diagnostics)) return {};
+  const bool of_other_type = tell_other_type(json, path, diagnostics);
+  if (tell_other_names(json, path, diagnostics) || of_other_type) return {};
   ObjectReader reader(json, path, diagnostics);
   DraftParameter draft;
   reader.require_present("type");
