@@ -16,6 +16,7 @@ namespace {
 
 using test::TrialUnderTest;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 class Predictions : public testing::Test {
@@ -230,7 +231,9 @@ TEST_F(Predictions, SayWhatTheyLack) {
   EXPECT_THAT(fault(order("semicolons.csv")), HasSubstr("is the delimiter another? the file has one column"));
   EXPECT_THAT(fault({.model = dir_.path(""), .data = dir_.path("data.csv")}), HasSubstr("model: cannot read"));
   dir_.write("text.ubj", "no model");
-  EXPECT_THAT(fault({.model = dir_.path("text.ubj"), .data = dir_.path("data.csv")}), HasSubstr("is no model of XGBoost"));
+  EXPECT_THAT(fault({.model = dir_.path("text.ubj"), .data = dir_.path("data.csv")}), EndsWith("is no model of XGBoost"));
+  dir_.write("begun.json", "{\"learner\": ");
+  EXPECT_THAT(fault({.model = dir_.path("begun.json"), .data = dir_.path("data.csv")}), HasSubstr("is no model of XGBoost: "));
   EXPECT_THAT(describe(read_prediction_order(R"({"model": "m"})").error()), HasSubstr("data: is missing"));
   EXPECT_THAT(describe(read_prediction_order(R"({"model": "m", "data": "d", "delimiter": ""})").error()),
               HasSubstr("delimiter: expected"));

@@ -39,6 +39,8 @@ Result<Model> read_model(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file) return fault_at("model", "cannot read " + path);
+  // Of what is neither JSON nor UBJSON, XGBoost takes the first bytes for a size of memory.
+  if (!bytes.starts_with('{')) return fault_at("model", path + " is no model of XGBoost");
   auto booster = XgboostBooster::of_model(bytes);
   if (!booster) return fault_at("model", path + " is no model of XGBoost: " + booster.error().message);
   const auto description = booster->attribute(kFeaturesAttribute);
