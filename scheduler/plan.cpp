@@ -124,7 +124,8 @@ void plan_asynchronous(const JobSpec& spec, Plan& plan) {
   }
   plan.total_resource = bracket.total_resource() + uncut * spec.scheduler.max_resource;
   if (ModelShare::in(spec.scheduler) && top > 0) {
-    const std::int64_t left_to_train = plan.total_resource_without_stopping - plan.total_resource;
+    // Nothing, where one trial goes from rung to rung and each is a training of its own.
+    const std::int64_t left_to_train = std::max<std::int64_t>(0, plan.total_resource_without_stopping - plan.total_resource);
     const std::int64_t models = ModelShare::expected(bracket.total_resource(), spec.scheduler.max_resource);
     plan.model_resource = std::clamp<std::int64_t>(models, 0, left_to_train);
     plan.total_resource += plan.model_resource;

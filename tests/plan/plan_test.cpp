@@ -373,6 +373,9 @@ TEST(Plans, OfAModelBesideTheRungsCountWhatItSpends) {
   job.scheduler.eta = 2;
   job.limits.max_trials = 1;
   EXPECT_EQ(make_plan(job).total_resource, make_plan(job).total_resource_without_stopping);
+  job.scheduler.restarts = true;
+  EXPECT_EQ(make_plan(job).model_resource, 0) << "the rungs of one trial take more than a training";
+  EXPECT_EQ(make_plan(job).total_resource, 2 + 3);
   JobSpec one_rung = job_of(spec_of(1, 1, 3, SchedulerType::automatic), 100);
   one_rung.scheduler.promotion = Promotion::prediction;
   EXPECT_EQ(make_plan(one_rung).model_resource, 0);
