@@ -10,7 +10,7 @@
 
 namespace tuneband {
 
-constexpr const char* kFixedPath = "trainer.parameters";
+inline constexpr const char* kFixedPath = "trainer.parameters";
 
 // A parameter of the job, wherever it stands, with every value that is named in the document.
 struct JobParameter {

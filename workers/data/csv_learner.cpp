@@ -1,6 +1,7 @@
 // What a job's CSV training files teach: which columns are features, and how their cells become numbers.
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,7 +31,7 @@ MissingCells missing_cells(const DataSpec& spec) {
 class EncodingLearner {
  public:
   EncodingLearner(const DataSpec& spec, const ReadOptions& options)
-      : spec_(spec), options_(options), missing_(missing_cells(spec)) {}
+      : spec_(spec), options_(options), missing_(missing_cells(spec)), positive_number_(parse_number(spec.positive)) {}
 
   // Once.
   Result<CsvEncoding> learn() {
@@ -91,13 +92,10 @@ class EncodingLearner {
     return {};
   }
 
-  // A label that is a number, and not the positive one.
+  // A label that is a number: of those that are not the positive one the first two tell whether there is one alone.
   void note_label(double number, std::string_view cell) {
-    if (spec_.positive.empty() || number == parse_number(spec_.positive)) return;
-    if (other_label_ && *other_label_ != number) several_others_ = true;
-    if (other_label_) return;
-    other_label_ = number;
-    other_label_text_ = cell;
+    if (spec_.positive.empty() || number == positive_number_ || other_labels_.size() > 1) return;
+    other_labels_.try_emplace(number, cell);
   }
 
   Result<void> add_category(std::size_t column, std::string_view cell) {
@@ -196,7 +194,7 @@ class EncodingLearner {
     const ColumnProfile& profile = profiles_[roles_.label];
     label = {roles_.label, roles_.names[roles_.label], {}, spec_.positive, {}};
     if (profile.odd > 0) label.classes.assign(profile.categories.begin(), profile.categories.end());
-    if (profile.odd == 0 && !several_others_) label.other = other_label_text_;
+    if (profile.odd == 0 && other_labels_.size() == 1) label.other = other_labels_.begin()->second;
     if (label.positive.empty() || label.classes.empty()) return {};
     if (std::binary_search(label.classes.begin(), label.classes.end(), label.positive)) return {};
     if (options_.bytes_max != kWholeFile) return {};  // it may be among the rows that were not read
@@ -207,13 +205,12 @@ class EncodingLearner {
   const DataSpec& spec_;
   const ReadOptions& options_;
   const MissingCells missing_;
+  const std::optional<double> positive_number_;
   std::size_t files_ = 0;  // begun
   std::string field_;      // of the file that is read
   ColumnRoles roles_;
-  std::vector<ColumnProfile> profiles_;  // by column; empty before the first row
-  std::optional<double> other_label_;    // the first number that is not the positive one
-  std::string other_label_text_;
-  bool several_others_ = false;
+  std::vector<ColumnProfile> profiles_;         // by column; empty before the first row
+  std::map<double, std::string> other_labels_;  // with `positive`: other numbers, and the first text of each; at most two
   CsvDoubts doubts_;
   std::uint64_t rows_ = 0;
 };
