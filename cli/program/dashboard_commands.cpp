@@ -10,11 +10,10 @@ void add_dashboard_commands(CLI::App& app, Command& chosen, Arguments& arguments
 
   auto* report = add_command(app, chosen, "report", "A page with everything about a job in it, to send or to keep",
                              with_server(arguments, [&](Session session) {
-                               arguments.report.job = arguments.job;
                                return arguments.report.trial ? write_trial_report(session, arguments.report)
                                                              : write_report(session, arguments.report);
                              }));
-  add_job(report, arguments);
+  add_job(report, arguments.report.job);
   report->add_option("--trial", arguments.report.trial, "Of this trial alone: what the debugger saved of it, as plots")
       ->check(command_line::whole_number_between(0, kTrialsMax))
       ->type_name("TRIAL");

@@ -64,13 +64,9 @@ void add_check(CLI::App& app, Command& chosen, Arguments& arguments) {
 
 void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   auto* tensors = add_command(app, chosen, "tensors", "What the debugger saved of a trial: names, or one of them over its steps",
-                              with_server(arguments, [&](Session session) {
-                                arguments.tensors.job = arguments.job;
-                                arguments.tensors.trial = arguments.trial;
-                                return show_tensors(session, arguments.tensors);
-                              }));
-  add_job(tensors, arguments);
-  add_trial(tensors, arguments);
+                              with_server(arguments, [&](Session session) { return show_tensors(session, arguments.tensors); }));
+  add_job(tensors, arguments.tensors.job);
+  add_trial(tensors, arguments.tensors.trial);
   tensors->add_option("NAME", arguments.tensors.name, "A tensor, as the list has it");
   tensors->add_option("--mode", arguments.tensors.mode, "Of this mode alone; none: that have none")
       ->check(command_line::one_of_words({"none", "train", "validation", "predict"}))
@@ -90,13 +86,13 @@ void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments)
   auto* findings = add_command(
       app, chosen, "findings", "What the rules found in a job or in one trial",
       with_server(arguments, [&](Session session) { return show_findings(session, arguments.job, arguments.one_trial); }));
-  add_job(findings, arguments);
+  add_job(findings, arguments.job);
   add_one_trial(findings, arguments, "all");
 
   auto* rules = add_command(
       app, chosen, "rules", "How each rule of the debugger stands in a job or in one trial",
       with_server(arguments, [&](Session session) { return show_rules(session, arguments.job, arguments.one_trial); }));
-  add_job(rules, arguments);
+  add_job(rules, arguments.job);
   add_one_trial(rules, arguments, "all together");
 
   add_check(app, chosen, arguments);

@@ -8,11 +8,8 @@ namespace {
 void add_change(CLI::App& app, Command& chosen, Arguments& arguments) {
   ChangeOptions& options = arguments.change;
   auto* change = add_command(app, chosen, "change", "Change the share or the limits of a job that runs",
-                             with_running_server(arguments, [&](Session session) {
-                               options.job = arguments.job;
-                               return change_job(session, options);
-                             }));
-  add_job(change, arguments);
+                             with_running_server(arguments, [&](Session session) { return change_job(session, options); }));
+  add_job(change, options.job);
   change->add_option("--weight", options.weight, "Its share of the workers' time against other jobs")
       ->check(command_line::number_between(kWeightMin, kWeightMax))
       ->type_name("W");
@@ -66,16 +63,16 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
       add_command(app, chosen, "describe", "A job: its best trial, its state, plan against actual, what was saved, failures",
                   with_server(arguments, [&](Session s) { return describe_job(s, arguments.job, arguments.plot); }));
   describe->add_flag("--plot", arguments.plot, "And the best so far over time and resource, and the best trial's learning curve");
-  add_job(describe, arguments);
+  add_job(describe, arguments.job);
   add_job(add_command(app, chosen, "watch", "A job's progress until it ends; Ctrl-C leaves the job alone",
                       with_running_server(arguments, [&](Session s) { return watch(s, arguments.job); })),
-          arguments);
+          arguments.job);
   add_job(add_command(app, chosen, "best", "The best trial: value, parameters, model file",
                       with_server(arguments, [&](Session s) { return show_best(s, arguments.job); })),
-          arguments);
+          arguments.job);
   add_job(add_command(app, chosen, "importance", "Which parameters matter, and where they are best",
                       with_server(arguments, [&](Session s) { return show_importance(s, arguments.job); })),
-          arguments);
+          arguments.job);
   add_command(app, chosen, "compare", "What several jobs found, at what cost, and where their documents differ",
               with_server(arguments, [&](Session s) { return compare_jobs(s, arguments.jobs); }))
       ->add_option("JOB", arguments.jobs, "The jobs' names or numbers")
@@ -85,20 +82,20 @@ void add_job_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   add_job(
       add_command(app, chosen, "hold", "Run nothing of a job until it is released; what runs is given back, with its checkpoint",
                   with_running_server(arguments, [&](Session s) { return hold_job(s, arguments.job, true); })),
-      arguments);
+      arguments.job);
   add_job(add_command(app, chosen, "release", "Go on with a job that is held",
                       with_running_server(arguments, [&](Session s) { return hold_job(s, arguments.job, false); })),
-          arguments);
+          arguments.job);
   auto* stop = add_command(app, chosen, "stop", "Stop a job, or one of its trials; what it found is kept",
                            with_running_server(arguments, [&](Session session) {
                              return arguments.one_trial ? stop_trial(session, arguments.job, *arguments.one_trial)
                                                         : stop_job(session, arguments.job);
                            }));
-  add_job(stop, arguments);
+  add_job(stop, arguments.job);
   add_one_trial(stop, arguments, "the whole job");
   add_job(add_command(app, chosen, "delete", "Delete a job that has ended, with its logs and models",
                       with_running_server(arguments, [&](Session s) { return delete_job(s, arguments.job); })),
-          arguments);
+          arguments.job);
 }
 
 }  // namespace tuneband::cli

@@ -76,8 +76,8 @@ Command with_server(const Arguments& arguments, Function function) {
 // The one that the command line names becomes `chosen`.
 CLI::App* add_command(CLI::App& app, Command& chosen, const std::string& name, const std::string& about, Command command);
 
-void add_job(CLI::App* command, Arguments& arguments);
-void add_trial(CLI::App* command, Arguments& arguments);
+void add_job(CLI::App* command, std::string& job);
+void add_trial(CLI::App* command, int& trial);
 // It may be left out.
 void add_one_trial(CLI::App* command, Arguments& arguments, const std::string& otherwise);
 // Of a command that reads a job's document.

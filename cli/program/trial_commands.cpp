@@ -4,11 +4,9 @@
 namespace tuneband::cli {
 
 void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
-  auto* trials = add_command(app, chosen, "trials", "The trials of a job", with_server(arguments, [&](Session session) {
-                               arguments.trials.job = arguments.job;
-                               return list_trials(session, arguments.trials);
-                             }));
-  add_job(trials, arguments);
+  auto* trials = add_command(app, chosen, "trials", "The trials of a job",
+                             with_server(arguments, [&](Session session) { return list_trials(session, arguments.trials); }));
+  add_job(trials, arguments.trials.job);
   trials->add_option("--state", arguments.trials.state, "Only those in these states, separated by commas")->type_name("STATES");
   trials->add_option("--sort", arguments.trials.sort, "By number, or the best objective first")
       ->check(command_line::one_of_words({"number", "objective"}))
@@ -20,20 +18,18 @@ void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
   auto* explain = add_command(
       app, chosen, "explain", "Why a trial was promoted or stopped at each rung",
       with_server(arguments, [&](Session session) { return explain_trial(session, arguments.job, arguments.trial); }));
-  add_job(explain, arguments);
-  add_trial(explain, arguments);
+  add_job(explain, arguments.job);
+  add_trial(explain, arguments.trial);
 
   auto* logs =
       add_command(app, chosen, "logs", "What a trial printed", with_server(arguments, [&](Session session) {
                     if (arguments.logs.follow && !arguments.data_dir.empty()) {
                       return Finished(bad_input("is for logs of a server that runs", "--follow", "leave it out with --data-dir"));
                     }
-                    arguments.logs.job = arguments.job;
-                    arguments.logs.trial = arguments.trial;
                     return show_log(session, arguments.logs);
                   }));
-  add_job(logs, arguments);
-  add_trial(logs, arguments);
+  add_job(logs, arguments.logs.job);
+  add_trial(logs, arguments.logs.trial);
   logs->add_flag("-f,--follow", arguments.logs.follow, "Go on until the trial ends");
   logs->add_option("--rank", arguments.logs.rank, "Of a distributed trial what this worker of it printed; default: the first, 0")
       ->check(command_line::whole_number_between(0, kReplicasMax - 1))
@@ -41,11 +37,10 @@ void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
 
   auto* exported = add_command(app, chosen, "export", "A row a trial, for a spreadsheet or a program",
                                with_server(arguments, [&](Session session) {
-                                 arguments.exported.job = arguments.job;
                                  arguments.exported.csv = !arguments.json;
                                  return export_job(session, arguments.exported);
                                }));
-  add_job(exported, arguments);
+  add_job(exported, arguments.exported.job);
   exported->add_flag("--csv", arguments.exported.csv, "CSV; this is the default");
   exported->add_flag("--curves", arguments.exported.curves, "The trials' learning curves as a table for `tuneband simulate`");
   exported->add_option("-o,--output", arguments.exported.output, "Write this file instead of standard output")->type_name("FILE");
