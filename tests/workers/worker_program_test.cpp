@@ -128,9 +128,12 @@ TEST_F(WorkerProgramTest, RunsATrialWithOpenMpSetUpAndEndsCleanlyOnSigterm) {
   server.start();
   server.desire(order_of("echo omp $OMP_WAIT_POLICY $OMP_NUM_THREADS; echo '{\"loss\": {eta}}'"));
   Process worker = shell("exec $WORKER --name w --threads 2 --server " + server.url());
+  // It may come before the exit.
+  const SyncRequest told =
+      server.wait_for([](const SyncRequest& r) { return r.assignment && !r.assignment->observations.empty(); });
+  EXPECT_EQ(told.assignment->observations.at(0).resource, 3);
   const SyncRequest exit = server.wait_for_exit(1);
   EXPECT_EQ(exit.assignment->exit, "completed") << exit.assignment->message;
-  EXPECT_EQ(exit.assignment->observations.at(0).resource, 3);
   EXPECT_EQ(exit.name, "w");
   EXPECT_THAT(read_text(dir / "trial/log.txt"), HasSubstr("omp passive 2"));
   worker.signal_group(SIGTERM);
