@@ -230,19 +230,24 @@ std::vector<WorkerView> Scheduler::workers() const {
   return views;
 }
 
-std::optional<int> Scheduler::queue_position(JobId id) const {
-  const State& state = *state_;
-  const auto waits = [&](const Job& job) { return job.has_work(std::max(1, state.fleet.usable())); };
-  const Job* job = state_->find_job(id);
-  if (job == nullptr || !waits(*job)) return std::nullopt;
-  const std::int64_t time = state.next_share_time(*job);
-  int position = 1;
-  for (const auto& [other_id, other] : state.jobs) {
-    if (other_id == id || !waits(other)) continue;
-    const std::int64_t others = state.next_share_time(other);
-    if (others < time || (others == time && other_id < id)) ++position;
+std::map<JobId, int> Scheduler::queue_positions() const {
+  const int usable = std::max(1, state_->fleet.usable());
+  std::vector<std::pair<std::int64_t, JobId>> waiting;
+  for (const auto& [id, job] : state_->jobs) {
+    if (job.has_work(usable)) waiting.emplace_back(state_->next_share_time(job), id);
   }
-  return position;
+  std::sort(waiting.begin(), waiting.end());
+  std::map<JobId, int> positions;
+  int position = 0;
+  for (const auto& [time, id] : waiting) positions[id] = ++position;
+  return positions;
+}
+
+std::optional<int> Scheduler::queue_position(JobId id) const {
+  if (state_->find_job(id) == nullptr) return std::nullopt;
+  const auto positions = queue_positions();
+  const auto found = positions.find(id);
+  return found == positions.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::size_t Scheduler::workers_gathered() const { return state_->gathering ? state_->fleet.idle().size() : 0; }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,6 +70,8 @@ class Scheduler {
 
   // Of a job that has something to run: how many jobs have a free worker before it, and itself; 1: the next one is its.
   std::optional<int> queue_position(JobId job) const;
+  // Of all those jobs, at the cost of little more than one.
+  std::map<JobId, int> queue_positions() const;
 
   // Of the jobs that have not ended.
   std::vector<std::shared_ptr<const JobSpec>> specs() const;

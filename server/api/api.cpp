@@ -189,6 +189,16 @@ JobStanding Api::standing_of(JobId job) const {
   return {scheduler.waiting_by_reason(job), scheduler.queue_position(job)};
 }
 
+std::map<JobId, JobStanding> Api::standing_of(const std::vector<JobId>& jobs) const {
+  const Scheduler& scheduler = parts_.engine.scheduler();
+  std::map<JobId, JobStanding> standing;
+  for (const JobId job : jobs) standing[job].waiting = scheduler.waiting_by_reason(job);
+  for (const auto& [job, position] : scheduler.queue_positions()) {
+    if (const auto asked = standing.find(job); asked != standing.end()) asked->second.queue_position = position;
+  }
+  return standing;
+}
+
 HttpReply event_stream_head() {
   HttpReply head;
   head.content_type = "text/event-stream";

@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -154,6 +155,7 @@ class Api {
   // The same on one of `threads`.
   void run_text(ReadText read, HttpReply head, const Respond& respond, ExportThreads& threads);
   JobStanding standing_of(JobId job) const;
+  std::map<JobId, JobStanding> standing_of(const std::vector<JobId>& jobs) const;
 
   void handle(const HttpRequest& request, const Respond& respond);
 

@@ -266,9 +266,8 @@ void Api::list_cards(const HttpRequest& request, const JobsQuery& query, const R
   };
   const auto with_standing = [this, query, replied, respond](const Result<std::vector<JobId>>& running) {
     if (!running) return respond->reply(error_reply(running.error()));
-    std::map<JobId, JobStanding> standing;
-    for (const JobId job : *running) standing[job] = standing_of(job);
-    reads_.run(json_of([query, standing](Reader& reader) { return reader.cards(query, standing); }), replied);
+    reads_.run(json_of([query, standing = standing_of(*running)](Reader& reader) { return reader.cards(query, standing); }),
+               replied);
   };
   reads_.run([query](Reader& reader) { return reader.running_jobs(query); }, with_standing);
 }

@@ -189,6 +189,7 @@ class Shares : public Placement {
   void expect_places(const std::vector<int>& places) {
     for (const bool restarted : {false, true}) {
       if (restarted) core_.restart();
+      EXPECT_EQ(core_.scheduler().queue_positions().size(), places.size());
       for (std::size_t job = 0; job < places.size(); ++job) {
         EXPECT_EQ(core_.scheduler().queue_position(JobId{static_cast<std::int64_t>(job) + 1}), places[job])
             << "job " << job + 1 << (restarted ? " after a restart" : "");
@@ -215,6 +216,24 @@ TEST_F(Shares, CountATrialThatIsGoneOnWithAsUnderWay) {
   core_.advance_ms(100'000);
   core_.report("b", core_.report_of("b"));
   expect_places({2, 1});
+}
+
+// Each job that has something to run has a place of its own; what is said of one job is said of it among all.
+TEST_F(Shares, GiveEachJobThatWaitsAPlaceOfItsOwn) {
+  for (const int weight : {1, 3, 2, 3}) core_.submit({{"weight", weight}});
+  change({.held = true});
+  sync_all({"a", "b", "c"});
+  EXPECT_EQ(given_to({"a", "b", "c"}), "a:2/0 b:4/0 c:3/0 ");
+  core_.advance_ms(1'000);
+  const std::map<JobId, int> expected = {{JobId{2}, 1}, {JobId{4}, 2}, {JobId{3}, 3}};
+  EXPECT_EQ(core_.scheduler().queue_positions(), expected);
+  for (const std::int64_t job : {1, 2, 3, 4}) {
+    const auto place = expected.find(JobId{job});
+    EXPECT_EQ(core_.scheduler().queue_position(JobId{job}), place == expected.end() ? std::nullopt : std::optional(place->second))
+        << job;
+  }
+  change({.held = false});
+  EXPECT_EQ(core_.scheduler().queue_positions().size(), 4u);
 }
 
 TEST_F(Shares, OfAJobThatWasHeldGoOnFromWhereTheOthersAre) {
