@@ -10,13 +10,13 @@ namespace tuneband {
 namespace {
 
 // Of the work that is planned: by resource where that is known in advance, else by trials.
-std::optional<double> progress_of(const JobRow& row, const ParsedJob* parsed) {
+std::optional<double> progress_of(const JobRow& row, const JobHead* head) {
   if (ended(row.state)) return 1.0;
-  if (parsed == nullptr || !parsed->plan.trials) return std::nullopt;
+  if (head == nullptr || !head->planned_trials) return std::nullopt;
   const int over = row.trials_completed + row.trials_stopped + row.trials_failed + row.trials_cancelled;
-  const double share = parsed->plan.exact
-                           ? static_cast<double>(row.resource_spent) / static_cast<double>(parsed->plan.total_resource)
-                           : static_cast<double>(over) / static_cast<double>(*parsed->plan.trials);
+  const double share = head->planned_resource
+                           ? static_cast<double>(row.resource_spent) / static_cast<double>(*head->planned_resource)
+                           : static_cast<double>(over) / static_cast<double>(*head->planned_trials);
   return std::min(1.0, share);
 }
 
@@ -82,9 +82,9 @@ Result<views::Cards> Reader::cards(const JobsQuery& query, const std::map<JobId,
   for (const JobRow& row : page->rows) {
     const auto found = standing.find(row.id);
     const JobStanding its = found == standing.end() ? JobStanding{} : found->second;
-    const auto parsed = cached_job(row.id);
-    const bool maximize = parsed && parsed->spec.objective.goal == Goal::maximize;
-    cards.jobs.push_back({view_of(row, its), waits_for(row, its), progress_of(row, parsed.get()), sparkline(row, maximize)});
+    const auto head = head_of(row.id);
+    const bool maximize = head && head->objective.goal == Goal::maximize;
+    cards.jobs.push_back({view_of(row, its), waits_for(row, its), progress_of(row, head.get()), sparkline(row, maximize)});
   }
   return cards;
 }

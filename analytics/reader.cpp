@@ -218,13 +218,24 @@ Result<void> Reader::require_trial(TrialId trial) {
 
 std::shared_ptr<const ParsedJob> Reader::cached_job(JobId job) {
   if (const auto found = jobs_->find(job)) return *found;
-  Statement spec = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
-  if (!spec.query(job.value).step()) return nullptr;
-  // A job's document never changes and its id is never used again, so what is kept stays right.
-  Result<ParsedJob> stored = parse_stored_job(spec.text(0));
-  std::shared_ptr<const ParsedJob> parsed = stored ? job_for_readers(std::move(*stored)) : nullptr;
+  std::shared_ptr<const ParsedJob> parsed = stored_job(job);
   jobs_->keep(job, parsed);
   return parsed;
+}
+
+// A job's document never changes and its id is never used again, so what is kept of it stays right.
+std::shared_ptr<const ParsedJob> Reader::stored_job(JobId job) {
+  Statement spec = connection_.prepare("SELECT spec_json FROM jobs WHERE id = ?");
+  if (!spec.query(job.value).step()) return nullptr;
+  Result<ParsedJob> stored = parse_stored_job(spec.text(0));
+  return stored ? job_for_readers(std::move(*stored)) : nullptr;
+}
+
+// The documents of a list's jobs are not kept: they would make those go that somebody works with.
+std::shared_ptr<const JobHead> Reader::head_of(JobId job) {
+  if (const auto found = jobs_->find_head(job)) return *found;
+  const auto kept = jobs_->find(job);
+  return jobs_->keep_head(job, kept ? *kept : stored_job(job));
 }
 
 Result<Reader::Known> Reader::known_job(JobId job) {
@@ -244,14 +255,14 @@ Result<std::shared_ptr<const ParsedJob>> Reader::parsed_job(JobId job) {
   return known->parsed;
 }
 
-views::TrialCounts Reader::trial_counts(const JobRow& row, const ParsedJob* parsed) {
+views::TrialCounts Reader::trial_counts(const JobRow& row, const JobHead* head) {
   views::TrialCounts counts;
   counts.created = row.trials_created;
   counts.completed = row.trials_completed;
   counts.stopped = row.trials_stopped;
   counts.failed = row.trials_failed;
   counts.cancelled = row.trials_cancelled;
-  if (parsed) counts.planned = parsed->plan.trials;
+  if (head) counts.planned = head->planned_trials;
   const int over = row.trials_completed + row.trials_stopped + row.trials_failed + row.trials_cancelled;
   if (row.trials_created <= over) return counts;
   Statement rows = connection_.prepare(
@@ -278,7 +289,7 @@ std::optional<views::BestValue> Reader::view_of(JobId job, const std::optional<B
 }
 
 views::Job Reader::view_of(const JobRow& row) {
-  const auto parsed = cached_job(row.id);
+  const auto head = head_of(row.id);
   views::Job job;
   job.id = row.id;
   job.name = row.name;
@@ -287,17 +298,16 @@ views::Job Reader::view_of(const JobRow& row) {
   job.created_at = row.created_at;
   job.ended_at = row.ended_at;
   job.resource_name = "units";
-  if (parsed) {
-    const JobSpec& spec = parsed->spec;
-    job.objective = spec.objective;
-    job.more_objectives = spec.more_objectives;
-    job.constraints = spec.constraints;
-    job.scheduler = to_string(spec.scheduler.type);
-    job.max_resource = spec.scheduler.max_resource;
-    job.rungs_compare = spec.rungs_compare();
-    job.resource_name = parsed->resource_name;
+  if (head) {
+    job.objective = head->objective;
+    job.more_objectives = head->more_objectives;
+    job.constraints = head->constraints;
+    job.scheduler = to_string(head->scheduler);
+    job.max_resource = head->max_resource;
+    job.rungs_compare = head->rungs_compare;
+    job.resource_name = head->resource_name;
   }
-  job.trials = trial_counts(row, parsed.get());
+  job.trials = trial_counts(row, head.get());
   job.best = view_of(row.id, row.best);
   job.best_anywhere = view_of(row.id, row.best_anywhere);
   job.resource_spent = row.resource_spent;

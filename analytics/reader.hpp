@@ -41,7 +41,6 @@ inline constexpr int kSegmentsAskedMax = 20'000;
 inline constexpr std::int64_t kTimelineMs = 3'600'000;  // of all workers, unless asked otherwise
 inline constexpr std::size_t kSummaryBracketsMax = 100;
 inline constexpr std::size_t kSummaryParetoMax = 100;
-inline constexpr std::size_t kParsedJobsBytesMax = std::size_t{32} << 20;  // of documents kept parsed
 
 struct JobsQuery {
   std::optional<JobState> state;
@@ -124,7 +123,7 @@ class Reader {
   struct Source {
     Source(std::string database) : database_file(std::move(database)) {}  // NOLINT: a file is a source
     std::string database_file;
-    std::shared_ptr<JobCache> jobs = std::make_shared<JobCache>(kParsedJobsBytesMax);
+    std::shared_ptr<JobCache> jobs = std::make_shared<JobCache>();
   };
 
   // The database must be there and have this program's schema: Store::open comes first.
@@ -243,11 +242,14 @@ class Reader {
   };
   Result<Known> known_job(JobId job);  // errors as parsed_job()
   std::vector<RuleOfJob> rules_over_trials(const Known& job);
-  std::shared_ptr<const ParsedJob> cached_job(JobId job);  // nothing: no such job, or not readable
+  // Nothing: no such job, or not readable.
+  std::shared_ptr<const ParsedJob> cached_job(JobId job);
+  std::shared_ptr<const ParsedJob> stored_job(JobId job);
+  std::shared_ptr<const JobHead> head_of(JobId job);
   views::Job view_of(const JobRow& row);
   views::StandingJob view_of(const JobRow& row, JobStanding standing);
   std::optional<views::BestValue> view_of(JobId job, const std::optional<BestRow>& best);
-  views::TrialCounts trial_counts(const JobRow& row, const ParsedJob* parsed);
+  views::TrialCounts trial_counts(const JobRow& row, const JobHead* head);
   views::Sparkline sparkline(const JobRow& row, bool maximize);
   struct JobsPage {
     std::vector<JobRow> rows;

@@ -44,6 +44,19 @@ EventRow improved(int id, double value, Timestamp at) {
   return event;
 }
 
+// Of jobs whose documents are more than are kept.
+TEST_F(CardsTest, AListReadsADocumentOnceAndKeepsNoneOfThem) {
+  write({running_job(1, "a"), running_job(2, "b")});
+  Reader::Source source(path());
+  const Json cards = parsed(Reader::open(source).cards({}, {}));
+  const Json jobs = parsed(Reader::open(source).jobs({}));
+  EXPECT_EQ(source.jobs->bytes(), 0u);
+  Connection::open_to_write(path()).execute("UPDATE jobs SET spec_json = '{}'");
+  EXPECT_EQ(parsed(Reader::open(source).cards({}, {})), cards);
+  EXPECT_EQ(parsed(Reader::open(source).jobs({})), jobs);
+  EXPECT_NE(parsed(Reader::open(path()).jobs({})), jobs) << "another process reads them";
+}
+
 TEST_F(CardsTest, WhereTheResourceIsPlannedExactlyProgressIsTheShareSpent) {
   JobRow job = running_job(1, "a");
   write({job});

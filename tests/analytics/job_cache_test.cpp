@@ -59,6 +59,35 @@ TEST(JobCache, ADocumentThatIsNotReadableIsKeptAsOne) {
   EXPECT_LE(cache.bytes(), 100'000U);
 }
 
+TEST(JobCache, TheHeadOfADocumentStaysWhereItHasNoRoomItself) {
+  JobCache cache(50'000);
+  for (std::int64_t job = 1; job <= 2'000; ++job) {
+    ParsedJob parsed;
+    parsed.bytes = 50'000;
+    parsed.spec.objective.metric = "m" + std::to_string(job);
+    const auto shared = std::make_shared<const ParsedJob>(std::move(parsed));
+    cache.keep(JobId{job}, shared);
+    EXPECT_EQ(cache.keep_head(JobId{job}, shared)->objective.metric, "m" + std::to_string(job));
+  }
+  EXPECT_FALSE(cache.find(JobId{1}));
+  ASSERT_TRUE(cache.find_head(JobId{1}));
+  EXPECT_EQ((*cache.find_head(JobId{1}))->objective.metric, "m1");
+  EXPECT_EQ(cache.keep_head(JobId{2'001}, nullptr), nullptr);
+  ASSERT_TRUE(cache.find_head(JobId{2'001}));
+  EXPECT_EQ(*cache.find_head(JobId{2'001}), nullptr) << "not readable";
+}
+
+TEST(JobCache, HeadsOfTenThousandJobsTakeNoMoreMemoryThanTheyMay) {
+  const auto job = job_for_readers(*parse_stored_job(document().dump()));
+  JobCache cache(0);
+  const std::size_t before = allocated();
+  for (std::int64_t id = 1; id <= 10'000; ++id) cache.keep_head(JobId{id}, job);
+  EXPECT_TRUE(cache.find_head(JobId{1})) << "all have room";
+  for (std::int64_t id = 10'001; id <= 100'000; ++id) cache.keep_head(JobId{id}, job);
+  EXPECT_LE(allocated(), before + kJobHeadsBytesMax);
+  EXPECT_FALSE(cache.find_head(JobId{10'001})) << "so many have not";
+}
+
 // Whatever makes the document large.
 TEST(ParsedJob, TakesNoMoreMemoryThanItSays) {
   Json small = document();

@@ -234,7 +234,7 @@ TEST_F(ReaderTest, KeepsADocumentThatItHasRead) {
   const Reader::Source source(path());
   EXPECT_EQ(source.jobs->bytes(), 0U);
   Reader one = Reader::open(source);
-  EXPECT_TRUE(one.job(kJob));
+  EXPECT_TRUE(one.plan(kJob));
   EXPECT_GT(source.jobs->bytes(), 0U);
 }
 
