@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/random.hpp"
 #include "core/text.hpp"
 #include "db/database_file.hpp"
 #include "db/migrate.hpp"
@@ -281,10 +282,15 @@ Snapshot Store::load() {
   Statement findings = connection_.prepare(select_sql<FindingRow>("WHERE job = ? ORDER BY sequence"));
   while (jobs.step()) {
     JobRow job = row_from<JobRow>(jobs);
-    job.spec_json = documents.query(job.id.value).step() ? documents.text(0) : "";
+    const std::string_view document = documents.query(job.id.value).step() ? documents.text(0) : "";
+    if (ended(job.state)) {
+      snapshot.ended_documents[job.id] = stable_hash(document);
+      snapshot.jobs.push_back(std::move(job));
+      continue;
+    }
+    job.spec_json = document;
     snapshot.jobs.push_back(std::move(job));
     const JobRow& loaded = snapshot.jobs.back();
-    if (ended(loaded.state)) continue;
     for (trials.query(loaded.id.value); trials.step();) {
       snapshot.trials.push_back(row_from<TrialRow>(trials));
       snapshot.trials.back().configuration = configuration_from_text(trials.text(kTrialConfigurationColumn));

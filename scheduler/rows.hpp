@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -289,16 +290,17 @@ inline constexpr std::size_t kEventMessageSizeMax = 500;
 // A job row's spec_json is stored on insert only; later writes of the same job update everything else.
 using Write = std::variant<JobRow, TrialRow, SegmentRow, ObservationRow, DecisionRow, FindingRow, EventRow, DeleteJob>;
 
-// Everything restore() needs. Ended jobs come without trials, segments, decisions and findings. No observations: the trials'
-// resources imply them.
+// Everything restore() needs. Ended jobs come without their documents, trials, segments, decisions and findings. No observations:
+// the trials' resources imply them.
 struct Snapshot {
   std::vector<JobRow> jobs;
   std::vector<TrialRow> trials;      // by job, number
   std::vector<SegmentRow> segments;  // by job, number: the last one of a trial that runs, or is pending since its worker was lost
-  std::vector<DecisionRow> decisions;  // by job, sequence
-  std::vector<FindingRow> findings;    // by job, sequence
-  std::int64_t last_job_id = 0;        // the highest ever given, deleted jobs included: ids are not used twice
-  std::int64_t last_event_id = 0;      // of the newest row of the log
+  std::vector<DecisionRow> decisions;              // by job, sequence
+  std::vector<FindingRow> findings;                // by job, sequence
+  std::map<JobId, std::uint64_t> ended_documents;  // of each ended job the stable_hash() of its document
+  std::int64_t last_job_id = 0;                    // the highest ever given, deleted jobs included: ids are not used twice
+  std::int64_t last_event_id = 0;                  // of the newest row of the log
   Timestamp last_event_at;
 };
 

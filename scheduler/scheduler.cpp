@@ -37,8 +37,8 @@ EventRow& Scheduler::State::record(EventKind kind, const WorkerId& worker, std::
   return event;
 }
 
-void Scheduler::State::remember(const JobRow& row) {
-  known[row.id] = {row.id, row.name, stable_hash(row.spec_json)};
+void Scheduler::State::remember(const JobRow& row, std::uint64_t fingerprint) {
+  known[row.id] = {row.id, row.name, fingerprint};
   by_name[row.name] = row.id;
 }
 
@@ -67,12 +67,12 @@ void Scheduler::restore(const Snapshot& snapshot, const std::vector<std::pair<Jo
   for (const DecisionRow& decision : snapshot.decisions) rows[decision.trial.job].decisions.push_back(decision);
   for (const FindingRow& finding : snapshot.findings) rows[finding.trial.job].findings.push_back(finding);
   for (const JobRow& row : snapshot.jobs) {
-    state.remember(row);
     if (ended(row.state)) {
+      state.remember(row, snapshot.ended_documents.at(row.id));
       state.ended_rows.push_back(row);
-      std::string().swap(state.ended_rows.back().spec_json);
       continue;
     }
+    state.remember(row, stable_hash(row.spec_json));
     const auto spec = std::find_if(specs.begin(), specs.end(), [&](const auto& entry) { return entry.first == row.id; });
     TUNEBAND_CHECK(spec != specs.end(), "every job that has not ended comes with its spec");
     Job job(row, std::make_shared<const JobSpec>(spec->second));
@@ -88,6 +88,7 @@ Snapshot Scheduler::rows() const {
   snapshot.last_event_id = state_->last_event_id;
   snapshot.last_event_at = state_->last_event_at;
   snapshot.jobs = state_->ended_rows;
+  for (const JobRow& row : state_->ended_rows) snapshot.ended_documents[row.id] = state_->known.at(row.id).fingerprint;
   for (const auto& [id, job] : state_->jobs) {
     snapshot.jobs.push_back(job.row());
     snapshot.trials.insert(snapshot.trials.end(), job.trials().begin(), job.trials().end());

@@ -76,7 +76,7 @@ class Scheduler {
   // Of the jobs that have not ended.
   std::vector<std::shared_ptr<const JobSpec>> specs() const;
 
-  // Its whole state as rows, for tests: equals what was written, but for the documents of ended jobs, which it does not keep.
+  // Its whole state as rows, for tests: equals what was written.
   Snapshot rows() const;
 
  private:

@@ -38,7 +38,7 @@ void Scheduler::State::on(const JobSubmitted& event) {
   row.max_parallel_trials = event.spec.limits.max_parallel_trials;
   row.max_runtime_ms = event.spec.limits.max_runtime_ms;
   row.created_at = now;
-  remember(row);
+  remember(row, stable_hash(row.spec_json));
   const JobId id = row.id;
   Job job(std::move(row), std::make_shared<const JobSpec>(event.spec));
   job.join_others_at(where_others_are(job), 0);

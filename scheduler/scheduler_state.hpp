@@ -47,7 +47,7 @@ struct Scheduler::State {
   Job* find_job(JobId id);
   EventRow& record(EventKind kind, std::optional<JobId> job, std::string message);
   EventRow& record(EventKind kind, const WorkerId& worker, std::string message = {});
-  void remember(const JobRow& row);
+  void remember(const JobRow& row, std::uint64_t fingerprint);
   void restore_assignments(Job& job);
 
   void on(const JobSubmitted& event);

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <thread>
 
+#include "core/random.hpp"
 #include "db_fixture.hpp"
+#include "scheduler/scheduler.hpp"
 
 namespace tuneband::testing {
 namespace {
@@ -199,6 +202,33 @@ TEST_F(StoreTest, KeepsTheDocumentOfTheFirstWrite) {
   ASSERT_EQ(snapshot.jobs.size(), 1U);
   EXPECT_EQ(snapshot.jobs[0].spec_json, document);
   EXPECT_EQ(snapshot.jobs[0].trials_created, 2);
+}
+
+// Of which a server has ever more: they are told apart by their hashes.
+TEST_F(StoreTest, LoadsEndedJobsWithoutTheirDocuments) {
+  Store store = Store::open(path());
+  JobRow job = running_job(1, "a");
+  const std::string document = job.spec_json;
+  job.state = JobState::completed;
+  job.ended_at = kStart;
+  commit(store, {job, running_job(2, "b")});
+  const Snapshot snapshot = store.load();
+  ASSERT_EQ(snapshot.jobs.size(), 2U);
+  EXPECT_EQ(snapshot.jobs[0].spec_json, "");
+  EXPECT_EQ(snapshot.jobs[1].spec_json, spec_text("b"));
+  EXPECT_EQ(snapshot.ended_documents, (std::map<JobId, std::uint64_t>{{JobId{1}, stable_hash(document)}}));
+
+  Diagnostics diagnostics;
+  Scheduler scheduler;
+  scheduler.restore(snapshot, {{JobId{2}, JobSpec::parse(Json::parse(spec_text("b")), diagnostics)}}, kStart);
+  const JobSpec spec = JobSpec::parse(Json::parse(document), diagnostics);
+  const auto submitted = [&](const std::string& text) {
+    return std::get<JobReply>(scheduler.step(JobSubmitted{spec, text}, kStart).notices.front());
+  };
+  ASSERT_TRUE(submitted(document).job) << "it is the same job";
+  EXPECT_EQ(*submitted(document).job, JobId{1});
+  EXPECT_FALSE(submitted(document).created);
+  EXPECT_EQ(submitted(document + " ").job.error().code, ErrorCode::conflict);
 }
 
 TEST_F(StoreTest, CountsTheLastOfSeveralWritesInABatch) {

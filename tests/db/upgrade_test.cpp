@@ -57,11 +57,18 @@ class UpgradeTest : public DbTest, public ::testing::WithParamInterface<int> {
     return queries;
   }
 
-  static std::vector<std::pair<JobId, JobSpec>> specs_of(const Snapshot& snapshot) {
+  // Also of a job that has ended.
+  Json document_of(JobId job) const {
+    Connection connection = Connection::open_to_read(path());
+    Statement rows = connection.prepare("SELECT spec_json FROM jobs WHERE id = ?");
+    return rows.query(job.value).step() ? Json::parse(rows.text(0)) : Json();
+  }
+
+  std::vector<std::pair<JobId, JobSpec>> specs_of(const Snapshot& snapshot) const {
     std::vector<std::pair<JobId, JobSpec>> specs;
     for (const JobRow& job : snapshot.jobs) {
       Diagnostics diagnostics;
-      JobSpec spec = JobSpec::parse(Json::parse(job.spec_json), diagnostics);
+      JobSpec spec = JobSpec::parse(document_of(job.id), diagnostics);
       EXPECT_TRUE(diagnostics.ok()) << job.name
                                     << " has a document that is not taken any more: " << describe(diagnostics.errors().front());
       if (!ended(job.state)) specs.emplace_back(job.id, std::move(spec));
@@ -221,7 +228,7 @@ TEST_P(UpgradeOfEtaAdaptation, AJobThatHadItHasItUnderItsName) {
   const Snapshot snapshot = Store::open(path()).load();
   std::map<std::int64_t, Json> adapts;
   for (const JobRow& job : snapshot.jobs) {
-    const Json trainer = Json::parse(job.spec_json)["trainer"];
+    const Json trainer = document_of(job.id)["trainer"];
     EXPECT_FALSE(trainer.contains("finer_steps"));
     if (trainer.contains("adapt_eta")) adapts[job.id.value] = trainer["adapt_eta"];
   }

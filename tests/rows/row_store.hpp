@@ -15,7 +15,7 @@ namespace tuneband::test {
 class RowStore {
  public:
   void commit(std::span<const Write> writes);
-  // As a store loads it: ended jobs come without their trials, segments and decisions.
+  // As a store loads it.
   Snapshot load() const;
 
   const std::map<JobId, JobRow>& jobs() const { return jobs_; }
