@@ -165,7 +165,7 @@ void check_keep(const XgboostSpec& spec, const std::vector<JobParameter>& parame
   for (const char* booster : {"dart", "gblinear"}) {
     if (takes(parameters, "booster", booster)) {
       diagnostics.error("trainer.keep",
-                        "`best` needs a model that can be cut to its first rounds, and `booster` may be " + std::string(booster),
+                        "a best round needs a model that can be cut to it, and `booster` may be " + std::string(booster),
                         "use last");
     }
   }

@@ -130,7 +130,7 @@ void write_trainer_defaults(Json& document) {
   if (!trainer.contains("keep")) trainer["keep"] = can_keep_best(document) ? "best" : "last";
   if (trainer.contains("data") && all_tell_classes_apart(document)) write_stratify(trainer["data"]);
   if (trainer["fidelity"] != "shrinkage") return;
-  if (!trainer.contains("adapt_eta")) trainer["adapt_eta"] = trainer["keep"] == "best" && adapts_eta(document);
+  if (!trainer.contains("adapt_eta")) trainer["adapt_eta"] = trainer["keep"] != "last" && adapts_eta(document);
   if (!trainer.contains("shrinkage_max"))
     trainer["shrinkage_max"] = trainer["adapt_eta"] == true ? kShrinkageMaxToFollow : kShrinkageMax;
   if (document.contains("scheduler"))

@@ -85,7 +85,7 @@ XgboostSpec read_xgboost(ObjectReader& reader, const std::string& base_dir) {
     reader.diagnostics().error(reader.path_to("data.folds.early"), "is only for the fidelity `shrinkage`, whose rungs begin anew",
                                "set trainer.fidelity to shrinkage, or leave `early` out");
   }
-  spec.keep_best = reader.word("keep", {"last", "best"}) == std::size_t{1};
+  spec.keep_best = reader.word("keep", {"last", "best", "best_full"}).value_or(0) > 0;
   return spec;
 }
 

@@ -25,7 +25,7 @@ void Job::check_limits() {
   if (row_.state != JobState::running) return;
   const Limits& limits = spec_->limits;
   const Objective& objective = spec_->objective;
-  const auto& best = spec_->early_work < 1 ? row_.best : row_.best_anywhere;  // of fewer folds a value is no measure
+  const auto& best = spec_->full_alone() ? row_.best : row_.best_anywhere;
   if (objective.target && best && !objective.better(*objective.target, best->value)) {
     begin_stopping(JobState::completed, at_target(best->trial, *objective.target));
   } else if (row_.failing_with && row_.failures_in_a_row >= limits.max_failures_in_a_row) {

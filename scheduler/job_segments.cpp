@@ -97,7 +97,8 @@ void Job::take_unfinished(TrialRow& trial, const AssignmentReport& report) {
   const bool counts = full || (spec_->rungs_compare() && meets_target(*spec_, report.kept->metrics));
   if (!counts || spec_->violation(report.kept->metrics) > 0) return;
   const auto value = value_of_kept(*spec_, trial, *report.kept);
-  if (!value || (row_.best && !spec_->objective.better(*value, row_.best->value))) return;
+  const auto& best = row_.best || !spec_->best_of_full ? row_.best : row_.best_anywhere;
+  if (!value || (best && !spec_->objective.better(*value, best->value))) return;
   trial.objective_resource = trial.until_resource;
   note_objectives(*spec_, trial, report.kept->metrics);
   keep(*spec_, trial, *report.kept, report.test_value);

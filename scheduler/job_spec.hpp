@@ -120,6 +120,7 @@ struct JobSpec {
   std::vector<int> replicas{1};  // trainer.replicas, ascending: workers of a trial; several: tuned as the parameter `replicas`
   int metric_rank = 0;           // trainer.metric_rank: whose observations count
   bool keeps_best = false;       // trainer.keep: a trial's value is that of its best round, and so is its model, at any rung
+  bool best_of_full = false;     // the same; but of what it has at max_resource alone, once it came there
   // Trainer.data.folds.early: what a unit below max_resource takes of one of a training until there. Below 1, values below
   // max_resource are of fewer folds, and no measure of those at it: the best trial is one at max_resource, once there is any.
   double early_work = 1;
@@ -127,8 +128,10 @@ struct JobSpec {
   std::optional<debugger::DebugSpec> debugger;  // the same, read
   std::string data_key;  // jobs with the same key share parsed data in a warm worker; empty: nothing to share
 
+  // The best trial, the model of one that came to max_resource and the target are of what was trained in full.
+  bool full_alone() const { return early_work < 1 || best_of_full; }
   // The best trial may be one at any rung.
-  bool rungs_compare() const { return keeps_best && early_work == 1; }
+  bool rungs_compare() const { return keeps_best && !full_alone(); }
   int replicas_of(const Configuration& configuration) const;
   // Beside the objective's: of the constraints and the further objectives.
   std::vector<std::string> further_metrics() const;

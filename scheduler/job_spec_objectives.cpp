@@ -117,7 +117,8 @@ void check_objectives(JobSpec& spec, Diagnostics& diagnostics) {
                       "leave it out");
   }
   if (spec.keeps_best && (!spec.constraints.empty() || !spec.more_objectives.empty())) {
-    diagnostics.error("trainer.keep", "`best` is by one value, and here constraints or other objectives count too", "use last");
+    diagnostics.error("trainer.keep", "a best round is by one value, and here constraints or other objectives count too",
+                      "use last");
   }
   if (spec.more_objectives.empty()) return;
   for (const Objective& objective : spec.more_objectives) spec.scheduler.more_goals.push_back(objective.goal);

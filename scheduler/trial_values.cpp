@@ -31,8 +31,8 @@ void take_model(const JobSpec& spec, TrialRow& trial, const AssignmentReport& re
 }
 
 std::optional<double> value_to_better(const JobSpec& spec, const TrialRow& trial) {
-  const bool of_other_folds = spec.early_work < 1 && trial.until_resource == spec.scheduler.max_resource;
-  return of_other_folds ? std::nullopt : trial.kept_value;
+  const bool in_full = trial.until_resource == spec.scheduler.max_resource;
+  return in_full && spec.full_alone() ? std::nullopt : trial.kept_value;
 }
 
 std::optional<double> value_of_kept(const JobSpec& spec, const TrialRow& trial, const ReportedObservation& kept) {

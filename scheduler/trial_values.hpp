@@ -22,8 +22,8 @@ std::optional<double> value_of_kept(const JobSpec& spec, const TrialRow& trial, 
 // the best of all rungs.
 void keep(const JobSpec& spec, TrialRow& trial, const ReportedObservation& kept, std::optional<double> test_value);
 
-// Of what the trial keeps: what another model has to better to take its place. At max_resource nothing where lower rungs had
-// fewer folds, whose values are no measure.
+// Of what the trial keeps: what another model has to better to take its place. At max_resource nothing where full trainings
+// alone count.
 std::optional<double> value_to_better(const JobSpec& spec, const TrialRow& trial);
 
 // The job's target, within its constraints.

@@ -269,6 +269,31 @@ TEST_F(WholeStackTest, AStoppedJobEndsItsTrialsAndKeepsTheBest) {
   EXPECT_EQ(server.raw("GET", "/v1/jobs/" + job, "").status, 404);
 }
 
+// Of labels that follow from nothing the luckiest of many trainings of few rounds is the best.
+TEST_F(WholeStackTest, TheBestOfFullTrainingsIsOneEvenWhereALowerRungHadABetterValue) {
+  RunningServer server(data("data"), 2);
+  Json document = xgboost_job("full");
+  const std::string noise = directory_ / "noise.csv";
+  {
+    std::ofstream rows(noise);
+    rows << "a,b,label\n";
+    for (std::uint64_t i = 0; i < 200; ++i) rows << i % 17 << ',' << i % 29 << ',' << random_bits(5, {i}) % 2 << '\n';
+  }
+  document["trainer"]["data"]["train"] = noise;
+  document["scheduler"]["type"] = "successive_halving";
+  document["trainer"]["keep"] = "best_full";
+  const std::string job = submit(server, document);
+  const Json ended = server.wait_for_end(job);
+  EXPECT_EQ(ended.at("state"), "completed") << ended;
+  EXPECT_FALSE(ended.at("rungs_compare"));
+  const Json& max_resource = document["scheduler"]["max_resource"];
+  EXPECT_LT(ended.at("best_anywhere").at("resource"), max_resource) << "else this shows nothing";
+  EXPECT_EQ(ended.at("best").at("resource"), max_resource);
+  const Json trial = server.get("/v1/jobs/" + job + "/best").at("trial");
+  EXPECT_EQ(trial.at("kept_value"), ended.at("best").at("value"));
+  EXPECT_EQ(trial.at("kept_value"), trial.at("objective")) << "that of its last rung";
+}
+
 TEST_F(WholeStackTest, AStoppedJobHasTheModelThatItsTrainingHadComeTo) {
   RunningServer server(directory_ / "data", 1);
   Json document = xgboost_job("unfinished");

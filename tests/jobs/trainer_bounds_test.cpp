@@ -144,7 +144,10 @@ TEST(TrainerBounds, WhatIsNotSaidIsTheDefault) {
 }
 
 TEST(TrainerBounds, WhatIsSaidIsRead) {
-  EXPECT_TRUE(std::get<XgboostSpec>(read_trainer(document_with(kXgboost, "/keep", "best")).spec).keep_best);
+  for (const char* keep : {"best", "best_full"}) {
+    EXPECT_TRUE(std::get<XgboostSpec>(read_trainer(document_with(kXgboost, "/keep", keep)).spec).keep_best) << keep;
+  }
+  EXPECT_FALSE(std::get<XgboostSpec>(read_trainer(document_with(kXgboost, "/keep", "last")).spec).keep_best);
   const auto data_with = [](const std::string& field, const Json& value) {
     return std::get<XgboostSpec>(read_trainer(document_with(kXgboost, "/data/" + field, value)).spec).data;
   };

@@ -144,6 +144,8 @@ TEST(TrainerDefaults, AdaptTheLearningRateWhereASamplerLearnsOfALearningRateAndT
   for (const char* draws : {"random", "grid", "sobol"}) EXPECT_EQ(adapts({{"sampler", {{"type", draws}}}}), false) << draws;
   EXPECT_EQ(adapts({{"candidates", Json::array()}}), false);
   EXPECT_EQ(adapts(Json::object(), {{"type", "xgboost"}}, "train-auc"), false);
+  EXPECT_EQ(adapts(Json::object(), {{"type", "xgboost"}, {"keep", "last"}}), false);
+  EXPECT_EQ(adapts(Json::object(), {{"type", "xgboost"}, {"keep", "best_full"}}), true);
   EXPECT_EQ(adapts({{"search_space", {{"eta", {{"type", "categorical"}}}}}}), false);
   EXPECT_EQ(adapts(Json::object(), {{"type", "xgboost"}, {"adapt_eta", false}}), false);
   EXPECT_EQ(adapts(Json::object(), {{"type", "xgboost"}, {"fidelity", "prefix"}}), Json());

@@ -462,7 +462,7 @@ TEST(TrainerCheck, WhatIsForTreesIsRefusedWhereTheBoosterMayBeAnother) {
               ElementsAre(StartsWith("trainer.fidelity: `shrinkage`")));
   EXPECT_THAT(with({{"fidelity", "shrinkage"}}, {{"booster", "dart"}}), IsEmpty());
   for (const char* booster : {"dart", "gblinear"}) {
-    EXPECT_THAT(with({{"keep", "best"}}, {{"booster", booster}}), ElementsAre(StartsWith("trainer.keep: `best` needs")));
+    EXPECT_THAT(with({{"keep", "best"}}, {{"booster", booster}}), ElementsAre(StartsWith("trainer.keep: a best round needs")));
     EXPECT_THAT(with({{"keep", "last"}}, {{"booster", booster}}), IsEmpty());
   }
 }

@@ -178,10 +178,13 @@ TEST(JobBounds, WhatComparesSingleValuesIsRefusedOrLeftOutWithSeveralObjectives)
 
 TEST(JobBounds, TheBestRoundsAreKeptByOneValueWithoutConstraintsAlone) {
   Json document = small_job();
-  document["trainer"] = {{"type", "xgboost"}, {"keep", "best"}};
-  EXPECT_THAT(read_job(document).errors, IsEmpty());
-  document["objective"]["constraints"] = constraints(1);
-  EXPECT_THAT(read_job(document).errors, ElementsAre(StartsWith("trainer.keep: `best` is by one value")));
+  for (const char* keep : {"best", "best_full"}) {
+    document["trainer"] = {{"type", "xgboost"}, {"keep", keep}};
+    document["objective"].erase("constraints");
+    EXPECT_THAT(read_job(document).errors, IsEmpty());
+    document["objective"]["constraints"] = constraints(1);
+    EXPECT_THAT(read_job(document).errors, ElementsAre(StartsWith("trainer.keep: a best round is by one value"))) << keep;
+  }
 }
 
 TEST(JobBounds, TrainingsEndEarlyByOneValueWithoutConstraintsAlone) {

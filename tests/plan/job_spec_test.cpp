@@ -140,6 +140,22 @@ TEST(JobSpec, HoldsWhatTheDocumentSays) {
   EXPECT_EQ(spec.trainer, Json({{"type", "xgboost"}}));
 }
 
+TEST(JobSpec, RungsCompareWhereTheBestRoundOfAnyCountsAndIsOfWholeWork) {
+  const auto of = [](const Json& fields) {
+    Json trainer{{"type", "xgboost"}};
+    trainer.update(fields);
+    return base_with({{"trainer", trainer}});
+  };
+  EXPECT_TRUE(of({{"keep", "best"}}).rungs_compare());
+  EXPECT_FALSE(of({{"keep", "best"}}).full_alone());
+  EXPECT_FALSE(of({{"keep", "last"}}).rungs_compare());
+  EXPECT_FALSE(of({{"keep", "last"}}).full_alone());
+  EXPECT_FALSE(of({{"keep", "best_full"}}).rungs_compare());
+  EXPECT_TRUE(of({{"keep", "best_full"}}).keeps_best);
+  EXPECT_TRUE(of({{"keep", "best_full"}}).full_alone());
+  EXPECT_TRUE(of({{"keep", "best"}, {"data", Json::parse(R"({"folds": {"count": 5, "early": 2}})")}}).full_alone());
+}
+
 TEST(JobSpec, LooksForEarlyFoldsInWhateverStandsInTheTrainer) {
   const auto early_work = [](const char* data) {
     return base_with({{"trainer", {{"type", "xgboost"}, {"data", Json::parse(data)}}}}).early_work;

@@ -54,6 +54,16 @@ TEST_F(BestsTest, WhereRungsDoNotCompareTheOneAtTheTopStays) {
   EXPECT_EQ(row_.best_anywhere, (BestRow{0, 81, 0.6}));
 }
 
+TEST_F(BestsTest, WhereFullTrainingsAloneCountTheOneAtTheTopStays) {
+  spec_.best_of_full = true;
+  take(1, 9, 0.9);
+  EXPECT_EQ(row_.best, std::nullopt);
+  take(0, 81, 0.6);
+  take(2, 27, 0.95);
+  EXPECT_EQ(row_.best, (BestRow{0, 81, 0.6}));
+  EXPECT_EQ(row_.best_anywhere, (BestRow{2, 27, 0.95}));
+}
+
 TEST_F(BestsTest, OfEqualValuesTheOtherObjectivesDecideAndThenTheLowerNumber) {
   spec_.more_objectives.emplace_back().goal = Goal::minimize;
   take(3, 81, 0.9, 0, {5});

@@ -127,6 +127,21 @@ TEST_F(Placement, WhoGoesOnToMaxResourceFromFewerFoldsHasNothingToBetter) {
   EXPECT_FALSE(core_.given("a")->kept_value);
 }
 
+TEST_F(Placement, WhoGoesOnToMaxResourceHasNothingToBetterWhereFullTrainingsAloneCount) {
+  submit_and_fill_a_rung_of_best_rounds({{"keep", "best_full"}});
+  EXPECT_EQ(core_.given("a")->until_resource, 4);
+  EXPECT_FALSE(core_.given("a")->kept_value);
+  EXPECT_EQ(core_.trial(0).kept_value, 0.5) << "until it has been there";
+  AssignmentReport report = core_.report_of("a");
+  report.observations = {{3, {{"value", 0.25}}}, {4, {{"value", 0.125}}}};
+  report.kept = {3, {{"value", 0.25}}};
+  report.exit = ExitClass::completed;
+  core_.report("a", report);
+  EXPECT_EQ(core_.trial(0).kept_value, 0.25);
+  EXPECT_EQ(core_.trial(0).kept_resource, 3);
+  EXPECT_EQ(core_.job().best, (BestRow{0, 4, 0.25}));
+}
+
 TEST_F(Placement, ATrialOfOneWorkerLeavesThoseThatAreSetUpAsAGroup) {
   for (const char* data_key : {"", "data"}) {
     CoreDriver core;

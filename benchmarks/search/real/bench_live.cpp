@@ -33,6 +33,7 @@ struct Arguments {
   std::vector<std::string> datasets;
   std::vector<std::string> methods{"hyperband/random", "auto/auto,experience=false", "auto/auto"};
   std::vector<double> budgets{3, 6, 10, 20};
+  std::string keep;                    // of the trainer; empty: its own default
   std::int64_t rounds = kMaxResource;  // of a full training
   int trials = 10'000;
   int workers = 1;
@@ -60,6 +61,7 @@ JobSpec job_of(const RealDataset& dataset, const std::string& method, const Argu
                {"parameters", parameters},
                {"eval_metric", {dataset.metric}}};
   if (at < method.size()) trainer["fidelity"] = method.substr(at + 1);
+  if (!arguments.keep.empty()) trainer["keep"] = arguments.keep;
   const Json document{{"name", dataset.name},
                       {"objective", {{"metric", "validation-" + dataset.metric}, {"goal", dataset.goal}}},
                       {"search_space", dataset.search_space},
@@ -76,6 +78,7 @@ JobSpec job_of(const RealDataset& dataset, const std::string& method, const Argu
 struct Best {
   double resource = 0;  // spent until then
   Measured measured;
+  bool full = false;  // trained in full
 };
 
 // One search: workers of equal pace, whose rounds take one unit of time each.
@@ -91,6 +94,7 @@ class Search {
         restarts_(spec.scheduler.restarts),
         early_end_(spec.scheduler.early_end),
         keeps_best_(spec.keeps_best),
+        full_alone_(spec.full_alone()),
         shrinkage_max_(trees_trainer(spec).value_or(TreesTrainer{}).shrinkage_max),
         scheduler_(SchedulerOptions{.lease_ms = kLeaseMs}) {
     follow(step_with_suggestions(scheduler_, JobSubmitted{spec, ""}, Timestamp{}));
@@ -164,9 +168,14 @@ class Search {
     std::push_heap(running_.begin(), running_.end());
   }
 
-  void note(double spent, const Measured& measured) {
+  // Where full trainings alone count, others do until one has ended.
+  void note(double spent, const Measured& measured, bool full, bool ended = true) {
     const auto cost = [&](const Measured& one) { return maximize_ ? -one.validation : one.validation; };
-    if (bests_.empty() || cost(measured) < cost(bests_.back().measured)) bests_.push_back({spent, measured});
+    const auto takes_its_place = [&](const Best& best) {
+      if (!full_alone_ || full == best.full) return cost(measured) < cost(best.measured);
+      return full && (ended || cost(measured) < cost(best.measured));
+    };
+    if (bests_.empty() || takes_its_place(bests_.back())) bests_.push_back({spent, measured, full});
   }
 
   // Of full trainings, once so much is spent: before the next one of those under way is told.
@@ -175,7 +184,8 @@ class Search {
     for (const Segment& segment : running_) {
       const std::int64_t done = segment.resource - (segment.told_at - now_ - later);
       const bool full = segment.assignment.until_resource == rounds_;
-      if (keeps_best_ && full && done > segment.assignment.from_resource) note(spent, best_of(*segment.curve, done, maximize_));
+      if (keeps_best_ && full && done > segment.assignment.from_resource)
+        note(spent, best_of(*segment.curve, done, maximize_), full, false);
     }
   }
 
@@ -191,7 +201,7 @@ class Search {
     const Metrics metrics{{metric_, best.validation}};
     report.observations.push_back({segment.resource, metrics});
     if (ends) {
-      note(spent_, best);
+      note(spent_, best, segment.resource == rounds_);
       report.exit = ExitClass::completed;
       if (keeps_best_) report.kept = ReportedObservation{best.round, metrics};
       report.checkpoint_resource = segment.resource;
@@ -214,6 +224,7 @@ class Search {
   bool restarts_;
   bool early_end_;
   bool keeps_best_;
+  bool full_alone_;
   double shrinkage_max_;
   Scheduler scheduler_;
   std::int64_t now_ = 0;
@@ -310,6 +321,7 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--trials", arguments.trials,
                  "Trials of a job, which then ends by itself; what it spent is said on standard error")
       ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--keep", arguments.keep, "trainer.keep of the jobs, if not the default");
   app.add_option("--workers", arguments.workers, "Workers of each search, in simulated time");
   app.add_option("--seeds", arguments.seeds, "Runs of each");
   app.add_option("--threads", arguments.threads, "Real threads");
