@@ -14,6 +14,7 @@ constexpr std::size_t kColumnNamesMax = 100'000;
 constexpr std::size_t kMissingTextsMax = 1000;
 constexpr std::size_t kMissingTextSizeMax = 1000;  // bytes
 constexpr std::size_t kTrainFilesMax = 10'000;
+constexpr const char* kNameTheFiles = "name the file in it, or a list of files";
 
 // A text or a whole number: columns go by name or by number.
 std::optional<std::string> column_from(const Json& value, const std::string& path, Diagnostics& diagnostics) {
@@ -66,11 +67,17 @@ DataFormat read_format(ObjectReader& reader, const std::string& train) {
     return index == std::size_t{1} ? DataFormat::libsvm : DataFormat::csv;
   }
   const auto guessed = format_of_ending(train);
-  if (!guessed && !train.empty()) {
-    reader.diagnostics().error(reader.path_to("format"), "is missing, and the ending of " + excerpt(train) + " does not tell it",
-                               "set it to csv or libsvm");
+  if (guessed || train.empty()) return guessed.value_or(DataFormat::csv);
+  if (train.ends_with('/')) {
+    reader.diagnostics().error(reader.path_to("train"), "expected a file, and " + excerpt(train) + " is a directory",
+                               kNameTheFiles);
+    return DataFormat::csv;
   }
-  return guessed.value_or(DataFormat::csv);
+  const std::string hint = "set it to csv or libsvm";
+  const bool has_ending = !ending_of(train).empty();
+  reader.diagnostics().error(reader.path_to("format"), "is missing, and the ending of " + excerpt(train) + " does not tell it",
+                             has_ending ? hint : hint + "; of a directory " + kNameTheFiles);
+  return DataFormat::csv;
 }
 
 std::string checked_path(const Json& json, const std::string& path, const std::string& base_dir, Diagnostics& diagnostics) {

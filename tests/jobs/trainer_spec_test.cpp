@@ -82,6 +82,20 @@ TEST(TrainerSpec, GuessesTheFormatFromTheEnding) {
   EXPECT_THAT(read_trainer(json).errors, Contains(StartsWith("trainer.data.format: is missing, and the ending")));
 }
 
+TEST(TrainerSpec, ADirectoryIsNoFileWithoutAnEnding) {
+  const auto errors_of = [](const char* train) {
+    Json json = xgboost();
+    json["data"]["train"] = train;
+    return read_trainer(json).errors;
+  };
+  EXPECT_THAT(errors_of("data/"), ElementsAre("trainer.data.train: expected a file, and \"/jobs/data/\" is a directory (name the "
+                                              "file in it, or a list of files)"));
+  EXPECT_THAT(errors_of("data"),
+              ElementsAre("trainer.data.format: is missing, and the ending of \"/jobs/data\" does not tell it "
+                          "(set it to csv or libsvm; of a directory name the file in it, or a list of files)"));
+  EXPECT_THAT(errors_of("data.parquet"), ElementsAre(Not(HasSubstr("directory"))));
+}
+
 TEST(TrainerSpec, NamesEveryFault) {
   const auto error_of = [](const std::string& pointer, const Json& value) {
     Json json = xgboost();
