@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "jobs/xgboost_parameters.hpp"
+#include "scheduler/job_spec.hpp"
 #include "search_spaces/shrinkage.hpp"
 
 namespace tuneband {
@@ -109,7 +110,7 @@ void write_scheduler_defaults(Json& scheduler, const Json& max_trials) {
   constexpr std::int64_t kShareOfMany = 27;
   const Json& type = member(scheduler, "type");
   const Json& most = member(scheduler, "max_resource");
-  if (!scheduler.is_object() || type == "none" || !most.is_number_integer() || most < 1) return;
+  if (!scheduler.is_object() || type == "none" || !most.is_number_integer() || most < 1 || most > kResourceMax) return;
   if (!scheduler.contains("min_resource") && !scheduler.contains("rungs")) {
     const auto rounds = most.get<std::int64_t>();
     const bool few_trials = max_trials.is_number_integer() && max_trials < kFewTrials;

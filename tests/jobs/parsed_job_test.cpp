@@ -219,6 +219,15 @@ TEST(ParsedJob, FaultsOfTheJobAndOfItsTrainerAreToldAtOnce) {
       << "what follows from a fault is not held against XGBoost's tables";
 }
 
+TEST(ParsedJob, OfTooManyRoundsTheLadderThatFollowsIsNoFault) {
+  Json document = xgboost_document();
+  document["scheduler"] = {{"max_resource", 1'000'000'000'000}};
+  Diagnostics found;
+  parse_job(document.dump(), "/data", found);
+  ASSERT_EQ(found.errors().size(), 1U) << describe(found.errors().back());
+  EXPECT_EQ(found.errors().front().path, "scheduler.max_resource");
+}
+
 TEST(ParsedJob, WhatReadersKeepIsWithoutTheListsOfConfigurations) {
   Json document = xgboost_document();
   document["enqueue"] = {{{"eta", 0.1}, {"max_depth", 2}, {"tree_method", "hist"}}};

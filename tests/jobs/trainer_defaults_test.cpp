@@ -172,9 +172,10 @@ TEST(TrainerDefaults, GiveShrinkageALadderFromTheNinthPartOnOrThe27thOfManyRound
             with(R"({"max_resource": 162, "type": "hyperband", "min_resource": 6})"));
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 270, "type": "hyperband"})")),
             with(R"({"max_resource": 270, "type": "hyperband", "min_resource": 10})"));
-  for (const char* said : {R"({"max_resource": 81, "min_resource": 1, "rung_audit": true})",
-                           R"({"max_resource": 81, "rungs": [9, 81], "rung_audit": true})",
-                           R"({"max_resource": 81, "type": "none"})", R"({"max_resource": "many"})", R"({})", R"(7)"}) {
+  for (const char* said :
+       {R"({"max_resource": 81, "min_resource": 1, "rung_audit": true})",
+        R"({"max_resource": 81, "rungs": [9, 81], "rung_audit": true})", R"({"max_resource": 81, "type": "none"})",
+        R"({"max_resource": "many"})", R"({"max_resource": 1000000001})", R"({})", R"(7)"}) {
     EXPECT_EQ(scheduler_of(with(said)), with(said));
   }
   EXPECT_EQ(scheduler_of(with(R"({"max_resource": 81})"), "prefix"), with(R"({"max_resource": 81})"));
