@@ -54,11 +54,14 @@ std::optional<CheckedCommand> find_command(const CommandSpec& spec, Diagnostics&
   const auto found = find_executable(program, environment_value(command.environment, "PATH"), spec.working_dir);
   if (!found) {
     const std::string path = from_working_dir(command, program);
-    const bool noexec = program.find('/') != std::string::npos && is_on_noexec_mount(path);
+    const bool on_path = program.find('/') == std::string::npos;
+    const bool noexec = !on_path && is_on_noexec_mount(path);
     diagnostics.error(
         "trainer.argv[0]",
         noexec ? path + " is on a file system that is mounted noexec: nothing there may be executed" : found.error().message,
-        noexec ? "put it elsewhere, or name the interpreter before it" : "");
+        noexec    ? "put it elsewhere, or name the interpreter before it"
+        : on_path ? "give its whole path, or install it where the worker finds it"
+                  : "");
     return std::nullopt;
   }
   command.executable = *found;

@@ -173,7 +173,11 @@ TEST(FindExecutable, LooksAlongThePathAndTellsWhatIsWrong) {
   EXPECT_EQ(*find_executable("run", "/nonexistent:" + dir.path(), "/"), dir / "run");
   EXPECT_EQ(*find_executable("./run", "", dir.path()), dir.path() + "/./run");
   EXPECT_EQ(*find_executable(dir / "run", "", "/"), dir / "run");
-  EXPECT_THAT(find_executable("plain", dir.path(), "/").error().message, HasSubstr("on no folder of PATH"));
+  EXPECT_EQ(find_executable("none", "/bin:/nowhere", "/").error().message,
+            "the command `none` is on no folder of PATH (/bin:/nowhere)");
+  EXPECT_EQ(find_executable("none", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "/").error().message,
+            "the command `none` is on no folder of PATH")
+      << "a whole PATH fills several lines";
   EXPECT_THAT(find_executable("./plain", "", dir.path()).error().message, HasSubstr("not executable"));
   EXPECT_THAT(find_executable("./none", "", dir.path()).error().message, HasSubstr("not there"));
   EXPECT_THAT(find_executable(dir.path(), "", "/").error().message, HasSubstr("directory"));

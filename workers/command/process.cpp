@@ -101,7 +101,9 @@ Result<std::string> find_executable(std::string_view name, std::string_view path
     if (runnable(path)) return path;
     begin = end + 1;
   }
-  return fault("the command `" + std::string(name) + "` is on no folder of PATH (" + std::string(path_variable) + ")");
+  constexpr std::size_t kPathShownMax = 40;  // bytes
+  const std::string shown = path_variable.size() <= kPathShownMax ? " (" + std::string(path_variable) + ")" : "";
+  return fault("the command `" + std::string(name) + "` is on no folder of PATH" + shown);
 }
 
 Result<Process> Process::start(const ProcessSpec& spec) {
