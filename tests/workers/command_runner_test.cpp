@@ -105,6 +105,17 @@ TEST_F(CommandRunnerTest, OfALineThatIsNoJsonItSaysWhatIsRead) {
                                    HasSubstr(R"(expected is a line like {"resource": 1, "loss": 0.5}, or a pattern for it)")));
 }
 
+TEST_F(CommandRunnerTest, OfAReportOnTooLongALineItNamesTheLimit) {
+  constexpr const char* kSays = "it printed a line of more than 64 KiB";
+  const std::string spaces = R"(head -c 65536 /dev/zero | tr '\0' ' '; )";
+  script(spaces + R"(echo "{\"loss\": 0.5}")");
+  EXPECT_THAT(run().message, HasSubstr(kSays));
+  script(R"(echo "{\"resource\": 1, \"loss\": 0.5}"; )" + spaces + R"(echo "{\"resource\": 3, \"loss\": 0.5}")");
+  EXPECT_THAT(run().message, AllOf(HasSubstr("ended by itself at resource 1"), HasSubstr(kSays)));
+  script(spaces + R"(echo; echo "no loss")");
+  EXPECT_THAT(run().message, Not(HasSubstr("KiB"))) << "nothing of it was left out";
+}
+
 TEST_F(CommandRunnerTest, ASimpleCommandIsStartedAgainForEachSegment) {
   script("echo \"{\\\"loss\\\": $TUNEBAND_UNTIL_RESOURCE}\"");
   for (const int until : {1, 3, 9}) {

@@ -64,6 +64,12 @@ std::string memory_asked(const CommandSpec& spec, const ExitStatus& status, cons
   return text + group_memory_in_words();
 }
 
+std::string why_a_report_may_lack(const RunningCommand& command) {
+  if (!command.cut_a_line()) return "";
+  return "; it printed a line of more than " + std::to_string(kLineSizeMax / 1024) +
+         " KiB, and of such a line no more than that is read: print what is long on another line than the report";
+}
+
 }  // namespace
 
 SegmentResult failed_command(const CommandSpec& spec, const RunningCommand& command) {
@@ -105,7 +111,7 @@ SegmentResult without_metric(const protocol::AssignmentOrder& order, const Comma
     } else if (spec.resume == ResumeMode::restart) {
       message += "; if it is right to stop there, \"may_end_early\": true in `trainer` lets its last value count";
     }
-    return {kExitNoMetric, message};
+    return {kExitNoMetric, message + why_a_report_may_lack(command)};
   }
   std::string message = "the command ended without a value of `" + order.objective_metric + "`";
   const std::string misses = in_one_line(command.near_misses());
@@ -115,7 +121,7 @@ SegmentResult without_metric(const protocol::AssignmentOrder& order, const Comma
     message += R"(; expected is a line like {"resource": 1, ")" + order.objective_metric +
                R"(": 0.5}, or a pattern for it in trainer.metrics)";
   }
-  return {kExitNoMetric, message};
+  return {kExitNoMetric, message + why_a_report_may_lack(command)};
 }
 
 }  // namespace tuneband::workers

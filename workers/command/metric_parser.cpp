@@ -117,7 +117,9 @@ void MetricParser::feed(std::string_view output, std::deque<MetricReport>& repor
   while (!output.empty()) {
     const std::size_t end = output.find_first_of("\n\r");
     const std::string_view piece = output.substr(0, end);
-    line_ += piece.substr(0, kLineSizeMax - std::min(kLineSizeMax, line_.size()));
+    const std::size_t room = kLineSizeMax - line_.size();
+    cut_a_line_ = cut_a_line_ || piece.size() > room;
+    line_ += piece.substr(0, room);
     if (end == std::string_view::npos) return;
     read_line(line_, reports);
     line_.clear();

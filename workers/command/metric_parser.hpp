@@ -53,6 +53,8 @@ class MetricParser {
   const std::deque<std::string>& near_misses() const { return near_misses_; }
   // Metrics that it found, the first ones in the order in which they came. For "why was there no metric".
   const std::vector<std::string>& names_seen() const { return names_seen_; }
+  // Whether a line was longer than kLineSizeMax.
+  bool cut_a_line() const { return cut_a_line_; }
 
  private:
   struct Patterns;
@@ -77,6 +79,7 @@ class MetricParser {
   bool has_objective_ = false;  // it waits for further metrics alone
   std::deque<std::string> near_misses_;
   std::vector<std::string> names_seen_;
+  bool cut_a_line_ = false;
 };
 
 }  // namespace tuneband::workers
