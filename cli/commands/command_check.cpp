@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "cli/client/embedded_server.hpp"
+#include "cli/client/scratch_dir.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/job_file.hpp"
 #include "cli/commands/rank_speed.hpp"
 #include "cli/format.hpp"
 #include "cli/terminal/capacity_text.hpp"
-#include "os/temporary_dir.hpp"
 
 namespace tuneband::cli {
 
@@ -66,7 +66,7 @@ class CheckPlace {
 
  private:
   const CheckFileOptions& options_;
-  const os::TemporaryDir directory_{"tuneband-check"};
+  const ScratchDir directory_{"tuneband-check"};
   std::unique_ptr<EmbeddedServer> private_;
 };
 

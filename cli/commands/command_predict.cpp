@@ -7,11 +7,11 @@
 #include <optional>
 #include <utility>
 
+#include "cli/client/scratch_dir.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/output_file.hpp"
 #include "os/child_process.hpp"
 #include "os/file_text.hpp"
-#include "os/temporary_dir.hpp"
 #include "os/unique_fd.hpp"
 
 namespace tuneband::cli {
@@ -78,7 +78,7 @@ Outcome<bool> names_model_file(const PredictOptions& options) {
 }
 
 Finished predict(ApiClient* api, Console& console, const PredictOptions& options) {
-  std::optional<os::TemporaryDir> dir(std::in_place, "tuneband-predict");
+  std::optional<ScratchDir> dir(std::in_place, "tuneband-predict");
   if (dir->path().empty()) return bad_input("no temporary directory can be made", "", "set TMPDIR");
   std::error_code error;
   // As this process sees it: /dev/stdin is another file to the worker program.

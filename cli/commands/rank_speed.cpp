@@ -7,9 +7,9 @@
 
 #include "cli/client/api_client.hpp"
 #include "cli/client/embedded_server.hpp"
+#include "cli/client/scratch_dir.hpp"
 #include "cli/commands/watch.hpp"
 #include "cli/format.hpp"
-#include "os/temporary_dir.hpp"
 
 namespace tuneband::cli {
 
@@ -161,7 +161,7 @@ Json short_job(const Json& document, const JobSpec& spec, int ranks, std::int64_
 Outcome<std::vector<RankTiming>> measure_ranks(Console& console, const JobFile& file, const ParsedJob& job,
                                                const MeasureOptions& options) {
   const std::vector<int> ranks = ranks_to_measure(job.spec);
-  const os::TemporaryDir directory("tuneband-measure");
+  const ScratchDir directory("tuneband-measure");
   const auto server = EmbeddedServer::start({options.server_program, directory.path(), ranks.back()});
   if (!server) return server.error();
   auto api = ApiClient::create((*server)->url());

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "cli/client/embedded_server.hpp"
+#include "cli/client/scratch_dir.hpp"
 #include "cli/doctor/port_check.hpp"
 #include "cli/doctor/program_output.hpp"
 #include "cli/format.hpp"
@@ -25,7 +26,6 @@
 #include "net/http_client.hpp"
 #include "os/control_group.hpp"
 #include "os/process_table.hpp"
-#include "os/temporary_dir.hpp"
 
 namespace tuneband::cli {
 
@@ -364,7 +364,7 @@ CheckResult check_server(const std::string& url) {
 }
 
 CheckResult check_training(const std::string& server_program) {
-  const os::TemporaryDir directory("tuneband-doctor");
+  const ScratchDir directory("tuneband-doctor");
   if (directory.path().empty()) return {Level::problem, "training", "no temporary directory can be made", "see TMPDIR"};
   const auto failed = [](const std::string& found) {
     return CheckResult{Level::problem, "training", found, "tuneband-worker and XGBoost's library must be installed and start"};

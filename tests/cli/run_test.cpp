@@ -4,6 +4,7 @@
 #include <pty.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,7 +31,8 @@ namespace fs = std::filesystem;
 // terminal of a given width.
 class Child {
  public:
-  Child(const std::vector<std::string>& arguments, const std::string& directory, unsigned short terminal_width) {
+  Child(const std::vector<std::string>& arguments, const std::string& directory, unsigned short terminal_width,
+        const std::string& bin_dir = TUNEBAND_BIN_DIR) {
     int fds[2] = {-1, -1};
     winsize size{};
     size.ws_col = terminal_width;
@@ -42,7 +44,7 @@ class Child {
       if (!in_terminal) {
         dup2(fds[1], STDOUT_FILENO);
       }
-      execute(arguments, directory);
+      execute(arguments, directory, bin_dir);
     }
     if (in_terminal) return;
     output_ = fds[0];
@@ -77,11 +79,21 @@ class Child {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
+  // The signal that ended it; 0: it ended by itself.
+  int end_by(int signal) {
+    kill(pid_, signal);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    ended_ = true;
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  }
+
   const std::string& said() const { return said_; }
 
  private:
-  [[noreturn]] static void execute(const std::vector<std::string>& arguments, const std::string& directory) {
-    const std::string program = std::string(TUNEBAND_BIN_DIR) + "/tuneband";
+  [[noreturn]] static void execute(const std::vector<std::string>& arguments, const std::string& directory,
+                                   const std::string& bin_dir) {
+    const std::string program = bin_dir + "/tuneband";
     std::vector<char*> argv{const_cast<char*>(program.c_str())};
     for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
@@ -371,6 +383,31 @@ TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
   }
   unsetenv("TMPDIR");
   EXPECT_TRUE(fs::is_empty(directory_ + "/tmp")) << "what is cut off while it writes leaves nothing behind";
+}
+
+// A worker program that takes its time stands for a large model.
+TEST_F(Run, WhatIsInterruptedLeavesNoTemporaryDirectoryBehind) {
+  const std::string programs = directory_ + "/bin";
+  fs::create_directories(programs);
+  fs::create_directories(directory_ + "/tmp");
+  fs::copy_file(std::string(TUNEBAND_BIN_DIR) + "/tuneband", programs + "/tuneband");
+  const std::string begun = directory_ + "/begun";
+  ASSERT_EQ(mkfifo(begun.c_str(), 0600), 0);
+  std::ofstream(programs + "/tuneband-worker") << "#!/bin/sh\necho > " << begun << "\nexec sleep 1000\n";
+  fs::permissions(programs + "/tuneband-worker", fs::perms::owner_all);
+  std::ofstream(directory_ + "/model.ubj") << "{";
+  std::ofstream(directory_ + "/new.csv") << "a\n0\n";
+  setenv("TMPDIR", (directory_ + "/tmp").c_str(), 1);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Child child({"predict", "model.ubj", "new.csv"}, directory_, 0, programs);
+    std::string line;
+    std::ifstream file(begun);
+    std::getline(file, line);
+    EXPECT_FALSE(fs::is_empty(directory_ + "/tmp"));
+    EXPECT_EQ(child.end_by(signal), signal);
+    EXPECT_TRUE(fs::is_empty(directory_ + "/tmp"));
+  }
+  unsetenv("TMPDIR");
 }
 
 TEST_F(Run, WhatIsNoModelFileAndNoJobIsSaidWithoutAServer) {
