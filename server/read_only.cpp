@@ -125,9 +125,15 @@ Result<void> read_database(const DataDir& from, const std::string& to) {
   }
 }
 
+// A check of a trial is a question, whatever its method: its rules do not fit into an address.
+bool only_asks(const HttpRequest& request) {
+  const bool checks_trial = request.path.starts_with("/v1/jobs/") && request.path.ends_with("/check");
+  return request.method == "GET" || request.method == "HEAD" || (request.method == "POST" && checks_trial);
+}
+
 HttpHandler refusing_changes(HttpHandler handler, const std::string& root) {
   return [handler = std::move(handler), root](const HttpRequest& request, const Respond& respond) {
-    if (request.method == "GET" || request.method == "HEAD") return handler(request, respond);
+    if (only_asks(request)) return handler(request, respond);
     respond->reply(error_reply(403, "read_only", "this server only reads " + root + ": nothing can be changed",
                                "start one without --read-only on it"));
   };

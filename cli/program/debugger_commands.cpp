@@ -7,7 +7,7 @@ namespace {
 
 // Of a document, or of a trial.
 void add_check(CLI::App& app, Command& chosen, Arguments& arguments) {
-  const auto of_trial = with_running_server(arguments, [&](Session session) {
+  const auto of_trial = with_server(arguments, [&](Session session) {
     arguments.check.job = arguments.job;
     arguments.check.trial = arguments.trial;
     return check_trial(session, arguments.check);

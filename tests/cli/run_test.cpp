@@ -313,13 +313,6 @@ TEST_F(Run, ADirectoryInFrontOfACommandWithItsOwnIsTaken) {
   EXPECT_TRUE(fs::exists(directory_ + "/copy/tuneband.db"));
 }
 
-TEST_F(Run, ARuleIsNotAskedOfADirectoryThatIsOnlyLookedAt) {
-  EXPECT_EQ(start({"--data-dir", "kept", "check", "steps", "0", "--rule", "overfit"}).wait(), 2);
-  std::ifstream notes(directory_ + "/notes.txt");
-  const std::string said{std::istreambuf_iterator<char>(notes), {}};
-  EXPECT_NE(said.find("--data-dir: is for looking only"), std::string::npos) << said;
-}
-
 // The private server is gone by the time that a user types them.
 TEST_F(Run, CommandsThatAreNamedLookIntoItsDirectory) {
   Child run = start({"run", write_job("echo step=1 loss=nan; echo step=2 loss=nan", {{"max_trials", 2}}), "--workers", "1",
@@ -444,6 +437,23 @@ TEST_F(Run, ADirectoryIsOnlyLookedAt) {
   EXPECT_EQ(start({"list", "--data-dir", "empty"}).wait(), 2);
   EXPECT_NE(notes().find("has no database yet"), std::string::npos) << notes();
   EXPECT_TRUE(fs::is_empty(directory_ + "/empty"));
+}
+
+TEST_F(Run, RulesAreTriedOnWhatADirectoryHasOfATrial) {
+  Json document = Json::parse(std::ifstream(directory_ + "/" + write_job(kTwoSteps, {{"max_trials", 1}})));
+  document["debug"] = Json::object();
+  std::ofstream(directory_ + "/job.json") << document.dump();
+  ASSERT_EQ(start({"run", "job.json", "--workers", "1", "--data-dir", "kept"}).wait(), 0);
+  const std::vector<std::string> check{"check", "steps", "0", "--data-dir", "kept", "--rule"};
+  const auto with_rule = [&](const char* rule) {
+    std::vector<std::string> arguments = check;
+    arguments.emplace_back(rule);
+    return start(arguments);
+  };
+  Child found = with_rule(R"({"rule": "bound", "reduction": "max", "above": 0, "collections": ["metrics"]})");
+  EXPECT_EQ(found.wait(), 1);
+  EXPECT_NE(found.said().find("bound"), std::string::npos) << found.said();
+  EXPECT_EQ(with_rule(R"({"rule": "bound", "reduction": "max", "above": 1, "collections": ["metrics"]})").wait(), 0);
 }
 
 TEST_F(Run, ADirectoryIsLookedAtBesideItsServerAndWithTheLogOfOneThatWasKilled) {
