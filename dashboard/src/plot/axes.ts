@@ -133,6 +133,15 @@ export function drawYAxis(pen: Pen, palette: Palette, box: Box, scale: Scale, op
   pen.fillText(label, 4, 4);
 }
 
+// In the middle of a plot that has nothing to draw.
+export function drawNothing(pen: Pen, palette: Palette, box: Box, words: string): void {
+  pen.font = labelFont;
+  pen.textAlign = 'center';
+  pen.textBaseline = 'middle';
+  pen.fillStyle = palette.muted;
+  pen.fillText(words, (box.left + box.right) / 2, (box.top + box.bottom) / 2);
+}
+
 export function gridLine(pen: Pen, palette: Palette, x0: number, y0: number, x1: number, y1: number): void {
   pen.strokeStyle = palette.grid;
   pen.lineWidth = 1;

@@ -5,7 +5,7 @@ import { formatNumber } from '../data/numbers.ts';
 import type { TrialRow } from '../data/trials.ts';
 import type { Curve } from '../state/curve_store.ts';
 import type { Palette } from '../state/theme.ts';
-import { drawXAxis, drawYAxis, extentOf, gridLine, makeScale, smallFont, type Box, type Scale, type ScaleKind } from './axes.ts';
+import { drawNothing, drawXAxis, drawYAxis, extentOf, gridLine, makeScale, smallFont, type Box, type Scale, type ScaleKind } from './axes.ts';
 import { drawHalo, drawMark } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
@@ -157,6 +157,7 @@ export function curvesScene(input: CurvesInput): MakeScene {
         for (const one of drawn) drawNotFinite(pen, palette, one, x, box);
         pen.restore();
         if (!many) ends.forEach((end, index) => drawMark(pen, palette, drawn[index]?.row.state ?? '', end.x, end.y, 3.5));
+        if (drawn.length === 0) drawNothing(pen, palette, box, job.ended_at === null ? 'no values yet' : 'no values');
         if (input.best !== null) strong(pen, input.best, palette.best, 2.5);
       },
       over(pen, { hovered, selected }) {

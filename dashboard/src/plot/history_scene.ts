@@ -2,7 +2,7 @@
 import { formatNumber } from '../data/numbers.ts';
 import type { BestSoFar, Point, Step } from '../data/best_so_far.ts';
 import type { Palette } from '../state/theme.ts';
-import { drawXAxis, drawYAxis, extentOf, makeScale, type Box, type Scale, type ScaleKind } from './axes.ts';
+import { drawNothing, drawXAxis, drawYAxis, extentOf, makeScale, type Box, type Scale, type ScaleKind } from './axes.ts';
 import { drawHalo, markFor, thinned } from './marks.ts';
 import { nearest, type MakeScene } from './scene.ts';
 import type { Pen } from './svg_pen.ts';
@@ -21,6 +21,7 @@ export interface HistoryInput {
   y: ScaleKind;
   goal: 'maximize' | 'minimize';
   linked: boolean; // its points are this page's trials
+  ended: boolean; // no more values come
 }
 
 const outliers = 0.05;
@@ -96,6 +97,7 @@ export function historyScene(input: HistoryInput): MakeScene {
         pen.globalAlpha = 1;
         for (const one of series) drawSeries(pen, one, input.linked, palette, x, y);
         pen.restore();
+        if (values.length === 0) drawNothing(pen, palette, box, input.ended ? 'no values' : 'no values yet');
       },
       over(pen, { hovered, selected }) {
         if (!input.linked) return;

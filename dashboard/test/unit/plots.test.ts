@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { coarse, countPairs, fine, opacities } from '../../src/plot/density.ts';
+import { historyScene } from '../../src/plot/history_scene.ts';
 import { thinned } from '../../src/plot/marks.ts';
+import { SvgPen } from '../../src/plot/svg_pen.ts';
 import { visibleTrials } from '../../src/data/visible.ts';
 import { searchedParameters } from '../../src/data/space.ts';
 import { bestSoFar } from '../../src/data/best_so_far.ts';
+import type { Palette } from '../../src/state/theme.ts';
 import { judged, rowOf, tableOf } from './tables.ts';
 
 test('lines are counted from bin to bin, those without a place and those that are hidden left out', () => {
@@ -62,4 +65,20 @@ test('of a choice of trials the best so far stands where the whole job had come'
   ];
   assert.deepEqual(bestSoFar(rows, judged('minimize', 1), 'resource', 5).steps.map((step) => step.cost), [40, 100]);
   assert.equal(bestSoFar(rows, judged('minimize', 1), 'worker_time', 5).end, 10);
+});
+
+test('a plot that has nothing to draw says so', () => {
+  const palette: Palette = { text: '', muted: '', faint: '', grid: '', surface: '', accent: '', best: '', states: {}, series: [] };
+  const drawn = (values: number[], ended: boolean): string => {
+    const points = values.map((value) => ({ trial: 0, cost: 1, value, counts: true, state: 'completed' as const }));
+    const series = [{ steps: [], anywhere: [], points, end: 1, resource: 0, name: '', color: () => '#000', dash: [] }];
+    const cost = { label: 'time', format: String, say: String };
+    const input = { series, metric: 'loss', cost, x: 'linear', y: 'linear', goal: 'minimize', linked: true, ended } as const;
+    const pen = new SvgPen(400, 300, () => ({ width: 10 }) as TextMetrics);
+    historyScene(input)({ width: 400, height: 300, palette }).draw(pen);
+    return pen.text('#fff');
+  };
+  assert.match(drawn([], false), />no values yet<\/text>/);
+  assert.match(drawn([], true), />no values<\/text>/);
+  assert.doesNotMatch(drawn([1], false), /no values/);
 });

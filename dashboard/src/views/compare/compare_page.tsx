@@ -77,7 +77,7 @@ function Histories({ compared }: { compared: readonly Compared[] }): JSX.Element
     return { ...bestSoFar(rows, job, axis, now), name: job.name, dash: dashes[index] ?? [], color };
   }), [compared, axis]);
   const cost = costAxis(axis, first.resource_name);
-  const scene = useMemo(() => historyScene({ series, metric: first.objective.metric, cost, x, y, goal: first.objective.goal, linked: false }), [series, x, y]);
+  const scene = useMemo(() => historyScene({ series, metric: first.objective.metric, cost, x, y, goal: first.objective.goal, linked: false, ended: compared.every(({ job }) => job.ended_at !== null) }), [series, x, y]);
   const alike = compared.every(({ job }) => job.objective.metric === first.objective.metric && job.objective.goal === first.objective.goal);
   return (
     <Plot

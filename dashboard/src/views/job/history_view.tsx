@@ -30,7 +30,7 @@ export function HistoryView({ height }: { height: number }): JSX.Element {
     const found = bestSoFar(rows, job, axis, now);
     const series = [{ ...found, name: '', dash: [], color: (palette: { best: string }) => palette.best }];
     const cost = costAxis(axis, job.resource_name);
-    return { history: found, scene: historyScene({ series, metric: job.objective.metric, cost, x: 'linear', y, goal: job.objective.goal, linked: true }) };
+    return { history: found, scene: historyScene({ series, metric: job.objective.metric, cost, x: 'linear', y, goal: job.objective.goal, linked: true, ended: job.ended_at !== null }) };
   }, [rows, axis, y, job.state]);
   const last = history.steps.at(-1);
   return (
