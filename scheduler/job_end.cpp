@@ -104,6 +104,8 @@ bool Job::end_if_done(int most, Timestamp now) {
     } else if (const auto failure = failure_of_all(trials_)) {
       row_.reason = "every trial failed, the last one with " + last_failure(trials_, *failure);
       row_.ending_as = JobState::failed;
+    } else if (const auto of_last = failure_below_the_top(trials_)) {
+      row_.reason += "; none came to max_resource, and the last one that failed did with " + last_failure(trials_, *of_last);
     }
   }
   row_.state = *row_.ending_as;

@@ -73,6 +73,15 @@ std::optional<ExitClass> failure_of_all(const std::vector<TrialRow>& trials) {
   return failure;
 }
 
+std::optional<ExitClass> failure_below_the_top(const std::vector<TrialRow>& trials) {
+  std::optional<ExitClass> failure;
+  for (const TrialRow& trial : trials) {
+    if (trial.state == TrialState::completed) return std::nullopt;
+    if (trial.state == TrialState::failed) failure = trial.exit_class;
+  }
+  return failure;
+}
+
 std::string last_failure(const std::vector<TrialRow>& trials, ExitClass exit) {
   std::string text(to_string(exit));
   const auto last = std::find_if(trials.rbegin(), trials.rend(), [&](const TrialRow& trial) {

@@ -23,6 +23,8 @@ std::string at_target(const TrialRow& trial, double target, std::int64_t on_the_
 std::string why_no_best(const std::vector<DecisionRow>& decisions, const std::vector<Constraint>& constraints);
 // What the last of them failed with where all did, on their way to a higher rung; trials that rules ended are well.
 std::optional<ExitClass> failure_of_all(const std::vector<TrialRow>& trials);
+// What the last one that failed did so with, where no trial was completed.
+std::optional<ExitClass> failure_below_the_top(const std::vector<TrialRow>& trials);
 // "crashed: what the trainer said. What to do."
 std::string last_failure(const std::vector<TrialRow>& trials, ExitClass exit);
 
