@@ -1,5 +1,6 @@
 #include "os/atomic_file.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
@@ -8,9 +9,18 @@
 
 namespace tuneband::os {
 
+namespace {
+
+std::string own_ending() {
+  static std::atomic<unsigned> made{0};
+  return ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(++made);
+}
+
+}  // namespace
+
 AtomicFile::AtomicFile(std::string path, mode_t mode)
     : path_(std::move(path)),
-      aside_(path_ + ".tmp" + std::to_string(::getpid())),
+      aside_(path_ + own_ending()),
       file_(open_regular(aside_, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode)) {
   if (!file_) aside_.clear();
 }

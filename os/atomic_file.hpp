@@ -11,7 +11,7 @@
 
 namespace tuneband::os {
 
-// Until commit() the name is `path` and an ending of this process's own: another one may be writing the same file.
+// Until commit() the name is `path` and an ending of its own: another process or thread may be writing the same file.
 // Where a call gives false, errno says why.
 class AtomicFile {
  public:

@@ -179,6 +179,17 @@ TEST_F(AtomicFileTest, HasItsNameOnceItIsWhole) {
   EXPECT_THAT(names(), testing::ElementsAre("file"));
 }
 
+TEST_F(AtomicFileTest, TwoOfOneNameAreEachWhole) {
+  AtomicFile first(path("file"));
+  ASSERT_TRUE(first.write("first"));
+  AtomicFile second(path("file"));
+  ASSERT_TRUE(first.commit());
+  EXPECT_EQ(read_small_file(path("file")), "first") << "though another one has begun meanwhile";
+  ASSERT_TRUE(second.write("second") && second.commit());
+  EXPECT_EQ(read_small_file(path("file")), "second");
+  EXPECT_THAT(names(), testing::ElementsAre("file"));
+}
+
 TEST_F(AtomicFileTest, NothingStaysOfOneThatIsNotCommitted) {
   write("file", "old");
   EXPECT_TRUE(AtomicFile(path("file")).write("new"));

@@ -65,9 +65,9 @@ TEST_F(ModelFilesTest, CheckpointsStayFromTheOneOnThatTheServerHasTaken) {
 
 TEST_F(ModelFilesTest, FilesAreOnTheDiskBeforeTheyHaveTheirNamesAndTheNamesBeforeItReturns) {
   ASSERT_TRUE(store_model({trial_, kEpoch, 3, 0}, "three", Flush::yes));
-  const std::string process = ".tmp" + std::to_string(::getpid());
-  EXPECT_THAT(flushed_paths, ElementsAre(checkpoints_ + "/3.sum" + process, checkpoints_ + "/3.ubj" + process, checkpoints_,
-                                         trial_ + "/epochs/12", trial_ + "/epochs", trial_));
+  const auto aside = [&](const char* name) { return testing::StartsWith(checkpoints_ + name + ".tmp"); };
+  EXPECT_THAT(flushed_paths,
+              ElementsAre(aside("/3.sum"), aside("/3.ubj"), checkpoints_, trial_ + "/epochs/12", trial_ + "/epochs", trial_));
 }
 
 TEST_F(ModelFilesTest, WhatIsNotOnTheDiskReplacesNothing) {
