@@ -157,7 +157,7 @@ export function curvesScene(input: CurvesInput): MakeScene {
         for (const one of drawn) drawNotFinite(pen, palette, one, x, box);
         pen.restore();
         if (!many) ends.forEach((end, index) => drawMark(pen, palette, drawn[index]?.row.state ?? '', end.x, end.y, 3.5));
-        if (drawn.length === 0) drawNothing(pen, palette, box, job.ended_at === null ? 'no values yet' : 'no values');
+        if (drawn.length === 0) drawNothing(pen, palette, box, job.ended_at !== null);
         if (input.best !== null) strong(pen, input.best, palette.best, 2.5);
       },
       over(pen, { hovered, selected }) {

@@ -97,7 +97,7 @@ export function historyScene(input: HistoryInput): MakeScene {
         pen.globalAlpha = 1;
         for (const one of series) drawSeries(pen, one, input.linked, palette, x, y);
         pen.restore();
-        if (values.length === 0) drawNothing(pen, palette, box, input.ended ? 'no values' : 'no values yet');
+        if (values.length === 0) drawNothing(pen, palette, box, input.ended);
       },
       over(pen, { hovered, selected }) {
         if (!input.linked) return;
