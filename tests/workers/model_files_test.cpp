@@ -65,7 +65,8 @@ TEST_F(ModelFilesTest, CheckpointsStayFromTheOneOnThatTheServerHasTaken) {
 
 TEST_F(ModelFilesTest, FilesAreOnTheDiskBeforeTheyHaveTheirNamesAndTheNamesBeforeItReturns) {
   ASSERT_TRUE(store_model({trial_, kEpoch, 3, 0}, "three", Flush::yes));
-  const auto aside = [&](const char* name) { return testing::StartsWith(checkpoints_ + name + ".tmp"); };
+  const std::string process = ".tmp" + std::to_string(::getpid()) + "-";
+  const auto aside = [&](const char* name) { return testing::StartsWith(checkpoints_ + name + process); };
   EXPECT_THAT(flushed_paths,
               ElementsAre(aside("/3.sum"), aside("/3.ubj"), checkpoints_, trial_ + "/epochs/12", trial_ + "/epochs", trial_));
 }
