@@ -143,7 +143,7 @@ std::int64_t resource_where_fronts_go_on(const JobSpec& spec) {
   int left = bracket.rungs.front().trials;
   for (PlannedRung& rung : bracket.rungs) {
     rung.trials = left;
-    left = left == 1 ? 1 : left - (left + spec.scheduler.eta - 1) / spec.scheduler.eta;
+    left = std::max(1, left - (left + spec.scheduler.eta - 1) / spec.scheduler.eta);
   }
   return plan.total_resource - plan.brackets.front().total_resource() + bracket.total_resource();
 }

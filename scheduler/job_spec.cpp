@@ -225,9 +225,11 @@ JobSpec JobSpec::parse(const Json& json, Diagnostics& diagnostics) {
   if (const Json* scheduler = reader.require("scheduler")) spec.scheduler = read_scheduler(*scheduler, "scheduler", diagnostics);
   spec.scheduler.restarts = rungs_restart(spec.trainer);
   if (const Json* debug = reader.find("debug")) read_debug(*debug, spec, diagnostics);
-  spec.best_of_full = trains_xgboost(spec.trainer) && says(spec.trainer, "keep", "best_full");
-  spec.keeps_best = spec.best_of_full || (trains_xgboost(spec.trainer) && says(spec.trainer, "keep", "best"));
-  if (trains_xgboost(spec.trainer)) spec.early_work = read_early_work(spec.trainer);
+  if (trains_xgboost(spec.trainer)) {
+    spec.best_of_full = says(spec.trainer, "keep", "best_full");
+    spec.keeps_best = spec.best_of_full || says(spec.trainer, "keep", "best");
+    spec.early_work = read_early_work(spec.trainer);
+  }
   if (const Json* warm_start = reader.find("warm_start")) read_warm_start(*warm_start, spec, diagnostics);
   if (const Json* limits = reader.find("limits")) spec.limits = read_limits(*limits, "limits", diagnostics);
   spec.weight = read_weight(reader).value_or(spec.weight);
