@@ -192,7 +192,7 @@ void Api::get_model(const HttpRequest& request, TrialId trial, const Respond& re
     if (!file) {
       return respond->reply(
           error_reply(Error{ErrorCode::not_found, "the trial has no model", "",
-                            "models are of xgboost trials; those of stopped trials are given back, save the best one's"}));
+                            "models are of xgboost trials; those of stopped trials are given back, save those of the best"}));
     }
     send_bytes(std::move(*file), "model", range_header, {}, respond);
   });

@@ -2,13 +2,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "core/json.hpp"
 #include "os/tree.hpp"
 #include "server/log.hpp"
 #include "workers/protocol/sync.hpp"
@@ -101,6 +105,11 @@ std::set<int> bests_of(const JobRow& job) {
   return trials;
 }
 
+bool is_maximized(const JobRow& job) {
+  const auto document = parse_json(job.spec_json);
+  return document && member(member(*document, "objective"), "goal") == "maximize";
+}
+
 // Comes after all trials of the job.
 TrialId after(JobId job) { return {JobId{job.value + 1}, 0}; }
 
@@ -117,11 +126,15 @@ TrialFiles::~TrialFiles() { remover_.join(); }
 
 void TrialFiles::restore(const Snapshot& snapshot) {
   for (const JobRow& job : snapshot.jobs) {
-    if (!ended(job.state)) bests_[job.id] = bests_of(job);
+    if (!ended(job.state)) job_changed(job);
   }
   show(snapshot.trials);
+  const auto cut_of_running = [this](const TrialRow& trial) { return cut(trial.state) && needed_.contains(trial.id.job); };
   for (const TrialRow& trial : snapshot.trials) {
-    if (cut(trial.state) && is_best(trial.id)) kept_.insert(trial.id);
+    if (cut_of_running(trial)) rank_model(trial);
+  }
+  for (const TrialRow& trial : snapshot.trials) {
+    if (cut_of_running(trial) && is_needed(trial.id)) kept_.insert(trial.id);
   }
   sweep(snapshot);
 }
@@ -142,19 +155,19 @@ void TrialFiles::sweep(const Snapshot& snapshot) {
 // Bests first: a trial that ends in the same batch as it becomes the best keeps its files.
 void TrialFiles::on_committed(std::span<const Write> writes) {
   for (const Write& write : writes) {
-    if (const auto* job = std::get_if<JobRow>(&write)) bests_changed(job->id, bests_of(*job));
+    if (const auto* job = std::get_if<JobRow>(&write)) job_changed(*job);
   }
   for (const Write& write : writes) {
     if (const auto* trial = std::get_if<TrialRow>(&write)) show(*trial);
   }
   for (const Write& write : writes) {
-    if (const auto* trial = std::get_if<TrialRow>(&write); trial && cut(trial->state)) trial_cut(trial->id);
+    if (const auto* trial = std::get_if<TrialRow>(&write); trial && cut(trial->state)) trial_cut(*trial);
     if (const auto* deleted = std::get_if<DeleteJob>(&write)) remove(data_dir_.job_dir(deleted->job));
   }
   for (const Write& write : writes) {
     const auto* job = std::get_if<JobRow>(&write);
     if (!job || !ended(job->state)) continue;
-    bests_.erase(job->id);
+    needed_.erase(job->id);
     forget(kept_, job->id);
     forget(shown_, job->id);
   }
@@ -189,29 +202,46 @@ void TrialFiles::show(const TrialRow& trial) {
   boost::asio::post(remover_, [path, epoch = now.epoch.value] { remove_earlier_epochs(path, epoch); });
 }
 
-bool TrialFiles::is_best(TrialId trial) const {
-  const auto bests = bests_.find(trial.job);
-  return bests != bests_.end() && bests->second.contains(trial.number);
+bool TrialFiles::is_needed(TrialId trial) const {
+  const auto found = needed_.find(trial.job);
+  if (found == needed_.end()) return false;
+  const auto& [maximize, bests, models] = found->second;
+  return bests.contains(trial.number) ||
+         std::ranges::any_of(models, [number = trial.number](const auto& model) { return model.second == number; });
 }
 
-void TrialFiles::bests_changed(JobId job, std::set<int> bests) {
-  bests_[job] = std::move(bests);
+void TrialFiles::job_changed(const JobRow& job) {
+  const auto [needed, is_new] = needed_.try_emplace(job.id);
+  if (is_new) needed->second.maximize = is_maximized(job);
+  auto bests = bests_of(job);
+  if (bests == needed->second.bests) return;
+  needed->second.bests = std::move(bests);
+  release_what_is_not_needed(job.id);
+}
+
+void TrialFiles::rank_model(const TrialRow& trial) {
+  auto& [maximize, bests, models] = needed_[trial.id.job];
+  std::erase_if(models, [number = trial.id.number](const auto& model) { return model.second == number; });
+  if (!trial.kept_value || !std::isfinite(*trial.kept_value)) return;
+  models.emplace(maximize ? -*trial.kept_value : *trial.kept_value, trial.id.number);
+  if (models.size() > kModelsKept) models.erase(std::prev(models.end()));
+}
+
+void TrialFiles::trial_cut(const TrialRow& trial) {
+  rank_model(trial);
+  kept_.insert(trial.id);
+  release_what_is_not_needed(trial.id.job);
+}
+
+void TrialFiles::release_what_is_not_needed(JobId job) {
   const auto end = kept_.lower_bound(after(job));
   for (auto kept = kept_.lower_bound({job, 0}); kept != end;) {
-    if (is_best(*kept)) {
+    if (is_needed(*kept)) {
       ++kept;
       continue;
     }
     release(*kept);
     kept = kept_.erase(kept);
-  }
-}
-
-void TrialFiles::trial_cut(TrialId trial) {
-  if (is_best(trial)) {
-    kept_.insert(trial);
-  } else {
-    release(trial);
   }
 }
 

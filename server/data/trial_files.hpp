@@ -2,7 +2,8 @@
 //
 //   trial completed         everything stays: its model is the result, or for a command whatever it put beside its checkpoint
 //   trial stopped, failed,  checkpoint and model go, the log stays. The job's best trials, at max_resource and at any rung, keep
-//   or cancelled            them until another becomes the best
+//   or cancelled            them until another becomes the best; so do those whose model is among the best kModelsKept of such
+//                           trials, which can be joined (docs/xgboost-trainer.md, "Several models joined")
 //   job deleted             its directory goes
 //
 // It also shows what a trial has as the rows say (TrialRow::files_epoch): `checkpoint` and `model.ubj` in its directory lead to
@@ -17,15 +18,19 @@
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "scheduler/rows.hpp"
 #include "server/data/data_dir.hpp"
 
 namespace tuneband::server {
+
+inline constexpr std::size_t kModelsKept = 24;  // of a job's trials that did not complete
 
 class TrialFiles {
  public:
@@ -46,9 +51,11 @@ class TrialFiles {
 
  private:
   void show(const TrialRow& trial);
-  bool is_best(TrialId trial) const;
-  void bests_changed(JobId job, std::set<int> bests);
-  void trial_cut(TrialId trial);
+  bool is_needed(TrialId trial) const;
+  void job_changed(const JobRow& job);
+  void rank_model(const TrialRow& trial);
+  void trial_cut(const TrialRow& trial);
+  void release_what_is_not_needed(JobId job);
   void release(TrialId trial);
   void sweep(const Snapshot& snapshot);
   void remove(std::string path);
@@ -60,9 +67,14 @@ class TrialFiles {
     std::int64_t kept = 0;  // TrialRow::kept_resource
     bool operator==(const Shown&) const = default;
   };
-  std::map<TrialId, Shown> shown_;        // of jobs that run
-  std::map<JobId, std::set<int>> bests_;  // trials, of jobs that run
-  std::set<TrialId> kept_;                // ended without completing, and keep their files for being the best
+  struct Needed {
+    bool maximize = false;
+    std::set<int> bests;                      // trials
+    std::set<std::pair<double, int>> models;  // of trials that did not complete: what each costs, and the trial; the best first
+  };
+  std::map<TrialId, Shown> shown_;  // of jobs that run
+  std::map<JobId, Needed> needed_;  // by jobs that run
+  std::set<TrialId> kept_;          // ended without completing, and keep their files for being needed
   boost::asio::thread_pool remover_{1};
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -147,6 +149,38 @@ TEST_F(TrialFilesTest, TheBestAtMaxResourceKeepsItsFilesBesideTheBestAtAnyRung) 
   commit({{job}}, snapshot);
   EXPECT_FALSE(has(kJob, 0, "model.ubj")) << "another became the best";
   EXPECT_TRUE(has(kJob, 1, "model.ubj"));
+}
+
+// So that they can be joined.
+TEST_F(TrialFilesTest, TheBestModelsOfTrialsThatWereCutAreKept) {
+  constexpr int kModels = static_cast<int>(kModelsKept);
+  for (const bool maximize : {true, false}) {
+    JobRow job;
+    job.id = kJob;
+    job.spec_json = maximize ? R"({"objective": {"goal": "maximize"}})" : R"({"objective": {"goal": "minimize"}})";
+    std::vector<std::vector<Write>> batches;
+    for (int number = 0; number < kModels + 3; ++number) {
+      make_trial(kJob, number);
+      TrialRow row = trial(number, TrialState::stopped);
+      row.kept_value = number;
+      batches.push_back({row});
+    }
+    TrialRow without = trial(kModels + 3, TrialState::stopped);
+    make_trial(kJob, kModels + 3);
+    without.kept_value = std::nan("");
+    batches.push_back({without});
+    const std::size_t half = batches.size() / 2;
+    Snapshot at_first;
+    at_first.jobs = {job};
+    commit({batches.begin(), batches.begin() + static_cast<std::ptrdiff_t>(half)}, at_first);
+    Snapshot later = at_first;  // of a server that was started anew
+    for (std::size_t i = 0; i < half; ++i) later.trials.push_back(std::get<TrialRow>(batches[i].front()));
+    commit({batches.begin() + static_cast<std::ptrdiff_t>(half), batches.end()}, later);
+    for (int number = 0; number < kModels + 3; ++number)
+      EXPECT_EQ(has(kJob, number, "model.ubj"), maximize ? number >= 3 : number < kModels) << number;
+    EXPECT_FALSE(has(kJob, kModels + 3, "model.ubj")) << "its value is no number";
+    for (int number = 0; number < kModels + 3; ++number) fs::remove_all(data_dir_.trial_dir({kJob, number}));
+  }
 }
 
 TEST_F(TrialFilesTest, ShowsTheFilesOfTheEpochThatTheRowNamesWhoeverWritesElsewhere) {
