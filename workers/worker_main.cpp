@@ -25,6 +25,7 @@
 #include "os/host_name.hpp"
 #include "workers/check_process.hpp"
 #include "workers/command/orphan_reaper.hpp"
+#include "workers/ensemble.hpp"
 #include "workers/guardian.hpp"
 #include "workers/job_check.hpp"
 #include "workers/prediction.hpp"
@@ -56,6 +57,7 @@ struct Arguments {
   std::int64_t give_up_after_s = 0;
   bool check_job = false;
   bool predict = false;
+  bool ensemble = false;
   int check_workers = 1;
   std::string advertise_address;
   std::int64_t group_grace_s = 5;
@@ -114,6 +116,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
                "Read a job document from standard input, print what is wrong with it, and end");
   app.add_flag("--predict", arguments.predict,
                "Read what is to be predicted from standard input, print the predictions, and end: what `tuneband predict` calls");
+  app.add_flag(
+      "--ensemble", arguments.ensemble,
+      "Read which models are to be joined from standard input, print what came of it, and end: what `tuneband ensemble` calls");
   app.add_option("--check-workers", arguments.check_workers, "For --check-job: workers that share this machine")
       ->capture_default_str()
       ->check(whole_number_between(1, 1024));
@@ -160,17 +165,17 @@ void end_with(pid_t parent) {
   if (::getppid() != parent) ::kill(::getpid(), SIGTERM);
 }
 
+std::string all_of_stdin() { return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()}; }
+
 int check_job_on_stdin(int workers) {
-  const std::string document((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
   Diagnostics diagnostics;
-  tuneband::workers::check_job(document, tuneband::workers::this_machine(workers), diagnostics);
+  tuneband::workers::check_job(all_of_stdin(), tuneband::workers::this_machine(workers), diagnostics);
   std::cout << tuneband::workers::diagnostics_json(diagnostics) << '\n';
   return diagnostics.ok() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int predict_on_stdin() {
-  const std::string order((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
-  const auto read = tuneband::workers::read_prediction_order(order);
+  const auto read = tuneband::workers::read_prediction_order(all_of_stdin());
   const auto done =
       read ? tuneband::workers::predict(
                  *read, [](std::string_view piece) { return std::fwrite(piece.data(), 1, piece.size(), stdout) == piece.size(); })
@@ -178,6 +183,14 @@ int predict_on_stdin() {
   if (done && std::fflush(stdout) == 0) return EXIT_SUCCESS;
   std::fprintf(stderr, "%s\n", done ? "the predictions cannot be written" : describe(done.error()).c_str());
   return EXIT_FAILURE;
+}
+
+int join_on_stdin() {
+  const auto order = tuneband::workers::read_ensemble_order(all_of_stdin());
+  const auto joined = order ? tuneband::workers::join_trials(*order) : tuneband::Result<tuneband::Json>(order.error());
+  if (!joined) std::fprintf(stderr, "%s\n", describe(joined.error()).c_str());
+  if (joined) std::printf("%s\n", joined->dump().c_str());
+  return joined && std::fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 // The same worker anew, in this process: threads that hang in a call end no other way.
@@ -299,6 +312,7 @@ int main(int argc, char** argv) {
   }
 
   if (arguments.predict) return predict_on_stdin();
+  if (arguments.ensemble) return join_on_stdin();
 
   // Blocked in every thread, so that only the one that waits for them gets them.
   sigset_t end_signals;

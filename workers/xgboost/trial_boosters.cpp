@@ -27,17 +27,7 @@ Result<XgboostBooster> make_booster(const XgboostSpec& spec, const WarmData& dat
   if (world_size > 1) {
     if (auto kept = booster->set_attribute(kReplicasAttribute, std::to_string(world_size)); !kept) return kept.error();
   }
-  const bool named_features = !data.encoding.features.empty();
-  if (!named_features && data.encoding.label.classes.empty()) return booster;
-  if (named_features) {
-    if (auto named = booster->set_feature_names(data.encoding.feature_names()); !named) return named.error();
-    if (const std::string types = data.encoding.feature_types(); !types.empty()) {
-      if (auto typed = booster->set_feature_types(types); !typed) return typed.error();
-    }
-  }
-  const std::string description = describe_features(data.encoding);
-  if (description.size() > kFeaturesSizeMax) return booster;
-  if (auto described = booster->set_attribute(kFeaturesAttribute, description); !described) return described.error();
+  if (auto described = describe_features_in(*booster, data.encoding); !described) return described.error();
   return booster;
 }
 
@@ -85,6 +75,20 @@ Metrics over_folds(const std::vector<Metrics>& folds, const std::string& objecti
 }
 
 }  // namespace
+
+Result<void> describe_features_in(XgboostBooster& booster, const CsvEncoding& encoding) {
+  const bool named_features = !encoding.features.empty();
+  if (!named_features && encoding.label.classes.empty()) return {};
+  if (named_features) {
+    if (auto named = booster.set_feature_names(encoding.feature_names()); !named) return named;
+    if (const std::string types = encoding.feature_types(); !types.empty()) {
+      if (auto typed = booster.set_feature_types(types); !typed) return typed;
+    }
+  }
+  const std::string description = describe_features(encoding);
+  if (description.size() > kFeaturesSizeMax) return {};
+  return booster.set_attribute(kFeaturesAttribute, description);
+}
 
 Result<TrialBoosters> TrialBoosters::create(const SegmentContext& segment, std::shared_ptr<const WarmData> data, int world_size,
                                             XgboostParameters parameters) {

@@ -16,6 +16,9 @@
 
 namespace tuneband::workers {
 
+// Keeps in the model how its features are made from columns, and what its classes are called, where there is something to say.
+Result<void> describe_features_in(XgboostBooster& booster, const CsvEncoding& encoding);
+
 class TrialBoosters {
  public:
   // Nothing is trained yet. `data`: of a rank its part of the rows to train on, and all others. Errors: XGBoost's; a constraint

@@ -165,6 +165,10 @@ Result<XgboostMatrix> XgboostMatrix::slice(const std::vector<int>& rows, const s
   return matrix;
 }
 
+Result<void> XgboostMatrix::set_base_margin(std::span<const float> margins) {
+  return xgboost_result(XGDMatrixSetFloatInfo(handle(), "base_margin", margins.data(), margins.size()));
+}
+
 std::span<const float> XgboostMatrix::numbers_of_rows(const char* field) const {
   bst_ulong size = 0;
   const float* values = nullptr;

@@ -31,6 +31,8 @@ class XgboostMatrix {
   Result<XgboostMatrix> first_rows(std::size_t rows) const;
   // These rows of it, as create() makes a matrix of a table that has them. `query_sizes`: theirs, if it has any.
   Result<XgboostMatrix> slice(const std::vector<int>& rows, const std::vector<unsigned>& query_sizes = {}) const;
+  // What a model begins from on each row, instead of its base score: rows x outputs, as margins are predicted.
+  Result<void> set_base_margin(std::span<const float> margins);
   // Empty: there are none.
   std::span<const float> labels() const { return numbers_of_rows("label"); }
   std::span<const float> weights() const { return numbers_of_rows("weight"); }

@@ -1,0 +1,185 @@
+// Trials joined into one model, by the same files and values as the server has of them.
+#include "workers/ensemble.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <sstream>
+
+#include "core/text.hpp"
+#include "tests/xgboost/fixtures.hpp"
+#include "workers/prediction.hpp"
+
+namespace tuneband::workers {
+namespace {
+
+using test::TrialUnderTest;
+using testing::HasSubstr;
+
+class Ensembles : public testing::Test {
+ protected:
+  Ensembles() { dir_.write("data.csv", test::made_up_csv(600)); }
+
+  // A job on the file, its trials trained, the best one first.
+  EnsembleOrder trained(Json trainer, const std::string& metric, const std::string& goal = "minimize") {
+    trainer.update({{"type", "xgboost"}});
+    trainer["data"].update({{"train", dir_.path("data.csv")}, {"label", "y"}});
+    EnsembleOrder order;
+    order.job = {{"trainer", trainer}, {"objective", {{"metric", "validation-" + metric}, {"goal", goal}}}};
+    order.output = dir_.path("joined.ubj");
+    const auto worker = make_xgboost_runner({});
+    for (const double eta : {0.4, 0.5, 0.6, 0.7, 0.8}) {
+      auto& trial = *trials_.emplace_back(
+          std::make_unique<TrialUnderTest>(trainer, Json{{"eta", eta}, {"subsample", 0.5}}, "validation-" + metric));
+      trial.order().seed = static_cast<std::uint64_t>(10 * eta);
+      const auto outcome = trial.run(*worker, 0, 8);
+      EXPECT_EQ(outcome.result.exit, kExitCompleted) << outcome.result.message;
+      const double value =
+          outcome.result.kept ? outcome.result.kept->metrics.at(0).second : outcome.reporter.observations.at(8).at(0).second;
+      order.models.push_back({static_cast<int>(order.models.size()) + 10, value, trial.model_file()});
+    }
+    const double sign = goal == "minimize" ? 1 : -1;
+    std::stable_sort(order.models.begin(), order.models.end(),
+                     [sign](const TrialModel& a, const TrialModel& b) { return sign * a.value < sign * b.value; });
+    return order;
+  }
+
+  static Json joined(const EnsembleOrder& order) {
+    const auto reply = join_trials(order);
+    EXPECT_TRUE(reply) << describe(reply.error());
+    return reply ? *reply : Json();
+  }
+  static std::string fault(const EnsembleOrder& order) {
+    const auto reply = join_trials(order);
+    return reply ? "" : describe(reply.error());
+  }
+
+  test::TemporaryDir dir_;
+  std::vector<std::unique_ptr<TrialUnderTest>> trials_;
+};
+
+TEST_F(Ensembles, AreWorthMoreOnTheValidationRowsThanTheBestModel) {
+  const auto order = trained({{"parameters", {{"objective", "binary:logistic"}}}}, "logloss");
+  const Json reply = joined(order);
+  EXPECT_LT(reply.at("value"), reply.at("value_of_best"));
+  EXPECT_NEAR(reply.at("value_of_best"), order.models.front().value, 1e-6);
+  double weights = 0;
+  for (const Json& member : reply.at("members")) weights += member.at("weight").get<double>();
+  EXPECT_NEAR(weights, 1, 1e-9);
+  EXPECT_GT(reply.at("members").size(), 1U);
+  EXPECT_GE(reply.at("members").front().at("weight"), reply.at("members").back().at("weight"));
+  EXPECT_FALSE(reply.contains("test_value")) << "the job has no such rows";
+}
+
+TEST_F(Ensembles, AreMeasuredOnTheTestRowsToo) {
+  const Json rows{{"test", {{"fraction", 0.2}}}};
+  const Json reply = joined(trained({{"data", rows}, {"parameters", {{"objective", "binary:logistic"}}}}, "auc", "maximize"));
+  EXPECT_GT(reply.at("value"), reply.at("value_of_best"));
+  EXPECT_GT(reply.at("test_value"), 0.5);
+  EXPECT_GT(reply.at("test_value_of_best"), 0.5);
+  EXPECT_NE(reply.at("test_value"), reply.at("value"));
+}
+
+// The file is one as a trial leaves it: rows go by their names, and it has the value that was told of it.
+TEST_F(Ensembles, PredictAsTheModelOfATrialDoes) {
+  dir_.write("data.csv", test::made_up_csv(600, 3));
+  for (const char* encoding : {"numbers", "native"}) {
+    trials_.clear();
+    const Json data{{"validation", dir_.path("data.csv")}, {"categorical_encoding", encoding}};
+    const Json reply =
+        joined(trained({{"data", data}, {"parameters", {{"objective", "multi:softprob"}, {"num_class", 3}}}}, "merror"));
+    std::string lines;
+    const auto done =
+        predict({.model = dir_.path("joined.ubj"), .data = dir_.path("data.csv")}, [&lines](std::string_view piece) {
+          lines += piece;
+          return true;
+        });
+    ASSERT_TRUE(done) << describe(done.error());
+    std::istringstream predicted(lines);
+    std::istringstream rows(test::made_up_csv(600, 3));
+    std::string line;
+    std::string row;
+    std::getline(rows, row);
+    std::getline(predicted, line);
+    EXPECT_EQ(line, "prediction,probability_0,probability_1,probability_2");
+    double wrong = 0;
+    while (std::getline(predicted, line) && std::getline(rows, row)) wrong += line.front() == row.back() ? 0 : 1;
+    EXPECT_NEAR(wrong / 600, reply.at("value"), 1e-6) << encoding;
+  }
+}
+
+TEST_F(Ensembles, CountRowsByTheirWeights) {
+  std::string text = "a,b,w,y\n";
+  for (std::size_t row = 0; row < 400; ++row) {
+    const double a = random_unit(5, {row, 0});
+    text += std::to_string(a) + "," + std::to_string(random_unit(5, {row, 1})) + "," + std::to_string(1 + row % 5) + "," +
+            std::to_string(3 * a + random_unit(5, {row, 2})) + "\n";
+  }
+  dir_.write("data.csv", text);
+  const auto order = trained({{"data", {{"weight", "w"}}}, {"parameters", {{"objective", "reg:squarederror"}}}}, "rmse");
+  EXPECT_NEAR(joined(order).at("value_of_best"), order.models.front().value, 1e-5);
+}
+
+TEST_F(Ensembles, OfRankingsAreMeasuredByTheirQueries) {
+  std::string text = "q,a,b,y\n";
+  for (std::size_t row = 0; row < 600; ++row) {
+    const double a = random_unit(6, {row, 0});
+    text += std::to_string(row / 10) + "," + std::to_string(a) + "," + std::to_string(random_unit(6, {row, 1})) + "," +
+            std::to_string(static_cast<int>(2 * a + random_unit(6, {row, 2}))) + "\n";
+  }
+  dir_.write("data.csv", text);
+  const auto order =
+      trained({{"data", {{"group", "q"}}}, {"parameters", {{"objective", "rank:pairwise"}}}}, "ndcg@5", "maximize");
+  const Json reply = joined(order);
+  EXPECT_NEAR(reply.at("value_of_best"), order.models.front().value, 1e-5);
+  EXPECT_GE(reply.at("value"), reply.at("value_of_best"));
+}
+
+TEST_F(Ensembles, AreNotMadeOfDataThatChanged) {
+  auto order = trained({{"parameters", {{"objective", "binary:logistic"}}}}, "logloss");
+  dir_.write("data.csv", test::made_up_csv(500));
+  EXPECT_THAT(fault(order), HasSubstr("trainer.data: is not what it was"));
+}
+
+TEST_F(Ensembles, NeedRowsThatNoModelWasTrainedOnAndOneObjective) {
+  const auto of = [&](const Json& trainer, const Json& objective) {
+    Json with_type = trainer;
+    with_type.update({{"type", "xgboost"}});
+    with_type["data"].update({{"train", dir_.path("data.csv")}, {"label", "y"}});
+    Json job{{"trainer", with_type}};
+    job.update(objective);
+    return fault({.job = job, .models = {{1, 0.5, "/none"}}, .output = dir_.path("joined.ubj")});
+  };
+  const Json plain{{"parameters", {{"objective", "binary:logistic"}}}, {"eval_train", true}};
+  const Json objective{{"metric", "validation-auc"}, {"goal", "maximize"}};
+  EXPECT_THAT(of({{"data", {{"folds", 3}}}}, {{"objective", objective}}), HasSubstr("trainer.data.folds"));
+  EXPECT_THAT(of(plain, {{"objective", {{"metric", "train-auc"}, {"goal", "maximize"}}}}), HasSubstr("objective.metric"));
+  EXPECT_THAT(of(plain, {{"objectives", Json::array({objective, objective})}}), HasSubstr("objectives"));
+  Json bounded = objective;
+  bounded["constraints"] = Json::array({{{"metric", "validation-logloss"}, {"max", 1}}});
+  EXPECT_THAT(of(plain, {{"objective", bounded}}), HasSubstr("objective.constraints"));
+  EXPECT_THAT(of(plain, {{"objective", objective}}), HasSubstr("the model of trial 1 cannot be read: /none"));
+  EXPECT_THAT(fault({.job = {{"trainer", {{"type", "command"}, {"argv", {"true"}}}}}, .models = {}, .output = ""}),
+              HasSubstr("trainer.type"));
+}
+
+TEST(EnsembleOrders, AreReadStrictly) {
+  const auto order = read_ensemble_order(R"({"job": {"name": "j"}, "output": "o",
+    "models": [{"trial": 3, "value": 0.5, "file": "a"}, {"trial": 1, "value": 1, "file": "b"}]})");
+  ASSERT_TRUE(order) << describe(order.error());
+  EXPECT_EQ(order->job.at("name"), "j");
+  EXPECT_EQ(order->output, "o");
+  ASSERT_EQ(order->models.size(), 2U);
+  EXPECT_EQ(order->models[0].trial, 3);
+  EXPECT_EQ(order->models[0].value, 0.5);
+  EXPECT_EQ(order->models[1].file, "b");
+  for (const char* bad : {"", "[]", R"({"job": {}, "models": [], "output": "o"})", R"({"models": [], "output": "o"})",
+                          R"({"job": {}, "models": [{"trial": 1, "file": "a"}], "output": "o"})",
+                          R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a"}]})",
+                          R"({"job": {}, "models": [{"trial": 1, "value": 1, "file": "a"}], "output": "o", "more": 1})"})
+    EXPECT_FALSE(read_ensemble_order(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace tuneband::workers

@@ -1,0 +1,38 @@
+// One model of several trials of the trainer `xgboost`, chosen by what their average is worth on the validation rows
+// (workers/xgboost). docs/xgboost-trainer.md, "Several models joined".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+
+namespace tuneband::workers {
+
+struct TrialModel {
+  int trial = 0;
+  double value = 0;  // of the job's objective, as the trial measured it
+  std::string file;  // path of its model
+};
+
+struct EnsembleOrder {
+  Json job;                        // the whole document, as the server keeps it
+  std::vector<TrialModel> models;  // the best one first
+  std::string output;              // path of the model to be written
+};
+
+// Reads an order from {"job", "models": [{"trial", "value", "file"}], "output"}. Errors: at the field.
+Result<EnsembleOrder> read_ensemble_order(std::string_view json);
+
+// Writes the model, and says what it is:
+//   {"candidates", "members": [{"trial", "weight"}], "trees", "value", "value_of_best", "test_value", "test_value_of_best"}
+// `candidates`: how many of `models` have the value that was told; `weight` in shares of 1, the largest first; `value`: of the
+// job's objective, on the validation rows, by which it was chosen; `test_value`: on the job's test rows, where it has any.
+// `_of_best`: the same of the first of `models` alone.
+// Errors: the job has no such rows, several objectives or constraints; data cannot be read, or is not what the first of `models`
+// was measured on; a model cannot be read or joined.
+Result<Json> join_trials(const EnsembleOrder& order);
+
+}  // namespace tuneband::workers

@@ -1,0 +1,242 @@
+#include "workers/ensemble.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "core/text.hpp"
+#include "jobs/trainer_spec.hpp"
+#include "jobs/xgboost_parameters.hpp"
+#include "scheduler/job_spec.hpp"
+#include "workers/data/data_check.hpp"
+#include "workers/data/data_table.hpp"
+#include "workers/xgboost/ensemble_selection.hpp"
+#include "workers/xgboost/joined_model.hpp"
+#include "workers/xgboost/margin_judge.hpp"
+#include "workers/xgboost/segment_context.hpp"
+#include "workers/xgboost/trial_boosters.hpp"
+
+namespace tuneband::workers {
+
+namespace {
+
+constexpr double kSameValue = 1e-3;  // of the value: how far apart the same model may measure on the same rows
+
+Error refused(const char* field, std::string message, std::string hint = {}) {
+  return {ErrorCode::invalid_argument, std::move(message), field, std::move(hint)};
+}
+
+// The job, as far as it matters here.
+struct Job {
+  XgboostSpec spec;
+  std::string metric;  // of XGBoost: "auc"
+  bool maximize = false;
+};
+
+Result<Job> read_job(const Json& document) {
+  Diagnostics faults;
+  auto trainer = parse_trainer(member(document, "trainer"), "trainer", "/", faults);
+  if (!faults.ok()) return faults.errors().front();
+  auto* spec = std::get_if<XgboostSpec>(&trainer);
+  if (spec == nullptr) return refused("trainer.type", "is not `xgboost`: models of other trainers are not known");
+  const Json& objective = member(document, "objective");
+  constexpr std::string_view kOfValidation = "validation-";
+  const std::string metric = objective_metric_of(document);
+  if (!objective.is_object()) return refused("objectives", "are several, and models are joined for one");
+  if (objective.contains("constraints"))
+    return refused("objective.constraints", "are met by each of the models, and need not be by several joined");
+  if (!metric.starts_with(kOfValidation))
+    return refused("objective.metric", "is not of the validation rows, by which models are chosen");
+  if (spec->data.folds() > 0)
+    return refused("trainer.data.folds", "leave no rows that none of the models was trained on",
+                   "hold rows out: trainer.data.validation");
+  return Job{std::move(*spec), metric.substr(kOfValidation.size()), member(objective, "goal") == "maximize"};
+}
+
+Result<std::string> read_model(const TrialModel& model) {
+  std::ifstream file(model.file, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file || !bytes.starts_with('{'))
+    return refused("models", "the model of trial " + std::to_string(model.trial) + " cannot be read: " + model.file);
+  return bytes;
+}
+
+// Rows, and what margins are worth on them.
+struct Rows {
+  XgboostMatrix matrix;
+  MarginJudge judge;
+
+  static Result<Rows> create(const Table& table, const XgboostParameters& parameters) {
+    auto matrix = XgboostMatrix::create(table);
+    if (!matrix) return matrix.error();
+    auto judge = MarginJudge::create(table, parameters);
+    if (!judge) return judge.error();
+    return Rows{std::move(*matrix), std::move(*judge)};
+  }
+
+  Result<std::vector<float>> margins_of(XgboostBooster& booster) {
+    const auto predicted = booster.predict(matrix, Prediction::margin);
+    if (!predicted) return predicted.error();
+    return std::vector<float>(predicted->values.begin(), predicted->values.end());
+  }
+
+  Result<double> value_of(XgboostBooster& booster) {
+    const auto margins = margins_of(booster);
+    if (!margins) return margins.error();
+    return judge.value_of(*margins);
+  }
+};
+
+// The best one first: `margins` on the validation rows.
+struct Candidates {
+  std::vector<int> trials;
+  std::vector<std::string> models;
+  std::vector<std::vector<float>> margins;
+};
+
+// Without those whose model measures another value than was told: it may be of another round.
+Result<Candidates> read_candidates(const std::vector<TrialModel>& models, Rows& validation) {
+  Candidates candidates;
+  for (const TrialModel& model : models) {
+    auto bytes = read_model(model);
+    if (!bytes) return bytes.error();
+    auto booster = XgboostBooster::of_model(*bytes);
+    if (!booster) return booster.error();
+    auto margins = validation.margins_of(*booster);
+    if (!margins) return margins.error();
+    const auto value = validation.judge.value_of(*margins);
+    if (!value) return value.error();
+    if (!(std::abs(*value - model.value) <= kSameValue * std::max(std::abs(model.value), kSameValue))) {
+      if (!candidates.trials.empty()) continue;
+      return refused("trainer.data", "is not what it was: the model of trial " + std::to_string(model.trial) + " has " +
+                                         format_number(*value) + " on it and had " + format_number(model.value));
+    }
+    candidates.trials.push_back(model.trial);
+    candidates.models.push_back(std::move(*bytes));
+    candidates.margins.push_back(std::move(*margins));
+  }
+  return candidates;
+}
+
+// Those that were picked, the most often picked first.
+struct Members {
+  std::vector<WeightedModel> models;
+  Json as_json = Json::array();
+};
+
+Members members_of(const Candidates& candidates, const std::vector<int>& picks) {
+  std::vector<std::size_t> picked;
+  int all = 0;
+  for (std::size_t i = 0; i < picks.size(); ++i) {
+    all += picks[i];
+    if (picks[i] > 0) picked.push_back(i);
+  }
+  std::stable_sort(picked.begin(), picked.end(), [&](std::size_t a, std::size_t b) { return picks[a] > picks[b]; });
+  Members members;
+  for (const std::size_t i : picked) {
+    const double weight = static_cast<double>(picks[i]) / all;
+    members.models.push_back({candidates.models[i], weight});
+    members.as_json.push_back({{"trial", candidates.trials[i]}, {"weight", weight}});
+  }
+  return members;
+}
+
+struct Ensemble {
+  XgboostBooster booster;
+  std::size_t trees = 0;
+};
+
+Result<Ensemble> make_ensemble(const std::vector<WeightedModel>& members, const CsvEncoding& encoding) {
+  const auto joined = join_models(members);
+  if (!joined) return joined.error();
+  auto booster = XgboostBooster::of_model(joined->json);
+  if (!booster) return booster.error();
+  if (auto described = describe_features_in(*booster, encoding); !described) return described.error();
+  return Ensemble{std::move(*booster), joined->trees};
+}
+
+Result<void> write_model(XgboostBooster& booster, const std::string& path) {
+  const auto bytes = booster.save();
+  if (!bytes) return bytes.error();
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << *bytes << std::flush)) return refused("output", "cannot write " + path);
+  return {};
+}
+
+// Of the rows: what the ensemble is worth, and what the best model alone.
+Result<void> add_values(Json& reply, const std::string& prefix, Rows& rows, const std::string& best, XgboostBooster& ensemble) {
+  auto alone = XgboostBooster::of_model(best);
+  if (!alone) return alone.error();
+  for (const auto& [name, booster] : {std::pair{"value", &ensemble}, std::pair{"value_of_best", &*alone}}) {
+    const auto value = rows.value_of(*booster);
+    if (!value) return value.error();
+    reply[prefix + name] = number_to_json(*value);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<EnsembleOrder> read_ensemble_order(std::string_view json) {
+  const auto document = parse_json(json);
+  if (!document) return document.error();
+  Diagnostics faults;
+  ObjectReader reader(*document, "", faults);
+  EnsembleOrder order;
+  if (const Json* job = reader.require("job")) order.job = *job;
+  const Json* models = reader.require("models");
+  for (std::size_t i = 0; models != nullptr && i < models->size(); ++i) {
+    ObjectReader one((*models)[i], join_path("models", i), faults);
+    TrialModel model;
+    for (const char* field : {"trial", "value", "file"}) one.require_present(field);
+    model.trial = static_cast<int>(one.integer_or("trial", 0, {0, kTrialsMax}));
+    model.value = one.number_or("value", 0);
+    model.file = one.text_or("file", "");
+    one.finish();
+    order.models.push_back(std::move(model));
+  }
+  reader.require_present("output");
+  order.output = reader.text_or("output", "");
+  reader.finish();
+  if (faults.ok() && order.models.empty()) faults.error("models", "are none");
+  if (!faults.ok()) return faults.errors().front();
+  return order;
+}
+
+Result<Json> join_trials(const EnsembleOrder& order) {
+  const auto job = read_job(order.job);
+  if (!job) return job.error();
+  auto tables = load_tables(job->spec.data);
+  if (!tables) return tables.error();
+  const XgboostParameters parameters = judging_parameters(job->spec, job->metric);
+  WarmData noted;
+  make_suit(*tables, task_of(parameters), noted);
+  auto validation = Rows::create(tables->validation, parameters);
+  if (!validation) return validation.error();
+  const auto candidates = read_candidates(order.models, *validation);
+  if (!candidates) return candidates.error();
+  const auto picks = select_ensemble(candidates->margins, [&](std::span<const float> mean) -> Result<double> {
+    auto value = validation->judge.value_of(mean);
+    if (value && job->maximize) *value = -*value;
+    return value;
+  });
+  if (!picks) return picks.error();
+  const Members members = members_of(*candidates, *picks);
+  auto ensemble = make_ensemble(members.models, tables->encoding);
+  if (!ensemble) return ensemble.error();
+  if (auto written = write_model(ensemble->booster, order.output); !written) return written.error();
+  Json reply{{"candidates", candidates->trials.size()}, {"members", members.as_json}, {"trees", ensemble->trees}};
+  const std::string& best = candidates->models.front();
+  if (auto added = add_values(reply, "", *validation, best, ensemble->booster); !added) return added.error();
+  if (tables->test.rows() > 0) {
+    auto test = Rows::create(tables->test, parameters);
+    if (!test) return test.error();
+    if (auto added = add_values(reply, "test_", *test, best, ensemble->booster); !added) return added.error();
+  }
+  return Result<Json>(boost::system::in_place_value, std::move(reply));
+}
+
+}  // namespace tuneband::workers

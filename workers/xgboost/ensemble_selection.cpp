@@ -1,0 +1,69 @@
+#include "workers/xgboost/ensemble_selection.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+namespace tuneband::workers {
+
+namespace {
+
+// Its candidates are `first`, `first + bags`, ...
+class Bag {
+ public:
+  Bag(std::span<const std::vector<float>> margins, std::size_t first, std::size_t bags)
+      : margins_(margins), first_(first), bags_(bags), sum_(margins.front().size()), mean_(sum_.size()) {}
+
+  // Takes the candidate that makes the mean of all taken so far worth most; nothing: none is worth anything.
+  Result<std::optional<std::size_t>> pick(const CostOfMargins& cost) {
+    std::optional<std::size_t> best;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t candidate = first_; candidate < margins_.size(); candidate += bags_) {
+      const auto with_it = cost(mean_with(candidate));
+      if (!with_it) return with_it.error();
+      if (!(*with_it < least)) continue;
+      least = *with_it;
+      best = candidate;
+    }
+    if (!best) return best;
+    for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += static_cast<double>(margins_[*best][i]);
+    ++taken_;
+    return best;
+  }
+
+ private:
+  std::span<const float> mean_with(std::size_t candidate) {
+    for (std::size_t i = 0; i < sum_.size(); ++i)
+      mean_[i] = static_cast<float>((sum_[i] + static_cast<double>(margins_[candidate][i])) / (taken_ + 1));
+    return mean_;
+  }
+
+  std::span<const std::vector<float>> margins_;
+  std::size_t first_;
+  std::size_t bags_;
+  std::vector<double> sum_;  // of those taken
+  std::vector<float> mean_;
+  int taken_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<int>> select_ensemble(std::span<const std::vector<float>> margins, const CostOfMargins& cost) {
+  std::vector<int> picks(margins.size());
+  const std::size_t bags = std::clamp(margins.size() / kEnsembleBagSizeMin, std::size_t{1}, kEnsembleBagsMax);
+  for (std::size_t first = 0; first < std::min(bags, margins.size()); ++first) {
+    Bag bag(margins, first, bags);
+    for (int i = 0; i < kEnsemblePicks; ++i) {
+      const auto picked = bag.pick(cost);
+      if (!picked) return picked.error();
+      if (!*picked) break;
+      ++picks[**picked];
+    }
+  }
+  if (std::accumulate(picks.begin(), picks.end(), 0) == 0)
+    return Error{ErrorCode::invalid_argument, "no model has a finite value on the validation rows", "", ""};
+  return picks;
+}
+
+}  // namespace tuneband::workers

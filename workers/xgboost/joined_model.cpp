@@ -1,0 +1,108 @@
+#include "workers/xgboost/joined_model.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace tuneband::workers {
+
+namespace {
+
+// XGBoost's numbers are 32-bit floats, which so come out as they went in.
+using ModelJson = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
+
+Error refused(std::string message) { return {ErrorCode::invalid_argument, std::move(message), "", ""}; }
+
+// The trees of a model, and by tree what dart weighs it with.
+struct Trees {
+  ModelJson* model = nullptr;
+  const ModelJson* weights = nullptr;  // null: each counts in full
+
+  float weight(std::size_t tree) const { return weights == nullptr ? 1.0F : weights->at(tree).get<float>(); }
+};
+
+Result<Trees> trees_of(ModelJson& learner) {
+  ModelJson& booster = learner.at("gradient_booster");
+  const std::string name = booster.at("name");
+  if (name == "gbtree") return Trees{&booster.at("model"), nullptr};
+  if (name == "dart") return Trees{&booster.at("gbtree").at("model"), &booster.at("weight_drop")};
+  return refused("a model of `" + name + "` has no trees to join");
+}
+
+// JSON has no NaN. A split by categories has one for its bound, which nothing reads; so have statistics of nothing.
+void make_finite(ModelJson& numbers) {
+  for (ModelJson& number : numbers) {
+    if (number.is_number_float() && !std::isfinite(number.get<float>())) number = 0.0F;
+  }
+}
+
+void scale_tree(ModelJson& tree, float factor) {
+  const ModelJson& left = tree.at("left_children");
+  ModelJson& conditions = tree.at("split_conditions");  // of a leaf its value
+  ModelJson& weights = tree.at("base_weights");
+  for (std::size_t node = 0; node < left.size(); ++node) {
+    weights[node] = weights[node].get<float>() * factor;
+    if (left[node].get<std::int64_t>() == -1) conditions[node] = conditions[node].get<float>() * factor;
+  }
+  for (ModelJson* numbers : {&conditions, &weights, &tree.at("loss_changes"), &tree.at("sum_hessian")}) make_finite(*numbers);
+}
+
+const ModelJson& objective_of(const ModelJson& learner) { return learner.at("objective").at("name"); }
+
+// Adds the trees of `learner` to those of `joined`.
+Result<void> add_trees(ModelJson& learner, double weight, ModelJson& joined, ModelJson& groups) {
+  const auto trees = trees_of(learner);
+  if (!trees) return trees.error();
+  ModelJson& all = trees->model->at("trees");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    scale_tree(all[i], static_cast<float>(weight) * trees->weight(i));
+    all[i]["id"] = joined.size();
+    joined.push_back(std::move(all[i]));
+    groups.push_back(trees->model->at("tree_info").at(i));
+  }
+  return {};
+}
+
+Result<JoinedModel> join(const std::vector<WeightedModel>& models) {
+  ModelJson first;
+  ModelJson trees = ModelJson::array();
+  ModelJson groups = ModelJson::array();
+  for (const WeightedModel& model : models) {
+    ModelJson document = ModelJson::from_ubjson(model.bytes);
+    ModelJson& learner = document.at("learner");
+    if (auto added = add_trees(learner, model.weight, trees, groups); !added) return added.error();
+    if (first.is_null()) {
+      first = std::move(document);
+      continue;
+    }
+    const ModelJson& of_first = first.at("learner");
+    if (objective_of(learner) != objective_of(of_first)) return refused("the models have several objectives");
+    if (learner.at("learner_model_param") != of_first.at("learner_model_param"))
+      return refused("the models are not of the same features, classes and `base_score`");
+  }
+  ModelJson& learner = first.at("learner");
+  learner["attributes"] = ModelJson::object();
+  learner["feature_names"] = ModelJson::array();
+  learner["feature_types"] = ModelJson::array();
+  const std::string count = std::to_string(trees.size());
+  const ModelJson parameters{{"num_parallel_tree", "1"}, {"num_trees", count}, {"size_leaf_vector", "0"}};
+  JoinedModel joined{{}, trees.size()};
+  learner["gradient_booster"] = {
+      {"name", "gbtree"},
+      {"model", {{"gbtree_model_param", parameters}, {"trees", std::move(trees)}, {"tree_info", std::move(groups)}}}};
+  joined.json = first.dump();
+  return joined;
+}
+
+}  // namespace
+
+Result<JoinedModel> join_models(const std::vector<WeightedModel>& models) {
+  try {
+    return join(models);
+  } catch (const ModelJson::exception& error) {
+    return refused(std::string("a model is not as XGBoost 1.7 writes it: ") + error.what());
+  }
+}
+
+}  // namespace tuneband::workers
