@@ -28,6 +28,7 @@ int main(int argument_count, char** argument_values) {
   arguments.server_program = tuneband::os::program_beside_this_one("tuneband-server");
   arguments.run.server_program = arguments.server_program;
   arguments.predict.worker_program = tuneband::os::program_beside_this_one("tuneband-worker");
+  arguments.ensemble.worker_program = arguments.predict.worker_program;
   cli::Command chosen;
 
   CLI::App app("Hyperparameter tuning that stops weak trials early.", "tuneband");
@@ -52,7 +53,7 @@ int main(int argument_count, char** argument_values) {
   cli::add_debugger_commands(app, chosen, arguments);
   cli::add_dashboard_commands(app, chosen, arguments);
   cli::add_planning_commands(app, chosen, arguments);
-  cli::add_predict(app, chosen, arguments);
+  cli::add_model_commands(app, chosen, arguments);
   cli::add_upkeep_commands(app, chosen, arguments);
   cli::add_completion(app, chosen, arguments);
   try {

@@ -133,6 +133,13 @@ Outcome<bool> names_model_file(const PredictOptions& options);
 // `api`: null where a model file is used.
 Finished predict(ApiClient* api, Console& console, const PredictOptions& options);
 
+struct EnsembleOptions {
+  std::string job = {};
+  std::string output = {};  // "": JOB-ensemble.ubj
+  std::string worker_program = {};
+};
+Finished join_models(Session session, const EnsembleOptions& options);
+
 struct ExportOptions {
   std::string job;
   std::string output;   // "": standard output

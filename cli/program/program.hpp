@@ -36,6 +36,7 @@ struct Arguments {
   ReportOptions report;
   PlanOptions plan;
   PredictOptions predict;
+  EnsembleOptions ensemble;
   SimulateOptions simulate;
   RunOptions run;
   DoctorOptions doctor;
@@ -88,7 +89,7 @@ void add_trial_commands(CLI::App& app, Command& chosen, Arguments& arguments);
 void add_debugger_commands(CLI::App& app, Command& chosen, Arguments& arguments);
 void add_dashboard_commands(CLI::App& app, Command& chosen, Arguments& arguments);
 void add_planning_commands(CLI::App& app, Command& chosen, Arguments& arguments);
-void add_predict(CLI::App& app, Command& chosen, Arguments& arguments);
+void add_model_commands(CLI::App& app, Command& chosen, Arguments& arguments);
 void add_upkeep_commands(CLI::App& app, Command& chosen, Arguments& arguments);
 void add_completion(CLI::App& app, Command& chosen, Arguments& arguments);
 

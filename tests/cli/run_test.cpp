@@ -378,6 +378,47 @@ TEST_F(Run, TheBestModelPredictsNewRowsByTheJobOrByItsFile) {
   EXPECT_TRUE(fs::is_empty(directory_ + "/tmp")) << "what is cut off while it writes leaves nothing behind";
 }
 
+TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
+  std::ofstream rows(directory_ + "/rows.csv");
+  rows << "a,b,y\n";
+  for (int row = 0; row < 300; ++row) rows << row % 10 << "," << row % 7 << "," << (row % 10 + row % 11 > 9 ? 1 : 0) << "\n";
+  rows.close();
+  std::ofstream(directory_ + "/new.csv") << "a,b\n0,0\n9,3\n";
+  const auto run = [this](const Json& more) {
+    Json document{{"name", "trees"},
+                  {"objective", {{"metric", "validation-logloss"}, {"goal", "minimize"}}},
+                  {"search_space", {{"eta", {{"type", "float"}, {"min", 0.3}, {"max", 0.9}}}}},
+                  {"trainer",
+                   {{"type", "xgboost"},
+                    {"data", {{"train", "rows.csv"}, {"label", "y"}, {"test", {{"fraction", 0.2}}}}},
+                    {"parameters", {{"objective", "binary:logistic"}, {"subsample", 0.7}}}}},
+                  {"scheduler", {{"type", "successive_halving"}, {"min_resource", 3}, {"max_resource", 9}}},
+                  {"limits", {{"max_trials", 9}}}};
+    document.merge_patch(more);
+    std::ofstream(directory_ + "/job.json") << document.dump(2);
+    EXPECT_EQ(start({"run", "job.json", "--workers", "1", "--data-dir", "kept"}).wait(), 0);
+  };
+  run(Json::object());
+  Child told = start({"ensemble", "trees", "--data-dir", "kept", "--json"});
+  ASSERT_EQ(told.wait(), 0);
+  const Json reply = Json::parse(told.said());
+  EXPECT_EQ(reply.at("candidates"), 9) << "six of them were stopped";
+  EXPECT_LE(reply.at("value"), reply.at("value_of_best"));
+  EXPECT_TRUE(reply.at("test_value").is_number());
+  EXPECT_EQ(reply.at("model"), "trees-ensemble.ubj");
+  Child predicted = start({"predict", directory_ + "/trees-ensemble.ubj", "new.csv"});
+  EXPECT_EQ(predicted.wait(), 0);
+  EXPECT_EQ(predicted.said().find("prediction,probability\n0,0."), 0U) << predicted.said();
+  Child shown = start({"ensemble", "trees", "-o", "joined.ubj", "--data-dir", "kept"});
+  EXPECT_EQ(shown.wait(), 0);
+  EXPECT_NE(shown.said().find("of the 9 best: "), std::string::npos) << shown.said();
+  EXPECT_NE(shown.said().find("model\tjoined.ubj, "), std::string::npos) << shown.said();
+  run({{"name", "folds"}, {"trainer", {{"data", {{"folds", 3}, {"test", nullptr}}}}}});
+  EXPECT_EQ(start({"ensemble", "folds", "--data-dir", "kept"}).wait(), 2);
+  std::ifstream notes(directory_ + "/notes.txt");
+  EXPECT_NE(std::string(std::istreambuf_iterator<char>(notes), {}).find("trainer.data.folds"), std::string::npos);
+}
+
 // A worker program that takes its time stands for a large model.
 TEST_F(Run, WhatIsInterruptedLeavesNoTemporaryDirectoryBehind) {
   const std::string programs = directory_ + "/bin";

@@ -1,7 +1,9 @@
-// What a model says of new rows.
+// What uses the models of a job.
 #include "cli/program/program.hpp"
 
 namespace tuneband::cli {
+
+namespace {
 
 // A file of that name is a model; else it is a job's.
 void add_predict(CLI::App& app, Command& chosen, Arguments& arguments) {
@@ -32,6 +34,21 @@ void add_predict(CLI::App& app, Command& chosen, Arguments& arguments) {
       ->add_flag_callback(
           "--no-header", [&options] { options.header = false; }, "The first line is a row; columns stand as in the training file")
       ->excludes(header);
+}
+
+void add_ensemble(CLI::App& app, Command& chosen, Arguments& arguments) {
+  EnsembleOptions& options = arguments.ensemble;
+  auto* ensemble = add_command(app, chosen, "ensemble", "Join the models of a job's best trials into one, which is often better",
+                               with_server(arguments, [&](Session session) { return join_models(session, options); }));
+  add_job(ensemble, options.job);
+  ensemble->add_option("-o,--output", options.output, "Write this file; default: JOB-ensemble.ubj")->type_name("FILE");
+}
+
+}  // namespace
+
+void add_model_commands(CLI::App& app, Command& chosen, Arguments& arguments) {
+  add_predict(app, chosen, arguments);
+  add_ensemble(app, chosen, arguments);
 }
 
 }  // namespace tuneband::cli
