@@ -11,6 +11,7 @@
 #include "benchmarks/bench_worker.hpp"
 #include "benchmarks/run_program.hpp"
 #include "benchmarks/search/real/common.hpp"
+#include "benchmarks/search/real/joined_models.hpp"
 #include "benchmarks/search/real/real_tables.hpp"
 #include "benchmarks/search/real/regret_plot.hpp"
 #include "benchmarks/search/real/regrets.hpp"
@@ -41,6 +42,7 @@ struct Arguments {
   int threads = 2;
   bool each = false;
   bool unfinished = false;
+  bool joined = false;
   bool from_best_found = false;
   std::string plot;
   std::vector<std::string> beside;
@@ -127,6 +129,7 @@ class Search {
 
   double left_out() const { return left_out_; }  // of trainings that were ended early
   double spent() const { return spent_; }        // in rounds
+  const std::vector<EndedTraining>& ended() const { return ended_; }
 
  private:
   struct Segment {
@@ -135,6 +138,7 @@ class Search {
     Assignment assignment;
     std::int64_t resource = 0;
     std::shared_ptr<const std::vector<Measured>> curve;
+    std::shared_ptr<const BestMargins> margins;
     bool operator<(const Segment& other) const {
       return told_at != other.told_at ? told_at > other.told_at : assignment.epoch > other.assignment.epoch;
     }
@@ -151,10 +155,11 @@ class Search {
       const Assignment& assignment = *reply->assignment;
       const std::int64_t until = assignment.until_resource;
       const auto index = static_cast<std::size_t>(assignment.trial.number) + 10'000 * static_cast<std::size_t>(seed_);
-      auto curve =
-          train(dataset_, matrices_, assignment.configuration, index, until, restarts_ ? rounds_ : until, shrinkage_max_);
+      auto margins = std::make_shared<BestMargins>();
+      auto curve = train(dataset_, matrices_, assignment.configuration, index, until, restarts_ ? rounds_ : until, shrinkage_max_,
+                         margins.get());
       go_on({now_, reply->worker, assignment, assignment.from_resource,
-             std::make_shared<const std::vector<Measured>>(std::move(curve))});
+             std::make_shared<const std::vector<Measured>>(std::move(curve)), std::move(margins)});
     }
   }
 
@@ -202,6 +207,7 @@ class Search {
     report.observations.push_back({segment.resource, metrics});
     if (ends) {
       note(spent_, best, segment.resource == rounds_);
+      ended_.push_back({spent_, segment.assignment.trial.number, best, segment.margins});
       report.exit = ExitClass::completed;
       if (keeps_best_) report.kept = ReportedObservation{best.round, metrics};
       report.checkpoint_resource = segment.resource;
@@ -233,6 +239,7 @@ class Search {
   std::vector<Segment> running_;  // a heap, the next one that is told first
   std::unordered_map<WorkerId, Epoch> desired_;
   std::vector<Best> bests_;
+  std::vector<EndedTraining> ended_;
 };
 
 Regrets measure(const std::string& method, const RealDataset& dataset, const RealTable& table, const Arguments& arguments) {
@@ -251,12 +258,16 @@ Regrets measure(const std::string& method, const RealDataset& dataset, const Rea
       regrets.left_out[static_cast<std::size_t>(seed)] = search.left_out() / static_cast<double>(arguments.rounds);
       regrets.spent[static_cast<std::size_t>(seed)] = search.spent() / static_cast<double>(arguments.rounds);
       const auto cost = [&](double value) { return table.maximize ? -value : value; };
-      for (const Best& best : bests) {
-        for (std::size_t i = 0; i < budgets.size(); ++i) {
-          if (best.resource > budgets[i]) continue;
-          regrets.validation[i][static_cast<std::size_t>(seed)] = table.validation.of(cost(best.measured.validation));
-          regrets.test[i][static_cast<std::size_t>(seed)] = table.test.of(cost(best.measured.test));
+      const auto set = [&](std::size_t budget, const Measured& measured) {
+        regrets.validation[budget][static_cast<std::size_t>(seed)] = table.validation.of(cost(measured.validation));
+        regrets.test[budget][static_cast<std::size_t>(seed)] = table.test.of(cost(measured.test));
+      };
+      for (std::size_t i = 0; i < budgets.size(); ++i) {
+        for (const Best& best : bests) {
+          if (best.resource <= budgets[i]) set(i, best.measured);
         }
+        const bool any = !search.ended().empty() && search.ended().front().spent <= budgets[i];
+        if (arguments.joined && any) set(i, joined_value(dataset, search.ended(), budgets[i]));
       }
     }
   };
@@ -326,6 +337,7 @@ int main(int argument_count, char** argument_values) {
   app.add_option("--seeds", arguments.seeds, "Runs of each");
   app.add_option("--threads", arguments.threads, "Real threads");
   app.add_flag("--unfinished", arguments.unfinished, "Count what full trainings under way have come to, as a stopped job does");
+  app.add_flag("--joined", arguments.joined, "Count the models of the best trials joined, instead of the best model");
   auto* from_best =
       app.add_flag("--from-best-found", arguments.from_best_found, "Say and draw it with 0 as the best of all runs here");
   app.add_option("--beside", arguments.beside, "Files of optuna_real.py --live: into the plot too")

@@ -17,6 +17,11 @@ namespace {
 
 constexpr double kLeastFloat = 1e-6;  // a share of columns may not be 0
 
+std::vector<float> margins_of(workers::XgboostBooster& booster, const workers::XgboostMatrix& matrix) {
+  const auto rows = checked(booster.predict(matrix, workers::Prediction::margin));
+  return {rows.values.begin(), rows.values.end()};
+}
+
 }  // namespace
 
 Matrices::Matrices(const RealDataset& dataset)
@@ -25,7 +30,8 @@ Matrices::Matrices(const RealDataset& dataset)
       test(checked(workers::XgboostMatrix::create(dataset.test))) {}
 
 std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices, const Configuration& configuration,
-                            std::size_t index, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max) {
+                            std::size_t index, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max,
+                            BestMargins* margins) {
   workers::XgboostParameters parameters = dataset.parameters;
   for (const auto& [name, value] : configuration) {
     double number = std::holds_alternative<std::int64_t>(value) ? static_cast<double>(std::get<std::int64_t>(value))
@@ -50,6 +56,8 @@ std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices
       throw std::runtime_error(describe(trained.error()));
     const auto metrics = checked(booster.evaluate(static_cast<int>(round), sets));
     curve.push_back({round + 1, metrics.at(0).second, metrics.at(1).second});
+    const bool is_best = best_of(curve, round + 1, dataset.goal == "maximize").round == round + 1;
+    if (margins != nullptr && is_best) *margins = {margins_of(booster, matrices.validation), margins_of(booster, matrices.test)};
   }
   return curve;
 }

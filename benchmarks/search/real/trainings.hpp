@@ -27,11 +27,18 @@ struct Measured {
   double test = 0;
 };
 
+// What the best round of a training says of rows, as XGBoost predicts margins.
+struct BestMargins {
+  std::vector<float> validation;
+  std::vector<float> test;
+};
+
 // One training of `rounds` rounds, measured after each of them, with equal total shrinkage to one of `max_rounds`. `index` is the
-// configuration's number, of which its seed is a function. Throws std::runtime_error where XGBoost refuses.
+// configuration's number, of which its seed is a function. `margins`: null where nobody wants to know. Throws std::runtime_error
+// where XGBoost refuses.
 std::vector<Measured> train(const RealDataset& dataset, const Matrices& matrices, const Configuration& configuration,
-                            std::size_t index, std::int64_t rounds, std::int64_t max_rounds,
-                            double shrinkage_max = kShrinkageMax);
+                            std::size_t index, std::int64_t rounds, std::int64_t max_rounds, double shrinkage_max = kShrinkageMax,
+                            BestMargins* margins = nullptr);
 
 // Of the best of the first `rounds` rounds, the first of equals.
 Measured best_of(const std::vector<Measured>& curve, std::int64_t rounds, bool maximize);
