@@ -26,13 +26,15 @@ struct EnsembleOrder {
 // Reads an order from {"job", "models": [{"trial", "value", "file"}], "output"}. Errors: at the field.
 Result<EnsembleOrder> read_ensemble_order(std::string_view json);
 
-// Writes the model, and says what it is:
-//   {"candidates", "members": [{"trial", "weight"}], "trees", "value", "value_of_best", "test_value", "test_value_of_best"}
+// Writes the model, and says what it is, as the model's attribute `tuneband_ensemble` does:
+//   {"metric", "candidates", "members": [{"trial", "weight"}], "trees", "value", "value_of_best",
+//    "test_value", "test_value_of_best"}
 // `candidates`: how many of `models` have the value that was told; `weight` in shares of 1, the largest first; `value`: of the
-// job's objective, on the validation rows, by which it was chosen; `test_value`: on the job's test rows, where it has any.
-// `_of_best`: the same of the first of `models` alone.
-// Errors: the job has no such rows, several objectives or constraints; data cannot be read, or is not what the first of `models`
-// was measured on; a model cannot be read or joined.
+// job's objective, on the validation rows, by which it was chosen; `test_value`: on the job's test rows. `_of_best`: the same of
+// the first of `models` alone. Where there are no such rows the values are left out, and of a cross-validation the best third
+// count by their ranks.
+// Errors: the job has several objectives, constraints or a metric of the training rows; data cannot be read, or is not what the
+// models were trained and measured on; a model cannot be read or joined.
 Result<Json> join_trials(const EnsembleOrder& order);
 
 }  // namespace tuneband::workers

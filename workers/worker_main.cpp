@@ -116,9 +116,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
                "Read a job document from standard input, print what is wrong with it, and end");
   app.add_flag("--predict", arguments.predict,
                "Read what is to be predicted from standard input, print the predictions, and end: what `tuneband predict` calls");
-  app.add_flag(
-      "--ensemble", arguments.ensemble,
-      "Read which models are to be joined from standard input, print what came of it, and end: what `tuneband ensemble` calls");
+  app.add_flag("--ensemble", arguments.ensemble,
+               "Read which models are to be joined from standard input, print what came of it, and end: for the server");
   app.add_option("--check-workers", arguments.check_workers, "For --check-job: workers that share this machine")
       ->capture_default_str()
       ->check(whole_number_between(1, 1024));
@@ -188,9 +187,11 @@ int predict_on_stdin() {
 int join_on_stdin() {
   const auto order = tuneband::workers::read_ensemble_order(all_of_stdin());
   const auto joined = order ? tuneband::workers::join_trials(*order) : tuneband::Result<tuneband::Json>(order.error());
-  if (!joined) std::fprintf(stderr, "%s\n", describe(joined.error()).c_str());
-  if (joined) std::printf("%s\n", joined->dump().c_str());
-  return joined && std::fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  tuneband::Json reply = joined ? *joined : tuneband::Json::object();
+  if (!joined)
+    reply["error"] = {{"message", joined.error().message}, {"path", joined.error().path}, {"hint", joined.error().hint}};
+  std::cout << reply.dump(-1, ' ', false, tuneband::Json::error_handler_t::replace) << std::endl;
+  return joined && std::cout ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 // The same worker anew, in this process: threads that hang in a call end no other way.
@@ -306,11 +307,9 @@ int main(int argc, char** argv) {
   ::unsetenv(kStartedAgain);
   ::signal(SIGPIPE, SIG_IGN);
 
-  if (arguments.check_job) {
-    if (arguments.end_with_parent) end_with(parent);
-    return check_job_on_stdin(arguments.check_workers);
-  }
-
+  const bool asked = arguments.check_job || arguments.predict || arguments.ensemble;
+  if (asked && arguments.end_with_parent) end_with(parent);
+  if (arguments.check_job) return check_job_on_stdin(arguments.check_workers);
   if (arguments.predict) return predict_on_stdin();
   if (arguments.ensemble) return join_on_stdin();
 

@@ -60,6 +60,18 @@ TEST(EnsembleSelection, WhatIsWorthNothingIsNotTaken) {
   EXPECT_FALSE(select_ensemble(std::vector<std::vector<float>>{}, cost));
 }
 
+TEST(EnsembleSelection, ByRankTheBestThirdCountsTenAtTheMost) {
+  EXPECT_THAT(weigh_by_rank(1), ElementsAre(1));
+  EXPECT_THAT(weigh_by_rank(3), ElementsAre(1, 0, 0));
+  EXPECT_THAT(weigh_by_rank(4), ElementsAre(2, 1, 0, 0));
+  EXPECT_THAT(weigh_by_rank(9), ElementsAre(3, 2, 1, 0, 0, 0, 0, 0, 0));
+  const auto many = weigh_by_rank(40);
+  EXPECT_EQ(many[0], 10);
+  EXPECT_EQ(many[9], 1);
+  EXPECT_EQ(many[10], 0);
+  EXPECT_EQ(many.size(), 40U);
+}
+
 TEST(EnsembleSelection, AFaultOfTheMeasureEndsIt) {
   const auto picks = select_ensemble(std::vector<std::vector<float>>{{1}}, [](std::span<const float>) -> Result<double> {
     return Error{ErrorCode::unavailable, "no memory", "", ""};

@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "tests/xgboost/fixtures.hpp"
 #include "workers/prediction.hpp"
+#include "workers/xgboost/xgboost_session.hpp"
 
 namespace tuneband::workers {
 namespace {
@@ -70,6 +71,8 @@ TEST_F(Ensembles, AreWorthMoreOnTheValidationRowsThanTheBestModel) {
   EXPECT_GT(reply.at("members").size(), 1U);
   EXPECT_GE(reply.at("members").front().at("weight"), reply.at("members").back().at("weight"));
   EXPECT_FALSE(reply.contains("test_value")) << "the job has no such rows";
+  const auto model = XgboostBooster::of_model(test::read_file(order.output));
+  EXPECT_EQ(Json::parse(*model->attribute("tuneband_ensemble")), reply);
 }
 
 TEST_F(Ensembles, AreMeasuredOnTheTestRowsToo) {
@@ -136,13 +139,33 @@ TEST_F(Ensembles, OfRankingsAreMeasuredByTheirQueries) {
   EXPECT_GE(reply.at("value"), reply.at("value_of_best"));
 }
 
+// No rows are left to choose by: each model was trained on all of them.
+TEST_F(Ensembles, OfACrossValidationCountTheBestThirdByRank) {
+  const Json rows{{"folds", 3}, {"test", {{"fraction", 0.3}}}};
+  const auto order = trained({{"data", rows}, {"parameters", {{"objective", "binary:logistic"}}}}, "logloss");
+  const Json reply = joined(order);
+  EXPECT_FALSE(reply.contains("value"));
+  EXPECT_EQ(reply.at("candidates"), 5);
+  const Json& members = reply.at("members");
+  ASSERT_EQ(members.size(), 2U);
+  EXPECT_EQ(members[0].at("trial"), order.models[0].trial);
+  EXPECT_NEAR(members[0].at("weight"), 2.0 / 3, 1e-9);
+  EXPECT_NEAR(members[1].at("weight"), 1.0 / 3, 1e-9);
+  EXPECT_LT(reply.at("test_value"), 0.69);
+  EXPECT_NE(reply.at("test_value"), reply.at("test_value_of_best"));
+}
+
 TEST_F(Ensembles, AreNotMadeOfDataThatChanged) {
   auto order = trained({{"parameters", {{"objective", "binary:logistic"}}}}, "logloss");
   dir_.write("data.csv", test::made_up_csv(500));
-  EXPECT_THAT(fault(order), HasSubstr("trainer.data: is not what it was"));
+  EXPECT_THAT(fault(order), HasSubstr("trainer.data: is not what it was: the model of trial"));
+  std::string other = test::made_up_csv(600);
+  for (std::size_t at = other.find("Oslo"); at != std::string::npos; at = other.find("Oslo")) other.replace(at, 4, "Bonn");
+  dir_.write("data.csv", other);
+  EXPECT_THAT(fault(order), HasSubstr("trainer.data: is not what it was: the models were trained on other"));
 }
 
-TEST_F(Ensembles, NeedRowsThatNoModelWasTrainedOnAndOneObjective) {
+TEST_F(Ensembles, AreOfOneObjectiveAndOfModelsThatAreThere) {
   const auto of = [&](const Json& trainer, const Json& objective) {
     Json with_type = trainer;
     with_type.update({{"type", "xgboost"}});
@@ -153,7 +176,6 @@ TEST_F(Ensembles, NeedRowsThatNoModelWasTrainedOnAndOneObjective) {
   };
   const Json plain{{"parameters", {{"objective", "binary:logistic"}}}, {"eval_train", true}};
   const Json objective{{"metric", "validation-auc"}, {"goal", "maximize"}};
-  EXPECT_THAT(of({{"data", {{"folds", 3}}}}, {{"objective", objective}}), HasSubstr("trainer.data.folds"));
   EXPECT_THAT(of(plain, {{"objective", {{"metric", "train-auc"}, {"goal", "maximize"}}}}), HasSubstr("objective.metric"));
   EXPECT_THAT(of(plain, {{"objectives", Json::array({objective, objective})}}), HasSubstr("objectives"));
   Json bounded = objective;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "scheduler/job_spec.hpp"
 #include "workers/data/data_check.hpp"
 #include "workers/data/data_table.hpp"
+#include "workers/data/model_features.hpp"
 #include "workers/xgboost/ensemble_selection.hpp"
 #include "workers/xgboost/joined_model.hpp"
 #include "workers/xgboost/margin_judge.hpp"
@@ -22,6 +24,8 @@
 namespace tuneband::workers {
 
 namespace {
+
+constexpr const char* kEnsembleAttribute = "tuneband_ensemble";
 
 constexpr double kSameValue = 1e-3;  // of the value: how far apart the same model may measure on the same rows
 
@@ -50,9 +54,6 @@ Result<Job> read_job(const Json& document) {
     return refused("objective.constraints", "are met by each of the models, and need not be by several joined");
   if (!metric.starts_with(kOfValidation))
     return refused("objective.metric", "is not of the validation rows, by which models are chosen");
-  if (spec->data.folds() > 0)
-    return refused("trainer.data.folds", "leave no rows that none of the models was trained on",
-                   "hold rows out: trainer.data.validation");
   return Job{std::move(*spec), metric.substr(kOfValidation.size()), member(objective, "goal") == "maximize"};
 }
 
@@ -69,14 +70,6 @@ struct Rows {
   XgboostMatrix matrix;
   MarginJudge judge;
 
-  static Result<Rows> create(const Table& table, const XgboostParameters& parameters) {
-    auto matrix = XgboostMatrix::create(table);
-    if (!matrix) return matrix.error();
-    auto judge = MarginJudge::create(table, parameters);
-    if (!judge) return judge.error();
-    return Rows{std::move(*matrix), std::move(*judge)};
-  }
-
   Result<std::vector<float>> margins_of(XgboostBooster& booster) {
     const auto predicted = booster.predict(matrix, Prediction::margin);
     if (!predicted) return predicted.error();
@@ -90,33 +83,62 @@ struct Rows {
   }
 };
 
-// The best one first: `margins` on the validation rows.
+// Nothing: the table has none.
+Result<std::optional<Rows>> rows_of(const Table& table, const XgboostParameters& parameters) {
+  if (table.rows() == 0) return std::optional<Rows>();
+  auto matrix = XgboostMatrix::create(table);
+  if (!matrix) return matrix.error();
+  auto judge = MarginJudge::create(table, parameters);
+  if (!judge) return judge.error();
+  return std::optional<Rows>(Rows{std::move(*matrix), std::move(*judge)});
+}
+
+// The best one first: `margins` on the validation rows, where there are any.
 struct Candidates {
   std::vector<int> trials;
   std::vector<std::string> models;
   std::vector<std::vector<float>> margins;
 };
 
-// Without those whose model measures another value than was told: it may be of another round.
-Result<Candidates> read_candidates(const std::vector<TrialModel>& models, Rows& validation) {
+Error changed_data(const std::string& how) { return refused("trainer.data", "is not what it was: " + how); }
+
+Result<void> check_features(const XgboostBooster& booster, const CsvEncoding& encoding) {
+  const auto description = booster.attribute(kFeaturesAttribute);
+  if (!description) return description.error();
+  if (description->empty() || *description == describe_features(encoding)) return {};
+  return changed_data("the models were trained on other columns, texts or classes");
+}
+
+// Whether it is to be a candidate: its margins on the validation rows were appended.
+Result<bool> measure(XgboostBooster& booster, const TrialModel& model, Rows& validation, Candidates& candidates) {
+  auto margins = validation.margins_of(booster);
+  if (!margins) return margins.error();
+  const auto value = validation.judge.value_of(*margins);
+  if (!value) return value.error();
+  if (!(std::abs(*value - model.value) <= kSameValue * std::max(std::abs(model.value), kSameValue))) {
+    if (!candidates.trials.empty()) return false;
+    return changed_data("the model of trial " + std::to_string(model.trial) + " has " + format_number(*value) +
+                        " on it and had " + format_number(model.value));
+  }
+  candidates.margins.push_back(std::move(*margins));
+  return true;
+}
+
+// `validation`: null where there are no such rows. Else without those whose model measures another value than was told: it may be
+// of another round.
+Result<Candidates> read_candidates(const std::vector<TrialModel>& models, const CsvEncoding& encoding, Rows* validation) {
   Candidates candidates;
   for (const TrialModel& model : models) {
     auto bytes = read_model(model);
     if (!bytes) return bytes.error();
     auto booster = XgboostBooster::of_model(*bytes);
     if (!booster) return booster.error();
-    auto margins = validation.margins_of(*booster);
-    if (!margins) return margins.error();
-    const auto value = validation.judge.value_of(*margins);
-    if (!value) return value.error();
-    if (!(std::abs(*value - model.value) <= kSameValue * std::max(std::abs(model.value), kSameValue))) {
-      if (!candidates.trials.empty()) continue;
-      return refused("trainer.data", "is not what it was: the model of trial " + std::to_string(model.trial) + " has " +
-                                         format_number(*value) + " on it and had " + format_number(model.value));
-    }
+    if (auto checked = check_features(*booster, encoding); !checked) return checked.error();
+    const auto taken = validation == nullptr ? true : measure(*booster, model, *validation, candidates);
+    if (!taken) return taken.error();
+    if (!*taken) continue;
     candidates.trials.push_back(model.trial);
     candidates.models.push_back(std::move(*bytes));
-    candidates.margins.push_back(std::move(*margins));
   }
   return candidates;
 }
@@ -142,6 +164,14 @@ Members members_of(const Candidates& candidates, const std::vector<int>& picks) 
     members.as_json.push_back({{"trial", candidates.trials[i]}, {"weight", weight}});
   }
   return members;
+}
+
+Result<std::vector<int>> select(const Candidates& candidates, Rows& validation, bool maximize) {
+  return select_ensemble(candidates.margins, [&](std::span<const float> mean) -> Result<double> {
+    auto value = validation.judge.value_of(mean);
+    if (value && maximize) *value = -*value;
+    return value;
+  });
 }
 
 struct Ensemble {
@@ -214,28 +244,29 @@ Result<Json> join_trials(const EnsembleOrder& order) {
   const XgboostParameters parameters = judging_parameters(job->spec, job->metric);
   WarmData noted;
   make_suit(*tables, task_of(parameters), noted);
-  auto validation = Rows::create(tables->validation, parameters);
+  auto validation = rows_of(tables->validation, parameters);
   if (!validation) return validation.error();
-  const auto candidates = read_candidates(order.models, *validation);
+  Rows* judging = *validation ? &**validation : nullptr;
+  const auto candidates = read_candidates(order.models, tables->encoding, judging);
   if (!candidates) return candidates.error();
-  const auto picks = select_ensemble(candidates->margins, [&](std::span<const float> mean) -> Result<double> {
-    auto value = validation->judge.value_of(mean);
-    if (value && job->maximize) *value = -*value;
-    return value;
-  });
+  const auto picks = judging == nullptr ? weigh_by_rank(candidates->trials.size()) : select(*candidates, *judging, job->maximize);
   if (!picks) return picks.error();
   const Members members = members_of(*candidates, *picks);
   auto ensemble = make_ensemble(members.models, tables->encoding);
   if (!ensemble) return ensemble.error();
-  if (auto written = write_model(ensemble->booster, order.output); !written) return written.error();
-  Json reply{{"candidates", candidates->trials.size()}, {"members", members.as_json}, {"trees", ensemble->trees}};
-  const std::string& best = candidates->models.front();
-  if (auto added = add_values(reply, "", *validation, best, ensemble->booster); !added) return added.error();
-  if (tables->test.rows() > 0) {
-    auto test = Rows::create(tables->test, parameters);
-    if (!test) return test.error();
-    if (auto added = add_values(reply, "test_", *test, best, ensemble->booster); !added) return added.error();
+  auto test = rows_of(tables->test, parameters);
+  if (!test) return test.error();
+  Json reply{{"metric", objective_metric_of(order.job)},
+             {"candidates", candidates->trials.size()},
+             {"members", members.as_json},
+             {"trees", ensemble->trees}};
+  for (const auto& [prefix, rows] : {std::pair{"", &*validation}, std::pair{"test_", &*test}}) {
+    if (!*rows) continue;
+    const auto added = add_values(reply, prefix, **rows, candidates->models.front(), ensemble->booster);
+    if (!added) return added.error();
   }
+  if (auto kept = ensemble->booster.set_attribute(kEnsembleAttribute, reply.dump()); !kept) return kept.error();
+  if (auto written = write_model(ensemble->booster, order.output); !written) return written.error();
   return Result<Json>(boost::system::in_place_value, std::move(reply));
 }
 

@@ -1,4 +1,4 @@
-// Which models are worth averaging: greedy selection by what the average is worth on rows that none was trained on.
+// Which models are to be averaged: by greedy selection, for what the average is worth on rows that none was trained on.
 //
 // R. Caruana, A. Niculescu-Mizil, G. Crew, A. Ksikes: "Ensemble Selection from Libraries of Models", ICML 2004: with replacement,
 // and in bags, so that the models that were lucky on those rows do not decide alone. The bags here share no model: candidates are
@@ -25,5 +25,8 @@ using CostOfMargins = std::function<Result<double>(std::span<const float>)>;
 // weight in the average, in shares of their sum. Of equals the better candidate. Errors: those of `cost`; no candidate is worth
 // anything.
 Result<std::vector<int>> select_ensemble(std::span<const std::vector<float>> margins, const CostOfMargins& cost);
+
+// The same where no rows are left to choose by: the best third of `candidates`, ten at the most, by rank: of three 3, 2 and 1.
+std::vector<int> weigh_by_rank(std::size_t candidates);
 
 }  // namespace tuneband::workers
