@@ -28,7 +28,6 @@ int main(int argument_count, char** argument_values) {
   arguments.server_program = tuneband::os::program_beside_this_one("tuneband-server");
   arguments.run.server_program = arguments.server_program;
   arguments.predict.worker_program = tuneband::os::program_beside_this_one("tuneband-worker");
-  arguments.ensemble.worker_program = arguments.predict.worker_program;
   cli::Command chosen;
 
   CLI::App app("Hyperparameter tuning that stops weak trials early.", "tuneband");

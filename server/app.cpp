@@ -196,7 +196,7 @@ App::App(const ServerConfig& config, DataDir data_dir)
       rendezvous_(*tracker_),
       engine_(loop_, engine_options(config), engine_world(config, store_, data_dir_, *tracker_)),
       preflight_(loop_, PreflightOptions{.worker_program = config.worker_program, .local_workers = config.workers}),
-      api_(loop_, {engine_, preflight_, data_dir_, config.workers, {.hosts = config.allowed_webhooks}}),
+      api_(loop_, {engine_, preflight_, data_dir_, config.worker_program, config.workers, {.hosts = config.allowed_webhooks}}),
       signals_(loop_, SIGTERM, SIGINT),
       last_replies_(loop_) {}
 

@@ -153,7 +153,7 @@ void serve(const ServerConfig& config, const DataDir& data_dir) {
   asio::io_context loop{1};
   Engine engine(loop, {}, world_at_rest());
   Preflight preflight(loop, PreflightOptions{.worker_program = config.worker_program});
-  Api api(loop, {engine, preflight, data_dir});
+  Api api(loop, {engine, preflight, data_dir, config.worker_program});
   engine.restore({}, {});
   HttpServer http(loop, asio::ip::tcp::endpoint(asio::ip::make_address(config.listen), config.port), http_options(config),
                   refusing_changes(api.handler(), data_dir.root()));

@@ -1,4 +1,7 @@
 // What the model of a job's best trial says of new rows. XGBoost is the worker program's, which is started for it.
+#include <fcntl.h>
+#include <sys/wait.h>
+
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -7,19 +10,59 @@
 #include "cli/client/scratch_dir.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/output_file.hpp"
-#include "cli/commands/worker_program.hpp"
+#include "os/child_process.hpp"
+#include "os/file_text.hpp"
+#include "os/unique_fd.hpp"
 
 namespace tuneband::cli {
 
 namespace {
 
-Outcome<void> fetch_chosen_model(ApiClient& api, const PredictOptions& options, const std::string& path) {
+constexpr std::size_t kPieceSize = 64 * 1024;
+
+Outcome<void> fetch_model(ApiClient& api, const PredictOptions& options, const std::string& path) {
   const auto job = api.job(options.from);
   if (!job) return job.error();
   const auto& best = job->best_known();
   if (!options.trial && !best) return bad_input("job `" + job->name + "` has no best trial yet");
   const auto trial = options.trial ? static_cast<std::int64_t>(*options.trial) : best->trial;
-  return fetch_model(api, job->name, static_cast<int>(trial), path);
+  const std::string target = job_path(job->name) + "/trials/" + std::to_string(trial) + "/model";
+  return write_file(path, [&](const Sink& sink) { return api.stream(target, sink); });
+}
+
+// Runs the worker program in `dir`; what it wrote is in the file `predictions` there.
+Outcome<void> run_worker(const Json& order, const PredictOptions& options, const std::string& dir) {
+  const auto open = [&dir](const char* name, int flags) {
+    return os::UniqueFd(::open((dir + "/" + name).c_str(), flags | O_CLOEXEC, 0600));
+  };
+  std::ofstream(dir + "/order") << order.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const os::UniqueFd input = open("order", O_RDONLY);
+  const os::UniqueFd output = open("predictions", O_WRONLY | O_CREAT | O_TRUNC);
+  const os::UniqueFd errors = open("errors", O_WRONLY | O_CREAT | O_TRUNC);
+  if (!input || !output || !errors) return bad_input("nothing can be written there", dir, "is the disk full?");
+  const auto child = os::spawn({.program = options.worker_program,
+                                .arguments = {"--predict"},
+                                .stdin_fd = input.get(),
+                                .stdout_fd = output.get(),
+                                .stderr_fd = errors.get(),
+                                .dies_with_thread = true});
+  if (!child) return bad_input(child.error().message);
+  const auto end = os::reap(P_PID, static_cast<id_t>(*child));
+  if (end && end->how.si_code == CLD_EXITED && end->how.si_status == 0) return {};
+  std::string said = os::read_small_file(dir + "/errors").value_or("");
+  while (said.ends_with('\n')) said.pop_back();
+  if (!said.empty()) return bad_input(said);
+  return bad_input("the program that predicts " + (end ? os::describe_exit(end->how) : std::string("is gone")), "",
+                   "is the model file whole?");
+}
+
+Outcome<void> pass_on(std::ifstream& file, const Sink& sink) {
+  std::string piece(kPieceSize, '\0');
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
+    if (!sink(std::string_view(piece).substr(0, static_cast<std::size_t>(file.gcount()))))
+      return bad_input("the predictions cannot be written", "", "is the disk full?");
+  }
+  return {};
 }
 
 }  // namespace
@@ -45,18 +88,17 @@ Finished predict(ApiClient* api, Console& console, const PredictOptions& options
   std::string model = std::filesystem::absolute(options.from, error).string();
   if (api != nullptr) {
     model = dir->path() + "/model.ubj";
-    if (auto fetched = fetch_chosen_model(*api, options, model); !fetched) return fetched.error();
+    if (auto fetched = fetch_model(*api, options, model); !fetched) return fetched.error();
   }
   Json order{{"model", model}, {"data", data}};
   if (options.header) order["header"] = *options.header;
   if (!options.delimiter.empty()) order["delimiter"] = options.delimiter == "\\t" ? "\t" : options.delimiter;
-  const auto answered = ask_worker_program({options.worker_program, "--predict", order, dir->path()});
-  if (!answered) return answered.error();
-  std::ifstream predictions(*answered, std::ios::binary);
+  if (auto run = run_worker(order, options, dir->path()); !run) return run.error();
+  std::ifstream predictions(dir->path() + "/predictions", std::ios::binary);
   dir.reset();  // whoever reads may end this process, as head does
   const auto written = options.output.empty()
-                           ? copy(predictions, [&console](std::string_view piece) { return console.pass_on(piece); })
-                           : write_file(options.output, [&](const Sink& sink) { return copy(predictions, sink); });
+                           ? pass_on(predictions, [&console](std::string_view piece) { return console.pass_on(piece); })
+                           : write_file(options.output, [&](const Sink& sink) { return pass_on(predictions, sink); });
   if (!written) return written.error();
   return kExitOk;
 }

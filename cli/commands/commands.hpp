@@ -136,7 +136,6 @@ Finished predict(ApiClient* api, Console& console, const PredictOptions& options
 struct EnsembleOptions {
   std::string job = {};
   std::string output = {};  // "": JOB-ensemble.ubj
-  std::string worker_program = {};
 };
 Finished join_models(Session session, const EnsembleOptions& options);
 

@@ -242,6 +242,9 @@ void print_best(Console& console, const JobInfo& job, const BestReport& best) {
   print_parameters(console, trial.configuration);
   if (trial.refit_rounds > 0) console.field("refit", refit_text(trial));
   if (!best.model.empty()) console.field("model", best.model);
+  const bool others = job.ended() && job.trials.ended() > 1;
+  if (readable && kept && others)
+    console.field("", console.command("ensemble " + job.name) + " joins it with those of the next best trials");
 }
 
 std::string saved_text(const SummaryInfo& summary, const JobInfo& job) {

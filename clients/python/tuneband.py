@@ -202,6 +202,10 @@ class Job:
             trial = best["trial"]["number"]
         return self._bytes("/trials/%d/model" % trial)
 
+    def ensemble(self):
+        """The models of the best trials joined into one XGBoost model, as bytes. Its attribute tuneband_ensemble says of which."""
+        return self._bytes("/ensemble")
+
     def importance(self):
         return self.request("GET", "/importance")["importance"]
 

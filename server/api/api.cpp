@@ -64,6 +64,7 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
       summaries_(loop, source_, {.threads = 1}),
       forecasts_(loop, source_, {.threads = 1}),
       views_(loop, source_, {.threads = 2, .body = ExportThreads::Body::whole}),
+      ensembles_(loop, source_, {.threads = 1}),
       files_(loop, source_, {.threads = 4, .body = ExportThreads::Body::whole}),
       events_(loop, reads_),
       followers_(loop, reads_),
@@ -77,6 +78,7 @@ Api::Api(boost::asio::io_context& loop, ApiParts parts)
   add_view_routes();
   add_timeline_routes();
   add_event_routes();
+  add_ensemble_routes();
   add_note_routes();
   add_system_routes();
   add_dashboard_routes();
@@ -124,6 +126,8 @@ void Api::close_streams() {
   summaries_.close();
   forecasts_.close();
   views_.close();
+  ending_.set();
+  ensembles_.close();
   files_.close();
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "jobs/parsed_job.hpp"
+#include "os/wake_event.hpp"
 #include "server/api/capacity.hpp"
 #include "server/api/event_followers.hpp"
 #include "server/api/event_hub.hpp"
@@ -32,7 +33,8 @@ struct ApiParts {
   Engine& engine;
   Preflight& preflight;
   const DataDir& data_dir;
-  int local_workers = 0;  // that the server keeps running
+  std::string worker_program;  // path of tuneband-worker
+  int local_workers = 0;       // that the server keeps running
   WebhookOptions webhooks = {};
 };
 
@@ -124,6 +126,10 @@ class Api {
   void surface(const HttpRequest& request, JobId job, const Respond& respond);
   void add_timeline_routes();
 
+  // routes_ensemble.cpp
+  void add_ensemble_routes();
+  void get_ensemble(JobId job, const Respond& respond);
+
   // routes_notes.cpp
   void add_note_routes();
   void put_note(const HttpRequest& request, JobId job, std::optional<int> trial, const Respond& respond);
@@ -167,7 +173,9 @@ class Api {
   ExportThreads summaries_;  // that a whole job's export does not hold up
   ExportThreads forecasts_;  // one at a time: what they cost is up to who asks
   ExportThreads views_;
-  ExportThreads files_;  // what waits for the disk of the trials, and may be long
+  os::WakeEvent ending_;     // set once streams are closed
+  ExportThreads ensembles_;  // one at a time: each has a program that reads the job's data
+  ExportThreads files_;      // what waits for the disk of the trials, and may be long
   JobVersions versions_;
   EventHub events_;
   EventFollowers followers_;

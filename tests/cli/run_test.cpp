@@ -413,10 +413,18 @@ TEST_F(Run, ModelsOfTrialsThatWereStoppedTooAreJoinedIntoOne) {
   EXPECT_EQ(shown.wait(), 0);
   EXPECT_NE(shown.said().find("of the 9 best: "), std::string::npos) << shown.said();
   EXPECT_NE(shown.said().find("model\tjoined.ubj, "), std::string::npos) << shown.said();
-  run({{"name", "folds"}, {"trainer", {{"data", {{"folds", 3}, {"test", nullptr}}}}}});
-  EXPECT_EQ(start({"ensemble", "folds", "--data-dir", "kept"}).wait(), 2);
+  run({{"name", "folds"}, {"trainer", {{"data", {{"folds", 3}}}}}});
+  Child folds = start({"ensemble", "folds", "--data-dir", "kept"});
+  EXPECT_EQ(folds.wait(), 0);
+  EXPECT_NE(folds.said().find("value\tnot known: "), std::string::npos) << folds.said();
+  run({{"name", "several"},
+       {"objective", nullptr},
+       {"objectives", Json::array({{{"metric", "validation-auc"}, {"goal", "maximize"}},
+                                   {{"metric", "validation-logloss"}, {"goal", "minimize"}}})},
+       {"trainer", {{"eval_metric", {"auc", "logloss"}}}}});
+  EXPECT_EQ(start({"ensemble", "several", "--data-dir", "kept"}).wait(), 2);
   std::ifstream notes(directory_ + "/notes.txt");
-  EXPECT_NE(std::string(std::istreambuf_iterator<char>(notes), {}).find("trainer.data.folds"), std::string::npos);
+  EXPECT_NE(std::string(std::istreambuf_iterator<char>(notes), {}).find("objectives: are several"), std::string::npos);
 }
 
 // A worker program that takes its time stands for a large model.

@@ -51,13 +51,14 @@ best = job.best()
 rows = job.rows()
 print(len(rows), sorted(rows[0]), max(row['value'] for row in rows) == info['best']['value'])
 number = best['trial']['number']
+print(b'tuneband_ensemble' in job.ensemble())
 print(job.model() == open(best['model'], 'rb').read(), len(job.curve(number)) > 0, b'trial' in job.log(number))
 print([one['name'] for one in server.jobs()], server.job('of-python').number == job.number, len(server.workers()))
 print(len(job.trials(state='completed,stopped', sort='objective')))
 job.delete()
 print(server.jobs())
 )"),
-            "completed True 9\n5 ['eta', 'resource', 'state', 'training_seconds', 'trial', 'value'] True\nTrue True True\n"
+            "completed True 9\n5 ['eta', 'resource', 'state', 'training_seconds', 'trial', 'value'] True\nTrue\nTrue True True\n"
             "['of-python'] True 1\n5\n[]\n");
 }
 

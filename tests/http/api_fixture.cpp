@@ -35,7 +35,7 @@ ApiTest::ApiTest(std::int64_t hold_ms, server::WebhookOptions webhooks)
   world.trial_dir = [this](TrialId trial) { return data_dir_.trial_dir(trial); };
   engine_.emplace(loop_, api_engine_options(hold_ms), std::move(world));
   preflight_.emplace(loop_, server::PreflightOptions{.worker_program = directory_ / "no-such-program"});
-  api_.emplace(loop_, server::ApiParts{*engine_, *preflight_, data_dir_, 0, std::move(webhooks)});
+  api_.emplace(loop_, server::ApiParts{*engine_, *preflight_, data_dir_, directory_ / "worker-program", 0, std::move(webhooks)});
   const boost::asio::ip::tcp::endpoint endpoint(boost::asio::ip::make_address("127.0.0.1"), 0);
   http_ = std::make_unique<server::HttpServer>(loop_, endpoint, server::HttpServerOptions{}, api_->handler());
   port_ = http_->port();

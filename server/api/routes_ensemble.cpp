@@ -1,0 +1,89 @@
+// The models of a job's best trials, joined into one: by the worker program, since it alone has XGBoost.
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "os/temporary_dir.hpp"
+#include "server/api/api.hpp"
+#include "server/data/trial_files.hpp"
+#include "server/local/bounded_program.hpp"
+#include "server/monotonic_clock.hpp"
+
+namespace tuneband::server {
+
+namespace {
+
+constexpr std::int64_t kJoiningMs = 3'600'000;
+
+// Of the best trials that have ended and left a model.
+Result<Json> models_of(Reader& reader, JobId job, const Reader::ModelPath& model_path) {
+  TrialsQuery query;
+  query.states = {TrialState::completed, TrialState::stopped, TrialState::failed, TrialState::cancelled};
+  query.sort = TrialsQuery::Sort::objective;
+  query.limit = static_cast<int>(kModelsKept);
+  const auto trials = reader.trials(job, query, read_wall_clock());
+  if (!trials) return trials.error();
+  Json models = Json::array();
+  for (const views::Trial& trial : trials->trials) {
+    const auto value = trial.row.kept_value ? trial.row.kept_value : trial.row.objective;
+    const auto path = model_path(trial.row.id);
+    if (value && std::isfinite(*value) && path)
+      models.push_back({{"trial", trial.row.id.number}, {"value", *value}, {"file", *path}});
+  }
+  if (models.empty()) {
+    return Error{ErrorCode::conflict, "no trial of the job has ended and left a model", "",
+                 "models are of trials of the trainer `xgboost`"};
+  }
+  return Result<Json>(boost::system::in_place_value, std::move(models));
+}
+
+// As the worker program says it: {"error": {"message", "path", "hint"}}, or what came of it.
+Result<void> fault_in(const ProgramRun& run) {
+  if (!run.failure.empty()) return Error{ErrorCode::unavailable, "joining the models " + run.failure, "", ""};
+  const Json reply = Json::parse(run.output, nullptr, false);
+  if (!reply.is_object()) return Error{ErrorCode::unavailable, "the worker program said nothing that is understood", "", ""};
+  const Json& error = member(reply, "error");
+  if (error.is_null()) return {};
+  return Error{ErrorCode::conflict, error.value("message", ""), error.value("path", ""), error.value("hint", "")};
+}
+
+void hand_over(const std::string& path, const Sink& sink) {
+  constexpr std::size_t kPiece = 256 * 1024;
+  std::ifstream file(path, std::ios::binary);
+  std::string piece(kPiece, '\0');
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0)
+    sink(std::string_view(piece).substr(0, static_cast<std::size_t>(file.gcount())));
+}
+
+}  // namespace
+
+void Api::add_ensemble_routes() {
+  router_.add({"GET", "/v1/jobs/{job}/ensemble", {}, with_job([this](const HttpRequest&, JobId job, const Respond& respond) {
+                 get_ensemble(job, respond);
+               })});
+}
+
+void Api::get_ensemble(JobId job, const Respond& respond) {
+  const auto produce = [job, program = parts_.worker_program, ending = ending_.fd(), model_path = model_files(parts_.data_dir)](
+                           Reader& reader, const Sink& sink) -> Result<void> {
+    const auto document = reader.document(job);
+    if (!document) return document.error();
+    const auto models = models_of(reader, job, model_path);
+    if (!models) return models.error();
+    const os::TemporaryDir dir("tuneband-ensemble");
+    const std::string joined = dir.path() + "/joined.ubj";
+    const Json order{{"job", Json::parse(*document)}, {"models", *models}, {"output", joined}};
+    const ProgramRun run = run_program(child_of_the_server(program, {"--ensemble", "--end-with-parent"}),
+                                       order.dump(-1, ' ', false, Json::error_handler_t::replace), {kJoiningMs, ending});
+    if (const auto done = fault_in(run); !done) return done.error();
+    hand_over(joined, sink);
+    return {};
+  };
+  HttpReply head;
+  head.content_type = "application/octet-stream";
+  ensembles_.run(std::move(head), produce, respond);
+}
+
+}  // namespace tuneband::server

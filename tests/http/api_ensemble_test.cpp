@@ -1,0 +1,97 @@
+// GET /v1/jobs/{job}/ensemble: what the worker program is asked, and what becomes of its answer. A script plays that program;
+// tests/cli/run_test.cpp has the real one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/http/api_fixture.hpp"
+#include "workers/protocol/sync.hpp"
+
+namespace tuneband::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class ApiEnsembleTest : public ApiTest {
+ protected:
+  ApiEnsembleTest() {
+    job_ = submit(job_document("whole"));
+    work_until_idle("worker-1");
+  }
+
+  void write_model(int trial) {
+    fs::create_directories(trial_dir(job_, trial));
+    std::ofstream(model_of(trial)) << "a model";
+  }
+  std::string model_of(int trial) const { return trial_dir(job_, trial) + "/" + protocol::kModelFile; }
+
+  // Keeps what it is asked, then does this with the order in $order and the path that it names in $output.
+  void play(const std::string& script) {
+    const std::string program = directory_ / "worker-program";
+    std::ofstream(program) << "#!/bin/sh\necho \"$@\" > " << asked("arguments") << "\norder=" << asked("order")
+                           << "\ncat > $order\noutput=$(sed 's/.*\"output\":\"\\([^\"]*\\)\".*/\\1/' $order)\n"
+                           << script << "\n";
+    fs::permissions(program, fs::perms::owner_all);
+  }
+  std::string asked(const std::string& what) const { return directory_ / what; }
+  std::string text_of(const std::string& path) const {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::string job_;
+};
+
+TEST_F(ApiEnsembleTest, IsWhatTheWorkerProgramMakesOfTheBestTrialsThatLeftAModel) {
+  const Json ranked = get_json("/v1/jobs/whole/trials?sort=objective&limit=1000").at("trials");
+  ASSERT_GT(ranked.size(), 4U);
+  const int second = ranked[1].at("number");
+  const int last = ranked.back().at("number");
+  write_model(last);
+  write_model(second);
+  play(R"(printf 'one\000model' > "$output"; echo '{"members": []}')");
+  const RawReply reply = get("/v1/jobs/whole/ensemble");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.header("content-type"), "application/octet-stream");
+  EXPECT_EQ(reply.body, std::string("one\0model", 9));
+  EXPECT_EQ(text_of(asked("arguments")), "--ensemble --end-with-parent\n");
+  const Json order = Json::parse(text_of(asked("order")));
+  EXPECT_EQ(order.at("job").at("name"), "whole");
+  const Json expected = Json::array({{{"trial", second}, {"value", ranked[1].at("objective")}, {"file", model_of(second)}},
+                                     {{"trial", last}, {"value", ranked.back().at("objective")}, {"file", model_of(last)}}});
+  EXPECT_EQ(order.at("models"), expected);
+  EXPECT_FALSE(fs::exists(fs::path(order.at("output").get<std::string>()).parent_path())) << "gone with the answer";
+}
+
+TEST_F(ApiEnsembleTest, OfAJobWithoutModelsIsNone) {
+  play("echo '{}'");
+  const RawReply none = get("/v1/jobs/whole/ensemble");
+  EXPECT_EQ(none.status, 409);
+  EXPECT_THAT(none.body, HasSubstr("no trial of the job has ended and left a model"));
+  EXPECT_FALSE(fs::exists(asked("arguments")));
+  EXPECT_EQ(get("/v1/jobs/none/ensemble").status, 404);
+}
+
+TEST_F(ApiEnsembleTest, SaysWhatTheWorkerProgramSays) {
+  write_model(0);
+  play(R"(echo '{"error": {"message": "is not what it was", "path": "trainer.data", "hint": "look"}}'; exit 1)");
+  const RawReply refused = get("/v1/jobs/whole/ensemble");
+  EXPECT_EQ(refused.status, 409);
+  const Json error = Json::parse(refused.body).at("error");
+  EXPECT_THAT(error.dump(), HasSubstr("is not what it was"));
+  EXPECT_THAT(error.dump(), HasSubstr("trainer.data"));
+  play("kill -9 $$");
+  EXPECT_EQ(get("/v1/jobs/whole/ensemble").status, 503);
+  play("echo what");
+  EXPECT_EQ(get("/v1/jobs/whole/ensemble").status, 503);
+  fs::remove(directory_ / "worker-program");
+  const RawReply without = get("/v1/jobs/whole/ensemble");
+  EXPECT_EQ(without.status, 503);
+  EXPECT_THAT(without.body, HasSubstr("could not be started"));
+}
+
+}  // namespace
+}  // namespace tuneband::test
