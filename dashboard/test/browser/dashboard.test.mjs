@@ -1,7 +1,7 @@
 // The dashboard as a person meets it: a real server, real workers, a real browser, the real content security policy.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -320,6 +320,25 @@ test('a page outlives the server: the loss is shown, and mended when it is back'
   await page.locator('.page-head .state', { hasText: 'completed' }).waitFor({ timeout: 60_000 });
   const job = await server.call('GET', '/v1/jobs/restarted');
   await page.getByTestId('shown-count').filter({ hasText: `${job.trials.created} trials` }).waitFor();
+  noFaults();
+});
+
+test('the best models of trees can be downloaded as one', async () => {
+  const rows = Array.from({ length: 200 }, (_, row) => `${row % 10},${row % 7},${row % 10 + row % 11 > 9 ? 1 : 0}`);
+  writeFileSync(join(server.dir, 'rows.csv'), `a,b,y\n${rows.join('\n')}\n`);
+  await server.call('POST', '/v1/jobs', {
+    name: 'trees',
+    objective: { metric: 'validation-logloss', goal: 'minimize' },
+    search_space: { eta: { type: 'float', min: 0.1, max: 0.9 } },
+    trainer: { type: 'xgboost', data: { train: join(server.dir, 'rows.csv'), label: 'y' }, parameters: { objective: 'binary:logistic' } },
+    scheduler: { max_resource: 9 },
+    limits: { max_trials: 6 },
+  });
+  await server.waitForEnd('trees');
+  await open('#/jobs/trees');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'The best models joined into one' }).click()]);
+  assert.equal(download.suggestedFilename(), 'trees-ensemble.ubj');
+  assert.match(readFileSync(await download.path(), 'latin1'), /tuneband_ensemble/);
   noFaults();
 });
 

@@ -1,6 +1,6 @@
 // The answer first: the best trial and how to use it, what stopping saved, how far the job is and what it waits for.
 import type { JSX } from 'preact';
-import { modelPath } from '../../api/routes.ts';
+import { ensemblePath, modelPath } from '../../api/routes.ts';
 import { transport } from '../../api/transport.ts';
 import type { Costs, Job, Summary, Trial } from '../../api/shapes.ts';
 import { asCommandLine, asJson, asXgboostPython } from '../../data/copies.ts';
@@ -67,6 +67,12 @@ function BestCard({ store, summary, job }: { store: JobStore; summary: Summary; 
         ))}
       </dl>
       <Copies store={store} trial={best} model={summary.best?.model ?? null} />
+      {ended(job) && best.kept_value !== null && transport.live && (
+        <p>
+          <a href={ensemblePath(store.name)} download={`${store.name}-ensemble.ubj`}>The best models joined into one</a>
+          <span class="muted"> are often better on new rows.</span>
+        </p>
+      )}
     </section>
   );
 }
