@@ -203,7 +203,7 @@ class Job:
         return self._bytes("/trials/%d/model" % trial)
 
     def ensemble(self):
-        """The models of the best trials joined into one XGBoost model, as bytes. Its attribute tuneband_ensemble says of which."""
+        """The best trials' models joined into one of XGBoost, as bytes; its attribute tuneband_ensemble says which."""
         return self._bytes("/ensemble")
 
     def importance(self):

@@ -181,7 +181,7 @@ TEST_F(Ensembles, AreOfOneObjectiveAndOfModelsThatAreThere) {
   Json bounded = objective;
   bounded["constraints"] = Json::array({{{"metric", "validation-logloss"}, {"max", 1}}});
   EXPECT_THAT(of(plain, {{"objective", bounded}}), HasSubstr("objective.constraints"));
-  EXPECT_THAT(of(plain, {{"objective", objective}}), HasSubstr("the model of trial 1 cannot be read: /none"));
+  EXPECT_THAT(of(plain, {{"objective", objective}}), HasSubstr("models: cannot read /none"));
   EXPECT_THAT(fault({.job = {{"trainer", {{"type", "command"}, {"argv", {"true"}}}}}, .models = {}, .output = ""}),
               HasSubstr("trainer.type"));
 }

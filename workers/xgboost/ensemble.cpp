@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "workers/xgboost/ensemble_selection.hpp"
 #include "workers/xgboost/joined_model.hpp"
 #include "workers/xgboost/margin_judge.hpp"
+#include "workers/xgboost/model_files.hpp"
 #include "workers/xgboost/segment_context.hpp"
 #include "workers/xgboost/trial_boosters.hpp"
 
@@ -55,14 +55,6 @@ Result<Job> read_job(const Json& document) {
   if (!metric.starts_with(kOfValidation))
     return refused("objective.metric", "is not of the validation rows, by which models are chosen");
   return Job{std::move(*spec), metric.substr(kOfValidation.size()), member(objective, "goal") == "maximize"};
-}
-
-Result<std::string> read_model(const TrialModel& model) {
-  std::ifstream file(model.file, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file || !bytes.starts_with('{'))
-    return refused("models", "the model of trial " + std::to_string(model.trial) + " cannot be read: " + model.file);
-  return bytes;
 }
 
 // Rows, and what margins are worth on them.
@@ -113,6 +105,7 @@ Result<void> check_features(const XgboostBooster& booster, const CsvEncoding& en
 Result<bool> measure(XgboostBooster& booster, const TrialModel& model, Rows& validation, Candidates& candidates) {
   auto margins = validation.margins_of(booster);
   if (!margins) return margins.error();
+  if (!candidates.margins.empty() && margins->size() != candidates.margins.front().size()) return false;
   const auto value = validation.judge.value_of(*margins);
   if (!value) return value.error();
   if (!(std::abs(*value - model.value) <= kSameValue * std::max(std::abs(model.value), kSameValue))) {
@@ -124,12 +117,12 @@ Result<bool> measure(XgboostBooster& booster, const TrialModel& model, Rows& val
   return true;
 }
 
-// `validation`: null where there are no such rows. Else without those whose model measures another value than was told: it may be
-// of another round.
+// `validation`: null where there are no such rows. Else without those whose model measures another value than was told (it may be
+// of another round) or has other outputs than the first.
 Result<Candidates> read_candidates(const std::vector<TrialModel>& models, const CsvEncoding& encoding, Rows* validation) {
   Candidates candidates;
   for (const TrialModel& model : models) {
-    auto bytes = read_model(model);
+    auto bytes = read_model_file(model.file, "models");
     if (!bytes) return bytes.error();
     auto booster = XgboostBooster::of_model(*bytes);
     if (!booster) return booster.error();

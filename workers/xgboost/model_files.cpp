@@ -4,7 +4,10 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <system_error>
+#include <utility>
 
 #include "core/random.hpp"
 #include "os/atomic_file.hpp"
@@ -151,6 +154,18 @@ std::optional<StoredModel> newest_model(const std::string& trial_dir, std::int64
     notes.push_back("the checkpoint of " + std::to_string(resource) + " rounds is damaged and is not used");
   }
   return std::nullopt;
+}
+
+Result<std::string> read_model_file(const std::string& path, const std::string& field) {
+  const auto fault = [&field](std::string message) { return Error{ErrorCode::invalid_argument, std::move(message), field, ""}; };
+  std::error_code error;
+  if (fs::is_directory(path, error)) return fault("cannot read " + path + ": it is a directory");
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) return fault("cannot read " + path);
+  // Of what is neither JSON nor UBJSON, XGBoost takes the first bytes for a size of memory.
+  if (!bytes.starts_with('{')) return fault(path + " is no model of XGBoost");
+  return bytes;
 }
 
 }  // namespace tuneband::workers

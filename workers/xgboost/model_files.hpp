@@ -15,6 +15,9 @@
 
 namespace tuneband::workers {
 
+// The bytes of a model file that somebody names. Errors: `invalid_argument`, at `field`: it cannot be read, or is no model.
+Result<std::string> read_model_file(const std::string& path, const std::string& field);
+
 struct StoredModel {
   std::int64_t resource = 0;
   std::string bytes{};

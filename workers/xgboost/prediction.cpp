@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <vector>
 
@@ -14,6 +11,7 @@
 #include "workers/data/csv_encoding.hpp"
 #include "workers/data/libsvm_reader.hpp"
 #include "workers/data/model_features.hpp"
+#include "workers/xgboost/model_files.hpp"
 #include "workers/xgboost/xgboost_session.hpp"
 
 namespace tuneband::workers {
@@ -34,14 +32,9 @@ struct Model {
 };
 
 Result<Model> read_model(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return fault_at("model", "cannot read " + path + ": it is a directory");
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) return fault_at("model", "cannot read " + path);
-  // Of what is neither JSON nor UBJSON, XGBoost takes the first bytes for a size of memory.
-  if (!bytes.starts_with('{')) return fault_at("model", path + " is no model of XGBoost");
-  auto booster = XgboostBooster::of_model(bytes);
+  const auto bytes = read_model_file(path, "model");
+  if (!bytes) return bytes.error();
+  auto booster = XgboostBooster::of_model(*bytes);
   if (!booster) return fault_at("model", path + " is no model of XGBoost: " + booster.error().message);
   const auto description = booster->attribute(kFeaturesAttribute);
   if (!description) return description.error();
